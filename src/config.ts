@@ -1,0 +1,111 @@
+import path from 'node:path'
+import { z } from 'zod'
+import { UsageError } from './errors.ts'
+
+const port = z.coerce.number().int().min(0).max(65535)
+const count = z.coerce.number().int().min(1)
+const httpUrl = z.url({ protocol: /^https?$/, error: 'is not an http or https address' })
+const mailDomain = z.string().regex(/^[a-z0-9.-]+$/i, 'is not a domain name')
+
+/**
+ * Every variable the program reads, with its default. `.env.example` lists the same ones with
+ * their meaning; a test compares the two.
+ */
+const variables = z.object({
+  DATABASE_URL: z
+    .url({ protocol: /^postgres(ql)?$/, error: 'is not a postgres:// address' })
+    .optional(),
+  DATA_DIR: z.string().default('var'),
+  HTTP_HOST: z.string().default('127.0.0.1'),
+  HTTP_PORT: port.default(8080),
+  PUBLIC_URL: httpUrl.optional(),
+  SMTP_URL: z
+    .url({ protocol: /^smtps?$/, error: 'is not an smtp:// or smtps:// address' })
+    .optional(),
+  MAIL_FROM: z.email({ error: 'is not a mail address' }).default('feedback@signalpost.example'),
+  RETURN_PATH_DOMAIN: mailDomain.default('bounces.signalpost.example'),
+  SECRET: z.string().min(32, 'is shorter than 32 characters').optional(),
+  RECEIVE_HOST: z.string().default('127.0.0.1'),
+  RECEIVE_PORT: port.default(2525),
+  RECEIVE_PROTOCOL: z.enum(['smtp', 'lmtp']).default('smtp'),
+  FORWARD_TO: z.enum(['any', 'enrolled']).default('any'),
+  WORKERS: count.max(64).optional(),
+  DNS_SERVERS: z.string().default(''),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  MESSAGE_BYTES_MAX: count.default(25_000_000),
+  RETENTION_DAYS: count.default(400),
+  DATABASE_CONNECTIONS: count.max(500).default(10),
+})
+
+/** The settings of one process, checked. */
+export type Config = {
+  databaseUrl: string | undefined
+  /** Absolute. */
+  dataDir: string
+  httpHost: string
+  httpPort: number
+  /** Without a trailing slash. */
+  publicUrl: string
+  smtpUrl: string | undefined
+  mailFrom: string
+  returnPathDomain: string
+  /** Undefined until made: `keptSecret` in `commands/data-dir.ts` fills it. */
+  secret: string | undefined
+  receiveHost: string
+  receivePort: number
+  receiveProtocol: 'smtp' | 'lmtp'
+  forwardTo: 'any' | 'enrolled'
+  /** Parser threads, and jobs worked at once. */
+  workers: number
+  dnsServers: readonly string[]
+  logLevel: string
+  messageBytesMax: number
+  retentionDays: number
+  databaseConnections: number
+}
+
+/** The names of all variables, for the test that compares them with `.env.example`. */
+export const variableNames: readonly string[] = Object.keys(variables.shape)
+
+/**
+ * Reads the settings from an environment. An empty variable counts as absent.
+ *
+ * @throws UsageError naming everything that is wrong, at once
+ */
+export function readConfig(
+  env: NodeJS.ProcessEnv,
+  machine: { cores: number; cwd: string },
+): Config {
+  const given = Object.fromEntries(
+    variableNames.flatMap((name) => (env[name] ? [[name, env[name]]] : [])),
+  )
+  const parsed = variables.safeParse(given)
+  if (!parsed.success) {
+    const problems = parsed.error.issues.map(
+      ({ path: [name], message }) => `${String(name)} ${message} (see .env.example)`,
+    )
+    throw new UsageError(problems)
+  }
+  const read = parsed.data
+  return {
+    databaseUrl: read.DATABASE_URL,
+    dataDir: path.resolve(machine.cwd, read.DATA_DIR),
+    httpHost: read.HTTP_HOST,
+    httpPort: read.HTTP_PORT,
+    publicUrl: (read.PUBLIC_URL ?? `http://localhost:${read.HTTP_PORT}`).replace(/\/+$/, ''),
+    smtpUrl: read.SMTP_URL,
+    mailFrom: read.MAIL_FROM,
+    returnPathDomain: read.RETURN_PATH_DOMAIN.toLowerCase(),
+    secret: read.SECRET,
+    receiveHost: read.RECEIVE_HOST,
+    receivePort: read.RECEIVE_PORT,
+    receiveProtocol: read.RECEIVE_PROTOCOL,
+    forwardTo: read.FORWARD_TO,
+    workers: read.WORKERS ?? machine.cores,
+    dnsServers: read.DNS_SERVERS.split(/[\s,]+/).filter(Boolean),
+    logLevel: read.LOG_LEVEL,
+    messageBytesMax: read.MESSAGE_BYTES_MAX,
+    retentionDays: read.RETENTION_DAYS,
+    databaseConnections: read.DATABASE_CONNECTIONS,
+  }
+}

@@ -1,0 +1,22 @@
+import pino from 'pino'
+import pretty from 'pino-pretty'
+
+/** Writes sentences with fields. Never give it an address, a subject, a body or a key. */
+export type Logger = pino.Logger
+
+/**
+ * A logger to standard error: JSON lines, or readable ones on a terminal. `process` names the
+ * part of Signalpost that speaks.
+ */
+export function createLogger(level: string, process_: string): Logger {
+  const base = { process: process_ }
+  if (!process.stderr.isTTY) return pino({ level, base }, pino.destination({ dest: 2, sync: true }))
+  const stream = pretty({
+    destination: 2,
+    sync: true,
+    ignore: 'process',
+    messageFormat: `${process_}: {msg}`,
+    translateTime: 'HH:MM:ss',
+  })
+  return pino({ level, base }, stream)
+}
