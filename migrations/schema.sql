@@ -1,0 +1,244 @@
+-- The schema that the migrations make, in the order of the names. Written by
+-- "npm run schema" and compared by a test; never run, and never changed by hand. Weekly partitions,
+-- the tables of knex and the schema of pg-boss are left out.
+
+CREATE OR REPLACE FUNCTION distribute(target text, key text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if exists (select from pg_extension where extname = 'citus') then
+    execute format('select create_distributed_table(%L, %L)', target, key);
+  end if;
+  insert into table_placements (table_name, placement, distribution_key)
+  values (target, 'distributed', key);
+end $function$;
+
+CREATE OR REPLACE FUNCTION keep_local(target text)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  insert into table_placements (table_name, placement) values (target, 'local');
+$function$;
+
+CREATE OR REPLACE FUNCTION reference(target text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if exists (select from pg_extension where extname = 'citus') then
+    execute format('select create_reference_table(%L)', target);
+  end if;
+  insert into table_placements (table_name, placement) values (target, 'reference');
+end $function$;
+
+-- analyses: distributed by id
+create table analyses (
+  id uuid not null,
+  analyzed_at timestamp with time zone not null,
+  origin_ip inet,
+  origin_confidence real,
+  network_cidr cidr,
+  network_asn bigint,
+  network_name text,
+  network_country text,
+  network_abuse text,
+  verdict_class text not null,
+  verdict_score real not null,
+  subject_words tsvector,
+  judgment jsonb not null,
+  encoding text not null,
+  content bytea storage external not null,
+  constraint analyses_pkey PRIMARY KEY (id),
+  constraint analyses_confidence_range CHECK (((origin_confidence >= (0)::double precision) AND (origin_confidence <= (1)::double precision))),
+  constraint analyses_encoding_known CHECK ((encoding = ANY (ARRAY['identity'::text, 'zstd'::text])))
+) partition by RANGE (id);
+create index analyses_origin_idx on analyses (origin_ip, id) WHERE (origin_ip IS NOT NULL);
+create index analyses_subject_idx on analyses USING gin (subject_words);
+
+-- audit_log: distributed by id
+create table audit_log (
+  id uuid not null,
+  at timestamp with time zone not null,
+  reporter_id uuid not null,
+  action text not null,
+  detail text not null,
+  constraint audit_log_pkey PRIMARY KEY (id)
+) partition by RANGE (id);
+
+-- consumers: reference
+create table consumers (
+  id uuid not null,
+  address text not null,
+  state text not null,
+  created_at timestamp with time zone not null,
+  constraint consumers_pkey PRIMARY KEY (id),
+  constraint consumers_address_unique UNIQUE (address),
+  constraint consumers_state_known CHECK ((state = ANY (ARRAY['found'::text, 'enrolled'::text, 'paused'::text])))
+);
+
+-- feedback_messages: distributed by report_id
+create table feedback_messages (
+  report_id uuid not null,
+  number smallint not null,
+  encoding text not null,
+  content bytea storage external not null,
+  constraint feedback_messages_pkey PRIMARY KEY (report_id, number),
+  constraint feedback_messages_encoding_known CHECK ((encoding = ANY (ARRAY['identity'::text, 'zstd'::text])))
+) partition by RANGE (report_id);
+
+-- feedback_reports: distributed by report_id
+create table feedback_reports (
+  report_id uuid not null,
+  number smallint not null,
+  consumer_id uuid not null,
+  state text not null,
+  address text not null,
+  created_at timestamp with time zone not null,
+  finished_at timestamp with time zone,
+  message_id text,
+  reply text,
+  bounced_at timestamp with time zone,
+  bounce_status text,
+  bounce_reason text,
+  constraint feedback_reports_pkey PRIMARY KEY (report_id, number),
+  constraint feedback_reports_consumer_unique UNIQUE (report_id, consumer_id),
+  constraint feedback_reports_consumer_fkey FOREIGN KEY (consumer_id) REFERENCES consumers(id),
+  constraint feedback_reports_number_positive CHECK (((number >= 1) AND (number <= 255))),
+  constraint feedback_reports_state_known CHECK ((state = ANY (ARRAY['queued'::text, 'held'::text, 'sent'::text, 'bounced'::text, 'refused'::text, 'withdrawn'::text])))
+) partition by RANGE (report_id);
+create index feedback_reports_state_idx on feedback_reports (state, report_id);
+
+-- idempotency_keys: distributed by key_hash
+create table idempotency_keys (
+  key_hash bytea not null,
+  body_hash bytea not null,
+  created_at timestamp with time zone not null,
+  constraint idempotency_keys_pkey PRIMARY KEY (key_hash)
+);
+create index idempotency_keys_created_idx on idempotency_keys (created_at);
+
+-- inbound_mails: distributed by id
+create table inbound_mails (
+  id uuid not null,
+  received_at timestamp with time zone not null,
+  mail_from text not null,
+  rcpt_to text not null,
+  report_id uuid,
+  number smallint,
+  state text not null,
+  kind text,
+  encoding text not null,
+  content bytea storage external not null,
+  constraint inbound_mails_pkey PRIMARY KEY (id),
+  constraint inbound_mails_encoding_known CHECK ((encoding = ANY (ARRAY['identity'::text, 'zstd'::text]))),
+  constraint inbound_mails_state_known CHECK ((state = ANY (ARRAY['received'::text, 'handled'::text, 'failed'::text])))
+) partition by RANGE (id);
+create index inbound_mails_state_idx on inbound_mails (state, id);
+
+-- networks: reference
+create table networks (
+  cidr cidr not null,
+  source text not null,
+  asn bigint,
+  name text,
+  country text,
+  abuse text,
+  imported_at timestamp with time zone not null,
+  constraint networks_pkey PRIMARY KEY (cidr, source),
+  constraint networks_country_two_letters CHECK ((country ~ '^[A-Z]{2}$'::text))
+);
+
+-- raw_messages: distributed by id
+create table raw_messages (
+  id uuid not null,
+  encoding text not null,
+  content bytea storage external not null,
+  constraint raw_messages_pkey PRIMARY KEY (id),
+  constraint raw_messages_encoding_known CHECK ((encoding = ANY (ARRAY['identity'::text, 'zstd'::text])))
+) partition by RANGE (id);
+
+-- report_events: distributed by report_id
+create table report_events (
+  report_id uuid not null,
+  id uuid not null,
+  at timestamp with time zone not null,
+  event text not null,
+  detail text not null,
+  constraint report_events_pkey PRIMARY KEY (report_id, id)
+) partition by RANGE (report_id);
+
+-- report_keys: distributed by content_hash
+create table report_keys (
+  content_hash bytea not null,
+  reporter_id uuid not null,
+  report_id uuid not null,
+  constraint report_keys_pkey PRIMARY KEY (content_hash, reporter_id)
+);
+create index report_keys_report_idx on report_keys (report_id);
+
+-- reporters: reference
+create table reporters (
+  id uuid not null,
+  email text not null,
+  password_hash text,
+  is_admin boolean not null,
+  created_at timestamp with time zone not null,
+  constraint reporters_pkey PRIMARY KEY (id),
+  constraint reporters_email_unique UNIQUE (email),
+  constraint reporters_email_lower CHECK ((email = lower(email)))
+);
+
+-- reports: distributed by id
+create table reports (
+  id uuid not null,
+  reporter_id uuid not null,
+  channel text not null,
+  kind text not null,
+  state text not null,
+  received_at timestamp with time zone not null,
+  message_bytes integer not null,
+  author text,
+  subject text,
+  message_id text,
+  dated_at timestamp with time zone,
+  comment text,
+  received_via cidr[] not null,
+  constraint reports_pkey PRIMARY KEY (id),
+  constraint reports_channel_known CHECK ((channel = ANY (ARRAY['api'::text, 'signaler'::text, 'form'::text, 'mail'::text, 'import'::text]))),
+  constraint reports_kind_known CHECK ((kind = ANY (ARRAY['spam'::text, 'phishing'::text, 'not-spam'::text]))),
+  constraint reports_state_known CHECK ((state = ANY (ARRAY['received'::text, 'analyzed'::text, 'forwarded'::text, 'kept'::text, 'retracted'::text, 'failed'::text])))
+) partition by RANGE (id);
+create index reports_author_idx on reports (author, id) WHERE (author IS NOT NULL);
+create index reports_reporter_idx on reports (reporter_id, id);
+create index reports_state_idx on reports (state, id);
+
+-- sessions: local
+create table sessions (
+  sid character varying not null,
+  sess json not null,
+  expire timestamp(6) without time zone not null,
+  constraint sessions_pkey PRIMARY KEY (sid)
+);
+create index sessions_expire_idx on sessions (expire);
+
+-- table_placements: local
+create table table_placements (
+  table_name text not null,
+  placement text not null,
+  distribution_key text,
+  constraint table_placements_pkey PRIMARY KEY (table_name),
+  constraint table_placements_key_given CHECK (((placement = 'distributed'::text) = (distribution_key IS NOT NULL))),
+  constraint table_placements_placement_known CHECK ((placement = ANY (ARRAY['distributed'::text, 'reference'::text, 'local'::text])))
+);
+
+-- tokens: reference
+create table tokens (
+  token_hash bytea not null,
+  reporter_id uuid not null,
+  name text not null,
+  created_at timestamp with time zone not null,
+  constraint tokens_pkey PRIMARY KEY (token_hash),
+  constraint tokens_reporter_fkey FOREIGN KEY (reporter_id) REFERENCES reporters(id) ON DELETE CASCADE
+);
+create index tokens_reporter_idx on tokens (reporter_id);

@@ -1,0 +1,93 @@
+import type { Analysis } from '../analysis/analyze.ts'
+import type { Network } from '../analysis/network.ts'
+import type { Consequence } from '../verdict/consequences.ts'
+import type { Verdict } from '../verdict/decide.ts'
+import { type Packed, unpack } from './packed.ts'
+import type { Db } from './pool.ts'
+
+/** What was made of an analysis. */
+export type Judgment = { verdict: Verdict; consequence: Consequence }
+
+/** All of an analysis, for the person who asks why. */
+export type AnalysisDetails = Analysis & Judgment
+
+type Findings = {
+  id: string
+  analyzedAt: Date
+  originIp: string | null
+  originConfidence: number | null
+  network: Network | null
+  verdictClass: string
+  verdictScore: number
+}
+
+/** An analysis to be kept; `packed` is the `Analysis` as JSON. */
+export type NewAnalysis = Findings & { subject: string | null; judgment: Judgment; packed: Packed }
+
+/** An analysis as it was kept. */
+export type KeptAnalysis = Findings & { details: AnalysisDetails }
+
+/** Keeps analyses: once each, they never change. */
+export async function insertAnalyses(tx: Db, analyses: readonly NewAnalysis[]): Promise<void> {
+  const rows = analyses.map((analysis) => [
+    analysis.id,
+    analysis.analyzedAt,
+    analysis.originIp,
+    analysis.originConfidence,
+    analysis.network?.cidr ?? null,
+    analysis.network?.asn ?? null,
+    analysis.network?.name ?? null,
+    analysis.network?.country ?? null,
+    analysis.network?.abuse ?? null,
+    analysis.verdictClass,
+    analysis.verdictScore,
+    analysis.subject,
+    JSON.stringify(analysis.judgment),
+    analysis.packed.encoding,
+    analysis.packed.content,
+  ])
+  let at = 0
+  const text = rows
+    .map((row) => {
+      const places = row.map(() => `$${++at}`)
+      places[SUBJECT] = `to_tsvector('simple', ${places[SUBJECT]})`
+      return `(${places.join(',')})`
+    })
+    .join(',')
+  await tx.query(
+    `insert into analyses (id, analyzed_at, origin_ip, origin_confidence, network_cidr,
+       network_asn, network_name, network_country, network_abuse, verdict_class, verdict_score,
+       subject_words, judgment, encoding, content)
+     values ${text}`,
+    rows.flat(),
+  )
+}
+
+const SUBJECT = 11
+
+type Row = Findings & Packed & { judgment: Judgment }
+
+/** The analysis of one report. */
+export async function findAnalysis(db: Db, id: string): Promise<KeptAnalysis | undefined> {
+  const [row] = await listPackedAnalyses(db, [id])
+  if (!row) return undefined
+  const { judgment, encoding, content, ...findings } = row
+  const json = (await unpack({ encoding, content })).toString()
+  return { ...findings, details: { ...(JSON.parse(json) as Analysis), ...judgment } }
+}
+
+/** The analyses of several reports, in no order, still packed. */
+export async function listPackedAnalyses(db: Db, ids: readonly string[]): Promise<Row[]> {
+  const { rows } = await db.query<Row>(
+    `select id, analyzed_at as "analyzedAt", host(origin_ip) as "originIp",
+       origin_confidence as "originConfidence",
+       case when network_cidr is not null then json_build_object('cidr', network_cidr::text,
+         'asn', network_asn, 'name', network_name, 'country', network_country,
+         'abuse', network_abuse) end as network,
+       verdict_class as "verdictClass", verdict_score as "verdictScore",
+       judgment, encoding, content
+     from analyses where id = any($1::uuid[])`,
+    [ids],
+  )
+  return rows
+}

@@ -1,0 +1,30 @@
+import { uuidv7 } from '../world.ts'
+import type { Db } from './pool.ts'
+
+/** What an administrator did. */
+export type AuditEntry = { at: Date; reporterId: string; action: AuditAction; detail: string }
+
+/** The names of what is written down. */
+export type AuditAction = 'redrive' | 'retract'
+
+/** Writes down what an administrator does, in the transaction that does it. */
+export async function insertAudit(tx: Db, entry: AuditEntry): Promise<void> {
+  await tx.query(
+    `insert into audit_log (id, at, reporter_id, action, detail) values ($1, $2, $3, $4, $5)`,
+    [uuidv7(entry.at), entry.at, entry.reporterId, entry.action, entry.detail],
+  )
+}
+
+/** A page of the log, newest first; `before` is the last id of the page before. */
+export async function listAudit(
+  db: Db,
+  page: { before: string | undefined; limit: number },
+): Promise<(AuditEntry & { id: string })[]> {
+  const { rows } = await db.query<AuditEntry & { id: string }>(
+    `select id, at, reporter_id as "reporterId", action, detail from audit_log
+     where $1::uuid is null or id < $1
+     order by id desc limit $2`,
+    [page.before ?? null, page.limit],
+  )
+  return rows
+}

@@ -1,0 +1,48 @@
+import type { Db } from './pool.ts'
+
+/** A job that no retry could save. */
+export type DeadLetter = {
+  id: string
+  /** The queue in which it failed. */
+  source: string | null
+  /** When the job was made, before all its attempts. */
+  createdAt: Date
+  /** When it was given up. */
+  givenUpAt: Date
+  /** The same to the microsecond: a batch is given up in one instant, and a Date would round it. */
+  givenUpMicros: number
+  attempts: number | null
+  /** The last words of its last attempt. */
+  reason: string | null
+  reportId: string | null
+}
+
+/** Where a page of dead letters ends. */
+export type DeadLetterKey = { givenUpMicros: number; id: string }
+
+/**
+ * A page of the dead letters that still wait, newest first. Read from pg-boss's table, because its
+ * own `findJobs` gives all at once and in no order.
+ */
+export async function listDeadLetters(
+  db: Db,
+  queue: string,
+  page: { before: DeadLetterKey | undefined; limit: number },
+): Promise<DeadLetter[]> {
+  const { rows } = await db.query<DeadLetter>(
+    `select id, source_name as source, coalesce(source_created_on, created_on) as "createdAt",
+       created_on as "givenUpAt",
+       (extract(epoch from created_on) * 1000000)::bigint as "givenUpMicros",
+       source_retry_count + 1 as attempts,
+       coalesce(source_output ->> 'message', source_output -> 'value' ->> 'message',
+         source_output::text) as reason,
+       data ->> 'reportId' as "reportId"
+     from pgboss.job
+     where name = $1 and state < 'active' and not blocked
+       and ($2::bigint is null or (created_on, id)
+         < (timestamptz 'epoch' + $2::bigint * interval '1 microsecond', $3::uuid))
+     order by created_on desc, id desc limit $4`,
+    [queue, page.before?.givenUpMicros ?? null, page.before?.id ?? null, page.limit],
+  )
+  return rows
+}

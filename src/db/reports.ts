@@ -1,0 +1,96 @@
+import type { Db } from './pool.ts'
+import { first, values } from './values.ts'
+
+/** What a reporter says a message is. */
+export type ReportKind = 'spam' | 'phishing' | 'not-spam'
+
+/** By which door a report came in. */
+export type Channel = 'api' | 'signaler' | 'form' | 'mail' | 'import'
+
+/** Where a report stands; drawn in `src/README.md`. */
+export type ReportState = 'received' | 'analyzed' | 'forwarded' | 'kept' | 'retracted' | 'failed'
+
+/** A report as it is taken in. */
+export type NewReport = {
+  id: string
+  reporterId: string
+  channel: Channel
+  kind: ReportKind
+  receivedAt: Date
+  messageBytes: number
+  author: string | null
+  subject: string | null
+  messageId: string | null
+  datedAt: Date | null
+  comment: string | null
+  /** CIDR blocks. */
+  receivedVia: readonly string[]
+}
+
+/** A report with the fields that intake extracted. */
+export type Report = NewReport & { state: ReportState }
+
+const columns = `reports.id, reports.reporter_id as "reporterId", reports.channel, reports.kind,
+  reports.state, reports.received_at as "receivedAt", reports.message_bytes as "messageBytes",
+  reports.author, reports.subject, reports.message_id as "messageId",
+  reports.dated_at as "datedAt", reports.comment, reports.received_via::text[] as "receivedVia"`
+
+/** Adds reports in the state `received`. */
+export async function insertReports(tx: Db, reports: readonly NewReport[]): Promise<void> {
+  const { text, params } = values(
+    reports.map((report) => [
+      report.id,
+      report.reporterId,
+      report.channel,
+      report.kind,
+      'received',
+      report.receivedAt,
+      report.messageBytes,
+      report.author,
+      report.subject,
+      report.messageId,
+      report.datedAt,
+      report.comment,
+      report.receivedVia,
+    ]),
+  )
+  await tx.query(
+    `insert into reports (id, reporter_id, channel, kind, state, received_at, message_bytes,
+       author, subject, message_id, dated_at, comment, received_via)
+     values ${text}`,
+    params,
+  )
+}
+
+/** One report by its id. */
+export async function findReport(db: Db, id: string): Promise<Report | undefined> {
+  return first(await db.query<Report>(`select ${columns} from reports where id = $1`, [id]))
+}
+
+/** Reports by their ids, in no order. */
+export async function listReportsByIds(db: Db, ids: readonly string[]): Promise<Report[]> {
+  const { rows } = await db.query<Report>(
+    `select ${columns} from reports where id = any($1::uuid[])`,
+    [ids],
+  )
+  return rows
+}
+
+/**
+ * Moves reports from one of the states `from` to `to` and returns the ids it moved: those that
+ * another run of the same work had moved already are not among them.
+ */
+export async function markReports(
+  tx: Db,
+  ids: readonly string[],
+  from: readonly ReportState[],
+  to: ReportState,
+): Promise<string[]> {
+  const { rows } = await tx.query<{ id: string }>(
+    `update reports set state = $3
+     where id = any($1::uuid[]) and state = any($2::text[])
+     returning id`,
+    [ids, from, to],
+  )
+  return rows.map(({ id }) => id)
+}
