@@ -1,0 +1,292 @@
+import { createHash, createHmac, hkdfSync } from 'node:crypto'
+import { textViews } from './text-views.ts'
+import type { TextView } from './text-views.ts'
+import { base32 } from './verp.ts'
+
+/** Finds and replaces the addresses of one reporter for one consumer. Text may be Latin-1 bytes. */
+export type AddressRedactor = {
+  /** The text with every occurrence replaced by its address's code. */
+  redact(text: string): string
+  /** Whether an address stands in the text in any form we know. */
+  finds(text: string): boolean
+  /** The same of many texts in one search, which costs far less than one each. */
+  findsIn(texts: readonly string[]): boolean[]
+  /** The code of an address, the same for this consumer however the address is written. */
+  codeOf(address: string): string
+}
+
+/** The domain of every code: reserved, so that nobody is ever written to (RFC 2606). */
+export const redactedDomain = 'redacted.invalid'
+
+const addressesMax = 300
+const codeBytes = 10
+const roundsMax = 8
+
+/** The key that one consumer's codes are made with; another consumer's codes differ. */
+export function redactionKey(secret: string, consumer: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', secret, consumer, 'signalpost redaction 1', 32))
+}
+
+/**
+ * A redactor by RFC 6590: an address becomes a code keyed by `key` that cannot be turned back.
+ * Finds addresses in any case; percent-, quoted-printable-, HTML- and `\u`-encoded, character by
+ * character; cut by soft line breaks, folds or invisible characters; in UTF-16; with another
+ * separator or turned around, as return paths carry them (VERP, SRS); within base64 and hexadecimal
+ * runs; and as their MD5, SHA-1 or SHA-256, which anybody could look up. At most 300 addresses,
+ * the first ones given. Takes time linear in the text.
+ */
+export function createAddressRedactor(addresses: readonly string[], key: Buffer): AddressRedactor {
+  const known = normalized(addresses)
+  const codeOf = (address: string) => {
+    const mac = createHmac('sha256', key).update(address.toLowerCase()).digest()
+    return `redacted-${base32(mac.subarray(0, codeBytes))}`
+  }
+  if (known.length === 0) return redactNothing(codeOf)
+  const index = indexOf(known)
+  // Most texts hold nothing, and are searched again in what is made of them.
+  const clean = new Set<string>()
+  const findsIn = (texts: readonly string[]) => {
+    const open = [...new Set(texts)].filter((text) => !clean.has(text))
+    const named = textsNaming(open, index)
+    for (const text of open) if (!named.has(text)) clean.add(text)
+    return texts.map((text) => named.has(text))
+  }
+  return {
+    redact(text) {
+      const redacted = redactRuns(redactViews(text, index, codeOf), index, codeOf)
+      if (redacted === text) clean.add(text)
+      return redacted
+    },
+    finds: (text) => findsIn([text])[0] ?? false,
+    findsIn,
+    codeOf,
+  }
+}
+
+function redactNothing(codeOf: CodeOf): AddressRedactor {
+  return {
+    redact: (text) => text,
+    finds: () => false,
+    findsIn: (texts) => texts.map(() => false),
+    codeOf,
+  }
+}
+
+/** Those of the texts that name an address: all are read as one, cut by lines that no fold joins. */
+function textsNaming(texts: readonly string[], index: AddressIndex): Set<string> {
+  const starts: number[] = []
+  let length = 0
+  for (const text of texts) {
+    starts.push(length)
+    length += text.length + TEXT_SEPARATOR.length
+  }
+  const whole = texts.join(TEXT_SEPARATOR)
+  const places = [...placesInViews(whole, index), ...placesInRuns(whole, index)]
+  return new Set(
+    places.map((place) => texts[starts.findLastIndex((start) => start <= place)] ?? ''),
+  )
+}
+
+const TEXT_SEPARATOR = '\r\n\r\n'
+
+function placesInViews(text: string, index: AddressIndex): number[] {
+  return textViews(text).flatMap((view) =>
+    occurrences(view.text, index).map(({ start }) => view.startOf(start)),
+  )
+}
+
+function placesInRuns(text: string, index: AddressIndex): number[] {
+  if (runsThatMayHold(text, index).length === 0) return []
+  return [...text.matchAll(index.run)]
+    .filter(([digits]) => holderOf(withoutPadding(digits), index) !== undefined)
+    .map((match) => match.index)
+}
+
+type AddressIndex = {
+  /** Local parts by domain, longer ones first. */
+  locals: Map<string, string[]>
+  hashes: Map<string, string>
+  /** A run of base64 digits long enough to hold an address. */
+  run: RegExp
+}
+
+function indexOf(known: readonly string[]): AddressIndex {
+  const locals = Map.groupBy(known, (address) => address.slice(address.lastIndexOf('@') + 1))
+  const byLength = (one: string, other: string) => other.length - one.length
+  const hashes = new Map<string, string>()
+  for (const address of known) {
+    for (const algorithm of ['md5', 'sha1', 'sha256']) {
+      hashes.set(createHash(algorithm).update(address).digest('hex'), address)
+    }
+  }
+  const shortest = Math.min(...known.map(({ length }) => length))
+  const digitsMin = Math.min(32, Math.max(8, Math.floor((shortest * 4) / 3)))
+  return {
+    hashes,
+    run: new RegExp(
+      `${runStart}[A-Za-z0-9+/_-]{${String(digitsMin)},}(?:={0,2}|(?:%3D){0,2})`,
+      'gi',
+    ),
+    locals: new Map(
+      [...locals].map(([domain, group]) => [
+        domain,
+        group.map((address) => address.slice(0, address.lastIndexOf('@'))).sort(byLength),
+      ]),
+    ),
+  }
+}
+
+// A run begins where no digit stands before: else the search would begin again in each of them.
+const runStart = '(?<![A-Za-z0-9+/_-])'
+
+type CodeOf = (address: string) => string
+type Found = { start: number; end: number; address: string }
+
+function redactViews(text: string, index: AddressIndex, codeOf: CodeOf): string {
+  let redacted = text
+  // What one view shows is replaced before the next is made: offsets are those of the text then.
+  for (let round = 0; round < roundsMax; round += 1) {
+    const shown = textViews(redacted)
+      .map((view) => ({ found: occurrences(view.text, index), view }))
+      .find(({ found }) => found.length > 0)
+    if (shown === undefined) return redacted
+    redacted = replaceFound(redacted, shown.found, shown.view, codeOf)
+  }
+  return redacted
+}
+
+function replaceFound(
+  text: string,
+  found: readonly Found[],
+  { startOf, endOf }: TextView,
+  codeOf: CodeOf,
+): string {
+  let result = ''
+  let done = 0
+  for (const { start, end, address } of found) {
+    const writtenStart = startOf(start)
+    const writtenEnd = endOf(end - 1)
+    if (writtenStart < done) continue
+    const code = codeOf(address)
+    const isAddress = text.slice(writtenStart, writtenEnd).includes('@')
+    result += text.slice(done, writtenStart) + (isAddress ? `${code}@${redactedDomain}` : code)
+    done = writtenEnd
+  }
+  return result + text.slice(done)
+}
+
+const signs = new Set('@=%#!~+:/|*_-'.split(''))
+const wordSign = /[\s._([{-]{1,3}at[\s._)\]}-]{1,3}$/
+
+/** Where an address stands in a view, in order: `local sign domain` or `domain sign local`. */
+function occurrences(text: string, { locals }: AddressIndex): Found[] {
+  const found: Found[] = []
+  for (const [domain, names] of locals) {
+    for (let at = text.indexOf(domain); at >= 0; at = text.indexOf(domain, at + 1)) {
+      const end = at + domain.length
+      const before = localBefore(text, at, names)
+      if (before) found.push({ start: before.start, end, address: `${before.local}@${domain}` })
+      else if (/^[=!%]/.test(text.slice(end, end + 1))) {
+        const local = names.find((name) => text.startsWith(name, end + 1))
+        const stop = end + 1 + (local?.length ?? 0)
+        if (local !== undefined) found.push({ start: at, end: stop, address: `${local}@${domain}` })
+      }
+    }
+  }
+  return found.sort((one, other) => one.start - other.start)
+}
+
+function localBefore(text: string, domainAt: number, names: readonly string[]) {
+  const word = wordSign.exec(text.slice(Math.max(0, domainAt - 8), domainAt))?.[0].length
+  const signLengths = signs.has(text.charAt(domainAt - 1)) ? [1] : []
+  if (word !== undefined) signLengths.push(word)
+  for (const signLength of signLengths) {
+    const end = domainAt - signLength
+    const local = names.find((name) => text.startsWith(name, end - name.length))
+    if (local !== undefined && end >= local.length) return { local, start: end - local.length }
+  }
+  return undefined
+}
+
+/** Replaces runs of base64 or hexadecimal digits that hold an address or its hash. */
+function redactRuns(text: string, index: AddressIndex, codeOf: CodeOf): string {
+  if (runsThatMayHold(text, index).length === 0) return text
+  return text.replace(index.run, (digits) => {
+    const address = holderOf(withoutPadding(digits), index)
+    return address === undefined ? digits : codeOf(address)
+  })
+}
+
+const hashShape = /[0-9a-f]{32,64}/gi
+const hexShape = /[0-9a-fA-F]{16,}/g
+const hexAnywhere = /[0-9a-fA-F]{16}/
+
+/** Reads all runs at once: in most texts none holds anything, and then nothing more is done. */
+function runsThatMayHold(text: string, index: AddressIndex): string[] {
+  const runs = (text.match(index.run) ?? []).map(withoutPadding)
+  const domains = [...index.locals.keys()]
+  const says = (read: string) => {
+    const lower = read.toLowerCase()
+    return domains.some((domain) => lower.includes(domain))
+  }
+  const offsets = runs.length === 0 ? [] : [0, 1, 2, 3]
+  const joined = (offset: number) => runs.map((run) => wholeGroups(run.slice(offset))).join('')
+  if (offsets.some((offset) => says(decodeBase64(joined(offset))))) return runs
+  const hexadecimal = runs.filter((run) => hexAnywhere.test(run))
+  const holds = (run: string) => hashHeld(run, index) !== undefined || hexReadings(run).some(says)
+  return hexadecimal.some(holds) ? hexadecimal : []
+}
+
+function holderOf(run: string, index: AddressIndex): string | undefined {
+  const hashed = hashHeld(run, index)
+  if (hashed !== undefined) return hashed
+  const readings = [0, 1, 2, 3].map((offset) => decodeBase64(run.slice(offset)))
+  for (const reading of [...readings, ...hexReadings(run)]) {
+    for (const { text } of textViews(reading)) {
+      const [first] = occurrences(text, index)
+      if (first) return first.address
+    }
+  }
+  return undefined
+}
+
+function hashHeld(run: string, { hashes }: AddressIndex): string | undefined {
+  for (const [digits] of run.matchAll(hashShape)) {
+    const address = hashes.get(digits.toLowerCase())
+    if (address !== undefined) return address
+  }
+  return undefined
+}
+
+function hexReadings(run: string): string[] {
+  const stretches = run.match(hexShape) ?? []
+  return stretches.flatMap((stretch) =>
+    [stretch, stretch.slice(1)].map((digits) => Buffer.from(digits, 'hex').toString('latin1')),
+  )
+}
+
+function withoutPadding(run: string): string {
+  return run.replace(/(?:=|%3D)+$/i, '')
+}
+
+function wholeGroups(digits: string): string {
+  return digits + 'A'.repeat((4 - (digits.length % 4)) % 4) + 'AAAA'
+}
+
+function decodeBase64(digits: string): string {
+  return Buffer.from(digits, 'base64').toString('latin1')
+}
+
+/** In lower case, each with its form without a tag. */
+function normalized(addresses: readonly string[]): string[] {
+  const known = new Set<string>()
+  for (const address of addresses) {
+    const lower = address.trim().toLowerCase()
+    if (!/^[^\s@]{1,128}@[^\s@]{1,253}$/.test(lower)) continue
+    if (lower.endsWith(`@${redactedDomain}`)) continue
+    known.add(lower)
+    known.add(lower.replace(/^([^+]+)\+[^@]*@/, '$1@'))
+    if (known.size >= addressesMax) break
+  }
+  return [...known]
+}

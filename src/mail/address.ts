@@ -1,0 +1,88 @@
+/** One mailbox of an address list (RFC 5322 §3.4). */
+export type Mailbox = { name: string; address: string }
+
+const listCharsMax = 16 * 1024
+const mailboxesMax = 50
+
+/**
+ * Reads an address list as mail has it: display names quoted or not, comments, groups, bare
+ * addresses. An entry without an `@` has an empty address. At most 50 entries of the first
+ * 16,384 characters; linear; never throws.
+ */
+export function parseMailboxes(value: string): Mailbox[] {
+  const mailboxes: Mailbox[] = []
+  for (const entry of splitEntries(value.slice(0, listCharsMax))) {
+    const mailbox = readEntry(entry)
+    if (mailbox) mailboxes.push(mailbox)
+    if (mailboxes.length >= mailboxesMax) break
+  }
+  return mailboxes
+}
+
+/** The domain of an address in lower case, without a final dot; undefined when it has none. */
+export function domainOf(address: string): string | undefined {
+  const at = address.lastIndexOf('@')
+  if (at < 0) return undefined
+  const domain = address.slice(at + 1).toLowerCase()
+  const bare = domain.endsWith('.') ? domain.slice(0, -1) : domain
+  return bare === '' ? undefined : bare
+}
+
+type Entry = { words: string; angle: string | undefined; comment: string }
+
+/** Cuts a list at its commas, colons of groups and semicolons, outside of quotes and brackets. */
+function splitEntries(value: string): Entry[] {
+  const entries: Entry[] = []
+  let entry: Entry = { words: '', angle: undefined, comment: '' }
+  let at = 0
+  const cut = () => {
+    entries.push(entry)
+    entry = { words: '', angle: undefined, comment: '' }
+  }
+  while (at < value.length) {
+    const char = value[at] ?? ''
+    const end = closingOf(char, value, at)
+    if (end !== undefined) {
+      const inner = value.slice(at + 1, end)
+      if (char === '<') entry.angle ??= inner
+      else if (char === '(') entry.comment += inner
+      else entry.words += unescapeQuoted(inner)
+      at = end + 1
+      continue
+    }
+    if (char === ',' || char === ';') cut()
+    else if (char === ':' && entry.angle === undefined) {
+      entry = { words: '', angle: undefined, comment: '' }
+    } else entry.words += char
+    at++
+  }
+  cut()
+  return entries
+}
+
+/** Where what opens here closes; an unclosed quote or bracket is an ordinary character. */
+function closingOf(char: string, value: string, open: number): number | undefined {
+  const closing = char === '"' ? '"' : char === '<' ? '>' : char === '(' ? ')' : undefined
+  if (closing === undefined) return undefined
+  const limit = Math.min(value.length, open + 1000)
+  for (let at = open + 1; at < limit; at++) {
+    if (value[at] === '\\' && char !== '<') at++
+    else if (value[at] === closing) return at
+  }
+  return undefined
+}
+
+function readEntry({ words, angle, comment }: Entry): Mailbox | undefined {
+  const text = words.trim()
+  if (angle !== undefined) return { name: text, address: angle.trim() }
+  if (text === '' && comment === '') return undefined
+  if (!text.includes('@')) return { name: text, address: '' }
+  const pieces = text.split(/\s+/)
+  const address = pieces.findLast((piece) => piece.includes('@')) ?? ''
+  const name = pieces.filter((piece) => piece !== address).join(' ')
+  return { name: name === '' ? comment : name, address }
+}
+
+function unescapeQuoted(text: string): string {
+  return text.replace(/\\(.)/gs, '$1')
+}

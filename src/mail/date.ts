@@ -1,0 +1,100 @@
+const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
+
+/** Minutes east of UTC of the zone names of RFC 5322 §4.3 and a few that mail systems write. */
+const zones = new Map<string, number>([
+  ['ut', 0],
+  ['utc', 0],
+  ['gmt', 0],
+  ['z', 0],
+  ['est', -300],
+  ['edt', -240],
+  ['cst', -360],
+  ['cdt', -300],
+  ['mst', -420],
+  ['mdt', -360],
+  ['pst', -480],
+  ['pdt', -420],
+  ['bst', 60],
+  ['cet', 60],
+  ['cest', 120],
+  ['msk', 180],
+  ['jst', 540],
+])
+
+type Parts = Partial<Record<'day' | 'month' | 'year' | 'time' | 'zone', number | undefined>>
+
+const textCharsMax = 200
+
+/**
+ * The instant a mail date names: RFC 5322 §3.3 with the obsolete forms (two-digit years, zone
+ * names, comments), asctime's order, ISO 8601. Without a zone it is taken as UTC. Undefined when
+ * it names none, or one outside the years 1970 to 2200.
+ */
+export function parseMailDate(text: string): Date | undefined {
+  return usualDate(text) ?? anyDate(text)
+}
+
+const usual =
+  /^ {0,9}(?:[a-z]{3}, {1,9})?(\d{1,2}) ([a-z]{3}) (\d{4}) (\d\d:\d\d:\d\d) ([+-]\d{4})\b/i
+
+/** The form nearly all mail has, read in one step. */
+function usualDate(text: string): Date | undefined {
+  const match = usual.exec(text)
+  if (!match) return undefined
+  const [, day = '', name = '', year, clock = '', zone = ''] = match
+  const [month, time] = [months.indexOf(name.toLowerCase()), timeOfDay(clock)]
+  if (month < 0 || time === undefined || Number(day) < 1 || Number(day) > 31) return undefined
+  return valid(Date.UTC(Number(year), month, Number(day)) + time - offset(zone) * 60_000)
+}
+
+function anyDate(text: string): Date | undefined {
+  const words = text.slice(0, textCharsMax).split(/[\s,()]+/)
+  const iso = words.find((word) => /^\d{4}-\d\d-\d\dT/.test(word))
+  if (iso !== undefined) return valid(Date.parse(iso))
+  const parts: Parts = {}
+  for (const word of words) if (word !== '') readWord(word, parts)
+  const { day, month, year, time, zone = 0 } = parts
+  if (day === undefined || month === undefined || year === undefined) return undefined
+  if (time === undefined || day < 1 || day > 31) return undefined
+  return valid(Date.UTC(year, month, day) + time - zone * 60_000)
+}
+
+function readWord(word: string, parts: Parts): void {
+  if (/^[+-]\d\d:?\d\d$/.test(word)) parts.zone ??= offset(word.replace(':', ''))
+  else if (word.includes(':')) parts.time ??= timeOfDay(word)
+  else if (/^\d{1,2}$/.test(word) && parts.day === undefined) parts.day = Number(word)
+  else if (/^\d{2,4}$/.test(word)) parts.year ??= fullYear(word)
+  else if (/^\d{1,2}-[a-z]{3}-\d{2,4}$/i.test(word)) {
+    for (const piece of word.split('-')) readWord(piece, parts)
+  } else if (/^[a-z]{1,9}$/i.test(word)) readName(word.toLowerCase(), parts)
+}
+
+function readName(name: string, parts: Parts): void {
+  const month = months.indexOf(name.slice(0, 3))
+  if (month >= 0 && name.length >= 3 && parts.month === undefined) parts.month = month
+  else if (parts.time !== undefined) parts.zone ??= zones.get(name)
+}
+
+function timeOfDay(word: string): number | undefined {
+  const match = /^(\d{1,2}):(\d\d)(?::(\d\d))?(?:\.\d{1,9})?$/.exec(word)
+  if (!match) return undefined
+  const [hour, minute, second] = [Number(match[1]), Number(match[2]), Number(match[3] ?? 0)]
+  if (hour > 23 || minute > 59 || second > 60) return undefined
+  return ((hour * 60 + minute) * 60 + second) * 1000
+}
+
+function offset(word: string): number {
+  const minutes = Number(word.slice(1, 3)) * 60 + Number(word.slice(3))
+  return word.startsWith('-') ? -minutes : minutes
+}
+
+/** RFC 5322 §4.3: 00-49 are 2000-2049, other two- and three-digit years count from 1900. */
+function fullYear(word: string): number {
+  const year = Number(word)
+  if (word.length === 4) return year
+  return word.length === 2 && year < 50 ? 2000 + year : 1900 + year
+}
+
+function valid(instant: number): Date | undefined {
+  return instant >= 0 && instant < 7_258_118_400_000 ? new Date(instant) : undefined
+}

@@ -1,0 +1,104 @@
+/**
+ * A header value as a person reads it: RFC 2047 encoded words decoded, RFC 6532 raw UTF-8 read as
+ * such, other 8-bit bytes taken for Windows-1252. `value` is a Latin-1 view of the bytes. What
+ * cannot be decoded stays as written. Linear; never throws.
+ */
+export function decodeHeaderText(value: string): string {
+  if (!value.includes('=?')) return decodeBytes(value)
+  const pieces: string[] = []
+  let pending: { charset: string; bytes: Buffer[] } | undefined
+  let at = 0
+  const flush = () => {
+    if (pending) pieces.push(decodeCharset(Buffer.concat(pending.bytes), pending.charset))
+    pending = undefined
+  }
+  while (at < value.length) {
+    const word = wordAt(value, at)
+    const start = word?.start ?? value.length
+    const between = value.slice(at, start)
+    if (pending === undefined || between.trim() !== '') {
+      flush()
+      pieces.push(decodeBytes(between))
+    }
+    if (!word) break
+    if (pending?.charset !== word.charset) flush()
+    pending ??= { charset: word.charset, bytes: [] }
+    pending.bytes.push(word.bytes)
+    at = word.end
+  }
+  flush()
+  return pieces.join('')
+}
+
+/**
+ * Text of the given bytes in the charset a message names (WHATWG labels). An unknown charset is
+ * read as UTF-8 where that works and as Windows-1252 otherwise.
+ */
+export function decodeCharset(bytes: Buffer, charset: string): string {
+  const decoder = decoderFor(charset)
+  return decoder ? decoder.decode(bytes) : decodeBytes(bytes.toString('latin1'))
+}
+
+type Word = { start: number; end: number; charset: string; bytes: Buffer }
+
+const wordCharsMax = 2000
+const decoders = new Map<string, TextDecoder>()
+const decodersMax = 64
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+const windows1252 = new TextDecoder('windows-1252')
+
+/** The next encoded word from there on (RFC 2047 §2; one longer than 75 characters is forgiven). */
+function wordAt(value: string, from: number): Word | undefined {
+  let start = value.indexOf('=?', from)
+  while (start >= 0) {
+    const word = readWord(value, start)
+    if (word) return word
+    start = value.indexOf('=?', start + 2)
+  }
+  return undefined
+}
+
+function readWord(value: string, start: number): Word | undefined {
+  const window = value.slice(start, start + wordCharsMax)
+  const charsetEnd = window.slice(0, 60).indexOf('?', 2)
+  if (charsetEnd < 3 || window[charsetEnd + 2] !== '?') return undefined
+  const end = window.indexOf('?=', charsetEnd + 3)
+  if (end < 0) return undefined
+  const encoding = (window[charsetEnd + 1] ?? '').toLowerCase()
+  const text = window.slice(charsetEnd + 3, end)
+  const charset = (window.slice(2, charsetEnd).split('*')[0] ?? '').toLowerCase()
+  if (encoding !== 'b' && encoding !== 'q') return undefined
+  const bytes = encoding === 'b' ? Buffer.from(text, 'base64') : fromQuoted(text)
+  return { start, end: start + end + 2, charset, bytes }
+}
+
+/** RFC 2047 §4.2, the Q encoding. */
+function fromQuoted(text: string): Buffer {
+  const spaced = text.replaceAll('_', ' ')
+  const plain = spaced.replace(/=([0-9a-f]{2})/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  )
+  return Buffer.from(plain, 'latin1')
+}
+
+function decodeBytes(latin1: string): string {
+  if (!/[\x80-\xff]/.test(latin1)) return latin1
+  const bytes = Buffer.from(latin1, 'latin1')
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    return windows1252.decode(bytes)
+  }
+}
+
+function decoderFor(charset: string): TextDecoder | undefined {
+  const known = decoders.get(charset)
+  if (known) return known
+  try {
+    const decoder = new TextDecoder(charset)
+    if (decoders.size < decodersMax) decoders.set(charset, decoder)
+    return decoder
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,203 @@
+/** An IP address. IPv4-mapped IPv6 addresses (RFC 4291 §2.5.5.2) are read as IPv4. */
+export type IpAddress = {
+  family: 4 | 6
+  /** Canonical text: dotted quad, or RFC 5952. */
+  text: string
+  /** Eight 16-bit groups; IPv4 stands in the last two after ::ffff:. */
+  groups: readonly number[]
+}
+
+/**
+ * What an address is good for (IANA special-purpose registries, RFC 6890). `documentation` ranges
+ * (RFC 5737, RFC 3849) belong to nobody and stand for strangers in tests and demonstrations.
+ */
+export type AddressScope = 'public' | 'documentation' | 'loopback' | 'private' | 'reserved'
+
+/** A set of networks that tells whether it holds an address. */
+export type NetworkSet = { has: (address: IpAddress) => boolean }
+
+type Network = { groups: readonly number[]; bits: number }
+
+const textCharsMax = 64
+
+/**
+ * Reads an address in the spellings mail uses: bare, in brackets, `IPv6:` before it, a `%zone`
+ * behind it, IPv4-mapped. Undefined when it is none, leading zeros in IPv4 included.
+ */
+export function parseIp(text: string): IpAddress | undefined {
+  if (text.length > textCharsMax) return undefined
+  let bare = text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text
+  if (bare.charCodeAt(4) === 0x3a && /^ipv[46]:/i.test(bare)) bare = bare.slice(5)
+  const zone = bare.indexOf('%')
+  if (zone > 0) bare = bare.slice(0, zone)
+  if (!bare.includes(':')) return fromQuad(bare)
+  const groups = parseGroups(bare)
+  if (!groups) return undefined
+  return isMapped(groups) ? fromGroups4(groups) : { family: 6, text: text6(groups), groups }
+}
+
+/** Reads CIDRs and single addresses into a set; what cannot be read is left out. */
+export function networkSet(cidrs: readonly string[]): NetworkSet {
+  const networks = cidrs.map(parseNetwork).filter((network) => network !== undefined)
+  return { has: (address) => networks.some((network) => contains(network, address)) }
+}
+
+/** Whether the text is a CIDR or an address that `networkSet` can read. */
+export function isCidr(text: string): boolean {
+  return parseNetwork(text) !== undefined
+}
+
+/** What the address is good for. */
+export function addressScope(address: IpAddress): AddressScope {
+  for (const [scope, networks] of specialNetworks) if (networks.has(address)) return scope
+  const first = address.groups[0] ?? 0
+  return address.family === 6 && (first & 0xe000) !== 0x2000 ? 'reserved' : 'public'
+}
+
+/** Whether the address can have sent mail across the Internet; documentation ranges count. */
+export function isRoutable(address: IpAddress): boolean {
+  const scope = addressScope(address)
+  return scope === 'public' || scope === 'documentation'
+}
+
+/** Four decimal octets without leading zeros, so the text is canonical as it stands. */
+function fromQuad(text: string): IpAddress | undefined {
+  if (text.length > 15) return undefined
+  let value = 0
+  let octet = -1
+  let dots = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === 0x2e) {
+      if (octet < 0) return undefined
+      value = value * 256 + octet
+      octet = -1
+      dots++
+    } else {
+      if (code < 0x30 || code > 0x39 || octet === 0) return undefined
+      octet = octet < 0 ? code - 0x30 : octet * 10 + code - 0x30
+      if (octet > 255) return undefined
+    }
+  }
+  if (dots !== 3 || octet < 0) return undefined
+  value = value * 256 + octet
+  return { family: 4, text, groups: [0, 0, 0, 0, 0, 0xffff, value >>> 16, value & 0xffff] }
+}
+
+function parseGroups(text: string): number[] | undefined {
+  const gap = text.indexOf('::')
+  const head = hexGroups(gap < 0 ? text : text.slice(0, gap))
+  if (!head) return undefined
+  if (gap < 0) return head.length === 8 ? head : undefined
+  const tail = hexGroups(text.slice(gap + 2))
+  if (!tail || head.length + tail.length > 7) return undefined
+  return [...head, ...Array<number>(8 - head.length - tail.length).fill(0), ...tail]
+}
+
+function hexGroups(text: string): number[] | undefined {
+  const groups: number[] = []
+  if (text === '') return groups
+  let start = 0
+  for (;;) {
+    const colon = text.indexOf(':', start)
+    const end = colon < 0 ? text.length : colon
+    const group = hexGroup(text, start, end)
+    if (group !== undefined) groups.push(group)
+    else {
+      const quad = colon < 0 ? fromQuad(text.slice(start)) : undefined
+      if (!quad) return undefined
+      groups.push(quad.groups[6] ?? 0, quad.groups[7] ?? 0)
+    }
+    if (colon < 0) return groups
+    start = colon + 1
+  }
+}
+
+function hexGroup(text: string, start: number, end: number): number | undefined {
+  if (end === start || end - start > 4) return undefined
+  let value = 0
+  for (let at = start; at < end; at++) {
+    const code = text.charCodeAt(at)
+    const letter = code | 0x20
+    if (code >= 0x30 && code <= 0x39) value = value * 16 + code - 0x30
+    else if (letter >= 0x61 && letter <= 0x66) value = value * 16 + letter - 0x57
+    else return undefined
+  }
+  return value
+}
+
+function isMapped(groups: readonly number[]): boolean {
+  if (groups[5] !== 0xffff) return false
+  for (let at = 0; at < 5; at++) if (groups[at] !== 0) return false
+  return true
+}
+
+function fromGroups4(groups: readonly number[]): IpAddress {
+  const [high = 0, low = 0] = groups.slice(6)
+  const text = `${high >>> 8}.${high & 255}.${low >>> 8}.${low & 255}`
+  return { family: 4, text, groups }
+}
+
+/** RFC 5952 §4: lower case, no leading zeros, the longest run of zeros (at least two) as `::`. */
+function text6(groups: readonly number[]): string {
+  let runStart = -9
+  let runLength = 1
+  for (let start = 0; start < 8; start++) {
+    let length = 0
+    while (start + length < 8 && groups[start + length] === 0) length++
+    if (length > runLength) {
+      runStart = start
+      runLength = length
+    }
+  }
+  let text = ''
+  for (let at = 0; at < 8; at++) {
+    if (at === runStart) {
+      text += '::'
+      at += runLength - 1
+    } else {
+      if (at > 0 && at !== runStart + runLength) text += ':'
+      text += hexText(groups[at] ?? 0)
+    }
+  }
+  return text
+}
+
+const hexTexts: (string | undefined)[] = []
+
+function hexText(group: number): string {
+  return (hexTexts[group] ??= group.toString(16))
+}
+
+function parseNetwork(cidr: string): Network | undefined {
+  const slash = cidr.indexOf('/')
+  const address = parseIp(slash < 0 ? cidr : cidr.slice(0, slash))
+  if (!address) return undefined
+  const width = address.family === 4 ? 32 : 128
+  const length = slash < 0 ? width : decimalLength(cidr.slice(slash + 1))
+  if (length === undefined || length > width) return undefined
+  return { groups: address.groups, bits: length + (128 - width) }
+}
+
+function decimalLength(text: string): number | undefined {
+  return /^\d{1,3}$/.test(text) ? Number(text) : undefined
+}
+
+function contains({ groups, bits }: Network, address: IpAddress): boolean {
+  const whole = bits >>> 4
+  for (let at = 0; at < whole; at++) if (groups[at] !== address.groups[at]) return false
+  const rest = bits & 15
+  if (rest === 0) return true
+  const differing = (groups[whole] ?? 0) ^ (address.groups[whole] ?? 0)
+  return differing >>> (16 - rest) === 0
+}
+
+const specialNetworks: readonly (readonly [AddressScope, NetworkSet])[] = [
+  ['loopback', networkSet(['127.0.0.0/8', '::1'])],
+  ['private', networkSet(['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10'])],
+  ['private', networkSet(['169.254.0.0/16', 'fc00::/7', 'fe80::/10'])],
+  ['documentation', networkSet(['192.0.2.0/24', '198.51.100.0/24', '203.0.113.0/24'])],
+  ['documentation', networkSet(['2001:db8::/32', '3fff::/20'])],
+  ['reserved', networkSet(['0.0.0.0/8', '192.0.0.0/24', '192.88.99.0/24', '198.18.0.0/15'])],
+  ['reserved', networkSet(['224.0.0.0/4', '240.0.0.0/4', '2001::/23'])],
+]

@@ -1,0 +1,46 @@
+import { fieldValue } from './header.ts'
+import type { HeaderField } from './header.ts'
+import { storableText } from './storable-text.ts'
+
+/** How a message says one can leave its list. */
+export type Unsubscribe = {
+  https: string | null
+  mailto: string | null
+  /** Whether one POST to the https address is enough (RFC 8058 §3.1). */
+  oneClick: boolean
+}
+
+const urisMax = 20
+const uriCharsMax = 2000
+const valueCharsMax = 32 * 1024
+
+/**
+ * Reads List-Unsubscribe (RFC 2369 §3.2) and List-Unsubscribe-Post. White space inside the angle
+ * brackets, which folding leaves there, is removed. Null when neither an http(s) nor a mailto
+ * address is given. A plain http address is given as `https` never as one-click.
+ */
+export function parseListUnsubscribe(fields: readonly HeaderField[]): Unsubscribe | null {
+  const value = fieldValue(fields, 'list-unsubscribe')
+  if (value === undefined) return null
+  const uris = bracketed(value.slice(0, valueCharsMax))
+  const startsWith = (scheme: string) => uris.find((uri) => uri.toLowerCase().startsWith(scheme))
+  const https = startsWith('https://') ?? startsWith('http://') ?? null
+  const mailto = startsWith('mailto:') ?? null
+  if (https === null && mailto === null) return null
+  const post = fieldValue(fields, 'list-unsubscribe-post')?.replaceAll(/\s/g, '').toLowerCase()
+  const isSecure = https?.toLowerCase().startsWith('https://') === true
+  return { https, mailto, oneClick: isSecure && post === 'list-unsubscribe=one-click' }
+}
+
+function bracketed(value: string): string[] {
+  const uris: string[] = []
+  let open = value.indexOf('<')
+  while (open >= 0 && uris.length < urisMax) {
+    const close = value.indexOf('>', open)
+    if (close < 0) break
+    uris.push(storableText(value.slice(open + 1, close).replaceAll(/\s/g, ''), uriCharsMax))
+    open = value.indexOf('<', close)
+  }
+  if (uris.length > 0) return uris
+  return value.split(/[\s,]+/, urisMax).map((uri) => storableText(uri, uriCharsMax))
+}

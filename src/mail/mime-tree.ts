@@ -1,0 +1,205 @@
+import { parseHeader } from './header.ts'
+import type { HeaderField } from './header.ts'
+import { decodeTransfer, transferEncoding } from './transfer-encoding.ts'
+import type { TransferEncoding } from './transfer-encoding.ts'
+
+/**
+ * One MIME entity (RFC 2045 §2.4) as the bytes that make it up: a message or a part of one. What
+ * is composed from it equals what was parsed, except for lines of the header that are no field.
+ * All text is a Latin-1 view with CRLF line ends.
+ */
+export type Entity = {
+  fields: HeaderField[]
+  /** `text/plain` when the header names none (RFC 2045 §5.2), in lower case. */
+  type: string
+  encoding: TransferEncoding
+  body: Body
+}
+
+/** What an entity holds: bytes, an attached message, or parts. */
+export type Body = { kind: 'leaf'; text: string } | { kind: 'message'; message: Entity } | Multipart
+
+/** The parts of a multipart with everything between them (RFC 2046 §5.1). */
+export type Multipart = {
+  kind: 'multipart'
+  preamble: string
+  /** Each part after the delimiter line that begins it, with the CRLF before that line. */
+  parts: { delimiter: string; entity: Entity }[]
+  /** The closing delimiter line, empty when it is missing. */
+  close: string
+  epilogue: string
+}
+
+const depthMax = 30
+const partsMax = 2000
+
+/**
+ * The tree of a message whose line ends may be CRLF, LF or CR alone. Undefined when it nests
+ * deeper than 30 levels or has more than 2,000 parts: no mail program wrote that in good faith.
+ * A multipart without its boundary is a leaf. Linear in bytes times levels. Never throws.
+ */
+export function parseMimeTree(raw: Buffer): Entity | undefined {
+  const budget = { parts: partsMax }
+  return parseEntity(withCrlf(raw), 'text/plain', 0, budget)
+}
+
+/** The bytes of an entity. */
+export function composeMimeTree(entity: Entity): Buffer {
+  return Buffer.from(entityText(entity), 'latin1')
+}
+
+/** All leaves of a tree, in the order they stand. */
+export function leavesOf(entity: Entity): Entity[] {
+  const { body } = entity
+  if (body.kind === 'leaf') return [entity]
+  if (body.kind === 'message') return leavesOf(body.message)
+  return body.parts.flatMap((part) => leavesOf(part.entity))
+}
+
+/** The first part of that type that is not inside an attached message. */
+export function ownPart(entity: Entity, type: string): Entity | undefined {
+  if (entity.type === type) return entity
+  if (entity.body.kind !== 'multipart') return undefined
+  for (const part of entity.body.parts) {
+    const found = ownPart(part.entity, type)
+    if (found) return found
+  }
+  return undefined
+}
+
+/** The bytes of a leaf as its author had them; as they stand under an encoding we cannot undo. */
+export function leafText({ body, encoding }: Entity): string {
+  if (body.kind !== 'leaf') return ''
+  const isEncoded = encoding === 'base64' || encoding === 'quoted-printable'
+  return isEncoded ? decodeTransfer(body.text, encoding) : body.text
+}
+
+/** A parameter of a structured field such as Content-Type, unquoted (RFC 2045 §5.1). */
+export function fieldParameter(value: string, name: string): string | undefined {
+  const pattern = new RegExp(
+    `;\\s*${name}(?:\\*0?\\*?)?\\s*=\\s*("(?:[^"\\\\]|\\\\.)*"|[^\\s;]+)`,
+    'i',
+  )
+  const found = pattern.exec(value.slice(0, 8192))?.[1]
+  if (found?.startsWith('"') !== true) return found
+  return found.slice(1, -1).replace(/\\(.)/g, '$1')
+}
+
+/** The value of the first field of that name (in lower case). */
+export function entityField(entity: Entity, key: string): string | undefined {
+  return entity.fields.find((field) => field.key === key)?.value
+}
+
+/** A field of our own making; `value` may hold folds. */
+export function newField(name: string, value: string): HeaderField {
+  return { name, key: name.toLowerCase(), value, raw: `${name}: ${value}` }
+}
+
+/** The message with CRLF line ends; a lone CR ends a line only where there is no LF at all. */
+export function withCrlf(raw: Buffer): Buffer {
+  const text = raw.toString('latin1')
+  const whole = text.includes('\n') ? text.replace(/\r?\n/g, '\r\n') : text.replace(/\r/g, '\r\n')
+  return whole.length === raw.length ? raw : Buffer.from(whole, 'latin1')
+}
+
+type Budget = { parts: number }
+
+function parseEntity(
+  raw: Buffer,
+  usualType: string,
+  depth: number,
+  budget: Budget,
+): Entity | undefined {
+  budget.parts -= 1
+  if (depth > depthMax || budget.parts < 0) return undefined
+  const { fields, bodyOffset } = parseHeader(raw)
+  const contentType = fields.find(({ key }) => key === 'content-type')?.value ?? usualType
+  const type = /^[^\s;/]+\/[^\s;/(]+/.exec(contentType)?.[0].toLowerCase() ?? 'text/plain'
+  const encoded = fields.find(({ key }) => key === 'content-transfer-encoding')?.value
+  const encoding = transferEncoding(encoded)
+  const content = raw.subarray(bodyOffset)
+  const entity = { fields, type, encoding }
+  if (type.startsWith('multipart/')) {
+    const boundary = fieldParameter(contentType, 'boundary')
+    const isDigest = type === 'multipart/digest'
+    const body = boundary ? parseMultipart(content, boundary, isDigest, depth, budget) : 'none'
+    if (body === undefined) return undefined
+    if (body !== 'none') return { ...entity, body }
+  } else if (isMessageType(type) && encoding === 'identity') {
+    const message = parseEntity(content, 'text/plain', depth + 1, budget)
+    return message && { ...entity, body: { kind: 'message', message } }
+  }
+  return { ...entity, body: { kind: 'leaf', text: content.toString('latin1') } }
+}
+
+function isMessageType(type: string): boolean {
+  return type === 'message/rfc822' || type === 'message/global'
+}
+
+function parseMultipart(
+  content: Buffer,
+  boundary: string,
+  isDigest: boolean,
+  depth: number,
+  budget: Budget,
+): Multipart | 'none' | undefined {
+  const lines = delimiterLines(content, boundary)
+  const first = lines[0]
+  if (first === undefined || first.isClose) return 'none'
+  const usualType = isDigest ? 'message/rfc822' : 'text/plain'
+  const parts: Multipart['parts'] = []
+  let close = ''
+  let epilogue = ''
+  for (const [index, line] of lines.entries()) {
+    const delimiter = content.toString('latin1', line.start, line.end)
+    if (line.isClose) {
+      close = delimiter
+      epilogue = content.toString('latin1', line.end)
+      break
+    }
+    const end = lines[index + 1]?.start ?? content.length
+    const entity = parseEntity(content.subarray(line.end, end), usualType, depth + 1, budget)
+    if (entity === undefined) return undefined
+    parts.push({ delimiter, entity })
+  }
+  return {
+    kind: 'multipart',
+    preamble: content.toString('latin1', 0, first.start),
+    parts,
+    close,
+    epilogue,
+  }
+}
+
+/** The delimiter lines up to the closing one, each with the CRLF before and the one after it. */
+function delimiterLines(content: Buffer, boundary: string) {
+  const lines: { start: number; end: number; isClose: boolean }[] = []
+  const mark = Buffer.from(`--${boundary}`, 'latin1')
+  let from = 0
+  for (;;) {
+    const at = content.indexOf(mark, from)
+    if (at < 0) return lines
+    from = at + mark.length
+    if (at > 0 && content[at - 1] !== 0x0a) continue
+    const lineEnd = content.indexOf('\n', at)
+    const end = lineEnd < 0 ? content.length : lineEnd + 1
+    const rest = content.toString('latin1', from, Math.min(end, from + 200)).trim()
+    if (rest !== '' && rest !== '--') continue
+    const previousEnd = lines.at(-1)?.end ?? 0
+    lines.push({ start: Math.max(previousEnd, at - 2), end, isClose: rest === '--' })
+    if (rest === '--') return lines
+    from = end
+  }
+}
+
+function entityText({ fields, body }: Entity): string {
+  const header = fields.map(({ raw }) => `${raw}\r\n`).join('')
+  return `${header}\r\n${bodyText(body)}`
+}
+
+function bodyText(body: Body): string {
+  if (body.kind === 'leaf') return body.text
+  if (body.kind === 'message') return entityText(body.message)
+  const parts = body.parts.map(({ delimiter, entity }) => delimiter + entityText(entity))
+  return body.preamble + parts.join('') + body.close + body.epilogue
+}

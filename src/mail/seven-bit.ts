@@ -1,0 +1,205 @@
+import { isUtf8 } from 'node:buffer'
+import type { HeaderField } from './header.ts'
+import { newField } from './mime-tree.ts'
+import type { Body, Entity, Multipart } from './mime-tree.ts'
+import { decodeTransfer, encodeTransfer, trimBlanks } from './transfer-encoding.ts'
+
+const lineCharsMax = 998
+const wordCharsMax = 840
+const wordBytesMax = 45
+
+/**
+ * The same message in 7-bit lines of at most 998 characters (RFC 5322 §2.1.1), as the copy inside
+ * a 7-bit report must be: message/rfc822 may not be encoded itself (RFC 2046 §5.2.1), so each part
+ * that needs it is, and its bytes stay the same once decoded. Parts that fit stay as they are.
+ *
+ * Undefined when a part that needs it is under an encoding we cannot undo, or a boundary holds
+ * 8-bit bytes: then only the header can be sent.
+ */
+export function sevenBitTree(entity: Entity): Entity | undefined {
+  const { body } = entity
+  const fields = sevenBitFields(entity.fields)
+  if (body.kind === 'leaf') return sevenBitLeaf({ ...entity, fields }, body.text)
+  const inner = body.kind === 'message' ? sevenBitMessage(body.message) : sevenBitParts(body)
+  if (inner === undefined) return undefined
+  const isPlain = entity.encoding === 'identity'
+  return { ...entity, body: inner, fields: isPlain ? relabeled(fields, '7bit') : fields }
+}
+
+/** The fields in printable ASCII: 8-bit text becomes encoded words, long lines are folded. */
+export function sevenBitFields(fields: readonly HeaderField[]): HeaderField[] {
+  return fields.map((field) => {
+    if (isClean(field.raw)) return field
+    return newField(
+      field.name,
+      foldText(composeEncodedWords(unfoldField(field)), field.name.length + 2),
+    )
+  })
+}
+
+/**
+ * A header value in ASCII: every run of words with 8-bit bytes becomes encoded words (RFC 2047),
+ * in UTF-8 when the bytes are, else as `unknown-8bit` (RFC 1428), which keeps them. Control
+ * characters become spaces. `value` is a Latin-1 view of the bytes.
+ */
+export function composeEncodedWords(value: string): string {
+  const clean = value.replace(/[\0-\x08\x0a-\x1f\x7f]+/g, ' ')
+  let text = ''
+  let run = ''
+  for (const token of clean.match(/[ \t]+|[^ \t]+/g) ?? []) {
+    if (isEightBit(token) || (run !== '' && isBlank(token))) {
+      run += token
+    } else {
+      text += encodedRun(run) + token
+      run = ''
+    }
+  }
+  return text + encodedRun(run)
+}
+
+/**
+ * Folds a field's value at its own white space, so that unfolding gives it back: lines of 78
+ * where it can be (`startColumn` counts what the first line holds already). A longer word stays
+ * whole up to 840 characters: with the longest name it fits the 998 of RFC 5322.
+ */
+export function foldText(value: string, startColumn: number): string {
+  const lines: string[] = []
+  let line = ''
+  let column = startColumn
+  const words = value.match(/[ \t]+[^ \t]*|[^ \t]+/g) ?? []
+  for (const word of words.flatMap(choppedWord)) {
+    const isFull = column + line.length + word.length > 78 && line !== '' && isBlank(word.charAt(0))
+    if (isFull) {
+      lines.push(line)
+      line = ''
+      column = 0
+    }
+    line += word
+  }
+  return [...lines, line].join('\r\n')
+}
+
+/** A word too long for any line, in pieces with a blank where it must be cut. */
+function choppedWord(word: string): string[] {
+  if (word.length <= wordCharsMax) return [word]
+  // A line of blanks alone would end the header for some readers.
+  const pieces = word.replace(/^[ \t]+/, ' ').match(/[^]{1,840}/g) ?? []
+  return pieces.map((piece, index) => (index === 0 ? piece : ` ${piece}`))
+}
+
+/** A field's value as its bytes are, folds undone and nothing else changed (RFC 5322 §2.2.3). */
+export function unfoldField({ raw }: HeaderField): string {
+  const value = raw.slice(raw.indexOf(':') + 1).replace(/\r?\n/g, '')
+  return trimBlanks(value.replace(/^[ \t]+/, ''))
+}
+
+// In a Latin-1 view of UTF-8 a no-break space is half a letter: only these two are blank.
+function isBlank(text: string): boolean {
+  return /^[ \t]+$/.test(text)
+}
+
+/** Whether a text with CRLF line ends is 7-bit in lines that are not too long. */
+function isClean(text: string): boolean {
+  if (/[\0\x80-\xff]|\r(?!\n)/.test(text)) return false
+  let start = 0
+  while (text.length - start > lineCharsMax) {
+    const end = text.lastIndexOf('\n', start + lineCharsMax + 1)
+    if (end < start) return false
+    start = end + 1
+  }
+  return true
+}
+
+function sevenBitMessage(message: Entity): Body | undefined {
+  const inner = sevenBitTree(message)
+  return inner && { kind: 'message', message: inner }
+}
+
+function sevenBitParts(multipart: Multipart): Multipart | undefined {
+  const parts: Multipart['parts'] = []
+  for (const { delimiter, entity } of multipart.parts) {
+    const inner = sevenBitTree(entity)
+    if (inner === undefined || !isClean(delimiter)) return undefined
+    parts.push({ delimiter, entity: inner })
+  }
+  if (!isClean(multipart.close)) return undefined
+  // Nobody is shown what stands outside of the parts.
+  const preamble = isClean(multipart.preamble) ? multipart.preamble : ''
+  const epilogue = isClean(multipart.epilogue) ? multipart.epilogue : ''
+  return { ...multipart, parts, preamble, epilogue }
+}
+
+function sevenBitLeaf(entity: Entity, text: string): Entity | undefined {
+  const { encoding } = entity
+  if (isClean(text)) {
+    return encoding === 'identity'
+      ? { ...entity, fields: relabeled(entity.fields, '7bit') }
+      : entity
+  }
+  // Nobody decodes a whole message or a multipart, even one without its parts.
+  if (encoding === undefined || /^(?:message|multipart)\//.test(entity.type)) return undefined
+  const bytes = encoding === 'identity' ? text : decodeTransfer(text, encoding)
+  const target = targetEncoding(entity)
+  const body: Body = { kind: 'leaf', text: encodeTransfer(bytes, target) }
+  return { ...entity, encoding: target, fields: labeled(entity.fields, target), body }
+}
+
+function targetEncoding({ type, encoding }: Entity): 'base64' | 'quoted-printable' {
+  if (encoding === 'base64' || encoding === 'quoted-printable') return encoding
+  return type.startsWith('text/') ? 'quoted-printable' : 'base64'
+}
+
+/** Corrects an encoding that the header names; where it names none, 7bit is understood. */
+function relabeled(fields: HeaderField[], encoding: string): HeaderField[] {
+  const isNamed = fields.some((field) => isEncodingField(field) && !/^7bit$/i.test(field.value))
+  return isNamed ? labeled(fields, encoding) : fields
+}
+
+function labeled(fields: HeaderField[], encoding: string): HeaderField[] {
+  const field = newField('Content-Transfer-Encoding', encoding)
+  const index = fields.findIndex(isEncodingField)
+  if (index < 0) return [...fields, field]
+  return fields.filter((other) => !isEncodingField(other)).toSpliced(index, 0, field)
+}
+
+function isEncodingField({ key }: HeaderField): boolean {
+  return key === 'content-transfer-encoding'
+}
+
+/** Words with 8-bit bytes and the blanks between them; blanks at the end stay outside. */
+function encodedRun(run: string): string {
+  if (run === '') return ''
+  const core = trimBlanks(run)
+  const bytes = Buffer.from(core, 'latin1')
+  const words = isUtf8(bytes) ? utf8Words(bytes.toString()) : unknownWords(bytes)
+  return words + run.slice(core.length)
+}
+
+function isEightBit(text: string): boolean {
+  return /[\x80-\xff]/.test(text)
+}
+
+function utf8Words(text: string): string {
+  const words: string[] = []
+  let piece = ''
+  for (const character of text) {
+    if (Buffer.byteLength(piece + character) > wordBytesMax) {
+      words.push(piece)
+      piece = ''
+    }
+    piece += character
+  }
+  return [...words, piece].map((word) => base64Word('utf-8', Buffer.from(word))).join(' ')
+}
+
+function unknownWords(bytes: Buffer): string {
+  const words: string[] = []
+  for (let at = 0; at < bytes.length; at += wordBytesMax) {
+    words.push(base64Word('unknown-8bit', bytes.subarray(at, at + wordBytesMax)))
+  }
+  return words.join(' ')
+}
+
+function base64Word(charset: string, bytes: Buffer): string {
+  return `=?${charset}?B?${bytes.toString('base64')}?=`
+}

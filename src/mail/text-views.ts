@@ -1,0 +1,127 @@
+/** A text as somebody reads it who undoes an encoding, with the way back to what was written. */
+export type TextView = {
+  /** Lower case, one character for each one that was encoded. */
+  text: string
+  /** Where in the written text the character at `at` begins. */
+  startOf(at: number): number
+  /** Where in the written text the character at `at` ends. */
+  endOf(at: number): number
+}
+
+/**
+ * The text without soft line breaks, folds, NULs and invisible characters; then also percent-,
+ * HTML- and `\u`-decoded; then also quoted-printable-decoded. Three views, because `%` and `=` are
+ * also characters that stand for themselves; one that would equal the view before it is left
+ * out. Linear time.
+ */
+export function textViews(written: string): TextView[] {
+  const marks = marksIn(written)
+  const views = [viewOf(written, marks, 'filler')]
+  if (marks.some(({ kind }) => kind === 'escape')) views.push(viewOf(written, marks, 'escape'))
+  if (marks.some(({ kind }) => kind === 'quote')) views.push(viewOf(written, marks, 'quote'))
+  return views
+}
+
+type Kind = 'filler' | 'escape' | 'quote'
+type Mark = { start: number; end: number; kind: Kind; character: string }
+
+const depth = { filler: 0, escape: 1, quote: 2 } as const
+const filler = joined(
+  /=\r?\n|\r?\n[ \t]|\0+|<wbr ?\/?>|&shy;|&#173;/,
+  /\xc2?\xad|\xe2\x80[\x8b-\x8d]|[\u200b-\u200d\ufeff]/,
+)
+// The groups: hexadecimal, hexadecimal, decimal, hexadecimal twice.
+const escape = joined(
+  /%(?:25){0,3}([0-9a-f]{2})/,
+  /&(?:amp;)?#x0{0,5}([0-9a-f]{2,4});?/,
+  /&(?:amp;)?#0{0,5}([0-9]{2,4});?/,
+  /\\u([0-9a-f]{4})/,
+  /\\x([0-9a-f]{2})/,
+  /&commat;|\+AEA-?/,
+)
+const quote = /=(?:3d){0,2}([0-9a-f]{2})/iy
+/** What every mark begins with, cheap to search for: most characters of a text begin none. */
+const lead =
+  /[=%][0-9a-f\r\n]|\r?\n[ \t]|<w|&[#asc]|\\[ux]|\+a|\xe2\x80|\xc2?\xad|[\0\u200b-\u200d\ufeff]/gi
+
+/** One of the forms, where the search stands. */
+function joined(...forms: readonly RegExp[]): RegExp {
+  return new RegExp(forms.map(({ source }) => source).join('|'), 'iy')
+}
+
+/** Everything in the text that is not to be read as it is written, from left to right. */
+function marksIn(written: string): Mark[] {
+  const marks: Mark[] = []
+  lead.lastIndex = 0
+  for (let found = lead.exec(written); found; found = lead.exec(written)) {
+    const mark = markAt(written, found.index)
+    if (mark) marks.push(mark)
+    lead.lastIndex = mark?.end ?? found.index + 1
+  }
+  return marks
+}
+
+function markAt(written: string, start: number): Mark | undefined {
+  filler.lastIndex = start
+  if (filler.test(written)) return { start, end: filler.lastIndex, kind: 'filler', character: '' }
+  escape.lastIndex = start
+  const escaped = escape.exec(written)
+  if (escaped) {
+    const [, ...groups] = escaped
+    const index = groups.findIndex((group) => group !== undefined)
+    const character = index < 0 ? '@' : characterOf(groups[index], index === 2 ? 10 : 16)
+    return { start, end: escape.lastIndex, kind: 'escape', character }
+  }
+  quote.lastIndex = start
+  const [, digits] = quote.exec(written) ?? []
+  if (digits === undefined) return undefined
+  return { start, end: quote.lastIndex, kind: 'quote', character: characterOf(digits, 16) }
+}
+
+function characterOf(digits = '', base: number): string {
+  return String.fromCharCode(Number.parseInt(digits, base))
+}
+
+type Piece = { viewAt: number; writtenAt: number; width: number }
+
+function viewOf(written: string, marks: readonly Mark[], kind: Kind): TextView {
+  const pieces: Piece[] = [{ viewAt: 0, writtenAt: 0, width: 1 }]
+  let text = ''
+  let done = 0
+  for (const mark of marks) {
+    if (depth[mark.kind] > depth[kind]) continue
+    text += written.slice(done, mark.start)
+    const width = mark.end - mark.start
+    if (mark.character !== '') pieces.push({ viewAt: text.length, writtenAt: mark.start, width })
+    text += mark.character
+    pieces.push({ viewAt: text.length, writtenAt: mark.end, width: 1 })
+    done = mark.end
+  }
+  text += written.slice(done)
+  const startOf = (at: number) => {
+    const { viewAt, writtenAt } = pieceAt(pieces, at)
+    return writtenAt + (at - viewAt)
+  }
+  return {
+    text: lowerCase(text),
+    startOf,
+    endOf: (at) => startOf(at) + pieceAt(pieces, at).width,
+  }
+}
+
+/** Lower case that never changes the length, as some letters' does. */
+function lowerCase(text: string): string {
+  const lower = text.toLowerCase()
+  return lower.length === text.length ? lower : text.replace(/[A-Z]+/g, (run) => run.toLowerCase())
+}
+
+function pieceAt(pieces: readonly Piece[], at: number): Piece {
+  let low = 0
+  let high = pieces.length - 1
+  while (low < high) {
+    const middle = (low + high + 1) >> 1
+    if ((pieces[middle]?.viewAt ?? 0) <= at) low = middle
+    else high = middle - 1
+  }
+  return pieces[low] ?? { viewAt: 0, writtenAt: 0, width: 1 }
+}

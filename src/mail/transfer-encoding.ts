@@ -1,0 +1,96 @@
+/**
+ * How a part's bytes travel (RFC 2045 §6); undefined for an encoding that nobody here can undo.
+ * All text is a Latin-1 view of bytes.
+ */
+export type TransferEncoding = 'identity' | 'base64' | 'quoted-printable' | undefined
+
+const hidden = /uue|uuencode|yenc|binhex|gzip|deflate|compress/
+
+/**
+ * The encoding that a Content-Transfer-Encoding value names; identity when the field is absent, or
+ * its name is nobody's (`8bit+`, `Hexa`): mail programs show the part as it stands then.
+ */
+export function transferEncoding(value = ''): TransferEncoding {
+  const name = value
+    .slice(0, 200)
+    .replace(/\([^)]*\)/g, '')
+    .replace(/[\s;"]/g, '')
+    .toLowerCase()
+  if (name === 'base64' || name === 'quoted-printable') return name
+  return hidden.test(name) ? undefined : 'identity'
+}
+
+/** The bytes under an encoding, as forgiving as mail readers are. Never throws. */
+export function decodeTransfer(text: string, encoding: 'base64' | 'quoted-printable'): string {
+  return encoding === 'base64' ? decodeBase64(text) : decodeQuotedPrintable(text)
+}
+
+/** Bytes under an encoding, in lines of at most 76 characters ended by CRLF. */
+export function encodeTransfer(bytes: string, encoding: 'base64' | 'quoted-printable'): string {
+  return encoding === 'base64' ? encodeBase64(bytes) : encodeQuotedPrintable(bytes)
+}
+
+function decodeBase64(text: string): string {
+  // Readers go on after padding in the middle, so every padded stretch is read for itself.
+  const stretches = text.replace(/[^A-Za-z0-9+/=]/g, '').match(/[^=]+/g) ?? []
+  return stretches.map((stretch) => Buffer.from(stretch, 'base64').toString('latin1')).join('')
+}
+
+function encodeBase64(bytes: string): string {
+  const lines =
+    Buffer.from(bytes, 'latin1')
+      .toString('base64')
+      .match(/.{1,76}/g) ?? []
+  return lines.map((line) => `${line}\r\n`).join('')
+}
+
+function decodeQuotedPrintable(text: string): string {
+  return trimLineEnds(text)
+    .replace(/=\r?\n/g, '')
+    .replace(/=$/, '')
+    .replace(/=([0-9A-Fa-f]{2})/g, (_, hex: string) =>
+      String.fromCharCode(Number.parseInt(hex, 16)),
+    )
+}
+
+/** White space at the end of a line was added in transit (RFC 2045 §6.7 rule 3). */
+function trimLineEnds(text: string): string {
+  if (!/[ \t]\r?\n/.test(text)) return text
+  return text
+    .split('\n')
+    .map((line) => (line.endsWith('\r') ? `${trimBlanks(line.slice(0, -1))}\r` : trimBlanks(line)))
+    .join('\n')
+}
+
+/** The text without the blanks and tabs at its end; no other byte is taken for white space. */
+export function trimBlanks(text: string): string {
+  let end = text.length
+  while (end > 0 && (text[end - 1] === ' ' || text[end - 1] === '\t')) end -= 1
+  return text.slice(0, end)
+}
+
+function encodeQuotedPrintable(bytes: string): string {
+  return bytes.split('\r\n').map(encodeLine).join('\r\n')
+}
+
+function encodeLine(line: string): string {
+  let done = ''
+  let row = ''
+  for (let at = 0; at < line.length; at += 1) {
+    const piece = quoted(line.charCodeAt(at), at === line.length - 1)
+    const roomLeft = at === line.length - 1 ? 76 : 75
+    if (row.length + piece.length > roomLeft) {
+      done += `${row}=\r\n`
+      row = ''
+    }
+    row += piece
+  }
+  return done + row
+}
+
+function quoted(code: number, isLast: boolean): string {
+  const isBlank = code === 0x20 || code === 0x09
+  const isPlain = (code > 0x20 && code < 0x7f && code !== 0x3d) || (isBlank && !isLast)
+  if (isPlain) return String.fromCharCode(code)
+  return `=${code.toString(16).toUpperCase().padStart(2, '0')}`
+}

@@ -1,0 +1,289 @@
+import { simpleParser } from 'mailparser'
+import { describe, expect, test } from 'vitest'
+import { composeFeedbackReport } from '../../../src/mail/arf.ts'
+import type { FeedbackReportInput } from '../../../src/mail/arf.ts'
+import { parseFeedbackReport } from '../../../src/mail/feedback-report.ts'
+import { corpusFiles } from '../../support/corpus.ts'
+
+const original = [
+  'Return-Path: <offers@spam.example>',
+  'Received: from mail.spam.example (mail.spam.example [192.0.2.7])',
+  '\tby mx.example.org; Fri, 20 Nov 2026 11:59:59 +0000',
+  'From: Offers <offers@spam.example>',
+  'To: redacted-abc@redacted.invalid',
+  'Subject: Buy now',
+  'Message-ID: <1@spam.example>',
+  '',
+  'Cheap watches at http://spam.example/watch',
+  '',
+].join('\r\n')
+
+function inputWith(changes: Partial<FeedbackReportInput> = {}): FeedbackReportInput {
+  return {
+    from: 'feedback@signalpost.example',
+    to: 'abuse@example.net',
+    date: new Date('2026-11-20T13:00:00Z'),
+    token: 'fb.0198c5f0-1234-7abc-8def-0123456789ab.1',
+    domain: 'signalpost.example',
+    form: 'whole',
+    original: Buffer.from(original),
+    facts: {
+      feedbackType: 'abuse',
+      userAgent: 'Signalpost/0.1.0',
+      sourceIp: '192.0.2.7',
+      arrivedAt: new Date('2026-11-20T12:00:00Z'),
+      mailFrom: 'offers@spam.example',
+      domains: ['spam.example'],
+      uris: ['http://spam.example/watch'],
+    },
+    explanation: {
+      reportNumber: '0198c5f0-1234-7abc-8def-0123456789ab',
+      service: 'signalpost.example',
+      network: { cidr: '192.0.2.0/24', asn: 64500, name: 'Example Hosting', country: 'FR' },
+      why: ['mx.example.org says it took the message from 192.0.2.7.'],
+    },
+    ...changes,
+  }
+}
+
+/** The three parts of a composed report, cut at its boundary. */
+function cut(raw: Buffer): { header: string; text: string; machine: string; copy: string } {
+  const whole = raw.toString('latin1')
+  const boundary = /boundary="([^"]+)"/.exec(whole)?.[1] ?? ''
+  const [header = '', text = '', machine = '', copy = ''] = whole.split(`--${boundary}\r\n`)
+  return { header, text, machine, copy: copy.replace(`\r\n--${boundary}--\r\n`, '') }
+}
+
+function withOriginal(message: string | Buffer) {
+  return composeFeedbackReport(inputWith({ original: Buffer.from(message) }))
+}
+
+test('composing again gives the same bytes and the same Message-ID', () => {
+  const [first, second] = [composeFeedbackReport(inputWith()), composeFeedbackReport(inputWith())]
+  expect(second.raw.equals(first.raw)).toBe(true)
+  expect(first.messageId).toBe('<fb.0198c5f0-1234-7abc-8def-0123456789ab.1@signalpost.example>')
+})
+
+test('the header is what RFC 5965 and RFC 3834 ask for', () => {
+  const { header } = cut(composeFeedbackReport(inputWith()).raw)
+  expect(header.split('\r\n')).toEqual([
+    'From: feedback@signalpost.example',
+    'To: abuse@example.net',
+    'Subject: Buy now',
+    'Date: Fri, 20 Nov 2026 13:00:00 +0000',
+    'Message-ID: <fb.0198c5f0-1234-7abc-8def-0123456789ab.1@signalpost.example>',
+    'Auto-Submitted: auto-generated',
+    'MIME-Version: 1.0',
+    'Content-Type: multipart/report; report-type=feedback-report;',
+    expect.stringMatching(/^ boundary="=_[0-9a-f]{32}"$/),
+    '',
+    '',
+  ])
+})
+
+test('the text alone holds every datum an abuse desk needs', () => {
+  const { text } = cut(composeFeedbackReport(inputWith()).raw)
+  for (const datum of [
+    '192.0.2.7',
+    '192.0.2.0/24, AS64500, Example Hosting (FR)',
+    '2026-11-20T12:00:00Z (Fri, 20 Nov 2026 12:00:00 GMT)',
+    'Buy now',
+    'Offers <offers@spam.example>',
+    'mx.example.org says it took the message from 192.0.2.7.',
+    'reply to this mail',
+    '0198c5f0-1234-7abc-8def-0123456789ab',
+  ]) {
+    expect(text).toContain(datum)
+  }
+})
+
+test('links in the text cannot be followed by a slip', () => {
+  const { text } = cut(composeFeedbackReport(inputWith()).raw)
+  expect(text).toContain('hxxp://spam[.]example/watch')
+  expect(text).not.toContain('http://spam.example')
+})
+
+test('the machine-readable part has its fields once, with bare values', () => {
+  const { raw } = composeFeedbackReport(inputWith())
+  expect(parseFeedbackReport(raw)?.fields).toEqual([
+    ['Feedback-Type', 'abuse'],
+    ['User-Agent', 'Signalpost/0.1.0'],
+    ['Version', '1'],
+    ['Original-Mail-From', '<offers@spam.example>'],
+    ['Arrival-Date', 'Fri, 20 Nov 2026 12:00:00 +0000'],
+    ['Source-IP', '192.0.2.7'],
+    ['Reported-Domain', 'spam.example'],
+    ['Reported-URI', 'http://spam.example/watch'],
+  ])
+})
+
+test('every optional fact has its field', () => {
+  const facts = {
+    feedbackType: 'fraud',
+    userAgent: 'Signalpost/0.1.0',
+    sourceIp: '2001:db8::7',
+    sourcePort: 4321,
+    reportingMta: 'mx.example.org',
+    mailFrom: '',
+    envelopeId: 'QQ314159',
+    authenticationResults: ['signalpost.example; dkim=fail header.d=spam.example'],
+    domains: ['BÜCHER.example', 'spam.example', 'spam.example'],
+    uris: ['http://spam.example/é', `http://spam.example/${'a'.repeat(1000)}`],
+    incidents: 12,
+  } as const
+  const { raw } = composeFeedbackReport(inputWith({ facts }))
+  expect(parseFeedbackReport(raw)?.fields.slice(3)).toEqual([
+    ['Original-Envelope-Id', 'QQ314159'],
+    ['Original-Mail-From', '<>'],
+    ['Reporting-MTA', 'dns; mx.example.org'],
+    ['Source-IP', '2001:db8::7'],
+    ['Source-Port', '4321'],
+    ['Incidents', '12'],
+    ['Authentication-Results', 'signalpost.example; dkim=fail header.d=spam.example'],
+    ['Reported-Domain', 'xn--bcher-kva.example'],
+    ['Reported-Domain', 'spam.example'],
+    ['Reported-URI', 'http://spam.example/%C3%A9'],
+  ])
+})
+
+test('a fact with a line break cannot add a field', () => {
+  const facts = { ...inputWith().facts, mailFrom: 'a@spam.example>\r\nFeedback-Type: not-spam' }
+  const fields = parseFeedbackReport(composeFeedbackReport(inputWith({ facts })).raw)?.fields ?? []
+  expect(fields.filter(([name]) => name === 'Feedback-Type')).toHaveLength(1)
+  expect(fields.some(([name]) => name === 'Original-Mail-From')).toBe(false)
+})
+
+test.for(['abuse@example.net\r\nBcc: x@example.net', 'Abuse <abuse@example.net>', '', 'a@b, c@d'])(
+  'a report is never addressed to %j',
+  (to) => {
+    expect(() => composeFeedbackReport(inputWith({ to }))).toThrow(RangeError)
+  },
+)
+
+describe('the Subject', () => {
+  test.for([
+    [
+      'encoded words stay as they are',
+      'Subject: =?iso-8859-1?Q?caf=E9?=',
+      '=?iso-8859-1?Q?caf=E9?=',
+    ],
+    ['raw UTF-8 is encoded', 'Subject: un café', 'un =?utf-8?B?Y2Fmw6k=?='],
+    [
+      'a letter that ends in a no-break space byte stays whole',
+      'Subject: déjà',
+      '=?utf-8?B?ZMOpasOg?=',
+    ],
+    ['its folds are ours', 'Subject: one\r\n two', 'one two'],
+    ['without one the report names the address', 'X-None: 1', 'Unsolicited mail from 192.0.2.7'],
+    ['an empty one too', 'Subject:  ', 'Unsolicited mail from 192.0.2.7'],
+    ['control characters go', 'Subject: a\0b\x1bc', 'a b c'],
+  ] as const)('%s', ([, field, expected]) => {
+    const { header } = cut(withOriginal(`From: a@spam.example\r\n${field}\r\n\r\nbody\r\n`).raw)
+    const subject = /^Subject: (.*(?:\r\n .*)*)$/m.exec(header)?.[1]
+    expect(subject?.replace(/\r\n/g, '')).toBe(expected)
+  })
+
+  test('a long one is folded at its own blanks', () => {
+    const long = Array.from({ length: 60 }, (_, index) => `word${String(index)}`).join(' ')
+    const { header } = cut(withOriginal(`From: a@spam.example\r\nSubject: ${long}\r\n\r\n`).raw)
+    expect(Math.max(...header.split('\r\n').map(({ length }) => length))).toBeLessThanOrEqual(78)
+    expect(header.replace(/\r\n(?= )/g, '')).toContain(`Subject: ${long}\r\n`)
+  })
+})
+
+describe('the copy of the message', () => {
+  test('is byte for byte the original where that is 7-bit', () => {
+    expect(cut(composeFeedbackReport(inputWith()).raw).copy).toBe(
+      'Content-Type: message/rfc822\r\n' + `Content-Transfer-Encoding: 7bit\r\n\r\n${original}`,
+    )
+  })
+
+  test.for([
+    ['LF', '\n'],
+    ['CR', '\r'],
+  ] as const)('has CRLF line ends when the original has %s', ([, lineEnd]) => {
+    const { raw } = withOriginal(original.replaceAll('\r\n', lineEnd))
+    expect(raw.equals(composeFeedbackReport(inputWith()).raw)).toBe(true)
+  })
+
+  test('is headers only where they suffice', () => {
+    const { raw, form } = composeFeedbackReport(inputWith({ form: 'headers' }))
+    expect(form).toBe('headers')
+    expect(cut(raw).copy).toContain('Content-Type: text/rfc822-headers\r\n')
+    expect(raw.toString()).not.toContain('Cheap watches')
+    expect(cut(raw).text.replace(/\s+/g, ' ')).toContain('The header of the message is attached')
+  })
+
+  test('is headers only when a part cannot be made 7-bit', () => {
+    const uuencoded = 'From: a@b.example\r\nContent-Transfer-Encoding: x-uuencode\r\n\r\n\xe9\r\n'
+    expect(withOriginal(Buffer.from(uuencoded, 'latin1')).form).toBe('headers')
+  })
+
+  const eightBit = [
+    'From: Ren\xe9 <a@spam.example>',
+    'Content-Type: multipart/mixed; boundary=bb',
+    'Content-Transfer-Encoding: 8bit',
+    '',
+    'pr\xe9ambule',
+    '--bb',
+    'Content-Type: text/plain; charset=iso-8859-1',
+    'Content-Transfer-Encoding: 8bit',
+    '',
+    'caf\xe9 = 1 \r\n',
+    '--bb',
+    'Content-Type: application/octet-stream',
+    '',
+    '\xff\xfe\x80\x01',
+    '--bb',
+    'Content-Type: text/plain; charset=us-ascii',
+    '',
+    `${'long '.repeat(400)}end`,
+    '--bb--',
+    '',
+  ].join('\r\n')
+
+  test('is 7-bit in lines of at most 998 characters whatever the original was', () => {
+    const { raw, form } = withOriginal(Buffer.from(eightBit, 'latin1'))
+    expect(form).toBe('whole')
+    expect(raw.every((byte) => byte < 0x80 && byte !== 0)).toBe(true)
+    expect(
+      Math.max(
+        ...raw
+          .toString()
+          .split('\r\n')
+          .map(({ length }) => length),
+      ),
+    ).toBeLessThan(999)
+  })
+
+  test('has parts that decode to what they were', async () => {
+    const { copy } = cut(withOriginal(Buffer.from(eightBit, 'latin1')).raw)
+    const inner = await simpleParser(copy.slice(copy.indexOf('\r\n\r\n') + 4))
+    expect(inner.text).toContain('café = 1 ')
+    expect(inner.text).toContain(`${'long '.repeat(400)}end`)
+    expect(inner.attachments[0]?.content).toEqual(Buffer.from([0xff, 0xfe, 0x80, 0x01]))
+  })
+})
+
+test('other programs find the three parts', async () => {
+  const report = await simpleParser(composeFeedbackReport(inputWith()).raw)
+  expect(report.subject).toBe('Buy now')
+  expect(report.attachments.map(({ contentType }) => contentType)).toEqual([
+    'message/feedback-report',
+    'message/rfc822',
+  ])
+})
+
+const corpus = corpusFiles('phishing', 'spam', 'ham', 'newsletters', 'robustness', 'bounces')
+
+test.skipIf(corpus === undefined)(
+  'a report of any real message is 7-bit and reads back (skipped without the corpus)',
+  () => {
+    for (const { name, raw } of corpus ?? []) {
+      const report = composeFeedbackReport(inputWith({ original: raw }))
+      const text = report.raw.toString('latin1')
+      expect(/[\0\x80-\xff]|[^\r\n]{999}|\r(?!\n)|(?<!\r)\n/.test(text), name).toBe(false)
+      expect(parseFeedbackReport(report.raw)?.fields, name).toHaveLength(8)
+    }
+  },
+)

@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest'
+import { parseMailboxes } from '../../../src/mail/address.ts'
+import { decodeHeaderText } from '../../../src/mail/encoded-word.ts'
+import { extractFields } from '../../../src/mail/extract-fields.ts'
+
+const extract = (text: string) => extractFields(Buffer.from(text, 'latin1'))
+const latin1 = (text: string) => Buffer.from(text).toString('latin1')
+
+test.for([
+  ['plain', 'plain'],
+  ['=?UTF-8?B?R8OkcnRuZXJlaQ==?=', 'Gärtnerei'],
+  ['=?iso-8859-1?Q?Caf=E9_au_lait?= here', 'Café au lait here'],
+  ['=?utf-8?B?R8Ok?= =?utf-8?B?cnRuZXI=?=', 'Gärtner'],
+  ['a =?utf-8?Q?b?= c', 'a b c'],
+  ['=?utf-8*de?Q?stra=C3=9Fe?=', 'straße'],
+  ['=?koi8-r?B?8NLJ18XU?=', 'Привет'],
+  ['=?no-such-charset?Q?x=E9?=', 'xé'],
+  ['=?utf-8?X?x?=', '=?utf-8?X?x?='],
+  ['=?utf-8?Q?never closed', '=?utf-8?Q?never closed'],
+  [latin1('Café'), 'Café'],
+  ['Caf\xe9', 'Café'],
+] as const)('%j reads %j', ([written, expected]) => {
+  expect(decodeHeaderText(written)).toBe(expected)
+})
+
+test('characters cut between two words of one charset are put together', () => {
+  expect(decodeHeaderText('=?utf-8?Q?=C3?= =?utf-8?Q?=A9?=')).toBe('é')
+})
+
+test.for([
+  ['a@example.com', [['', 'a@example.com']]],
+  [
+    'Ann <a@example.com>, b@example.com',
+    [
+      ['Ann', 'a@example.com'],
+      ['', 'b@example.com'],
+    ],
+  ],
+  ['"Smith, Ann" <a@example.com>', [['Smith, Ann', 'a@example.com']]],
+  ['"x@example.org" <a@example.com>', [['x@example.org', 'a@example.com']]],
+  ['a@example.com (Ann)', [['Ann', 'a@example.com']]],
+  ['undisclosed-recipients:;', []],
+  [
+    'Team: a@example.com, b@example.com;',
+    [
+      ['', 'a@example.com'],
+      ['', 'b@example.com'],
+    ],
+  ],
+  ['Ann', [['Ann', '']]],
+  ['"never closed <a@example.com>', [['"never closed', 'a@example.com']]],
+] as const)('the list %j', ([written, expected]) => {
+  expect(parseMailboxes(written).map(({ name, address }) => [name, address])).toEqual(expected)
+})
+
+test('a header gives its fields, decoded', () => {
+  const fields = extract(
+    'Return-Path: <b@Example.com>\nFrom: =?utf-8?Q?J=C3=B6rg?= <J@EXAMPLE.com>\n' +
+      'To: x@example.net\nSubject: =?utf-8?B?w6k=?=\nDate: Tue, 3 Nov 2026 08:15:00 +0100\nMessage-ID: <1@a>\n\n',
+  )
+  expect(fields).toEqual({
+    from: 'Jörg <J@EXAMPLE.com>',
+    fromAddress: 'J@example.com',
+    to: 'x@example.net',
+    subject: 'é',
+    date: '2026-11-03T07:15:00.000Z',
+    messageId: '1@a',
+    returnPath: 'b@Example.com',
+    replyTo: null,
+    listId: null,
+  })
+})
+
+test('what a header lacks is null, and an empty return path is empty', () => {
+  const fields = extract('Return-Path: <>\nFrom: nobody\nDate: soon\n\n')
+  expect(fields).toMatchObject({ returnPath: '', fromAddress: null, date: null, subject: null })
+})
+
+test('everything can be stored: no NUL, no lone surrogate, nothing endless', () => {
+  const fields = extract(
+    'From: a\0b@example.com\nSubject: =?utf-16le?B?ANg=?= =?utf-8?Q?=00?= ' +
+      `${'x'.repeat(50_000)}\n\n`,
+  )
+  for (const value of Object.values(fields)) {
+    if (value === null) continue
+    expect(value).not.toContain('\0')
+    expect(value.isWellFormed()).toBe(true)
+    expect(value.length).toBeLessThanOrEqual(1000)
+  }
+})

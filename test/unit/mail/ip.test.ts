@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest'
+import { addressScope, isCidr, networkSet, parseIp } from '../../../src/mail/ip.ts'
+
+const ip = (text: string) => {
+  const address = parseIp(text)
+  if (!address) throw new Error(`not an address: ${text}`)
+  return address
+}
+
+test.for([
+  ['192.0.2.1', '192.0.2.1'],
+  ['[192.0.2.1]', '192.0.2.1'],
+  ['2001:DB8:0:0:1:0:0:1', '2001:db8::1:0:0:1'],
+  ['IPv6:2001:db8::25', '2001:db8::25'],
+  ['[IPv6:2001:db8::25]', '2001:db8::25'],
+  ['2001:db8:1:2:3:4:5:0', '2001:db8:1:2:3:4:5:0'],
+  ['fe80::1%eth0', 'fe80::1'],
+  ['::ffff:192.0.2.1', '192.0.2.1'],
+  ['::ffff:c000:0201', '192.0.2.1'],
+  ['::', '::'],
+] as const)('%s is the address %s', ([text, expected]) => {
+  expect(parseIp(text)?.text).toBe(expected)
+})
+
+test.for(
+  ['', '192.0.2', '192.0.2.256', '192.0.2.01', '192.0.2.1.1', '1:2:3:4:5:6:7', '1::2::3'].concat([
+    '12345::',
+    '2001:db8::g',
+    '::1:\x10',
+    'example.com',
+    '[192.0.2.1',
+    '1'.repeat(100),
+  ]),
+)('%j is no address', (text) => {
+  expect(parseIp(text)).toBeUndefined()
+})
+
+test.for([
+  ['8.8.8.8', 'public'],
+  ['192.0.2.1', 'documentation'],
+  ['2001:db8::1', 'documentation'],
+  ['127.1.2.3', 'loopback'],
+  ['::1', 'loopback'],
+  ['10.0.0.1', 'private'],
+  ['100.64.0.1', 'private'],
+  ['100.128.0.1', 'public'],
+  ['172.31.255.255', 'private'],
+  ['172.32.0.0', 'public'],
+  ['fd00::1', 'private'],
+  ['fe80::1', 'private'],
+  ['0.1.2.3', 'reserved'],
+  ['240.0.0.1', 'reserved'],
+  ['4000::1', 'reserved'],
+  ['2603:10b6::1', 'public'],
+] as const)('%s is %s', ([text, expected]) => {
+  expect(addressScope(ip(text))).toBe(expected)
+})
+
+test.for([
+  ['192.0.2.0/24', '192.0.2.255', true],
+  ['192.0.2.0/24', '192.0.3.0', false],
+  ['192.0.2.0/23', '192.0.3.0', true],
+  ['192.0.2.7', '192.0.2.7', true],
+  ['192.0.2.7', '192.0.2.8', false],
+  ['2001:db8::/33', '2001:db8:7fff::1', true],
+  ['2001:db8::/33', '2001:db8:8000::1', false],
+  ['::/0', '2001:db8::1', true],
+  ['0.0.0.0/0', '192.0.2.1', true],
+  ['0.0.0.0/0', '2001:db8::1', false],
+] as const)('%s holds %s: %s', ([cidr, text, expected]) => {
+  expect(networkSet([cidr]).has(ip(text))).toBe(expected)
+})
+
+test.for([
+  ['192.0.2.0/24', true],
+  ['192.0.2.1', true],
+  ['192.0.2.0/33', false],
+  ['2001:db8::/129', false],
+  ['192.0.2.0/', false],
+  ['example.com', false],
+] as const)('%s is a CIDR: %s', ([text, expected]) => {
+  expect(isCidr(text)).toBe(expected)
+})
