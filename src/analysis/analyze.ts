@@ -1,0 +1,101 @@
+import { hash } from 'node:crypto'
+import { parseBody } from '../mail/body.ts'
+import type { MessageBody } from '../mail/body.ts'
+import { fieldsOf } from '../mail/extract-fields.ts'
+import type { ExtractedFields } from '../mail/extract-fields.ts'
+import { parseHeader } from '../mail/header.ts'
+import { networkSet } from '../mail/ip.ts'
+import { parseListUnsubscribe } from '../mail/list-unsubscribe.ts'
+import type { Unsubscribe } from '../mail/list-unsubscribe.ts'
+import { messageKind } from '../mail/message-kind.ts'
+import type { MessageKind } from '../mail/message-kind.ts'
+import { exceedsLimits } from '../mail/structure.ts'
+import { describeAttachments } from './attachments.ts'
+import type { Attachment } from './attachments.ts'
+import { followFilter } from './front-filter.ts'
+import { readHops } from './hops.ts'
+import { walkToInjection } from './injection-point.ts'
+import { findLinks } from './links.ts'
+import type { Link } from './links.ts'
+import { originOf } from './origin.ts'
+import type { Origin } from './origin.ts'
+import { readBounce, readFeedback } from './returned-mail.ts'
+import type { Bounce, Feedback } from './returned-mail.ts'
+import { withoutStamps } from './stamps.ts'
+import { traceHops } from './trace.ts'
+import type { TracedHop } from './trace.ts'
+
+/**
+ * Everything the analysis finds in a message: plain data, bounded in size, that survives
+ * structured cloning, JSON and PostgreSQL. Null is what was not found, or is not looked for yet.
+ */
+export type Analysis = {
+  bytes: number
+  /** Of the raw bytes, in hexadecimal. */
+  sha256: string
+  kind: MessageKind
+  headers: ExtractedFields
+  hops: TracedHop[]
+  origin: Origin | null
+  /** Why there is no origin, as a sentence; null when there is one. */
+  originObstacle: string | null
+  submitter: { ip: string; how: string; confidence: number } | null
+  authentication: Record<string, unknown> | null
+  links: Link[]
+  attachments: Attachment[]
+  fingerprints: Record<string, string>
+  shingles: { type: number; name: string; hash: string }[] | null
+  marketer: Record<string, unknown> | null
+  unsubscribe: Unsubscribe | null
+  bounce: Bounce | null
+  feedback: Feedback | null
+}
+
+/** What the reporter or an operator decides about an analysis. */
+export type AnalysisOptions = {
+  /** CIDRs of the relays of the reporter's provider; what cannot be read is left out. */
+  trustedRelays: readonly string[]
+  /** Whether to pass over the verdicts the provider stamped on the message. */
+  ignoreStamps: boolean
+}
+
+/** Beyond these the body is left unread: intake refuses such mail, other doors may not. */
+const bodyLimits = { headersMax: 5000, partsMax: 1000, nestingMax: 100 }
+
+const emptyBody: MessageBody = { text: '', html: '', attachments: [] }
+
+/**
+ * Works out what a message is and where it came from. Never throws on bad mail: what cannot be
+ * read is null or empty. Asks nobody: no clock, no DNS, no database.
+ */
+export async function analyzeMessage(raw: Buffer, options: AnalysisOptions): Promise<Analysis> {
+  const header = parseHeader(raw)
+  const fields = options.ignoreStamps ? withoutStamps(header.fields) : header.fields
+  const hops = readHops(fields)
+  const trustedRelays = networkSet(options.trustedRelays)
+  const walk = followFilter(walkToInjection(hops, { trustedRelays }), hops, fields)
+  const origin = originOf(walk)
+  const isBomb = exceedsLimits(raw, bodyLimits) !== undefined
+  const body = isBomb ? emptyBody : ((await parseBody(raw, header)) ?? emptyBody)
+  const bounce = isBomb ? null : readBounce(raw, fields)
+  const feedback = isBomb ? null : readFeedback(raw)
+  return {
+    bytes: raw.length,
+    sha256: hash('sha256', raw, 'hex'),
+    kind: feedback ? 'feedback-report' : bounce ? 'dsn' : messageKind(fields),
+    headers: fieldsOf(fields),
+    hops: traceHops(hops, walk),
+    origin,
+    originObstacle: origin ? null : (walk.obstacle ?? null),
+    submitter: null,
+    authentication: null,
+    links: findLinks(body),
+    attachments: describeAttachments(body.attachments),
+    fingerprints: {},
+    shingles: null,
+    marketer: null,
+    unsubscribe: parseListUnsubscribe(fields),
+    bounce,
+    feedback,
+  }
+}
