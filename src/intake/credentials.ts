@@ -1,0 +1,74 @@
+import { createHash, createHmac } from 'node:crypto'
+import { hash, verify } from '@node-rs/argon2'
+import { LRUCache } from 'lru-cache'
+import { findReporterByEmail, findReporterByToken, type Reporter } from '../db/reporters.ts'
+import type { Db } from '../db/pool.ts'
+import { systemRandom } from '../world.ts'
+
+/** Proves who somebody is. */
+export type Credentials = {
+  /** By address and password; undefined when they do not fit. Takes as long for a stranger. */
+  byPassword: (email: string, password: string) => Promise<Reporter | undefined>
+  /** By bearer token. */
+  byToken: (token: string) => Promise<Reporter | undefined>
+}
+
+const PASSWORD_BYTES_MAX = 1_024
+const TOKEN = /^sp_[A-Za-z0-9_-]{43}$/
+/** How long a change of password or a withdrawn token may take to be noticed. */
+const REMEMBERED_MS = 10_000
+const REMEMBERED_MAX = 10_000
+
+/** An argon2id hash, with the library's parameters (19 MiB, 2 passes: OWASP's first choice). */
+export function hashPassword(password: string): Promise<string> {
+  return hash(password)
+}
+
+/** A new token and the hash under which it is kept. The token itself is shown once. */
+export function createToken(): { token: string; hash: Buffer } {
+  const token = `sp_${systemRandom(32).toString('base64url')}`
+  return { token, hash: tokenHash(token) }
+}
+
+/**
+ * Checks passwords and tokens against the accounts. What was right is remembered for ten seconds,
+ * because plug-ins send the password with every report and argon2 takes 20 ms of a core; the
+ * memory holds keyed hashes only.
+ */
+export function createCredentials(db: Db): Credentials {
+  const key = systemRandom(32)
+  const remembered = new LRUCache<string, Reporter>({ max: REMEMBERED_MAX, ttl: REMEMBERED_MS })
+  const decoy = hashPassword('nobody has this password')
+
+  async function byPassword(email: string, password: string): Promise<Reporter | undefined> {
+    if (password.length > PASSWORD_BYTES_MAX || email.length > 320) return undefined
+    const name = createHmac('sha256', key)
+      .update(`${email.length} ${email}${password}`)
+      .digest('base64')
+    const known = remembered.get(name)
+    if (known) return known
+    const found = await findReporterByEmail(db, email)
+    const isRight = await verify(found?.passwordHash ?? (await decoy), password)
+    if (!found?.passwordHash || !isRight) return undefined
+    const reporter = { id: found.id, email: found.email, isAdmin: found.isAdmin }
+    remembered.set(name, reporter)
+    return reporter
+  }
+
+  async function byToken(token: string): Promise<Reporter | undefined> {
+    if (!TOKEN.test(token)) return undefined
+    const digest = tokenHash(token)
+    const name = digest.toString('base64')
+    const known = remembered.get(name)
+    if (known) return known
+    const reporter = await findReporterByToken(db, digest)
+    if (reporter) remembered.set(name, reporter)
+    return reporter
+  }
+
+  return { byPassword, byToken }
+}
+
+function tokenHash(token: string): Buffer {
+  return createHash('sha256').update(token).digest()
+}

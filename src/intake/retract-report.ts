@@ -1,0 +1,37 @@
+import { insertAudit } from '../db/audit-log.ts'
+import { withdrawFeedback } from '../db/feedback-reports.ts'
+import { inTransaction, type Pool } from '../db/pool.ts'
+import { eventNow, insertEvents } from '../db/report-events.ts'
+import { markReports, type ReportState } from '../db/reports.ts'
+import type { Clock } from '../world.ts'
+
+const retractable: readonly ReportState[] = ['received', 'analyzed', 'forwarded', 'kept', 'failed']
+
+/** Who takes a report back: its reporter, or an administrator in the reporter's place. */
+export type Retractor = { isReporter: true } | { isReporter: false; administratorId: string }
+
+/**
+ * Takes a report back: it ends as `retracted`, and feedback that has not left never will. Returns
+ * false, changing nothing, when it was retracted before.
+ */
+export async function retractReport(
+  app: { pool: Pool; clock: Clock },
+  reportId: string,
+  retractor: Retractor,
+): Promise<boolean> {
+  const now = app.clock()
+  return inTransaction(app.pool, async (tx) => {
+    const [moved] = await markReports(tx, [reportId], retractable, 'retracted')
+    if (moved === undefined) return false
+    const withdrawn = await withdrawFeedback(tx, reportId, now)
+    const who = retractor.isReporter ? 'The reporter' : 'An administrator'
+    const recall = withdrawn > 0 ? ' Feedback that had not left was called back.' : ''
+    const detail = `${who} took it back.${recall}`
+    await insertEvents(tx, [eventNow(app.clock, reportId, 'retracted', detail)])
+    if (!retractor.isReporter) {
+      const { administratorId: reporterId } = retractor
+      await insertAudit(tx, { at: now, reporterId, action: 'retract', detail: reportId })
+    }
+    return true
+  })
+}

@@ -1,0 +1,179 @@
+import type { App } from '../app.ts'
+import { insertAnalyses, type NewAnalysis } from '../db/analyses.ts'
+import { ensureConsumers, type Consumer } from '../db/consumers.ts'
+import { insertFeedback } from '../db/feedback-reports.ts'
+import { inTransaction, type Db } from '../db/pool.ts'
+import { listRawMessages } from '../db/raw-messages.ts'
+import { insertEvents, type ReportEvent } from '../db/report-events.ts'
+import { listReportsByIds, markReports, type Report, type ReportState } from '../db/reports.ts'
+import { reasonOf } from '../errors.ts'
+import { forwardReport } from '../queue/queues.ts'
+import { send } from '../queue/send.ts'
+import type { JobOutcome } from '../queue/work.ts'
+import { consequenceOf, type Judged } from '../verdict/consequences.ts'
+import { decide, type Verdict } from '../verdict/decide.ts'
+import { findNetworks } from './find-networks.ts'
+import type { AnalysisDigest, ParserPool } from './parser-pool.ts'
+
+type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config'> & { parser: ParserPool }
+type Judgment = { report: Report; analysis: AnalysisDigest; verdict: Verdict; judged: Judged }
+type Failure = { reportId: string; reason: string }
+
+/** A redriven report was marked failed when its job died. */
+const waitingStates: readonly ReportState[] = ['received', 'failed']
+
+/**
+ * Analyzes a batch of reports and keeps what was found, with the next jobs, in one transaction. A
+ * report that another run has analyzed is left as it is, so any number of runs count once.
+ */
+export async function analyzeReports(
+  payloads: readonly { reportId: string }[],
+  app: Needs,
+): Promise<JobOutcome[]> {
+  const ids = payloads.map(({ reportId }) => reportId)
+  const reports = (await listReportsByIds(app.pool, ids)).filter(({ state }) =>
+    waitingStates.includes(state),
+  )
+  if (reports.length === 0) return payloads.map(() => 'done')
+  const { analyses, failures } = await readMessages(reports, app)
+  const judgments = await judge(analyses, app)
+  if (judgments.length > 0) await inTransaction(app.pool, (tx) => keep(tx, judgments, app))
+  const failed = new Map(failures.map(({ reportId, reason }) => [reportId, reason]))
+  return ids.map((id) => {
+    const retry = failed.get(id)
+    return retry === undefined ? 'done' : { retry }
+  })
+}
+
+async function readMessages(
+  reports: readonly Report[],
+  app: Needs,
+): Promise<{ analyses: { report: Report; analysis: AnalysisDigest }[]; failures: Failure[] }> {
+  const raws = await listRawMessages(
+    app.pool,
+    reports.map(({ id }) => id),
+  )
+  const rawOf = new Map(raws.map((raw) => [raw.id, raw]))
+  const analyses: { report: Report; analysis: AnalysisDigest }[] = []
+  const failures: Failure[] = []
+  await Promise.all(
+    reports.map(async (report) => {
+      const raw = rawOf.get(report.id)
+      try {
+        if (!raw) throw new Error('The raw message is missing.')
+        const analysis = await app.parser.analyze(raw, report.receivedVia)
+        analyses.push({ report, analysis })
+      } catch (error) {
+        failures.push({ reportId: report.id, reason: reasonOf(error) })
+      }
+    }),
+  )
+  return { analyses, failures }
+}
+
+async function judge(
+  analyses: readonly { report: Report; analysis: AnalysisDigest }[],
+  app: Needs,
+): Promise<Judgment[]> {
+  const origins = analyses.flatMap(({ analysis }) => (analysis.origin ? [analysis.origin.ip] : []))
+  const networks = await findNetworks(app.pool, origins)
+  return analyses.map(({ report, analysis }) => {
+    const verdict = decide({
+      reportedAs: report.kind,
+      messageKind: analysis.kind,
+      hasForgedHop: analysis.hasForgedHop,
+    })
+    const network = analysis.origin ? networks.get(analysis.origin.ip) : undefined
+    const judged: Judged = {
+      verdict,
+      messageKind: analysis.kind,
+      origin: analysis.origin ?? undefined,
+      network,
+      consumerState: undefined,
+      forwardTo: app.config.forwardTo,
+    }
+    return { report, analysis, verdict, judged }
+  })
+}
+
+async function keep(tx: Db, judgments: readonly Judgment[], app: Needs): Promise<void> {
+  const now = app.clock()
+  const desks = judgments.flatMap(({ judged }) => judged.network?.abuse ?? [])
+  const consumers = await ensureConsumers(tx, [...new Set(desks)], now)
+  const outcomes = judgments.map((judgment) => outcomeOf(judgment, consumers, now))
+  const idsOf = (action: string) =>
+    outcomes
+      .filter(({ row }) => row.judgment.consequence.action === action)
+      .map(({ row }) => row.id)
+  const mine = new Set([
+    ...(await markReports(tx, idsOf('forward'), waitingStates, 'analyzed')),
+    ...(await markReports(tx, idsOf('keep'), waitingStates, 'kept')),
+  ])
+  const kept = outcomes.filter(({ row }) => mine.has(row.id))
+  if (kept.length === 0) return
+  await insertAnalyses(
+    tx,
+    kept.map(({ row }) => row),
+  )
+  await insertEvents(
+    tx,
+    kept.map(({ event }) => event),
+  )
+  const feedback = kept.flatMap(({ consumer, row }) =>
+    consumer
+      ? [
+          {
+            reportId: row.id,
+            number: 1,
+            consumerId: consumer.id,
+            address: consumer.address,
+            createdAt: now,
+          },
+        ]
+      : [],
+  )
+  if (feedback.length === 0) return
+  await insertFeedback(tx, feedback)
+  await send(
+    app.boss,
+    forwardReport,
+    feedback.map(({ reportId, number }) => ({ reportId, number })),
+    tx,
+  )
+}
+
+function outcomeOf(
+  { report, analysis, verdict, judged }: Judgment,
+  consumers: ReadonlyMap<string, Consumer>,
+  now: Date,
+): { row: NewAnalysis; event: ReportEvent; consumer: Consumer | undefined } {
+  const known = consumers.get(judged.network?.abuse ?? '')
+  const consequence = consequenceOf({ ...judged, consumerState: known?.state })
+  return {
+    row: {
+      id: report.id,
+      analyzedAt: now,
+      originIp: analysis.origin?.ip ?? null,
+      originConfidence: analysis.origin?.confidence ?? null,
+      network: judged.network ?? null,
+      verdictClass: verdict.class,
+      verdictScore: verdict.score,
+      subject: analysis.subject,
+      judgment: { verdict, consequence },
+      packed: analysis.packed,
+    },
+    event: {
+      reportId: report.id,
+      at: now,
+      event: 'analyzed',
+      detail: storyOf(analysis, consequence.why),
+    },
+    consumer: consequence.action === 'forward' ? known : undefined,
+  }
+}
+
+function storyOf({ origin, originObstacle }: AnalysisDigest, why: string): string {
+  if (!origin) return `${originObstacle ?? 'The origin could not be found.'} ${why}`
+  const percent = Math.round(origin.confidence * 100)
+  return `It came from ${origin.ip} (${percent} % sure). ${why}`
+}

@@ -1,0 +1,156 @@
+import { setTimeout } from 'node:timers/promises'
+import { createTransport } from 'nodemailer'
+
+/** Who a message goes from and to by SMTP, whatever its header says (RFC 5321 §2.3.1). */
+export type MailEnvelope = {
+  /** The return path; an empty string is the null one, `<>`. */
+  from: string
+  to: string
+}
+
+/** One message as it goes over the wire, complete: the bytes are not changed. */
+export type OutgoingMail = { envelope: MailEnvelope; raw: Buffer }
+
+/**
+ * What became of a message. `reply` and `reason` are the far side's words and may name an
+ * address: they are kept with the report, never logged.
+ *
+ * - `accepted`: the next server has taken responsibility for it.
+ * - `rejected`: that server refuses this message or recipient for good (5yz to MAIL, RCPT, DATA or
+ *   the message itself), or would (no reply code: longer than it announced, no address at all);
+ *   sending it again would get the same answer.
+ * - `later`: it may go through another time: a 4yz reply, the network, or a fault of the session
+ *   (greeting, TLS, sign-in), which says nothing about this message. It may even have arrived,
+ *   when the connection was cut after the final dot.
+ */
+export type SendResult =
+  | { outcome: 'accepted'; reply: string }
+  | { outcome: 'rejected'; replyCode: number | undefined; reply: string }
+  | { outcome: 'later'; replyCode: number | undefined; reason: string }
+
+/** Hands messages to the configured mail server over a few connections that are kept open. */
+export type Mailer = {
+  /** Sends one message. Far-side refusals and network faults are results; never throws for them. */
+  send(mail: OutgoingMail): Promise<SendResult>
+  /** Lets messages under way finish for up to `graceMs` (5,000), then closes all connections. */
+  close(graceMs?: number): Promise<void>
+}
+
+/** How long to wait for the far side, in milliseconds, and how many connections to keep. */
+export type MailerLimits = {
+  connectionMs: number
+  greetingMs: number
+  /** Silence in the middle of a session, the wait after the final dot included. */
+  silenceMs: number
+  idleMs: number
+  connectionsMax: number
+  messagesPerConnectionMax: number
+}
+
+const usualLimits: MailerLimits = {
+  connectionMs: 30_000,
+  greetingMs: 60_000,
+  silenceMs: 5 * 60_000,
+  idleMs: 30_000,
+  connectionsMax: 5,
+  messagesPerConnectionMax: 500,
+}
+
+// Steps at which a 5yz answer is about the message; at the others it is about us or the session.
+const messageSteps = new Set(['MAIL FROM', 'RCPT TO', 'DATA'])
+
+// About the session wherever they appear: bad sequence, sign in first, stronger sign-in, TLS first.
+const sessionReplyCodes = new Set([503, 530, 534, 535, 538])
+
+// One plain address. The library would read lists, names and quotes here: none may pass.
+const addressShape = /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9.-]{1,253}$/
+
+/**
+ * A mailer for an `smtp:` or `smtps:` URL, or undefined when there is none: mail is held then.
+ * Every retry is the queue's, so the pool itself puts nothing back. Throws when the URL is not
+ * one. STARTTLS is used where offered; `?tls.rejectUnauthorized=false` accepts any certificate.
+ */
+export function createMailer(smtpUrl: string, limits?: Partial<MailerLimits>): Mailer
+/** The same for a setting that may be absent: undefined then. */
+export function createMailer(
+  smtpUrl: string | undefined,
+  limits?: Partial<MailerLimits>,
+): Mailer | undefined
+/** The one behind both. */
+export function createMailer(
+  smtpUrl: string | undefined,
+  limits: Partial<MailerLimits> = {},
+): Mailer | undefined {
+  if (smtpUrl === undefined || smtpUrl === '') return undefined
+  const transport = openPool(smtpUrl, { ...usualLimits, ...limits })
+  const underWay = new Set<Promise<SendResult>>()
+  return {
+    send(mail) {
+      const sending = sendOne(transport, mail)
+      underWay.add(sending)
+      return sending.finally(() => underWay.delete(sending))
+    },
+    async close(graceMs = 5000) {
+      const grace = new AbortController()
+      const patience = setTimeout(graceMs, undefined, { signal: grace.signal })
+      await Promise.race([Promise.allSettled(underWay), patience])
+      grace.abort()
+      await patience.catch(() => undefined)
+      transport.close({ force: true })
+    },
+  }
+}
+
+async function sendOne(transport: Pool, { envelope, raw }: OutgoingMail): Promise<SendResult> {
+  const { from, to } = envelope
+  if (!addressShape.test(to) || (from !== '' && !addressShape.test(from))) {
+    return { outcome: 'rejected', replyCode: undefined, reply: 'Not an address mail can go to' }
+  }
+  try {
+    const { response } = await transport.sendMail({ envelope: { from, to, size: raw.length }, raw })
+    return { outcome: 'accepted', reply: response }
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    return sendFailure(error)
+  }
+}
+
+type Pool = ReturnType<typeof openPool>
+
+function openPool(smtpUrl: string, limits: MailerLimits) {
+  const { protocol } = new URL(smtpUrl)
+  if (protocol !== 'smtp:' && protocol !== 'smtps:') {
+    throw new TypeError('The mail server must be given as an smtp: or smtps: URL')
+  }
+  return createTransport({
+    url: smtpUrl,
+    pool: true,
+    maxConnections: limits.connectionsMax,
+    maxMessages: limits.messagesPerConnectionMax,
+    maxRequeues: 0,
+    connectionTimeout: limits.connectionMs,
+    greetingTimeout: limits.greetingMs,
+    socketTimeout: limits.silenceMs,
+    dnsTimeout: limits.connectionMs,
+    idleTimeout: limits.idleMs,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+    logger: false,
+  })
+}
+
+function sendFailure(error: Error & SmtpFault): SendResult {
+  const { code, command } = error
+  const replyCode = typeof error.responseCode === 'number' ? error.responseCode : undefined
+  const words = typeof error.response === 'string' ? error.response : error.message
+  const isAboutMessage = typeof command === 'string' && messageSteps.has(command)
+  const isRefused = replyCode !== undefined && replyCode >= 500 && replyCode < 600
+  // Without a reply: an address no server would take, or more bytes than this one announced.
+  const isHopeless = replyCode === undefined && (code === 'EENVELOPE' || code === 'EMESSAGE')
+  if (isHopeless || (isRefused && isAboutMessage && !sessionReplyCodes.has(replyCode))) {
+    return { outcome: 'rejected', replyCode, reply: words }
+  }
+  return { outcome: 'later', replyCode, reason: words }
+}
+
+type SmtpFault = { code?: unknown; responseCode?: unknown; response?: unknown; command?: unknown }

@@ -1,0 +1,76 @@
+import { PgBoss, type Db as BossDb } from 'pg-boss'
+import type { Db } from '../db/pool.ts'
+import { gatherQueueStatistics } from '../db/queue-health.ts'
+import { deadLetterQueue, queues } from './queues.ts'
+
+/** pg-boss, connected. */
+export type Boss = PgBoss
+
+/** What a process does with the queues besides adding jobs. */
+export type BossRole = 'sends' | 'works' | 'migrates'
+
+const DAY_SECONDS = 86_400
+/** A job whose worker has been silent for so long is given to another. */
+const HEARTBEAT_SECONDS = 20
+
+/**
+ * Connects pg-boss over our own pool. A process that `works` listens for new jobs, watches over
+ * expired ones, runs the schedules, and keeps the queue statistics from which graphs are drawn.
+ */
+export async function startBoss(
+  databaseUrl: string,
+  role: BossRole,
+  options: { name: string; onError: (error: Error) => void },
+): Promise<Boss> {
+  const works = role === 'works'
+  const boss = new PgBoss({
+    connectionString: databaseUrl,
+    application_name: `signalpost ${options.name} queue`,
+    max: works ? 6 : 2,
+    migrate: role === 'migrates',
+    createSchema: role === 'migrates',
+    supervise: works,
+    schedule: works,
+    persistQueueStats: true,
+    persistWarnings: true,
+    // Both: what a dead worker held is looked for at the slower of the two paces.
+    superviseIntervalSeconds: 10,
+    monitorIntervalSeconds: 10,
+    useListenNotify: works,
+  })
+  boss.on('error', options.onError)
+  await boss.start()
+  return boss
+}
+
+/**
+ * Makes the queues, or brings their settings up to date, and gathers their statistics: a queue
+ * unknown to the planner makes every fetch a nested loop, 20 to 400 times slower.
+ */
+export async function createQueues(boss: Boss, db: Db): Promise<void> {
+  const kept = { retentionSeconds: 30 * DAY_SECONDS, deleteAfterSeconds: 3600 }
+  await boss.createQueue(deadLetterQueue, { ...kept, retentionSeconds: 400 * DAY_SECONDS })
+  for (const { name, options } of queues) {
+    const settings = {
+      ...options,
+      ...kept,
+      retryBackoff: true,
+      notify: true,
+      deadLetter: deadLetterQueue,
+      heartbeatSeconds: HEARTBEAT_SECONDS,
+    }
+    await boss.createQueue(name, settings)
+    await boss.updateQueue(name, settings)
+  }
+  await gatherQueueStatistics(db)
+}
+
+/** Lets pg-boss work inside a transaction of ours. */
+export function bossDb(tx: Db): BossDb {
+  return { executeSql: (text, params) => tx.query(text, params) }
+}
+
+/** Ends the connection; jobs in hand are finished first, at most `timeoutMs`. */
+export async function stopBoss(boss: Boss, timeoutMs: number): Promise<void> {
+  await boss.stop({ graceful: true, timeout: timeoutMs, close: true })
+}

@@ -1,0 +1,77 @@
+import { z } from 'zod'
+
+/** A queue, and the shape of what its jobs carry: ids, never content. */
+export type QueueDefinition<Payload extends object = object> = {
+  name: string
+  payload: z.ZodType<Payload>
+  options: QueueOptions
+}
+
+type QueueOptions = {
+  /** Attempts after the first. */
+  retryLimit: number
+  /** Seconds before the second attempt; doubled, with chance, for each further one. */
+  retryDelay: number
+  retryDelayMax: number
+  /** Seconds that one attempt may take at most. */
+  expireInSeconds: number
+}
+
+/** Where jobs go that no retry could save, with the reason. */
+export const deadLetterQueue = 'dead-letter'
+
+/** Find out what a reported message is and where it came from. */
+export const analyzeReport = defineQueue('analyze-report', z.object({ reportId: z.uuid() }), {
+  retryLimit: 5,
+  retryDelay: 5,
+  retryDelayMax: 600,
+  expireInSeconds: 120,
+})
+
+/** Compose one feedback report and send it. Mail servers may be away for days. */
+export const forwardReport = defineQueue(
+  'forward-report',
+  z.object({ reportId: z.uuid(), number: z.int().min(1).max(255) }),
+  { retryLimit: 20, retryDelay: 30, retryDelayMax: 4 * 3600, expireInSeconds: 300 },
+)
+
+/** Read a mail that came back. */
+export const handleInbound = defineQueue('handle-inbound', z.object({ mailId: z.uuid() }), {
+  retryLimit: 5,
+  retryDelay: 5,
+  retryDelayMax: 600,
+  expireInSeconds: 120,
+})
+
+/** Make the partitions of the coming weeks, drop those past retention, forget old keys. */
+export const keepHouse = defineQueue('keep-house', z.object({}), {
+  retryLimit: 3,
+  retryDelay: 60,
+  retryDelayMax: 600,
+  expireInSeconds: 900,
+})
+
+/** Mark the reports whose analysis has died. */
+export const markDead = defineQueue('mark-dead', z.object({}), {
+  retryLimit: 0,
+  retryDelay: 60,
+  retryDelayMax: 60,
+  expireInSeconds: 60,
+})
+
+/** Every queue that has workers. */
+export const queues: readonly QueueDefinition[] = [
+  analyzeReport,
+  forwardReport,
+  handleInbound,
+  keepHouse,
+  markDead,
+]
+
+function defineQueue<Payload extends object>(
+  name: string,
+  payload: z.ZodType<Payload>,
+  options: QueueOptions,
+): QueueDefinition<Payload> {
+  return { name, payload, options }
+}

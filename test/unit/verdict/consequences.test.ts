@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest'
+import { consequenceOf, type Judged } from '../../../src/verdict/consequences.ts'
+
+const network = {
+  cidr: '192.0.2.0/24',
+  asn: 64496,
+  name: 'Example Hosting One',
+  country: 'FR',
+  abuse: 'abuse@hosting-one.example',
+}
+const clear: Judged = {
+  verdict: { class: 'spam', score: 5, symbols: [] },
+  messageKind: 'message',
+  origin: { ip: '192.0.2.7', confidence: 0.9 },
+  network,
+  consumerState: undefined,
+  forwardTo: 'any',
+}
+const verdict = (name: Judged['verdict']['class']) => ({ class: name, score: 0, symbols: [] })
+
+test.for([
+  ['a clear case', clear],
+  ['a case just sure enough', { ...clear, origin: { ip: '192.0.2.7', confidence: 0.7 } }],
+  ['phishing', { ...clear, verdict: verdict('phishing') }],
+  ['a desk we have written to before', { ...clear, consumerState: 'found' }],
+  ['an enrolled desk', { ...clear, consumerState: 'enrolled', forwardTo: 'enrolled' }],
+] as const satisfies readonly (readonly [string, Judged])[])(
+  '%s is told to the abuse desk',
+  ([, judged]) => {
+    expect(consequenceOf(judged)).toEqual({
+      action: 'forward',
+      to: 'abuse@hosting-one.example',
+      why: 'Example Hosting One answers for the origin and has an abuse contact.',
+    })
+  },
+)
+
+test.for([
+  ['the reporter defends it', { ...clear, verdict: verdict('legitimate') }, /not spam/],
+  ['the verdict is open', { ...clear, verdict: verdict('undecided') }, /undecided/],
+  ['it is a bounce', { ...clear, messageKind: 'dsn' }, /mail system wrote/],
+  ['it is a feedback report', { ...clear, messageKind: 'feedback-report' }, /mail system wrote/],
+  ['it is an automatic reply', { ...clear, messageKind: 'auto-reply' }, /mail system wrote/],
+  ['there is no origin', { ...clear, origin: undefined }, /could not be found/],
+  [
+    'the origin is almost sure enough',
+    { ...clear, origin: { ip: '192.0.2.7', confidence: 0.699 } },
+    /too uncertain/,
+  ],
+  ['nobody answers for the origin', { ...clear, network: undefined }, /no imported network/i],
+  ['the network has no desk', { ...clear, network: { ...network, abuse: null } }, /abuse contact/],
+  ['the desk asked for a pause', { ...clear, consumerState: 'paused' }, /asked us to stop/],
+  [
+    'only enrolled desks are written to, and this one was found',
+    { ...clear, consumerState: 'found', forwardTo: 'enrolled' },
+    /not enrolled/,
+  ],
+  [
+    'only enrolled desks are written to, and this one is new',
+    { ...clear, forwardTo: 'enrolled' },
+    /not enrolled/,
+  ],
+] as const satisfies readonly (readonly [string, Judged, RegExp])[])(
+  'nobody is told when %s',
+  ([, judged, why]) => {
+    expect(consequenceOf(judged)).toEqual({
+      action: 'keep',
+      why: expect.stringMatching(why) as unknown,
+    })
+  },
+)
+
+test('a network without a name is still told', () => {
+  const { why } = consequenceOf({ ...clear, network: { ...network, name: null } })
+  expect(why).toBe('The network answers for the origin and has an abuse contact.')
+})
