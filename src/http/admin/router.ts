@@ -1,0 +1,33 @@
+import { Router, type NextFunction, type Request, type Response } from 'express'
+import { requireReporter } from '../pages/signed-in.ts'
+import { speakEnglish } from '../pages/visit.ts'
+import { ProblemError } from '../problem.ts'
+import type { Site } from '../site.ts'
+import { auditRoutes } from './audit.ts'
+import { deadLetterRoutes } from './dead-letters.ts'
+import { outboxRoutes } from './outbox.ts'
+import { overviewRoutes } from './overview.ts'
+import { reportRoutes } from './reports.ts'
+
+/** The pages for administrators, in English. */
+export function adminRoutes(site: Site): Router {
+  const router = Router()
+  router.use(administratorsOnly)
+  router.use(overviewRoutes(site))
+  router.use('/reports', reportRoutes(site))
+  router.use('/outbox', outboxRoutes(site))
+  router.use('/dead-letters', deadLetterRoutes(site))
+  router.use('/audit', auditRoutes(site))
+  return router
+}
+
+function administratorsOnly(req: Request, res: Response, next: NextFunction): void {
+  res.setHeader('x-robots-tag', 'noindex, nofollow')
+  const reporter = requireReporter(req, res)
+  if (!reporter) return
+  if (!reporter.isAdmin) {
+    throw new ProblemError('not-allowed', 'These pages are for administrators.')
+  }
+  speakEnglish(req)
+  next()
+}

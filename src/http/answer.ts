@@ -1,0 +1,77 @@
+import type { Response } from 'express'
+import { isOutage } from '../db/outage.ts'
+import { CallerError, reasonOf, sqlState } from '../errors.ts'
+import type { Logger } from '../log.ts'
+import { systemRandom } from '../world.ts'
+import { AbortedError } from './read-body.ts'
+import { problemOf, ProblemError, problems, problemType, type ProblemName } from './problem.ts'
+
+/** What an error becomes for the person or the program that asked. */
+export type Failure = {
+  problem: ProblemName
+  status: number
+  detail: string
+  headers: Readonly<Record<string, string>>
+}
+
+/**
+ * What a thrown error becomes; undefined when nobody is there to be answered. What is our own
+ * fault is logged here, once, under an id that the answer tells and without what the error quotes.
+ */
+export function failureOf(error: unknown, log: Logger): Failure | undefined {
+  if (error instanceof AbortedError) return undefined
+  if (error instanceof ProblemError) {
+    const { problem, status, message, headers } = error
+    return { problem, status, detail: message, headers }
+  }
+  if (error instanceof CallerError) return callerFailure(error.status, error.message)
+  const status = clientStatus(error)
+  if (status !== undefined) {
+    return callerFailure(status, 'The address or the header of the request is malformed.')
+  }
+  if (isOutage(error)) {
+    log.warn({ sqlState: sqlState(error) }, 'The database is away: a request was put off')
+    return {
+      problem: 'unavailable',
+      status: 503,
+      detail: 'The database is away for the moment. Nothing was stored. Try again shortly.',
+      headers: { 'retry-after': '5' },
+    }
+  }
+  const errorId = systemRandom(6).toString('hex')
+  log.error({ errorId, ...withoutData(error) }, 'A request failed')
+  const detail = `This is our fault. Try again; if it stays, tell us the number ${errorId}.`
+  return { problem: 'internal', status: 500, detail, headers: {} }
+}
+
+/** Answers with a problem (RFC 9457). */
+export function sendProblem(res: Response, publicUrl: string, failure: Failure): void {
+  const problem = problemOf(publicUrl, failure.problem, failure.detail)
+  res
+    .status(failure.status)
+    .set({ ...failure.headers, 'cache-control': 'no-store', 'content-type': problemType })
+    .end(JSON.stringify({ ...problem, status: failure.status }))
+}
+
+function callerFailure(status: number, detail: string): Failure {
+  const named = Object.entries(problems).find(([, problem]) => problem.status === status)
+  const problem = (named?.[0] ?? 'bad-request') as ProblemName
+  return { problem, status, detail, headers: {} }
+}
+
+/** Express and its parts mark errors that the client caused with a status below 500. */
+function clientStatus(error: unknown): number | undefined {
+  if (!(error instanceof Error)) return undefined
+  if (error instanceof URIError) return 400
+  if (!('status' in error) || typeof error.status !== 'number') return undefined
+  return error.status >= 400 && error.status < 500 ? error.status : undefined
+}
+
+/** Database errors quote values in their words: of those, only the code and the place are told. */
+function withoutData(error: unknown) {
+  const state = sqlState(error)
+  const stack = error instanceof Error ? (error.stack ?? '').split('\n    at ').slice(1, 8) : []
+  return state === undefined
+    ? { reason: reasonOf(error).slice(0, 300), stack }
+    : { sqlState: state, stack }
+}

@@ -1,0 +1,101 @@
+import { findAnalysis, type KeptAnalysis } from '../../db/analyses.ts'
+import type { Db } from '../../db/pool.ts'
+import { listEvents, type ReportEvent } from '../../db/report-events.ts'
+import type { Report } from '../../db/reports.ts'
+
+/** A report as `GET /api/v1/reports/:id` gives it. */
+export type ReportJson = {
+  id: string
+  status: Report['state']
+  received_at: string
+  kind: Report['kind']
+  subject: string | null
+  author: string | null
+  origin: {
+    ip: string
+    confidence: number
+    hop: number
+    network: {
+      cidr: string
+      asn: number | null
+      name: string | null
+      country: string | null
+    } | null
+    why: readonly string[]
+  } | null
+  verdict: {
+    class: string
+    score: number
+    symbols: readonly { name: string; weight: number; meaning: string }[]
+  } | null
+  timeline: readonly { at: string; event: string; detail: string }[]
+}
+
+/** Reads what belongs to a report and puts it in the form of the contract. */
+export async function describeReport(db: Db, report: Report): Promise<ReportJson> {
+  const [analysis, events] = await Promise.all([
+    findAnalysis(db, report.id),
+    listEvents(db, report.id),
+  ])
+  return reportJson(report, analysis, events)
+}
+
+/** The form of the contract. */
+export function reportJson(
+  report: Report,
+  analysis: KeptAnalysis | undefined,
+  events: readonly ReportEvent[],
+): ReportJson {
+  return {
+    id: report.id,
+    status: report.state,
+    received_at: report.receivedAt.toISOString(),
+    kind: report.kind,
+    subject: report.subject,
+    author: report.author,
+    origin: originJson(analysis),
+    verdict: analysis
+      ? {
+          class: analysis.details.verdict.class,
+          score: analysis.details.verdict.score,
+          symbols: analysis.details.verdict.symbols,
+        }
+      : null,
+    timeline: [
+      {
+        at: report.receivedAt.toISOString(),
+        event: 'received',
+        detail: channelSentences[report.channel],
+      },
+      ...events.map(({ at, event, detail }) => ({ at: at.toISOString(), event, detail })),
+    ],
+  }
+}
+
+const channelSentences: Record<Report['channel'], string> = {
+  api: 'Received by the report API.',
+  signaler: 'Received from a mail program.',
+  form: 'Received by the web form.',
+  mail: 'Received by mail.',
+  import: 'Imported.',
+}
+
+function originJson(analysis: KeptAnalysis | undefined): ReportJson['origin'] {
+  const origin = analysis?.details.origin
+  if (!origin) return null
+  const network = analysis.network
+  return {
+    ip: origin.ip,
+    confidence: origin.confidence,
+    hop: origin.hop,
+    network: network
+      ? {
+          cidr: network.cidr,
+          asn: network.asn,
+          name: network.name,
+          country: network.country,
+        }
+      : null,
+    why: origin.why,
+  }
+}

@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import path from 'node:path'
+import { Router } from 'express'
+
+type Asset = { url: string; type: string; content: Buffer }
+
+const own = path.join(import.meta.dirname, 'views', 'public')
+const pico = createRequire(import.meta.url).resolve('@picocss/pico/css/pico.min.css')
+
+const assets = {
+  pico: asset(pico, 'pico.css', 'text/css; charset=utf-8'),
+  site: asset(path.join(own, 'site.css'), 'site.css', 'text/css; charset=utf-8'),
+  story: asset(path.join(own, 'story.css'), 'story.css', 'text/css; charset=utf-8'),
+  icon: asset(path.join(own, 'icon.svg'), 'icon.svg', 'image/svg+xml'),
+}
+
+/** Where the style sheets and the icon are. The address changes with the content. */
+export const assetUrls = {
+  pico: assets.pico.url,
+  site: assets.site.url,
+  story: assets.story.url,
+  icon: assets.icon.url,
+}
+
+/** Serves them from memory, to be kept by browsers for good. */
+export function assetRoutes(): Router {
+  const router = Router()
+  for (const { url, type, content } of Object.values(assets)) {
+    router.get(url, (_req, res) => {
+      res.setHeader('content-type', type)
+      res.setHeader('cache-control', 'public, max-age=31536000, immutable')
+      res.end(content)
+    })
+  }
+  return router
+}
+
+function asset(file: string, name: string, type: string): Asset {
+  const content = readFileSync(file)
+  const version = createHash('sha256').update(content).digest('hex').slice(0, 12)
+  return { url: `/assets/${version}/${name}`, type, content }
+}

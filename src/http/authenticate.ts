@@ -1,0 +1,69 @@
+import type { IncomingMessage } from 'node:http'
+import type { Reporter } from '../db/reporters.ts'
+import type { Credentials } from '../intake/credentials.ts'
+import { ProblemError } from './problem.ts'
+
+/** The schemes of `Authorization` (RFC 9110 §11) that an address takes. */
+export type Scheme = 'bearer' | 'basic'
+
+const challenges: Record<Scheme, string> = {
+  bearer: 'Bearer realm="Signalpost"',
+  basic: 'Basic realm="Signalpost", charset="UTF-8"',
+}
+
+/**
+ * Who sends this request: by bearer token (RFC 6750) or Basic (RFC 7617). A token is also taken as
+ * the password of Basic, for clients that know nothing else.
+ *
+ * @throws ProblemError 401 with a challenge, in the same words whether or not the account exists
+ */
+export async function authenticate(
+  req: IncomingMessage,
+  credentials: Credentials,
+  schemes: readonly Scheme[],
+): Promise<Reporter> {
+  const given = req.headers.authorization
+  if (given === undefined) {
+    throw refusal(schemes, `Send ${schemes.map(nameOf).join(' or ')} in the Authorization header.`)
+  }
+  const space = given.indexOf(' ')
+  const scheme = given.slice(0, space).toLowerCase()
+  const value = given.slice(space + 1).trim()
+  const reporter =
+    scheme === 'bearer' && schemes.includes('bearer')
+      ? await credentials.byToken(value)
+      : scheme === 'basic' && schemes.includes('basic')
+        ? await byBasic(value, credentials)
+        : undefined
+  if (!reporter) throw refusal(schemes, 'These credentials are not valid here.')
+  return reporter
+}
+
+async function byBasic(value: string, credentials: Credentials): Promise<Reporter | undefined> {
+  const text = decoded(Buffer.from(value, 'base64'))
+  const colon = text.indexOf(':')
+  if (colon < 0) return undefined
+  const [email, password] = [text.slice(0, colon), text.slice(colon + 1)]
+  if (!password.startsWith('sp_')) return credentials.byPassword(email, password)
+  const owner = await credentials.byToken(password)
+  if (owner && (email === '' || email.toLowerCase() === owner.email)) return owner
+  return credentials.byPassword(email, password)
+}
+
+/** UTF-8, or Latin-1 where it is not: old clients send what their system has. */
+function decoded(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return bytes.toString('latin1')
+  }
+}
+
+function refusal(schemes: readonly Scheme[], detail: string): ProblemError {
+  const challenge = schemes.map((scheme) => challenges[scheme]).join(', ')
+  return new ProblemError('sign-in-needed', detail, { 'www-authenticate': challenge })
+}
+
+function nameOf(scheme: Scheme): string {
+  return scheme === 'bearer' ? 'a bearer token' : 'Basic credentials'
+}

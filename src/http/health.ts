@@ -1,0 +1,73 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { Router, type Request, type Response } from 'express'
+import { expectedMigrations, missingMigrations } from '../db/schema-state.ts'
+import { authenticate } from './authenticate.ts'
+import { ProblemError } from './problem.ts'
+import type { Site } from './site.ts'
+
+type Needs = Pick<Site, 'pool' | 'boss' | 'credentials' | 'metrics'>
+
+const READY_MS = 3_000
+
+/**
+ * For those who watch over the process: `/healthz` (it is alive), `/readyz` (it can serve) and
+ * `/metrics`, which is given to this machine and to administrators.
+ */
+export function healthRoutes(site: Needs): Router {
+  const router = Router()
+  router.get('/healthz', (_req, res) => sendText(res, 200, 'alive'))
+  router.get('/readyz', async (_req, res) => {
+    const obstacle = await Promise.race([
+      obstacleOf(site),
+      wait(READY_MS, 'the database does not answer in time', { ref: false }),
+    ])
+    if (obstacle === undefined) return sendText(res, 200, 'ready')
+    res.setHeader('retry-after', '5')
+    sendText(res, 503, obstacle)
+  })
+  router.get('/metrics', async (req, res) => {
+    await requireWatcher(req, site)
+    const { contentType, body } = await site.metrics.text()
+    res.setHeader('content-type', contentType)
+    res.end(body)
+  })
+  return router
+}
+
+let expected: Promise<string[]> | undefined
+
+/** What keeps us from serving, in words; undefined when nothing does. */
+async function obstacleOf({
+  pool,
+  boss,
+}: Pick<Site, 'pool' | 'boss'>): Promise<string | undefined> {
+  try {
+    expected ??= expectedMigrations()
+    const missing = await missingMigrations(pool, await expected)
+    if (missing.length > 0) return `the database lacks the migration ${missing[0]}`
+    if (!(await boss.isInstalled())) return 'the queues are not installed'
+    return undefined
+  } catch {
+    return 'the database does not answer'
+  }
+}
+
+/**
+ * Behind a proxy on this machine every request comes from this machine: one that was forwarded
+ * must prove itself.
+ */
+async function requireWatcher(req: Request, site: Needs): Promise<void> {
+  const isForwarded =
+    req.headers['x-forwarded-for'] !== undefined || req.headers.forwarded !== undefined
+  const isLocal = /^(127\.|::1$|::ffff:127\.)/.test(req.socket.remoteAddress ?? '')
+  if (isLocal && !isForwarded) return
+  const { isAdmin } = await authenticate(req, site.credentials, ['bearer', 'basic'])
+  if (!isAdmin) throw new ProblemError('not-allowed', 'Only administrators may read the metrics.')
+}
+
+function sendText(res: Response, status: number, text: string): void {
+  res.statusCode = status
+  res.setHeader('content-type', 'text/plain; charset=utf-8')
+  res.setHeader('cache-control', 'no-store')
+  res.end(`${text}\n`)
+}

@@ -1,0 +1,50 @@
+import { en, type Words } from './en.ts'
+import { fr } from './fr.ts'
+
+/** The languages of the public pages. A new one is a catalog and a line here. */
+export const catalogs = { en, fr } as const satisfies Record<string, Words>
+
+/** A language we speak. */
+export type Language = keyof typeof catalogs
+
+/** What a request says about languages; each may be absent or nonsense. */
+export type LanguageWishes = {
+  query: unknown
+  cookie: string | undefined
+  acceptLanguage: string | undefined
+}
+
+const RANGES_MAX = 20
+
+/**
+ * The language for an answer: asked for in the address, remembered, or preferred by the browser
+ * (RFC 9110 §12.5.4). `isStated` is false when nothing said anything, as with simple robots.
+ */
+export function chooseLanguage(wishes: LanguageWishes): { language: Language; isStated: boolean } {
+  for (const wish of [wishes.query, wishes.cookie]) {
+    if (isLanguage(wish)) return { language: wish, isStated: true }
+  }
+  const header = wishes.acceptLanguage
+  // A star alone is what libraries send by themselves.
+  if (header === undefined || !/[a-z]/i.test(header)) return { language: 'en', isStated: false }
+  return { language: preferred(header), isStated: true }
+}
+
+/** Whether it is a language we speak. */
+export function isLanguage(value: unknown): value is Language {
+  return typeof value === 'string' && Object.hasOwn(catalogs, value)
+}
+
+function preferred(header: string): Language {
+  const ranges = header
+    .slice(0, 500)
+    .split(',', RANGES_MAX)
+    .map((range) => {
+      const [tag = '', ...parameters] = range.trim().toLowerCase().split(';')
+      const quality = parameters.map((text) => /^\s*q=([\d.]+)/.exec(text)?.[1]).find(Boolean)
+      return { language: tag.split('-')[0], quality: quality === undefined ? 1 : Number(quality) }
+    })
+    .filter(({ quality }) => quality > 0)
+    .sort((a, b) => b.quality - a.quality)
+  return ranges.map(({ language }) => language).find(isLanguage) ?? 'en'
+}

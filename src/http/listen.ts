@@ -1,0 +1,86 @@
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
+import { problems, problemType, type ProblemName } from './problem.ts'
+
+/** A server that takes connections. */
+export type Listener = {
+  port: number
+  /** Stops taking, lets requests in hand finish for at most 10 s, then cuts what is left. */
+  close: () => Promise<void>
+}
+
+/** A 25 MB message at 2 Mbit/s, with some patience. */
+const REQUEST_MS = 180_000
+const HEADER_MS = 15_000
+/** Longer than the idle time of common proxies, so that they close first. */
+const IDLE_MS = 75_000
+const CLOSE_MS = 9_500
+
+/**
+ * Listens with limits that a slow or a malformed client runs into, not we. The handler is made once
+ * the port is known.
+ */
+export async function listen(
+  createHandler: (port: number) => RequestListener,
+  { host, port }: { host: string; port: number },
+): Promise<Listener> {
+  let isClosing = false
+  const server = createServer({
+    headersTimeout: HEADER_MS,
+    requestTimeout: REQUEST_MS,
+    connectionsCheckingInterval: 5_000,
+    keepAliveTimeout: IDLE_MS,
+    noDelay: true,
+  })
+  server.on('clientError', (error, socket) => refuse(error, socket as Socket))
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen({ host, port, backlog: 1024 }, () => {
+      server.removeListener('error', reject)
+      resolve()
+    })
+  })
+  const taken = (server.address() as AddressInfo).port
+  const handle = createHandler(taken)
+  const inHand = new Set<ServerResponse>()
+  server.on('request', (req, res) => {
+    inHand.add(res)
+    res.once('close', () => inHand.delete(res))
+    if (isClosing) res.setHeader('connection', 'close')
+    handle(req, res)
+  })
+  return {
+    port: taken,
+    close: () => {
+      isClosing = true
+      for (const res of inHand) if (!res.headersSent) res.setHeader('connection', 'close')
+      return closeServer(server)
+    },
+  }
+}
+
+async function closeServer(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+  const idle = setInterval(() => server.closeIdleConnections(), 50)
+  const isCut = await Promise.race([closed.then(() => false), wait(CLOSE_MS, true, { ref: false })])
+  if (isCut) server.closeAllConnections()
+  await closed
+  clearInterval(idle)
+}
+
+const clientProblems: Readonly<Record<string, ProblemName>> = {
+  HPE_HEADER_OVERFLOW: 'header-too-big',
+  ERR_HTTP_REQUEST_TIMEOUT: 'too-slow',
+}
+
+/** Answers what is no HTTP request, which Express never sees. */
+function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
+  const { status, title } = problems[clientProblems[error.code ?? ''] ?? 'bad-request']
+  const body = JSON.stringify({ type: 'about:blank', title, status })
+  socket.end(
+    `HTTP/1.1 ${status} Refused\r\nConnection: close\r\nContent-Type: ${problemType}\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  )
+}

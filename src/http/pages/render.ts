@@ -1,0 +1,53 @@
+import path from 'node:path'
+import { Eta } from 'eta'
+import type { Request, Response } from 'express'
+import { catalogs } from '../language/choose-language.ts'
+import { assetUrls } from '../assets.ts'
+import { shownLine } from '../shown-text.ts'
+import { visitOf } from './visit.ts'
+
+const eta = new Eta({
+  views: path.join(import.meta.dirname, '..', 'views'),
+  cache: true,
+  autoEscape: true,
+  autoTrim: [false, 'nl'],
+})
+
+/** A page to be shown: its template under `views`, its title, and what the template shows. */
+export type Page = {
+  view: string
+  title: string
+  status?: number
+  data?: object
+}
+
+/** Makes a page and sends it. Everything a template prints with `<%=` is escaped. */
+export function sendPage(req: Request, res: Response, page: Page): void {
+  const visit = visitOf(req)
+  const html = eta.render(page.view, {
+    ...visit,
+    ...page.data,
+    title: page.title,
+    languages: Object.entries(catalogs).map(([code, words]) => ({
+      code,
+      name: words.languageName,
+    })),
+    assets: assetUrls,
+    show: shownLine,
+    when: (at: Date | string) => instant(at, visit.language),
+  })
+  res.statusCode = page.status ?? 200
+  res.setHeader('content-type', 'text/html; charset=utf-8')
+  res.setHeader('content-language', visit.language)
+  res.setHeader('cache-control', 'no-store')
+  res.end(html)
+}
+
+/** An instant for people and, beside it, for machines. */
+function instant(at: Date | string, language: string): { text: string; iso: string } {
+  const date = new Date(at)
+  if (Number.isNaN(date.getTime())) return { text: '', iso: '' }
+  const format = { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' } as const
+  const text = new Intl.DateTimeFormat(language === 'en' ? 'en-GB' : language, format).format(date)
+  return { text: `${text} UTC`, iso: date.toISOString() }
+}

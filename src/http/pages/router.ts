@@ -1,0 +1,78 @@
+import { Router, type NextFunction, type Request, type Response } from 'express'
+import { adminRoutes } from '../admin/router.ts'
+import { failureOf } from '../answer.ts'
+import { assetRoutes } from '../assets.ts'
+import { ProblemError } from '../problem.ts'
+import type { Site } from '../site.ts'
+import { historyRoutes } from './history.ts'
+import { homeRoutes } from './home.ts'
+import { sendPage } from './render.ts'
+import { reportRoutes } from './report.ts'
+import { sameOrigin } from './same-origin.ts'
+import { sessions } from './session.ts'
+import { signInRoutes } from './sign-in.ts'
+import { visitOf, welcome } from './visit.ts'
+
+/** Everything for people: sessions, pages, and error pages. */
+export function pageRoutes(site: Site): Router {
+  const router = Router()
+  router.use(assetRoutes())
+  router.use(pageHeaders(site.publicUrl))
+  router.use(sameOrigin(site.publicUrl))
+  router.use(sessions(site))
+  router.use(welcome(site))
+  router.use(homeRoutes())
+  router.use(signInRoutes(site))
+  router.use(reportRoutes(site))
+  router.use(historyRoutes(site))
+  router.use('/admin', adminRoutes(site))
+  router.use(() => {
+    throw new ProblemError('not-found', 'There is no such page.')
+  })
+  router.use(errorPages(site))
+  return router
+}
+
+const contentPolicy = [
+  "default-src 'none'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+function pageHeaders(publicUrl: string) {
+  const isSecure = publicUrl.startsWith('https:')
+  return (_req: Request, res: Response, next: NextFunction): void => {
+    res.setHeader('content-security-policy', contentPolicy)
+    // Not "no-referrer": with that, browsers hide the Origin of our own forms from us.
+    res.setHeader('referrer-policy', 'same-origin')
+    res.setHeader('cross-origin-opener-policy', 'same-origin')
+    res.setHeader('cross-origin-resource-policy', 'same-origin')
+    res.setHeader('permissions-policy', 'camera=(), microphone=(), geolocation=()')
+    res.setHeader('vary', 'Accept-Language, Cookie')
+    if (isSecure) res.setHeader('strict-transport-security', 'max-age=31536000')
+    next()
+  }
+}
+
+function errorPages(site: Pick<Site, 'log'>) {
+  return (error: unknown, req: Request, res: Response, next: NextFunction): void => {
+    void next
+    const failure = failureOf(error, site.log)
+    if (!failure || res.headersSent) return void res.destroy()
+    const { words } = visitOf(req)
+    const { problem, status, detail, headers } = failure
+    for (const [name, value] of Object.entries(headers)) {
+      // A challenge would make the browser ask for a password itself.
+      if (name !== 'www-authenticate') res.setHeader(name, value)
+    }
+    sendPage(req, res, {
+      view: 'pages/error',
+      title: words.error.title,
+      status,
+      data: { sentence: words.problems[problem], detail, isOurs: status === 500 },
+    })
+  }
+}

@@ -1,0 +1,54 @@
+import { CallerError } from '../errors.ts'
+
+/** The problem types of RFC 9457 that our answers use, with what they mean to the caller. */
+export const problems = {
+  'bad-request': { status: 400, title: 'The request cannot be understood' },
+  'not-a-message': { status: 400, title: 'This is not a mail message' },
+  'bad-base64': { status: 400, title: 'The message is not valid base64' },
+  'no-message': { status: 400, title: 'The request holds no message' },
+  'sign-in-needed': { status: 401, title: 'Say who you are' },
+  'not-allowed': { status: 403, title: 'This account may not do that' },
+  'not-found': { status: 404, title: 'There is nothing here' },
+  'wrong-method': { status: 405, title: 'This address does not take that method' },
+  'too-slow': { status: 408, title: 'The request took too long' },
+  'too-big': { status: 413, title: 'The message is too big' },
+  'wrong-type': { status: 415, title: 'This kind of body is not taken' },
+  'bad-field': { status: 422, title: 'A field has a value it cannot have' },
+  'too-many-headers': { status: 422, title: 'The message has too many header fields' },
+  'too-many-parts': { status: 422, title: 'The message has too many parts' },
+  'nested-too-deep': { status: 422, title: 'The message is nested too deep' },
+  'nothing-accepted': { status: 422, title: 'None of the messages was accepted' },
+  'key-used': { status: 422, title: 'The Idempotency-Key belongs to another request' },
+  'header-too-big': { status: 431, title: 'The header of the request is too big' },
+  internal: { status: 500, title: 'Something failed on our side' },
+  unavailable: { status: 503, title: 'Signalpost cannot take this just now' },
+} as const
+
+/** The last part of a problem's type. */
+export type ProblemName = keyof typeof problems
+
+/** A problem as RFC 9457 §3.1 has it. */
+export type Problem = { type: string; title: string; status: number; detail: string }
+
+/** Thrown where a request is read: becomes a problem answer, or an error page. */
+export class ProblemError extends CallerError {
+  override name = 'ProblemError'
+  readonly problem: ProblemName
+  /** Further header fields of the answer. */
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(problem: ProblemName, detail: string, headers: Record<string, string> = {}) {
+    super(problems[problem].status, detail)
+    this.problem = problem
+    this.headers = headers
+  }
+}
+
+/** The media type of a problem. */
+export const problemType = 'application/problem+json'
+
+/** A problem in full; its type leads to the page that lists them all. */
+export function problemOf(publicUrl: string, name: ProblemName, detail: string): Problem {
+  const { status, title } = problems[name]
+  return { type: `${publicUrl}/problems#${name}`, title, status, detail }
+}

@@ -1,0 +1,61 @@
+import express, { type Express, type NextFunction, type Request, type Response } from 'express'
+import type { App } from '../app.ts'
+import { createIntake } from '../intake/accept-report.ts'
+import { createCredentials } from '../intake/credentials.ts'
+import { apiRouter, problemAnswers } from './api/router.ts'
+import { healthRoutes } from './health.ts'
+import { listen } from './listen.ts'
+import { createMetrics } from './metrics.ts'
+import { pageRoutes } from './pages/router.ts'
+import { createReadQueues } from './queues-now.ts'
+import { createReadBody } from './read-body.ts'
+import type { Site } from './site.ts'
+import { createSubmit } from './submit.ts'
+
+const BYTES_IN_HAND_MAX = 150_000_000
+const STRANGER_BYTES_IN_HAND_MAX = 50_000_000
+
+/** Serves everything that comes by HTTP, from when it resolves until it is closed. */
+export async function serve(app: App): Promise<{ url: string; close: () => Promise<void> }> {
+  const { httpHost: host, httpPort: port } = app.config
+  const listener = await listen((taken) => createExpress(createSite(app, taken)), { host, port })
+  return { url: localUrl(host, listener.port), close: listener.close }
+}
+
+function createSite(app: App, port: number): Site {
+  const readQueues = createReadQueues(app)
+  const metrics = createMetrics(readQueues)
+  const { messageBytesMax, publicUrl } = app.config
+  return {
+    ...app,
+    publicUrl: publicUrl.replace(/:0$/, `:${port}`),
+    credentials: createCredentials(app.pool),
+    submit: createSubmit({ intake: createIntake(app), messageBytesMax, metrics: metrics.intake }),
+    readBody: createReadBody(BYTES_IN_HAND_MAX),
+    readStrangerBody: createReadBody(STRANGER_BYTES_IN_HAND_MAX),
+    readQueues,
+    metrics,
+  }
+}
+
+function createExpress(site: Site): Express {
+  const handle = express()
+  handle.disable('x-powered-by')
+  handle.disable('etag')
+  handle.use(site.metrics.requests)
+  handle.use(commonHeaders)
+  handle.use('/api', apiRouter(site))
+  handle.use(healthRoutes(site), problemAnswers(site))
+  handle.use(pageRoutes(site))
+  return handle
+}
+
+function commonHeaders(_req: Request, res: Response, next: NextFunction): void {
+  res.setHeader('x-content-type-options', 'nosniff')
+  next()
+}
+
+function localUrl(host: string, port: number): string {
+  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host
+  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`
+}

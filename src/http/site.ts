@@ -1,0 +1,19 @@
+import type { App } from '../app.ts'
+import type { Credentials } from '../intake/credentials.ts'
+import type { Metrics } from './metrics.ts'
+import type { ReadQueues } from './queues-now.ts'
+import type { ReadBody } from './read-body.ts'
+import type { Submit } from './submit.ts'
+
+/** What the routes of one web process share. */
+export type Site = App & {
+  /** Without a trailing slash, with the port that is listened on when none was set. */
+  publicUrl: string
+  credentials: Credentials
+  submit: Submit
+  readBody: ReadBody
+  /** For who has not signed in: strangers share a smaller part of the memory. */
+  readStrangerBody: ReadBody
+  readQueues: ReadQueues
+  metrics: Metrics
+}

@@ -1,0 +1,44 @@
+import type { Reporter } from '../db/reporters.ts'
+import type { Channel, ReportKind } from '../db/reports.ts'
+import type { Accepted, Intake } from '../intake/accept-report.ts'
+import { refusalOf, structureLimits } from '../intake/check-message.ts'
+import type { IntakeMetrics } from './metrics.ts'
+import { ProblemError } from './problem.ts'
+
+/** What a reporter says about the messages of one request. */
+export type Remarks = {
+  kind: ReportKind
+  comment: string | null
+  /** CIDR blocks, their host bits cleared. */
+  receivedVia: readonly string[]
+}
+
+/** How one message of a request fared. */
+export type Outcome = ({ taken: true } & Accepted) | { taken: false; refusal: ProblemError }
+
+/** Hands messages to intake. */
+export type Submit = (
+  reporter: Reporter,
+  channel: Channel,
+  raw: Buffer,
+  remarks: Remarks,
+) => Promise<Outcome>
+
+/** Intake with its limits before it and its count after it. Throws when nothing can be stored. */
+export function createSubmit(app: {
+  intake: Intake
+  messageBytesMax: number
+  metrics: IntakeMetrics
+}): Submit {
+  const limits = { ...structureLimits, bytesMax: app.messageBytesMax }
+  return async (reporter, channel, raw, remarks) => {
+    const refusal = refusalOf(raw, limits)
+    if (refusal) {
+      app.metrics.count(channel, 'refused')
+      return { taken: false, refusal: new ProblemError(refusal.reason, refusal.detail) }
+    }
+    const accepted = await app.intake.accept({ reporterId: reporter.id, channel, raw, ...remarks })
+    app.metrics.count(channel, accepted.isRepeat ? 'repeat' : 'accepted')
+    return { taken: true, ...accepted }
+  }
+}
