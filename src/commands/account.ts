@@ -1,0 +1,84 @@
+import { parseArgs } from 'node:util'
+import { z } from 'zod'
+import type { App } from '../app.ts'
+import {
+  findReporterByEmail,
+  insertReporter,
+  insertToken,
+  updateReporter,
+} from '../db/reporters.ts'
+import { UsageError } from '../errors.ts'
+import { createToken, hashPassword } from '../intake/credentials.ts'
+import { uuidv7 } from '../world.ts'
+
+/** What `account add` was asked for. */
+export type AccountRequest = {
+  email: string
+  password: string | undefined
+  isAdmin: boolean
+  wantsToken: boolean
+}
+
+/** What it answers; printed as one line of JSON. */
+export type AccountAnswer = { id: string; email: string; admin: boolean; token?: string }
+
+const PASSWORD_CHARS_MIN = 10
+
+/** Reads `add --email E [--password P] [--admin] [--token]`. */
+export function parseAccount(args: readonly string[]): AccountRequest {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      email: { type: 'string' },
+      password: { type: 'string' },
+      admin: { type: 'boolean', default: false },
+      token: { type: 'boolean', default: false },
+    },
+  })
+  const problems: string[] = []
+  if (positionals.length !== 1 || positionals[0] !== 'add') problems.push('Say "account add".')
+  const email = z.email().safeParse(values.email)
+  if (!email.success) problems.push('--email must be a mail address.')
+  if (values.password !== undefined && values.password.length < PASSWORD_CHARS_MIN) {
+    problems.push(`--password must have at least ${PASSWORD_CHARS_MIN} characters.`)
+  }
+  if (!email.success || problems.length > 0) throw new UsageError(problems)
+  return {
+    email: email.data.toLowerCase(),
+    password: values.password,
+    isAdmin: values.admin,
+    wantsToken: values.token,
+  }
+}
+
+/**
+ * Makes an account, or brings the one of this address up to date: a password given replaces the
+ * old one, `isAdmin` raises its rights, and a token is added to those it has.
+ */
+export async function addAccount(
+  request: AccountRequest,
+  app: Pick<App, 'pool' | 'clock'>,
+): Promise<AccountAnswer> {
+  const now = app.clock()
+  const passwordHash = request.password === undefined ? null : await hashPassword(request.password)
+  const { email, isAdmin } = request
+  const fresh = { id: uuidv7(now), email, isAdmin, passwordHash, createdAt: now }
+  let id = await insertReporter(app.pool, fresh)
+  let admin = isAdmin
+  if (id === undefined) {
+    const known = await findReporterByEmail(app.pool, email)
+    if (!known) throw new Error('The account vanished while it was looked for; try again.')
+    id = known.id
+    admin ||= known.isAdmin
+    await updateReporter(app.pool, id, {
+      passwordHash: passwordHash ?? undefined,
+      isAdmin: isAdmin || undefined,
+    })
+  }
+  const answer: AccountAnswer = { id, email, admin }
+  if (!request.wantsToken) return answer
+  const { token, hash } = createToken()
+  await insertToken(app.pool, { hash, reporterId: id, name: 'command line', createdAt: now })
+  return { ...answer, token }
+}

@@ -1,0 +1,27 @@
+import { ensurePartitions } from '../db/partitions.ts'
+import { migrate } from '../db/migrate.ts'
+import { createPool } from '../db/pool.ts'
+import { createQueues, startBoss, stopBoss } from '../queue/boss.ts'
+
+const WEEKS_AHEAD = 12
+
+/**
+ * Brings a database up to date: our schema, the partitions of the coming weeks, pg-boss's schema
+ * and the queues. Does nothing where nothing lacks. Returns the migrations it ran.
+ */
+export async function migrateAll(databaseUrl: string, now: Date): Promise<string[]> {
+  const ran = await migrate(databaseUrl)
+  const faults: Error[] = []
+  const onError = (error: Error) => faults.push(error)
+  const pool = createPool(databaseUrl, { connectionsMax: 1, name: 'migrate', onLost: onError })
+  try {
+    await ensurePartitions(pool, now, WEEKS_AHEAD)
+    const boss = await startBoss(databaseUrl, 'migrates', { name: 'migrate', onError })
+    await createQueues(boss, pool)
+    await stopBoss(boss, 5_000)
+  } finally {
+    await pool.end()
+  }
+  if (faults[0]) throw faults[0]
+  return ran
+}

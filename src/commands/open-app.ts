@@ -1,0 +1,92 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { App } from '../app.ts'
+import type { Config } from '../config.ts'
+import { startEmbedded } from '../db/embedded.ts'
+import { createPool } from '../db/pool.ts'
+import { databaseState } from '../db/schema-state.ts'
+import type { Logger } from '../log.ts'
+import { type BossRole, startBoss, stopBoss } from '../queue/boss.ts'
+import { systemClock } from '../world.ts'
+import { keptDatabasePassword, keptSecret, notedDatabaseUrl } from './data-dir.ts'
+import { migrateAll } from './migrate.ts'
+
+/** An application that is to be closed by who opened it. */
+export type OpenApp = App & { close: () => Promise<void> }
+
+const CLOSE_MS = 15_000
+
+/** Connects one process to its database and queues. Waits for a database that is still starting. */
+export async function openApp(
+  config: Config & { databaseUrl: string },
+  role: BossRole,
+  log: Logger,
+  name: string,
+): Promise<OpenApp> {
+  const onError = (error: Error) => log.warn({ err: error }, 'The database connection failed.')
+  await untilMigrated(config.databaseUrl, log)
+  const pool = createPool(config.databaseUrl, {
+    connectionsMax: config.databaseConnections,
+    name: `signalpost ${name}`,
+    onLost: onError,
+  })
+  const boss = await startBoss(config.databaseUrl, role, { name, onError })
+  const secret = config.secret ?? (await keptSecret(config.dataDir))
+  const app: App = { config: { ...config, secret }, pool, boss, clock: systemClock, log }
+  async function close(): Promise<void> {
+    await stopBoss(boss, CLOSE_MS).catch(onError)
+    await pool.end()
+  }
+  return { ...app, close }
+}
+
+/**
+ * Runs a chore with a database: the one of DATABASE_URL, else the one that `start` is running on
+ * this data folder, else the embedded one, started for as long as the chore takes.
+ */
+export async function withDatabase<T>(
+  config: Config,
+  log: Logger,
+  chore: (app: App) => Promise<T>,
+): Promise<T> {
+  const noted = config.databaseUrl ?? (await notedDatabaseUrl(config.dataDir))
+  if (noted !== undefined && (config.databaseUrl !== undefined || (await isReachable(noted)))) {
+    return withApp({ ...config, databaseUrl: noted }, log, chore)
+  }
+  const password = await keptDatabasePassword(config.dataDir)
+  const server = await startEmbedded({ dataDir: config.dataDir, password, settings: [] })
+  try {
+    await migrateAll(server.url, systemClock())
+    return await withApp({ ...config, databaseUrl: server.url }, log, chore)
+  } finally {
+    await server.stop()
+  }
+}
+
+async function withApp<T>(
+  config: Config & { databaseUrl: string },
+  log: Logger,
+  chore: (app: App) => Promise<T>,
+): Promise<T> {
+  const app = await openApp(config, 'sends', log, 'chore')
+  try {
+    return await chore(app)
+  } finally {
+    await app.close()
+  }
+}
+
+async function untilMigrated(databaseUrl: string, log: Logger): Promise<void> {
+  for (let tries = 0; ; tries++) {
+    const state = await databaseState(databaseUrl)
+    if (state === 'ready') return
+    if (tries % 30 === 0) {
+      const advice = state === 'empty' ? 'Run "signalpost migrate" first.' : 'Is it running?'
+      log.warn({ state }, `Waiting for the database. ${advice}`)
+    }
+    await wait(1_000)
+  }
+}
+
+async function isReachable(databaseUrl: string): Promise<boolean> {
+  return (await databaseState(databaseUrl)) !== 'away'
+}

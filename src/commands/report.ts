@@ -1,0 +1,69 @@
+import { readFile } from 'node:fs/promises'
+import { parseArgs } from 'node:util'
+import { reasonOf, UsageError } from '../errors.ts'
+
+/** What `report` was asked to do. */
+export type ReportRequest = {
+  files: readonly string[]
+  url: string
+  token: string
+  kind: string
+}
+
+type Print = (line: string) => void
+
+/** Reads `FILE… --to URL --token TOKEN [--kind spam|phishing|not-spam]`. */
+export function parseReport(args: readonly string[]): ReportRequest {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      to: { type: 'string' },
+      token: { type: 'string' },
+      kind: { type: 'string', default: 'spam' },
+    },
+  })
+  const problems: string[] = []
+  if (positionals.length === 0) problems.push('Name at least one FILE, or - for standard input.')
+  if (!values.to || !URL.canParse(values.to))
+    problems.push('--to must be the address of a Signalpost.')
+  if (!values.token) problems.push('--token must be a token (signalpost account add --token).')
+  if (problems.length > 0) throw new UsageError(problems)
+  const { to = '', token = '', kind } = values
+  return { files: positionals, url: to.replace(/\/+$/, ''), token, kind }
+}
+
+/** Reports each file; prints a line for each. Returns how many were not accepted. */
+export async function reportFiles(
+  request: ReportRequest,
+  io: { stdin: NodeJS.ReadableStream; print: Print; complain: Print },
+): Promise<number> {
+  let refused = 0
+  for (const file of request.files) {
+    try {
+      const raw = file === '-' ? await readAll(io.stdin) : await readFile(file)
+      io.print(`${file}: ${await reportOne(raw, request)}`)
+    } catch (error) {
+      refused++
+      io.complain(`${file}: ${reasonOf(error)}`)
+    }
+  }
+  return refused
+}
+
+async function reportOne(raw: Buffer, { url, token, kind }: ReportRequest): Promise<string> {
+  const answer = await fetch(`${url}/api/v1/reports?kind=${encodeURIComponent(kind)}`, {
+    method: 'POST',
+    headers: { 'content-type': 'message/rfc822', authorization: `Bearer ${token}` },
+    body: new Uint8Array(raw),
+  })
+  const body = (await answer.json()) as { id?: string; title?: string; detail?: string }
+  if (!answer.ok) throw new Error(`${body.title ?? answer.statusText}: ${body.detail ?? ''}`)
+  return `${answer.status === 200 ? 'reported before' : 'accepted'} as ${body.id ?? ''}`
+}
+
+async function readAll(stream: NodeJS.ReadableStream): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of stream) chunks.push(Buffer.from(chunk))
+  return Buffer.concat(chunks)
+}

@@ -1,0 +1,160 @@
+import path from 'node:path'
+import type { Config } from '../config.ts'
+import { type EmbeddedServer, startEmbedded } from '../db/embedded.ts'
+import { hasNetworks } from '../db/networks.ts'
+import { createPool, type Pool } from '../db/pool.ts'
+import { findReporterByEmail } from '../db/reporters.ts'
+import { UsageError } from '../errors.ts'
+import type { Logger } from '../log.ts'
+import { systemClock } from '../world.ts'
+import { addAccount } from './account.ts'
+import {
+  claimDataDir,
+  type FirstAccounts,
+  keptAccounts,
+  keptDatabasePassword,
+  keptSecret,
+  noteDatabaseUrl,
+} from './data-dir.ts'
+import { importNetworks } from './import-networks.ts'
+import { migrateAll } from './migrate.ts'
+import { supervise } from './supervise.ts'
+
+/** What `start` needs of its surroundings. */
+export type StartContext = {
+  config: Config
+  log: Logger
+  /** Path of `main.ts`, which the parts are started from. */
+  main: string
+  env: NodeJS.ProcessEnv
+  say: (text: string) => void
+  /** Resolves when the program is to end: also in the middle of starting. */
+  stopping: Promise<void>
+}
+
+/** A whole instance on one machine. */
+export type Instance = { close: () => Promise<void> }
+
+const sampleNetworks = path.join(import.meta.dirname, '..', 'db', 'sample-networks.csv')
+const parts = ['web', 'work', 'receive'].map((name) => ({ name, args: [name] }))
+
+/**
+ * Runs everything on this machine: the embedded PostgreSQL unless DATABASE_URL is set, the
+ * migrations, then `web`, `work` and `receive`, each started again when it dies.
+ *
+ * @throws UsageError when another `start` has the data folder
+ */
+export async function start(context: StartContext): Promise<Instance> {
+  const { config, log, main, env, say, stopping } = context
+  const closers: (() => Promise<void>)[] = []
+  const close = async () => {
+    for (const closer of closers.toReversed()) await closer()
+  }
+  try {
+    closers.push(await claim(config))
+    const secret = config.secret ?? (await keptSecret(config.dataDir))
+    const database = await openDatabase(config, log)
+    closers.push(database.stop)
+    const accounts = await prepare(database.url, config)
+    const settings = { DATABASE_URL: database.url, SECRET: secret, DATA_DIR: config.dataDir }
+    const supervisor = supervise(main, parts, { ...env, ...settings }, log)
+    closers.push(supervisor.stop)
+    await Promise.race([supervisor.ready.then(() => say(banner(config, accounts))), stopping])
+    return { close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+async function claim({ dataDir }: Config): Promise<() => Promise<void>> {
+  const release = await claimDataDir(dataDir)
+  if (!release) throw new UsageError([`Signalpost is already running on ${dataDir}.`])
+  return release
+}
+
+async function openDatabase(
+  config: Config,
+  log: Logger,
+): Promise<{ url: string; stop: () => Promise<void> }> {
+  if (config.databaseUrl !== undefined) {
+    return { url: config.databaseUrl, stop: () => Promise.resolve() }
+  }
+  const password = await keptDatabasePassword(config.dataDir)
+  const options = { dataDir: config.dataDir, password, settings: [] }
+  let server: EmbeddedServer = await startEmbedded(options)
+  let isStopping = false
+  if (!server.folder.startsWith(config.dataDir)) {
+    log.warn(
+      { folder: server.folder },
+      'The data folder is closed to PostgreSQL, which keeps its own.',
+    )
+  }
+  const watch = () =>
+    void server.ended.then(async () => {
+      if (isStopping) return
+      log.error('PostgreSQL ended and is started again.')
+      server = await startEmbedded({ ...options, port: server.port })
+      watch()
+    })
+  watch()
+  await noteDatabaseUrl(config.dataDir, server.url)
+  return {
+    url: server.url,
+    stop: async () => {
+      isStopping = true
+      await server.stop()
+      await noteDatabaseUrl(config.dataDir, undefined)
+    },
+  }
+}
+
+/** Migrates, and fills what is empty: the first accounts and the sample networks. */
+async function prepare(databaseUrl: string, config: Config): Promise<FirstAccounts> {
+  await migrateAll(databaseUrl, systemClock())
+  const accounts = await keptAccounts(config.dataDir)
+  const pool = createPool(databaseUrl, {
+    connectionsMax: 1,
+    name: 'start',
+    onLost: () => undefined,
+  })
+  const app = { pool, clock: systemClock }
+  try {
+    await ensureAccount(accounts.admin, { isAdmin: true }, app)
+    await ensureAccount(accounts.reporter, { isAdmin: false }, app)
+    if (!(await hasNetworks(pool))) await importNetworks(sampleNetworks, app)
+  } finally {
+    await pool.end()
+  }
+  return accounts
+}
+
+async function ensureAccount(
+  { email, password }: FirstAccounts['admin'],
+  { isAdmin }: { isAdmin: boolean },
+  app: { pool: Pool; clock: typeof systemClock },
+): Promise<void> {
+  if (await findReporterByEmail(app.pool, email)) return
+  await addAccount({ email, password, isAdmin, wantsToken: false }, app)
+}
+
+function banner(config: Config, { admin, reporter }: FirstAccounts): string {
+  const sending = config.smtpUrl
+    ? `Feedback reports are sent through the mail server of SMTP_URL.`
+    : 'Feedback reports are held: written, shown in the outbox, never sent. Set SMTP_URL to send.'
+  return `
+Signalpost is running.
+
+  Report spam   ${config.publicUrl}/report
+  Admin         ${config.publicUrl}/admin
+  Outbox        ${config.publicUrl}/admin/outbox
+  Returned mail ${config.receiveProtocol} on port ${config.receivePort}
+
+  Administrator ${admin.email}  ${admin.password}
+  Demo reporter ${reporter.email}  ${reporter.password}
+  (first passwords, kept in ${path.join(config.dataDir, 'accounts.json')})
+
+${sending}
+Press Ctrl-C to stop.
+`
+}

@@ -1,0 +1,72 @@
+import { parseArgs } from 'node:util'
+import type { App } from '../app.ts'
+import { UsageError } from '../errors.ts'
+import { analyzeReports } from '../jobs/analyze-report.ts'
+import { forwardReports } from '../jobs/forward-report.ts'
+import { handleInboundMail } from '../jobs/handle-inbound.ts'
+import { keepHouse, markDeadReports } from '../jobs/keep-house.ts'
+import { createParserPool } from '../jobs/parser-pool.ts'
+import { createMailer } from '../outbound/mailer.ts'
+import * as queues from '../queue/queues.ts'
+import { schedule, work as workQueue } from '../queue/work.ts'
+
+/** The queues that `--queues` may name. */
+export const queueNames: readonly string[] = queues.queues.map(({ name }) => name)
+
+/** The queues named by `--queues a,b`; all of them without it. */
+export function parseQueues(args: readonly string[]): readonly string[] {
+  const { values } = parseArgs({ args: [...args], options: { queues: { type: 'string' } } })
+  const named = values.queues?.split(',').map((name) => name.trim()) ?? queueNames
+  const unknown = named.filter((name) => !queueNames.includes(name))
+  if (unknown.length === 0) return named
+  const known = queueNames.join(', ')
+  throw new UsageError(unknown.map((name) => `There is no queue "${name}"; there are ${known}.`))
+}
+
+/** Takes jobs of the named queues until closed. */
+export async function work(
+  app: App,
+  names: readonly string[],
+): Promise<{ close: () => Promise<void> }> {
+  const parser = createParserPool(app.config.workers)
+  const mailer = createMailer(app.config.smtpUrl)
+  const tools = { ...app, parser, mailer }
+  const starters: Record<string, () => Promise<void>> = {
+    [queues.analyzeReport.name]: () =>
+      workQueue(app, queues.analyzeReport, { batchSize: 50, concurrency: 2 }, (jobs) =>
+        analyzeReports(jobs, tools),
+      ),
+    [queues.forwardReport.name]: () =>
+      workQueue(app, queues.forwardReport, { batchSize: 50, concurrency: 2 }, (jobs) =>
+        forwardReports(jobs, tools),
+      ),
+    [queues.handleInbound.name]: () =>
+      workQueue(app, queues.handleInbound, { batchSize: 10, concurrency: 1 }, async (jobs) => {
+        for (const job of jobs) await handleInboundMail(job, app)
+        return jobs.map(() => 'done')
+      }),
+    [queues.keepHouse.name]: async () => {
+      await workQueue(app, queues.keepHouse, { batchSize: 1, concurrency: 1 }, async () => {
+        await keepHouse(app)
+        return ['done']
+      })
+      await schedule(app.boss, queues.keepHouse, '17 * * * *')
+    },
+    [queues.markDead.name]: async () => {
+      await workQueue(app, queues.markDead, { batchSize: 1, concurrency: 1 }, async () => {
+        await markDeadReports(app)
+        return ['done']
+      })
+      await schedule(app.boss, queues.markDead, '* * * * *')
+    },
+  }
+  for (const name of names) await starters[name]?.()
+  app.log.info({ queues: names, threads: app.config.workers }, 'Working.')
+  return {
+    close: async () => {
+      await Promise.all(names.map((name) => app.boss.offWork(name, { wait: true })))
+      await parser.close()
+      await mailer?.close()
+    },
+  }
+}

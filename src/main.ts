@@ -1,0 +1,220 @@
+import { availableParallelism } from 'node:os'
+import type { App } from './app.ts'
+import { type Config, readConfig } from './config.ts'
+import { reasonOf, UsageError } from './errors.ts'
+import { createLogger, type Logger } from './log.ts'
+
+/** What a command is given. */
+type Context = { args: readonly string[]; config: Config; log: Logger }
+
+type Command = {
+  usage: string
+  summary: string
+  run: (context: Context) => Promise<number>
+}
+
+const DONE = 0
+const FAILED = 1
+const MISUSED = 2
+/** Longer than every part takes to finish, shorter than the patience of service managers. */
+const CLOSE_MS_MAX = 25_000
+
+const commands: Record<string, Command> = {
+  start: {
+    usage: 'start',
+    summary: 'run everything on this machine',
+    async run({ config, log }) {
+      const { start } = await import('./commands/start.ts')
+      const stopping = stopSignal()
+      const main = import.meta.filename
+      const { close } = await start({ config, log, main, env: process.env, say, stopping })
+      await stopping
+      return closeInTime(close)
+    },
+  },
+  web: {
+    usage: 'web',
+    summary: 'serve the report form, the API and the admin pages',
+    async run({ config, log }) {
+      const { web } = await import('./commands/web.ts')
+      return serve(config, log, 'web', 'sends', (app) => web(app))
+    },
+  },
+  work: {
+    usage: 'work [--queues a,b]',
+    summary: 'work the queues',
+    async run({ args, config, log }) {
+      const { parseQueues, work } = await import('./commands/work.ts')
+      const names = parseQueues(args)
+      return serve(config, log, 'work', 'works', (app) => work(app, names))
+    },
+  },
+  receive: {
+    usage: 'receive [--stdin --to ADDRESS [--from ADDRESS]]',
+    summary: 'take returned mail by SMTP or LMTP, or one mail from standard input',
+    async run({ args, config, log }) {
+      const { parseReceive, receive, receiveOne } = await import('./commands/receive.ts')
+      const envelope = parseReceive(args)
+      if (!envelope) return serve(config, log, 'receive', 'sends', (app) => receive(app))
+      const { withDatabase } = await import('./commands/open-app.ts')
+      return withDatabase(config, log, (app) => receiveOne(process.stdin, envelope, app))
+    },
+  },
+  migrate: {
+    usage: 'migrate',
+    summary: 'bring the database up to date',
+    async run({ config, log }) {
+      const { migrateAll } = await import('./commands/migrate.ts')
+      const { systemClock } = await import('./world.ts')
+      const { withDatabase } = await import('./commands/open-app.ts')
+      const { databaseUrl: given } = config
+      const ran =
+        given === undefined
+          ? await withDatabase(config, log, (app) =>
+              migrateAll(app.config.databaseUrl, systemClock()),
+            )
+          : await migrateAll(given, systemClock())
+      say(ran.length === 0 ? 'The database is up to date.' : `Ran ${ran.join(', ')}.`)
+      return DONE
+    },
+  },
+  account: {
+    usage: 'account add --email E [--password P] [--admin] [--token]',
+    summary: 'make an account, or change it; prints a line of JSON',
+    async run({ args, config, log }) {
+      const { addAccount, parseAccount } = await import('./commands/account.ts')
+      const request = parseAccount(args)
+      const { withDatabase } = await import('./commands/open-app.ts')
+      say(JSON.stringify(await withDatabase(config, log, (app) => addAccount(request, app))))
+      return DONE
+    },
+  },
+  import: {
+    usage: 'import networks FILE',
+    summary: 'import who answers for which addresses (CSV or TSV: cidr,asn,name,country,abuse)',
+    async run({ args: [what, file, ...rest], config, log }) {
+      if (what !== 'networks' || file === undefined || rest.length > 0) {
+        throw new UsageError(['Say "import networks FILE".'])
+      }
+      const { importNetworks } = await import('./commands/import-networks.ts')
+      const { withDatabase } = await import('./commands/open-app.ts')
+      const done = await withDatabase(config, log, (app) => importNetworks(file, app))
+      say(`Imported ${done.ranges} ranges as ${done.blocks} blocks from ${done.source}.`)
+      return DONE
+    },
+  },
+  queue: {
+    usage: 'queue list | retry [QUEUE] | purge QUEUE',
+    summary: 'look at the queues, retry dead letters, drop waiting jobs',
+    async run({ args, config, log }) {
+      const { parseQueue, runQueue } = await import('./commands/queue.ts')
+      const request = parseQueue(args)
+      const { withDatabase } = await import('./commands/open-app.ts')
+      say(await withDatabase(config, log, (app) => runQueue(request, app)))
+      return DONE
+    },
+  },
+  inspect: {
+    usage: 'inspect [FILE…] [--provider CIDR,CIDR] [--no-stamps] [--jsonl]',
+    summary: 'print all that the analysis finds in a message, as JSON; needs no database',
+    async run({ args }) {
+      const { inspect } = await import('./commands/inspect.ts')
+      return inspect(args, process)
+    },
+  },
+  report: {
+    usage: 'report FILE… --to URL --token TOKEN [--kind spam|phishing|not-spam]',
+    summary: 'report messages to a Signalpost',
+    async run({ args }) {
+      const { parseReport, reportFiles } = await import('./commands/report.ts')
+      const io = { stdin: process.stdin, print: say, complain }
+      return (await reportFiles(parseReport(args), io)) === 0 ? DONE : FAILED
+    },
+  },
+}
+
+process.exitCode = await main(process.argv.slice(2))
+
+async function main([name = 'help', ...args]: readonly string[]): Promise<number> {
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (!command) return help(name)
+  if (name !== 'inspect' && args.some((arg) => arg === '--help' || arg === '-h')) {
+    say(`signalpost ${command.usage}\n\n${command.summary}`)
+    return DONE
+  }
+  try {
+    const machine = { cores: availableParallelism(), cwd: process.cwd() }
+    const config = readConfig(process.env, machine)
+    return await command.run({ args, config, log: createLogger(config.logLevel, name) })
+  } catch (error) {
+    const isMisuse =
+      error instanceof UsageError ||
+      (error instanceof TypeError &&
+        'code' in error &&
+        String(error.code).startsWith('ERR_PARSE_ARGS'))
+    const problems = error instanceof UsageError ? error.problems : [reasonOf(error)]
+    for (const problem of problems) complain(`signalpost ${name}: ${problem}`)
+    if (isMisuse) complain(`Usage: signalpost ${command.usage}`)
+    else if (error instanceof Error && error.stack) complain(error.stack)
+    return isMisuse ? MISUSED : FAILED
+  }
+}
+
+function help(name: string): number {
+  const lines = Object.values(commands).map(({ usage, summary }) => `  ${usage}\n      ${summary}`)
+  const text = ['Usage: signalpost COMMAND', '', ...lines, '', 'Settings: see .env.example'].join(
+    '\n',
+  )
+  if (['help', '--help', '-h'].includes(name)) say(text)
+  else complain(`signalpost: there is no command "${name}".\n${text}`)
+  return ['help', '--help', '-h'].includes(name) ? DONE : MISUSED
+}
+
+async function serve(
+  config: Config,
+  log: Logger,
+  name: string,
+  role: 'sends' | 'works',
+  open: (app: App) => Promise<{ close: () => Promise<void> }>,
+): Promise<number> {
+  if (config.databaseUrl === undefined) {
+    throw new UsageError(['DATABASE_URL is missing; only "start" brings its own PostgreSQL.'])
+  }
+  const stopping = stopSignal()
+  const { openApp } = await import('./commands/open-app.ts')
+  const opening = openApp({ ...config, databaseUrl: config.databaseUrl }, role, log, name)
+  const app = await Promise.race([opening, stopping])
+  // Nothing is open yet that a sudden end could harm.
+  if (!app) process.exit(DONE)
+  const part = await open(app)
+  process.send?.('ready')
+  await stopping
+  return closeInTime(async () => {
+    await part.close()
+    await app.close()
+  })
+}
+
+/** Resolves at SIGTERM, SIGINT, or when the supervisor is gone. Later signals change nothing. */
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    process.on('SIGTERM', () => resolve())
+    process.on('SIGINT', () => resolve())
+    if (process.channel) process.once('disconnect', () => resolve())
+  })
+}
+
+async function closeInTime(close: () => Promise<void>): Promise<number> {
+  setTimeout(() => process.exit(FAILED), CLOSE_MS_MAX).unref()
+  await close()
+  process.disconnect?.()
+  return DONE
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`)
+}
+
+function complain(text: string): void {
+  process.stderr.write(`${text}\n`)
+}
