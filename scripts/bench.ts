@@ -1,0 +1,13 @@
+const benchmarks: Record<string, () => Promise<void>> = {
+  intake: async () => (await import('./bench/intake.ts')).benchIntake(),
+  pipeline: async () => (await import('./bench/pipeline.ts')).benchPipeline(),
+  memory: async () => (await import('./bench/memory.ts')).benchMemory(),
+}
+
+const names = process.argv.slice(2)
+const unknown = names.filter((name) => !Object.hasOwn(benchmarks, name))
+if (names.length === 0 || unknown.length > 0) {
+  console.error(`Usage: npm run bench ${Object.keys(benchmarks).join(' | ')}`)
+  process.exit(2)
+}
+for (const name of names) await benchmarks[name]?.()

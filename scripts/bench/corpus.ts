@@ -1,0 +1,55 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { refusalOf, structureLimits } from '../../src/intake/check-message.ts'
+
+const corpus = path.join(import.meta.dirname, '..', '..', '..', 'shared', 'corpus')
+
+/** The messages of some folders of the corpus that intake takes. Ends where there is no corpus. */
+export function readCorpus(folders: readonly string[]): Buffer[] {
+  if (!existsSync(corpus)) {
+    console.error(`There are no real messages in ${corpus}; this benchmark needs them.`)
+    process.exit(1)
+  }
+  return folders.flatMap((folder) =>
+    readdirSync(path.join(corpus, folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.eml'))
+      .sort()
+      .map((file) => readFileSync(path.join(corpus, folder, file)))
+      .filter((raw) => !refusalOf(raw, { bytesMax: 25_000_000, ...structureLimits })),
+  )
+}
+
+/** The message again as another one: a header field with the number goes before the body. */
+export function variantOf(message: Buffer, number: number): Buffer {
+  const { separator, at } = endOfHeader(message)
+  return Buffer.concat([
+    message.subarray(0, at),
+    Buffer.from(`${separator}X-Variant: ${number}`),
+    message.subarray(at),
+  ])
+}
+
+/** The middle value of some numbers and the one that 99 of 100 do not exceed. */
+export function percentiles(values: readonly number[]): { p50: number; p99: number; max: number } {
+  const sorted = values.toSorted((a, b) => a - b)
+  const at = (share: number) => sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN
+  return { p50: at(0.5), p99: at(0.99), max: at(1) }
+}
+
+/** Rows as a table in Markdown, with the numbers to the right. */
+export function printTable(head: readonly string[], rows: readonly (readonly string[])[]): void {
+  const widths = head.map((_, column) =>
+    Math.max(...[head, ...rows].map((row) => (row[column] ?? '').length)),
+  )
+  const line = (row: readonly string[]) =>
+    `| ${row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join(' | ')} |`
+  const rule = `|${widths.map((width, i) => (i === 0 ? '-'.repeat(width + 2) : `${'-'.repeat(width + 1)}:`)).join('|')}|`
+  console.log([line(head), rule, ...rows.map(line)].join('\n'))
+}
+
+function endOfHeader(message: Buffer): { separator: string; at: number } {
+  const crlf = message.indexOf('\r\n\r\n')
+  const lf = message.indexOf('\n\n')
+  if (crlf >= 0 && (lf < 0 || crlf < lf)) return { separator: '\r\n', at: crlf }
+  return { separator: '\n', at: lf >= 0 ? lf : message.length }
+}

@@ -1,0 +1,120 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { addAccount } from '../../src/commands/account.ts'
+import { migrateAll } from '../../src/commands/migrate.ts'
+import { type EmbeddedServer, freePort, startEmbedded } from '../../src/db/embedded.ts'
+import { replaceNetworks } from '../../src/db/networks.ts'
+import { createPool, inTransaction, type Pool } from '../../src/db/pool.ts'
+
+/** A throw-away instance, its parts as real processes. */
+export type Instance = {
+  databaseUrl: string
+  pool: Pool
+  server: EmbeddedServer
+  /** Starts `signalpost NAME` and waits until it is ready. */
+  run: (name: 'web' | 'work' | 'receive', env?: NodeJS.ProcessEnv) => Promise<ChildProcess>
+  httpUrl: string
+  token: string
+  close: () => Promise<void>
+}
+
+const main = path.join(import.meta.dirname, '..', '..', 'src', 'main.ts')
+
+/** Starts an embedded PostgreSQL with its usual, durable settings, migrated, with one reporter. */
+export async function startInstance(): Promise<Instance> {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'signalpost-bench-'))
+  await chmod(dataDir, 0o755)
+  const server = await startEmbedded({ dataDir, password: 'bench', settings: [] })
+  await migrateAll(server.url, new Date())
+  const onLost = () => undefined
+  const pool = createPool(server.url, { connectionsMax: 4, name: 'bench', onLost })
+  const clock = () => new Date()
+  await inTransaction(pool, (tx) => replaceNetworks(tx, 'bench', everyNetwork(), clock()))
+  const { token = '' } = await addAccount(
+    { email: 'bench@reporter.example', password: undefined, isAdmin: true, wantsToken: true },
+    { pool, clock },
+  )
+  const port = await freePort()
+  const settings = {
+    ...process.env,
+    DATABASE_URL: server.url,
+    DATA_DIR: dataDir,
+    SECRET: 'a secret of the benchmark, not of anybody',
+    HTTP_PORT: String(port),
+    RECEIVE_PORT: String(await freePort()),
+    LOG_LEVEL: 'warn',
+  }
+  const children: ChildProcess[] = []
+  return {
+    databaseUrl: server.url,
+    pool,
+    server,
+    httpUrl: `http://127.0.0.1:${port}`,
+    token,
+    async run(name, env = {}) {
+      const child = fork(main, [name], { env: { ...settings, ...env } })
+      children.push(child)
+      await new Promise<void>((resolve, reject) => {
+        child.once('message', () => resolve())
+        child.once('exit', (code) => reject(new Error(`${name} ended with ${code}`)))
+      })
+      return child
+    },
+    async close() {
+      await Promise.all(children.map(endOf))
+      await pool.end()
+      await server.stop()
+      await rm(dataDir, { recursive: true, force: true })
+      await rm(server.folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Ends a child process and waits for it. */
+export async function endOf(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const ended = new Promise((resolve) => child.once('exit', resolve))
+  child.kill('SIGTERM')
+  await ended
+}
+
+/** Seconds of CPU that a process has used, with those of its ended children. */
+export async function cpuSeconds(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ').map(Number)
+  const [user = 0, system = 0, childUser = 0, childSystem = 0] = fields.slice(11, 15)
+  return (user + system + childUser + childSystem) / 100
+}
+
+/** Seconds of CPU of a PostgreSQL server and all its processes. */
+export async function serverCpuSeconds(server: EmbeddedServer): Promise<number> {
+  const pidFile = await readFile(path.join(server.folder, 'postmaster.pid'), 'utf8')
+  const postmaster = Number(pidFile.split('\n')[0])
+  const children = await readFile(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8')
+  const pids = [postmaster, ...children.trim().split(' ').map(Number)]
+  const seconds = await Promise.all(pids.map((pid) => cpuSeconds(pid).catch(() => 0)))
+  return seconds.reduce((sum, one) => sum + one, 0)
+}
+
+/** Megabytes of memory that a process holds. */
+export async function residentMegabytes(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8')
+  return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? 0) / 1024
+}
+
+/** The whole Internet in /8 blocks of 64 abuse desks. */
+function everyNetwork() {
+  const block = (cidr: string, index: number) => ({
+    cidr,
+    asn: 64_496 + (index % 16),
+    name: `Bench Network ${index % 64}`,
+    country: 'FR',
+    abuse: `abuse@network-${index % 64}.example`,
+  })
+  return [
+    ...Array.from({ length: 224 }, (_, index) => block(`${index}.0.0.0/8`, index)),
+    block('2000::/3', 7),
+  ]
+}

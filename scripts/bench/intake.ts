@@ -1,0 +1,177 @@
+import { contentHash } from '../../src/intake/accept-report.ts'
+import { pack } from '../../src/db/packed.ts'
+import { inTransaction, type Db } from '../../src/db/pool.ts'
+import { insertRawMessages } from '../../src/db/raw-messages.ts'
+import { claimReportKeys } from '../../src/db/report-keys.ts'
+import { insertReports, type NewReport } from '../../src/db/reports.ts'
+import { extractFields } from '../../src/mail/extract-fields.ts'
+import { startBoss, stopBoss, type Boss } from '../../src/queue/boss.ts'
+import { analyzeReport } from '../../src/queue/queues.ts'
+import { send } from '../../src/queue/send.ts'
+import { uuidv7 } from '../../src/world.ts'
+import { percentiles, printTable, readCorpus, variantOf } from './corpus.ts'
+import { cpuSeconds, serverCpuSeconds, startInstance, type Instance } from './instance.ts'
+import { postAll } from './load.ts'
+
+type Row = {
+  report: NewReport
+  packed: Awaited<ReturnType<typeof pack>>
+  hash: Buffer
+}
+type Measured = { perSecond: number; webCpu: number; databaseCpu: number; p50: number; p99: number }
+
+const ROUNDS = 5
+const REPORTS_A_ROUND = 4_000
+const CONNECTIONS = 32
+const ROWS_A_STATEMENT = 64
+const none = { webCpu: Number.NaN, p50: Number.NaN, p99: Number.NaN }
+
+/**
+ * How many reports a second are accepted durably over HTTP, against the limit: the same rows (packed
+ * bytes, fields, key and job), made beforehand, inserted by multi-row VALUES over two connections
+ * with nothing in between. The two take turns, so that a drift of the machine hits both.
+ */
+export async function benchIntake(): Promise<void> {
+  const messages = readCorpus(['phishing', 'ham', 'newsletters', 'spam'])
+  const instance = await startInstance()
+  const onError = (error: Error) => console.error(error.message)
+  const boss = await startBoss(instance.databaseUrl, 'sends', { name: 'bench', onError })
+  try {
+    const web = await instance.run('web')
+    let number = 0
+    const fresh = () =>
+      Array.from({ length: REPORTS_A_ROUND }, () => {
+        number++
+        return variantOf(messages[number % messages.length] ?? Buffer.alloc(0), number)
+      })
+    await postAll(fresh().slice(0, 1_000), { url: instance.httpUrl, token: instance.token }, { connections: CONNECTIONS })
+    const rounds: { limit: Measured; http: Measured }[] = []
+    for (let round = 0; round < ROUNDS; round++) {
+      const limit = await measureLimit(await prepare(fresh()), instance, boss)
+      const http = await measureHttp(fresh(), instance, web.pid ?? 0)
+      rounds.push({ limit, http })
+      console.log(`round ${round + 1} of ${ROUNDS}: ${format(http.perSecond)} of ${format(limit.perSecond)} reports/s`)
+    }
+    print(rounds)
+  } finally {
+    await stopBoss(boss, 1_000)
+    await instance.close()
+  }
+}
+
+async function prepare(messages: readonly Buffer[]): Promise<Row[]> {
+  const now = new Date()
+  return Promise.all(
+    messages.map(async (raw) => {
+      const fields = extractFields(raw)
+      const report: NewReport = {
+        id: uuidv7(now),
+        reporterId: uuidv7(now),
+        channel: 'import',
+        kind: 'spam',
+        receivedAt: now,
+        messageBytes: raw.length,
+        author: fields.fromAddress,
+        subject: fields.subject,
+        messageId: fields.messageId,
+        datedAt: fields.date === null ? null : new Date(fields.date),
+        comment: null,
+        receivedVia: [],
+      }
+      return { report, packed: await pack(raw), hash: contentHash(raw) }
+    }),
+  )
+}
+
+async function measureLimit(rows: readonly Row[], instance: Instance, boss: Boss): Promise<Measured> {
+  const batches = Array.from({ length: Math.ceil(rows.length / ROWS_A_STATEMENT) }, (_, index) =>
+    rows.slice(index * ROWS_A_STATEMENT, (index + 1) * ROWS_A_STATEMENT),
+  )
+  const cpuBefore = await serverCpuSeconds(instance.server)
+  const start = performance.now()
+  const writer = async () => {
+    for (let batch = batches.pop(); batch; batch = batches.pop()) {
+      const rowsNow = batch
+      await inTransaction(instance.pool, (tx) => insertAll(tx, rowsNow, boss))
+    }
+  }
+  await Promise.all([writer(), writer()])
+  const seconds = (performance.now() - start) / 1000
+  const databaseCpu = (await serverCpuSeconds(instance.server)) - cpuBefore
+  return { ...none, perSecond: rows.length / seconds, databaseCpu: databaseCpu / rows.length }
+}
+
+async function insertAll(tx: Db, rows: readonly Row[], boss: Boss): Promise<void> {
+  const reports = rows.map(({ report }) => report)
+  await claimReportKeys(
+    tx,
+    rows.map(({ report, hash }) => ({
+      contentHash: hash,
+      reporterId: report.reporterId,
+      reportId: report.id,
+    })),
+  )
+  await insertReports(tx, reports)
+  await insertRawMessages(
+    tx,
+    rows.map(({ report, packed }) => ({ id: report.id, ...packed })),
+  )
+  await send(
+    boss,
+    analyzeReport,
+    reports.map(({ id }) => ({ reportId: id })),
+    tx,
+  )
+}
+
+async function measureHttp(messages: readonly Buffer[], instance: Instance, webPid: number): Promise<Measured> {
+  const before = { web: await cpuSeconds(webPid), database: await serverCpuSeconds(instance.server) }
+  const start = performance.now()
+  const target = { url: instance.httpUrl, token: instance.token }
+  const posted = await postAll(messages, target, { connections: CONNECTIONS })
+  const seconds = (performance.now() - start) / 1000
+  const refused = posted.filter(({ status }) => status !== 202)
+  if (refused.length > 0) throw new Error(`not accepted: ${[...new Set(refused.map(({ status }) => status))].join(", ")}`)
+  const { p50, p99 } = percentiles(posted.map(({ ms }) => ms))
+  return {
+    perSecond: messages.length / seconds,
+    webCpu: ((await cpuSeconds(webPid)) - before.web) / messages.length,
+    databaseCpu: ((await serverCpuSeconds(instance.server)) - before.database) / messages.length,
+    p50,
+    p99,
+  }
+}
+
+function print(rounds: readonly { limit: Measured; http: Measured }[]): void {
+  const median = (pick: (round: { limit: Measured; http: Measured }) => number) =>
+    percentiles(rounds.map(pick)).p50
+  const micro = (seconds: number) => `${Math.round(seconds * 1e6)} µs`
+  console.log('')
+  printTable(
+    ['bench intake (medians)', 'reports/s', 'ratio', 'web CPU', 'database CPU', 'p50', 'p99'],
+    [
+      [
+        'limit: multi-row VALUES, nothing in between',
+        format(median(({ limit }) => limit.perSecond)),
+        '1.00',
+        '',
+        micro(median(({ limit }) => limit.databaseCpu)),
+        '',
+        '',
+      ],
+      [
+        `HTTP, ${CONNECTIONS} keep-alive clients`,
+        format(median(({ http }) => http.perSecond)),
+        median(({ http, limit }) => http.perSecond / limit.perSecond).toFixed(2),
+        micro(median(({ http }) => http.webCpu)),
+        micro(median(({ http }) => http.databaseCpu)),
+        `${median(({ http }) => http.p50).toFixed(1)} ms`,
+        `${median(({ http }) => http.p99).toFixed(1)} ms`,
+      ],
+    ],
+  )
+}
+
+function format(perSecond: number): string {
+  return Math.round(perSecond).toLocaleString('en-US')
+}

@@ -1,0 +1,156 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import path from 'node:path'
+import { analyzeMessage } from '../../src/analysis/analyze.ts'
+import { ORIGIN_CONFIDENCE_MIN } from '../../src/verdict/consequences.ts'
+import { percentiles, printTable, readCorpus, variantOf } from './corpus.ts'
+import {
+  cpuSeconds,
+  endOf,
+  serverCpuSeconds,
+  startInstance,
+  type Instance,
+} from './instance.ts'
+import { postAll, type Posted } from './load.ts'
+import type { Arrival } from './sink.ts'
+
+type Pace = { connections: number } | { rate: number }
+type Measured = {
+  name: string
+  perSecond: number
+  postToAnswer: ReturnType<typeof percentiles>
+  postToArf: ReturnType<typeof percentiles>
+  cpu: Record<string, number>
+}
+type Sink = { child: ChildProcess; port: number; arrivals: Map<string, number> }
+
+const REPORTS = 8_000
+const CONNECTIONS = 16
+const SIGNAL_SPAM_PEAK = 17
+const PEAK_SECONDS = 60
+const WAIT_MS = 300_000
+
+/**
+ * Reports a second from POST to the ARF accepted by a mail server, all of it on this machine: the
+ * client, `web`, `work`, PostgreSQL and the sink. Then the same at 17 reports a second. The
+ * messages are those of the corpus that have a network to tell, so each POST owes one ARF.
+ */
+export async function benchPipeline(): Promise<void> {
+  const messages = await forwardable(readCorpus(['phishing', 'newsletters', 'spam', 'ham']))
+  const instance = await startInstance()
+  const sink = await startSink()
+  try {
+    const env = { SMTP_URL: `smtp://127.0.0.1:${sink.port}?ignoreTLS=true` }
+    const web = await instance.run('web')
+    const work = await instance.run('work', env)
+    let number = 0
+    const fresh = (count: number) =>
+      Array.from({ length: count }, () => {
+        number++
+        return variantOf(messages[number % messages.length] ?? Buffer.alloc(0), number)
+      })
+    const pids = { web: web.pid ?? 0, work: work.pid ?? 0, sink: sink.child.pid ?? 0 }
+    await measure('warm-up', fresh(1_000), { connections: CONNECTIONS }, instance, sink, pids)
+    const flood = await measure('as fast as it goes', fresh(REPORTS), { connections: CONNECTIONS }, instance, sink, pids)
+    print(flood)
+    const peak = fresh(SIGNAL_SPAM_PEAK * PEAK_SECONDS)
+    print(await measure(`${SIGNAL_SPAM_PEAK} a second`, peak, { rate: SIGNAL_SPAM_PEAK }, instance, sink, pids))
+  } finally {
+    await instance.close()
+    await endOf(sink.child)
+  }
+}
+
+/** Starts a sink and gathers what it takes. */
+export async function startSink(): Promise<Sink> {
+  const child = fork(path.join(import.meta.dirname, 'sink.ts'))
+  const arrivals = new Map<string, number>()
+  return new Promise((resolve) => {
+    child.on('message', (told: { port?: number; arrivals?: Arrival[] }) => {
+      for (const { id, at } of told.arrivals ?? []) arrivals.set(id, at)
+      if (told.port !== undefined) resolve({ child, port: told.port, arrivals })
+    })
+  })
+}
+
+/** The messages whose report is owed to an abuse desk when every network is known. */
+export async function forwardable(messages: readonly Buffer[]): Promise<Buffer[]> {
+  const owed = await Promise.all(
+    messages.map(async (raw) => {
+      const { origin, kind } = await analyzeMessage(raw, { trustedRelays: [], ignoreStamps: false })
+      const first = Number(origin?.ip.split(/[.:]/)[0])
+      const isKnown = origin?.ip.includes(':') ? /^[23]/.test(origin.ip) : first < 224
+      return kind === 'message' && (origin?.confidence ?? 0) >= ORIGIN_CONFIDENCE_MIN && isKnown
+    }),
+  )
+  return messages.filter((_, index) => owed[index])
+}
+
+async function measure(
+  name: string,
+  messages: readonly Buffer[],
+  pace: Pace,
+  instance: Instance,
+  sink: Sink,
+  pids: Record<string, number>,
+): Promise<Measured> {
+  const before = await cpuOf(pids, instance)
+  const posted = await postAll(messages, { url: instance.httpUrl, token: instance.token }, pace)
+  const refused = posted.filter(({ status }) => status !== 202)
+  if (refused.length > 0) throw new Error(`${refused.length} posts were not accepted`)
+  await untilArrived(posted, sink)
+  const after = await cpuOf(pids, instance)
+  const arrivedAt = ({ id }: Posted) => sink.arrivals.get(id) ?? Number.NaN
+  const first = Math.min(...posted.map(({ startedAt }) => startedAt))
+  const last = Math.max(...posted.map(arrivedAt))
+  return {
+    name,
+    perSecond: (posted.length * 1000) / (last - first),
+    postToAnswer: percentiles(posted.map(({ ms }) => ms)),
+    postToArf: percentiles(posted.map((one) => arrivedAt(one) - one.startedAt)),
+    cpu: Object.fromEntries(
+      Object.entries(after).map(([part, seconds]) => [
+        part,
+        ((seconds - (before[part] ?? 0)) / posted.length) * 1e6,
+      ]),
+    ),
+  }
+}
+
+async function untilArrived(posted: readonly Posted[], sink: Sink): Promise<void> {
+  const patience = performance.now() + WAIT_MS
+  while (posted.some(({ id }) => !sink.arrivals.has(id))) {
+    if (performance.now() > patience) {
+      const missing = posted.filter(({ id }) => !sink.arrivals.has(id))
+      throw new Error(`${missing.length} reports never became an ARF, ${missing[0]?.id} for one`)
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+}
+
+async function cpuOf(pids: Record<string, number>, instance: Instance): Promise<Record<string, number>> {
+  const parts = await Promise.all(
+    Object.entries(pids).map(async ([name, pid]) => [name, await cpuSeconds(pid)] as const),
+  )
+  const { user, system } = process.cpuUsage()
+  return {
+    ...Object.fromEntries(parts),
+    database: await serverCpuSeconds(instance.server),
+    client: (user + system) / 1e6,
+  }
+}
+
+function print({ name, perSecond, postToAnswer, postToArf, cpu }: Measured): void {
+  const ms = (value: number) => `${value.toFixed(0)} ms`
+  const micro = (value: number) => `${Math.round(value)} µs`
+  console.log('')
+  printTable(
+    [`bench pipeline, ${name}`, 'p50', 'p99', 'max'],
+    [
+      ['POST to 202', ms(postToAnswer.p50), ms(postToAnswer.p99), ms(postToAnswer.max)],
+      ['POST to ARF accepted', ms(postToArf.p50), ms(postToArf.p99), ms(postToArf.max)],
+    ],
+  )
+  const total = Object.values(cpu).reduce((sum, one) => sum + one, 0)
+  console.log(`\n${perSecond.toFixed(1)} reports/s; CPU per report ${micro(total)}:`)
+  console.log(Object.entries(cpu).map(([part, value]) => `${part} ${micro(value)}`).join(', '))
+}

@@ -1,0 +1,59 @@
+import { styleText } from 'node:util'
+
+/** One line that moves while something is under way. */
+export type Step = {
+  /** Says how far it is: `done` of `total`. */
+  at: (done: number, total: number) => void
+  /** Ends the line with a check mark and the time it took. */
+  done: () => void
+  /** Ends the line with a cross. */
+  failed: () => void
+}
+
+/** Where progress is written, and how much that place can show. */
+export type Screen = { out: NodeJS.WriteStream; isLive: boolean }
+
+type Style = Parameters<typeof styleText>[0]
+
+const FRAMES = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏'
+const FRAME_MS = 80
+const BAR_CELLS = 20
+
+/** A screen on a terminal is redrawn, any other gets one plain line a step. */
+export function openScreen(out: NodeJS.WriteStream): Screen {
+  return { out, isLive: out.isTTY && process.env['TERM'] !== 'dumb' }
+}
+
+/** Text in a style, where the screen shows colors and NO_COLOR is not set. */
+export function paint({ out }: Screen, style: Style, text: string): string {
+  return styleText(style, text, { stream: out })
+}
+
+/** Starts a step: a spinner on a terminal, nothing until its end elsewhere. */
+export function beginStep(screen: Screen, name: string): Step {
+  const startedAt = performance.now()
+  let [bar, frame] = ['', 0]
+  const draw = (mark: string, rest: string, end: string) => {
+    const clear = screen.isLive ? '\r\x1b[2K' : ''
+    screen.out.write(`${clear}  ${mark} ${name.padEnd(48)}${rest}${end}`)
+  }
+  const spin = () => {
+    frame = (frame + 1) % FRAMES.length
+    draw(paint(screen, 'cyan', FRAMES[frame] ?? ''), bar, '')
+  }
+  const timer = screen.isLive ? setInterval(spin, FRAME_MS) : undefined
+  if (screen.isLive) spin()
+  const end = (mark: string) => {
+    clearInterval(timer)
+    const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
+    draw(mark, paint(screen, 'dim', `${seconds} s`), '\n')
+  }
+  return {
+    at(done, total) {
+      const full = Math.round((done / total) * BAR_CELLS)
+      bar = `${'█'.repeat(full)}${'░'.repeat(BAR_CELLS - full)} ${done}/${total}`
+    },
+    done: () => end(paint(screen, 'green', '✓')),
+    failed: () => end(paint(screen, 'red', '✗')),
+  }
+}

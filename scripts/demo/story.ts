@@ -1,0 +1,209 @@
+import type { KeptAnalysis } from '../../src/db/analyses.ts'
+import type { Feedback } from '../../src/db/feedback-reports.ts'
+import { paint, type Screen } from './progress.ts'
+
+/** All that is told about one reported message. */
+export type Story = {
+  file: string
+  kind: string
+  subject: string | null
+  author: string | null
+  /** From the 202 to the last event, in milliseconds. */
+  tookMs: number
+  analysis: KeptAnalysis
+  feedback: Feedback | undefined
+  /** The feedback report, as it would leave. */
+  mail: string | undefined
+}
+
+type Hop = KeptAnalysis['details']['hops'][number]
+type Style = Parameters<typeof paint>[1]
+
+const WIDTH_MAX = 100
+const HEADER_LINES_SHOWN = 8
+const looks: Record<Hop['trust'], { mark: string; word: string; style: Style }> = {
+  trusted: { mark: '●', word: 'trusted', style: 'green' },
+  injection: { mark: '◆', word: 'hand-over', style: ['bold', 'yellow'] },
+  believed: { mark: '◉', word: 'believed', style: 'cyan' },
+  claimed: { mark: '○', word: 'claimed', style: 'dim' },
+  forged: { mark: '✗', word: 'forged', style: 'red' },
+}
+
+/** The legend of the pictures, once before them. */
+export function legend(screen: Screen): string {
+  const meanings: [Hop['trust'], string][] = [
+    ['trusted', "written by the reporter's provider: evidence"],
+    ['injection', 'where a stranger handed the message over: the origin'],
+    ['believed', 'written by a provider known to tell the truth'],
+    ['claimed', 'anybody may have written that'],
+    ['forged', 'cannot be true'],
+  ]
+  const lines = meanings.map(([trust, meaning]) => {
+    const { mark, word, style } = looks[trust]
+    return `    ${paint(screen, style, `${mark} ${word.padEnd(10)}`)} ${meaning}`
+  })
+  return ['  How to read the way of a message, its newest line first:', '', ...lines, ''].join('\n')
+}
+
+/** The whole story of one message. */
+export function tell(screen: Screen, story: Story, place: string): string {
+  const { analysis } = story
+  const { verdict, consequence, origin, originObstacle, hops } = analysis.details
+  const symbols = verdict.symbols.map(({ meaning }) => meaning).join(' ')
+  const told = story.feedback
+    ? `${story.feedback.address}: a feedback report is written and held, nothing leaves.`
+    : `Nobody. ${consequence.why}`
+  return [
+    heading(screen, `${place}  ${story.subject ?? '(no subject)'}`),
+    '',
+    ...field(screen, 'Author', story.author ?? 'unknown'),
+    ...field(screen, 'Reported', `as ${story.kind} (${story.file}); done in ${story.tookMs} ms`),
+    '',
+    ...hops.flatMap((hop, index) => hopLines(screen, hop, index === hops.length - 1)),
+    '',
+    ...field(screen, 'Origin', origin ? originWords(screen, origin) : 'unknown'),
+    ...(origin?.why ?? [originObstacle ?? '']).flatMap((why) => wrap(`· ${why}`, 14, 2)),
+    ...field(screen, 'Network', networkWords(analysis)),
+    ...field(screen, 'Verdict', `${verdict.class}, score ${verdict.score}. ${symbols}`),
+    ...field(screen, 'To be told', told),
+    '',
+    ...(story.mail === undefined ? [] : mailLines(screen, story.mail)),
+  ].join('\n')
+}
+
+/** One line a message, for the end. */
+export function summary(screen: Screen, stories: readonly Story[]): string {
+  const rows = stories.map(({ subject, analysis, feedback }) => [
+    (subject ?? '').slice(0, 36).padEnd(37),
+    (analysis.originIp ?? 'origin unknown').padEnd(22),
+    feedback
+      ? paint(screen, 'green', `→ ${feedback.address}`)
+      : paint(screen, 'dim', 'nobody told'),
+  ])
+  const held = stories.filter(({ feedback }) => feedback).length
+  return [
+    heading(screen, 'In short'),
+    '',
+    ...rows.map((cells) => `  ${cells.join('')}`),
+    '',
+    `  ${stories.length} messages reported, ${held} feedback reports written and held.`,
+    '  "npm start" runs an instance that stays, with a report form and an admin page.',
+    '',
+  ].join('\n')
+}
+
+function heading(screen: Screen, text: string): string {
+  const rule = '━'.repeat(Math.max(2, width(screen) - text.length - 6))
+  const cyan = (line: string) => paint(screen, 'cyan', line)
+  return `${cyan('━━')} ${paint(screen, 'bold', text)} ${cyan(rule)}`
+}
+
+function field(screen: Screen, name: string, value: string): string[] {
+  const [first = '', ...rest] = wrap(value, 14, 0)
+  return [`  ${paint(screen, 'bold', name.padEnd(12))}${first.trimStart()}`, ...rest]
+}
+
+function hopLines(screen: Screen, hop: Hop, isLast: boolean): string[] {
+  const { mark, word, style } = looks[hop.trust]
+  const verb = {
+    trusted: 'from',
+    injection: 'saw',
+    believed: 'from',
+    claimed: 'says',
+    forged: 'says',
+  }
+  const writer = hop.by.host ?? (hop.by.ip === null ? 'a machine without a name' : hop.by.ip)
+  const rail = paint(screen, 'dim', isLast ? ' ' : '│')
+  const peer = peerWords(hop)
+  return [
+    `    ${paint(screen, style, `${mark} ${word.padEnd(10)}`)} ${writer}`,
+    ...(peer === undefined ? [] : [`    ${rail}            ${verb[hop.trust]} ${peer}`]),
+    ...hop.notes.flatMap((note) =>
+      wrap(note, 19, 0).map((line, at) => {
+        const lead = at === 0 ? '! ' : '  '
+        return `    ${rail}            ${paint(screen, style, lead + line.trimStart())}`
+      }),
+    ),
+  ]
+}
+
+function peerWords({ from }: Hop): string | undefined {
+  const name = from.rdns ?? from.helo
+  if (from.ip === null) return name ?? undefined
+  return name === null || name === `[${from.ip}]` ? from.ip : `${from.ip} (${name})`
+}
+
+function originWords(
+  screen: Screen,
+  { ip, confidence }: { ip: string; confidence: number },
+): string {
+  return `${paint(screen, ['bold', 'yellow'], ip)}, ${Math.round(confidence * 100)} % sure`
+}
+
+function networkWords({ network }: KeptAnalysis): string {
+  if (!network) return 'unknown'
+  const asn = network.asn === null ? '' : `AS${network.asn} `
+  const country = network.country === null ? '' : ` (${network.country})`
+  return `${network.cidr}, ${asn}${network.name ?? ''}${country}`
+}
+
+/** Parts one and two in full; of the third, the reported message, some lines of its header. */
+function mailLines(screen: Screen, mail: string): string[] {
+  const frame = (text: string) => paint(screen, 'dim', text)
+  const title = ' The feedback report, as the abuse desk would read it '
+  const lines = shownLines(mail).map((line) =>
+    line.startsWith('…') ? frame(`  │ ${line}`) : `${frame('  │')} ${line}`,
+  )
+  const rule = '─'.repeat(Math.max(2, width(screen) - title.length - 5))
+  return [frame(`  ┌─${title}${rule}`), ...lines, frame(`  └${'─'.repeat(width(screen) - 4)}`), '']
+}
+
+function shownLines(mail: string): string[] {
+  const lines = mail.trimEnd().split(/\r?\n/)
+  const boundary = /boundary="?([^";\s]+)/i.exec(mail)?.[1]
+  const starts = lines.flatMap((line, index) => (line === `--${boundary}` ? [index] : []))
+  const [first = 0, second = 0, third] = starts
+  if (third === undefined) return lines
+  const messageAt = lines.indexOf('', third) + 1
+  const shownTo = messageAt + HEADER_LINES_SHOWN
+  const hidden = lines.length - shownTo - 1
+  if (hidden <= 0) return lines
+  const words = lines.slice(first, second)
+  const isQuoted = words.some((line) => /^content-transfer-encoding: *quoted/i.test(line))
+  const rest = `… ${hidden} more lines of the reported message, with the reporter's address hidden`
+  return [
+    ...lines.slice(0, first),
+    ...(isQuoted ? unquoted(words) : words),
+    ...lines.slice(second, shownTo),
+    rest,
+    ...lines.slice(-1),
+  ]
+}
+
+/** Quoted-printable as people see it. */
+function unquoted(lines: readonly string[]): string[] {
+  const text = lines.join('\n').replace(/=\n/g, '')
+  const bytes = text.replace(/=([0-9A-F]{2})/g, (_all, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  )
+  return Buffer.from(bytes, 'latin1').toString('utf8').split('\n')
+}
+
+/** Lines of at most the screen's width, indented; those after the first by `hang` more. */
+function wrap(text: string, indent: number, hang: number): string[] {
+  const room = WIDTH_MAX - indent - hang
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + word.length + 1 > room) {
+      lines.push(line)
+      line = word
+    } else line = line === '' ? word : `${line} ${word}`
+  }
+  lines.push(line)
+  return lines.map((one, at) => ' '.repeat(at === 0 ? indent : indent + hang) + one)
+}
+
+function width({ out }: Screen): number {
+  return Math.max(60, Math.min(out.columns ?? WIDTH_MAX, WIDTH_MAX))
+}

@@ -1,0 +1,36 @@
+import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
+
+/** A real browser, started once for a test file. */
+export async function startChromium(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
+    args: [
+      '--headless',
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  })
+}
+
+/** A page of a new visitor, and all that its console said: with our policy, nothing. */
+export async function openPage(
+  browser: Browser,
+  options: BrowserContextOptions,
+): Promise<{ page: Page; complaints: string[] }> {
+  const context = await browser.newContext({ locale: 'en-GB', ...options })
+  const page = await context.newPage()
+  const complaints: string[] = []
+  page.on('console', (message) => complaints.push(message.text()))
+  page.on('pageerror', (error) => complaints.push(error.message))
+  page.on('requestfailed', (request) => {
+    const reason = request.failure()?.errorText
+    // What the visitor left before it had come.
+    if (reason !== 'net::ERR_ABORTED') complaints.push(`${request.url()}: ${reason}`)
+  })
+  return { page, complaints }
+}

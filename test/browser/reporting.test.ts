@@ -1,0 +1,117 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sampleMessage, startWebSite, type Person, type WebSite } from '../db/http/web-site.ts'
+import { openPage, startChromium } from './chromium.ts'
+
+let site: WebSite
+let browser: Browser
+let ann: Person
+let admin: Person
+
+beforeAll(async () => {
+  site = await startWebSite()
+  browser = await startChromium()
+  ann = await site.addPerson('ann@reporters.example')
+  admin = await site.addPerson('admin@desk.example', { isAdmin: true })
+})
+afterAll(async () => {
+  await browser.close()
+  await site.close()
+})
+
+async function signIn(page: Page, person: Person, path: string): Promise<void> {
+  await page.goto(`${site.url}${path}`)
+  await page.fill('#email', person.email)
+  await page.fill('#password', person.password)
+  await page.click('main button[type=submit]')
+}
+
+const visitors = [
+  ['in English', { locale: 'en-GB' }, 'Your report has been recorded', 'Taken back'],
+  ['in French', { locale: 'fr-FR' }, 'Votre signalement a été enregistré', 'Retiré'],
+  [
+    'without JavaScript',
+    { locale: 'en-GB', javaScriptEnabled: false },
+    'Your report has been recorded',
+    'Taken back',
+  ],
+  [
+    'on a narrow dark screen',
+    { locale: 'fr-FR', colorScheme: 'dark', viewport: { width: 320, height: 700 } },
+    'Votre signalement a été enregistré',
+    'Retiré',
+  ],
+] as const
+
+test.for(visitors)('a visitor %s signs in, reports and takes back', async (visitor) => {
+  const [mark, options, recorded, takenBack] = visitor
+  const { page, complaints } = await openPage(browser, options)
+  await signIn(page, ann, '/report')
+  expect(new URL(page.url()).pathname).toBe('/report')
+  await page.fill('#raw', sampleMessage(`pasted ${mark}`).toString())
+  await page.setInputFiles('#messages', [
+    { name: 'one.eml', mimeType: 'message/rfc822', buffer: sampleMessage(`file ${mark}`) },
+    { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('not a mail') },
+  ])
+  await page.click('main button[type=submit]')
+  expect(await page.textContent('main')).toContain(recorded)
+  expect(await page.locator('main .badge.good').count()).toBe(2)
+  expect(await page.locator('main .badge.bad').count()).toBe(1)
+  await page.click('main li a')
+  expect(await page.textContent('h1')).toContain(`Cheap watches pasted ${mark}`)
+  await page.click('main form button')
+  expect(await page.textContent('main .badge')).toContain(takenBack)
+  expect(complaints).toEqual([])
+})
+
+const publicPaths = ['/', '/sign-in', '/problems', '/report', '/reports']
+const adminPaths = ['/admin', '/admin/reports', '/admin/outbox', '/admin/dead-letters']
+
+test('no page is wider than a narrow screen, and every field has a name', async () => {
+  const { page, complaints } = await openPage(browser, { viewport: { width: 320, height: 700 } })
+  await signIn(page, admin, '/sign-in')
+  for (const path of [...publicPaths, ...adminPaths]) {
+    await page.goto(`${site.url}${path}`)
+    const width = await page.evaluate('document.documentElement.scrollWidth')
+    expect([path, width]).toEqual([path, 320])
+    const nameless = await page.evaluate(
+      `[...document.querySelectorAll('input:not([type=hidden]), textarea, select')]
+         .filter((field) => field.labels.length === 0 && !field.ariaLabel)
+         .map((field) => field.name)`,
+    )
+    expect([path, nameless]).toEqual([path, []])
+    expect(await page.title()).toMatch(/.+ – Signalpost$/)
+    expect(await page.locator('h1').count()).toBe(1)
+  }
+  expect(complaints).toEqual([])
+})
+
+test('the keyboard alone reaches the content and shows where it is', async () => {
+  const { page } = await openPage(browser, {})
+  await page.goto(`${site.url}/sign-in`)
+  await page.keyboard.press('Tab')
+  expect(await page.evaluate('document.activeElement.className')).toBe('skip')
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('Tab')
+  expect(await page.evaluate('document.activeElement.id')).toBe('email')
+  expect(await page.evaluate(`getComputedStyle(document.activeElement).outlineStyle`)).not.toBe(
+    'none',
+  )
+})
+
+test('a form of another site does nothing in a visitor’s name', async () => {
+  const { page } = await openPage(browser, {})
+  await signIn(page, ann, '/sign-in')
+  const before = await site.app.pool.query('select id from reports')
+  const attack = `<form method="post" action="${site.url}/report">
+    <textarea name="reporting[raw_email]">${sampleMessage('forged').toString()}</textarea>
+    <button>go</button></form>`
+  await page.route('http://evil.example/', (route) =>
+    route.fulfill({ contentType: 'text/html', body: attack }),
+  )
+  await page.goto('http://evil.example/')
+  await page.click('button')
+  await page.waitForURL(`${site.url}/report`)
+  const after = await site.app.pool.query('select id from reports')
+  expect(after.rows).toEqual(before.rows)
+})

@@ -1,0 +1,274 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { insertAnalyses, type Judgment } from '../../../src/db/analyses.ts'
+import { pack } from '../../../src/db/packed.ts'
+import { analyzeMessage } from '../../../src/analysis/analyze.ts'
+import { analyzeReport, deadLetterQueue } from '../../../src/queue/queues.ts'
+import { Browser } from './browser.ts'
+import { sampleMessage, startWebSite, type Person, type WebSite } from './web-site.ts'
+
+let site: WebSite
+let ann: Person
+let admin: Person
+let desk: Browser
+
+beforeAll(async () => {
+  site = await startWebSite()
+  ann = await site.addPerson('ann@reporters.example')
+  admin = await site.addPerson('admin@desk.example', { isAdmin: true })
+  desk = await signedIn(admin)
+})
+afterAll(() => site.close())
+
+async function signedIn(person: Person): Promise<Browser> {
+  const browser = new Browser(site.url, { 'accept-language': 'fr' })
+  await browser.post('/sign-in', {
+    'user[email_or_login]': person.email,
+    'user[password]': person.password,
+  })
+  return browser
+}
+
+async function report(raw: Buffer<ArrayBuffer>): Promise<string> {
+  const answer = await fetch(`${site.url}/api/v1/reports`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${ann.token}`, 'content-type': 'message/rfc822' },
+    body: raw,
+  })
+  return ((await answer.json()) as { id: string }).id
+}
+
+/** What a worker would have kept. */
+async function keepAnalysis(id: string, raw: Buffer): Promise<void> {
+  const analysis = await analyzeMessage(raw, { trustedRelays: [], ignoreStamps: false })
+  const judgment: Judgment = {
+    verdict: { class: 'spam', score: 5, symbols: [] },
+    consequence: { action: 'keep', why: 'No imported network table knows the origin.' },
+  }
+  await insertAnalyses(site.app.pool, [
+    {
+      id,
+      analyzedAt: new Date(),
+      originIp: analysis.origin?.ip ?? null,
+      originConfidence: analysis.origin?.confidence ?? null,
+      network: null,
+      verdictClass: 'spam',
+      verdictScore: 5,
+      subject: analysis.headers.subject,
+      judgment,
+      packed: await pack(Buffer.from(JSON.stringify(analysis))),
+    },
+  ])
+}
+
+const pages = ['', '/reports', '/outbox', '/dead-letters', '/audit'].map((path) => `/admin${path}`)
+
+test.for(pages)('%s is for administrators', async (path) => {
+  const stranger = await new Browser(site.url).get(path)
+  expect(stranger.status).toBe(303)
+  expect(stranger.headers.get('location')).toBe(`/sign-in?next=${encodeURIComponent(path)}`)
+  expect((await (await signedIn(ann)).get(path)).status).toBe(403)
+  const answer = await desk.get(path)
+  expect(answer.status).toBe(200)
+  expect(answer.headers.get('x-robots-tag')).toContain('noindex')
+})
+
+test('the overview tells length and oldest-job age of each queue', async () => {
+  const id = await report(sampleMessage('queued'))
+  await site.app.pool.query(
+    `update pgboss.job set created_on = created_on - interval '2 hours',
+       start_after = start_after - interval '2 hours'
+     where name = 'analyze-report' and data ->> 'reportId' = $1`,
+    [id],
+  )
+  await expect
+    .poll(async () => await (await desk.get('/admin')).text(), { timeout: 8_000, interval: 500 })
+    .toContain('analyze-report has not moved for 2 h')
+  const metrics = await (await fetch(`${site.url}/metrics`)).text()
+  expect(metrics).toMatch(/signalpost_queue_oldest_job_seconds\{queue="analyze-report"\} 72\d\d/)
+  expect(metrics).toMatch(/signalpost_queue_jobs\{queue="analyze-report",state="ready"\} \d/)
+  expect(metrics).toMatch(/signalpost_intake_messages_total\{channel="api",outcome="accepted"\} \d/)
+  expect(metrics).toMatch(/signalpost_http_request_seconds_bucket\{.*route="\/api\/v1\/reports\//)
+})
+
+test('the metrics are for this machine and for administrators', async () => {
+  const read = async (headers: Record<string, string>) =>
+    (await fetch(`${site.url}/metrics`, { headers })).status
+  const forwarded = { 'x-forwarded-for': '203.0.113.9' }
+  expect(await read({})).toBe(200)
+  expect(await read(forwarded)).toBe(401)
+  expect(await read({ ...forwarded, authorization: `Bearer ${ann.token}` })).toBe(403)
+  expect(await read({ ...forwarded, authorization: `Bearer ${admin.token}` })).toBe(200)
+})
+
+test('reports are found by id, subject, author, origin and state', async () => {
+  const raw = Buffer.from(
+    sampleMessage('needle').toString().replace('offers@shop.example', 'Needle@Hay.Example'),
+  )
+  const id = await report(raw)
+  await keepAnalysis(id, raw)
+  const finds = async (query: string) => {
+    const page = await (await desk.get(`/admin/reports?${query}`)).text()
+    return page.includes(`/admin/reports/${id}`)
+  }
+  expect(await finds(`id=${id}`)).toBe(true)
+  expect(await finds('subject=NEEDLE+watches')).toBe(true)
+  expect(await finds('subject=watches+-needle')).toBe(false)
+  expect(await finds('origin=198.51.100.23')).toBe(true)
+  expect(await finds('origin=198.51.100.0/24')).toBe(true)
+  expect(await finds('origin=198.51.101.0/24')).toBe(false)
+  expect(await finds('state=received')).toBe(true)
+  expect(await finds('state=failed')).toBe(false)
+  expect(await finds('author=offers@SHOP.example')).toBe(true)
+  expect(await finds('author=offers@shop.example&state=failed')).toBe(false)
+  expect((await desk.get('/admin/reports?origin=mx&id=7')).status).toBe(422)
+  expect((await desk.get('/admin/reports?subject=%22%27%28%5C&author=%00')).status).toBe(200)
+})
+
+test('the search goes on from page to page', async () => {
+  await Promise.all(Array.from({ length: 55 }, (_, n) => report(sampleMessage(`many-${n}`))))
+  const seen = new Set<string>()
+  let path = '/admin/reports?state=received'
+  for (let pages = 0; path !== '' && pages < 5; pages++) {
+    const page = await (await desk.get(path)).text()
+    for (const [, id] of page.matchAll(/\/admin\/reports\/([0-9a-f-]{36})"/g)) seen.add(id ?? '')
+    path = (/href="([^"]*before=[^"]*)"/.exec(page)?.[1] ?? '').replaceAll('&amp;', '&')
+  }
+  const { rows } = await site.app.pool.query<{ n: number }>(
+    `select count(*) as n from reports where state = 'received'`,
+  )
+  expect(seen.size).toBe(rows[0]?.n)
+})
+
+test('nothing from a message reaches a page as markup, or hides what it is', async () => {
+  const raw = Buffer.from(
+    [
+      'Received: from "><script>alert(1)</script> (evil [198.51.100.23]) by mx.example;',
+      ' Mon, 16 Nov 2026 10:00:00 +0000',
+      'From: "<img src=x onerror=alert(1)>" <a"onmouseover=alert(1)@x.example>',
+      'Subject: <script>alert(2)</script> invoice\u202egpj.exe',
+      'Message-ID: <"><svg/onload=alert(3)>',
+      'Content-Type: multipart/mixed; boundary=b',
+      '',
+      '--b',
+      'Content-Type: text/html',
+      '',
+      '<a href="https://evil.example/?q=<script>alert(4)</script>">x</a><script>alert(5)</script>',
+      '--b',
+      'Content-Type: application/x-<script>; name="<script>alert(6)</script>.exe"',
+      'Content-Disposition: attachment; filename="<script>alert(6)</script>\u202etxt.exe"',
+      '',
+      'x',
+      '--b--',
+      '',
+    ].join('\r\n'),
+  )
+  const id = await report(raw)
+  await keepAnalysis(id, raw)
+  const own = await signedIn(ann)
+  const shown = await Promise.all([
+    desk.get(`/admin/reports/${id}`),
+    desk.get('/admin/reports'),
+    own.get(`/reports/${id}`),
+    own.get('/reports'),
+  ])
+  for (const answer of shown) {
+    const page = await answer.text()
+    expect(answer.status).toBe(200)
+    expect(page).not.toMatch(/<script|<svg|<img(?! src="\/assets)|\sonmouseover=(?!alert)/)
+    expect(page).not.toContain('\u202e')
+    expect(page).not.toMatch(/href="https?:/)
+    expect(page).toContain('U+202E')
+  }
+})
+
+test('the raw source is shown as text and given out as a file, never as a page', async () => {
+  const raw = sampleMessage('source')
+  const id = await report(raw)
+  expect(await (await desk.get(`/admin/reports/${id}`)).text()).toContain(
+    'Received: from mail.shop.example (mail.shop.example [198.51.100.23])\n by mx.provider.example',
+  )
+  const file = await desk.get(`/admin/reports/${id}/message.eml`)
+  expect(file.headers.get('content-type')).toBe('message/rfc822')
+  expect(file.headers.get('content-disposition')).toMatch(/^attachment/)
+  expect(file.headers.get('content-security-policy')).toContain('sandbox')
+  expect(Buffer.from(await file.arrayBuffer()).equals(raw)).toBe(true)
+})
+
+test('the outbox shows the exact copy and gives it out', async () => {
+  const id = await report(sampleMessage('outbox'))
+  const consumerId = '00000000-0000-7000-8000-000000000009'
+  const { pool } = site.app
+  await pool.query(
+    `insert into consumers (id, address, state, created_at)
+     values ($1, 'abuse@n.example', 'found', now())`,
+    [consumerId],
+  )
+  await pool.query(
+    `insert into feedback_reports (report_id, number, consumer_id, state, address, created_at)
+     values ($1, 1, $2, 'held', 'abuse@n.example', now())`,
+    [id, consumerId],
+  )
+  await pool.query(
+    `insert into feedback_messages (report_id, number, encoding, content)
+     values ($1, 1, 'identity', $2)`,
+    [id, Buffer.from('From: us@here.example\r\n\r\n<b>copy</b>\r\n')],
+  )
+  expect(await (await desk.get('/admin/outbox?state=held')).text()).toContain(
+    `/admin/outbox/${id}/1`,
+  )
+  expect(await (await desk.get('/admin/outbox?state=sent')).text()).not.toContain(id)
+  const page = await (await desk.get(`/admin/outbox/${id}/1`)).text()
+  expect(page).toContain('From: us@here.example\n\n&lt;b&gt;copy&lt;/b&gt;')
+  const file = await desk.get(`/admin/outbox/${id}/1/message.eml`)
+  expect(await file.text()).toBe('From: us@here.example\r\n\r\n<b>copy</b>\r\n')
+  for (const wrong of [`${id}/2`, `${id}/x`, 'x/1', `${id}/1/../2`]) {
+    expect((await desk.get(`/admin/outbox/${wrong}`)).status).toBe(404)
+  }
+})
+
+test('dead letters are listed with their reason, and redriving them is written down', async () => {
+  const ids = await Promise.all(['d1', 'd2', 'd3'].map((mark) => report(sampleMessage(mark))))
+  const { boss, pool } = site.app
+  const jobs = (
+    await boss.findJobs<{ reportId: string }>(analyzeReport.name, { queued: true })
+  ).filter(({ data }) => ids.includes(data.reportId))
+  await pool.query(
+    `update pgboss.job set state = 'active', started_on = now(), retry_limit = 0
+     where id = any($1::uuid[])`,
+    [jobs.map(({ id }) => id)],
+  )
+  for (const { id } of jobs)
+    await boss.fail(analyzeReport.name, id, { message: `broke <b>${id}</b>` })
+  const page = await (await desk.get('/admin/dead-letters')).text()
+  for (const { id } of jobs) expect(page).toContain(`broke &lt;b&gt;${id}&lt;/b&gt;`)
+  for (const id of ids) expect(page).toContain(`/admin/reports/${id}`)
+  const letters = [...page.matchAll(/name="id" value="([0-9a-f-]{36})"/g)].map(([, id = '']) => id)
+  expect(letters).toHaveLength(3)
+  const chosen = await desk.post('/admin/dead-letters', { which: 'chosen', id: letters[0] ?? '' })
+  expect(chosen.headers.get('location')).toBe('/admin/dead-letters?moved=1')
+  expect(await boss.findJobs(deadLetterQueue, { queued: true })).toHaveLength(2)
+  const all = await desk.post('/admin/dead-letters', { which: 'all' })
+  expect(all.headers.get('location')).toBe('/admin/dead-letters?moved=2')
+  const waiting = await boss.findJobs<{ reportId: string }>(analyzeReport.name, { queued: true })
+  const back = waiting.map(({ data }) => data.reportId)
+  for (const id of ids) expect(back).toContain(id)
+  const audit = await (await desk.get('/admin/audit')).text()
+  expect(audit).toContain('admin@desk.example')
+  expect(audit).toContain('2 dead letters were put back to work')
+  const refused = await (await signedIn(ann)).post('/admin/dead-letters', { which: 'all' })
+  expect(refused.status).toBe(403)
+})
+
+test('dead letters of one instant are listed on pages without a gap', async () => {
+  const { boss } = site.app
+  const letters = Array.from({ length: 120 }, () => ({ data: {} }))
+  const ids = await boss.insert(deadLetterQueue, letters, { returnId: true })
+  const seen = new Set<string>()
+  let path = '/admin/dead-letters'
+  for (let pages = 0; path !== '' && pages < 5; pages++) {
+    const page = await (await desk.get(path)).text()
+    for (const [, id] of page.matchAll(/name="id" value="([0-9a-f-]{36})"/g)) seen.add(id ?? '')
+    path = (/href="([^"]*at=[^"]*)"/.exec(page)?.[1] ?? '').replaceAll('&amp;', '&')
+  }
+  expect(seen).toEqual(new Set(ids))
+})

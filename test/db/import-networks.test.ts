@@ -1,0 +1,164 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { importNetworks } from '../../src/commands/import-networks.ts'
+import { UsageError } from '../../src/errors.ts'
+import { freshDatabase, type TestDatabase } from '../support/database.ts'
+
+let database: TestDatabase
+let folder: string
+beforeAll(async () => {
+  database = await freshDatabase()
+  folder = await mkdtemp(path.join(tmpdir(), 'signalpost-networks-'))
+})
+afterAll(async () => {
+  await database.close()
+  await rm(folder, { recursive: true })
+})
+
+const header = 'cidr,asn,name,country,abuse'
+const clock = () => new Date('2026-11-20T12:00:00Z')
+
+async function load(name: string, text: string | Buffer) {
+  const file = path.join(folder, name)
+  await writeFile(file, text)
+  return importNetworks(file, { pool: database.pool, clock })
+}
+
+async function keptFrom(source: string) {
+  const { rows } = await database.pool.query<Record<string, unknown>>(
+    `select cidr::text, asn, name, country, abuse from networks
+     where source = $1 order by cidr`,
+    [source],
+  )
+  return rows
+}
+
+async function problemsOf(text: string): Promise<readonly string[]> {
+  try {
+    await load('bad.csv', text)
+    return []
+  } catch (error) {
+    if (error instanceof UsageError) return error.problems
+    throw error
+  }
+}
+
+test('the bundled sample names somebody for each documentation range', async () => {
+  const file = path.join(import.meta.dirname, '../../src/db/sample-networks.csv')
+  const done = await importNetworks(file, { pool: database.pool, clock })
+  expect(done).toEqual({ source: 'sample-networks.csv', ranges: 5, blocks: 5 })
+  expect(await keptFrom('sample-networks.csv')).toContainEqual({
+    cidr: '198.51.100.128/25',
+    asn: 64498,
+    name: 'Example Cloud Three, Ltd.',
+    country: 'GB',
+    abuse: 'abuse@cloud-three.example',
+  })
+})
+
+test.for([
+  ['commas', 'a.csv', `${header}\n192.0.2.0/24,AS64496,One,fr,abuse@one.example\n`],
+  [
+    'tabs',
+    'b.tsv',
+    'cidr\tasn\tname\tcountry\tabuse\n192.0.2.0/24\t64496\tOne\tFR\tabuse@one.example',
+  ],
+  [
+    'a byte order mark and CRLF',
+    'c.csv',
+    `\uFEFF${header}\r\n192.0.2.0/24,64496,One,FR,abuse@one.example\r\n`,
+  ],
+  [
+    'another order, and more columns',
+    'd.csv',
+    'abuse,Note,CIDR,name,asn,country\nabuse@one.example,x,192.0.2.0/24,One,64496,FR',
+  ],
+  [
+    'comments and empty lines',
+    'e.csv',
+    `# a\n\n${header}\n\n# b\n192.0.2.0/24,64496,One,FR,abuse@one.example`,
+  ],
+  ['a range', 'f.csv', `${header}\n192.0.2.0 - 192.0.2.255,64496,One,FR,abuse@one.example`],
+  ['bits beyond the prefix', 'g.csv', `${header}\n192.0.2.77/24,64496,One,FR,abuse@one.example`],
+] as const)('a table with %s is read', async ([, name, text]) => {
+  expect(await load(name, text)).toEqual({ source: name, ranges: 1, blocks: 1 })
+  expect(await keptFrom(name)).toEqual([
+    { cidr: '192.0.2.0/24', asn: 64496, name: 'One', country: 'FR', abuse: 'abuse@one.example' },
+  ])
+})
+
+test('a range that is no block becomes the fewest blocks that make it up', async () => {
+  const row = '198.51.100.1-198.51.100.4,,,,'
+  expect(await load('range.csv', `${header}\n${row}`)).toMatchObject({ ranges: 1, blocks: 3 })
+  const kept = await keptFrom('range.csv')
+  expect(kept.map(({ cidr }) => cidr)).toEqual([
+    '198.51.100.1/32',
+    '198.51.100.2/31',
+    '198.51.100.4/32',
+  ])
+})
+
+test('empty cells are unknown, and quotes may hold commas and quotes', async () => {
+  await load('quotes.csv', `${header}\n2001:db8::/32,,"Say ""hi"", Ltd.",,\n192.0.2.0/24,,,,`)
+  expect(await keptFrom('quotes.csv')).toEqual([
+    { cidr: '192.0.2.0/24', asn: null, name: null, country: null, abuse: null },
+    { cidr: '2001:db8::/32', asn: null, name: 'Say "hi", Ltd.', country: null, abuse: null },
+  ])
+})
+
+test('of two lines for one block the last counts', async () => {
+  await load('twice.csv', `${header}\n192.0.2.0/24,1,a,,\n192.0.2.9/24,2,b,,`)
+  expect(await keptFrom('twice.csv')).toMatchObject([{ asn: 2, name: 'b' }])
+})
+
+test('the second file of a name replaces the first', async () => {
+  await load('again.csv', `${header}\n192.0.2.0/24,1,a,,\n198.51.100.0/24,1,a,,`)
+  await load('again.csv', `${header}\n192.0.2.0/24,2,b,,`)
+  expect(await keptFrom('again.csv')).toMatchObject([{ cidr: '192.0.2.0/24', name: 'b' }])
+})
+
+test.for([
+  ['no block', 'example.com,,,,', '"example.com" is neither a CIDR nor a range first-last.'],
+  ['a prefix too long', '192.0.2.0/33,,,,', /neither a CIDR/],
+  ['a range backwards', '192.0.2.9-192.0.2.1,,,,', /neither a CIDR/],
+  ['a range across families', '192.0.2.9-2001:db8::1,,,,', /neither a CIDR/],
+  ['no AS number', '192.0.2.0/24,ASX,,,', '"ASX" is not an AS number.'],
+  ['no country', '192.0.2.0/24,,,FRA,', '"FRA" is not a country code.'],
+  ['no mail address', '192.0.2.0/24,,,,abuse', '"abuse" is not a mail address.'],
+  ['two mail addresses', '192.0.2.0/24,,,,"a@b.example,c@d.example"', /not a mail address/],
+  ['a header hidden in an address', '192.0.2.0/24,,,,"a@b.example>\tx"', /neither|not a mail/],
+] as const)('a line with %s is named, and nothing is kept', async ([, row, problem]) => {
+  const problems = await problemsOf(`${header}\n192.0.2.0/25,1,good,,\n${row}`)
+  expect(problems).toHaveLength(2)
+  expect(problems[0]).toMatch(/^Line 3: /)
+  expect(problems[0]?.slice('Line 3: '.length)).toMatch(problem)
+  expect(problems[1]).toBe('Nothing was imported.')
+  expect(await keptFrom('bad.csv')).toEqual([])
+})
+
+test('a bad second file leaves the first in place', async () => {
+  await load('stays.csv', `${header}\n192.0.2.0/24,1,a,,`)
+  await expect(load('stays.csv', `${header}\nnonsense,,,,`)).rejects.toThrow(UsageError)
+  expect(await keptFrom('stays.csv')).toHaveLength(1)
+})
+
+test.for([
+  ['an empty file', '', 'The file is empty.'],
+  ['only comments', '# a\n# b\n', 'The file is empty.'],
+  ['another header', 'start,end\n1,2', 'Line 1: the header must be cidr,asn,name,country,abuse.'],
+  ['a file of bytes', '\u0000\u0001\u0002', /^Line 1: the header must be/],
+] as const)('%s is no table', async ([, text, problem]) => {
+  expect((await problemsOf(text))[0]).toMatch(problem)
+})
+
+test('a file full of faults is given up after twenty', async () => {
+  const problems = await problemsOf(`${header}\n${'x,,,,\n'.repeat(1_000)}`)
+  expect(problems).toHaveLength(21)
+})
+
+test('a file that is not there is said to be', async () => {
+  const gone = importNetworks(path.join(folder, 'gone.csv'), { pool: database.pool, clock })
+  await expect(gone).rejects.toThrow(/Cannot read .*gone\.csv/)
+})

@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { keepHouse, markDeadReports } from '../../../src/jobs/keep-house.ts'
+import { openTestApp, type TestApp } from '../../support/app.ts'
+
+let app: TestApp
+
+beforeAll(async () => {
+  app = await openTestApp({ RETENTION_DAYS: '30' })
+})
+afterAll(() => app.close())
+
+const DAY_MS = 86_400_000
+
+function partitions(table: string) {
+  return app.rows(
+    `select relname as name from pg_class where relname like $1 and relkind = 'r' order by 1`,
+    [`${table}\\_2%`],
+  )
+}
+
+/** A dead letter as pg-boss leaves it. */
+async function die({ reportId }: { reportId: string }, queue = 'analyze-report') {
+  const id = await app.boss.send('dead-letter', { reportId })
+  await app.pool.query(`update pgboss.job set source_name = $2 where id = $1`, [id, queue])
+}
+
+async function stateOf({ reportId }: { reportId: string }) {
+  const [row] = await app.rows('select state from reports where id = $1', [reportId])
+  return row?.['state']
+}
+
+test('the coming weeks have their partitions, and old ones go with their keys', async () => {
+  const [payload = { reportId: '' }] = await app.reports('old')
+  await app.pool.query(
+    `insert into idempotency_keys (key_hash, body_hash, created_at) values ('\\x01', '\\x02', $1)`,
+    [new Date()],
+  )
+  const before = await partitions('reports')
+  await keepHouse(app)
+  expect(await partitions('reports')).toEqual(before)
+  expect(await stateOf(payload)).toBe('received')
+
+  const later = new Date(Date.now() + 45 * DAY_MS)
+  await keepHouse({ ...app, clock: () => later })
+  const after = await partitions('reports')
+  expect(after.length).toBeGreaterThan(12)
+  expect(after.at(-1)?.['name']).not.toBe(before.at(-1)?.['name'])
+  expect(after.map(({ name }) => name)).not.toContain(before[0]?.['name'])
+  expect(await stateOf(payload)).toBeUndefined()
+  expect(await app.rows('select 1 from report_keys')).toEqual([])
+  expect(await app.rows('select 1 from idempotency_keys')).toEqual([])
+  expect((await app.reports('old')).length).toBe(1)
+})
+
+test('a second round of the chores changes nothing', async () => {
+  await keepHouse(app)
+  const before = await partitions('analyses')
+  await keepHouse(app)
+  expect(await partitions('analyses')).toEqual(before)
+})
+
+test('reports whose analysis died are marked failed, once, and told in their story', async () => {
+  const [dead, alive] = await app.reports('dead', 'alive')
+  if (!dead || !alive) throw new Error('A report is missing.')
+  await die(dead)
+  await die(alive, 'forward-report')
+  await markDeadReports(app)
+  await markDeadReports(app)
+  expect([await stateOf(dead), await stateOf(alive)]).toEqual(['failed', 'received'])
+  const events = await app.rows('select event from report_events where report_id = $1', [
+    dead.reportId,
+  ])
+  expect(events).toEqual([{ event: 'failed' }])
+})
+
+test('a report that was analyzed after all is not marked', async () => {
+  const [payload = { reportId: '' }] = await app.reports('late')
+  await die(payload)
+  await app.pool.query(`update reports set state = 'analyzed' where id = $1`, [payload.reportId])
+  await markDeadReports(app)
+  expect(await stateOf(payload)).toBe('analyzed')
+})

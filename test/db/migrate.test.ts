@@ -1,0 +1,73 @@
+import pg from 'pg'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { migrateAll } from '../../src/commands/migrate.ts'
+import { migrate } from '../../src/db/migrate.ts'
+import { createPool } from '../../src/db/pool.ts'
+import { expectedMigrations, missingMigrations } from '../../src/db/schema-state.ts'
+import { freshDatabase } from '../support/database.ts'
+
+let admin: pg.Client
+let made = 0
+
+beforeAll(async () => {
+  admin = new pg.Client({ connectionString: `${inject('serverUrl')}/postgres` })
+  await admin.connect()
+})
+afterAll(() => admin.end())
+
+/** A database with nothing in it; the global teardown drops it. */
+async function emptyDatabase(): Promise<string> {
+  const name = inject('templateName').replace('template', `empty_${process.pid}_${++made}`)
+  await admin.query(`create database ${name}`)
+  return `${inject('serverUrl')}/${name}`
+}
+
+async function ask<T extends pg.QueryResultRow>(url: string, sql: string): Promise<T[]> {
+  const pool = createPool(url, { connectionsMax: 1, name: 'test', onLost: () => undefined })
+  try {
+    return (await pool.query<T>(sql)).rows
+  } finally {
+    await pool.end()
+  }
+}
+
+test('from nothing, every migration runs once and in order; then none', async () => {
+  const url = await emptyDatabase()
+  expect(await migrate(url)).toEqual(await expectedMigrations())
+  expect(await migrate(url)).toEqual([])
+})
+
+test('processes that migrate at once do it once', async () => {
+  const url = await emptyDatabase()
+  const ran = await Promise.all([1, 2, 3].map(() => migrateAll(url, new Date())))
+  expect(ran.flat()).toEqual(await expectedMigrations())
+  expect(await ask(url, 'select name from schema_migrations')).toHaveLength(ran.flat().length)
+})
+
+test('a lock that a killed process left behind does not stop the next', async () => {
+  const url = await emptyDatabase()
+  await migrate(url)
+  await ask(url, 'update schema_migrations_lock set is_locked = 1')
+  expect(await migrate(url)).toEqual([])
+})
+
+test('a migration that cannot run leaves nothing of itself behind', async () => {
+  const url = await emptyDatabase()
+  await ask(url, 'create table tokens (surprise text)')
+  await expect(migrate(url)).rejects.toMatchObject({ code: '42P07' })
+  const tables = await ask(url, "select to_regclass('reporters')::text as reporters")
+  expect(tables).toEqual([{ reporters: null }])
+})
+
+test('a database says which migrations it lacks', async () => {
+  const { pool, close } = await freshDatabase()
+  const expected = await expectedMigrations()
+  expect(await missingMigrations(pool, expected)).toEqual([])
+  const future = [...expected, '9999_colonies']
+  expect(await missingMigrations(pool, future)).toEqual(['9999_colonies'])
+  await close()
+})
+
+test('a database that is not there is an error, not a wait', async () => {
+  await expect(migrate(`${inject('serverUrl')}/nowhere`)).rejects.toMatchObject({ code: '3D000' })
+})

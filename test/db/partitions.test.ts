@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import {
+  dropPartitions,
+  ensurePartitions,
+  partitionedTables,
+  weekOf,
+} from '../../src/db/partitions.ts'
+import { findReport } from '../../src/db/reports.ts'
+import { freshDatabase, type TestDatabase } from '../support/database.ts'
+import { addReports, newReport } from '../support/rows.ts'
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await freshDatabase()
+})
+afterAll(() => database.close())
+
+async function partitionsOf(table: string): Promise<string[]> {
+  const { rows } = await database.pool.query<{ name: string }>(
+    `select inhrelid::regclass::text as name from pg_inherits
+     where inhparent = $1::regclass order by 1`,
+    [table],
+  )
+  return rows.map(({ name }) => name)
+}
+
+test.for([
+  ['a Monday at midnight begins its own week', '2026-11-16T00:00:00.000Z', '2026-11-16'],
+  ['a millisecond earlier it was the week before', '2026-11-15T23:59:59.999Z', '2026-11-09'],
+  ['a Friday', '2026-11-20T13:06:00Z', '2026-11-16'],
+  ['the turn of the year', '2027-01-01T00:00:00Z', '2026-12-28'],
+  ['a leap day', '2028-02-29T12:00:00Z', '2028-02-28'],
+  ['the first Monday there is', '1970-01-05T00:00:00Z', '1970-01-05'],
+  ['before it', '1970-01-01T00:00:00Z', '1969-12-29'],
+] as const)('weeks begin on Mondays, UTC: %s', ([, at, monday]) => {
+  expect(weekOf(new Date(at))).toEqual(new Date(`${monday}T00:00:00Z`))
+})
+
+test('the list of partitioned tables is the one of the catalog', async () => {
+  const { rows } = await database.pool.query<{ name: string }>(
+    `select relname as name from pg_class
+     where relkind = 'p' and relnamespace = 'public'::regnamespace`,
+  )
+  expect(rows.map(({ name }) => name).toSorted()).toEqual([...partitionedTables].toSorted())
+})
+
+test('a migrated database has room for this week and the twelve to come', async () => {
+  for (const table of partitionedTables) expect(await partitionsOf(table)).toHaveLength(13)
+})
+
+test('partitions that are there are left as they are', async () => {
+  const before = await partitionsOf('reports')
+  await ensurePartitions(database.pool, new Date(), 12)
+  expect(await partitionsOf('reports')).toEqual(before)
+})
+
+test('two processes may make the same partitions at once', async () => {
+  const far = new Date('2040-06-15T00:00:00Z')
+  await Promise.all([1, 2, 3, 4].map(() => ensurePartitions(database.pool, far, 1)))
+  expect(await partitionsOf('reports')).toEqual(
+    expect.arrayContaining(['reports_20400611', 'reports_20400618']),
+  )
+})
+
+test('the last millisecond of a week and the first of the next find their rooms', async () => {
+  const monday = new Date(weekOf(new Date()).getTime() + 7 * 86_400_000)
+  const sunday = new Date(monday.getTime() - 1)
+  const ids = await addReports(database.pool, [
+    newReport({ receivedAt: sunday }),
+    newReport({ receivedAt: monday }),
+  ])
+  const { rows } = await database.pool.query<{ room: string }>(
+    'select tableoid::regclass::text as room from reports where id = any($1::uuid[]) order by id',
+    [ids],
+  )
+  const nameOf = (at: Date) =>
+    `reports_${weekOf(at).toISOString().slice(0, 10).replaceAll('-', '')}`
+  expect(rows.map(({ room }) => room)).toEqual([nameOf(sunday), nameOf(monday)])
+})
+
+test('a report of a week without a partition is refused, not lost in silence', async () => {
+  const report = newReport({ receivedAt: new Date('2031-01-01T00:00:00Z') })
+  await expect(addReports(database.pool, [report])).rejects.toMatchObject({ code: '23514' })
+})
+
+test('retention drops a week once its last instant is past, and only then', async () => {
+  const old = new Date('2019-03-06T00:00:00Z')
+  await ensurePartitions(database.pool, old, 1)
+  const [first = '', second = ''] = await addReports(database.pool, [
+    newReport({ receivedAt: new Date('2019-03-10T23:59:59Z') }),
+    newReport({ receivedAt: new Date('2019-03-11T00:00:00Z') }),
+  ])
+  expect(await dropPartitions(database.pool, new Date('2019-03-10T23:59:59.999Z'))).toEqual([])
+  const dropped = await dropPartitions(database.pool, new Date('2019-03-11T00:00:00Z'))
+  expect(dropped.toSorted()).toEqual(
+    partitionedTables.map((table) => `${table}_20190304`).toSorted(),
+  )
+  expect(await findReport(database.pool, first)).toBeUndefined()
+  expect(await findReport(database.pool, second)).toMatchObject({ id: second })
+})
+
+test('a partition that somebody else made under another name is never dropped', async () => {
+  await database.pool.query(
+    `create table reports_archive partition of reports
+     for values from ('00000000-0000-0000-0000-000000000000')
+     to ('00000001-0000-0000-0000-000000000000')`,
+  )
+  expect(await dropPartitions(database.pool, new Date('2019-03-11T00:00:00Z'))).toEqual([])
+  expect(await partitionsOf('reports')).toContain('reports_archive')
+})
+
+test.for(['raw_messages', 'analyses', 'feedback_messages', 'inbound_mails'])(
+  'the bytes in partitions of %s are not compressed a second time',
+  async (table) => {
+    const { rows } = await database.pool.query(
+      `select distinct attstorage from pg_attribute join pg_inherits on inhrelid = attrelid
+       where inhparent = $1::regclass and attname = 'content'`,
+      [table],
+    )
+    expect(rows).toEqual([{ attstorage: 'e' }])
+  },
+)

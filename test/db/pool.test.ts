@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { isOutage } from '../../src/db/outage.ts'
+import { createPool, inTransaction } from '../../src/db/pool.ts'
+import { freshDatabase, type TestDatabase } from '../support/database.ts'
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await freshDatabase()
+  await database.pool.query('create table notes (id int primary key)')
+})
+afterAll(() => database.close())
+
+const idsOf = async () => {
+  const { rows } = await database.pool.query<{ id: number }>('select id from notes order by id')
+  return rows.map(({ id }) => id)
+}
+
+test('what returns is kept, what throws is not', async () => {
+  const kept = await inTransaction(database.pool, async (tx) => {
+    await tx.query('insert into notes (id) values (1)')
+    return 'kept'
+  })
+  expect(kept).toBe('kept')
+  const cut = inTransaction(database.pool, async (tx) => {
+    await tx.query('insert into notes (id) values (2)')
+    throw new RangeError('cut')
+  })
+  await expect(cut).rejects.toThrow(RangeError)
+  expect(await idsOf()).toEqual([1])
+})
+
+test('a failed statement rolls all back, and its connection is used again', async () => {
+  const { pool, url } = database
+  const small = createPool(url, { connectionsMax: 1, name: 'one', onLost: () => undefined })
+  const twice = inTransaction(small, async (tx) => {
+    await tx.query('insert into notes (id) values (3)')
+    await tx.query('insert into notes (id) values (3)')
+  })
+  await expect(twice).rejects.toMatchObject({ code: '23505' })
+  await inTransaction(small, (tx) => tx.query('insert into notes (id) values (4)'))
+  expect(small.totalCount).toBe(1)
+  await small.end()
+  expect(await idsOf()).toEqual([1, 4])
+  expect(pool.idleCount).toBeGreaterThan(0)
+})
+
+test('a connection that dies in a transaction is thrown away and told as an outage', async () => {
+  const lost: Error[] = []
+  const options = { connectionsMax: 1, name: 'dying', onLost: (error: Error) => lost.push(error) }
+  const small = createPool(database.url, options)
+  const cut = inTransaction(small, async (tx) => {
+    const { rows } = await tx.query<{ pid: number }>('select pg_backend_pid() as pid')
+    await database.pool.query('select pg_terminate_backend($1)', [rows[0]?.pid])
+    await tx.query('insert into notes (id) values (5)')
+  })
+  const error = await cut.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+  expect(isOutage(error)).toBe(true)
+  await inTransaction(small, (tx) => tx.query('insert into notes (id) values (6)'))
+  await small.end()
+  expect(await idsOf()).toEqual([1, 4, 6])
+})
+
+test('an idle connection that is lost is reported, and replaced', async () => {
+  const { promise: lost, resolve } = Promise.withResolvers<Error>()
+  const options = { connectionsMax: 1, name: 'idle', onLost: resolve }
+  const small = createPool(database.url, options)
+  const { rows } = await small.query<{ pid: number }>('select pg_backend_pid() as pid')
+  await database.pool.query('select pg_terminate_backend($1)', [rows[0]?.pid])
+  expect(isOutage(await lost)).toBe(true)
+  expect((await small.query('select 1 as one')).rows).toEqual([{ one: 1 }])
+  await small.end()
+})
+
+test('64-bit integers come back as numbers', async () => {
+  const { rows } = await database.pool.query(
+    'select count(*), 9007199254740991::bigint as max from notes',
+  )
+  expect(rows).toEqual([{ count: 3, max: Number.MAX_SAFE_INTEGER }])
+})
+
+test('each connection says whose it is', async () => {
+  const pool = createPool(database.url, {
+    connectionsMax: 1,
+    name: 'signalpost x',
+    onLost: () => undefined,
+  })
+  const { rows } = await pool.query('show application_name')
+  expect(rows).toEqual([{ application_name: 'signalpost x' }])
+  await pool.end()
+})

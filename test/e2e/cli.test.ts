@@ -1,0 +1,161 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { spamMessage } from '../support/messages.ts'
+import { makeSite, type Site } from '../support/parts.ts'
+import { type Outcome, runProgram } from '../support/process.ts'
+import { apiClient } from '../support/reporter.ts'
+import { makePlace, type Place } from '../support/instance.ts'
+
+let site: Site
+let place: Place
+
+beforeAll(async () => {
+  ;[site, place] = await Promise.all([makeSite(), makePlace()])
+})
+
+afterAll(async () => {
+  await Promise.all([site.clear(), place.clear()])
+})
+
+/** None of these may come as far as a database: there is none where they look for it. */
+const nowhere = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing' }
+
+test.for([
+  'start now',
+  'web now',
+  'work --queues analyze-report,nonsense',
+  'work --que',
+  'work now',
+  'receive --stdin',
+  'receive --what',
+  'receive now',
+  'migrate now',
+  'account',
+  'account remove --email a@b.example',
+  'account add',
+  'account add --email nonsense',
+  'account add --email a@b.example --password short',
+  'account add --email a@b.example --what',
+  'import',
+  'import networks',
+  'import networks a.csv b.csv',
+  'import networks /nonexistent/file.csv',
+  'import planets planets.csv',
+  'queue',
+  'queue list analyze-report extra',
+  'queue purge',
+  'queue purge nonsense',
+  'queue retry nonsense',
+  'inspect',
+  'inspect --what file.eml',
+  'inspect --provider nonsense file.eml',
+  'inspect --jsonl file.eml',
+  'report',
+  'report file.eml --to nonsense --token t',
+  'report file.eml --to http://127.0.0.1:1',
+])('"%s" is misuse: exit 2, with the reason and the usage', { concurrent: true }, async (line) => {
+  const args = line.split(' ')
+  const env = args[0] === 'import' && args.length === 3 ? site.env : nowhere
+  const { code, stdout, stderr } = await runProgram(args, env)
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  expect(stderr).toContain('Usage: signalpost ' + (args[0] ?? ''))
+  expect(stderr).not.toMatch(/^\s+at /m)
+})
+
+test('an unknown command is misuse; help is not', async () => {
+  const [unknown, proto, help] = await Promise.all([
+    runProgram(['nonsense'], nowhere),
+    runProgram(['toString'], nowhere),
+    runProgram(['help'], nowhere),
+  ])
+  expect(unknown).toMatchObject({ code: 2, stdout: '' })
+  expect(unknown.stderr).toContain('nonsense')
+  expect(proto.code).toBe(2)
+  expect(help).toMatchObject({ code: 0, stderr: '' })
+  for (const name of ['start', 'web', 'work', 'receive', 'account', 'inspect', 'report']) {
+    expect(help.stdout).toContain(`  ${name}`)
+  }
+})
+
+test('faults of the settings are all named at once, with exit 2', async () => {
+  const wrong = {
+    DATABASE_URL: 'mysql://x',
+    HTTP_PORT: '99999',
+    PUBLIC_URL: 'nonsense',
+    SMTP_URL: 'http://x',
+    MAIL_FROM: 'nonsense',
+    RETURN_PATH_DOMAIN: 'a b',
+    SECRET: 'hunter2',
+    RECEIVE_PORT: 'x',
+    RECEIVE_PROTOCOL: 'uucp',
+    FORWARD_TO: 'everybody',
+    WORKERS: '0',
+    LOG_LEVEL: 'loud',
+  }
+  const { code, stderr } = await runProgram(['start'], wrong)
+  expect(code).toBe(2)
+  for (const name of Object.keys(wrong)) expect(stderr).toContain(name)
+  expect(stderr).not.toContain('hunter2')
+})
+
+test('a part without a database is misuse', async () => {
+  const outcomes = await Promise.all(
+    ['web', 'work', 'receive'].map((name) => runProgram([name], {})),
+  )
+  for (const { code, stderr } of outcomes) {
+    expect(code).toBe(2)
+    expect(stderr).toContain('DATABASE_URL')
+  }
+})
+
+test('account add prints a line of JSON with an id and a token that works', async () => {
+  const add = (...more: string[]) =>
+    runProgram(['account', 'add', '--email', 'Bea@Reporters.example', ...more], site.env)
+  const first = await add('--token')
+  expect(first).toMatchObject({ code: 0 })
+  expect(first.stdout).toMatch(/^\{.*\}\n$/)
+  const made = JSON.parse(first.stdout) as { id: string; token: string }
+  expect(made).toMatchObject({ email: 'bea@reporters.example', admin: false })
+  const again = JSON.parse((await add('--password', 'long enough', '--admin')).stdout) as object
+  expect(again).toEqual({ id: made.id, email: 'bea@reporters.example', admin: true })
+
+  await site.start('web')
+  const client = apiClient(site.url, `Bearer ${made.token}`)
+  const file = path.join(place.dataDir, 'one.eml')
+  await writeFile(file, spamMessage('by-command'))
+  const args = ['report', file, '--to', site.url, '--token', made.token]
+  const reported = await runProgram(args, {})
+  expect(reported).toMatchObject({ code: 0, stderr: '' })
+  const id = reported.stdout.trim().split(' ').at(-1) ?? ''
+  expect(await client.raw(id)).toEqual(await readFile(file))
+  expect((await runProgram(args, {})).stdout).toContain(`reported before as ${id}`)
+  const refused = await runProgram([...args.slice(0, -1), 'sp_wrong'], {})
+  expect(refused).toMatchObject({ code: 1, stdout: '' })
+})
+
+test('inspect needs no database, and with --jsonl nothing stops it', async () => {
+  const file = path.join(place.dataDir, 'two.eml')
+  await writeFile(file, spamMessage('inspected'))
+  const names = [file, '/nonexistent.eml', place.dataDir, '', file]
+  const { code, stdout } = await runProgram(['inspect', '--jsonl'], {}, names.join('\n') + '\n')
+  expect(code).toBe(0)
+  const lines = stdout.trimEnd().split('\n')
+  const results = lines.map((line) => JSON.parse(line) as { file: string; error?: string })
+  expect(results.map((result) => result.file)).toEqual(names)
+  expect(results.map(({ error }) => error !== undefined)).toEqual([false, true, true, true, false])
+  const single = await runProgram(['inspect', file], {})
+  expect(single.code).toBe(0)
+  expect(JSON.parse(single.stdout)).toMatchObject({ file, origin: { ip: '198.51.100.23' } })
+})
+
+test('queue list, purge and migrate do as they say', async () => {
+  const run = (line: string): Promise<Outcome> => runProgram(line.split(' '), site.env)
+  const list = await run('queue list')
+  expect(list).toMatchObject({ code: 0, stderr: '' })
+  expect(list.stdout).toMatch(/^queue +ready +deferred +oldest$/m)
+  expect(list.stdout).toMatch(/^analyze-report +1 +0 +\d+ s$/m)
+  expect(await run('queue purge analyze-report')).toMatchObject({ code: 0 })
+  expect((await run('queue list')).stdout).toMatch(/^analyze-report +0 +0 +0 s$/m)
+  expect(await run('migrate')).toMatchObject({ code: 0, stdout: 'The database is up to date.\n' })
+})

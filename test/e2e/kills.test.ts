@@ -1,0 +1,134 @@
+import { readFile } from 'node:fs/promises'
+import pg from 'pg'
+import { afterEach, expect, onTestFailed, test } from 'vitest'
+import { makePlace, type Place, untilRunning } from '../support/instance.ts'
+import { spamMessage } from '../support/messages.ts'
+import { descendants, until } from '../support/process.ts'
+import { apiClient, basic, type Client } from '../support/reporter.ts'
+import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts'
+
+const closers: (() => Promise<void>)[] = []
+
+afterEach(async () => {
+  for (const close of closers.splice(0).toReversed()) await close()
+})
+
+const REPORTS = 320
+const AT_ONCE = 16
+/** A victim falls each time so many more reports were accepted. */
+const KILL_EVERY = 40
+const PATIENCE_MS = 40_000
+
+type Victim = 'web' | 'work' | 'postgres'
+type Accepted = { id: string; raw: Buffer }
+
+test('whatever is killed under load, every accepted report is kept and told once', async () => {
+  const seed = Number(process.env['KILL_SEED'] ?? Date.now() % 1_000_000)
+  console.info(`kills: KILL_SEED=${seed}`)
+  const chance = chanceFrom(seed)
+  const far = await startSmtpSink()
+  closers.push(() => far.close())
+  const here = await makePlace({ SMTP_URL: far.url })
+  closers.push(() => here.clear())
+  const program = await untilRunning(here.start())
+  onTestFailed(() => console.info(program.said()))
+  const client = apiClient(here.url, basic((await here.accounts()).reporter))
+
+  const kill = async () => {
+    const victim = (['web', 'work', 'postgres'] as const)[Math.floor(chance() * 3)] ?? 'work'
+    const pid = await pidOf(victim, program.pid, here)
+    if (pid !== undefined) process.kill(pid, 'SIGKILL')
+  }
+  const accepted = await postAll(client, kill)
+  await kill()
+  expect(accepted).toHaveLength(REPORTS)
+
+  const databaseUrl = await readFile(`${here.dataDir}/database.url`, 'utf8')
+  await settle(databaseUrl, accepted.length)
+  await until('the API', () => client.get(accepted[0]?.id ?? ''))
+  for (const { id, raw } of accepted) {
+    const report = await client.get(id)
+    expect(report.status).toBe('forwarded')
+    expect(report.timeline.map(({ event }) => event)).toEqual(['received', 'analyzed', 'sent'])
+    expect((await client.raw(id)).equals(raw)).toBe(true)
+  }
+  expect(new Set(accepted.map(({ id }) => id)).size).toBe(REPORTS)
+  expectEachOnce(far, accepted)
+}, 180_000)
+
+/** Posts until each report is accepted: who gets no answer tries again, as a client would. */
+async function postAll(client: Client, kill: () => Promise<void>): Promise<Accepted[]> {
+  const accepted: Accepted[] = []
+  let next = 0
+  const reporter = async () => {
+    while (next < REPORTS) {
+      const raw = spamMessage(`load-${next++}`)
+      const { id } = await until('a receipt', () => client.post(raw), PATIENCE_MS)
+      accepted.push({ id, raw })
+      if (accepted.length % KILL_EVERY === 0) await kill()
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, reporter))
+  return accepted
+}
+
+async function pidOf(victim: Victim, supervisor: number, here: Place): Promise<number | undefined> {
+  if (victim === 'postgres') {
+    const text = await readFile(here.postmasterFile, 'utf8').catch(() => '')
+    return Number(text.split('\n')[0]) || undefined
+  }
+  return descendants(supervisor).find(({ command }) => command.endsWith(`main.ts ${victim}`))?.pid
+}
+
+/** Waits for every report's end; what waits for a dead worker's silence or a retry is hurried. */
+async function settle(databaseUrl: string, count: number): Promise<void> {
+  const client = await until('the database', async () => {
+    const fresh = new pg.Client({ connectionString: databaseUrl })
+    await fresh.connect()
+    return fresh
+  })
+  try {
+    await client.query(
+      `update pgboss.job set heartbeat_on = heartbeat_on - interval '1 minute' where state = 'active'`,
+    )
+    await until(
+      'the end of every report',
+      async () => {
+        await client.query(
+          `update pgboss.job set start_after = now() where state = 'retry' and start_after > now()`,
+        )
+        const { rows } = await client.query<{ done: number }>(
+          `select count(*)::int as done from feedback_reports where state = 'sent'`,
+        )
+        return rows[0]?.done === count ? true : undefined
+      },
+      PATIENCE_MS,
+    )
+  } finally {
+    await client.end()
+  }
+}
+
+/** A feedback report may arrive twice after a kill, but only as the same mail. */
+function expectEachOnce(far: SmtpSink, accepted: readonly Accepted[]): void {
+  const mails = new Map<string, Set<string>>()
+  for (const { from, raw } of far.messages) {
+    const text = raw.toString('latin1')
+    mails.set(from, (mails.get(from) ?? new Set()).add(text))
+  }
+  expect(mails.size).toBe(accepted.length)
+  expect([...mails.values()].filter((texts) => texts.size > 1)).toEqual([])
+  const messageIds = far.messages.map(({ raw }) => /^Message-ID: (\S+)/im.exec(String(raw))?.[1])
+  expect(new Set(messageIds).size).toBe(accepted.length)
+}
+
+/** Mulberry32: the same numbers for the same seed, so that a failure can be repeated. */
+function chanceFrom(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}

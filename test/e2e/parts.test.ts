@@ -1,0 +1,72 @@
+import { once } from 'node:events'
+import { connect, createServer } from 'node:net'
+import { afterEach, expect, test } from 'vitest'
+import { freshDatabase, type TestDatabase } from '../support/database.ts'
+import { makePlace, type Place, untilRunning } from '../support/instance.ts'
+import { spamMessage } from '../support/messages.ts'
+import { descendants, isAlive, until } from '../support/process.ts'
+import { apiClient, basic } from '../support/reporter.ts'
+
+const places: Place[] = []
+const databases: TestDatabase[] = []
+
+afterEach(async () => {
+  await Promise.all(places.splice(0).map((place) => place.clear()))
+  await Promise.all(databases.splice(0).map((database) => database.close()))
+})
+
+/** Without a PostgreSQL of its own: these promises are about the other processes. */
+async function place(): Promise<Place> {
+  const database = await freshDatabase()
+  databases.push(database)
+  const made = await makePlace({ DATABASE_URL: database.url })
+  places.push(made)
+  return made
+}
+
+test('parts that are killed are started again and do their work', async () => {
+  const here = await place()
+  const { pid } = await untilRunning(here.start())
+  const client = apiClient(here.url, basic((await here.accounts()).reporter))
+  const partsNow = () => descendants(pid).filter(({ command }) => command.includes('main.ts'))
+  const before = partsNow()
+  expect(before).toHaveLength(3)
+  for (const part of before) process.kill(part.pid, 'SIGKILL')
+  await until('three new parts', () => {
+    const after = partsNow().filter((part) => before.every((old) => old.pid !== part.pid))
+    return after.length === 3 ? after : undefined
+  })
+  const { id } = await until('the API', () => client.post(spamMessage('after-the-kill')))
+  await client.untilEvent(id, 'held')
+  expect(await until('mail', () => greeting(here.receivePort))).toMatch(/^220 /)
+}, 60_000)
+
+test('a part that cannot start yet is tried again until it can', async () => {
+  const here = await place()
+  const squatter = createServer().listen(Number(here.env['HTTP_PORT']), '127.0.0.1')
+  await once(squatter, 'listening')
+  const program = here.start()
+  await program.says(/EADDRINUSE/)
+  await program.says(/A part died and is started again/)
+  squatter.close()
+  await untilRunning(program)
+  expect((await fetch(`${here.url}/readyz`)).status).toBe(200)
+}, 60_000)
+
+test('SIGTERM while the parts are starting ends them too', async () => {
+  const here = await place()
+  const program = here.start()
+  const parts = await until('the first parts', () => {
+    const found = here.tree()
+    return found.length > 0 ? found : undefined
+  })
+  expect(await program.stop()).toEqual({ code: 0, signal: null })
+  expect([...parts, ...here.tree()].filter(({ pid }) => isAlive(pid))).toEqual([])
+}, 60_000)
+
+async function greeting(port: number): Promise<string> {
+  const socket = connect(port, '127.0.0.1')
+  const [chunk] = (await once(socket, 'data')) as [Buffer]
+  socket.destroy()
+  return chunk.toString()
+}

@@ -1,0 +1,115 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { spawn } from 'node:child_process'
+import { afterEach, expect, test } from 'vitest'
+import { unprivileged } from '../../src/db/unprivileged.ts'
+import { makePlace, type Place, untilRunning } from '../support/instance.ts'
+import { spamMessage } from '../support/messages.ts'
+import { isAlive, killAll, untilGone } from '../support/process.ts'
+import { apiClient, basic } from '../support/reporter.ts'
+
+const places: Place[] = []
+
+afterEach(async () => {
+  await Promise.all(places.splice(0).map((place) => place.clear()))
+})
+
+async function place(): Promise<Place> {
+  const made = await makePlace()
+  places.push(made)
+  return made
+}
+
+const CLOSE_MS = 20_000
+
+test('start on an empty folder gives a working instance, and Ctrl-C ends all of it', async () => {
+  const here = await place()
+  const first = await untilRunning(here.start())
+  const { admin, reporter } = await here.accounts()
+  for (const word of ['/report', '/admin', '/admin/outbox', 'held', admin.email, admin.password]) {
+    expect(first.said()).toContain(word)
+  }
+  expect(first.said()).toContain(`${reporter.email}  ${reporter.password}`)
+
+  const client = apiClient(here.url, basic(reporter))
+  const { id } = await client.post(spamMessage('first'))
+  const report = await client.untilEvent(id, 'held')
+  expect(report).toMatchObject({ status: 'analyzed', origin: { ip: '198.51.100.23' } })
+
+  const pids = [first.pid, ...here.tree().map(({ pid }) => pid)]
+  expect(pids.length).toBeGreaterThan(4)
+  const stopping = performance.now()
+  first.killGroup('SIGINT')
+  expect(await first.ended).toEqual({ code: 0, signal: null })
+  expect(performance.now() - stopping).toBeLessThan(CLOSE_MS)
+  expect(pids.filter(isAlive)).toEqual([])
+
+  const second = await untilRunning(here.start())
+  expect(await here.accounts()).toEqual({ admin, reporter })
+  expect(second.said()).toContain(admin.password)
+  expect((await client.get(id)).timeline).toEqual(report.timeline)
+  expect(await client.raw(id)).toEqual(Buffer.from(spamMessage('first')))
+}, 60_000)
+
+test('start recovers after everything was killed, whatever the stale pid file says', async () => {
+  const here = await place()
+  const { client, id } = await reportAndKillAll(here, 'before-the-crash')
+  expect(await readFile(here.postmasterFile, 'utf8')).toMatch(/^\d+\n/)
+
+  await untilRunning(here.start())
+  expect(await client.get(id)).toMatchObject({ status: 'analyzed' })
+  await killAllOf(here)
+
+  // After a restart of the machine the number may be anybody's.
+  const stranger = spawn('sleep', ['600'], { ...unprivileged(), argv0: 'postgres' })
+  try {
+    const [, ...rest] = (await readFile(here.postmasterFile, 'utf8')).split('\n')
+    await writeFile(here.postmasterFile, [String(stranger.pid), ...rest].join('\n'))
+    await untilRunning(here.start())
+    expect(await client.raw(id)).toEqual(Buffer.from(spamMessage('before-the-crash')))
+    expect(stranger.exitCode ?? stranger.signalCode).toBeNull()
+  } finally {
+    stranger.kill('SIGKILL')
+  }
+}, 60_000)
+
+test('when only the supervisor is killed its parts end; the next start takes over', async () => {
+  const here = await place()
+  const first = await untilRunning(here.start())
+  const client = apiClient(here.url, basic((await here.accounts()).reporter))
+  const { id } = await client.post(spamMessage('orphaned'))
+  const parts = here.tree().filter(({ command }) => /main\.ts (web|work|receive)$/.test(command))
+  expect(parts).toHaveLength(3)
+  const server = Number((await readFile(here.postmasterFile, 'utf8')).split('\n')[0])
+  expect(isAlive(server)).toBe(true)
+  first.kill('SIGKILL')
+  await untilGone(parts.map(({ pid }) => pid))
+
+  await untilRunning(here.start())
+  expect(isAlive(server)).toBe(false)
+  await client.untilEvent(id, 'held')
+}, 60_000)
+
+test('a second start on the same folder is refused, and does the first no harm', async () => {
+  const here = await place()
+  await untilRunning(here.start())
+  const second = here.start()
+  expect(await second.ended).toEqual({ code: 2, signal: null })
+  expect(second.said()).toContain(`already running on ${here.dataDir}`)
+  const answer = await fetch(`${here.url}/readyz`)
+  expect(answer.status).toBe(200)
+}, 60_000)
+
+async function reportAndKillAll(here: Place, mark: string) {
+  await untilRunning(here.start())
+  const client = apiClient(here.url, basic((await here.accounts()).reporter))
+  const { id } = await client.post(spamMessage(mark))
+  await client.untilEvent(id, 'held')
+  await killAllOf(here)
+  return { client, id }
+}
+
+/** The supervisor first, so that it can start nothing again; then the rest, PostgreSQL included. */
+async function killAllOf(here: Place): Promise<void> {
+  const tree = here.tree().map(({ pid }) => pid)
+  await killAll([...here.running(), ...tree])
+}

@@ -1,0 +1,83 @@
+import path from 'node:path'
+import { pino } from 'pino'
+import type { App } from '../../src/app.ts'
+import { addAccount } from '../../src/commands/account.ts'
+import { importNetworks } from '../../src/commands/import-networks.ts'
+import { readConfig } from '../../src/config.ts'
+import { type Accepted, createIntake } from '../../src/intake/accept-report.ts'
+import { startBoss, stopBoss } from '../../src/queue/boss.ts'
+import { systemClock } from '../../src/world.ts'
+import { freshDatabase, type TestDatabase } from './database.ts'
+import { spamMessage } from './messages.ts'
+
+/** An application on a database of its own, with the sample networks and two reporters. */
+export type TestApp = App & {
+  database: TestDatabase
+  /** Ids of accounts. */
+  ann: string
+  bob: string
+  /** Takes a report of ann's in. */
+  report: (raw: Buffer, more?: { kind?: 'phishing' | 'not-spam' }) => Promise<Accepted>
+  /** Takes in reports of fresh spam, and gives their payloads. */
+  reports: (...marks: string[]) => Promise<{ reportId: string }[]>
+  /** The rows of a query, as plain values. */
+  rows: (text: string, params?: unknown[]) => Promise<Record<string, unknown>[]>
+  close: () => Promise<void>
+}
+
+const networks = path.join(import.meta.dirname, '../../src/db/sample-networks.csv')
+
+/** Opens one. `env` holds settings as the environment would. */
+export async function openTestApp(env: Record<string, string> = {}): Promise<TestApp> {
+  const database = await freshDatabase()
+  const { pool } = database
+  const onError = (error: Error) => console.error(error)
+  const boss = await startBoss(database.url, 'sends', { name: 'test', onError })
+  const given = { RETURN_PATH_DOMAIN: 'bounces.test.example', ...env }
+  const secret = 'a secret of the tests, long enough for all'
+  const config = {
+    ...readConfig(given, { cores: 2, cwd: '/nowhere' }),
+    databaseUrl: database.url,
+    secret,
+  }
+  const app: App = { config, pool, boss, clock: systemClock, log: pino({ level: 'silent' }) }
+  await importNetworks(networks, app)
+  const account = (name: string) =>
+    addAccount(
+      {
+        email: `${name}@reporters.example`,
+        password: undefined,
+        isAdmin: false,
+        wantsToken: false,
+      },
+      app,
+    )
+  const [ann, bob] = await Promise.all([account('ann'), account('bob')])
+  const intake = createIntake(app)
+  const report: TestApp['report'] = (raw, more = {}) =>
+    intake.accept({
+      reporterId: ann.id,
+      channel: 'api',
+      kind: 'spam',
+      raw,
+      comment: null,
+      receivedVia: [],
+      ...more,
+    })
+  return {
+    ...app,
+    database,
+    ann: ann.id,
+    bob: bob.id,
+    report,
+    reports: async (...marks) => {
+      const accepted = await Promise.all(marks.map((mark) => report(spamMessage(mark))))
+      return accepted.map(({ id }) => ({ reportId: id }))
+    },
+    rows: async (text, params) => (await pool.query<Record<string, unknown>>(text, params)).rows,
+    close: async () => {
+      await stopBoss(boss, 1_000)
+      await database.close()
+    },
+  }
+}

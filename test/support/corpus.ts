@@ -1,0 +1,46 @@
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** The shared corpus of real mail; it is no part of the repository and may be absent. */
+export const corpusFolder = join(import.meta.dirname, '../../../shared/corpus')
+
+/** One message of the corpus. */
+export type CorpusFile = { name: string; raw: Buffer }
+
+/** What the corpus says about a bounce or a feedback report. */
+export type BounceTruth = {
+  kind: string
+  expected?: { results?: ExpectedResult[] }
+  oracle_p5_sisimai_5_1_0?: { recipient: string }[]
+  feedback_report?: { feedback_fields: [string, string][] }
+}
+
+/** What the corpus expects for one recipient of a bounce. */
+export type ExpectedResult = {
+  deliverystatus: string
+  replycode: string
+  reason: string
+  hardbounce: boolean
+}
+
+/** All files of some folders of the corpus, or undefined where there is no corpus. */
+export function corpusFiles(...folders: readonly string[]): CorpusFile[] | undefined {
+  if (!existsSync(corpusFolder)) return undefined
+  return folders.flatMap((folder) =>
+    readdirSync(join(corpusFolder, folder), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => ({ name, raw: readFileSync(join(parentPath, name)) })),
+  )
+}
+
+/** The messages of a folder with what the corpus knows of them, or undefined without a corpus. */
+export function corpusTruths(folder: string): (CorpusFile & { truth: BounceTruth })[] | undefined {
+  const manifest = join(corpusFolder, 'MANIFEST.json')
+  if (!existsSync(manifest)) return undefined
+  const { files } = JSON.parse(readFileSync(manifest, 'utf8')) as {
+    files: Record<string, BounceTruth>
+  }
+  return Object.entries(files)
+    .filter(([name]) => name.startsWith(`${folder}/`))
+    .map(([name, truth]) => ({ name, truth, raw: readFileSync(join(corpusFolder, name)) }))
+}

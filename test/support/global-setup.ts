@@ -1,0 +1,71 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import pg from 'pg'
+import type { TestProject } from 'vitest/node'
+import { startEmbedded } from '../../src/db/embedded.ts'
+import { migrateAll } from '../../src/commands/migrate.ts'
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** Of the server, without a database name. */
+    serverUrl: string
+    templateName: string
+  }
+}
+
+/**
+ * Gives every test file a PostgreSQL with a template database that the real migrations built from
+ * nothing: a server of the bundled programs, or of those in TEST_POSTGRES_DIR (such as
+ * `/usr/lib/postgresql/15`), or the running one of TEST_DATABASE_URL. All that the run made is
+ * dropped.
+ */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const given = process.env['TEST_DATABASE_URL']
+  const server = given ? foreignServer(given) : await ownServer()
+  const templateName = `signalpost_${process.pid}_template`
+  const admin = new pg.Client({ connectionString: `${server.url}/postgres` })
+  await admin.connect()
+  await admin.query(`create database ${templateName}`)
+  await migrateAll(`${server.url}/${templateName}`, new Date())
+  project.provide('serverUrl', server.url)
+  project.provide('templateName', templateName)
+  return async () => {
+    const { rows } = await admin.query<{ datname: string }>(
+      `select datname from pg_database where datname like 'signalpost\\_${process.pid}\\_%'`,
+    )
+    for (const { datname } of rows) await admin.query(`drop database ${datname} with (force)`)
+    await admin.end()
+    await server.stop()
+  }
+}
+
+function foreignServer(text: string) {
+  const url = new URL(text)
+  const login = url.username === '' ? '' : `${url.username}:${url.password}@`
+  return { url: `postgres://${login}${url.host}`, stop: () => Promise.resolve() }
+}
+
+async function ownServer() {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'signalpost-test-'))
+  await chmod(dataDir, 0o755)
+  const server = await startEmbedded({
+    dataDir,
+    password: 'test',
+    programs: process.env['TEST_POSTGRES_DIR'] || undefined,
+    settings: [
+      'fsync=off',
+      'synchronous_commit=off',
+      'full_page_writes=off',
+      'max_connections=200',
+    ],
+  })
+  return {
+    url: server.url.replace(/\/signalpost$/, ''),
+    stop: async () => {
+      await server.stop()
+      await rm(dataDir, { recursive: true, force: true })
+      await rm(server.folder, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,81 @@
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { freePort } from '../../src/db/embedded.ts'
+import { reachableFolder, unprivileged } from '../../src/db/unprivileged.ts'
+import { descendants, isAlive, killAll, type Program, startProgram } from './process.ts'
+
+/** A data folder of a test's own, with free ports, and what was started on it. */
+export type Place = {
+  dataDir: string
+  url: string
+  receivePort: number
+  env: Record<string, string>
+  /** `signalpost start` on this folder. */
+  start: (env?: Record<string, string>) => Program
+  /** What is kept about the first accounts. */
+  accounts: () => Promise<Accounts>
+  /** Where PostgreSQL notes its own pid. */
+  postmasterFile: string
+  /** The processes that descend from what was started, by their command lines. */
+  tree: () => { pid: number; command: string }[]
+  /** The pids of the `start`s that are still alive. */
+  running: () => number[]
+  /** Kills what still runs and removes the folder. */
+  clear: () => Promise<void>
+}
+
+/** The first accounts, as they are kept. */
+export type Accounts = Record<'admin' | 'reporter', { email: string; password: string }>
+
+/** Makes a place. `env` holds for everything that is started there. */
+export async function makePlace(env: Record<string, string> = {}): Promise<Place> {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'signalpost-e2e-'))
+  await chmod(dataDir, 0o711)
+  const [httpPort, receivePort] = [await freePort(), await freePort()]
+  const postgresDir = await reachableFolder(path.join(dataDir, 'postgres'), unprivileged())
+  const settings = {
+    DATA_DIR: dataDir,
+    HTTP_PORT: String(httpPort),
+    RECEIVE_PORT: String(receivePort),
+    LOG_LEVEL: 'info',
+    WORKERS: '1',
+    ...env,
+  }
+  const started: Program[] = []
+  const seen = new Set<number>()
+  const tree = () => {
+    const found = started.flatMap(({ pid }) => descendants(pid))
+    for (const { pid } of found) seen.add(pid)
+    return found
+  }
+  return {
+    dataDir,
+    url: `http://127.0.0.1:${httpPort}`,
+    receivePort,
+    env: settings,
+    start(more = {}) {
+      const program = startProgram(['start'], { ...settings, ...more })
+      started.push(program)
+      return program
+    },
+    accounts: async () =>
+      JSON.parse(await readFile(path.join(dataDir, 'accounts.json'), 'utf8')) as Accounts,
+    postmasterFile: path.join(postgresDir, 'postmaster.pid'),
+    tree,
+    running: () => started.map(({ pid }) => pid).filter(isAlive),
+    async clear() {
+      tree()
+      await Promise.all(started.filter(({ pid }) => isAlive(pid)).map((program) => program.stop()))
+      await killAll([...seen].filter(isAlive))
+      await rm(postgresDir, { recursive: true, force: true })
+      await rm(dataDir, { recursive: true, force: true, maxRetries: 5 })
+    },
+  }
+}
+
+/** Resolves when `start` has said that everything runs. */
+export async function untilRunning(program: Program): Promise<Program> {
+  await program.says(/Press Ctrl-C to stop\./)
+  return program
+}

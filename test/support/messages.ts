@@ -1,0 +1,56 @@
+/** A spam message that came from `ip`, an address of the bundled sample networks. */
+export function spamMessage(mark: string, { ip = '198.51.100.23' } = {}): Buffer<ArrayBuffer> {
+  return Buffer.from(
+    [
+      'Return-Path: <offers@shop.example>',
+      `Received: from mail.shop.example (mail.shop.example [${ip}])`,
+      ' by mx.provider.example (Postfix) with ESMTPS id 4ABC',
+      ' for <you@provider.example>; Mon, 16 Nov 2026 10:00:00 +0000',
+      'From: "Great Offers" <offers@shop.example>',
+      'To: you@provider.example',
+      `Subject: Cheap watches ${mark}`,
+      'Date: Mon, 16 Nov 2026 09:59:57 +0000',
+      `Message-ID: <${mark}@shop.example>`,
+      'MIME-Version: 1.0',
+      'Content-Type: text/plain; charset=utf-8',
+      '',
+      `Buy at https://shop.example/${mark} now. Café!`,
+      '',
+    ].join('\r\n'),
+  )
+}
+
+/** A delivery status notification (RFC 3464) that says `to` does not exist. */
+export function bounceMessage(to: string): Buffer<ArrayBuffer> {
+  return Buffer.from(
+    [
+      'From: MAILER-DAEMON@mx.desk.example',
+      'To: <fb@bounces.example>',
+      'Subject: Undelivered Mail Returned to Sender',
+      'Date: Mon, 16 Nov 2026 11:00:00 +0000',
+      'Message-ID: <bounce-1@mx.desk.example>',
+      'Auto-Submitted: auto-replied',
+      'MIME-Version: 1.0',
+      'Content-Type: multipart/report; report-type=delivery-status; boundary="bounce"',
+      '',
+      '--bounce',
+      'Content-Type: text/plain; charset=us-ascii',
+      '',
+      `<${to}>: host mx.desk.example said: 550 5.1.1 No such user`,
+      '',
+      '--bounce',
+      'Content-Type: message/delivery-status',
+      '',
+      'Reporting-MTA: dns; mx.desk.example',
+      'Arrival-Date: Mon, 16 Nov 2026 10:59:59 +0000',
+      '',
+      `Final-Recipient: rfc822; ${to}`,
+      'Action: failed',
+      'Status: 5.1.1',
+      'Diagnostic-Code: smtp; 550 5.1.1 No such user',
+      '',
+      '--bounce--',
+      '',
+    ].join('\r\n'),
+  )
+}

@@ -1,0 +1,71 @@
+import path from 'node:path'
+import { addAccount } from '../../src/commands/account.ts'
+import { importNetworks } from '../../src/commands/import-networks.ts'
+import { freePort } from '../../src/db/embedded.ts'
+import { systemClock } from '../../src/world.ts'
+import { freshDatabase, type TestDatabase } from './database.ts'
+import { type Program, startProgram } from './process.ts'
+import { apiClient, type Client } from './reporter.ts'
+
+/** A cloned database on which parts of the program are started one by one. */
+export type Site = {
+  database: TestDatabase
+  client: Client
+  token: string
+  url: string
+  receivePort: number
+  env: Record<string, string>
+  /** Starts `signalpost NAME` and waits until it is ready. */
+  start: (name: 'web' | 'work' | 'receive', env?: Record<string, string>) => Promise<Program>
+  /** Ends all that was started. */
+  clear: () => Promise<void>
+}
+
+/** The secret and the return paths' domain of every site. */
+export const siteSettings = {
+  secret: 'a secret of the tests, long enough for all',
+  domain: 'bounces.test.example',
+}
+
+const sampleNetworks = path.join(import.meta.dirname, '../../src/db/sample-networks.csv')
+
+/** Clones a database, knows the sample networks and one reporter in it; starts nothing yet. */
+export async function makeSite(env: Record<string, string> = {}): Promise<Site> {
+  const database = await freshDatabase()
+  const app = { pool: database.pool, clock: systemClock }
+  await importNetworks(sampleNetworks, app)
+  const account = { email: 'ann@reporters.example', password: undefined, isAdmin: false }
+  const { token = '' } = await addAccount({ ...account, wantsToken: true }, app)
+  const [httpPort, receivePort] = [await freePort(), await freePort()]
+  const url = `http://127.0.0.1:${httpPort}`
+  const settings = {
+    DATABASE_URL: database.url,
+    SECRET: siteSettings.secret,
+    RETURN_PATH_DOMAIN: siteSettings.domain,
+    HTTP_PORT: String(httpPort),
+    RECEIVE_PORT: String(receivePort),
+    WORKERS: '1',
+    LOG_LEVEL: 'warn',
+    DATABASE_CONNECTIONS: '5',
+    ...env,
+  }
+  const started: Program[] = []
+  return {
+    database,
+    client: apiClient(url, `Bearer ${token}`),
+    token,
+    url,
+    receivePort,
+    env: settings,
+    async start(name, more = {}) {
+      const program = startProgram([name], { ...settings, ...more })
+      started.push(program)
+      await program.ready
+      return program
+    },
+    async clear() {
+      await Promise.all(started.map((program) => program.stop()))
+      await database.close()
+    },
+  }
+}

@@ -1,0 +1,211 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { variableNames } from '../../src/config.ts'
+
+/** How a process ended. */
+export type Ending = { code: number | null; signal: NodeJS.Signals | null }
+
+/** The real program, running. */
+export type Program = {
+  pid: number
+  /** All it has written, to standard output and standard error. */
+  said: () => string
+  /** Resolves as soon as it has written this; rejects when it ends before. */
+  says: (words: RegExp) => Promise<RegExpExecArray>
+  /** Resolves when a part reports over its channel that it is ready. */
+  ready: Promise<void>
+  ended: Promise<Ending>
+  /** A signal to the process alone. */
+  kill: (signal: NodeJS.Signals) => void
+  /** A signal to its group, as Ctrl-C on a terminal is. */
+  killGroup: (signal: NodeJS.Signals) => void
+  /** Asks it to end and waits; kills it when it does not. */
+  stop: () => Promise<Ending>
+}
+
+/** What a command that ends by itself left. */
+export type Outcome = { code: number | null; stdout: string; stderr: string }
+
+const main = path.join(import.meta.dirname, '..', '..', 'src', 'main.ts')
+const PATIENCE_MS = 60_000
+const STOP_MS = 25_000
+const RUN_MS = 15_000
+
+/** Starts `signalpost …` under these settings, none inherited, in a process group of its own. */
+export function startProgram(args: readonly string[], env: Record<string, string>): Program {
+  const child = spawn(process.execPath, [main, ...args], {
+    env: environment(env),
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    detached: true,
+  })
+  let text = ''
+  const listeners = new Set<() => void>()
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (chunk) => {
+      text += String(chunk)
+      for (const listener of listeners) listener()
+    })
+  }
+  const ended = new Promise<Ending>((resolve) => {
+    child.once('close', (code, signal) => resolve({ code, signal }))
+  })
+  const ready = new Promise<void>((resolve, reject) => {
+    child.on('message', (message) => {
+      if (message === 'ready') resolve()
+    })
+    void ended.then(() => reject(new Error(`"${args.join(' ')}" ended early:\n${text}`)))
+  })
+  ready.catch(() => undefined)
+  return {
+    pid: pidOf(child),
+    said: () => text,
+    says: (words) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          const found = words.exec(text)
+          if (!found) return
+          listeners.delete(look)
+          resolve(found)
+        }
+        listeners.add(look)
+        look()
+        const give = (why: string) => () => reject(new Error(`${why} before ${words}:\n${text}`))
+        void ended.then(give('It ended'))
+        void wait(PATIENCE_MS, undefined, { ref: false }).then(give('Time was up'))
+      }),
+    ready,
+    ended,
+    kill: (signal) => void child.kill(signal),
+    killGroup: (signal) => process.kill(-pidOf(child), signal),
+    stop: async () => {
+      child.kill('SIGTERM')
+      const killer = setTimeout(() => child.kill('SIGKILL'), STOP_MS)
+      const ending = await ended
+      clearTimeout(killer)
+      return ending
+    },
+  }
+}
+
+/** Runs `signalpost …` to its end; one that finds none is killed, and its code is null. */
+export function runProgram(
+  args: readonly string[],
+  env: Record<string, string>,
+  input: string | Buffer = '',
+): Promise<Outcome> {
+  const child = spawn(process.execPath, [main, ...args], {
+    env: environment(env),
+    timeout: RUN_MS,
+    killSignal: 'SIGKILL',
+  })
+  let [stdout, stderr] = ['', '']
+  child.stdout.on('data', (chunk) => (stdout += String(chunk)))
+  child.stderr.on('data', (chunk) => (stderr += String(chunk)))
+  // A command that never reads its input closes it early.
+  child.stdin.on('error', () => undefined)
+  child.stdin.end(input)
+  return new Promise((resolve) => {
+    child.once('close', (code) => resolve({ code, stdout, stderr }))
+  })
+}
+
+/** Asks again and again until the answer is not undefined; throws with `what` when time is up. */
+export async function until<T>(
+  what: string,
+  ask: () => T | undefined | Promise<T | undefined>,
+  patienceMs = PATIENCE_MS,
+): Promise<T> {
+  let obstacle: unknown
+  for (const deadline = Date.now() + patienceMs; Date.now() < deadline; await wait(20)) {
+    try {
+      const answer = await ask()
+      if (answer !== undefined) return answer
+    } catch (error) {
+      obstacle = error
+    }
+  }
+  throw new Error(`Not in time: ${what}`, { cause: obstacle })
+}
+
+/** Whether a process runs; one that has ended but was not waited for does not. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+  } catch {
+    return false
+  }
+  return stateOf(pid) !== 'Z'
+}
+
+/** Kills processes with no chance to finish anything, and waits until they are gone. */
+export async function killAll(pids: readonly number[]): Promise<void> {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, 'SIGKILL')
+    } catch {
+      // It went with another.
+    }
+  }
+  await untilGone(pids)
+}
+
+/** Resolves when all these processes have ended. */
+export async function untilGone(pids: readonly number[], patienceMs = STOP_MS): Promise<void> {
+  await until('the end of all processes', () => (pids.some(isAlive) ? undefined : true), patienceMs)
+}
+
+/** The living processes that descend from one, parents first, with their command lines. */
+export function descendants(pid: number): { pid: number; command: string }[] {
+  const all = processes()
+  const found: { pid: number; command: string }[] = []
+  const visit = (parent: number) => {
+    for (const one of all.filter((candidate) => candidate.parent === parent)) {
+      if (isAlive(one.pid)) found.push({ pid: one.pid, command: one.command })
+      visit(one.pid)
+    }
+  }
+  visit(pid)
+  return found
+}
+
+function environment(env: Record<string, string>): NodeJS.ProcessEnv {
+  const rest = Object.entries(process.env).filter(([name]) => !variableNames.includes(name))
+  // Of vitest's own settings none may change what the program does.
+  return { ...Object.fromEntries(rest), NODE_OPTIONS: '', NODE_NO_WARNINGS: '1', ...env }
+}
+
+function pidOf({ pid }: ChildProcess): number {
+  if (pid === undefined) throw new Error('The program could not be started.')
+  return pid
+}
+
+function stateOf(pid: number): string | undefined {
+  return existsSync('/proc') ? readStat(pid)?.state : undefined
+}
+
+function processes(): { pid: number; parent: number; command: string }[] {
+  if (existsSync('/proc')) {
+    return readdirSync('/proc').flatMap((name) => {
+      const stat = /^\d+$/.test(name) ? readStat(Number(name)) : undefined
+      return stat ? [{ pid: Number(name), parent: stat.parent, command: stat.command }] : []
+    })
+  }
+  const table = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' })
+  return table.split('\n').flatMap((line) => {
+    const [, pid, parent, command = ''] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? []
+    return pid === undefined ? [] : [{ pid: Number(pid), parent: Number(parent), command }]
+  })
+}
+
+function readStat(pid: number): { state: string; parent: number; command: string } | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    const [state = '', parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()
+    return { state, parent: Number(parent), command }
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,41 @@
+import type { Pool } from '../../src/db/pool.ts'
+import { inTransaction } from '../../src/db/pool.ts'
+import { insertReports, type NewReport } from '../../src/db/reports.ts'
+import { uuidv7 } from '../../src/world.ts'
+
+/** A report as intake makes it; `fields` replaces what matters. */
+export function newReport(fields: Partial<NewReport> = {}): NewReport {
+  const receivedAt = fields.receivedAt ?? new Date()
+  return {
+    id: uuidv7(receivedAt),
+    reporterId: '00000000-0000-7000-8000-000000000001',
+    channel: 'api',
+    kind: 'spam',
+    receivedAt,
+    messageBytes: 100,
+    author: 'offers@shop.example',
+    subject: 'Cheap watches',
+    messageId: '<1@shop.example>',
+    datedAt: null,
+    comment: null,
+    receivedVia: [],
+    ...fields,
+  }
+}
+
+/** Adds reports and returns their ids. */
+export async function addReports(pool: Pool, reports: readonly NewReport[]): Promise<string[]> {
+  await inTransaction(pool, (tx) => insertReports(tx, reports))
+  return reports.map(({ id }) => id)
+}
+
+/** Settles when `work` is waiting for a lock of another transaction, as PostgreSQL sees it. */
+export async function untilBlocked(pool: Pool): Promise<void> {
+  for (;;) {
+    const { rows } = await pool.query(
+      `select pid from pg_stat_activity
+       where datname = current_database() and wait_event_type = 'Lock'`,
+    )
+    if (rows.length > 0) return
+  }
+}

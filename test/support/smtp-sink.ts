@@ -1,0 +1,117 @@
+import type { AddressInfo, Socket } from 'node:net'
+import { SMTPServer } from 'smtp-server'
+import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
+
+/** One message as the sink took it: the envelope, and the bytes after dot-unstuffing. */
+export type SunkMail = { from: string; to: string[]; raw: Buffer; connection: string }
+
+/** Where in the session a failure strikes: `dot` is the reply to the message itself. */
+export type SinkStep = 'connect' | 'mail' | 'rcpt' | 'dot'
+
+/**
+ * What happens instead of a good answer: an SMTP reply, the connection cut, no answer at all, or
+ * (at `dot`) the message kept and the connection cut before the answer.
+ */
+export type SinkFailure = { code: number; text?: string } | 'drop' | 'stall' | 'keep-and-drop'
+
+/** A local SMTP server that keeps what it gets and fails when told to. */
+export type SmtpSink = {
+  url: string
+  port: number
+  messages: SunkMail[]
+  /** How many connections were opened so far. */
+  connections(): number
+  /** The next `count` sessions that come to `step` fail there. */
+  failNext(step: SinkStep, failure: SinkFailure, count?: number): void
+  /** Resolves as soon as the sink holds `count` messages. */
+  received(count: number): Promise<SunkMail[]>
+  close(): Promise<void>
+}
+
+type Callback = (error?: Error | null) => void
+
+/** Starts a sink on an ephemeral port of the loopback interface. Greets after 100 ms. */
+export async function startSmtpSink(options: { sizeMax?: number } = {}): Promise<SmtpSink> {
+  const messages: SunkMail[] = []
+  const failures: { step: SinkStep; failure: SinkFailure }[] = []
+  const sockets = new Map<number, Socket>()
+  const waiting = new Set<{ count: number; resolve: (mails: SunkMail[]) => void }>()
+  let connections = 0
+
+  const keep = (mail: SunkMail) => {
+    messages.push(mail)
+    for (const waiter of waiting) {
+      if (messages.length < waiter.count) continue
+      waiting.delete(waiter)
+      waiter.resolve(messages)
+    }
+  }
+
+  /** Lets the step pass, or does what was ordered for it. */
+  const pass = (
+    step: SinkStep,
+    session: SMTPServerSession,
+    callback: Callback,
+    mail?: SunkMail,
+  ) => {
+    const index = failures.findIndex((planned) => planned.step === step)
+    const failure = index < 0 ? undefined : failures.splice(index, 1)[0]?.failure
+    if (mail !== undefined && (failure === undefined || failure === 'keep-and-drop')) keep(mail)
+    if (failure === undefined) return callback()
+    if (failure === 'stall') return
+    if (typeof failure === 'string') return sockets.get(session.remotePort)?.destroy()
+    const { code, text = 'as ordered by the test' } = failure
+    callback(Object.assign(new Error(text), { responseCode: code }))
+  }
+
+  const server = new SMTPServer({
+    disabledCommands: ['AUTH', 'STARTTLS'],
+    disableReverseLookup: true,
+    logger: false,
+    ...(options.sizeMax === undefined ? {} : { size: options.sizeMax }),
+    onConnect: (session, callback) => pass('connect', session, callback),
+    onMailFrom: (_address, session, callback) => pass('mail', session, callback),
+    onRcptTo: (_address, session, callback) => pass('rcpt', session, callback),
+    onData: (stream, session, callback) => {
+      void readAll(stream).then((raw) => {
+        const { mailFrom, rcptTo } = session.envelope
+        const from = mailFrom === false ? '' : mailFrom.address
+        const to = rcptTo.map(({ address }) => address)
+        pass('dot', session, callback, { from, to, raw, connection: session.id })
+      })
+    },
+  })
+  server.server.on('connection', (socket: Socket) => {
+    connections += 1
+    const port = socket.remotePort ?? 0
+    sockets.set(port, socket)
+    socket.once('close', () => sockets.delete(port))
+  })
+  server.on('error', () => undefined)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.server.address() as AddressInfo
+
+  return {
+    url: `smtp://127.0.0.1:${String(port)}`,
+    port,
+    messages,
+    connections: () => connections,
+    failNext(step, failure, count = 1) {
+      for (let made = 0; made < count; made += 1) failures.push({ step, failure })
+    },
+    received(count) {
+      if (messages.length >= count) return Promise.resolve(messages)
+      return new Promise((resolve) => waiting.add({ count, resolve }))
+    },
+    async close() {
+      for (const socket of sockets.values()) socket.destroy()
+      await new Promise<void>((resolve) => server.close(resolve))
+    },
+  }
+}
+
+async function readAll(stream: SMTPServerDataStream): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of stream) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks)
+}

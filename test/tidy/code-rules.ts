@@ -1,0 +1,202 @@
+import ts from 'typescript'
+import { collect, placeOf, syntaxOf, typescriptIn } from './tree.ts'
+import type { Rule, TidyFile } from './tree.ts'
+
+const environment: Rule = {
+  name: 'process.env is read in main.ts only',
+  check: (tree) =>
+    typescriptIn(tree, 'src')
+      .filter(({ path }) => path !== 'src/main.ts')
+      .flatMap((file) =>
+        collect(file, (node) =>
+          memberOf(node, 'process') === 'env'
+            ? `${placeOf(file, node)} reads process.env: make it a setting in config.ts`
+            : undefined,
+        ),
+      ),
+  raises: [
+    ['src/a.ts:2', { 'src/a.ts': '\nexport const a = process.env.A' }],
+    ['src/db/a.ts:1', { 'src/db/a.ts': "const a = process['env']" }],
+    ['src/db/a.ts:1', { 'src/db/a.ts': 'const { env } = process' }],
+  ],
+  passes: [
+    {
+      'src/main.ts': 'process.env',
+      'src/a.ts': "// process.env\nconst a = { env: 'process.env' }",
+    },
+    { 'test/a.ts': 'process.env' },
+  ],
+}
+
+/** The instant and chance come from here; `main.ts` starts it all. */
+const worldly = ['src/world.ts', 'src/main.ts']
+const stopwatchRooms = /^src\/(commands|http|db|queue|outbound|jobs)\//
+
+const chance: Rule = {
+  name: 'time and chance are handed in: the clock and the dice are in world.ts',
+  check: (tree) =>
+    typescriptIn(tree, 'src')
+      .filter(({ path }) => !worldly.includes(path))
+      .flatMap((file) =>
+        collect(file, (node) => {
+          const what = unfit(node, file)
+          return what && `${placeOf(file, node)} uses ${what}: have it handed in (world.ts)`
+        }),
+      ),
+  raises: [
+    ['src/mail/a.ts:1', { 'src/mail/a.ts': 'const a = Date.now()' }],
+    ['src/db/a.ts:1', { 'src/db/a.ts': 'const a = new Date()' }],
+    ['src/db/a.ts:1', { 'src/db/a.ts': 'const a = Date()' }],
+    ['src/http/a.ts:1', { 'src/http/a.ts': 'const a = Math.random' }],
+    ['src/http/a.ts:1', { 'src/http/a.ts': "import { randomBytes } from 'node:crypto'" }],
+    ['src/http/a.ts:1', { 'src/http/a.ts': 'crypto.randomUUID()' }],
+    ['src/mail/a.ts:1', { 'src/mail/a.ts': 'const a = performance.now()' }],
+  ],
+  passes: [
+    { 'src/world.ts': 'new Date()', 'src/main.ts': 'Date.now()' },
+    { 'src/db/a.ts': "new Date(0)\nperformance.now()\nimport { createHash } from 'node:crypto'" },
+    { 'src/mail/a.ts': 'Date.parse(a); Date.UTC(b); new Date(c) // Date.now()' },
+  ],
+}
+
+function unfit(node: ts.Node, file: TidyFile): string | undefined {
+  if (memberOf(node, 'Date') === 'now') return 'Date.now'
+  if (memberOf(node, 'Math') === 'random') return 'Math.random'
+  if (memberOf(node, 'performance') === 'now' && !stopwatchRooms.test(file.path)) {
+    return 'performance.now'
+  }
+  if ((ts.isNewExpression(node) || ts.isCallExpression(node)) && isNamed(node.expression, 'Date')) {
+    const isNow = (node.arguments ?? []).length === 0 || ts.isCallExpression(node)
+    return isNow ? 'the present instant' : undefined
+  }
+  const isDice = ts.isIdentifier(node) && /^(randomBytes|randomUUID|randomInt)$/.test(node.text)
+  return isDice ? node.text : undefined
+}
+
+/** The member taken of a global, however it is spelled: `a.b`, `a['b']`, `const { b } = a`. */
+function memberOf(node: ts.Node, name: string): string | undefined {
+  if (ts.isPropertyAccessExpression(node)) {
+    return isNamed(node.expression, name) ? node.name.text : undefined
+  }
+  if (ts.isElementAccessExpression(node) && ts.isStringLiteral(node.argumentExpression)) {
+    return isNamed(node.expression, name) ? node.argumentExpression.text : undefined
+  }
+  if (!ts.isBindingElement(node) || !ts.isVariableDeclaration(node.parent.parent)) return undefined
+  const { initializer } = node.parent.parent
+  const key = node.propertyName ?? node.name
+  return initializer && isNamed(initializer, name) && ts.isIdentifier(key) ? key.text : undefined
+}
+
+function isNamed(node: ts.Node, name: string): boolean {
+  return ts.isIdentifier(node) && node.text === name
+}
+
+/** Files of which a library demands a default export. */
+const defaultExporters = ['src/jobs/parser-thread.ts']
+
+const names: Rule = {
+  name: 'exports have names',
+  check: (tree) =>
+    typescriptIn(tree, 'src', 'scripts', 'test')
+      .filter(
+        ({ path }) => !defaultExporters.includes(path) && path !== 'test/support/global-setup.ts',
+      )
+      .flatMap((file) =>
+        syntaxOf(file)
+          .statements.filter(isDefaultExport)
+          .map((node) => `${placeOf(file, node)} exports a default: give it its name`),
+      ),
+  raises: [
+    ['src/a.ts:1', { 'src/a.ts': 'export default function a() {}' }],
+    ['src/a.ts:1', { 'src/a.ts': 'export default 1' }],
+    ['src/a.ts:2', { 'src/a.ts': 'const a = 1\nexport { a as default }' }],
+  ],
+  passes: [{ 'src/jobs/parser-thread.ts': 'export default 1', 'src/a.ts': 'export const a = 1' }],
+}
+
+function isDefaultExport(node: ts.Statement): boolean {
+  if (ts.isExportAssignment(node)) return true
+  if (ts.isExportDeclaration(node)) {
+    const { exportClause: clause } = node
+    return (
+      !!clause &&
+      ts.isNamedExports(clause) &&
+      clause.elements.some(({ name }) => name.text === 'default')
+    )
+  }
+  if (!ts.canHaveModifiers(node)) return false
+  return !!ts.getModifiers(node)?.some(({ kind }) => kind === ts.SyntaxKind.DefaultKeyword)
+}
+
+const barrels: Rule = {
+  name: 'no barrels: what is imported is imported from where it is made',
+  check: (tree) =>
+    typescriptIn(tree, 'src', 'scripts', 'test').flatMap((file) =>
+      syntaxOf(file)
+        .statements.filter((node) => ts.isExportDeclaration(node) && node.moduleSpecifier)
+        .map((node) => `${placeOf(file, node)} exports what another file makes: import it there`),
+    ),
+  raises: [
+    ['src/a.ts:1', { 'src/a.ts': "export * from './b.ts'" }],
+    ['src/a.ts:2', { 'src/a.ts': "export const a = 1\nexport type { B } from './b.ts'" }],
+  ],
+  passes: [{ 'src/a.ts': "import { b } from './b.ts'\nexport const a = b" }],
+}
+
+const comments: Rule = {
+  name: 'every export says what it promises',
+  check: (tree) =>
+    typescriptIn(tree, 'src', 'scripts', 'test').flatMap((file) =>
+      syntaxOf(file)
+        .statements.filter((node) => isExported(node) && !hasDoc(file, node))
+        .map(
+          (node) => `${placeOf(file, node)} exports without a /** comment */: say what it promises`,
+        ),
+    ),
+  raises: [
+    ['src/a.ts:1', { 'src/a.ts': 'export const a = 1' }],
+    ['src/a.ts:2', { 'src/a.ts': '// not a doc comment\nexport type A = 1' }],
+    ['test/a.ts:2', { 'test/a.ts': '/** A. */ const a = 1\nexport function b() {}' }],
+    ['src/a.ts:2', { 'src/a.ts': '/** A. */ const a = 1\nexport { a }' }],
+  ],
+  passes: [
+    { 'src/a.ts': '/** What a is. */\nexport const a = 1\nconst b = 2' },
+    { 'test/a.ts': "declare module 'vitest' { export interface A { b: 1 } }" },
+  ],
+}
+
+function isExported(node: ts.Statement): boolean {
+  if (ts.isExportDeclaration(node)) return node.moduleSpecifier === undefined
+  if (!ts.canHaveModifiers(node)) return false
+  return !!ts.getModifiers(node)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword)
+}
+
+function hasDoc(file: TidyFile, node: ts.Node): boolean {
+  const ranges = ts.getLeadingCommentRanges(file.text, node.getFullStart()) ?? []
+  return ranges.some(({ pos, end }) => /^\/\*\*\s*\S/.test(file.text.slice(pos, end - 2)))
+}
+
+const testFunctions = /^(test|it|describe|suite|bench)\b.*\.(only|skip|todo|fails)$/
+
+const whole: Rule = {
+  name: 'no test is left out, and none is alone',
+  check: (tree) =>
+    typescriptIn(tree, 'test').flatMap((file) =>
+      collect(file, (node) =>
+        ts.isPropertyAccessExpression(node) &&
+        testFunctions.test(node.getText().replaceAll(/\s/g, ''))
+          ? `${placeOf(file, node)} uses ${node.getText()}: mend the test or take it out`
+          : undefined,
+      ),
+    ),
+  raises: [
+    ['test/a.test.ts:2', { 'test/a.test.ts': "\ntest.only('a', () => undefined)" }],
+    ['test/a.test.ts:1', { 'test/a.test.ts': "describe.skip('a', b)" }],
+    ['test/a.test.ts:1', { 'test/a.test.ts': "it.todo('a')" }],
+    ['test/a.test.ts:1', { 'test/a.test.ts': "test.concurrent.only('a', b)" }],
+  ],
+  passes: [{ 'test/a.test.ts': "test.skipIf(a)('test.only', b)\ntest.for([])('c', d)" }],
+}
+
+/** How the program is written. */
+export const codeRules: readonly Rule[] = [environment, chance, names, barrels, comments, whole]

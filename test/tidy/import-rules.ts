@@ -1,0 +1,174 @@
+import { importsOf, packageOf, resolved, roomOf, typescriptIn } from './tree.ts'
+import type { Import, Rule, TidyFile, Tree } from './tree.ts'
+
+const knowledge = ['mail', 'analysis', 'verdict', 'reputation']
+
+/** "Who imports whom" of `src/README.md`: what is not in a room's line is refused. */
+export const mayImport: Readonly<Record<string, { values: readonly string[]; types?: string[] }>> =
+  {
+    mail: { values: [] },
+    reputation: { values: [] },
+    analysis: { values: ['mail'] },
+    verdict: { values: ['mail', 'analysis', 'reputation'] },
+    db: { values: [], types: knowledge },
+    queue: { values: ['db'] },
+    counters: { values: ['analysis', 'db'] },
+    outbound: { values: ['mail'] },
+    intake: { values: ['mail', 'db', 'queue'] },
+    jobs: { values: [...knowledge, 'counters', 'db', 'queue'] },
+    http: { values: ['mail', 'intake', 'db', 'queue', 'counters', 'verdict'] },
+    errors: { values: [] },
+    world: { values: [] },
+    log: { values: [] },
+    config: { values: [] },
+    app: { values: [], types: ['config', 'db', 'queue', 'outbound'] },
+  }
+
+const unbound = ['commands', 'main']
+const freeTypes = ['world', 'log', 'app']
+/** What knowledge may use of Node: arithmetic on values, no door to the outside. */
+const pureModules = ['assert', 'buffer', 'crypto', 'punycode', 'string_decoder', 'url', 'util']
+
+type Crossing = Import & { from: string; to: string }
+
+function crossings(file: TidyFile): Crossing[] {
+  const from = roomOf(file.path)
+  return importsOf(file).flatMap((one) => {
+    if (!one.specifier.startsWith('.')) return []
+    const target = resolved(file, one.specifier)
+    const to = target.startsWith('src/') ? roomOf(target) : `../${target}`
+    return to === from ? [] : [{ ...one, from, to }]
+  })
+}
+
+function isAllowed({ from, to, isType, names }: Crossing): boolean {
+  if (to.startsWith('../')) return false
+  if (unbound.includes(from)) return true
+  if (to === 'errors') return true
+  const isKnowing = knowledge.includes(from)
+  if (isType && freeTypes.includes(to)) return !(isKnowing && to === 'app')
+  // Identifiers are made where rows are made; the time in them is handed in.
+  if (to === 'world') return !isKnowing && !names.includes('systemClock')
+  const allowed = mayImport[from]
+  if (!allowed) return false
+  return allowed.values.includes(to) || (isType && (allowed.types ?? []).includes(to))
+}
+
+const rooms: Rule = {
+  name: 'a room imports only the rooms that "Who imports whom" allows it',
+  check: (tree) =>
+    typescriptIn(tree, 'src')
+      .flatMap(crossings)
+      .filter((crossing) => !isAllowed(crossing))
+      .map(({ at, from, to, isType }) => {
+        const what = isType ? 'a type of' : 'from'
+        return `${at} ${from} imports ${what} ${to}: hand it in, or move it to another room`
+      }),
+  raises: [
+    ['src/mail/a.ts:1', { 'src/mail/a.ts': "import { b } from '../db/b.ts'" }],
+    ['src/mail/a.ts:1', { 'src/mail/a.ts': "import type { App } from '../app.ts'" }],
+    ['src/mail/a.ts:1', { 'src/mail/a.ts': "import { uuidv7 } from '../world.ts'" }],
+    ['src/http/a.ts:2', { 'src/http/a.ts': "\nimport type { B } from '../jobs/b.ts'" }],
+    ['src/jobs/a.ts:1', { 'src/jobs/a.ts': "import { b } from '../http/api/b.ts'" }],
+    ['src/db/a.ts:1', { 'src/db/a.ts': "import { b } from '../mail/b.ts'" }],
+    ['src/db/a.ts:1', { 'src/db/a.ts': "import { type B } from '../mail/b.ts'" }],
+    ['src/db/a.ts:1', { 'src/db/a.ts': "export const b = () => import('../mail/b.ts')" }],
+    ['src/queue/a.ts:1', { 'src/queue/a.ts': "export * from '../mail/b.ts'" }],
+    ['src/http/a.ts:1', { 'src/http/a.ts': "import { systemClock } from '../world.ts'" }],
+    ['src/http/a.ts:1', { 'src/http/a.ts': "type A = import('../commands/b.ts').B" }],
+    ['src/intake/a.ts:1', { 'src/intake/a.ts': "import { a } from '../../test/a.ts'" }],
+    ['src/commands/a.ts:1', { 'src/commands/a.ts': "import { a } from '../../scripts/a.ts'" }],
+    ['src/novel/a.ts:1', { 'src/novel/a.ts': "import { a } from '../mail/a.ts'" }],
+  ],
+  passes: [
+    { 'src/mail/a.ts': "import { CallerError } from '../errors.ts'\nimport { b } from './b.ts'" },
+    { 'src/mail/a.ts': "import type { Clock } from '../world.ts'" },
+    { 'src/db/a.ts': "import type { B } from '../mail/b.ts'\nimport { u } from '../world.ts'" },
+    { 'src/http/api/a.ts': "import type { App } from '../../app.ts'\nimport { a } from '../a.ts'" },
+    { 'src/commands/a.ts': "import { a } from '../http/a.ts'\nimport { b } from '../jobs/b.ts'" },
+  ],
+}
+
+const pure: Rule = {
+  name: 'knowledge would run with the cable out: no file, socket, process or clock of Node',
+  check: (tree) =>
+    typescriptIn(tree, ...knowledge.map((room) => `src/${room}`)).flatMap((file) =>
+      importsOf(file)
+        .filter(({ specifier }) => /^node:/.test(specifier))
+        .filter(({ specifier }) => !pureModules.includes(specifier.slice('node:'.length)))
+        .map(({ at, specifier }) => `${at} imports ${specifier}: have its answer handed in`),
+    ),
+  raises: [
+    ['src/mail/a.ts:1', { 'src/mail/a.ts': "import { resolve } from 'node:dns'" }],
+    ['src/verdict/a.ts:1', { 'src/verdict/a.ts': "import { readFile } from 'node:fs/promises'" }],
+  ],
+  passes: [
+    { 'src/mail/a.ts': "import { createHash } from 'node:crypto'" },
+    { 'src/db/a.ts': "import { readFile } from 'node:fs/promises'" },
+  ],
+}
+
+/** Libraries that may be met in more than one room, and why. */
+const everywhere: Readonly<Record<string, string>> = {
+  zod: 'every door checks what comes in by a schema of its own',
+}
+
+function homesOf(tree: Tree): Map<string, Map<string, string>> {
+  const homes = new Map<string, Map<string, string>>()
+  for (const file of typescriptIn(tree, 'src')) {
+    for (const { specifier, at } of importsOf(file)) {
+      const name = packageOf(specifier)
+      if (name === undefined || name in everywhere) continue
+      const rooms = homes.get(name) ?? new Map<string, string>()
+      if (!rooms.has(roomOf(file.path))) rooms.set(roomOf(file.path), at)
+      homes.set(name, rooms)
+    }
+  }
+  return homes
+}
+
+const libraries: Rule = {
+  name: 'a library lives in one room, its types too',
+  check: (tree) =>
+    [...homesOf(tree)].flatMap(([name, rooms]) => {
+      if (rooms.size < 2) return []
+      const list = [...rooms.keys()].join(' and ')
+      const last = [...rooms.values()].at(-1) ?? ''
+      return [`${last} imports ${name}, which now lives in ${list}: keep one and hand it on`]
+    }),
+  raises: [
+    [
+      'src/http/a.ts:2',
+      { 'src/db/a.ts': "import pg from 'pg'", 'src/http/a.ts': "\nimport type pg from 'pg'" },
+    ],
+    [
+      'src/mail/a.ts:1',
+      { 'src/db/a.ts': "import a from '@x/y/a'", 'src/mail/a.ts': "import b from '@x/y'" },
+    ],
+  ],
+  passes: [
+    {
+      'src/db/a.ts': "import pg from 'pg'",
+      'src/db/b.ts': "import pg from 'pg'\nimport { z } from 'zod'",
+      'src/http/a.ts': "import { z } from 'zod'\nimport a from 'node:fs'",
+    },
+  ],
+}
+
+const endings: Rule = {
+  name: 'an import of our own names the file, with its .ts',
+  check: (tree) =>
+    typescriptIn(tree, 'src', 'scripts', 'test').flatMap((file) =>
+      importsOf(file)
+        .filter(({ specifier }) => specifier.startsWith('.') && !/\.(ts|json)$/.test(specifier))
+        .map(({ at, specifier }) => `${at} imports ${specifier}: write ${specifier}.ts`),
+    ),
+  raises: [
+    ['src/mail/a.ts:1', { 'src/mail/a.ts': "import { b } from './b'" }],
+    ['test/a.ts:1', { 'test/a.ts': "import { b } from '../src/b.js'" }],
+  ],
+  passes: [{ 'src/mail/a.ts': "import { b } from './b.ts'\nimport c from 'c'" }],
+}
+
+/** Who imports whom and what. */
+export const importRules: readonly Rule[] = [rooms, pure, libraries, endings]

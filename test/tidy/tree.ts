@@ -1,0 +1,149 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import ts from 'typescript'
+
+/** One file of the project; `path` is relative to its root, with slashes. */
+export type TidyFile = { path: string; text: string; lines: readonly string[] }
+
+/** What a rule looks at: all files at once, in the order of their paths. */
+export type Tree = readonly TidyFile[]
+
+/** What a rule found: `path:line`, and what to do about it. */
+export type Breach = string
+
+/** A rule of the house. The samples prove that it raises, and that it does not raise too much. */
+export type Rule = {
+  /** A sentence. */
+  name: string
+  check: (tree: Tree) => Breach[]
+  /** Wrong trees, each with the place that must be named. */
+  raises: readonly (readonly [at: string, files: Sample])[]
+  /** Trees that are nearly wrong. */
+  passes: readonly Sample[]
+}
+
+/** A small tree: text by path. */
+export type Sample = Readonly<Record<string, string>>
+
+/** A tree made of a sample. */
+export function treeOf(sample: Sample): Tree {
+  return Object.entries(sample).map(([path, text]) => ({ path, text, lines: text.split('\n') }))
+}
+
+const ignoredFolders = new Set(['node_modules', '.git', 'var', 'coverage'])
+const readable = /\.(ts|js|mjs|json|sql|md|eta|css|csv|example)$|(^|\/)(\.npmrc|run|LICENSE)$/
+
+/** The tree below a folder, without what is made or installed; files of mail have no text here. */
+export function readTree(root: string): Tree {
+  return walk(root, '').map((file) => {
+    const text = readable.test(file) ? readFileSync(path.join(root, file), 'utf8') : ''
+    return { path: file, text, lines: text.split('\n') }
+  })
+}
+
+function walk(root: string, folder: string): string[] {
+  const entries = readdirSync(path.join(root, folder), { withFileTypes: true })
+  return entries
+    .filter(({ name }) => !ignoredFolders.has(name))
+    .flatMap((entry) => {
+      const file = path.posix.join(folder, entry.name)
+      return entry.isDirectory() ? walk(root, file) : [file]
+    })
+    .sort()
+}
+
+const parsed = new WeakMap<TidyFile, ts.SourceFile>()
+
+/** The syntax of a TypeScript file. */
+export function syntaxOf(file: TidyFile): ts.SourceFile {
+  const known = parsed.get(file)
+  if (known) return known
+  const made = ts.createSourceFile(file.path, file.text, ts.ScriptTarget.Latest, true)
+  parsed.set(file, made)
+  return made
+}
+
+/** `path:line` of a node. */
+export function placeOf(file: TidyFile, node: ts.Node): string {
+  const { line } = syntaxOf(file).getLineAndCharacterOfPosition(node.getStart())
+  return `${file.path}:${line + 1}`
+}
+
+/** Every node of a file for which `pick` gives something. */
+export function collect<T>(file: TidyFile, pick: (node: ts.Node) => T | undefined): T[] {
+  const found: T[] = []
+  const visit = (node: ts.Node): void => {
+    const picked = pick(node)
+    if (picked !== undefined) found.push(picked)
+    ts.forEachChild(node, visit)
+  }
+  visit(syntaxOf(file))
+  return found
+}
+
+/** One import, re-export, `import()` or `import('…').Type`. */
+export type Import = {
+  at: string
+  specifier: string
+  /** Gone at run time: `import type`. An `import { type A }` still runs the other file. */
+  isType: boolean
+  /** Names as the other file exports them. */
+  names: readonly string[]
+}
+
+/** All imports of a file. */
+export function importsOf(file: TidyFile): Import[] {
+  return collect(file, (node) => {
+    const at = placeOf(file, node)
+    if (ts.isImportDeclaration(node) && ts.isStringLiteral(node.moduleSpecifier)) {
+      const { importClause, moduleSpecifier } = node
+      const isType = importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword
+      return { at, specifier: moduleSpecifier.text, isType, names: importedNames(importClause) }
+    }
+    if (ts.isExportDeclaration(node) && node.moduleSpecifier) {
+      if (!ts.isStringLiteral(node.moduleSpecifier)) return undefined
+      return { at, specifier: node.moduleSpecifier.text, isType: node.isTypeOnly, names: [] }
+    }
+    if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) {
+      const { literal } = node.argument
+      if (!ts.isStringLiteral(literal)) return undefined
+      return { at, specifier: literal.text, isType: true, names: [] }
+    }
+    if (!ts.isCallExpression(node) || node.expression.kind !== ts.SyntaxKind.ImportKeyword) {
+      return undefined
+    }
+    const [argument] = node.arguments
+    if (!argument || !ts.isStringLiteral(argument)) return undefined
+    return { at, specifier: argument.text, isType: false, names: [] }
+  })
+}
+
+function importedNames(clause: ts.ImportClause | undefined): string[] {
+  const bindings = clause?.namedBindings
+  if (!bindings || !ts.isNamedImports(bindings)) return []
+  return bindings.elements.map(({ name, propertyName }) => (propertyName ?? name).text)
+}
+
+/** The TypeScript files below one of these folders. */
+export function typescriptIn(tree: Tree, ...folders: readonly string[]): TidyFile[] {
+  return tree.filter(
+    ({ path }) => path.endsWith('.ts') && folders.some((folder) => path.startsWith(`${folder}/`)),
+  )
+}
+
+/** The file that a relative import means, from the root. */
+export function resolved(file: TidyFile, specifier: string): string {
+  return path.posix.join(path.posix.dirname(file.path), specifier)
+}
+
+/** The room of a file in `src`: its folder, or its own name when it lies beside the folders. */
+export function roomOf(file: string): string {
+  return (file.split('/')[1] ?? '').replace(/\.ts$/, '')
+}
+
+/** The package of a bare specifier; undefined for our own files and for Node's. */
+export function packageOf(specifier: string): string | undefined {
+  if (/^(\.|\/|node:|file:)/.test(specifier)) return undefined
+  const [first = '', second = ''] = specifier.split('/')
+  return first.startsWith('@') ? `${first}/${second}` : first
+}

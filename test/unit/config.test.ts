@@ -1,0 +1,129 @@
+import { expect, test } from 'vitest'
+import { readConfig, variableNames } from '../../src/config.ts'
+import { UsageError } from '../../src/errors.ts'
+
+const machine = { cores: 4, cwd: '/srv/signalpost' }
+
+function problemsOf(env: Record<string, string>): readonly string[] {
+  try {
+    readConfig(env, machine)
+    return []
+  } catch (error) {
+    if (error instanceof UsageError) return error.problems
+    throw error
+  }
+}
+
+test('an empty environment gives a working configuration that sends nothing', () => {
+  expect(readConfig({}, machine)).toEqual({
+    databaseUrl: undefined,
+    dataDir: '/srv/signalpost/var',
+    httpHost: '127.0.0.1',
+    httpPort: 8080,
+    publicUrl: 'http://localhost:8080',
+    smtpUrl: undefined,
+    mailFrom: 'feedback@signalpost.example',
+    returnPathDomain: 'bounces.signalpost.example',
+    secret: undefined,
+    receiveHost: '127.0.0.1',
+    receivePort: 2525,
+    receiveProtocol: 'smtp',
+    forwardTo: 'any',
+    workers: 4,
+    dnsServers: [],
+    logLevel: 'info',
+    messageBytesMax: 25_000_000,
+    retentionDays: 400,
+    databaseConnections: 10,
+  })
+})
+
+test('everything that is wrong is named at once, each with its variable', () => {
+  const problems = problemsOf({
+    DATABASE_URL: 'mysql://db/signalpost',
+    HTTP_PORT: '80800',
+    SMTP_URL: 'http://mail.example',
+    MAIL_FROM: 'nobody',
+    SECRET: 'short',
+    RECEIVE_PROTOCOL: 'pop3',
+    FORWARD_TO: 'everybody',
+    WORKERS: '0',
+    LOG_LEVEL: 'chatty',
+  })
+  const named = problems.map((problem) => problem.split(' ')[0])
+  expect(named).toEqual([
+    'DATABASE_URL',
+    'HTTP_PORT',
+    'SMTP_URL',
+    'MAIL_FROM',
+    'SECRET',
+    'RECEIVE_PROTOCOL',
+    'FORWARD_TO',
+    'WORKERS',
+    'LOG_LEVEL',
+  ])
+  expect(problems.every((problem) => problem.endsWith('(see .env.example)'))).toBe(true)
+})
+
+test('a faulty secret is not repeated in the problem', () => {
+  expect(problemsOf({ SECRET: 'hunter2' }).join()).not.toContain('hunter2')
+})
+
+test.for([
+  ['HTTP_PORT', '8080.5'],
+  ['HTTP_PORT', '-1'],
+  ['HTTP_PORT', 'http'],
+  ['PUBLIC_URL', 'ftp://spam.example'],
+  ['PUBLIC_URL', 'spam.example'],
+  ['RETURN_PATH_DOMAIN', 'bounces example'],
+  ['RETURN_PATH_DOMAIN', 'user@bounces.example'],
+  ['SECRET', 'x'.repeat(31)],
+  ['WORKERS', '65'],
+  ['WORKERS', 'NaN'],
+  ['RETENTION_DAYS', '0'],
+  ['DATABASE_CONNECTIONS', '501'],
+  ['FORWARD_TO', 'Any'],
+] as const)('%s may not be %j', ([name, value]) => {
+  expect(problemsOf({ [name]: value })).toHaveLength(1)
+})
+
+test.for([
+  ['HTTP_PORT', '0'],
+  ['HTTP_PORT', '65535'],
+  ['DATABASE_URL', 'postgresql://u:p@[::1]:5432/signalpost'],
+  ['SMTP_URL', 'smtps://user:pass@mail.example:465'],
+  ['SECRET', 'x'.repeat(32)],
+  ['WORKERS', '64'],
+  ['PUBLIC_URL', 'https://spam.example/reports/'],
+] as const)('%s may be %j', ([name, value]) => {
+  expect(problemsOf({ [name]: value })).toEqual([])
+})
+
+test('an empty variable counts as absent', () => {
+  const empty = Object.fromEntries(variableNames.map((name) => [name, '']))
+  expect(readConfig(empty, machine)).toEqual(readConfig({}, machine))
+})
+
+test('variables that are not ours do no harm', () => {
+  expect(readConfig({ PATH: '/bin', HTTP_PORTS: 'x' }, machine)).toEqual(readConfig({}, machine))
+})
+
+test('PUBLIC_URL loses its trailing slashes, and without it follows the port', () => {
+  const given = { PUBLIC_URL: 'https://spam.example//' }
+  expect(readConfig(given, machine).publicUrl).toBe('https://spam.example')
+  expect(readConfig({ HTTP_PORT: '9000' }, machine).publicUrl).toBe('http://localhost:9000')
+})
+
+test('DATA_DIR is taken from the working folder unless it is absolute', () => {
+  expect(readConfig({ DATA_DIR: 'data' }, machine).dataDir).toBe('/srv/signalpost/data')
+  expect(readConfig({ DATA_DIR: '/data' }, machine).dataDir).toBe('/data')
+})
+
+test('DNS_SERVERS are separated by commas or spaces, and the return path is in lower case', () => {
+  const config = readConfig(
+    { DNS_SERVERS: '192.0.2.53, 2001:db8::53', RETURN_PATH_DOMAIN: 'Bounces.Example' },
+    machine,
+  )
+  expect(config.dnsServers).toEqual(['192.0.2.53', '2001:db8::53'])
+  expect(config.returnPathDomain).toBe('bounces.example')
+})

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest'
+import { isOutage } from '../../src/db/outage.ts'
+import { reasonOf, sqlState, UsageError } from '../../src/errors.ts'
+
+const withCode = (code: unknown) => Object.assign(new Error('it failed'), { code })
+
+test.for([
+  ['23505', '23505'],
+  ['XX000', 'XX000'],
+  ['57P01', '57P01'],
+  ['EPIPE', undefined],
+  ['ECONNRESET', undefined],
+  ['2350', undefined],
+  [23505, undefined],
+  [undefined, undefined],
+] as const)('the SQLSTATE of an error with the code %j is %j', ([code, state]) => {
+  expect(sqlState(withCode(code))).toBe(state)
+})
+
+test.for([
+  ['the server shuts down', withCode('57P01'), true],
+  ['the server starts up', withCode('57P03'), true],
+  ['too many connections', withCode('53300'), true],
+  ['the connection broke', withCode('08006'), true],
+  ['only a standby answers', withCode('25006'), true],
+  ['the socket broke while writing', withCode('EPIPE'), true],
+  ['nobody listens', withCode('ECONNREFUSED'), true],
+  ['every address refused', new AggregateError([withCode('ECONNREFUSED')], 'all'), true],
+  ['pg lost the connection', new Error('Connection terminated unexpectedly'), true],
+  ['the row is there already', withCode('23505'), false],
+  ['two writers blocked each other', withCode('40P01'), false],
+  ['the statement was canceled', withCode('57014'), false],
+  ['a bug of ours', new TypeError('x is undefined'), false],
+  ['something that is no error', 'ECONNREFUSED', false],
+] as const)('an outage or not: %s', ([, error, expected]) => {
+  expect(isOutage(error)).toBe(expected)
+})
+
+test('a reason is words without a stack, whatever was thrown', () => {
+  expect(reasonOf(new Error('no room'))).toBe('no room')
+  expect(reasonOf(new RangeError())).toBe('RangeError')
+  expect(reasonOf('just text')).toBe('just text')
+  expect(reasonOf(undefined)).toBe('undefined')
+  expect(reasonOf(new UsageError(['a', 'b']))).toBe('a\nb')
+})

@@ -1,0 +1,219 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { healthWord } from '../../../src/http/admin/health-word.ts'
+import { readSearch } from '../../../src/http/admin/reports.ts'
+import { shownDuration } from '../../../src/http/admin/shown-duration.ts'
+import { parseBase64 } from '../../../src/http/base64.ts'
+import { chooseLanguage } from '../../../src/http/language/choose-language.ts'
+import { parseMultipart } from '../../../src/http/multipart.ts'
+import { localPath } from '../../../src/http/pages/sign-in.ts'
+import { parseRemarks } from '../../../src/http/remarks.ts'
+import { shownBytes, shownLine, shownText } from '../../../src/http/shown-text.ts'
+import { parseUrlencoded } from '../../../src/http/urlencoded.ts'
+import { urlencodedField } from '../../../src/http/api/signaler.ts'
+
+test.for<[string, string, string | undefined]>([
+  ['plain', 'YWJj', 'abc'],
+  ['wrapped', 'YW\r\nJj\n', 'abc'],
+  ['padded', 'YWI=', 'ab'],
+  ['with the padding left out', 'YWI', 'ab'],
+  ['empty', '', ''],
+  ['of one character', 'Y', undefined],
+  ['of padding alone', '==', undefined],
+  ['with padding in the middle', 'YW=I', undefined],
+  ['with three pads', 'YQ===', undefined],
+  ['url-safe', 'YW-_', undefined],
+  ['with a stray byte', 'YWJj\u00e9', undefined],
+])('base64 %s', ([, text, expected]) => {
+  expect(parseBase64(text)?.toString('latin1')).toBe(expected)
+})
+
+test('whatever is encoded in base64 is decoded to the same bytes', () => {
+  fc.assert(
+    fc.property(fc.uint8Array(), (bytes) => {
+      const raw = Buffer.from(bytes)
+      expect(parseBase64(raw.toString('base64'))?.equals(raw)).toBe(true)
+    }),
+  )
+})
+
+test('an urlencoded form is read to the byte', () => {
+  fc.assert(
+    fc.property(fc.uint8Array(), (bytes) => {
+      const raw = Buffer.from(bytes)
+      const escaped = [...raw].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')
+      const [, field] = parseUrlencoded(Buffer.from(`a=1&user%5Bx%5D=${escaped}`), 10)
+      expect(field?.name).toBe('user[x]')
+      expect(field?.content.equals(raw)).toBe(true)
+    }),
+  )
+})
+
+test('a plus sign is a blank in a form, and stands for itself in a plug-in message', () => {
+  const body = Buffer.from('message=a+b c%2B')
+  expect(parseUrlencoded(body, 10)[0]?.content.toString()).toBe('a b c+')
+  expect(urlencodedField(body, 'message')).toBe('a+b+c+')
+})
+
+test('percent signs that escape nothing stand for themselves', () => {
+  expect(
+    parseUrlencoded(Buffer.from('a=100%&b=%zz%4'), 10).map(({ content }) => `${content}`),
+  ).toEqual(['100%', '%zz%4'])
+})
+
+test.for([
+  ['a=1&message=QQ', 'QQ'],
+  ['mymessage=QQ', undefined],
+  ['mymessage=QQ&message=Zg', 'Zg'],
+  ['message', undefined],
+] as const)('the field of %s', ([body, expected]) => {
+  expect(urlencodedField(Buffer.from(body), 'message')).toBe(expected)
+})
+
+test('whatever a multipart body holds, the parser gives parts or a problem', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(
+        fc.constantFrom(
+          '--b\r\n',
+          '--b--\r\n',
+          '\r\n',
+          'Content-Disposition: form-data; name="a"\r\n',
+          'Content-Disposition: form-data; name="a"; filename="x"\r\n',
+          "Content-Disposition: form-data; name*=utf-8''%ff%zz\r\n",
+          'Content-Type: text/plain; charset=utf-7\r\n',
+          'x',
+          '\0',
+        ),
+        { maxLength: 12 },
+      ),
+      async (pieces) => {
+        const limits = { partBytesMax: 100, partsMax: 3 }
+        const type = 'multipart/form-data; boundary=b'
+        const result = await parseMultipart(Buffer.from(pieces.join('')), type, limits).then(
+          () => 'parts',
+          (error: unknown) => (error as { name: string }).name,
+        )
+        expect(['parts', 'ProblemError']).toContain(result)
+      },
+    ),
+    { numRuns: 300 },
+  )
+})
+
+test.for([
+  ['a right-to-left override', 'exe\u202egpj', 'exe‹U+202E›gpj'],
+  ['a zero-width space', 'pay\u200bpal', 'pay‹U+200B›pal'],
+  ['a NUL', 'a\0b', 'a‹U+0000›b'],
+  ['an escape sequence', '\u001b[31m', '‹U+001B›[31m'],
+  ['tag characters', 'a\u{e0041}', 'a‹U+E0041›'],
+  ['line ends', 'one\r\n two', 'one two'],
+  ['nothing at all', undefined, ''],
+] as const)('%s is shown as what it is', ([, text, expected]) => {
+  expect(shownLine(text)).toBe(expected)
+})
+
+test('what is shown is bounded, in whole characters', () => {
+  expect(shownLine('x'.repeat(1000), 10)).toBe(`${'x'.repeat(10)}…`)
+  expect(shownText('😀😀', 3).isWellFormed()).toBe(true)
+})
+
+test('bytes are shown as UTF-8, else as Latin-1', () => {
+  expect(shownBytes(Buffer.from('é\r\nà'), 100)).toBe('é\nà')
+  expect(shownBytes(Buffer.from([0xe9, 0x0a]), 100)).toBe('é\n')
+  expect(shownBytes(Buffer.from('aé'), 2)).toBe('a')
+})
+
+test.for([
+  ['fr', undefined, 'en', 'fr', true],
+  [undefined, 'fr', 'en', 'fr', true],
+  ['xx', 'yy', 'de, fr;q=0.5, en;q=0.4', 'fr', true],
+  [undefined, undefined, 'en;q=0.2, fr-CA', 'fr', true],
+  [undefined, undefined, 'fr;q=0, de', 'en', true],
+  [undefined, undefined, 'ru', 'en', true],
+  [['fr'], undefined, undefined, 'en', false],
+  [undefined, undefined, '*', 'en', false],
+  ['constructor', 'toString', '__proto__', 'en', true],
+] as const)(
+  'asked for %s, remembered %s, preferring %s, the language is %s',
+  ([query, cookie, acceptLanguage, language, isStated]) => {
+    expect(chooseLanguage({ query, cookie, acceptLanguage })).toEqual({ language, isStated })
+  },
+)
+
+test.for([
+  ['/reports/1?x=2', '/reports/1?x=2'],
+  ['//evil.example', '/report'],
+  ['/\\evil.example', '/report'],
+  ['https://evil.example', '/report'],
+  ['/a\r\nSet-Cookie: x=y', '/report'],
+  [undefined, '/report'],
+] as const)('after signing in, %s leads to %s', ([next, expected]) => {
+  expect(localPath(next)).toBe(expected)
+})
+
+test('relays are made CIDR blocks, however they are listed', () => {
+  expect(parseRemarks({ receivedVia: ['192.0.2.9/24, 198.51.100.1', '2001:db8::/32'] })).toEqual({
+    kind: 'spam',
+    comment: null,
+    receivedVia: ['192.0.2.0/24', '198.51.100.1/32', '2001:db8:0:0:0:0:0:0/32'],
+  })
+})
+
+test.for([
+  { kind: 'virus' },
+  { comment: 'x'.repeat(2001) },
+  { receivedVia: ['mx.example'] },
+  { receivedVia: ['10.0.0.0/33'] },
+  { receivedVia: Array<string>(101).fill('192.0.2.1') },
+])('refuses the remark %j', (given) => {
+  expect(() => parseRemarks(given)).toThrow(expect.objectContaining({ status: 422 }) as Error)
+})
+
+const empty = {
+  ready: 0,
+  active: 0,
+  deferred: 0,
+  failed: 0,
+  oldestJobSeconds: 0,
+  longestWaitSeconds: 0,
+}
+
+test.for([
+  ['good', { longestWaitSeconds: 29 }, {}],
+  ['warn', { longestWaitSeconds: 30 }, {}],
+  ['bad', { longestWaitSeconds: 300 }, {}],
+  ['good', { ready: 100_000 }, {}],
+  ['warn', {}, { ready: 1 }],
+] as const)('health is %s with %j and dead letters %j', ([tone, queue, dead]) => {
+  const queues = [
+    { ...empty, name: 'analyze-report', ...queue },
+    { ...empty, name: 'dead-letter', longestWaitSeconds: 9_999, ...dead },
+  ]
+  expect(healthWord(queues, 'dead-letter').tone).toBe(tone)
+})
+
+test.for([
+  [0, '0 s'],
+  [59.9, '59 s'],
+  [60, '1 min'],
+  [3_661, '1 h 1 min'],
+  [90_000, '1 d 1 h'],
+] as const)('%d seconds are shown as %s', ([seconds, text]) => {
+  expect(shownDuration(seconds)).toBe(text)
+})
+
+test('a search names what makes no sense, and lowers the domain of an author', () => {
+  const none = { id: '', subject: '', author: '', origin: '', state: '' }
+  expect(readSearch({ ...none, author: 'Ann@Shop.EXAMPLE', origin: '192.0.2.7/24' })).toEqual({
+    faults: [],
+    query: {
+      id: undefined,
+      subject: undefined,
+      author: 'Ann@shop.example',
+      origin: '192.0.2.0/24',
+      state: undefined,
+    },
+  })
+  expect(readSearch({ ...none, id: '7', origin: 'mx', state: 'lost' }).faults).toHaveLength(3)
+})

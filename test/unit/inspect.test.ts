@@ -1,0 +1,113 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { PassThrough, Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { afterAll, expect, test } from 'vitest'
+import { inspect } from '../../src/commands/inspect.ts'
+
+const samples = path.join(import.meta.dirname, '../../scripts/samples')
+const newsletter = path.join(samples, 'newsletter.eml')
+const folder = mkdtempSync(path.join(tmpdir(), 'inspect-'))
+
+afterAll(() => {
+  rmSync(folder, { recursive: true })
+})
+
+async function run(args: readonly string[], stdin: string | Buffer = '') {
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()]
+  const texts = Promise.all([text(stdout), text(stderr)])
+  const status = await inspect(args, { stdin: Readable.from([Buffer.from(stdin)]), stdout, stderr })
+  stdout.end()
+  stderr.end()
+  const [out, err] = await texts
+  return { status, out, err }
+}
+
+test('one file gives one object with every name of the contract, in its order', async () => {
+  const { status, out } = await run([newsletter])
+  const found = JSON.parse(out) as Record<string, unknown>
+  expect(status).toBe(0)
+  expect(Object.keys(found)).toEqual([
+    ...['file', 'bytes', 'sha256', 'kind', 'headers', 'hops', 'origin', 'origin_obstacle'],
+    ...['submitter', 'authentication', 'links', 'attachments', 'fingerprints', 'shingles'],
+    ...['marketer', 'unsubscribe', 'bounce', 'feedback'],
+  ])
+  expect(found).toMatchObject({
+    file: newsletter,
+    headers: { message_id: '4711.20261106.reader@mailing.example.net' },
+    unsubscribe: { one_click: true },
+    origin: { ip: '192.0.2.112', hop: 1 },
+  })
+})
+
+test('--jsonl gives one line for each name, in order, and never stops', async () => {
+  const names = [newsletter, path.join(folder, 'missing.eml'), folder, '', newsletter]
+  const { status, out } = await run(['--jsonl', '--no-stamps'], `${names.join('\r\n')}\n`)
+  const lines = out
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+  expect(status).toBe(0)
+  expect(lines.map(({ file }) => file)).toEqual(names)
+  expect(lines.map((line) => 'error' in line)).toEqual([false, true, true, true, false])
+})
+
+test('more names than are read ahead keep their order', async () => {
+  const names = Array.from({ length: 50 }, (_, index) => {
+    const file = path.join(folder, `${index}.eml`)
+    writeFileSync(file, `Subject: ${index}\nFrom: a@example.com\n\n`)
+    return file
+  })
+  const { out } = await run(['--jsonl'], names.join('\n'))
+  const lines = out
+    .trimEnd()
+    .split('\n')
+    .map((line) => (JSON.parse(line) as { file: string }).file)
+  expect(lines).toEqual(names)
+})
+
+test('- is standard input', async () => {
+  const { status, out } = await run(['-'], 'Subject: piped\nFrom: a@example.com\n\n')
+  expect(status).toBe(0)
+  expect(JSON.parse(out)).toMatchObject({ file: '-', headers: { subject: 'piped' } })
+})
+
+test('a file that cannot be read is told, the others are still answered, and it failed', async () => {
+  const { status, out, err } = await run([path.join(folder, 'missing.eml'), newsletter])
+  expect(status).toBe(1)
+  expect(err).toContain('missing.eml')
+  expect(JSON.parse(out)).toMatchObject({ file: newsletter })
+})
+
+test.for([
+  ['no file', []],
+  ['an unknown option', ['--what', newsletter]],
+  ['a provider that is no CIDR', ['--provider', '192.0.2.0/24,nowhere', newsletter]],
+  ['files beside --jsonl', ['--jsonl', newsletter]],
+] as const)('%s is misuse: 2, and the help', async ([, args]) => {
+  const { status, out, err } = await run(args)
+  expect(status).toBe(2)
+  expect(out).toBe('')
+  expect(err).toContain('Usage:')
+})
+
+test('--help shows how it is used', async () => {
+  const { status, out } = await run(['--help'])
+  expect(status).toBe(0)
+  expect(out).toContain('--provider')
+})
+
+test('--provider names relays to trust, by commas or repeated', async () => {
+  const relay = 'Received: from a (a [198.51.100.1]) by mx.example.net; x\n'
+  const others = [relay.replace('100.1', '100.2'), relay.replace('198.51.100.1', '203.0.113.5')]
+  const message = `${relay}${others.join('')}From: a@example.com\n\n`
+  const origin = async (...args: string[]) =>
+    (JSON.parse((await run([...args, '-'], message)).out) as { origin: { ip: string } }).origin.ip
+  expect(await origin()).toBe('198.51.100.1')
+  expect(await origin('--provider', '198.51.100.1')).toBe('198.51.100.2')
+  expect(await origin('--provider', '198.51.100.1,198.51.100.2/32')).toBe('203.0.113.5')
+  expect(await origin('--provider', '198.51.100.1', '--provider', '198.51.100.2')).toBe(
+    '203.0.113.5',
+  )
+})
