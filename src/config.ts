@@ -2,8 +2,8 @@ import path from 'node:path'
 import { z } from 'zod'
 import { UsageError } from './errors.ts'
 
-const port = z.coerce.number().int().min(0).max(65535)
-const count = z.coerce.number().int().min(1)
+const port = wholeNumber(0, 65_535)
+const count = wholeNumber(1, Number.MAX_SAFE_INTEGER)
 const httpUrl = z.url({ protocol: /^https?$/, error: 'is not an http or https address' })
 const mailDomain = z.string().regex(/^[a-z0-9.-]+$/i, 'is not a domain name')
 
@@ -29,12 +29,12 @@ const variables = z.object({
   RECEIVE_PORT: port.default(2525),
   RECEIVE_PROTOCOL: z.enum(['smtp', 'lmtp']).default('smtp'),
   FORWARD_TO: z.enum(['any', 'enrolled']).default('any'),
-  WORKERS: count.max(64).optional(),
+  WORKERS: wholeNumber(1, 64).optional(),
   DNS_SERVERS: z.string().default(''),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   MESSAGE_BYTES_MAX: count.default(25_000_000),
   RETENTION_DAYS: count.default(400),
-  DATABASE_CONNECTIONS: count.max(500).default(10),
+  DATABASE_CONNECTIONS: wholeNumber(1, 500).default(10),
 })
 
 /** The settings of one process, checked. */
@@ -62,6 +62,12 @@ export type Config = {
   messageBytesMax: number
   retentionDays: number
   databaseConnections: number
+}
+
+function wholeNumber(least: number, most: number) {
+  const range = most === Number.MAX_SAFE_INTEGER ? `from ${least} on` : `from ${least} to ${most}`
+  const says = { error: `is not a whole number ${range}` }
+  return z.coerce.number(says).int(says).min(least, says).max(most, says)
 }
 
 /** The names of all variables, for the test that compares them with `.env.example`. */

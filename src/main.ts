@@ -16,6 +16,7 @@ type Command = {
 const DONE = 0
 const FAILED = 1
 const MISUSED = 2
+const TRY_LATER = 75
 /** Longer than every part takes to finish, shorter than the patience of service managers. */
 const CLOSE_MS_MAX = 25_000
 
@@ -23,7 +24,8 @@ const commands: Record<string, Command> = {
   start: {
     usage: 'start',
     summary: 'run everything on this machine',
-    async run({ config, log }) {
+    async run({ args, config, log }) {
+      refuseArguments(args)
       const { start } = await import('./commands/start.ts')
       const stopping = stopSignal()
       const main = import.meta.filename
@@ -35,7 +37,8 @@ const commands: Record<string, Command> = {
   web: {
     usage: 'web',
     summary: 'serve the report form, the API and the admin pages',
-    async run({ config, log }) {
+    async run({ args, config, log }) {
+      refuseArguments(args)
       const { web } = await import('./commands/web.ts')
       return serve(config, log, 'web', 'sends', (app) => web(app))
     },
@@ -56,14 +59,20 @@ const commands: Record<string, Command> = {
       const { parseReceive, receive, receiveOne } = await import('./commands/receive.ts')
       const envelope = parseReceive(args)
       if (!envelope) return serve(config, log, 'receive', 'sends', (app) => receive(app))
-      const { withDatabase } = await import('./commands/open-app.ts')
-      return withDatabase(config, log, (app) => receiveOne(process.stdin, envelope, app))
+      const { DatabaseAway, withDatabase } = await import('./commands/open-app.ts')
+      return withDatabase(config, log, (app) => receiveOne(process.stdin, envelope, app)).catch(
+        (error: unknown) => {
+          if (error instanceof DatabaseAway) return TRY_LATER
+          throw error
+        },
+      )
     },
   },
   migrate: {
     usage: 'migrate',
     summary: 'bring the database up to date',
-    async run({ config, log }) {
+    async run({ args, config, log }) {
+      refuseArguments(args)
       const { migrateAll } = await import('./commands/migrate.ts')
       const { systemClock } = await import('./world.ts')
       const { withDatabase } = await import('./commands/open-app.ts')
@@ -156,6 +165,8 @@ async function main([name = 'help', ...args]: readonly string[]): Promise<number
     for (const problem of problems) complain(`signalpost ${name}: ${problem}`)
     if (isMisuse) complain(`Usage: signalpost ${command.usage}`)
     else if (error instanceof Error && error.stack) complain(error.stack)
+    // The channel to a supervisor would keep a process alive that has nothing more to do.
+    if (process.connected) process.disconnect?.()
     return isMisuse ? MISUSED : FAILED
   }
 }
@@ -186,7 +197,10 @@ async function serve(
   const app = await Promise.race([opening, stopping])
   // Nothing is open yet that a sudden end could harm.
   if (!app) process.exit(DONE)
-  const part = await open(app)
+  const part = await open(app).catch(async (error: unknown) => {
+    await app.close()
+    throw error
+  })
   process.send?.('ready')
   await stopping
   return closeInTime(async () => {
@@ -207,8 +221,13 @@ function stopSignal(): Promise<void> {
 async function closeInTime(close: () => Promise<void>): Promise<number> {
   setTimeout(() => process.exit(FAILED), CLOSE_MS_MAX).unref()
   await close()
-  process.disconnect?.()
+  if (process.connected) process.disconnect?.()
   return DONE
+}
+
+/** For commands that take none. */
+function refuseArguments([first]: readonly string[]): void {
+  if (first !== undefined) throw new UsageError([`What is "${first}"? Nothing stands there.`])
 }
 
 function say(text: string): void {

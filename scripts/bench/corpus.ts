@@ -41,10 +41,17 @@ export function printTable(head: readonly string[], rows: readonly (readonly str
   const widths = head.map((_, column) =>
     Math.max(...[head, ...rows].map((row) => (row[column] ?? '').length)),
   )
-  const line = (row: readonly string[]) =>
-    `| ${row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join(' | ')} |`
-  const rule = `|${widths.map((width, i) => (i === 0 ? '-'.repeat(width + 2) : `${'-'.repeat(width + 1)}:`)).join('|')}|`
-  console.log([line(head), rule, ...rows.map(line)].join('\n'))
+  const line = (row: readonly string[]) => {
+    const cells = row.map((cell, column) => {
+      const width = widths[column] ?? 0
+      return column === 0 ? cell.padEnd(width) : cell.padStart(width)
+    })
+    return `| ${cells.join(' | ')} |`
+  }
+  const rules = widths.map((width, column) =>
+    column === 0 ? '-'.repeat(width + 2) : `${'-'.repeat(width + 1)}:`,
+  )
+  console.log([line(head), `|${rules.join('|')}|`, ...rows.map(line)].join('\n'))
 }
 
 function endOfHeader(message: Buffer): { separator: string; at: number } {

@@ -83,7 +83,10 @@ export async function endOf(child: ChildProcess): Promise<void> {
 /** Seconds of CPU that a process has used, with those of its ended children. */
 export async function cpuSeconds(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ').map(Number)
+  const fields = stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .map(Number)
   const [user = 0, system = 0, childUser = 0, childSystem = 0] = fields.slice(11, 15)
   return (user + system + childUser + childSystem) / 100
 }

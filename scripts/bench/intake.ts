@@ -27,9 +27,9 @@ const ROWS_A_STATEMENT = 64
 const none = { webCpu: Number.NaN, p50: Number.NaN, p99: Number.NaN }
 
 /**
- * How many reports a second are accepted durably over HTTP, against the limit: the same rows (packed
- * bytes, fields, key and job), made beforehand, inserted by multi-row VALUES over two connections
- * with nothing in between. The two take turns, so that a drift of the machine hits both.
+ * How many reports a second are accepted durably over HTTP, against the limit: the same rows
+ * (packed bytes, fields, key and job), made beforehand, inserted by multi-row VALUES over two
+ * connections with nothing in between. They take turns, so that a drift of the machine hits both.
  */
 export async function benchIntake(): Promise<void> {
   const messages = readCorpus(['phishing', 'ham', 'newsletters', 'spam'])
@@ -44,13 +44,18 @@ export async function benchIntake(): Promise<void> {
         number++
         return variantOf(messages[number % messages.length] ?? Buffer.alloc(0), number)
       })
-    await postAll(fresh().slice(0, 1_000), { url: instance.httpUrl, token: instance.token }, { connections: CONNECTIONS })
+    await postAll(
+      fresh().slice(0, 1_000),
+      { url: instance.httpUrl, token: instance.token },
+      { connections: CONNECTIONS },
+    )
     const rounds: { limit: Measured; http: Measured }[] = []
     for (let round = 0; round < ROUNDS; round++) {
       const limit = await measureLimit(await prepare(fresh()), instance, boss)
       const http = await measureHttp(fresh(), instance, web.pid ?? 0)
       rounds.push({ limit, http })
-      console.log(`round ${round + 1} of ${ROUNDS}: ${format(http.perSecond)} of ${format(limit.perSecond)} reports/s`)
+      const reached = `${format(http.perSecond)} of ${format(limit.perSecond)} reports/s`
+      console.log(`round ${round + 1} of ${ROUNDS}: ${reached}`)
     }
     print(rounds)
   } finally {
@@ -83,7 +88,11 @@ async function prepare(messages: readonly Buffer[]): Promise<Row[]> {
   )
 }
 
-async function measureLimit(rows: readonly Row[], instance: Instance, boss: Boss): Promise<Measured> {
+async function measureLimit(
+  rows: readonly Row[],
+  instance: Instance,
+  boss: Boss,
+): Promise<Measured> {
   const batches = Array.from({ length: Math.ceil(rows.length / ROWS_A_STATEMENT) }, (_, index) =>
     rows.slice(index * ROWS_A_STATEMENT, (index + 1) * ROWS_A_STATEMENT),
   )
@@ -124,14 +133,22 @@ async function insertAll(tx: Db, rows: readonly Row[], boss: Boss): Promise<void
   )
 }
 
-async function measureHttp(messages: readonly Buffer[], instance: Instance, webPid: number): Promise<Measured> {
-  const before = { web: await cpuSeconds(webPid), database: await serverCpuSeconds(instance.server) }
+async function measureHttp(
+  messages: readonly Buffer[],
+  instance: Instance,
+  webPid: number,
+): Promise<Measured> {
+  const before = {
+    web: await cpuSeconds(webPid),
+    database: await serverCpuSeconds(instance.server),
+  }
   const start = performance.now()
   const target = { url: instance.httpUrl, token: instance.token }
   const posted = await postAll(messages, target, { connections: CONNECTIONS })
   const seconds = (performance.now() - start) / 1000
   const refused = posted.filter(({ status }) => status !== 202)
-  if (refused.length > 0) throw new Error(`not accepted: ${[...new Set(refused.map(({ status }) => status))].join(", ")}`)
+  if (refused.length > 0)
+    throw new Error(`not accepted: ${[...new Set(refused.map(({ status }) => status))].join(', ')}`)
   const { p50, p99 } = percentiles(posted.map(({ ms }) => ms))
   return {
     perSecond: messages.length / seconds,

@@ -93,4 +93,3 @@ async function until(due: number): Promise<void> {
   const waitMs = due - performance.now()
   if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs))
 }
-

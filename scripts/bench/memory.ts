@@ -14,7 +14,9 @@ export async function benchMemory(): Promise<void> {
   const sink = await startSink()
   try {
     const web = await instance.run('web')
-    const work = await instance.run('work', { SMTP_URL: `smtp://127.0.0.1:${sink.port}?ignoreTLS=true` })
+    const work = await instance.run('work', {
+      SMTP_URL: `smtp://127.0.0.1:${sink.port}?ignoreTLS=true`,
+    })
     const receive = await instance.run('receive')
     const pids = [web.pid ?? 0, work.pid ?? 0, receive.pid ?? 0]
     const rows: string[][] = []
@@ -22,8 +24,13 @@ export async function benchMemory(): Promise<void> {
       const step = Array.from({ length: STEP }, (_, index) =>
         variantOf(messages[index % messages.length] ?? Buffer.alloc(0), done + index),
       )
-      await postAll(step, { url: instance.httpUrl, token: instance.token }, { connections: CONNECTIONS })
-      while (sink.arrivals.size < done + STEP) await new Promise((resolve) => setTimeout(resolve, 200))
+      await postAll(
+        step,
+        { url: instance.httpUrl, token: instance.token },
+        { connections: CONNECTIONS },
+      )
+      while (sink.arrivals.size < done + STEP)
+        await new Promise((resolve) => setTimeout(resolve, 200))
       const megabytes = await Promise.all(pids.map(residentMegabytes))
       rows.push([String(done + STEP), ...megabytes.map((size) => size.toFixed(0))])
       console.log(rows.at(-1)?.join('  '))

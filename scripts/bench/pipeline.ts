@@ -3,13 +3,7 @@ import path from 'node:path'
 import { analyzeMessage } from '../../src/analysis/analyze.ts'
 import { ORIGIN_CONFIDENCE_MIN } from '../../src/verdict/consequences.ts'
 import { percentiles, printTable, readCorpus, variantOf } from './corpus.ts'
-import {
-  cpuSeconds,
-  endOf,
-  serverCpuSeconds,
-  startInstance,
-  type Instance,
-} from './instance.ts'
+import { cpuSeconds, endOf, serverCpuSeconds, startInstance, type Instance } from './instance.ts'
 import { postAll, type Posted } from './load.ts'
 import type { Arrival } from './sink.ts'
 
@@ -50,10 +44,26 @@ export async function benchPipeline(): Promise<void> {
       })
     const pids = { web: web.pid ?? 0, work: work.pid ?? 0, sink: sink.child.pid ?? 0 }
     await measure('warm-up', fresh(1_000), { connections: CONNECTIONS }, instance, sink, pids)
-    const flood = await measure('as fast as it goes', fresh(REPORTS), { connections: CONNECTIONS }, instance, sink, pids)
+    const flood = await measure(
+      'as fast as it goes',
+      fresh(REPORTS),
+      { connections: CONNECTIONS },
+      instance,
+      sink,
+      pids,
+    )
     print(flood)
     const peak = fresh(SIGNAL_SPAM_PEAK * PEAK_SECONDS)
-    print(await measure(`${SIGNAL_SPAM_PEAK} a second`, peak, { rate: SIGNAL_SPAM_PEAK }, instance, sink, pids))
+    print(
+      await measure(
+        `${SIGNAL_SPAM_PEAK} a second`,
+        peak,
+        { rate: SIGNAL_SPAM_PEAK },
+        instance,
+        sink,
+        pids,
+      ),
+    )
   } finally {
     await instance.close()
     await endOf(sink.child)
@@ -127,7 +137,10 @@ async function untilArrived(posted: readonly Posted[], sink: Sink): Promise<void
   }
 }
 
-async function cpuOf(pids: Record<string, number>, instance: Instance): Promise<Record<string, number>> {
+async function cpuOf(
+  pids: Record<string, number>,
+  instance: Instance,
+): Promise<Record<string, number>> {
   const parts = await Promise.all(
     Object.entries(pids).map(async ([name, pid]) => [name, await cpuSeconds(pid)] as const),
   )
@@ -152,5 +165,9 @@ function print({ name, perSecond, postToAnswer, postToArf, cpu }: Measured): voi
   )
   const total = Object.values(cpu).reduce((sum, one) => sum + one, 0)
   console.log(`\n${perSecond.toFixed(1)} reports/s; CPU per report ${micro(total)}:`)
-  console.log(Object.entries(cpu).map(([part, value]) => `${part} ${micro(value)}`).join(', '))
+  console.log(
+    Object.entries(cpu)
+      .map(([part, value]) => `${part} ${micro(value)}`)
+      .join(', '),
+  )
 }

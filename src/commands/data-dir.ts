@@ -44,27 +44,27 @@ export async function notedDatabaseUrl(dataDir: string): Promise<string | undefi
 }
 
 /**
- * Claims the data folder for one `start`. Undefined when another living one has it; else a
+ * Claims the data folder for one process. Undefined when another living one has it; else a
  * function that gives it back.
  */
 export async function claimDataDir(dataDir: string): Promise<(() => Promise<void>) | undefined> {
   await mkdir(dataDir, { recursive: true })
   const file = path.join(dataDir, 'start.pid')
   const owner = Number(await readFile(file, 'utf8').catch(() => ''))
-  if (owner && owner !== process.pid && (await isStart(owner))) return undefined
+  if (owner && owner !== process.pid && (await isSignalpost(owner))) return undefined
   await writeFile(file, String(process.pid), { mode: PRIVATE })
   return () => rm(file, { force: true })
 }
 
-async function isStart(pid: number): Promise<boolean> {
+async function isSignalpost(pid: number): Promise<boolean> {
   try {
     process.kill(pid, 0)
   } catch {
     return false
   }
   // Numbers are used again: after a restart of the machine the pid may be anybody's.
-  const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => 'main.ts\0start')
-  return command.includes('main.ts\0start')
+  const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => 'main.ts')
+  return command.includes('main.ts')
 }
 
 async function kept(dataDir: string, name: string, make: () => string): Promise<string> {

@@ -7,23 +7,37 @@ import { databaseState } from '../db/schema-state.ts'
 import type { Logger } from '../log.ts'
 import { type BossRole, startBoss, stopBoss } from '../queue/boss.ts'
 import { systemClock } from '../world.ts'
-import { keptDatabasePassword, keptSecret, notedDatabaseUrl } from './data-dir.ts'
+import { claimDataDir, keptDatabasePassword, keptSecret, notedDatabaseUrl } from './data-dir.ts'
 import { migrateAll } from './migrate.ts'
 
 /** An application that is to be closed by who opened it. */
 export type OpenApp = App & { close: () => Promise<void> }
 
 const CLOSE_MS = 15_000
+const MOMENT_TRIES = 5
 
-/** Connects one process to its database and queues. Waits for a database that is still starting. */
+/** There is no database to work with now. */
+export class DatabaseAway extends Error {
+  override name = 'DatabaseAway'
+}
+
+/** How long to wait for a database that is away or empty. */
+export type Patience = 'for ever' | 'a moment'
+
+/**
+ * Connects one process to its database and queues, waiting for one that is still starting.
+ *
+ * @throws DatabaseAway when the patience ends first
+ */
 export async function openApp(
   config: Config & { databaseUrl: string },
   role: BossRole,
   log: Logger,
   name: string,
+  patience: Patience = 'for ever',
 ): Promise<OpenApp> {
   const onError = (error: Error) => log.warn({ err: error }, 'The database connection failed.')
-  await untilMigrated(config.databaseUrl, log)
+  await untilMigrated(config.databaseUrl, log, patience)
   const pool = createPool(config.databaseUrl, {
     connectionsMax: config.databaseConnections,
     name: `signalpost ${name}`,
@@ -52,13 +66,20 @@ export async function withDatabase<T>(
   if (noted !== undefined && (config.databaseUrl !== undefined || (await isReachable(noted)))) {
     return withApp({ ...config, databaseUrl: noted }, log, chore)
   }
-  const password = await keptDatabasePassword(config.dataDir)
-  const server = await startEmbedded({ dataDir: config.dataDir, password, settings: [] })
+  // Only who has the data folder may start a server on it: another one's would be stopped first.
+  const release = await claimDataDir(config.dataDir)
+  if (!release) throw new DatabaseAway('Signalpost is starting or stopping; try again in a moment.')
   try {
-    await migrateAll(server.url, systemClock())
-    return await withApp({ ...config, databaseUrl: server.url }, log, chore)
+    const password = await keptDatabasePassword(config.dataDir)
+    const server = await startEmbedded({ dataDir: config.dataDir, password, settings: [] })
+    try {
+      await migrateAll(server.url, systemClock())
+      return await withApp({ ...config, databaseUrl: server.url }, log, chore)
+    } finally {
+      await server.stop()
+    }
   } finally {
-    await server.stop()
+    await release()
   }
 }
 
@@ -67,7 +88,7 @@ async function withApp<T>(
   log: Logger,
   chore: (app: App) => Promise<T>,
 ): Promise<T> {
-  const app = await openApp(config, 'sends', log, 'chore')
+  const app = await openApp(config, 'sends', log, 'chore', 'a moment')
   try {
     return await chore(app)
   } finally {
@@ -75,14 +96,15 @@ async function withApp<T>(
   }
 }
 
-async function untilMigrated(databaseUrl: string, log: Logger): Promise<void> {
+async function untilMigrated(databaseUrl: string, log: Logger, patience: Patience): Promise<void> {
   for (let tries = 0; ; tries++) {
     const state = await databaseState(databaseUrl)
     if (state === 'ready') return
-    if (tries % 30 === 0) {
-      const advice = state === 'empty' ? 'Run "signalpost migrate" first.' : 'Is it running?'
-      log.warn({ state }, `Waiting for the database. ${advice}`)
+    const advice = state === 'empty' ? 'Run "signalpost migrate" first.' : 'Is it running?'
+    if (patience === 'a moment' && tries >= MOMENT_TRIES) {
+      throw new DatabaseAway(`The database does not answer as it should. ${advice}`)
     }
+    if (tries % 30 === 0) log.warn({ state }, `Waiting for the database. ${advice}`)
     await wait(1_000)
   }
 }

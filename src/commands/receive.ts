@@ -146,17 +146,25 @@ async function takeData(
   session: SMTPServerSession,
   app: Needs,
 ): Promise<void> {
-  const chunks: Buffer[] = []
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
-    if (!stream.sizeExceeded) chunks.push(chunk)
-  }
-  if (stream.sizeExceeded) throw reply(552, `5.3.4 At most ${BYTES_MAX} bytes are taken`)
-  const raw = Buffer.concat(chunks)
+  const raw = await readMail(stream)
   const mailFrom = session.envelope.mailFrom ? session.envelope.mailFrom.address : ''
   for (const { address } of session.envelope.rcptTo) {
     const token = tokenOf(address, app)
     if (!(token instanceof Error)) await keepMail({ mailFrom, rcptTo: address, raw }, token, app)
   }
+}
+
+async function readMail(stream: SMTPServerDataStream): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  try {
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      if (!stream.sizeExceeded) chunks.push(chunk)
+    }
+  } catch (cause) {
+    throw Object.assign(reply(451, 'The mail did not arrive whole'), { cause })
+  }
+  if (stream.sizeExceeded) throw reply(552, `5.3.4 At most ${BYTES_MAX} bytes are taken`)
+  return Buffer.concat(chunks)
 }
 
 function reply(responseCode: number, message: string): Reply {

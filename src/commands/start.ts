@@ -1,4 +1,5 @@
 import path from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Config } from '../config.ts'
 import { type EmbeddedServer, startEmbedded } from '../db/embedded.ts'
 import { hasNetworks } from '../db/networks.ts'
@@ -82,31 +83,55 @@ async function openDatabase(
   }
   const password = await keptDatabasePassword(config.dataDir)
   const options = { dataDir: config.dataDir, password, settings: [] }
-  let server: EmbeddedServer = await startEmbedded(options)
-  let isStopping = false
-  if (!server.folder.startsWith(config.dataDir)) {
-    log.warn(
-      { folder: server.folder },
-      'The data folder is closed to PostgreSQL, which keeps its own.',
-    )
+  const first = await startEmbedded(options)
+  if (!first.folder.startsWith(config.dataDir)) {
+    const says = 'The data folder is closed to PostgreSQL, which keeps its own.'
+    log.warn({ folder: first.folder }, says)
   }
-  const watch = () =>
-    void server.ended.then(async () => {
-      if (isStopping) return
-      log.error('PostgreSQL ended and is started again.')
-      server = await startEmbedded({ ...options, port: server.port })
-      watch()
-    })
-  watch()
-  await noteDatabaseUrl(config.dataDir, server.url)
+  await noteDatabaseUrl(config.dataDir, first.url)
+  const stop = keepRunning(first, () => startEmbedded({ ...options, port: first.port }), log)
   return {
-    url: server.url,
+    url: first.url,
     stop: async () => {
-      isStopping = true
-      await server.stop()
+      await stop()
       await noteDatabaseUrl(config.dataDir, undefined)
     },
   }
+}
+
+/** Starts the server again whenever it ends, until the function this returns is called. */
+function keepRunning(
+  first: EmbeddedServer,
+  startAgain: () => Promise<EmbeddedServer>,
+  log: Logger,
+): () => Promise<void> {
+  const stopping = new AbortController()
+  const running = (async () => {
+    for (let server: EmbeddedServer | undefined = first; !stopping.signal.aborted;) {
+      if (server) await Promise.race([server.ended, aborted(stopping.signal)])
+      if (stopping.signal.aborted) return server?.stop()
+      log.error('PostgreSQL ended and is started again.')
+      server = await startAgain().catch((error: unknown) => {
+        log.error({ err: error }, 'PostgreSQL could not be started.')
+        return undefined
+      })
+      if (!server) await Promise.race([wait(RESTART_PAUSE_MS), aborted(stopping.signal)])
+      else if (stopping.signal.aborted) return server.stop()
+    }
+  })()
+  return async () => {
+    stopping.abort()
+    await running
+  }
+}
+
+const RESTART_PAUSE_MS = 2_000
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
 }
 
 /** Migrates, and fills what is empty: the first accounts and the sample networks. */

@@ -225,8 +225,10 @@ async function answers(url: string): Promise<boolean> {
 
 async function ensureDatabase(url: string, name: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })
-  await client.connect()
+  // A server that dies meanwhile fails the query; unheard, the event would end the process.
+  client.on('error', () => undefined)
   try {
+    await client.connect()
     const { rowCount } = await client.query('select from pg_database where datname = $1', [name])
     if (rowCount === 0) await client.query(`create database ${name}`)
   } finally {

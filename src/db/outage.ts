@@ -13,12 +13,13 @@ const lostSocket = new Set([
 ])
 /** Connection trouble, too many connections, shutting down, starting up, read-only standby. */
 const awayState = /^(08...|53[0-9]{3}|57P0[1-5]|25006)$/
-const lostWords = /connection terminated|timeout exceeded when trying to connect|client was closed/i
+const lostWords =
+  /connection terminated|not queryable|timeout exceeded when trying to connect|client was closed/i
 
 /**
  * Whether an error says that the database is away or cannot take more just now: the same request
  * may succeed a little later. PostgreSQL's SQLSTATE classes 08, 53 and 57P, the socket's own
- * errors, and the two sentences of `pg` that carry no code.
+ * errors, and the sentences of `pg` that carry no code.
  */
 export function isOutage(error: unknown): boolean {
   if (!(error instanceof Error)) return false

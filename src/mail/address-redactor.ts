@@ -72,7 +72,7 @@ function redactNothing(codeOf: CodeOf): AddressRedactor {
   }
 }
 
-/** Those of the texts that name an address: all are read as one, cut by lines that no fold joins. */
+/** Those of the texts that name an address: all are read as one, cut where no fold joins. */
 function textsNaming(texts: readonly string[], index: AddressIndex): Set<string> {
   const starts: number[] = []
   let length = 0

@@ -89,7 +89,8 @@ function readRest(clauses: Clauses, comments: readonly string[], field: Received
 
 /**
  * The word after a keyword is its value whatever it says, so a HELO of `by` cannot pass for a
- * clause; a comment right after `from` stands for a HELO that was empty. What stands behind the last semicolon is the date.
+ * clause; a comment right after `from` stands for a HELO that was empty. What stands behind the
+ * last semicolon is the date.
  */
 function splitClauses(tokens: readonly ReceivedToken[]): Clauses {
   const clauses: Clauses = {}

@@ -10,8 +10,12 @@ beforeAll(async () => {
 })
 afterAll(() => database.close())
 
-const idsOf = async () => {
-  const { rows } = await database.pool.query<{ id: number }>('select id from notes order by id')
+/** Which of these ids are kept. */
+async function keptOf(...ids: readonly number[]): Promise<number[]> {
+  const { rows } = await database.pool.query<{ id: number }>(
+    'select id from notes where id = any($1::int[]) order by id',
+    [ids],
+  )
   return rows.map(({ id }) => id)
 }
 
@@ -26,7 +30,7 @@ test('what returns is kept, what throws is not', async () => {
     throw new RangeError('cut')
   })
   await expect(cut).rejects.toThrow(RangeError)
-  expect(await idsOf()).toEqual([1])
+  expect(await keptOf(1, 2)).toEqual([1])
 })
 
 test('a failed statement rolls all back, and its connection is used again', async () => {
@@ -40,7 +44,7 @@ test('a failed statement rolls all back, and its connection is used again', asyn
   await inTransaction(small, (tx) => tx.query('insert into notes (id) values (4)'))
   expect(small.totalCount).toBe(1)
   await small.end()
-  expect(await idsOf()).toEqual([1, 4])
+  expect(await keptOf(3, 4)).toEqual([4])
   expect(pool.idleCount).toBeGreaterThan(0)
 })
 
@@ -60,7 +64,7 @@ test('a connection that dies in a transaction is thrown away and told as an outa
   expect(isOutage(error)).toBe(true)
   await inTransaction(small, (tx) => tx.query('insert into notes (id) values (6)'))
   await small.end()
-  expect(await idsOf()).toEqual([1, 4, 6])
+  expect(await keptOf(5, 6)).toEqual([6])
 })
 
 test('an idle connection that is lost is reported, and replaced', async () => {
@@ -76,9 +80,9 @@ test('an idle connection that is lost is reported, and replaced', async () => {
 
 test('64-bit integers come back as numbers', async () => {
   const { rows } = await database.pool.query(
-    'select count(*), 9007199254740991::bigint as max from notes',
+    'select count(*), 9007199254740991::bigint as max from pg_class where false',
   )
-  expect(rows).toEqual([{ count: 3, max: Number.MAX_SAFE_INTEGER }])
+  expect(rows).toEqual([{ count: 0, max: Number.MAX_SAFE_INTEGER }])
 })
 
 test('each connection says whose it is', async () => {

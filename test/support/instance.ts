@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { freePort } from '../../src/db/embedded.ts'
 import { reachableFolder, unprivileged } from '../../src/db/unprivileged.ts'
-import { descendants, isAlive, killAll, type Program, startProgram } from './process.ts'
+import { descendants, isAlive, killAll, processes, type Program, startProgram } from './process.ts'
 
 /** A data folder of a test's own, with free ports, and what was started on it. */
 export type Place = {
@@ -68,10 +68,16 @@ export async function makePlace(env: Record<string, string> = {}): Promise<Place
       tree()
       await Promise.all(started.filter(({ pid }) => isAlive(pid)).map((program) => program.stop()))
       await killAll([...seen].filter(isAlive))
+      await killAll(processes().flatMap((one) => (isOrphan(one, postgresDir) ? [one.pid] : [])))
       await rm(postgresDir, { recursive: true, force: true })
       await rm(dataDir, { recursive: true, force: true, maxRetries: 5 })
     },
   }
+}
+
+/** A server whose `start` is no longer there to end it: known by its data folder. */
+function isOrphan({ command }: { command: string }, postgresDir: string): boolean {
+  return command.includes(`postgres -D ${postgresDir} `)
 }
 
 /** Resolves when `start` has said that everything runs. */

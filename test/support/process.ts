@@ -185,7 +185,8 @@ function stateOf(pid: number): string | undefined {
   return existsSync('/proc') ? readStat(pid)?.state : undefined
 }
 
-function processes(): { pid: number; parent: number; command: string }[] {
+/** All processes of the machine. */
+export function processes(): { pid: number; parent: number; command: string }[] {
   if (existsSync('/proc')) {
     return readdirSync('/proc').flatMap((name) => {
       const stat = /^\d+$/.test(name) ? readStat(Number(name)) : undefined

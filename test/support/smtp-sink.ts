@@ -78,7 +78,8 @@ export async function startSmtpSink(options: { sizeMax?: number } = {}): Promise
         const from = mailFrom === false ? '' : mailFrom.address
         const to = rcptTo.map(({ address }) => address)
         pass('dot', session, callback, { from, to, raw, connection: session.id })
-      })
+        // A sender that went away in the middle: nobody is there to be answered.
+      }, callback)
     },
   })
   server.server.on('connection', (socket: Socket) => {

@@ -27,6 +27,11 @@ test.for([
   ['nobody listens', withCode('ECONNREFUSED'), true],
   ['every address refused', new AggregateError([withCode('ECONNREFUSED')], 'all'), true],
   ['pg lost the connection', new Error('Connection terminated unexpectedly'), true],
+  [
+    'pg had lost the connection before',
+    new Error('Client has encountered a connection error and is not queryable'),
+    true,
+  ],
   ['the row is there already', withCode('23505'), false],
   ['two writers blocked each other', withCode('40P01'), false],
   ['the statement was canceled', withCode('57014'), false],

@@ -73,7 +73,7 @@ test('- is standard input', async () => {
   expect(JSON.parse(out)).toMatchObject({ file: '-', headers: { subject: 'piped' } })
 })
 
-test('a file that cannot be read is told, the others are still answered, and it failed', async () => {
+test('a file that cannot be read is told, the others are answered, and it failed', async () => {
   const { status, out, err } = await run([path.join(folder, 'missing.eml'), newsletter])
   expect(status).toBe(1)
   expect(err).toContain('missing.eml')
