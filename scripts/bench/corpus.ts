@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { refusalOf, structureLimits } from '../../src/intake/check-message.ts'
+import { readMessage } from '../../src/mail/message.ts'
 
 const corpus = path.join(import.meta.dirname, '..', '..', '..', 'shared', 'corpus')
 
@@ -15,7 +16,7 @@ export function readCorpus(folders: readonly string[]): Buffer[] {
       .filter((file) => file.endsWith('.eml'))
       .sort()
       .map((file) => readFileSync(path.join(corpus, folder, file)))
-      .filter((raw) => !refusalOf(raw, { bytesMax: 25_000_000, ...structureLimits })),
+      .filter((raw) => !refusalOf(readMessage(raw), { bytesMax: 25_000_000, ...structureLimits })),
   )
 }
 

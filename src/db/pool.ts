@@ -10,7 +10,8 @@ const INT8 = 20
 
 /**
  * A pool of connections. 64-bit integers come back as numbers: all of ours are counts, sizes and AS
- * numbers, far below 2^53. A lost idle connection is reported to `onLost` and replaced.
+ * numbers, far below 2^53. Statements that are not waited for follow each other without a round trip
+ * between them. A lost idle connection is reported to `onLost` and replaced.
  */
 export function createPool(
   connectionString: string,
@@ -21,6 +22,7 @@ export function createPool(
     max: options.connectionsMax,
     application_name: options.name,
     connectionTimeoutMillis: 10_000,
+    pipeline: true,
     idleTimeoutMillis: 60_000,
     types: {
       getTypeParser: (oid: number, format?: 'text' | 'binary') =>
@@ -41,8 +43,11 @@ export async function inTransaction<T>(pool: Pool, work: (tx: Db) => Promise<T>)
   const lost = (error: Error) => (broken = error)
   client.on('error', lost)
   try {
-    await client.query('begin')
+    // Not waited for: the first statements travel with it.
+    const begun = client.query('begin')
+    begun.catch(lost)
     const result = await work(client)
+    await begun
     await client.query('commit')
     return result
   } catch (error) {

@@ -59,8 +59,11 @@ export function createReadBody(bytesInHandMax: number): ReadBody {
         if (refusal) reject(refusal)
         else resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, read))
       })
-      req.on('error', () => reject(new AbortedError('the client went away')))
-      req.on('close', () => reject(new AbortedError('the client went away')))
+      const abort = () => {
+        if (!req.complete) reject(new AbortedError('the client went away'))
+      }
+      req.on('error', abort)
+      req.on('close', abort)
     })
   }
 }

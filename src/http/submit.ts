@@ -2,6 +2,7 @@ import type { Reporter } from '../db/reporters.ts'
 import type { Channel, ReportKind } from '../db/reports.ts'
 import type { Accepted, Intake } from '../intake/accept-report.ts'
 import { refusalOf, structureLimits } from '../intake/check-message.ts'
+import { readMessage } from '../mail/message.ts'
 import type { IntakeMetrics } from './metrics.ts'
 import { ProblemError } from './problem.ts'
 
@@ -32,12 +33,18 @@ export function createSubmit(app: {
 }): Submit {
   const limits = { ...structureLimits, bytesMax: app.messageBytesMax }
   return async (reporter, channel, raw, remarks) => {
-    const refusal = refusalOf(raw, limits)
+    const message = readMessage(raw)
+    const refusal = refusalOf(message, limits)
     if (refusal) {
       app.metrics.count(channel, 'refused')
       return { taken: false, refusal: new ProblemError(refusal.reason, refusal.detail) }
     }
-    const accepted = await app.intake.accept({ reporterId: reporter.id, channel, raw, ...remarks })
+    const accepted = await app.intake.accept({
+      reporterId: reporter.id,
+      channel,
+      message,
+      ...remarks,
+    })
     app.metrics.count(channel, accepted.isRepeat ? 'repeat' : 'accepted')
     return { taken: true, ...accepted }
   }

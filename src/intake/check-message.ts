@@ -1,4 +1,4 @@
-import { looksLikeMessage } from '../mail/message.ts'
+import { looksLikeMessage, type ReadMessage } from '../mail/message.ts'
 import { exceedsLimits } from '../mail/structure.ts'
 
 /** What a message may be at most. */
@@ -20,7 +20,10 @@ export type Refusal = {
 }
 
 /** Looks at the bytes once, in linear time, before anything is stored. */
-export function refusalOf(raw: Buffer, limits: MessageLimits): Refusal | undefined {
+export function refusalOf(
+  { raw, header }: ReadMessage,
+  limits: MessageLimits,
+): Refusal | undefined {
   if (raw.length > limits.bytesMax) {
     return {
       status: 413,
@@ -28,7 +31,7 @@ export function refusalOf(raw: Buffer, limits: MessageLimits): Refusal | undefin
       detail: `The message has ${raw.length} bytes; at most ${limits.bytesMax} are taken.`,
     }
   }
-  if (!looksLikeMessage(raw)) {
+  if (!looksLikeMessage(header)) {
     return {
       status: 400,
       reason: 'not-a-message',

@@ -1,4 +1,12 @@
-import { parseHeader } from './header.ts'
+import { parseHeader, type Header } from './header.ts'
+
+/** A message with its header, which is read once for all who ask. */
+export type ReadMessage = { raw: Buffer; header: Header }
+
+/** Reads the header of a message. Never throws. */
+export function readMessage(raw: Buffer): ReadMessage {
+  return { raw, header: parseHeader(raw) }
+}
 
 const telling = new Set([
   'from',
@@ -15,14 +23,20 @@ const telling = new Set([
 const decisive = new Set(['from', 'received', 'date', 'subject', 'message-id', 'return-path'])
 
 /**
- * Whether these bytes are a mail message at all: at least two header fields that mail has, one of
- * them From, Received, Date, Subject, Message-ID or Return-Path (RFC 5322 §3.6), and no NUL where
- * the first field stands.
+ * Whether what begins with this header is a mail message at all: at least two header fields that
+ * mail has, one of them From, Received, Date, Subject, Message-ID or Return-Path (RFC 5322 §3.6),
+ * and no NUL where the first field stands.
  */
-export function looksLikeMessage(raw: Buffer): boolean {
-  const keys = new Set<string>()
-  for (const { key } of parseHeader(raw).fields) if (telling.has(key)) keys.add(key)
-  return keys.size >= 2 && !decisive.isDisjointFrom(keys)
+export function looksLikeMessage({ fields }: Header): boolean {
+  let found: string | undefined
+  let isDecided = false
+  for (const { key } of fields) {
+    if (!telling.has(key)) continue
+    isDecided ||= decisive.has(key)
+    if (isDecided && found !== undefined && found !== key) return true
+    found ??= key
+  }
+  return false
 }
 
 const prepended = ['x-mozilla-status:', 'x-mozilla-status2:', 'x-mozilla-keys:', 'from ', '>from ']

@@ -5,6 +5,7 @@ import { findRawMessage } from '../../src/db/raw-messages.ts'
 import { createIntake, type Intake, type Submission } from '../../src/intake/accept-report.ts'
 import { openTestApp, type TestApp } from '../support/app.ts'
 import { spamMessage } from '../support/messages.ts'
+import { readMessage } from '../../src/mail/message.ts'
 
 let app: TestApp
 let intake: Intake
@@ -17,7 +18,7 @@ afterAll(() => app.close())
 
 function submission(raw: Buffer, more: Partial<Submission> = {}): Submission {
   const usual = { channel: 'api', kind: 'spam', comment: null, receivedVia: [] } as const
-  return { ...usual, reporterId: app.ann, raw, ...more }
+  return { ...usual, reporterId: app.ann, message: readMessage(raw), ...more }
 }
 
 /** What is stored of these reports: raw messages and jobs, which must be one each. */

@@ -9,6 +9,7 @@ import { startBoss, stopBoss } from '../../src/queue/boss.ts'
 import { systemClock } from '../../src/world.ts'
 import { freshDatabase, type TestDatabase } from './database.ts'
 import { spamMessage } from './messages.ts'
+import { readMessage } from '../../src/mail/message.ts'
 
 /** An application on a database of its own, with the sample networks and two reporters. */
 export type TestApp = App & {
@@ -59,7 +60,7 @@ export async function openTestApp(env: Record<string, string> = {}): Promise<Tes
       reporterId: ann.id,
       channel: 'api',
       kind: 'spam',
-      raw,
+      message: readMessage(raw),
       comment: null,
       receivedVia: [],
       ...more,

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { analyzeMessage } from '../../../src/analysis/analyze.ts'
 import { extractFields } from '../../../src/mail/extract-fields.ts'
+import { parseHeader } from '../../../src/mail/header.ts'
 import { looksLikeMessage, normalizedForHash } from '../../../src/mail/message.ts'
 import { exceedsLimits } from '../../../src/mail/structure.ts'
 
@@ -17,7 +18,7 @@ const messagesOf = (folder: string) =>
     .map(({ name }) => readFileSync(path.join(folder, name)))
 
 async function survive(raw: Buffer): Promise<void> {
-  looksLikeMessage(raw)
+  looksLikeMessage(parseHeader(raw))
   normalizedForHash(raw)
   exceedsLimits(raw, limits)
   extractFields(raw)

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { parseHeader } from '../../../src/mail/header.ts'
 import { looksLikeMessage, normalizedForHash } from '../../../src/mail/message.ts'
 
 const bytes = (text: string) => Buffer.from(text, 'latin1')
@@ -15,7 +16,7 @@ test.for([
   ['JSON', '{"from": "x",\n"subject": "y"}', false],
   ['nothing', '', false],
 ] as const)('is it a message: %s', ([, text, expected]) => {
-  expect(looksLikeMessage(bytes(text))).toBe(expected)
+  expect(looksLikeMessage(parseHeader(bytes(text)))).toBe(expected)
 })
 
 const message = 'From: a@example.com\r\nX-Mozilla-Status: 0001\r\n\r\nFrom here on\r\n'

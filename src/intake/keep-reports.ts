@@ -1,0 +1,78 @@
+import type { Packed } from '../db/packed.ts'
+import { inTransaction, type Db, type Pool } from '../db/pool.ts'
+import { insertRawMessages } from '../db/raw-messages.ts'
+import { claimReportKeys } from '../db/report-keys.ts'
+import { insertReports, type NewReport } from '../db/reports.ts'
+import type { Boss } from '../queue/boss.ts'
+import { analyzeReport } from '../queue/queues.ts'
+import { send } from '../queue/send.ts'
+
+/** A report with all that is stored of it; `key` names its reporter and its content. */
+export type Prepared = { report: NewReport; packed: Packed; contentHash: Buffer; key: string }
+
+/** Some of a batch had been reported before: what was written for it must not stay. */
+class Repeated extends Error {}
+
+/**
+ * Keeps reports, their raw messages and their jobs in one transaction, and returns the id that
+ * each key belongs to now: that of the earlier report where there is one. Keys must differ.
+ *
+ * Tried first as if all were new, all statements in one journey; where some are not, that is
+ * rolled back and done in two steps. Repeats are rare, and a journey costs as much as ten rows.
+ */
+export async function keepReports(
+  app: { pool: Pool; boss: Boss },
+  reports: readonly Prepared[],
+): Promise<Map<string, string>> {
+  try {
+    return await inTransaction(app.pool, async (tx) => {
+      const claiming = claim(tx, reports)
+      const [owners] = await Promise.all([claiming, insert(tx, app.boss, reports)])
+      if (newOnes(reports, owners).length < reports.length) throw new Repeated()
+      return owners
+    })
+  } catch (error) {
+    if (!(error instanceof Repeated)) throw error
+  }
+  return inTransaction(app.pool, async (tx) => {
+    const owners = await claim(tx, reports)
+    await insert(tx, app.boss, newOnes(reports, owners))
+    return owners
+  })
+}
+
+async function claim(tx: Db, reports: readonly Prepared[]): Promise<Map<string, string>> {
+  const owners = await claimReportKeys(
+    tx,
+    reports.map(({ contentHash, report: { reporterId, id } }) => ({
+      contentHash,
+      reporterId,
+      reportId: id,
+    })),
+  )
+  return new Map(reports.map(({ key, report }, index) => [key, owners[index] ?? report.id]))
+}
+
+function newOnes(reports: readonly Prepared[], owners: ReadonlyMap<string, string>): Prepared[] {
+  return reports.filter(({ key, report }) => owners.get(key) === report.id)
+}
+
+async function insert(tx: Db, boss: Boss, reports: readonly Prepared[]): Promise<void> {
+  if (reports.length === 0) return
+  await Promise.all([
+    insertReports(
+      tx,
+      reports.map(({ report }) => report),
+    ),
+    insertRawMessages(
+      tx,
+      reports.map(({ report, packed }) => ({ id: report.id, ...packed })),
+    ),
+    send(
+      boss,
+      analyzeReport,
+      reports.map(({ report }) => ({ reportId: report.id })),
+      tx,
+    ),
+  ])
+}
