@@ -1,9 +1,10 @@
-import { fork, type ChildProcess } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import path from 'node:path'
 import { addAccount } from '../../src/commands/account.ts'
 import { migrateAll } from '../../src/commands/migrate.ts'
+import { parts, startPart } from '../../src/commands/parts.ts'
 import { type EmbeddedServer, freePort, startEmbedded } from '../../src/db/embedded.ts'
 import { replaceNetworks } from '../../src/db/networks.ts'
 import { createPool, inTransaction, type Pool } from '../../src/db/pool.ts'
@@ -13,8 +14,11 @@ export type Instance = {
   databaseUrl: string
   pool: Pool
   server: EmbeddedServer
-  /** Starts `signalpost NAME` and waits until it is ready. */
-  run: (name: 'web' | 'work' | 'receive', env?: NodeJS.ProcessEnv) => Promise<ChildProcess>
+  /** Starts a part as `signalpost start` does, and waits until it is ready. */
+  run: (
+    name: 'web' | 'analyze' | 'forward' | 'receive',
+    env?: NodeJS.ProcessEnv,
+  ) => Promise<ChildProcess>
   httpUrl: string
   token: string
   close: () => Promise<void>
@@ -47,6 +51,7 @@ export async function startInstance(): Promise<Instance> {
     LOG_LEVEL: 'warn',
   }
   const children: ChildProcess[] = []
+  const workers = availableParallelism()
   return {
     databaseUrl: server.url,
     pool,
@@ -54,7 +59,8 @@ export async function startInstance(): Promise<Instance> {
     httpUrl: `http://127.0.0.1:${port}`,
     token,
     async run(name, env = {}) {
-      const child = fork(main, [name], { env: { ...settings, ...env } })
+      const part = parts.find((one) => one.name === name) ?? { name, args: [name] }
+      const child = startPart(main, part, { ...settings, ...env }, { dataDir, workers })
       children.push(child)
       await new Promise<void>((resolve, reject) => {
         child.once('message', () => resolve())

@@ -25,7 +25,7 @@ const WAIT_MS = 300_000
 
 /**
  * Reports a second from POST to the ARF accepted by a mail server, all of it on this machine: the
- * client, `web`, `work`, PostgreSQL and the sink. Then the same at 17 reports a second. The
+ * client, `web`, both workers, PostgreSQL and the sink. Then the same at 17 reports a second. The
  * messages are those of the corpus that have a network to tell, so each POST owes one ARF.
  */
 export async function benchPipeline(): Promise<void> {
@@ -35,14 +35,20 @@ export async function benchPipeline(): Promise<void> {
   try {
     const env = { SMTP_URL: `smtp://127.0.0.1:${sink.port}?ignoreTLS=true` }
     const web = await instance.run('web')
-    const work = await instance.run('work', env)
+    const analyze = await instance.run('analyze')
+    const forward = await instance.run('forward', env)
     let number = 0
     const fresh = (count: number) =>
       Array.from({ length: count }, () => {
         number++
         return variantOf(messages[number % messages.length] ?? Buffer.alloc(0), number)
       })
-    const pids = { web: web.pid ?? 0, work: work.pid ?? 0, sink: sink.child.pid ?? 0 }
+    const pids = {
+      web: web.pid ?? 0,
+      analyze: analyze.pid ?? 0,
+      forward: forward.pid ?? 0,
+      sink: sink.child.pid ?? 0,
+    }
     await measure('warm-up', fresh(1_000), { connections: CONNECTIONS }, instance, sink, pids)
     const flood = await measure(
       'as fast as it goes',

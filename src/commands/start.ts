@@ -19,6 +19,7 @@ import {
 } from './data-dir.ts'
 import { importNetworks } from './import-networks.ts'
 import { migrateAll } from './migrate.ts'
+import { parts, startPart } from './parts.ts'
 import { supervise } from './supervise.ts'
 
 /** What `start` needs of its surroundings. */
@@ -37,11 +38,10 @@ export type StartContext = {
 export type Instance = { close: () => Promise<void> }
 
 const sampleNetworks = path.join(import.meta.dirname, '..', 'db', 'sample-networks.csv')
-const parts = ['web', 'work', 'receive'].map((name) => ({ name, args: [name] }))
 
 /**
  * Runs everything on this machine: the embedded PostgreSQL unless DATABASE_URL is set, the
- * migrations, then `web`, `work` and `receive`, each started again when it dies.
+ * migrations, then `web`, two of `work` and `receive`, each started again when it dies.
  *
  * @throws UsageError when another `start` has the data folder
  */
@@ -58,7 +58,8 @@ export async function start(context: StartContext): Promise<Instance> {
     closers.push(database.stop)
     const accounts = await prepare(database.url, config)
     const settings = { DATABASE_URL: database.url, SECRET: secret, DATA_DIR: config.dataDir }
-    const supervisor = supervise(main, parts, { ...env, ...settings }, log)
+    const partEnv = { ...env, ...settings }
+    const supervisor = supervise(parts, (part) => startPart(main, part, partEnv, config), log)
     closers.push(supervisor.stop)
     await Promise.race([supervisor.ready.then(() => say(banner(config, accounts))), stopping])
     return { close }

@@ -1,8 +1,6 @@
-import { fork, type ChildProcess } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import type { Logger } from '../log.ts'
-
-/** One part of Signalpost, run as a process of its own. */
-export type Part = { name: string; args: readonly string[] }
+import type { Part } from './parts.ts'
 
 /** Parts that are kept running. */
 export type Supervisor = {
@@ -21,13 +19,12 @@ const STEADY_MS = 60_000
 type Running = { child: ChildProcess | undefined; timer: NodeJS.Timeout | undefined }
 
 /**
- * Starts parts of the program as child processes and starts again what dies, with growing pauses.
+ * Starts parts of the program by `startPart` and starts again what dies, with growing pauses.
  * A part whose supervisor dies sees its channel close, and ends by itself.
  */
 export function supervise(
-  main: string,
   parts: readonly Part[],
-  env: NodeJS.ProcessEnv,
+  startPart: (part: Part) => ChildProcess,
   log: Logger,
 ): Supervisor {
   let isStopping = false
@@ -39,7 +36,7 @@ export function supervise(
     let pauseMs = PAUSE_MS_MIN
     const start = () => {
       const startedAt = performance.now()
-      const child = fork(main, part.args, { env })
+      const child = startPart(part)
       state.child = child
       child.on('message', (message) => {
         if (message === 'ready') resolve('ready')

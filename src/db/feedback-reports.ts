@@ -33,6 +33,7 @@ export async function insertFeedback(
   tx: Db,
   feedback: readonly (FeedbackKey & { consumerId: string; address: string; createdAt: Date })[],
 ): Promise<void> {
+  if (feedback.length === 0) return
   const { text, params } = values(
     feedback.map((row) => [
       row.reportId,

@@ -105,20 +105,13 @@ async function keep(tx: Db, judgments: readonly Judgment[], app: Needs): Promise
     outcomes
       .filter(({ row }) => row.judgment.consequence.action === action)
       .map(({ row }) => row.id)
-  const mine = new Set([
-    ...(await markReports(tx, idsOf('forward'), waitingStates, 'analyzed')),
-    ...(await markReports(tx, idsOf('keep'), waitingStates, 'kept')),
+  const marked = await Promise.all([
+    markReports(tx, idsOf('forward'), waitingStates, 'analyzed'),
+    markReports(tx, idsOf('keep'), waitingStates, 'kept'),
   ])
+  const mine = new Set(marked.flat())
   const kept = outcomes.filter(({ row }) => mine.has(row.id))
   if (kept.length === 0) return
-  await insertAnalyses(
-    tx,
-    kept.map(({ row }) => row),
-  )
-  await insertEvents(
-    tx,
-    kept.map(({ event }) => event),
-  )
   const feedback = kept.flatMap(({ consumer, row }) =>
     consumer
       ? [
@@ -132,14 +125,19 @@ async function keep(tx: Db, judgments: readonly Judgment[], app: Needs): Promise
         ]
       : [],
   )
-  if (feedback.length === 0) return
-  await insertFeedback(tx, feedback)
-  await send(
-    app.boss,
-    forwardReport,
-    feedback.map(({ reportId, number }) => ({ reportId, number })),
-    tx,
-  )
+  const owed = feedback.map(({ reportId, number }) => ({ reportId, number }))
+  await Promise.all([
+    insertAnalyses(
+      tx,
+      kept.map(({ row }) => row),
+    ),
+    insertEvents(
+      tx,
+      kept.map(({ event }) => event),
+    ),
+    insertFeedback(tx, feedback),
+    send(app.boss, forwardReport, owed, tx),
+  ])
 }
 
 function outcomeOf(

@@ -145,21 +145,23 @@ async function keep(tx: Db, sent: readonly Sent[]): Promise<void> {
   )
   const mine = sent.filter(({ outcome }) => marked.has(nameOf(outcome)))
   if (mine.length === 0) return
-  await insertFeedbackMessages(
-    tx,
-    mine.map(({ outcome: { reportId, number }, copy }) => ({ reportId, number, ...copy })),
-  )
-  await insertEvents(
-    tx,
-    mine.map(({ event }) => event),
-  )
   const left = mine.filter(({ outcome }) => outcome.state === 'sent')
-  await markReports(
-    tx,
-    left.map(({ outcome }) => outcome.reportId),
-    ['analyzed'],
-    'forwarded',
-  )
+  await Promise.all([
+    insertFeedbackMessages(
+      tx,
+      mine.map(({ outcome: { reportId, number }, copy }) => ({ reportId, number, ...copy })),
+    ),
+    insertEvents(
+      tx,
+      mine.map(({ event }) => event),
+    ),
+    markReports(
+      tx,
+      left.map(({ outcome }) => outcome.reportId),
+      ['analyzed'],
+      'forwarded',
+    ),
+  ])
 }
 
 function nameOf({ reportId, number }: FeedbackKey): string {

@@ -1,20 +1,62 @@
+import { move, transferableSymbol, valueSymbol } from 'piscina'
 import { analyzeMessage, type Analysis } from '../analysis/analyze.ts'
-import { pack, unpack } from '../db/packed.ts'
+import { pack, type Packed, unpack } from '../db/packed.ts'
+import { reasonOf } from '../errors.ts'
 import { composeFeedback } from './feedback-content.ts'
 import {
   type AnalysisDigest,
   asBuffers,
   type ComposedFeedback,
+  type ParserOutcome,
   type ParserTask,
 } from './parser-pool.ts'
 
-/** Runs in a thread of the parser pool: one task, one answer. */
-export default async function run(task: ParserTask): Promise<AnalysisDigest | ComposedFeedback> {
+/**
+ * Runs in a thread of the parser pool: an outcome for each task, in order. The bytes are handed
+ * over, not copied: a second copy is garbage on both sides.
+ */
+export default async function run(tasks: readonly ParserTask[]): Promise<unknown> {
+  const outcomes: ParserOutcome[] = []
+  for (const task of tasks) {
+    outcomes.push(
+      await make(task).then(
+        (made) => ({ made }),
+        (error: unknown) => ({ fault: reasonOf(error) }),
+      ),
+    )
+  }
+  const contents = outcomes.flatMap((outcome) => ('made' in outcome ? bytesOf(outcome.made) : []))
+  return move({
+    [transferableSymbol]: contents.map(({ buffer }) => buffer),
+    [valueSymbol]: outcomes,
+  })
+}
+
+function bytesOf(made: AnalysisDigest | ComposedFeedback): Buffer[] {
+  return 'raw' in made ? [made.raw, made.packed.content] : [made.packed.content]
+}
+
+/** Bytes in memory of their own, which can be handed over; others share theirs. */
+function owned(bytes: Buffer): Buffer {
+  return bytes.length === bytes.buffer.byteLength
+    ? bytes
+    : Buffer.from(new Uint8Array(bytes).buffer)
+}
+
+async function packOwned(bytes: Buffer): Promise<Packed> {
+  const { encoding, content } = await pack(bytes)
+  return {
+    encoding,
+    content: content === bytes ? Buffer.from(new Uint8Array(bytes).buffer) : owned(content),
+  }
+}
+
+async function make(task: ParserTask): Promise<AnalysisDigest | ComposedFeedback> {
   const raw = await unpack(asBuffers(task.packed))
   if (task.work === 'analyze') return analyze(raw, task.trustedRelays)
   const json = (await unpack(asBuffers(task.analysis))).toString()
   const composed = composeFeedback(raw, JSON.parse(json) as Analysis, task.content)
-  return { raw: composed, packed: await pack(composed) }
+  return { raw: owned(composed), packed: await packOwned(composed) }
 }
 
 async function analyze(raw: Buffer, trustedRelays: readonly string[]): Promise<AnalysisDigest> {
@@ -26,6 +68,6 @@ async function analyze(raw: Buffer, trustedRelays: readonly string[]): Promise<A
     originObstacle,
     subject: headers.subject,
     hasForgedHop: hops.some(({ trust }) => trust === 'forged'),
-    packed: await pack(Buffer.from(JSON.stringify(analysis))),
+    packed: await packOwned(Buffer.from(JSON.stringify(analysis))),
   }
 }

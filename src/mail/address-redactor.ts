@@ -1,4 +1,5 @@
 import { createHash, createHmac, hkdfSync } from 'node:crypto'
+import { characterSet, stretchesOf } from './stretches.ts'
 import { textViews } from './text-views.ts'
 import type { TextView } from './text-views.ts'
 import { base32 } from './verp.ts'
@@ -20,6 +21,11 @@ export const redactedDomain = 'redacted.invalid'
 
 const addressesMax = 300
 const codeBytes = 10
+const HEX_MIN = 16
+const hexDigits = characterSet('0123456789abcdefABCDEF')
+const base64Digits = characterSet(
+  'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_',
+)
 const roundsMax = 8
 
 /** The key that one consumer's codes are made with; another consumer's codes differ. */
@@ -106,8 +112,10 @@ type AddressIndex = {
   /** Local parts by domain, longer ones first. */
   locals: Map<string, string[]>
   hashes: Map<string, string>
-  /** A run of base64 digits long enough to hold an address. */
+  /** A run of base64 digits long enough to hold an address, with its padding. */
   run: RegExp
+  /** How many digits that is. */
+  runMin: number
 }
 
 function indexOf(known: readonly string[]): AddressIndex {
@@ -123,6 +131,7 @@ function indexOf(known: readonly string[]): AddressIndex {
   const digitsMin = Math.min(32, Math.max(8, Math.floor((shortest * 4) / 3)))
   return {
     hashes,
+    runMin: digitsMin,
     run: new RegExp(
       `${runStart}[A-Za-z0-9+/_-]{${String(digitsMin)},}(?:={0,2}|(?:%3D){0,2})`,
       'gi',
@@ -218,21 +227,21 @@ function redactRuns(text: string, index: AddressIndex, codeOf: CodeOf): string {
 }
 
 const hashShape = /[0-9a-f]{32,64}/gi
-const hexShape = /[0-9a-fA-F]{16,}/g
-const hexAnywhere = /[0-9a-fA-F]{16}/
 
 /** Reads all runs at once: in most texts none holds anything, and then nothing more is done. */
 function runsThatMayHold(text: string, index: AddressIndex): string[] {
-  const runs = (text.match(index.run) ?? []).map(withoutPadding)
+  const runs = stretchesOf(text, base64Digits, index.runMin)
   const domains = [...index.locals.keys()]
   const says = (read: string) => {
     const lower = read.toLowerCase()
     return domains.some((domain) => lower.includes(domain))
   }
-  const offsets = runs.length === 0 ? [] : [0, 1, 2, 3]
-  const joined = (offset: number) => runs.map((run) => wholeGroups(run.slice(offset))).join('')
-  if (offsets.some((offset) => says(decodeBase64(joined(offset))))) return runs
-  const hexadecimal = runs.filter((run) => hexAnywhere.test(run))
+  if (runs.length === 0) return []
+  // Each run fills whole groups of four digits, so one cut shifts all of them alike.
+  const joined = runs.map(wholeGroups).join('')
+  const isHolding = [0, 1, 2, 3].some((shift) => says(decodeBase64(joined.slice(shift))))
+  if (isHolding) return runs
+  const hexadecimal = runs.filter((run) => stretchesOf(run, hexDigits, HEX_MIN).length > 0)
   const holds = (run: string) => hashHeld(run, index) !== undefined || hexReadings(run).some(says)
   return hexadecimal.some(holds) ? hexadecimal : []
 }
@@ -259,8 +268,7 @@ function hashHeld(run: string, { hashes }: AddressIndex): string | undefined {
 }
 
 function hexReadings(run: string): string[] {
-  const stretches = run.match(hexShape) ?? []
-  return stretches.flatMap((stretch) =>
+  return stretchesOf(run, hexDigits, HEX_MIN).flatMap((stretch) =>
     [stretch, stretch.slice(1)].map((digits) => Buffer.from(digits, 'hex').toString('latin1')),
   )
 }

