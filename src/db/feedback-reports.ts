@@ -97,7 +97,7 @@ export type FeedbackOutcome = FeedbackKey & {
 /**
  * Ends feedback reports that are still queued, and returns those it ended: what another run of the
  * same work had ended already is not among them. One that was withdrawn while it was being sent
- * did leave: then the truth is `sent`.
+ * did leave: then the truth is `sent`. One whose bounce was quicker than we stays `bounced`.
  */
 export async function markFeedback(
   tx: Db,
@@ -109,12 +109,14 @@ export async function markFeedback(
   )
   const { rows } = await tx.query<FeedbackKey>(
     `update feedback_reports
-     set state = $2::jsonb -> (report_id::text || ' ' || number) ->> 'state',
+     set state = case when state = 'bounced' then state
+         else $2::jsonb -> (report_id::text || ' ' || number) ->> 'state' end,
        finished_at = ($2::jsonb -> (report_id::text || ' ' || number) ->> 'at')::timestamptz,
        message_id = $2::jsonb -> (report_id::text || ' ' || number) ->> 'messageId',
        reply = $2::jsonb -> (report_id::text || ' ' || number) ->> 'reply'
      where report_id = any($1::uuid[])
-       and (state = 'queued' or state = 'withdrawn'
+       and message_id is null
+       and (state = 'queued' or state in ('withdrawn', 'bounced')
          and $2::jsonb -> (report_id::text || ' ' || number) ->> 'state' = 'sent')
        and $2::jsonb ? (report_id::text || ' ' || number)
      returning report_id as "reportId", number`,

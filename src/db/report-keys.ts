@@ -30,6 +30,14 @@ export async function claimReportKeys(tx: Db, keys: readonly ReportKey[]): Promi
   return keys.map((key) => owners.get(nameOf(key)) ?? key.reportId)
 }
 
+/** The oldest report that has a key. */
+export async function findOldestKey(db: Db): Promise<string | undefined> {
+  const { rows } = await db.query<{ reportId: string }>(
+    `select report_id as "reportId" from report_keys order by report_id limit 1`,
+  )
+  return rows[0]?.reportId
+}
+
 /** Forgets the keys of reports older than the id `before`, those from `after` on. */
 export async function removeReportKeys(db: Db, after: string, before: string): Promise<void> {
   await db.query(`delete from report_keys where report_id >= $1 and report_id < $2`, [

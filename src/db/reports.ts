@@ -94,3 +94,16 @@ export async function markReports(
   )
   return rows.map(({ id }) => id)
 }
+
+/** Reports older than the id `before` that wait for their analysis, oldest first. */
+export async function listReceivedReports(
+  db: Db,
+  before: string,
+  limit: number,
+): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `select id from reports where state = 'received' and id < $1 order by id limit $2`,
+    [before, limit],
+  )
+  return rows.map(({ id }) => id)
+}

@@ -30,7 +30,7 @@ export function failureOf(error: unknown, log: Logger): Failure | undefined {
     return callerFailure(status, 'The address or the header of the request is malformed.')
   }
   if (isOutage(error)) {
-    log.warn({ sqlState: sqlState(error) }, 'The database is away: a request was put off')
+    tellOutage(error, log)
     return {
       problem: 'unavailable',
       status: 503,
@@ -42,6 +42,16 @@ export function failureOf(error: unknown, log: Logger): Failure | undefined {
   log.error({ errorId, ...withoutData(error) }, 'A request failed')
   const detail = `This is our fault. Try again; if it stays, tell us the number ${errorId}.`
   return { problem: 'internal', status: 500, detail, headers: {} }
+}
+
+const OUTAGE_LOG_MS = 10_000
+let outageToldAt = Number.NEGATIVE_INFINITY
+
+/** Once in ten seconds: the metrics count the requests, and a flood of lines helps nobody. */
+function tellOutage(error: unknown, log: Logger): void {
+  if (performance.now() - outageToldAt < OUTAGE_LOG_MS) return
+  outageToldAt = performance.now()
+  log.warn({ sqlState: sqlState(error) }, 'The database is away: requests are put off.')
 }
 
 /** Answers with a problem (RFC 9457). */

@@ -4,19 +4,24 @@ import { removeIdempotencyKeys } from '../db/idempotency-keys.ts'
 import { dropPartitions, ensurePartitions } from '../db/partitions.ts'
 import { inTransaction } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
-import { removeReportKeys } from '../db/report-keys.ts'
-import { markReports } from '../db/reports.ts'
-import { uuidFloor } from '../world.ts'
+import { findOldestKey, removeReportKeys } from '../db/report-keys.ts'
+import { listReceivedReports, markReports } from '../db/reports.ts'
+import { listBacklogs } from '../db/queue-health.ts'
+import { analyzeReport } from '../queue/queues.ts'
+import { send } from '../queue/send.ts'
+import { uuidFloor, uuidTime } from '../world.ts'
 
-type Needs = Pick<App, 'pool' | 'clock' | 'config' | 'log'>
+type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config' | 'log'>
 
 const DAY_MS = 86_400_000
 const WEEKS_AHEAD = 12
 const IDEMPOTENCY_MS = 2 * DAY_MS
+const ORPHAN_MS = 10 * 60_000
+const ORPHANS_MAX = 1_000
 
 /**
  * The hourly chores: partitions for the weeks to come, those past retention dropped, keys of
- * dropped reports and old Idempotency-Keys forgotten.
+ * dropped reports and old Idempotency-Keys forgotten, reports without a job given one.
  */
 export async function keepHouse(app: Needs): Promise<void> {
   const now = app.clock()
@@ -26,6 +31,7 @@ export async function keepHouse(app: Needs): Promise<void> {
   if (dropped.length > 0) app.log.info({ partitions: dropped.length }, 'Dropped old partitions.')
   await forgetKeys(app, oldest)
   await removeIdempotencyKeys(app.pool, new Date(now.getTime() - IDEMPOTENCY_MS))
+  await requeueOrphans(app)
 }
 
 /**
@@ -46,11 +52,34 @@ export async function markDeadReports(app: Needs): Promise<void> {
   })
 }
 
-/** In steps of a day from a month before retention ends, so that each is short. */
+/** In steps of a day, so that each is short. */
 async function forgetKeys({ pool }: Needs, oldest: Date): Promise<void> {
-  for (let day = 30; day > 0; day--) {
-    const from = new Date(oldest.getTime() - day * DAY_MS)
-    const to = new Date(from.getTime() + DAY_MS)
+  const first = await findOldestKey(pool)
+  if (first === undefined) return
+  for (let from = uuidTime(first); from < oldest; from = new Date(from.getTime() + DAY_MS)) {
+    const to = new Date(Math.min(from.getTime() + DAY_MS, oldest.getTime()))
     await removeReportKeys(pool, uuidFloor(from), uuidFloor(to))
   }
+}
+
+/**
+ * Gives a job to reports that wait without one: their jobs were purged, or lost with a restored
+ * backup. Only while nothing waits in the queue, so that a backlog is never doubled.
+ */
+async function requeueOrphans(app: Needs): Promise<void> {
+  const now = app.clock()
+  const [backlog] = await listBacklogs(app.pool, [analyzeReport.name], now)
+  if (!backlog || backlog.ready + backlog.deferred > 0) return
+  const before = uuidFloor(new Date(now.getTime() - ORPHAN_MS))
+  const orphans = await listReceivedReports(app.pool, before, ORPHANS_MAX)
+  if (orphans.length === 0) return
+  app.log.warn({ reports: orphans.length }, 'Reports without a job were put in line again.')
+  await inTransaction(app.pool, (tx) =>
+    send(
+      app.boss,
+      analyzeReport,
+      orphans.map((reportId) => ({ reportId })),
+      tx,
+    ),
+  )
 }

@@ -134,6 +134,15 @@ test('what was withdrawn while it was leaving did leave; what was to be held did
   expect([await stateOf(left), await stateOf(kept)]).toEqual(['sent', 'withdrawn'])
 })
 
+test('a bounce that was quicker than the worker leaves the sending to be recorded', async () => {
+  const [key = { reportId: '', number: 0 }] = await queued()
+  await markBounced(database.pool, { ...key, at: later, status: '5.1.1', reason: 'user-unknown' })
+  expect(await markFeedback(database.pool, [outcome(key, 'sent')])).toEqual([key])
+  expect(await markFeedback(database.pool, [outcome(key, 'sent')])).toEqual([])
+  const { messageId } = outcome(key, 'sent')
+  expect(await findFeedback(database.pool, key)).toMatchObject({ state: 'bounced', messageId })
+})
+
 test('a bounce is told once, however often it comes', async () => {
   const [key = { reportId: '', number: 0 }] = await queued()
   await markFeedback(database.pool, [outcome(key, 'sent')])

@@ -80,3 +80,24 @@ test('a report that was analyzed after all is not marked', async () => {
   await markDeadReports(app)
   expect(await stateOf(payload)).toBe('analyzed')
 })
+
+test('reports without a job are put in line again, once, and when nobody waits', async () => {
+  await app.boss.deleteQueuedJobs('analyze-report')
+  const jobsOf = ({ reportId }: { reportId: string }) =>
+    app.rows(
+      `select 1 from pgboss.job where name = 'analyze-report' and data ->> 'reportId' = $1`,
+      [reportId],
+    )
+  const [lost] = await app.reports('lost')
+  if (!lost) throw new Error('A report is missing.')
+  const soon = () => new Date(Date.now() + 60_000)
+  const later = () => new Date(Date.now() + 3_600_000)
+  await keepHouse({ ...app, clock: later })
+  expect(await jobsOf(lost)).toHaveLength(1)
+  await app.boss.deleteQueuedJobs('analyze-report')
+  await keepHouse({ ...app, clock: soon })
+  expect(await jobsOf(lost)).toHaveLength(0)
+  await keepHouse({ ...app, clock: later })
+  await keepHouse({ ...app, clock: later })
+  expect(await jobsOf(lost)).toHaveLength(1)
+})
