@@ -10,7 +10,7 @@ const INT8 = 20
 
 /**
  * A pool of connections. 64-bit integers come back as numbers: all of ours are counts, sizes and AS
- * numbers, far below 2^53. Statements that are not waited for follow each other without a round trip
+ * numbers, far below 2^53. Statements that are not waited for follow each other without a journey
  * between them. A lost idle connection is reported to `onLost` and replaced.
  */
 export function createPool(

@@ -6,6 +6,7 @@ import { makePlace, type Place, untilRunning } from '../support/instance.ts'
 import { spamMessage } from '../support/messages.ts'
 import { descendants, isAlive, until } from '../support/process.ts'
 import { apiClient, basic } from '../support/reporter.ts'
+import { parts } from '../../src/commands/parts.ts'
 
 const places: Place[] = []
 const databases: TestDatabase[] = []
@@ -30,11 +31,11 @@ test('parts that are killed are started again and do their work', async () => {
   const client = apiClient(here.url, basic((await here.accounts()).reporter))
   const partsNow = () => descendants(pid).filter(({ command }) => command.includes('main.ts'))
   const before = partsNow()
-  expect(before).toHaveLength(3)
+  expect(before).toHaveLength(parts.length)
   for (const part of before) process.kill(part.pid, 'SIGKILL')
-  await until('three new parts', () => {
+  await until('as many new parts', () => {
     const after = partsNow().filter((part) => before.every((old) => old.pid !== part.pid))
-    return after.length === 3 ? after : undefined
+    return after.length === parts.length ? after : undefined
   })
   const { id } = await until('the API', () => client.post(spamMessage('after-the-kill')))
   await client.untilEvent(id, 'held')
