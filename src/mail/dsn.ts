@@ -1,5 +1,5 @@
 import { bounceReason, isHardBounce } from './bounce-reason.ts'
-import type { BounceReason } from './bounce-reason.ts'
+import type { BounceReason } from './bounce-phrases.ts'
 import { recipientsInText, systemText } from './bounce-text.ts'
 import { decodeCharset } from './encoded-word.ts'
 import { fieldValue, parseHeader } from './header.ts'
