@@ -1,10 +1,10 @@
-import { contentHashOf } from '../../src/intake/accept-report.ts'
-import { pack, type Packed } from '../../src/db/packed.ts'
+import { prepareReport } from '../../src/intake/accept-report.ts'
 import { inTransaction, type Db } from '../../src/db/pool.ts'
 import { insertRawMessages } from '../../src/db/raw-messages.ts'
 import { claimReportKeys } from '../../src/db/report-keys.ts'
-import { insertReports, type NewReport } from '../../src/db/reports.ts'
-import { extractFields } from '../../src/mail/extract-fields.ts'
+import { insertReports } from '../../src/db/reports.ts'
+import type { Prepared } from '../../src/intake/keep-reports.ts'
+import { readMessage } from '../../src/mail/message.ts'
 import { startBoss, stopBoss, type Boss } from '../../src/queue/boss.ts'
 import { analyzeReport } from '../../src/queue/queues.ts'
 import { send } from '../../src/queue/send.ts'
@@ -13,11 +13,6 @@ import { percentiles, printTable, readCorpus, variantOf } from './corpus.ts'
 import { cpuSeconds, serverCpuSeconds, startInstance, type Instance } from './instance.ts'
 import { postAll } from './load.ts'
 
-type Row = {
-  report: NewReport
-  packed: Packed
-  hash: Buffer
-}
 type Measured = { perSecond: number; webCpu: number; databaseCpu: number; p50: number; p99: number }
 
 const ROUNDS = 5
@@ -25,9 +20,9 @@ const REPORTS_A_ROUND = 4_000
 const CONNECTIONS = 128
 const ROWS_A_STATEMENT = 64
 type Round = { limit: Measured; packed: Measured; http: Measured }
-type Pack = (raw: Buffer) => Promise<Packed>
+/** Whether the bytes are inserted as they came or as we pack them. */
+type Form = 'plain' | 'packed'
 
-const plain: Pack = (content) => Promise.resolve({ encoding: 'identity', content })
 const none = { webCpu: Number.NaN, p50: Number.NaN, p99: Number.NaN }
 
 /**
@@ -56,8 +51,8 @@ export async function benchIntake(): Promise<void> {
     )
     const rounds: Round[] = []
     for (let round = 0; round < ROUNDS; round++) {
-      const limit = await measureLimit(await prepare(fresh(), plain), instance, boss)
-      const packed = await measureLimit(await prepare(fresh(), pack), instance, boss)
+      const limit = await measureLimit(await prepare(fresh(), 'plain'), instance, boss)
+      const packed = await measureLimit(await prepare(fresh(), 'packed'), instance, boss)
       const http = await measureHttp(fresh(), instance, web.pid ?? 0)
       rounds.push({ limit, packed, http })
       const reached = `${format(http.perSecond)} of ${format(limit.perSecond)} reports/s`
@@ -70,32 +65,29 @@ export async function benchIntake(): Promise<void> {
   }
 }
 
-async function prepare(messages: readonly Buffer[], packing: Pack): Promise<Row[]> {
+async function prepare(messages: readonly Buffer[], form: Form): Promise<Prepared[]> {
   const now = new Date()
   return Promise.all(
     messages.map(async (raw) => {
-      const fields = extractFields(raw)
-      const report: NewReport = {
-        id: uuidv7(now),
-        reporterId: uuidv7(now),
-        channel: 'import',
-        kind: 'spam',
-        receivedAt: now,
-        messageBytes: raw.length,
-        author: fields.fromAddress,
-        subject: fields.subject,
-        messageId: fields.messageId,
-        datedAt: fields.date === null ? null : new Date(fields.date),
-        comment: null,
-        receivedVia: [],
-      }
-      return { report, packed: await packing(raw), hash: contentHashOf(raw) }
+      const prepared = await prepareReport(
+        {
+          reporterId: uuidv7(now),
+          channel: 'import',
+          kind: 'spam',
+          message: readMessage(raw),
+          comment: null,
+          receivedVia: [],
+        },
+        now,
+      )
+      const plain = { encoding: 'identity' as const, content: raw }
+      return form === 'packed' ? prepared : { ...prepared, packed: plain }
     }),
   )
 }
 
 async function measureLimit(
-  rows: readonly Row[],
+  rows: readonly Prepared[],
   instance: Instance,
   boss: Boss,
 ): Promise<Measured> {
@@ -116,12 +108,12 @@ async function measureLimit(
   return { ...none, perSecond: rows.length / seconds, databaseCpu: databaseCpu / rows.length }
 }
 
-async function insertAll(tx: Db, rows: readonly Row[], boss: Boss): Promise<void> {
+async function insertAll(tx: Db, rows: readonly Prepared[], boss: Boss): Promise<void> {
   const reports = rows.map(({ report }) => report)
   await claimReportKeys(
     tx,
-    rows.map(({ report, hash }) => ({
-      contentHash: hash,
+    rows.map(({ report, contentHash }) => ({
+      contentHash,
       reporterId: report.reporterId,
       reportId: report.id,
     })),

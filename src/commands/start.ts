@@ -166,7 +166,7 @@ async function ensureAccount(
 
 function banner(config: Config, { admin, reporter }: FirstAccounts): string {
   const sending = config.smtpUrl
-    ? `Feedback reports are sent through the mail server of SMTP_URL.`
+    ? 'Feedback reports are sent through the mail server of SMTP_URL.'
     : 'Feedback reports are held: written, shown in the outbox, never sent. Set SMTP_URL to send.'
   return `
 Signalpost is running.

@@ -65,7 +65,7 @@ export function createIntake(app: Needs): Intake {
 
   return {
     async accept(submission) {
-      const prepared = await prepare(submission, app.clock())
+      const prepared = await prepareReport(submission, app.clock())
       return new Promise((resolve, reject) => {
         waiting.push({ prepared, resolve, reject })
         pump()
@@ -74,15 +74,11 @@ export function createIntake(app: Needs): Intake {
   }
 }
 
-/** The hash that makes two reports of one reporter the same. */
-export function contentHashOf(raw: Buffer): Buffer {
-  return hash('sha256', normalizedForHash(raw), 'buffer')
-}
-
-async function prepare(submission: Submission, now: Date): Promise<Prepared> {
+/** Makes ready all that is stored of a submission. */
+export async function prepareReport(submission: Submission, now: Date): Promise<Prepared> {
   const { reporterId } = submission
   const { raw, header } = submission.message
-  const contentHash = contentHashOf(raw)
+  const contentHash = hash('sha256', normalizedForHash(raw), 'buffer')
   const fields = fieldsOf(header.fields)
   return {
     contentHash,

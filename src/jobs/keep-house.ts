@@ -1,5 +1,5 @@
 import type { App } from '../app.ts'
-import { listDeadReportIds } from '../db/dead-reports.ts'
+import { listDeadReportIds } from '../db/dead-letters.ts'
 import { removeIdempotencyKeys } from '../db/idempotency-keys.ts'
 import { dropPartitions, ensurePartitions } from '../db/partitions.ts'
 import { inTransaction } from '../db/pool.ts'
@@ -43,7 +43,7 @@ export async function markDeadReports(app: Needs): Promise<void> {
   if (dead.length === 0) return
   await inTransaction(app.pool, async (tx) => {
     const marked = await markReports(tx, dead, ['received'], 'failed')
-    const detail = 'The analysis failed for good; an operator has been told.'
+    const detail = 'The analysis failed for good. Operators find it among the dead letters.'
     const at = app.clock()
     await insertEvents(
       tx,

@@ -38,17 +38,17 @@ function bytesOf(made: AnalysisDigest | ComposedFeedback): Buffer[] {
 
 /** Bytes in memory of their own, which can be handed over; others share theirs. */
 function owned(bytes: Buffer): Buffer {
-  return bytes.length === bytes.buffer.byteLength
-    ? bytes
-    : Buffer.from(new Uint8Array(bytes).buffer)
+  return bytes.length === bytes.buffer.byteLength ? bytes : copyOf(bytes)
+}
+
+function copyOf(bytes: Buffer): Buffer {
+  return Buffer.from(new Uint8Array(bytes).buffer)
 }
 
 async function packOwned(bytes: Buffer): Promise<Packed> {
   const { encoding, content } = await pack(bytes)
-  return {
-    encoding,
-    content: content === bytes ? Buffer.from(new Uint8Array(bytes).buffer) : owned(content),
-  }
+  // What does not shrink is the same memory, and that can be handed over only once.
+  return { encoding, content: content === bytes ? copyOf(content) : owned(content) }
 }
 
 async function make(task: ParserTask): Promise<AnalysisDigest | ComposedFeedback> {

@@ -1,7 +1,7 @@
 import { domainOf, parseMailboxes } from './address.ts'
 import { parseMailDate } from './date.ts'
 import { decodeHeaderText } from './encoded-word.ts'
-import { fieldValue, parseHeader } from './header.ts'
+import { fieldValue } from './header.ts'
 import type { HeaderField } from './header.ts'
 import { storableText } from './storable-text.ts'
 
@@ -31,12 +31,7 @@ const addressCharsMax = 320
 const idCharsMax = 998
 const readCharsMax = 8 * 1024
 
-/** Reads the header of a message for its fields, without parsing its body. Never throws. */
-export function extractFields(raw: Buffer): ExtractedFields {
-  return fieldsOf(parseHeader(raw).fields)
-}
-
-/** The same from a header that is parsed already. */
+/** Reads the fields of a message from its header. Never throws. */
 export function fieldsOf(fields: readonly HeaderField[]): ExtractedFields {
   const text = (key: string) => decoded(fieldValue(fields, key))
   const from = fieldValue(fields, 'from')?.slice(0, readCharsMax)

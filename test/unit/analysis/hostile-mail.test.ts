@@ -3,7 +3,7 @@ import path from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { analyzeMessage } from '../../../src/analysis/analyze.ts'
-import { extractFields } from '../../../src/mail/extract-fields.ts'
+import { fieldsOf } from '../../../src/mail/extract-fields.ts'
 import { parseHeader } from '../../../src/mail/header.ts'
 import { looksLikeMessage, normalizedForHash } from '../../../src/mail/message.ts'
 import { exceedsLimits } from '../../../src/mail/structure.ts'
@@ -21,7 +21,7 @@ async function survive(raw: Buffer): Promise<void> {
   looksLikeMessage(parseHeader(raw))
   normalizedForHash(raw)
   exceedsLimits(raw, limits)
-  extractFields(raw)
+  fieldsOf(parseHeader(raw).fields)
   const analysis = await analyzeMessage(raw, { trustedRelays: [], ignoreStamps: false })
   const json = JSON.stringify(analysis)
   expect(json).not.toContain('\\u0000')

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
 import { parseMailboxes } from '../../../src/mail/address.ts'
 import { decodeHeaderText } from '../../../src/mail/encoded-word.ts'
-import { extractFields } from '../../../src/mail/extract-fields.ts'
+import { fieldsOf } from '../../../src/mail/extract-fields.ts'
+import { parseHeader } from '../../../src/mail/header.ts'
 
-const extract = (text: string) => extractFields(Buffer.from(text, 'latin1'))
+const extract = (text: string) => fieldsOf(parseHeader(Buffer.from(text, 'latin1')).fields)
 const latin1 = (text: string) => Buffer.from(text).toString('latin1')
 
 test.for([
