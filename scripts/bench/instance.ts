@@ -59,7 +59,8 @@ export async function startInstance(): Promise<Instance> {
     httpUrl: `http://127.0.0.1:${port}`,
     token,
     async run(name, env = {}) {
-      const part = parts.find((one) => one.name === name) ?? { name, args: [name] }
+      const part = parts.find((one) => one.name === name)
+      if (!part) throw new Error(`There is no part ${name}.`)
       const child = startPart(main, part, { ...settings, ...env }, { dataDir, workers })
       children.push(child)
       await new Promise<void>((resolve, reject) => {

@@ -1,18 +1,30 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import path from 'node:path'
 
-/** One part of Signalpost, run as a process of its own: its name, and its command line. */
-export type Part = { name: string; args: readonly string[] }
+/** One part of Signalpost, run as a process of its own: its name, command line and allocator. */
+export type Part = { name: string; args: readonly string[]; allocator: NodeJS.ProcessEnv }
+
+/** Gives memory back early: 30 MB less in a worker, but a sixth of `web`'s speed. */
+const thrifty = { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '8000000' }
+const swift = { MALLOC_ARENA_MAX: '2' }
 
 /**
  * The parts of a whole instance. Analysis and forwarding are two processes, so that a slow mail
  * server or a heavy message holds up one of them only, and each stays under 300 MB.
  */
 export const parts: readonly Part[] = [
-  { name: 'web', args: ['web'] },
-  { name: 'analyze', args: ['work', '--queues', 'analyze-report,keep-house,mark-dead'] },
-  { name: 'forward', args: ['work', '--queues', 'forward-report,handle-inbound'] },
-  { name: 'receive', args: ['receive'] },
+  { name: 'web', args: ['web'], allocator: swift },
+  {
+    name: 'analyze',
+    args: ['work', '--queues', 'analyze-report,keep-house,mark-dead'],
+    allocator: thrifty,
+  },
+  {
+    name: 'forward',
+    args: ['work', '--queues', 'forward-report,handle-inbound'],
+    allocator: thrifty,
+  },
+  { name: 'receive', args: ['receive'], allocator: swift },
 ]
 
 /**
@@ -22,15 +34,14 @@ export const parts: readonly Part[] = [
  */
 export function startPart(
   main: string,
-  { args }: Part,
+  { args, allocator }: Part,
   env: NodeJS.ProcessEnv,
   machine: { dataDir: string; workers: number },
 ): ChildProcess {
   return fork(main, args, {
     execArgv: ['--v8-pool-size=1', '--max-semi-space-size=8'],
     env: {
-      MALLOC_ARENA_MAX: '1',
-      MALLOC_TRIM_THRESHOLD_: '8000000',
+      ...allocator,
       NODE_COMPILE_CACHE: path.join(machine.dataDir, 'compile-cache'),
       ...env,
       // Two processes share the parser threads of the machine.
