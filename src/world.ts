@@ -6,6 +6,22 @@ export type Clock = () => Date
 /** Gives `count` unpredictable bytes. */
 export type Random = (count: number) => Buffer
 
+/** The kinds of DNS records that are asked for. */
+export type DnsType = 'A' | 'AAAA' | 'MX' | 'PTR' | 'TXT'
+
+/**
+ * What the DNS says to a question. `none`: there is no such name, or it has no such record.
+ * `unknown`: nobody could tell (timeout, SERVFAIL, no resolver), which is not a no. The strings of
+ * a TXT record are joined; MX records are host names, the most preferred first.
+ */
+export type DnsAnswer =
+  | { is: 'found'; records: readonly string[] }
+  | { is: 'none' }
+  | { is: 'unknown'; why: string }
+
+/** Asks the DNS. Handed in; never rejects, and answers in bounded time. */
+export type Resolve = (name: string, type: DnsType) => Promise<DnsAnswer>
+
 /** The machine's own clock. */
 export const systemClock: Clock = () => new Date()
 

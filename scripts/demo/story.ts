@@ -119,7 +119,7 @@ function hopLines(screen: Screen, hop: Hop, isLast: boolean): string[] {
     `    ${paint(screen, style, `${mark} ${word.padEnd(10)}`)} ${writer}`,
     ...(peer === undefined ? [] : [`    ${rail}            ${verb[hop.trust]} ${peer}`]),
     ...hop.notes.flatMap((note) =>
-      wrap(note, 19, 0).map((line, at) => {
+      wrap(note.text, 19, 0).map((line, at) => {
         const lead = at === 0 ? '! ' : '  '
         return `    ${rail}            ${paint(screen, style, lead + line.trimStart())}`
       }),

@@ -12,6 +12,7 @@ import type { MessageKind } from '../mail/message-kind.ts'
 import { exceedsLimits } from '../mail/structure.ts'
 import { describeAttachments } from './attachments.ts'
 import type { Attachment } from './attachments.ts'
+import type { DnsFindings } from './dns-findings.ts'
 import { followFilter } from './front-filter.ts'
 import { readHops } from './hops.ts'
 import { walkToInjection } from './injection-point.ts'
@@ -55,8 +56,12 @@ export type Analysis = {
 export type AnalysisOptions = {
   /** CIDRs of the relays of the reporter's provider; what cannot be read is left out. */
   trustedRelays: readonly string[]
+  /** CIDRs learned from the reporter's earlier reports: believed, but less. */
+  learnedRelays?: readonly string[]
   /** Whether to pass over the verdicts the provider stamped on the message. */
   ignoreStamps: boolean
+  /** What the DNS told; undefined when nobody was asked. */
+  dns?: DnsFindings
 }
 
 /** Beyond these the body is left unread: intake refuses such mail, other doors may not. */

@@ -5,8 +5,11 @@ import type { Hop } from './hops.ts'
 import { isLinked } from './injection-point.ts'
 import { isWrittenBy, providerProfiles, senderProfile } from './providers.ts'
 
-/** Something odd about a line below the injection point, as a sentence. */
-export type Suspicion = { note: string; isProof: boolean }
+/** Something odd about a line: a stable name in kebab-case, and a sentence for a person. */
+export type Note = { name: string; text: string }
+
+/** What is odd about a line below the injection point, and whether no honest machine does it. */
+export type Suspicion = { note: Note; isProof: boolean }
 
 const clockSkewMs = 60 * 60 * 1000
 
@@ -18,20 +21,22 @@ export function suspicionsOf(above: Hop, hop: Hop, below: Hop | undefined): Susp
   const found: Suspicion[] = []
   const [later, earlier] = [above.field?.at, hop.field?.at]
   if (later && earlier && earlier.getTime() - later.getTime() > clockSkewMs) {
-    found.push(oddity('Its time is later than that of the line above it.'))
+    found.push(oddity('time-runs-backwards', 'Its time is later than that of the line above it.'))
   }
   if (hop.fromIp && addressScope(hop.fromIp) === 'reserved') {
-    found.push(oddity(`No machine can have the address ${hop.fromIp.text}.`))
+    found.push(oddity('reserved-address', `No machine can have the address ${hop.fromIp.text}.`))
   }
   if (isSameWriter(above, hop)) return found
   const borrowed = providerProfiles.find((profile) => isWrittenBy(profile, hop))
   if (borrowed && above.fromIp && senderProfile(above.fromIp) !== borrowed) {
-    found.push(oddity(`It says ${borrowed.name} wrote it, but it did not come from there.`))
+    found.push(
+      oddity('borrowed-name', `It says ${borrowed.name} wrote it, but it did not come from there.`),
+    )
   } else {
-    found.push(oddity('Its writer is not the machine that the line above names.'))
+    found.push(oddity('broken-chain', 'Its writer is not the machine that the line above names.'))
   }
   const proof = proofOf(hop, below)
-  if (proof !== undefined) found.push({ note: proof, isProof: true })
+  if (proof !== undefined) found.push({ note: { name: 'invented', text: proof }, isProof: true })
   return found
 }
 
@@ -64,6 +69,6 @@ export function isSameWriter(above: Hop, hop: Hop): boolean {
   return [above.rdns, above.helo].some((name) => name && registrableDomain(name) === house)
 }
 
-function oddity(note: string): Suspicion {
-  return { note, isProof: false }
+function oddity(name: string, text: string): Suspicion {
+  return { note: { name, text }, isProof: false }
 }

@@ -1,6 +1,7 @@
 import { isRoutable } from '../mail/ip.ts'
 import { storableText } from '../mail/storable-text.ts'
 import { suspicionsOf } from './forgery.ts'
+import type { Note } from './forgery.ts'
 import type { Hop } from './hops.ts'
 import type { Walk } from './injection-point.ts'
 import { isWrittenBy, senderProfile } from './providers.ts'
@@ -25,7 +26,7 @@ export type TracedHop = {
   at: string | null
   auth: string | null
   trust: Trust
-  notes: string[]
+  notes: Note[]
 }
 
 const textCharsMax = 400
@@ -40,7 +41,7 @@ export function traceHops(hops: readonly Hop[], walk: Walk): TracedHop[] {
     const above = hops[index - 1]
     const findings = above && isBelow(hop, walk) ? suspicionsOf(above, hop, hops[index + 1]) : []
     const notes = findings.map(({ note }) => note)
-    if (!hop.field) notes.push('This line cannot be read.')
+    if (!hop.field) notes.push({ name: 'unreadable', text: 'This line cannot be read.' })
     if (isBelow(hop, walk)) {
       if (findings.some(({ isProof }) => isProof)) below = 'forged'
       if (below === 'believed' && !continues(sender, above, hop)) below = 'claimed'
@@ -68,7 +69,7 @@ function isBelow(hop: Hop, walk: Walk): boolean {
   return walk.entry !== undefined && hop.index > walk.entry.index
 }
 
-function describe({ index, field }: Hop, trust: Trust, notes: string[]): TracedHop {
+function describe({ index, field }: Hop, trust: Trust, notes: Note[]): TracedHop {
   const from = field?.from
   return {
     index,

@@ -96,7 +96,7 @@ test.for([
     'It says Microsoft wrote it, but it did not come from there.',
   ],
 ] as const)('%s is noted', async ([, line, note]) => {
-  expect((await trace(border, line))[1]?.notes).toEqual([note])
+  expect((await trace(border, line))[1]?.notes.map(({ text }) => text)).toEqual([note])
 })
 
 test('an honest line has no note, a clock half an hour wrong included', async () => {
