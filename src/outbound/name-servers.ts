@@ -20,7 +20,8 @@ type Found = { records: string[]; ttlSeconds: number | undefined }
 const TRY_MS = 600
 const TRIES = 3
 
-const kept = { records: 64, chars: 64 * 1024 }
+/** A DNS message has 64 KB at most, so an answer is bounded in characters too. */
+const RECORDS_MAX = 64
 
 /** Nobody can be asked by such a name, so it has no records. */
 const noSuchName = ['ENOTFOUND', 'ENODATA', 'EBADNAME']
@@ -45,7 +46,9 @@ export function openNameServers(servers: readonly string[] | undefined): NameSer
     async ask(name, type) {
       try {
         const { records, ttlSeconds } = await lookUp(channel, name, type)
-        return { answer: answerOf(records), ttlSeconds, isSilent: false }
+        const few = records.slice(0, RECORDS_MAX)
+        const answer: DnsAnswer = few.length > 0 ? { is: 'found', records: few } : { is: 'none' }
+        return { answer, ttlSeconds, isSilent: false }
       } catch (error) {
         const code = codeOf(error)
         if (noSuchName.includes(code)) {
@@ -95,16 +98,6 @@ async function lookUp(channel: dns.Resolver, name: string, type: DnsType): Promi
 
 function withoutTtl(records: string[]): Found {
   return { records, ttlSeconds: undefined }
-}
-
-/** Of very long answers, as many whole records as are kept. */
-function answerOf(records: readonly string[]): DnsAnswer {
-  let chars = 0
-  const few = records.slice(0, kept.records).filter((record) => {
-    chars += record.length
-    return chars <= kept.chars
-  })
-  return few.length > 0 ? { is: 'found', records: few } : { is: 'none' }
 }
 
 function codeOf(error: unknown): string {

@@ -131,6 +131,12 @@ test('what was not asked for longest is forgotten first', async () => {
   expect(server.questions).toEqual(['A a.example', 'A b.example', 'A c.example', 'A b.example'])
 })
 
+test('however small the answers, the cache stays within its bytes', async () => {
+  const { resolve } = limited({ bytesMax: 500 })
+  for (const name of ['a.example', 'b.example', 'c.example', 'a.example']) await resolve(name, 'A')
+  expect(server.questions).toEqual(['A a.example', 'A b.example', 'A c.example', 'A a.example'])
+})
+
 test('an answer larger than the cache is given and not kept', async () => {
   server.put('large.example', { type: 'TXT', data: ['x'.repeat(250)] })
   const { resolve } = limited({ bytesMax: 300 })
@@ -181,6 +187,15 @@ test('one name whose servers are silent does not silence the others', async () =
   expect(answers.map(({ is }) => is)).toEqual(dead.map(() => 'unknown'))
   expect(await ask('mail.example')).toEqual(found('192.0.2.7'))
   expect(resolver.stats().isAway).toBe(false)
+})
+
+test('a question unanswered while others are answered makes nobody suspicious', async () => {
+  server.behave('silence', 'dead.example')
+  const dead = ask('dead.example')
+  await server.asked(1)
+  expect(await ask('mail.example')).toEqual(none)
+  expect(await dead).toMatchObject({ is: 'unknown' })
+  expect(server.questions).not.toContain('NS ')
 })
 
 test('a server that is not there at all is unknown at once', async () => {

@@ -68,13 +68,15 @@ test.for([
     ['REPORTED_SPAM', 'ORIGIN_LISTED'],
   ],
   [
-    'a spam list of domains, and lists of lines that change hands, say nothing of the origin',
+    'a list of domains says nothing of the origin, nor one of origins of the domains',
     {
       ...plain,
       listings: [
         { category: 'spam', subject: 'shop.example' },
         { category: 'dynamic', subject: host },
         { category: 'other', subject: host },
+        { category: 'welcome', subject: 'shop.example' },
+        { category: 'phishing', subject: host },
       ],
     },
     'spam',
