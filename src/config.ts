@@ -29,6 +29,7 @@ const variables = z.object({
   RECEIVE_PORT: port.default(2525),
   RECEIVE_PROTOCOL: z.enum(['smtp', 'lmtp']).default('smtp'),
   FORWARD_TO: z.enum(['any', 'enrolled']).default('any'),
+  ORIGIN_CONFIDENCE_MIN: fraction().default(0.7),
   WORKERS: wholeNumber(1, 64).optional(),
   DNS_SERVERS: z.string().default(''),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
@@ -55,6 +56,8 @@ export type Config = {
   receivePort: number
   receiveProtocol: 'smtp' | 'lmtp'
   forwardTo: 'any' | 'enrolled'
+  /** 0 to 1; below it nobody is told of an origin, and the reporter is asked. */
+  originConfidenceMin: number
   /** Parser threads, and jobs worked at once. */
   workers: number
   dnsServers: readonly string[]
@@ -68,6 +71,11 @@ function wholeNumber(least: number, most: number) {
   const range = most === Number.MAX_SAFE_INTEGER ? `from ${least} on` : `from ${least} to ${most}`
   const says = { error: `is not a whole number ${range}` }
   return z.coerce.number(says).int(says).min(least, says).max(most, says)
+}
+
+function fraction() {
+  const says = { error: 'is not a number from 0 to 1' }
+  return z.coerce.number(says).min(0, says).max(1, says)
 }
 
 /** The names of all variables, for the test that compares them with `.env.example`. */
@@ -107,6 +115,7 @@ export function readConfig(
     receivePort: read.RECEIVE_PORT,
     receiveProtocol: read.RECEIVE_PROTOCOL,
     forwardTo: read.FORWARD_TO,
+    originConfidenceMin: read.ORIGIN_CONFIDENCE_MIN,
     workers: read.WORKERS ?? machine.cores,
     dnsServers: read.DNS_SERVERS.split(/[\s,]+/).filter(Boolean),
     logLevel: read.LOG_LEVEL,
