@@ -23,6 +23,8 @@ select distribute('reporter_relays', 'reporter_id');
 create table relay_lessons (
   reporter_id uuid not null,
   learned_at timestamptz not null,
-  constraint relay_lessons_pkey primary key (reporter_id)
+  constraint relay_lessons_pkey primary key (reporter_id),
+  constraint relay_lessons_owner_fkey foreign key (reporter_id) references reporters (id)
+    on delete cascade
 );
 select distribute('relay_lessons', 'reporter_id');

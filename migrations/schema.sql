@@ -162,7 +162,8 @@ create table raw_messages (
 create table relay_lessons (
   reporter_id uuid not null,
   learned_at timestamp with time zone not null,
-  constraint relay_lessons_pkey PRIMARY KEY (reporter_id)
+  constraint relay_lessons_pkey PRIMARY KEY (reporter_id),
+  constraint relay_lessons_owner_fkey FOREIGN KEY (reporter_id) REFERENCES reporters(id) ON DELETE CASCADE
 );
 
 -- report_events: distributed by report_id

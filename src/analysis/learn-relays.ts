@@ -111,7 +111,6 @@ function isSteady(history: readonly PastReport[], through: readonly Passage[], i
   const times = through.map(({ at }) => at.getTime())
   if (Math.max(...times) - Math.min(...times) < SPAN_MS_MIN) return false
   const receivers = new Set(through.map(({ crossing }) => crossing.receiver))
-  if (receivers.size !== 1) return false
   const atReceiver = history.flatMap(({ crossings }) =>
     crossings.filter(({ receiver }) => receivers.has(receiver)).slice(0, 1),
   )

@@ -119,7 +119,7 @@ export async function listAskedReports(
 ): Promise<string[]> {
   const { rows } = await tx.query<{ id: string }>(
     `select reports.id from reports join analyses on analyses.id = reports.id
-     where reporter_id = $1 and state = 'kept' and reports.id >= $2
+     where reporter_id = $1 and state = 'kept' and reports.id >= $2 and analyses.id >= $2
        and judgment -> 'consequence' ->> 'action' = 'ask'
        and not exists (select from feedback_reports where report_id = reports.id)
      order by reports.id desc limit $3`,

@@ -23,7 +23,7 @@ export async function tellRelays(
   reporterId: string,
   statements: readonly RelayStatement[],
 ): Promise<'done' | 'full'> {
-  return inTransaction(app.pool, (tx) => tell(tx, app, reporterId, statements))
+  return inTransaction(app.pool, (tx) => tell(tx, app, reporterId, statements, app.clock()))
 }
 
 /** Forgets a relay, however it came to be known. False when there is none. */
@@ -48,18 +48,22 @@ export async function answerQuestion(
       ? `The reporter says of ${mine} of the machines that they belong to the mail provider.`
       : 'The reporter says that none of the machines belongs to the mail provider.'
   return inTransaction(app.pool, async (tx) => {
+    // The answer stands before what follows from it in the story.
+    const later = new Date(now.getTime() + 1)
+    const told = statements ? await tell(tx, app, report.reporterId, statements, later) : 'done'
+    if (told === 'full') return told
     await insertEvents(tx, [{ reportId: report.id, at: now, event: 'answered', detail }])
-    return statements ? tell(tx, app, report.reporterId, statements) : 'done'
+    return told
   })
 }
 
 async function tell(
   tx: Db,
-  app: Needs,
+  app: Pick<Needs, 'boss'>,
   reporterId: string,
   statements: readonly RelayStatement[],
+  now: Date,
 ): Promise<'done' | 'full'> {
-  const now = app.clock()
   const said = new Map(statements.map((statement) => [statement.cidr, statement]))
   const known = await listRelays(tx, reporterId)
   const isSet = (cidr: string) => known.some((one) => one.cidr === cidr && one.how === 'set')

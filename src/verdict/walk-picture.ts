@@ -83,7 +83,7 @@ function placeWriter(stations: Station[], { by, trust, notes: found }: TracedHop
   const strange = found.filter((note) => strangeWriters.has(note.name))
   const isBeside = last?.role === 'mailbox'
   if (!last || isBeside || (strange.length > 0 && (last.name ?? last.ip) !== null)) {
-    const writer = station(roleOf(trust), null)
+    const writer = station(trust === 'injection' ? 'ours' : roleOf(trust), null)
     const notes = isBeside ? [] : strange
     stations.push(Object.assign(writer, { name, ip: by.ip, isUnlinked: !isBeside, notes }))
     return

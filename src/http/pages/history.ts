@@ -100,8 +100,12 @@ async function takeAnswer(
   const question = await findQuestion(site.pool, report, analysis, events)
   if (!question) return undefined
   const answer = form.text('answer')
-  if (answer === 'unknown') return void (await answerQuestion(site, report, undefined))
-  const picked = answer === 'none' ? [] : form.texts('relay')
+  if (answer === 'unknown') {
+    if (!question.isAnswered) await answerQuestion(site, report, undefined)
+    return undefined
+  }
+  const offered = question.candidates.map(({ ip }) => ip)
+  const picked = answer === 'none' ? [] : form.texts('relay').filter((ip) => offered.includes(ip))
   if (answer !== 'none' && picked.length === 0) return words.nothing
   const read = readAnswer(question.candidates, picked)
   if ('gap' in read) return words.gap(read.gap.picked.ip, read.gap.between.ip)

@@ -13,7 +13,7 @@ import {
 /** What a report asks its reporter. */
 export type Question = {
   candidates: RelayCandidate[]
-  /** Whether the reporter has said not to know. */
+  /** Whether the reporter has said not to know, since it was asked. */
   isAnswered: boolean
 }
 
@@ -36,5 +36,8 @@ export async function findQuestion(
     notMine: said('refused'),
   })
   if (candidates.length === 0) return undefined
-  return { candidates, isAnswered: events.some(({ event }) => event === 'answered') }
+  const isAnswered = events.some(
+    ({ event, at }) => event === 'answered' && at > analysis.analyzedAt,
+  )
+  return { candidates, isAnswered }
 }
