@@ -1,7 +1,13 @@
 import { stripVTControlCharacters, type styleText } from 'node:util'
 import type { Analysis } from '../analysis/analyze.ts'
 import type { TracedHop } from '../analysis/trace.ts'
-import { drawWalk, type Station, type StationRole, surenessOf } from '../verdict/walk-picture.ts'
+import {
+  drawWalk,
+  ownReasons,
+  type Station,
+  type StationRole,
+  surenessOf,
+} from '../verdict/walk-picture.ts'
 
 /** What a picture is made of; `network` is that of the origin, in words, where it is known. */
 export type Pictured = Pick<Analysis, 'hops' | 'origin' | 'originObstacle' | 'submitter'> & {
@@ -9,8 +15,6 @@ export type Pictured = Pick<Analysis, 'hops' | 'origin' | 'originObstacle' | 'su
 }
 
 type Style = Parameters<typeof styleText>[0]
-/** A line that a later part of the analysis may give a reason. */
-type Line = TracedHop & { because?: string | null }
 
 const WIDTH = 96
 const looks: Record<StationRole, { mark: string; rail: string; style: Style; words: string }> = {
@@ -64,7 +68,7 @@ function borderLine(paint: (style: Style, text: string) => string): string {
   return paint('red', `  ${rule} ${border} ${rule}`)
 }
 
-function arrowWords({ isUnlinked }: Station, hop: Line | undefined): string {
+function arrowWords({ isUnlinked }: Station, hop: TracedHop | undefined): string {
   if (!hop) return isUnlinked ? '▼ nothing above names this machine' : '▼ was given it by'
   const at = hop.at === null ? '' : `${hop.at.slice(0, 16).replace('T', ' ')} UTC, `
   return `▼ ${seen[hop.trust]} (${at}line ${hop.index})`
@@ -82,7 +86,7 @@ function stationWords(
   return `${paint(isBold ? 'bold' : style, who)}${address}  ${paint(style, `· ${words}`)}`
 }
 
-function details(station: Station, hop: Line | undefined, found: Pictured): string[] {
+function details(station: Station, hop: TracedHop | undefined, found: Pictured): string[] {
   const { origin, submitter, network } = found
   const { role, aliases, isSubmitter, notes } = station
   const odd = notes.map(({ text }) => `! ${text}`)
@@ -98,7 +102,7 @@ function details(station: Station, hop: Line | undefined, found: Pictured): stri
     ...also,
     ...(network === undefined ? [] : [`network: ${network}`]),
     `${sure[surenessOf(origin.confidence)]} (${percent} %), because`,
-    ...origin.why.map((why) => `· ${why}`),
+    ...ownReasons(found).map((why) => `· ${why}`),
     ...behind,
     ...odd,
   ].map(clean)

@@ -1,4 +1,3 @@
-import { learnRelays, type PastReport, pastReport } from '../analysis/learn-relays.ts'
 import type { Analysis } from '../analysis/analyze.ts'
 import type { App } from '../app.ts'
 import { listPackedAnalyses } from '../db/analyses.ts'
@@ -16,6 +15,7 @@ import { listActiveReporters, listAnalyzedReports } from '../db/reports.ts'
 import { networkSet, parseIp } from '../mail/ip.ts'
 import { blockOfAddress } from '../mail/relay-block.ts'
 import { reopenAskedReports } from '../queue/reopen-reports.ts'
+import { learnRelays, type PastReport, pastReport } from '../verdict/learn-relays.ts'
 import { uuidFloor, uuidTime } from '../world.ts'
 
 type Needs = Pick<App, 'pool' | 'boss' | 'clock'>

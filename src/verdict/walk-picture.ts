@@ -50,6 +50,12 @@ export function surenessOf(confidence: number): Sureness {
   return confidence >= FAIRLY_SURE_MIN ? 'fairly' : 'not'
 }
 
+/** The reasons for an origin that do not already stand beside a line that was passed over. */
+export function ownReasons({ hops, origin }: Pick<Analysis, 'hops' | 'origin'>): string[] {
+  const told = new Set(hops.map(({ because }) => because))
+  return origin?.why.filter((reason) => !told.has(reason)) ?? []
+}
+
 /**
  * Lays out the machines that the Received lines tell of. Each line gives one station, the machine
  * it says it got the message from; the machine that wrote it is the station before. Only where a

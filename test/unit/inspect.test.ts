@@ -115,7 +115,7 @@ test('--provider names relays to trust, by commas or repeated', async () => {
 
 const forged = path.join(samples, 'forged-chain-at-postfix.eml')
 
-test('--picture draws the walk for a person: who saw whom, the origin, and where strangers begin', async () => {
+test('--picture draws who saw whom, the origin, and where strangers begin', async () => {
   const { status, out } = await run(['--picture', forged])
   expect(status).toBe(0)
   const marks = [

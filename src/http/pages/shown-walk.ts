@@ -1,5 +1,5 @@
 import type { KeptAnalysis } from '../../db/analyses.ts'
-import { drawWalk, surenessOf } from '../../verdict/walk-picture.ts'
+import { drawWalk, ownReasons, surenessOf } from '../../verdict/walk-picture.ts'
 
 /** What the picture of a walk shows, made ready for `views/parts/way.eta`. */
 export function shownWalk({ details, network }: KeptAnalysis) {
@@ -8,6 +8,7 @@ export function shownWalk({ details, network }: KeptAnalysis) {
     picture: drawWalk(details),
     hops,
     origin,
+    reasons: ownReasons(details),
     obstacle: originObstacle,
     percent: percentOf(origin?.confidence ?? 0),
     // What is too uncertain for this operator is not called sure.

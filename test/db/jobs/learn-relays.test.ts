@@ -91,6 +91,11 @@ test('a relay is learned from reports, and those that asked are looked at again'
   expect(await statesOf(reopened)).toEqual(['received'])
   await analyze(reopened)
   expect(await statesOf(ids)).toEqual(['kept'])
+  const origins = await app.rows(
+    `select host(origin_ip) as ip from analyses where id = any($1::uuid[]) order by id`,
+    [reopened.slice(0, 3)],
+  )
+  expect(origins.map(({ ip }) => ip)).toEqual(['3fff:1::7', '3fff:2::7', '3fff:3::7'])
 })
 
 test('reporters who reported nothing new have no new lesson', async () => {
@@ -101,7 +106,7 @@ test('reporters who reported nothing new have no new lesson', async () => {
   expect(await learn()).toBe(1)
 })
 
-test('where no mail was wanted, the relay is only proposed, and nothing is looked at again', async () => {
+test('where no mail was wanted, the relay is only proposed', async () => {
   const ids = await report(12, relayed)
   await learn()
   expect(await known()).toEqual([`${relay} proposed 12 relay.provider.example`])

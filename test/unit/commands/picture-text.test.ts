@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { TracedHop } from '../../../src/analysis/trace.ts'
 import { pictureText } from '../../../src/commands/picture-text.ts'
 
-const hop: TracedHop & { because: string } = {
+const hop: TracedHop = {
   index: 0,
   from: { helo: 'desk', rdns: 'out.shop.example', ip: '198.51.100.7', port: null },
   by: { host: 'mx.home.example', ip: null },

@@ -14,6 +14,7 @@ function line(index: number, ip: string | null, trust: TracedHop['trust']): Trac
     at: null,
     auth: null,
     trust,
+    because: null,
     notes: [],
   }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Origin } from '../../../src/analysis/origin.ts'
 import type { TracedHop } from '../../../src/analysis/trace.ts'
-import { drawWalk, surenessOf } from '../../../src/verdict/walk-picture.ts'
+import { drawWalk, ownReasons, surenessOf } from '../../../src/verdict/walk-picture.ts'
 
 type Sketch = {
   from?: Partial<TracedHop['from']>
@@ -21,6 +21,7 @@ function hops(sketches: readonly Sketch[]): TracedHop[] {
     at: null,
     auth: null,
     trust,
+    because: null,
     notes: notes.map((name) => ({ name, text: `It is ${name}.` })),
   }))
 }
@@ -157,6 +158,16 @@ test('the station of the stamped client is marked, once', () => {
 
 test('a message without lines is a mailbox alone', () => {
   expect(draw([])).toMatchObject({ stations: [{ role: 'mailbox' }], border: null })
+})
+
+test('a reason that stands beside its line is not told again at the origin', () => {
+  const [passed, ...rest] = hops([inner, entry])
+  const because = 'It is an internal address.'
+  const why = ['The provider wrote it.', because, 'It was seen.']
+  const origin: Origin = { ip: '198.51.100.7', hop: 1, confidence: 0.9, why }
+  const lines = passed ? [{ ...passed, because }, ...rest] : rest
+  expect(ownReasons({ hops: lines, origin })).toEqual(['The provider wrote it.', 'It was seen.'])
+  expect(ownReasons({ hops: lines, origin: null })).toEqual([])
 })
 
 test.for([

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { learnRelays, type PastReport, pastReport } from '../../../src/analysis/learn-relays.ts'
+import { learnRelays, type PastReport, pastReport } from '../../../src/verdict/learn-relays.ts'
 import type { TracedHop } from '../../../src/analysis/trace.ts'
 
 const DAY_MS = 86_400_000
@@ -161,6 +161,7 @@ function hop(index: number, fields: Partial<TracedHop>): TracedHop {
     at: null,
     auth: null,
     trust: 'claimed',
+    because: null,
     notes: [],
     ...fields,
   }

@@ -1,6 +1,6 @@
+import type { TracedHop } from '../analysis/trace.ts'
 import { registrableDomain } from '../mail/domain.ts'
 import { isRoutable, parseIp } from '../mail/ip.ts'
-import type { TracedHop } from './trace.ts'
 
 /** Where a report's message crossed from one machine to the next, as a machine we trust tells. */
 export type Crossing = {
