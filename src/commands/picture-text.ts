@@ -1,6 +1,7 @@
-import { stripVTControlCharacters, type styleText } from 'node:util'
+import type { styleText } from 'node:util'
 import type { Analysis } from '../analysis/analyze.ts'
 import type { TracedHop } from '../analysis/trace.ts'
+import { shownLine } from '../http/shown-text.ts'
 import {
   drawWalk,
   ownReasons,
@@ -17,6 +18,7 @@ export type Pictured = Pick<Analysis, 'hops' | 'origin' | 'originObstacle' | 'su
 type Style = Parameters<typeof styleText>[0]
 
 const WIDTH = 96
+const TEXT_CHARS_MAX = 400
 const looks: Record<StationRole, { mark: string; rail: string; style: Style; words: string }> = {
   mailbox: { mark: '■', rail: '│', style: 'green', words: '' },
   ours: { mark: '●', rail: '│', style: 'green', words: "a machine of the reporter's provider" },
@@ -110,7 +112,7 @@ function details(station: Station, hop: TracedHop | undefined, found: Pictured):
 
 /** Text of strangers must not move the cursor, nor turn the direction of the rest. */
 function clean(text: string): string {
-  return stripVTControlCharacters(text).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\uFFFD')
+  return shownLine(text, TEXT_CHARS_MAX)
 }
 
 /** Lines that fit beside the rail; those after the first a little further in. */
