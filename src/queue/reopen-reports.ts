@@ -7,12 +7,12 @@ import type { Boss } from './boss.ts'
 import { analyzeReport } from './queues.ts'
 import { send } from './send.ts'
 
-const REPORTS_MAX = 50
+const REPORTS_MAX = 200
 const AGE_MS_MAX = 30 * 86_400_000
 
 /**
  * Puts the reports in line again of which their reporter was asked something, now that more is
- * known of the reporter's relays: the latest 50 of the last 30 days. They go back to `received`,
+ * known of the reporter's relays: the latest 200 of the last 30 days. They go back to `received`,
  * without their analysis, in the transaction `tx` that writes down what is known; what anybody was
  * told of is left alone, so nothing is ever sent twice. Returns their ids.
  */

@@ -141,7 +141,7 @@ test('--picture is plain text where no terminal is, whatever strangers wrote', a
     'Received: from \x1b[2J\x1b]0;owned\x07.example ([198.51.100.1]) by mx.example.net; x\n'
   const { out } = await run(['--picture', '-'], `Subject: \x1b[31mred\u202e\n${wicked}\n`)
   expect(out).toContain('198.51.100.1')
-   
+
   expect(out).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f\u202e]/)
 })
 

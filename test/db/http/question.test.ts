@@ -136,3 +136,15 @@ test('of whom anybody was told is never looked at again', async () => {
   expect((await asking.stands(person, told)).status).toBe('kept')
   expect((await asking.stands(person, takenBack)).status).toBe('retracted')
 })
+
+test('of two answers at once the report is looked at again once', async () => {
+  const { person, browser } = await asking.visitor()
+  const id = await asking.report(person, 'twice')
+  const answers = [{ answer: 'mine', relay: '192.0.2.10' }, { answer: 'none' }]
+  await Promise.all(answers.map((fields) => browser.post(`/reports/${id}/answer`, fields)))
+  expect(await asking.jobsOf(id)).toBe(2)
+  await asking.analyze(id)
+  const { status, timeline } = await asking.stands(person, id)
+  expect(status).toBe('kept')
+  expect(timeline.filter(({ event }) => event === 'analyzed')).toHaveLength(2)
+})
