@@ -89,6 +89,7 @@ async function judge(
       reportedAs: report.kind,
       messageKind: analysis.kind,
       hasForgedHop: analysis.hasForgedHop,
+      listings: [],
     })
     const network = analysis.origin ? networks.get(analysis.origin.ip) : undefined
     const judged: Judged = {
