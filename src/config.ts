@@ -30,6 +30,7 @@ const variables = z.object({
   RECEIVE_PORT: port.default(2525),
   RECEIVE_PROTOCOL: z.enum(['smtp', 'lmtp']).default('smtp'),
   FORWARD_TO: z.enum(['any', 'enrolled']).default('any'),
+  ORIGIN_CONFIDENCE_MIN: fraction().default(0.7),
   WORKERS: wholeNumber(1, 64).optional(),
   DNS_SERVERS: z.string().default('').transform(readServers),
   BLACKLISTS: z.string().default(''),
@@ -57,6 +58,8 @@ export type Config = {
   receivePort: number
   receiveProtocol: 'smtp' | 'lmtp'
   forwardTo: 'any' | 'enrolled'
+  /** 0 to 1; below it nobody is told of an origin, and the reporter is asked. */
+  originConfidenceMin: number
   /** Parser threads, and jobs worked at once. */
   workers: number
   /** The name servers of the machine, nobody, or these: `ip`, `ip:port` or `[ip]:port`. */
@@ -73,6 +76,11 @@ function wholeNumber(least: number, most: number) {
   const range = most === Number.MAX_SAFE_INTEGER ? `from ${least} on` : `from ${least} to ${most}`
   const says = { error: `is not a whole number ${range}` }
   return z.coerce.number(says).int(says).min(least, says).max(most, says)
+}
+
+function fraction() {
+  const says = { error: 'is not a number from 0 to 1' }
+  return z.coerce.number(says).min(0, says).max(1, says)
 }
 
 function readServers(text: string, context: z.RefinementCtx): Config['dnsServers'] {
@@ -135,6 +143,7 @@ export function readConfig(
     receivePort: read.RECEIVE_PORT,
     receiveProtocol: read.RECEIVE_PROTOCOL,
     forwardTo: read.FORWARD_TO,
+    originConfidenceMin: read.ORIGIN_CONFIDENCE_MIN,
     workers: read.WORKERS ?? machine.cores,
     dnsServers: read.DNS_SERVERS,
     blacklists: entriesOf(read.BLACKLISTS),

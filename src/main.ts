@@ -136,8 +136,8 @@ const commands: Record<string, Command> = {
     },
   },
   inspect: {
-    usage: 'inspect [FILE…] [--provider CIDR,CIDR] [--no-stamps] [--jsonl]',
-    summary: 'print all that the analysis finds in a message, as JSON; needs no database',
+    usage: 'inspect [FILE…] [--provider CIDR,CIDR] [--no-stamps] [--picture | --jsonl]',
+    summary: 'print what the analysis finds in a message, as JSON or a picture; needs no database',
     async run({ args }) {
       const { inspect } = await import('./commands/inspect.ts')
       return inspect(args, process)

@@ -5,6 +5,7 @@ import { analyzeReports } from '../jobs/analyze-report.ts'
 import { forwardReports } from '../jobs/forward-report.ts'
 import { handleInboundMail } from '../jobs/handle-inbound.ts'
 import { keepHouse, markDeadReports } from '../jobs/keep-house.ts'
+import { learnAllRelays } from '../jobs/learn-relays.ts'
 import { createParserPool } from '../jobs/parser-pool.ts'
 import { createMailer } from '../outbound/mailer.ts'
 import * as queues from '../queue/queues.ts'
@@ -57,6 +58,13 @@ export async function work(
         return ['done']
       })
       await schedule(app.boss, queues.keepHouse, '17 * * * *')
+    },
+    [queues.learnRelays.name]: async () => {
+      await workQueue(app, queues.learnRelays, { batchSize: 1, concurrency: 1 }, async () => {
+        await learnAllRelays(app)
+        return ['done']
+      })
+      await schedule(app.boss, queues.learnRelays, '41 * * * *')
     },
     [queues.markDead.name]: async () => {
       await workQueue(app, queues.markDead, { batchSize: 1, concurrency: 1 }, async () => {

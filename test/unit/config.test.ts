@@ -29,6 +29,7 @@ test('an empty environment gives a working configuration that sends nothing', ()
     receivePort: 2525,
     receiveProtocol: 'smtp',
     forwardTo: 'any',
+    originConfidenceMin: 0.7,
     workers: 4,
     dnsServers: 'system',
     blacklists: [],
@@ -48,6 +49,7 @@ test('everything that is wrong is named at once, each with its variable', () => 
     SECRET: 'short',
     RECEIVE_PROTOCOL: 'pop3',
     FORWARD_TO: 'everybody',
+    ORIGIN_CONFIDENCE_MIN: '70',
     WORKERS: '0',
     LOG_LEVEL: 'chatty',
   })
@@ -60,6 +62,7 @@ test('everything that is wrong is named at once, each with its variable', () => 
     'SECRET',
     'RECEIVE_PROTOCOL',
     'FORWARD_TO',
+    'ORIGIN_CONFIDENCE_MIN',
     'WORKERS',
     'LOG_LEVEL',
   ])
