@@ -124,7 +124,7 @@ const commands: Record<string, Command> = {
     },
   },
   inspect: {
-    usage: 'inspect [FILE…] [--provider CIDR,CIDR] [--no-stamps] [--jsonl]',
+    usage: 'inspect [FILE…] [--provider CIDR,CIDR] [--no-stamps] [--dns] [--jsonl]',
     summary: 'print all that the analysis finds in a message, as JSON; needs no database',
     async run({ args }) {
       const { inspect } = await import('./commands/inspect.ts')

@@ -4,6 +4,7 @@ import type { MessageBody } from '../mail/body.ts'
 import { fieldsOf } from '../mail/extract-fields.ts'
 import type { ExtractedFields } from '../mail/extract-fields.ts'
 import { parseHeader } from '../mail/header.ts'
+import type { Header } from '../mail/header.ts'
 import { networkSet } from '../mail/ip.ts'
 import { parseListUnsubscribe } from '../mail/list-unsubscribe.ts'
 import type { Unsubscribe } from '../mail/list-unsubscribe.ts'
@@ -12,9 +13,11 @@ import type { MessageKind } from '../mail/message-kind.ts'
 import { exceedsLimits } from '../mail/structure.ts'
 import { describeAttachments } from './attachments.ts'
 import type { Attachment } from './attachments.ts'
+import type { Authentication } from './authenticity/authenticate.ts'
 import type { DnsFindings } from './dns-findings.ts'
 import { followFilter } from './front-filter.ts'
 import { readHops } from './hops.ts'
+import type { Hop } from './hops.ts'
 import { walkToInjection } from './injection-point.ts'
 import { findLinks } from './links.ts'
 import type { Link } from './links.ts'
@@ -41,7 +44,10 @@ export type Analysis = {
   /** Why there is no origin, as a sentence; null when there is one. */
   originObstacle: string | null
   submitter: { ip: string; how: string; confidence: number } | null
-  authentication: Record<string, unknown> | null
+  /** Null when the DNS was not asked. */
+  authentication: Authentication | null
+  /** What blacklists say of the origin and the domains; null when they were not asked. */
+  listings: DnsFindings['listings'] | null
   links: Link[]
   attachments: Attachment[]
   fingerprints: Record<string, string>
@@ -93,7 +99,8 @@ export async function analyzeMessage(raw: Buffer, options: AnalysisOptions): Pro
     origin,
     originObstacle: origin ? null : (walk.obstacle ?? null),
     submitter: null,
-    authentication: null,
+    authentication: options.dns ? await authenticated(raw, header, hops, options.dns) : null,
+    listings: options.dns?.listings ?? null,
     links: findLinks(body),
     attachments: describeAttachments(body.attachments),
     fingerprints: {},
@@ -103,4 +110,15 @@ export async function analyzeMessage(raw: Buffer, options: AnalysisOptions): Pro
     bounce,
     feedback,
   }
+}
+
+/** The library behind it is loaded when the DNS was asked, and not otherwise. */
+async function authenticated(
+  raw: Buffer,
+  header: Header,
+  hops: readonly Hop[],
+  dns: DnsFindings,
+): Promise<Authentication> {
+  const { authenticate } = await import('./authenticity/authenticate.ts')
+  return authenticate(raw, header, hops, dns)
 }

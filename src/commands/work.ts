@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import type { DnsTools } from '../analysis/authenticity/ask-dns.ts'
 import type { App } from '../app.ts'
 import { UsageError } from '../errors.ts'
 import { analyzeReports } from '../jobs/analyze-report.ts'
@@ -30,7 +31,9 @@ export async function work(
 ): Promise<{ close: () => Promise<void> }> {
   const parser = createParserPool(app.config.workers)
   const mailer = createMailer(app.config.smtpUrl)
-  const tools = { ...app, parser, mailer }
+  // Nobody to ask yet: the analysis goes without the DNS.
+  const dns: DnsTools | undefined = undefined
+  const tools = { ...app, parser, mailer, dns }
   const starters: Record<string, () => Promise<void>> = {
     [queues.analyzeReport.name]: () =>
       workQueue(app, queues.analyzeReport, { batchSize: 50, concurrency: 2 }, (jobs) =>

@@ -1,9 +1,12 @@
+import { askAbout, type DnsTools } from '../analysis/authenticity/ask-dns.ts'
+import type { DnsFindings } from '../analysis/dns-findings.ts'
 import type { App } from '../app.ts'
 import { insertAnalyses, type NewAnalysis } from '../db/analyses.ts'
 import { ensureConsumers, type Consumer } from '../db/consumers.ts'
 import { insertFeedback } from '../db/feedback-reports.ts'
+import { unpack } from '../db/packed.ts'
 import { inTransaction, type Db } from '../db/pool.ts'
-import { listRawMessages } from '../db/raw-messages.ts'
+import { listRawMessages, type RawMessage } from '../db/raw-messages.ts'
 import { insertEvents, type ReportEvent } from '../db/report-events.ts'
 import { listReportsByIds, markReports, type Report, type ReportState } from '../db/reports.ts'
 import { reasonOf } from '../errors.ts'
@@ -15,9 +18,16 @@ import { decide, type Verdict } from '../verdict/decide.ts'
 import { findNetworks } from './find-networks.ts'
 import type { AnalysisDigest, ParserPool } from './parser-pool.ts'
 
-type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config'> & { parser: ParserPool }
+type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config'> & {
+  parser: ParserPool
+  /** Absent when there is nobody to ask: then nothing is asked. */
+  dns?: DnsTools | undefined
+}
 type Judgment = { report: Report; analysis: AnalysisDigest; verdict: Verdict; judged: Judged }
 type Failure = { reportId: string; reason: string }
+
+/** So long a message waits for the DNS; what has not come by then is unknown. */
+const DNS_MS_MAX = 3_000
 
 /** A redriven report was marked failed when its job died. */
 const waitingStates: readonly ReportState[] = ['received', 'failed']
@@ -61,7 +71,8 @@ async function readMessages(
       const raw = rawOf.get(report.id)
       try {
         if (!raw) throw new Error('The raw message is missing.')
-        const analysis = await app.parser.analyze(raw, report.receivedVia)
+        const dns = await findingsOf(raw, report, app)
+        const analysis = await app.parser.analyze(raw, report.receivedVia, dns)
         analyses.push({ report, analysis })
       } catch (error) {
         failures.push({ reportId: report.id, reason: reasonOf(error) })
@@ -69,6 +80,20 @@ async function readMessages(
     }),
   )
   return { analyses, failures }
+}
+
+/**
+ * What the DNS tells of a message. It is asked here, not in the parser threads, which never wait;
+ * only the header is read for it, in linear time.
+ */
+async function findingsOf(
+  raw: RawMessage,
+  { receivedVia: trustedRelays }: Report,
+  { dns }: Needs,
+): Promise<DnsFindings | undefined> {
+  if (!dns) return undefined
+  const options = { trustedRelays, ignoreStamps: false }
+  return askAbout(await unpack(raw), options, dns, AbortSignal.timeout(DNS_MS_MAX))
 }
 
 async function judge(

@@ -1,16 +1,22 @@
 import path from 'node:path'
 import { Piscina } from 'piscina'
 import type { Analysis } from '../analysis/analyze.ts'
+import type { DnsFindings } from '../analysis/dns-findings.ts'
 import type { Packed } from '../db/packed.ts'
 import type { FeedbackContent } from './feedback-content.ts'
 
 /** What a thread is asked to do with the bytes of one message. */
 export type ParserTask =
-  | { work: 'analyze'; packed: Packed; trustedRelays: readonly string[] }
+  | {
+      work: 'analyze'
+      packed: Packed
+      trustedRelays: readonly string[]
+      dns: DnsFindings | undefined
+    }
   | { work: 'compose'; packed: Packed; analysis: Packed; content: FeedbackContent }
 
 /** What an analysis comes to, and all of it as packed JSON: most of it is only stored. */
-export type AnalysisDigest = Pick<Analysis, 'kind' | 'origin' | 'originObstacle'> & {
+export type AnalysisDigest = Pick<Analysis, 'kind' | 'origin' | 'originObstacle' | 'listings'> & {
   subject: string | null
   hasForgedHop: boolean
   packed: Packed
@@ -31,8 +37,15 @@ export function asBuffers({ encoding, content }: Packed): Packed {
 
 /** Threads in which strangers' bytes are read. */
 export type ParserPool = {
-  /** Rejects when the message took too long or too much memory: its thread is replaced. */
-  analyze: (packed: Packed, trustedRelays: readonly string[]) => Promise<AnalysisDigest>
+  /**
+   * Rejects when the message took too long or too much memory: its thread is replaced. `dns` is
+   * what the DNS told; undefined when nobody was asked.
+   */
+  analyze: (
+    packed: Packed,
+    trustedRelays: readonly string[],
+    dns?: DnsFindings,
+  ) => Promise<AnalysisDigest>
   /** The feedback report of a message; `analysis` is the packed one of its digest. */
   compose: (packed: Packed, analysis: Packed, content: FeedbackContent) => Promise<ComposedFeedback>
   close: () => Promise<void>
@@ -83,8 +96,8 @@ export function createParserPool(
     }
   })
   return {
-    async analyze(packed, trustedRelays) {
-      const made = await inLine({ work: 'analyze', packed, trustedRelays })
+    async analyze(packed, trustedRelays, dns) {
+      const made = await inLine({ work: 'analyze', packed, trustedRelays, dns })
       const digest = made as AnalysisDigest
       return { ...digest, packed: asBuffers(digest.packed) }
     },

@@ -53,19 +53,24 @@ async function packOwned(bytes: Buffer): Promise<Packed> {
 
 async function make(task: ParserTask): Promise<AnalysisDigest | ComposedFeedback> {
   const raw = await unpack(asBuffers(task.packed))
-  if (task.work === 'analyze') return analyze(raw, task.trustedRelays)
+  if (task.work === 'analyze') return analyze(raw, task)
   const json = (await unpack(asBuffers(task.analysis))).toString()
   const composed = composeFeedback(raw, JSON.parse(json) as Analysis, task.content)
   return { raw: owned(composed), packed: await packOwned(composed) }
 }
 
-async function analyze(raw: Buffer, trustedRelays: readonly string[]): Promise<AnalysisDigest> {
-  const analysis = await analyzeMessage(raw, { trustedRelays, ignoreStamps: false })
-  const { kind, origin, originObstacle, headers, hops } = analysis
+async function analyze(
+  raw: Buffer,
+  { trustedRelays, dns }: ParserTask & { work: 'analyze' },
+): Promise<AnalysisDigest> {
+  const options = { trustedRelays, ignoreStamps: false }
+  const analysis = await analyzeMessage(raw, dns ? { ...options, dns } : options)
+  const { kind, origin, originObstacle, listings, headers, hops } = analysis
   return {
     kind,
     origin,
     originObstacle,
+    listings,
     subject: headers.subject,
     hasForgedHop: hops.some(({ trust }) => trust === 'forged'),
     packed: await packOwned(Buffer.from(JSON.stringify(analysis))),

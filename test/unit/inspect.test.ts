@@ -30,8 +30,8 @@ test('one file gives one object with every name of the contract, in its order', 
   expect(status).toBe(0)
   expect(Object.keys(found)).toEqual([
     ...['file', 'bytes', 'sha256', 'kind', 'headers', 'hops', 'origin', 'origin_obstacle'],
-    ...['submitter', 'authentication', 'links', 'attachments', 'fingerprints', 'shingles'],
-    ...['marketer', 'unsubscribe', 'bounce', 'feedback'],
+    ...['submitter', 'authentication', 'listings', 'links', 'attachments', 'fingerprints'],
+    ...['shingles', 'marketer', 'unsubscribe', 'bounce', 'feedback'],
   ])
   expect(found).toMatchObject({
     file: newsletter,
