@@ -64,19 +64,15 @@ export async function verifyChain(
   verifier: DkimVerifier,
   resolver: LibraryResolver,
 ): Promise<ArcFinding> {
+  // Read first: the library rewrites the newest results while it verifies.
+  const seals = chain.seals.map(({ instance, domain }) => ({
+    instance,
+    domain,
+    ...saidBy(verifier.arc.chain[instance - 1]?.['arc-authentication-results']?.parsed),
+  }))
   const { status } = await arc(verifier.arc, { resolver: resolver as never })
-  if (status.result !== 'pass') {
-    return unsealed('fail', 'A seal does not fit the message.')
-  }
-  return {
-    result: 'pass',
-    why: 'All seals fit the message.',
-    seals: chain.seals.map(({ instance, domain }) => ({
-      instance,
-      domain,
-      ...saidBy(verifier.arc.chain[instance - 1]?.['arc-authentication-results']?.parsed),
-    })),
-  }
+  if (status.result !== 'pass') return unsealed('fail', 'A seal does not fit the message.')
+  return { result: 'pass', why: 'All seals fit the message.', seals }
 }
 
 type Said = Pick<SealFinding, 'clientIp' | 'spf' | 'dkim'>
