@@ -12,6 +12,14 @@ declare module 'mailauth/lib/dkim/dkim-verifier.js' {
     status: { result: string; comment?: string; underSized?: number; policy?: object }
   }
 
+  /** A key record, looked up and read. */
+  export type KeyLookup = (
+    type: string,
+    name: string,
+    minBits: number | undefined,
+    options: { hashAlgo: string },
+  ) => Promise<unknown>
+
   /** The verifier behind `dkimVerify`: given the header and the body instead of a stream. */
   export class DkimVerifier {
     constructor(options: {
@@ -22,6 +30,7 @@ declare module 'mailauth/lib/dkim/dkim-verifier.js' {
     headers: { parsed: readonly LibraryField[] }
     bodyHashes: ReadonlyMap<string, unknown>
     results: LibraryResult[]
+    keyCache: { get: KeyLookup }
     arc: ARCData
     messageHeaders(headers: { parsed: readonly LibraryField[] }): Promise<void>
     nextChunk(body: Buffer): Promise<void>

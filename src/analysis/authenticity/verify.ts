@@ -1,5 +1,5 @@
 import { DkimVerifier } from 'mailauth/lib/dkim/dkim-verifier.js'
-import type { LibraryField } from 'mailauth/lib/dkim/dkim-verifier.js'
+import type { KeyLookup, LibraryField } from 'mailauth/lib/dkim/dkim-verifier.js'
 import type { Header, HeaderField } from '../../mail/header.ts'
 import type { LibraryResolver } from './answers.ts'
 
@@ -27,12 +27,38 @@ export async function runVerifier(
     curTime: receivedAt ?? new Date(1),
     rejectRsaSha1: true,
   })
+  verifier.keyCache.get = remembering(verifier.keyCache.get, resolver)
   await verifier.messageHeaders({ parsed: fields.map(asLibraryField) })
   verifier.headers = { parsed: header.fields.map(asLibraryField) }
   const isRelaxed = [...verifier.bodyHashes.keys()].every((key) => key.startsWith('relaxed:'))
-  await verifier.nextChunk(bodyOf(raw, header, isRelaxed ? 'relaxed' : 'simple'))
-  await verifier.finalChunk()
+  const body = bodyOf(raw, header, isRelaxed ? 'relaxed' : 'simple')
+  // Begun in one go: the body stands in memory that the next message uses again.
+  await Promise.all([verifier.nextChunk(body), verifier.finalChunk()])
   return verifier
+}
+
+const keys = new Map<string, Promise<unknown>>()
+const keysMax = 500
+
+/**
+ * Keys are remembered by their records: reading one costs as much as verifying with it, and much
+ * mail is signed by few. What is remembered depends on the record and the algorithm alone.
+ */
+function remembering(lookUp: KeyLookup, resolver: LibraryResolver): KeyLookup {
+  const recall: KeyLookup = async (type, name, minBits, options) => {
+    const record = (await resolver(name, 'TXT')).flat().join('')
+    const id = `${options.hashAlgo} ${record}`
+    const known = keys.get(id) ?? lookUp(type, name, minBits, options)
+    if (keys.size >= keysMax) keys.clear()
+    keys.set(id, known)
+    return known
+  }
+  return (...question) => {
+    const found = recall(...question)
+    // The library asks for all keys of a chain before it waits for the first.
+    found.catch(() => undefined)
+    return found
+  }
 }
 
 /** Its line is made when it is asked for: most fields of a message are not signed. */
@@ -46,31 +72,50 @@ function asLibraryField({ key, name, raw }: HeaderField): LibraryField {
   }
 }
 
-/**
- * The body with CRLF line ends, which a mail program may have taken away. `relaxed`: white space
- * reduced as that canonicalization has it (RFC 6376 §3.4.4); the library does so line by line, ten
- * times slower, and finds nothing more to do.
- */
-function bodyOf(raw: Buffer, { bodyOffset }: Header, canon: 'relaxed' | 'simple'): Buffer {
-  const body = raw.toString('latin1', bodyOffset)
-  const text = withCrlf(body)
-  if (canon === 'simple') return text === body ? raw.subarray(bodyOffset) : toBytes(text)
-  const relaxed = text.replace(/[ \t]{2,}|\t/g, ' ').replaceAll(' \r\n', '\r\n')
-  return relaxed === body ? raw.subarray(bodyOffset) : toBytes(relaxed)
-}
-
-function toBytes(text: string): Buffer {
-  return Buffer.from(text, 'latin1')
-}
-
+/** Line ends as they are signed, which a mail program may have changed. */
 function withCrlf(text: string): string {
-  if (!text.includes('\n')) return text.replaceAll('\r', '\r\n')
-  return hasBareLf(text) ? text.replace(/\r?\n/g, '\r\n') : text
+  return text.includes('\n') ? text.replace(/\r?\n/g, '\r\n') : text.replaceAll('\r', '\r\n')
 }
 
-function hasBareLf(text: string): boolean {
-  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) {
-    if (text.charCodeAt(at - 1) !== 0x0d) return true
+const [tab, lf, cr, space] = [0x09, 0x0a, 0x0d, 0x20]
+const scratchBytesMax = 512 * 1024
+let scratch = Buffer.alloc(0)
+
+/**
+ * The body with CRLF line ends. `relaxed`: white space reduced as that canonicalization has it
+ * (RFC 6376 §3.4.4); the library does so line by line, six times slower, and then finds nothing
+ * more to do. Byte by byte into memory that is kept: strings and new buffers cost more in garbage
+ * than the loop does. It holds good until the next call.
+ */
+function bodyOf(raw: Buffer, { bodyOffset, lineEnd }: Header, canon: 'relaxed' | 'simple'): Buffer {
+  const isRelaxed = canon === 'relaxed'
+  const out = room(2 * (raw.length - bodyOffset))
+  let length = 0
+  let hasSpace = false
+  for (let at = bodyOffset; at < raw.length; at++) {
+    const byte = raw[at] ?? 0
+    if (isRelaxed && (byte === space || byte === tab)) {
+      hasSpace = true
+      continue
+    }
+    const isEnd =
+      lineEnd === 'cr' ? byte === cr : byte === lf || (byte === cr && raw[at + 1] === lf)
+    if (hasSpace && !isEnd) out[length++] = space
+    hasSpace = false
+    if (!isEnd) {
+      out[length++] = byte
+      continue
+    }
+    out[length++] = cr
+    out[length++] = lf
+    if (byte === cr && lineEnd === 'lf') at++
   }
-  return false
+  if (hasSpace) out[length++] = space
+  return out.subarray(0, length)
+}
+
+function room(bytes: number): Buffer {
+  if (bytes > scratchBytesMax) return Buffer.allocUnsafe(bytes)
+  if (scratch.length < bytes) scratch = Buffer.allocUnsafeSlow(Math.max(bytes, 64 * 1024))
+  return scratch
 }

@@ -85,6 +85,19 @@ test('a chain whose key does not exist fails', async () => {
   expect(arc).toMatchObject({ result: 'fail', seals: [] })
 })
 
+test.for([
+  ['too short', rsaKey(768).record],
+  ['revoked', 'v=DKIM1; p='],
+  ['broken', 'v=DKIM1; p=AAAA'],
+  ['another one', author.record],
+] as const)('a chain with a key that is %s fails', async ([, record]) => {
+  const { arc } = await authenticated(twice, {
+    ...zone,
+    'TXT arc._domainkey.lists.example': [record],
+  })
+  expect(arc).toMatchObject({ result: 'fail', seals: [] })
+})
+
 test('a chain whose keys cannot be asked for is not known to be broken', async () => {
   expect((await authenticated(twice, deadDns)).arc.result).toBe('temperror')
   const partly = { ...zone, 'TXT arc._domainkey.alumni.example': 'unknown' as const }
