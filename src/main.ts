@@ -136,11 +136,16 @@ const commands: Record<string, Command> = {
     },
   },
   inspect: {
-    usage: 'inspect [FILE…] [--provider CIDR,CIDR] [--no-stamps] [--picture | --jsonl]',
+    usage: 'inspect [FILE…] [--provider CIDR,CIDR] [--no-stamps] [--dns] [--picture | --jsonl]',
     summary: 'print what the analysis finds in a message, as JSON or a picture; needs no database',
-    async run({ args }) {
+    async run({ args, config }) {
       const { inspect } = await import('./commands/inspect.ts')
-      return inspect(args, process)
+      if (!args.includes('--dns') || config.dnsServers === 'none') return inspect(args, process)
+      const { openDns } = await import('./commands/open-dns.ts')
+      const { systemClock } = await import('./world.ts')
+      const { tools, close } = await openDns(config, { clock: systemClock })
+      const { stdin, stdout, stderr } = process
+      return inspect(args, { stdin, stdout, stderr, dns: tools }).finally(close)
     },
   },
   report: {

@@ -3,6 +3,8 @@ import type { DnsAnswer } from '../world.ts'
 
 /** How SPF (RFC 7208) judged the host that handed the message to the receiver. */
 export type SpfFinding = {
+  /** The address that was judged. */
+  ip: string
   result: 'pass' | 'fail' | 'softfail' | 'neutral' | 'none' | 'temperror' | 'permerror'
   /** The domain whose record was used, in lower case. */
   domain: string

@@ -76,7 +76,7 @@ function confidenceOf(walk: Walk, { isTraceOnTop }: OriginEvidence, supports: nu
 /** What others say of the address, independently of the lines. */
 function supportOf(ip: string, { spf, listings }: OriginEvidence): string[] {
   const found: string[] = []
-  if (spf?.result === 'pass') {
+  if (spf?.result === 'pass' && spf.ip === ip) {
     found.push(`${spf.domain} says that ${ip} may send its mail (SPF).`)
   }
   const listing = listings.find(

@@ -8,7 +8,6 @@ import type { Custody } from './custody.ts'
 import type { DnsFindings } from './dns-findings.ts'
 import { followForwarder } from './forwarders.ts'
 import type { ForwardingProof } from './forwarders.ts'
-import { readHops } from './hops.ts'
 import type { Hop } from './hops.ts'
 import { walkToInjection } from './injection-point.ts'
 import type { Walk } from './injection-point.ts'
@@ -47,12 +46,12 @@ export type Whence = {
  * Walks the Received lines of a header from the top to where the message entered the reporter's
  * provider, and, where a provider we know handed it over, on to the client behind it. Never throws.
  */
-export function findWhence(fields: readonly HeaderField[], clues: WhenceClues): Whence {
-  const hops = readHops(fields)
-  const walk = followForwarder(walkOf(hops, clues), hops, fields, {
-    reporterAddresses: clues.reporterAddresses ?? [],
-    seals: clues.seals ?? [],
-  })
+export function findWhence(
+  fields: readonly HeaderField[],
+  hops: readonly Hop[],
+  clues: WhenceClues,
+): Whence {
+  const walk = walkThrough(fields, hops, clues)
   const custody = custodyBelow(walk, hops)
   const origin = originOf(walk, {
     isTraceOnTop: isTraceOnTop(fields),
@@ -67,11 +66,17 @@ export function findWhence(fields: readonly HeaderField[], clues: WhenceClues): 
   }
 }
 
-function walkOf(hops: readonly Hop[], { trustedRelays, learnedRelays }: WhenceClues): Walk {
-  return walkToInjection(hops, {
+/** The walk down to the stranger who handed the message over, through proven forwarders. */
+export function walkThrough(
+  fields: readonly HeaderField[],
+  hops: readonly Hop[],
+  { trustedRelays, learnedRelays = [], reporterAddresses = [], seals = [] }: WhenceClues,
+): Walk {
+  const walk = walkToInjection(hops, {
     trustedRelays: networkSet(trustedRelays),
-    learnedRelays: networkSet(learnedRelays ?? []),
+    learnedRelays: networkSet(learnedRelays),
   })
+  return followForwarder(walk, hops, fields, { reporterAddresses, seals })
 }
 
 /** The way through the provider that handed the message over, where we know that provider. */

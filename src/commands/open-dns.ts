@@ -1,13 +1,15 @@
+import type { DnsTools } from '../analysis/authenticity/ask-dns.ts'
 import type { Config } from '../config.ts'
 import type { Logger } from '../log.ts'
 import { type Blacklists, createBlacklists } from '../outbound/blacklists.ts'
-import { createResolver, type Resolver } from '../outbound/resolver.ts'
+import { createResolver } from '../outbound/resolver.ts'
 import type { Clock } from '../world.ts'
 import { readZones } from './blacklist-zones.ts'
 
 /** What a process asks the DNS with. */
 export type OpenDns = {
-  resolve: Resolver['resolve']
+  /** For the analysis of messages. */
+  tools: DnsTools
   blacklists: Blacklists
   close: () => void
 }
@@ -24,5 +26,5 @@ export async function openDns(
   const zones = await readZones(config.blacklists)
   const { resolve, close } = createResolver({ servers: config.dnsServers, clock })
   const blacklists = createBlacklists({ zones, resolve, clock, ...(log && { log }) })
-  return { resolve, blacklists, close }
+  return { tools: { resolve, listings: blacklists.listings }, blacklists, close }
 }

@@ -34,10 +34,11 @@ export async function work(
   app: App,
   names: readonly string[],
 ): Promise<{ close: () => Promise<void> }> {
-  const { resolve, blacklists, close: closeDns } = await openDns(app.config, app)
+  const { tools: dnsTools, blacklists, close: closeDns } = await openDns(app.config, app)
   const parser = createParserPool(app.config.workers)
   const mailer = createMailer(app.config.smtpUrl)
-  const tools = { ...app, parser, mailer, resolve, blacklists }
+  const dns = app.config.dnsServers === 'none' ? undefined : dnsTools
+  const tools = { ...app, parser, mailer, dns }
   const starters: Record<string, () => Promise<void>> = {
     [queues.analyzeReport.name]: () =>
       workQueue(app, queues.analyzeReport, { batchSize: 50, concurrency: 2 }, (jobs) =>

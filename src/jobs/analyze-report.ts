@@ -1,12 +1,16 @@
+import { askAbout, type DnsTools } from '../analysis/authenticity/ask-dns.ts'
+import type { DnsFindings } from '../analysis/dns-findings.ts'
 import type { App } from '../app.ts'
 import { insertAnalyses, type NewAnalysis } from '../db/analyses.ts'
 import { ensureConsumers, type Consumer } from '../db/consumers.ts'
 import { insertFeedback } from '../db/feedback-reports.ts'
+import { unpack } from '../db/packed.ts'
 import { inTransaction, type Db } from '../db/pool.ts'
-import { listRawMessages } from '../db/raw-messages.ts'
+import { listRawMessages, type RawMessage } from '../db/raw-messages.ts'
 import { insertEvents, type ReportEvent } from '../db/report-events.ts'
 import { listReportsByIds, markReports, type Report, type ReportState } from '../db/reports.ts'
 import { reasonOf } from '../errors.ts'
+import { parseIp } from '../mail/ip.ts'
 import { forwardReport } from '../queue/queues.ts'
 import { send } from '../queue/send.ts'
 import type { JobOutcome } from '../queue/work.ts'
@@ -15,12 +19,19 @@ import { decide, type Verdict } from '../verdict/decide.ts'
 import { openCandidates } from '../verdict/relay-question.ts'
 import { findNetworks } from './find-networks.ts'
 import { findRelays, type ReportRelays } from './find-relays.ts'
-import type { AnalysisDigest, ParserPool } from './parser-pool.ts'
+import type { AnalysisDigest, ParserOptions, ParserPool } from './parser-pool.ts'
 
-type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config'> & { parser: ParserPool }
+type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config'> & {
+  parser: ParserPool
+  /** Absent when there is nobody to ask: then nothing is asked. */
+  dns?: DnsTools | undefined
+}
 type Judgment = { report: Report; analysis: AnalysisDigest; verdict: Verdict; judged: Judged }
 type Failure = { reportId: string; reason: string }
 type RelaysOf = (reportId: string) => ReportRelays
+
+/** So long a message waits for the DNS; what has not come by then is unknown. */
+const DNS_MS_MAX = 3_000
 
 /** A redriven report was marked failed when its job died. */
 const waitingStates: readonly ReportState[] = ['received', 'failed']
@@ -66,8 +77,9 @@ async function readMessages(
       const raw = rawOf.get(report.id)
       try {
         if (!raw) throw new Error('The raw message is missing.')
-        const { trustedRelays, learnedRelays } = relaysOf(report.id)
-        const analysis = await app.parser.analyze(raw, { trustedRelays, learnedRelays })
+        const { options } = relaysOf(report.id)
+        const dns = await findingsOf(raw, options, app)
+        const analysis = await app.parser.analyze(raw, dns ? { ...options, dns } : options)
         analyses.push({ report, analysis })
       } catch (error) {
         failures.push({ reportId: report.id, reason: reasonOf(error) })
@@ -75,6 +87,20 @@ async function readMessages(
     }),
   )
   return { analyses, failures }
+}
+
+/**
+ * What the DNS tells of a message. It is asked here, not in the parser threads, which never wait;
+ * only the header is read for it, in linear time.
+ */
+async function findingsOf(
+  raw: RawMessage,
+  relays: ParserOptions,
+  { dns }: Needs,
+): Promise<DnsFindings | undefined> {
+  if (!dns) return undefined
+  const options = { ...relays, ignoreStamps: false }
+  return askAbout(await unpack(raw), options, dns, AbortSignal.timeout(DNS_MS_MAX))
 }
 
 async function judge(
@@ -89,7 +115,7 @@ async function judge(
       reportedAs: report.kind,
       messageKind: analysis.kind,
       hasForgedHop: analysis.hasForgedHop,
-      listings: [],
+      listings: listingsFor(analysis),
     })
     const network = analysis.origin ? networks.get(analysis.origin.ip) : undefined
     const judged: Judged = {
@@ -104,6 +130,13 @@ async function judge(
     }
     return { report, analysis, verdict, judged }
   })
+}
+
+/** What is listed of the origin itself, and of the domains. */
+function listingsFor({ origin, listings }: AnalysisDigest): DnsFindings['listings'] {
+  return (listings ?? []).filter(
+    ({ subject }) => subject === origin?.ip || parseIp(subject) === undefined,
+  )
 }
 
 async function keep(tx: Db, judgments: readonly Judgment[], app: Needs): Promise<void> {

@@ -1,14 +1,14 @@
+import type { AnalysisOptions } from '../analysis/analyze.ts'
 import type { Db } from '../db/pool.ts'
 import { listRelaysOf } from '../db/reporter-relays.ts'
+import { listReporterEmails } from '../db/reporters.ts'
 import type { Report } from '../db/reports.ts'
 import { type NetworkSet, networkSet } from '../mail/ip.ts'
 
 /** What is known of the relays that a report came through. */
 export type ReportRelays = {
-  /** CIDR blocks: named with the report, or by its reporter before. */
-  trustedRelays: readonly string[]
-  /** CIDR blocks: taught by the reporter's earlier reports. */
-  learnedRelays: readonly string[]
+  /** CIDR blocks named with the report, or by its reporter before; and those it taught us. */
+  options: Required<Pick<AnalysisOptions, 'trustedRelays' | 'learnedRelays' | 'reporterAddresses'>>
   /** What the reporter said of machines, in favor and against. */
   said: { mine: NetworkSet; notMine: NetworkSet }
 }
@@ -18,7 +18,11 @@ export async function findRelays(
   db: Db,
   reports: readonly Pick<Report, 'id' | 'reporterId' | 'receivedVia'>[],
 ): Promise<(id: string) => ReportRelays> {
-  const relays = await listRelaysOf(db, [...new Set(reports.map(({ reporterId }) => reporterId))])
+  const reporterIds = [...new Set(reports.map(({ reporterId }) => reporterId))]
+  const [relays, addresses] = await Promise.all([
+    listRelaysOf(db, reporterIds),
+    listReporterEmails(db, reporterIds),
+  ])
   const found = new Map(
     reports.map(({ id, reporterId, receivedVia }) => {
       const known = (how: string) =>
@@ -26,17 +30,24 @@ export async function findRelays(
           relay.reporterId === reporterId && relay.how === how ? [relay.cidr] : [],
         )
       const set = known('set')
+      const address = addresses.get(reporterId)
       return [
         id,
         {
-          trustedRelays: [...receivedVia, ...set],
-          learnedRelays: known('learned'),
+          options: {
+            trustedRelays: [...receivedVia, ...set],
+            learnedRelays: known('learned'),
+            reporterAddresses: address === undefined ? [] : [address.toLowerCase()],
+          },
           said: { mine: networkSet(set), notMine: networkSet(known('refused')) },
         },
       ] as const
     }),
   )
   const nothing = networkSet([])
-  const none = { trustedRelays: [], learnedRelays: [], said: { mine: nothing, notMine: nothing } }
+  const none: ReportRelays = {
+    options: { trustedRelays: [], learnedRelays: [], reporterAddresses: [] },
+    said: { mine: nothing, notMine: nothing },
+  }
   return (id) => found.get(id) ?? none
 }

@@ -63,11 +63,12 @@ async function make(task: ParserTask): Promise<AnalysisDigest | ComposedFeedback
 
 async function analyze(raw: Buffer, options: ParserOptions): Promise<AnalysisDigest> {
   const analysis = await analyzeMessage(raw, { ...options, ignoreStamps: false })
-  const { kind, origin, originObstacle, headers, hops } = analysis
+  const { kind, origin, originObstacle, listings, headers, hops } = analysis
   return {
     kind,
     origin,
     originObstacle,
+    listings,
     subject: headers.subject,
     hasForgedHop: hops.some(({ trust }) => trust === 'forged'),
     candidates: relayCandidates(hops),

@@ -4,7 +4,8 @@ import path from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { afterAll, expect, test } from 'vitest'
-import { inspect } from '../../src/commands/inspect.ts'
+import { inspect, type CommandIo } from '../../src/commands/inspect.ts'
+import { fakeDns } from '../support/signing.ts'
 
 const samples = path.join(import.meta.dirname, '../../scripts/samples')
 const newsletter = path.join(samples, 'newsletter.eml')
@@ -14,10 +15,11 @@ afterAll(() => {
   rmSync(folder, { recursive: true })
 })
 
-async function run(args: readonly string[], stdin: string | Buffer = '') {
+async function run(args: readonly string[], stdin: string | Buffer = '', dns?: CommandIo['dns']) {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()]
   const texts = Promise.all([text(stdout), text(stderr)])
-  const status = await inspect(args, { stdin: Readable.from([Buffer.from(stdin)]), stdout, stderr })
+  const io = { stdin: Readable.from([Buffer.from(stdin)]), stdout, stderr, dns }
+  const status = await inspect(args, io)
   stdout.end()
   stderr.end()
   const [out, err] = await texts
@@ -30,8 +32,8 @@ test('one file gives one object with every name of the contract, in its order', 
   expect(status).toBe(0)
   expect(Object.keys(found)).toEqual([
     ...['file', 'bytes', 'sha256', 'kind', 'headers', 'hops', 'origin', 'origin_obstacle'],
-    ...['submitter', 'authentication', 'links', 'attachments', 'fingerprints', 'shingles'],
-    ...['marketer', 'unsubscribe', 'bounce', 'feedback'],
+    ...['submitter', 'authentication', 'listings', 'links', 'attachments', 'fingerprints'],
+    ...['shingles', 'marketer', 'unsubscribe', 'bounce', 'feedback'],
   ])
   expect(found).toMatchObject({
     file: newsletter,
@@ -39,6 +41,27 @@ test('one file gives one object with every name of the contract, in its order', 
     unsubscribe: { one_click: true },
     origin: { ip: '192.0.2.112', hop: 1 },
   })
+})
+
+test('--dns asks the DNS; without it nobody is asked, and what it would tell is null', async () => {
+  const { resolve, asked } = fakeDns({ 'TXT _dmarc.example.net': ['v=DMARC1; p=none'] })
+  const dns = { resolve, listings: () => Promise.resolve([]) }
+  const without = JSON.parse((await run([newsletter], '', dns)).out) as Record<string, unknown>
+  expect(without).toMatchObject({ authentication: null, listings: null })
+  expect(asked).toEqual([])
+  const lines = await run(['--jsonl', '--dns'], `${newsletter}\n`, dns)
+  const whole = await run(['--dns', newsletter], '', dns)
+  for (const { status, out } of [lines, whole]) {
+    expect(status).toBe(0)
+    expect(JSON.parse(out)).toMatchObject({
+      authentication: { spf: { result: 'none' }, dmarc: { result: 'fail', policy: 'none' } },
+      listings: [],
+    })
+  }
+})
+
+test('--dns where there is nobody to ask is a misuse', async () => {
+  expect((await run(['--dns', newsletter])).status).toBe(2)
 })
 
 test('--jsonl gives one line for each name, in order, and never stops', async () => {

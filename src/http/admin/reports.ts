@@ -15,6 +15,7 @@ import { isUuid, pageOf } from '../paging.ts'
 import { ProblemError } from '../problem.ts'
 import { shownBytes } from '../shown-text.ts'
 import type { Site } from '../site.ts'
+import { authenticationRows } from './authentication-rows.ts'
 import { sendAdminPage } from './send-admin-page.ts'
 
 type Needs = Pick<Site, 'pool'>
@@ -115,6 +116,7 @@ async function sendReport(req: Request<{ id: string }>, res: Response, site: Nee
     findRawMessage(site.pool, report.id),
   ])
   const raw = packed && (await unpack(packed))
+  const authentication = analysis?.details.authentication
   sendAdminPage(req, res, {
     view: 'admin/report',
     title: 'Report',
@@ -124,6 +126,7 @@ async function sendReport(req: Request<{ id: string }>, res: Response, site: Nee
       analysis,
       found: analysis?.details,
       walk: analysis && shownWalk(analysis),
+      checks: authentication ? authenticationRows(authentication) : undefined,
       events,
       feedback,
       rawText: raw && shownBytes(raw, RAW_BYTES_SHOWN),

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { insertAnalyses, type Judgment } from '../../../src/db/analyses.ts'
 import { pack } from '../../../src/db/packed.ts'
 import { analyzeMessage } from '../../../src/analysis/analyze.ts'
+import type { DnsFindings } from '../../../src/analysis/dns-findings.ts'
 import { analyzeReport, deadLetterQueue } from '../../../src/queue/queues.ts'
 import { Browser } from './browser.ts'
 import { sampleMessage, startWebSite, type Person, type WebSite } from './web-site.ts'
@@ -38,8 +39,9 @@ async function report(raw: Buffer<ArrayBuffer>): Promise<string> {
 }
 
 /** What a worker would have kept. */
-async function keepAnalysis(id: string, raw: Buffer): Promise<void> {
-  const analysis = await analyzeMessage(raw, { trustedRelays: [], ignoreStamps: false })
+async function keepAnalysis(id: string, raw: Buffer, dns?: DnsFindings): Promise<void> {
+  const options = { trustedRelays: [], ignoreStamps: false }
+  const analysis = await analyzeMessage(raw, dns ? { ...options, dns } : options)
   const judgment: Judgment = {
     verdict: { class: 'spam', score: 5, symbols: [] },
     consequence: { action: 'keep', why: 'No imported network table knows the origin.' },
@@ -179,6 +181,23 @@ test('nothing from a message reaches a page as markup, or hides what it is', asy
     expect(page).not.toMatch(/href="https?:/)
     expect(page).toContain('U+202E')
   }
+})
+
+test('a report says who stands behind its message, when the DNS was asked', async () => {
+  const [asked, unasked] = [sampleMessage('checked'), sampleMessage('unchecked')]
+  const [id, other] = [await report(asked), await report(unasked)]
+  await keepAnalysis(id, asked, {
+    answers: { 'TXT _dmarc.shop.example': { is: 'found', records: ['v=DMARC1; p=reject'] } },
+    spf: { ip: '192.0.2.7', result: 'pass', domain: '<b>shop.example' },
+    listings: [],
+  })
+  await keepAnalysis(other, unasked)
+  const page = await (await desk.get(`/admin/reports/${id}`)).text()
+  expect(page).toContain('The domain lets this host send its mail.')
+  expect(page).toContain('&lt;b&gt;shop.example')
+  expect(page).toContain('Nothing shows that the author’s domain sent it.')
+  const without = await (await desk.get(`/admin/reports/${other}`)).text()
+  expect(without).not.toContain('Who stands behind it')
 })
 
 test('the raw source is shown as text and given out as a file, never as a page', async () => {

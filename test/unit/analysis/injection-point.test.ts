@@ -142,11 +142,13 @@ test('Received lines below what the author wrote are believed by nobody', async 
   expect(origin?.why.at(-1)).toMatch(/where no receiver puts them/)
 })
 
+const spf = { ip: '192.0.2.7', domain: 'example.com' }
 const listing = { zone: 'bl.example', codes: ['127.0.0.2'], meaning: 'It sends spam.' }
 
 test.for([
-  ['SPF that passes', { spf: { result: 'pass', domain: 'example.com' } }, 0.94],
-  ['SPF that fails', { spf: { result: 'fail', domain: 'example.com' } }, 0.9],
+  ['SPF that passes', { spf: { ...spf, result: 'pass' } }, 0.94],
+  ['SPF that fails', { spf: { ...spf, result: 'fail' } }, 0.9],
+  ['SPF that passes for another', { spf: { ...spf, ip: '192.0.2.8', result: 'pass' } }, 0.9],
   ['a blacklist', { listings: [{ ...listing, subject: '192.0.2.7', category: 'spam' }] }, 0.94],
   [
     'a list of dynamic addresses',
