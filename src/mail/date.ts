@@ -27,7 +27,7 @@ const textCharsMax = 200
 
 /**
  * The instant a mail date names: RFC 5322 §3.3 with the obsolete forms (two-digit years, zone
- * names, comments), asctime's order, ISO 8601. Without a zone it is taken as UTC. Undefined when
+ * names, comments), asctime's order, ISO 8601, also with a blank for the T. Without a zone it is taken as UTC. Undefined when
  * it names none, or one outside the years 1970 to 2200.
  */
 export function parseMailDate(text: string): Date | undefined {
@@ -55,7 +55,7 @@ function anyDate(text: string): Date | undefined {
   for (const word of words) if (word !== '') readWord(word, parts)
   const { day, month, year, time, zone = 0 } = parts
   if (day === undefined || month === undefined || year === undefined) return undefined
-  if (time === undefined || day < 1 || day > 31) return undefined
+  if (time === undefined || month > 11 || day < 1 || day > 31) return undefined
   return valid(Date.UTC(year, month, day) + time - zone * 60_000)
 }
 
@@ -66,7 +66,14 @@ function readWord(word: string, parts: Parts): void {
   else if (/^\d{2,4}$/.test(word)) parts.year ??= fullYear(word)
   else if (/^\d{1,2}-[a-z]{3}-\d{2,4}$/i.test(word)) {
     for (const piece of word.split('-')) readWord(piece, parts)
-  } else if (/^[a-z]{1,9}$/i.test(word)) readName(word.toLowerCase(), parts)
+  } else if (/^\d{4}-\d\d-\d\d$/.test(word)) readIsoDay(word, parts)
+  else if (/^[a-z]{1,9}$/i.test(word)) readName(word.toLowerCase(), parts)
+}
+
+function readIsoDay(word: string, parts: Parts): void {
+  parts.year ??= Number(word.slice(0, 4))
+  parts.month ??= Number(word.slice(5, 7)) - 1
+  parts.day ??= Number(word.slice(8))
 }
 
 function readName(name: string, parts: Parts): void {

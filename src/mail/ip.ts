@@ -27,7 +27,7 @@ const textCharsMax = 64
 export function parseIp(text: string): IpAddress | undefined {
   if (text.length > textCharsMax) return undefined
   let bare = text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text
-  if (bare.charCodeAt(4) === 0x3a && /^ipv[46]:/i.test(bare)) bare = bare.slice(5)
+  if (bare.charCodeAt(4) === 0x3a && /^ipv[46]:/i.test(bare)) bare = untagged(bare)
   const zone = bare.indexOf('%')
   if (zone > 0) bare = bare.slice(0, zone)
   if (!bare.includes(':')) return fromQuad(bare)
@@ -58,6 +58,12 @@ export function addressScope(address: IpAddress): AddressScope {
 export function isRoutable(address: IpAddress): boolean {
   const scope = addressScope(address)
   return scope === 'public' || scope === 'documentation'
+}
+
+/** Some let one colon do for the tag and the address: `IPv6::1`. */
+function untagged(text: string): string {
+  const isShort = text.charCodeAt(5) === 0x3a && text.charCodeAt(6) !== 0x3a
+  return text.slice(isShort ? 4 : 5)
 }
 
 /** Four decimal octets without leading zeros, so the text is canonical as it stands. */

@@ -1,4 +1,5 @@
-import { parseIp } from './ip.ts'
+import { knownName, readLiteral, readPeerRemark } from './received-comment.ts'
+import type { PeerRemark } from './received-comment.ts'
 
 /** Who handed a message over, as the receiving machine wrote it down. */
 export type ReceivedPeer = {
@@ -6,22 +7,25 @@ export type ReceivedPeer = {
   helo?: string
   /** The name the receiver found for the peer's address. */
   rdns?: string
+  /** A name found for the address that does not lead back to it: anybody can write such a one. */
+  unprovenRdns?: string
   /** The peer's address in canonical text, seen by the receiver on the connection. */
   ip?: string
   port?: number
   /** RFC 1413 user, or the mailbox some mail systems write there. */
   ident?: string
+  /** The user as whom the peer logged in. */
+  account?: string
 }
 
 type Clause = { words: readonly string[]; comments: readonly string[]; style: ReceivedStyle }
 
-/** How a mail system words the from clause where the same text has two meanings. */
-export type ReceivedStyle = 'exim' | 'qmail' | 'usual'
-
-/** What one comment, or one bracketed word, says about the peer. */
-type Remark = ReceivedPeer & { isForged?: boolean; isVerified?: boolean; hasBracket?: boolean }
-
-const partsMax = 40
+/**
+ * What the first word of a from clause is, which depends on the mail system: the name found for
+ * the address (`exim`, also with brackets around an address; `qmail`, unless a HELO stands beside
+ * it that is the HELO too; `firewall` and `http`, which note no HELO), or the HELO (`usual`).
+ */
+export type ReceivedStyle = 'exim' | 'qmail' | 'firewall' | 'http' | 'usual'
 
 /**
  * Reads the from clause of a Received field. The address is taken from the last comment that
@@ -29,123 +33,74 @@ const partsMax = 40
  * comment has a bracket that ought to hold it, from the words.
  */
 export function receivedPeer({ words, comments, style }: Clause): ReceivedPeer {
-  const remarks = comments.map(readComment)
+  const remarks = comments.map(readPeerRemark)
   const seen = remarks.findLast(({ ip }) => ip !== undefined)
-  const helo = remarks.findLast((remark) => remark.helo !== undefined)?.helo
-  const head = words[0]
-  const isAddressDue = remarks.some(({ hasBracket }) => hasBracket)
-  const literal = isAddressDue ? undefined : words.map(readLiteral).findLast(Boolean)
-  const isLiteral = head !== undefined && readLiteral(head) !== undefined
-  const name = head === undefined || isLiteral ? undefined : knownName(head)
-  const peer = seen ?? literal
+  const isAddressDue = !seen && remarks.some(({ hasBracket }) => hasBracket)
+  const peer = seen ?? (isAddressDue ? undefined : words.map(readLiteral).findLast(Boolean))
   const result: ReceivedPeer = {}
-  const chosenHelo = helo ?? (style === 'exim' && isLiteral ? undefined : head)
-  if (chosenHelo !== undefined) result.helo = chosenHelo
+  const told = toldHelo(remarks, { words, comments, style })
+  const head = words[0]
+  const name = head === undefined || readLiteral(head) ? undefined : knownName(head)
+  const hasHelo = !(style === 'http' || style === 'firewall' || (style === 'exim' && !name))
+  const helo = told ?? (hasHelo ? head : undefined)
+  if (helo) result.helo = helo
   if (peer?.ip !== undefined) result.ip = peer.ip
-  const port = peer?.port ?? remarks.find((remark) => remark.port !== undefined)?.port
-  if (peer && port !== undefined) result.port = port
-  const ident = remarks.findLast((remark) => remark.ident !== undefined)?.ident
-  if (ident !== undefined) result.ident = ident
-  const headIsName = helo !== undefined || style !== 'usual' || seen?.isVerified === true
-  const rdns = seen?.isForged ? undefined : (seen?.rdns ?? (headIsName ? name : undefined))
-  if (rdns !== undefined) result.rdns = rdns
+  if (peer) copyLast('port', remarks, result)
+  if (peer?.port !== undefined) result.port = peer.port
+  copyLast('ident', remarks, result)
+  copyLast('account', remarks, result)
+  if (result.account === undefined) accountInWords(words, result)
+  const isHeadFound = told !== undefined || style !== 'usual' || seen?.isVerified === true
+  const found = seen?.rdns ?? (isHeadFound ? name : undefined) ?? loneName(remarks, comments, told)
+  if (found !== undefined) result[seen?.isForged ? 'unprovenRdns' : 'rdns'] = found
   return result
 }
 
-/** An address as it stands in a comment or a word: bare, bracketed, with a port behind it. */
-export function readLiteral(text: string): { ip: string; port?: number } | undefined {
-  if (!mayBeAddress(text)) return undefined
-  const unwrapped = text.startsWith('?') && text.endsWith('?') ? text.slice(1, -1) : text
-  const closing = unwrapped.startsWith('[') ? unwrapped.indexOf(']') : -1
-  const bare = closing > 0 ? unwrapped.slice(1, closing) : unwrapped
-  const address = parseIp(bare)
-  if (address) {
-    const rest = closing > 0 ? unwrapped.slice(closing + 1) : ''
-    const port = rest.startsWith(':') ? portNumber(rest.slice(1)) : undefined
-    return port === undefined ? { ip: address.text } : { ip: address.text, port }
+/** A HELO that the line names as such; empty where it says that there was none. */
+function toldHelo(remarks: readonly PeerRemark[], clause: Clause): string | undefined {
+  const { words, comments, style } = clause
+  const told = remarks.findLast(({ helo }) => helo !== undefined)?.helo
+  if (told !== undefined) return told
+  if (style === 'firewall' && words[words.length - 2] === 'be') {
+    return words[words.length - 1]?.replaceAll('"', '')
   }
-  const colon = portSeparator(bare)
-  if (colon < 0) return undefined
-  const quad = parseIp(bare.slice(0, colon))
-  const port = portNumber(bare.slice(colon + 1))
-  return quad && port !== undefined ? { ip: quad.text, port } : undefined
+  // Old Exim: `name (helo) [address]`.
+  const first = comments[0] ?? ''
+  if (style === 'exim' && words.length > 1 && isHostName(first)) return first
+  return undefined
 }
 
-/** Tells nearly all names from addresses at a glance. */
-function mayBeAddress(text: string): boolean {
-  const first = text.charCodeAt(0)
-  if (first >= 0x30 && first <= 0x39) return true
-  return first === 0x5b || first === 0x3f || text.includes(':')
+/** A name in a comment of its own, where no comment has the address. */
+function loneName(
+  remarks: readonly PeerRemark[],
+  comments: readonly string[],
+  told: string | undefined,
+): string | undefined {
+  const first = comments[0]
+  if (first === undefined || told !== undefined) return undefined
+  const local = remarks.find(({ rdns }) => rdns !== undefined)?.rdns
+  return local ?? (isHostName(first) && !readLiteral(first) ? knownName(first) : undefined)
 }
 
-/** `192.0.2.1:25`, or `192.0.2.1.25` as old Exim has it. */
-function portSeparator(text: string): number {
-  const colon = text.lastIndexOf(':')
-  if (colon >= 0) return text.indexOf(':') === colon ? colon : -1
-  return text.length < 22 && text.split('.').length === 5 ? text.lastIndexOf('.') : -1
+/** Old web mailers: `from 192.0.2.1 ( [192.0.2.1]) as user x`. */
+function accountInWords(words: readonly string[], result: ReceivedPeer): void {
+  const [, as, user, account] = words
+  if (as === 'as' && user === 'user' && account !== undefined) result.account = account
 }
 
-function readComment(comment: string): Remark {
-  const parts = comment.split(/[\s,()"]+/, partsMax).filter((part) => part !== '')
-  const remark: Remark = {}
-  for (let at = 0; at < parts.length; at++) {
-    const part = parts[at] ?? ''
-    const next = parts[at + 1]
-    const lower = part.toLowerCase()
-    if ((lower === 'helo' || lower === 'ehlo') && next !== undefined) {
-      remark.helo = next
-      at++
-    } else if (lower === 'account' && next !== undefined) at++
-    else if (part.includes('=')) readSetting(lower, part, remark)
-    else if (lower === 'verified') remark.isVerified = true
-    else if (lower === 'forged') remark.isForged = parts[at - 1]?.toLowerCase() === 'be'
-    else readAddress(part, at, parts, remark)
+function copyLast<K extends 'port' | 'ident' | 'account'>(
+  key: K,
+  remarks: readonly PeerRemark[],
+  result: ReceivedPeer,
+): void {
+  for (let at = remarks.length - 1; at >= 0; at--) {
+    const value = (remarks[at] as PeerRemark)[key]
+    if (value === undefined) continue
+    Object.assign(result, { [key]: value })
+    return
   }
-  return remark
 }
 
-function readSetting(lower: string, part: string, remark: Remark): void {
-  const value = part.slice(part.indexOf('=') + 1)
-  if (lower.startsWith('helo=') || lower.startsWith('ehlo=')) remark.helo = value
-  else if (lower.startsWith('port=')) {
-    const port = portNumber(value)
-    if (port !== undefined) remark.port = port
-  } else if (lower.startsWith('ident=') && value !== '') remark.ident = value
-}
-
-/** `rdns [ip]`, `rdns[ip]`, `user@rdns [ip]`, `[ip]:port`, `user@ip`, or the address alone. */
-function readAddress(part: string, at: number, parts: readonly string[], remark: Remark): void {
-  const bracket = part.indexOf('[')
-  if (bracket >= 0) remark.hasBracket = true
-  const sign = part.lastIndexOf('@')
-  const glued = bracket > 0 && bracket !== sign + 1 ? part.slice(0, bracket) : undefined
-  const host = part.slice(glued === undefined ? sign + 1 : bracket)
-  const literal = host === '' ? undefined : readLiteral(host)
-  const isAlone = parts.length === 1 || at === 0 || bracket >= 0 || part.startsWith('?')
-  if (!literal || !isAlone) return
-  remark.ip = literal.ip
-  if (literal.port !== undefined) remark.port = literal.port
-  if (sign > 0 && glued === undefined) remark.ident = part.slice(0, sign)
-  const before = glued ?? (at === 0 ? undefined : parts[at - 1])
-  if (before === undefined || before.includes('=')) return
-  const user = before.lastIndexOf('@')
-  if (user > 0) remark.ident = before.slice(0, user)
-  const name = knownName(before.slice(user + 1))
-  if (name !== undefined && readLiteral(name) === undefined) remark.rdns = name
-}
-
-/** A host name without its final dot; `unknown` and its like are none. */
-export function knownName(text: string): string | undefined {
-  const name = text.endsWith('.') ? text.slice(0, -1) : text
-  const lower = name.toLowerCase()
-  if (name === '' || lower === 'unknown' || lower === 'unverified' || lower === 'untrusted') {
-    return undefined
-  }
-  return name
-}
-
-function portNumber(text: string): number | undefined {
-  if (!/^\d{1,5}$/.test(text)) return undefined
-  const port = Number(text)
-  return port > 0 && port < 65_536 ? port : undefined
+function isHostName(text: string): boolean {
+  return /^[a-z0-9][\w-]*(?:\.[\w-]+)*$/i.test(text)
 }
