@@ -27,8 +27,8 @@ const textCharsMax = 200
 
 /**
  * The instant a mail date names: RFC 5322 §3.3 with the obsolete forms (two-digit years, zone
- * names, comments), asctime's order, ISO 8601, also with a blank for the T. Without a zone it is taken as UTC. Undefined when
- * it names none, or one outside the years 1970 to 2200.
+ * names, comments), asctime's order, ISO 8601, also with a blank for the T. Without a zone it is
+ * taken as UTC. Undefined when it names none, or one outside the years 1970 to 2200.
  */
 export function parseMailDate(text: string): Date | undefined {
   return usualDate(text) ?? anyDate(text)

@@ -117,8 +117,8 @@ test.for([
   ],
   [
     'Yandex',
-    `from foo (p.example.com [2001:DB8:0:0:0:0:0:25]) by mxfront1.mail.yandex.net (mxfront/Yandex) ` +
-      `with ESMTPS id aBc-1; ${when}`,
+    `from foo (p.example.com [2001:DB8:0:0:0:0:0:25]) by mxfront1.mail.yandex.net ` +
+      `(mxfront/Yandex) with ESMTPS id aBc-1; ${when}`,
     { helo: 'foo', rdns: 'p.example.com', ip: ip6 },
     { software: 'mxfront/Yandex' },
   ],
@@ -169,8 +169,8 @@ test.for([
   ],
   [
     'ecelerity',
-    `from [10.0.0.5] ([10.0.0.5:54932] helo=foo) by 10.249.227.20 (envelope-from <a=b@example.com>) ` +
-      `(ecelerity 4.3.1 r(:)) with ESMTP id 7C/95; ${when}`,
+    `from [10.0.0.5] ([10.0.0.5:54932] helo=foo) by 10.249.227.20 (envelope-from ` +
+      `<a=b@example.com>) (ecelerity 4.3.1 r(:)) with ESMTP id 7C/95; ${when}`,
     { helo: 'foo', ip: '10.0.0.5', port: 54_932 },
     { by: { ip: '10.249.227.20' }, envelopeFrom: 'a=b@example.com', id: '7C/95' },
   ],

@@ -1,0 +1,112 @@
+import { analyzeMessage } from '../../src/analysis/analyze.ts'
+import { readHops } from '../../src/analysis/hops.ts'
+import { walkToInjection } from '../../src/analysis/injection-point.ts'
+import { originOf } from '../../src/analysis/origin.ts'
+import { traceHops } from '../../src/analysis/trace.ts'
+import { parseBody } from '../../src/mail/body.ts'
+import { fieldValues, parseHeader } from '../../src/mail/header.ts'
+import { networkSet } from '../../src/mail/ip.ts'
+import { parseReceived } from '../../src/mail/received.ts'
+import { printTable, readCorpus } from './corpus.ts'
+import { timeSpamAssassin } from './spamassassin.ts'
+
+const ROUNDS = 9
+const SPAMASSASSIN_MESSAGES = 100
+const MICROSECONDS = 1_000_000
+
+type Work = { name: string; passes: number; run: () => unknown }
+
+const options = { trustedRelays: [], ignoreStamps: true }
+const receiver = { trustedRelays: networkSet([]) }
+
+/**
+ * How many messages a second one core walks from the top line to the origin, step by step, and
+ * analyzes whole, without DNS. The measure is processor time, which neighbors on the machine
+ * disturb least; the steps take turns, and the best of nine rounds counts. The reference is what
+ * no analysis can do without: mailparser decoding the body.
+ */
+export async function benchWalk(): Promise<void> {
+  const messages = readCorpus(['phishing', 'newsletters'])
+  const headers = messages.map((raw) => parseHeader(raw))
+  const values = headers.map(({ fields }) => fieldValues(fields, 'received'))
+  const hops = headers.map(({ fields }) => readHops(fields))
+  const work: Work[] = [
+    {
+      name: 'reference: the body, by mailparser',
+      passes: 1,
+      run: async () => {
+        for (const [at, raw] of messages.entries()) {
+          const header = headers[at]
+          if (header) await parseBody(raw, header)
+        }
+      },
+    },
+    { name: 'the header', passes: 10, run: () => messages.map(parseHeader) },
+    {
+      name: 'the Received lines',
+      passes: 10,
+      run: () => values.map((all) => all.map(parseReceived)),
+    },
+    { name: 'from hops to origin and trace', passes: 10, run: () => hops.map(traceOf) },
+    {
+      name: 'header walk: all three',
+      passes: 10,
+      run: () => messages.map((raw) => traceOf(readHops(parseHeader(raw).fields))),
+    },
+    {
+      name: 'the whole analysis',
+      passes: 1,
+      run: async () => {
+        for (const raw of messages) await analyzeMessage(raw, options)
+      },
+    },
+  ]
+  const best = await measure(work, messages.length)
+  const reference = best[0] ?? Number.NaN
+  const rows = work.map(({ name }, at) => rowOf(name, best[at] ?? Number.NaN, reference))
+  rows.push(...spamAssassinRows(messages, reference))
+  console.log(`${messages.length} messages, ${values.flat().length} Received lines`)
+  printTable(['one core, no DNS', 'messages/s', 'µs a message', 'ratio'], rows)
+}
+
+function traceOf(hops: ReturnType<typeof readHops>) {
+  const walk = walkToInjection(hops, receiver)
+  return { origin: originOf(walk), trace: traceHops(hops, walk) }
+}
+
+/** Microseconds of processor time that each work takes for one message. */
+async function measure(work: readonly Work[], messages: number): Promise<number[]> {
+  const best = work.map(() => Number.POSITIVE_INFINITY)
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const [at, { passes, run }] of work.entries()) {
+      const before = process.cpuUsage()
+      for (let pass = 0; pass < passes; pass++) await run()
+      const { user, system } = process.cpuUsage(before)
+      best[at] = Math.min(best[at] ?? 0, (user + system) / passes / messages)
+    }
+  }
+  return best
+}
+
+function spamAssassinRows(messages: readonly Buffer[], reference: number): string[][] {
+  const step = Math.ceil(messages.length / SPAMASSASSIN_MESSAGES)
+  const times = timeSpamAssassin(messages.filter((_, at) => at % step === 0))
+  if (!times) {
+    console.log('SpamAssassin is not installed: there is nothing of it to compare with.')
+    return []
+  }
+  return [
+    rowOf('SpamAssassin: message and relays', times.walkMicroseconds, reference),
+    rowOf('SpamAssassin: all local tests', times.checkMicroseconds, reference),
+  ]
+}
+
+function rowOf(name: string, microseconds: number, reference: number): string[] {
+  const perSecond = Math.round(MICROSECONDS / microseconds)
+  return [
+    name,
+    perSecond.toLocaleString('en-US'),
+    microseconds.toFixed(microseconds < 100 ? 1 : 0),
+    (reference / microseconds).toPrecision(3),
+  ]
+}
