@@ -9,7 +9,6 @@ const proofs: readonly (readonly [RegExp, string?])[] = [
   [/^authenticated/i, 'Sendmail'],
   [/^account /i, 'CommuniGate'],
   [/^auth[:=]\s*([\w-]{1,20})/i],
-  [/^\S+@\S+ with (login|plain|cram-md5)$/i],
 ]
 
 /**
@@ -24,12 +23,21 @@ export function receivedAuth(
   const proved = proving.exec(protocol)
   if (proved) return proved[0].toUpperCase()
   for (const comment of comments) {
-    const text = comment.trimStart()
-    if (text.startsWith('via HTTP') || isUserOfWebMail(text)) return 'HTTP'
-    const proof = proofs.find(([pattern]) => pattern.test(text))
-    if (proof) return proof[1] ?? proof[0].exec(text)?.[1]?.toUpperCase()
+    const found = proofIn(comment.trimStart())
+    if (found !== undefined) return found
   }
   return /^httpu?(?= |$)/i.test(protocol) || /^http$/i.test(via) ? 'HTTP' : undefined
+}
+
+function proofIn(comment: string): string | undefined {
+  const first = comment.charCodeAt(0) | 0x20
+  if (first === 0x61) {
+    const proof = proofs.find(([pattern]) => pattern.test(comment))
+    return proof && (proof[1] ?? proof[0].exec(comment)?.[1]?.toUpperCase())
+  }
+  if (comment.startsWith('via HTTP') || isUserOfWebMail(comment)) return 'HTTP'
+  if (!comment.includes('@')) return undefined
+  return /^\S+@\S+ with (login|plain|cram-md5)$/i.exec(comment)?.[1]?.toUpperCase()
 }
 
 function isUserOfWebMail(text: string): boolean {

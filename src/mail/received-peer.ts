@@ -1,5 +1,7 @@
 import { knownName, readLiteral, readPeerRemark } from './received-comment.ts'
 import type { PeerRemark } from './received-comment.ts'
+import type { ReceivedClause } from './received-clauses.ts'
+import type { ReceivedStyle } from './received-style.ts'
 
 /** Who handed a message over, as the receiving machine wrote it down. */
 export type ReceivedPeer = {
@@ -18,87 +20,92 @@ export type ReceivedPeer = {
   account?: string
 }
 
-type Clause = { words: readonly string[]; comments: readonly string[]; style: ReceivedStyle }
-
-/**
- * What the first word of a from clause is, which depends on the mail system: the name found for
- * the address (`exim`, also with brackets around an address; `qmail`, unless a HELO stands beside
- * it that is the HELO too; `firewall` and `http`, which note no HELO), or the HELO (`usual`).
- */
-export type ReceivedStyle = 'exim' | 'qmail' | 'firewall' | 'http' | 'usual'
-
 /**
  * Reads the from clause of a Received field. The address is taken from the last comment that
  * holds one, since a HELO, which the peer chooses, comes first; failing that, and only where no
- * comment has a bracket that ought to hold it, from the words.
+ * comment has a bracket that ought to hold it, from the words. Undefined when it says nothing.
  */
-export function receivedPeer({ words, comments, style }: Clause): ReceivedPeer {
-  const remarks = comments.map(readPeerRemark)
-  const seen = remarks.findLast(({ ip }) => ip !== undefined)
-  const isAddressDue = !seen && remarks.some(({ hasBracket }) => hasBracket)
-  const peer = seen ?? (isAddressDue ? undefined : words.map(readLiteral).findLast(Boolean))
-  const result: ReceivedPeer = {}
-  const told = toldHelo(remarks, { words, comments, style })
+export function receivedPeer(
+  { words, comments }: ReceivedClause,
+  style: ReceivedStyle,
+): ReceivedPeer | undefined {
+  const { seen, told, last } = readRemarks(comments)
+  const peer = seen ?? (last.hasBracket ? undefined : lastLiteral(words))
   const head = words[0]
   const name = head === undefined || readLiteral(head) ? undefined : knownName(head)
+  const named = told ?? asideHelo(words, comments, style)
   const hasHelo = !(style === 'http' || style === 'firewall' || (style === 'exim' && !name))
-  const helo = told ?? (hasHelo ? head : undefined)
+  const helo = named ?? (hasHelo ? head : undefined)
+  const result: ReceivedPeer = {}
   if (helo) result.helo = helo
   if (peer?.ip !== undefined) result.ip = peer.ip
-  if (peer) copyLast('port', remarks, result)
-  if (peer?.port !== undefined) result.port = peer.port
-  copyLast('ident', remarks, result)
-  copyLast('account', remarks, result)
-  if (result.account === undefined) accountInWords(words, result)
-  const isHeadFound = told !== undefined || style !== 'usual' || seen?.isVerified === true
-  const found = seen?.rdns ?? (isHeadFound ? name : undefined) ?? loneName(remarks, comments, told)
-  if (found !== undefined) result[seen?.isForged ? 'unprovenRdns' : 'rdns'] = found
-  return result
+  const port = peer?.port ?? (peer ? last.port : undefined)
+  if (port !== undefined) result.port = port
+  if (last.ident !== undefined) result.ident = last.ident
+  const account = last.account ?? accountInWords(words)
+  if (account !== undefined) result.account = account
+  const isHeadFound = named !== undefined || style !== 'usual' || seen?.isVerified === true
+  const found = seen?.rdns ?? (isHeadFound ? name : undefined)
+  const known = found ?? (named === undefined ? (last.rdns ?? loneName(comments)) : undefined)
+  if (known !== undefined) result[seen?.isForged ? 'unprovenRdns' : 'rdns'] = known
+  return isEmpty(result) ? undefined : result
 }
 
-/** A HELO that the line names as such; empty where it says that there was none. */
-function toldHelo(remarks: readonly PeerRemark[], clause: Clause): string | undefined {
-  const { words, comments, style } = clause
-  const told = remarks.findLast(({ helo }) => helo !== undefined)?.helo
-  if (told !== undefined) return told
+/** The remark with the address; the last HELO named; and the last of everything else. */
+function readRemarks(comments: readonly string[]) {
+  const last: PeerRemark = {}
+  let seen: PeerRemark | undefined
+  let told: string | undefined
+  for (const comment of comments) {
+    const remark = readPeerRemark(comment)
+    if (remark.ip !== undefined) seen = remark
+    if (remark.helo !== undefined) told = remark.helo
+    if (remark.port !== undefined) last.port = remark.port
+    if (remark.ident !== undefined) last.ident = remark.ident
+    if (remark.account !== undefined) last.account = remark.account
+    if (remark.rdns !== undefined) last.rdns = remark.rdns
+    if (remark.hasBracket) last.hasBracket = true
+  }
+  return { seen, told, last }
+}
+
+function lastLiteral(words: readonly string[]) {
+  for (let at = words.length - 1; at >= 0; at--) {
+    const literal = readLiteral(words[at] ?? '')
+    if (literal) return literal
+  }
+  return undefined
+}
+
+/** A HELO that stands neither first nor behind its name. */
+function asideHelo(
+  words: readonly string[],
+  comments: readonly string[],
+  style: ReceivedStyle,
+): string | undefined {
   if (style === 'firewall' && words[words.length - 2] === 'be') {
     return words[words.length - 1]?.replaceAll('"', '')
   }
   // Old Exim: `name (helo) [address]`.
   const first = comments[0] ?? ''
-  if (style === 'exim' && words.length > 1 && isHostName(first)) return first
-  return undefined
+  return style === 'exim' && words.length > 1 && isHostName(first) ? first : undefined
 }
 
 /** A name in a comment of its own, where no comment has the address. */
-function loneName(
-  remarks: readonly PeerRemark[],
-  comments: readonly string[],
-  told: string | undefined,
-): string | undefined {
+function loneName(comments: readonly string[]): string | undefined {
   const first = comments[0]
-  if (first === undefined || told !== undefined) return undefined
-  const local = remarks.find(({ rdns }) => rdns !== undefined)?.rdns
-  return local ?? (isHostName(first) && !readLiteral(first) ? knownName(first) : undefined)
+  if (first === undefined || !isHostName(first) || readLiteral(first)) return undefined
+  return knownName(first)
 }
 
 /** Old web mailers: `from 192.0.2.1 ( [192.0.2.1]) as user x`. */
-function accountInWords(words: readonly string[], result: ReceivedPeer): void {
-  const [, as, user, account] = words
-  if (as === 'as' && user === 'user' && account !== undefined) result.account = account
+function accountInWords([, as, user, account]: readonly string[]): string | undefined {
+  return as === 'as' && user === 'user' ? account : undefined
 }
 
-function copyLast<K extends 'port' | 'ident' | 'account'>(
-  key: K,
-  remarks: readonly PeerRemark[],
-  result: ReceivedPeer,
-): void {
-  for (let at = remarks.length - 1; at >= 0; at--) {
-    const value = (remarks[at] as PeerRemark)[key]
-    if (value === undefined) continue
-    Object.assign(result, { [key]: value })
-    return
-  }
+function isEmpty(peer: ReceivedPeer): boolean {
+  for (const key in peer) if (key) return false
+  return true
 }
 
 function isHostName(text: string): boolean {

@@ -4,8 +4,9 @@ import { receivedClauses } from './received-clauses.ts'
 import type { ReceivedClauses } from './received-clauses.ts'
 import { knownName, readLiteral, readPeerRemark } from './received-comment.ts'
 import { receivedPeer } from './received-peer.ts'
-import type { ReceivedPeer, ReceivedStyle } from './received-peer.ts'
-import type { ReceivedToken } from './received-tokens.ts'
+import type { ReceivedPeer } from './received-peer.ts'
+import { receivedStyle } from './received-style.ts'
+import { valueCharsMax } from './received-tokens.ts'
 
 /** A Received field, read. What the field does not say is absent. */
 export type ReceivedField = {
@@ -29,9 +30,6 @@ export type ReceivedField = {
   software?: string
 }
 
-const clauseOrder = ['from', 'by', 'via', 'with', 'id', 'for', 'envelope-from', 'date'] as const
-
-const valueCharsMax = 64 * 1024
 const textCharsMax = 400
 
 /**
@@ -41,61 +39,54 @@ const textCharsMax = 400
  */
 export function parseReceived(value: string): ReceivedField | undefined {
   if (value.length > valueCharsMax) return undefined
-  const { clauses, first } = receivedClauses(value)
-  const { from, by } = clauses
-  if (!from && !by && !clauses.with) return readQmailStep(first, clauses)
-  const field: ReceivedField = { by: readBy(by?.words ?? [], by?.comments ?? []) }
-  const withWords = clauses.with?.words.slice(0, 8).join(' ')
+  const clauses = receivedClauses(value)
+  const { from, by, comments } = clauses
+  if (!from && !by && !clauses.with) return readQmailStep(clauses)
+  const field: ReceivedField = { by: by ? readBy(by.words, by.comments) : {} }
+  const withWords = joined(clauses.with?.words)
   if (withWords) field.with = clip(withWords)
   const software = by?.comments.find((comment) => !readLiteral(comment.trim()))
   if (software !== undefined) field.software = clip(software)
-  const comments = allComments(clauses)
-  readRest(clauses, comments, field)
+  readRest(clauses, field)
+  const auth = receivedAuth(field, comments)
+  if (auth !== undefined) field.auth = auth
   if (from) {
-    const peer = receivedPeer({ ...from, style: styleOf(field, clauses, comments) })
-    if (Object.keys(peer).length > 0) field.from = peer
+    const peer = receivedPeer(from, receivedStyle(field, clauses))
+    if (peer) field.from = peer
     if (from.comments.length > 0) field.fromComments = from.comments.slice(0, 10).map(clip)
   }
   return field
 }
 
 /** qmail writes `(qmail 123 invoked from network); date` each time it takes a message in. */
-function readQmailStep(
-  first: ReceivedToken | undefined,
-  clauses: ReceivedClauses,
-): ReceivedField | undefined {
-  if (first?.kind !== 'comment' || !first.text.startsWith('qmail ')) return undefined
-  const at = parseMailDate(clauses.date?.words.join(' ') ?? '')
-  const step = { by: {}, software: clip(first.text) }
+function readQmailStep({ opening, date }: ReceivedClauses): ReceivedField | undefined {
+  if (!opening?.startsWith('qmail ')) return undefined
+  const at = readDate(date)
+  const step = { by: {}, software: clip(opening) }
   return at ? { ...step, at } : step
 }
 
-function readRest(
-  clauses: ReceivedClauses,
-  comments: readonly string[],
-  field: ReceivedField,
-): void {
-  const via = clauses.via?.words.join(' ')
+function readRest(clauses: ReceivedClauses, field: ReceivedField): void {
+  const via = joined(clauses.via?.words)
   if (via) field.via = clip(via)
   const id = clauses.id?.words[0]
   if (id !== undefined) field.id = clip(bareAddress(id))
   const recipient = clauses.for?.words[0]
   if (recipient !== undefined) field.for = clip(bareAddress(recipient))
-  const envelopeFrom = clauses['envelope-from']?.words[0] ?? envelopeFromOf(comments)
+  const envelopeFrom = clauses['envelope-from']?.words[0] ?? envelopeFromOf(clauses.comments)
   if (envelopeFrom !== undefined) field.envelopeFrom = clip(bareAddress(envelopeFrom))
-  const at = parseMailDate(clauses.date?.words.join(' ') ?? '')
+  const at = readDate(clauses.date)
   if (at) field.at = at
-  const auth = receivedAuth(field, comments)
-  if (auth !== undefined) field.auth = auth
 }
 
-function allComments(clauses: ReceivedClauses): string[] {
-  const comments: string[] = []
-  for (const name of clauseOrder) {
-    const clause = clauses[name]
-    if (clause) comments.push(...clause.comments)
-  }
-  return comments
+function readDate(text: string): Date | undefined {
+  if (text === '') return undefined
+  const at = parseMailDate(text)
+  return at ?? (text.includes('\0') ? parseMailDate(text.replaceAll('\0', ' ')) : undefined)
+}
+
+function joined(words: readonly string[] | undefined): string | undefined {
+  return words && words.length > 1 ? words.slice(0, 8).join(' ') : words?.[0]
 }
 
 function readBy(words: readonly string[], comments: readonly string[]): ReceivedField['by'] {
@@ -110,35 +101,9 @@ function readBy(words: readonly string[], comments: readonly string[]): Received
   return by
 }
 
-/** Each mail system words the from clause in its own way; the rest of the line betrays which. */
-function styleOf(
-  field: ReceivedField,
-  { from, date }: ReceivedClauses,
-  comments: readonly string[],
-): ReceivedStyle {
-  const protocol = field.with ?? field.via ?? ''
-  if (/^local(?= |$)/.test(protocol)) return 'usual'
-  if (field.auth === 'HTTP') return 'http'
-  if (/^(?:smap|csmap|smtpd?)(?= |$)/i.test(field.via ?? '')) return 'firewall'
-  if (/^(?:e?smtps?a?|asmtp)(?= |$)/.test(protocol) && eximId.test(field.id ?? '')) {
-    return 'exim'
-  }
-  if (comments.some((text) => text.startsWith('Exim') || text.includes('helo='))) return 'exim'
-  if (from?.comments.some((comment) => /^[HE][EH]LO(?: |$)/.test(comment))) return 'qmail'
-  const isBare = field.with === 'SMTP' && field.id === undefined && from?.comments.length === 1
-  return isBare && date && isQmailDate(date.words) ? 'qmail' : 'usual'
-}
-
-const eximId = /^[0-9A-Za-z]{6}-[0-9A-Za-z]{6,11}-[0-9A-Za-z]{2,4}$/
-
-/** `14 Nov 2026 08:05:50 -0000` */
-function isQmailDate(words: readonly string[]): boolean {
-  return words.length === 5 && words[4] === '-0000'
-}
-
 function envelopeFromOf(comments: readonly string[]): string | undefined {
   for (const comment of comments) {
-    if (!/envelope-|return-path/i.test(comment)) continue
+    if (!comment.includes('nvelope-') && !comment.includes('eturn-')) continue
     const found = /(?:envelope-(?:from|sender)|return-path)[\s:=]+([^\s,]+)/i.exec(comment)
     if (found) return found[1]
   }
