@@ -89,36 +89,46 @@ function readBlock(text: string, lineEnd: Header['lineEnd'], complete: boolean) 
   return complete ? { fields, bodyOffset: text.length, lineEnd } : undefined
 }
 
-/** A field as it stands, unfolded when somebody asks for its value: few are ever asked. */
+/** A field as it stands; name and value are made when somebody asks: few are ever asked. */
 class WrittenField implements HeaderField {
-  readonly name: string
   readonly key: string
   readonly raw: string
+  private readonly nameLength: number
   private readonly valueAt: number
   private readonly separator: string
   private known: string | undefined
 
   constructor(raw: string, colon: number, separator: string) {
-    const name = raw.slice(0, colon)
-    this.name = isBlank(raw.charCodeAt(colon - 1)) ? name.trimEnd() : name
-    this.key = this.name.toLowerCase()
+    let end = colon
+    while (isBlank(raw.charCodeAt(end - 1))) end--
+    this.key = raw.slice(0, end).toLowerCase()
     this.raw = raw
+    this.nameLength = end
     this.valueAt = colon + 1
     this.separator = separator
+    this.known = undefined
+  }
+
+  get name(): string {
+    return this.raw.slice(0, this.nameLength)
   }
 
   get value(): string {
-    return (this.known ??= unfolded(this.raw.slice(this.valueAt), this.separator))
+    return (this.known ??= unfolded(this.raw, this.valueAt, this.separator))
   }
 }
 
-function unfolded(text: string, separator: string): string {
-  if (!text.includes(separator)) return text.trim()
-  const lines = text.split(separator)
-  return lines
-    .map((line) => line.trim())
-    .join(' ')
-    .trim()
+function unfolded(raw: string, from: number, separator: string): string {
+  let end = raw.indexOf(separator, from)
+  if (end < 0) return raw.slice(from).trim()
+  const lines = []
+  let start = from
+  for (; end >= 0; end = raw.indexOf(separator, start)) {
+    lines.push(raw.slice(start, end).trim())
+    start = end + 1
+  }
+  lines.push(raw.slice(start).trim())
+  return lines.join(' ').trim()
 }
 
 /** A line no parser expects is skipped when a field follows it; otherwise it begins the body. */

@@ -46,7 +46,8 @@ export function receivedPeer(
   if (account !== undefined) result.account = account
   const isHeadFound = named !== undefined || style !== 'usual' || seen?.isVerified === true
   const found = seen?.rdns ?? (isHeadFound ? name : undefined)
-  const known = found ?? (named === undefined ? (last.rdns ?? loneName(comments)) : undefined)
+  const isLone = found === undefined && named === undefined && !seen
+  const known = isLone ? (last.rdns ?? loneName(comments)) : found
   if (known !== undefined) result[seen?.isForged ? 'unprovenRdns' : 'rdns'] = known
   return isEmpty(result) ? undefined : result
 }
