@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 
-/** Reads the messages of a folder twice over and prints microseconds of processor time a message. */
+/** Reads the messages of a folder twice over; prints microseconds of processor time a message. */
 const program = `
 use strict; use warnings;
 use Mail::SpamAssassin; use Mail::SpamAssassin::PerMsgStatus;
