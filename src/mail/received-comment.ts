@@ -8,8 +8,8 @@ export type PeerRemark = {
   port?: number
   ident?: string
   account?: string
-  /** The name does not lead back to the address. */
-  isForged?: boolean
+  /** The name does not lead back to the address, or may be what the peer said. */
+  isUnproven?: boolean
   /** The name does. */
   isVerified?: boolean
   /** There is a bracket, which ought to hold an address. */
@@ -119,7 +119,7 @@ function anyRemark(comment: string): PeerRemark {
       at++
     } else if (part.includes('=')) readSetting(lower, part, remark)
     else if (lower === 'verified') remark.isVerified = true
-    else if (lower === 'forged') remark.isForged = parts[at - 1]?.toLowerCase() === 'be'
+    else if (lower === 'forged') remark.isUnproven = parts[at - 1]?.toLowerCase() === 'be'
     else readAddress(part, at, parts, remark)
   }
   return remark
@@ -169,7 +169,9 @@ function nameBefore(before: string | undefined, remark: PeerRemark): void {
 }
 
 function nameBehind(behind: string, remark: PeerRemark): void {
-  if (isPlainName(behind) && behind.includes('.')) remark.rdns = behind
+  if (!isPlainName(behind) || !behind.includes('.')) return
+  remark.rdns = behind
+  remark.isUnproven = true
 }
 
 function portNumber(text: string): number | undefined {

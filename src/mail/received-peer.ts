@@ -9,7 +9,7 @@ export type ReceivedPeer = {
   helo?: string
   /** The name the receiver found for the peer's address. */
   rdns?: string
-  /** A name found for the address that does not lead back to it: anybody can write such a one. */
+  /** A name that does not lead back to the address, or may not: anybody can have such a one. */
   unprovenRdns?: string
   /** The peer's address in canonical text, seen by the receiver on the connection. */
   ip?: string
@@ -46,9 +46,9 @@ export function receivedPeer(
   if (account !== undefined) result.account = account
   const isHeadFound = named !== undefined || style !== 'usual' || seen?.isVerified === true
   const found = seen?.rdns ?? (isHeadFound ? name : undefined)
-  const isLone = found === undefined && named === undefined && !seen
+  const isLone = found === undefined && named === undefined && !peer
   const known = isLone ? (last.rdns ?? loneName(comments)) : found
-  if (known !== undefined) result[seen?.isForged ? 'unprovenRdns' : 'rdns'] = known
+  if (known !== undefined) result[seen?.isUnproven ? 'unprovenRdns' : 'rdns'] = known
   return isEmpty(result) ? undefined : result
 }
 
@@ -92,7 +92,7 @@ function asideHelo(
   return style === 'exim' && words.length > 1 && isHostName(first) ? first : undefined
 }
 
-/** A name in a comment of its own, where no comment has the address. */
+/** A name in a comment of its own; beside an address it could as well be the HELO. */
 function loneName(comments: readonly string[]): string | undefined {
   const first = comments[0]
   if (first === undefined || !isHostName(first) || readLiteral(first)) return undefined

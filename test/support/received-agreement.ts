@@ -170,7 +170,7 @@ function fromClause(field: ReceivedField | undefined, expected: Expected): Pairs
   const from = field?.from
   return {
     ehlo: [from?.helo, said(expected['ehlo'])],
-    hostname: [from?.rdns, said(expected['hostname'])],
+    hostname: [from?.rdns ?? from?.unprovenRdns, said(expected['hostname'])],
     address: [from?.ip, canonical(said(expected['address']))],
   }
 }

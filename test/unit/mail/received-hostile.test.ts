@@ -45,6 +45,15 @@ test('a name that does not lead back is kept apart', () => {
   expect(field?.from).toEqual({ helo: 'a', ip, unprovenRdns: 'bank.example.com' })
 })
 
+test.for([
+  ['behind the address', `from a ([${ip}] bank.example.com) by ${mx} with SMTP id 1; ${when}`],
+  ['beside the address', `from a (bank.example.com) [${ip}] by ${mx} with SMTP id 1; ${when}`],
+])('a name %s may be what the peer said', ([, line]) => {
+  const field = parseReceived(line ?? '')
+  expect(field?.from).toMatchObject({ helo: 'a', ip })
+  expect(field?.from?.rdns).toBeUndefined()
+})
+
 test('a quoted return path cannot pass for the receiver', () => {
   const field = parseReceived(
     `from a (x [${ip}]) by ${mx} (Postfix) id 1 (envelope-from <" by evil.example.com"@x>); ${when}`,
