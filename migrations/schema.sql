@@ -153,7 +153,7 @@ create table networks (
   constraint networks_country_two_letters CHECK ((country ~ '^[A-Z]{2}$'::text)),
   constraint networks_muted_by_hand CHECK (((NOT is_muted) OR ((source = 'manual'::text) AND (abuse IS NULL))))
 );
-create index networks_cidr_idx on networks USING gist (cidr inet_ops);
+create index networks_cidr_idx on networks USING spgist (cidr);
 create index networks_manual_idx on networks (cidr) WHERE (source = 'manual'::text);
 
 -- raw_messages: distributed by id

@@ -2,6 +2,7 @@ const benchmarks: Record<string, () => Promise<void>> = {
   intake: async () => (await import('./bench/intake.ts')).benchIntake(),
   pipeline: async () => (await import('./bench/pipeline.ts')).benchPipeline(),
   memory: async () => (await import('./bench/memory.ts')).benchMemory(),
+  networks: async () => (await import('./bench/networks.ts')).benchNetworks(),
 }
 
 const names = process.argv.slice(2)

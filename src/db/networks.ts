@@ -12,7 +12,7 @@ export type FoundLayer = NetworkLayer & { ip: string }
 export type SourceSummary = { source: string; blocks: number; importedAt: Date }
 
 /** Rows of one statement: its parameters must stay below 65,536. */
-export const LAYERS_PER_STATEMENT = 5_000
+export const LAYERS_PER_STATEMENT = 1_000
 
 /**
  * All that any source says of the blocks around the addresses, but for what has expired. In no
