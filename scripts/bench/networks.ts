@@ -74,7 +74,9 @@ async function finish(child: ChildProcess) {
   const last = { cpu: 0, megabytes: 0 }
   const look = setInterval(() => {
     const peak = readFile(`/proc/${pid}/status`, 'utf8').then((status) => {
-      last.megabytes = Number(/^VmHWM:\s+(\d+)/m.exec(status)?.[1] ?? 0) / 1024
+      const kilobytes = /^VmHWM:\s+(\d+)/m.exec(status)?.[1]
+      // Absent once it is ending.
+      if (kilobytes) last.megabytes = Number(kilobytes) / 1024
     })
     const used = cpuSeconds(pid).then((seconds) => (last.cpu = seconds))
     // It may have ended just now.
