@@ -18,6 +18,7 @@ alter table networks add constraint networks_muted_by_hand
 -- rows come one by one, as a GiST index did; equality would need 33 or 129 candidates.
 create index networks_cidr_idx on networks using spgist (cidr);
 create index networks_manual_idx on networks (cidr) where source = 'manual';
+create index networks_expiry_idx on networks (expires_at) where expires_at is not null;
 
 -- Null: it was done at the command line.
 alter table audit_log alter column reporter_id drop not null;
