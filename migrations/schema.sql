@@ -154,6 +154,7 @@ create table networks (
   constraint networks_muted_by_hand CHECK (((NOT is_muted) OR ((source = 'manual'::text) AND (abuse IS NULL))))
 );
 create index networks_cidr_idx on networks USING spgist (cidr);
+create index networks_expiry_idx on networks (expires_at) WHERE (expires_at IS NOT NULL);
 create index networks_manual_idx on networks (cidr) WHERE (source = 'manual'::text);
 
 -- raw_messages: distributed by id
@@ -164,6 +165,14 @@ create table raw_messages (
   constraint raw_messages_pkey PRIMARY KEY (id),
   constraint raw_messages_encoding_known CHECK ((encoding = ANY (ARRAY['identity'::text, 'zstd'::text])))
 ) partition by RANGE (id);
+
+-- relay_lessons: distributed by reporter_id
+create table relay_lessons (
+  reporter_id uuid not null,
+  learned_at timestamp with time zone not null,
+  constraint relay_lessons_pkey PRIMARY KEY (reporter_id),
+  constraint relay_lessons_owner_fkey FOREIGN KEY (reporter_id) REFERENCES reporters(id) ON DELETE CASCADE
+);
 
 -- report_events: distributed by report_id
 create table report_events (
@@ -183,6 +192,20 @@ create table report_keys (
   constraint report_keys_pkey PRIMARY KEY (content_hash, reporter_id)
 );
 create index report_keys_report_idx on report_keys (report_id);
+
+-- reporter_relays: distributed by reporter_id
+create table reporter_relays (
+  reporter_id uuid not null,
+  cidr cidr not null,
+  how text not null,
+  name text,
+  evidence integer not null,
+  since timestamp with time zone not null,
+  constraint reporter_relays_pkey PRIMARY KEY (reporter_id, cidr),
+  constraint reporter_relays_owner_fkey FOREIGN KEY (reporter_id) REFERENCES reporters(id) ON DELETE CASCADE,
+  constraint reporter_relays_evidence_positive CHECK ((evidence >= 0)),
+  constraint reporter_relays_how_known CHECK ((how = ANY (ARRAY['set'::text, 'learned'::text, 'proposed'::text, 'refused'::text])))
+);
 
 -- reporters: reference
 create table reporters (

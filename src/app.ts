@@ -1,9 +1,10 @@
 import type { Config } from './config.ts'
 import type { Pool } from './db/pool.ts'
 import type { Logger } from './log.ts'
+import type { Blacklists } from './outbound/blacklists.ts'
 import type { Mailer } from './outbound/mailer.ts'
 import type { Boss } from './queue/boss.ts'
-import type { Clock } from './world.ts'
+import type { Clock, Resolve } from './world.ts'
 
 /** What one process runs on. Ask for the fields you use. */
 export type App = {
@@ -18,4 +19,6 @@ export type App = {
 export type WorkApp = App & {
   /** Absent when no mail server is configured: then feedback reports are held. */
   mailer: Mailer | undefined
+  resolve: Resolve
+  blacklists: Blacklists
 }

@@ -49,6 +49,7 @@ export async function startInstance(): Promise<Instance> {
     HTTP_PORT: String(port),
     RECEIVE_PORT: String(await freePort()),
     LOG_LEVEL: 'warn',
+    DNS_SERVERS: 'none',
   }
   const children: ChildProcess[] = []
   const workers = availableParallelism()

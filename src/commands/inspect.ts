@@ -1,10 +1,13 @@
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
-import { parseArgs } from 'node:util'
+import { parseArgs, styleText } from 'node:util'
 import { analyzeMessage } from '../analysis/analyze.ts'
 import type { Analysis, AnalysisOptions } from '../analysis/analyze.ts'
+import { reasonOf } from '../errors.ts'
+import { shownLine } from '../http/shown-text.ts'
 import { isCidr } from '../mail/ip.ts'
+import { pictureText } from './picture-text.ts'
 
 /** Where a command reads and writes. */
 export type CommandIo = {
@@ -23,6 +26,7 @@ FILE - is standard input.
 Options:
   --provider CIDR[,CIDR...]  relays of the mailbox provider that received the message
   --no-stamps                pass over the verdicts that provider stamped on it
+  --picture                  draw the way of each message for a person, instead of JSON
   --jsonl                    read file names from standard input, one to a line, and
                              write one line of JSON for each, in the same order
   --help                     show this text
@@ -47,14 +51,22 @@ export async function inspect(args: readonly string[], io: CommandIo): Promise<n
     io.stdout.write(help)
     return 0
   }
-  return command.isJsonl
-    ? inspectLines(command.options, io)
-    : inspectFiles(command.files, command.options, io)
+  if (command.isJsonl) return inspectLines(command.options, io)
+  return inspectFiles(command.files, command.isPicture ? drawn : asJson, command.options, io)
 }
 
 type Command =
   | { misuse: string }
-  | { isHelp: boolean; isJsonl: boolean; files: string[]; options: AnalysisOptions }
+  | {
+      isHelp: boolean
+      isJsonl: boolean
+      isPicture: boolean
+      files: string[]
+      options: AnalysisOptions
+    }
+
+/** How one analysis is shown. */
+type Shown = (file: string, analysis: Analysis, io: CommandIo) => string
 
 function readArguments(args: readonly string[]): Command {
   const parsed = parse(args)
@@ -68,8 +80,10 @@ function readArguments(args: readonly string[]): Command {
   if (!isHelp && !isJsonl && files.length === 0) return { misuse: 'Which file?' }
   if (isJsonl && files.length > 0)
     return { misuse: 'With --jsonl the files come on standard input.' }
+  const isPicture = values.picture ?? false
+  if (isPicture && isJsonl) return { misuse: 'Say --picture or --jsonl, not both.' }
   const ignoreStamps = values['no-stamps'] ?? false
-  return { isHelp, isJsonl, files, options: { trustedRelays, ignoreStamps } }
+  return { isHelp, isJsonl, isPicture, files, options: { trustedRelays, ignoreStamps } }
 }
 
 function parse(args: readonly string[]) {
@@ -80,6 +94,7 @@ function parse(args: readonly string[]) {
       options: {
         provider: { type: 'string', multiple: true },
         'no-stamps': { type: 'boolean' },
+        picture: { type: 'boolean' },
         jsonl: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
       },
@@ -91,18 +106,31 @@ function parse(args: readonly string[]) {
 
 async function inspectFiles(
   files: readonly string[],
+  show: Shown,
   options: AnalysisOptions,
   io: CommandIo,
 ): Promise<number> {
   let status = 0
   for (const file of files) {
-    const result = await inspectFile(file, options, io)
+    const result = await analyzeFile(file, await readMessage(file, io), options)
     if ('error' in result) {
-      io.stderr.write(`${file}: ${String(result.error)}\n`)
+      io.stderr.write(`${file}: ${result.error}\n`)
       status = 1
-    } else await write(io.stdout, `${JSON.stringify(result, undefined, 2)}\n`)
+    } else await write(io.stdout, `${show(file, result, io)}\n`)
   }
   return status
+}
+
+function asJson(file: string, analysis: Analysis): string {
+  return JSON.stringify(contractJson(file, analysis), undefined, 2)
+}
+
+function drawn(file: string, analysis: Analysis, { stdout }: CommandIo): string {
+  const paint = (style: Parameters<typeof styleText>[0], text: string) =>
+    styleText(style, text, { stream: stdout as NodeJS.WriteStream })
+  const isTerminal = 'isTTY' in stdout && stdout.isTTY === true
+  const heading = `${file}: ${analysis.headers.subject ?? '(no subject)'}`
+  return `${shownLine(heading)}\n\n${pictureText(analysis, isTerminal ? paint : undefined)}\n`
 }
 
 /** Reads a few files ahead of the analysis, so that it need not wait for the disk. */
@@ -122,16 +150,21 @@ async function inspectLines(options: AnalysisOptions, io: CommandIo): Promise<nu
   return 0
 }
 
-async function inspectFile(file: string, options: AnalysisOptions, io: CommandIo) {
-  return describe(file, await readMessage(file, io), options)
+async function describe(file: string, raw: Buffer | Error, options: AnalysisOptions) {
+  const result = await analyzeFile(file, raw, options)
+  return 'error' in result ? result : contractJson(file, result)
 }
 
-async function describe(file: string, raw: Buffer | Error, options: AnalysisOptions) {
+async function analyzeFile(
+  file: string,
+  raw: Buffer | Error,
+  options: AnalysisOptions,
+): Promise<Analysis | { file: string; error: string }> {
   if (raw instanceof Error) return { file, error: raw.message }
   try {
-    return contractJson(file, await analyzeMessage(raw, options))
+    return await analyzeMessage(raw, options)
   } catch (error) {
-    return { file, error: error instanceof Error ? error.message : String(error) }
+    return { file, error: reasonOf(error) }
   }
 }
 

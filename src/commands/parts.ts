@@ -21,7 +21,7 @@ export const parts: readonly Part[] = [
   },
   {
     name: 'forward',
-    args: ['work', '--queues', 'forward-report,handle-inbound'],
+    args: ['work', '--queues', 'forward-report,handle-inbound,learn-relays'],
     allocator: thrifty,
   },
   { name: 'receive', args: ['receive'], allocator: swift },

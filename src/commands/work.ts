@@ -5,10 +5,12 @@ import { analyzeReports } from '../jobs/analyze-report.ts'
 import { forwardReports } from '../jobs/forward-report.ts'
 import { handleInboundMail } from '../jobs/handle-inbound.ts'
 import { keepHouse, markDeadReports } from '../jobs/keep-house.ts'
+import { learnAllRelays } from '../jobs/learn-relays.ts'
 import { createParserPool } from '../jobs/parser-pool.ts'
 import { createMailer } from '../outbound/mailer.ts'
 import * as queues from '../queue/queues.ts'
 import { schedule, work as workQueue } from '../queue/work.ts'
+import { openDns } from './open-dns.ts'
 
 /** The queues that `--queues` may name. */
 export const queueNames: readonly string[] = queues.queues.map(({ name }) => name)
@@ -23,14 +25,19 @@ export function parseQueues(args: readonly string[]): readonly string[] {
   throw new UsageError(unknown.map((name) => `There is no queue "${name}"; there are ${known}.`))
 }
 
-/** Takes jobs of the named queues until closed. */
+/**
+ * Takes jobs of the named queues until closed.
+ *
+ * @throws UsageError naming every wrong entry of BLACKLISTS
+ */
 export async function work(
   app: App,
   names: readonly string[],
 ): Promise<{ close: () => Promise<void> }> {
+  const { resolve, blacklists, close: closeDns } = await openDns(app.config, app)
   const parser = createParserPool(app.config.workers)
   const mailer = createMailer(app.config.smtpUrl)
-  const tools = { ...app, parser, mailer }
+  const tools = { ...app, parser, mailer, resolve, blacklists }
   const starters: Record<string, () => Promise<void>> = {
     [queues.analyzeReport.name]: () =>
       workQueue(app, queues.analyzeReport, { batchSize: 50, concurrency: 2 }, (jobs) =>
@@ -52,6 +59,13 @@ export async function work(
       })
       await schedule(app.boss, queues.keepHouse, '17 * * * *')
     },
+    [queues.learnRelays.name]: async () => {
+      await workQueue(app, queues.learnRelays, { batchSize: 1, concurrency: 1 }, async () => {
+        await learnAllRelays(app)
+        return ['done']
+      })
+      await schedule(app.boss, queues.learnRelays, '41 * * * *')
+    },
     [queues.markDead.name]: async () => {
       await workQueue(app, queues.markDead, { batchSize: 1, concurrency: 1 }, async () => {
         await markDeadReports(app)
@@ -60,11 +74,13 @@ export async function work(
       await schedule(app.boss, queues.markDead, '* * * * *')
     },
   }
+  if (names.includes(queues.analyzeReport.name)) void blacklists.test()
   for (const name of names) await starters[name]?.()
   app.log.info({ queues: names, threads: app.config.workers }, 'Working.')
   return {
     close: async () => {
       await Promise.all(names.map((name) => app.boss.offWork(name, { wait: true })))
+      closeDns()
       await parser.close()
       await mailer?.close()
     },

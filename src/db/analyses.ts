@@ -27,7 +27,7 @@ export type NewAnalysis = Findings & { subject: string | null; judgment: Judgmen
 /** An analysis as it was kept. */
 export type KeptAnalysis = Findings & { details: AnalysisDetails }
 
-/** Keeps analyses: once each, they never change. */
+/** Keeps analyses: once each, they never change; `removeAnalyses` makes room for another. */
 export async function insertAnalyses(tx: Db, analyses: readonly NewAnalysis[]): Promise<void> {
   const rows = analyses.map((analysis) => [
     analysis.id,
@@ -74,6 +74,14 @@ export async function findAnalysis(db: Db, id: string): Promise<KeptAnalysis | u
   const { judgment, encoding, content, ...findings } = row
   const json = (await unpack({ encoding, content })).toString()
   return { ...findings, details: { ...(JSON.parse(json) as Analysis), ...judgment } }
+}
+
+/**
+ * Forgets analyses, in the transaction that puts their reports in line again. Only of reports of
+ * which nobody was told anything.
+ */
+export async function removeAnalyses(tx: Db, ids: readonly string[]): Promise<void> {
+  await tx.query(`delete from analyses where id = any($1::uuid[])`, [ids])
 }
 
 /** The analyses of several reports, in no order, still packed. */

@@ -16,6 +16,8 @@ export type EventName =
   | 'withdrawn'
   | 'failed'
   | 'redriven'
+  | 'answered'
+  | 'reopened'
 
 /** Adds events to the stories of their reports. */
 export async function insertEvents(tx: Db, events: readonly ReportEvent[]): Promise<void> {

@@ -12,12 +12,15 @@ import { send } from '../queue/send.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import { consequenceOf, type Judged } from '../verdict/consequences.ts'
 import { decide, type Verdict } from '../verdict/decide.ts'
+import { openCandidates } from '../verdict/relay-question.ts'
 import { findNetworks } from './find-networks.ts'
+import { findRelays, type ReportRelays } from './find-relays.ts'
 import type { AnalysisDigest, ParserPool } from './parser-pool.ts'
 
 type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config'> & { parser: ParserPool }
 type Judgment = { report: Report; analysis: AnalysisDigest; verdict: Verdict; judged: Judged }
 type Failure = { reportId: string; reason: string }
+type RelaysOf = (reportId: string) => ReportRelays
 
 /** A redriven report was marked failed when its job died. */
 const waitingStates: readonly ReportState[] = ['received', 'failed']
@@ -35,8 +38,9 @@ export async function analyzeReports(
     waitingStates.includes(state),
   )
   if (reports.length === 0) return payloads.map(() => 'done')
-  const { analyses, failures } = await readMessages(reports, app)
-  const judgments = await judge(analyses, app)
+  const relaysOf = await findRelays(app.pool, reports)
+  const { analyses, failures } = await readMessages(reports, relaysOf, app)
+  const judgments = await judge(analyses, relaysOf, app)
   if (judgments.length > 0) await inTransaction(app.pool, (tx) => keep(tx, judgments, app))
   const failed = new Map(failures.map(({ reportId, reason }) => [reportId, reason]))
   return ids.map((id) => {
@@ -47,6 +51,7 @@ export async function analyzeReports(
 
 async function readMessages(
   reports: readonly Report[],
+  relaysOf: RelaysOf,
   app: Needs,
 ): Promise<{ analyses: { report: Report; analysis: AnalysisDigest }[]; failures: Failure[] }> {
   const raws = await listRawMessages(
@@ -61,7 +66,8 @@ async function readMessages(
       const raw = rawOf.get(report.id)
       try {
         if (!raw) throw new Error('The raw message is missing.')
-        const analysis = await app.parser.analyze(raw, report.receivedVia)
+        const { trustedRelays, learnedRelays } = relaysOf(report.id)
+        const analysis = await app.parser.analyze(raw, { trustedRelays, learnedRelays })
         analyses.push({ report, analysis })
       } catch (error) {
         failures.push({ reportId: report.id, reason: reasonOf(error) })
@@ -73,6 +79,7 @@ async function readMessages(
 
 async function judge(
   analyses: readonly { report: Report; analysis: AnalysisDigest }[],
+  relaysOf: RelaysOf,
   app: Needs,
 ): Promise<Judgment[]> {
   const origins = analyses.flatMap(({ analysis }) => (analysis.origin ? [analysis.origin.ip] : []))
@@ -82,12 +89,15 @@ async function judge(
       reportedAs: report.kind,
       messageKind: analysis.kind,
       hasForgedHop: analysis.hasForgedHop,
+      listings: [],
     })
     const network = analysis.origin ? networks.get(analysis.origin.ip) : undefined
     const judged: Judged = {
       verdict,
       messageKind: analysis.kind,
       origin: analysis.origin ?? undefined,
+      originConfidenceMin: app.config.originConfidenceMin,
+      isAskable: openCandidates(analysis.candidates, relaysOf(report.id).said).length > 0,
       network,
       consumerState: undefined,
       forwardTo: app.config.forwardTo,
@@ -107,7 +117,7 @@ async function keep(tx: Db, judgments: readonly Judgment[], app: Needs): Promise
       .map(({ row }) => row.id)
   const marked = await Promise.all([
     markReports(tx, idsOf('forward'), waitingStates, 'analyzed'),
-    markReports(tx, idsOf('keep'), waitingStates, 'kept'),
+    markReports(tx, [...idsOf('keep'), ...idsOf('ask')], waitingStates, 'kept'),
   ])
   const mine = new Set(marked.flat())
   const kept = outcomes.filter(({ row }) => mine.has(row.id))

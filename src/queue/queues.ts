@@ -51,6 +51,14 @@ export const keepHouse = defineQueue('keep-house', z.object({}), {
   expireInSeconds: 900,
 })
 
+/** Find out which relays the mail of reporters comes through. */
+export const learnRelays = defineQueue('learn-relays', z.object({}), {
+  retryLimit: 1,
+  retryDelay: 60,
+  retryDelayMax: 600,
+  expireInSeconds: 900,
+})
+
 /** Mark the reports whose analysis has died. */
 export const markDead = defineQueue('mark-dead', z.object({}), {
   retryLimit: 0,
@@ -65,6 +73,7 @@ export const queues: readonly QueueDefinition[] = [
   forwardReport,
   handleInbound,
   keepHouse,
+  learnRelays,
   markDead,
 ]
 

@@ -4,21 +4,25 @@ import type { Verdict } from './decide.ts'
 
 /** What is done about a report, and why, in a sentence a person can read. */
 export type Consequence =
-  { action: 'forward'; to: string; why: string } | { action: 'keep'; why: string }
+  | { action: 'forward'; to: string; why: string }
+  | { action: 'keep'; why: string }
+  /** Kept as well, until the reporter says which machines are their provider's. */
+  | { action: 'ask'; why: string }
 
 /** What is known when the consequence is drawn. */
 export type Judged = {
   verdict: Verdict
   messageKind: Analysis['kind']
   origin: { ip: string; confidence: number } | undefined
+  /** Below this confidence an origin is shown, not written to: `ORIGIN_CONFIDENCE_MIN`. */
+  originConfidenceMin: number
+  /** Whether the reporter could tell us more: a machine on the way they have not spoken of. */
+  isAskable: boolean
   network: Network | undefined
   /** The consumer at the network's abuse address, once it is known to us. */
   consumerState: 'found' | 'enrolled' | 'paused' | undefined
   forwardTo: 'any' | 'enrolled'
 }
-
-/** Below this confidence an origin is shown, not written to. */
-export const ORIGIN_CONFIDENCE_MIN = 0.7
 
 /**
  * Decides whether anybody is told. Every doubt keeps the report: an accusation of the wrong
@@ -33,9 +37,9 @@ export function consequenceOf(judged: Judged): Consequence {
     )
   }
   if (verdict.class === 'undecided') return keep('The verdict is undecided.')
-  if (!origin) return keep('The origin could not be found.')
-  if (origin.confidence < ORIGIN_CONFIDENCE_MIN) {
-    return keep('The origin is too uncertain to tell its network.')
+  if (!origin) return keepOrAsk(judged, 'The origin could not be found.')
+  if (origin.confidence < judged.originConfidenceMin) {
+    return keepOrAsk(judged, 'The origin is too uncertain to tell its network.')
   }
   if (!network) return keep('No imported network table knows the origin.')
   if (network.isMuted) {
@@ -51,6 +55,10 @@ export function consequenceOf(judged: Judged): Consequence {
     to: network.abuse,
     why: `${network.name ?? 'The network'} answers for the origin and has an abuse contact.`,
   }
+}
+
+function keepOrAsk({ isAskable }: Judged, why: string): Consequence {
+  return isAskable ? { action: 'ask', why: `${why} The reporter is asked.` } : keep(why)
 }
 
 function keep(why: string): Consequence {

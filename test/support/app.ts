@@ -34,7 +34,7 @@ export async function openTestApp(env: Record<string, string> = {}): Promise<Tes
   const { pool } = database
   const onError = (error: Error) => console.error(error)
   const boss = await startBoss(database.url, 'sends', { name: 'test', onError })
-  const given = { RETURN_PATH_DOMAIN: 'bounces.test.example', ...env }
+  const given = { RETURN_PATH_DOMAIN: 'bounces.test.example', DNS_SERVERS: 'none', ...env }
   const secret = 'a secret of the tests, long enough for all'
   const config = {
     ...readConfig(given, { cores: 2, cwd: '/nowhere' }),

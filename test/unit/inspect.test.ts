@@ -85,6 +85,7 @@ test.for([
   ['an unknown option', ['--what', newsletter]],
   ['a provider that is no CIDR', ['--provider', '192.0.2.0/24,nowhere', newsletter]],
   ['files beside --jsonl', ['--jsonl', newsletter]],
+  ['a picture as a line of JSON', ['--jsonl', '--picture']],
 ] as const)('%s is misuse: 2, and the help', async ([, args]) => {
   const { status, out, err } = await run(args)
   expect(status).toBe(2)
@@ -110,4 +111,41 @@ test('--provider names relays to trust, by commas or repeated', async () => {
   expect(await origin('--provider', '198.51.100.1', '--provider', '198.51.100.2')).toBe(
     '203.0.113.5',
   )
+})
+
+const forged = path.join(samples, 'forged-chain-at-postfix.eml')
+
+test('--picture draws who saw whom, the origin, and where strangers begin', async () => {
+  const { status, out } = await run(['--picture', forged])
+  expect(status).toBe(0)
+  const marks = [
+    /You won 950,000 euro/,
+    /■ The mailbox/,
+    /● imap1\.example\.net/,
+    /● mx2\.example\.net \[10\.0\.5\.2\]/,
+    /◆ outlook\.example\.org \[203\.0\.113\.88\] {2}· THE ORIGIN/,
+    /sure \(\d\d %\), because/,
+    /below this line anybody may have written anything/,
+    /✗ relay3\.honest\.example\.com/,
+    /✗ mail\.president\.example\.org \[192\.0\.2\.1\]/,
+  ]
+  const lines = out.split('\n')
+  const places = marks.map((mark) => lines.findIndex((line) => mark.test(line)))
+  expect(places).not.toContain(-1)
+  expect(places).toEqual(places.toSorted((a, b) => a - b))
+  expect(lines.filter((line) => line.length > 100)).toEqual([])
+})
+
+test('--picture is plain text where no terminal is, whatever strangers wrote', async () => {
+  const wicked =
+    'Received: from \x1b[2J\x1b]0;owned\x07.example ([198.51.100.1]) by mx.example.net; x\n'
+  const { out } = await run(['--picture', '-'], `Subject: \x1b[31mred\u202e\n${wicked}\n`)
+  expect(out).toContain('198.51.100.1')
+
+  expect(out).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f\u202e]/)
+})
+
+test('--picture says why there is no origin', async () => {
+  const { out } = await run(['--picture', '-'], 'Subject: x\nFrom: a@example.com\n\n')
+  expect(out).toMatch(/No origin: The message has no Received line/)
 })

@@ -10,6 +10,7 @@ import { findReport, type Report, type ReportState } from '../../db/reports.ts'
 import { parseBlock } from '../../mail/ip-blocks.ts'
 import { storableText } from '../../mail/storable-text.ts'
 import { sendMessage } from '../download.ts'
+import { shownWalk } from '../pages/shown-walk.ts'
 import { isUuid, pageOf } from '../paging.ts'
 import { ProblemError } from '../problem.ts'
 import { shownBytes } from '../shown-text.ts'
@@ -122,6 +123,7 @@ async function sendReport(req: Request<{ id: string }>, res: Response, site: Nee
       reporterEmail: emails.get(report.reporterId),
       analysis,
       found: analysis?.details,
+      walk: analysis && shownWalk(analysis),
       events,
       feedback,
       rawText: raw && shownBytes(raw, RAW_BYTES_SHOWN),

@@ -14,6 +14,8 @@ const clear: Judged = {
   verdict: { class: 'spam', score: 5, symbols: [] },
   messageKind: 'message',
   origin: { ip: '192.0.2.7', confidence: 0.9 },
+  originConfidenceMin: 0.7,
+  isAskable: true,
   network,
   consumerState: undefined,
   forwardTo: 'any',
@@ -43,11 +45,20 @@ test.for([
   ['it is a bounce', { ...clear, messageKind: 'dsn' }, /mail system wrote/],
   ['it is a feedback report', { ...clear, messageKind: 'feedback-report' }, /mail system wrote/],
   ['it is an automatic reply', { ...clear, messageKind: 'auto-reply' }, /mail system wrote/],
-  ['there is no origin', { ...clear, origin: undefined }, /could not be found/],
   [
-    'the origin is almost sure enough',
-    { ...clear, origin: { ip: '192.0.2.7', confidence: 0.699 } },
+    'there is no origin, nor a machine to ask about',
+    { ...clear, origin: undefined, isAskable: false },
+    /could not be found/,
+  ],
+  [
+    'the origin is almost sure enough, and the reporter has said all',
+    { ...clear, origin: { ip: '192.0.2.7', confidence: 0.699 }, isAskable: false },
     /too uncertain/,
+  ],
+  [
+    'the reporter defends what has no origin',
+    { ...clear, origin: undefined, verdict: verdict('legitimate') },
+    /not spam/,
   ],
   ['nobody answers for the origin', { ...clear, network: undefined }, /no imported network/i],
   ['the network has no desk', { ...clear, network: { ...network, abuse: null } }, /abuse contact/],
@@ -72,6 +83,24 @@ test.for([
   ([, judged, why]) => {
     expect(consequenceOf(judged)).toEqual({
       action: 'keep',
+      why: expect.stringMatching(why) as unknown,
+    })
+  },
+)
+
+test.for([
+  ['there is no origin', { ...clear, origin: undefined }, /could not be found.*is asked/],
+  [
+    'the origin is almost sure enough',
+    { ...clear, origin: { ip: '192.0.2.7', confidence: 0.699 } },
+    /too uncertain.*is asked/,
+  ],
+  ['the operator wants to be surer', { ...clear, originConfidenceMin: 0.95 }, /too uncertain/],
+] as const satisfies readonly (readonly [string, Judged, RegExp])[])(
+  'the reporter is asked when %s',
+  ([, judged, why]) => {
+    expect(consequenceOf(judged)).toEqual({
+      action: 'ask',
       why: expect.stringMatching(why) as unknown,
     })
   },
