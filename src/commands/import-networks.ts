@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { parseArgs } from 'node:util'
-import { manualSource, registrySource } from '../analysis/network-layers.ts'
+import { manualSource, registrySource } from '../verdict/network-layers.ts'
 import type { App } from '../app.ts'
 import {
   LAYERS_PER_STATEMENT,

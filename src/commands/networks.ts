@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util'
-import { manualSource, mergeLayers } from '../analysis/network-layers.ts'
+import { manualSource, mergeLayers } from '../verdict/network-layers.ts'
 import {
   NOBODY,
   type OverrideFields,
   overrideFields,
   readOverride,
-} from '../analysis/network-override.ts'
+} from '../verdict/network-override.ts'
 import type { App } from '../app.ts'
 import { insertAudit } from '../db/audit-log.ts'
 import {

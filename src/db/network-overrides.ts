@@ -1,4 +1,4 @@
-import type { NetworkOverride } from '../analysis/network-override.ts'
+import type { NetworkOverride } from '../verdict/network-override.ts'
 import { insertAudit } from './audit-log.ts'
 import type { Db } from './pool.ts'
 

@@ -1,4 +1,4 @@
-import type { NetworkLayer } from '../analysis/network-layers.ts'
+import type { NetworkLayer } from '../verdict/network-layers.ts'
 import type { Db } from './pool.ts'
 import { values } from './values.ts'
 

@@ -1,4 +1,4 @@
-import { mergeLayers } from '../analysis/network-layers.ts'
+import { mergeLayers } from '../verdict/network-layers.ts'
 import type { Network } from '../analysis/network.ts'
 import { listLayers } from '../db/networks.ts'
 import type { Db } from '../db/pool.ts'

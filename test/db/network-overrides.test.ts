@@ -22,9 +22,12 @@ beforeAll(async () => {
 })
 afterAll(() => database.close())
 
-/** What the command line prints. */
+let deeds = 0
+
+/** What the command line prints. Every deed has an instant of its own, so that the log has order. */
 function networks(...args: string[]): Promise<string> {
-  return runNetworks(parseNetworks(args), { pool: database.pool, clock: () => now })
+  const clock = () => new Date(now.getTime() + ++deeds)
+  return runNetworks(parseNetworks(args), { pool: database.pool, clock })
 }
 
 async function networkOf(ip: string) {

@@ -16,7 +16,7 @@ export const mayImport: Readonly<Record<string, { values: readonly string[]; typ
     outbound: { values: ['mail'] },
     intake: { values: ['mail', 'db', 'queue'] },
     jobs: { values: [...knowledge, 'counters', 'db', 'queue'] },
-    http: { values: ['mail', 'analysis', 'intake', 'db', 'queue', 'counters', 'verdict'] },
+    http: { values: ['mail', 'intake', 'db', 'queue', 'counters', 'verdict'] },
     errors: { values: [] },
     world: { values: [] },
     log: { values: [] },

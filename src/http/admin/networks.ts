@@ -1,10 +1,10 @@
 import { Router, type Request, type Response } from 'express'
-import { mergeLayers } from '../../analysis/network-layers.ts'
+import { mergeLayers } from '../../verdict/network-layers.ts'
 import {
   overrideFields,
   readOverride,
   type OverrideFields,
-} from '../../analysis/network-override.ts'
+} from '../../verdict/network-override.ts'
 import {
   findOverride,
   keepOverride,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { mergeLayers, type NetworkLayer } from '../../../src/analysis/network-layers.ts'
+import { mergeLayers, type NetworkLayer } from '../../../src/verdict/network-layers.ts'
 
 const old = new Date('2026-11-01T00:00:00Z')
 const young = new Date('2026-11-20T00:00:00Z')

@@ -1,4 +1,4 @@
-import type { Network } from './network.ts'
+import type { Network } from '../analysis/network.ts'
 
 /** What one source says of one block. */
 export type NetworkLayer = {
