@@ -4,6 +4,7 @@ const benchmarks: Record<string, () => Promise<void>> = {
   authenticate: async () => (await import('./bench/authenticate.ts')).benchAuthenticate(),
   walk: async () => (await import('./bench/walk.ts')).benchWalk(),
   memory: async () => (await import('./bench/memory.ts')).benchMemory(),
+  networks: async () => (await import('./bench/networks.ts')).benchNetworks(),
 }
 
 const names = process.argv.slice(2)

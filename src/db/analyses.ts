@@ -91,7 +91,8 @@ export async function listPackedAnalyses(db: Db, ids: readonly string[]): Promis
        origin_confidence as "originConfidence",
        case when network_cidr is not null then json_build_object('cidr', network_cidr::text,
          'asn', network_asn, 'name', network_name, 'country', network_country,
-         'abuse', network_abuse) end as network,
+         'abuse', network_abuse,
+         'contacts', array_remove(array[network_abuse], null)) end as network,
        verdict_class as "verdictClass", verdict_score as "verdictScore",
        judgment, encoding, content
      from analyses where id = any($1::uuid[])`,

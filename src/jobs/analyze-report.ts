@@ -109,7 +109,7 @@ async function judge(
   app: Needs,
 ): Promise<Judgment[]> {
   const origins = analyses.flatMap(({ analysis }) => (analysis.origin ? [analysis.origin.ip] : []))
-  const networks = await findNetworks(app.pool, origins)
+  const networks = await findNetworks(app.pool, origins, app.clock())
   return analyses.map(({ report, analysis }) => {
     const verdict = decide({
       reportedAs: report.kind,

@@ -42,6 +42,9 @@ export function consequenceOf(judged: Judged): Consequence {
     return keepOrAsk(judged, 'The origin is too uncertain to tell its network.')
   }
   if (!network) return keep('No imported network table knows the origin.')
+  if (network.isMuted) {
+    return keep('An administrator said that nobody is to be written to for this network.')
+  }
   if (!network.abuse) return keep('The network has no known abuse contact.')
   if (consumerState === 'paused') return keep('The abuse desk asked us to stop for now.')
   if (judged.forwardTo === 'enrolled' && consumerState !== 'enrolled') {

@@ -62,7 +62,8 @@ async function keepAnalysis(id: string, raw: Buffer, dns?: DnsFindings): Promise
   ])
 }
 
-const pages = ['', '/reports', '/outbox', '/dead-letters', '/audit'].map((path) => `/admin${path}`)
+const sections = ['', '/reports', '/outbox', '/networks', '/dead-letters', '/audit']
+const pages = sections.map((path) => `/admin${path}`)
 
 test.for(pages)('%s is for administrators', async (path) => {
   const stranger = await new Browser(site.url).get(path)

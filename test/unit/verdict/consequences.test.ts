@@ -7,7 +7,9 @@ const network = {
   name: 'Example Hosting One',
   country: 'FR',
   abuse: 'abuse@hosting-one.example',
+  contacts: ['abuse@hosting-one.example'],
 }
+const muted = { ...network, abuse: null, isMuted: true } as const
 const clear: Judged = {
   verdict: { class: 'spam', score: 5, symbols: [] },
   messageKind: 'message',
@@ -60,6 +62,11 @@ test.for([
   ],
   ['nobody answers for the origin', { ...clear, network: undefined }, /no imported network/i],
   ['the network has no desk', { ...clear, network: { ...network, abuse: null } }, /abuse contact/],
+  [
+    'an administrator said that nobody is to be written to',
+    { ...clear, network: { ...muted, contacts: [] } },
+    /an administrator said/i,
+  ],
   ['the desk asked for a pause', { ...clear, consumerState: 'paused' }, /asked us to stop/],
   [
     'only enrolled desks are written to, and this one was found',
