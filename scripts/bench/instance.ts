@@ -49,6 +49,7 @@ export async function startInstance(): Promise<Instance> {
     HTTP_PORT: String(port),
     RECEIVE_PORT: String(await freePort()),
     LOG_LEVEL: 'warn',
+    RDAP_BOOTSTRAP_URL: 'none',
   }
   const children: ChildProcess[] = []
   const workers = availableParallelism()
@@ -121,6 +122,7 @@ function everyNetwork() {
     asn: 64_496 + (index % 16),
     name: `Bench Network ${index % 64}`,
     country: 'FR',
+    contacts: [`abuse@network-${index % 64}.example`],
     abuse: `abuse@network-${index % 64}.example`,
   })
   return [

@@ -5,6 +5,8 @@ export type Network = {
   name: string | null
   /** ISO 3166-1 alpha-2. */
   country: string | null
-  /** The address of its abuse desk. */
+  /** The addresses of its abuse desk, the best first. */
+  contacts: string[]
+  /** The first of them. */
   abuse: string | null
 }

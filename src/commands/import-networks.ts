@@ -86,6 +86,7 @@ function readRow(cells: readonly string[], order: readonly Column[]): Network[] 
     asn: asn === '' ? null : Number(asn),
     name: cell('name') || null,
     country: country || null,
+    contacts: abuse === '' ? [] : [abuse],
     abuse: abuse || null,
   }
   return blocks.map((cidr) => ({ cidr, ...rest }))

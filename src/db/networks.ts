@@ -10,8 +10,8 @@ const ROWS_PER_STATEMENT = 5_000
  */
 export async function listNetworks(db: Db, blocks: readonly string[]): Promise<Network[]> {
   const { rows } = await db.query<Network>(
-    `select cidr::text, asn, name, country, abuse
-     from networks where cidr = any($1::cidr[])
+    `select cidr::text, asn, name, country, abuse, contacts
+     from networks where cidr = any($1::cidr[]) and source <> 'registry'
      order by masklen(cidr) desc, imported_at desc`,
     [blocks],
   )
@@ -30,20 +30,23 @@ export async function replaceNetworks(
     const { text, params } = values(
       networks
         .slice(at, at + ROWS_PER_STATEMENT)
-        .map(({ cidr, asn, name, country, abuse }) => [
+        .map(({ cidr, asn, name, country, abuse, contacts }) => [
           cidr,
           source,
           asn,
           name,
           country,
           abuse,
+          contacts,
           now,
         ]),
     )
     await tx.query(
-      `insert into networks (cidr, source, asn, name, country, abuse, imported_at) values ${text}
+      `insert into networks (cidr, source, asn, name, country, abuse, contacts,
+         imported_at) values ${text}
        on conflict (cidr, source) do update set asn = excluded.asn, name = excluded.name,
-         country = excluded.country, abuse = excluded.abuse`,
+         country = excluded.country, abuse = excluded.abuse,
+         contacts = excluded.contacts`,
       params,
     )
   }

@@ -15,7 +15,8 @@ const now = new Date('2026-11-20T12:00:00Z')
 const later = new Date('2026-11-21T12:00:00Z')
 
 function network(cidr: string, name: string): Network {
-  return { cidr, asn: 64496, name, country: 'FR', abuse: `abuse@${name}.example` }
+  const abuse = `abuse@${name}.example`
+  return { cidr, asn: 64496, name, country: 'FR', contacts: [abuse], abuse }
 }
 
 function load(source: string, networks: readonly Network[], at = now) {
