@@ -5,6 +5,10 @@ import { UsageError } from './errors.ts'
 const port = wholeNumber(0, 65_535)
 const count = wholeNumber(1, Number.MAX_SAFE_INTEGER)
 const httpUrl = z.url({ protocol: /^https?$/, error: 'is not an http or https address' })
+/** Plain http would let anybody on the way say who gets our reports. */
+const registries = z.string().refine((text) => text === 'none' || isSafeUrl(text), {
+  error: 'is neither an https address nor "none"',
+})
 const mailDomain = z.string().regex(/^[a-z0-9.-]+$/i, 'is not a domain name')
 
 /**
@@ -30,6 +34,7 @@ const variables = z.object({
   RECEIVE_PROTOCOL: z.enum(['smtp', 'lmtp']).default('smtp'),
   FORWARD_TO: z.enum(['any', 'enrolled']).default('any'),
   WORKERS: wholeNumber(1, 64).optional(),
+  RDAP_BOOTSTRAP_URL: registries.default('https://data.iana.org/rdap'),
   DNS_SERVERS: z.string().default(''),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   MESSAGE_BYTES_MAX: count.default(25_000_000),
@@ -57,11 +62,19 @@ export type Config = {
   forwardTo: 'any' | 'enrolled'
   /** Parser threads, and jobs worked at once. */
   workers: number
+  /** Undefined: no registry is asked. */
+  rdapBootstrapUrl: string | undefined
   dnsServers: readonly string[]
   logLevel: string
   messageBytesMax: number
   retentionDays: number
   databaseConnections: number
+}
+
+function isSafeUrl(text: string): boolean {
+  const url = URL.parse(text)
+  const isHere = ['127.0.0.1', '[::1]', 'localhost'].includes(url?.hostname ?? '')
+  return url?.protocol === 'https:' || (url?.protocol === 'http:' && isHere)
 }
 
 function wholeNumber(least: number, most: number) {
@@ -108,6 +121,7 @@ export function readConfig(
     receiveProtocol: read.RECEIVE_PROTOCOL,
     forwardTo: read.FORWARD_TO,
     workers: read.WORKERS ?? machine.cores,
+    rdapBootstrapUrl: read.RDAP_BOOTSTRAP_URL === 'none' ? undefined : read.RDAP_BOOTSTRAP_URL,
     dnsServers: read.DNS_SERVERS.split(/[\s,]+/).filter(Boolean),
     logLevel: read.LOG_LEVEL,
     messageBytesMax: read.MESSAGE_BYTES_MAX,

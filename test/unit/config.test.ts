@@ -30,6 +30,7 @@ test('an empty environment gives a working configuration that sends nothing', ()
     receiveProtocol: 'smtp',
     forwardTo: 'any',
     workers: 4,
+    rdapBootstrapUrl: 'https://data.iana.org/rdap',
     dnsServers: [],
     logLevel: 'info',
     messageBytesMax: 25_000_000,
@@ -83,6 +84,9 @@ test.for([
   ['RETENTION_DAYS', '0'],
   ['DATABASE_CONNECTIONS', '501'],
   ['FORWARD_TO', 'Any'],
+  ['RDAP_BOOTSTRAP_URL', 'http://data.iana.org/rdap'],
+  ['RDAP_BOOTSTRAP_URL', 'http://127.0.0.1.example.org/rdap'],
+  ['RDAP_BOOTSTRAP_URL', 'nowhere'],
 ] as const)('%s may not be %j', ([name, value]) => {
   expect(problemsOf({ [name]: value })).toHaveLength(1)
 })
@@ -93,6 +97,8 @@ test.for([
   ['DATABASE_URL', 'postgresql://u:p@[::1]:5432/signalpost'],
   ['SMTP_URL', 'smtps://user:pass@mail.example:465'],
   ['SECRET', 'x'.repeat(32)],
+  ['RDAP_BOOTSTRAP_URL', 'https://rdap-bootstrap.example/'],
+  ['RDAP_BOOTSTRAP_URL', 'http://127.0.0.1:8080/rdap'],
   ['WORKERS', '64'],
   ['PUBLIC_URL', 'https://spam.example/reports/'],
 ] as const)('%s may be %j', ([name, value]) => {
@@ -112,6 +118,10 @@ test('PUBLIC_URL loses its trailing slashes, and without it follows the port', (
   const given = { PUBLIC_URL: 'https://spam.example//' }
   expect(readConfig(given, machine).publicUrl).toBe('https://spam.example')
   expect(readConfig({ HTTP_PORT: '9000' }, machine).publicUrl).toBe('http://localhost:9000')
+})
+
+test('RDAP_BOOTSTRAP_URL=none switches the registries off', () => {
+  expect(readConfig({ RDAP_BOOTSTRAP_URL: 'none' }, machine).rdapBootstrapUrl).toBeUndefined()
 })
 
 test('DATA_DIR is taken from the working folder unless it is absolute', () => {

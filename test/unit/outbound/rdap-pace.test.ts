@@ -51,7 +51,7 @@ test('each server has a pace of its own', async () => {
   expect(waits).toEqual([])
 })
 
-test('who would wait longer than he can is sent away at once, and takes nobody’s turn', async () => {
+test('who cannot wait for his turn is sent away at once, and takes nobody’s', async () => {
   const { admit, waits } = paced()
   for (let asked = 0; asked < 5; asked++) await admit()
   expect(await admit('https://a.example', 500)).toMatchObject({ ok: false })

@@ -47,7 +47,7 @@ test('the longest block of the bootstrap decides whom to ask', async () => {
   expect(server.asked.at(-1)).toBe('narrow/ip/2001:db8::7')
 })
 
-test('the bootstrap is fetched once a day, and an old one serves on when no new one comes', async () => {
+test('the bootstrap is fetched once a day; an old one serves on when none comes', async () => {
   const { server, rdap, pass } = await place()
   await rdap.ask('192.0.2.7')
   await rdap.ask('198.51.100.7')
