@@ -130,7 +130,7 @@ function cutEntityOf(
   )
   const entity = desk ?? holder
   const handle = textOf(entity?.['handle'])
-  if (!entity || handle === undefined) return undefined
+  if (!entity || !handle?.isWellFormed()) return undefined
   return { handle, href: linkOf(entity, 'self') }
 }
 

@@ -223,6 +223,7 @@ test('a desk that is told in part is worth a question; a whole one is not', () =
   expect(answer({ ...deskWith(), ...cut, links })).toEqual({ handle: 'D1', href: links[0]?.href })
   expect(answer({ handle: 'D1', roles: ['abuse'] })).toEqual({ handle: 'D1', href: undefined })
   expect(answer(entity('D1', ['abuse'], ['a@b.example']))).toBeUndefined()
+  expect(answer({ handle: 'half \ud800', roles: ['abuse'] })).toBeUndefined()
 })
 
 test('an entity nested ten thousand deep, or one of a hundred thousand, costs little', () => {

@@ -47,6 +47,7 @@ test.for<[string, RdapReply]>([
   ['null', { body: 'null' }],
   ['an answer about another network', { body: network('198.51.100.0', '198.51.100.255') }],
   ['nesting without measure', { body: `${'['.repeat(250_000)}${']'.repeat(250_000)}` }],
+  ['nothing but half a character', { body: '"\\ud800"' }],
   ['a refusal of the question', { status: 400, body: {} }],
 ])('an answer that is %s is of no use, and no reason to call the network silent', async (row) => {
   const { answer, now } = await answerTo(row[1])

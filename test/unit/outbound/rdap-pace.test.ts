@@ -59,6 +59,19 @@ test('who cannot wait for his turn is sent away at once, and takes nobody’s', 
   expect(waits).toEqual([1_000])
 })
 
+test('LACNIC is asked ten times in a minute, no more', async () => {
+  const { admit, now } = paced()
+  const instants: number[] = []
+  for (let asked = 0; asked < 30; asked++) {
+    await admit('https://rdap.lacnic.net')
+    instants.push(now())
+  }
+  const most = instants.map((from) => {
+    return instants.filter((at) => at >= from && at < from + 60_000).length
+  })
+  expect(Math.max(...most)).toBeLessThanOrEqual(10)
+})
+
 test('a server that fails rests, twice as long each time, an hour at most', async () => {
   const { pace, admit, pass, now } = paced()
   const rests: number[] = []
