@@ -60,7 +60,7 @@ create index analyses_subject_idx on analyses USING gin (subject_words);
 create table audit_log (
   id uuid not null,
   at timestamp with time zone not null,
-  reporter_id uuid not null,
+  reporter_id uuid,
   action text not null,
   detail text not null,
   constraint audit_log_pkey PRIMARY KEY (id)
@@ -154,9 +154,14 @@ create table networks (
   imported_at timestamp with time zone not null,
   contacts text[] not null default '{}'::text[],
   expires_at timestamp with time zone,
+  is_muted boolean not null default false,
   constraint networks_pkey PRIMARY KEY (cidr, source),
-  constraint networks_country_two_letters CHECK ((country ~ '^[A-Z]{2}$'::text))
+  constraint networks_abuse_is_first_contact CHECK ((NOT (abuse IS DISTINCT FROM contacts[1]))),
+  constraint networks_country_two_letters CHECK ((country ~ '^[A-Z]{2}$'::text)),
+  constraint networks_muted_by_hand CHECK (((NOT is_muted) OR ((source = 'manual'::text) AND (abuse IS NULL))))
 );
+create index networks_cidr_idx on networks USING gist (cidr inet_ops);
+create index networks_manual_idx on networks (cidr) WHERE (source = 'manual'::text);
 
 -- raw_messages: distributed by id
 create table raw_messages (

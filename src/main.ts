@@ -99,16 +99,32 @@ const commands: Record<string, Command> = {
     },
   },
   import: {
-    usage: 'import networks FILE',
-    summary: 'import who answers for which addresses (CSV or TSV: cidr,asn,name,country,abuse)',
-    async run({ args: [what, file, ...rest], config, log }) {
-      if (what !== 'networks' || file === undefined || rest.length > 0) {
-        throw new UsageError(['Say "import networks FILE".'])
-      }
-      const { importNetworks } = await import('./commands/import-networks.ts')
+    usage: 'import networks FILE [--as NAME] [--format auto|csv|ip2asn|rir|mmdb]',
+    summary: 'import who has which addresses: CSV, IP-to-AS, RIR statistics or MaxMind, also .gz',
+    async run({ args, config, log }) {
+      const { importNetworks, parseImport, progressOn } =
+        await import('./commands/import-networks.ts')
+      const { file, ...options } = parseImport(args)
       const { withDatabase } = await import('./commands/open-app.ts')
-      const done = await withDatabase(config, log, (app) => importNetworks(file, app))
+      const progress = progressOn(process.stderr)
+      const done = await withDatabase(config, log, (app) =>
+        importNetworks(file, app, { ...options, tell: progress.tell }),
+      ).finally(progress.end)
       say(`Imported ${done.ranges} ranges as ${done.blocks} blocks from ${done.source}.`)
+      if (done.skipped > 0) say(`Skipped ${done.skipped} lines that tell of no network.`)
+      return DONE
+    },
+  },
+  networks: {
+    usage:
+      'networks show IP | list | drop SOURCE | unset CIDR |\n' +
+      '    set CIDR [--abuse A,B|none] [--name N] [--asn N] [--country CC]',
+    summary: 'show who answers for an address; say it by hand, before all imported tables',
+    async run({ args, config, log }) {
+      const { parseNetworks, runNetworks } = await import('./commands/networks.ts')
+      const request = parseNetworks(args)
+      const { withDatabase } = await import('./commands/open-app.ts')
+      say(await withDatabase(config, log, (app) => runNetworks(request, app)))
       return DONE
     },
   },

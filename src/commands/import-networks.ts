@@ -1,106 +1,143 @@
-import { open } from 'node:fs/promises'
 import path from 'node:path'
-import type { Network } from '../analysis/network.ts'
+import { parseArgs } from 'node:util'
+import { manualSource, registrySource } from '../analysis/network-layers.ts'
 import type { App } from '../app.ts'
-import { replaceNetworks } from '../db/networks.ts'
+import {
+  LAYERS_PER_STATEMENT,
+  type NewLayer,
+  replaceNetworks,
+  tidyNetworks,
+} from '../db/networks.ts'
 import { inTransaction } from '../db/pool.ts'
 import { UsageError } from '../errors.ts'
-import { blocksOfRange, parseBlock } from '../mail/ip-blocks.ts'
+import { type TableFormat, tableFormats } from '../mail/ip-tables/detect-format.ts'
+import { openTable, type OpenTable } from './table-file.ts'
+
+/** How a table is to be imported. */
+export type ImportOptions = {
+  /** What it replaces and is replaced by; the name of the file without `.gz` when absent. */
+  source?: string | undefined
+  format?: TableFormat | 'auto' | undefined
+  /** Is told now and then how many ranges have been read. */
+  tell?: (ranges: number) => void
+}
 
 /** What an import did. */
-export type ImportSummary = { source: string; ranges: number; blocks: number }
-
-const columns = ['cidr', 'asn', 'name', 'country', 'abuse'] as const
-type Column = (typeof columns)[number]
+export type ImportSummary = {
+  source: string
+  format: TableFormat
+  ranges: number
+  blocks: number
+  /** Lines that are right and tell of no network: comments, sums, what nobody routes. */
+  skipped: number
+}
 
 const PROBLEMS_MAX = 20
-const MAIL_ADDRESS = /^[^\s@<>,;:"()[\]\\]{1,64}@[A-Za-z0-9.-]{1,253}$/
+const SOURCE_CHARS_MAX = 100
+const RANGES_PER_GLANCE = 5_000
+const RANGES_PER_LINE = 100_000
+const reserved: readonly string[] = [manualSource, registrySource]
+
+/** Reads `networks FILE [--as NAME] [--format auto|csv|ip2asn|rir|mmdb]`. */
+export function parseImport(args: readonly string[]): ImportOptions & { file: string } {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: { as: { type: 'string' }, format: { type: 'string', default: 'auto' } },
+  })
+  const [what, file, ...rest] = positionals
+  if (what !== 'networks' || file === undefined || rest.length > 0) {
+    throw new UsageError(['Say "import networks FILE".'])
+  }
+  const format = (['auto', ...tableFormats] as const).find((name) => name === values.format)
+  if (!format) throw new UsageError([`--format must be auto, ${tableFormats.join(', ')}.`])
+  return { file, source: values.as, format }
+}
 
 /**
- * Reads a table of networks from CSV or TSV and replaces all that an earlier file of the same name
- * told. The header names the columns `cidr,asn,name,country,abuse`; the first may hold a CIDR or a
- * range `first-last`. Nothing is kept of a file with a fault in it.
+ * Replaces all that an earlier table of the same name told by what a file tells: CSV or TSV,
+ * IP-to-AS, statistics of a regional registry, or MaxMind's format, packed by gzip or not. Readers
+ * see the old table until all of the new one is there; nothing is kept of a file with a fault in
+ * it. Memory does not grow with the number of lines.
  *
  * @throws UsageError naming the faulty lines
  */
 export async function importNetworks(
   file: string,
   app: Pick<App, 'pool' | 'clock'>,
+  options: ImportOptions = {},
 ): Promise<ImportSummary> {
-  const source = path.basename(file)
-  const { networks, ranges } = await readNetworks(file)
-  await inTransaction(app.pool, (tx) => replaceNetworks(tx, source, networks, app.clock()))
-  return { source, ranges, blocks: networks.length }
+  const source = options.source ?? path.basename(file).replace(/\.gz$/i, '')
+  refuseName(source)
+  const table = await openTable(file, options.format ?? 'auto')
+  const tally = { ranges: 0, skipped: 0 }
+  const parts = layersIn(table, tally, options.tell)
+  const blocks = await inTransaction(app.pool, (tx) =>
+    replaceNetworks(tx, source, parts, app.clock()),
+  )
+  await tidyNetworks(app.pool)
+  return { source, format: table.format, blocks, ...tally }
 }
 
-async function readNetworks(file: string): Promise<{ networks: Network[]; ranges: number }> {
-  const handle = await open(file).catch((cause: unknown) => {
-    throw new UsageError([`Cannot read ${file}: ${cause instanceof Error ? cause.message : ''}`])
-  })
-  const networks = new Map<string, Network>()
+/** Where progress is told: a terminal, or a file that should not get long. */
+export type ProgressStream = { isTTY?: boolean; write: (text: string) => unknown }
+
+/** Tells how far an import is: on one line of a terminal, else a line each 100,000 ranges. */
+export function progressOn(stream: ProgressStream): {
+  tell: (ranges: number) => void
+  end: () => void
+} {
+  const step = stream.isTTY ? RANGES_PER_GLANCE : RANGES_PER_LINE
+  let told = 0
+  return {
+    tell(ranges) {
+      if (ranges < told + step) return
+      told = ranges - (ranges % step)
+      const text = `${told.toLocaleString('en')} ranges read`
+      stream.write(stream.isTTY ? `\r${text}` : `${text}\n`)
+    },
+    end() {
+      if (stream.isTTY && told > 0) stream.write('\n')
+    },
+  }
+}
+
+function refuseName(source: string): void {
+  if (reserved.includes(source)) {
+    throw new UsageError([`The name "${source}" is taken; choose another by --as.`])
+  }
+  if (source === '' || source.length > SOURCE_CHARS_MAX || /\p{Cc}/u.test(source)) {
+    throw new UsageError([`Choose a name of 1 to ${SOURCE_CHARS_MAX} letters by --as.`])
+  }
+}
+
+/** Layers in parts of a statement's size. After a fault only further faults are looked for. */
+async function* layersIn(
+  { parts }: OpenTable,
+  tally: { ranges: number; skipped: number },
+  tell?: (ranges: number) => void,
+): AsyncGenerator<NewLayer[]> {
   const problems: string[] = []
-  let order: Column[] | undefined
-  let [line, ranges] = [0, 0]
-  for await (const text of handle.readLines()) {
-    line++
-    const row = text.replace(/^\uFEFF/, '').trimEnd()
-    if (row === '' || row.startsWith('#')) continue
-    const cells = splitRow(row)
-    if (!order) {
-      order = headerOf(cells)
-      if (order) continue
-      throw new UsageError([`Line ${line}: the header must be ${columns.join(',')}.`])
-    }
-    const read = readRow(cells, order)
-    if (typeof read === 'string') problems.push(`Line ${line}: ${read}`)
-    else {
-      ranges++
-      for (const network of read) networks.set(network.cidr, network)
+  let layers: NewLayer[] = []
+  for await (const part of parts) {
+    for (const { where, reading } of part) {
+      if (reading.is === 'skipped') tally.skipped++
+      if (reading.is === 'faulty') problems.push(`${where}: ${reading.why}`)
+      if (problems.length >= PROBLEMS_MAX) break
+      if (reading.is !== 'range') continue
+      tally.ranges++
+      const { asn, name, country, contacts } = reading
+      for (const cidr of reading.blocks) {
+        layers.push({ cidr, asn, name, country, contacts: [...contacts] })
+        if (layers.length < LAYERS_PER_STATEMENT) continue
+        if (problems.length === 0) yield layers
+        layers = []
+      }
     }
     if (problems.length >= PROBLEMS_MAX) break
+    tell?.(tally.ranges)
   }
-  if (!order) problems.push('The file is empty.')
+  if (problems.length === 0 && tally.ranges === 0) problems.push('The file tells of no network.')
   if (problems.length > 0) throw new UsageError([...problems, 'Nothing was imported.'])
-  return { networks: [...networks.values()], ranges }
-}
-
-function headerOf(cells: readonly string[]): Column[] | undefined {
-  const names = cells.map((cell) => cell.trim().toLowerCase())
-  const isComplete = columns.every((column) => names.includes(column))
-  return isComplete ? (names as Column[]) : undefined
-}
-
-function readRow(cells: readonly string[], order: readonly Column[]): Network[] | string {
-  const cell = (column: Column) => cells[order.indexOf(column)]?.trim() ?? ''
-  const [first = '', last] = cell('cidr').split(/\s*-\s*/)
-  const block = last === undefined ? parseBlock(first) : undefined
-  const blocks = last === undefined ? (block ? [block] : undefined) : blocksOfRange(first, last)
-  if (!blocks) return `"${cell('cidr')}" is neither a CIDR nor a range first-last.`
-  const asn = cell('asn').replace(/^AS/i, '')
-  if (asn !== '' && !/^\d{1,10}$/.test(asn)) return `"${cell('asn')}" is not an AS number.`
-  const country = cell('country').toUpperCase()
-  if (country !== '' && !/^[A-Z]{2}$/.test(country)) return `"${country}" is not a country code.`
-  const abuse = cell('abuse')
-  if (abuse !== '' && !MAIL_ADDRESS.test(abuse)) return `"${abuse}" is not a mail address.`
-  const rest = {
-    asn: asn === '' ? null : Number(asn),
-    name: cell('name') || null,
-    country: country || null,
-    contacts: abuse === '' ? [] : [abuse],
-    abuse: abuse || null,
-  }
-  return blocks.map((cidr) => ({ cidr, ...rest }))
-}
-
-/** Cells between tabs, or between commas with RFC 4180 quotes. */
-function splitRow(row: string): string[] {
-  if (row.includes('\t')) return row.split('\t')
-  const cells: string[] = []
-  const cell = /\s*(?:"((?:[^"]|"")*)"\s*|([^,]*))(?:,|$)/y
-  while (cell.lastIndex < row.length) {
-    const match = cell.exec(row)
-    if (!match) break
-    cells.push(match[1]?.replaceAll('""', '"') ?? match[2] ?? '')
-  }
-  return cells
+  yield layers
 }

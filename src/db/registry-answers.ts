@@ -2,32 +2,29 @@ import type { Network } from '../analysis/network.ts'
 import type { Db } from './pool.ts'
 import { values } from './values.ts'
 
-/** What a registry said of a block, or what an operator decided about it. */
-export type RegistryRow = Network & { source: 'registry' | 'manual' }
-
 /** An answer to be kept: a block each, with contacts or without, until it grows old. */
 export type NewRegistryRow = Pick<Network, 'cidr' | 'name' | 'country' | 'contacts'> & {
   expiresAt: Date
 }
 
 /**
- * What registries and operators say of networks whose block is one of `blocks`: operators first,
- * then the longest prefix. Answers that have grown old are not among them.
+ * Those addresses about whose networks a registry has answered; what has grown old does not count.
+ *
+ * @throws SQLSTATE 22P02 when an address is none
  */
-export async function listRegistryRows(
+export async function listAnswered(
   db: Db,
-  blocks: readonly string[],
+  ips: readonly string[],
   now: Date,
-): Promise<RegistryRow[]> {
-  const { rows } = await db.query<RegistryRow>(
-    `select cidr::text, source, asn, name, country, abuse, contacts
-     from networks
-     where cidr = any($1::cidr[])
-       and (source = 'manual' or source = 'registry' and expires_at > $2)
-     order by source = 'manual' desc, masklen(cidr) desc`,
-    [blocks, now],
+): Promise<Set<string>> {
+  if (ips.length === 0) return new Set()
+  const { rows } = await db.query<{ at: number }>(
+    `select distinct asked.at from unnest($1::inet[]) with ordinality as asked (ip, at)
+     join networks on cidr >>= asked.ip
+     where source = 'registry' and expires_at > $2`,
+    [ips, now],
   )
-  return rows
+  return new Set(rows.flatMap(({ at }) => ips[at - 1] ?? []))
 }
 
 /** Keeps answers; what was kept about the same blocks before is replaced. */

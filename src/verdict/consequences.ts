@@ -50,6 +50,9 @@ export function consequenceOf(judged: Judged): Consequence {
   if (origin.confidence < ORIGIN_CONFIDENCE_MIN) {
     return keep('The origin is too uncertain to tell its network.')
   }
+  if (network?.isMuted) {
+    return keep('An administrator said that nobody is to be written to for this network.')
+  }
   if (!network || network.contacts.length === 0) return withoutContact(judged)
   const choice = chooseContact(network, judged.known, judged.forwardTo)
   if ('nobody' in choice) return keep(choice.nobody)

@@ -202,11 +202,11 @@ test('one that is retracted while the registry is asked is not told of either', 
   expect(await standing(report)).toMatchObject({ state: 'retracted', told: [], forwards: 0 })
 })
 
-async function importRow(source: string, contacts: string[]) {
+async function importRow(source: string, contacts: string[], isMuted = false) {
   await app.pool.query(
-    `insert into networks (cidr, source, asn, name, contacts, abuse, imported_at)
-     values ('192.0.2.0/24', $1, 64500, 'Imported', $2, $3, $4)`,
-    [source, contacts, contacts[0] ?? null, place.now()],
+    `insert into networks (cidr, source, asn, name, contacts, abuse, imported_at, is_muted)
+     values ('192.0.2.0/24', $1, 64500, 'Imported', $2, $3, $4, $5)`,
+    [source, contacts, contacts[0] ?? null, place.now(), isMuted],
   )
 }
 
@@ -217,7 +217,7 @@ test('a network that a table knows without a contact is completed by the registr
   expect(await standing(report)).toMatchObject({ ...waiting, cidr: '192.0.2.0/24' })
   await findContacts([report], tools())
   const told = ['network-abuse@arin-holder.example']
-  const said = ['Imported answers for the origin and has an abuse contact.']
+  const said = ['EXAMPLE-ARIN answers for the origin and has an abuse contact.']
   expect(await standing(report)).toMatchObject({ told, said })
 })
 
@@ -226,7 +226,7 @@ test('no registry is asked where a table has a contact, or an operator said none
   const [known = { reportId: '' }] = await analyzed('192.0.2.7')
   expect(await standing(known)).toMatchObject({ told: ['abuse@table.example'] })
   await app.pool.query('delete from networks')
-  await importRow('manual', [])
+  await importRow('manual', [], true)
   const [silenced = { reportId: '' }] = await analyzed('192.0.2.7')
   expect(await standing(silenced)).toMatchObject({ state: 'kept', action: 'keep' })
 })

@@ -9,6 +9,7 @@ const network = {
   contacts: ['abuse@hosting-one.example'],
   abuse: 'abuse@hosting-one.example',
 }
+const muted = { ...network, abuse: null, isMuted: true } as const
 const clear: Judged = {
   verdict: { class: 'spam', score: 5, symbols: [] },
   messageKind: 'message',
@@ -56,6 +57,11 @@ test.for([
     'the network has no desk',
     { ...clear, network: { ...network, contacts: [], abuse: null } },
     /abuse contact/,
+  ],
+  [
+    'an administrator said that nobody is to be written to',
+    { ...clear, network: { ...muted, contacts: [] } },
+    /an administrator said/i,
   ],
   ['the desk asked for a pause', { ...clear, known: desk('paused') }, /asked us to stop/],
   [
