@@ -56,6 +56,13 @@ test.for<[string, RdapReply]>([
   expect(retryAt - now().getTime()).toBe(3_600_000)
 })
 
+test('entities nested ten thousand deep are an answer like any other', async () => {
+  const depth = 10_000
+  const start = JSON.stringify(network('192.0.2.0', '192.0.2.255')).slice(0, -1)
+  const body = `${start}${',"entities":[{"roles":[]'.repeat(depth)}${'}]'.repeat(depth)}}`
+  expect((await answerTo({ body })).answer).toMatchObject({ is: 'none' })
+})
+
 test.for<[string, RdapReply, number]>([
   ['is too busy', { status: 429, headers: { 'retry-after': '300' }, body: {} }, 300],
   [
