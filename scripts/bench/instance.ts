@@ -50,6 +50,7 @@ export async function startInstance(): Promise<Instance> {
     RECEIVE_PORT: String(await freePort()),
     LOG_LEVEL: 'warn',
     RDAP_BOOTSTRAP_URL: 'none',
+    DNS_SERVERS: 'none',
   }
   const children: ChildProcess[] = []
   const workers = availableParallelism()
