@@ -1,10 +1,11 @@
 import type { Config } from './config.ts'
 import type { Pool } from './db/pool.ts'
 import type { Logger } from './log.ts'
+import type { Blacklists } from './outbound/blacklists.ts'
 import type { Mailer } from './outbound/mailer.ts'
 import type { Rdap } from './outbound/rdap.ts'
 import type { Boss } from './queue/boss.ts'
-import type { Clock } from './world.ts'
+import type { Clock, Resolve } from './world.ts'
 
 /** What one process runs on. Ask for the fields you use. */
 export type App = {
@@ -21,4 +22,6 @@ export type WorkApp = App & {
   mailer: Mailer | undefined
   /** Absent when the registries are not to be asked. */
   rdap: Rdap | undefined
+  resolve: Resolve
+  blacklists: Blacklists
 }

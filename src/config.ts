@@ -1,3 +1,4 @@
+import { isIP, isIPv4, isIPv6 } from 'node:net'
 import path from 'node:path'
 import { z } from 'zod'
 import { UsageError } from './errors.ts'
@@ -35,7 +36,8 @@ const variables = z.object({
   FORWARD_TO: z.enum(['any', 'enrolled']).default('any'),
   WORKERS: wholeNumber(1, 64).optional(),
   RDAP_BOOTSTRAP_URL: registries.default('https://data.iana.org/rdap'),
-  DNS_SERVERS: z.string().default(''),
+  DNS_SERVERS: z.string().default('').transform(readServers),
+  BLACKLISTS: z.string().default(''),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   MESSAGE_BYTES_MAX: count.default(25_000_000),
   RETENTION_DAYS: count.default(400),
@@ -64,7 +66,10 @@ export type Config = {
   workers: number
   /** Undefined: no registry is asked. */
   rdapBootstrapUrl: string | undefined
-  dnsServers: readonly string[]
+  /** The name servers of the machine, nobody, or these: `ip`, `ip:port` or `[ip]:port`. */
+  dnsServers: 'system' | 'none' | readonly string[]
+  /** As they stand in the setting; `commands/blacklist-zones.ts` reads them. */
+  blacklists: readonly string[]
   logLevel: string
   messageBytesMax: number
   retentionDays: number
@@ -81,6 +86,29 @@ function wholeNumber(least: number, most: number) {
   const range = most === Number.MAX_SAFE_INTEGER ? `from ${least} on` : `from ${least} to ${most}`
   const says = { error: `is not a whole number ${range}` }
   return z.coerce.number(says).int(says).min(least, says).max(most, says)
+}
+
+function readServers(text: string, context: z.RefinementCtx): Config['dnsServers'] {
+  const entries = entriesOf(text)
+  if (entries.length === 0) return 'system'
+  if (text.trim() === 'none') return 'none'
+  const wrong = entries.filter((entry) => !isServer(entry))
+  if (wrong.length > 0) {
+    const message = `names ${wrong.join(' and ')}, which is neither an IP address nor address:port`
+    context.addIssue({ code: 'custom', message })
+  }
+  return entries
+}
+
+function isServer(entry: string): boolean {
+  const [, ip = '', port] = /^(.*?)(?::(\d{1,5}))?$/.exec(entry) ?? []
+  if (isIP(entry) !== 0) return true
+  const isAddress = isIPv4(ip) || (/^\[.*\]$/.test(ip) && isIPv6(ip.slice(1, -1)))
+  return isAddress && (port === undefined || (Number(port) >= 1 && Number(port) <= 65_535))
+}
+
+function entriesOf(list: string): string[] {
+  return list.split(/[\s,]+/).filter(Boolean)
 }
 
 /** The names of all variables, for the test that compares them with `.env.example`. */
@@ -122,7 +150,8 @@ export function readConfig(
     forwardTo: read.FORWARD_TO,
     workers: read.WORKERS ?? machine.cores,
     rdapBootstrapUrl: read.RDAP_BOOTSTRAP_URL === 'none' ? undefined : read.RDAP_BOOTSTRAP_URL,
-    dnsServers: read.DNS_SERVERS.split(/[\s,]+/).filter(Boolean),
+    dnsServers: read.DNS_SERVERS,
+    blacklists: entriesOf(read.BLACKLISTS),
     logLevel: read.LOG_LEVEL,
     messageBytesMax: read.MESSAGE_BYTES_MAX,
     retentionDays: read.RETENTION_DAYS,

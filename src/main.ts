@@ -148,6 +148,18 @@ const commands: Record<string, Command> = {
       return DONE
     },
   },
+  blacklists: {
+    usage: 'blacklists',
+    summary: 'test the DNS blacklists of the settings; needs no database',
+    async run({ args, config }) {
+      refuseArguments(args)
+      const { testBlacklists } = await import('./commands/blacklists.ts')
+      const { systemClock } = await import('./world.ts')
+      const { text, isSound } = await testBlacklists(config, systemClock)
+      say(text)
+      return isSound ? DONE : FAILED
+    },
+  },
   inspect: {
     usage: 'inspect [FILE…] [--provider CIDR,CIDR] [--no-stamps] [--jsonl]',
     summary: 'print all that the analysis finds in a message, as JSON; needs no database',

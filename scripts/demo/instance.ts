@@ -48,6 +48,7 @@ export async function openSite(): Promise<Site> {
     RECEIVE_PORT: String(receivePort),
     LOG_LEVEL: 'error',
     RDAP_BOOTSTRAP_URL: 'none',
+    DNS_SERVERS: 'none',
     NODE_NO_WARNINGS: '1',
   }
   const children: ChildProcess[] = []

@@ -4,7 +4,6 @@ import type { MessageBody } from '../mail/body.ts'
 import { fieldsOf } from '../mail/extract-fields.ts'
 import type { ExtractedFields } from '../mail/extract-fields.ts'
 import { parseHeader } from '../mail/header.ts'
-import { networkSet } from '../mail/ip.ts'
 import { parseListUnsubscribe } from '../mail/list-unsubscribe.ts'
 import type { Unsubscribe } from '../mail/list-unsubscribe.ts'
 import { messageKind } from '../mail/message-kind.ts'
@@ -13,18 +12,15 @@ import { exceedsLimits } from '../mail/structure.ts'
 import { describeAttachments } from './attachments.ts'
 import type { Attachment } from './attachments.ts'
 import type { DnsFindings } from './dns-findings.ts'
-import { followFilter } from './front-filter.ts'
-import { readHops } from './hops.ts'
-import { walkToInjection } from './injection-point.ts'
 import { findLinks } from './links.ts'
 import type { Link } from './links.ts'
-import { originOf } from './origin.ts'
 import type { Origin } from './origin.ts'
 import { readBounce, readFeedback } from './returned-mail.ts'
 import type { Bounce, Feedback } from './returned-mail.ts'
 import { withoutStamps } from './stamps.ts'
-import { traceHops } from './trace.ts'
+import type { Submitter } from './submitter.ts'
 import type { TracedHop } from './trace.ts'
+import { findWhence } from './whence.ts'
 
 /**
  * Everything the analysis finds in a message: plain data, bounded in size, that survives
@@ -40,7 +36,7 @@ export type Analysis = {
   origin: Origin | null
   /** Why there is no origin, as a sentence; null when there is one. */
   originObstacle: string | null
-  submitter: { ip: string; how: string; confidence: number } | null
+  submitter: Submitter | null
   authentication: Record<string, unknown> | null
   links: Link[]
   attachments: Attachment[]
@@ -76,10 +72,7 @@ const emptyBody: MessageBody = { text: '', html: '', attachments: [] }
 export async function analyzeMessage(raw: Buffer, options: AnalysisOptions): Promise<Analysis> {
   const header = parseHeader(raw)
   const fields = options.ignoreStamps ? withoutStamps(header.fields) : header.fields
-  const hops = readHops(fields)
-  const trustedRelays = networkSet(options.trustedRelays)
-  const walk = followFilter(walkToInjection(hops, { trustedRelays }), hops, fields)
-  const origin = originOf(walk)
+  const { hops, origin, originObstacle, submitter } = findWhence(fields, options)
   const isBomb = exceedsLimits(raw, bodyLimits) !== undefined
   const body = isBomb ? emptyBody : ((await parseBody(raw, header)) ?? emptyBody)
   const bounce = isBomb ? null : readBounce(raw, fields)
@@ -89,10 +82,10 @@ export async function analyzeMessage(raw: Buffer, options: AnalysisOptions): Pro
     sha256: hash('sha256', raw, 'hex'),
     kind: feedback ? 'feedback-report' : bounce ? 'dsn' : messageKind(fields),
     headers: fieldsOf(fields),
-    hops: traceHops(hops, walk),
+    hops,
     origin,
-    originObstacle: origin ? null : (walk.obstacle ?? null),
-    submitter: null,
+    originObstacle,
+    submitter,
     authentication: null,
     links: findLinks(body),
     attachments: describeAttachments(body.attachments),

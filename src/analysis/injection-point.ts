@@ -1,14 +1,15 @@
-import { registrableDomain } from '../mail/domain.ts'
 import { addressScope, isRoutable } from '../mail/ip.ts'
 import type { NetworkSet } from '../mail/ip.ts'
 import type { Hop } from './hops.ts'
-import { isBorder, isWrittenBy, recognizeProvider } from './providers.ts'
-import type { ProviderProfile } from './providers.ts'
+import type { ProviderProfile } from './provider-profiles.ts'
+import { houseOf, isBorder, isWrittenBy, providerOfHost, recognizeProvider } from './providers.ts'
 
 /** What we know of the receiving side before reading a message. */
 export type Receiver = {
   /** Relays of the reporter's provider, as given by the reporter. */
   trustedRelays: NetworkSet
+  /** Relays learned from the reporter's earlier reports: believed, but less. */
+  learnedRelays?: NetworkSet
 }
 
 /** The walk from the top down to where the message entered the provider. */
@@ -67,6 +68,9 @@ function judgePeer(hop: Hop, next: Hop | undefined, context: Context): Peer {
   if (!field.from) return withoutPeer(hop, next)
   if (!fromIp) return withoutAddress(hop, next)
   if (context.trustedRelays.has(fromIp)) return ours(`${fromIp.text} is a given trusted relay.`, 1)
+  if (context.learnedRelays?.has(fromIp)) {
+    return ours(`${fromIp.text} brought nearly all that the reporter reported so far.`, 0.85)
+  }
   const scope = addressScope(fromIp)
   if (scope === 'loopback') return ours(`${fromIp.text} is the receiving machine itself.`, 1)
   if (scope === 'private') return fromPrivate(hop, next, context)
@@ -75,13 +79,17 @@ function judgePeer(hop: Hop, next: Hop | undefined, context: Context): Peer {
   if (isSameHouse(hop, next, context)) {
     return ours(`${hop.rdns ?? fromIp.text} belongs to ${context.home ?? 'the provider'}.`, 0.9)
   }
+  if (maybeSameHouse(hop, next, context)) {
+    return ours(`${hop.helo ?? ''} calls itself a machine of ${context.home ?? ''}.`, 0.6)
+  }
   if (!isRoutable(fromIp)) return unclear(`${fromIp.text} cannot be reached from the Internet.`)
   return { is: 'stranger' }
 }
 
 /**
- * A machine of a provider we know: by its address alone, or, where the provider sends from that
- * address to others too, because the line was written deep inside, where no stranger comes.
+ * A machine of a provider we know: by its address alone; or, where the provider sends from that
+ * address to others too, or we do not know the address, because the line was written deep inside,
+ * where no stranger comes, and the next one is the provider's too.
  */
 function fromOwnMachine(
   hop: Hop,
@@ -90,13 +98,26 @@ function fromOwnMachine(
 ): Peer | undefined {
   const { fromIp } = hop
   if (!fromIp) return undefined
-  const isInner = provider.outbound.has(fromIp) && !isBorder(provider, hop)
-  if (!provider.relays.has(fromIp) && !isInner) return undefined
+  const isInner = !isBorder(provider, hop) && isWrittenBy(provider, hop)
+  const isOutbound = isInner && provider.outbound.has(fromIp)
+  if (!provider.relays.has(fromIp) && !isOutbound) {
+    return isInner ? fromUnknownInside(hop, next, provider) : undefined
+  }
   if (!next) return unclear(`The message seems to have begun inside ${provider.name}.`)
   if (!isWrittenBy(provider, next)) {
     return unclear(`Line ${next.index} should be written by ${provider.name}, but is not.`)
   }
   return ours(`${fromIp.text} is one of ${provider.name}'s own machines.`, 1)
+}
+
+function fromUnknownInside(
+  { fromIp, helo }: Hop,
+  next: Hop | undefined,
+  provider: ProviderProfile,
+): Peer | undefined {
+  if (!next || !isWrittenBy(provider, next)) return undefined
+  if (helo === undefined || providerOfHost(helo) !== provider) return undefined
+  return ours(`${fromIp?.text ?? ''} is inside ${provider.name}.`, 0.95)
 }
 
 /** POP and IMAP clients write a line of their own over those of the provider. */
@@ -123,10 +144,11 @@ function withoutAddress(hop: Hop, next: Hop | undefined): Peer {
  * A private address is never a stranger's, but a gateway may stand before the machine and hide
  * whose it was. The line below must then be seen to come from the same house.
  */
-function fromPrivate(hop: Hop, next: Hop | undefined, { home }: Context): Peer {
+function fromPrivate(hop: Hop, next: Hop | undefined, { home, provider }: Context): Peer {
   const because = `${hop.fromIp?.text ?? ''} is an address of an internal network.`
   if (!next) return unclear('The message seems to have begun inside an internal network.')
   if (isLocalProtocol(hop) || isLinked(hop, next)) return ours(because, 1)
+  if (provider && isWrittenBy(provider, next)) return ours(because, 1)
   const house = houseOf(next.byHost)
   if (house === undefined || house === home) return ours(because, 0.9)
   return ours(because, 0.5)
@@ -140,6 +162,16 @@ function isSameHouse(hop: Hop, next: Hop | undefined, { home }: Context): boolea
   if (home === undefined || hop.rdns === undefined || next === undefined) return false
   if (houseOf(hop.rdns) !== home || houseOf(next.byHost) !== home) return false
   return !looksLikeCustomer(hop.rdns)
+}
+
+/**
+ * Exchange writes what the peer calls itself and never looks its name up. A peer that says it is of
+ * the provider's domain, above a line of that machine's own, is most likely one of its machines;
+ * a stranger could say the same.
+ */
+function maybeSameHouse(hop: Hop, next: Hop | undefined, { home }: Context): boolean {
+  if (home === undefined || next === undefined || houseOf(hop.helo) !== home) return false
+  return /^microsoft smtp/i.test(hop.field?.with ?? '') && isLinked(hop, next)
 }
 
 function looksLikeCustomer(name: string): boolean {
@@ -164,10 +196,6 @@ function homeDomain(hops: readonly Hop[]): string | undefined {
     if (house !== undefined) return house
   }
   return undefined
-}
-
-function houseOf(host: string | undefined): string | undefined {
-  return host === undefined ? undefined : registrableDomain(host)
 }
 
 function ours(because: string, certainty: number): Peer {

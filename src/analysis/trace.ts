@@ -1,11 +1,9 @@
-import { isRoutable } from '../mail/ip.ts'
 import { storableText } from '../mail/storable-text.ts'
+import type { Custody } from './custody.ts'
 import { suspicionsOf } from './forgery.ts'
 import type { Note } from './forgery.ts'
 import type { Hop } from './hops.ts'
 import type { Walk } from './injection-point.ts'
-import { isWrittenBy, senderProfile } from './providers.ts'
-import type { ProviderProfile } from './providers.ts'
 
 /**
  * How far a line is to be believed. `trusted`: written by the reporter's provider about itself;
@@ -26,50 +24,67 @@ export type TracedHop = {
   at: string | null
   auth: string | null
   trust: Trust
+  /** Why the walk passed over it or believes it, as a sentence. */
+  because: string | null
   notes: Note[]
 }
 
 const textCharsMax = 400
 
-/** Marks every hop of a walk with its trust, and those below the injection point with notes. */
-export function traceHops(hops: readonly Hop[], walk: Walk): TracedHop[] {
-  const entryIp = walk.entry?.fromIp
-  const sender = entryIp && senderProfile(entryIp)
-  const traced: TracedHop[] = []
-  let below: Trust = sender ? 'believed' : 'claimed'
-  for (const [index, hop] of hops.entries()) {
+/** What was found out about the lines of a message. */
+export type Traced = {
+  walk: Walk
+  /** How the lines of the sending provider go, where we know that provider. */
+  custody: Custody | undefined
+  /** Registered domains of the author, the return path and the Message-ID. */
+  authorHouses: ReadonlySet<string>
+}
+
+/** Marks every hop with its trust, why, and what is odd about those below the injection point. */
+export function traceHops(hops: readonly Hop[], traced: Traced): TracedHop[] {
+  const { walk, custody } = traced
+  const entryIndex = walk.entry?.index ?? hops.length
+  const believedTo = entryIndex + (custody?.lines ?? 0)
+  let isForged = false
+  return hops.map((hop, index) => {
     const above = hops[index - 1]
-    const findings = above && isBelow(hop, walk) ? suspicionsOf(above, hop, hops[index + 1]) : []
-    const notes = findings.map(({ note }) => note)
-    if (!hop.field) notes.push({ name: 'unreadable', text: 'This line cannot be read.' })
-    if (isBelow(hop, walk)) {
-      if (findings.some(({ isProof }) => isProof)) below = 'forged'
-      if (below === 'believed' && !continues(sender, above, hop)) below = 'claimed'
+    const notes: Note[] = hop.field ? [] : [unreadable]
+    if (!above || index <= entryIndex) {
+      return describe(hop, trustAbove(hop, walk), walk.passed[index] ?? null, notes)
     }
-    traced.push(describe(hop, trustOf(hop, walk) ?? below, notes))
-  }
-  return traced
+    if (index <= believedTo) return describe(hop, 'believed', believedBecause(custody), notes)
+    const suspicions = suspicionsOf(hop, { above, below: hops[index + 1] }, traced.authorHouses)
+    notes.push(...suspicions.map(({ note }) => note))
+    if (isForged && notes.length === 0) notes.push(belowInvented)
+    isForged ||= suspicions.some(({ isProof }) => isProof)
+    return describe(hop, isForged ? 'forged' : 'claimed', null, notes)
+  })
 }
 
-/** What the walk says of a line it reached; a line it stopped at was still written by a friend. */
-function trustOf({ index, field }: Hop, { passed, entry }: Walk): Trust | undefined {
-  if (index < passed.length) return 'trusted'
+const unreadable: Note = { name: 'unreadable', text: 'This line cannot be read.' }
+const belowInvented: Note = {
+  name: 'below-invented',
+  text: 'It stands below a line that was invented.',
+}
+
+function believedBecause(custody: Custody | undefined): string | null {
+  if (!custody) return null
+  return `${custody.provider.name} handed the message over, and wrote this line about itself.`
+}
+
+/** What the walk says of a line: the one it stopped at was still written by a friend. */
+function trustAbove({ index, field }: Hop, { passed, entry }: Walk): Trust {
   if (index === entry?.index) return 'injection'
-  return !entry && index === passed.length && field ? 'trusted' : undefined
+  const isReached = index < passed.length || (index === passed.length && field !== undefined)
+  return isReached ? 'trusted' : 'claimed'
 }
 
-/** Whether the sending provider wrote this line too, about a peer of its own or a customer. */
-function continues(sender: ProviderProfile | undefined, above: Hop | undefined, hop: Hop): boolean {
-  if (!sender || !above || !isWrittenBy(sender, hop)) return false
-  const { fromIp } = above
-  return !fromIp || sender.relays.has(fromIp) || sender.outbound.has(fromIp) || !isRoutable(fromIp)
-}
-
-function isBelow(hop: Hop, walk: Walk): boolean {
-  return walk.entry !== undefined && hop.index > walk.entry.index
-}
-
-function describe({ index, field }: Hop, trust: Trust, notes: Note[]): TracedHop {
+function describe(
+  { index, field }: Hop,
+  trust: Trust,
+  because: string | null,
+  notes: Note[],
+): TracedHop {
   const from = field?.from
   return {
     index,
@@ -86,6 +101,7 @@ function describe({ index, field }: Hop, trust: Trust, notes: Note[]): TracedHop
     at: field?.at?.toISOString() ?? null,
     auth: text(field?.auth),
     trust,
+    because,
     notes,
   }
 }

@@ -11,6 +11,7 @@ import { createMailer } from '../outbound/mailer.ts'
 import * as queues from '../queue/queues.ts'
 import { schedule, work as workQueue } from '../queue/work.ts'
 import { openRdap } from './contact.ts'
+import { openDns } from './open-dns.ts'
 
 /** The queues that `--queues` may name. */
 export const queueNames: readonly string[] = queues.queues.map(({ name }) => name)
@@ -25,14 +26,20 @@ export function parseQueues(args: readonly string[]): readonly string[] {
   throw new UsageError(unknown.map((name) => `There is no queue "${name}"; there are ${known}.`))
 }
 
-/** Takes jobs of the named queues until closed. */
+/**
+ * Takes jobs of the named queues until closed.
+ *
+ * @throws UsageError naming every wrong entry of BLACKLISTS
+ */
 export async function work(
   app: App,
   names: readonly string[],
 ): Promise<{ close: () => Promise<void> }> {
+  const { resolve, blacklists, close: closeDns } = await openDns(app.config, app)
   const parser = createParserPool(app.config.workers)
   const mailer = createMailer(app.config.smtpUrl)
-  const tools = { ...app, parser, mailer, rdap: openRdap(app.config) }
+  const rdap = openRdap(app.config)
+  const tools = { ...app, parser, mailer, resolve, blacklists, rdap }
   const starters: Record<string, () => Promise<void>> = {
     [queues.analyzeReport.name]: () =>
       workQueue(app, queues.analyzeReport, { batchSize: 50, concurrency: 2 }, (jobs) =>
@@ -66,11 +73,13 @@ export async function work(
       await schedule(app.boss, queues.markDead, '* * * * *')
     },
   }
+  if (names.includes(queues.analyzeReport.name)) void blacklists.test()
   for (const name of names) await starters[name]?.()
   app.log.info({ queues: names, threads: app.config.workers }, 'Working.')
   return {
     close: async () => {
       await Promise.all(names.map((name) => app.boss.offWork(name, { wait: true })))
+      closeDns()
       await parser.close()
       await mailer?.close()
     },

@@ -80,6 +80,7 @@ async function judge(
       reportedAs: report.kind,
       messageKind: analysis.kind,
       hasForgedHop: analysis.hasForgedHop,
+      listings: [],
     })
     const found = analysis.origin ? networks.get(analysis.origin.ip) : undefined
     const judged: Case = {

@@ -20,6 +20,8 @@ export type ReceivedField = {
   /** The return path, where the mail system wrote it down; empty for `<>`. */
   envelopeFrom?: string
   at?: Date
+  /** The date as it was written, its comments left out. */
+  dateText?: string
   /** How the peer proved who it was: `ESMTPSA`, `Postfix`, `Sendmail`, `CommuniGate`, … */
   auth?: string
   /** The first comment of the by clause that is no address: `Postfix`, `Haraka/2.8`. */
@@ -81,7 +83,9 @@ function readRest(clauses: Clauses, comments: readonly string[], field: Received
   if (recipient !== undefined) field.for = clip(bareAddress(recipient))
   const envelopeFrom = clauses['envelope-from']?.words[0] ?? envelopeFromOf(comments)
   if (envelopeFrom !== undefined) field.envelopeFrom = clip(bareAddress(envelopeFrom))
-  const at = parseMailDate(clauses.date?.words.join(' ') ?? '')
+  const dateText = clauses.date?.words.join(' ')
+  if (dateText) field.dateText = clip(dateText)
+  const at = parseMailDate(dateText ?? '')
   if (at) field.at = at
   const auth = authOf(field.with, comments)
   if (auth !== undefined) field.auth = auth

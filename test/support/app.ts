@@ -36,7 +36,8 @@ export async function openTestApp(env: Record<string, string> = {}): Promise<Tes
   const { pool } = database
   const onError = (error: Error) => console.error(error)
   const boss = await startBoss(database.url, 'sends', { name: 'test', onError })
-  const given = { RETURN_PATH_DOMAIN: 'bounces.test.example', RDAP_BOOTSTRAP_URL: 'none', ...env }
+  const silent = { RDAP_BOOTSTRAP_URL: 'none', DNS_SERVERS: 'none' }
+  const given = { RETURN_PATH_DOMAIN: 'bounces.test.example', ...silent, ...env }
   const secret = 'a secret of the tests, long enough for all'
   const config = {
     ...readConfig(given, { cores: 2, cwd: '/nowhere' }),

@@ -31,7 +31,8 @@ test('an empty environment gives a working configuration that sends nothing', ()
     forwardTo: 'any',
     workers: 4,
     rdapBootstrapUrl: 'https://data.iana.org/rdap',
-    dnsServers: [],
+    dnsServers: 'system',
+    blacklists: [],
     logLevel: 'info',
     messageBytesMax: 25_000_000,
     retentionDays: 400,
@@ -87,6 +88,11 @@ test.for([
   ['RDAP_BOOTSTRAP_URL', 'http://data.iana.org/rdap'],
   ['RDAP_BOOTSTRAP_URL', 'http://127.0.0.1.example.org/rdap'],
   ['RDAP_BOOTSTRAP_URL', 'nowhere'],
+  ['DNS_SERVERS', 'ns.example'],
+  ['DNS_SERVERS', '192.0.2.53:0'],
+  ['DNS_SERVERS', '192.0.2.53:65536'],
+  ['DNS_SERVERS', '[192.0.2.53]:53'],
+  ['DNS_SERVERS', 'none,192.0.2.53'],
 ] as const)('%s may not be %j', ([name, value]) => {
   expect(problemsOf({ [name]: value })).toHaveLength(1)
 })
@@ -129,11 +135,26 @@ test('DATA_DIR is taken from the working folder unless it is absolute', () => {
   expect(readConfig({ DATA_DIR: '/data' }, machine).dataDir).toBe('/data')
 })
 
-test('DNS_SERVERS are separated by commas or spaces, and the return path is in lower case', () => {
-  const config = readConfig(
-    { DNS_SERVERS: '192.0.2.53, 2001:db8::53', RETURN_PATH_DOMAIN: 'Bounces.Example' },
-    machine,
-  )
-  expect(config.dnsServers).toEqual(['192.0.2.53', '2001:db8::53'])
-  expect(config.returnPathDomain).toBe('bounces.example')
+test.for([
+  ['192.0.2.53, 2001:db8::53', ['192.0.2.53', '2001:db8::53']],
+  ['192.0.2.53:5353 [2001:db8::53]:5353', ['192.0.2.53:5353', '[2001:db8::53]:5353']],
+  ['none', 'none'],
+  [' ', 'system'],
+] as const)('DNS_SERVERS %j are %j', ([given, servers]) => {
+  expect(readConfig({ DNS_SERVERS: given }, machine).dnsServers).toEqual(servers)
+})
+
+test('each wrong name server is named', () => {
+  const [problem] = problemsOf({ DNS_SERVERS: '192.0.2.53,ns.example,192.0.2.300' })
+  expect(problem).toContain('names ns.example and 192.0.2.300, which is neither')
+})
+
+test('BLACKLISTS are separated by commas or spaces', () => {
+  const { blacklists } = readConfig({ BLACKLISTS: 'zen.example, bl.example=addresses' }, machine)
+  expect(blacklists).toEqual(['zen.example', 'bl.example=addresses'])
+})
+
+test('the return path is in lower case', () => {
+  const { returnPathDomain } = readConfig({ RETURN_PATH_DOMAIN: 'Bounces.Example' }, machine)
+  expect(returnPathDomain).toBe('bounces.example')
 })

@@ -116,6 +116,55 @@ test.for([
   expect(originObstacle).toMatch(reason)
 })
 
+test('a learned relay is passed, but believed less than a given one', async () => {
+  const lines = ['from r (r [198.51.100.9]) by mx.example.net with ESMTP id 0', below]
+  const { origin } = await analyze(lines, { learnedRelays: ['198.51.100.9/32'] })
+  expect(origin).toMatchObject({ ip: '203.0.113.9', confidence: 0.77 })
+  expect(origin?.why.join(' ')).toContain('brought nearly all that the reporter reported so far')
+})
+
+test('where nobody looks names up, a peer of the same domain is most likely one of its machines', async () => {
+  const inner =
+    'from mx.example.net (198.51.100.9) by mbx.example.net with Microsoft SMTP Server id 1'
+  const entry = 'from foo.example.com (192.0.2.7) by mx.example.net with Microsoft SMTP Server id 2'
+  const { origin } = await analyze([inner, entry])
+  expect(origin?.ip).toBe('192.0.2.7')
+  expect(origin?.confidence).toBeLessThan(0.7)
+})
+
+test('Received lines below what the author wrote are believed by nobody', async () => {
+  const raw = `From: a@example.com\r\nSubject: x\r\nReceived: ${atPostfix}\r\n\r\nbody`
+  const { origin } = await analyzeMessage(Buffer.from(raw), {
+    trustedRelays: [],
+    ignoreStamps: true,
+  })
+  expect(origin?.confidence).toBeLessThan(0.5)
+  expect(origin?.why.at(-1)).toMatch(/where no receiver puts them/)
+})
+
+const listing = { zone: 'bl.example', codes: ['127.0.0.2'], meaning: 'It sends spam.' }
+
+test.for([
+  ['SPF that passes', { spf: { result: 'pass', domain: 'example.com' } }, 0.94],
+  ['SPF that fails', { spf: { result: 'fail', domain: 'example.com' } }, 0.9],
+  ['a blacklist', { listings: [{ ...listing, subject: '192.0.2.7', category: 'spam' }] }, 0.94],
+  [
+    'a list of dynamic addresses',
+    { listings: [{ ...listing, subject: '192.0.2.7', category: 'dynamic' }] },
+    0.9,
+  ],
+  [
+    'a list that lists another',
+    { listings: [{ ...listing, subject: '192.0.2.8', category: 'spam' }] },
+    0.9,
+  ],
+] as const)('%s leaves a confidence of %s', async ([, told, confidence]) => {
+  const dns = { answers: {}, spf: undefined, listings: [], ...told }
+  const { origin } = await analyze([atPostfix, below], { dns })
+  expect(origin?.confidence).toBe(confidence)
+  expect(origin?.why).toHaveLength(confidence > 0.9 ? 3 : 2)
+})
+
 test('a given relay is passed, its neighbor is not', async () => {
   const lines = ['from r (r [198.51.100.9]) by mx.example.net with ESMTP id 0', below]
   const given = (cidr: string) => analyze(lines, { trustedRelays: [cidr] })
