@@ -72,8 +72,15 @@ create table consumers (
   address text not null,
   state text not null,
   created_at timestamp with time zone not null,
+  health text not null default 'healthy'::text,
+  health_until timestamp with time zone,
+  soft_bounces smallint not null default 0,
+  bounces_since timestamp with time zone,
+  last_bounced_at timestamp with time zone,
   constraint consumers_pkey PRIMARY KEY (id),
   constraint consumers_address_unique UNIQUE (address),
+  constraint consumers_health_ends CHECK (((health = 'healthy'::text) = (health_until IS NULL))),
+  constraint consumers_health_known CHECK ((health = ANY (ARRAY['healthy'::text, 'failing'::text, 'dead'::text]))),
   constraint consumers_state_known CHECK ((state = ANY (ARRAY['found'::text, 'enrolled'::text, 'paused'::text])))
 );
 

@@ -6,6 +6,10 @@ import { UsageError } from './errors.ts'
 const port = wholeNumber(0, 65_535)
 const count = wholeNumber(1, Number.MAX_SAFE_INTEGER)
 const httpUrl = z.url({ protocol: /^https?$/, error: 'is not an http or https address' })
+/** Plain http would let anybody on the way say who gets our reports. */
+const registries = z.string().refine((text) => text === 'none' || isSafeUrl(text), {
+  error: 'is neither an https address nor "none"',
+})
 const mailDomain = z.string().regex(/^[a-z0-9.-]+$/i, 'is not a domain name')
 
 /**
@@ -32,6 +36,7 @@ const variables = z.object({
   FORWARD_TO: z.enum(['any', 'enrolled']).default('any'),
   ORIGIN_CONFIDENCE_MIN: fraction().default(0.7),
   WORKERS: wholeNumber(1, 64).optional(),
+  RDAP_BOOTSTRAP_URL: registries.default('https://data.iana.org/rdap'),
   DNS_SERVERS: z.string().default('').transform(readServers),
   BLACKLISTS: z.string().default(''),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
@@ -62,6 +67,8 @@ export type Config = {
   originConfidenceMin: number
   /** Parser threads, and jobs worked at once. */
   workers: number
+  /** Undefined: no registry is asked. */
+  rdapBootstrapUrl: string | undefined
   /** The name servers of the machine, nobody, or these: `ip`, `ip:port` or `[ip]:port`. */
   dnsServers: 'system' | 'none' | readonly string[]
   /** As they stand in the setting; `commands/blacklist-zones.ts` reads them. */
@@ -70,6 +77,12 @@ export type Config = {
   messageBytesMax: number
   retentionDays: number
   databaseConnections: number
+}
+
+function isSafeUrl(text: string): boolean {
+  const url = URL.parse(text)
+  const isHere = ['127.0.0.1', '[::1]', 'localhost'].includes(url?.hostname ?? '')
+  return url?.protocol === 'https:' || (url?.protocol === 'http:' && isHere)
 }
 
 function wholeNumber(least: number, most: number) {
@@ -145,6 +158,7 @@ export function readConfig(
     forwardTo: read.FORWARD_TO,
     originConfidenceMin: read.ORIGIN_CONFIDENCE_MIN,
     workers: read.WORKERS ?? machine.cores,
+    rdapBootstrapUrl: read.RDAP_BOOTSTRAP_URL === 'none' ? undefined : read.RDAP_BOOTSTRAP_URL,
     dnsServers: read.DNS_SERVERS,
     blacklists: entriesOf(read.BLACKLISTS),
     logLevel: read.LOG_LEVEL,

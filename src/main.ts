@@ -131,6 +131,15 @@ const commands: Record<string, Command> = {
       return DONE
     },
   },
+  contact: {
+    usage: 'contact IP',
+    summary: 'ask the Internet registries who answers for an address; needs no database',
+    async run({ args, config }) {
+      const { askForContact, openRdap, parseContact } = await import('./commands/contact.ts')
+      const io = { print: say, complain }
+      return (await askForContact(parseContact(args), openRdap(config), io)) ? DONE : FAILED
+    },
+  },
   queue: {
     usage: 'queue list | retry [QUEUE] | purge QUEUE',
     summary: 'look at the queues, retry dead letters, drop waiting jobs',

@@ -49,6 +49,7 @@ export async function startInstance(): Promise<Instance> {
     HTTP_PORT: String(port),
     RECEIVE_PORT: String(await freePort()),
     LOG_LEVEL: 'warn',
+    RDAP_BOOTSTRAP_URL: 'none',
     DNS_SERVERS: 'none',
   }
   const children: ChildProcess[] = []

@@ -16,7 +16,7 @@ export const parts: readonly Part[] = [
   { name: 'web', args: ['web'], allocator: swift },
   {
     name: 'analyze',
-    args: ['work', '--queues', 'analyze-report,keep-house,mark-dead'],
+    args: ['work', '--queues', 'analyze-report,find-contact,keep-house,mark-dead'],
     allocator: thrifty,
   },
   {

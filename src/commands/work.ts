@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import type { App } from '../app.ts'
 import { UsageError } from '../errors.ts'
 import { analyzeReports } from '../jobs/analyze-report.ts'
+import { findContacts } from '../jobs/find-contact.ts'
 import { forwardReports } from '../jobs/forward-report.ts'
 import { handleInboundMail } from '../jobs/handle-inbound.ts'
 import { keepHouse, markDeadReports } from '../jobs/keep-house.ts'
@@ -10,6 +11,7 @@ import { createParserPool } from '../jobs/parser-pool.ts'
 import { createMailer } from '../outbound/mailer.ts'
 import * as queues from '../queue/queues.ts'
 import { schedule, work as workQueue } from '../queue/work.ts'
+import { openRdap } from './contact.ts'
 import { openDns } from './open-dns.ts'
 
 /** The queues that `--queues` may name. */
@@ -38,11 +40,16 @@ export async function work(
   const parser = createParserPool(app.config.workers)
   const mailer = createMailer(app.config.smtpUrl)
   const dns = app.config.dnsServers === 'none' ? undefined : dnsTools
-  const tools = { ...app, parser, mailer, dns }
+  const rdap = openRdap(app.config)
+  const tools = { ...app, parser, mailer, dns, rdap }
   const starters: Record<string, () => Promise<void>> = {
     [queues.analyzeReport.name]: () =>
       workQueue(app, queues.analyzeReport, { batchSize: 50, concurrency: 2 }, (jobs) =>
         analyzeReports(jobs, tools),
+      ),
+    [queues.findContact.name]: () =>
+      workQueue(app, queues.findContact, { batchSize: 20, concurrency: 1 }, (jobs) =>
+        findContacts(jobs, tools),
       ),
     [queues.forwardReport.name]: () =>
       workQueue(app, queues.forwardReport, { batchSize: 50, concurrency: 2 }, (jobs) =>

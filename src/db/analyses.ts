@@ -27,7 +27,10 @@ export type NewAnalysis = Findings & { subject: string | null; judgment: Judgmen
 /** An analysis as it was kept. */
 export type KeptAnalysis = Findings & { details: AnalysisDetails }
 
-/** Keeps analyses: once each, they never change; `removeAnalyses` makes room for another. */
+/**
+ * Keeps analyses: once each. Only what `concludeLookUp` writes ever changes; `removeAnalyses` makes
+ * room for another.
+ */
 export async function insertAnalyses(tx: Db, analyses: readonly NewAnalysis[]): Promise<void> {
   const rows = analyses.map((analysis) => [
     analysis.id,
@@ -99,4 +102,31 @@ export async function listPackedAnalyses(db: Db, ids: readonly string[]): Promis
     [ids],
   )
   return rows
+}
+
+/**
+ * Replaces the network and the judgment of an analysis that waits for a registry; false when
+ * another run has done so.
+ */
+export async function concludeLookUp(
+  tx: Db,
+  id: string,
+  network: Network | null,
+  judgment: Judgment,
+): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `update analyses set network_cidr = $2, network_asn = $3, network_name = $4,
+       network_country = $5, network_abuse = $6, judgment = $7
+     where id = $1 and judgment #>> '{consequence,action}' = 'look-up'`,
+    [
+      id,
+      network?.cidr ?? null,
+      network?.asn ?? null,
+      network?.name ?? null,
+      network?.country ?? null,
+      network?.abuse ?? null,
+      JSON.stringify(judgment),
+    ],
+  )
+  return rowCount === 1
 }

@@ -8,6 +8,7 @@ export type ReportEvent = { reportId: string; at: Date; event: EventName; detail
 /** The names of events. */
 export type EventName =
   | 'analyzed'
+  | 'looked-up'
   | 'held'
   | 'sent'
   | 'refused'

@@ -45,6 +45,7 @@ export async function makeSite(env: Record<string, string> = {}): Promise<Site> 
     HTTP_PORT: String(httpPort),
     RECEIVE_PORT: String(receivePort),
     WORKERS: '1',
+    RDAP_BOOTSTRAP_URL: 'none',
     LOG_LEVEL: 'warn',
     DATABASE_CONNECTIONS: '5',
     ...env,

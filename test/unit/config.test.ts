@@ -31,6 +31,7 @@ test('an empty environment gives a working configuration that sends nothing', ()
     forwardTo: 'any',
     originConfidenceMin: 0.7,
     workers: 4,
+    rdapBootstrapUrl: 'https://data.iana.org/rdap',
     dnsServers: 'system',
     blacklists: [],
     logLevel: 'info',
@@ -87,6 +88,9 @@ test.for([
   ['RETENTION_DAYS', '0'],
   ['DATABASE_CONNECTIONS', '501'],
   ['FORWARD_TO', 'Any'],
+  ['RDAP_BOOTSTRAP_URL', 'http://data.iana.org/rdap'],
+  ['RDAP_BOOTSTRAP_URL', 'http://127.0.0.1.example.org/rdap'],
+  ['RDAP_BOOTSTRAP_URL', 'nowhere'],
   ['DNS_SERVERS', 'ns.example'],
   ['DNS_SERVERS', '192.0.2.53:0'],
   ['DNS_SERVERS', '192.0.2.53:65536'],
@@ -102,6 +106,8 @@ test.for([
   ['DATABASE_URL', 'postgresql://u:p@[::1]:5432/signalpost'],
   ['SMTP_URL', 'smtps://user:pass@mail.example:465'],
   ['SECRET', 'x'.repeat(32)],
+  ['RDAP_BOOTSTRAP_URL', 'https://rdap-bootstrap.example/'],
+  ['RDAP_BOOTSTRAP_URL', 'http://127.0.0.1:8080/rdap'],
   ['WORKERS', '64'],
   ['PUBLIC_URL', 'https://spam.example/reports/'],
 ] as const)('%s may be %j', ([name, value]) => {
@@ -121,6 +127,10 @@ test('PUBLIC_URL loses its trailing slashes, and without it follows the port', (
   const given = { PUBLIC_URL: 'https://spam.example//' }
   expect(readConfig(given, machine).publicUrl).toBe('https://spam.example')
   expect(readConfig({ HTTP_PORT: '9000' }, machine).publicUrl).toBe('http://localhost:9000')
+})
+
+test('RDAP_BOOTSTRAP_URL=none switches the registries off', () => {
+  expect(readConfig({ RDAP_BOOTSTRAP_URL: 'none' }, machine).rdapBootstrapUrl).toBeUndefined()
 })
 
 test('DATA_DIR is taken from the working folder unless it is absolute', () => {

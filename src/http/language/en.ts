@@ -218,6 +218,7 @@ export const en = {
   events: {
     received: 'You reported it',
     analyzed: 'We looked at it',
+    'looked-up': 'We asked who answers for the network',
     held: 'A report for the network was made ready',
     sent: 'The network was told',
     refused: 'The network’s mail server refused our report',

@@ -231,6 +231,7 @@ export const fr: Words = {
   events: {
     received: 'Vous l’avez signalé',
     analyzed: 'Nous l’avons examiné',
+    'looked-up': 'Nous avons demandé qui répond du réseau',
     held: 'Un rapport pour le réseau a été préparé',
     sent: 'Le réseau a été prévenu',
     refused: 'Le serveur du réseau a refusé notre rapport',

@@ -238,12 +238,34 @@ test('the outbox shows the exact copy and gives it out', async () => {
   )
   expect(await (await desk.get('/admin/outbox?state=sent')).text()).not.toContain(id)
   const page = await (await desk.get(`/admin/outbox/${id}/1`)).text()
+  expect(page).not.toContain('badge bad')
   expect(page).toContain('From: us@here.example\n\n&lt;b&gt;copy&lt;/b&gt;')
   const file = await desk.get(`/admin/outbox/${id}/1/message.eml`)
   expect(await file.text()).toBe('From: us@here.example\r\n\r\n<b>copy</b>\r\n')
   for (const wrong of [`${id}/2`, `${id}/x`, 'x/1', `${id}/1/../2`]) {
     expect((await desk.get(`/admin/outbox/${wrong}`)).status).toBe(404)
   }
+})
+
+test('an address whose mail comes back is marked in the outbox, and counted', async () => {
+  const id = await report(sampleMessage('ailing'))
+  await site.app.pool.query(
+    `with gone as (
+       insert into consumers (id, address, state, created_at, health, health_until)
+       values ($2, 'gone@n.example', 'found', now(), 'dead', now() + interval '1 day')
+       returning id
+     )
+     insert into feedback_reports (report_id, number, consumer_id, state, address, created_at)
+     select $1, 1, id, 'bounced', 'gone@n.example', now() from gone`,
+    [id, '00000000-0000-7000-8000-000000000008'],
+  )
+  for (const page of ['?state=bounced', `/${id}/1`]) {
+    const text = await (await desk.get(`/admin/outbox${page}`)).text()
+    expect(text).toContain('gone@n.example')
+    expect(text).toContain('<span class="badge bad">dead</span>')
+  }
+  const metrics = await (await fetch(`${site.url}/metrics`)).text()
+  expect(metrics).toMatch(/^signalpost_consumers\{health="dead"\} 1$/m)
 })
 
 test('dead letters are listed with their reason, and redriving them is written down', async () => {

@@ -35,7 +35,7 @@ export async function startAskingSite(): Promise<AskingSite> {
     const headers = { authorization: `Bearer ${person.token}`, ...init.headers }
     return fetch(`${site.url}/api/v1${path}`, { ...init, headers })
   }
-  const analyze = (reportId: string) => analyzeReports([{ reportId }], { ...site.app, parser })
+  const analyze = (reportId: string) => analyzeReports([{ reportId }], { ...site.app, parser, rdap: undefined })
   return {
     site,
     api,

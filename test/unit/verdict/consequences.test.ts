@@ -6,8 +6,8 @@ const network = {
   asn: 64496,
   name: 'Example Hosting One',
   country: 'FR',
-  abuse: 'abuse@hosting-one.example',
   contacts: ['abuse@hosting-one.example'],
+  abuse: 'abuse@hosting-one.example',
 }
 const muted = { ...network, abuse: null, isMuted: true } as const
 const clear: Judged = {
@@ -17,17 +17,20 @@ const clear: Judged = {
   originConfidenceMin: 0.7,
   isAskable: true,
   network,
-  consumerState: undefined,
+  registry: 'off',
+  known: new Map(),
   forwardTo: 'any',
 }
+const desk = (state: 'found' | 'enrolled' | 'paused') =>
+  new Map([['abuse@hosting-one.example', { state, health: 'healthy' as const }]])
 const verdict = (name: Judged['verdict']['class']) => ({ class: name, score: 0, symbols: [] })
 
 test.for([
   ['a clear case', clear],
   ['a case just sure enough', { ...clear, origin: { ip: '192.0.2.7', confidence: 0.7 } }],
   ['phishing', { ...clear, verdict: verdict('phishing') }],
-  ['a desk we have written to before', { ...clear, consumerState: 'found' }],
-  ['an enrolled desk', { ...clear, consumerState: 'enrolled', forwardTo: 'enrolled' }],
+  ['a desk we have written to before', { ...clear, known: desk('found') }],
+  ['an enrolled desk', { ...clear, known: desk('enrolled'), forwardTo: 'enrolled' }],
 ] as const satisfies readonly (readonly [string, Judged])[])(
   '%s is told to the abuse desk',
   ([, judged]) => {
@@ -61,16 +64,20 @@ test.for([
     /not spam/,
   ],
   ['nobody answers for the origin', { ...clear, network: undefined }, /no imported network/i],
-  ['the network has no desk', { ...clear, network: { ...network, abuse: null } }, /abuse contact/],
+  [
+    'the network has no desk',
+    { ...clear, network: { ...network, contacts: [], abuse: null } },
+    /abuse contact/,
+  ],
   [
     'an administrator said that nobody is to be written to',
     { ...clear, network: { ...muted, contacts: [] } },
     /an administrator said/i,
   ],
-  ['the desk asked for a pause', { ...clear, consumerState: 'paused' }, /asked us to stop/],
+  ['the desk asked for a pause', { ...clear, known: desk('paused') }, /asked us to stop/],
   [
     'only enrolled desks are written to, and this one was found',
-    { ...clear, consumerState: 'found', forwardTo: 'enrolled' },
+    { ...clear, known: desk('found'), forwardTo: 'enrolled' },
     /not enrolled/,
   ],
   [
@@ -109,4 +116,34 @@ test.for([
 test('a network without a name is still told', () => {
   const { why } = consequenceOf({ ...clear, network: { ...network, name: null } })
   expect(why).toBe('The network answers for the origin and has an abuse contact.')
+})
+
+const silent = { ...network, contacts: [], abuse: null }
+
+test.for([
+  ['nobody is known for the origin', { ...clear, network: undefined }],
+  ['the network has no contact', { ...clear, network: silent }],
+] as const)('where %s, the registry is asked if it may be', ([, judged]) => {
+  expect(consequenceOf({ ...judged, registry: 'unasked' })).toMatchObject({ action: 'look-up' })
+  expect(consequenceOf({ ...judged, registry: 'off' })).toMatchObject({ action: 'keep' })
+  expect(consequenceOf({ ...judged, registry: 'away' })).toEqual({
+    action: 'keep',
+    why: 'No registry could be asked who answers for the origin.',
+  })
+})
+
+test('a registry that names nobody has the last word', () => {
+  expect(consequenceOf({ ...clear, network: silent, registry: 'asked' })).toEqual({
+    action: 'keep',
+    why: 'No abuse contact is registered for 192.0.2.0/24 (Example Hosting One).',
+  })
+})
+
+test.for([
+  ['the origin is too uncertain', { ...clear, origin: { ip: '192.0.2.7', confidence: 0.699 } }],
+  ['the verdict is open', { ...clear, verdict: verdict('undecided') }],
+  ['a mail system wrote it', { ...clear, messageKind: 'dsn' }],
+] as const)('no registry is asked when %s', ([, judged]) => {
+  const unknown = { ...judged, network: undefined, registry: 'unasked' as const }
+  expect(consequenceOf(unknown)).toMatchObject({ action: 'keep' })
 })
