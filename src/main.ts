@@ -103,7 +103,7 @@ const commands: Record<string, Command> = {
     summary: 'import who has which addresses: CSV, IP-to-AS, RIR statistics or MaxMind, also .gz',
     async run({ args, config, log }) {
       const { importNetworks, parseImport, progressOn } =
-        await import('./commands/import-networks.ts')
+        await import('./commands/networks/import-networks.ts')
       const { file, ...options } = parseImport(args)
       const { withDatabase } = await import('./commands/open-app.ts')
       const progress = progressOn(process.stderr)
@@ -124,7 +124,7 @@ const commands: Record<string, Command> = {
       '    set CIDR [--abuse A,B|none] [--name N] [--asn N] [--country CC]',
     summary: 'show who answers for an address; say it by hand, before all imported tables',
     async run({ args, config, log }) {
-      const { parseNetworks, runNetworks } = await import('./commands/networks.ts')
+      const { parseNetworks, runNetworks } = await import('./commands/networks/networks.ts')
       const request = parseNetworks(args)
       const { withDatabase } = await import('./commands/open-app.ts')
       say(await withDatabase(config, log, (app) => runNetworks(request, app)))

@@ -1,6 +1,6 @@
 import type { styleText } from 'node:util'
 import type { Analysis } from '../analysis/analyze.ts'
-import type { TracedHop } from '../analysis/trace.ts'
+import type { TracedHop } from '../analysis/whence/trace.ts'
 import { shownLine } from '../http/shown-text.ts'
 import {
   drawWalk,

@@ -18,7 +18,7 @@ import {
   keptSecret,
   noteDatabaseUrl,
 } from './data-dir.ts'
-import { importNetworks } from './import-networks.ts'
+import { importNetworks } from './networks/import-networks.ts'
 import { migrateAll } from './migrate.ts'
 import { parts, startPart } from './parts.ts'
 import { supervise } from './supervise.ts'

@@ -60,27 +60,9 @@ export async function work(
         for (const job of jobs) await handleInboundMail(job, app)
         return jobs.map(() => 'done')
       }),
-    [queues.keepHouse.name]: async () => {
-      await workQueue(app, queues.keepHouse, { batchSize: 1, concurrency: 1 }, async () => {
-        await keepHouse(app)
-        return ['done']
-      })
-      await schedule(app.boss, queues.keepHouse, '17 * * * *')
-    },
-    [queues.learnRelays.name]: async () => {
-      await workQueue(app, queues.learnRelays, { batchSize: 1, concurrency: 1 }, async () => {
-        await learnAllRelays(app)
-        return ['done']
-      })
-      await schedule(app.boss, queues.learnRelays, '41 * * * *')
-    },
-    [queues.markDead.name]: async () => {
-      await workQueue(app, queues.markDead, { batchSize: 1, concurrency: 1 }, async () => {
-        await markDeadReports(app)
-        return ['done']
-      })
-      await schedule(app.boss, queues.markDead, '* * * * *')
-    },
+    [queues.keepHouse.name]: () => chore(app, queues.keepHouse, '17 * * * *', keepHouse),
+    [queues.learnRelays.name]: () => chore(app, queues.learnRelays, '41 * * * *', learnAllRelays),
+    [queues.markDead.name]: () => chore(app, queues.markDead, '* * * * *', markDeadReports),
   }
   if (names.includes(queues.analyzeReport.name)) void blacklists.test()
   for (const name of names) await starters[name]?.()
@@ -93,4 +75,18 @@ export async function work(
       await mailer?.close()
     },
   }
+}
+
+/** Does a chore at the times of a cron line, one process at a time. */
+async function chore(
+  app: App,
+  queue: typeof queues.keepHouse,
+  cron: string,
+  run: (app: App) => Promise<unknown>,
+): Promise<void> {
+  await workQueue(app, queue, { batchSize: 1, concurrency: 1 }, async () => {
+    await run(app)
+    return ['done']
+  })
+  await schedule(app.boss, queue, cron)
 }

@@ -1,4 +1,4 @@
-import type { TracedHop } from '../analysis/trace.ts'
+import type { TracedHop } from '../analysis/whence/trace.ts'
 import { registrableDomain } from '../mail/domain.ts'
 import { isRoutable, parseIp } from '../mail/ip.ts'
 

@@ -1,4 +1,4 @@
-import type { TracedHop } from '../analysis/trace.ts'
+import type { TracedHop } from '../analysis/whence/trace.ts'
 import { isRoutable, type NetworkSet, parseIp } from '../mail/ip.ts'
 
 /** A machine of which the reporter may say that it is theirs or their provider's. */

@@ -1,6 +1,6 @@
 import type { Analysis } from '../analysis/analyze.ts'
-import type { Note } from '../analysis/forgery.ts'
-import type { TracedHop, Trust } from '../analysis/trace.ts'
+import type { Note } from '../analysis/whence/forgery.ts'
+import type { TracedHop, Trust } from '../analysis/whence/trace.ts'
 
 /**
  * What a machine on the way is to the reader. `ours`: run by the reporter's provider; `origin`: it

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { parseNetworks, runNetworks } from '../../src/commands/networks.ts'
+import { parseNetworks, runNetworks } from '../../src/commands/networks/networks.ts'
 import { listAudit } from '../../src/db/audit-log.ts'
 import { type NewLayer, replaceNetworks } from '../../src/db/networks.ts'
 import { inTransaction } from '../../src/db/pool.ts'

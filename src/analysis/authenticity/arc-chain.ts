@@ -1,6 +1,6 @@
 import type { HeaderField } from '../../mail/header.ts'
 import { parseTagList } from '../../mail/tag-list.ts'
-import type { Hop } from '../hops.ts'
+import type { Hop } from '../whence/hops.ts'
 import { houseOf, readSigner, signatureCharsMax } from './signatures.ts'
 
 /** One set of a chain: who sealed, and where the key is kept. */

@@ -1,6 +1,6 @@
 import type { Header } from '../../mail/header.ts'
 import type { DnsFindings, SpfFinding } from '../dns-findings.ts'
-import type { Hop } from '../hops.ts'
+import type { Hop } from '../whence/hops.ts'
 import { answersAsResolver } from './answers.ts'
 import { judgeChain, verifyChain } from './arc.ts'
 import type { ArcFinding } from './arc.ts'

@@ -1,10 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { insertAnalyses, type Judgment } from '../../../src/db/analyses.ts'
-import { pack } from '../../../src/db/packed.ts'
-import { analyzeMessage } from '../../../src/analysis/analyze.ts'
-import type { DnsFindings } from '../../../src/analysis/dns-findings.ts'
 import { analyzeReport, deadLetterQueue } from '../../../src/queue/queues.ts'
-import { Browser } from './browser.ts'
+import { Browser, signedInBrowser } from './browser.ts'
+import { keepAnalysis } from './kept-analysis.ts'
 import { sampleMessage, startWebSite, type Person, type WebSite } from './web-site.ts'
 
 let site: WebSite
@@ -16,51 +13,11 @@ beforeAll(async () => {
   site = await startWebSite()
   ann = await site.addPerson('ann@reporters.example')
   admin = await site.addPerson('admin@desk.example', { isAdmin: true })
-  desk = await signedIn(admin)
+  desk = await signedInBrowser(site.url, admin, 'fr')
 })
 afterAll(() => site.close())
 
-async function signedIn(person: Person): Promise<Browser> {
-  const browser = new Browser(site.url, { 'accept-language': 'fr' })
-  await browser.post('/sign-in', {
-    'user[email_or_login]': person.email,
-    'user[password]': person.password,
-  })
-  return browser
-}
-
-async function report(raw: Buffer<ArrayBuffer>): Promise<string> {
-  const answer = await fetch(`${site.url}/api/v1/reports`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${ann.token}`, 'content-type': 'message/rfc822' },
-    body: raw,
-  })
-  return ((await answer.json()) as { id: string }).id
-}
-
-/** What a worker would have kept. */
-async function keepAnalysis(id: string, raw: Buffer, dns?: DnsFindings): Promise<void> {
-  const options = { trustedRelays: [], ignoreStamps: false }
-  const analysis = await analyzeMessage(raw, dns ? { ...options, dns } : options)
-  const judgment: Judgment = {
-    verdict: { class: 'spam', score: 5, symbols: [] },
-    consequence: { action: 'keep', why: 'No imported network table knows the origin.' },
-  }
-  await insertAnalyses(site.app.pool, [
-    {
-      id,
-      analyzedAt: new Date(),
-      originIp: analysis.origin?.ip ?? null,
-      originConfidence: analysis.origin?.confidence ?? null,
-      network: null,
-      verdictClass: 'spam',
-      verdictScore: 5,
-      subject: analysis.headers.subject,
-      judgment,
-      packed: await pack(Buffer.from(JSON.stringify(analysis))),
-    },
-  ])
-}
+const report = (raw: Buffer<ArrayBuffer>) => site.report(ann, raw)
 
 const sections = ['', '/reports', '/outbox', '/networks', '/dead-letters', '/audit']
 const pages = sections.map((path) => `/admin${path}`)
@@ -69,7 +26,7 @@ test.for(pages)('%s is for administrators', async (path) => {
   const stranger = await new Browser(site.url).get(path)
   expect(stranger.status).toBe(303)
   expect(stranger.headers.get('location')).toBe(`/sign-in?next=${encodeURIComponent(path)}`)
-  expect((await (await signedIn(ann)).get(path)).status).toBe(403)
+  expect((await (await signedInBrowser(site.url, ann, 'fr')).get(path)).status).toBe(403)
   const answer = await desk.get(path)
   expect(answer.status).toBe(200)
   expect(answer.headers.get('x-robots-tag')).toContain('noindex')
@@ -108,7 +65,7 @@ test('reports are found by id, subject, author, origin and state', async () => {
     sampleMessage('needle').toString().replace('offers@shop.example', 'Needle@Hay.Example'),
   )
   const id = await report(raw)
-  await keepAnalysis(id, raw)
+  await keepAnalysis(site.app.pool, id, raw)
   const finds = async (query: string) => {
     const page = await (await desk.get(`/admin/reports?${query}`)).text()
     return page.includes(`/admin/reports/${id}`)
@@ -166,8 +123,8 @@ test('nothing from a message reaches a page as markup, or hides what it is', asy
     ].join('\r\n'),
   )
   const id = await report(raw)
-  await keepAnalysis(id, raw)
-  const own = await signedIn(ann)
+  await keepAnalysis(site.app.pool, id, raw)
+  const own = await signedInBrowser(site.url, ann, 'fr')
   const shown = await Promise.all([
     desk.get(`/admin/reports/${id}`),
     desk.get('/admin/reports'),
@@ -182,23 +139,6 @@ test('nothing from a message reaches a page as markup, or hides what it is', asy
     expect(page).not.toMatch(/href="https?:/)
     expect(page).toContain('U+202E')
   }
-})
-
-test('a report says who stands behind its message, when the DNS was asked', async () => {
-  const [asked, unasked] = [sampleMessage('checked'), sampleMessage('unchecked')]
-  const [id, other] = [await report(asked), await report(unasked)]
-  await keepAnalysis(id, asked, {
-    answers: { 'TXT _dmarc.shop.example': { is: 'found', records: ['v=DMARC1; p=reject'] } },
-    spf: { ip: '192.0.2.7', result: 'pass', domain: '<b>shop.example' },
-    listings: [],
-  })
-  await keepAnalysis(other, unasked)
-  const page = await (await desk.get(`/admin/reports/${id}`)).text()
-  expect(page).toContain('The domain lets this host send its mail.')
-  expect(page).toContain('&lt;b&gt;shop.example')
-  expect(page).toContain('Nothing shows that the author’s domain sent it.')
-  const without = await (await desk.get(`/admin/reports/${other}`)).text()
-  expect(without).not.toContain('Who stands behind it')
 })
 
 test('the raw source is shown as text and given out as a file, never as a page', async () => {
@@ -297,7 +237,9 @@ test('dead letters are listed with their reason, and redriving them is written d
   const audit = await (await desk.get('/admin/audit')).text()
   expect(audit).toContain('admin@desk.example')
   expect(audit).toContain('2 dead letters were put back to work')
-  const refused = await (await signedIn(ann)).post('/admin/dead-letters', { which: 'all' })
+  const refused = await (
+    await signedInBrowser(site.url, ann, 'fr')
+  ).post('/admin/dead-letters', { which: 'all' })
   expect(refused.status).toBe(403)
 })
 

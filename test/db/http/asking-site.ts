@@ -1,10 +1,10 @@
 import type { RelayJson } from '../../../src/http/api/relays.ts'
 import type { ReportJson } from '../../../src/http/api/report-json.ts'
-import { importNetworks } from '../../../src/commands/import-networks.ts'
+import { importNetworks } from '../../../src/commands/networks/import-networks.ts'
 import { analyzeReports } from '../../../src/jobs/analyze-report.ts'
 import { createParserPool } from '../../../src/jobs/parser-pool.ts'
 import { relayedMessage, sampleNetworks } from '../../support/messages.ts'
-import { Browser } from './browser.ts'
+import { type Browser, signedInBrowser } from './browser.ts'
 import { startWebSite, type Person, type WebSite } from './web-site.ts'
 
 /** A web process on which nobody is ever sure enough of an origin, so that every report asks. */
@@ -35,19 +35,15 @@ export async function startAskingSite(): Promise<AskingSite> {
     const headers = { authorization: `Bearer ${person.token}`, ...init.headers }
     return fetch(`${site.url}/api/v1${path}`, { ...init, headers })
   }
-  const analyze = (reportId: string) => analyzeReports([{ reportId }], { ...site.app, parser, rdap: undefined })
+  const analyze = (reportId: string) =>
+    analyzeReports([{ reportId }], { ...site.app, parser, rdap: undefined })
   return {
     site,
     api,
     analyze,
     async visitor() {
       const person = await site.addPerson(`person${++made}@reporters.example`)
-      const browser = new Browser(site.url, { 'accept-language': 'en' })
-      await browser.post('/sign-in', {
-        'user[email_or_login]': person.email,
-        'user[password]': person.password,
-      })
-      return { person, browser }
+      return { person, browser: await signedInBrowser(site.url, person) }
     },
     put: (person, relay) => api(person, '/relays', { method: 'PUT', body: JSON.stringify(relay) }),
     async relaysOf(person) {

@@ -3,7 +3,7 @@ import { listAudit } from '../../../src/db/audit-log.ts'
 import { type NewLayer, replaceNetworks } from '../../../src/db/networks.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { findNetworks } from '../../../src/jobs/find-networks.ts'
-import { Browser } from './browser.ts'
+import { Browser, signedInBrowser } from './browser.ts'
 import { startWebSite, type Person, type WebSite } from './web-site.ts'
 
 let site: WebSite
@@ -13,7 +13,7 @@ let desk: Browser
 beforeAll(async () => {
   site = await startWebSite()
   admin = await site.addPerson('admin@desk.example', { isAdmin: true })
-  desk = await signedIn(admin)
+  desk = await signedInBrowser(site.url, admin)
   const bare = { asn: null, name: null, country: null, contacts: [] }
   const layers: NewLayer[] = [
     { ...bare, cidr: '198.51.0.0/16', asn: 64_501, contacts: ['abuse@whole.example'] },
@@ -24,15 +24,6 @@ beforeAll(async () => {
   )
 })
 afterAll(() => site.close())
-
-async function signedIn(person: Person): Promise<Browser> {
-  const browser = new Browser(site.url)
-  await browser.post('/sign-in', {
-    'user[email_or_login]': person.email,
-    'user[password]': person.password,
-  })
-  return browser
-}
 
 const page = async (query: string) => (await desk.get(`/admin/networks${query}`)).text()
 
@@ -112,7 +103,7 @@ test.for([
 
 test('only administrators say it, and only from our own pages', async () => {
   const word = { cidr: '192.0.2.0/24', abuse: 'a@evil.example', do: 'set' }
-  const ann = await signedIn(await site.addPerson('ann@reporters.example'))
+  const ann = await signedInBrowser(site.url, await site.addPerson('ann@reporters.example'))
   expect((await ann.post('/admin/networks', word)).status).toBe(403)
   expect((await new Browser(site.url).post('/admin/networks', word)).status).toBe(303)
   const foreign = await desk.post('/admin/networks', word, { 'sec-fetch-site': 'cross-site' })

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { parseHeader } from '../../../src/mail/header.ts'
-import { readHops } from '../../../src/analysis/hops.ts'
-import { findWhence } from '../../../src/analysis/whence.ts'
-import type { WhenceClues } from '../../../src/analysis/whence.ts'
+import { readHops } from '../../../src/analysis/whence/hops.ts'
+import { findWhence } from '../../../src/analysis/whence/whence.ts'
+import type { WhenceClues } from '../../../src/analysis/whence/whence.ts'
 
 const time = 'Tue, 3 Nov 2026 08:15:00 +0000'
 

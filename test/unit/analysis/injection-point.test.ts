@@ -123,7 +123,7 @@ test('a learned relay is passed, but believed less than a given one', async () =
   expect(origin?.why.join(' ')).toContain('brought nearly all that the reporter reported so far')
 })
 
-test('where nobody looks names up, a peer of the same domain is most likely one of its machines', async () => {
+test('where nobody looks names up, a peer of the same domain is a doubtful friend', async () => {
   const inner =
     'from mx.example.net (198.51.100.9) by mbx.example.net with Microsoft SMTP Server id 1'
   const entry = 'from foo.example.com (192.0.2.7) by mx.example.net with Microsoft SMTP Server id 2'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseImport, progressOn } from '../../../src/commands/import-networks.ts'
+import { parseImport, progressOn } from '../../../src/commands/networks/import-networks.ts'
 
 test('a terminal sees one line that moves, a file a line each 100,000 ranges', () => {
   for (const isTTY of [true, false]) {

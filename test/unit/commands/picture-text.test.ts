@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { TracedHop } from '../../../src/analysis/trace.ts'
+import type { TracedHop } from '../../../src/analysis/whence/trace.ts'
 import { pictureText } from '../../../src/commands/picture-text.ts'
 
 const hop: TracedHop = {

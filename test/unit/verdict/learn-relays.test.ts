@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { learnRelays, type PastReport, pastReport } from '../../../src/verdict/learn-relays.ts'
-import type { TracedHop } from '../../../src/analysis/trace.ts'
+import type { TracedHop } from '../../../src/analysis/whence/trace.ts'
 
 const DAY_MS = 86_400_000
 const start = Date.parse('2026-11-01T12:00:00Z')

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { TracedHop } from '../../../src/analysis/trace.ts'
+import type { TracedHop } from '../../../src/analysis/whence/trace.ts'
 import { networkSet } from '../../../src/mail/ip.ts'
 import { openCandidates, readAnswer, relayCandidates } from '../../../src/verdict/relay-question.ts'
 

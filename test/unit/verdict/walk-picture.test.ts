@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Origin } from '../../../src/analysis/origin.ts'
-import type { TracedHop } from '../../../src/analysis/trace.ts'
+import type { Origin } from '../../../src/analysis/whence/origin.ts'
+import type { TracedHop } from '../../../src/analysis/whence/trace.ts'
 import { drawWalk, ownReasons, surenessOf } from '../../../src/verdict/walk-picture.ts'
 
 type Sketch = {

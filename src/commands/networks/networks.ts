@@ -1,30 +1,30 @@
 import { parseArgs } from 'node:util'
-import { manualSource, mergeLayers } from '../verdict/network-layers.ts'
+import { manualSource, mergeLayers } from '../../verdict/network-layers.ts'
 import {
   NOBODY,
   type OverrideFields,
   overrideFields,
   readOverride,
-} from '../verdict/network-override.ts'
-import type { App } from '../app.ts'
-import { insertAudit } from '../db/audit-log.ts'
+} from '../../verdict/network-override.ts'
+import type { App } from '../../app.ts'
+import { insertAudit } from '../../db/audit-log.ts'
 import {
   findOverride,
   keepOverride,
   listOverrides,
   removeOverride,
-} from '../db/network-overrides.ts'
+} from '../../db/network-overrides.ts'
 import {
   dropSource,
   type FoundLayer,
   listLayers,
   listSources,
   tidyNetworks,
-} from '../db/networks.ts'
-import { inTransaction } from '../db/pool.ts'
-import { UsageError } from '../errors.ts'
-import { parseBlock } from '../mail/ip-blocks.ts'
-import { parseIp } from '../mail/ip.ts'
+} from '../../db/networks.ts'
+import { inTransaction } from '../../db/pool.ts'
+import { UsageError } from '../../errors.ts'
+import { parseBlock } from '../../mail/ip-blocks.ts'
+import { parseIp } from '../../mail/ip.ts'
 
 /** What `networks` was asked to do. Fields that are not named stay as they are. */
 export type NetworksRequest =

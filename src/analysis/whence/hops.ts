@@ -1,9 +1,9 @@
-import { fieldValues } from '../mail/header.ts'
-import type { HeaderField } from '../mail/header.ts'
-import { parseIp } from '../mail/ip.ts'
-import type { IpAddress } from '../mail/ip.ts'
-import { parseReceived } from '../mail/received.ts'
-import type { ReceivedField } from '../mail/received.ts'
+import { fieldValues } from '../../mail/header.ts'
+import type { HeaderField } from '../../mail/header.ts'
+import { parseIp } from '../../mail/ip.ts'
+import type { IpAddress } from '../../mail/ip.ts'
+import { parseReceived } from '../../mail/received.ts'
+import type { ReceivedField } from '../../mail/received.ts'
 
 /** One Received field on its way through the analysis; index 0 is the topmost, the newest. */
 export type Hop = {

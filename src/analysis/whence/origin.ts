@@ -1,5 +1,5 @@
-import type { Listing } from '../mail/dnsbl.ts'
-import type { SpfFinding } from './dns-findings.ts'
+import type { Listing } from '../../mail/dnsbl.ts'
+import type { SpfFinding } from '../dns-findings.ts'
 import type { Hop } from './hops.ts'
 import type { Walk } from './injection-point.ts'
 

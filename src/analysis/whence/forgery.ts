@@ -1,5 +1,5 @@
-import { parseMailDate } from '../mail/date.ts'
-import { addressScope, parseIp } from '../mail/ip.ts'
+import { parseMailDate } from '../../mail/date.ts'
+import { addressScope, parseIp } from '../../mail/ip.ts'
 import type { Hop } from './hops.ts'
 import { isLinked } from './injection-point.ts'
 import { providerProfiles } from './provider-profiles.ts'

@@ -1,16 +1,16 @@
 import path from 'node:path'
 import { parseArgs } from 'node:util'
-import { manualSource, registrySource } from '../verdict/network-layers.ts'
-import type { App } from '../app.ts'
+import { manualSource, registrySource } from '../../verdict/network-layers.ts'
+import type { App } from '../../app.ts'
 import {
   LAYERS_PER_STATEMENT,
   type NewLayer,
   replaceNetworks,
   tidyNetworks,
-} from '../db/networks.ts'
-import { inTransaction } from '../db/pool.ts'
-import { UsageError } from '../errors.ts'
-import { type TableFormat, tableFormats } from '../mail/ip-tables/detect-format.ts'
+} from '../../db/networks.ts'
+import { inTransaction } from '../../db/pool.ts'
+import { UsageError } from '../../errors.ts'
+import { type TableFormat, tableFormats } from '../../mail/ip-tables/detect-format.ts'
 import { openTable, type OpenTable } from './table-file.ts'
 
 /** How a table is to be imported. */

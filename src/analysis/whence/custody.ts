@@ -1,4 +1,4 @@
-import { addressScope } from '../mail/ip.ts'
+import { addressScope } from '../../mail/ip.ts'
 import type { Hop } from './hops.ts'
 import type { ProviderProfile } from './provider-profiles.ts'
 import { isWrittenBy } from './providers.ts'

@@ -1,5 +1,5 @@
-import { addressScope, isRoutable } from '../mail/ip.ts'
-import type { NetworkSet } from '../mail/ip.ts'
+import { addressScope, isRoutable } from '../../mail/ip.ts'
+import type { NetworkSet } from '../../mail/ip.ts'
 import type { Hop } from './hops.ts'
 import type { ProviderProfile } from './provider-profiles.ts'
 import { houseOf, isBorder, isWrittenBy, providerOfHost, recognizeProvider } from './providers.ts'

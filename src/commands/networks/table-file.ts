@@ -1,13 +1,13 @@
 import { open } from 'node:fs/promises'
 import { pipeline } from 'node:stream'
 import { createGunzip } from 'node:zlib'
-import { reasonOf, UsageError } from '../errors.ts'
-import { csvHeader, csvReader } from '../mail/ip-tables/csv.ts'
-import { readDelegated } from '../mail/ip-tables/delegated.ts'
-import { detectFormat, type TableFormat } from '../mail/ip-tables/detect-format.ts'
-import { readIpToAs } from '../mail/ip-tables/ip-to-as.ts'
-import { readMmdb } from '../mail/ip-tables/mmdb.ts'
-import type { LineReader, LineReading } from '../mail/ip-tables/reading.ts'
+import { reasonOf, UsageError } from '../../errors.ts'
+import { csvHeader, csvReader } from '../../mail/ip-tables/csv.ts'
+import { readDelegated } from '../../mail/ip-tables/delegated.ts'
+import { detectFormat, type TableFormat } from '../../mail/ip-tables/detect-format.ts'
+import { readIpToAs } from '../../mail/ip-tables/ip-to-as.ts'
+import { readMmdb } from '../../mail/ip-tables/mmdb.ts'
+import type { LineReader, LineReading } from '../../mail/ip-tables/reading.ts'
 
 /** One line of a table (or network, where there are no lines), counted from 1. */
 export type Reading = { where: string; reading: LineReading }

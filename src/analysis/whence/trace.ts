@@ -1,4 +1,4 @@
-import { storableText } from '../mail/storable-text.ts'
+import { storableText } from '../../mail/storable-text.ts'
 import type { Custody } from './custody.ts'
 import { suspicionsOf } from './forgery.ts'
 import type { Note } from './forgery.ts'

@@ -1,5 +1,5 @@
-import { networkSet } from '../mail/ip.ts'
-import type { NetworkSet } from '../mail/ip.ts'
+import { networkSet } from '../../mail/ip.ts'
+import type { NetworkSet } from '../../mail/ip.ts'
 
 /** How a mailbox provider's own machines can be told from strangers. */
 export type ProviderProfile = {
@@ -14,7 +14,7 @@ export type ProviderProfile = {
   relays: NetworkSet
   /** Addresses it sends from to others: to itself too, where one customer writes to another. */
   outbound: NetworkSet
-  /** Ends of the names of the machines it sends from, believed where the receiver looked them up. */
+  /** Ends of the names of its senders, believed where the receiver looked them up. */
   outboundHosts: readonly string[]
   /** The field in which it names the customer for whom it handed a message on, in lower case. */
   tenantField?: string

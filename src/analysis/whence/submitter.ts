@@ -1,6 +1,6 @@
-import { fieldValue } from '../mail/header.ts'
-import type { HeaderField } from '../mail/header.ts'
-import { isRoutable, parseIp } from '../mail/ip.ts'
+import { fieldValue } from '../../mail/header.ts'
+import type { HeaderField } from '../../mail/header.ts'
+import { isRoutable, parseIp } from '../../mail/ip.ts'
 import type { Custody } from './custody.ts'
 import type { Hop } from './hops.ts'
 
