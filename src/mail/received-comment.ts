@@ -24,7 +24,7 @@ const nothing: PeerRemark = {}
  * `HELO x`, `user@ip`, `account user`, `?IPv6:…?`, or the address alone. Linear, bounded.
  */
 export function readPeerRemark(comment: string): PeerRemark {
-  return isAboutTls(comment) ? nothing : (usualRemark(comment) ?? anyRemark(comment))
+  return isAboutLine(comment) ? nothing : (usualRemark(comment) ?? anyRemark(comment))
 }
 
 /** An address as it stands in a comment or a word: bare, bracketed, with a port behind it. */
@@ -72,8 +72,20 @@ function portSeparator(text: string): number {
   return text.length < 22 && text.split('.').length === 5 ? text.lastIndexOf('.') : -1
 }
 
-function isAboutTls(comment: string): boolean {
-  return comment.startsWith('using ') || comment.startsWith('version=')
+/** What says how the line is encrypted, or what software wrote it, names nobody. */
+function isAboutLine(comment: string): boolean {
+  switch (comment.charCodeAt(0)) {
+    case 0x45:
+      return comment.startsWith('Exim ')
+    case 0x50:
+      return comment === 'Postfix'
+    case 0x75:
+      return comment.startsWith('using ')
+    case 0x76:
+      return comment.startsWith('version=')
+    default:
+      return false
+  }
 }
 
 /** Nearly all comments: an address alone, or a name and an address in brackets behind it. */

@@ -96,12 +96,23 @@ function readBy(words: readonly string[], comments: readonly string[]): Received
   const by: ReceivedField['by'] = {}
   const head = words[0]
   const literal = head === undefined ? undefined : readLiteral(head)
-  const noted = comments.map(readPeerRemark).find((remark) => remark.ip !== undefined)
-  const ip = literal?.ip ?? noted?.ip ?? words.slice(1, 2).map(readLiteral)[0]?.ip
+  const ip = literal?.ip ?? notedIp(comments) ?? readLiteral(words[1] ?? '')?.ip
   if (ip !== undefined) by.ip = ip
-  const name = head === undefined || literal ? undefined : knownName(head.replace(/,$/, ''))
+  const name = head === undefined || literal ? undefined : knownName(withoutComma(head))
   if (name !== undefined) by.host = clip(name)
   return by
+}
+
+function notedIp(comments: readonly string[]): string | undefined {
+  for (const comment of comments) {
+    const { ip } = readPeerRemark(comment)
+    if (ip !== undefined) return ip
+  }
+  return undefined
+}
+
+function withoutComma(text: string): string {
+  return text.endsWith(',') ? text.slice(0, -1) : text
 }
 
 function envelopeFromOf(comments: readonly string[]): string | undefined {
