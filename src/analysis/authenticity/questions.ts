@@ -2,6 +2,7 @@ import { domainOf } from '../../mail/address.ts'
 import { fieldValue, parseHeader } from '../../mail/header.ts'
 import type { Header } from '../../mail/header.ts'
 import { networkSet } from '../../mail/ip.ts'
+import { storableText } from '../../mail/storable-text.ts'
 import type { AnalysisOptions } from '../analyze.ts'
 import { followFilter } from '../front-filter.ts'
 import { readHops } from '../hops.ts'
@@ -34,6 +35,7 @@ export type DnsQuestions = {
 
 /** Whatever stands further down is not asked for: the names of 256 KB are more than enough. */
 const headerBytesMax = 256 * 1024
+const domainCharsMax = 253
 
 /** What must be known of a message before it is analyzed. Cheap: it reads the header only. */
 export function questionsOf(raw: Buffer, options: AnalysisOptions): DnsQuestions {
@@ -65,9 +67,10 @@ function questionsOfHeader({ fields }: Header, options: AnalysisOptions): DnsQue
   }
 }
 
-/** The domain SPF judges: that of the return path, or the HELO name. */
+/** The domain SPF judges, in lower case: that of the return path, or the HELO name. */
 export function spfDomain({ mailFrom, helo }: SpfQuestion): string | undefined {
-  return domainOf(mailFrom) ?? helo
+  const domain = domainOf(mailFrom) ?? helo
+  return domain === undefined ? undefined : storableText(domain.toLowerCase(), domainCharsMax)
 }
 
 function spfQuestion(entry: Hop, mailFrom: string): SpfQuestion | undefined {
