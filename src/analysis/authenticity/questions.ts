@@ -1,6 +1,7 @@
 import { domainOf } from '../../mail/address.ts'
 import { fieldValue, parseHeader } from '../../mail/header.ts'
 import type { Header } from '../../mail/header.ts'
+import { storableText } from '../../mail/storable-text.ts'
 import type { AnalysisOptions } from '../analyze.ts'
 import { readHops } from '../whence/hops.ts'
 import type { Hop } from '../whence/hops.ts'
@@ -32,6 +33,7 @@ export type DnsQuestions = {
 
 /** Whatever stands further down is not asked for: the names of 256 KB are more than enough. */
 const headerBytesMax = 256 * 1024
+const domainCharsMax = 253
 
 /** What must be known of a message before it is analyzed. Cheap: it reads the header only. */
 export function questionsOf(raw: Buffer, options: AnalysisOptions): DnsQuestions {
@@ -62,9 +64,10 @@ function questionsOfHeader({ fields }: Header, options: AnalysisOptions): DnsQue
   }
 }
 
-/** The domain SPF judges: that of the return path, or the HELO name. */
+/** The domain SPF judges, in lower case: that of the return path, or the HELO name. */
 export function spfDomain({ mailFrom, helo }: SpfQuestion): string | undefined {
-  return domainOf(mailFrom) ?? helo
+  const domain = domainOf(mailFrom) ?? helo
+  return domain === undefined ? undefined : storableText(domain.toLowerCase(), domainCharsMax)
 }
 
 function spfQuestion(entry: Hop, mailFrom: string): SpfQuestion | undefined {

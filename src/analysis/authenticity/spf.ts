@@ -7,7 +7,6 @@ import { spfDomain } from './questions.ts'
 import type { SpfQuestion } from './questions.ts'
 
 const dnsTypes = ['A', 'AAAA', 'MX', 'PTR', 'TXT'] as const
-const domainCharsMax = 253
 
 /**
  * Judges by SPF (RFC 7208 §4), with its limits: ten terms that ask the DNS, two answers that are
@@ -28,11 +27,7 @@ export async function checkSpf(
     resolver: (name, type) => ask(resolve, name, type) as Promise<string[][]>,
     strict: true,
   })
-  return {
-    ip: question.ip,
-    result: resultOf(status.result),
-    domain: domain.toLowerCase().slice(0, domainCharsMax),
-  }
+  return { ip: question.ip, result: resultOf(status.result), domain }
 }
 
 async function ask(resolve: Resolve, name: string, type: string): Promise<LibraryAnswer | Mx[]> {

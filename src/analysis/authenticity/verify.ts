@@ -94,24 +94,24 @@ function bodyOf(raw: Buffer, { bodyOffset, lineEnd }: Header, canon: 'relaxed' |
   let hasSpace = false
   for (let at = bodyOffset; at < raw.length; at++) {
     const byte = raw[at] ?? 0
-    if (isRelaxed && (byte === space || byte === tab)) {
-      hasSpace = true
-      continue
-    }
-    const isEnd =
-      lineEnd === 'cr' ? byte === cr : byte === lf || (byte === cr && raw[at + 1] === lf)
-    if (hasSpace && !isEnd) out[length++] = space
-    hasSpace = false
-    if (!isEnd) {
-      out[length++] = byte
-      continue
-    }
+    const isSpace = isRelaxed && (byte === space || byte === tab)
+    // Nearly all bytes are above these, and need no more than one look.
+    const isEnd = byte < space && isLineEnd(raw, at, lineEnd)
+    if (hasSpace && !isSpace && !isEnd) out[length++] = space
+    hasSpace = isSpace
+    if (!isSpace && !isEnd) out[length++] = byte
+    if (!isEnd) continue
     out[length++] = cr
     out[length++] = lf
     if (byte === cr && lineEnd === 'lf') at++
   }
   if (hasSpace) out[length++] = space
   return out.subarray(0, length)
+}
+
+function isLineEnd(raw: Buffer, at: number, lineEnd: Header['lineEnd']): boolean {
+  if (lineEnd === 'cr') return raw[at] === cr
+  return raw[at] === lf || (raw[at] === cr && raw[at + 1] === lf)
 }
 
 function room(bytes: number): Buffer {

@@ -213,6 +213,15 @@ test.for<[string, string | RegExp, string, string]>([
   expect(found?.why).toContain(reason)
 })
 
+test('messages that are judged at the same time do not disturb each other', async () => {
+  const canons = ['relaxed/relaxed', 'simple/simple', 'relaxed/simple', 'relaxed/relaxed']
+  const made = await Promise.all(
+    canons.map((canonicalization, index) => sign({ canonicalization }, `m${index}`)),
+  )
+  const found = await Promise.all(made.map((raw) => dkim(raw)))
+  expect(found.flat().map(({ result }) => result)).toEqual(['pass', 'pass', 'pass', 'pass'])
+})
+
 test('a dead DNS leaves everything unknown, and nothing throws', async () => {
   const found = await authenticated(good, deadDns)
   expect(found.dkim).toMatchObject([{ result: 'temperror' }])
