@@ -17,14 +17,13 @@ const CLOCK_SKEW_MS = 60 * 60 * 1000
 export type Neighbors = { above: Hop; below: Hop | undefined }
 
 /**
- * What is odd about a line, given its neighbors and the houses (registered domains) that the
- * message names as its author, return path and Message-ID. Only what no honest machine writes is
- * proof; the rest are notes for a person.
+ * What is odd about a line, given its neighbors and the houses (registered domains) of the author.
+ * Only what no honest machine writes is proof; the rest are notes for a person.
  */
 export function suspicionsOf(
   hop: Hop,
   { above, below }: Neighbors,
-  authorHouses: ReadonlySet<string>,
+  isHouseOfAuthor: (house: string) => boolean,
 ): Suspicion[] {
   const found = [...oddities(above, hop)]
   if (isSameWriter(above, hop)) return found
@@ -36,7 +35,7 @@ export function suspicionsOf(
     const text = 'Its writer is not the machine that the line above names.'
     found.push(oddity('broken-chain', text))
   }
-  const proof = proofOf(hop, below, authorHouses)
+  const proof = proofOf(hop, below, isHouseOfAuthor)
   if (proof) found.push({ note: proof, isProof: true })
   return found
 }
@@ -61,7 +60,7 @@ function* oddities(above: Hop, hop: Hop): Generator<Suspicion> {
 function proofOf(
   hop: Hop,
   below: Hop | undefined,
-  authorHouses: ReadonlySet<string>,
+  isHouseOfAuthor: (house: string) => boolean,
 ): Note | undefined {
   const { field, byHost } = hop
   if (!field) return undefined
@@ -78,7 +77,7 @@ function proofOf(
     return { name: 'foreign-protocol', text }
   }
   const house = houseOf(byHost)
-  if (house === undefined || authorHouses.has(house) || !lacksIdentifier(hop)) return undefined
+  if (house === undefined || isHouseOfAuthor(house) || !lacksIdentifier(hop)) return undefined
   if (below?.field?.id !== undefined && isSameWriter(hop, below)) return undefined
   const text = 'It has no identifier, and its writer has nothing to do with this message.'
   return { name: 'no-identifier', text }

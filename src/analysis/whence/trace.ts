@@ -36,8 +36,8 @@ export type Traced = {
   walk: Walk
   /** How the lines of the sending provider go, where we know that provider. */
   custody: Custody | undefined
-  /** Registered domains of the author, the return path and the Message-ID. */
-  authorHouses: ReadonlySet<string>
+  /** Whether a registered domain is one of the author's: of the return path or Message-ID too. */
+  isHouseOfAuthor: (house: string) => boolean
 }
 
 /** Marks every hop with its trust, why, and what is odd about those below the injection point. */
@@ -53,7 +53,7 @@ export function traceHops(hops: readonly Hop[], traced: Traced): TracedHop[] {
       return describe(hop, trustAbove(hop, walk), walk.passed[index] ?? null, notes)
     }
     if (index <= believedTo) return describe(hop, 'believed', believedBecause(custody), notes)
-    const suspicions = suspicionsOf(hop, { above, below: hops[index + 1] }, traced.authorHouses)
+    const suspicions = suspicionsOf(hop, { above, below: hops[index + 1] }, traced.isHouseOfAuthor)
     notes.push(...suspicions.map(({ note }) => note))
     if (isForged && notes.length === 0) notes.push(belowInvented)
     isForged ||= suspicions.some(({ isProof }) => isProof)

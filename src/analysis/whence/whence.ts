@@ -59,7 +59,7 @@ export function findWhence(
     listings: clues.dns?.listings ?? [],
   })
   return {
-    hops: traceHops(hops, { walk, custody, authorHouses: authorHousesOf(fields) }),
+    hops: traceHops(hops, { walk, custody, isHouseOfAuthor: houseChecker(fields) }),
     origin,
     originObstacle: origin ? null : (walk.obstacle ?? null),
     submitter: custody && walk.entry ? submitter(walk.entry, custody, fields, clues) : null,
@@ -107,6 +107,12 @@ function isTraceOnTop(fields: readonly HeaderField[]): boolean {
     if (authorKeys.has(key)) return false
   }
   return true
+}
+
+/** Whether a registered domain is that of an author, read when somebody asks. */
+function houseChecker(fields: readonly HeaderField[]): (house: string) => boolean {
+  let houses: Set<string> | undefined
+  return (house) => (houses ??= authorHousesOf(fields)).has(house)
 }
 
 function authorHousesOf(fields: readonly HeaderField[]): Set<string> {
