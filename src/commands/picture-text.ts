@@ -5,6 +5,7 @@ import { shownLine } from '../http/shown-text.ts'
 import {
   drawWalk,
   ownReasons,
+  percentOf,
   type Station,
   type StationRole,
   surenessOf,
@@ -96,14 +97,13 @@ function details(station: Station, hop: TracedHop | undefined, found: Pictured):
   const also = aliases.length > 0 ? [`also calls itself ${aliases.join(', ')}`] : []
   const submitted = isSubmitter ? ['the machine from which the message was submitted'] : []
   if (role !== 'origin' || !origin) return [...also, ...because, ...submitted, ...odd].map(clean)
-  const percent = Math.min(Math.round(origin.confidence * 100), origin.confidence < 1 ? 99 : 100)
   const behind = submitter
     ? [`behind it, according to its provider: ${submitter.ip}. ${submitter.how}`]
     : []
   return [
     ...also,
     ...(network === undefined ? [] : [`network: ${network}`]),
-    `${sure[surenessOf(origin.confidence)]} (${percent} %), because`,
+    `${sure[surenessOf(origin.confidence)]} (${percentOf(origin.confidence)} %), because`,
     ...ownReasons(found).map((why) => `· ${why}`),
     ...behind,
     ...odd,

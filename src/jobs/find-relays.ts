@@ -11,6 +11,8 @@ export type ReportRelays = {
   options: Required<Pick<AnalysisOptions, 'trustedRelays' | 'learnedRelays' | 'reporterAddresses'>>
   /** What the reporter said of machines, in favor and against. */
   said: { mine: NetworkSet; notMine: NetworkSet }
+  /** Another text as soon as anything else is known. */
+  edition: string
 }
 
 /** The relays of each of the reports, by the id of the report. */
@@ -40,6 +42,9 @@ export async function findRelays(
             reporterAddresses: address === undefined ? [] : [address.toLowerCase()],
           },
           said: { mine: networkSet(set), notMine: networkSet(known('refused')) },
+          edition: ['set', 'learned', 'refused']
+            .map((how) => `${how} ${known(how).toSorted().join(' ')}`)
+            .join(', '),
         },
       ] as const
     }),
@@ -48,6 +53,7 @@ export async function findRelays(
   const none: ReportRelays = {
     options: { trustedRelays: [], learnedRelays: [], reporterAddresses: [] },
     said: { mine: nothing, notMine: nothing },
+    edition: '',
   }
   return (id) => found.get(id) ?? none
 }

@@ -50,6 +50,11 @@ export function surenessOf(confidence: number): Sureness {
   return confidence >= FAIRLY_SURE_MIN ? 'fairly' : 'not'
 }
 
+/** A confidence as people read it; what is not certain is never shown as 100 %. */
+export function percentOf(confidence: number): number {
+  return Math.min(Math.round(confidence * 100), confidence < 1 ? 99 : 100)
+}
+
 /** The reasons for an origin that do not already stand beside a line that was passed over. */
 export function ownReasons({ hops, origin }: Pick<Analysis, 'hops' | 'origin'>): string[] {
   const told = new Set(hops.map(({ because }) => because))
