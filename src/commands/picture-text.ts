@@ -94,7 +94,7 @@ function details(station: Station, hop: TracedHop | undefined, found: Pictured):
   const { role, aliases, isSubmitter, notes } = station
   const odd = notes.map(({ text }) => `! ${text}`)
   const because = hop?.because ? [hop.because] : []
-  const also = aliases.length > 0 ? [`also calls itself ${aliases.join(', ')}`] : []
+  const also = aliases.length > 0 ? [`calls itself ${aliases.join(', ')}`] : []
   const submitted = isSubmitter ? ['the machine from which the message was submitted'] : []
   if (role !== 'origin' || !origin) return [...also, ...because, ...submitted, ...odd].map(clean)
   const behind = submitter

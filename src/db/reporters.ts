@@ -75,8 +75,8 @@ export async function listReporterEmails(
 
 /**
  * Holds reporters until the transaction ends: `change` keeps out everybody who holds them,
- * `keep-still` only those who change. Held is what belongs to them as a whole, such as what is known
- * of their relays; reports come in all the while.
+ * `keep-still` only those who change. Held is what belongs to them as a whole, such as what is
+ * known of their relays; reports come in all the while.
  */
 export async function holdReporters(
   tx: Db,

@@ -150,7 +150,7 @@ export const en = {
       forged: 'Cannot be true',
     },
     unnamed: 'a machine without a name',
-    alias: 'It also calls itself',
+    alias: 'It calls itself',
     network: 'Its network:',
     sure: {
       very: 'We are very sure',

@@ -162,7 +162,7 @@ export const fr: Words = {
       forged: 'Ne peut pas être vrai',
     },
     unnamed: 'une machine sans nom',
-    alias: 'Elle se nomme aussi',
+    alias: 'Elle se nomme',
     network: 'Son réseau\u00a0:',
     sure: {
       very: 'Nous en sommes très sûrs',
@@ -187,8 +187,8 @@ export const fr: Words = {
     claimed: 'est nommée plus bas\u00a0; un inconnu a pu l’inventer',
     callsItself: 'se nomme elle-même',
     internal:
-      'Son adresse est celle d’un réseau interne\u00a0: elle n’est à vous que si aucune passerelle ' +
-      'ne se trouve entre cette machine et Internet.',
+      'Son adresse est celle d’un réseau interne\u00a0: elle n’est à vous que si aucune ' +
+      'passerelle ne se trouve entre cette machine et Internet.',
     mine: 'Celles que j’ai choisies sont à moi',
     none: 'Aucune de celles-ci',
     unknown: 'Je ne sais pas',

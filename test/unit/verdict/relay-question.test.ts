@@ -119,7 +119,7 @@ test.for([
   expect(relayCandidates([hop])).toMatchObject([expected])
 })
 
-test('what the reporter says matters for every address down to the last machine in question', () => {
+test('what the reporter says matters for each address down to the last one in question', () => {
   const hops = [
     line(0, '192.0.2.1', 'trusted'),
     line(1, '192.0.2.2', 'injection'),
