@@ -223,9 +223,9 @@ export const fr: Words = {
     refuseOf: (cidr) => `${cidr} n’est pas à moi`,
     add: 'Ajouter un serveur',
     addHelp:
-      'Une adresse, ou un bloc comme 192.0.2.0/24. Une adresse de réseau interne, comme 10.0.0.5, ' +
-      'seulement si aucune passerelle ne se trouve entre cette machine et Internet\u00a0: sinon, ' +
-      'des inconnus viennent aussi de cette adresse.',
+      'Une adresse, ou un bloc comme 192.0.2.0/24. Une adresse de réseau interne, comme ' +
+      '10.0.0.5, seulement si aucune passerelle ne se trouve entre cette machine et ' +
+      'Internet\u00a0: sinon, des inconnus viennent aussi de cette adresse.',
     addSubmit: 'Ajouter',
     refusals: {
       unreadable: 'Ce n’est ni une adresse ni un bloc d’adresses.',
