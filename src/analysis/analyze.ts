@@ -12,11 +12,14 @@ import { exceedsLimits } from '../mail/structure.ts'
 import { describeAttachments } from './attachments.ts'
 import type { Attachment } from './attachments.ts'
 import type { DnsFindings } from './dns-findings.ts'
+import type { Fingerprints } from './fingerprints/fingerprints-of.ts'
 import { findLinks } from './links.ts'
 import type { Link } from './links.ts'
 import type { Origin } from './origin.ts'
 import { readBounce, readFeedback } from './returned-mail.ts'
 import type { Bounce, Feedback } from './returned-mail.ts'
+import type { Shingle } from './shingles/shingle-list.ts'
+import { takeApart } from './shingles/take-apart.ts'
 import { withoutStamps } from './stamps.ts'
 import type { Submitter } from './submitter.ts'
 import type { TracedHop } from './trace.ts'
@@ -40,8 +43,8 @@ export type Analysis = {
   authentication: Record<string, unknown> | null
   links: Link[]
   attachments: Attachment[]
-  fingerprints: Record<string, string>
-  shingles: { type: number; name: string; hash: string }[] | null
+  fingerprints: Fingerprints
+  shingles: Shingle[]
   marketer: Record<string, unknown> | null
   unsubscribe: Unsubscribe | null
   bounce: Bounce | null
@@ -77,6 +80,9 @@ export async function analyzeMessage(raw: Buffer, options: AnalysisOptions): Pro
   const body = isBomb ? emptyBody : ((await parseBody(raw, header)) ?? emptyBody)
   const bounce = isBomb ? null : readBounce(raw, fields)
   const feedback = isBomb ? null : readFeedback(raw)
+  const links = findLinks(body)
+  const attachments = describeAttachments(body.attachments)
+  const way = { hops, origin, submitter }
   return {
     bytes: raw.length,
     sha256: hash('sha256', raw, 'hex'),
@@ -87,10 +93,9 @@ export async function analyzeMessage(raw: Buffer, options: AnalysisOptions): Pro
     originObstacle,
     submitter,
     authentication: null,
-    links: findLinks(body),
-    attachments: describeAttachments(body.attachments),
-    fingerprints: {},
-    shingles: null,
+    links,
+    attachments,
+    ...takeApart({ ...way, fields, body, links, attachments, signers: [] }),
     marketer: null,
     unsubscribe: parseListUnsubscribe(fields),
     bounce,

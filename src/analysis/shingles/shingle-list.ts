@@ -1,0 +1,96 @@
+import { hexOf, shingleHash } from './hash.ts'
+import { pairTypes } from './pair-types.ts'
+import type { PairType } from './pair-types.ts'
+import { pieceTypes } from './piece-types.ts'
+import type { PieceName } from './piece-types.ts'
+
+/** One normalized piece of a message, or a pair of pieces, as it is counted. */
+export type Shingle = {
+  /** Number of its type. */
+  type: number
+  name: string
+  /** 64 bits, unsigned, as 16 hexadecimal digits. */
+  hash: string
+  /** Only for pairs: the hash of the counted piece, whose unique rises when the pair is new. */
+  of?: string
+}
+
+/** More than this no message has. */
+export const shinglesMax = 300
+
+/** How many of one type are kept, where it is not the usual number. */
+const typeMax: Partial<Record<PieceName, number>> = {
+  link: 16,
+  'link-path': 16,
+  paragraph: 10,
+  sentence: 12,
+  words: 16,
+  'unusual-field': 12,
+}
+const usualMax = 8
+/** What room is kept for pairs. */
+const pairsMax = 70
+/** Of one kind of pair: what is counted, and with how many others. */
+const pairedMax = 4
+
+/** Gathers the shingles of a message: each once, a few of each type, at most 300 in all. */
+export class ShingleList {
+  readonly #shingles = new Map<string, Shingle>()
+  readonly #byName = new Map<string, string[]>()
+  #max: number
+
+  constructor() {
+    this.#max = shinglesMax
+  }
+
+  /** Adds a piece as it is; empty ones are none. */
+  add(name: PieceName, piece: string | null | undefined): void {
+    if (piece === null || piece === undefined || piece === '') return
+    const known = this.#byName.get(name)
+    if (known && known.length >= (typeMax[name] ?? usualMax)) return
+    if (this.#shingles.size >= this.#max) return
+    const { number } = pieceTypes[name]
+    const key = `${number}\0${piece}`
+    if (this.#shingles.has(key)) return
+    const hash = hexOf(shingleHash(number, piece))
+    this.#shingles.set(key, { type: number, name, hash })
+    if (known) known.push(hash)
+    else this.#byName.set(name, [hash])
+  }
+
+  /** Adds the pairs of all pieces gathered so far. */
+  addPairs(): void {
+    for (const shingle of pairsOf(this.#byName, pairTypes)) {
+      if (this.#shingles.size >= this.#max) return
+      this.#shingles.set(`${shingle.type}\0${shingle.hash}`, shingle)
+    }
+  }
+
+  all(): Shingle[] {
+    return [...this.#shingles.values()]
+  }
+}
+
+/** The pairs that can be made of pieces: `byName` has their hashes. */
+export function pairsOf(
+  byName: ReadonlyMap<string, readonly string[]>,
+  types: readonly PairType[],
+): Shingle[] {
+  const pairs: Shingle[] = []
+  for (const { number, name, counted, unique } of types) {
+    const others = byName.get(unique)
+    if (!others) continue
+    for (const of of byName.get(counted)?.slice(0, pairedMax) ?? []) {
+      for (const other of others.slice(0, pairedMax)) {
+        if (pairs.length >= pairsMax) return pairs
+        pairs.push({ type: number, name, hash: pairHash(number, of, other), of })
+      }
+    }
+  }
+  return pairs
+}
+
+/** A pair is hashed like a piece: the two hashes in hexadecimal with a blank between them. */
+function pairHash(type: number, of: string, other: string): string {
+  return hexOf(shingleHash(type, `${of} ${other}`))
+}
