@@ -71,7 +71,10 @@ function readTable(table: string): Map<string, string> {
     if (source === undefined || target === undefined || source.includes(' ')) continue
     const written = fromHex(source)
     const seen = fromHex(target)
-    const letter = seen === 'rn' ? 'm' : /^[A-Za-z]$/.test(seen) ? seen.toLowerCase() : undefined
+    // Unicode takes I and l for one letter; what is a capital is an I.
+    const isI = seen === 'l' && /^[\p{Lu}\p{Script=Lisu}]$/u.test(written)
+    const whole = isI ? 'i' : seen === 'rn' ? 'm' : seen
+    const letter = /^[A-Za-z]$/.test(whole) ? whole.toLowerCase() : undefined
     if (letter === undefined || written <= '\x7f' || !/^[\p{L}\p{N}]$/u.test(written)) continue
     // What the scripts call a digit stays one: a look-alike of 0 is no O.
     if (/^\p{Nd}$/u.test(written)) continue

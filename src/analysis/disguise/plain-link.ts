@@ -1,6 +1,6 @@
 import { registrableDomain } from '../../mail/domain.ts'
 import { carriedTarget, redirectTarget } from './redirectors.ts'
-import { withoutMarks } from './plain-text.ts'
+import { withoutInvisible } from './plain-text.ts'
 
 /** A link without its disguise. */
 export type PlainLink = {
@@ -65,7 +65,7 @@ function isPlain(written: string): boolean {
 }
 
 function undisguised(written: string): string {
-  return withoutMarks(written.trim())
+  return withoutInvisible(written.trim())
     .replaceAll('\\', '/')
     .replaceAll(/\s*[[({]\s*(?:\.|dot|punkt|punto|point)\s*[\])}]\s*/gi, '.')
     .replaceAll(/[。．｡]/g, '.')

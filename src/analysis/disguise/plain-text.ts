@@ -17,8 +17,12 @@ export type PlainText = {
  * own. At most `wordsMax` words of the first 65,536 characters; linear.
  */
 export function plainText(text: string, wordsMax: number): PlainText {
-  const scanner = new Scanner(withoutMarks(text.slice(0, textCharsMax)), wordsMax)
-  return scanner.scan()
+  return wordsOf(withoutMarks(text.slice(0, textCharsMax)), wordsMax)
+}
+
+/** The same of a text that `withoutMarks` gave. */
+export function wordsOf(text: string, wordsMax: number): PlainText {
+  return new Scanner(text, wordsMax).scan()
 }
 
 /** The same as one line: the words with blanks between them. */
@@ -34,13 +38,21 @@ const addressCharsMax = 300
 /** Shorter runs of single letters are initials and enumerations. */
 const gappedLettersMin = 4
 
-/** Marks of accents, characters that show nothing, and selectors of variants. */
+/** Characters that show nothing, and selectors of variants. */
+const invisible =
+  /[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]+/gu
+/** The same, and marks of accents. */
 const marks =
   /[\u00ad\u0300-\u036f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u1ab0-\u1aff\u1dc0-\u1dff\u200b-\u200f\u202a-\u202e\u2060-\u206f\u20d0-\u20ff\u2800\u3164\ufe00-\ufe0f\ufe20-\ufe2f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]+/gu
 
 /** Compatibility forms folded, and what shows nothing left out. */
 export function withoutMarks(text: string): string {
   return /[^\0-\x7f]/.test(text) ? text.normalize('NFKD').replace(marks, '') : text
+}
+
+/** The same with accents, which tell names of hosts apart. */
+export function withoutInvisible(text: string): string {
+  return /[^\0-\x7f]/.test(text) ? text.normalize('NFKC').replace(invisible, '') : text
 }
 
 /** Walks once over a text. `start` is where the word begun now stands, or -1. */

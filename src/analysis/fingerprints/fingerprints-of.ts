@@ -1,6 +1,5 @@
 import type { Attachment } from '../attachments.ts'
 import type { BodyView } from '../pieces/body-view.ts'
-import { wordHashes } from '../pieces/word-hashes.ts'
 import { hexOf, textHash } from '../shingles/hash.ts'
 import type { Shingle } from '../shingles/shingle-list.ts'
 import { minHash, signatureBytes } from './min-hash.ts'
@@ -25,7 +24,7 @@ export type Fingerprints = {
 
 /** Of fewer words nothing can be said but whether they are the same. */
 const nearWordsMin = 20
-const nearWordsMax = 1000
+const nearWordsMax = 500
 const headWords = 40
 const headBytes = 16
 /** Smaller files are pixels, dots and empty parts. */
@@ -33,7 +32,7 @@ const fileBytesMin = 1000
 
 /** The fingerprints of a message: of its body, its files and the shingles made of them. */
 export function fingerprintsOf(
-  { shown }: BodyView,
+  { shown, hashes }: BodyView,
   attachments: readonly Attachment[],
   shingles: readonly Shingle[],
 ): Fingerprints {
@@ -45,8 +44,7 @@ export function fingerprintsOf(
   }
   add('text', hashOf('text'))
   if (words.length >= nearWordsMin) {
-    const hashes = wordHashes(words.slice(0, nearWordsMax))
-    add('near', hexOfBytes(minHash(hashes, signatureBytes)))
+    add('near', hexOfBytes(minHash(hashes.subarray(0, nearWordsMax), signatureBytes)))
     add('head', hexOfBytes(minHash(hashes.subarray(0, headWords), headBytes)))
   }
   add('html', hashOf('html-structure'))

@@ -1,8 +1,9 @@
 import type { MessageBody } from '../../mail/body.ts'
-import { plainText, withoutMarks } from '../disguise/plain-text.ts'
+import { plainText, withoutMarks, wordsOf } from '../disguise/plain-text.ts'
 import type { PlainText } from '../disguise/plain-text.ts'
 import { htmlView } from './html-view.ts'
 import type { HtmlView } from './html-view.ts'
+import { wordHashes } from './word-hashes.ts'
 
 /** The body of a message as its reader sees it; read once for all who ask. */
 export type BodyView = {
@@ -13,12 +14,15 @@ export type BodyView = {
   text: string
   /** Its words. */
   shown: PlainText
+  /** A hash of each of them, see `wordHashes`. */
+  hashes: Int32Array
   /** The words of the text/plain part, where the HTML part is shown instead. */
   hidden: PlainText | undefined
 }
 
 const textCharsMax = 64 * 1024
 const wordsMax = 4000
+const hiddenWordsMax = 500
 /** With fewer words the HTML part is a picture, and programs that cannot show it show the text. */
 const shownWordsMin = 4
 
@@ -27,7 +31,7 @@ export function viewBody({ text, html }: Pick<MessageBody, 'text' | 'html'>): Bo
   const view = htmlView(html)
   const ofHtml = viewText(view.text)
   if (html !== '' && (ofHtml.shown.words.length >= shownWordsMin || text.trim() === '')) {
-    const hidden = text === '' ? undefined : plainText(text, wordsMax)
+    const hidden = text === '' ? undefined : plainText(text, hiddenWordsMax)
     return { html: view, ...ofHtml, hidden }
   }
   return { html: view, ...viewText(text), hidden: undefined }
@@ -36,5 +40,6 @@ export function viewBody({ text, html }: Pick<MessageBody, 'text' | 'html'>): Bo
 function viewText(whole: string) {
   const written = whole.slice(0, textCharsMax)
   const text = withoutMarks(written)
-  return { written, text, shown: plainText(text, wordsMax) }
+  const shown = wordsOf(text, wordsMax)
+  return { written, text, shown, hashes: wordHashes(shown.words) }
 }

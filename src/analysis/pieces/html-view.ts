@@ -35,7 +35,7 @@ const blocks = new Set(
   ).split(' '),
 )
 /** Elements whose content nobody sees. */
-const unseen = new Set(['style', 'script', 'title', 'noscript', 'template'])
+const unseen = new Set(['style', 'script', 'title', 'template'])
 
 function emptyView(): HtmlView {
   return { text: '', tags: [], title: '', images: [], comments: [], styleSheet: '' }
@@ -128,7 +128,7 @@ class Reader {
   /** Passes over an element that is not shown; answers where its closing tag begins. */
   #unseen(name: string, from: number): number {
     const html = this.#html
-    let end = from
+    let end = from - 1
     do end = html.indexOf('</', end + 1)
     while (end >= 0 && html.slice(end + 2, end + 2 + name.length).toLowerCase() !== name)
     const content = html.slice(from, end < 0 ? html.length : end)

@@ -1,17 +1,23 @@
+import { withoutInvisible } from '../disguise/plain-text.ts'
+
 /**
  * The addresses in a text that no program takes for a link but a person does: `hxxp://`, `[.]`,
- * blanks after the scheme, wide characters and invisible ones. At most 20. Linear. `text` without
- * marks, `written` as it was.
+ * blanks after the scheme, wide characters and invisible ones. At most 20. Linear.
  */
-export function findWrittenLinks(text: string, written: string): string[] {
-  const isMarked = text !== written
-  if (!isMarked && !telltale.test(text)) return []
+export function findWrittenLinks(written: string): string[] {
+  const text = withoutInvisible(written)
   const found = new Set<string>()
-  let count = 0
-  for (const [link] of text.matchAll(isMarked ? anyLink : disguised)) {
-    found.add(link.replace(/[.,;:!?)\]}*_]+$/, ''))
-    if (found.size >= linksMax || ++count >= candidatesMax) break
+  const add = (links: Iterable<RegExpExecArray>) => {
+    let count = 0
+    for (const [link] of links) {
+      if (!written.includes(link) || link.search(telltale) >= 0) {
+        found.add(link.replace(/[.,;:!?)\]}*_]+$/, ''))
+      }
+      if (found.size >= linksMax || ++count >= candidatesMax) return
+    }
   }
+  if (telltale.test(text)) add(text.matchAll(disguised))
+  if (text !== written) add(text.matchAll(openly))
   return [...found]
 }
 
@@ -26,7 +32,4 @@ const scheme = String.raw`(?:h(?:xx|\*\*|__)ps?|https?|fxp)\s{0,2}[[({]?\s{0,2}:
 const bare = String.raw`(?<![\w-])(?:[\w-]{1,63}(?:${dot}|\.)){1,6}?[\w-]{1,63}${dot}[a-z]{2,20}(?:\/[^\s<>"']{0,500})?`
 const simple = String.raw`(?<![\w-])[\w-]{1,63}${dot}[\w-]{1,63}(?:\/[^\s<>"']{0,500})?`
 const disguised = new RegExp(`${scheme}${rest}|${bare}|${simple}`, 'gi')
-const anyLink = new RegExp(
-  String.raw`${scheme}${rest}|\bwww\.[^\s<>"'\\]{3,500}|${bare}|${simple}`,
-  'gi',
-)
+const openly = /(?:https?:\/\/|\bwww\.)[^\s<>"'\\]{1,500}/gi

@@ -50,10 +50,9 @@ export class ShingleList {
     if (known && known.length >= (typeMax[name] ?? usualMax)) return
     if (this.#shingles.size >= this.#max) return
     const { number } = pieceTypes[name]
-    const key = `${number}\0${piece}`
-    if (this.#shingles.has(key)) return
     const hash = hexOf(shingleHash(number, piece))
-    this.#shingles.set(key, { type: number, name, hash })
+    if (this.#shingles.has(hash)) return
+    this.#shingles.set(hash, { type: number, name, hash })
     if (known) known.push(hash)
     else this.#byName.set(name, [hash])
   }
@@ -62,7 +61,7 @@ export class ShingleList {
   addPairs(): void {
     for (const shingle of pairsOf(this.#byName, pairTypes)) {
       if (this.#shingles.size >= this.#max) return
-      this.#shingles.set(`${shingle.type}\0${shingle.hash}`, shingle)
+      this.#shingles.set(shingle.hash, shingle)
     }
   }
 

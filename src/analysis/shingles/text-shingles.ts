@@ -2,15 +2,16 @@ import type { PlainText } from '../disguise/plain-text.ts'
 import { plainLine } from '../disguise/plain-text.ts'
 import type { BodyView } from '../pieces/body-view.ts'
 import type { HtmlView } from '../pieces/html-view.ts'
-import { wordHashes } from '../pieces/word-hashes.ts'
 import type { ShingleList } from './shingle-list.ts'
 
 const passageWordsMin = 5
 const passageWordsMax = 200
+const passagesMax = 12
 const edgeWords = 12
 const edgesWordsMin = 30
 const longWords = 10
-const longWordCharsMin = 6
+const longWordCharsMin = 8
+const longWordsAmong = 300
 const runWords = 5
 const runsMax = 16
 const startTags = 40
@@ -32,7 +33,7 @@ function addHtml(list: ShingleList, html: HtmlView): void {
   list.add('html-counts', countsOf(html.tags))
   list.add('html-title', plainLine(html.title))
   for (const comment of html.comments.slice(0, 8)) list.add('html-comment', plainLine(comment))
-  list.add('html-style-sheet', html.styleSheet.slice(0, 20_000).replaceAll(/\s+/g, ''))
+  list.add('html-style-sheet', html.styleSheet.slice(0, 4000).replaceAll(/\s+/g, ''))
 }
 
 /** How often each element comes, by powers of two, so that one row more makes no difference. */
@@ -44,7 +45,7 @@ function countsOf(tags: readonly string[]): string {
 }
 
 /** Adds passages of the text, and a sample of its runs of words. */
-export function addPassages(list: ShingleList, { shown }: BodyView): void {
+export function addPassages(list: ShingleList, { shown, hashes }: BodyView): void {
   const { words, paragraphEnds, sentenceEnds } = shown
   if (words.length < passageWordsMin) return
   if (words.length >= edgesWordsMin) {
@@ -54,13 +55,14 @@ export function addPassages(list: ShingleList, { shown }: BodyView): void {
   list.add('long-words', longestWords(words))
   for (const passage of passages(shown, paragraphEnds)) list.add('paragraph', passage)
   for (const passage of passages(shown, sentenceEnds)) list.add('sentence', passage)
-  for (const at of sampledRuns(words)) {
+  for (const at of sampledRuns(hashes)) {
     list.add('words', words.slice(at, at + runWords).join(' '))
   }
 }
 
 function longestWords(words: readonly string[]): string | undefined {
-  const long = [...new Set(words.filter(({ length }) => length >= longWordCharsMin))]
+  const first = words.slice(0, longWordsAmong)
+  const long = [...new Set(first.filter(({ length }) => length >= longWordCharsMin))]
   if (long.length < longWords) return undefined
   const longest = long.sort((a, b) => b.length - a.length || (a < b ? -1 : 1)).slice(0, longWords)
   return longest.sort().join(' ')
@@ -68,8 +70,10 @@ function longestWords(words: readonly string[]): string | undefined {
 
 function* passages({ words }: PlainText, ends: readonly number[]): Generator<string> {
   let start = 0
+  let count = 0
   for (const end of [...ends, words.length]) {
     if (end - start >= passageWordsMin) {
+      if (++count > passagesMax) return
       yield words.slice(start, Math.min(end, start + passageWordsMax)).join(' ')
     }
     start = end
@@ -77,11 +81,10 @@ function* passages({ words }: PlainText, ends: readonly number[]): Generator<str
 }
 
 /** Where the runs begin whose hashes are the least: messages that share runs share these. */
-function sampledRuns(words: readonly string[]): number[] {
-  const hashes = wordHashes(words)
+function sampledRuns(hashes: Int32Array): number[] {
   const runs: { at: number; hash: number }[] = []
   let greatest = 0xffffffff
-  for (let at = 0; at + runWords <= words.length; at++) {
+  for (let at = 0; at + runWords <= hashes.length; at++) {
     let hash = 0
     for (let next = at; next < at + runWords; next++) {
       hash = Math.imul(hash ^ (hashes[next] ?? 0), 0x9e3779b1)
