@@ -47,7 +47,9 @@ const alsoRead: Readonly<Record<string, string>> = {
 /** Alphabets in boxes, circles and flags, which no normalization takes out: first letter A. */
 const alphabetStarts = [0x1f150, 0x1f170, 0x1f1e6]
 
-const close = readTable(readFileSync(file, 'utf8'))
+const table = readFileSync(file, 'utf8')
+const version = /^# Version: ([\d.]+)/m.exec(table)?.[1] ?? ''
+const close = readTable(table)
 for (const start of alphabetStarts) {
   for (let at = 0; at < 26; at++) {
     close.set(String.fromCodePoint(start + at), String.fromCharCode(0x61 + at))
@@ -57,16 +59,16 @@ const loose = new Map<string, string>()
 for (const [sources, letter] of Object.entries(alsoRead)) {
   for (const source of sources) {
     // Small capitals are of no alphabet in use.
-    const table = /\p{Script=Latin}/u.test(source) ? close : loose
-    if (!close.has(source)) table.set(source, letter)
+    const letters = /\p{Script=Latin}/u.test(source) ? close : loose
+    if (!close.has(source)) letters.set(source, letter)
   }
 }
 process.stdout.write(composed())
 
 /** Single characters that look like one letter or digit of ASCII, and are not so by NFKD. */
-function readTable(table: string): Map<string, string> {
+function readTable(text: string): Map<string, string> {
   const found = new Map<string, string>()
-  for (const line of table.split('\n')) {
+  for (const line of text.split('\n')) {
     const [source, target] = (line.split('#')[0] ?? '').split(';').map((part) => part.trim())
     if (source === undefined || target === undefined || source.includes(' ')) continue
     const written = fromHex(source)
@@ -107,8 +109,8 @@ function rowsOf(letters: ReadonlyMap<string, string>): string {
 }
 
 function composed(): string {
-  return `// Made by scripts/make-look-alikes.ts from confusables.txt of Unicode's security data (UTS #39)
-// and a list of its own. © Unicode, Inc.; Unicode License V3 (https://www.unicode.org/license.txt).
+  return `// Made by scripts/make-look-alikes.ts from confusables.txt ${version} of Unicode (UTS #39) and
+// a list of its own. © Unicode, Inc.; Unicode License V3 (https://www.unicode.org/license.txt).
 
 /**
  * Letters of other alphabets that look like a Latin one: the letter, then code points in

@@ -115,8 +115,16 @@ function plainEscapes(text: string): string {
 const parametersMax = 50
 
 /** Parameters that say how the reader came here, not where to. */
-const tracking =
-  /^(?:utm_\w*|fbclid|gclid|gclsrc|dclid|gbraid|wbraid|msclkid|yclid|twclid|ttclid|igshid|igsh|mc_[ce]id|_hs(?:enc|mi)|hsctatracking|mkt_tok|oly_(?:anon|enc)_id|vero_(?:conv|id)|wickedid|_openstat|s_cid|sc_src|ck_subscriber_id|dm_i|elq\w*|trk\w*|ref_src|ref_url|spm|pk_\w+|mtm_\w+|matomo_\w+|piwik_\w+|ga_\w+|_ga|_gl|cmpid|rb_clickid|jsessionid|phpsessid|sid|sessionid)$/i
+const tracking = new RegExp(
+  `^(?:${[
+    'utm_\\w*|fbclid|gclid|gclsrc|dclid|gbraid|wbraid|msclkid|yclid|twclid|ttclid|igshid|igsh',
+    'mc_[ce]id|_hs(?:enc|mi)|hsctatracking|mkt_tok|oly_(?:anon|enc)_id|vero_(?:conv|id)',
+    'wickedid|_openstat|s_cid|sc_src|ck_subscriber_id|dm_i|elq\\w*|trk\\w*|ref_src|ref_url|spm',
+    'pk_\\w+|mtm_\\w+|matomo_\\w+|piwik_\\w+|ga_\\w+|_ga|_gl|cmpid|rb_clickid',
+    'jsessionid|phpsessid|sid|sessionid',
+  ].join('|')})$`,
+  'i',
+)
 
 function plainQuery(search: string): { query: string; names: string } {
   if (search.length < 2) return { query: '', names: '' }

@@ -38,12 +38,14 @@ const addressCharsMax = 300
 /** Shorter runs of single letters are initials and enumerations. */
 const gappedLettersMin = 4
 
-/** Characters that show nothing, and selectors of variants. */
-const invisible =
-  /[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]+/gu
-/** The same, and marks of accents. */
-const marks =
-  /[\u00ad\u0300-\u036f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u1ab0-\u1aff\u1dc0-\u1dff\u200b-\u200f\u202a-\u202e\u2060-\u206f\u20d0-\u20ff\u2800\u3164\ufe00-\ufe0f\ufe20-\ufe2f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]+/gu
+/** Characters that show nothing, selectors of variants and marks of direction among them. */
+const invisibleOnes = [
+  '\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u202a-\\u202e',
+  '\\u2060-\\u206f\\u2800\\u3164\\ufe00-\\ufe0f\\ufeff\\ufff9-\\ufffb\\u{e0000}-\\u{e0fff}',
+].join('')
+const accents = '\\u0300-\\u036f\\u1ab0-\\u1aff\\u1dc0-\\u1dff\\u20d0-\\u20ff\\ufe20-\\ufe2f'
+const invisible = new RegExp(`[${invisibleOnes}]+`, 'gu')
+const marks = new RegExp(`[${invisibleOnes}${accents}]+`, 'gu')
 
 /** Compatibility forms folded, and what shows nothing left out. */
 export function withoutMarks(text: string): string {

@@ -39,7 +39,7 @@ const leetLetters: Readonly<Record<string, string>> = {
 }
 
 const leetLettersMin = 3
-/** Digits and signs between letters; digits only between more letters than `w3c` and `mp3s` have. */
+/** Between letters; digits only where there are more letters than `w3c` and `mp3s` have. */
 const leetSigns = /(?<=[a-z])[@$!|]{1,3}(?=[a-z])/gi
 const leetDigits = /(?<=[a-z])[013457]{1,2}(?=[a-z])/gi
 

@@ -16,8 +16,8 @@ export function minHash(hashes: Int32Array, bytes: number): Uint8Array {
   for (let index = 0; index < bytes; index++) {
     const factor = multipliers[index] ?? 1
     let least = 0x7fffffff
-    for (let at = 0; at < runs.length; at++) {
-      const hash = Math.imul(runs[at] ?? 0, factor) ^ (factor >>> 7)
+    for (const run of runs) {
+      const hash = Math.imul(run, factor) ^ (factor >>> 7)
       if (hash < least) least = hash
     }
     signature[index] = Math.imul(least ^ (least >>> 15), 0x85ebca6b) >>> 24

@@ -19,8 +19,14 @@ export function findCryptoAddresses(text: string): string[] {
 
 const addressesMax = 20
 const candidatesMax = 200
-const candidates =
-  /(?<![A-Za-z0-9])(?:0x[0-9a-fA-F]{40}|(?:bc|BC|ltc|LTC)1[a-zA-Z0-9]{11,87}|[13LMDT][1-9A-HJ-NP-Za-km-z]{25,34})(?![A-Za-z0-9])/g
+const candidates = new RegExp(
+  `(?<![A-Za-z0-9])(?:${[
+    '0x[0-9a-fA-F]{40}',
+    '(?:bc|BC|ltc|LTC)1[a-zA-Z0-9]{11,87}',
+    '[13LMDT][1-9A-HJ-NP-Za-km-z]{25,34}',
+  ].join('|')})(?![A-Za-z0-9])`,
+  'g',
+)
 
 function readCryptoAddress(word: string): string | undefined {
   if (word.startsWith('0x')) return isEthereum(word) ? `ethereum:${word.toLowerCase()}` : undefined

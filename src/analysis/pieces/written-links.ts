@@ -28,8 +28,12 @@ const telltale =
   /h(?:xx|\*\*|__)ps?\W|[[({]\s?(?:\.|dot|:)\s?[\])}]|https?\s+:|https?:\s+\/|https?:\/?\\/i
 const dot = String.raw`\s?[[({]\s?(?:\.|dot)\s?[\])}]\s?`
 const rest = String.raw`(?:${dot}|[^\s<>"'[\](){}]){1,500}`
-const scheme = String.raw`(?:h(?:xx|\*\*|__)ps?|https?|fxp)\s{0,2}[[({]?\s{0,2}:\s{0,2}[\])}]?\s{0,2}[\\/]{2}\s{0,2}`
-const bare = String.raw`(?<![\w-])(?:[\w-]{1,63}(?:${dot}|\.)){1,6}?[\w-]{1,63}${dot}[a-z]{2,20}(?:\/[^\s<>"']{0,500})?`
-const simple = String.raw`(?<![\w-])[\w-]{1,63}${dot}[\w-]{1,63}(?:\/[^\s<>"']{0,500})?`
+const gap = String.raw`\s{0,2}`
+const colon = String.raw`${gap}[[({]?${gap}:${gap}[\])}]?${gap}`
+const scheme = String.raw`(?:h(?:xx|\*\*|__)ps?|https?|fxp)${colon}[\\/]{2}${gap}`
+const page = String.raw`(?:\/[^\s<>"']{0,500})?`
+const labels = String.raw`(?:[\w-]{1,63}(?:${dot}|\.)){1,6}?`
+const bare = String.raw`(?<![\w-])${labels}[\w-]{1,63}${dot}[a-z]{2,20}${page}`
+const simple = String.raw`(?<![\w-])[\w-]{1,63}${dot}[\w-]{1,63}${page}`
 const disguised = new RegExp(`${scheme}${rest}|${bare}|${simple}`, 'gi')
 const openly = /(?:https?:\/\/|\bwww\.)[^\s<>"'\\]{1,500}/gi

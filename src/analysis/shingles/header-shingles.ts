@@ -66,8 +66,13 @@ function addMailer(list: ShingleList, fields: readonly HeaderField[]): void {
 }
 
 /** Fields that every relay on the way adds say nothing of the writer. */
-const ofTheWay =
-  /^(?:received|return-path|delivered-to|authentication-results|dkim-signature|arc-|x-ms-|x-microsoft|x-forefront|x-google|x-gm-|x-pm-|x-spam|x-sender-ip|x-originating|x-incoming|x-eop|x-received|received-spf|x-sid-|x-exchange|x-virus|x-mozilla)/
+const ofTheWay = new RegExp(
+  `^(?:${[
+    'received|return-path|delivered-to|authentication-results|dkim-signature|arc-|x-ms-',
+    'x-microsoft|x-forefront|x-google|x-gm-|x-pm-|x-spam|x-sender-ip|x-originating|x-incoming',
+    'x-eop|x-received|x-sid-|x-exchange|x-virus|x-mozilla',
+  ].join('|')})`,
+)
 
 const usual = new Set(['message-id', 'mime-version', 'reply-to', 'content-transfer-encoding'])
 

@@ -18,7 +18,7 @@ type Row = readonly [number: number, name: string, admission: Admission, meaning
 
 const rows = [
   [1, 'author-address', 'exact', 'The address in From, in lower case.'],
-  [2, 'author-domain', 'exact', 'Its domain.'],
+  [2, 'author-domain', 'exact', 'The domain of that address.'],
   [3, 'author-organization', 'exact', 'The registrable domain of that.'],
   [4, 'author-local-part', 'gated', 'What stands before its @, numbers folded.'],
   [5, 'author-name', 'exact', 'The display name in From, without disguise.'],
@@ -29,7 +29,7 @@ const rows = [
     'That name with the registrable domain it is shown with.',
   ],
   [7, 'reply-to-address', 'exact', 'The first address in Reply-To.'],
-  [8, 'reply-to-domain', 'exact', 'Its domain.'],
+  [8, 'reply-to-domain', 'exact', 'The domain of that address.'],
   [9, 'reply-to-organization', 'exact', 'The registrable domain of that.'],
   [
     10,
@@ -37,7 +37,7 @@ const rows = [
     'exact',
     'The return path; numbers and tokens of single mails folded.',
   ],
-  [11, 'return-path-domain', 'exact', 'Its domain.'],
+  [11, 'return-path-domain', 'exact', 'The domain of that address.'],
   [12, 'return-path-organization', 'exact', 'The registrable domain of that.'],
   [13, 'return-path-shape', 'gated', 'How its local part is built: letters, digits and signs.'],
   [14, 'sender-address', 'exact', 'The address in Sender.'],
@@ -105,7 +105,7 @@ const rows = [
   [70, 'link', 'exact', 'A link without disguise, redirectors and tracking.'],
   [71, 'link-path', 'exact', 'Its host and path.'],
   [72, 'link-pattern', 'gated', 'Its path without numbers and tokens, on any host.'],
-  [73, 'link-host', 'exact', 'Its host.'],
+  [73, 'link-host', 'exact', 'The host of a link.'],
   [74, 'link-organization', 'exact', 'The registrable domain of that.'],
   [75, 'link-ip', 'exact', 'Its host, when that is an address.'],
   [76, 'link-network', 'exact', 'The /24 or /48 of that.'],
