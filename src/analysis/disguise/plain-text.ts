@@ -33,6 +33,7 @@ export function plainLine(text: string): string {
 const textCharsMax = 64 * 1024
 const lineCharsMax = 1000
 const lineWordsMax = 100
+const wordCharsMax = 100
 /** A chunk is searched no farther for what makes it an address. */
 const addressCharsMax = 300
 /** Shorter runs of single letters are initials and enumerations. */
@@ -77,8 +78,9 @@ class Scanner {
     let at = 0
     while (at < text.length && this.#plain.words.length < this.#wordsMax) {
       const code = text.charCodeAt(at)
-      if (code >= 0x61 && code <= 0x7a) {
-        if (this.#start < 0) this.#start = at
+      if (code >= 0x61 && code <= 0x7a) at = this.#smallLetters(at)
+      else if (code === 0x20) {
+        this.#endWord(at)
         at++
       } else if (isUpperOrDigit(code)) {
         if (this.#start < 0) this.#start = at
@@ -89,6 +91,22 @@ class Scanner {
     this.#endWord(text.length)
     this.#joinGapped()
     return this.#plain
+  }
+
+  /** Most words are nothing but small letters with a blank after them. */
+  #smallLetters(from: number): number {
+    const text = this.#text
+    let at = from + 1
+    let code = text.charCodeAt(at)
+    while (code >= 0x61 && code <= 0x7a) code = text.charCodeAt(++at)
+    if (this.#start < 0) {
+      if (code === 0x20 && at - from <= wordCharsMax) {
+        this.#push(text.slice(from, at))
+        return at + 1
+      }
+      this.#start = from
+    }
+    return at
   }
 
   #sign(code: number, at: number): number {
@@ -130,7 +148,7 @@ class Scanner {
 
   #endWord(end: number): void {
     if (this.#start < 0) return
-    const written = this.#text.slice(this.#start, Math.min(end, this.#start + 100))
+    const written = this.#text.slice(this.#start, Math.min(end, this.#start + wordCharsMax))
     const word = this.#isSimple ? written : plainWord(written)
     this.#start = -1
     this.#isSimple = true
@@ -141,7 +159,7 @@ class Scanner {
     const { words } = this.#plain
     if (word === '' || (word === '0' && words.at(-1) === '0')) return
     if (word.length === 1 && word >= 'a' && word <= 'z') this.#gapped++
-    else this.#joinGapped()
+    else if (this.#gapped > 0) this.#joinGapped()
     words.push(word)
   }
 

@@ -24,7 +24,7 @@ export type Fingerprints = {
 
 /** Of fewer words nothing can be said but whether they are the same. */
 const nearWordsMin = 20
-const nearWordsMax = 500
+const nearWordsMax = 400
 const headWords = 40
 const headBytes = 16
 /** Smaller files are pixels, dots and empty parts. */

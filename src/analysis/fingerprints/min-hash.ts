@@ -1,28 +1,42 @@
-/** Hash functions of a signature: 12 bands of 5. */
-export const signatureBytes = 60
+/** Of a whole text: the share is then right to within four hundredths in two of three cases. */
+export const signatureBytes = 120
 
 /** Words in a run: single words say what a text is about, three what it says. */
 const runWords = 3
 
 /**
  * The min-hash signature (Broder 1997) of the runs of three words in a text: one byte for each of
- * `bytes` hash functions, the lowest eight bits of the least hash (b-bit min-wise hashing, Li and
- * König 2010). Two texts agree in about as many bytes as they share runs. `hashes` are those of
- * the words, three at least.
+ * `bytes` samples, eight bits of the least or the greatest hash (b-bit min-wise hashing, Li and
+ * König 2010; both ends of an order are samples, so a function gives two). Two texts agree in
+ * about as many bytes as they share runs. `hashes` are those of the words, three at least;
+ * `bytes` is a multiple of four.
  */
 export function minHash(hashes: Int32Array, bytes: number): Uint8Array {
   const runs = runHashes(hashes)
   const signature = new Uint8Array(bytes)
-  for (let index = 0; index < bytes; index++) {
-    const factor = multipliers[index] ?? 1
-    let least = 0x7fffffff
+  for (let index = 0; index < bytes; index += 4) {
+    const one = multipliers[index >> 1] ?? 1
+    const other = multipliers[(index >> 1) + 1] ?? 1
+    let [least1, greatest1, least2, greatest2] = [largest, smallest, largest, smallest]
+    // Two functions at a time: the runs are fetched half as often.
     for (const run of runs) {
-      const hash = Math.imul(run, factor) ^ (factor >>> 7)
-      if (hash < least) least = hash
+      const hash1 = Math.imul(run, one)
+      const hash2 = Math.imul(run, other)
+      if (hash1 < least1) least1 = hash1
+      if (hash1 > greatest1) greatest1 = hash1
+      if (hash2 < least2) least2 = hash2
+      if (hash2 > greatest2) greatest2 = hash2
     }
-    signature[index] = Math.imul(least ^ (least >>> 15), 0x85ebca6b) >>> 24
+    signature.set([least1, greatest1, least2, greatest2].map(eightBits), index)
   }
   return signature
+}
+
+const largest = 0x7fffffff
+const smallest = -0x80000000
+
+function eightBits(hash: number): number {
+  return Math.imul(hash ^ (hash >>> 15), 0x85ebca6b) >>> 24
 }
 
 /** The share of bytes in which two signatures in hexadecimal agree, 0 to 1. */
@@ -52,7 +66,7 @@ function runHashes(hashes: Int32Array): Int32Array {
 const multipliers = makeMultipliers()
 
 function makeMultipliers(): Int32Array {
-  const numbers = new Int32Array(signatureBytes)
+  const numbers = new Int32Array(signatureBytes / 2)
   let state = 0x2545f491
   for (let at = 0; at < numbers.length; at++) {
     state ^= state << 13

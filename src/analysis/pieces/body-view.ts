@@ -22,7 +22,8 @@ export type BodyView = {
 
 const textCharsMax = 64 * 1024
 const wordsMax = 4000
-const hiddenWordsMax = 500
+const hiddenWordsMax = 300
+const hiddenCharsMax = 4096
 /** With fewer words the HTML part is a picture, and programs that cannot show it show the text. */
 const shownWordsMin = 4
 
@@ -31,7 +32,7 @@ export function viewBody({ text, html }: Pick<MessageBody, 'text' | 'html'>): Bo
   const view = htmlView(html)
   const ofHtml = viewText(view.text)
   if (html !== '' && (ofHtml.shown.words.length >= shownWordsMin || text.trim() === '')) {
-    const hidden = text === '' ? undefined : plainText(text, hiddenWordsMax)
+    const hidden = text === '' ? undefined : plainText(text.slice(0, hiddenCharsMax), hiddenWordsMax)
     return { html: view, ...ofHtml, hidden }
   }
   return { html: view, ...viewText(text), hidden: undefined }

@@ -12,6 +12,8 @@ import type { ShingleList } from './shingle-list.ts'
 export type Signer = { domain: string; selector: string }
 
 const valueCharsMax = 4000
+/** The first mailbox of a list ends before. */
+const mailboxCharsMax = 600
 
 /** Adds who wrote, who wants answers, who gets bounces, and who signs. */
 export function addAddresses(
@@ -64,10 +66,10 @@ function addSigners(
 ): void {
   for (const { key, value } of fields) {
     if (key !== 'dkim-signature') continue
-    const tags = tagsOf(value.slice(0, valueCharsMax))
-    const domain = tags.get('d')?.toLowerCase()
-    addSigner(list, 'claimed-signer', domain, tags.get('s'))
-    list.add('claimed-signer-identity', tags.get('i')?.toLowerCase())
+    const signature = value.slice(0, valueCharsMax)
+    const domain = tagOf(signature, domainTag)?.toLowerCase()
+    addSigner(list, 'claimed-signer', domain, tagOf(signature, selectorTag))
+    list.add('claimed-signer-identity', tagOf(signature, identityTag)?.toLowerCase())
   }
   for (const { domain, selector } of signers) addSigner(list, 'signer', domain, selector)
 }
@@ -84,16 +86,14 @@ function addSigner(
   if (selector !== undefined) list.add(`${whose}-key`, `${domain} ${selector.toLowerCase()}`)
 }
 
-/** The tags before the long ones (RFC 6376 §3.2), each once. */
-function tagsOf(value: string): Map<string, string> {
-  const tags = new Map<string, string>()
-  for (const tag of value.split(';', 30)) {
-    const equals = tag.indexOf('=')
-    if (equals < 0 || tag.length > 300) continue
-    tags.getOrInsert(tag.slice(0, equals).trim(), tag.slice(equals + 1).replace(/\s+/g, ''))
-  }
-  return tags
+/** A tag of a signature (RFC 6376 §3.2). */
+function tagOf(signature: string, tag: RegExp): string | undefined {
+  return tag.exec(signature)?.[1]
 }
+
+const domainTag = /(?:^|;)\s{0,9}d\s{0,9}=\s{0,9}([^;\s]{1,255})/
+const selectorTag = /(?:^|;)\s{0,9}s\s{0,9}=\s{0,9}([^;\s]{1,255})/
+const identityTag = /(?:^|;)\s{0,9}i\s{0,9}=\s{0,9}([^;\s]{1,255})/
 
 function addLists(list: ShingleList, fields: readonly HeaderField[]): void {
   const written = fieldValue(fields, 'list-id')?.slice(0, valueCharsMax)
@@ -127,7 +127,7 @@ function organizationOf(address: string | undefined): string | undefined {
 }
 
 function firstMailbox(fields: readonly HeaderField[], key: string) {
-  const value = fieldValue(fields, key)?.slice(0, valueCharsMax)
+  const value = fieldValue(fields, key)?.slice(0, mailboxCharsMax)
   const mailbox = value === undefined ? undefined : parseMailboxes(value)[0]
   if (!mailbox) return undefined
   const address = decodeHeaderText(mailbox.address).toLowerCase().replace(/\.$/, '')

@@ -25,9 +25,11 @@ export function addHeader(list: ShingleList, fields: readonly HeaderField[]): vo
 
 function addSubject(list: ShingleList, subject: string): void {
   const answered = subject.replace(/^(?:\s*(?:re|fwd?|aw|wg|tr|sv|vs|antw|res|enc)\s*:)+/i, '')
-  list.add('subject', wholeSubject(answered))
-  const line = plainLine(answered.replaceAll(/\b(?=\w*\d)(?=\w*[a-z])\w{6,40}\b/gi, '0'))
-  const words = line.split(' ').filter((word) => word !== '' && !/\d/.test(word))
+  const line = plainLine(answered)
+  const hasNumbers = /\d/.test(line)
+  list.add('subject', hasNumbers ? withNumbers(line, answered) : line)
+  const template = hasNumbers ? plainLine(answered.replaceAll(mixedToken, '0')) : line
+  const words = template.split(' ').filter((word) => word !== '' && !/\d/.test(word))
   if (words.length > 1) list.add('subject-template', words.join(' '))
   if (words.length > startWordsMax) {
     list.add('subject-start', words.slice(0, startWordsMax).join(' '))
@@ -37,12 +39,12 @@ function addSubject(list: ShingleList, subject: string): void {
   }
 }
 
-/** Numbers tell subjects apart, so here they stay; a disguised one is none. */
-function wholeSubject(subject: string): string {
-  const plain = withoutMarks(subject)
-  const numbers = (plain.match(/(?<![a-z0-9])\d+(?![a-z])/gi) ?? []).join(' ')
-  const line = plainLine(subject)
-  return numbers === '' ? line : `${line} #${numbers}`
+const mixedToken = /\b(?=\w{0,40}\d)(?=\w{0,40}[a-z])\w{6,40}\b/gi
+
+/** Numbers tell subjects apart, so here they stay; one between letters is none. */
+function withNumbers(line: string, subject: string): string {
+  const numbers = withoutMarks(subject).match(/(?<![a-z0-9])\d+(?![a-z])/gi)
+  return numbers ? `${line} #${numbers.join(' ')}` : line
 }
 
 function addMessageId(list: ShingleList, value: string | undefined): void {
@@ -77,7 +79,7 @@ const ofTheWay = new RegExp(
 const usual = new Set(['message-id', 'mime-version', 'reply-to', 'content-transfer-encoding'])
 
 function addWriting(list: ShingleList, fields: readonly HeaderField[]): void {
-  const own = fields.filter(({ key }) => !ofTheWay.test(key)).slice(0, namesMax)
+  const own = fields.filter(({ key }) => !isOfTheWay(key)).slice(0, namesMax)
   if (own.length === 0) return
   const names = own.map(({ key }) => key)
   list.add('header-order', names.join(' '))
@@ -85,6 +87,18 @@ function addWriting(list: ShingleList, fields: readonly HeaderField[]): void {
   const spelled = own.filter(({ key }) => usual.has(key)).map(({ name }) => name)
   list.add('header-case', spelled.sort().join(' '))
   for (const name of names) if (name.startsWith('x-')) list.add('unusual-field', name)
+}
+
+const knownKeys = new Map<string, boolean>()
+const knownKeysMax = 2000
+
+function isOfTheWay(key: string): boolean {
+  const known = knownKeys.get(key)
+  if (known !== undefined) return known
+  if (knownKeys.size >= knownKeysMax) knownKeys.clear()
+  const found = ofTheWay.test(key)
+  knownKeys.set(key, found)
+  return found
 }
 
 function addContentType(list: ShingleList, fields: readonly HeaderField[]): void {

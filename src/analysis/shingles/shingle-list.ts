@@ -22,10 +22,9 @@ export const shinglesMax = 300
 const typeMax: Partial<Record<PieceName, number>> = {
   link: 16,
   'link-path': 16,
-  paragraph: 10,
-  sentence: 12,
-  words: 16,
-  'unusual-field': 12,
+  paragraph: 8,
+  sentence: 10,
+  words: 12,
 }
 const usualMax = 8
 /** What room is kept for pairs. */
@@ -37,18 +36,13 @@ const pairedMax = 4
 export class ShingleList {
   readonly #shingles = new Map<string, Shingle>()
   readonly #byName = new Map<string, string[]>()
-  #max: number
-
-  constructor() {
-    this.#max = shinglesMax
-  }
 
   /** Adds a piece as it is; empty ones are none. */
   add(name: PieceName, piece: string | null | undefined): void {
     if (piece === null || piece === undefined || piece === '') return
     const known = this.#byName.get(name)
     if (known && known.length >= (typeMax[name] ?? usualMax)) return
-    if (this.#shingles.size >= this.#max) return
+    if (this.#shingles.size >= shinglesMax) return
     const { number } = pieceTypes[name]
     const hash = hexOf(shingleHash(number, piece))
     if (this.#shingles.has(hash)) return
@@ -60,7 +54,7 @@ export class ShingleList {
   /** Adds the pairs of all pieces gathered so far. */
   addPairs(): void {
     for (const shingle of pairsOf(this.#byName, pairTypes)) {
-      if (this.#shingles.size >= this.#max) return
+      if (this.#shingles.size >= shinglesMax) return
       this.#shingles.set(shingle.hash, shingle)
     }
   }

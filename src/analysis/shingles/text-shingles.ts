@@ -6,14 +6,14 @@ import type { ShingleList } from './shingle-list.ts'
 
 const passageWordsMin = 5
 const passageWordsMax = 200
-const passagesMax = 12
+const passagesMax = 10
 const edgeWords = 12
 const edgesWordsMin = 30
 const longWords = 10
 const longWordCharsMin = 8
-const longWordsAmong = 300
+const longWordsAmong = 150
 const runWords = 5
-const runsMax = 16
+const runsMax = 12
 const startTags = 40
 
 /** Adds the text as a whole, and how its HTML is built. */

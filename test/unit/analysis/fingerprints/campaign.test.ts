@@ -36,7 +36,7 @@ const same: readonly (readonly [string, Written, Written])[] = [
     { text: `${offer.replace('customer', 'Tom')} Pay 14 at https://b.example/2` },
   ],
   ['one sentence more', { text: `${offer} We wish you a pleasant day.` }, { text: offer }],
-  ['one sentence less', { text: offer.replace(/ Our drivers.*/, '') }, { text: offer }],
+  ['one clause less', { text: offer.replace(/ and call before.*/, '.') }, { text: offer }],
   [
     'another case and disguise',
     { text: offer.toUpperCase().replaceAll('O', 'О') },
@@ -114,9 +114,9 @@ describe('a message has no keys', () => {
   })
 })
 
-test('keys are at most twelve, of 16 hexadecimal digits', async () => {
+test('keys are at most eight, of 16 hexadecimal digits', async () => {
   const keys = campaignKeys(await fingerprintsOf({ text: offer }))
-  expect(keys.length).toBe(12)
+  expect(keys.length).toBe(8)
   for (const key of keys) expect(key).toMatch(/^[0-9a-f]{16}$/)
 })
 
@@ -139,8 +139,9 @@ test('fingerprints are the same for ever', async () => {
     words: '64',
     text: '45a3586e49999eef',
     near:
-      'b32d56fc3a5e503d94c5cd418c14f629c0759794e910297eff95af26b375e2167adeef8450aaf511' +
-      'fb87b239e271eb1cd39df2bf2a6693737fdc3cc7',
-    head: 'b32d78fce75e5001a1e1ac418c14f69e',
+      'cb1721018560aba389ef2965a9842b2ee75326e875bce903415df273696e817b3f525df44d9d1191' +
+      '916f3ab269235d66120e8974c4a69063b6a6250c7479ea629736fbfb11281bea5852c2fc463c65c7' +
+      'eb4d56904d52b5aee7188dd9899b1860416b201369cef940666911b6a0d5374255a61f1d896eff2c',
+    head: 'cb172101ac60ab26898c2950a9558e2e',
   })
 })

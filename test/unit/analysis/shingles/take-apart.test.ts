@@ -59,7 +59,7 @@ describe('the shingles of a message', () => {
         const raw = Buffer.concat([messageOf({ html: '<p>' }), bytes])
         const { shingles, fingerprints } = await analyzeMessage(raw, options)
         expect(shingles.length).toBeLessThanOrEqual(shinglesMax)
-        expect(Object.values(fingerprints).every((value) => value.length <= 200)).toBe(true)
+        expect(Object.values(fingerprints).every((value) => value.length <= 240)).toBe(true)
       }),
       { numRuns: 200 },
     )
