@@ -32,7 +32,8 @@ export function viewBody({ text, html }: Pick<MessageBody, 'text' | 'html'>): Bo
   const view = htmlView(html)
   const ofHtml = viewText(view.text)
   if (html !== '' && (ofHtml.shown.words.length >= shownWordsMin || text.trim() === '')) {
-    const hidden = text === '' ? undefined : plainText(text.slice(0, hiddenCharsMax), hiddenWordsMax)
+    const hidden =
+      text === '' ? undefined : plainText(text.slice(0, hiddenCharsMax), hiddenWordsMax)
     return { html: view, ...ofHtml, hidden }
   }
   return { html: view, ...viewText(text), hidden: undefined }

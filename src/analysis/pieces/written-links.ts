@@ -2,9 +2,11 @@ import { withoutInvisible } from '../disguise/plain-text.ts'
 
 /**
  * The addresses in a text that no program takes for a link but a person does: `hxxp://`, `[.]`,
- * blanks after the scheme, wide characters and invisible ones. At most 20. Linear.
+ * blanks after the scheme, wide characters and invisible ones. At most 20. Linear. `bare` is
+ * the same without marks.
  */
-export function findWrittenLinks(written: string): string[] {
+export function findWrittenLinks(written: string, bare: string): string[] {
+  if (!/:\/\/|www\./i.test(bare) && !telltale.test(bare)) return []
   const text = withoutInvisible(written)
   const found = new Set<string>()
   const add = (links: Iterable<RegExpExecArray>) => {

@@ -31,11 +31,11 @@ export function laterShingles(
   add('reporter', reporterId)
   add('origin-as', originAsn)
   add('submitter-as', submitterAsn)
-  const byName = new Map<string, string[]>()
-  for (const { name, hash, of } of [...shingles, ...pieces]) {
-    if (of === undefined) byName.getOrInsert(name, []).push(hash)
+  const byType: string[][] = []
+  for (const { type, hash, of } of [...shingles, ...pieces]) {
+    if (of === undefined) (byType[type] ??= []).push(hash)
   }
   const isLater = (name: PieceName) => pieces.some((piece) => piece.name === name)
   const types = pairTypes.filter(({ counted, unique }) => isLater(counted) || isLater(unique))
-  return [...pieces, ...pairsOf(byName, types)]
+  return [...pieces, ...pairsOf(byType, types)]
 }

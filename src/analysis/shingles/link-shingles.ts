@@ -28,7 +28,7 @@ export function addLinks(list: ShingleList, links: readonly Link[], view: BodyVi
     }
   }
   for (const { url, where } of links) add(url, where)
-  for (const written of findWrittenLinks(view.written)) add(written, 'text')
+  for (const written of findWrittenLinks(view.written, view.text)) add(written, 'text')
   list.add('link-set', [...organizations].sort().join(' '))
   for (const source of view.html.images.slice(0, imagesMax)) addImage(list, source)
 }

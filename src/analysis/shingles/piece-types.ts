@@ -8,7 +8,7 @@ export type Admission = 'exact' | 'gated'
 export type PieceType = {
   /** Part of what is hashed and stored: it never changes its meaning and is never used again. */
   number: number
-  name: string
+  name: PieceName
   admission: Admission
   /** What it is, as a sentence. */
   meaning: string

@@ -35,25 +35,25 @@ const pairedMax = 4
 /** Gathers the shingles of a message: each once, a few of each type, at most 300 in all. */
 export class ShingleList {
   readonly #shingles = new Map<string, Shingle>()
-  readonly #byName = new Map<string, string[]>()
+  readonly #byType: string[][] = []
 
   /** Adds a piece as it is; empty ones are none. */
   add(name: PieceName, piece: string | null | undefined): void {
     if (piece === null || piece === undefined || piece === '') return
-    const known = this.#byName.get(name)
-    if (known && known.length >= (typeMax[name] ?? usualMax)) return
-    if (this.#shingles.size >= shinglesMax) return
-    const { number } = pieceTypes[name]
+    const kind = kinds.get(name)
+    if (!kind || this.#shingles.size >= shinglesMax) return
+    const { number, max } = kind
+    const known = (this.#byType[number] ??= [])
+    if (known.length >= max) return
     const hash = hexOf(shingleHash(number, piece))
     if (this.#shingles.has(hash)) return
     this.#shingles.set(hash, { type: number, name, hash })
-    if (known) known.push(hash)
-    else this.#byName.set(name, [hash])
+    known.push(hash)
   }
 
   /** Adds the pairs of all pieces gathered so far. */
   addPairs(): void {
-    for (const shingle of pairsOf(this.#byName, pairTypes)) {
+    for (const shingle of pairsOf(this.#byType, pairTypes)) {
       if (this.#shingles.size >= shinglesMax) return
       this.#shingles.set(shingle.hash, shingle)
     }
@@ -64,16 +64,23 @@ export class ShingleList {
   }
 }
 
-/** The pairs that can be made of pieces: `byName` has their hashes. */
+const kinds = new Map(
+  Object.values(pieceTypes).map(({ name, number }) => [
+    name,
+    { number, max: typeMax[name] ?? usualMax },
+  ]),
+)
+
+/** The pairs that can be made of pieces: `byType` has their hashes under their types' numbers. */
 export function pairsOf(
-  byName: ReadonlyMap<string, readonly string[]>,
+  byType: readonly (readonly string[] | undefined)[],
   types: readonly PairType[],
 ): Shingle[] {
   const pairs: Shingle[] = []
   for (const { number, name, counted, unique } of types) {
-    const others = byName.get(unique)
+    const others = byType[pieceTypes[unique].number]
     if (!others) continue
-    for (const of of byName.get(counted)?.slice(0, pairedMax) ?? []) {
+    for (const of of byType[pieceTypes[counted].number]?.slice(0, pairedMax) ?? []) {
       for (const other of others.slice(0, pairedMax)) {
         if (pairs.length >= pairsMax) return pairs
         pairs.push({ type: number, name, hash: pairHash(number, of, other), of })
