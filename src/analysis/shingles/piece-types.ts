@@ -163,3 +163,8 @@ export type PieceName = (typeof rows)[number][1]
 export const pieceTypes: Readonly<Record<PieceName, PieceType>> = Object.fromEntries(
   rows.map(([number, name, admission, meaning]) => [name, { number, name, admission, meaning }]),
 ) as Record<PieceName, PieceType>
+
+/** The numbers of the types that may have to pass the admission gate. */
+export const gatedTypes: ReadonlySet<number> = new Set(
+  rows.filter(([, , admission]) => admission === 'gated').map(([number]) => number),
+)

@@ -22,9 +22,11 @@ export const shinglesMax = 300
 const typeMax: Partial<Record<PieceName, number>> = {
   link: 16,
   'link-path': 16,
-  paragraph: 8,
-  sentence: 10,
-  words: 12,
+  paragraph: 4,
+  sentence: 6,
+  'subject-words': 4,
+  'unusual-field': 4,
+  'html-comment': 4,
 }
 const usualMax = 8
 /** What room is kept for pairs. */

@@ -6,14 +6,14 @@ import type { ShingleList } from './shingle-list.ts'
 
 const passageWordsMin = 5
 const passageWordsMax = 200
-const passagesMax = 10
+const passagesMax = 6
 const edgeWords = 12
 const edgesWordsMin = 30
 const longWords = 10
 const longWordCharsMin = 8
 const longWordsAmong = 150
 const runWords = 5
-const runsMax = 12
+const runsMax = 8
 const startTags = 40
 
 /** Adds the text as a whole, and how its HTML is built. */
@@ -32,7 +32,7 @@ function addHtml(list: ShingleList, html: HtmlView): void {
   if (html.tags.length > startTags) list.add('html-start', html.tags.slice(0, startTags).join(' '))
   list.add('html-counts', countsOf(html.tags))
   list.add('html-title', plainLine(html.title))
-  for (const comment of html.comments.slice(0, 8)) list.add('html-comment', plainLine(comment))
+  for (const comment of html.comments.slice(0, 4)) list.add('html-comment', plainLine(comment))
   list.add('html-style-sheet', html.styleSheet.slice(0, 4000).replaceAll(/\s+/g, ''))
 }
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { analyzeMessage } from '../../../../src/analysis/analyze.ts'
 import { laterShingles } from '../../../../src/analysis/shingles/later-shingles.ts'
 import { pairTypes } from '../../../../src/analysis/shingles/pair-types.ts'
-import { pieceTypes } from '../../../../src/analysis/shingles/piece-types.ts'
+import { gatedTypes, pieceTypes } from '../../../../src/analysis/shingles/piece-types.ts'
 import type { Shingle } from '../../../../src/analysis/shingles/shingle-list.ts'
 import { takeApart } from '../../../../src/analysis/shingles/take-apart.ts'
 import { parseHeader } from '../../../../src/mail/header.ts'
@@ -32,6 +32,16 @@ describe('the registry', () => {
       expect(type.meaning).toMatch(/^[A-Z].{10,}\.$/)
     },
   )
+
+  test('lets only pieces wait at the gate that no pair counts', () => {
+    expect(gatedTypes.size).toBeGreaterThan(20)
+    for (const { number, admission, counted, unique } of pairTypes) {
+      expect(admission).toBe('exact')
+      for (const type of [number, pieceTypes[counted].number, pieceTypes[unique].number]) {
+        expect(gatedTypes).not.toContain(type)
+      }
+    }
+  })
 
   test('never changes a number: counters of weeks are kept under them', () => {
     const kept = readFileSync(
