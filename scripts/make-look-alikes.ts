@@ -109,8 +109,9 @@ function rowsOf(letters: ReadonlyMap<string, string>): string {
 }
 
 function composed(): string {
-  return `// Made by scripts/make-look-alikes.ts from confusables.txt ${version} of Unicode (UTS #39) and
-// a list of its own. © Unicode, Inc.; Unicode License V3 (https://www.unicode.org/license.txt).
+  return `// Made by scripts/make-look-alikes.ts from confusables.txt ${version} of Unicode
+// (UTS #39) and a list of its own. © Unicode, Inc., under the Unicode License V3
+// (https://www.unicode.org/license.txt).
 
 /**
  * Letters of other alphabets that look like a Latin one: the letter, then code points in

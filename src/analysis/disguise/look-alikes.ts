@@ -1,5 +1,6 @@
-// Made by scripts/make-look-alikes.ts from confusables.txt 14.0.0 of Unicode (UTS #39) and
-// a list of its own. © Unicode, Inc.; Unicode License V3 (https://www.unicode.org/license.txt).
+// Made by scripts/make-look-alikes.ts from confusables.txt 14.0.0 of Unicode
+// (UTS #39) and a list of its own. © Unicode, Inc., under the Unicode License V3
+// (https://www.unicode.org/license.txt).
 
 /**
  * Letters of other alphabets that look like a Latin one: the letter, then code points in

@@ -20,8 +20,8 @@ const telltaleWordsMin = 8
 /**
  * Under which keys a message is found by its like, and finds them: messages of one campaign share
  * at least one (of texts that share 0.95 of their runs of words, all but one of 100,000 do; of
- * those that share 0.84, 99 of 100). 16 hexadecimal digits each, at most 8. None for messages that have
- * nothing of their own: no text to speak of, and no file or picture.
+ * those that share 0.84, 99 of 100). 16 hexadecimal digits each, at most 8. None for messages
+ * that have nothing of their own: no text to speak of, and no file or picture.
  */
 export function campaignKeys(fingerprints: Fingerprints): string[] {
   const { near } = fingerprints

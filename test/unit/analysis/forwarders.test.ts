@@ -1,14 +1,15 @@
 import { expect, test } from 'vitest'
 import { parseHeader } from '../../../src/mail/header.ts'
-import { findWhence } from '../../../src/analysis/whence.ts'
-import type { WhenceClues } from '../../../src/analysis/whence.ts'
+import { readHops } from '../../../src/analysis/whence/hops.ts'
+import { findWhence } from '../../../src/analysis/whence/whence.ts'
+import type { WhenceClues } from '../../../src/analysis/whence/whence.ts'
 
 const time = 'Tue, 3 Nov 2026 08:15:00 +0000'
 
 function whence(lines: readonly string[], fields: string, clues: Partial<WhenceClues> = {}) {
   const received = lines.map((line) => `Received: ${line}; ${time}\r\n`).join('')
   const { fields: read } = parseHeader(Buffer.from(`${fields}${received}\r\n`))
-  return findWhence(read, { trustedRelays: [], ...clues })
+  return findWhence(read, readHops(read), { trustedRelays: [], ...clues })
 }
 
 const atProton =

@@ -123,7 +123,7 @@ test('a learned relay is passed, but believed less than a given one', async () =
   expect(origin?.why.join(' ')).toContain('brought nearly all that the reporter reported so far')
 })
 
-test('where nobody looks names up, a peer of the same domain is most likely one of its machines', async () => {
+test('where nobody looks names up, a peer of the same domain is a doubtful friend', async () => {
   const inner =
     'from mx.example.net (198.51.100.9) by mbx.example.net with Microsoft SMTP Server id 1'
   const entry = 'from foo.example.com (192.0.2.7) by mx.example.net with Microsoft SMTP Server id 2'
@@ -142,11 +142,13 @@ test('Received lines below what the author wrote are believed by nobody', async 
   expect(origin?.why.at(-1)).toMatch(/where no receiver puts them/)
 })
 
+const spf = { ip: '192.0.2.7', domain: 'example.com' }
 const listing = { zone: 'bl.example', codes: ['127.0.0.2'], meaning: 'It sends spam.' }
 
 test.for([
-  ['SPF that passes', { spf: { result: 'pass', domain: 'example.com' } }, 0.94],
-  ['SPF that fails', { spf: { result: 'fail', domain: 'example.com' } }, 0.9],
+  ['SPF that passes', { spf: { ...spf, result: 'pass' } }, 0.94],
+  ['SPF that fails', { spf: { ...spf, result: 'fail' } }, 0.9],
+  ['SPF that passes for another', { spf: { ...spf, ip: '192.0.2.8', result: 'pass' } }, 0.9],
   ['a blacklist', { listings: [{ ...listing, subject: '192.0.2.7', category: 'spam' }] }, 0.94],
   [
     'a list of dynamic addresses',
