@@ -12,6 +12,7 @@ import type { ShingleList } from './shingle-list.ts'
 export type Signer = { domain: string; selector: string }
 
 const valueCharsMax = 4000
+const signaturesMax = 8
 /** The first mailbox of a list ends before. */
 const mailboxCharsMax = 600
 
@@ -64,8 +65,8 @@ function addSigners(
   fields: readonly HeaderField[],
   signers: readonly Signer[],
 ): void {
-  for (const { key, value } of fields) {
-    if (key !== 'dkim-signature') continue
+  const signatures = fields.filter(({ key }) => key === 'dkim-signature').slice(0, signaturesMax)
+  for (const { value } of signatures) {
     const signature = value.slice(0, valueCharsMax)
     const domain = tagOf(signature, domainTag)?.toLowerCase()
     addSigner(list, 'claimed-signer', domain, tagOf(signature, selectorTag))

@@ -7,6 +7,7 @@ import { shapeOf } from './shapes.ts'
 import type { ShingleList } from './shingle-list.ts'
 
 const valueCharsMax = 2000
+const dateCharsMax = 100
 const namesMax = 60
 const subjectWordsMax = 3
 const startWordsMax = 4
@@ -19,7 +20,7 @@ export function addHeader(list: ShingleList, fields: readonly HeaderField[]): vo
   addMailer(list, fields)
   addWriting(list, fields)
   addContentType(list, fields)
-  const date = fieldValue(fields, 'date')
+  const date = fieldValue(fields, 'date')?.slice(0, dateCharsMax)
   list.add('date-zone', date && /([+-]\d{4}|[A-Z]{2,5})(?:\s*\(.*\))?\s*$/.exec(date)?.[1])
 }
 

@@ -5,6 +5,7 @@ import { shinglesMax } from '../../../../src/analysis/shingles/shingle-list.ts'
 import { takeApart } from '../../../../src/analysis/shingles/take-apart.ts'
 import type { Findings } from '../../../../src/analysis/shingles/take-apart.ts'
 import { findLinks } from '../../../../src/analysis/links.ts'
+import { parseHeader } from '../../../../src/mail/header.ts'
 import { analysisOf, messageOf } from '../../../support/shingles.ts'
 
 const options = { trustedRelays: [], ignoreStamps: true }
@@ -159,6 +160,24 @@ describe('a hostile text takes no longer than its length allows', () => {
     const long = unit.repeat(Math.ceil(1_000_000 / unit.length))
     const before = process.cpuUsage()
     takeApart(findings({ text: long, html: long }))
+    const { user } = process.cpuUsage(before)
+    expect(user / 1000).toBeLessThan(1500)
+  })
+})
+
+describe('a hostile header takes no longer than its length allows', () => {
+  const names = ['Date', 'Subject', 'From', 'To', 'Message-ID', 'List-Unsubscribe', 'X-Mailer']
+  const units = [' ', 'A', 'AB(', 'a1', '<', '<a>,', 're:', ' re', '=?', '@', ';d=', 'boundary=']
+
+  test.for(units)('%j', (unit) => {
+    const long = unit.repeat(Math.ceil(300_000 / unit.length))
+    const more = ['DKIM-Signature', 'Content-Type', 'List-Id', 'Feedback-ID', 'Return-Path']
+    const lines = [...names, ...more].map((name) => `${name}: x${long}\r\n`)
+    const raw = Buffer.from(`${lines.join('')}\r\n`)
+    const many = Buffer.from(`DKIM-Signature: ${unit.repeat(100)}\r\n`.repeat(4000))
+    const read = [raw, many].map((bytes) => ({ ...findings({}), ...parseHeader(bytes) }))
+    const before = process.cpuUsage()
+    for (const one of read) takeApart(one)
     const { user } = process.cpuUsage(before)
     expect(user / 1000).toBeLessThan(1500)
   })
