@@ -14,6 +14,7 @@ import { describeAttachments } from './attachments.ts'
 import type { Attachment } from './attachments.ts'
 import type { Authentication } from './authenticity/authenticate.ts'
 import type { DnsFindings } from './dns-findings.ts'
+import type { Fingerprints } from './fingerprints/fingerprints-of.ts'
 import { readHops } from './whence/hops.ts'
 import type { Hop } from './whence/hops.ts'
 import { findLinks } from './links.ts'
@@ -21,6 +22,8 @@ import type { Link } from './links.ts'
 import type { Origin } from './whence/origin.ts'
 import { readBounce, readFeedback } from './returned-mail.ts'
 import type { Bounce, Feedback } from './returned-mail.ts'
+import type { Shingle } from './shingles/shingle-list.ts'
+import { takeApart } from './shingles/take-apart.ts'
 import { withoutStamps } from './stamps.ts'
 import type { Submitter } from './whence/submitter.ts'
 import type { TracedHop } from './whence/trace.ts'
@@ -47,8 +50,8 @@ export type Analysis = {
   listings: DnsFindings['listings'] | null
   links: Link[]
   attachments: Attachment[]
-  fingerprints: Record<string, string>
-  shingles: { type: number; name: string; hash: string }[] | null
+  fingerprints: Fingerprints
+  shingles: Shingle[]
   marketer: Record<string, unknown> | null
   unsubscribe: Unsubscribe | null
   bounce: Bounce | null
@@ -84,29 +87,26 @@ export async function analyzeMessage(raw: Buffer, options: AnalysisOptions): Pro
   const hops = readHops(fields)
   const authentication = options.dns ? await authenticated(raw, header, hops, options.dns) : null
   const seals = sealsOf(authentication)
-  const { origin, originObstacle, submitter, ...walked } = findWhence(fields, hops, {
-    ...options,
-    seals,
-  })
+  const { originObstacle, ...way } = findWhence(fields, hops, { ...options, seals })
   const isBomb = exceedsLimits(raw, bodyLimits) !== undefined
   const body = isBomb ? emptyBody : ((await parseBody(raw, header)) ?? emptyBody)
   const bounce = isBomb ? null : readBounce(raw, fields)
   const feedback = isBomb ? null : readFeedback(raw)
+  const links = findLinks(body)
+  const attachments = describeAttachments(body.attachments)
+  const signers = authentication?.dkim.filter(({ result }) => result === 'pass') ?? []
   return {
     bytes: raw.length,
     sha256: hash('sha256', raw, 'hex'),
     kind: feedback ? 'feedback-report' : bounce ? 'dsn' : messageKind(fields),
     headers: fieldsOf(fields),
-    hops: walked.hops,
-    origin,
+    ...way,
     originObstacle,
-    submitter,
     authentication,
     listings: options.dns?.listings ?? null,
-    links: findLinks(body),
-    attachments: describeAttachments(body.attachments),
-    fingerprints: {},
-    shingles: null,
+    links,
+    attachments,
+    ...takeApart({ ...way, fields, body, links, attachments, signers }),
     marketer: null,
     unsubscribe: parseListUnsubscribe(fields),
     bounce,

@@ -21,7 +21,7 @@ const mailboxCertainty = 0.8
  * Follows the lines that a provider wrote from `first` on, as long as their peers are machines of
  * its own, to the one in which it saw somebody else. Believable only where the line above `first`
  * was written by somebody we believe and names a machine of the provider as its peer: then the
- * provider prepended these lines itself.
+ * provider prepended these lines itself. It ends where a customer may have brought lines along.
  */
 export function custodyOf(provider: ProviderProfile, hops: readonly Hop[], first: number): Custody {
   const custody: Custody = { provider, lines: 0, border: undefined, certainty: 1 }
@@ -30,6 +30,8 @@ export function custodyOf(provider: ProviderProfile, hops: readonly Hop[], first
     if (!hop?.field || !isWrittenBy(provider, hop)) return custody
     custody.lines++
     const { fromIp } = hop
+    // By HTTP a customer hands in a message as it is, Received lines of his own included.
+    if (/^http/i.test(hop.field.with ?? '')) return custody
     if (!hop.field.from || !fromIp) continue
     const scope = addressScope(fromIp)
     if (scope === 'private' || scope === 'loopback') {
@@ -44,5 +46,5 @@ export function custodyOf(provider: ProviderProfile, hops: readonly Hop[], first
 }
 
 function isMailbox({ field }: Hop): boolean {
-  return /^(mapi|https?)\b/i.test(field?.with ?? '')
+  return /^mapi\b/i.test(field?.with ?? '')
 }

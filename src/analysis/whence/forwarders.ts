@@ -17,7 +17,8 @@ export type ForwardingProof = {
   seals: readonly { domain: string; clientIp?: string | undefined }[]
 }
 
-const certainties = { filter: 0.85, forward: 0.9, list: 0.75 } as const
+/** A list's seal proves that it is itself, and no more: the reporter is asked. */
+const certainties = { filter: 0.85, forward: 0.9, list: 0.65 } as const
 
 type Step = { to: Hop; certainty: number; because: string }
 
@@ -66,7 +67,7 @@ function throughProvider(sender: ProviderProfile, scene: Scene): Step | undefine
   if (to.field?.auth !== undefined) return undefined
   if (!scene.isReceiverKnown && isFilterOfReceiver(sender, fields)) {
     const because = `${sender.name} took the message for the receiver and handed it on.`
-    return { to, certainty: certainties.filter, because }
+    return { to, certainty: certainties.filter * custody.certainty, because }
   }
   if (!isForwardOfReporter(to, scene)) return undefined
   const because = `${sender.name} took the message for the reporter and forwarded it.`

@@ -2,7 +2,15 @@ import { addressScope, isRoutable } from '../../mail/ip.ts'
 import type { NetworkSet } from '../../mail/ip.ts'
 import type { Hop } from './hops.ts'
 import type { ProviderProfile } from './provider-profiles.ts'
-import { houseOf, isBorder, isWrittenBy, providerOfHost, recognizeProvider } from './providers.ts'
+import {
+  houseOf,
+  isBorder,
+  isInsidePeer,
+  isLmtp,
+  isWrittenBy,
+  providerOfHost,
+  recognizeProvider,
+} from './providers.ts'
 
 /** What we know of the receiving side before reading a message. */
 export type Receiver = {
@@ -59,6 +67,10 @@ export function walkToInjection(hops: readonly Hop[], receiver: Receiver): Walk 
   return walk
 }
 
+/** Certainties that keep an origin below the usual threshold: the reporter is asked. */
+const doubtful = 0.75
+const guessed = 0.6
+
 type Context = Receiver & { provider: ProviderProfile | undefined; home: string | undefined }
 
 function judgePeer(hop: Hop, next: Hop | undefined, context: Context): Peer {
@@ -77,10 +89,11 @@ function judgePeer(hop: Hop, next: Hop | undefined, context: Context): Peer {
   const own = context.provider && fromOwnMachine(hop, next, context.provider)
   if (own) return own
   if (isSameHouse(hop, next, context)) {
-    return ours(`${hop.rdns ?? fromIp.text} belongs to ${context.home ?? 'the provider'}.`, 0.9)
+    const name = hop.rdns ?? fromIp.text
+    return ours(`${name} belongs to ${context.home ?? 'the provider'}.`, doubtful)
   }
   if (maybeSameHouse(hop, next, context)) {
-    return ours(`${hop.helo ?? ''} calls itself a machine of ${context.home ?? ''}.`, 0.6)
+    return ours(`${hop.helo ?? ''} calls itself a machine of ${context.home ?? ''}.`, guessed)
   }
   if (!isRoutable(fromIp)) return unclear(`${fromIp.text} cannot be reached from the Internet.`)
   return { is: 'stranger' }
@@ -88,20 +101,22 @@ function judgePeer(hop: Hop, next: Hop | undefined, context: Context): Peer {
 
 /**
  * A machine of a provider we know: by its address alone; or, where the provider sends from that
- * address to others too, or we do not know the address, because the line was written deep inside,
- * where no stranger comes, and the next one is the provider's too.
+ * address to others too, because the line was written deep inside, where strangers do not come. At
+ * an address we do not know it may be a customer who calls himself as he likes.
  */
 function fromOwnMachine(
   hop: Hop,
   next: Hop | undefined,
   provider: ProviderProfile,
 ): Peer | undefined {
-  const { fromIp } = hop
+  const { fromIp, helo, field } = hop
   if (!fromIp) return undefined
   const isInner = !isBorder(provider, hop) && isWrittenBy(provider, hop)
-  const isOutbound = isInner && provider.outbound.has(fromIp)
-  if (!provider.relays.has(fromIp) && !isOutbound) {
-    return isInner ? fromUnknownInside(hop, next, provider) : undefined
+  if (!provider.relays.has(fromIp) && !(isInner && provider.outbound.has(fromIp))) {
+    const isNamed = helo !== undefined && providerOfHost(helo) === provider
+    if (!isInner || !isNamed || field?.auth !== undefined) return undefined
+    if (!next || !isWrittenBy(provider, next)) return undefined
+    return ours(`${fromIp.text} calls itself a machine of ${provider.name}.`, guessed)
   }
   if (!next) return unclear(`The message seems to have begun inside ${provider.name}.`)
   if (!isWrittenBy(provider, next)) {
@@ -110,56 +125,66 @@ function fromOwnMachine(
   return ours(`${fromIp.text} is one of ${provider.name}'s own machines.`, 1)
 }
 
-function fromUnknownInside(
-  { fromIp, helo }: Hop,
-  next: Hop | undefined,
-  provider: ProviderProfile,
-): Peer | undefined {
-  if (!next || !isWrittenBy(provider, next)) return undefined
-  if (helo === undefined || providerOfHost(helo) !== provider) return undefined
-  return ours(`${fromIp?.text ?? ''} is inside ${provider.name}.`, 0.95)
-}
-
 /** POP and IMAP clients write a line of their own over those of the provider. */
 function isFetched(hop: Hop): boolean {
   if (/^(pop3|imap|apop)/i.test(hop.field?.with ?? '')) return true
   return /fetchmail|getmail|mpop/i.test(hop.field?.software ?? '')
 }
 
+/** A program on the machine may hand over what it was given, or what its user wrote himself. */
 function withoutPeer(hop: Hop, next: Hop | undefined): Peer {
-  if (next) return ours(`Line ${hop.index} is a hand-over inside ${hop.byHost ?? 'a machine'}.`, 1)
-  return unclear(`Line ${hop.index} names nobody who handed the message over.`)
+  if (!next) return unclear(`Line ${hop.index} names nobody who handed the message over.`)
+  const place = hop.byHost ?? 'a machine'
+  if (isByUser(hop))
+    return ours(`Line ${hop.index}: a program or user of ${place} handed it in.`, doubtful)
+  return ours(`Line ${hop.index} is a hand-over inside ${place}.`, 1)
+}
+
+function isByUser({ field }: Hop): boolean {
+  return /\bfrom userid \d|\binvoked by uid \d|\/submit$/i.test(field?.software ?? '')
 }
 
 function withoutAddress(hop: Hop, next: Hop | undefined): Peer {
-  const isLocal = isLocalProtocol(hop) || hop.helo === 'localhost'
-  if (isLocal && next) return ours(`Line ${hop.index} is a hand-over on the same machine.`, 1)
-  if (next && isLinked(hop, next) && houseOf(hop.byHost) === houseOf(next.byHost)) {
-    return ours(`Line ${hop.index} is a hand-over inside the same organization.`, 0.9)
+  if (next && isLmtp(hop.field?.with)) {
+    return ours(`Line ${hop.index} is a hand-over to a mailbox.`, 1)
+  }
+  if (next && (/^local/i.test(hop.field?.with ?? '') || hop.helo === 'localhost')) {
+    return ours(`Line ${hop.index} is a hand-over on the same machine.`, doubtful)
+  }
+  const house = houseOf(hop.byHost)
+  if (next && house !== undefined && isLinked(hop, next) && house === houseOf(next.byHost)) {
+    return ours(`Line ${hop.index} is a hand-over inside the same organization.`, doubtful)
   }
   return unclear(`Line ${hop.index} gives no address for the peer.`)
 }
 
 /**
- * A private address is never a stranger's, but a gateway may stand before the machine and hide
- * whose it was. The line below must then be seen to come from the same house.
+ * A private address is never a stranger's own, but a gateway (a container's proxy, say) may stand
+ * before the machine and hide whose it was; then the stranger wrote the line below, with whatever
+ * name he gave. So it takes a name that was looked up, or a provider that writes both lines.
  */
 function fromPrivate(hop: Hop, next: Hop | undefined, { home, provider }: Context): Peer {
   const because = `${hop.fromIp?.text ?? ''} is an address of an internal network.`
   if (!next) return unclear('The message seems to have begun inside an internal network.')
-  if (isLocalProtocol(hop) || isLinked(hop, next)) return ours(because, 1)
-  if (provider && isWrittenBy(provider, next)) return ours(because, 1)
-  const house = houseOf(next.byHost)
-  if (house === undefined || house === home) return ours(because, 0.9)
-  return ours(because, 0.5)
+  if (isInsidePeer(hop, next)) return ours(because, 1)
+  if (provider && isOfProvider(provider, hop, next)) return ours(because, 1)
+  const isSame = isLinked(hop, next) && home !== undefined && houseOf(next.byHost) === home
+  return ours(because, isSame ? doubtful : 0.5)
+}
+
+/** Whether a provider wrote both lines; one by its address only is the other's peer. */
+function isOfProvider(provider: ProviderProfile, hop: Hop, next: Hop): boolean {
+  if (isWrittenBy(provider, next)) return isWrittenBy(provider, hop) || !hop.byHost?.includes('.')
+  return isWrittenBy(provider, hop) && next.byHost === undefined && isLinked(hop, next)
 }
 
 /**
  * A peer of the provider's own domain, by the name the receiver looked up, is one of its machines
- * if the line below was written in that domain too. A name made from an address is a customer's.
+ * if the line below was written in that domain too; where the domain is a hoster's, it may as well
+ * be a customer's. A name made from an address is. The machines of providers we know are known.
  */
-function isSameHouse(hop: Hop, next: Hop | undefined, { home }: Context): boolean {
-  if (home === undefined || hop.rdns === undefined || next === undefined) return false
+function isSameHouse(hop: Hop, next: Hop | undefined, { home, provider }: Context): boolean {
+  if (provider || home === undefined || hop.rdns === undefined || next === undefined) return false
   if (houseOf(hop.rdns) !== home || houseOf(next.byHost) !== home) return false
   return !looksLikeCustomer(hop.rdns)
 }
@@ -180,20 +205,18 @@ function looksLikeCustomer(name: string): boolean {
   return /(^|[.-])(dsl|adsl|dyn|dynamic|dial|pool|ppp|cable|client|cust|dhcp|static)/.test(name)
 }
 
-function isLocalProtocol(hop: Hop): boolean {
-  return /^(lmtp|local|utf8lmtp)/i.test(hop.field?.with ?? '')
-}
-
 /** Whether the peer of one line is the writer of the next, by name or by address. */
 export function isLinked(hop: Hop, next: Hop): boolean {
   if (hop.fromIp && next.byIp && hop.fromIp.text === next.byIp.text) return true
   return next.byHost !== undefined && (next.byHost === hop.rdns || next.byHost === hop.helo)
 }
 
+/** The receiver's domain: of the first line with one, unless a stranger may have written it. */
 function homeDomain(hops: readonly Hop[]): string | undefined {
-  for (const { byHost } of hops.slice(0, 4)) {
-    const house = houseOf(byHost)
+  for (const [at, hop] of hops.slice(0, 4).entries()) {
+    const house = houseOf(hop.byHost)
     if (house !== undefined) return house
+    if (!isInsidePeer(hop, hops[at + 1])) return undefined
   }
   return undefined
 }

@@ -2,6 +2,7 @@ import type { Listing } from '../../mail/dnsbl.ts'
 import type { SpfFinding } from '../dns-findings.ts'
 import type { Hop } from './hops.ts'
 import type { Walk } from './injection-point.ts'
+import { isWrittenBy } from './providers.ts'
 
 /** Where a message came from: who handed it to the reporter's provider. */
 export type Origin = {
@@ -36,14 +37,16 @@ const misplacedTraceFactor = 0.4
 /** What independent evidence leaves of the doubt. */
 const supportedDoubt = 0.6
 const CONFIDENCE_MAX = 0.99
+const supportableCertainty = 0.9
 
 /** The origin a walk arrived at, with its confidence and the reasons; null when at none. */
 export function originOf(walk: Walk, evidence: OriginEvidence): Origin | null {
   const { entry, provider } = walk
   if (!entry?.fromIp) return null
   const { text: ip } = entry.fromIp
-  const receiver = provider ? provider.name : (entry.byHost ?? 'the receiving provider')
-  const support = supportOf(ip, evidence)
+  const isSeenByProvider = provider !== undefined && isWrittenBy(provider, entry)
+  const witness = isSeenByProvider ? provider.name : (entry.byHost ?? 'the receiving provider')
+  const support = supportOf(ip, walk, evidence)
   return {
     ip,
     hop: entry.index,
@@ -53,8 +56,8 @@ export function originOf(walk: Walk, evidence: OriginEvidence): Origin | null {
         ? `The topmost lines were written by ${provider.name}, where the message was received.`
         : 'The topmost line was written by the provider where the message was received.',
       ...new Set(walk.passed),
-      `Line ${entry.index}: ${receiver} saw ${ip} (${peerName(entry)}) hand the ` +
-        'message over; the provider does not run that machine.',
+      `Line ${entry.index}: ${witness} saw ${ip} (${peerName(entry)}) hand the ` +
+        'message over, a machine that it does not run.',
       ...(evidence.isTraceOnTop ? [] : [misplaced]),
       ...support,
     ],
@@ -73,9 +76,13 @@ function confidenceOf(walk: Walk, { isTraceOnTop }: OriginEvidence, supports: nu
   return Math.min(CONFIDENCE_MAX, Math.round((1 - left) * 100) / 100)
 }
 
-/** What others say of the address, independently of the lines. */
-function supportOf(ip: string, { spf, listings }: OriginEvidence): string[] {
+/**
+ * What others say of the address, independently of the lines: only where the walk is sure. A
+ * stranger who leads it astray has a domain too, and its SPF says what he likes.
+ */
+function supportOf(ip: string, walk: Walk, { spf, listings }: OriginEvidence): string[] {
   const found: string[] = []
+  if (walk.certainty < supportableCertainty) return found
   if (spf?.result === 'pass' && spf.ip === ip) {
     found.push(`${spf.domain} says that ${ip} may send its mail (SPF).`)
   }

@@ -14,8 +14,11 @@ export type ProviderProfile = {
   relays: NetworkSet
   /** Addresses it sends from to others: to itself too, where one customer writes to another. */
   outbound: NetworkSet
-  /** Ends of the names of its senders, believed where the receiver looked them up. */
-  outboundHosts: readonly string[]
+  /**
+   * Where it rents out the ranges it sends from: the ends of its senders' names instead, believed
+   * where the receiver looked them up.
+   */
+  outboundHosts?: readonly string[]
   /** The field in which it names the customer for whom it handed a message on, in lower case. */
   tenantField?: string
   /** Fields in which it notes the client behind a message, in lower case. */
@@ -55,7 +58,6 @@ const microsoft: ProviderProfile = {
     ...['40.92.0.0/15', '40.107.0.0/16', '52.100.0.0/14', '104.47.0.0/17'],
     ...['2a01:111:f400::/48', '2a01:111:f403::/48'],
   ]),
-  outboundHosts: ['.outbound.protection.outlook.com'],
 }
 
 const google: ProviderProfile = {
@@ -70,7 +72,6 @@ const google: ProviderProfile = {
     ...['35.191.0.0/16', '2607:f8b0:4000::/36', '2a00:1450:4000::/36', '2404:6800:4000::/36'],
     ...['2800:3f0:4000::/36', '2c0f:fb50:4000::/36', '2001:4860:4000::/36'],
   ]),
-  outboundHosts: ['.google.com'],
   protocols: ['HTTPREST'],
 }
 
@@ -83,7 +84,6 @@ const yahoo: ProviderProfile = {
     ...['66.163.184.0/21', '74.6.128.0/21', '77.238.176.0/22', '98.137.64.0/21'],
     ...['106.10.240.0/22', '87.248.110.0/24', '188.125.68.0/23', '212.82.96.0/21'],
   ]),
-  outboundHosts: ['.mail.yahoo.com', '.mail.aol.com', '.yahoodns.net'],
   submitterFields: ['x-originating-ip', 'x-yahoo-post-ip'],
   protocols: ['NNFMP'],
 }
@@ -94,7 +94,6 @@ const apple: ProviderProfile = {
   borders: ['.mail.icloud.com', '.me.com', '.mac.com'],
   relays: networkSet([]),
   outbound: networkSet(['17.0.0.0/8']),
-  outboundHosts: ['.icloud.com', '.me.com', '.mac.com', '.apple.com'],
 }
 
 const proton: ProviderProfile = {
@@ -103,7 +102,6 @@ const proton: ProviderProfile = {
   borders: ['.protonmail.ch', '.proton.ch'],
   relays: networkSet([]),
   outbound: networkSet(['185.70.40.0/22', '185.205.70.0/24', '79.135.106.0/23']),
-  outboundHosts: ['.protonmail.ch', '.proton.ch'],
 }
 
 const gmx: ProviderProfile = {
@@ -117,28 +115,25 @@ const gmx: ProviderProfile = {
     ...['213.165.64.0/23', '74.208.4.192/26', '74.208.5.64/26', '74.208.122.0/26'],
     ...['217.72.192.64/26', '217.72.207.0/27', '217.72.192.248/29'],
   ]),
-  outboundHosts: ['.gmx.net', '.gmx.com', '.web.de', '.kundenserver.de'],
 }
 
 const orange: ProviderProfile = {
   name: 'Orange',
   hosts: ['.orange.fr', '.wanadoo.fr'],
   borders: ['.orange.fr', '.wanadoo.fr'],
-  bareHosts: /^(mwinf|opmta|omta|cinf|mwinb|opfed)[a-z]*\d/,
+  bareHosts: /^(mwinf|mwinb)\d/,
   relays: networkSet([]),
   outbound: networkSet(['80.12.242.0/24', '193.252.22.0/23']),
-  outboundHosts: ['.smtpout.orange.fr', '.orange.fr', '.wanadoo.fr'],
   submitterFields: ['x-me-ip'],
   protocols: ['ME'],
 }
 
 const free: ProviderProfile = {
   name: 'Free',
-  hosts: ['.free.fr', '.proxad.net', '.online.net'],
+  hosts: ['.free.fr', '.priv.proxad.net'],
   borders: ['.free.fr', '.priv.proxad.net'],
   relays: networkSet([]),
   outbound: networkSet(['212.27.42.0/24', '2a01:e0c:1::/48']),
-  outboundHosts: ['.free.fr'],
   submitterFields: ['x-originating-ip'],
 }
 
@@ -158,7 +153,6 @@ const laposte: ProviderProfile = {
   bareHosts: /^mlpn[fb]\d/,
   relays: networkSet([]),
   outbound: networkSet(['160.92.124.64/26']),
-  outboundHosts: ['.laposte.net'],
 }
 
 const ovh: ProviderProfile = {
@@ -177,7 +171,6 @@ const mailRu: ProviderProfile = {
   borders: ['.mail.ru'],
   relays: networkSet([]),
   outbound: networkSet(['94.100.176.0/20', '217.69.128.0/20']),
-  outboundHosts: ['.i.mail.ru', '.mail.ru'],
 }
 
 const yandex: ProviderProfile = {
@@ -189,7 +182,6 @@ const yandex: ProviderProfile = {
     ...['77.88.0.0/18', '37.140.128.0/18', '95.108.128.0/17', '5.45.192.0/18'],
     ...['93.158.128.0/18', '87.250.224.0/19', '213.180.192.0/19', '141.8.128.0/18'],
   ]),
-  outboundHosts: ['.mail.yandex.net', '.yp-c.yandex.net'],
 }
 
 const zoho: ProviderProfile = {
@@ -198,7 +190,6 @@ const zoho: ProviderProfile = {
   borders: ['mx.zohomail.com', 'mx.zohomail.eu', 'mx.zohomail.in', 'mx.zoho.com', 'mx.zoho.eu'],
   relays: networkSet([]),
   outbound: networkSet(['136.143.188.0/23', '135.84.80.0/22']),
-  outboundHosts: ['.zohomail.com', '.zohomail.eu', '.zohomail.in', '.zoho.com', '.zoho.eu'],
 }
 
 const fastmail: ProviderProfile = {
@@ -207,7 +198,6 @@ const fastmail: ProviderProfile = {
   borders: ['.messagingengine.com'],
   relays: networkSet([]),
   outbound: networkSet(['66.111.4.0/24', '103.168.172.0/24', '202.12.124.0/24']),
-  outboundHosts: ['.messagingengine.com'],
 }
 
 /**

@@ -1,5 +1,5 @@
 import { registrableDomain } from '../../mail/domain.ts'
-import { isRoutable } from '../../mail/ip.ts'
+import { addressScope } from '../../mail/ip.ts'
 import type { IpAddress } from '../../mail/ip.ts'
 import type { Hop } from './hops.ts'
 import { providerProfiles } from './provider-profiles.ts'
@@ -51,17 +51,36 @@ export function senderProfile(fromIp: IpAddress): ProviderProfile | undefined {
 
 /**
  * The provider whose machines wrote the topmost lines, if we know it. Lines whose writer gives an
- * address only, or a short name and an inner peer, are passed over: the next one below was written
- * by the same provider.
+ * address only, or a short name, are passed over where nobody but the receiver can have written
+ * the next one.
  */
 export function recognizeProvider(hops: readonly Hop[]): ProviderProfile | undefined {
-  for (const { byHost, byIp, fromIp } of hops.slice(0, 4)) {
+  for (const [at, hop] of hops.slice(0, 4).entries()) {
+    const { byHost, byIp } = hop
     const inner = byIp && providerProfiles.find(({ relays }) => relays.has(byIp))
     const found = inner ?? (byHost === undefined ? undefined : providerOfHost(byHost))
     if (found) return found
-    if (byHost?.includes('.') || (fromIp && isRoutable(fromIp))) return undefined
+    if (byHost?.includes('.') || !isInsidePeer(hop, hops[at + 1])) return undefined
   }
   return undefined
+}
+
+/**
+ * Whether nobody but the receiver can have written the next line: the peer is the machine itself,
+ * or a program behind it. An internal address alone may be that of a gateway, with a stranger
+ * behind it who calls himself as he likes.
+ */
+export function isInsidePeer({ field, fromIp, rdns }: Hop, next: Hop | undefined): boolean {
+  if (!fromIp) return field?.from === undefined || isLmtp(field.with)
+  const scope = addressScope(fromIp)
+  if (scope === 'loopback') return true
+  if (scope !== 'private') return false
+  return isLmtp(field?.with) || (rdns !== undefined && rdns === next?.byHost)
+}
+
+/** The protocol between a mail system and its mailboxes (RFC 2033): no stranger speaks it. */
+export function isLmtp(protocol: string | undefined): boolean {
+  return /^(utf8)?lmtp/i.test(protocol ?? '')
 }
 
 /** The registered domain of a host, as far as it has one: its house. */
@@ -72,7 +91,9 @@ export function houseOf(host: string | undefined): string | undefined {
 function senderNamed(name: string): ProviderProfile | undefined {
   const house = houseOf(name)
   if (house === undefined) return undefined
-  return profilesByHouse.get(house)?.find(({ outboundHosts }) => endsWithAny(name, outboundHosts))
+  return profilesByHouse
+    .get(house)
+    ?.find(({ outboundHosts = [] }) => endsWithAny(name, outboundHosts))
 }
 
 /** Names below no public suffix, such as `.internal`. */
@@ -83,7 +104,7 @@ function hostEndsIn(host: string): ProviderProfile | undefined {
 function byHouse(): Map<string, ProviderProfile[]> {
   const found = new Map<string, ProviderProfile[]>()
   for (const profile of providerProfiles) {
-    for (const end of [...profile.hosts, ...profile.outboundHosts]) {
+    for (const end of [...profile.hosts, ...(profile.outboundHosts ?? [])]) {
       const house = houseOf(end.startsWith('.') ? `x${end}` : end)
       if (house === undefined) continue
       const known = found.get(house) ?? []
