@@ -1,4 +1,4 @@
-import { providerOfHost } from '../analysis/whence/providers.ts'
+import { isLmtp, providerOfHost } from '../analysis/whence/providers.ts'
 import type { TracedHop } from '../analysis/whence/trace.ts'
 import { addressScope, type NetworkSet, parseIp } from '../mail/ip.ts'
 import { parseRelayBlock } from '../mail/relay-block.ts'
@@ -73,7 +73,7 @@ function candidateOf({ index, from, trust }: TracedHop): RelayCandidate | undefi
 
 /** Whether there is nothing to ask of an internal machine: it is known, or nothing is below it. */
 function isShownInside(hop: TracedHop, next: TracedHop | undefined): boolean {
-  if (!next || /^(utf8)?lmtp/i.test(hop.with ?? '')) return true
+  if (!next || isLmtp(hop.with ?? undefined)) return true
   if (hop.by.host !== null && providerOfHost(hop.by.host.toLowerCase()) !== undefined) return true
   return hop.from.rdns !== null && hop.from.rdns.toLowerCase() === next.by.host?.toLowerCase()
 }
