@@ -10,7 +10,8 @@ import { listReportsByIds, markReports, type Report, type ReportState } from '..
 import { holdReporters } from '../db/reporters.ts'
 import { reasonOf } from '../errors.ts'
 import { parseIp } from '../mail/ip.ts'
-import { analyzeReport, findContact } from '../queue/queues.ts'
+import { findContact } from '../queue/queues.ts'
+import { putInLineAgain } from '../queue/reopen-reports.ts'
 import { send } from '../queue/send.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import { decide, type Verdict } from '../verdict/decide.ts'
@@ -56,7 +57,7 @@ export async function analyzeReports(
     await inTransaction(app.pool, async (tx) => {
       const { valid, overtaken } = await partByRelays(tx, judgments, relaysOf)
       if (valid.length > 0) await keep(tx, valid, app)
-      await send(app.boss, analyzeReport, overtaken, tx)
+      await putInLineAgain(tx, app.boss, { ids: overtaken, now: app.clock() })
     })
   }
   const failed = new Map(failures.map(({ reportId, reason }) => [reportId, reason]))
@@ -154,7 +155,7 @@ function listingsFor({ origin, listings }: AnalysisDigest): DnsFindings['listing
 }
 
 /**
- * Parts off the reports of which the reporter has told us more while they were read: they have
+ * Parts off the reports of whose way the reporter has told us more while they were read: they have
  * not asked yet, so the news did not put them in line again. Until the transaction ends there are
  * no further news.
  */
@@ -162,15 +163,16 @@ async function partByRelays(
   tx: Db,
   judgments: readonly Judgment[],
   relaysOf: RelaysOf,
-): Promise<{ valid: Judgment[]; overtaken: { reportId: string }[] }> {
+): Promise<{ valid: Judgment[]; overtaken: string[] }> {
   const reports = judgments.map(({ report }) => report)
   const reporterIds = [...new Set(reports.map(({ reporterId }) => reporterId))]
   await holdReporters(tx, reporterIds, 'keep-still')
   const nowOf = await findRelays(tx, reports)
-  const isValid = ({ report: { id } }: Judgment) => nowOf(id).edition === relaysOf(id).edition
+  const isValid = ({ report: { id }, analysis }: Judgment) =>
+    analysis.addressesAsked.every((ip) => nowOf(id).knownOf(ip) === relaysOf(id).knownOf(ip))
   return {
     valid: judgments.filter(isValid),
-    overtaken: judgments.flatMap((one) => (isValid(one) ? [] : [{ reportId: one.report.id }])),
+    overtaken: judgments.flatMap((one) => (isValid(one) ? [] : [one.report.id])),
   }
 }
 

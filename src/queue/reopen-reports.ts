@@ -13,7 +13,7 @@ export type RelayNews = {
   /** CIDR blocks of which something else was known before. */
   blocks: readonly string[]
   /** The report whose question was answered, which is looked at again at once. */
-  answeredId?: string
+  answeredId?: string | undefined
   now: Date
 }
 
@@ -40,18 +40,31 @@ export async function reopenAskedReports(
   const asked = await listAskedReports(tx, reporterId, page)
   const reopened = await markReports(tx, asked, ['kept'], 'received')
   if (reopened.length === 0) return []
+  await removeAnalyses(tx, reopened)
+  await putInLineAgain(tx, boss, { ids: reopened, answeredId, now })
+  return reopened
+}
+
+/**
+ * Puts reports in line once more because of news of relays: those that were so within the last
+ * hour for an hour later, unless it was their own question that was answered.
+ */
+export async function putInLineAgain(
+  tx: Db,
+  boss: Boss,
+  { ids, answeredId, now }: Pick<RelayNews, 'answeredId' | 'now'> & { ids: readonly string[] },
+): Promise<void> {
+  if (ids.length === 0) return
   const pausedSince = new Date(now.getTime() - PAUSE_MS)
-  const recent = new Set(await listReportsWith(tx, 'reopened', reopened, pausedSince))
+  const recent = new Set(await listReportsWith(tx, 'reopened', ids, pausedSince))
   const isLater = (id: string) => recent.has(id) && id !== answeredId
   const detail = 'More is known of the reporter’s mail servers: it is looked at again.'
-  await removeAnalyses(tx, reopened)
   await insertEvents(
     tx,
-    reopened.map((reportId) => ({ reportId, at: now, event: 'reopened', detail })),
+    ids.map((reportId) => ({ reportId, at: now, event: 'reopened', detail })),
   )
-  const jobs = (ids: readonly string[]) => ids.map((reportId) => ({ reportId }))
-  await send(boss, analyzeReport, jobs(reopened.filter((id) => !isLater(id))), tx)
+  const jobs = (some: readonly string[]) => some.map((reportId) => ({ reportId }))
+  await send(boss, analyzeReport, jobs(ids.filter((id) => !isLater(id))), tx)
   const startAfter = new Date(now.getTime() + PAUSE_MS)
-  await send(boss, analyzeReport, jobs(reopened.filter(isLater)), tx, { startAfter })
-  return reopened
+  await send(boss, analyzeReport, jobs(ids.filter(isLater)), tx, { startAfter })
 }

@@ -64,11 +64,11 @@ async function stands(id: string): Promise<unknown[]> {
 }
 
 test.for([
-  ['a relay is named', () => tell('set')],
+  ['a relay is named', () => tell('set', '192.0.2.0/24')],
   ['a relay is refused', () => tell('refused')],
-  ['a relay is forgotten', () => forgetRelay(app, app.ann, '192.0.2.77/32')],
+  ['a relay is forgotten', () => forgetRelay(app, app.ann, relay)],
 ] as const)('when %s while a report is read, it is read again', async ([name, happens]) => {
-  await tell('set', '192.0.2.77/32')
+  if (name !== 'a relay is named') await tell('set')
   const id = await report(name)
   expect(await analyze(id, thenOnce(happens))).toEqual(['done'])
   expect(await stands(id)).toEqual(['received', 2, 0])
@@ -76,11 +76,25 @@ test.for([
   expect(await stands(id)).toEqual(['kept', 2, 0])
 })
 
-test('what does not change, or is somebody else’s, holds up nobody', async () => {
+test('who keeps telling while a report is read makes it read again once an hour', async () => {
+  const id = await report('restless')
+  await analyze(
+    id,
+    thenOnce(() => tell('set')),
+  )
+  await analyze(
+    id,
+    thenOnce(() => tell('refused')),
+  )
+  expect(await stands(id)).toEqual(['received', 3, 1])
+})
+
+test('what does not change, or is somebody else’s, or elsewhere, holds up nobody', async () => {
   await tell('set')
   const id = await report('unmoved')
   const happens = async () => {
     await tell('set')
+    await tell('refused', '203.0.113.0/24')
     await tellRelays(app, app.bob, [{ cidr: relay, name: null, how: 'set' }])
   }
   await analyze(id, thenOnce(happens))
