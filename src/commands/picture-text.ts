@@ -5,6 +5,7 @@ import { shownLine } from '../http/shown-text.ts'
 import {
   drawWalk,
   ownReasons,
+  percentOf,
   type Station,
   type StationRole,
   surenessOf,
@@ -93,17 +94,16 @@ function details(station: Station, hop: TracedHop | undefined, found: Pictured):
   const { role, aliases, isSubmitter, notes } = station
   const odd = notes.map(({ text }) => `! ${text}`)
   const because = hop?.because ? [hop.because] : []
-  const also = aliases.length > 0 ? [`also calls itself ${aliases.join(', ')}`] : []
+  const also = aliases.length > 0 ? [`calls itself ${aliases.join(', ')}`] : []
   const submitted = isSubmitter ? ['the machine from which the message was submitted'] : []
   if (role !== 'origin' || !origin) return [...also, ...because, ...submitted, ...odd].map(clean)
-  const percent = Math.min(Math.round(origin.confidence * 100), origin.confidence < 1 ? 99 : 100)
   const behind = submitter
     ? [`behind it, according to its provider: ${submitter.ip}. ${submitter.how}`]
     : []
   return [
     ...also,
     ...(network === undefined ? [] : [`network: ${network}`]),
-    `${sure[surenessOf(origin.confidence)]} (${percent} %), because`,
+    `${sure[surenessOf(origin.confidence)]} (${percentOf(origin.confidence)} %), because`,
     ...ownReasons(found).map((why) => `· ${why}`),
     ...behind,
     ...odd,

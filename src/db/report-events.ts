@@ -42,6 +42,21 @@ export async function listEvents(db: Db, reportId: string): Promise<ReportEvent[
   return rows
 }
 
+/** Those of the reports to which something happened since an instant. */
+export async function listReportsWith(
+  db: Db,
+  event: EventName,
+  reportIds: readonly string[],
+  since: Date,
+): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `select distinct report_id as id from report_events
+     where report_id = any($1::uuid[]) and event = $2 and at > $3`,
+    [reportIds, event, since],
+  )
+  return rows.map(({ id }) => id)
+}
+
 /** An event that happens now. */
 export function eventNow(
   clock: Clock,

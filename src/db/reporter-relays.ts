@@ -1,5 +1,5 @@
 import type { Db } from './pool.ts'
-import { values } from './values.ts'
+import { first, values } from './values.ts'
 
 /**
  * How we know a relay: `set` by the reporter; `learned` from earlier reports; `proposed`, which
@@ -48,27 +48,28 @@ export async function listRelaysOf(
 }
 
 /**
- * Writes down what a reporter says of relays, over whatever was there. Returns how many rows
- * differ from before.
+ * Writes down what a reporter says of relays, over whatever was there. Returns the blocks of which
+ * something else was known before.
  */
 export async function putRelays(
   tx: Db,
   reporterId: string,
   relays: readonly { cidr: string; name: string | null; how: 'set' | 'refused' }[],
   now: Date,
-): Promise<number> {
-  if (relays.length === 0) return 0
+): Promise<string[]> {
+  if (relays.length === 0) return []
   const { text, params } = values(
     relays.map(({ cidr, how, name }) => [reporterId, cidr, how, name, 0, now]),
   )
-  const { rowCount } = await tx.query(
+  const { rows } = await tx.query<{ cidr: string }>(
     `insert into reporter_relays (reporter_id, cidr, how, name, evidence, since) values ${text}
      on conflict (reporter_id, cidr) do update set how = excluded.how, evidence = 0,
        name = coalesce(excluded.name, reporter_relays.name), since = excluded.since
-     where reporter_relays.how <> excluded.how`,
+     where reporter_relays.how <> excluded.how
+     returning cidr::text as cidr`,
     params,
   )
-  return rowCount ?? 0
+  return rows.map(({ cidr }) => cidr)
 }
 
 /** Forgets a relay, however it is known. False when there is none. */
@@ -97,14 +98,14 @@ export async function trimRelays(
 
 /**
  * Replaces what was found in a reporter's reports: `learned` and `proposed` are all that holds
- * now. What the reporter said stands. Returns whether anything was newly learned.
+ * now. What the reporter said stands. Returns the blocks that were newly learned.
  */
 export async function replaceFoundRelays(
   tx: Db,
   reporterId: string,
   found: { learned: readonly FoundRelay[]; proposed: readonly FoundRelay[] },
   now: Date,
-): Promise<boolean> {
+): Promise<string[]> {
   const rows = [
     ...found.learned.map((relay) => ({ ...relay, how: 'learned' })),
     ...found.proposed.map((relay) => ({ ...relay, how: 'proposed' })),
@@ -114,23 +115,23 @@ export async function replaceFoundRelays(
      where reporter_id = $1 and how in ('learned', 'proposed') and cidr <> all($2::cidr[])`,
     [reporterId, rows.map(({ cidr }) => cidr)],
   )
-  if (rows.length === 0) return false
+  if (rows.length === 0) return []
   const { text, params } = values(
     rows.map(({ cidr, how, name, evidence }) => [reporterId, cidr, how, name, evidence, now]),
   )
-  const { rows: written } = await tx.query<{ how: string; since: Date }>(
+  const { rows: written } = await tx.query<{ cidr: string; how: string; since: Date }>(
     `insert into reporter_relays (reporter_id, cidr, how, name, evidence, since) values ${text}
      on conflict (reporter_id, cidr) do update set how = excluded.how, name = excluded.name,
        evidence = excluded.evidence,
        since = case when reporter_relays.how = excluded.how then reporter_relays.since
          else excluded.since end
      where reporter_relays.how in ('learned', 'proposed')
-     returning how, since`,
+     returning cidr::text as cidr, how, since`,
     params,
   )
   const isNew = ({ how, since }: { how: string; since: Date }) =>
     how === 'learned' && since.getTime() === now.getTime()
-  return written.some(isNew)
+  return written.filter(isNew).map(({ cidr }) => cidr)
 }
 
 /** When relays were last looked for in the reports of these reporters; absent where never. */
@@ -144,6 +145,15 @@ export async function listLessons(
     [reporterIds],
   )
   return new Map(rows.map(({ id, at }) => [id, at]))
+}
+
+/** The reporter whose reports were looked through last; undefined when nobody's were. */
+export async function findLastTaught(db: Db): Promise<string | undefined> {
+  const answer = await db.query<{ id: string }>(
+    `select reporter_id as id from relay_lessons
+     order by learned_at desc, reporter_id desc limit 1`,
+  )
+  return first(answer)?.id
 }
 
 /** Writes down that a reporter's reports were looked through. */

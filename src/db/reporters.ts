@@ -73,6 +73,20 @@ export async function listReporterEmails(
   return new Map(rows.map(({ id, email }) => [id, email]))
 }
 
+/**
+ * Holds reporters until the transaction ends: `change` keeps out everybody who holds them,
+ * `keep-still` only those who change. Held is what belongs to them as a whole, such as what is
+ * known of their relays; reports come in all the while.
+ */
+export async function holdReporters(
+  tx: Db,
+  ids: readonly string[],
+  why: 'change' | 'keep-still',
+): Promise<void> {
+  const lock = why === 'change' ? 'for no key update' : 'for share'
+  await tx.query(`select id from reporters where id = any($1::uuid[]) order by id ${lock}`, [ids])
+}
+
 /** Adds a token, known by its SHA-256. */
 export async function insertToken(
   db: Db,

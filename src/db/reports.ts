@@ -109,21 +109,25 @@ export async function listReceivedReports(
 }
 
 /**
- * Ids of a reporter's reports that are kept only because the reporter was asked something, newest
- * first, from the id `from` on. A report of which anybody was ever told is never among them.
+ * Ids of a reporter's reports that are kept only because the reporter was asked something, about an
+ * address in one of the blocks `about`; newest first, from the id `from` on. A report of which
+ * anybody was ever told is never among them.
  */
 export async function listAskedReports(
   tx: Db,
   reporterId: string,
-  page: { from: string; limit: number },
+  page: { about: readonly string[]; from: string; limit: number },
 ): Promise<string[]> {
   const { rows } = await tx.query<{ id: string }>(
     `select reports.id from reports join analyses on analyses.id = reports.id
      where reporter_id = $1 and state = 'kept' and reports.id >= $2 and analyses.id >= $2
        and judgment -> 'consequence' ->> 'action' = 'ask'
+       and exists (
+         select from jsonb_array_elements_text(judgment -> 'consequence' -> 'about') as asked (ip)
+         where asked.ip::inet <<= any($3::cidr[]))
        and not exists (select from feedback_reports where report_id = reports.id)
-     order by reports.id desc limit $3`,
-    [reporterId, page.from, page.limit],
+     order by reports.id desc limit $4`,
+    [reporterId, page.from, page.about, page.limit],
   )
   return rows.map(({ id }) => id)
 }
@@ -143,15 +147,20 @@ export async function listAnalyzedReports(
   return rows
 }
 
-/** Reporters with reports from the id `from` on, each with the last of them, in no order. */
+/**
+ * Reporters with reports from the id `from` on, each with the last of them: the first `limit` of
+ * those whose own ids lie in the stretch from `after` (without it) to `to`, in their order.
+ */
 export async function listActiveReporters(
   db: Db,
   from: string,
+  page: { after: string; to: string; limit: number },
 ): Promise<{ reporterId: string; lastId: string }[]> {
   const { rows } = await db.query<{ reporterId: string; lastId: string }>(
     `select reporter_id as "reporterId", max(id::text)::uuid as "lastId" from reports
-     where id >= $1 group by reporter_id`,
-    [from],
+     where id >= $1 and reporter_id > $2 and reporter_id <= $3
+     group by reporter_id order by reporter_id limit $4`,
+    [from, page.after, page.to, page.limit],
   )
   return rows
 }

@@ -1,11 +1,14 @@
 import type { ReportKind } from '../db/reports.ts'
-import { parseBlock } from '../mail/ip-blocks.ts'
+import { parseRelayBlock } from '../mail/relay-block.ts'
 import { storableText } from '../mail/storable-text.ts'
 import { ProblemError } from './problem.ts'
+import { refusalWords } from './relay-refusals.ts'
+import { shownLine } from './shown-text.ts'
 import type { Remarks } from './submit.ts'
 
 const COMMENT_CHARS_MAX = 2_000
-const RELAYS_MAX = 100
+const RECEIVED_VIA_MAX = 100
+const ENTRY_CHARS_SHOWN = 50
 
 const kinds: Readonly<Record<string, ReportKind>> = {
   spam: 'spam',
@@ -47,15 +50,13 @@ function parseComment(text: string | undefined): string | null {
 
 function parseRelays(given: readonly string[]): string[] {
   const texts = given.flatMap((text) => text.slice(0, 10_000).split(/[\s,]+/)).filter(Boolean)
-  if (texts.length > RELAYS_MAX) {
-    throw new ProblemError('bad-field', `received_via may name at most ${RELAYS_MAX} relays.`)
+  if (texts.length > RECEIVED_VIA_MAX) {
+    throw new ProblemError('bad-field', `received_via may name at most ${RECEIVED_VIA_MAX} relays.`)
   }
   return texts.map((text) => {
-    const block = parseBlock(text)
-    if (block) return block
-    throw new ProblemError(
-      'bad-field',
-      'received_via must hold IP addresses or CIDR blocks, such as 192.0.2.0/24.',
-    )
+    const parsed = parseRelayBlock(text)
+    if ('block' in parsed) return parsed.block
+    const entry = shownLine(text, ENTRY_CHARS_SHOWN)
+    throw new ProblemError('bad-field', `received_via: ${entry} ${refusalWords[parsed.refusal]}`)
   })
 }

@@ -1,8 +1,9 @@
 import { inTransaction, type Db, type Pool } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
 import { listRelays, putRelays, removeRelay, trimRelays } from '../db/reporter-relays.ts'
+import { holdReporters } from '../db/reporters.ts'
 import type { Boss } from '../queue/boss.ts'
-import { reopenAskedReports } from '../queue/reopen-reports.ts'
+import { type RelayNews, reopenAskedReports } from '../queue/reopen-reports.ts'
 import type { Clock } from '../world.ts'
 
 type Needs = { pool: Pool; boss: Boss; clock: Clock }
@@ -11,8 +12,8 @@ type Needs = { pool: Pool; boss: Boss; clock: Clock }
 export type RelayStatement = { cidr: string; name: string | null; how: 'set' | 'refused' }
 
 /** How many relays a reporter may name. */
-export const RELAYS_MAX = 50
-const REFUSED_MAX = 200
+export const SET_RELAYS_MAX = 50
+const REFUSED_RELAYS_MAX = 200
 
 /**
  * Writes down what a reporter says of relays, and has the reports looked at again that waited for
@@ -23,12 +24,17 @@ export async function tellRelays(
   reporterId: string,
   statements: readonly RelayStatement[],
 ): Promise<'done' | 'full'> {
-  return inTransaction(app.pool, (tx) => tell(tx, app, reporterId, statements, app.clock()))
+  return inTransaction(app.pool, (tx) =>
+    tell(tx, app, { reporterId, now: app.clock() }, statements),
+  )
 }
 
 /** Forgets a relay, however it came to be known. False when there is none. */
 export async function forgetRelay(app: Needs, reporterId: string, cidr: string): Promise<boolean> {
-  return inTransaction(app.pool, (tx) => removeRelay(tx, reporterId, cidr))
+  return inTransaction(app.pool, async (tx) => {
+    await holdReporters(tx, [reporterId], 'change')
+    return removeRelay(tx, reporterId, cidr)
+  })
 }
 
 /**
@@ -50,7 +56,8 @@ export async function answerQuestion(
   return inTransaction(app.pool, async (tx) => {
     // The answer stands before what follows from it in the story.
     const later = new Date(now.getTime() + 1)
-    const told = statements ? await tell(tx, app, report.reporterId, statements, later) : 'done'
+    const news = { reporterId: report.reporterId, answeredId: report.id, now: later }
+    const told = statements ? await tell(tx, app, news, statements) : 'done'
     if (told === 'full') return told
     await insertEvents(tx, [{ reportId: report.id, at: now, event: 'answered', detail }])
     return told
@@ -60,18 +67,19 @@ export async function answerQuestion(
 async function tell(
   tx: Db,
   app: Pick<Needs, 'boss'>,
-  reporterId: string,
+  news: Omit<RelayNews, 'blocks'>,
   statements: readonly RelayStatement[],
-  now: Date,
 ): Promise<'done' | 'full'> {
+  const { reporterId, now } = news
+  await holdReporters(tx, [reporterId], 'change')
   const said = new Map(statements.map((statement) => [statement.cidr, statement]))
   const known = await listRelays(tx, reporterId)
   const isSet = (cidr: string) => known.some((one) => one.cidr === cidr && one.how === 'set')
   const wanted = [...said.values()].filter(({ how, cidr }) => how === 'set' && !isSet(cidr))
   const named = known.filter(({ how }) => how === 'set').length
-  if (wanted.length > 0 && named + wanted.length > RELAYS_MAX) return 'full'
-  const changed = await putRelays(tx, reporterId, [...said.values()], now)
-  await trimRelays(tx, reporterId, 'refused', REFUSED_MAX)
-  if (changed > 0) await reopenAskedReports(tx, app.boss, reporterId, now)
+  if (wanted.length > 0 && named + wanted.length > SET_RELAYS_MAX) return 'full'
+  const blocks = await putRelays(tx, reporterId, [...said.values()], now)
+  await trimRelays(tx, reporterId, 'refused', REFUSED_RELAYS_MAX)
+  await reopenAskedReports(tx, app.boss, { ...news, blocks })
   return 'done'
 }

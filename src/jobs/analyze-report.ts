@@ -7,13 +7,16 @@ import { inTransaction, type Db } from '../db/pool.ts'
 import { listRawMessages, type RawMessage } from '../db/raw-messages.ts'
 import { insertEvents, type ReportEvent } from '../db/report-events.ts'
 import { listReportsByIds, markReports, type Report, type ReportState } from '../db/reports.ts'
+import { holdReporters } from '../db/reporters.ts'
 import { reasonOf } from '../errors.ts'
 import { parseIp } from '../mail/ip.ts'
 import { findContact } from '../queue/queues.ts'
+import { putInLineAgain } from '../queue/reopen-reports.ts'
 import { send } from '../queue/send.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import { decide, type Verdict } from '../verdict/decide.ts'
 import { openCandidates } from '../verdict/relay-question.ts'
+import { percentOf } from '../verdict/walk-picture.ts'
 import { type Case, type Drawn, drawConsequences, oweFeedback } from './draw-consequences.ts'
 import { findRelays, type ReportRelays } from './find-relays.ts'
 import { findKnownNetworks } from './known-networks.ts'
@@ -50,7 +53,13 @@ export async function analyzeReports(
   const relaysOf = await findRelays(app.pool, reports)
   const { analyses, failures } = await readMessages(reports, relaysOf, app)
   const judgments = await judge(analyses, relaysOf, app)
-  if (judgments.length > 0) await inTransaction(app.pool, (tx) => keep(tx, judgments, app))
+  if (judgments.length > 0) {
+    await inTransaction(app.pool, async (tx) => {
+      const { valid, overtaken } = await partByRelays(tx, judgments, relaysOf)
+      if (valid.length > 0) await keep(tx, valid, app)
+      await putInLineAgain(tx, app.boss, { ids: overtaken, now: app.clock() })
+    })
+  }
   const failed = new Map(failures.map(({ reportId, reason }) => [reportId, reason]))
   return ids.map((id) => {
     const retry = failed.get(id)
@@ -121,7 +130,7 @@ async function judge(
       messageKind: analysis.kind,
       origin: analysis.origin ?? undefined,
       originConfidenceMin: app.config.originConfidenceMin,
-      isAskable: openCandidates(analysis.candidates, relaysOf(report.id).said).length > 0,
+      askable: askable(analysis, relaysOf(report.id)),
       network: found?.network,
       registry: found?.registry ?? 'off',
       forwardTo: app.config.forwardTo,
@@ -130,11 +139,41 @@ async function judge(
   })
 }
 
+/** Of a reporter who has spoken of all of them nothing is asked. */
+function askable(
+  { candidates, addressesAsked }: AnalysisDigest,
+  { said }: ReportRelays,
+): readonly string[] {
+  return openCandidates(candidates, said).length > 0 ? addressesAsked : []
+}
+
 /** What is listed of the origin itself, and of the domains. */
 function listingsFor({ origin, listings }: AnalysisDigest): DnsFindings['listings'] {
   return (listings ?? []).filter(
     ({ subject }) => subject === origin?.ip || parseIp(subject) === undefined,
   )
+}
+
+/**
+ * Parts off the reports of whose way the reporter has told us more while they were read: they have
+ * not asked yet, so the news did not put them in line again. Until the transaction ends there are
+ * no further news.
+ */
+async function partByRelays(
+  tx: Db,
+  judgments: readonly Judgment[],
+  relaysOf: RelaysOf,
+): Promise<{ valid: Judgment[]; overtaken: string[] }> {
+  const reports = judgments.map(({ report }) => report)
+  const reporterIds = [...new Set(reports.map(({ reporterId }) => reporterId))]
+  await holdReporters(tx, reporterIds, 'keep-still')
+  const nowOf = await findRelays(tx, reports)
+  const isValid = ({ report: { id }, analysis }: Judgment) =>
+    analysis.addressesAsked.every((ip) => nowOf(id).knownOf(ip) === relaysOf(id).knownOf(ip))
+  return {
+    valid: judgments.filter(isValid),
+    overtaken: judgments.flatMap((one) => (isValid(one) ? [] : [one.report.id])),
+  }
 }
 
 async function keep(tx: Db, judgments: readonly Judgment[], app: Needs): Promise<void> {
@@ -211,6 +250,5 @@ function outcomeOf(
 
 function storyOf({ origin, originObstacle }: AnalysisDigest, why: string): string {
   if (!origin) return `${originObstacle ?? 'The origin could not be found.'} ${why}`
-  const percent = Math.round(origin.confidence * 100)
-  return `It came from ${origin.ip} (${percent} % sure). ${why}`
+  return `It came from ${origin.ip} (${percentOf(origin.confidence)} % sure). ${why}`
 }

@@ -139,7 +139,7 @@ async function draw(
       origin: { ip: originIp, confidence: originConfidence },
       originConfidenceMin: app.config.originConfidenceMin,
       // What the walk found was enough to look for a contact.
-      isAskable: false,
+      askable: [],
       network: known[index]?.network,
       registry: known[index]?.registry ?? 'off',
       forwardTo: app.config.forwardTo,

@@ -3,7 +3,7 @@ import type { Db } from '../db/pool.ts'
 import { listRelaysOf } from '../db/reporter-relays.ts'
 import { listReporterEmails } from '../db/reporters.ts'
 import type { Report } from '../db/reports.ts'
-import { type NetworkSet, networkSet } from '../mail/ip.ts'
+import { type NetworkSet, networkSet, parseIp } from '../mail/ip.ts'
 
 /** What is known of the relays that a report came through. */
 export type ReportRelays = {
@@ -11,6 +11,8 @@ export type ReportRelays = {
   options: Required<Pick<AnalysisOptions, 'trustedRelays' | 'learnedRelays' | 'reporterAddresses'>>
   /** What the reporter said of machines, in favor and against. */
   said: { mine: NetworkSet; notMine: NetworkSet }
+  /** All that is known of an address, as a text to compare. */
+  knownOf: (ip: string) => string
 }
 
 /** The relays of each of the reports, by the id of the report. */
@@ -40,6 +42,7 @@ export async function findRelays(
             reporterAddresses: address === undefined ? [] : [address.toLowerCase()],
           },
           said: { mine: networkSet(set), notMine: networkSet(known('refused')) },
+          knownOf: knower((['set', 'learned', 'refused'] as const).map((how) => [how, known(how)])),
         },
       ] as const
     }),
@@ -48,6 +51,15 @@ export async function findRelays(
   const none: ReportRelays = {
     options: { trustedRelays: [], learnedRelays: [], reporterAddresses: [] },
     said: { mine: nothing, notMine: nothing },
+    knownOf: () => '',
   }
   return (id) => found.get(id) ?? none
+}
+
+function knower(said: readonly (readonly [how: string, cidrs: readonly string[]])[]) {
+  const sets = said.map(([how, cidrs]) => ({ how, set: networkSet(cidrs) }))
+  return (ip: string): string => {
+    const address = parseIp(ip)
+    return sets.flatMap(({ how, set }) => (address && set.has(address) ? [how] : [])).join(' ')
+  }
 }

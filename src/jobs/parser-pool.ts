@@ -19,6 +19,8 @@ export type AnalysisDigest = Pick<Analysis, 'kind' | 'origin' | 'originObstacle'
   hasForgedHop: boolean
   /** The machines of which the reporter could tell us whose they are. */
   candidates: readonly RelayCandidate[]
+  /** Every address about which what they say may matter. */
+  addressesAsked: readonly string[]
   packed: Packed
 }
 

@@ -2,7 +2,7 @@ import { move, transferableSymbol, valueSymbol } from 'piscina'
 import { analyzeMessage, type Analysis } from '../analysis/analyze.ts'
 import { pack, type Packed, unpack } from '../db/packed.ts'
 import { reasonOf } from '../errors.ts'
-import { relayCandidates } from '../verdict/relay-question.ts'
+import { addressesAsked, relayCandidates } from '../verdict/relay-question.ts'
 import { composeFeedback } from './feedback-content.ts'
 import {
   type AnalysisDigest,
@@ -72,6 +72,7 @@ async function analyze(raw: Buffer, options: ParserOptions): Promise<AnalysisDig
     subject: headers.subject,
     hasForgedHop: hops.some(({ trust }) => trust === 'forged'),
     candidates: relayCandidates(hops),
+    addressesAsked: addressesAsked(hops),
     packed: await packOwned(Buffer.from(JSON.stringify(analysis))),
   }
 }

@@ -1,16 +1,18 @@
-import { addressScope, parseIp } from './ip.ts'
+import { addressScope, networkSet, parseIp } from './ip.ts'
 import { parseBlock } from './ip-blocks.ts'
 
 /** Why a block cannot be somebody's relays. */
-export type RelayRefusal = 'unreadable' | 'too-wide' | 'loopback' | 'private' | 'reserved'
+export type RelayRefusal = 'unreadable' | 'too-wide' | 'loopback' | 'link-local' | 'reserved'
 
 /** The shortest prefixes that one organization's relays may have. */
 const PREFIX_MIN = { 4: 16, 6: 32 } as const
+/** RFC 3927, RFC 4291 §2.5.6: they mean another machine on every cable. */
+const linkLocal = networkSet(['169.254.0.0/16', 'fe80::/10'])
 
 /**
  * A CIDR block, or a single address as one, whose machines a person may call their own; or why
- * not. Only what is seen across the Internet counts: internal addresses are everybody's, and no
- * machine has a reserved one.
+ * not. Addresses of internal networks may be: only their owner knows whether a gateway stands
+ * before them. Loopback and link-local ones are everybody's, and no machine has a reserved one.
  */
 export function parseRelayBlock(text: string): { block: string } | { refusal: RelayRefusal } {
   const block = parseBlock(text.trim())
@@ -19,7 +21,8 @@ export function parseRelayBlock(text: string): { block: string } | { refusal: Re
   if (block === undefined || !address) return { refusal: 'unreadable' }
   if (Number(prefix) < PREFIX_MIN[address.family]) return { refusal: 'too-wide' }
   const scope = addressScope(address)
-  if (scope === 'loopback' || scope === 'private' || scope === 'reserved') return { refusal: scope }
+  if (scope === 'loopback' || scope === 'reserved') return { refusal: scope }
+  if (linkLocal.has(address)) return { refusal: 'link-local' }
   return { block: `${address.text}/${prefix}` }
 }
 

@@ -11,8 +11,8 @@ export type Consequence =
   | { action: 'forward'; to: string; why: string }
   | { action: 'look-up'; why: string }
   | { action: 'keep'; why: string }
-  /** Kept as well, until the reporter says which machines are their provider's. */
-  | { action: 'ask'; why: string }
+  /** Kept as well, until the reporter says which machines are theirs; `about` holds addresses. */
+  | { action: 'ask'; why: string; about: readonly string[] }
 
 /**
  * What the registry of the origin has to say: `off` is not asked at all (switched off, no public
@@ -27,8 +27,8 @@ export type Judged = {
   origin: { ip: string; confidence: number } | undefined
   /** Below this confidence an origin is shown, not written to: `ORIGIN_CONFIDENCE_MIN`. */
   originConfidenceMin: number
-  /** Whether the reporter could tell us more: a machine on the way they have not spoken of. */
-  isAskable: boolean
+  /** Addresses the reporter could tell us more about; empty when they have spoken of them all. */
+  askable: readonly string[]
   network: Network | undefined
   registry: RegistryState
   /** Those of the network's contacts that are known to us, by address. */
@@ -66,8 +66,9 @@ export function consequenceOf(judged: Judged): Consequence {
   }
 }
 
-function keepOrAsk({ isAskable }: Judged, why: string): Consequence {
-  return isAskable ? { action: 'ask', why: `${why} The reporter is asked.` } : keep(why)
+function keepOrAsk({ askable }: Judged, why: string): Consequence {
+  if (askable.length === 0) return keep(why)
+  return { action: 'ask', why: `${why} The reporter is asked.`, about: askable }
 }
 
 function withoutContact({ network, registry }: Judged): Consequence {

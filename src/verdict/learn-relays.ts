@@ -1,3 +1,5 @@
+import type { Analysis } from '../analysis/analyze.ts'
+import { providerOfHost } from '../analysis/whence/providers.ts'
 import type { TracedHop } from '../analysis/whence/trace.ts'
 import { registrableDomain } from '../mail/domain.ts'
 import { isRoutable, parseIp } from '../mail/ip.ts'
@@ -10,10 +12,12 @@ export type Crossing = {
   ip: string
   /** The name the receiver looked up for it. */
   rdns: string | null
-  name: string | null
-  /** Whether the next line was written by that very machine, by name or by address. */
+  /**
+   * Whether the next line was written by that very machine: by the name that was looked up, or by
+   * its address. What it calls itself links nothing.
+   */
   isLinked: boolean
-  /** The address that the next line gives for the machine before. */
+  /** The address that the next line gives for the machine before: the machine's own word. */
   peerBelow: string | null
 }
 
@@ -24,6 +28,8 @@ export type PastReport = {
   kind: 'spam' | 'phishing' | 'not-spam'
   /** The domain the author registered, or claims. */
   authorDomain: string | null
+  /** Whether a signature in the author's name was verified: then that domain sent it. */
+  isSigned: boolean
   /** The lines down to the one where a stranger was seen; those below prove nothing. */
   crossings: readonly Crossing[]
   /** The address of that stranger. */
@@ -41,6 +47,8 @@ const SPAN_MS_MIN = 7 * 86_400_000
 const SHARE_MIN = 0.9
 const PEER_NETWORKS_MIN = 5
 const AUTHOR_DOMAINS_MIN = 5
+/** Wanted mail that machines of so many domains signed: one may be a slip of the reporter's. */
+const WANTED_DOMAINS_MIN = 3
 /** Of so many latest reports, half must still come through what was learned. */
 const RECENT_REPORTS = 20
 const RECENT_SHARE_MIN = 0.5
@@ -48,7 +56,7 @@ const RECENT_SHARE_MIN = 0.5
 /** What one analyzed report adds to the history of its reporter. */
 export function pastReport(
   report: { at: Date; kind: PastReport['kind']; author: string | null },
-  hops: readonly TracedHop[],
+  { hops, authentication }: Pick<Analysis, 'hops' | 'authentication'>,
 ): PastReport {
   const entry = hops.findIndex(({ trust }) => trust === 'injection')
   const crossings = hops.flatMap((hop, index) => {
@@ -61,6 +69,8 @@ export function pastReport(
     at: report.at,
     kind: report.kind,
     authorDomain: (domain && registrableDomain(domain)) ?? null,
+    isSigned:
+      authentication?.dkim.some(({ result, aligned }) => aligned && result === 'pass') ?? false,
     crossings,
     entryIp: canonical(hops[entry]?.from.ip ?? null),
   }
@@ -69,29 +79,35 @@ export function pastReport(
 /**
  * The relays that a reporter's mail always comes through, from the reporter's latest reports (in
  * any order). Conservative: whoever sends a reporter most of the spam must not be able to pass for
- * the reporter's relay, and then let us accuse whom he likes by the lines he writes. So a relay
- * must show, over a week at least, many independent machines behind it, and either mail that its
- * reporter wanted or the reporter's own domain; without these it is only proposed. What was
+ * the reporter's relay, and then let us accuse whom he likes by the lines he writes. Many machines
+ * and authors behind it are needed but prove nothing, because a spammer's machine can invent both.
+ * What it cannot make is mail that the reporter wanted, signed by several domains; without it a
+ * relay is only proposed. At a receiver whose relays we know there is nothing to learn. What was
  * learned stays until the latest reports speak against it.
  */
 export function learnRelays(
   history: readonly PastReport[],
-  known: { learnedIps: readonly string[]; reporterDomain: string | null },
+  { learnedIps }: { learnedIps: readonly string[] },
 ): Lesson {
-  const latestFirst = history.toSorted((a, b) => b.at.getTime() - a.at.getTime())
+  const latestFirst = history
+    .map((report) => ({ ...report, crossings: report.crossings.filter(isAtUnknown) }))
+    .toSorted((a, b) => b.at.getTime() - a.at.getTime())
   const entries = latestFirst.flatMap(({ entryIp }) => (entryIp === null ? [] : [entryIp]))
   const lesson: Lesson = { learned: [], proposed: [] }
-  for (const ip of new Set([...known.learnedIps, ...entries])) {
+  for (const ip of new Set([...learnedIps, ...entries])) {
     const through = throughRelay(latestFirst, ip)
     const relay = { ip, name: nameOf(through), evidence: through.length }
-    if (known.learnedIps.includes(ip)) {
+    if (learnedIps.includes(ip)) {
       if (stillHolds(latestFirst, ip)) lesson.learned.push(relay)
     } else if (isSteady(latestFirst, through, ip)) {
-      const isCertain = isWanted(through) || isOwnDomain(through, known.reporterDomain)
-      lesson[isCertain ? 'learned' : 'proposed'].push(relay)
+      lesson[isWanted(through) ? 'learned' : 'proposed'].push(relay)
     }
   }
   return lesson
+}
+
+function isAtUnknown({ receiver }: Crossing): boolean {
+  return providerOfHost(receiver) === undefined
 }
 
 type Passage = PastReport & { crossing: Crossing }
@@ -128,39 +144,24 @@ function stillHolds(latestFirst: readonly PastReport[], ip: string): boolean {
 }
 
 function isWanted(through: readonly Passage[]): boolean {
-  return through.some(({ kind }) => kind === 'not-spam')
-}
-
-/** By the name the receiver looked up: what a machine calls itself is anybody's choice. */
-function isOwnDomain(through: readonly Passage[], reporterDomain: string | null): boolean {
-  const own = reporterDomain === null ? undefined : registrableDomain(reporterDomain)
-  return (
-    own !== undefined &&
-    through.every(({ crossing: { rdns } }) => rdns !== null && registrableDomain(rdns) === own)
+  const domains = through.flatMap(({ kind, isSigned, authorDomain }) =>
+    kind === 'not-spam' && isSigned && authorDomain !== null ? [authorDomain] : [],
   )
+  return new Set(domains).size >= WANTED_DOMAINS_MIN
 }
 
 function nameOf(through: readonly Passage[]): string | null {
-  return through.find(({ crossing }) => crossing.name !== null)?.crossing.name ?? null
+  return through.find(({ crossing }) => crossing.rdns !== null)?.crossing.rdns ?? null
 }
 
-function crossingOf(hop: TracedHop, next: TracedHop | undefined): Crossing | undefined {
-  const ip = canonical(hop.from.ip)
-  const receiver = hop.by.host?.toLowerCase()
+function crossingOf({ from, by }: TracedHop, next: TracedHop | undefined): Crossing | undefined {
+  const ip = canonical(from.ip)
+  const receiver = by.host?.toLowerCase()
   if (ip === null || receiver === undefined) return undefined
-  const rdns = hop.from.rdns?.toLowerCase() ?? null
-  const helo = hop.from.helo?.toLowerCase() ?? null
-  const writer = next?.by.host?.toLowerCase()
-  const isNamed = writer !== undefined && (writer === rdns || writer === helo)
-  const isLinked = isNamed || (next !== undefined && canonical(next.by.ip) === ip)
-  return {
-    receiver,
-    ip,
-    rdns,
-    name: rdns ?? helo,
-    isLinked,
-    peerBelow: canonical(next?.from.ip ?? null),
-  }
+  const rdns = from.rdns?.toLowerCase() ?? null
+  const isNamed = rdns !== null && next?.by.host?.toLowerCase() === rdns
+  const isLinked = isNamed || canonical(next?.by.ip ?? null) === ip
+  return { receiver, ip, rdns, isLinked, peerBelow: canonical(next?.from.ip ?? null) }
 }
 
 /** The canonical text of an address that is met across the Internet, else null. */

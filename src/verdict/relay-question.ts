@@ -1,38 +1,81 @@
+import { isLmtp, providerOfHost } from '../analysis/whence/providers.ts'
 import type { TracedHop } from '../analysis/whence/trace.ts'
-import { isRoutable, type NetworkSet, parseIp } from '../mail/ip.ts'
+import { addressScope, type NetworkSet, parseIp } from '../mail/ip.ts'
+import { parseRelayBlock } from '../mail/relay-block.ts'
 
 /** A machine of which the reporter may say that it is theirs or their provider's. */
 export type RelayCandidate = {
   /** Canonical text. */
   ip: string
+  /** The name that a machine we trust looked up for it. */
   name: string | null
+  /** Another name it goes by: its greeting, or what a stranger's line says. Anybody's choice. */
+  callsItself: string | null
   /** The Received line that names it, 0 = top. */
   line: number
   /** Whether a machine we trust saw it; otherwise a stranger may have invented it. */
   isSeen: boolean
+  /** Whether its address is of an internal network: then a gateway may stand before it. */
+  isInternal: boolean
 }
 
 const CANDIDATES_MAX = 6
+const ADDRESSES_MAX = 30
 
 /**
- * The machines to ask about when an origin is too uncertain, in the order of the walk: where the
- * walk stopped, and those that the lines below claim came before. Empty when no line gives an
- * address that can be trusted by itself. What cannot be true is not asked about, nor what is
- * below it.
+ * The machines to ask about when an origin is too uncertain, in the order of the walk: internal
+ * ones it passed that may hide behind a gateway, where it stopped, and those that the lines below
+ * claim came before. Empty when no line gives an address that can be trusted by itself. What
+ * cannot be true is not asked about, nor what is below it.
  */
 export function relayCandidates(hops: readonly TracedHop[]): RelayCandidate[] {
   const entry = hops.findIndex(({ trust }) => trust === 'injection')
   const start = entry >= 0 ? entry : hops.findLastIndex(({ trust }) => trust === 'trusted')
   const found: RelayCandidate[] = []
-  for (const { index, from, trust } of hops.slice(Math.max(0, start))) {
-    if (trust === 'forged' || found.length === CANDIDATES_MAX) break
-    const address = from.ip === null ? undefined : parseIp(from.ip)
-    if (!address || !isRoutable(address)) continue
-    if (found.some(({ ip }) => ip === address.text)) continue
-    const isSeen = trust === 'injection' || trust === 'trusted'
-    found.push({ ip: address.text, name: from.rdns ?? from.helo, line: index, isSeen })
+  for (const [at, hop] of hops.entries()) {
+    if (hop.trust === 'forged' || found.length === CANDIDATES_MAX) break
+    const candidate = candidateOf(hop)
+    if (!candidate || found.some(({ ip }) => ip === candidate.ip)) continue
+    const isMeant = candidate.isInternal
+      ? candidate.isSeen && !isShownInside(hop, hops[at + 1])
+      : at >= start
+    if (isMeant) found.push(candidate)
   }
   return found
+}
+
+/**
+ * The addresses on the way down to the last machine that is asked about: what the reporter says of
+ * any of them may change where the walk goes. At most 30.
+ */
+export function addressesAsked(hops: readonly TracedHop[]): string[] {
+  const last = relayCandidates(hops).at(-1)?.line ?? -1
+  const above = hops.filter(({ index }) => index <= last)
+  const found = above.flatMap((hop) => candidateOf(hop)?.ip ?? [])
+  return [...new Set(found)].slice(-ADDRESSES_MAX)
+}
+
+function candidateOf({ index, from, trust }: TracedHop): RelayCandidate | undefined {
+  const address = from.ip === null ? undefined : parseIp(from.ip)
+  if (!address || !('block' in parseRelayBlock(address.text))) return undefined
+  const isSeen = trust === 'injection' || trust === 'trusted'
+  const name = isSeen ? from.rdns : null
+  const claim = isSeen ? from.helo : (from.rdns ?? from.helo)
+  return {
+    ip: address.text,
+    name,
+    callsItself: claim?.toLowerCase() === name?.toLowerCase() ? null : claim,
+    line: index,
+    isSeen,
+    isInternal: addressScope(address) === 'private',
+  }
+}
+
+/** Whether there is nothing to ask of an internal machine: it is known, or nothing is below it. */
+function isShownInside(hop: TracedHop, next: TracedHop | undefined): boolean {
+  if (!next || isLmtp(hop.with ?? undefined)) return true
+  if (hop.by.host !== null && providerOfHost(hop.by.host.toLowerCase()) !== undefined) return true
+  return hop.from.rdns !== null && hop.from.rdns.toLowerCase() === next.by.host?.toLowerCase()
 }
 
 /**

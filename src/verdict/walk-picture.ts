@@ -13,7 +13,7 @@ export type StationRole =
 /** One machine on the way of a message, as far as the lines tell of it. */
 export type Station = {
   role: StationRole
-  /** Null where no line names it. */
+  /** As it was looked up, where a friend saw a stranger. Null where no line names it. */
   name: string | null
   ip: string | null
   /** Other names it goes by: in its greeting, or in the line it wrote. */
@@ -50,6 +50,11 @@ export function surenessOf(confidence: number): Sureness {
   return confidence >= FAIRLY_SURE_MIN ? 'fairly' : 'not'
 }
 
+/** A confidence as people read it; what is not certain is never shown as 100 %. */
+export function percentOf(confidence: number): number {
+  return Math.min(Math.round(confidence * 100), confidence < 1 ? 99 : 100)
+}
+
 /** The reasons for an origin that do not already stand beside a line that was passed over. */
 export function ownReasons({ hops, origin }: Pick<Analysis, 'hops' | 'origin'>): string[] {
   const told = new Set(hops.map(({ because }) => because))
@@ -71,8 +76,11 @@ export function drawWalk(found: Pick<Analysis, 'hops' | 'origin' | 'submitter'>)
     const { from } = hop
     const peer = station(index === stop ? 'unclear' : role, hop.index)
     peer.ip = from.ip
-    peer.name = nameOf(from.rdns, from.ip) ?? nameOf(from.helo, from.ip)
-    addAlias(peer, nameOf(from.helo, from.ip))
+    const looked = nameOf(from.rdns, from.ip)
+    const greeting = nameOf(from.helo, from.ip)
+    // What a stranger calls himself is no name to put above his address.
+    peer.name = isStranger(peer) ? looked : (looked ?? greeting)
+    addAlias(peer, greeting)
     const shown = stations.at(-1)?.notes ?? []
     peer.notes = hop.notes.filter((note) => !shown.includes(note))
     stations.push(peer)
@@ -95,8 +103,13 @@ function placeWriter(stations: Station[], { by, trust, notes: found }: TracedHop
     return
   }
   if (last.name === null && last.ip === null) last.ip = by.ip
-  if (last.name === null) last.name = name
+  if (last.name === null && !isStranger(last)) last.name = name
   else addAlias(last, name)
+}
+
+/** A machine that a friend saw and of which the reporter may be asked. */
+function isStranger({ role }: Station): boolean {
+  return role === 'origin' || role === 'unclear'
 }
 
 /** Notes on a line whose writer is not the machine that the line above names. */

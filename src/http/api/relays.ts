@@ -1,10 +1,11 @@
 import { Router, type Request } from 'express'
 import { z } from 'zod'
 import { listRelays, type RelayHow } from '../../db/reporter-relays.ts'
-import { forgetRelay, RELAYS_MAX, tellRelays } from '../../intake/tell-relays.ts'
-import { parseRelayBlock, type RelayRefusal } from '../../mail/relay-block.ts'
+import { forgetRelay, SET_RELAYS_MAX, tellRelays } from '../../intake/tell-relays.ts'
+import { parseRelayBlock } from '../../mail/relay-block.ts'
 import { authenticate } from '../authenticate.ts'
 import { ProblemError } from '../problem.ts'
+import { refusalWords } from '../relay-refusals.ts'
 import type { Site } from '../site.ts'
 import { sendJson } from './results.ts'
 
@@ -26,14 +27,6 @@ const statement = z.object({
   how: z.enum(['set', 'refused'], { error: 'must be "set" or "refused"' }).default('set'),
 })
 
-const refusals: Record<RelayRefusal, string> = {
-  unreadable: 'cidr must be an IP address or a CIDR block, such as 192.0.2.0/24.',
-  'too-wide': 'cidr may be at most a /16, or a /32 for IPv6.',
-  loopback: 'cidr is a loopback address: every machine calls itself by it.',
-  private: 'cidr is an address of an internal network: those are passed over anyway.',
-  reserved: 'cidr is reserved: no machine can have such an address.',
-}
-
 /** The caller's relays: `/api/v1/relays`. */
 export function relaysApi(site: Needs): Router {
   const router = Router()
@@ -46,7 +39,7 @@ export function relaysApi(site: Needs): Router {
     const { cidr, how } = parseStatement(await site.readBody(req, res, BODY_BYTES_MAX))
     const told = await tellRelays(site, id, [{ cidr: parseCidr(cidr), name: null, how }])
     if (told === 'full') {
-      throw new ProblemError('bad-field', `At most ${RELAYS_MAX} relays can be set.`)
+      throw new ProblemError('bad-field', `At most ${SET_RELAYS_MAX} relays can be set.`)
     }
     sendJson(res, 200, { relays: await describeRelays(site, id) })
   })
@@ -97,5 +90,5 @@ function cidrOf(req: Request): string {
 function parseCidr(text: string): string {
   const parsed = parseRelayBlock(text)
   if ('block' in parsed) return parsed.block
-  throw new ProblemError('bad-field', refusals[parsed.refusal])
+  throw new ProblemError('bad-field', `cidr ${refusalWords[parsed.refusal]}`)
 }

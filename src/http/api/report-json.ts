@@ -48,7 +48,16 @@ export type ReportJson = {
   } | null
   /** What the reporter is asked; answered by `PUT /api/v1/relays`. */
   question: {
-    candidates: readonly { ip: string; name: string | null; hop: number; seen: boolean }[]
+    candidates: readonly {
+      ip: string
+      /** As it was looked up. */
+      name: string | null
+      /** What anybody may call himself. */
+      calls_itself: string | null
+      hop: number
+      seen: boolean
+      internal: boolean
+    }[]
   } | null
   verdict: {
     class: string
@@ -88,11 +97,13 @@ export function reportJson(
     picture: analysis ? pictureJson(analysis) : null,
     question: question
       ? {
-          candidates: question.candidates.map(({ ip, name, line, isSeen }) => ({
-            ip,
-            name,
-            hop: line,
-            seen: isSeen,
+          candidates: question.candidates.map((candidate) => ({
+            ip: candidate.ip,
+            name: candidate.name,
+            calls_itself: candidate.callsItself,
+            hop: candidate.line,
+            seen: candidate.isSeen,
+            internal: candidate.isInternal,
           })),
         }
       : null,

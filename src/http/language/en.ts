@@ -150,7 +150,7 @@ export const en = {
       forged: 'Cannot be true',
     },
     unnamed: 'a machine without a name',
-    alias: 'It also calls itself',
+    alias: 'It calls itself',
     network: 'Its network:',
     sure: {
       very: 'We are very sure',
@@ -173,6 +173,10 @@ export const en = {
     legend: 'Machines, the nearest to your mailbox first',
     seen: 'handed the message over',
     claimed: 'is named further down; a stranger may have invented it',
+    callsItself: 'calls itself',
+    internal:
+      'Its address is of an internal network: it is yours only if no gateway stands between that ' +
+      'machine and the Internet.',
     mine: 'The chosen ones are mine',
     none: 'None of these',
     unknown: 'I do not know',
@@ -205,13 +209,16 @@ export const en = {
     removeOf: (cidr: string) => `Remove ${cidr}`,
     refuseOf: (cidr: string) => `${cidr} is not mine`,
     add: 'Add a mail server',
-    addHelp: 'An address, or a block such as 192.0.2.0/24.',
+    addHelp:
+      'An address, or a block such as 192.0.2.0/24. An address of an internal network, such as ' +
+      '10.0.0.5, only if no gateway stands between that machine and the Internet: otherwise ' +
+      'strangers come from that address too.',
     addSubmit: 'Add',
     refusals: {
       unreadable: 'This is neither an address nor a block of addresses.',
       'too-wide': 'This block is too wide: at most /16, or /32 for IPv6.',
       loopback: 'Every machine calls itself by this address: it says nothing.',
-      private: 'This is an address of an internal network. We pass over those by ourselves.',
+      'link-local': 'This address means another machine on every cable: it says nothing.',
       reserved: 'No machine can have this address.',
     },
   },

@@ -162,7 +162,7 @@ export const fr: Words = {
       forged: 'Ne peut pas être vrai',
     },
     unnamed: 'une machine sans nom',
-    alias: 'Elle se nomme aussi',
+    alias: 'Elle se nomme',
     network: 'Son réseau\u00a0:',
     sure: {
       very: 'Nous en sommes très sûrs',
@@ -185,6 +185,10 @@ export const fr: Words = {
     legend: 'Les machines, en commençant par la plus proche de votre boîte',
     seen: 'a remis le message',
     claimed: 'est nommée plus bas\u00a0; un inconnu a pu l’inventer',
+    callsItself: 'se nomme elle-même',
+    internal:
+      'Son adresse est celle d’un réseau interne\u00a0: elle n’est à vous que si aucune ' +
+      'passerelle ne se trouve entre cette machine et Internet.',
     mine: 'Celles que j’ai choisies sont à moi',
     none: 'Aucune de celles-ci',
     unknown: 'Je ne sais pas',
@@ -218,13 +222,17 @@ export const fr: Words = {
     removeOf: (cidr) => `Supprimer ${cidr}`,
     refuseOf: (cidr) => `${cidr} n’est pas à moi`,
     add: 'Ajouter un serveur',
-    addHelp: 'Une adresse, ou un bloc comme 192.0.2.0/24.',
+    addHelp:
+      'Une adresse, ou un bloc comme 192.0.2.0/24. Une adresse de réseau interne, comme ' +
+      '10.0.0.5, seulement si aucune passerelle ne se trouve entre cette machine et ' +
+      'Internet\u00a0: sinon, des inconnus viennent aussi de cette adresse.',
     addSubmit: 'Ajouter',
     refusals: {
       unreadable: 'Ce n’est ni une adresse ni un bloc d’adresses.',
       'too-wide': 'Ce bloc est trop large\u00a0: au plus /16, ou /32 en IPv6.',
       loopback: 'Toute machine se donne cette adresse\u00a0: elle ne dit rien.',
-      private: 'C’est une adresse de réseau interne. Nous passons outre de nous-mêmes.',
+      'link-local':
+        'Cette adresse désigne une autre machine sur chaque câble\u00a0: elle ne dit rien.',
       reserved: 'Aucune machine ne peut avoir cette adresse.',
     },
   },

@@ -8,7 +8,7 @@ import { listOwnReports } from '../../db/report-search.ts'
 import type { Reporter } from '../../db/reporters.ts'
 import { findReport, type Report } from '../../db/reports.ts'
 import { retractReport } from '../../intake/retract-report.ts'
-import { answerQuestion, RELAYS_MAX, type RelayStatement } from '../../intake/tell-relays.ts'
+import { answerQuestion, SET_RELAYS_MAX, type RelayStatement } from '../../intake/tell-relays.ts'
 import { blockOfAddress } from '../../mail/relay-block.ts'
 import { storableText } from '../../mail/storable-text.ts'
 import { readAnswer, type RelayCandidate } from '../../verdict/relay-question.ts'
@@ -111,7 +111,7 @@ async function takeAnswer(
   if ('gap' in read) return words.gap(read.gap.picked.ip, read.gap.between.ip)
   const said = [...statementsOf(read.mine, 'set'), ...statementsOf(read.notMine, 'refused')]
   const told = await answerQuestion(site, report, said)
-  return told === 'full' ? words.full(RELAYS_MAX) : undefined
+  return told === 'full' ? words.full(SET_RELAYS_MAX) : undefined
 }
 
 function statementsOf(

@@ -1,7 +1,7 @@
 import { Router, type Request, type Response } from 'express'
 import { listRelays, type ReporterRelay } from '../../db/reporter-relays.ts'
 import type { Reporter } from '../../db/reporters.ts'
-import { forgetRelay, RELAYS_MAX, tellRelays } from '../../intake/tell-relays.ts'
+import { forgetRelay, SET_RELAYS_MAX, tellRelays } from '../../intake/tell-relays.ts'
 import { parseRelayBlock } from '../../mail/relay-block.ts'
 import type { Site } from '../site.ts'
 import { readShortForm, type FormReader } from './form.ts'
@@ -46,7 +46,7 @@ async function change(
   }
   const how = wish === 'refuse' ? 'refused' : 'set'
   const told = await tellRelays(site, id, [{ cidr: parsed.block, name: null, how }])
-  return told === 'full' ? question.full(RELAYS_MAX) : undefined
+  return told === 'full' ? question.full(SET_RELAYS_MAX) : undefined
 }
 
 async function sendRelays(

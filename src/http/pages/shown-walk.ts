@@ -1,5 +1,5 @@
 import type { KeptAnalysis } from '../../db/analyses.ts'
-import { drawWalk, ownReasons, surenessOf } from '../../verdict/walk-picture.ts'
+import { drawWalk, ownReasons, percentOf, surenessOf } from '../../verdict/walk-picture.ts'
 
 /** What the picture of a walk shows, made ready for `views/parts/way.eta`. */
 export function shownWalk({ details, network }: KeptAnalysis) {
@@ -22,9 +22,4 @@ export function shownWalk({ details, network }: KeptAnalysis) {
 export function networkWords(network: NonNullable<KeptAnalysis['network']>): string {
   const { cidr, asn, name, country } = network
   return [name ?? cidr, asn === null ? '' : `AS${asn}`, country ?? ''].filter(Boolean).join(', ')
-}
-
-/** A confidence as people read it; what is not certain is never shown as 100 %. */
-function percentOf(confidence: number): number {
-  return Math.min(Math.round(confidence * 100), confidence < 1 ? 99 : 100)
 }

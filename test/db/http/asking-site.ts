@@ -16,8 +16,8 @@ export type AskingSite = {
   put: (person: Person, relay: unknown) => Promise<Response>
   /** What is known of somebody's relays: `192.0.2.10/32 set`. */
   relaysOf: (person: Person) => Promise<string[]>
-  /** Reports a message that came through 192.0.2.10, and has it analyzed. */
-  report: (person: Person, mark: string) => Promise<string>
+  /** Reports a message, by default one that came through 192.0.2.10, and has it analyzed. */
+  report: (person: Person, mark: string, raw?: Buffer) => Promise<string>
   analyze: (reportId: string) => Promise<unknown>
   stands: (person: Person, id: string) => Promise<ReportJson>
   /** How often a report was put in line. */
@@ -50,9 +50,9 @@ export async function startAskingSite(): Promise<AskingSite> {
       const { relays } = (await (await api(person, '/relays')).json()) as { relays: RelayJson[] }
       return relays.map(({ cidr, how }) => `${cidr} ${how}`)
     },
-    async report(person, mark) {
+    async report(person, mark, raw = relayedMessage(mark)) {
       const headers = { 'content-type': 'message/rfc822' }
-      const body = relayedMessage(mark)
+      const body = new Uint8Array(raw)
       const answer = await api(person, '/reports', { method: 'POST', body, headers })
       const { id } = (await answer.json()) as { id: string }
       await analyze(id)

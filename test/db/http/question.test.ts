@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type AskingSite, startAskingSite } from './asking-site.ts'
+import { relayedMessage } from '../../support/messages.ts'
 import { Browser } from './browser.ts'
 
 let asking: AskingSite
@@ -28,6 +29,51 @@ test('a report that is not sure enough draws its walk and asks', async () => {
   expect(page).toContain('Strangers begin here.')
   expect(page).toContain('relay.provider.example')
   expect(await (await browser.get('/reports')).text()).toContain('We have a question')
+})
+
+/** A message that came in by a machine of which only its greeting tells who it is. */
+function greeted(mark: string, ip: string): Buffer {
+  const raw = relayedMessage(mark).toString()
+  return Buffer.from(raw.replace('(relay.provider.example [192.0.2.10])', `(unknown [${ip}])`))
+}
+
+test('a greeting is never shown as the name of a machine', async () => {
+  const { person, browser } = await asking.visitor()
+  const id = await asking.report(person, 'greets', greeted('greets', '192.0.2.10'))
+  const { question, picture } = await asking.stands(person, id)
+  expect(question?.candidates[0]).toEqual({
+    ip: '192.0.2.10',
+    name: null,
+    calls_itself: 'relay.provider.example',
+    hop: 0,
+    seen: true,
+    internal: false,
+  })
+  expect(picture?.stations[2]).toMatchObject({ name: null, aliases: ['relay.provider.example'] })
+  const page = await (await browser.get(`/reports/${id}`)).text()
+  expect(page).toContain('calls itself <span class="stranger">relay.provider.example</span>')
+  expect(page).not.toContain('<strong class="stranger">relay.provider.example</strong>')
+  await browser.post(`/reports/${id}/answer`, { answer: 'mine', relay: '192.0.2.10' })
+  const relays = await (await browser.get('/relays')).text()
+  expect(relays).toContain('192.0.2.10')
+  expect(relays).not.toContain('relay.provider.example')
+})
+
+test('an internal machine may be the reporter’s, and the page says when', async () => {
+  const { person, browser } = await asking.visitor()
+  const id = await asking.report(person, 'inside', greeted('inside', '10.0.0.5'))
+  const before = await asking.stands(person, id)
+  expect(before.question?.candidates.map(({ ip, internal }) => [ip, internal])).toEqual([
+    ['10.0.0.5', true],
+    ['198.51.100.23', false],
+  ])
+  const page = await (await browser.get(`/reports/${id}`)).text()
+  expect(page).toContain('only if no gateway stands between that machine and the Internet')
+  await browser.post(`/reports/${id}/answer`, { answer: 'mine', relay: '10.0.0.5' })
+  expect(await asking.relaysOf(person)).toEqual(['10.0.0.5/32 set', '198.51.100.23/32 refused'])
+  await asking.analyze(id)
+  const { origin, question } = await asking.stands(person, id)
+  expect([origin?.ip, question]).toEqual(['198.51.100.23', null])
 })
 
 test('the machines a reporter picks are trusted, and the report is looked at again', async () => {

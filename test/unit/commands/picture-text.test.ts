@@ -31,7 +31,7 @@ test('the origin tells its network, how sure we are and why, and who is behind i
     "● mx.home.example  · a machine of the reporter's provider",
     '│  ▼ got it from outside, and saw (2026-11-16 10:00 UTC, line 0)',
     '◆ out.shop.example [198.51.100.7]  · THE ORIGIN',
-    'also calls itself desk',
+    'calls itself desk',
     'network: Example Hosting',
     'fairly sure (75 %), because',
     '· It was seen.',

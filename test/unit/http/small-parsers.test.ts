@@ -157,7 +157,7 @@ test('relays are made CIDR blocks, however they are listed', () => {
   expect(parseRemarks({ receivedVia: ['192.0.2.9/24, 198.51.100.1', '2001:db8::/32'] })).toEqual({
     kind: 'spam',
     comment: null,
-    receivedVia: ['192.0.2.0/24', '198.51.100.1/32', '2001:db8:0:0:0:0:0:0/32'],
+    receivedVia: ['192.0.2.0/24', '198.51.100.1/32', '2001:db8::/32'],
   })
 })
 
@@ -166,9 +166,23 @@ test.for([
   { comment: 'x'.repeat(2001) },
   { receivedVia: ['mx.example'] },
   { receivedVia: ['10.0.0.0/33'] },
+  { receivedVia: ['127.0.0.1'] },
   { receivedVia: Array<string>(101).fill('192.0.2.1') },
 ])('refuses the remark %j', (given) => {
   expect(() => parseRemarks(given)).toThrow(expect.objectContaining({ status: 422 }) as Error)
+})
+
+test.for([
+  ['0.0.0.0/0', 'received_via: 0.0.0.0/0 is too wide: at most a /16, or a /32 for IPv6.'],
+  [
+    '192.0.2.1, 8.0.0.0/8',
+    'received_via: 8.0.0.0/8 is too wide: at most a /16, or a /32 for IPv6.',
+  ],
+  ['::/0', 'received_via: ::/0 is too wide: at most a /16, or a /32 for IPv6.'],
+  ['mx', 'received_via: mx is neither an IP address nor a CIDR block, such as 192.0.2.0/24.'],
+] as const)('of the relays %s the one at fault is named', ([text, sentence]) => {
+  const refused = expect.objectContaining({ status: 422, message: sentence }) as Error
+  expect(() => parseRemarks({ receivedVia: [text] })).toThrow(refused)
 })
 
 const empty = {

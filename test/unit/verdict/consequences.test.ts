@@ -15,7 +15,7 @@ const clear: Judged = {
   messageKind: 'message',
   origin: { ip: '192.0.2.7', confidence: 0.9 },
   originConfidenceMin: 0.7,
-  isAskable: true,
+  askable: ['192.0.2.10'],
   network,
   registry: 'off',
   known: new Map(),
@@ -50,12 +50,12 @@ test.for([
   ['it is an automatic reply', { ...clear, messageKind: 'auto-reply' }, /mail system wrote/],
   [
     'there is no origin, nor a machine to ask about',
-    { ...clear, origin: undefined, isAskable: false },
+    { ...clear, origin: undefined, askable: [] },
     /could not be found/,
   ],
   [
     'the origin is almost sure enough, and the reporter has said all',
-    { ...clear, origin: { ip: '192.0.2.7', confidence: 0.699 }, isAskable: false },
+    { ...clear, origin: { ip: '192.0.2.7', confidence: 0.699 }, askable: [] },
     /too uncertain/,
   ],
   [
@@ -109,6 +109,7 @@ test.for([
     expect(consequenceOf(judged)).toEqual({
       action: 'ask',
       why: expect.stringMatching(why) as unknown,
+      about: ['192.0.2.10'],
     })
   },
 )

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { learnRelays, type PastReport, pastReport } from '../../../src/verdict/learn-relays.ts'
+import type { Authentication } from '../../../src/analysis/authenticity/authenticate.ts'
 import type { TracedHop } from '../../../src/analysis/whence/trace.ts'
 
 const DAY_MS = 86_400_000
@@ -12,6 +13,7 @@ function through(day: number, fields: Partial<PastReport> = {}): PastReport {
     at: new Date(start + day * DAY_MS),
     kind: 'spam',
     authorDomain: `author${day}.example`,
+    isSigned: true,
     entryIp: relayIp,
     crossings: [crossing(day)],
     ...fields,
@@ -23,7 +25,6 @@ function crossing(day: number, fields: Partial<PastReport['crossings'][0]> = {})
     receiver: 'mx.home.example',
     ip: relayIp,
     rdns: 'in.provider.example',
-    name: 'in.provider.example',
     isLinked: true,
     peerBelow: `198.${50 + day}.100.7`,
     ...fields,
@@ -39,14 +40,14 @@ function days(count: number, make: (day: number) => PastReport = through): PastR
   return Array.from({ length: count }, (_, day) => make(day))
 }
 
-/** The same with one that its reporter wanted. */
-function withWanted(history: PastReport[]): PastReport[] {
+/** The same with some that their reporter wanted. */
+function withWanted(history: PastReport[], fields: Partial<PastReport> = {}): PastReport[] {
   return history.map((report, index) =>
-    index === 3 ? { ...report, kind: 'not-spam' as const } : report,
+    index < 3 ? { ...report, kind: 'not-spam' as const, ...fields } : report,
   )
 }
 
-const nothingKnown = { learnedIps: [], reporterDomain: 'reporters.example' }
+const nothingKnown = { learnedIps: [] }
 const relay = (evidence: number) => ({ ip: relayIp, name: 'in.provider.example', evidence })
 const nothing = { learned: [], proposed: [] }
 
@@ -57,20 +58,23 @@ test('a relay through which all mail comes, wanted mail too, is learned', () => 
   })
 })
 
-test('a relay in the reporter’s own domain is learned without wanted mail', () => {
-  const known = { learnedIps: [], reporterDomain: 'ann.provider.example' }
-  expect(learnRelays(days(10), known).learned).toEqual([relay(10)])
-})
-
 test('a spammer who sends a reporter all the spam is proposed at most, never learned', () => {
   expect(learnRelays(days(50), nothingKnown)).toEqual({ learned: [], proposed: [relay(50)] })
 })
 
-test('a spammer who greets with the reporter’s own domain is not believed', () => {
-  const greeting = (day: number) =>
-    through(day, { crossings: [crossing(day, { rdns: null, name: 'mx.reporters.example' })] })
-  const { learned } = learnRelays(days(20, greeting), nothingKnown)
-  expect(learned).toEqual([])
+test.for<[string, PastReport[]]>([
+  ['of two only', withWanted(days(12)).map((one, at) => (at === 0 ? through(0) : one))],
+  ['of one author', withWanted(days(12), { authorDomain: 'friend.example' })],
+  ['that nobody signed, or nobody asked the DNS about', withWanted(days(12), { isSigned: false })],
+  ['that names no author', withWanted(days(12), { authorDomain: null })],
+])('with wanted mail %s a relay is only proposed', ([, history]) => {
+  expect(learnRelays(history, nothingKnown)).toEqual({ learned: [], proposed: [relay(12)] })
+})
+
+test('at a receiver whose relays we know nothing is learned, nor proposed', () => {
+  const atGmail = (day: number) =>
+    through(day, { crossings: [crossing(day, { receiver: 'mx.google.com' })] })
+  expect(learnRelays(withWanted(days(20, atGmail)), nothingKnown)).toEqual(nothing)
 })
 
 test.for<[string, PastReport[]]>([
@@ -167,34 +171,68 @@ function hop(index: number, fields: Partial<TracedHop>): TracedHop {
   }
 }
 
+const spam = { at: new Date(start), kind: 'spam' as const, author: 'a@shop.example' }
+
+function plain(...hops: TracedHop[]) {
+  return { hops, authentication: null }
+}
+
+test.for([
+  ['the name that was looked up', { helo: 'me', rdns: 'mx.a.example' }, 'mx.a.example', null, true],
+  ['the address', { helo: 'me', rdns: null }, 'other.example', relayIp, true],
+  ['its greeting', { helo: 'mx.a.example', rdns: null }, 'mx.a.example', null, false],
+  ['its greeting, with another name', { helo: 'b', rdns: 'mx.a.example' }, 'b', null, false],
+] as const)('a line is linked to the one above by %s or not', ([, names, host, ip, isLinked]) => {
+  const above = hop(0, {
+    from: { ...names, ip: relayIp, port: null },
+    by: { host: 'mx.home.example', ip: null },
+    trust: 'injection',
+  })
+  const { crossings } = pastReport(spam, plain(above, hop(1, { by: { host, ip } })))
+  expect(crossings).toMatchObject([{ rdns: names.rdns, isLinked }])
+})
+
+test.for([
+  ['verified and the author’s', { result: 'pass', aligned: true }, true],
+  ['verified, and somebody else’s', { result: 'pass', aligned: false }, false],
+  ['the author’s, and broken', { result: 'fail', aligned: true }, false],
+] as const)('mail is signed by a signature that is %s: %s', ([, found, isSigned]) => {
+  const finding = { domain: 'shop.example', selector: 's', why: '', ...found }
+  const authentication = { dkim: [finding] } as unknown as Authentication
+  expect(pastReport(spam, { hops: [], authentication }).isSigned).toBe(isSigned)
+})
+
 test('of a report only the lines down to the hand-over count, and the peer of the next', () => {
   const at = new Date(start)
   const from = (ip: string, rdns: string) => ({ helo: 'me', rdns, ip, port: null })
-  const past = pastReport({ at, kind: 'spam', author: 'a@Mail.Shop.Example' }, [
-    hop(0, {
-      from: from('10.0.0.1', 'mx'),
-      by: { host: 'box.example', ip: null },
-      trust: 'trusted',
-    }),
-    hop(1, {
-      from: from('192.0.2.10', 'IN.provider.example'),
-      by: { host: 'MX.home.example', ip: null },
-      trust: 'injection',
-    }),
-    hop(2, { from: from('198.51.100.7', 'x'), by: { host: 'in.Provider.example', ip: null } }),
-    hop(3, { from: from('203.0.113.7', 'y'), by: { host: 'x', ip: null } }),
-  ])
+  const past = pastReport(
+    { at, kind: 'spam', author: 'a@Mail.Shop.Example' },
+    plain(
+      hop(0, {
+        from: from('10.0.0.1', 'mx'),
+        by: { host: 'box.example', ip: null },
+        trust: 'trusted',
+      }),
+      hop(1, {
+        from: from('192.0.2.10', 'IN.provider.example'),
+        by: { host: 'MX.home.example', ip: null },
+        trust: 'injection',
+      }),
+      hop(2, { from: from('198.51.100.7', 'x'), by: { host: 'in.Provider.example', ip: null } }),
+      hop(3, { from: from('203.0.113.7', 'y'), by: { host: 'x', ip: null } }),
+    ),
+  )
   expect(past).toEqual({
     at,
     kind: 'spam',
     authorDomain: 'shop.example',
+    isSigned: false,
     entryIp: '192.0.2.10',
     crossings: [
       {
         receiver: 'mx.home.example',
         ip: '192.0.2.10',
         rdns: 'in.provider.example',
-        name: 'in.provider.example',
         isLinked: true,
         peerBelow: '198.51.100.7',
       },

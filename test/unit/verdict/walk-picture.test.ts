@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Origin } from '../../../src/analysis/whence/origin.ts'
 import type { TracedHop } from '../../../src/analysis/whence/trace.ts'
-import { drawWalk, ownReasons, surenessOf } from '../../../src/verdict/walk-picture.ts'
+import { drawWalk, ownReasons, percentOf, surenessOf } from '../../../src/verdict/walk-picture.ts'
 
 type Sketch = {
   from?: Partial<TracedHop['from']>
@@ -105,6 +105,23 @@ test('a machine that writes under another name is the same machine, with both na
   expect(picture.stations).toHaveLength(4)
 })
 
+test.for([
+  ['where a message came from', 'injection'],
+  ['where the walk stopped', 'trusted'],
+] as const)('a stranger does not choose the name of the machine %s', ([, trust]) => {
+  const greeted: Sketch = {
+    from: { helo: 'mx.bank.example', ip: '198.51.100.7' },
+    by: { host: 'mx.home.example' },
+    trust,
+  }
+  const picture = draw([greeted, { ...claim, by: { host: 'mx2.bank.example' } }])
+  expect(picture.stations[2]).toMatchObject({
+    name: null,
+    ip: '198.51.100.7',
+    aliases: ['mx.bank.example', 'mx2.bank.example'],
+  })
+})
+
 test('the writer of a line that does not fit stands by itself, where nothing leads to it', () => {
   const strange: Sketch = {
     from: { helo: 'nobody', ip: '203.0.113.9' },
@@ -179,4 +196,13 @@ test.for([
   [0, 'not'],
 ] as const)('a confidence of %d is "%s sure"', ([confidence, word]) => {
   expect(surenessOf(confidence)).toBe(word)
+})
+
+test.for([
+  [0, 0],
+  [0.765, 77],
+  [0.999, 99],
+  [1, 100],
+])('a confidence of %d reads %d %%', ([confidence, percent]) => {
+  expect(percentOf(confidence ?? 0)).toBe(percent)
 })
