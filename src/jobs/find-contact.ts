@@ -4,6 +4,7 @@ import { inTransaction, type Db } from '../db/pool.ts'
 import { keepRegistryRows, type NewRegistryRow } from '../db/registry-answers.ts'
 import { insertEvents } from '../db/report-events.ts'
 import { listReportsByIds, markReports } from '../db/reports.ts'
+import { commonBlock } from '../mail/ip-blocks.ts'
 import { findContact } from '../queue/queues.ts'
 import { send } from '../queue/send.ts'
 import type { JobOutcome } from '../queue/work.ts'
@@ -37,9 +38,9 @@ export async function findContacts(
   if (waiting.length === 0) return done
   const ips = waiting.map(({ originIp }) => originIp)
   const before = await findKnownNetworks(app.pool, ips, app.rdap, app.clock())
-  const unasked = [...before].flatMap(([ip, { registry }]) => (registry === 'unasked' ? [ip] : []))
+  const unasked = new Map([...before].filter(([, { registry }]) => registry === 'unasked'))
   const answers = await ask(unasked, app)
-  await keepRegistryRows(app.pool, rowsOf(answers.values(), app.clock()), app.clock())
+  await keepRegistryRows(app.pool, rowsOf(answers, before, app.clock()), app.clock())
   const after = await findKnownNetworks(app.pool, ips, app.rdap, app.clock())
   await inTransaction(app.pool, (tx) => conclude(tx, waiting, after, answers, app))
   return done
@@ -63,18 +64,38 @@ async function load(
   })
 }
 
-async function ask(ips: readonly string[], { rdap }: Needs): Promise<Map<string, Answer>> {
+async function ask(
+  unasked: ReadonlyMap<string, KnownNetwork>,
+  { rdap }: Needs,
+): Promise<Map<string, Answer>> {
   if (!rdap) return new Map()
-  return new Map(await Promise.all(ips.map(async (ip) => [ip, await rdap.ask(ip)] as const)))
+  const asking = [...unasked].map(
+    async ([ip, { announced }]) => [ip, await rdap.ask(ip, announced?.asn ?? null)] as const,
+  )
+  return new Map(await Promise.all(asking))
 }
 
-function rowsOf(answers: Iterable<Answer>, now: Date): NewRegistryRow[] {
-  return [...answers].flatMap((answer) => {
+/**
+ * Answers as rows, each with the AS of the address. Of a registry's block only that part is kept
+ * which the tables give to this AS: inside the rest others may have desks of their own, and two
+ * AS never dispute a row.
+ */
+function rowsOf(
+  answers: ReadonlyMap<string, Answer>,
+  before: ReadonlyMap<string, KnownNetwork>,
+  now: Date,
+): NewRegistryRow[] {
+  return [...answers].flatMap(([ip, answer]) => {
     if (answer.is === 'later') return []
-    const { cidrs, name, country } = answer.network
+    const { holdsFor, name, country } = answer.network
+    const announced = before.get(ip)?.announced
+    const asn = announced?.asn ?? null
+    const cidrs = announced
+      ? holdsFor.flatMap((cidr) => commonBlock(cidr, announced.cidr) ?? [])
+      : holdsFor
     const contacts = answer.is === 'found' ? [...answer.contacts] : []
     const expiresAt = new Date(now.getTime() + (answer.is === 'found' ? FOUND_MS : NONE_MS))
-    return cidrs.map((cidr) => ({ cidr, name, country, contacts, expiresAt }))
+    return cidrs.map((cidr) => ({ cidr, asn, name, country, contacts, expiresAt }))
   })
 }
 

@@ -62,8 +62,12 @@ export function consequenceOf(judged: Judged): Consequence {
   return {
     action: 'forward',
     to: choice.to,
-    why: `${network.name ?? 'The network'} answers for the origin and has an abuse contact.`,
+    why: `${deskOf(network)} answers for the origin and has an abuse contact.`,
   }
+}
+
+function deskOf({ cidr, deskName }: Network): string {
+  return deskName === undefined ? `The network ${cidr}` : `${deskName} (${cidr})`
 }
 
 function keepOrAsk({ askable }: Judged, why: string): Consequence {

@@ -94,7 +94,7 @@ test('a report from an unknown network waits for the registry, and is then told'
     abuse: 'network-abuse@arin-holder.example',
     action: 'forward',
     told: ['network-abuse@arin-holder.example'],
-    said: ['EXAMPLE-ARIN answers for the origin and has an abuse contact.'],
+    said: ['EXAMPLE-ARIN (192.0.2.0/24) answers for the origin and has an abuse contact.'],
     forwards: 1,
   })
 })
@@ -127,6 +127,7 @@ test('another process that has the answer saves the question', async () => {
   const [report = { reportId: '' }] = await analyzed('192.0.2.7')
   const answer = {
     cidr: '192.0.2.0/25',
+    asn: null,
     name: 'ASKED-BEFORE',
     country: null,
     contacts: ['abuse@before.example'],
@@ -202,6 +203,94 @@ test('one that is retracted while the registry is asked is not told of either', 
   expect(await standing(report)).toMatchObject({ state: 'retracted', told: [], forwards: 0 })
 })
 
+async function announce(...blocks: (readonly [cidr: string, asn: number, name: string])[]) {
+  for (const row of blocks) {
+    await app.pool.query(
+      `insert into networks (cidr, source, asn, name, contacts, imported_at)
+       values ($1, 'table.tsv', $2, $3, '{}', '2026-11-20')`,
+      [...row],
+    )
+  }
+}
+
+const deskOf = (address: string) => ({ entities: [entity('D', ['abuse'], [address])] })
+
+test('what a registry says of a wide block is not said of a network of another AS in it', async () => {
+  await announce(['198.51.0.0/16', 64_500, 'WIDE'], ['198.51.100.0/24', 64_501, 'NARROW'])
+  const wide = { ...deskOf('abuse@wide.example'), name: 'WIDE-ORG' }
+  const narrow = { ...deskOf('abuse@narrow.example'), name: 'NARROW-ORG' }
+  place.server.reply('ip/198.51.1.1', { body: network('198.51.0.0', '198.51.255.255', wide) })
+  place.server.reply('ip/198.51.100.8', { body: network('198.51.100.0', '198.51.100.255', narrow) })
+  const [first = { reportId: '' }] = await analyzed('198.51.1.1')
+  await findContacts([first], tools())
+  expect(await standing(first)).toMatchObject({ told: ['abuse@wide.example'] })
+  const [second = { reportId: '' }] = await analyzed('198.51.100.8')
+  expect(await standing(second)).toMatchObject({ ...waiting, cidr: '198.51.100.0/24' })
+  await findContacts([second], tools())
+  expect(await standing(second)).toMatchObject({
+    told: ['abuse@narrow.example'],
+    said: ['NARROW-ORG (198.51.100.0/24) answers for the origin and has an abuse contact.'],
+  })
+  const [third = { reportId: '' }] = await analyzed('198.51.2.2')
+  expect(await standing(third)).toMatchObject({ told: ['abuse@wide.example'] })
+  expect(place.server.asked).toEqual(['ip/198.51.1.1', 'ip/198.51.100.8'])
+})
+
+test('nor is it when both are asked about at once', async () => {
+  await announce(['198.51.0.0/16', 64_500, 'WIDE'], ['198.51.100.0/24', 64_501, 'NARROW'])
+  const body = network('198.51.0.0', '198.51.255.255', deskOf('abuse@wide.example'))
+  const narrow = network('198.51.100.0', '198.51.100.255', deskOf('abuse@narrow.example'))
+  place.server.reply('ip/198.51.1.1', { body })
+  place.server.reply('ip/198.51.100.8', { body: narrow })
+  const reports = await analyzed('198.51.1.1', '198.51.100.8')
+  await findContacts(reports, tools())
+  const told = (await Promise.all(reports.map(standing))).map(({ told }) => told)
+  expect(told).toEqual([['abuse@wide.example'], ['abuse@narrow.example']])
+})
+
+test('one block that several AS announce gives each of them the answer, and no dispute', async () => {
+  await announce(['198.51.0.0/24', 64_500, 'A'], ['198.51.1.0/24', 64_501, 'B'])
+  const body = network('198.51.0.0', '198.51.255.255', deskOf('abuse@wide.example'))
+  for (const ip of ['198.51.0.1', '198.51.1.1']) place.server.reply(`ip/${ip}`, { body })
+  const reports = await analyzed('198.51.0.1', '198.51.1.1')
+  await findContacts(reports, tools())
+  for (const one of await Promise.all(reports.map(standing))) {
+    expect(one).toMatchObject({ told: ['abuse@wide.example'], forwards: 1 })
+  }
+  await analyzed('198.51.0.2', '198.51.1.2')
+  expect(place.server.asked).toHaveLength(2)
+})
+
+test('an answer is asked for again when the tables give the block to another AS', async () => {
+  place.server.reply('ip/192.0.2.7', { body: recordedAnswer('arin') })
+  await findContacts(await analyzed('192.0.2.7'), tools())
+  await announce(['192.0.2.0/24', 64_500, 'NEW'])
+  const [next = { reportId: '' }] = await analyzed('192.0.2.8')
+  expect(await standing(next)).toMatchObject({ ...waiting, cidr: '192.0.2.0/24' })
+})
+
+test('a registry that answers with the whole address space silences nobody else', async () => {
+  const body = network('0.0.0.0', '255.255.255.255')
+  place.server.reply('ip/192.0.2.7', { body })
+  place.server.reply('ip/192.0.2.8', { body: recordedAnswer('arin') })
+  const [lost = { reportId: '' }] = await analyzed('192.0.2.7')
+  await findContacts([lost], tools())
+  expect(await standing(lost)).toMatchObject({ state: 'kept', cidr: '192.0.2.7/32' })
+  const [next = { reportId: '' }] = await analyzed('192.0.2.8')
+  await findContacts([next], tools())
+  expect(await standing(next)).toMatchObject({ action: 'forward', forwards: 1 })
+})
+
+test('silence about a wide network holds for the addresses nearby only', async () => {
+  const body = network('198.0.0.0', '198.255.255.255')
+  place.server.reply('ip/198.51.100.7', { body })
+  await findContacts(await analyzed('198.51.100.7'), tools())
+  const [near = { reportId: '' }] = await analyzed('198.51.100.99')
+  expect(await standing(near)).toMatchObject({ state: 'kept', cidr: '198.51.0.0/16' })
+  const [far = { reportId: '' }] = await analyzed('198.52.100.7')
+  expect(await standing(far)).toMatchObject(waiting)
+})
+
 async function importRow(source: string, contacts: string[], isMuted = false) {
   await app.pool.query(
     `insert into networks (cidr, source, asn, name, contacts, abuse, imported_at, is_muted)
@@ -217,7 +306,7 @@ test('a network that a table knows without a contact is completed by the registr
   expect(await standing(report)).toMatchObject({ ...waiting, cidr: '192.0.2.0/24' })
   await findContacts([report], tools())
   const told = ['network-abuse@arin-holder.example']
-  const said = ['EXAMPLE-ARIN answers for the origin and has an abuse contact.']
+  const said = ['EXAMPLE-ARIN (192.0.2.0/24) answers for the origin and has an abuse contact.']
   expect(await standing(report)).toMatchObject({ told, said })
 })
 

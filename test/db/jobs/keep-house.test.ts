@@ -57,7 +57,7 @@ test('answers of registries are forgotten a month after they grew old', async ()
   const now = new Date()
   const answer = (cidr: string, daysAgo: number) => {
     const expiresAt = new Date(now.getTime() - daysAgo * DAY_MS)
-    return { cidr, name: null, country: null, contacts: [], expiresAt }
+    return { cidr, asn: null, name: null, country: null, contacts: [], expiresAt }
   }
   const answers = [answer('203.0.113.0/26', 29), answer('203.0.113.64/26', 31)]
   await keepRegistryRows(app.pool, answers, now)

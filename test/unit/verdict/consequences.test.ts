@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { consequenceOf, type Judged } from '../../../src/verdict/consequences.ts'
 
-const network = {
+const unnamed = {
   cidr: '192.0.2.0/24',
   asn: 64496,
   name: 'Example Hosting One',
@@ -9,6 +9,7 @@ const network = {
   contacts: ['abuse@hosting-one.example'],
   abuse: 'abuse@hosting-one.example',
 }
+const network = { ...unnamed, deskName: 'Example Desk One' }
 const muted = { ...network, abuse: null, isMuted: true } as const
 const clear: Judged = {
   verdict: { class: 'spam', score: 5, symbols: [] },
@@ -37,7 +38,7 @@ test.for([
     expect(consequenceOf(judged)).toEqual({
       action: 'forward',
       to: 'abuse@hosting-one.example',
-      why: 'Example Hosting One answers for the origin and has an abuse contact.',
+      why: 'Example Desk One (192.0.2.0/24) answers for the origin and has an abuse contact.',
     })
   },
 )
@@ -114,9 +115,9 @@ test.for([
   },
 )
 
-test('a network without a name is still told', () => {
-  const { why } = consequenceOf({ ...clear, network: { ...network, name: null } })
-  expect(why).toBe('The network answers for the origin and has an abuse contact.')
+test('a desk whose source gives no name is told by its block, not by the name of another', () => {
+  const { why } = consequenceOf({ ...clear, network: unnamed })
+  expect(why).toBe('The network 192.0.2.0/24 answers for the origin and has an abuse contact.')
 })
 
 const silent = { ...network, contacts: [], abuse: null }
