@@ -41,6 +41,15 @@ export async function listBacklogs(
   return names.map((name) => found.get(name) ?? { name, ...empty })
 }
 
+/** Whether a queue has any job that is not finished: in line, put off, or in hand. */
+export async function hasJobs(db: Db, name: string): Promise<boolean> {
+  const { rows } = await db.query(
+    `select 1 from pgboss.job where name = $1 and state <= 'active' limit 1`,
+    [name],
+  )
+  return rows.length > 0
+}
+
 /** Tells the planner what the queues hold; pg-boss itself never does. */
 export async function gatherQueueStatistics(db: Db): Promise<void> {
   await db.query('analyze pgboss.job_common')

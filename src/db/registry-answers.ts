@@ -36,8 +36,9 @@ export async function keepRegistryRows(
     `insert into networks
        (cidr, source, asn, name, country, abuse, contacts, imported_at, expires_at)
      values ${text}
-     on conflict (cidr, source) do update set asn = excluded.asn, name = excluded.name, country = excluded.country,
-       abuse = excluded.abuse, contacts = excluded.contacts, imported_at = excluded.imported_at,
+     on conflict (cidr, source) do update set asn = excluded.asn,
+       name = excluded.name, country = excluded.country, abuse = excluded.abuse,
+       contacts = excluded.contacts, imported_at = excluded.imported_at,
        expires_at = excluded.expires_at`,
     params,
   )

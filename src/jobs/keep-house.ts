@@ -1,14 +1,15 @@
 import type { App } from '../app.ts'
 import { listDeadReportIds } from '../db/dead-letters.ts'
+import { listFeedback, listQueuedFeedback } from '../db/feedback-reports.ts'
 import { removeIdempotencyKeys } from '../db/idempotency-keys.ts'
 import { dropPartitions, ensurePartitions } from '../db/partitions.ts'
 import { inTransaction } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
 import { removeRegistryRows } from '../db/registry-answers.ts'
 import { findOldestKey, removeReportKeys } from '../db/report-keys.ts'
-import { listReceivedReports, markReports } from '../db/reports.ts'
-import { listBacklogs } from '../db/queue-health.ts'
-import { analyzeReport } from '../queue/queues.ts'
+import { listLookUps, listReceivedReports, markReports, type ReportState } from '../db/reports.ts'
+import { hasJobs } from '../db/queue-health.ts'
+import { analyzeReport, findContact, forwardReport, type QueueDefinition } from '../queue/queues.ts'
 import { send } from '../queue/send.ts'
 import { uuidFloor, uuidTime } from '../world.ts'
 
@@ -40,15 +41,31 @@ export async function keepHouse(app: Needs): Promise<void> {
 }
 
 /**
- * Marks reports as failed whose analysis has died: seen here rather than by the worker, which may
- * have died with it.
+ * Marks reports as failed whose analysis or whose look-up of a contact has died: seen here rather
+ * than by the worker, which may have died with it.
  */
 export async function markDeadReports(app: Needs): Promise<void> {
-  const dead = await listDeadReportIds(app.pool, new Date(app.clock().getTime() - DAY_MS))
+  const since = new Date(app.clock().getTime() - DAY_MS)
+  const analysis = await listDeadReportIds(app.pool, [analyzeReport.name], since)
+  await markDead(app, analysis, 'received', 'The analysis failed for good.')
+  const lookUps = await listDeadReportIds(app.pool, [findContact.name], since)
+  await markDead(app, lookUps, 'analyzed', 'Looking for a contact failed for good.')
+}
+
+async function markDead(
+  app: Needs,
+  dead: readonly string[],
+  from: ReportState,
+  what: string,
+): Promise<void> {
   if (dead.length === 0) return
   await inTransaction(app.pool, async (tx) => {
-    const marked = await markReports(tx, dead, ['received'], 'failed')
-    const detail = 'The analysis failed for good. Operators find it among the dead letters.'
+    const failed = await markReports(tx, dead, [from], 'failed')
+    // Looked at once the rows are locked: another run may have found the contact meanwhile.
+    const told = (await listFeedback(tx, failed)).map(({ reportId }) => reportId)
+    await markReports(tx, told, ['failed'], from)
+    const marked = failed.filter((id) => !told.includes(id))
+    const detail = `${what} Operators find it among the dead letters.`
     const at = app.clock()
     await insertEvents(
       tx,
@@ -68,23 +85,35 @@ async function forgetKeys({ pool }: Needs, oldest: Date): Promise<void> {
 }
 
 /**
- * Gives a job to reports that wait without one: their jobs were purged, or lost with a restored
- * backup. Only while nothing waits in the queue, so that a backlog is never doubled.
+ * Gives a job to what waits without one: jobs were purged, or lost with a restored backup. Only
+ * while the queue has nothing to do, so that no job is doubled. What waits among the dead letters
+ * has its job there.
  */
 async function requeueOrphans(app: Needs): Promise<void> {
-  const now = app.clock()
-  const [backlog] = await listBacklogs(app.pool, [analyzeReport.name], now)
-  if (!backlog || backlog.ready + backlog.deferred > 0) return
-  const before = uuidFloor(new Date(now.getTime() - ORPHAN_MS))
-  const orphans = await listReceivedReports(app.pool, before, ORPHANS_MAX)
-  if (orphans.length === 0) return
-  app.log.warn({ reports: orphans.length }, 'Reports without a job were put in line again.')
-  await inTransaction(app.pool, (tx) =>
-    send(
-      app.boss,
-      analyzeReport,
-      orphans.map((reportId) => ({ reportId })),
-      tx,
-    ),
+  const { pool } = app
+  const before = uuidFloor(new Date(app.clock().getTime() - ORPHAN_MS))
+  const payloads = (ids: readonly string[]) => ids.map((reportId) => ({ reportId }))
+  await requeue(app, analyzeReport, async () =>
+    payloads(await listReceivedReports(pool, before, ORPHANS_MAX)),
   )
+  await requeue(app, findContact, async () =>
+    payloads(await listLookUps(pool, before, ORPHANS_MAX)),
+  )
+  await requeue(app, forwardReport, async () => {
+    const dead = await listDeadReportIds(pool, [forwardReport.name], new Date(0))
+    return listQueuedFeedback(pool, before, dead, ORPHANS_MAX)
+  })
+}
+
+async function requeue<Payload extends object>(
+  { pool, boss, log }: Needs,
+  queue: QueueDefinition<Payload>,
+  listOrphans: () => Promise<readonly Payload[]>,
+): Promise<void> {
+  if (await hasJobs(pool, queue.name)) return
+  const orphans = await listOrphans()
+  if (orphans.length === 0) return
+  const facts = { queue: queue.name, reports: orphans.length }
+  log.warn(facts, 'Reports without a job were put in line again.')
+  await inTransaction(pool, (tx) => send(boss, queue, orphans, tx))
 }

@@ -34,7 +34,7 @@ test('the registry of an address is found, asked and understood', async () => {
   })
 })
 
-test('an answer is remembered for the networks of one AS, not for those of others in it', async () => {
+test('an answer is remembered for the addresses of one AS, not for those of others', async () => {
   const { server, rdap } = await place()
   const wide = network('198.51.0.0', '198.51.255.255', desk('abuse@wide.example'))
   server.reply('ip/198.51.1.1', { body: wide })
