@@ -135,6 +135,7 @@ async function judge(
     })
     const found = analysis.origin ? networks.get(analysis.origin.ip) : undefined
     const judged: Case = {
+      reporterId: report.reporterId,
       verdict,
       messageKind: analysis.kind,
       origin: analysis.origin ?? undefined,
@@ -188,7 +189,7 @@ async function partByRelays(
 async function keep(tx: Db, judgments: readonly Judgment[], app: Needs): Promise<void> {
   const now = app.clock()
   const cases = judgments.map(({ judged }) => judged)
-  const drawn = await drawConsequences(tx, cases, now)
+  const drawn = await drawConsequences(tx, cases, app, now)
   const outcomes = judgments.flatMap((judgment, index) => {
     const one = drawn[index]
     return one ? [outcomeOf(judgment, one, now)] : []

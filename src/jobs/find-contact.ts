@@ -14,7 +14,12 @@ import { findKnownNetworks, type KnownNetwork } from './known-networks.ts'
 type Needs = Pick<WorkApp, 'pool' | 'boss' | 'clock' | 'config' | 'rdap'>
 type Analysis = Awaited<ReturnType<typeof listPackedAnalyses>>[number]
 type Payload = { reportId: string; firstAskedAt?: string | undefined }
-type Waiting = Analysis & { originIp: string; originConfidence: number; firstAskedAt: Date }
+type Waiting = Analysis & {
+  reporterId: string
+  originIp: string
+  originConfidence: number
+  firstAskedAt: Date
+}
 type Answer = Awaited<ReturnType<NonNullable<WorkApp['rdap']>['ask']>>
 type Conclusion = { analysis: Waiting; known: KnownNetwork; drawn: Drawn }
 
@@ -56,14 +61,16 @@ async function load(payloads: readonly Payload[], { pool, clock }: Needs): Promi
     payloads.map((one) => [one.reportId, one.firstAskedAt ? new Date(one.firstAskedAt) : now]),
   )
   const reports = await listReportsByIds(pool, [...firstAskedAt.keys()])
-  const ids = reports.filter(({ state }) => waitingStates.includes(state)).map(({ id }) => id)
-  if (ids.length === 0) return []
-  return (await listPackedAnalyses(pool, ids)).flatMap((analysis) => {
+  const waiting = reports.filter(({ state }) => waitingStates.includes(state))
+  const reporterOf = new Map(waiting.map(({ id, reporterId }) => [id, reporterId]))
+  if (waiting.length === 0) return []
+  return (await listPackedAnalyses(pool, [...reporterOf.keys()])).flatMap((analysis) => {
     const { originIp, originConfidence, judgment } = analysis
     const isWaiting = judgment.consequence.action === 'look-up'
-    if (!isWaiting || originIp === null || originConfidence === null) return []
+    const reporterId = reporterOf.get(analysis.id)
+    if (!isWaiting || originIp === null || originConfidence === null || !reporterId) return []
     const asked = firstAskedAt.get(analysis.id) ?? now
-    return [{ ...analysis, originIp, originConfidence, firstAskedAt: asked }]
+    return [{ ...analysis, reporterId, originIp, originConfidence, firstAskedAt: asked }]
   })
 }
 
@@ -159,7 +166,8 @@ async function draw(
   })
   const drawn = await drawConsequences(
     tx,
-    waiting.map(({ originIp, originConfidence, judgment }, index) => ({
+    waiting.map(({ reporterId, originIp, originConfidence, judgment }, index) => ({
+      reporterId,
       verdict: judgment.verdict,
       // Mail of mail systems is kept before anybody thinks of a contact.
       messageKind: 'message' as const,
@@ -171,6 +179,7 @@ async function draw(
       registry: known[index]?.registry ?? 'off',
       forwardTo: app.config.forwardTo,
     })),
+    app,
     now,
   )
   return waiting.flatMap((analysis, index) => {

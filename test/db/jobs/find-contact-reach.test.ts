@@ -118,3 +118,17 @@ test('silence about a wide network holds for the addresses nearby only', async (
   const [far = { reportId: '' }] = await at.analyzed('198.52.100.7')
   expect(await at.standing(far)).toMatchObject(waiting)
 })
+
+test('a registry cannot make us write to ourselves or to the reporter', async () => {
+  const desks = ['ann@reporters.example', 'v-1@bounces.test.example', app.config.mailFrom]
+  const entities = [entity('D', ['abuse'], desks)]
+  place.server.reply('ip/192.0.2.7', { body: network('192.0.2.0', '192.0.2.255', { entities }) })
+  const [report = { reportId: '' }] = await at.analyzed('192.0.2.7')
+  await findContacts([report], at.tools())
+  expect(await at.standing(report)).toMatchObject({
+    state: 'kept',
+    said: ['The abuse address of this network is our own, or the reporter’s.'],
+  })
+  const [next = { reportId: '' }] = await at.analyzed('192.0.2.8')
+  expect(await at.standing(next)).toMatchObject({ state: 'kept', told: [] })
+})

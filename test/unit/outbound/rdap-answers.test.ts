@@ -239,3 +239,11 @@ test('an entity nested ten thousand deep, or one of a hundred thousand, costs li
   expect(read(network('192.0.2.0', '192.0.2.255', remark(words, words)))?.remarked).toBeUndefined()
   expect(performance.now() - start).toBeLessThan(500)
 })
+
+test.for(['a@b.example\r\nBcc: c@d.example', 'a@b.example\nc@d.example', 'a@b.example\u0000'])(
+  'an address with control characters is none: %j',
+  (address) => {
+    const entities = [entity('D', ['abuse'], [address])]
+    expect(read(network('192.0.2.0', '192.0.2.255', { entities }))?.contacts).toEqual([])
+  },
+)

@@ -21,6 +21,7 @@ const clear: Judged = {
   registry: 'off',
   known: new Map(),
   forwardTo: 'any',
+  own: { addresses: ['feedback@signalpost.example'], domain: 'bounces.signalpost.example' },
 }
 const desk = (state: 'found' | 'enrolled' | 'paused') =>
   new Map([['abuse@hosting-one.example', { state, health: 'healthy' as const }]])
@@ -74,6 +75,11 @@ test.for([
     'an administrator said that nobody is to be written to',
     { ...clear, network: { ...muted, contacts: [] } },
     /an administrator said/i,
+  ],
+  [
+    'the desk would be the reporter',
+    { ...clear, own: { addresses: network.contacts, domain: 'bounces.signalpost.example' } },
+    /is our own, or the reporter/,
   ],
   ['the desk asked for a pause', { ...clear, known: desk('paused') }, /asked us to stop/],
   [
