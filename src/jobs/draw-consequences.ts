@@ -9,7 +9,7 @@ import type { OwnAddresses } from '../verdict/choose-contact.ts'
 import { type Consequence, consequenceOf, type Judged } from '../verdict/consequences.ts'
 import { healthAt } from '../verdict/contact-health.ts'
 
-/** All that a consequence is drawn from but what we know of the contacts, and whose report it is. */
+/** All that a consequence is drawn from but what we know of the contacts and of the reporter. */
 export type Case = Omit<Judged, 'known' | 'own'> & { reporterId: string }
 
 /** A consequence, and the consumer it names. */

@@ -3,7 +3,7 @@ import type { Clock } from '../world.ts'
 import { askRegistry } from './rdap/ask-registry.ts'
 import { findService, readServices, type Services } from './rdap/bootstrap.ts'
 import { followUrl, type Followed } from './rdap/follow-url.ts'
-import type { RequestLimits } from './rdap/get-json.ts'
+import type { Fetch, RequestLimits } from './rdap/get-json.ts'
 import { createLines, createMemory } from './rdap/memory.ts'
 import { createPace } from './rdap/pace.ts'
 import { type Reach, reachOf } from './rdap/reach.ts'
@@ -24,7 +24,7 @@ export type Rdap = {
 /** What the client needs of the world. */
 export type RdapWorld = {
   clock: Clock
-  fetch: typeof fetch
+  fetch: Fetch
   wait: (ms: number) => Promise<void>
 }
 

@@ -82,7 +82,7 @@ function cardAddresses(entity: JsonObject): string[] {
     .flatMap(({ addresses }) => addresses)
 }
 
-/** A line break in an address is no separator: somebody wants a header of ours to have more lines. */
+/** A line break in an address is no separator: somebody wants to write a header of ours. */
 function propertyAddresses(text: string): string[] {
   return /\p{Cc}/u.test(text) ? [] : mailAddressesIn(text)
 }
