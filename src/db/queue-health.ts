@@ -41,13 +41,21 @@ export async function listBacklogs(
   return names.map((name) => found.get(name) ?? { name, ...empty })
 }
 
-/** Whether a queue has any job that is not finished: in line, put off, or in hand. */
-export async function hasJobs(db: Db, name: string): Promise<boolean> {
-  const { rows } = await db.query(
-    `select 1 from pgboss.job where name = $1 and state <= 'active' limit 1`,
-    [name],
+/**
+ * Those reports that have an unfinished job in a queue: in line, put off, or in hand. Reads all
+ * unfinished jobs of the queue.
+ */
+export async function listReportsWithJobs(
+  db: Db,
+  name: string,
+  reportIds: readonly string[],
+): Promise<Set<string>> {
+  const { rows } = await db.query<{ reportId: string }>(
+    `select distinct data ->> 'reportId' as "reportId" from pgboss.job
+     where name = $1 and state <= 'active' and data ->> 'reportId' = any($2::text[])`,
+    [name, reportIds],
   )
-  return rows.length > 0
+  return new Set(rows.map(({ reportId }) => reportId))
 }
 
 /** Tells the planner what the queues hold; pg-boss itself never does. */

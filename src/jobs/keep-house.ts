@@ -8,7 +8,7 @@ import { insertEvents } from '../db/report-events.ts'
 import { removeRegistryRows } from '../db/registry-answers.ts'
 import { findOldestKey, removeReportKeys } from '../db/report-keys.ts'
 import { listLookUps, listReceivedReports, markReports, type ReportState } from '../db/reports.ts'
-import { hasJobs } from '../db/queue-health.ts'
+import { listReportsWithJobs } from '../db/queue-health.ts'
 import { analyzeReport, findContact, forwardReport, type QueueDefinition } from '../queue/queues.ts'
 import { send } from '../queue/send.ts'
 import { uuidFloor, uuidTime } from '../world.ts'
@@ -21,7 +21,8 @@ const IDEMPOTENCY_MS = 2 * DAY_MS
 /** Kept a while after they grew old, for who wonders what was known. */
 const ANSWERS_MS = 30 * DAY_MS
 const ORPHAN_MS = 10 * 60_000
-const ORPHANS_MAX = 1_000
+/** Of what waits the oldest are looked at; what has no job gets there sooner or later. */
+const WAITING_MAX = 1_000
 
 /**
  * The hourly chores: partitions for the weeks to come, those past retention dropped, keys of
@@ -85,33 +86,30 @@ async function forgetKeys({ pool }: Needs, oldest: Date): Promise<void> {
 }
 
 /**
- * Gives a job to what waits without one: jobs were purged, or lost with a restored backup. Only
- * while the queue has nothing to do, so that no job is doubled. What waits among the dead letters
- * has its job there.
+ * Gives a job to what waits without one: jobs were purged, or lost with a restored backup. What
+ * waits among the dead letters has its job there.
  */
 async function requeueOrphans(app: Needs): Promise<void> {
   const { pool } = app
   const before = uuidFloor(new Date(app.clock().getTime() - ORPHAN_MS))
   const payloads = (ids: readonly string[]) => ids.map((reportId) => ({ reportId }))
-  await requeue(app, analyzeReport, async () =>
-    payloads(await listReceivedReports(pool, before, ORPHANS_MAX)),
-  )
-  await requeue(app, findContact, async () =>
-    payloads(await listLookUps(pool, before, ORPHANS_MAX)),
-  )
-  await requeue(app, forwardReport, async () => {
-    const dead = await listDeadReportIds(pool, [forwardReport.name], new Date(0))
-    return listQueuedFeedback(pool, before, dead, ORPHANS_MAX)
-  })
+  const received = await listReceivedReports(pool, before, WAITING_MAX)
+  await requeue(app, analyzeReport, payloads(received))
+  await requeue(app, findContact, payloads(await listLookUps(pool, before, WAITING_MAX)))
+  const dead = await listDeadReportIds(pool, [forwardReport.name], new Date(0))
+  const queued = await listQueuedFeedback(pool, before, dead, WAITING_MAX)
+  await requeue(app, forwardReport, queued)
 }
 
-async function requeue<Payload extends object>(
+async function requeue<Payload extends { reportId: string }>(
   { pool, boss, log }: Needs,
   queue: QueueDefinition<Payload>,
-  listOrphans: () => Promise<readonly Payload[]>,
+  waiting: readonly Payload[],
 ): Promise<void> {
-  if (await hasJobs(pool, queue.name)) return
-  const orphans = await listOrphans()
+  if (waiting.length === 0) return
+  const ids = waiting.map(({ reportId }) => reportId)
+  const busy = await listReportsWithJobs(pool, queue.name, ids)
+  const orphans = waiting.filter(({ reportId }) => !busy.has(reportId))
   if (orphans.length === 0) return
   const facts = { queue: queue.name, reports: orphans.length }
   log.warn(facts, 'Reports without a job were put in line again.')

@@ -98,7 +98,7 @@ test('a report that was analyzed after all is not marked', async () => {
   expect(await stateOf(payload)).toBe('analyzed')
 })
 
-test('reports without a job are put in line again, once, and when nobody waits', async () => {
+test('reports that wait a while without a job are put in line again, once', async () => {
   await app.boss.deleteQueuedJobs('analyze-report')
   const jobsOf = ({ reportId }: { reportId: string }) =>
     app.rows(
