@@ -8,6 +8,8 @@ export type Network = {
   country: string | null
   /** The address of its abuse desk: the first of `contacts`, or null. */
   abuse: string | null
+  /** What the source of the contacts calls the block; absent when it does not say. */
+  deskName?: string
   /** All addresses of its abuse desk, the best first. */
   contacts: string[]
   /** An administrator said that nobody is to be written to: there is no contact to look for. */

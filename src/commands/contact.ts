@@ -3,6 +3,8 @@ import { parseArgs } from 'node:util'
 import type { Config } from '../config.ts'
 import { UsageError } from '../errors.ts'
 import { parseIp } from '../mail/ip.ts'
+import { createGuardedFetch } from '../outbound/rdap/guarded-fetch.ts'
+import { reachOf } from '../outbound/rdap/reach.ts'
 import { createRdap, type Rdap } from '../outbound/rdap.ts'
 import { systemClock } from '../world.ts'
 
@@ -11,7 +13,7 @@ export function openRdap({ rdapBootstrapUrl }: Pick<Config, 'rdapBootstrapUrl'>)
   if (rdapBootstrapUrl === undefined) return undefined
   return createRdap(rdapBootstrapUrl, {
     clock: systemClock,
-    fetch,
+    fetch: createGuardedFetch(reachOf(rdapBootstrapUrl).mayConnect),
     wait: (ms) => wait(ms),
   })
 }

@@ -47,13 +47,17 @@ export async function listDeadLetters(
   return rows
 }
 
-/** Reports whose analysis went to the dead letters since an instant and waits there. */
-export async function listDeadReportIds(db: Db, since: Date): Promise<string[]> {
+/** Reports whose job in one of the queues is among the dead letters, since an instant or later. */
+export async function listDeadReportIds(
+  db: Db,
+  queues: readonly string[],
+  since: Date,
+): Promise<string[]> {
   const { rows } = await db.query<{ reportId: string }>(
     `select data ->> 'reportId' as "reportId" from pgboss.job
      where name = 'dead-letter' and state < 'active' and created_on >= $1
-       and source_name = 'analyze-report'`,
-    [since],
+       and source_name = any($2::text[])`,
+    [since, queues],
   )
   return rows.map(({ reportId }) => reportId)
 }

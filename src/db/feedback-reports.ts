@@ -70,6 +70,25 @@ export async function findFeedback(db: Db, key: FeedbackKey): Promise<Feedback |
   return first(answer)
 }
 
+/**
+ * Feedback reports of reports older than the id `before` that wait to be sent, oldest first, but
+ * for those of the reports `except`.
+ */
+export async function listQueuedFeedback(
+  db: Db,
+  before: string,
+  except: readonly string[],
+  limit: number,
+): Promise<FeedbackKey[]> {
+  const { rows } = await db.query<FeedbackKey>(
+    `select report_id as "reportId", number from feedback_reports
+     where state = 'queued' and report_id < $1 and report_id <> all($2::uuid[])
+     order by report_id, number limit $3`,
+    [before, except, limit],
+  )
+  return rows
+}
+
 /** A page of the outbox, newest first; `before` is the last key of the page before. */
 export async function listOutbox(
   db: Db,

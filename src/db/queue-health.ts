@@ -41,6 +41,23 @@ export async function listBacklogs(
   return names.map((name) => found.get(name) ?? { name, ...empty })
 }
 
+/**
+ * Those reports that have an unfinished job in a queue: in line, put off, or in hand. Reads all
+ * unfinished jobs of the queue.
+ */
+export async function listReportsWithJobs(
+  db: Db,
+  name: string,
+  reportIds: readonly string[],
+): Promise<Set<string>> {
+  const { rows } = await db.query<{ reportId: string }>(
+    `select distinct data ->> 'reportId' as "reportId" from pgboss.job
+     where name = $1 and state <= 'active' and data ->> 'reportId' = any($2::text[])`,
+    [name, reportIds],
+  )
+  return new Set(rows.map(({ reportId }) => reportId))
+}
+
 /** Tells the planner what the queues hold; pg-boss itself never does. */
 export async function gatherQueueStatistics(db: Db): Promise<void> {
   await db.query('analyze pgboss.job_common')

@@ -2,29 +2,12 @@ import type { Network } from '../analysis/network.ts'
 import type { Db } from './pool.ts'
 import { values } from './values.ts'
 
-/** An answer to be kept: a block each, with contacts or without, until it grows old. */
-export type NewRegistryRow = Pick<Network, 'cidr' | 'name' | 'country' | 'contacts'> & {
-  expiresAt: Date
-}
-
 /**
- * Those addresses about whose networks a registry has answered; what has grown old does not count.
- *
- * @throws SQLSTATE 22P02 when an address is none
+ * An answer to be kept: a block each, with contacts or without, until it grows old. `asn` is the AS
+ * that announced the address asked about, by the tables: the answer counts for that AS only.
  */
-export async function listAnswered(
-  db: Db,
-  ips: readonly string[],
-  now: Date,
-): Promise<Set<string>> {
-  if (ips.length === 0) return new Set()
-  const { rows } = await db.query<{ at: number }>(
-    `select distinct asked.at from unnest($1::inet[]) with ordinality as asked (ip, at)
-     join networks on cidr >>= asked.ip
-     where source = 'registry' and expires_at > $2`,
-    [ips, now],
-  )
-  return new Set(rows.flatMap(({ at }) => ips[at - 1] ?? []))
+export type NewRegistryRow = Pick<Network, 'cidr' | 'asn' | 'name' | 'country' | 'contacts'> & {
+  expiresAt: Date
 }
 
 /** Keeps answers; what was kept about the same blocks before is replaced. */
@@ -37,9 +20,10 @@ export async function keepRegistryRows(
   if (byBlock.size === 0) return
   const sorted = [...byBlock.values()].sort((one, other) => (one.cidr < other.cidr ? -1 : 1))
   const { text, params } = values(
-    sorted.map(({ cidr, name, country, contacts, expiresAt }) => [
+    sorted.map(({ cidr, asn, name, country, contacts, expiresAt }) => [
       cidr,
       'registry',
+      asn,
       name,
       country,
       contacts[0] ?? null,
@@ -49,10 +33,12 @@ export async function keepRegistryRows(
     ]),
   )
   await tx.query(
-    `insert into networks (cidr, source, name, country, abuse, contacts, imported_at, expires_at)
+    `insert into networks
+       (cidr, source, asn, name, country, abuse, contacts, imported_at, expires_at)
      values ${text}
-     on conflict (cidr, source) do update set name = excluded.name, country = excluded.country,
-       abuse = excluded.abuse, contacts = excluded.contacts, imported_at = excluded.imported_at,
+     on conflict (cidr, source) do update set asn = excluded.asn,
+       name = excluded.name, country = excluded.country, abuse = excluded.abuse,
+       contacts = excluded.contacts, imported_at = excluded.imported_at,
        expires_at = excluded.expires_at`,
     params,
   )

@@ -109,6 +109,20 @@ export async function listReceivedReports(
 }
 
 /**
+ * Reports older than the id `before` that are analyzed and still wait for the contact they were to
+ * be told to, oldest first: nothing was written for anybody yet.
+ */
+export async function listLookUps(db: Db, before: string, limit: number): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `select id from reports where state = 'analyzed' and id < $1
+       and not exists (select from feedback_reports where report_id = reports.id)
+     order by id limit $2`,
+    [before, limit],
+  )
+  return rows.map(({ id }) => id)
+}
+
+/**
  * Ids of a reporter's reports that are kept only because the reporter was asked something, about an
  * address in one of the blocks `about`; newest first, from the id `from` on. A report of which
  * anybody was ever told is never among them.

@@ -1,7 +1,7 @@
 import { askAbout, type DnsTools } from '../analysis/authenticity/ask-dns.ts'
 import type { DnsFindings } from '../analysis/dns-findings.ts'
 import type { WorkApp } from '../app.ts'
-import { insertAnalyses, type NewAnalysis } from '../db/analyses.ts'
+import { insertAnalyses, listPackedAnalyses, type NewAnalysis } from '../db/analyses.ts'
 import { unpack } from '../db/packed.ts'
 import { inTransaction, type Db } from '../db/pool.ts'
 import { listRawMessages, type RawMessage } from '../db/raw-messages.ts'
@@ -46,9 +46,7 @@ export async function analyzeReports(
   app: Needs,
 ): Promise<JobOutcome[]> {
   const ids = payloads.map(({ reportId }) => reportId)
-  const reports = (await listReportsByIds(app.pool, ids)).filter(({ state }) =>
-    waitingStates.includes(state),
-  )
+  const reports = await listWaiting(ids, app)
   if (reports.length === 0) return payloads.map(() => 'done')
   const relaysOf = await findRelays(app.pool, reports)
   const { analyses, failures } = await readMessages(reports, relaysOf, app)
@@ -65,6 +63,17 @@ export async function analyzeReports(
     const retry = failed.get(id)
     return retry === undefined ? 'done' : { retry }
   })
+}
+
+/** A report may have failed later, when its contact was looked up: that is no fault of ours. */
+async function listWaiting(ids: readonly string[], { pool }: Needs): Promise<Report[]> {
+  const waiting = (await listReportsByIds(pool, ids)).filter(({ state }) =>
+    waitingStates.includes(state),
+  )
+  const failed = waiting.filter(({ state }) => state === 'failed').map(({ id }) => id)
+  if (failed.length === 0) return waiting
+  const analyzed = new Set((await listPackedAnalyses(pool, failed)).map(({ id }) => id))
+  return waiting.filter(({ id }) => !analyzed.has(id))
 }
 
 async function readMessages(
@@ -126,6 +135,7 @@ async function judge(
     })
     const found = analysis.origin ? networks.get(analysis.origin.ip) : undefined
     const judged: Case = {
+      reporterId: report.reporterId,
       verdict,
       messageKind: analysis.kind,
       origin: analysis.origin ?? undefined,
@@ -179,7 +189,7 @@ async function partByRelays(
 async function keep(tx: Db, judgments: readonly Judgment[], app: Needs): Promise<void> {
   const now = app.clock()
   const cases = judgments.map(({ judged }) => judged)
-  const drawn = await drawConsequences(tx, cases, now)
+  const drawn = await drawConsequences(tx, cases, app, now)
   const outcomes = judgments.flatMap((judgment, index) => {
     const one = drawn[index]
     return one ? [outcomeOf(judgment, one, now)] : []

@@ -2,13 +2,15 @@ import type { App } from '../app.ts'
 import { type Consumer, ensureConsumers, listConsumers } from '../db/consumers.ts'
 import { insertFeedback } from '../db/feedback-reports.ts'
 import type { Db } from '../db/pool.ts'
+import { listReporterEmails } from '../db/reporters.ts'
 import { forwardReport } from '../queue/queues.ts'
 import { send } from '../queue/send.ts'
+import type { OwnAddresses } from '../verdict/choose-contact.ts'
 import { type Consequence, consequenceOf, type Judged } from '../verdict/consequences.ts'
 import { healthAt } from '../verdict/contact-health.ts'
 
-/** All that a consequence is drawn from but what we know of the contacts. */
-export type Case = Omit<Judged, 'known'>
+/** All that a consequence is drawn from but what we know of the contacts and of the reporter. */
+export type Case = Omit<Judged, 'known' | 'own'> & { reporterId: string }
 
 /** A consequence, and the consumer it names. */
 export type Drawn = { consequence: Consequence; consumer: Consumer | undefined }
@@ -20,6 +22,7 @@ export type Drawn = { consequence: Consequence; consumer: Consumer | undefined }
 export async function drawConsequences(
   tx: Db,
   cases: readonly Case[],
+  app: Pick<App, 'config'>,
   now: Date,
 ): Promise<Drawn[]> {
   const contacts = new Set(cases.flatMap(({ network }) => network?.contacts ?? []))
@@ -30,7 +33,10 @@ export async function drawConsequences(
       { state: consumer.state, health: healthAt(consumer, now) },
     ]),
   )
-  const consequences = cases.map((one) => consequenceOf({ ...one, known }))
+  const ownOf = await findOwn(tx, contacts.size > 0 ? cases : [], app)
+  const consequences = cases.map((one) =>
+    consequenceOf({ ...one, known, own: ownOf(one.reporterId) }),
+  )
   const told = consequences.flatMap((one) => (one.action === 'forward' ? [one.to] : []))
   const missing = [...new Set(told)].filter((address) => !consumers.has(address))
   const added = await ensureConsumers(tx, missing, now)
@@ -39,6 +45,20 @@ export async function drawConsequences(
     const { to } = consequence
     return { consequence, consumer: consumers.get(to) ?? added.get(to) }
   })
+}
+
+/** The addresses that are nobody's abuse desk, by reporter. */
+async function findOwn(
+  tx: Db,
+  cases: readonly Case[],
+  { config: { mailFrom, returnPathDomain: domain } }: Pick<App, 'config'>,
+): Promise<(reporterId: string) => OwnAddresses> {
+  const ids = [...new Set(cases.map(({ reporterId }) => reporterId))]
+  const emails = ids.length > 0 ? await listReporterEmails(tx, ids) : new Map<string, string>()
+  return (reporterId) => {
+    const email = emails.get(reporterId)
+    return { addresses: email === undefined ? [mailFrom] : [mailFrom, email], domain }
+  }
 }
 
 /** Puts the first feedback report of each of these reports in line, with its job. */

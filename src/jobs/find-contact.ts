@@ -3,7 +3,8 @@ import { concludeLookUp, listPackedAnalyses } from '../db/analyses.ts'
 import { inTransaction, type Db } from '../db/pool.ts'
 import { keepRegistryRows, type NewRegistryRow } from '../db/registry-answers.ts'
 import { insertEvents } from '../db/report-events.ts'
-import { listReportsByIds, markReports } from '../db/reports.ts'
+import { listReportsByIds, markReports, type ReportState } from '../db/reports.ts'
+import { commonBlock } from '../mail/ip-blocks.ts'
 import { findContact } from '../queue/queues.ts'
 import { send } from '../queue/send.ts'
 import type { JobOutcome } from '../queue/work.ts'
@@ -12,14 +13,23 @@ import { findKnownNetworks, type KnownNetwork } from './known-networks.ts'
 
 type Needs = Pick<WorkApp, 'pool' | 'boss' | 'clock' | 'config' | 'rdap'>
 type Analysis = Awaited<ReturnType<typeof listPackedAnalyses>>[number]
-type Waiting = Analysis & { originIp: string; originConfidence: number }
+type Payload = { reportId: string; firstAskedAt?: string | undefined }
+type Waiting = Analysis & {
+  reporterId: string
+  originIp: string
+  originConfidence: number
+  firstAskedAt: Date
+}
 type Answer = Awaited<ReturnType<NonNullable<WorkApp['rdap']>['ask']>>
 type Conclusion = { analysis: Waiting; known: KnownNetwork; drawn: Drawn }
+
+/** A redriven report was marked failed when its job died. */
+const waitingStates: readonly ReportState[] = ['analyzed', 'failed']
 
 const DAY_MS = 86_400_000
 const FOUND_MS = 7 * DAY_MS
 const NONE_MS = DAY_MS
-/** A registry that cannot be asked for so long is not waited for any more. */
+/** A registry that cannot be asked for so long after the first question is not waited for. */
 const GIVE_UP_MS = DAY_MS
 const PAUSE_MS_MIN = 10_000
 
@@ -29,7 +39,7 @@ const PAUSE_MS_MIN = 10_000
  * need one question. Any number of runs count once; a retracted report is left alone.
  */
 export async function findContacts(
-  payloads: readonly { reportId: string }[],
+  payloads: readonly Payload[],
   app: Needs,
 ): Promise<JobOutcome[]> {
   const done = payloads.map(() => 'done' as const)
@@ -37,44 +47,65 @@ export async function findContacts(
   if (waiting.length === 0) return done
   const ips = waiting.map(({ originIp }) => originIp)
   const before = await findKnownNetworks(app.pool, ips, app.rdap, app.clock())
-  const unasked = [...before].flatMap(([ip, { registry }]) => (registry === 'unasked' ? [ip] : []))
+  const unasked = new Map([...before].filter(([, { registry }]) => registry === 'unasked'))
   const answers = await ask(unasked, app)
-  await keepRegistryRows(app.pool, rowsOf(answers.values(), app.clock()), app.clock())
+  await keepRegistryRows(app.pool, rowsOf(answers, before, app.clock()), app.clock())
   const after = await findKnownNetworks(app.pool, ips, app.rdap, app.clock())
   await inTransaction(app.pool, (tx) => conclude(tx, waiting, after, answers, app))
   return done
 }
 
-async function load(
-  payloads: readonly { reportId: string }[],
-  { pool }: Needs,
-): Promise<Waiting[]> {
-  const reports = await listReportsByIds(
-    pool,
-    payloads.map(({ reportId }) => reportId),
+async function load(payloads: readonly Payload[], { pool, clock }: Needs): Promise<Waiting[]> {
+  const now = clock()
+  const firstAskedAt = new Map(
+    payloads.map((one) => [one.reportId, one.firstAskedAt ? new Date(one.firstAskedAt) : now]),
   )
-  const ids = reports.filter(({ state }) => state === 'analyzed').map(({ id }) => id)
-  if (ids.length === 0) return []
-  return (await listPackedAnalyses(pool, ids)).flatMap((analysis) => {
+  const reports = await listReportsByIds(pool, [...firstAskedAt.keys()])
+  const waiting = reports.filter(({ state }) => waitingStates.includes(state))
+  const reporterOf = new Map(waiting.map(({ id, reporterId }) => [id, reporterId]))
+  if (waiting.length === 0) return []
+  return (await listPackedAnalyses(pool, [...reporterOf.keys()])).flatMap((analysis) => {
     const { originIp, originConfidence, judgment } = analysis
     const isWaiting = judgment.consequence.action === 'look-up'
-    if (!isWaiting || originIp === null || originConfidence === null) return []
-    return [{ ...analysis, originIp, originConfidence }]
+    const reporterId = reporterOf.get(analysis.id)
+    if (!isWaiting || originIp === null || originConfidence === null || !reporterId) return []
+    const asked = firstAskedAt.get(analysis.id) ?? now
+    return [{ ...analysis, reporterId, originIp, originConfidence, firstAskedAt: asked }]
   })
 }
 
-async function ask(ips: readonly string[], { rdap }: Needs): Promise<Map<string, Answer>> {
+async function ask(
+  unasked: ReadonlyMap<string, KnownNetwork>,
+  { rdap }: Needs,
+): Promise<Map<string, Answer>> {
   if (!rdap) return new Map()
-  return new Map(await Promise.all(ips.map(async (ip) => [ip, await rdap.ask(ip)] as const)))
+  const asking = [...unasked].map(
+    async ([ip, { announced }]) => [ip, await rdap.ask(ip, announced?.asn ?? null)] as const,
+  )
+  return new Map(await Promise.all(asking))
 }
 
-function rowsOf(answers: Iterable<Answer>, now: Date): NewRegistryRow[] {
-  return [...answers].flatMap((answer) => {
+/**
+ * Answers as rows, each with the AS of the address. Of a registry's block only that part is kept
+ * which the tables give to this AS: inside the rest others may have desks of their own, and two
+ * AS never dispute a row.
+ */
+function rowsOf(
+  answers: ReadonlyMap<string, Answer>,
+  before: ReadonlyMap<string, KnownNetwork>,
+  now: Date,
+): NewRegistryRow[] {
+  return [...answers].flatMap(([ip, answer]) => {
     if (answer.is === 'later') return []
-    const { cidrs, name, country } = answer.network
+    const { holdsFor, name, country } = answer.network
+    const announced = before.get(ip)?.announced
+    const asn = announced?.asn ?? null
+    const cidrs = announced
+      ? holdsFor.flatMap((cidr) => commonBlock(cidr, announced.cidr) ?? [])
+      : holdsFor
     const contacts = answer.is === 'found' ? [...answer.contacts] : []
     const expiresAt = new Date(now.getTime() + (answer.is === 'found' ? FOUND_MS : NONE_MS))
-    return cidrs.map((cidr) => ({ cidr, name, country, contacts, expiresAt }))
+    return cidrs.map((cidr) => ({ cidr, asn, name, country, contacts, expiresAt }))
   })
 }
 
@@ -92,8 +123,8 @@ async function conclude(
   const idsOf = (some: readonly Conclusion[]) => some.map(({ analysis }) => analysis.id)
   // The state is looked at and locked in one: a retraction comes before all this, or after.
   const marked = await Promise.all([
-    markReports(tx, idsOf(doing('forward')), ['analyzed'], 'analyzed'),
-    markReports(tx, idsOf(doing('keep')), ['analyzed'], 'kept'),
+    markReports(tx, idsOf([...doing('forward'), ...doing('look-up')]), waitingStates, 'analyzed'),
+    markReports(tx, idsOf(doing('keep')), waitingStates, 'kept'),
   ])
   const alive = new Set(marked.flat())
   const ended = await Promise.all(
@@ -101,6 +132,7 @@ async function conclude(
       .filter(({ analysis }) => alive.has(analysis.id))
       .map((one) => end(tx, one)),
   )
+  const putOff = doing('look-up').filter(({ analysis }) => alive.has(analysis.id))
   const mine = ended.filter((one) => one !== undefined)
   const owed = mine.flatMap(({ analysis: { id }, drawn: { consumer } }) =>
     consumer ? [{ reportId: id, consumer }] : [],
@@ -111,9 +143,11 @@ async function conclude(
   await Promise.all([
     insertEvents(tx, events),
     oweFeedback(tx, owed, app, now),
-    ...doing('look-up').map(({ analysis }) => {
-      const startAfter = nextTry(analysis, answers.get(analysis.originIp), now)
-      return send(app.boss, findContact, [{ reportId: analysis.id }], tx, { startAfter })
+    ...putOff.map(({ analysis }) => {
+      const { id: reportId, originIp } = analysis
+      const payload = { reportId, firstAskedAt: analysis.firstAskedAt.toISOString() }
+      const startAfter = nextTry(analysis, answers.get(originIp), now)
+      return send(app.boss, findContact, [payload], tx, { startAfter })
     }),
   ])
 }
@@ -127,12 +161,13 @@ async function draw(
 ): Promise<Conclusion[]> {
   const known = waiting.map((analysis): KnownNetwork => {
     const found = networks.get(analysis.originIp) ?? { network: undefined, registry: 'off' }
-    const isOver = now.getTime() - analysis.analyzedAt.getTime() >= GIVE_UP_MS
+    const isOver = now.getTime() - analysis.firstAskedAt.getTime() >= GIVE_UP_MS
     return found.registry === 'unasked' && isOver ? { ...found, registry: 'away' } : found
   })
   const drawn = await drawConsequences(
     tx,
-    waiting.map(({ originIp, originConfidence, judgment }, index) => ({
+    waiting.map(({ reporterId, originIp, originConfidence, judgment }, index) => ({
+      reporterId,
       verdict: judgment.verdict,
       // Mail of mail systems is kept before anybody thinks of a contact.
       messageKind: 'message' as const,
@@ -144,6 +179,7 @@ async function draw(
       registry: known[index]?.registry ?? 'off',
       forwardTo: app.config.forwardTo,
     })),
+    app,
     now,
   )
   return waiting.flatMap((analysis, index) => {
@@ -160,9 +196,9 @@ async function end(tx: Db, conclusion: Conclusion): Promise<Conclusion | undefin
   return (await concludeLookUp(tx, analysis.id, network, judgment)) ? conclusion : undefined
 }
 
-function nextTry({ analyzedAt }: Waiting, answer: Answer | undefined, now: Date): Date {
+function nextTry({ firstAskedAt }: Waiting, answer: Answer | undefined, now: Date): Date {
   const soonest = now.getTime() + PAUSE_MS_MIN
   const wanted = answer?.is === 'later' ? answer.retryAt.getTime() : soonest
-  const last = analyzedAt.getTime() + GIVE_UP_MS
+  const last = firstAskedAt.getTime() + GIVE_UP_MS
   return new Date(Math.max(soonest, Math.min(wanted, last)))
 }

@@ -1,14 +1,15 @@
 import type { App } from '../app.ts'
 import { listDeadReportIds } from '../db/dead-letters.ts'
+import { listFeedback, listQueuedFeedback } from '../db/feedback-reports.ts'
 import { removeIdempotencyKeys } from '../db/idempotency-keys.ts'
 import { dropPartitions, ensurePartitions } from '../db/partitions.ts'
 import { inTransaction } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
 import { removeRegistryRows } from '../db/registry-answers.ts'
 import { findOldestKey, removeReportKeys } from '../db/report-keys.ts'
-import { listReceivedReports, markReports } from '../db/reports.ts'
-import { listBacklogs } from '../db/queue-health.ts'
-import { analyzeReport } from '../queue/queues.ts'
+import { listLookUps, listReceivedReports, markReports, type ReportState } from '../db/reports.ts'
+import { listReportsWithJobs } from '../db/queue-health.ts'
+import { analyzeReport, findContact, forwardReport, type QueueDefinition } from '../queue/queues.ts'
 import { send } from '../queue/send.ts'
 import { uuidFloor, uuidTime } from '../world.ts'
 
@@ -20,7 +21,8 @@ const IDEMPOTENCY_MS = 2 * DAY_MS
 /** Kept a while after they grew old, for who wonders what was known. */
 const ANSWERS_MS = 30 * DAY_MS
 const ORPHAN_MS = 10 * 60_000
-const ORPHANS_MAX = 1_000
+/** Of what waits the oldest are looked at; what has no job gets there sooner or later. */
+const WAITING_MAX = 1_000
 
 /**
  * The hourly chores: partitions for the weeks to come, those past retention dropped, keys of
@@ -40,15 +42,31 @@ export async function keepHouse(app: Needs): Promise<void> {
 }
 
 /**
- * Marks reports as failed whose analysis has died: seen here rather than by the worker, which may
- * have died with it.
+ * Marks reports as failed whose analysis or whose look-up of a contact has died: seen here rather
+ * than by the worker, which may have died with it.
  */
 export async function markDeadReports(app: Needs): Promise<void> {
-  const dead = await listDeadReportIds(app.pool, new Date(app.clock().getTime() - DAY_MS))
+  const since = new Date(app.clock().getTime() - DAY_MS)
+  const analysis = await listDeadReportIds(app.pool, [analyzeReport.name], since)
+  await markDead(app, analysis, 'received', 'The analysis failed for good.')
+  const lookUps = await listDeadReportIds(app.pool, [findContact.name], since)
+  await markDead(app, lookUps, 'analyzed', 'Looking for a contact failed for good.')
+}
+
+async function markDead(
+  app: Needs,
+  dead: readonly string[],
+  from: ReportState,
+  what: string,
+): Promise<void> {
   if (dead.length === 0) return
   await inTransaction(app.pool, async (tx) => {
-    const marked = await markReports(tx, dead, ['received'], 'failed')
-    const detail = 'The analysis failed for good. Operators find it among the dead letters.'
+    const failed = await markReports(tx, dead, [from], 'failed')
+    // Looked at once the rows are locked: another run may have found the contact meanwhile.
+    const told = (await listFeedback(tx, failed)).map(({ reportId }) => reportId)
+    await markReports(tx, told, ['failed'], from)
+    const marked = failed.filter((id) => !told.includes(id))
+    const detail = `${what} Operators find it among the dead letters.`
     const at = app.clock()
     await insertEvents(
       tx,
@@ -68,23 +86,32 @@ async function forgetKeys({ pool }: Needs, oldest: Date): Promise<void> {
 }
 
 /**
- * Gives a job to reports that wait without one: their jobs were purged, or lost with a restored
- * backup. Only while nothing waits in the queue, so that a backlog is never doubled.
+ * Gives a job to what waits without one: jobs were purged, or lost with a restored backup. What
+ * waits among the dead letters has its job there.
  */
 async function requeueOrphans(app: Needs): Promise<void> {
-  const now = app.clock()
-  const [backlog] = await listBacklogs(app.pool, [analyzeReport.name], now)
-  if (!backlog || backlog.ready + backlog.deferred > 0) return
-  const before = uuidFloor(new Date(now.getTime() - ORPHAN_MS))
-  const orphans = await listReceivedReports(app.pool, before, ORPHANS_MAX)
+  const { pool } = app
+  const before = uuidFloor(new Date(app.clock().getTime() - ORPHAN_MS))
+  const payloads = (ids: readonly string[]) => ids.map((reportId) => ({ reportId }))
+  const received = await listReceivedReports(pool, before, WAITING_MAX)
+  await requeue(app, analyzeReport, payloads(received))
+  await requeue(app, findContact, payloads(await listLookUps(pool, before, WAITING_MAX)))
+  const dead = await listDeadReportIds(pool, [forwardReport.name], new Date(0))
+  const queued = await listQueuedFeedback(pool, before, dead, WAITING_MAX)
+  await requeue(app, forwardReport, queued)
+}
+
+async function requeue<Payload extends { reportId: string }>(
+  { pool, boss, log }: Needs,
+  queue: QueueDefinition<Payload>,
+  waiting: readonly Payload[],
+): Promise<void> {
+  if (waiting.length === 0) return
+  const ids = waiting.map(({ reportId }) => reportId)
+  const busy = await listReportsWithJobs(pool, queue.name, ids)
+  const orphans = waiting.filter(({ reportId }) => !busy.has(reportId))
   if (orphans.length === 0) return
-  app.log.warn({ reports: orphans.length }, 'Reports without a job were put in line again.')
-  await inTransaction(app.pool, (tx) =>
-    send(
-      app.boss,
-      analyzeReport,
-      orphans.map((reportId) => ({ reportId })),
-      tx,
-    ),
-  )
+  const facts = { queue: queue.name, reports: orphans.length }
+  log.warn(facts, 'Reports without a job were put in line again.')
+  await inTransaction(pool, (tx) => send(boss, queue, orphans, tx))
 }

@@ -1,12 +1,17 @@
 import type { Network } from '../analysis/network.ts'
 import type { WorkApp } from '../app.ts'
 import type { Db } from '../db/pool.ts'
-import { listAnswered } from '../db/registry-answers.ts'
 import type { RegistryState } from '../verdict/consequences.ts'
-import { findNetworks } from './find-networks.ts'
+import type { MergedNetwork, NetworkLayer } from '../verdict/network-layers.ts'
+import { findMerged } from './find-networks.ts'
 
 /** What is known of an address, and whether its registry could tell more. */
-export type KnownNetwork = { network: Network | undefined; registry: RegistryState }
+export type KnownNetwork = {
+  network: Network | undefined
+  registry: RegistryState
+  /** The AS that announces the address, and the block that says so. */
+  announced?: { asn: number; cidr: string } | undefined
+}
 
 /**
  * The networks of addresses, by address. Where nobody is known to be written to, `unasked` means
@@ -18,17 +23,23 @@ export async function findKnownNetworks(
   rdap: WorkApp['rdap'],
   now: Date,
 ): Promise<Map<string, KnownNetwork>> {
-  const networks = await findNetworks(db, ips, now)
-  const open = [...new Set(ips)].filter((ip) => {
-    const network = networks.get(ip)
-    return !network?.isMuted && !network?.contacts.length
-  })
-  const answered = await listAnswered(db, open, now)
+  const found = await findMerged(db, ips, now)
   return new Map(
     ips.map((ip) => {
-      const mayAsk = open.includes(ip) && rdap?.mayAsk(ip) === true
-      const registry = answered.has(ip) ? 'asked' : mayAsk ? 'unasked' : 'off'
-      return [ip, { network: networks.get(ip), registry }]
+      const merged = found.get(ip)
+      const { asn, cidr } = merged?.from.asn ?? { asn: null, cidr: '' }
+      const announced = asn === null ? undefined : { asn, cidr }
+      return [ip, { network: merged?.network, announced, registry: registryOf(ip, merged, rdap) }]
     }),
   )
+}
+
+function registryOf(
+  ip: string,
+  merged: MergedNetwork<NetworkLayer> | undefined,
+  rdap: WorkApp['rdap'],
+): RegistryState {
+  const isOpen = !merged?.network.isMuted && !merged?.network.contacts.length
+  if (isOpen && merged?.answer) return 'asked'
+  return isOpen && rdap?.mayAsk(ip) === true ? 'unasked' : 'off'
 }

@@ -1,4 +1,4 @@
-import { getDomain } from 'tldts'
+import { getDomain, parse } from 'tldts'
 
 const hostCharsMax = 253
 const domains = new Map<string, string | undefined>()
@@ -17,4 +17,15 @@ export function registrableDomain(host: string): string | undefined {
   if (domains.size >= domainsMax) domains.clear()
   domains.set(host, domain)
   return domain
+}
+
+/**
+ * Whether a host name, in lower case, is one that anybody on the Internet may have: its last label
+ * is a public top level domain, and something is registered below the public suffix. A final dot
+ * makes it none.
+ */
+export function isPublicName(host: string): boolean {
+  if (host.length > hostCharsMax || host.endsWith('.')) return false
+  const { domain, isIcann } = parse(host, { allowPrivateDomains: false })
+  return domain !== null && isIcann === true
 }

@@ -3,7 +3,7 @@ import type { Clock } from '../world.ts'
 import { askRegistry } from './rdap/ask-registry.ts'
 import { findService, readServices, type Services } from './rdap/bootstrap.ts'
 import { followUrl, type Followed } from './rdap/follow-url.ts'
-import type { RequestLimits } from './rdap/get-json.ts'
+import type { Fetch, RequestLimits } from './rdap/get-json.ts'
 import { createLines, createMemory } from './rdap/memory.ts'
 import { createPace } from './rdap/pace.ts'
 import { type Reach, reachOf } from './rdap/reach.ts'
@@ -13,14 +13,18 @@ import { type RegistryAnswer, unknownNetwork } from './rdap/registry-answer.ts'
 export type Rdap = {
   /** Whether an address is one to ask about: registries know public ones only. */
   mayAsk: (ip: string) => boolean
-  /** Never throws for what registries do. Answers within half a minute. */
-  ask: (ip: string) => Promise<RegistryAnswer>
+  /**
+   * Never throws for what registries do. Answers within half a minute. `asn` is the AS that
+   * announces the address, as far as it is known: what was answered about the networks of others
+   * does not count for it.
+   */
+  ask: (ip: string, asn?: number | null) => Promise<RegistryAnswer>
 }
 
 /** What the client needs of the world. */
 export type RdapWorld = {
   clock: Clock
-  fetch: typeof fetch
+  fetch: Fetch
   wait: (ms: number) => Promise<void>
 }
 
@@ -60,7 +64,7 @@ export function createRdap(
       const address = parseIp(ip)
       return address !== undefined && reach.mayAsk(address)
     },
-    async ask(ip) {
+    async ask(ip, asn = null) {
       const address = parseIp(ip)
       if (!address || !reach.mayAsk(address)) {
         return unknownNetwork(ip, null, 'No registry is asked about this address.')
@@ -71,10 +75,10 @@ export function createRdap(
       const base = findService(known, address)
       if (!base) return unknownNetwork(ip, null, 'No registry is in charge of the address.')
       return inLine(base.origin, async () => {
-        const remembered = memory.find(address)
+        const remembered = memory.find(address, asn)
         if (remembered) return remembered
         const answer = await askRegistry(address, base, deadline, tools)
-        memory.add(address, answer)
+        memory.add(address, asn, answer)
         return answer
       })
     },

@@ -28,13 +28,15 @@ export const analyzeReport = defineQueue('analyze-report', z.object({ reportId: 
   expireInSeconds: 120,
 })
 
-/** Ask the registries who answers for the origin of a report, and go on from there. */
-export const findContact = defineQueue('find-contact', z.object({ reportId: z.uuid() }), {
-  retryLimit: 5,
-  retryDelay: 30,
-  retryDelayMax: 3_600,
-  expireInSeconds: 120,
-})
+/**
+ * Ask the registries who answers for the origin of a report, and go on from there. A job that was
+ * put off says when the first question was asked.
+ */
+export const findContact = defineQueue(
+  'find-contact',
+  z.object({ reportId: z.uuid(), firstAskedAt: z.iso.datetime().optional() }),
+  { retryLimit: 5, retryDelay: 30, retryDelayMax: 3_600, expireInSeconds: 120 },
+)
 
 /** Compose one feedback report and send it. Mail servers may be away for days. */
 export const forwardReport = defineQueue(

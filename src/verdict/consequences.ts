@@ -1,6 +1,6 @@
 import type { Analysis } from '../analysis/analyze.ts'
 import type { Network } from '../analysis/network.ts'
-import { chooseContact, type KnownContact } from './choose-contact.ts'
+import { chooseContact, type KnownContact, type OwnAddresses } from './choose-contact.ts'
 import type { Verdict } from './decide.ts'
 
 /**
@@ -34,6 +34,7 @@ export type Judged = {
   /** Those of the network's contacts that are known to us, by address. */
   known: ReadonlyMap<string, KnownContact>
   forwardTo: 'any' | 'enrolled'
+  own: OwnAddresses
 }
 
 /**
@@ -57,13 +58,17 @@ export function consequenceOf(judged: Judged): Consequence {
     return keep('An administrator said that nobody is to be written to for this network.')
   }
   if (!network || network.contacts.length === 0) return withoutContact(judged)
-  const choice = chooseContact(network, judged.known, judged.forwardTo)
+  const choice = chooseContact(network, judged.known, judged.forwardTo, judged.own)
   if ('nobody' in choice) return keep(choice.nobody)
   return {
     action: 'forward',
     to: choice.to,
-    why: `${network.name ?? 'The network'} answers for the origin and has an abuse contact.`,
+    why: `${deskOf(network)} answers for the origin and has an abuse contact.`,
   }
+}
+
+function deskOf({ cidr, deskName }: Network): string {
+  return deskName === undefined ? `The network ${cidr}` : `${deskName} (${cidr})`
 }
 
 function keepOrAsk({ askable }: Judged, why: string): Consequence {

@@ -1,10 +1,12 @@
 import type { Network } from '../analysis/network.ts'
+import { prefixOf } from '../mail/ip-blocks.ts'
 
 /** What one source says of one block. */
 export type NetworkLayer = {
   cidr: string
   /** A table's name; `registry` for answers of registries, `manual` for administrators. */
   source: string
+  /** For answers of registries: of the address that was asked about. */
   asn: number | null
   name: string | null
   country: string | null
@@ -29,6 +31,8 @@ export type MergedNetwork<Layer extends NetworkLayer> = {
   from: { asn?: Layer; name?: Layer; country?: Layer; contacts?: Layer }
   /** Layers whose contact is not believed, because their block belongs to another AS. */
   foreign: Layer[]
+  /** The answer of a registry that counts for the address. */
+  answer: Layer | undefined
 }
 
 /**
@@ -36,18 +40,20 @@ export type MergedNetwork<Layer extends NetworkLayer> = {
  * layer that has it counts: those by hand before all others, then the longest prefix, then the one
  * imported last. An abuse contact is taken from a block that is shorter than the most specific
  * block with an AS number only when its own AS number is the same or unknown: a part of a network
- * that somebody else announces is not answered for by the whole. Undefined without layers.
+ * that somebody else announces is not answered for by the whole. Of what registries answered only
+ * that counts which is about the same AS; it tells of no AS itself. Undefined without layers.
  */
 export function mergeLayers<Layer extends NetworkLayer>(
   layers: readonly Layer[],
 ): MergedNetwork<Layer> | undefined {
-  const order = layers.toSorted(bestFirst)
-  const specific = order.toSorted((a, b) => prefixOf(b) - prefixOf(a))[0]
+  const all = layers.toSorted(bestFirst)
+  const asn = all.find(({ asn, source }) => asn !== null && source !== registrySource)
+  const order = all.filter((layer) => layer.source !== registrySource || !isForeign(layer, asn))
+  const specific = order.toSorted((a, b) => prefixOf(b.cidr) - prefixOf(a.cidr))[0]
   if (!specific) return undefined
-  const asn = order.find((layer) => layer.asn !== null)
   const name = order.find((layer) => layer.name !== null)
   const country = order.find((layer) => layer.country !== null)
-  const speaking = order.filter((layer) => layer.isMuted || layer.contacts.length > 0)
+  const speaking = all.filter((layer) => layer.isMuted || layer.contacts.length > 0)
   const foreign = speaking.filter((layer) => isForeign(layer, asn))
   const contacts = speaking.find((layer) => !foreign.includes(layer))
   return {
@@ -57,6 +63,7 @@ export function mergeLayers<Layer extends NetworkLayer>(
       name: name?.name ?? null,
       country: country?.country ?? null,
       abuse: contacts?.contacts[0] ?? null,
+      ...(contacts && contacts.name !== null && { deskName: contacts.name }),
       contacts: contacts?.contacts ?? [],
       ...(contacts?.isMuted && { isMuted: true }),
     },
@@ -67,25 +74,23 @@ export function mergeLayers<Layer extends NetworkLayer>(
       ...(contacts && { contacts }),
     },
     foreign,
+    answer: order.find(({ source }) => source === registrySource),
   }
 }
 
 function isForeign(layer: NetworkLayer, announced: NetworkLayer | undefined): boolean {
   if (!announced || layer.source === manualSource) return false
+  if (layer.source === registrySource) return layer.asn !== announced.asn
   if (layer.asn === null || layer.asn === announced.asn) return false
   // A number given by hand stands before every block of others, however long.
-  return announced.source === manualSource || prefixOf(layer) < prefixOf(announced)
+  return announced.source === manualSource || prefixOf(layer.cidr) < prefixOf(announced.cidr)
 }
 
 function bestFirst(a: NetworkLayer, b: NetworkLayer): number {
   return (
     Number(b.source === manualSource) - Number(a.source === manualSource) ||
-    prefixOf(b) - prefixOf(a) ||
+    prefixOf(b.cidr) - prefixOf(a.cidr) ||
     b.importedAt.getTime() - a.importedAt.getTime() ||
     (a.source < b.source ? -1 : 1)
   )
-}
-
-function prefixOf({ cidr }: NetworkLayer): number {
-  return Number(cidr.slice(cidr.indexOf('/') + 1))
 }

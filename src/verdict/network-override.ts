@@ -1,4 +1,4 @@
-import { parseBlock } from '../mail/ip-blocks.ts'
+import { isWiderThanAnyHolding, parseBlock } from '../mail/ip-blocks.ts'
 import { readAsn, readContacts, readCountry, readName } from '../mail/ip-tables/reading.ts'
 import type { NetworkLayer } from './network-layers.ts'
 
@@ -28,11 +28,15 @@ export function readOverride(fields: OverrideFields): NetworkOverride | { faults
   const faults: string[] = []
   if (cidr === undefined) faults.push('The block is neither an address nor a CIDR block.')
   if (!contacts) faults.push(`The abuse contact must be "${NOBODY}" or at most ten addresses.`)
+  if (cidr !== undefined && contacts?.length && isWiderThanAnyHolding(cidr)) {
+    faults.push('The block is too wide for one abuse contact.')
+  }
   if (asn === undefined) faults.push('The AS number is none.')
   if (country === undefined) faults.push('The country must be a code of two letters.')
   if (cidr === undefined || !contacts || asn === undefined || country === undefined) {
     return { faults }
   }
+  if (faults.length > 0) return { faults }
   if (!isMuted && contacts.length === 0 && asn === null && name === null && country === null) {
     return { faults: ['Say at least one thing of the network.'] }
   }

@@ -281,3 +281,15 @@ test('thousands of lines go in piece by piece, told as they go', async () => {
   const kept = await keptFrom('large.tsv')
   expect(kept.find(({ asn }) => asn === 12_000)).toMatchObject({ cidr: '10.46.223.0/24' })
 })
+
+test('a contact for more than anybody holds is a fault, told with its line', async () => {
+  const desk = ',,,,abuse@one.example'
+  const rows = ['0.0.0.0/0', '10.0.0.0/7', '10.0.0.0/8', '2000::/11', '2000::/12', '1.0.0.0/8']
+  expect(await problemsOf([header, ...rows.map((row) => row + desk)].join('\n'))).toEqual([
+    'Line 2: 0.0.0.0/0 is too wide for one abuse contact.',
+    'Line 3: 10.0.0.0/7 is too wide for one abuse contact.',
+    'Line 5: 2000:0:0:0:0:0:0:0/11 is too wide for one abuse contact.',
+    'Nothing was imported.',
+  ])
+  expect(await problemsOf(`${header}\n0.0.0.0/0,,Everything,,`)).toEqual([])
+})

@@ -176,8 +176,9 @@ test('fields come from several sources, the contact from who answers for the AS'
 
 test('what has expired is not used', async () => {
   const insert = `insert into networks
-      (cidr, source, name, abuse, contacts, imported_at, expires_at)
-    values ('10.0.0.0/25', 'registry', 'cached', 'a@cached.example', '{a@cached.example}', $1, $2)`
+      (cidr, source, asn, name, abuse, contacts, imported_at, expires_at)
+    values ('10.0.0.0/25', 'registry', 64496, 'cached', 'a@cached.example', '{a@cached.example}',
+      $1, $2)`
   await database.pool.query(insert, [now, later])
   expect((await find(['10.0.0.1'], now)).get('10.0.0.1')?.name).toBe('cached')
   expect((await find(['10.0.0.1'], later)).get('10.0.0.1')?.name).toBe('n0')

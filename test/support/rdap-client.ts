@@ -1,3 +1,5 @@
+import { createGuardedFetch } from '../../src/outbound/rdap/guarded-fetch.ts'
+import { reachOf } from '../../src/outbound/rdap/reach.ts'
 import { createRdap, type Rdap } from '../../src/outbound/rdap.ts'
 import { type RdapServer, startRdapServer } from './rdap-server.ts'
 
@@ -20,7 +22,7 @@ export async function openRdapPlace(options: RdapPlaceOptions = {}): Promise<Rda
   const pass = (ms: number) => void (now = new Date(now.getTime() + ms))
   const world = {
     clock: () => now,
-    fetch,
+    fetch: createGuardedFetch(reachOf(server.bootstrapUrl).mayConnect),
     wait: (ms: number) => Promise.resolve(pass(ms)),
   }
   const limits = { timeoutMs: options.timeoutMs ?? 5_000, bodyBytesMax: 512 * 1024 }

@@ -6,11 +6,18 @@ import type { LibraryAnswer } from './answers.ts'
 import { spfDomain } from './questions.ts'
 import type { SpfQuestion } from './questions.ts'
 
+/** The records of one answer that are used: policies, and whatever else. */
+const policiesMax = 10
+const recordsMax = 100
+/** No honest policy is so long. A hostile one of 60 KB costs the thread that asks 10 to 25 ms. */
+const policyCharsMax = 4_096
+
 const dnsTypes = ['A', 'AAAA', 'MX', 'PTR', 'TXT'] as const
 
 /**
  * Judges by SPF (RFC 7208 §4), with its limits: ten terms that ask the DNS, two answers that are
- * void. What the DNS does not tell is `temperror`. Undefined when there is no name to judge.
+ * void. What the DNS does not tell is `temperror`; a policy of more than 4,096 characters is
+ * `permerror`. Undefined when there is no name to judge.
  */
 export async function checkSpf(
   question: SpfQuestion,
@@ -36,9 +43,18 @@ async function ask(resolve: Resolve, name: string, type: string): Promise<Librar
   const answer = await resolve(name, dnsType)
   if (answer.is === 'none') throw dnsError('ENOTFOUND')
   if (answer.is === 'unknown') throw dnsError('ETIMEOUT')
-  if (dnsType === 'TXT') return answer.records.map((record) => [record])
-  if (dnsType === 'MX') return answer.records.map((exchange, priority) => ({ exchange, priority }))
-  return [...answer.records]
+  if (dnsType === 'TXT') return policiesOf(answer.records).map((record) => [record])
+  const records = answer.records.slice(0, recordsMax)
+  if (dnsType === 'MX') return records.map((exchange, priority) => ({ exchange, priority }))
+  return records
+}
+
+/** The records that the library would look at (RFC 7208 §4.5). */
+function policiesOf(records: readonly string[]): string[] {
+  const policies = records.filter((record) => /^v=spf1(?: |$)/i.test(record)).slice(0, policiesMax)
+  if (policies.every(({ length }) => length <= policyCharsMax)) return policies
+  const text = 'The policy is too long.'
+  throw Object.assign(new Error(text), { spfResult: { error: 'permerror', text } })
 }
 
 type Mx = { exchange: string; priority: number }

@@ -11,6 +11,8 @@ import {
 import { inTransaction } from '../../db/pool.ts'
 import { UsageError } from '../../errors.ts'
 import { type TableFormat, tableFormats } from '../../mail/ip-tables/detect-format.ts'
+import type { LineReading } from '../../mail/ip-tables/reading.ts'
+import { isWiderThanAnyHolding } from '../../mail/ip-blocks.ts'
 import { openTable, type OpenTable } from './table-file.ts'
 
 /** How a table is to be imported. */
@@ -111,6 +113,14 @@ function refuseName(source: string): void {
   }
 }
 
+/** What keeps a line out of the table. */
+function faultOf(reading: LineReading): string | undefined {
+  if (reading.is === 'faulty') return reading.why
+  if (reading.is !== 'range' || reading.contacts.length === 0) return undefined
+  const wide = reading.blocks.find(isWiderThanAnyHolding)
+  return wide === undefined ? undefined : `${wide} is too wide for one abuse contact.`
+}
+
 /** Layers in parts of a statement's size. After a fault only further faults are looked for. */
 async function* layersIn(
   { parts }: OpenTable,
@@ -122,7 +132,8 @@ async function* layersIn(
   for await (const part of parts) {
     for (const { where, reading } of part) {
       if (reading.is === 'skipped') tally.skipped++
-      if (reading.is === 'faulty') problems.push(`${where}: ${reading.why}`)
+      const fault = faultOf(reading)
+      if (fault !== undefined) problems.push(`${where}: ${fault}`)
       if (problems.length >= PROBLEMS_MAX) break
       if (reading.is !== 'range') continue
       tally.ranges++

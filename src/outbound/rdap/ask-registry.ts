@@ -1,3 +1,9 @@
+import {
+  commonBlock,
+  isRegistryBlock,
+  isWiderThanAnyHolding,
+  prefixOf,
+} from '../../mail/ip-blocks.ts'
 import type { IpAddress } from '../../mail/ip.ts'
 import type { Clock } from '../../world.ts'
 import { entityContacts } from './contacts.ts'
@@ -6,8 +12,8 @@ import { objectOf } from './json-members.ts'
 import { type NetworkAnswer, readNetwork } from './network-answer.ts'
 import { type RegistryAnswer, unknownNetwork } from './registry-answer.ts'
 
-/** Blocks as wide as these were given to registries: no network of a customer is wider. */
-const registryPrefix = { 4: 8, 6: 12 } as const
+/** That nobody is named holds at most for so much around the address: silence is cheap to say. */
+const silentPrefix = { 4: 16, 6: 32 } as const
 const UNUSABLE_MS = 3_600_000
 const PARENTS_MAX = 2
 
@@ -36,11 +42,24 @@ export async function askRegistry(
     const retryAt = new Date(tools.clock().getTime() + UNUSABLE_MS)
     return { is: 'later', retryAt, why: `${registry} cannot be understood: ${why}.` }
   }
-  const network = { cidrs: found.cidrs, name: found.name, country: found.country, registry }
+  const { cidrs, name, country } = found
   const contacts = await contactsOf(found, address, base, deadline, tools)
   if ('is' in contacts) return laterOf(contacts, registry)
-  if (contacts.length > 0) return { is: 'found', network, contacts }
-  return { is: 'none', network, why: nobodyNamed(found) }
+  if (contacts.length === 0) {
+    const network = { cidrs, holdsFor: silenceAround(address, found), name, country, registry }
+    return { is: 'none', network, why: nobodyNamed(found) }
+  }
+  const holdsFor = cidrs.filter((cidr) => !isWiderThanAnyHolding(cidr))
+  return { is: 'found', network: { cidrs, holdsFor, name, country, registry }, contacts }
+}
+
+/** Of a registry's own block nothing follows for the networks in it. */
+function silenceAround(address: IpAddress, { cidrs, own }: NetworkAnswer): string[] {
+  const length = isWiderThanAnyHolding(own)
+    ? { 4: 32, 6: 128 }[address.family]
+    : silentPrefix[address.family]
+  const around = `${address.text}/${length}`
+  return cidrs.map((cidr) => commonBlock(cidr, around)).filter((block) => block !== undefined)
 }
 
 type Later = Followed & { is: 'later' }
@@ -56,7 +75,7 @@ async function contactsOf(
   deadline: Date,
   tools: AskTools,
 ): Promise<readonly string[] | Later> {
-  if (found.prefix < registryPrefix[address.family]) return []
+  if (isWiderThanAnyHolding(found.own)) return []
   if (found.contacts.length > 0) return found.contacts
   if (found.cutEntity) {
     const { handle, href } = found.cutEntity
@@ -86,8 +105,8 @@ async function contactsAround(
     const answer = url ? await follow(url, deadline) : undefined
     if (answer?.is === 'later') return answer
     const outer = answer?.is === 'json' ? readNetwork(answer.json, address) : undefined
-    if (!outer || outer.prefix >= inner.prefix) return []
-    if (outer.prefix <= registryPrefix[address.family]) return []
+    if (!outer || prefixOf(outer.own) >= prefixOf(inner.own)) return []
+    if (isRegistryBlock(outer.own)) return []
     if (outer.contacts.length > 0) return outer.contacts
     inner = outer
   }

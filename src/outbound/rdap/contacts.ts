@@ -76,10 +76,15 @@ function cardAddresses(entity: JsonObject): string[] {
     .filter(([name]) => typeof name === 'string' && name.toLowerCase() === 'email')
     .map(([, parameters, , ...values]) => ({
       preference: preferenceOf(objectOf(parameters)),
-      addresses: values.flat().flatMap((value) => mailAddressesIn(textOf(value) ?? '')),
+      addresses: values.flat().flatMap((value) => propertyAddresses(textOf(value) ?? '')),
     }))
     .sort((one, other) => one.preference - other.preference)
     .flatMap(({ addresses }) => addresses)
+}
+
+/** A line break in an address is no separator: somebody wants to write a header of ours. */
+function propertyAddresses(text: string): string[] {
+  return /\p{Cc}/u.test(text) ? [] : mailAddressesIn(text)
 }
 
 const LEAST_PREFERRED = 101

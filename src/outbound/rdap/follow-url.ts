@@ -1,5 +1,5 @@
 import type { Clock } from '../../world.ts'
-import { getJson, type JsonAnswer, type RequestLimits } from './get-json.ts'
+import { type Fetch, getJson, type JsonAnswer, type RequestLimits } from './get-json.ts'
 import type { Pace } from './pace.ts'
 
 /** What came of a URL and of where it led. */
@@ -13,7 +13,7 @@ export type Followed =
 
 /** What following needs. */
 export type FollowTools = {
-  fetch: typeof fetch
+  fetch: Fetch
   clock: Clock
   pace: Pace
   limits: RequestLimits

@@ -13,8 +13,14 @@ export type JsonAnswer =
 /** How much of one request is borne. */
 export type RequestLimits = { timeoutMs: number; bodyBytesMax: number }
 
+/** The part of `fetch` that is needed: one GET, no redirect followed, ended by the signal. */
+export type Fetch = (
+  url: URL,
+  options: { redirect: 'manual'; headers: Record<string, string>; signal: AbortSignal },
+) => Promise<Response>
+
 /** What a request needs of the world. */
-export type RequestTools = { fetch: typeof fetch; now: Date; limits: RequestLimits }
+export type RequestTools = { fetch: Fetch; now: Date; limits: RequestLimits }
 
 const RETRY_AFTER_MS_MAX = 86_400_000
 const jsonTypes = /^application\/(?:rdap\+json|json)\s*(?:;|$)/i
@@ -25,11 +31,12 @@ const jsonTypes = /^application\/(?:rdap\+json|json)\s*(?:;|$)/i
  */
 export async function getJson(url: URL, tools: RequestTools): Promise<JsonAnswer> {
   const { timeoutMs, bodyBytesMax } = tools.limits
+  const signal = AbortSignal.timeout(timeoutMs)
   try {
     const answer = await tools.fetch(url, {
       redirect: 'manual',
       headers: { accept: 'application/rdap+json, application/json;q=0.5' },
-      signal: AbortSignal.timeout(timeoutMs),
+      signal,
     })
     const told = answeredByStatus(answer, url, tools.now)
     if (told) {
@@ -43,9 +50,8 @@ export async function getJson(url: URL, tools: RequestTools): Promise<JsonAnswer
     const text = await readBounded(answer, bodyBytesMax)
     if (text === undefined) return { is: 'unreadable', why: 'the answer is too long' }
     return parsed(text)
-  } catch (error) {
-    const isLate = error instanceof Error && error.name === 'TimeoutError'
-    const why = isLate ? 'no answer came in time' : 'the connection failed'
+  } catch {
+    const why = signal.aborted ? 'no answer came in time' : 'the connection failed'
     return { is: 'failed', why }
   }
 }

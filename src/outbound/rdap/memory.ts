@@ -4,8 +4,17 @@ import type { RegistryAnswer } from './registry-answer.ts'
 
 /** Recent answers, by the networks they are about. */
 export type Memory = {
-  find: (address: IpAddress) => RegistryAnswer | undefined
-  add: (address: IpAddress, answer: RegistryAnswer) => void
+  /** `asn` is the AS that announces the address, null when none is known to. */
+  find: (address: IpAddress, asn: number | null) => RegistryAnswer | undefined
+  add: (address: IpAddress, asn: number | null, answer: RegistryAnswer) => void
+}
+
+type Remembered = {
+  answer: RegistryAnswer
+  asked: string
+  asn: number | null
+  about: NetworkSet
+  until: number
 }
 
 const REMEMBERED_MS = 10 * 60_000
@@ -13,24 +22,30 @@ const REMEMBERED_MAX = 500
 
 /**
  * Remembers the last 500 answers for ten minutes; a `later` for its own address until it may be
- * tried again, and no longer than that.
+ * tried again, and no longer than that. An answer counts for another address than the one asked
+ * about only when both are of one AS, or no AS is known for the other.
  */
 export function createMemory(clock: Clock): Memory {
-  let kept: { answer: RegistryAnswer; about: NetworkSet; until: number }[] = []
+  let kept: Remembered[] = []
   return {
-    find(address) {
+    find(address, asn) {
       const now = clock().getTime()
-      return kept.find(({ about, until }) => until > now && about.has(address))?.answer
+      return kept.find(
+        (one) =>
+          one.until > now &&
+          one.about.has(address) &&
+          (one.asked === address.text || asn === null || one.asn === asn),
+      )?.answer
     },
-    add(address, answer) {
+    add(address, asn, answer) {
       const now = clock().getTime()
       const isLater = answer.is === 'later'
       const until = isLater
         ? Math.min(answer.retryAt.getTime(), now + REMEMBERED_MS)
         : now + REMEMBERED_MS
-      const about = networkSet(isLater ? [address.text] : answer.network.cidrs)
+      const about = networkSet(isLater ? [address.text] : answer.network.holdsFor)
       const alive = kept.filter((one) => one.until > now)
-      kept = [{ answer, about, until }, ...alive].slice(0, REMEMBERED_MAX)
+      kept = [{ answer, asked: address.text, asn, about, until }, ...alive].slice(0, REMEMBERED_MAX)
     },
   }
 }

@@ -8,8 +8,8 @@ import { type JsonObject, objectOf, objectsOf, textOf } from './json-members.ts'
 export type NetworkAnswer = ContactFindings & {
   /** The blocks it is made of, at most 64; one of them holds the address asked about. */
   cidrs: string[]
-  /** The prefix length of the block that holds the address. */
-  prefix: number
+  /** The block that holds the address. */
+  own: string
   name: string | null
   /** ISO 3166-1 alpha-2. */
   country: string | null
@@ -34,7 +34,7 @@ export function readNetwork(json: unknown, address: IpAddress): NetworkAnswer | 
   return {
     ...findContacts(answer),
     cidrs: blocks.length > BLOCKS_MAX ? [own] : blocks,
-    prefix: Number(own.slice(own.indexOf('/') + 1)),
+    own,
     name: nameOf(answer),
     country: countryOf(answer),
     up: linkOf(answer, 'up'),

@@ -1,9 +1,14 @@
+import { isPublicName } from '../../mail/domain.ts'
 import { addressScope, type IpAddress, parseIp } from '../../mail/ip.ts'
 
-/** How far the registry client may go: which addresses it may ask about, and which URLs open. */
+/**
+ * How far the registry client may go: which addresses it may ask about, which URLs open, and which
+ * addresses connect to, whatever name led there.
+ */
 export type Reach = {
   mayAsk: (address: IpAddress) => boolean
   mayOpen: (url: URL) => boolean
+  mayConnect: (address: IpAddress) => boolean
 }
 
 /**
@@ -19,6 +24,10 @@ export function reachOf(bootstrapUrl: string): Reach {
       return scope === 'public' || (isLocal && scope === 'documentation')
     },
     mayOpen: (url) => isPublicUrl(url) || (isLocal && isLoopbackUrl(url)),
+    mayConnect(address) {
+      const scope = addressScope(address)
+      return scope === 'public' || (isLocal && scope === 'loopback')
+    },
   }
 }
 
@@ -29,21 +38,17 @@ export function isLoopbackUrl(url: URL): boolean {
   return address ? addressScope(address) === 'loopback' : url.hostname === 'localhost'
 }
 
-/** Endings of names that mean something inside of a network only (RFC 6761, RFC 6762, RFC 8375). */
-const inwardNames =
-  /\.(?:local|localhost|localdomain|internal|intranet|lan|home|corp|test|invalid)$/
+/** Public top level domains below which nothing is reached by the DNS of the world (RFC 7686). */
+const inwardNames = /\.(?:arpa|onion)$/
 
 /** Names only: a registry is never found at a bare address, a machine inside a network may be. */
 function isPublicUrl(url: URL): boolean {
-  const host = url.hostname.replace(/\.$/, '')
   return (
     url.protocol === 'https:' &&
     url.username === '' &&
     url.password === '' &&
     (url.port === '' || url.port === '443') &&
-    parseIp(host) === undefined &&
-    host.includes('.') &&
-    !host.endsWith('.arpa') &&
-    !inwardNames.test(host)
+    isPublicName(url.hostname) &&
+    !inwardNames.test(url.hostname)
   )
 }

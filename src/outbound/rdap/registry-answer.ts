@@ -2,6 +2,8 @@
 export type RegisteredNetwork = {
   /** At least one, and one of them holds the address that was asked about. */
   cidrs: readonly string[]
+  /** The blocks for whose addresses the answer counts, the address asked about among them. */
+  holdsFor: readonly string[]
   name: string | null
   /** ISO 3166-1 alpha-2. */
   country: string | null
@@ -20,6 +22,7 @@ export type RegistryAnswer =
 
 /** The answer when nothing is known of an address: it holds for that address alone. */
 export function unknownNetwork(ip: string, registry: string | null, why: string): RegistryAnswer {
-  const network = { cidrs: [`${ip}/${ip.includes(':') ? 128 : 32}`], name: null, country: null }
-  return { is: 'none', network: { ...network, registry }, why }
+  const cidrs = [`${ip}/${ip.includes(':') ? 128 : 32}`]
+  const network = { cidrs, holdsFor: cidrs, name: null, country: null, registry }
+  return { is: 'none', network, why }
 }

@@ -57,7 +57,7 @@ test('answers of registries are forgotten a month after they grew old', async ()
   const now = new Date()
   const answer = (cidr: string, daysAgo: number) => {
     const expiresAt = new Date(now.getTime() - daysAgo * DAY_MS)
-    return { cidr, name: null, country: null, contacts: [], expiresAt }
+    return { cidr, asn: null, name: null, country: null, contacts: [], expiresAt }
   }
   const answers = [answer('203.0.113.0/26', 29), answer('203.0.113.64/26', 31)]
   await keepRegistryRows(app.pool, answers, now)
@@ -98,7 +98,7 @@ test('a report that was analyzed after all is not marked', async () => {
   expect(await stateOf(payload)).toBe('analyzed')
 })
 
-test('reports without a job are put in line again, once, and when nobody waits', async () => {
+test('reports that wait a while without a job are put in line again, once', async () => {
   await app.boss.deleteQueuedJobs('analyze-report')
   const jobsOf = ({ reportId }: { reportId: string }) =>
     app.rows(

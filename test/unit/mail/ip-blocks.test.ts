@@ -1,6 +1,13 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { blocksOfRange, parseBlock, quadOf } from '../../../src/mail/ip-blocks.ts'
+import {
+  blocksOfRange,
+  parseBlock,
+  quadOf,
+  commonBlock,
+  isRegistryBlock,
+  isWiderThanAnyHolding,
+} from '../../../src/mail/ip-blocks.ts'
 import { parseIp } from '../../../src/mail/ip.ts'
 
 test.for([
@@ -79,4 +86,27 @@ test('a number is written as its IPv4 address', () => {
     '255.255.255.255',
   ])
   fc.assert(fc.property(fc.nat({ max: 0xffff_ffff }), (n) => parseIp(quadOf(n))?.family === 4))
+})
+
+test.for([
+  ['192.0.2.0/24', '192.0.0.0/16', '192.0.2.0/24'],
+  ['192.0.0.0/16', '192.0.2.0/24', '192.0.2.0/24'],
+  ['192.0.2.0/24', '192.0.2.0/24', '192.0.2.0/24'],
+  ['192.0.2.7/16', '192.0.2.0/24', '192.0.2.0/24'],
+  ['192.0.2.0/24', '192.0.3.0/24', undefined],
+  ['0.0.0.0/0', '2001:db8::/32', undefined],
+  ['2001:db8::/32', '2001:db8:7::/48', '2001:db8:7:0:0:0:0:0/48'],
+] as const)('%s and %s have %s in common', ([one, other, common]) => {
+  expect(commonBlock(one, other)).toBe(common)
+})
+
+test.for([
+  ['10.0.0.0/7', true, true],
+  ['10.0.0.0/8', false, true],
+  ['10.0.0.0/9', false, false],
+  ['2000::/11', true, true],
+  ['2000::/12', false, true],
+  ['2000::/13', false, false],
+] as const)('of %s it is %s that it is wider than any holding', ([cidr, isWide, isRegistry]) => {
+  expect([isWiderThanAnyHolding(cidr), isRegistryBlock(cidr)]).toEqual([isWide, isRegistry])
 })

@@ -59,7 +59,9 @@ test.for([
 
 test('the range is read from its ends where the blocks are missing', () => {
   expect(read(network('192.0.2.0', '192.0.3.127'))?.cidrs).toEqual(['192.0.2.0/24', '192.0.3.0/25'])
-  expect(read(network('2001:db8::/128', '2001:db8::ffff/128'), '2001:db8::9')?.prefix).toBe(112)
+  expect(read(network('2001:db8::/128', '2001:db8::ffff/128'), '2001:db8::9')?.own).toMatch(
+    /\/112$/,
+  )
 })
 
 test.for([
@@ -237,3 +239,11 @@ test('an entity nested ten thousand deep, or one of a hundred thousand, costs li
   expect(read(network('192.0.2.0', '192.0.2.255', remark(words, words)))?.remarked).toBeUndefined()
   expect(performance.now() - start).toBeLessThan(500)
 })
+
+test.for(['a@b.example\r\nBcc: c@d.example', 'a@b.example\nc@d.example', 'a@b.example\u0000'])(
+  'an address with control characters is none: %j',
+  (address) => {
+    const entities = [entity('D', ['abuse'], [address])]
+    expect(read(network('192.0.2.0', '192.0.2.255', { entities }))?.contacts).toEqual([])
+  },
+)

@@ -48,6 +48,7 @@ test.for<[string, RdapReply]>([
   ['an answer about another network', { body: network('198.51.100.0', '198.51.100.255') }],
   ['nesting without measure', { body: `${'['.repeat(250_000)}${']'.repeat(250_000)}` }],
   ['nothing but half a character', { body: '"\\ud800"' }],
+  ['no content', { status: 204, body: '' }],
   ['a refusal of the question', { status: 400, body: {} }],
 ])('an answer that is %s is of no use, and no reason to call the network silent', async (row) => {
   const { answer, now } = await answerTo(row[1])
@@ -73,6 +74,7 @@ test.for<[string, RdapReply, number]>([
   ['is busy without saying how long', { status: 429, body: {} }, 30],
   ['has locked us out', { status: 403, body: {} }, 30],
   ['fails', { status: 500, body: {} }, 30],
+  ['answers with a status that there is not', { status: 999, body: {} }, 30],
   ['hangs up', (_req, res) => res.destroy(), 30],
   [
     'hangs up in the middle',
@@ -141,6 +143,15 @@ test.for([
   ['https://metadata.google.internal/', false],
   ['https://printer.local./', false],
   ['https://registry/', false],
+  ['https://rdap.arin.net./', false],
+  ['https://kubernetes.default.svc/', false],
+  ['https://kubernetes.default.svc.cluster.local/', false],
+  ['https://vault.service.consul/', false],
+  ['https://a.private/', false],
+  ['https://a.onion/', false],
+  ['https://a.home.arpa/', false],
+  ['https://co.uk/', false],
+  ['https://rdap.example.co.uk/', true],
   ['ftp://rdap.arin.net/', false],
 ] as const)('from the world, whether %s may be opened is %s', ([url, expected]) => {
   expect(reachOf('https://data.iana.org/rdap').mayOpen(new URL(url))).toBe(expected)

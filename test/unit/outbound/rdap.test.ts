@@ -25,11 +25,50 @@ test('the registry of an address is found, asked and understood', async () => {
     is: 'found',
     network: {
       cidrs: ['192.0.2.0/24'],
+      holdsFor: ['192.0.2.0/24'],
       name: 'EXAMPLE-ARIN',
       country: null,
       registry: '127.0.0.1',
     },
     contacts: ['network-abuse@arin-holder.example'],
+  })
+})
+
+test('an answer is remembered for the addresses of one AS, not for those of others', async () => {
+  const { server, rdap } = await place()
+  const wide = network('198.51.0.0', '198.51.255.255', desk('abuse@wide.example'))
+  server.reply('ip/198.51.1.1', { body: wide })
+  server.reply('ip/198.51.100.8', { body: wide })
+  await rdap.ask('198.51.1.1', 64_500)
+  await rdap.ask('198.51.1.2', 64_500)
+  await rdap.ask('198.51.1.3')
+  await rdap.ask('198.51.1.1', 64_501)
+  expect(server.asked).toEqual(['ip/198.51.1.1'])
+  await rdap.ask('198.51.100.8', 64_501)
+  expect(server.asked).toEqual(['ip/198.51.1.1', 'ip/198.51.100.8'])
+})
+
+test.for([
+  ['the whole address space', '0.0.0.0', '255.255.255.255', ['192.0.2.7/32']],
+  ['a block given to a registry', '192.0.0.0', '192.255.255.255', ['192.0.0.0/16']],
+  ['a network', '192.0.2.0', '192.0.2.255', ['192.0.2.0/24']],
+] as const)('silence about %s holds for no more than it should', async ([, from, to, holdsFor]) => {
+  const { server, rdap } = await place()
+  server.reply('ip/192.0.2.7', { body: network(from, to) })
+  expect(await rdap.ask('192.0.2.7')).toMatchObject({ is: 'none', network: { holdsFor } })
+})
+
+test('what else a contact is said to answer for is bounded too', async () => {
+  const { server, rdap } = await place()
+  const blocks = ['192.0.2.0/24', '0.0.0.0/1', '198.51.100.0/24'].map((cidr) => {
+    const [v4prefix, length] = cidr.split('/')
+    return { v4prefix, length: Number(length) }
+  })
+  const more = { ...desk('abuse@b.example'), cidr0_cidrs: blocks }
+  server.reply('ip/192.0.2.7', { body: network('192.0.2.0', '192.0.2.255', more) })
+  expect(await rdap.ask('192.0.2.7')).toMatchObject({
+    is: 'found',
+    network: { holdsFor: ['192.0.2.0/24', '198.51.100.0/24'] },
   })
 })
 

@@ -6,11 +6,13 @@ const found = (health: KnownContact['health']): KnownContact => ({ state: 'found
 const paused: KnownContact = { state: 'paused', health: 'healthy' }
 const enrolled: KnownContact = { state: 'enrolled', health: 'healthy' }
 
+const own = { addresses: ['feedback@us.example', 'ann@home.example'], domain: 'Bounces.us.example' }
+
 function choose(known: Record<string, KnownContact>, forwardTo: 'any' | 'enrolled' = 'any') {
   const byAddress = new Map(
     Object.entries(known).map(([name, one]) => [`${name}@desk.example`, one]),
   )
-  return chooseContact({ contacts }, byAddress, forwardTo)
+  return chooseContact({ contacts }, byAddress, forwardTo, own)
 }
 
 test.for<[string, Record<string, KnownContact>, string]>([
@@ -38,4 +40,25 @@ test('where only enrolled desks are written to, the best enrolled one is', () =>
   expect(choose({ b: { ...enrolled, health: 'dead' } }, 'enrolled')).toMatchObject({
     nobody: expect.stringMatching(/not enrolled/) as unknown,
   })
+})
+
+test.for([
+  'feedback@us.example',
+  'Feedback@US.example',
+  'feedback@us.example.',
+  'ann@home.example',
+  'anything@bounces.us.example',
+  'v-1@BOUNCES.us.example.',
+])('we never write to %s, which is ours or the reporter’s', (address) => {
+  const chosen = (...contacts: string[]) => chooseContact({ contacts }, new Map(), 'any', own)
+  expect(chosen(address, 'a@desk.example')).toEqual({ to: 'a@desk.example' })
+  expect(chosen(address)).toEqual({
+    nobody: 'The abuse address of this network is our own, or the reporter’s.',
+  })
+})
+
+test('others at the domain of our sender or of the reporter may be written to', () => {
+  for (const to of ['abuse@us.example', 'abuse@home.example', 'abuse@x.bounces.us.example']) {
+    expect(chooseContact({ contacts: [to] }, new Map(), 'any', own)).toEqual({ to })
+  }
 })

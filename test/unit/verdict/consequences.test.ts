@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { consequenceOf, type Judged } from '../../../src/verdict/consequences.ts'
 
-const network = {
+const unnamed = {
   cidr: '192.0.2.0/24',
   asn: 64496,
   name: 'Example Hosting One',
@@ -9,6 +9,7 @@ const network = {
   contacts: ['abuse@hosting-one.example'],
   abuse: 'abuse@hosting-one.example',
 }
+const network = { ...unnamed, deskName: 'Example Desk One' }
 const muted = { ...network, abuse: null, isMuted: true } as const
 const clear: Judged = {
   verdict: { class: 'spam', score: 5, symbols: [] },
@@ -20,6 +21,7 @@ const clear: Judged = {
   registry: 'off',
   known: new Map(),
   forwardTo: 'any',
+  own: { addresses: ['feedback@signalpost.example'], domain: 'bounces.signalpost.example' },
 }
 const desk = (state: 'found' | 'enrolled' | 'paused') =>
   new Map([['abuse@hosting-one.example', { state, health: 'healthy' as const }]])
@@ -37,7 +39,7 @@ test.for([
     expect(consequenceOf(judged)).toEqual({
       action: 'forward',
       to: 'abuse@hosting-one.example',
-      why: 'Example Hosting One answers for the origin and has an abuse contact.',
+      why: 'Example Desk One (192.0.2.0/24) answers for the origin and has an abuse contact.',
     })
   },
 )
@@ -73,6 +75,11 @@ test.for([
     'an administrator said that nobody is to be written to',
     { ...clear, network: { ...muted, contacts: [] } },
     /an administrator said/i,
+  ],
+  [
+    'the desk would be the reporter',
+    { ...clear, own: { addresses: network.contacts, domain: 'bounces.signalpost.example' } },
+    /is our own, or the reporter/,
   ],
   ['the desk asked for a pause', { ...clear, known: desk('paused') }, /asked us to stop/],
   [
@@ -114,9 +121,9 @@ test.for([
   },
 )
 
-test('a network without a name is still told', () => {
-  const { why } = consequenceOf({ ...clear, network: { ...network, name: null } })
-  expect(why).toBe('The network answers for the origin and has an abuse contact.')
+test('a desk whose source gives no name is told by its block, not by the name of another', () => {
+  const { why } = consequenceOf({ ...clear, network: unnamed })
+  expect(why).toBe('The network 192.0.2.0/24 answers for the origin and has an abuse contact.')
 })
 
 const silent = { ...network, contacts: [], abuse: null }

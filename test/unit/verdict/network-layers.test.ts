@@ -28,6 +28,7 @@ test('each field comes from the longest prefix that has it', () => {
     name: 'Part',
     country: 'DE',
     abuse: 'a@whole.example',
+    deskName: 'Whole',
     contacts: ['a@whole.example'],
   })
 })
@@ -109,6 +110,7 @@ test('what is said by hand comes first for the fields it has, however short its 
     name: 'By Hand',
     country: 'FR',
     abuse: 'abuse@hand.example',
+    deskName: 'By Hand',
     contacts: ['abuse@hand.example'],
   })
 })
@@ -155,4 +157,26 @@ test('each field says which layer it came from', () => {
     layer('198.51.100.0/24', { asn: 64_500 }),
   ]
   expect(mergeLayers([whole, part])?.from).toEqual({ asn: part, name: whole, contacts: whole })
+})
+
+const answer = { source: 'registry', name: 'Answer', contacts: ['abuse@answer.example'] }
+
+test.for([
+  ['of the same AS', 64_500, 64_500, true],
+  ['of another AS', 64_501, 64_500, false],
+  ['to a question of which no AS was known, where one is now', null, 64_500, false],
+  ['of some AS, where none is known', 64_501, null, true],
+  ['of no AS, where none is known', null, null, true],
+] as const)('whether an answer of a registry %s counts', ([, asked, announced, counts]) => {
+  for (const block of ['198.51.0.0/16', '198.51.100.0/24', '198.51.100.0/28']) {
+    const merged = mergeLayers([
+      layer(block, { ...answer, asn: asked }),
+      layer('198.51.100.0/24', { asn: announced }),
+    ])
+    const cidr = counts ? block : '198.51.100.0/24'
+    const said = counts ? { name: 'Answer', abuse: 'abuse@answer.example' } : { name: null }
+    expect(merged?.network).toMatchObject({ cidr, asn: announced, ...said })
+    expect(merged?.answer?.cidr).toBe(counts ? block : undefined)
+    expect(merged?.foreign).toHaveLength(counts ? 0 : 1)
+  }
 })

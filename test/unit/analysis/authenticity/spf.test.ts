@@ -76,6 +76,37 @@ test.for<[string, FakeZone, string]>([
   expect((await spf(zone)).found).toEqual({ ip: asked.ip, result, domain: 'a.example' })
 })
 
+const longest = 4_096
+const policy = (chars: number) => `v=spf1${' '.repeat(chars - 10)}+all`
+
+test.for<[string, FakeZone, string]>([
+  ['as long as may be', { 'TXT a.example': [policy(longest)] }, 'pass'],
+  ['longer', { 'TXT a.example': [policy(longest + 1)] }, 'permerror'],
+  [
+    'longer, in an include',
+    { 'TXT a.example': ['v=spf1 include:b.example -all'], 'TXT b.example': [policy(60_000)] },
+    'permerror',
+  ],
+  [
+    'short, beside long records about something else',
+    { 'TXT a.example': [...Array<string>(20).fill('x'.repeat(60_000)), 'v=spf1 +all'] },
+    'pass',
+  ],
+  ['one of a thousand', { 'TXT a.example': Array<string>(1_000).fill('v=spf1 +all') }, 'permerror'],
+])('a policy that is %s', async ([, zone, result]) => {
+  expect((await spf(zone)).found?.result).toBe(result)
+})
+
+test('of the addresses of a name the first hundred count', async () => {
+  const others = Array.from({ length: 150 }, (_, host) => `198.51.100.${host}`)
+  const zone = (at: number) => ({
+    'TXT a.example': ['v=spf1 a -all'],
+    'A a.example': others.with(at, '192.0.2.1'),
+  })
+  expect((await spf(zone(99))).found?.result).toBe('pass')
+  expect((await spf(zone(100))).found?.result).toBe('fail')
+})
+
 test('an IPv6 address is compared with AAAA records', async () => {
   const zone = { 'TXT a.example': ['v=spf1 a -all'], 'AAAA a.example': ['2001:db8::1'] }
   expect((await spf(zone, { ip: '2001:db8::1' })).found?.result).toBe('pass')

@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { analyzeReports } from '../../../src/jobs/analyze-report.ts'
+import { keepHouse, markDeadReports } from '../../../src/jobs/keep-house.ts'
+import { createParserPool, type ParserPool } from '../../../src/jobs/parser-pool.ts'
+import { openTestApp, type TestApp } from '../../support/app.ts'
+import { spamMessage } from '../../support/messages.ts'
+
+let app: TestApp
+let parser: ParserPool
+let made = 0
+
+beforeAll(async () => {
+  app = await openTestApp()
+  parser = createParserPool(1)
+})
+afterAll(async () => {
+  await parser.close()
+  await app.close()
+})
+beforeEach(() => app.pool.query('delete from pgboss.job'))
+
+type Payload = { reportId: string }
+
+const later = { is: 'later' as const, why: 'It is away.', retryAt: new Date() }
+const rdap = { mayAsk: () => true, ask: () => Promise.resolve(later) }
+const inAnHour = () => new Date(Date.now() + 3_600_000)
+
+/** A report that waits for a registry. */
+async function lookUp(): Promise<Payload> {
+  const { id } = await app.report(spamMessage(`lost-${++made}`, { ip: '8.8.4.4' }))
+  await analyzeReports([{ reportId: id }], { ...app, parser, rdap })
+  return { reportId: id }
+}
+
+/** A report whose network has a desk. */
+async function owed(): Promise<Payload> {
+  const { id } = await app.report(spamMessage(`owed-${++made}`, { ip: '192.0.2.7' }))
+  await analyzeReports([{ reportId: id }], { ...app, parser })
+  return { reportId: id }
+}
+
+async function jobs(name: string): Promise<unknown[]> {
+  const rows = await app.rows(
+    `select data from pgboss.job where name = $1 and state < 'completed' order by created_on, id`,
+    [name],
+  )
+  return rows.map(({ data }) => data)
+}
+
+async function stateOf({ reportId }: Payload) {
+  const [row] = await app.rows('select state from reports where id = $1', [reportId])
+  return row?.['state']
+}
+
+async function die(payload: Payload, queue: string) {
+  const id = await app.boss.send('dead-letter', payload)
+  await app.pool.query(`update pgboss.job set source_name = $2 where id = $1`, [id, queue])
+}
+
+const house = () => keepHouse({ ...app, clock: inAnHour })
+
+test('a look-up without a job is put in line again, once, whatever else waits', async () => {
+  const lost = await lookUp()
+  await app.pool.query('delete from pgboss.job')
+  const [inHand, inLine] = [await lookUp(), await lookUp()]
+  await app.boss.fetch('find-contact')
+  await keepHouse(app)
+  expect(await jobs('find-contact')).toEqual([inHand, inLine])
+  await house()
+  await house()
+  expect(await jobs('find-contact')).toEqual([inHand, inLine, lost])
+})
+
+test('feedback without a job is put in line again, but no dead letter', async () => {
+  const [lost, dead] = [await owed(), await owed()]
+  await app.pool.query('delete from pgboss.job')
+  await die({ ...dead, number: 1 } as Payload, 'forward-report')
+  await house()
+  expect(await jobs('forward-report')).toEqual([{ ...lost, number: 1 }])
+  expect(await jobs('find-contact')).not.toContainEqual(lost)
+})
+
+test('a look-up that died marks its report failed, once, and told in its story', async () => {
+  const lost = await lookUp()
+  await die(lost, 'find-contact')
+  await markDeadReports(app)
+  await markDeadReports(app)
+  expect(await stateOf(lost)).toBe('failed')
+  const events = await app.rows(
+    `select detail from report_events where report_id = $1 and event = 'failed'`,
+    [lost.reportId],
+  )
+  expect(events).toEqual([
+    {
+      detail: 'Looking for a contact failed for good. Operators find it among the dead letters.',
+    },
+  ])
+  await app.pool.query(`delete from pgboss.job where name = 'find-contact'`)
+  await house()
+  expect(await jobs('find-contact')).not.toContainEqual(lost)
+})
+
+test('a look-up that another run has finished is not marked', async () => {
+  const done = await owed()
+  await die(done, 'find-contact')
+  await markDeadReports(app)
+  expect(await stateOf(done)).toBe('analyzed')
+})
+
+test('a report whose look-up died is not analyzed a second time', async () => {
+  const lost = await lookUp()
+  await die(lost, 'find-contact')
+  await markDeadReports(app)
+  expect(await analyzeReports([lost], { ...app, parser, rdap })).toEqual(['done'])
+  expect(await stateOf(lost)).toBe('failed')
+})
