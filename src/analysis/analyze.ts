@@ -33,7 +33,7 @@ import { findWhence } from './whence/whence.ts'
  * Everything the analysis finds in a message: plain data, bounded in size, that survives
  * structured cloning, JSON and PostgreSQL. Null is what was not found, or is not looked for yet.
  */
-export type Analysis = {
+export type PlainAnalysis = {
   bytes: number
   /** Of the raw bytes, in hexadecimal. */
   sha256: string
@@ -50,13 +50,14 @@ export type Analysis = {
   listings: DnsFindings['listings'] | null
   links: Link[]
   attachments: Attachment[]
-  fingerprints: Fingerprints
-  shingles: Shingle[]
   marketer: Record<string, unknown> | null
   unsubscribe: Unsubscribe | null
   bounce: Bounce | null
   feedback: Feedback | null
 }
+
+/** The same, with the pieces the message is made of and what stands for all of it. */
+export type Analysis = PlainAnalysis & { fingerprints: Fingerprints; shingles: Shingle[] }
 
 /** What the reporter or an operator decides about an analysis. */
 export type AnalysisOptions = {
@@ -78,10 +79,26 @@ const bodyLimits = { headersMax: 5000, partsMax: 1000, nestingMax: 100 }
 const emptyBody: MessageBody = { text: '', html: '', attachments: [] }
 
 /**
- * Works out what a message is and where it came from. Never throws on bad mail: what cannot be
- * read is null or empty. Asks nobody: no clock, no DNS, no database.
+ * Works out what a message is, what it is made of and where it came from. Never throws on bad
+ * mail: what cannot be read is null or empty. Asks nobody: no clock, no DNS, no database.
  */
 export async function analyzeMessage(raw: Buffer, options: AnalysisOptions): Promise<Analysis> {
+  const { plain, parts } = await read(raw, options)
+  return { ...plain, ...takeApart(parts) }
+}
+
+/** The same without its pieces, which cost as much as all the rest. */
+export async function analyzePlainly(
+  raw: Buffer,
+  options: AnalysisOptions,
+): Promise<PlainAnalysis> {
+  return (await read(raw, options)).plain
+}
+
+async function read(
+  raw: Buffer,
+  options: AnalysisOptions,
+): Promise<{ plain: PlainAnalysis; parts: Parameters<typeof takeApart>[0] }> {
   const header = parseHeader(raw)
   const fields = options.ignoreStamps ? withoutStamps(header.fields) : header.fields
   const hops = readHops(fields)
@@ -95,7 +112,7 @@ export async function analyzeMessage(raw: Buffer, options: AnalysisOptions): Pro
   const links = findLinks(body)
   const attachments = describeAttachments(body.attachments)
   const signers = authentication?.dkim.filter(({ result }) => result === 'pass') ?? []
-  return {
+  const plain: PlainAnalysis = {
     bytes: raw.length,
     sha256: hash('sha256', raw, 'hex'),
     kind: feedback ? 'feedback-report' : bounce ? 'dsn' : messageKind(fields),
@@ -106,12 +123,12 @@ export async function analyzeMessage(raw: Buffer, options: AnalysisOptions): Pro
     listings: options.dns?.listings ?? null,
     links,
     attachments,
-    ...takeApart({ ...way, fields, body, links, attachments, signers }),
     marketer: null,
     unsubscribe: parseListUnsubscribe(fields),
     bounce,
     feedback,
   }
+  return { plain, parts: { ...way, fields, body, links, attachments, signers } }
 }
 
 /** The library behind it is loaded when the DNS was asked, and not otherwise. */

@@ -1,4 +1,4 @@
-import type { Analysis } from '../analysis/analyze.ts'
+import type { PlainAnalysis } from '../analysis/analyze.ts'
 import type { Network } from '../analysis/network.ts'
 import type { Consequence } from '../verdict/consequences.ts'
 import type { Verdict } from '../verdict/decide.ts'
@@ -9,7 +9,7 @@ import type { Db } from './pool.ts'
 export type Judgment = { verdict: Verdict; consequence: Consequence }
 
 /** All of an analysis, for the person who asks why. */
-export type AnalysisDetails = Analysis & Judgment
+export type AnalysisDetails = PlainAnalysis & Judgment
 
 type Findings = {
   id: string
@@ -21,7 +21,7 @@ type Findings = {
   verdictScore: number
 }
 
-/** An analysis to be kept; `packed` is the `Analysis` as JSON. */
+/** An analysis to be kept; `packed` is the `PlainAnalysis` as JSON. */
 export type NewAnalysis = Findings & { subject: string | null; judgment: Judgment; packed: Packed }
 
 /** An analysis as it was kept. */
@@ -76,7 +76,7 @@ export async function findAnalysis(db: Db, id: string): Promise<KeptAnalysis | u
   if (!row) return undefined
   const { judgment, encoding, content, ...findings } = row
   const json = (await unpack({ encoding, content })).toString()
-  return { ...findings, details: { ...(JSON.parse(json) as Analysis), ...judgment } }
+  return { ...findings, details: { ...(JSON.parse(json) as PlainAnalysis), ...judgment } }
 }
 
 /**

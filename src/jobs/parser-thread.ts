@@ -1,5 +1,5 @@
 import { move, transferableSymbol, valueSymbol } from 'piscina'
-import { analyzeMessage, type Analysis } from '../analysis/analyze.ts'
+import { analyzePlainly, type PlainAnalysis } from '../analysis/analyze.ts'
 import { pack, type Packed, unpack } from '../db/packed.ts'
 import { reasonOf } from '../errors.ts'
 import { addressesAsked, relayCandidates } from '../verdict/relay-question.ts'
@@ -57,12 +57,12 @@ async function make(task: ParserTask): Promise<AnalysisDigest | ComposedFeedback
   const raw = await unpack(asBuffers(task.packed))
   if (task.work === 'analyze') return analyze(raw, task.options)
   const json = (await unpack(asBuffers(task.analysis))).toString()
-  const composed = composeFeedback(raw, JSON.parse(json) as Analysis, task.content)
+  const composed = composeFeedback(raw, JSON.parse(json) as PlainAnalysis, task.content)
   return { raw: owned(composed), packed: await packOwned(composed) }
 }
 
 async function analyze(raw: Buffer, options: ParserOptions): Promise<AnalysisDigest> {
-  const analysis = await analyzeMessage(raw, { ...options, ignoreStamps: false })
+  const analysis = await analyzePlainly(raw, { ...options, ignoreStamps: false })
   const { kind, origin, originObstacle, listings, headers, hops } = analysis
   return {
     kind,
