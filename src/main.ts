@@ -164,7 +164,8 @@ const commands: Record<string, Command> = {
     },
   },
   inspect: {
-    usage: 'inspect [FILE…] [--provider CIDR,CIDR] [--no-stamps] [--dns] [--picture | --jsonl]',
+    usage:
+      'inspect [FILE…] [--provider CIDR,CIDR] [--no-stamps] [--dns] [--pieces] [--picture|--jsonl]',
     summary: 'print what the analysis finds in a message, as JSON or a picture; needs no database',
     async run({ args, config }) {
       const { inspect } = await import('./commands/inspect.ts')

@@ -1,5 +1,5 @@
 import { authenticate as authenticateByLibrary } from 'mailauth'
-import { analyzeMessage } from '../../src/analysis/analyze.ts'
+import { analyzePlainly } from '../../src/analysis/analyze.ts'
 import { askAbout } from '../../src/analysis/authenticity/ask-dns.ts'
 import type { DnsFindings } from '../../src/analysis/dns-findings.ts'
 import type { Resolve } from '../../src/world.ts'
@@ -54,7 +54,7 @@ export async function benchAuthenticate(): Promise<void> {
       askAbout(raw, options, { resolve, listings }, signal),
     ),
     each('the analysis, then mailauth’s authenticate', bySealer, async (raw) => {
-      await analyzeMessage(raw, options)
+      await analyzePlainly(raw, options)
       await authenticateByLibrary(raw, { resolver: asLibrary(resolve), ...delivery })
     }),
   ]
@@ -124,7 +124,7 @@ function analysis(
   let at = 0
   return each(name, messages, (raw) => {
     const dns = findings[at++ % findings.length]
-    return analyzeMessage(raw, dns ? { ...options, dns } : options)
+    return analyzePlainly(raw, dns ? { ...options, dns } : options)
   })
 }
 

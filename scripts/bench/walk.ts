@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { analyzeMessage } from '../../src/analysis/analyze.ts'
+import { analyzeMessage, analyzePlainly } from '../../src/analysis/analyze.ts'
 import { readHops } from '../../src/analysis/whence/hops.ts'
 import { withoutStamps } from '../../src/analysis/stamps.ts'
 import { findWhence } from '../../src/analysis/whence/whence.ts'
@@ -74,6 +74,13 @@ async function measureAll(): Promise<void> {
     },
     {
       name: 'the whole analysis',
+      passes: 1,
+      run: async () => {
+        for (const raw of messages) await analyzePlainly(raw, options)
+      },
+    },
+    {
+      name: 'the same, with shingles and fingerprints',
       passes: 1,
       run: async () => {
         for (const raw of messages) await analyzeMessage(raw, options)

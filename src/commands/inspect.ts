@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { parseArgs, styleText } from 'node:util'
-import { analyzeMessage } from '../analysis/analyze.ts'
-import type { Analysis, AnalysisOptions } from '../analysis/analyze.ts'
+import { analyzeMessage, analyzePlainly } from '../analysis/analyze.ts'
+import type { Analysis, AnalysisOptions, PlainAnalysis } from '../analysis/analyze.ts'
 import { askAbout } from '../analysis/authenticity/ask-dns.ts'
 import type { DnsTools } from '../analysis/authenticity/ask-dns.ts'
 import { reasonOf } from '../errors.ts'
@@ -33,6 +33,7 @@ Options:
   --picture                  draw the way of each message for a person, instead of JSON
   --dns                      ask the DNS: who stands behind the message (SPF, DKIM, ARC,
                              DMARC), and what blacklists say of where it came from
+  --pieces                   take the message apart as well: its shingles and fingerprints
   --jsonl                    read file names from standard input, one to a line, and
                              write one line of JSON for each, in the same order
   --help                     show this text
@@ -59,18 +60,26 @@ export async function inspect(args: readonly string[], io: CommandIo): Promise<n
     io.stdout.write(help)
     return 0
   }
-  const { isJsonl, isDns, files, options } = command
+  const { isJsonl, isDns, isTakenApart, files, options } = command
   if (isDns && !io.dns) {
     io.stderr.write('There is nobody to ask: DNS_SERVERS is none.\n')
     return 2
   }
-  const task = { options, io, dns: isDns ? io.dns : undefined }
+  const task = { options, io, isTakenApart, dns: isDns ? io.dns : undefined }
   if (isJsonl) return inspectLines(task)
   return inspectFiles(files, command.isPicture ? drawn : asJson, task)
 }
 
 /** What to do with each message, and whom to ask about it. */
-type Task = { options: AnalysisOptions; io: CommandIo; dns: DnsTools | undefined }
+type Task = {
+  options: AnalysisOptions
+  io: CommandIo
+  dns: DnsTools | undefined
+  isTakenApart: boolean
+}
+
+/** With its pieces, where somebody wants them. */
+type Found = PlainAnalysis & Partial<Analysis>
 
 type Command =
   | { misuse: string }
@@ -79,12 +88,13 @@ type Command =
       isJsonl: boolean
       isPicture: boolean
       isDns: boolean
+      isTakenApart: boolean
       files: string[]
       options: AnalysisOptions
     }
 
 /** How one analysis is shown. */
-type Shown = (file: string, analysis: Analysis, io: CommandIo) => string
+type Shown = (file: string, analysis: Found, io: CommandIo) => string
 
 function readArguments(args: readonly string[]): Command {
   const parsed = parse(args)
@@ -102,7 +112,9 @@ function readArguments(args: readonly string[]): Command {
   if (isPicture && isJsonl) return { misuse: 'Say --picture or --jsonl, not both.' }
   const ignoreStamps = values['no-stamps'] ?? false
   const isDns = values.dns ?? false
-  return { isHelp, isJsonl, isPicture, isDns, files, options: { trustedRelays, ignoreStamps } }
+  const isTakenApart = values.pieces ?? false
+  const options = { trustedRelays, ignoreStamps }
+  return { isHelp, isJsonl, isPicture, isDns, isTakenApart, files, options }
 }
 
 function parse(args: readonly string[]) {
@@ -115,6 +127,7 @@ function parse(args: readonly string[]) {
         'no-stamps': { type: 'boolean' },
         picture: { type: 'boolean' },
         dns: { type: 'boolean' },
+        pieces: { type: 'boolean' },
         jsonl: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
       },
@@ -128,7 +141,7 @@ async function inspectFiles(files: readonly string[], show: Shown, task: Task): 
   const { io } = task
   let status = 0
   for (const file of files) {
-    const result = await analyzeFile(file, await prepare(file, task))
+    const result = await analyzeFile(file, await prepare(file, task), task)
     if ('error' in result) {
       io.stderr.write(`${file}: ${result.error}\n`)
       status = 1
@@ -137,11 +150,11 @@ async function inspectFiles(files: readonly string[], show: Shown, task: Task): 
   return status
 }
 
-function asJson(file: string, analysis: Analysis): string {
+function asJson(file: string, analysis: Found): string {
   return JSON.stringify(contractJson(file, analysis), undefined, 2)
 }
 
-function drawn(file: string, analysis: Analysis, { stdout }: CommandIo): string {
+function drawn(file: string, analysis: Found, { stdout }: CommandIo): string {
   const paint = (style: Parameters<typeof styleText>[0], text: string) =>
     styleText(style, text, { stream: stdout as NodeJS.WriteStream })
   const isTerminal = 'isTTY' in stdout && stdout.isTTY === true
@@ -156,7 +169,7 @@ async function inspectLines(task: Task): Promise<number> {
   const answerFirst = async () => {
     const first = ahead.shift()
     if (!first) return
-    const result = await describe(first.file, await first.prepared)
+    const result = await describe(first.file, await first.prepared, task)
     await write(io.stdout, `${JSON.stringify(result)}\n`)
   }
   for await (const file of createInterface({ input: io.stdin, crlfDelay: Infinity })) {
@@ -177,18 +190,20 @@ async function prepare(file: string, { options, io, dns: tools }: Task): Promise
   return { raw, options: { ...options, dns } }
 }
 
-async function describe(file: string, prepared: Prepared) {
-  const result = await analyzeFile(file, prepared)
+async function describe(file: string, prepared: Prepared, task: Task) {
+  const result = await analyzeFile(file, prepared, task)
   return 'error' in result ? result : contractJson(file, result)
 }
 
 async function analyzeFile(
   file: string,
   prepared: Prepared,
-): Promise<Analysis | { file: string; error: string }> {
+  { isTakenApart }: Task,
+): Promise<Found | { file: string; error: string }> {
   if (prepared instanceof Error) return { file, error: prepared.message }
   try {
-    return await analyzeMessage(prepared.raw, prepared.options)
+    const analyze = isTakenApart ? analyzeMessage : analyzePlainly
+    return await analyze(prepared.raw, prepared.options)
   } catch (error) {
     return { file, error: reasonOf(error) }
   }
@@ -213,7 +228,7 @@ async function write(stdout: NodeJS.WritableStream, text: string): Promise<void>
 }
 
 /** The analysis under the names that others rely on: snake_case, the file first. */
-export function contractJson(file: string, analysis: Analysis) {
+export function contractJson(file: string, analysis: Found) {
   const { bytes, sha256, kind, headers, unsubscribe, bounce } = analysis
   return {
     file,
@@ -239,8 +254,8 @@ export function contractJson(file: string, analysis: Analysis) {
     listings: analysis.listings,
     links: analysis.links,
     attachments: analysis.attachments,
-    fingerprints: analysis.fingerprints,
-    shingles: analysis.shingles,
+    fingerprints: analysis.fingerprints ?? {},
+    shingles: analysis.shingles ?? null,
     marketer: analysis.marketer,
     unsubscribe: unsubscribe && {
       https: unsubscribe.https,

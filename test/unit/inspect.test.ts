@@ -60,6 +60,15 @@ test('--dns asks the DNS; without it nobody is asked, and what it would tell is 
   }
 })
 
+test('--pieces takes the message apart; without it its pieces are left out', async () => {
+  const found = async (...args: string[]) =>
+    JSON.parse((await run([...args, newsletter])).out) as Record<string, unknown>
+  expect(await found()).toMatchObject({ fingerprints: {}, shingles: null })
+  const { fingerprints, shingles } = await found('--pieces')
+  expect(shingles).toContainEqual({ type: 1, name: expect.any(String), hash: expect.any(String) })
+  expect(fingerprints).toHaveProperty('words')
+})
+
 test('--dns where there is nobody to ask is a misuse', async () => {
   expect((await run(['--dns', newsletter])).status).toBe(2)
 })
