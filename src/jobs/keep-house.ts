@@ -1,4 +1,5 @@
 import type { App } from '../app.ts'
+import { dropCounterPartitions, ensureCounterPartitions } from '../db/counter-partitions.ts'
 import { listDeadReportIds } from '../db/dead-letters.ts'
 import { removeIdempotencyKeys } from '../db/idempotency-keys.ts'
 import { dropPartitions, ensurePartitions } from '../db/partitions.ts'
@@ -15,6 +16,7 @@ type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config' | 'log'>
 
 const DAY_MS = 86_400_000
 const WEEKS_AHEAD = 12
+const GENERATIONS_AHEAD = 6
 const IDEMPOTENCY_MS = 2 * DAY_MS
 const ORPHAN_MS = 10 * 60_000
 const ORPHANS_MAX = 1_000
@@ -26,8 +28,12 @@ const ORPHANS_MAX = 1_000
 export async function keepHouse(app: Needs): Promise<void> {
   const now = app.clock()
   await ensurePartitions(app.pool, now, WEEKS_AHEAD)
+  await ensureCounterPartitions(app.pool, now, GENERATIONS_AHEAD)
   const oldest = new Date(now.getTime() - app.config.retentionDays * DAY_MS)
-  const dropped = await dropPartitions(app.pool, oldest)
+  const dropped = [
+    ...(await dropPartitions(app.pool, oldest)),
+    ...(await dropCounterPartitions(app.pool, now)),
+  ]
   if (dropped.length > 0) app.log.info({ partitions: dropped.length }, 'Dropped old partitions.')
   await forgetKeys(app, oldest)
   await removeIdempotencyKeys(app.pool, new Date(now.getTime() - IDEMPOTENCY_MS))
