@@ -77,6 +77,39 @@ create table consumers (
   constraint consumers_state_known CHECK ((state = ANY (ARRAY['found'::text, 'enrolled'::text, 'paused'::text])))
 );
 
+-- counter_deltas: distributed by shard
+create table counter_deltas (
+  shard bigint not null,
+  id uuid not null,
+  content bytea storage external not null,
+  constraint counter_deltas_pkey PRIMARY KEY (shard, id)
+);
+
+-- counter_members: distributed by shingle
+create table counter_members (
+  shingle bigint not null,
+  day integer not null,
+  prefix smallint not null,
+  chunk integer not null,
+  content bytea storage external not null,
+  constraint counter_members_pkey PRIMARY KEY (shingle, day, prefix, chunk)
+) partition by RANGE (day);
+
+-- counter_shards: local
+create table counter_shards (
+  shard bigint not null,
+  version bigint not null,
+  constraint counter_shards_pkey PRIMARY KEY (shard)
+);
+
+-- counters: distributed by shingle
+create table counters (
+  shingle bigint not null,
+  generation integer not null,
+  content bytea storage external not null,
+  constraint counters_pkey PRIMARY KEY (shingle, generation)
+) partition by RANGE (generation);
+
 -- feedback_messages: distributed by report_id
 create table feedback_messages (
   report_id uuid not null,

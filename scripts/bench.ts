@@ -2,9 +2,13 @@ const benchmarks: Record<string, () => Promise<void>> = {
   intake: async () => (await import('./bench/intake.ts')).benchIntake(),
   pipeline: async () => (await import('./bench/pipeline.ts')).benchPipeline(),
   memory: async () => (await import('./bench/memory.ts')).benchMemory(),
+  counters: async () => (await import('./bench/counters.ts')).benchCounters(),
 }
 
-const names = process.argv.slice(2)
+// A benchmark's own flags follow its name.
+const words = process.argv.slice(2)
+const flags = words.findIndex((word) => word.startsWith('--'))
+const names = flags < 0 ? words : words.slice(0, flags)
 const unknown = names.filter((name) => !Object.hasOwn(benchmarks, name))
 if (names.length === 0 || unknown.length > 0) {
   console.error(`Usage: npm run bench ${Object.keys(benchmarks).join(' | ')}`)
