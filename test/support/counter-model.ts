@@ -100,3 +100,14 @@ export function keyBytes(shingle: bigint): Buffer {
   bytes.writeUInt32BE(lo, 4)
   return bytes
 }
+
+/** Without what has expired by now but stands in rows that nobody has written since. */
+export function liveAt(model: Model, now: Date): Model {
+  const present = slotOf(now)
+  const isLive = (bucket: string) => {
+    const [, , granularity, period] = bucket.split('/')
+    const oldest = granularity === 'day' ? oldestDayKept(present) : oldestSlotKept(present)
+    return Number(period) >= oldest
+  }
+  return new Map([...model].filter(([bucket]) => isLive(bucket)))
+}
