@@ -1,5 +1,5 @@
--- How often everything was seen. A key is a shingle with its type in 64 bits; all that is counted of
--- it in two weeks is one packed row, because a row a bucket costs 110 bytes and a packed bucket 4.
+-- How often everything was seen. A key is a shingle with its type in 64 bits; all that was counted
+-- of it in two weeks is one packed row: a row a bucket costs 110 bytes, a packed bucket some 4.
 set local citus.multi_shard_modify_mode to 'sequential';
 
 -- Increments not yet rolled up, many to a row. Appended in the transaction that keeps an analysis,
@@ -42,8 +42,8 @@ create table counters (
 alter table counters alter column content set storage external;
 select distribute('counters', 'shingle');
 
--- Who was counted as unique, where they are too many for the row of their key: packed chunks of some
--- sixty members each, so that one more costs a chunk and not the set.
+-- Who was counted as unique, where they are too many for the row of their key: packed chunks of
+-- some sixty members each, so that one more costs a chunk and not the set.
 create table counter_members (
   shingle bigint not null,
   day integer not null,

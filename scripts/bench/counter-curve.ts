@@ -20,7 +20,7 @@ const PROBES = 300_000
 const MESSAGES = 1_000
 const SHINGLES = 40
 
-/** What an exact increment and a cold read cost while the counters grow; every key has 20 buckets. */
+/** What an exact increment and a cold read cost while keys of 20 buckets each become more. */
 export async function benchCurve(stage: Stage, bucketsMax: number): Promise<void> {
   const { pool } = stage
   await clearCounters(pool)

@@ -10,7 +10,7 @@ import { keyOf, zipf } from './counter-stage.ts'
 const PIPELINE = 2_000
 
 /**
- * How many `HINCRBY` a second one pipelining client gets through to a Redis that syncs every second,
+ * How many `HINCRBY` a second one pipelining client gets through to a Redis syncing every second,
  * each on a key of Zipf's law. Undefined where no Redis is installed.
  */
 export async function benchRedis(seconds: number, keys: number): Promise<number | undefined> {

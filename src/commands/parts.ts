@@ -24,6 +24,7 @@ export const parts: readonly Part[] = [
     args: ['work', '--queues', 'forward-report,handle-inbound'],
     allocator: thrifty,
   },
+  { name: 'count', args: ['count'], allocator: thrifty },
   { name: 'receive', args: ['receive'], allocator: swift },
 ]
 

@@ -16,8 +16,8 @@ const GENERATIONS_AHEAD = 6
 const NO_PARTITION = '23514'
 
 /**
- * Rolls up whatever waits, the shard that waits longest first, until closed. Any number of processes
- * may run it: each shard is rolled up by one at a time. The more waits, the more is summed at once,
+ * Rolls up whatever waits, the shard that waits longest first, until closed. Any number of them
+ * may run anywhere: each shard is rolled up by one at a time. The more waits, the more is summed at once,
  * so that under load a roll-up becomes rarer and cheaper rather than slower. What fails (the
  * database is away, or chose a victim among transactions) is still there the next time.
  */
