@@ -20,7 +20,7 @@ export async function ensureCounterPartitions(pool: Pool, now: Date, ahead: numb
   const present = new Set((await listPartitions(pool)).map(({ name }) => name))
   const current = generationOf(dayOf(now))
   for (let generation = current - 1; generation <= current + ahead; generation++) {
-    for (const [table, scale] of scales) {
+    for (const [table, scale] of generationTables) {
       const name = `${table}_${generation}`
       if (present.has(name)) continue
       await createPartition(pool, table, name, [generation * scale, (generation + 1) * scale])
@@ -53,7 +53,7 @@ export async function dropCounterPartitions(pool: Pool, now: Date): Promise<stri
 const LOCK_NOT_AVAILABLE = '55P03'
 
 /** The partitioned tables, and how many of their units make a generation. */
-const scales = [
+export const generationTables = [
   ['counters', 1],
   ['counter_members', GENERATION_DAYS],
 ] as const
@@ -96,7 +96,7 @@ async function listPartitions(db: Db): Promise<{ name: string; generation: numbe
      where parent.relname = any($1) and child.relkind = 'r'
        and parent.relnamespace = 'public'::regnamespace
      order by 1`,
-    [scales.map(([table]) => table)],
+    [generationTables.map(([table]) => table)],
   )
   return rows.map(({ name }) => ({ name, generation: Number(/\d+$/.exec(name)?.[0]) }))
 }

@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { appendDeltas } from '../../../src/counters/append-deltas.ts'
+import { createCounterReader } from '../../../src/counters/reader.ts'
+import type { Db } from '../../../src/db/pool.ts'
+import { rollUpAll } from '../../support/counter-rows.ts'
+import { freshDatabase, type TestDatabase } from '../../support/database.ts'
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await freshDatabase()
+})
+afterAll(() => database.close())
+
+let now = new Date('2026-11-20T12:34:56Z')
+const clock = () => now
+
+async function count(shingle: bigint, spam: number): Promise<void> {
+  await appendDeltas(database.pool, [{ prefix: 'reports', shingle, spam, at: now }], now)
+  await rollUpAll(database.pool, now)
+}
+
+/** The database, and how often it was asked. */
+function counted(): { pool: Db; asked: () => number } {
+  let asked = 0
+  const query = (...args: Parameters<Db['query']>) => {
+    asked++
+    return database.pool.query(...args)
+  }
+  return { pool: { query } as unknown as Db, asked: () => asked }
+}
+
+test('all windows of all shingles come in their order, in one query', async () => {
+  for (const shingle of [1n, 2n ** 64n - 1n, 3n]) await count(shingle, Number(shingle % 10n))
+  const { pool, asked } = counted()
+  const reader = createCounterReader({ pool, clock }, { keysMax: 100, freshMs: 1_000 })
+  const known = await reader.readWindows([3n, 4n, 2n ** 64n - 1n, 1n])
+  expect(known.map(({ reports }) => reports?.tenMinutes.spam)).toEqual([3, undefined, 5, 1])
+  expect(asked()).toBe(1)
+  expect((await reader.readSeries(3n, 'reports')).days).toHaveLength(1)
+  expect(asked()).toBe(1)
+})
+
+test('what is fresh is told from memory, and what is not is asked again', async () => {
+  await count(11n, 1)
+  const { pool, asked } = counted()
+  const reader = createCounterReader({ pool, clock }, { keysMax: 100, freshMs: 1_000 })
+  const spam = async () => (await reader.readWindows([11n]))[0]?.reports?.today.spam
+  expect(await spam()).toBe(1)
+  await count(11n, 1)
+  expect(await spam()).toBe(1)
+  expect(asked()).toBe(1)
+  now = new Date(now.getTime() + 1_001)
+  expect(await spam()).toBe(2)
+  expect(asked()).toBe(2)
+})
+
+test('who asks while a query is under way shares the next', async () => {
+  const { pool, asked } = counted()
+  const reader = createCounterReader({ pool, clock }, { keysMax: 1_000, freshMs: 1_000 })
+  const first = reader.readWindows([100n])
+  await Promise.resolve()
+  await Promise.resolve()
+  const others = Array.from({ length: 20 }, (_, index) => reader.readWindows([BigInt(200 + index)]))
+  await Promise.all([first, ...others])
+  expect(asked()).toBe(2)
+})
+
+test('memory is bounded: with room for few, all are answered and the rest is asked again', async () => {
+  const shingles = Array.from({ length: 50 }, (_, index) => BigInt(1_000 + index))
+  for (const shingle of shingles.slice(0, 3)) await count(shingle, 2)
+  const { pool, asked } = counted()
+  const reader = createCounterReader({ pool, clock }, { keysMax: 10, freshMs: 60_000 })
+  for (const round of [1, 2]) {
+    const known = await reader.readWindows(shingles)
+    expect(known.filter(({ reports }) => reports?.today.spam === 2)).toHaveLength(3)
+    expect(asked()).toBe(round)
+  }
+  await reader.readWindows(shingles.slice(0, 3))
+  await reader.readWindows(shingles.slice(0, 3))
+  expect(asked()).toBe(3)
+})
+
+test('a query that fails fails those who asked, and nobody after', async () => {
+  let isAway = true
+  const query = (...args: Parameters<Db['query']>) =>
+    isAway ? Promise.reject(new Error('away')) : database.pool.query(...args)
+  const pool = { query } as unknown as Db
+  const reader = createCounterReader({ pool, clock }, { keysMax: 10, freshMs: 60_000 })
+  await expect(reader.readWindows([1n])).rejects.toThrow('away')
+  isAway = false
+  expect((await reader.readWindows([3n]))[0]?.reports?.twoWeeks.spam).toBe(3)
+})
