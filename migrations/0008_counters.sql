@@ -18,11 +18,17 @@ create table counter_deltas (
 alter table counter_deltas alter column content set storage external;
 select distribute('counter_deltas', 'shard');
 
--- One row a shard of keys: how many roll-ups it has had. Whoever rolls up writes it first, so
--- that two cannot do it at once, and what somebody remembers from an earlier version is stale.
+-- One row a shard of keys: how many roll-ups it has had, and what they did. Whoever rolls up writes
+-- it first, so that two cannot do it at once, and what somebody remembers from an earlier version
+-- is stale.
 create table counter_shards (
   shard bigint not null,
   version bigint not null,
+  deltas bigint not null default 0,
+  gate_passed bigint not null default 0,
+  gate_held_back bigint not null default 0,
+  -- Of keys never seen, the share that the gate takes for seen, at the last roll-up.
+  gate_false_positives real not null default 0,
   constraint counter_shards_pkey primary key (shard)
 );
 insert into counter_shards (shard, version)
@@ -54,3 +60,16 @@ create table counter_members (
 ) partition by range (day);
 alter table counter_members alter column content set storage external;
 select distribute('counter_members', 'shingle');
+
+-- What the gate of a shard has seen of keys that have no counter yet: now and then the whole of its
+-- filter, and between, at each roll-up, the keys that it held back. Written with what it decided,
+-- so that nothing is seen twice or forgotten.
+create table counter_gates (
+  shard bigint not null,
+  version bigint not null,
+  is_whole boolean not null,
+  content bytea not null,
+  constraint counter_gates_pkey primary key (shard, version)
+);
+alter table counter_gates alter column content set storage external;
+select distribute('counter_gates', 'shard');

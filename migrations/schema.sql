@@ -85,6 +85,15 @@ create table counter_deltas (
   constraint counter_deltas_pkey PRIMARY KEY (shard, id)
 );
 
+-- counter_gates: distributed by shard
+create table counter_gates (
+  shard bigint not null,
+  version bigint not null,
+  is_whole boolean not null,
+  content bytea storage external not null,
+  constraint counter_gates_pkey PRIMARY KEY (shard, version)
+);
+
 -- counter_members: distributed by shingle
 create table counter_members (
   shingle bigint not null,
@@ -99,6 +108,10 @@ create table counter_members (
 create table counter_shards (
   shard bigint not null,
   version bigint not null,
+  deltas bigint not null default 0,
+  gate_passed bigint not null default 0,
+  gate_held_back bigint not null default 0,
+  gate_false_positives real not null default 0,
   constraint counter_shards_pkey PRIMARY KEY (shard)
 );
 

@@ -15,9 +15,7 @@ export type DnsType = 'A' | 'AAAA' | 'MX' | 'PTR' | 'TXT'
  * a TXT record are joined; MX records are host names, the most preferred first.
  */
 export type DnsAnswer =
-  | { is: 'found'; records: readonly string[] }
-  | { is: 'none' }
-  | { is: 'unknown'; why: string }
+  { is: 'found'; records: readonly string[] } | { is: 'none' } | { is: 'unknown'; why: string }
 
 /** Asks the DNS. Handed in; never rejects, and answers in bounded time. */
 export type Resolve = (name: string, type: DnsType) => Promise<DnsAnswer>

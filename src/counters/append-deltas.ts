@@ -34,17 +34,18 @@ export async function appendBlocks(
  * they were counted, and one `redeemed` for each now. Uniques that rested on it alone fall too.
  */
 export function reversal(increments: readonly Increment[], now: Date): Increment[] {
-  return increments.flatMap(({ prefix, shingle, unique, at, ...amounts }) => [
+  return increments.flatMap(({ prefix, shingle, unique, gated, at, ...amounts }) => [
     {
       prefix,
       shingle,
       unique,
+      gated,
       at,
       ham: -(amounts.ham ?? 0),
       spam: -(amounts.spam ?? 0),
       complaint: -(amounts.complaint ?? 0),
       redeemed: -(amounts.redeemed ?? 0),
     },
-    { prefix, shingle, redeemed: 1, at: now },
+    { prefix, shingle, gated, redeemed: 1, at: now },
   ])
 }

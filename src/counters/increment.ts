@@ -15,6 +15,8 @@ export type Increment = {
   spam?: number
   complaint?: number
   redeemed?: number
+  /** Whether the key may be held back until it was seen often enough: never what must be exact. */
+  gated?: boolean | undefined
   /** The period it counts for: of a report, when it was received. */
   at: Date
 }

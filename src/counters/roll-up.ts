@@ -1,11 +1,12 @@
 import { listDeltas, takeDeltas } from '../db/counter-deltas.ts'
 import { type MemberChunk, upsertMemberChunks } from '../db/counter-members.ts'
 import { generationOf } from '../db/counter-partitions.ts'
-import { claimShard } from '../db/counter-shards.ts'
+import { addToShard, claimShard } from '../db/counter-shards.ts'
 import { type CounterRow, findCounters, upsertCounters } from '../db/counters.ts'
 import { type Db, inTransaction, type Pool } from '../db/pool.ts'
 import { clearHistory, emptyHistory, packHistory, readHistory } from './history.ts'
-import { mergeDeltas } from './merge.ts'
+import type { Gate, Gates } from './gate.ts'
+import { creditLast, mergeDeltas, timesAtGate } from './merge.ts'
 import { dayOf, slotOf } from './period.ts'
 import { type SortedDeltas, sortDeltas } from './sorted-deltas.ts'
 import { weighSpilled } from './spilled-members.ts'
@@ -20,17 +21,37 @@ const KEYS_AT_ONCE = 4_000
 /**
  * Rolls up what waits in a shard, at most 8 MB of it: taken away, added to the counters and to the
  * members, all in one transaction, so that whatever dies, each increment is counted exactly once.
- * Gives undefined at once while somebody else rolls the shard up.
+ * Gives undefined at once while somebody else rolls the shard up. Without gates, all keys pass.
  */
-export async function rollUp(pool: Pool, shard: number, now: Date): Promise<RolledUp | undefined> {
-  return inTransaction(pool, async (tx) => {
-    if ((await claimShard(tx, shard)) === undefined) return undefined
-    const blocks = await takeDeltas(tx, shard, await chooseDeltas(tx, shard))
-    if (blocks.length === 0) return { entries: 0, keys: 0, bytes: 0 }
-    const deltas = sortDeltas(blocks)
-    const keys = await mergeAll(tx, deltas, slotOf(now))
-    return { entries: deltas.length, keys, bytes: deltas.bytes.length }
-  })
+export async function rollUp(
+  pool: Pool,
+  shard: number,
+  now: Date,
+  gates?: Gates,
+): Promise<RolledUp | undefined> {
+  let version: number | undefined
+  try {
+    const done = await inTransaction(pool, async (tx) => {
+      version = await claimShard(tx, shard)
+      if (version === undefined) return undefined
+      const blocks = await takeDeltas(tx, shard, await chooseDeltas(tx, shard))
+      if (blocks.length === 0) return { entries: 0, keys: 0, bytes: 0 }
+      const deltas = sortDeltas(blocks)
+      const gate = deltas.gated.includes(1)
+        ? await gates?.open(tx, { shard, version }, slotOf(now))
+        : undefined
+      const keys = await mergeAll(tx, { deltas, gate, now: slotOf(now) })
+      await gate?.save()
+      const gateNumbers = gate?.numbers() ?? { passed: 0, heldBack: 0, falsePositives: 0 }
+      await addToShard(tx, shard, { deltas: deltas.length, ...gateNumbers })
+      return { entries: deltas.length, keys, bytes: deltas.bytes.length }
+    })
+    if (version !== undefined) gates?.keep({ shard, version })
+    return done
+  } catch (error) {
+    gates?.forget(shard)
+    throw error
+  }
 }
 
 async function chooseDeltas(tx: Db, shard: number): Promise<string[]> {
@@ -47,11 +68,15 @@ async function chooseDeltas(tx: Db, shard: number): Promise<string[]> {
 /** The deltas of some keys: where those of each begin in the order, and of the last end. */
 type Stretch = { keys: Buffer; bounds: number[] }
 
+/** What is merged, when it is the slot `now`. */
+type Task = { deltas: SortedDeltas; gate: Gate | undefined; now: number }
+
 /**
- * Goes over the keys in their order, a few thousand at a time. While the server writes one stretch
- * and reads the next, the one between is merged here.
+ * Goes over the keys in their order, a few thousand at a time, and gives how many were written.
+ * While the server writes one stretch and reads the next, the one between is merged here.
  */
-async function mergeAll(tx: Db, deltas: SortedDeltas, now: number): Promise<number> {
+async function mergeAll(tx: Db, task: Task): Promise<number> {
+  const { deltas, now } = task
   let keys = 0
   let written: Promise<void> | undefined
   let stretch = nextStretch(deltas, 0)
@@ -62,11 +87,11 @@ async function mergeAll(tx: Db, deltas: SortedDeltas, now: number): Promise<numb
     // Failures are met when they are awaited; until then they must not count as unhandled.
     found = next && findRows(tx, next, now)
     found?.catch(ignore)
-    const merged = await mergeStretch(tx, deltas, stretch, rows, now)
+    const merged = await mergeStretch(tx, task, stretch, rows)
     await written
     written = write(tx, merged)
     written.catch(ignore)
-    keys += rows.length
+    keys += merged.rows.length
     stretch = next
   }
   await written
@@ -132,10 +157,9 @@ type Merged = { rows: CounterRow[]; chunks: MemberChunk[] }
 /** A row stays in a generation that is ahead of ours: somebody's clock is, and it is newest. */
 async function mergeStretch(
   tx: Db,
-  deltas: SortedDeltas,
+  { deltas, gate, now }: Task,
   { keys, bounds }: Stretch,
   found: readonly FoundRow[],
-  now: number,
 ): Promise<Merged> {
   const current = generationOf(dayOf(now))
   const history = emptyHistory()
@@ -143,9 +167,12 @@ async function mergeStretch(
   const chunks: MemberChunk[] = []
   for (const [index, row] of found.entries()) {
     const key = keys.subarray(index * 8, index * 8 + 8)
+    const range = [bounds[index] ?? 0, bounds[index + 1] ?? 0] as const
+    const credit = row || !gate ? 0 : creditOf(gate, deltas, key, range)
+    if (credit === undefined) continue
     if (row) readHistory(row.content, history)
     else clearHistory(history)
-    const range = [bounds[index] ?? 0, bounds[index + 1] ?? 0] as const
+    if (credit > 0) creditLast(history, deltas, range[1] - 1, { credit, now })
     for (const spill of mergeDeltas(history, deltas, range, now)) {
       chunks.push(...(await weighSpilled(tx, key, history, spill, now)))
     }
@@ -153,4 +180,16 @@ async function mergeStretch(
     rows.push({ key, generation, content: packHistory(history, now) })
   }
   return { rows, chunks }
+}
+
+/** How often a key without a row was seen before; undefined while the gate holds it back. */
+function creditOf(
+  gate: Gate,
+  deltas: SortedDeltas,
+  key: Buffer,
+  range: readonly [number, number],
+): number | undefined {
+  const times = timesAtGate(deltas, range)
+  if (times === undefined) return 0
+  return gate.admit(key.readUInt32BE(0), key.readUInt32BE(4), times)
 }

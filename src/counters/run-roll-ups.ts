@@ -4,7 +4,10 @@ import type { Pool } from '../db/pool.ts'
 import { reasonOf, sqlState } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import type { Clock } from '../world.ts'
+import { createGates } from './gate.ts'
 import { rollUp } from './roll-up.ts'
+
+type Needs = { pool: Pool; clock: Clock; log: Logger }
 
 /** A loop that rolls up until it is closed. */
 export type RollUps = { close: () => Promise<void> }
@@ -12,6 +15,8 @@ export type RollUps = { close: () => Promise<void> }
 /** What a roll-up is late at most, while there is little to do. */
 const PAUSE_MS = 500
 const GENERATIONS_AHEAD = 6
+/** Keys that may be held back have a counter from the third time on. */
+const GATE_TIMES_MIN = 3
 /** SQLSTATE of a row for which there is no partition. */
 const NO_PARTITION = '23514'
 
@@ -21,15 +26,8 @@ const NO_PARTITION = '23514'
  * so that under load a roll-up becomes rarer and cheaper rather than slower. What fails (the
  * database is away, or chose a victim among transactions) is still there the next time.
  */
-export function runRollUps({
-  pool,
-  clock,
-  log,
-}: {
-  pool: Pool
-  clock: Clock
-  log: Logger
-}): RollUps {
+export function runRollUps({ pool, clock, log }: Needs): RollUps {
+  const gates = createGates(GATE_TIMES_MIN)
   let isClosed = false
   let wake: () => void = () => undefined
   const pause = () =>
@@ -45,7 +43,7 @@ export function runRollUps({
     let entries = 0
     for (const { shard } of await listShardBacklogs(pool)) {
       if (isClosed) break
-      entries += (await rollUp(pool, shard, clock()))?.entries ?? 0
+      entries += (await rollUp(pool, shard, clock(), gates))?.entries ?? 0
     }
     return entries
   }
@@ -69,7 +67,7 @@ export function runRollUps({
   }
 }
 
-async function makePartitions({ pool, clock, log }: Parameters<typeof runRollUps>[0]) {
+async function makePartitions({ pool, clock, log }: Needs) {
   await ensureCounterPartitions(pool, clock(), GENERATIONS_AHEAD).catch((error: unknown) =>
     log.error({ reason: reasonOf(error) }, 'The partitions of the counters could not be made.'),
   )

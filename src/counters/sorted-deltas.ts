@@ -10,6 +10,8 @@ export type SortedDeltas = {
   slot: Int32Array
   /** Where the entry stands in `bytes`. */
   at: Uint32Array
+  /** 1 where the key may be held back at the gate. */
+  gated: Uint8Array
   /** The places of the above, in the order of the keys. */
   order: Uint32Array
 }
@@ -28,12 +30,14 @@ export function sortDeltas(blocks: readonly Buffer[]): SortedDeltas {
   const lo = new Uint32Array(room)
   const slots = new Int32Array(room)
   const places = new Uint32Array(room)
+  const gates = new Uint8Array(room)
   let length = 0
   let start = 0
-  const found = (high: number, low: number, slot: number, at: number) => {
+  const found = (high: number, low: number, slot: number, at: number, gated: number) => {
     hi[length] = high
     lo[length] = low
     slots[length] = slot
+    gates[length] = gated
     places[length++] = start + at
   }
   for (const block of blocks) {
@@ -41,7 +45,7 @@ export function sortDeltas(blocks: readonly Buffer[]): SortedDeltas {
     start += block.length
   }
   const order = sortByHalves(hi, lo, length)
-  return { length, bytes, hi, lo, slot: slots, at: places, order }
+  return { length, bytes, hi, lo, slot: slots, at: places, gated: gates, order }
 }
 
 const BITS = 14

@@ -26,3 +26,36 @@ export async function claimShard(tx: Db, shard: number): Promise<number | undefi
   )
   return first(claimed)?.version
 }
+
+/** What roll-ups did, of one of them or of all. */
+export type ShardNumbers = {
+  deltas: number
+  passed: number
+  heldBack: number
+  falsePositives: number
+}
+
+/** Adds what a roll-up did; the rate of false positives takes the place of the last. */
+export async function addToShard(
+  tx: Db,
+  shard: number,
+  { deltas, passed, heldBack, falsePositives }: ShardNumbers,
+): Promise<void> {
+  await tx.query(
+    `update counter_shards set deltas = deltas + $2, gate_passed = gate_passed + $3,
+       gate_held_back = gate_held_back + $4, gate_false_positives = $5
+     where shard = $1`,
+    [shard, deltas, passed, heldBack, falsePositives],
+  )
+}
+
+/** What all roll-ups did, for the metrics; of the false positives, the mean of the shards. */
+export async function sumShards(db: Db): Promise<ShardNumbers> {
+  const { rows } = await db.query<ShardNumbers>(
+    `select sum(deltas)::float8 as deltas, sum(gate_passed)::float8 as passed,
+       sum(gate_held_back)::float8 as "heldBack",
+       avg(gate_false_positives) as "falsePositives"
+     from counter_shards`,
+  )
+  return rows[0] ?? { deltas: 0, passed: 0, heldBack: 0, falsePositives: 0 }
+}

@@ -56,17 +56,17 @@ test('sums are exact to 64 bits, and stay at the edge', () => {
   )
 })
 
-const increment: fc.Arbitrary<Required<Omit<Increment, 'unique'>> & Pick<Increment, 'unique'>> =
-  fc.record({
-    prefix: fc.constantFrom(...prefixes),
-    shingle: fc.oneof(fc.bigInt(0n, 2n ** 64n - 1n), fc.bigInt(0n, 40n)),
-    unique: fc.option(fc.bigInt(0n, 2n ** 64n - 1n), { nil: undefined }),
-    ham: fc.maxSafeInteger(),
-    spam: fc.integer({ min: -200, max: 200 }),
-    complaint: fc.integer({ min: 0, max: 1 }),
-    redeemed: fc.constant(1),
-    at: fc.date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true }),
-  })
+const increment: fc.Arbitrary<Increment> = fc.record({
+  prefix: fc.constantFrom(...prefixes),
+  shingle: fc.oneof(fc.bigInt(0n, 2n ** 64n - 1n), fc.bigInt(0n, 40n)),
+  unique: fc.option(fc.bigInt(0n, 2n ** 64n - 1n), { nil: undefined }),
+  ham: fc.maxSafeInteger(),
+  spam: fc.integer({ min: -200, max: 200 }),
+  complaint: fc.integer({ min: 0, max: 1 }),
+  redeemed: fc.constant(1),
+  gated: fc.boolean(),
+  at: fc.date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true }),
+})
 
 test('increments come back from their blocks, each in the shard of its key, sorted', () => {
   fc.assert(
@@ -76,7 +76,7 @@ test('increments come back from their blocks, each in the shard of its key, sort
       const line = (one: Increment) =>
         `${one.shingle} ${one.prefix} ${one.unique} ${one.ham} ${one.spam} ${one.complaint} ${
           one.redeemed
-        } ${slotOf(one.at)}`
+        } ${slotOf(one.at)} ${one.gated}`
       expect(found.map(line).toSorted()).toEqual(increments.map(line).toSorted())
     }),
   )
@@ -105,6 +105,7 @@ function readAll(shard: number, content: Buffer): Increment[] {
       spam: spam ?? 0,
       complaint: complaint ?? 0,
       redeemed: redeemed ?? 0,
+      gated: deltas.gated[index] === 1,
       at: new Date((deltas.slot[index] ?? 0) * SLOT_MS),
     }
   })
