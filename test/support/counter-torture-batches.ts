@@ -36,6 +36,18 @@ export function batchOf(startMs: number, appender: number, batch: number): Incre
   return batchOfReports
 }
 
+/** Of the same batch: increments of keys that are held back until they were seen three times. */
+export function gatedOf(startMs: number, appender: number, batch: number): Increment[] {
+  const chance = chanceFrom(appender * 1_000_003 + batch * 7_919 + 2)
+  return Array.from({ length: 40 }, () => ({
+    prefix: 'checks',
+    shingle: hash(Math.floor(chance() * 20_000) + 9_000_000),
+    gated: true,
+    spam: 1,
+    at: new Date(startMs),
+  }))
+}
+
 /** Equal seeds give equal chances (mulberry32). */
 export function chanceFrom(seed: number): () => number {
   let state = seed >>> 0

@@ -4,7 +4,7 @@ import { appendDeltas } from '../../src/counters/append-deltas.ts'
 import { runRollUps } from '../../src/counters/run-roll-ups.ts'
 import { createPool, inTransaction, type Pool } from '../../src/db/pool.ts'
 import { systemClock } from '../../src/world.ts'
-import { batchOf } from './counter-torture-batches.ts'
+import { batchOf, gatedOf } from './counter-torture-batches.ts'
 
 // One process of a torture run, there to be killed: it appends, or it rolls up.
 const [role, number, startMs, url = ''] = process.argv.slice(2)
@@ -27,7 +27,8 @@ async function appendForever(db: Pool, appender: number): Promise<never> {
           appender,
           batch,
         ])
-        await appendDeltas(tx, batchOf(Number(startMs), appender, batch), new Date())
+        const place = [Number(startMs), appender, batch] as const
+        await appendDeltas(tx, [...batchOf(...place), ...gatedOf(...place)], new Date())
       })
       await wait(10)
     } catch {
