@@ -44,32 +44,29 @@ function split(found: Buffer): FoundCounter[] {
   return counters
 }
 
-/** Writes rows, in the order of their keys, in statements of a thousand. */
+/**
+ * Writes rows, in the order of their keys, in statements of a thousand. Full ones are prepared once
+ * a connection: parsing and planning was a fifth of the server's work.
+ */
 export async function upsertCounters(tx: Db, rows: readonly CounterRow[]): Promise<void> {
   const statements: Promise<unknown>[] = []
   for (let at = 0; at < rows.length; at += ROWS_PER_STATEMENT) {
     const batch = rows.slice(at, at + ROWS_PER_STATEMENT)
+    const params = batch.flatMap(({ key, generation, content }) => [key, generation, content])
     statements.push(
-      tx.query(
-        `insert into counters (shingle, generation, content) values ${places(batch.length)}
-         on conflict (shingle, generation) do update set content = excluded.content`,
-        batch.flatMap(({ key, generation, content }) => [key, generation, content]),
-      ),
+      batch.length === ROWS_PER_STATEMENT
+        ? tx.query({ name: 'upsert-counters', text: fullUpsert, values: params })
+        : tx.query(upsertOf(batch.length), params),
     )
   }
   await Promise.all(statements)
 }
 
-/** `($1,$2,$3),…`; the text for a full statement is made once. */
-function places(count: number): string {
-  if (count !== ROWS_PER_STATEMENT) return placesOf(count)
-  full ??= placesOf(ROWS_PER_STATEMENT)
-  return full
-}
-
-let full: string | undefined
-
-function placesOf(count: number): string {
+function upsertOf(count: number): string {
   const row = (index: number) => `($${index * 3 + 1},$${index * 3 + 2},$${index * 3 + 3})`
-  return Array.from({ length: count }, (_, index) => row(index)).join(',')
+  const rows = Array.from({ length: count }, (_, index) => row(index)).join(',')
+  return `insert into counters (shingle, generation, content) values ${rows}
+    on conflict (shingle, generation) do update set content = excluded.content`
 }
+
+const fullUpsert = upsertOf(ROWS_PER_STATEMENT)
