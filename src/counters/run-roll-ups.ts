@@ -22,8 +22,8 @@ const NO_PARTITION = '23514'
 
 /**
  * Rolls up whatever waits, the shard that waits longest first, until closed. Any number of them
- * may run anywhere: each shard is rolled up by one at a time. The more waits, the more is summed at once,
- * so that under load a roll-up becomes rarer and cheaper rather than slower. What fails (the
+ * may run anywhere: each shard is rolled up by one at a time. The more waits, the more is summed at
+ * once, so that under load a roll-up becomes rarer and cheaper rather than slower. What fails (the
  * database is away, or chose a victim among transactions) is still there the next time.
  */
 export function runRollUps({ pool, clock, log }: Needs): RollUps {

@@ -79,7 +79,7 @@ test('two processes that take turns see what the other saw', async () => {
   expect(await see(7, second)).toBe(4n)
 })
 
-test('a version that passes without a roll-up makes what is remembered stale, not wrong', async () => {
+test('a version without a roll-up makes what is remembered stale, not wrong', async () => {
   const gates = createGates(3)
   expect(await see(7, gates)).toBeUndefined()
   await inTransaction(database.pool, (tx) => claimShard(tx, 0))
@@ -105,15 +105,13 @@ test('the whole filter is written anew before its notes outgrow it, and holds th
   const gates = createGates(2)
   const keys = Array.from({ length: 40_000 }, (_, index) => index * 7_919)
   for (let from = 0; from < keys.length; from += 10_000) {
-    const batch = keys
-      .slice(from, from + 10_000)
-      .map((shingle): Increment => ({
-        prefix: 'checks',
-        shingle: BigInt(shingle),
-        spam: 1,
-        gated: true,
-        at: now,
-      }))
+    const batch = keys.slice(from, from + 10_000).map((shingle): Increment => ({
+      prefix: 'checks',
+      shingle: BigInt(shingle),
+      spam: 1,
+      gated: true,
+      at: now,
+    }))
     await appendDeltas(pool, batch, now)
     await rollUp(pool, 0, now, gates)
   }

@@ -58,7 +58,7 @@ test('a key that is counted goes on in the next generation, with all it had', as
   )
 })
 
-test('a key that nobody counts is known for two weeks, and then goes with its generation', async () => {
+test('an untouched key is known for two weeks, then goes with its generation', async () => {
   await count(1n, after(-1))
   expect(await spamOf(1n, after(12))).toBe(1)
   expect(await spamOf(1n, after(13))).toBeUndefined()
@@ -102,7 +102,7 @@ test('dropping does not wait for who still reads, nor make anybody wait', async 
   expect(await dropCounterPartitions(pool, after(15))).toContain(`counters_${generationBefore()}`)
 })
 
-test('partitions are made ahead, by as many as come at once, and only those that lack', async () => {
+test('partitions are made ahead, by any number at once, and only where they lack', async () => {
   const { pool } = database
   const before = await partitions()
   expect(before).toHaveLength(2 * 8)

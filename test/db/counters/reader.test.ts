@@ -65,7 +65,7 @@ test('who asks while a query is under way shares the next', async () => {
   expect(asked()).toBe(2)
 })
 
-test('memory is bounded: with room for few, all are answered and the rest is asked again', async () => {
+test('with room for few keys all are answered, and the others are asked again', async () => {
   const shingles = Array.from({ length: 50 }, (_, index) => BigInt(1_000 + index))
   for (const shingle of shingles.slice(0, 3)) await count(shingle, 2)
   const { pool, asked } = counted()

@@ -35,7 +35,7 @@ const increment: fc.Arbitrary<Increment> = fc.record({
     .map((ms) => new Date(now.getTime() + ms)),
 })
 
-test('whatever is appended, in any batches, the stored state is that of a plain model', async () => {
+test('whatever is appended, in any batches, the state is that of a plain model', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.array(increment, { maxLength: 40 }), { maxLength: 6 }),
