@@ -26,7 +26,9 @@ export async function benchCurve(stage: Stage, bucketsMax: number): Promise<void
   await clearCounters(pool)
   const table: string[][] = []
   let keys = 0
-  for (let buckets = 1_000_000; buckets <= bucketsMax; buckets *= 10 ** 0.5) {
+  for (let step = 0; ; step++) {
+    const buckets = Math.round(1_000_000 * 10 ** (step / 2))
+    if (buckets > bucketsMax) break
     const now = new Date()
     const rollUps = stage.startRollUps()
     const target = Math.round(buckets / BUCKETS_A_KEY)

@@ -1,3 +1,5 @@
+import { generationOf } from '../db/counter-partitions.ts'
+
 /** The short period. */
 export const SLOT_MS = 600_000
 /** Ten-minute slots of one day. */
@@ -31,6 +33,17 @@ export function oldestSlotKept(slot: number): number {
 export function oldestDayKept(slot: number): number {
   return dayOf(slot) - DAYS_LIVE - DAYS_GRACE
 }
+
+/**
+ * The generations that may hold a key when it is `slot` now: the present one and the one before,
+ * and near its end the next, where whoever has a clock ahead writes already.
+ */
+export function generationsAt(slot: number): readonly [oldest: number, newest: number] {
+  return [generationOf(dayOf(slot)) - 1, generationOf(dayOf(slot) + CLOCK_DAYS)]
+}
+
+/** Clocks may be apart by so much. */
+const CLOCK_DAYS = 1
 
 /**
  * The slot under which something is counted. A clock that is ahead by up to a day is believed; one

@@ -1,14 +1,16 @@
-import { generationOf } from '../db/counter-partitions.ts'
 import { findCounters } from '../db/counters.ts'
 import type { Db } from '../db/pool.ts'
 import type { Clock } from '../world.ts'
 import { halvesOf, type Prefix } from './increment.ts'
-import { dayOf, slotOf } from './period.ts'
+import { generationsAt, slotOf } from './period.ts'
 import { seriesOf, windowsOf, type WindowsByPrefix } from './windows.ts'
 
 /** Answers what is known of shingles. */
 export type CounterReader = {
-  /** All windows of all prefixes, in the order of the shingles; `{}` where nothing is known. */
+  /**
+   * All windows of all prefixes, in the order of the shingles; `{}` where nothing is known. They
+   * are shared with whoever asks next: to be read only.
+   */
   readWindows: (shingles: readonly bigint[]) => Promise<WindowsByPrefix[]>
   /** The buckets of one shingle, for drawing. */
   readSeries: (shingle: bigint, prefix: Prefix) => Promise<ReturnType<typeof seriesOf>>
@@ -17,13 +19,13 @@ export type CounterReader = {
 /** How much is remembered, and for how long it may be told again. */
 export type ReaderOptions = { keysMax: number; freshMs: number }
 
-type Remembered = { content: Buffer; readAt: number }
-
-/** Packed histories by key. */
-type Contents = ReadonlyMap<bigint, Buffer>
+/** A packed history; once somebody asked, the windows that were summed in one slot. */
+type Known = { content: Buffer; readAt: number; windows: WindowsByPrefix; summedAt: number }
+type KnownByKey = ReadonlyMap<bigint, Known>
 
 /** A history without a bucket. */
 const NOTHING = Buffer.from([0, 0, 0, 0])
+const nothing: Known = { content: NOTHING, readAt: 0, windows: {}, summedAt: 0 }
 
 /**
  * A reader with a memory. While one query is under way, the keys of all who ask meanwhile gather
@@ -34,10 +36,10 @@ export function createCounterReader(
   options: ReaderOptions,
 ): CounterReader {
   const memory = createMemory(options.keysMax)
-  let gathering: { keys: Set<bigint>; done: Promise<Contents> } | undefined
+  let gathering: { keys: Set<bigint>; done: Promise<KnownByKey> } | undefined
   let last: Promise<unknown> = Promise.resolve()
 
-  const learn = (missing: readonly bigint[]): Promise<Contents> => {
+  const learn = (missing: readonly bigint[]): Promise<KnownByKey> => {
     if (!gathering) {
       const keys = new Set<bigint>()
       const done = last.then(() => {
@@ -51,49 +53,57 @@ export function createCounterReader(
     return gathering.done
   }
 
-  const readKeys = async (keys: ReadonlySet<bigint>): Promise<Contents> => {
-    const now = clock()
-    const contents = await findContents(pool, [...keys], slotOf(now))
-    for (const [key, content] of contents) memory.set(key, { content, readAt: now.getTime() })
-    return contents
+  const readKeys = async (keys: ReadonlySet<bigint>): Promise<KnownByKey> => {
+    const known = await findKnown(pool, [...keys], clock())
+    for (const [key, one] of known) memory.set(key, one)
+    return known
   }
 
-  const contentsOf = async (shingles: readonly bigint[]): Promise<Buffer[]> => {
+  const knownOf = async (shingles: readonly bigint[]): Promise<Known[]> => {
     const oldest = clock().getTime() - options.freshMs
     const known = shingles.map((key) => fresh(memory.get(key), oldest))
     const missing = shingles.filter((_, index) => !known[index])
     const learned = missing.length > 0 ? await learn(missing) : undefined
-    return shingles.map((key, index) => known[index] ?? learned?.get(key) ?? NOTHING)
+    return shingles.map((key, index) => known[index] ?? learned?.get(key) ?? nothing)
   }
 
   return {
     async readWindows(shingles) {
-      const contents = await contentsOf(shingles)
+      const known = await knownOf(shingles)
       const now = slotOf(clock())
-      return contents.map((content) => (content === NOTHING ? {} : windowsOf(content, now)))
+      return known.map((one) => sum(one, now))
     },
     async readSeries(shingle, prefix) {
-      const [content] = await contentsOf([shingle])
-      return seriesOf(content ?? NOTHING, prefix, slotOf(clock()))
+      const [known] = await knownOf([shingle])
+      return seriesOf(known?.content ?? NOTHING, prefix, slotOf(clock()))
     },
   }
 }
 
-function fresh(one: Remembered | undefined, oldest: number): Buffer | undefined {
-  return one && one.readAt >= oldest ? one.content : undefined
+function fresh(one: Known | undefined, oldest: number): Known | undefined {
+  return one && one.readAt >= oldest ? one : undefined
+}
+
+function sum(one: Known, now: number): WindowsByPrefix {
+  if (one.summedAt !== now) {
+    one.windows = one.content === NOTHING ? {} : windowsOf(one.content, now)
+    one.summedAt = now
+  }
+  return one.windows
 }
 
 /** The newest row of each key, or nothing for those that have none. */
-async function findContents(db: Db, keys: readonly bigint[], now: number): Promise<Contents> {
-  const generation = generationOf(dayOf(now))
-  const rows = await findCounters(db, packKeys(keys), [generation - 1, generation + 1])
+async function findKnown(db: Db, keys: readonly bigint[], now: Date): Promise<KnownByKey> {
+  const rows = await findCounters(db, packKeys(keys), generationsAt(slotOf(now)))
   rows.sort((a, b) => a.generation - b.generation)
-  const contents = new Map(keys.map((key) => [key, NOTHING]))
+  const readAt = now.getTime()
+  const known = new Map(keys.map((key) => [key, { ...nothing, readAt }]))
   for (const { hi, lo, content } of rows) {
     // A copy: the answer of the database is one piece, and would stay for its last key.
-    contents.set((BigInt(hi) << 32n) | BigInt(lo), Buffer.from(content))
+    const one = known.get((BigInt(hi) << 32n) | BigInt(lo))
+    if (one) one.content = Buffer.from(content)
   }
-  return contents
+  return known
 }
 
 function packKeys(keys: readonly bigint[]): Buffer {
@@ -110,9 +120,9 @@ function packKeys(keys: readonly bigint[]): Buffer {
  * is full. A key that is asked for moves to the newer; so those asked for often stay.
  */
 function createMemory(keysMax: number) {
-  let newer = new Map<bigint, Remembered>()
-  let older = new Map<bigint, Remembered>()
-  const set = (key: bigint, value: Remembered) => {
+  let newer = new Map<bigint, Known>()
+  let older = new Map<bigint, Known>()
+  const set = (key: bigint, value: Known) => {
     newer.set(key, value)
     if (newer.size < keysMax / 2) return
     older = newer
@@ -120,7 +130,7 @@ function createMemory(keysMax: number) {
   }
   return {
     set,
-    get(key: bigint): Remembered | undefined {
+    get(key: bigint): Known | undefined {
       const found = newer.get(key)
       if (found) return found
       const before = older.get(key)

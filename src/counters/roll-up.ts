@@ -7,7 +7,7 @@ import { type Db, inTransaction, type Pool } from '../db/pool.ts'
 import { clearHistory, emptyHistory, packHistory, readHistory } from './history.ts'
 import type { Gate, Gates } from './gate.ts'
 import { creditLast, mergeDeltas, timesAtGate } from './merge.ts'
-import { dayOf, slotOf } from './period.ts'
+import { dayOf, generationsAt, slotOf } from './period.ts'
 import { type SortedDeltas, sortDeltas } from './sorted-deltas.ts'
 import { weighSpilled } from './spilled-members.ts'
 
@@ -130,9 +130,8 @@ type FoundRow = { generation: number; content: Buffer } | undefined
 
 /** The newest row of each key of a stretch, in their order. */
 async function findRows(tx: Db, { keys }: Stretch, now: number): Promise<FoundRow[]> {
-  const generation = generationOf(dayOf(now))
   const rows = Array.from<FoundRow>({ length: keys.length / 8 })
-  const found = await findCounters(tx, keys, [generation - 1, generation + 1])
+  const found = await findCounters(tx, keys, generationsAt(now))
   for (const { hi, lo, ...row } of found) {
     const index = placeOf(keys, hi, lo)
     if ((rows[index]?.generation ?? -1) < row.generation) rows[index] = row

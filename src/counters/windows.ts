@@ -8,7 +8,9 @@ import type { Series } from './series.ts'
  * Counts of one window; beyond 2^53 the nearest number. `unique` is exact in one bucket; in a
  * window of several it is their sum, so that who came in two of them counts twice.
  */
-export type Counts = Record<(typeof kinds)[number], number>
+export type Counts = Readonly<Sums>
+
+type Sums = Record<(typeof kinds)[number], number>
 
 /** The windows in which counts are summed. */
 export const windowNames = ['tenMinutes', 'hour', 'day', 'today', 'twoWeeks'] as const
@@ -17,13 +19,13 @@ export const windowNames = ['tenMinutes', 'hour', 'day', 'today', 'twoWeeks'] as
  * What is known of a key under one prefix. The bucket that a window's edge cuts is counted whole,
  * so a window is at most one bucket too long, and what a fast clock dated ahead counts as now.
  */
-export type Windows = Record<(typeof windowNames)[number], Counts>
+export type Windows = Readonly<Record<(typeof windowNames)[number], Counts>>
 
 /** One bucket of a series for drawing: when it begins, and its counts. */
 export type Point = { startsAt: Date } & Counts
 
 /** Windows of each prefix that has anything live. */
-export type WindowsByPrefix = Partial<Record<Prefix, Windows>>
+export type WindowsByPrefix = Readonly<Partial<Record<Prefix, Windows>>>
 
 const TEN_MINUTES = 1
 const HOUR = 6
@@ -32,7 +34,7 @@ const history = emptyHistory()
 /** Sums the windows of a packed history when it is the slot `now`. */
 export function windowsOf(content: Buffer, now: number): WindowsByPrefix {
   readHistory(content, history)
-  const result: WindowsByPrefix = {}
+  const result: Partial<Record<Prefix, Record<keyof Windows, Sums>>> = {}
   const today = dayOf(now)
   eachBucket(history.slots, (period, prefix, at, counts) => {
     if (period < now - SLOTS_LIVE) return
@@ -82,7 +84,7 @@ function eachBucket(
   }
 }
 
-function addCounts(sums: Counts, counts: Series['counts'], at: number): Counts {
+function addCounts(sums: Sums, counts: Series['counts'], at: number): Sums {
   sums.ham += Number(counts[at])
   sums.spam += Number(counts[at + 1])
   sums.complaint += Number(counts[at + 2])
@@ -91,11 +93,11 @@ function addCounts(sums: Counts, counts: Series['counts'], at: number): Counts {
   return sums
 }
 
-function noCounts(): Counts {
+function noCounts(): Sums {
   return { ham: 0, spam: 0, complaint: 0, redeemed: 0, unique: 0 }
 }
 
-function emptyWindows(): Windows {
+function emptyWindows(): Record<keyof Windows, Sums> {
   return {
     tenMinutes: noCounts(),
     hour: noCounts(),

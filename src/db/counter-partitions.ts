@@ -76,7 +76,7 @@ async function createPartition(
     await db.query(
       `create table if not exists ${name} partition of ${table}
        for values from (${from}) to (${to})
-       with (fillfactor = 85, toast_tuple_target = 8160, autovacuum_vacuum_scale_factor = 0.1)`,
+       with (fillfactor = 90, toast_tuple_target = 8160, autovacuum_vacuum_scale_factor = 0.1)`,
     )
   } catch (error) {
     // "if not exists" looks before it waits: another process made it in the same moment.

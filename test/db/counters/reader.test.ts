@@ -54,6 +54,16 @@ test('what is fresh is told from memory, and what is not is asked again', async 
   expect(asked()).toBe(2)
 })
 
+test('what is remembered is summed anew when time has gone on', async () => {
+  await count(12n, 1)
+  const reader = createCounterReader({ pool: database.pool, clock }, { keysMax: 9, freshMs: 1e9 })
+  const spam = async () => (await reader.readWindows([12n]))[0]?.reports
+  expect((await spam())?.tenMinutes.spam).toBe(1)
+  now = new Date(now.getTime() + 1_800_000)
+  expect((await spam())?.tenMinutes.spam).toBe(0)
+  expect((await spam())?.hour.spam).toBe(1)
+})
+
 test('who asks while a query is under way shares the next', async () => {
   const { pool, asked } = counted()
   const reader = createCounterReader({ pool, clock }, { keysMax: 1_000, freshMs: 1_000 })
