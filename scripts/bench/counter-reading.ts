@@ -8,12 +8,14 @@ import { percentiles, printTable } from './corpus.ts'
 import { appendAll } from './counter-storage.ts'
 import {
   clearCounters,
+  coresOf,
   keyOf,
   shingleOf,
   type Stage,
   storedBytes,
   uniform,
   untilRolledUp,
+  withCpu,
 } from './counter-stage.ts'
 
 const KEYS = 1_000_000
@@ -39,16 +41,25 @@ export async function benchReading(stage: Stage, seconds: number): Promise<void>
     ['memory of a tenth', KEYS / 10, KEYS],
     ['memory of all', 4 * KEYS, KEYS / 4],
   ] as const) {
-    const { perSecond, times } = await drive(stage, { keysMax, keys }, seconds)
+    const { result, ...cpu } = await withCpu(stage, rollUps.pid, () =>
+      drive(stage, { keysMax, keys }, seconds),
+    )
+    const { perSecond, times } = result
     const { p50, p99 } = percentiles(times)
-    table.push([name, perSecond.toFixed(0), `${p50.toFixed(1)} / ${p99.toFixed(1)} ms`])
+    table.push([
+      name,
+      perSecond.toFixed(0),
+      `${p50.toFixed(1)} / ${p99.toFixed(1)} ms`,
+      coresOf(cpu),
+    ])
   }
   await untilRolledUp(pool)
   await rollUps.stop()
   console.log(
     `\nIncrement and read ${SHINGLES} shingles; ${KEYS} keys, ${megabytes(bytes)} on disk`,
   )
-  printTable(['', 'messages a second', `p50 / p99 of ${AT_ONCE} at once`], table)
+  const heads = 'cores: source and reader / roll-up / db'
+  printTable(['', 'messages a second', `p50 / p99 of ${AT_ONCE} at once`, heads], table)
 }
 
 async function drive(

@@ -98,6 +98,12 @@ export async function withCpu<T>(stage: Stage, pid: number, work: () => Promise<
   }
 }
 
+/** How many cores were busy: of this process, of the other, of the server. */
+export function coresOf(spent: Omit<Awaited<ReturnType<typeof withCpu>>, 'result'>): string {
+  const { ownCpu, otherCpu, serverCpu, seconds } = spent
+  return [ownCpu, otherCpu, serverCpu].map((cpu) => (cpu / seconds).toFixed(2)).join(' / ')
+}
+
 /** A key that stands for a number: both halves as if hashed. */
 export function keyOf(number: number): { hi: number; lo: number } {
   return { hi: scramble(number), lo: scramble(number ^ 0x5bd1e995) }

@@ -13,6 +13,7 @@ import { benchStorage } from './counter-storage.ts'
 import {
   backlogBytes,
   clearCounters,
+  coresOf,
   keyOf,
   openStage,
   shingleOf,
@@ -113,7 +114,7 @@ async function benchChecks(stage: Stage, seconds: number, keys: number, redis?: 
       ['ratio to Redis, everysec', redis ? (counted / driven / redis).toFixed(2) : 'not measured'],
       ['greatest backlog', `${(backlogMax / 1e6).toFixed(0)} MB`],
       ['lag at the end', `${(whole.seconds - driven).toFixed(1)} s`],
-      ['cores: source and buffer / roll-up / database', cores(whole)],
+      ['cores: source and buffer / roll-up / database', coresOf(whole)],
     ],
   )
 }
@@ -150,7 +151,7 @@ async function benchReports(stage: Stage, seconds: number, keys: number) {
     await rollUps.stop()
     const lag = `${(whole.seconds - whole.result).toFixed(1)} s`
     const rates = [perSecond(deltas, whole.result), perSecond(deltas, whole.seconds)]
-    table.push([name, ...rates, lag, cores(whole)])
+    table.push([name, ...rates, lag, coresOf(whole)])
   }
   console.log(`\n${SHINGLES} deltas a report, a quarter with a unique, ${keys} keys, ${seconds} s`)
   const cpu = 'cores: source / roll-up / db'
@@ -174,8 +175,4 @@ function reportBatch(spread: () => number, at: Date): Increment[] {
 
 function perSecond(count: number, seconds: number): string {
   return Math.round(count / seconds).toLocaleString('en')
-}
-
-function cores({ ownCpu, otherCpu, serverCpu, seconds }: Awaited<ReturnType<typeof withCpu>>) {
-  return [ownCpu, otherCpu, serverCpu].map((cpu) => (cpu / seconds).toFixed(2)).join(' / ')
 }

@@ -27,9 +27,12 @@ type KnownByKey = ReadonlyMap<bigint, Known>
 const NOTHING = Buffer.from([0, 0, 0, 0])
 const nothing: Known = { content: NOTHING, readAt: 0, windows: {}, summedAt: 0 }
 
+/** One is worked on by the database while the answer of the other is read here. */
+const QUERIES_AT_ONCE = 2
+
 /**
- * A reader with a memory. While one query is under way, the keys of all who ask meanwhile gather
- * for the next.
+ * A reader with a memory. While queries are under way, the keys of all who ask meanwhile gather for
+ * the next.
  */
 export function createCounterReader(
   { pool, clock }: { pool: Db; clock: Clock },
@@ -37,16 +40,18 @@ export function createCounterReader(
 ): CounterReader {
   const memory = createMemory(options.keysMax)
   let gathering: { keys: Set<bigint>; done: Promise<KnownByKey> } | undefined
-  let last: Promise<unknown> = Promise.resolve()
+  const lanes: Promise<unknown>[] = Array.from({ length: QUERIES_AT_ONCE }, () => Promise.resolve())
 
   const learn = (missing: readonly bigint[]): Promise<KnownByKey> => {
     if (!gathering) {
       const keys = new Set<bigint>()
-      const done = last.then(() => {
+      const free = Promise.race(lanes.map((lane, index) => lane.then(() => index)))
+      const done = free.then((lane) => {
         gathering = undefined
-        return readKeys(keys)
+        const reading = readKeys(keys)
+        lanes[lane] = reading.catch(() => undefined)
+        return reading
       })
-      last = done.catch(() => undefined)
       gathering = { keys, done }
     }
     for (const key of missing) gathering.keys.add(key)

@@ -4,6 +4,7 @@ import { createCounterReader } from '../../../src/counters/reader.ts'
 import type { Db } from '../../../src/db/pool.ts'
 import { rollUpAll } from '../../support/counter-rows.ts'
 import { freshDatabase, type TestDatabase } from '../../support/database.ts'
+import { until } from '../../support/process.ts'
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -64,15 +65,23 @@ test('what is remembered is summed anew when time has gone on', async () => {
   expect((await spam())?.hour.spam).toBe(1)
 })
 
-test('who asks while a query is under way shares the next', async () => {
-  const { pool, asked } = counted()
+test('who asks while two queries are under way shares the next', async () => {
+  const held: (() => void)[] = []
+  const query = (...args: Parameters<Db['query']>) =>
+    new Promise((resolve) => held.push(() => resolve(database.pool.query(...args))))
+  const pool = { query } as unknown as Db
   const reader = createCounterReader({ pool, clock }, { keysMax: 1_000, freshMs: 1_000 })
-  const first = reader.readWindows([100n])
-  await Promise.resolve()
-  await Promise.resolve()
+  const asking = [100n, 101n].map(async (shingle, index) => {
+    if (index > 0) await until('a query', () => (held.length === index ? true : undefined))
+    return reader.readWindows([shingle])
+  })
+  await until('both queries', () => (held.length === 2 ? true : undefined))
   const others = Array.from({ length: 20 }, (_, index) => reader.readWindows([BigInt(200 + index)]))
-  await Promise.all([first, ...others])
-  expect(asked()).toBe(2)
+  for (const release of held.splice(0)) release()
+  await until('one more query', () => (held.length === 1 ? true : undefined))
+  for (const release of held) release()
+  expect(await Promise.all([...asking, ...others])).toHaveLength(22)
+  expect(held).toHaveLength(1)
 })
 
 test('with room for few keys all are answered, and the others are asked again', async () => {
