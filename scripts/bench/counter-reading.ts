@@ -1,6 +1,6 @@
 import { appendBlocks } from '../../src/counters/append-deltas.ts'
 import { createCheckBuffer } from '../../src/counters/check-buffer.ts'
-import { headOf } from '../../src/counters/delta-packing.ts'
+import { headOf } from '../../src/counters/packed/delta-packing.ts'
 import type { Increment } from '../../src/counters/increment.ts'
 import { createCounterReader } from '../../src/counters/reader.ts'
 import { systemClock } from '../../src/world.ts'

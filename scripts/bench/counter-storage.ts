@@ -1,5 +1,5 @@
 import { appendDeltas } from '../../src/counters/append-deltas.ts'
-import { emptyHistory, readHistory } from '../../src/counters/history.ts'
+import { emptyHistory, readHistory } from '../../src/counters/packed/history.ts'
 import type { Increment } from '../../src/counters/increment.ts'
 import type { Pool } from '../../src/db/pool.ts'
 import {

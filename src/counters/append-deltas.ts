@@ -1,7 +1,7 @@
 import { insertDeltas } from '../db/counter-deltas.ts'
 import type { Db } from '../db/pool.ts'
 import { uuidv7 } from '../world.ts'
-import { type DeltaBlock, packIncrements } from './delta-packing.ts'
+import { type DeltaBlock, packIncrements } from './packed/delta-packing.ts'
 import type { Increment } from './increment.ts'
 
 /**

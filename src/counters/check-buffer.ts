@@ -1,5 +1,5 @@
 import type { Clock } from '../world.ts'
-import type { DeltaBlock } from './delta-packing.ts'
+import type { DeltaBlock } from './packed/delta-packing.ts'
 import { createTally } from './tally.ts'
 import { slotOf } from './period.ts'
 

@@ -1,4 +1,4 @@
-import { type Cursor, readSmall, writeVarint } from './cursor.ts'
+import { type Cursor, readSmall, writeVarint } from './packed/cursor.ts'
 import { SLOTS_PER_DAY } from './period.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { insertGateState, listGateStates } from '../db/counter-gates.ts'
 import type { Db } from '../db/pool.ts'
-import { type Cursor, ensureRoom, readSmall, writeVarint } from './cursor.ts'
-import { readHalf } from './delta-packing.ts'
+import { type Cursor, ensureRoom, readSmall, writeVarint } from './packed/cursor.ts'
+import { readHalf } from './packed/delta-packing.ts'
 import {
   emptyFilter,
   falsePositiveRate,

@@ -1,10 +1,10 @@
-import { type Count, add, REDEEMED, UNIQUE } from './count.ts'
-import type { Cursor } from './cursor.ts'
-import { HAS_UNIQUE, prefixOf, readEntry, readHalf } from './delta-packing.ts'
-import type { History, MemberSet } from './history.ts'
-import { EXPIRED, isGone, type Member, readMembers, weigh } from './members.ts'
+import { type Count, add, REDEEMED, UNIQUE } from './packed/count.ts'
+import type { Cursor } from './packed/cursor.ts'
+import { HAS_UNIQUE, prefixOf, readEntry, readHalf } from './packed/delta-packing.ts'
+import type { History, MemberSet } from './packed/history.ts'
+import { EXPIRED, isGone, type Member, readMembers, weigh } from './packed/members.ts'
 import { countedSlot, dayOf, oldestDayKept, oldestSlotKept, SLOTS_PER_DAY } from './period.ts'
-import { addCount } from './series.ts'
+import { addCount } from './packed/series.ts'
 import type { SortedDeltas } from './sorted-deltas.ts'
 
 /** Members a set may have in the row of its key; with more it is spilled. */

@@ -1,4 +1,4 @@
-import { scanBlock } from './delta-packing.ts'
+import { scanBlock } from './packed/delta-packing.ts'
 
 /** Increments in the order of their keys, left where they stand in their blocks. */
 export type SortedDeltas = {

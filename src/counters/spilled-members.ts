@@ -1,8 +1,8 @@
 import { findMemberChunks, type MemberChunk, type MemberSetId } from '../db/counter-members.ts'
 import type { Db } from '../db/pool.ts'
-import type { Cursor } from './cursor.ts'
-import type { History } from './history.ts'
-import { isGone, type Member, readMembers, writeMembers } from './members.ts'
+import type { Cursor } from './packed/cursor.ts'
+import type { History } from './packed/history.ts'
+import { isGone, type Member, readMembers, writeMembers } from './packed/members.ts'
 import { oldestSlotOf, type Spill, weighMember } from './merge.ts'
 
 /** Members of a chunk, on average; one more member costs rewriting so many. */

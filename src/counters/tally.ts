@@ -1,4 +1,4 @@
-import { createDeltaWriter, type DeltaBlock, HAS_UNIQUE } from './delta-packing.ts'
+import { createDeltaWriter, type DeltaBlock, HAS_UNIQUE } from './packed/delta-packing.ts'
 
 /** Sums by key, kind, prefix and unique, in one block of memory that never grows. */
 export type Tally = {

@@ -1,8 +1,8 @@
-import { kinds } from './count.ts'
-import { emptyHistory, readHistory } from './history.ts'
+import { kinds } from './packed/count.ts'
+import { emptyHistory, readHistory } from './packed/history.ts'
 import { type Prefix, prefixes } from './increment.ts'
 import { dayOf, DAYS_LIVE, SLOT_MS, SLOTS_LIVE, SLOTS_PER_DAY } from './period.ts'
-import type { Series } from './series.ts'
+import type { Series } from './packed/series.ts'
 
 /**
  * Counts of one window; beyond 2^53 the nearest number. `unique` is exact in one bucket; in a

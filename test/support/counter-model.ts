@@ -1,6 +1,6 @@
-import { type History, emptyHistory, readHistory } from '../../src/counters/history.ts'
+import { type History, emptyHistory, readHistory } from '../../src/counters/packed/history.ts'
 import { halvesOf, type Increment, prefixes } from '../../src/counters/increment.ts'
-import { readMembers } from '../../src/counters/members.ts'
+import { readMembers } from '../../src/counters/packed/members.ts'
 import {
   countedSlot,
   dayOf,

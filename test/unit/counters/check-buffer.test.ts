@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createCheckBuffer, FLUSH_MS } from '../../../src/counters/check-buffer.ts'
-import { type DeltaBlock, headOf, readEntry } from '../../../src/counters/delta-packing.ts'
-import { readHalf } from '../../../src/counters/delta-packing.ts'
+import { type DeltaBlock, headOf, readEntry } from '../../../src/counters/packed/delta-packing.ts'
+import { readHalf } from '../../../src/counters/packed/delta-packing.ts'
 import { sortDeltas } from '../../../src/counters/sorted-deltas.ts'
 import { createTally } from '../../../src/counters/tally.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { clearHistory, emptyHistory, packHistory } from '../../../src/counters/history.ts'
+import { clearHistory, emptyHistory, packHistory } from '../../../src/counters/packed/history.ts'
 import { dayOf, SLOT_MS, slotOf } from '../../../src/counters/period.ts'
-import { addCount } from '../../../src/counters/series.ts'
+import { addCount } from '../../../src/counters/packed/series.ts'
 import { seriesOf, windowNames, windowsOf } from '../../../src/counters/windows.ts'
 
 const now = slotOf(new Date('2026-11-20T12:34:56Z'))

@@ -1,6 +1,6 @@
 import { type Cursor, ensureRoom, readSmall, writeVarint } from './cursor.ts'
 import { type Member, writeMembers } from './members.ts'
-import { dayOf, oldestDayKept, oldestSlotKept, SLOTS_PER_DAY } from './period.ts'
+import { dayOf, oldestDayKept, oldestSlotKept, SLOTS_PER_DAY } from '../period.ts'
 import { prune, readSeries, type Series, writeSeries } from './series.ts'
 
 /**

@@ -1,8 +1,8 @@
 import { type Count } from './count.ts'
 import { type Cursor, ensureRoom, readSmall, readVarint, unzigzag, writeVarint } from './cursor.ts'
 import { zigzag } from './cursor.ts'
-import { type Increment, halvesOf, prefixes, shardOf } from './increment.ts'
-import { slotOf } from './period.ts'
+import { type Increment, halvesOf, prefixes, shardOf } from '../increment.ts'
+import { slotOf } from '../period.ts'
 
 /**
  * Increments as they wait to be rolled up. A block is twice its base slot as a varint (one more if

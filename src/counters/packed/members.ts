@@ -2,7 +2,7 @@ import { type Count, add } from './count.ts'
 import { type Cursor, ensureRoom, readSmall, readVarint, unzigzag } from './cursor.ts'
 import { writeVarint, zigzag } from './cursor.ts'
 import { readHalf } from './delta-packing.ts'
-import { SLOTS_PER_DAY } from './period.ts'
+import { SLOTS_PER_DAY } from '../period.ts'
 
 /**
  * One who was seen with a key on a day, and what each ten-minute slot of the day had from it. It
