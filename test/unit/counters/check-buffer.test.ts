@@ -1,7 +1,12 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createCheckBuffer, FLUSH_MS } from '../../../src/counters/check-buffer.ts'
-import { type DeltaBlock, headOf, readEntry } from '../../../src/counters/packed/delta-packing.ts'
+import {
+  type DeltaBlock,
+  GATED,
+  headOf,
+  readEntry,
+} from '../../../src/counters/packed/delta-packing.ts'
 import { readHalf } from '../../../src/counters/packed/delta-packing.ts'
 import { sortDeltas } from '../../../src/counters/sorted-deltas.ts'
 import { createTally } from '../../../src/counters/tally.ts'
@@ -17,13 +22,13 @@ const spam = headOf(2, 1, 0)
 function sumsOf(blocks: readonly DeltaBlock[]): Map<string, number> {
   const sums = new Map<string, number>()
   for (const { content } of blocks) {
-    const { hi, lo, at, bytes, order } = sortDeltas([content])
+    const { hi, lo, at, bytes, gated, order } = sortDeltas([content])
     for (const index of order) {
       const cursor = { bytes, at: at[index] ?? 0 }
       const amounts: (number | bigint)[] = []
       const head = readEntry(cursor, amounts)
       const unique = head & 64 ? `${readHalf(cursor)}:${readHalf(cursor)}` : '-'
-      const name = `${hi[index]}:${lo[index]} ${head & 63} ${unique}`
+      const name = `${hi[index]}:${lo[index]} ${(head & 63) | (gated[index] ? GATED : 0)} ${unique}`
       sums.set(name, (sums.get(name) ?? 0) + Number(amounts.find((one) => one !== 0)))
     }
   }
@@ -35,7 +40,7 @@ test('sums are those of a plain map, whatever is added', () => {
   const hash = fc.record({ hi: half, lo: half })
   const addition = fc.tuple(
     hash,
-    fc.constantFrom(headOf(1, 0, 0), headOf(2, 1, 0), headOf(10, 2, 0)),
+    fc.constantFrom(headOf(1, 0, 0), headOf(2, 1, 0), headOf(10, 2, 0), headOf(2, 1, 0) | GATED),
     fc.integer({ min: 1, max: 1_000 }),
     fc.option(hash, { nil: undefined }),
   )
