@@ -60,7 +60,7 @@ create index analyses_subject_idx on analyses USING gin (subject_words);
 create table audit_log (
   id uuid not null,
   at timestamp with time zone not null,
-  reporter_id uuid not null,
+  reporter_id uuid,
   action text not null,
   detail text not null,
   constraint audit_log_pkey PRIMARY KEY (id)
@@ -72,8 +72,15 @@ create table consumers (
   address text not null,
   state text not null,
   created_at timestamp with time zone not null,
+  health text not null default 'healthy'::text,
+  health_until timestamp with time zone,
+  soft_bounces smallint not null default 0,
+  bounces_since timestamp with time zone,
+  last_bounced_at timestamp with time zone,
   constraint consumers_pkey PRIMARY KEY (id),
   constraint consumers_address_unique UNIQUE (address),
+  constraint consumers_health_ends CHECK (((health = 'healthy'::text) = (health_until IS NULL))),
+  constraint consumers_health_known CHECK ((health = ANY (ARRAY['healthy'::text, 'failing'::text, 'dead'::text]))),
   constraint consumers_state_known CHECK ((state = ANY (ARRAY['found'::text, 'enrolled'::text, 'paused'::text])))
 );
 
@@ -191,9 +198,17 @@ create table networks (
   country text,
   abuse text,
   imported_at timestamp with time zone not null,
+  contacts text[] not null default '{}'::text[],
+  expires_at timestamp with time zone,
+  is_muted boolean not null default false,
   constraint networks_pkey PRIMARY KEY (cidr, source),
-  constraint networks_country_two_letters CHECK ((country ~ '^[A-Z]{2}$'::text))
+  constraint networks_abuse_is_first_contact CHECK ((NOT (abuse IS DISTINCT FROM contacts[1]))),
+  constraint networks_country_two_letters CHECK ((country ~ '^[A-Z]{2}$'::text)),
+  constraint networks_muted_by_hand CHECK (((NOT is_muted) OR ((source = 'manual'::text) AND (abuse IS NULL))))
 );
+create index networks_cidr_idx on networks USING spgist (cidr);
+create index networks_expiry_idx on networks (expires_at) WHERE (expires_at IS NOT NULL);
+create index networks_manual_idx on networks (cidr) WHERE (source = 'manual'::text);
 
 -- raw_messages: distributed by id
 create table raw_messages (
@@ -203,6 +218,14 @@ create table raw_messages (
   constraint raw_messages_pkey PRIMARY KEY (id),
   constraint raw_messages_encoding_known CHECK ((encoding = ANY (ARRAY['identity'::text, 'zstd'::text])))
 ) partition by RANGE (id);
+
+-- relay_lessons: distributed by reporter_id
+create table relay_lessons (
+  reporter_id uuid not null,
+  learned_at timestamp with time zone not null,
+  constraint relay_lessons_pkey PRIMARY KEY (reporter_id),
+  constraint relay_lessons_owner_fkey FOREIGN KEY (reporter_id) REFERENCES reporters(id) ON DELETE CASCADE
+);
 
 -- report_events: distributed by report_id
 create table report_events (
@@ -222,6 +245,20 @@ create table report_keys (
   constraint report_keys_pkey PRIMARY KEY (content_hash, reporter_id)
 );
 create index report_keys_report_idx on report_keys (report_id);
+
+-- reporter_relays: distributed by reporter_id
+create table reporter_relays (
+  reporter_id uuid not null,
+  cidr cidr not null,
+  how text not null,
+  name text,
+  evidence integer not null,
+  since timestamp with time zone not null,
+  constraint reporter_relays_pkey PRIMARY KEY (reporter_id, cidr),
+  constraint reporter_relays_owner_fkey FOREIGN KEY (reporter_id) REFERENCES reporters(id) ON DELETE CASCADE,
+  constraint reporter_relays_evidence_positive CHECK ((evidence >= 0)),
+  constraint reporter_relays_how_known CHECK ((how = ANY (ARRAY['set'::text, 'learned'::text, 'proposed'::text, 'refused'::text])))
+);
 
 -- reporters: reference
 create table reporters (

@@ -1,8 +1,12 @@
 const benchmarks: Record<string, () => Promise<void>> = {
   intake: async () => (await import('./bench/intake.ts')).benchIntake(),
   pipeline: async () => (await import('./bench/pipeline.ts')).benchPipeline(),
+  shingles: async () => (await import('./bench/shingles.ts')).benchShingles(),
+  authenticate: async () => (await import('./bench/authenticate.ts')).benchAuthenticate(),
+  walk: async () => (await import('./bench/walk.ts')).benchWalk(),
   memory: async () => (await import('./bench/memory.ts')).benchMemory(),
   counters: async () => (await import('./bench/counters.ts')).benchCounters(),
+  networks: async () => (await import('./bench/networks.ts')).benchNetworks(),
 }
 
 // A benchmark's own flags follow its name.

@@ -8,7 +8,7 @@ import { createPool, type Pool } from '../src/db/pool.ts'
 import { reasonOf } from '../src/errors.ts'
 import { type Instance, openSite, type Site } from './demo/instance.ts'
 import { beginStep, openScreen, paint, type Screen } from './demo/progress.ts'
-import { legend, type Story, summary, tell } from './demo/story.ts'
+import { type Story, summary, tell } from './demo/story.ts'
 
 // Starts a Signalpost that is thrown away, reports the sample messages, tells what became of each,
 // and leaves nothing behind: not when it fails, and not when it is interrupted.
@@ -41,7 +41,7 @@ async function demonstrate(show: Show): Promise<number> {
     const name = paint(show.screen, 'bold', 'Signalpost')
     out.write(`\n  ${name}: a throw-away instance, some spam, and what becomes of it\n\n`)
     const stories = await reportAll(show, await open(show, site))
-    out.write(`\n${legend(show.screen)}\n`)
+    out.write('\n')
     stories.forEach((story, index) => {
       out.write(`${tell(show.screen, story, `${index + 1}/${stories.length}`)}\n`)
     })

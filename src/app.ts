@@ -2,6 +2,7 @@ import type { Config } from './config.ts'
 import type { Pool } from './db/pool.ts'
 import type { Logger } from './log.ts'
 import type { Mailer } from './outbound/mailer.ts'
+import type { Rdap } from './outbound/rdap.ts'
 import type { Boss } from './queue/boss.ts'
 import type { Clock } from './world.ts'
 
@@ -18,4 +19,6 @@ export type App = {
 export type WorkApp = App & {
   /** Absent when no mail server is configured: then feedback reports are held. */
   mailer: Mailer | undefined
+  /** Absent when the registries are not to be asked. */
+  rdap: Rdap | undefined
 }

@@ -1,3 +1,4 @@
+import { isIP, isIPv4, isIPv6 } from 'node:net'
 import path from 'node:path'
 import { z } from 'zod'
 import { UsageError } from './errors.ts'
@@ -5,6 +6,10 @@ import { UsageError } from './errors.ts'
 const port = wholeNumber(0, 65_535)
 const count = wholeNumber(1, Number.MAX_SAFE_INTEGER)
 const httpUrl = z.url({ protocol: /^https?$/, error: 'is not an http or https address' })
+/** Plain http would let anybody on the way say who gets our reports. */
+const registries = z.string().refine((text) => text === 'none' || isSafeUrl(text), {
+  error: 'is neither an https address nor "none"',
+})
 const mailDomain = z.string().regex(/^[a-z0-9.-]+$/i, 'is not a domain name')
 
 /**
@@ -29,8 +34,11 @@ const variables = z.object({
   RECEIVE_PORT: port.default(2525),
   RECEIVE_PROTOCOL: z.enum(['smtp', 'lmtp']).default('smtp'),
   FORWARD_TO: z.enum(['any', 'enrolled']).default('any'),
+  ORIGIN_CONFIDENCE_MIN: fraction().default(0.7),
   WORKERS: wholeNumber(1, 64).optional(),
-  DNS_SERVERS: z.string().default(''),
+  RDAP_BOOTSTRAP_URL: registries.default('https://data.iana.org/rdap'),
+  DNS_SERVERS: z.string().default('').transform(readServers),
+  BLACKLISTS: z.string().default(''),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   MESSAGE_BYTES_MAX: count.default(25_000_000),
   RETENTION_DAYS: count.default(400),
@@ -55,19 +63,60 @@ export type Config = {
   receivePort: number
   receiveProtocol: 'smtp' | 'lmtp'
   forwardTo: 'any' | 'enrolled'
+  /** 0 to 1; below it nobody is told of an origin, and the reporter is asked. */
+  originConfidenceMin: number
   /** Parser threads, and jobs worked at once. */
   workers: number
-  dnsServers: readonly string[]
+  /** Undefined: no registry is asked. */
+  rdapBootstrapUrl: string | undefined
+  /** The name servers of the machine, nobody, or these: `ip`, `ip:port` or `[ip]:port`. */
+  dnsServers: 'system' | 'none' | readonly string[]
+  /** As they stand in the setting; `commands/blacklist-zones.ts` reads them. */
+  blacklists: readonly string[]
   logLevel: string
   messageBytesMax: number
   retentionDays: number
   databaseConnections: number
 }
 
+function isSafeUrl(text: string): boolean {
+  const url = URL.parse(text)
+  const isHere = ['127.0.0.1', '[::1]', 'localhost'].includes(url?.hostname ?? '')
+  return url?.protocol === 'https:' || (url?.protocol === 'http:' && isHere)
+}
+
 function wholeNumber(least: number, most: number) {
   const range = most === Number.MAX_SAFE_INTEGER ? `from ${least} on` : `from ${least} to ${most}`
   const says = { error: `is not a whole number ${range}` }
   return z.coerce.number(says).int(says).min(least, says).max(most, says)
+}
+
+function fraction() {
+  const says = { error: 'is not a number from 0 to 1' }
+  return z.coerce.number(says).min(0, says).max(1, says)
+}
+
+function readServers(text: string, context: z.RefinementCtx): Config['dnsServers'] {
+  const entries = entriesOf(text)
+  if (entries.length === 0) return 'system'
+  if (text.trim() === 'none') return 'none'
+  const wrong = entries.filter((entry) => !isServer(entry))
+  if (wrong.length > 0) {
+    const message = `names ${wrong.join(' and ')}, which is neither an IP address nor address:port`
+    context.addIssue({ code: 'custom', message })
+  }
+  return entries
+}
+
+function isServer(entry: string): boolean {
+  const [, ip = '', port] = /^(.*?)(?::(\d{1,5}))?$/.exec(entry) ?? []
+  if (isIP(entry) !== 0) return true
+  const isAddress = isIPv4(ip) || (/^\[.*\]$/.test(ip) && isIPv6(ip.slice(1, -1)))
+  return isAddress && (port === undefined || (Number(port) >= 1 && Number(port) <= 65_535))
+}
+
+function entriesOf(list: string): string[] {
+  return list.split(/[\s,]+/).filter(Boolean)
 }
 
 /** The names of all variables, for the test that compares them with `.env.example`. */
@@ -107,8 +156,11 @@ export function readConfig(
     receivePort: read.RECEIVE_PORT,
     receiveProtocol: read.RECEIVE_PROTOCOL,
     forwardTo: read.FORWARD_TO,
+    originConfidenceMin: read.ORIGIN_CONFIDENCE_MIN,
     workers: read.WORKERS ?? machine.cores,
-    dnsServers: read.DNS_SERVERS.split(/[\s,]+/).filter(Boolean),
+    rdapBootstrapUrl: read.RDAP_BOOTSTRAP_URL === 'none' ? undefined : read.RDAP_BOOTSTRAP_URL,
+    dnsServers: read.DNS_SERVERS,
+    blacklists: entriesOf(read.BLACKLISTS),
     logLevel: read.LOG_LEVEL,
     messageBytesMax: read.MESSAGE_BYTES_MAX,
     retentionDays: read.RETENTION_DAYS,

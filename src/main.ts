@@ -108,17 +108,45 @@ const commands: Record<string, Command> = {
     },
   },
   import: {
-    usage: 'import networks FILE',
-    summary: 'import who answers for which addresses (CSV or TSV: cidr,asn,name,country,abuse)',
-    async run({ args: [what, file, ...rest], config, log }) {
-      if (what !== 'networks' || file === undefined || rest.length > 0) {
-        throw new UsageError(['Say "import networks FILE".'])
-      }
-      const { importNetworks } = await import('./commands/import-networks.ts')
+    usage: 'import networks FILE [--as NAME] [--format auto|csv|ip2asn|rir|mmdb]',
+    summary: 'import who has which addresses: CSV, IP-to-AS, RIR statistics or MaxMind, also .gz',
+    async run({ args, config, log }) {
+      const { importNetworks, parseImport, progressOn } =
+        await import('./commands/networks/import-networks.ts')
+      const { file, ...options } = parseImport(args)
       const { withDatabase } = await import('./commands/open-app.ts')
-      const done = await withDatabase(config, log, (app) => importNetworks(file, app))
+      const progress = progressOn(process.stderr)
+      const { setFlagsFromString } = await import('node:v8')
+      // A table leaves nothing but garbage: without this V8 gives it 60 MB more.
+      setFlagsFromString('--semi-space-growth-factor=1')
+      const done = await withDatabase(config, log, (app) =>
+        importNetworks(file, app, { ...options, tell: progress.tell }),
+      ).finally(progress.end)
       say(`Imported ${done.ranges} ranges as ${done.blocks} blocks from ${done.source}.`)
+      if (done.skipped > 0) say(`Skipped ${done.skipped} lines that tell of no network.`)
       return DONE
+    },
+  },
+  networks: {
+    usage:
+      'networks show IP | list | drop SOURCE | unset CIDR |\n' +
+      '    set CIDR [--abuse A,B|none] [--name N] [--asn N] [--country CC]',
+    summary: 'show who answers for an address; say it by hand, before all imported tables',
+    async run({ args, config, log }) {
+      const { parseNetworks, runNetworks } = await import('./commands/networks/networks.ts')
+      const request = parseNetworks(args)
+      const { withDatabase } = await import('./commands/open-app.ts')
+      say(await withDatabase(config, log, (app) => runNetworks(request, app)))
+      return DONE
+    },
+  },
+  contact: {
+    usage: 'contact IP',
+    summary: 'ask the Internet registries who answers for an address; needs no database',
+    async run({ args, config }) {
+      const { askForContact, openRdap, parseContact } = await import('./commands/contact.ts')
+      const io = { print: say, complain }
+      return (await askForContact(parseContact(args), openRdap(config), io)) ? DONE : FAILED
     },
   },
   queue: {
@@ -132,12 +160,29 @@ const commands: Record<string, Command> = {
       return DONE
     },
   },
+  blacklists: {
+    usage: 'blacklists',
+    summary: 'test the DNS blacklists of the settings; needs no database',
+    async run({ args, config }) {
+      refuseArguments(args)
+      const { testBlacklists } = await import('./commands/blacklists.ts')
+      const { systemClock } = await import('./world.ts')
+      const { text, isSound } = await testBlacklists(config, systemClock)
+      say(text)
+      return isSound ? DONE : FAILED
+    },
+  },
   inspect: {
-    usage: 'inspect [FILE…] [--provider CIDR,CIDR] [--no-stamps] [--jsonl]',
-    summary: 'print all that the analysis finds in a message, as JSON; needs no database',
-    async run({ args }) {
+    usage: 'inspect [FILE…] [--provider CIDR,CIDR] [--no-stamps] [--dns] [--picture | --jsonl]',
+    summary: 'print what the analysis finds in a message, as JSON or a picture; needs no database',
+    async run({ args, config }) {
       const { inspect } = await import('./commands/inspect.ts')
-      return inspect(args, process)
+      if (!args.includes('--dns') || config.dnsServers === 'none') return inspect(args, process)
+      const { openDns } = await import('./commands/open-dns.ts')
+      const { systemClock } = await import('./world.ts')
+      const { tools, close } = await openDns(config, { clock: systemClock })
+      const { stdin, stdout, stderr } = process
+      return inspect(args, { stdin, stdout, stderr, dns: tools }).finally(close)
     },
   },
   report: {

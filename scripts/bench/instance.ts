@@ -35,7 +35,7 @@ export async function startInstance(): Promise<Instance> {
   const onLost = () => undefined
   const pool = createPool(server.url, { connectionsMax: 4, name: 'bench', onLost })
   const clock = () => new Date()
-  await inTransaction(pool, (tx) => replaceNetworks(tx, 'bench', everyNetwork(), clock()))
+  await inTransaction(pool, (tx) => replaceNetworks(tx, 'bench', [everyNetwork()], clock()))
   const { token = '' } = await addAccount(
     { email: 'bench@reporter.example', password: undefined, isAdmin: true, wantsToken: true },
     { pool, clock },
@@ -49,6 +49,8 @@ export async function startInstance(): Promise<Instance> {
     HTTP_PORT: String(port),
     RECEIVE_PORT: String(await freePort()),
     LOG_LEVEL: 'warn',
+    RDAP_BOOTSTRAP_URL: 'none',
+    DNS_SERVERS: 'none',
   }
   const children: ChildProcess[] = []
   const workers = availableParallelism()
@@ -121,7 +123,7 @@ function everyNetwork() {
     asn: 64_496 + (index % 16),
     name: `Bench Network ${index % 64}`,
     country: 'FR',
-    abuse: `abuse@network-${index % 64}.example`,
+    contacts: [`abuse@network-${index % 64}.example`],
   })
   return [
     ...Array.from({ length: 224 }, (_, index) => block(`${index}.0.0.0/8`, index)),

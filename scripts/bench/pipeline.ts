@@ -1,11 +1,13 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import path from 'node:path'
 import { analyzeMessage } from '../../src/analysis/analyze.ts'
-import { ORIGIN_CONFIDENCE_MIN } from '../../src/verdict/consequences.ts'
+import { readConfig } from '../../src/config.ts'
 import { percentiles, printTable, readCorpus, variantOf } from './corpus.ts'
 import { cpuSeconds, endOf, serverCpuSeconds, startInstance, type Instance } from './instance.ts'
 import { postAll, type Posted } from './load.ts'
 import type { Arrival } from './sink.ts'
+
+const { originConfidenceMin } = readConfig({}, { cores: 1, cwd: '/' })
 
 type Pace = { connections: number } | { rate: number }
 type Measured = {
@@ -95,7 +97,7 @@ export async function forwardable(messages: readonly Buffer[]): Promise<Buffer[]
       const { origin, kind } = await analyzeMessage(raw, { trustedRelays: [], ignoreStamps: false })
       const first = Number(origin?.ip.split(/[.:]/)[0])
       const isKnown = origin?.ip.includes(':') ? /^[23]/.test(origin.ip) : first < 224
-      return kind === 'message' && (origin?.confidence ?? 0) >= ORIGIN_CONFIDENCE_MIN && isKnown
+      return kind === 'message' && (origin?.confidence ?? 0) >= originConfidenceMin && isKnown
     }),
   )
   return messages.filter((_, index) => owed[index])

@@ -47,6 +47,8 @@ export async function openSite(): Promise<Site> {
     HTTP_PORT: String(httpPort),
     RECEIVE_PORT: String(receivePort),
     LOG_LEVEL: 'error',
+    RDAP_BOOTSTRAP_URL: 'none',
+    DNS_SERVERS: 'none',
     NODE_NO_WARNINGS: '1',
   }
   const children: ChildProcess[] = []

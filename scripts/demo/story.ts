@@ -1,5 +1,6 @@
 import type { KeptAnalysis } from '../../src/db/analyses.ts'
 import type { Feedback } from '../../src/db/feedback-reports.ts'
+import { pictureText } from '../../src/commands/picture-text.ts'
 import { paint, type Screen } from './progress.ts'
 
 /** All that is told about one reported message. */
@@ -16,39 +17,14 @@ export type Story = {
   mail: string | undefined
 }
 
-type Hop = KeptAnalysis['details']['hops'][number]
-type Style = Parameters<typeof paint>[1]
-
 const WIDTH_MAX = 100
 const HEADER_LINES_SHOWN = 8
-const looks: Record<Hop['trust'], { mark: string; word: string; style: Style }> = {
-  trusted: { mark: '●', word: 'trusted', style: 'green' },
-  injection: { mark: '◆', word: 'hand-over', style: ['bold', 'yellow'] },
-  believed: { mark: '◉', word: 'believed', style: 'cyan' },
-  claimed: { mark: '○', word: 'claimed', style: 'dim' },
-  forged: { mark: '✗', word: 'forged', style: 'red' },
-}
-
-/** The legend of the pictures, once before them. */
-export function legend(screen: Screen): string {
-  const meanings: [Hop['trust'], string][] = [
-    ['trusted', "written by the reporter's provider: evidence"],
-    ['injection', 'where a stranger handed the message over: the origin'],
-    ['believed', 'written by a provider known to tell the truth'],
-    ['claimed', 'anybody may have written that'],
-    ['forged', 'cannot be true'],
-  ]
-  const lines = meanings.map(([trust, meaning]) => {
-    const { mark, word, style } = looks[trust]
-    return `    ${paint(screen, style, `${mark} ${word.padEnd(10)}`)} ${meaning}`
-  })
-  return ['  How to read the way of a message, its newest line first:', '', ...lines, ''].join('\n')
-}
 
 /** The whole story of one message. */
 export function tell(screen: Screen, story: Story, place: string): string {
   const { analysis } = story
-  const { verdict, consequence, origin, originObstacle, hops } = analysis.details
+  const { verdict, consequence } = analysis.details
+  const network = networkWords(analysis)
   const symbols = verdict.symbols.map(({ meaning }) => meaning).join(' ')
   const told = story.feedback
     ? `${story.feedback.address}: a feedback report is written and held, nothing leaves.`
@@ -59,11 +35,8 @@ export function tell(screen: Screen, story: Story, place: string): string {
     ...field(screen, 'Author', story.author ?? 'unknown'),
     ...field(screen, 'Reported', `as ${story.kind} (${story.file}); done in ${story.tookMs} ms`),
     '',
-    ...hops.flatMap((hop, index) => hopLines(screen, hop, index === hops.length - 1)),
+    pictureText({ ...analysis.details, network }, (style, text) => paint(screen, style, text)),
     '',
-    ...field(screen, 'Origin', origin ? originWords(screen, origin) : 'unknown'),
-    ...(origin?.why ?? [originObstacle ?? '']).flatMap((why) => wrap(`· ${why}`, 14, 2)),
-    ...field(screen, 'Network', networkWords(analysis)),
     ...field(screen, 'Verdict', `${verdict.class}, score ${verdict.score}. ${symbols}`),
     ...field(screen, 'To be told', told),
     '',
@@ -103,45 +76,8 @@ function field(screen: Screen, name: string, value: string): string[] {
   return [`  ${paint(screen, 'bold', name.padEnd(12))}${first.trimStart()}`, ...rest]
 }
 
-function hopLines(screen: Screen, hop: Hop, isLast: boolean): string[] {
-  const { mark, word, style } = looks[hop.trust]
-  const verb = {
-    trusted: 'from',
-    injection: 'saw',
-    believed: 'from',
-    claimed: 'says',
-    forged: 'says',
-  }
-  const writer = hop.by.host ?? (hop.by.ip === null ? 'a machine without a name' : hop.by.ip)
-  const rail = paint(screen, 'dim', isLast ? ' ' : '│')
-  const peer = peerWords(hop)
-  return [
-    `    ${paint(screen, style, `${mark} ${word.padEnd(10)}`)} ${writer}`,
-    ...(peer === undefined ? [] : [`    ${rail}            ${verb[hop.trust]} ${peer}`]),
-    ...hop.notes.flatMap((note) =>
-      wrap(note.text, 19, 0).map((line, at) => {
-        const lead = at === 0 ? '! ' : '  '
-        return `    ${rail}            ${paint(screen, style, lead + line.trimStart())}`
-      }),
-    ),
-  ]
-}
-
-function peerWords({ from }: Hop): string | undefined {
-  const name = from.rdns ?? from.helo
-  if (from.ip === null) return name ?? undefined
-  return name === null || name === `[${from.ip}]` ? from.ip : `${from.ip} (${name})`
-}
-
-function originWords(
-  screen: Screen,
-  { ip, confidence }: { ip: string; confidence: number },
-): string {
-  return `${paint(screen, ['bold', 'yellow'], ip)}, ${Math.round(confidence * 100)} % sure`
-}
-
 function networkWords({ network }: KeptAnalysis): string {
-  if (!network) return 'unknown'
+  if (!network) return 'unknown, no imported table has it'
   const asn = network.asn === null ? '' : `AS${network.asn} `
   const country = network.country === null ? '' : ` (${network.country})`
   return `${network.cidr}, ${asn}${network.name ?? ''}${country}`

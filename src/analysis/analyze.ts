@@ -4,6 +4,7 @@ import type { MessageBody } from '../mail/body.ts'
 import { fieldsOf } from '../mail/extract-fields.ts'
 import type { ExtractedFields } from '../mail/extract-fields.ts'
 import { parseHeader } from '../mail/header.ts'
+import type { Header } from '../mail/header.ts'
 import { parseListUnsubscribe } from '../mail/list-unsubscribe.ts'
 import type { Unsubscribe } from '../mail/list-unsubscribe.ts'
 import { messageKind } from '../mail/message-kind.ts'
@@ -11,16 +12,22 @@ import type { MessageKind } from '../mail/message-kind.ts'
 import { exceedsLimits } from '../mail/structure.ts'
 import { describeAttachments } from './attachments.ts'
 import type { Attachment } from './attachments.ts'
+import type { Authentication } from './authenticity/authenticate.ts'
 import type { DnsFindings } from './dns-findings.ts'
+import type { Fingerprints } from './fingerprints/fingerprints-of.ts'
+import { readHops } from './whence/hops.ts'
+import type { Hop } from './whence/hops.ts'
 import { findLinks } from './links.ts'
 import type { Link } from './links.ts'
-import type { Origin } from './origin.ts'
+import type { Origin } from './whence/origin.ts'
 import { readBounce, readFeedback } from './returned-mail.ts'
 import type { Bounce, Feedback } from './returned-mail.ts'
+import type { Shingle } from './shingles/shingle-list.ts'
+import { takeApart } from './shingles/take-apart.ts'
 import { withoutStamps } from './stamps.ts'
-import type { Submitter } from './submitter.ts'
-import type { TracedHop } from './trace.ts'
-import { findWhence } from './whence.ts'
+import type { Submitter } from './whence/submitter.ts'
+import type { TracedHop } from './whence/trace.ts'
+import { findWhence } from './whence/whence.ts'
 
 /**
  * Everything the analysis finds in a message: plain data, bounded in size, that survives
@@ -37,11 +44,14 @@ export type Analysis = {
   /** Why there is no origin, as a sentence; null when there is one. */
   originObstacle: string | null
   submitter: Submitter | null
-  authentication: Record<string, unknown> | null
+  /** Null when the DNS was not asked. */
+  authentication: Authentication | null
+  /** What blacklists say of the origin and the domains; null when they were not asked. */
+  listings: DnsFindings['listings'] | null
   links: Link[]
   attachments: Attachment[]
-  fingerprints: Record<string, string>
-  shingles: { type: number; name: string; hash: string }[] | null
+  fingerprints: Fingerprints
+  shingles: Shingle[]
   marketer: Record<string, unknown> | null
   unsubscribe: Unsubscribe | null
   bounce: Bounce | null
@@ -54,6 +64,8 @@ export type AnalysisOptions = {
   trustedRelays: readonly string[]
   /** CIDRs learned from the reporter's earlier reports: believed, but less. */
   learnedRelays?: readonly string[]
+  /** Addresses of the reporter, in lower case. */
+  reporterAddresses?: readonly string[]
   /** Whether to pass over the verdicts the provider stamped on the message. */
   ignoreStamps: boolean
   /** What the DNS told; undefined when nobody was asked. */
@@ -72,28 +84,52 @@ const emptyBody: MessageBody = { text: '', html: '', attachments: [] }
 export async function analyzeMessage(raw: Buffer, options: AnalysisOptions): Promise<Analysis> {
   const header = parseHeader(raw)
   const fields = options.ignoreStamps ? withoutStamps(header.fields) : header.fields
-  const { hops, origin, originObstacle, submitter } = findWhence(fields, options)
+  const hops = readHops(fields)
+  const authentication = options.dns ? await authenticated(raw, header, hops, options.dns) : null
+  const seals = sealsOf(authentication)
+  const { originObstacle, ...way } = findWhence(fields, hops, { ...options, seals })
   const isBomb = exceedsLimits(raw, bodyLimits) !== undefined
   const body = isBomb ? emptyBody : ((await parseBody(raw, header)) ?? emptyBody)
   const bounce = isBomb ? null : readBounce(raw, fields)
   const feedback = isBomb ? null : readFeedback(raw)
+  const links = findLinks(body)
+  const attachments = describeAttachments(body.attachments)
+  const signers = authentication?.dkim.filter(({ result }) => result === 'pass') ?? []
   return {
     bytes: raw.length,
     sha256: hash('sha256', raw, 'hex'),
     kind: feedback ? 'feedback-report' : bounce ? 'dsn' : messageKind(fields),
     headers: fieldsOf(fields),
-    hops,
-    origin,
+    ...way,
     originObstacle,
-    submitter,
-    authentication: null,
-    links: findLinks(body),
-    attachments: describeAttachments(body.attachments),
-    fingerprints: {},
-    shingles: null,
+    authentication,
+    listings: options.dns?.listings ?? null,
+    links,
+    attachments,
+    ...takeApart({ ...way, fields, body, links, attachments, signers }),
     marketer: null,
     unsubscribe: parseListUnsubscribe(fields),
     bounce,
     feedback,
   }
+}
+
+/** The library behind it is loaded when the DNS was asked, and not otherwise. */
+async function authenticated(
+  raw: Buffer,
+  header: Header,
+  hops: readonly Hop[],
+  dns: DnsFindings,
+): Promise<Authentication> {
+  const { authenticate } = await import('./authenticity/authenticate.ts')
+  return authenticate(raw, header, hops, dns)
+}
+
+/** Who sealed the message, newest first; none unless the chain verifies. */
+function sealsOf(authentication: Authentication | null): { domain: string; clientIp?: string }[] {
+  if (authentication?.arc.result !== 'pass') return []
+  return authentication.arc.seals.toReversed().map(({ domain, clientIp }) => ({
+    domain,
+    ...(clientIp !== null && { clientIp }),
+  }))
 }

@@ -1,28 +1,38 @@
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
-import { parseArgs } from 'node:util'
+import { parseArgs, styleText } from 'node:util'
 import { analyzeMessage } from '../analysis/analyze.ts'
 import type { Analysis, AnalysisOptions } from '../analysis/analyze.ts'
+import { askAbout } from '../analysis/authenticity/ask-dns.ts'
+import type { DnsTools } from '../analysis/authenticity/ask-dns.ts'
+import { reasonOf } from '../errors.ts'
+import { shownLine } from '../http/shown-text.ts'
 import { isCidr } from '../mail/ip.ts'
+import { pictureText } from './picture-text.ts'
 
 /** Where a command reads and writes. */
 export type CommandIo = {
   stdin: NodeJS.ReadableStream
   stdout: NodeJS.WritableStream
   stderr: NodeJS.WritableStream
+  /** Whom --dns asks; absent when there is nobody. */
+  dns?: DnsTools | undefined
 }
 
 const help = `Usage: signalpost inspect [options] FILE...
        signalpost inspect [options] --jsonl < FILE-NAMES
 
 Prints, as JSON, everything the analysis finds in a message: its hops, its origin and
-why, links, attachments, how to unsubscribe. Needs no database and asks nobody. The
-FILE - is standard input.
+why, links, attachments, how to unsubscribe. Needs no database, and asks nobody without
+--dns. The FILE - is standard input.
 
 Options:
   --provider CIDR[,CIDR...]  relays of the mailbox provider that received the message
   --no-stamps                pass over the verdicts that provider stamped on it
+  --picture                  draw the way of each message for a person, instead of JSON
+  --dns                      ask the DNS: who stands behind the message (SPF, DKIM, ARC,
+                             DMARC), and what blacklists say of where it came from
   --jsonl                    read file names from standard input, one to a line, and
                              write one line of JSON for each, in the same order
   --help                     show this text
@@ -31,6 +41,8 @@ Exit status: 0 done, 1 a file could not be read, 2 misused.
 `
 
 const filesAhead = 8
+/** So long a message waits for the DNS: longer than a worker does, as nothing waits behind it. */
+const dnsMsMax = 10_000
 
 /**
  * The command `signalpost inspect`: one JSON object for each message, indented unless --jsonl.
@@ -47,14 +59,32 @@ export async function inspect(args: readonly string[], io: CommandIo): Promise<n
     io.stdout.write(help)
     return 0
   }
-  return command.isJsonl
-    ? inspectLines(command.options, io)
-    : inspectFiles(command.files, command.options, io)
+  const { isJsonl, isDns, files, options } = command
+  if (isDns && !io.dns) {
+    io.stderr.write('There is nobody to ask: DNS_SERVERS is none.\n')
+    return 2
+  }
+  const task = { options, io, dns: isDns ? io.dns : undefined }
+  if (isJsonl) return inspectLines(task)
+  return inspectFiles(files, command.isPicture ? drawn : asJson, task)
 }
+
+/** What to do with each message, and whom to ask about it. */
+type Task = { options: AnalysisOptions; io: CommandIo; dns: DnsTools | undefined }
 
 type Command =
   | { misuse: string }
-  | { isHelp: boolean; isJsonl: boolean; files: string[]; options: AnalysisOptions }
+  | {
+      isHelp: boolean
+      isJsonl: boolean
+      isPicture: boolean
+      isDns: boolean
+      files: string[]
+      options: AnalysisOptions
+    }
+
+/** How one analysis is shown. */
+type Shown = (file: string, analysis: Analysis, io: CommandIo) => string
 
 function readArguments(args: readonly string[]): Command {
   const parsed = parse(args)
@@ -68,8 +98,11 @@ function readArguments(args: readonly string[]): Command {
   if (!isHelp && !isJsonl && files.length === 0) return { misuse: 'Which file?' }
   if (isJsonl && files.length > 0)
     return { misuse: 'With --jsonl the files come on standard input.' }
+  const isPicture = values.picture ?? false
+  if (isPicture && isJsonl) return { misuse: 'Say --picture or --jsonl, not both.' }
   const ignoreStamps = values['no-stamps'] ?? false
-  return { isHelp, isJsonl, files, options: { trustedRelays, ignoreStamps } }
+  const isDns = values.dns ?? false
+  return { isHelp, isJsonl, isPicture, isDns, files, options: { trustedRelays, ignoreStamps } }
 }
 
 function parse(args: readonly string[]) {
@@ -80,6 +113,8 @@ function parse(args: readonly string[]) {
       options: {
         provider: { type: 'string', multiple: true },
         'no-stamps': { type: 'boolean' },
+        picture: { type: 'boolean' },
+        dns: { type: 'boolean' },
         jsonl: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
       },
@@ -89,49 +124,73 @@ function parse(args: readonly string[]) {
   }
 }
 
-async function inspectFiles(
-  files: readonly string[],
-  options: AnalysisOptions,
-  io: CommandIo,
-): Promise<number> {
+async function inspectFiles(files: readonly string[], show: Shown, task: Task): Promise<number> {
+  const { io } = task
   let status = 0
   for (const file of files) {
-    const result = await inspectFile(file, options, io)
+    const result = await analyzeFile(file, await prepare(file, task))
     if ('error' in result) {
-      io.stderr.write(`${file}: ${String(result.error)}\n`)
+      io.stderr.write(`${file}: ${result.error}\n`)
       status = 1
-    } else await write(io.stdout, `${JSON.stringify(result, undefined, 2)}\n`)
+    } else await write(io.stdout, `${show(file, result, io)}\n`)
   }
   return status
 }
 
-/** Reads a few files ahead of the analysis, so that it need not wait for the disk. */
-async function inspectLines(options: AnalysisOptions, io: CommandIo): Promise<number> {
-  const ahead: { file: string; raw: Promise<Buffer | Error> }[] = []
+function asJson(file: string, analysis: Analysis): string {
+  return JSON.stringify(contractJson(file, analysis), undefined, 2)
+}
+
+function drawn(file: string, analysis: Analysis, { stdout }: CommandIo): string {
+  const paint = (style: Parameters<typeof styleText>[0], text: string) =>
+    styleText(style, text, { stream: stdout as NodeJS.WriteStream })
+  const isTerminal = 'isTTY' in stdout && stdout.isTTY === true
+  const heading = `${file}: ${analysis.headers.subject ?? '(no subject)'}`
+  return `${shownLine(heading)}\n\n${pictureText(analysis, isTerminal ? paint : undefined)}\n`
+}
+
+/** Reads and asks a few files ahead of the analysis, so that it need not wait. */
+async function inspectLines(task: Task): Promise<number> {
+  const { io } = task
+  const ahead: { file: string; prepared: Promise<Prepared> }[] = []
   const answerFirst = async () => {
     const first = ahead.shift()
     if (!first) return
-    const result = await describe(first.file, await first.raw, options)
+    const result = await describe(first.file, await first.prepared)
     await write(io.stdout, `${JSON.stringify(result)}\n`)
   }
   for await (const file of createInterface({ input: io.stdin, crlfDelay: Infinity })) {
-    ahead.push({ file, raw: readMessage(file, io) })
+    ahead.push({ file, prepared: prepare(file, task) })
     if (ahead.length >= filesAhead) await answerFirst()
   }
   while (ahead.length > 0) await answerFirst()
   return 0
 }
 
-async function inspectFile(file: string, options: AnalysisOptions, io: CommandIo) {
-  return describe(file, await readMessage(file, io), options)
+type Prepared = Error | { raw: Buffer; options: AnalysisOptions }
+
+async function prepare(file: string, { options, io, dns: tools }: Task): Promise<Prepared> {
+  const raw = await readMessage(file, io)
+  if (raw instanceof Error) return raw
+  if (!tools) return { raw, options }
+  const dns = await askAbout(raw, options, tools, AbortSignal.timeout(dnsMsMax))
+  return { raw, options: { ...options, dns } }
 }
 
-async function describe(file: string, raw: Buffer | Error, options: AnalysisOptions) {
-  if (raw instanceof Error) return { file, error: raw.message }
+async function describe(file: string, prepared: Prepared) {
+  const result = await analyzeFile(file, prepared)
+  return 'error' in result ? result : contractJson(file, result)
+}
+
+async function analyzeFile(
+  file: string,
+  prepared: Prepared,
+): Promise<Analysis | { file: string; error: string }> {
+  if (prepared instanceof Error) return { file, error: prepared.message }
   try {
-    return contractJson(file, await analyzeMessage(raw, options))
+    return await analyzeMessage(prepared.raw, prepared.options)
   } catch (error) {
-    return { file, error: error instanceof Error ? error.message : String(error) }
+    return { file, error: reasonOf(error) }
   }
 }
 
@@ -177,6 +236,7 @@ export function contractJson(file: string, analysis: Analysis) {
     origin_obstacle: analysis.originObstacle,
     submitter: analysis.submitter,
     authentication: analysis.authentication,
+    listings: analysis.listings,
     links: analysis.links,
     attachments: analysis.attachments,
     fingerprints: analysis.fingerprints,

@@ -16,12 +16,12 @@ export const parts: readonly Part[] = [
   { name: 'web', args: ['web'], allocator: swift },
   {
     name: 'analyze',
-    args: ['work', '--queues', 'analyze-report,keep-house,mark-dead'],
+    args: ['work', '--queues', 'analyze-report,find-contact,keep-house,mark-dead'],
     allocator: thrifty,
   },
   {
     name: 'forward',
-    args: ['work', '--queues', 'forward-report,handle-inbound'],
+    args: ['work', '--queues', 'forward-report,handle-inbound,learn-relays'],
     allocator: thrifty,
   },
   { name: 'count', args: ['count'], allocator: thrifty },

@@ -9,6 +9,7 @@ import { UsageError } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { systemClock } from '../world.ts'
 import { addAccount } from './account.ts'
+import { readZones } from './blacklist-zones.ts'
 import {
   claimDataDir,
   type FirstAccounts,
@@ -17,7 +18,7 @@ import {
   keptSecret,
   noteDatabaseUrl,
 } from './data-dir.ts'
-import { importNetworks } from './import-networks.ts'
+import { importNetworks } from './networks/import-networks.ts'
 import { migrateAll } from './migrate.ts'
 import { parts, startPart } from './parts.ts'
 import { supervise } from './supervise.ts'
@@ -43,10 +44,11 @@ const sampleNetworks = path.join(import.meta.dirname, '..', 'db', 'sample-networ
  * Runs everything on this machine: the embedded PostgreSQL unless DATABASE_URL is set, the
  * migrations, then `web`, two of `work` and `receive`, each started again when it dies.
  *
- * @throws UsageError when another `start` has the data folder
+ * @throws UsageError when another `start` has the data folder, or BLACKLISTS is wrong
  */
 export async function start(context: StartContext): Promise<Instance> {
   const { config, log, main, env, say, stopping } = context
+  await readZones(config.blacklists)
   const closers: (() => Promise<void>)[] = []
   const close = async () => {
     for (const closer of closers.toReversed()) await closer()

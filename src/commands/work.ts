@@ -2,13 +2,17 @@ import { parseArgs } from 'node:util'
 import type { App } from '../app.ts'
 import { UsageError } from '../errors.ts'
 import { analyzeReports } from '../jobs/analyze-report.ts'
+import { findContacts } from '../jobs/find-contact.ts'
 import { forwardReports } from '../jobs/forward-report.ts'
 import { handleInboundMail } from '../jobs/handle-inbound.ts'
 import { keepHouse, markDeadReports } from '../jobs/keep-house.ts'
+import { learnAllRelays } from '../jobs/learn-relays.ts'
 import { createParserPool } from '../jobs/parser-pool.ts'
 import { createMailer } from '../outbound/mailer.ts'
 import * as queues from '../queue/queues.ts'
 import { schedule, work as workQueue } from '../queue/work.ts'
+import { openRdap } from './contact.ts'
+import { openDns } from './open-dns.ts'
 
 /** The queues that `--queues` may name. */
 export const queueNames: readonly string[] = queues.queues.map(({ name }) => name)
@@ -23,18 +27,29 @@ export function parseQueues(args: readonly string[]): readonly string[] {
   throw new UsageError(unknown.map((name) => `There is no queue "${name}"; there are ${known}.`))
 }
 
-/** Takes jobs of the named queues until closed. */
+/**
+ * Takes jobs of the named queues until closed.
+ *
+ * @throws UsageError naming every wrong entry of BLACKLISTS
+ */
 export async function work(
   app: App,
   names: readonly string[],
 ): Promise<{ close: () => Promise<void> }> {
+  const { tools: dnsTools, blacklists, close: closeDns } = await openDns(app.config, app)
   const parser = createParserPool(app.config.workers)
   const mailer = createMailer(app.config.smtpUrl)
-  const tools = { ...app, parser, mailer }
+  const dns = app.config.dnsServers === 'none' ? undefined : dnsTools
+  const rdap = openRdap(app.config)
+  const tools = { ...app, parser, mailer, dns, rdap }
   const starters: Record<string, () => Promise<void>> = {
     [queues.analyzeReport.name]: () =>
       workQueue(app, queues.analyzeReport, { batchSize: 50, concurrency: 2 }, (jobs) =>
         analyzeReports(jobs, tools),
+      ),
+    [queues.findContact.name]: () =>
+      workQueue(app, queues.findContact, { batchSize: 20, concurrency: 1 }, (jobs) =>
+        findContacts(jobs, tools),
       ),
     [queues.forwardReport.name]: () =>
       workQueue(app, queues.forwardReport, { batchSize: 50, concurrency: 2 }, (jobs) =>
@@ -45,28 +60,33 @@ export async function work(
         for (const job of jobs) await handleInboundMail(job, app)
         return jobs.map(() => 'done')
       }),
-    [queues.keepHouse.name]: async () => {
-      await workQueue(app, queues.keepHouse, { batchSize: 1, concurrency: 1 }, async () => {
-        await keepHouse(app)
-        return ['done']
-      })
-      await schedule(app.boss, queues.keepHouse, '17 * * * *')
-    },
-    [queues.markDead.name]: async () => {
-      await workQueue(app, queues.markDead, { batchSize: 1, concurrency: 1 }, async () => {
-        await markDeadReports(app)
-        return ['done']
-      })
-      await schedule(app.boss, queues.markDead, '* * * * *')
-    },
+    [queues.keepHouse.name]: () => chore(app, queues.keepHouse, '17 * * * *', keepHouse),
+    [queues.learnRelays.name]: () => chore(app, queues.learnRelays, '41 * * * *', learnAllRelays),
+    [queues.markDead.name]: () => chore(app, queues.markDead, '* * * * *', markDeadReports),
   }
+  if (names.includes(queues.analyzeReport.name)) void blacklists.test()
   for (const name of names) await starters[name]?.()
   app.log.info({ queues: names, threads: app.config.workers }, 'Working.')
   return {
     close: async () => {
       await Promise.all(names.map((name) => app.boss.offWork(name, { wait: true })))
+      closeDns()
       await parser.close()
       await mailer?.close()
     },
   }
+}
+
+/** Does a chore at the times of a cron line, one process at a time. */
+async function chore(
+  app: App,
+  queue: typeof queues.keepHouse,
+  cron: string,
+  run: (app: App) => Promise<unknown>,
+): Promise<void> {
+  await workQueue(app, queue, { batchSize: 1, concurrency: 1 }, async () => {
+    await run(app)
+    return ['done']
+  })
+  await schedule(app.boss, queue, cron)
 }

@@ -27,7 +27,10 @@ export type NewAnalysis = Findings & { subject: string | null; judgment: Judgmen
 /** An analysis as it was kept. */
 export type KeptAnalysis = Findings & { details: AnalysisDetails }
 
-/** Keeps analyses: once each, they never change. */
+/**
+ * Keeps analyses: once each. Only what `concludeLookUp` writes ever changes; `removeAnalyses` makes
+ * room for another.
+ */
 export async function insertAnalyses(tx: Db, analyses: readonly NewAnalysis[]): Promise<void> {
   const rows = analyses.map((analysis) => [
     analysis.id,
@@ -76,6 +79,14 @@ export async function findAnalysis(db: Db, id: string): Promise<KeptAnalysis | u
   return { ...findings, details: { ...(JSON.parse(json) as Analysis), ...judgment } }
 }
 
+/**
+ * Forgets analyses, in the transaction that puts their reports in line again. Only of reports of
+ * which nobody was told anything.
+ */
+export async function removeAnalyses(tx: Db, ids: readonly string[]): Promise<void> {
+  await tx.query(`delete from analyses where id = any($1::uuid[])`, [ids])
+}
+
 /** The analyses of several reports, in no order, still packed. */
 export async function listPackedAnalyses(db: Db, ids: readonly string[]): Promise<Row[]> {
   const { rows } = await db.query<Row>(
@@ -83,11 +94,39 @@ export async function listPackedAnalyses(db: Db, ids: readonly string[]): Promis
        origin_confidence as "originConfidence",
        case when network_cidr is not null then json_build_object('cidr', network_cidr::text,
          'asn', network_asn, 'name', network_name, 'country', network_country,
-         'abuse', network_abuse) end as network,
+         'abuse', network_abuse,
+         'contacts', array_remove(array[network_abuse], null)) end as network,
        verdict_class as "verdictClass", verdict_score as "verdictScore",
        judgment, encoding, content
      from analyses where id = any($1::uuid[])`,
     [ids],
   )
   return rows
+}
+
+/**
+ * Replaces the network and the judgment of an analysis that waits for a registry; false when
+ * another run has done so.
+ */
+export async function concludeLookUp(
+  tx: Db,
+  id: string,
+  network: Network | null,
+  judgment: Judgment,
+): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `update analyses set network_cidr = $2, network_asn = $3, network_name = $4,
+       network_country = $5, network_abuse = $6, judgment = $7
+     where id = $1 and judgment #>> '{consequence,action}' = 'look-up'`,
+    [
+      id,
+      network?.cidr ?? null,
+      network?.asn ?? null,
+      network?.name ?? null,
+      network?.country ?? null,
+      network?.abuse ?? null,
+      JSON.stringify(judgment),
+    ],
+  )
+  return rowCount === 1
 }

@@ -2,10 +2,16 @@ import { uuidv7 } from '../world.ts'
 import type { Db } from './pool.ts'
 
 /** What an administrator did. */
-export type AuditEntry = { at: Date; reporterId: string; action: AuditAction; detail: string }
+export type AuditEntry = {
+  at: Date
+  /** Null: it was done at the command line. */
+  reporterId: string | null
+  action: AuditAction
+  detail: string
+}
 
 /** The names of what is written down. */
-export type AuditAction = 'redrive' | 'retract'
+export type AuditAction = 'redrive' | 'retract' | 'set network' | 'unset network' | 'drop networks'
 
 /** Writes down what an administrator does, in the transaction that does it. */
 export async function insertAudit(tx: Db, entry: AuditEntry): Promise<void> {

@@ -1,9 +1,18 @@
-import { uuidv7 } from '../world.ts'
+import type { Health, HealthRecord } from '../verdict/contact-health.ts'
+import { uuidFloor, uuidv7 } from '../world.ts'
 import type { Db } from './pool.ts'
-import { values } from './values.ts'
+import { first, values } from './values.ts'
 
 /** Who gets our feedback: an abuse desk found by its network, or one that enrolled. */
-export type Consumer = { id: string; address: string; state: 'found' | 'enrolled' | 'paused' }
+export type Consumer = HealthRecord & {
+  id: string
+  address: string
+  state: 'found' | 'enrolled' | 'paused'
+}
+
+const columns = `id, address, state, health, health_until as "healthUntil",
+  soft_bounces as "softBounces", bounces_since as "bouncesSince",
+  last_bounced_at as "lastBouncedAt"`
 
 /** The consumers at these addresses, by address; unknown ones are added as `found`. */
 export async function ensureConsumers(
@@ -30,8 +39,67 @@ export async function listConsumers(
   addresses: readonly string[],
 ): Promise<Map<string, Consumer>> {
   const { rows } = await db.query<Consumer>(
-    `select id, address, state from consumers where address = any($1::text[])`,
+    `select ${columns} from consumers where address = any($1::text[])`,
     [addresses],
   )
   return new Map(rows.map((consumer) => [consumer.address, consumer]))
+}
+
+/** One consumer by its id. */
+export async function findConsumer(db: Db, id: string): Promise<Consumer | undefined> {
+  return first(await db.query<Consumer>(`select ${columns} from consumers where id = $1`, [id]))
+}
+
+/** Keeps what the bounces of a consumer's address say about it. */
+export async function keepHealth(tx: Db, id: string, record: HealthRecord): Promise<void> {
+  await tx.query(
+    `update consumers set health = $2, health_until = $3, soft_bounces = $4, bounces_since = $5,
+       last_bounced_at = $6
+     where id = $1`,
+    [
+      id,
+      record.health,
+      record.healthUntil,
+      record.softBounces,
+      record.bouncesSince,
+      record.lastBouncedAt,
+    ],
+  )
+}
+
+/** The longest that a feedback report of before may have waited to be sent. */
+const WAITING_MS = 7 * 86_400_000
+
+/**
+ * Whether a feedback report that was sent to a consumer between two instants, both excluded, has
+ * not come back. It reads what was sent in that time: for bounces, not for every mail.
+ */
+export async function hasDelivered(
+  db: Db,
+  consumerId: string,
+  after: Date,
+  before: Date,
+): Promise<boolean> {
+  const { rows } = await db.query(
+    `select report_id from feedback_reports
+     where state = 'sent' and report_id >= $4 and consumer_id = $1
+       and finished_at > $2 and finished_at < $3
+     limit 1`,
+    [consumerId, after, before, uuidFloor(new Date(after.getTime() - WAITING_MS))],
+  )
+  return rows.length > 0
+}
+
+/** How many consumers are in which health at an instant. */
+export async function countConsumersByHealth(
+  db: Db,
+  now: Date,
+): Promise<{ health: Health; consumers: number }[]> {
+  const { rows } = await db.query<{ health: Health; consumers: number }>(
+    `select case when health_until > $1 then health else 'healthy' end as health,
+       count(*) as consumers
+     from consumers group by 1`,
+    [now],
+  )
+  return rows
 }

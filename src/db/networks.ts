@@ -1,52 +1,106 @@
-import type { Network } from '../analysis/network.ts'
+import type { NetworkLayer } from '../verdict/network-layers.ts'
 import type { Db } from './pool.ts'
 import { values } from './values.ts'
 
-const ROWS_PER_STATEMENT = 5_000
+/** What an imported table says of a block. */
+export type NewLayer = Pick<NetworkLayer, 'cidr' | 'asn' | 'name' | 'country' | 'contacts'>
+
+/** A layer of the network of `ip`, in the spelling it was asked for. */
+export type FoundLayer = NetworkLayer & { ip: string }
+
+/** How much a source says. */
+export type SourceSummary = { source: string; blocks: number; importedAt: Date }
+
+/** Rows of one statement: its parameters must stay below 65,536. */
+export const LAYERS_PER_STATEMENT = 1_000
 
 /**
- * Networks whose block is one of `blocks`: the longest prefix first, and of two sources for the
- * same block the one imported last first.
+ * All that any source says of the blocks around the addresses, but for what has expired. In no
+ * order; addresses that nobody knows have no row.
+ *
+ * @throws SQLSTATE 22P02 when an address is none
  */
-export async function listNetworks(db: Db, blocks: readonly string[]): Promise<Network[]> {
-  const { rows } = await db.query<Network>(
-    `select cidr::text, asn, name, country, abuse
-     from networks where cidr = any($1::cidr[])
-     order by masklen(cidr) desc, imported_at desc`,
-    [blocks],
+export async function listLayers(db: Db, ips: readonly string[], now: Date): Promise<FoundLayer[]> {
+  const { rows } = await db.query<Omit<FoundLayer, 'ip'> & { at: number }>(
+    `select asked.at, cidr::text, source, asn, networks.name, country, contacts,
+       is_muted as "isMuted", imported_at as "importedAt", expires_at as "expiresAt"
+     from unnest($1::inet[]) with ordinality as asked (ip, at)
+     join networks on cidr >>= asked.ip
+     where expires_at is null or expires_at > $2`,
+    [ips, now],
   )
-  return rows
+  return rows.map(({ at, ...layer }) => ({ ...layer, ip: ips[at - 1] ?? '' }))
 }
 
-/** Replaces all that `source` told earlier. In one transaction readers see the old or the new. */
+/**
+ * Replaces all that `source` told earlier by layers that come in parts of at most
+ * `LAYERS_PER_STATEMENT`; of two for one block the last counts. Returns how many blocks it knows
+ * now. In one transaction readers see the old or the new; a second import under the same name waits
+ * for the first.
+ */
 export async function replaceNetworks(
   tx: Db,
   source: string,
-  networks: readonly Network[],
+  parts: AsyncIterable<readonly NewLayer[]> | Iterable<readonly NewLayer[]>,
   now: Date,
-): Promise<void> {
+): Promise<number> {
+  await tx.query(`select pg_advisory_xact_lock(hashtextextended($1, 0))`, [`networks ${source}`])
   await tx.query(`delete from networks where source = $1`, [source])
-  for (let at = 0; at < networks.length; at += ROWS_PER_STATEMENT) {
-    const { text, params } = values(
-      networks
-        .slice(at, at + ROWS_PER_STATEMENT)
-        .map(({ cidr, asn, name, country, abuse }) => [
-          cidr,
-          source,
-          asn,
-          name,
-          country,
-          abuse,
-          now,
-        ]),
-    )
-    await tx.query(
-      `insert into networks (cidr, source, asn, name, country, abuse, imported_at) values ${text}
-       on conflict (cidr, source) do update set asn = excluded.asn, name = excluded.name,
-         country = excluded.country, abuse = excluded.abuse`,
-      params,
-    )
-  }
+  for await (const part of parts) await insertLayers(tx, source, part, now)
+  const { rows } = await tx.query<{ blocks: number }>(
+    `select count(*) as blocks from networks where source = $1`,
+    [source],
+  )
+  return rows[0]?.blocks ?? 0
+}
+
+async function insertLayers(tx: Db, source: string, part: readonly NewLayer[], now: Date) {
+  // A statement cannot touch a row twice.
+  const layers = new Map(part.map((layer) => [layer.cidr, layer]))
+  if (layers.size === 0) return
+  const { text, params } = values(
+    [...layers.values()].map(({ cidr, asn, name, country, contacts }) => [
+      cidr,
+      source,
+      asn,
+      name,
+      country,
+      contacts[0] ?? null,
+      contacts,
+      now,
+    ]),
+  )
+  await tx.query(
+    `insert into networks (cidr, source, asn, name, country, abuse, contacts, imported_at)
+     values ${text}
+     on conflict (cidr, source) do update set asn = excluded.asn, name = excluded.name,
+       country = excluded.country, abuse = excluded.abuse, contacts = excluded.contacts`,
+    params,
+  )
+}
+
+/**
+ * Makes lookups fast again after many rows were replaced: takes the old ones out of the indexes and
+ * counts the new ones. Not inside a transaction. Readers are not held up: the file is not cut,
+ * which would need the table for itself.
+ */
+export async function tidyNetworks(db: Db): Promise<void> {
+  await db.query(`vacuum (analyze, truncate false) networks`)
+}
+
+/** Takes away all that a source told. Returns how many blocks that were. */
+export async function dropSource(tx: Db, source: string): Promise<number> {
+  const { rowCount } = await tx.query(`delete from networks where source = $1`, [source])
+  return rowCount ?? 0
+}
+
+/** Every source with what it says now, by name. Reads the whole table. */
+export async function listSources(db: Db): Promise<SourceSummary[]> {
+  const { rows } = await db.query<SourceSummary>(
+    `select source, count(*) as blocks, max(imported_at) as "importedAt"
+     from networks group by source order by source`,
+  )
+  return rows
 }
 
 /** Whether any network is known. */

@@ -8,6 +8,7 @@ export type ReportEvent = { reportId: string; at: Date; event: EventName; detail
 /** The names of events. */
 export type EventName =
   | 'analyzed'
+  | 'looked-up'
   | 'held'
   | 'sent'
   | 'refused'
@@ -16,6 +17,8 @@ export type EventName =
   | 'withdrawn'
   | 'failed'
   | 'redriven'
+  | 'answered'
+  | 'reopened'
 
 /** Adds events to the stories of their reports. */
 export async function insertEvents(tx: Db, events: readonly ReportEvent[]): Promise<void> {

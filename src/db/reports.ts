@@ -107,3 +107,51 @@ export async function listReceivedReports(
   )
   return rows.map(({ id }) => id)
 }
+
+/**
+ * Ids of a reporter's reports that are kept only because the reporter was asked something, newest
+ * first, from the id `from` on. A report of which anybody was ever told is never among them.
+ */
+export async function listAskedReports(
+  tx: Db,
+  reporterId: string,
+  page: { from: string; limit: number },
+): Promise<string[]> {
+  const { rows } = await tx.query<{ id: string }>(
+    `select reports.id from reports join analyses on analyses.id = reports.id
+     where reporter_id = $1 and state = 'kept' and reports.id >= $2 and analyses.id >= $2
+       and judgment -> 'consequence' ->> 'action' = 'ask'
+       and not exists (select from feedback_reports where report_id = reports.id)
+     order by reports.id desc limit $3`,
+    [reporterId, page.from, page.limit],
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** The latest reports of a reporter that were analyzed, newest first. */
+export async function listAnalyzedReports(
+  db: Db,
+  reporterId: string,
+  limit: number,
+): Promise<Pick<Report, 'id' | 'receivedAt' | 'kind' | 'author'>[]> {
+  const { rows } = await db.query<Pick<Report, 'id' | 'receivedAt' | 'kind' | 'author'>>(
+    `select id, received_at as "receivedAt", kind, author from reports
+     where reporter_id = $1 and state in ('analyzed', 'forwarded', 'kept')
+     order by reporter_id desc, id desc limit $2`,
+    [reporterId, limit],
+  )
+  return rows
+}
+
+/** Reporters with reports from the id `from` on, each with the last of them, in no order. */
+export async function listActiveReporters(
+  db: Db,
+  from: string,
+): Promise<{ reporterId: string; lastId: string }[]> {
+  const { rows } = await db.query<{ reporterId: string; lastId: string }>(
+    `select reporter_id as "reporterId", max(id::text)::uuid as "lastId" from reports
+     where id >= $1 group by reporter_id`,
+    [from],
+  )
+  return rows
+}

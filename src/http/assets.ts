@@ -13,6 +13,7 @@ const assets = {
   pico: asset(pico, 'pico.css', 'text/css; charset=utf-8'),
   site: asset(path.join(own, 'site.css'), 'site.css', 'text/css; charset=utf-8'),
   story: asset(path.join(own, 'story.css'), 'story.css', 'text/css; charset=utf-8'),
+  walk: asset(path.join(own, 'walk.css'), 'walk.css', 'text/css; charset=utf-8'),
   icon: asset(path.join(own, 'icon.svg'), 'icon.svg', 'image/svg+xml'),
 }
 
@@ -21,6 +22,7 @@ export const assetUrls = {
   pico: assets.pico.url,
   site: assets.site.url,
   story: assets.story.url,
+  walk: assets.walk.url,
   icon: assets.icon.url,
 }
 

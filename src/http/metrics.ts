@@ -1,6 +1,7 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from '@prometheus-io/client'
 import type { Channel } from '../db/reports.ts'
+import type { Health } from '../verdict/contact-health.ts'
 import type { QueueState, ReadQueues } from './queues-now.ts'
 
 /** Counts what intake did with each message. */
@@ -17,10 +18,13 @@ export type Metrics = {
   text: () => Promise<{ contentType: string; body: string }>
 }
 
+/** Counts the consumers in each health, as the database has them now. */
+export type CountConsumers = () => Promise<readonly { health: Health; consumers: number }[]>
+
 const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 
-/** A registry of its own for each server; `readQueues` may fail, then the queues are left out. */
-export function createMetrics(readQueues: ReadQueues): Metrics {
+/** A registry of its own for each server; what cannot be read from the database is left out. */
+export function createMetrics(readQueues: ReadQueues, countConsumers: CountConsumers): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const registers = [registry]
@@ -37,6 +41,12 @@ export function createMetrics(readQueues: ReadQueues): Metrics {
     buckets: seconds,
     registers,
   })
+  const consumersByHealth = new Gauge({
+    name: 'signalpost_consumers',
+    help: 'Addresses we have feedback for, by whether their mail comes back.',
+    labelNames: ['health'],
+    registers,
+  })
   const showQueues = queueGauges(registers)
   return {
     intake: { count: (channel, outcome) => intake.inc({ channel, outcome }) },
@@ -44,7 +54,11 @@ export function createMetrics(readQueues: ReadQueues): Metrics {
       requests.observe({ method, route, status }, took),
     ),
     async text() {
+      const counted = countConsumers().catch(() => [])
       showQueues(await readQueues().catch(() => []))
+      consumersByHealth.reset()
+      for (const { health, consumers } of await counted)
+        consumersByHealth.set({ health }, consumers)
       return { contentType: registry.contentType, body: await registry.metrics() }
     },
   }

@@ -1,5 +1,6 @@
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import type { App } from '../app.ts'
+import { countConsumersByHealth } from '../db/consumers.ts'
 import { createIntake } from '../intake/accept-report.ts'
 import { createCredentials } from '../intake/credentials.ts'
 import { apiRouter, problemAnswers } from './api/router.ts'
@@ -24,7 +25,7 @@ export async function serve(app: App): Promise<{ url: string; close: () => Promi
 
 function createSite(app: App, port: number): Site {
   const readQueues = createReadQueues(app)
-  const metrics = createMetrics(readQueues)
+  const metrics = createMetrics(readQueues, () => countConsumersByHealth(app.pool, app.clock()))
   const { messageBytesMax, publicUrl } = app.config
   return {
     ...app,

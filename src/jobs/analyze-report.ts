@@ -1,23 +1,35 @@
-import type { App } from '../app.ts'
+import { askAbout, type DnsTools } from '../analysis/authenticity/ask-dns.ts'
+import type { DnsFindings } from '../analysis/dns-findings.ts'
+import type { WorkApp } from '../app.ts'
 import { insertAnalyses, type NewAnalysis } from '../db/analyses.ts'
-import { ensureConsumers, type Consumer } from '../db/consumers.ts'
-import { insertFeedback } from '../db/feedback-reports.ts'
+import { unpack } from '../db/packed.ts'
 import { inTransaction, type Db } from '../db/pool.ts'
-import { listRawMessages } from '../db/raw-messages.ts'
+import { listRawMessages, type RawMessage } from '../db/raw-messages.ts'
 import { insertEvents, type ReportEvent } from '../db/report-events.ts'
 import { listReportsByIds, markReports, type Report, type ReportState } from '../db/reports.ts'
 import { reasonOf } from '../errors.ts'
-import { forwardReport } from '../queue/queues.ts'
+import { parseIp } from '../mail/ip.ts'
+import { findContact } from '../queue/queues.ts'
 import { send } from '../queue/send.ts'
 import type { JobOutcome } from '../queue/work.ts'
-import { consequenceOf, type Judged } from '../verdict/consequences.ts'
 import { decide, type Verdict } from '../verdict/decide.ts'
-import { findNetworks } from './find-networks.ts'
-import type { AnalysisDigest, ParserPool } from './parser-pool.ts'
+import { openCandidates } from '../verdict/relay-question.ts'
+import { type Case, type Drawn, drawConsequences, oweFeedback } from './draw-consequences.ts'
+import { findRelays, type ReportRelays } from './find-relays.ts'
+import { findKnownNetworks } from './known-networks.ts'
+import type { AnalysisDigest, ParserOptions, ParserPool } from './parser-pool.ts'
 
-type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config'> & { parser: ParserPool }
-type Judgment = { report: Report; analysis: AnalysisDigest; verdict: Verdict; judged: Judged }
+type Needs = Pick<WorkApp, 'pool' | 'boss' | 'clock' | 'config' | 'rdap'> & {
+  parser: ParserPool
+  /** Absent when there is nobody to ask: then nothing is asked. */
+  dns?: DnsTools | undefined
+}
+type Judgment = { report: Report; analysis: AnalysisDigest; verdict: Verdict; judged: Case }
 type Failure = { reportId: string; reason: string }
+type RelaysOf = (reportId: string) => ReportRelays
+
+/** So long a message waits for the DNS; what has not come by then is unknown. */
+const DNS_MS_MAX = 3_000
 
 /** A redriven report was marked failed when its job died. */
 const waitingStates: readonly ReportState[] = ['received', 'failed']
@@ -35,8 +47,9 @@ export async function analyzeReports(
     waitingStates.includes(state),
   )
   if (reports.length === 0) return payloads.map(() => 'done')
-  const { analyses, failures } = await readMessages(reports, app)
-  const judgments = await judge(analyses, app)
+  const relaysOf = await findRelays(app.pool, reports)
+  const { analyses, failures } = await readMessages(reports, relaysOf, app)
+  const judgments = await judge(analyses, relaysOf, app)
   if (judgments.length > 0) await inTransaction(app.pool, (tx) => keep(tx, judgments, app))
   const failed = new Map(failures.map(({ reportId, reason }) => [reportId, reason]))
   return ids.map((id) => {
@@ -47,6 +60,7 @@ export async function analyzeReports(
 
 async function readMessages(
   reports: readonly Report[],
+  relaysOf: RelaysOf,
   app: Needs,
 ): Promise<{ analyses: { report: Report; analysis: AnalysisDigest }[]; failures: Failure[] }> {
   const raws = await listRawMessages(
@@ -61,7 +75,9 @@ async function readMessages(
       const raw = rawOf.get(report.id)
       try {
         if (!raw) throw new Error('The raw message is missing.')
-        const analysis = await app.parser.analyze(raw, report.receivedVia)
+        const { options } = relaysOf(report.id)
+        const dns = await findingsOf(raw, options, app)
+        const analysis = await app.parser.analyze(raw, dns ? { ...options, dns } : options)
         analyses.push({ report, analysis })
       } catch (error) {
         failures.push({ reportId: report.id, reason: reasonOf(error) })
@@ -71,61 +87,76 @@ async function readMessages(
   return { analyses, failures }
 }
 
+/**
+ * What the DNS tells of a message. It is asked here, not in the parser threads, which never wait;
+ * only the header is read for it, in linear time.
+ */
+async function findingsOf(
+  raw: RawMessage,
+  relays: ParserOptions,
+  { dns }: Needs,
+): Promise<DnsFindings | undefined> {
+  if (!dns) return undefined
+  const options = { ...relays, ignoreStamps: false }
+  return askAbout(await unpack(raw), options, dns, AbortSignal.timeout(DNS_MS_MAX))
+}
+
 async function judge(
   analyses: readonly { report: Report; analysis: AnalysisDigest }[],
+  relaysOf: RelaysOf,
   app: Needs,
 ): Promise<Judgment[]> {
   const origins = analyses.flatMap(({ analysis }) => (analysis.origin ? [analysis.origin.ip] : []))
-  const networks = await findNetworks(app.pool, origins)
+  const networks = await findKnownNetworks(app.pool, origins, app.rdap, app.clock())
   return analyses.map(({ report, analysis }) => {
     const verdict = decide({
       reportedAs: report.kind,
       messageKind: analysis.kind,
       hasForgedHop: analysis.hasForgedHop,
+      listings: listingsFor(analysis),
     })
-    const network = analysis.origin ? networks.get(analysis.origin.ip) : undefined
-    const judged: Judged = {
+    const found = analysis.origin ? networks.get(analysis.origin.ip) : undefined
+    const judged: Case = {
       verdict,
       messageKind: analysis.kind,
       origin: analysis.origin ?? undefined,
-      network,
-      consumerState: undefined,
+      originConfidenceMin: app.config.originConfidenceMin,
+      isAskable: openCandidates(analysis.candidates, relaysOf(report.id).said).length > 0,
+      network: found?.network,
+      registry: found?.registry ?? 'off',
       forwardTo: app.config.forwardTo,
     }
     return { report, analysis, verdict, judged }
   })
 }
 
+/** What is listed of the origin itself, and of the domains. */
+function listingsFor({ origin, listings }: AnalysisDigest): DnsFindings['listings'] {
+  return (listings ?? []).filter(
+    ({ subject }) => subject === origin?.ip || parseIp(subject) === undefined,
+  )
+}
+
 async function keep(tx: Db, judgments: readonly Judgment[], app: Needs): Promise<void> {
   const now = app.clock()
-  const desks = judgments.flatMap(({ judged }) => judged.network?.abuse ?? [])
-  const consumers = await ensureConsumers(tx, [...new Set(desks)], now)
-  const outcomes = judgments.map((judgment) => outcomeOf(judgment, consumers, now))
-  const idsOf = (action: string) =>
+  const cases = judgments.map(({ judged }) => judged)
+  const drawn = await drawConsequences(tx, cases, now)
+  const outcomes = judgments.flatMap((judgment, index) => {
+    const one = drawn[index]
+    return one ? [outcomeOf(judgment, one, now)] : []
+  })
+  const idsOf = (...actions: readonly string[]) =>
     outcomes
-      .filter(({ row }) => row.judgment.consequence.action === action)
+      .filter(({ row }) => actions.includes(row.judgment.consequence.action))
       .map(({ row }) => row.id)
   const marked = await Promise.all([
-    markReports(tx, idsOf('forward'), waitingStates, 'analyzed'),
-    markReports(tx, idsOf('keep'), waitingStates, 'kept'),
+    markReports(tx, idsOf('forward', 'look-up'), waitingStates, 'analyzed'),
+    markReports(tx, idsOf('keep', 'ask'), waitingStates, 'kept'),
   ])
   const mine = new Set(marked.flat())
   const kept = outcomes.filter(({ row }) => mine.has(row.id))
   if (kept.length === 0) return
-  const feedback = kept.flatMap(({ consumer, row }) =>
-    consumer
-      ? [
-          {
-            reportId: row.id,
-            number: 1,
-            consumerId: consumer.id,
-            address: consumer.address,
-            createdAt: now,
-          },
-        ]
-      : [],
-  )
-  const owed = feedback.map(({ reportId, number }) => ({ reportId, number }))
+  const lookUps = idsOf('look-up').filter((id) => mine.has(id))
   await Promise.all([
     insertAnalyses(
       tx,
@@ -135,18 +166,26 @@ async function keep(tx: Db, judgments: readonly Judgment[], app: Needs): Promise
       tx,
       kept.map(({ event }) => event),
     ),
-    insertFeedback(tx, feedback),
-    send(app.boss, forwardReport, owed, tx),
+    oweFeedback(
+      tx,
+      kept.flatMap(({ row, consumer }) => (consumer ? [{ reportId: row.id, consumer }] : [])),
+      app,
+      now,
+    ),
+    send(
+      app.boss,
+      findContact,
+      lookUps.map((reportId) => ({ reportId })),
+      tx,
+    ),
   ])
 }
 
 function outcomeOf(
   { report, analysis, verdict, judged }: Judgment,
-  consumers: ReadonlyMap<string, Consumer>,
+  { consequence, consumer }: Drawn,
   now: Date,
-): { row: NewAnalysis; event: ReportEvent; consumer: Consumer | undefined } {
-  const known = consumers.get(judged.network?.abuse ?? '')
-  const consequence = consequenceOf({ ...judged, consumerState: known?.state })
+): { row: NewAnalysis; event: ReportEvent; consumer: Drawn['consumer'] } {
   return {
     row: {
       id: report.id,
@@ -166,7 +205,7 @@ function outcomeOf(
       event: 'analyzed',
       detail: storyOf(analysis, consequence.why),
     },
-    consumer: consequence.action === 'forward' ? known : undefined,
+    consumer,
   }
 }
 

@@ -5,6 +5,7 @@ import { removeIdempotencyKeys } from '../db/idempotency-keys.ts'
 import { dropPartitions, ensurePartitions } from '../db/partitions.ts'
 import { inTransaction } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
+import { removeRegistryRows } from '../db/registry-answers.ts'
 import { findOldestKey, removeReportKeys } from '../db/report-keys.ts'
 import { listReceivedReports, markReports } from '../db/reports.ts'
 import { listBacklogs } from '../db/queue-health.ts'
@@ -18,12 +19,15 @@ const DAY_MS = 86_400_000
 const WEEKS_AHEAD = 12
 const GENERATIONS_AHEAD = 6
 const IDEMPOTENCY_MS = 2 * DAY_MS
+/** Kept a while after they grew old, for who wonders what was known. */
+const ANSWERS_MS = 30 * DAY_MS
 const ORPHAN_MS = 10 * 60_000
 const ORPHANS_MAX = 1_000
 
 /**
  * The hourly chores: partitions for the weeks to come, those past retention dropped, keys of
- * dropped reports and old Idempotency-Keys forgotten, reports without a job given one.
+ * dropped reports, old Idempotency-Keys and old answers of registries forgotten, reports without
+ * a job given one.
  */
 export async function keepHouse(app: Needs): Promise<void> {
   const now = app.clock()
@@ -37,6 +41,7 @@ export async function keepHouse(app: Needs): Promise<void> {
   if (dropped.length > 0) app.log.info({ partitions: dropped.length }, 'Dropped old partitions.')
   await forgetKeys(app, oldest)
   await removeIdempotencyKeys(app.pool, new Date(now.getTime() - IDEMPOTENCY_MS))
+  await removeRegistryRows(app.pool, new Date(now.getTime() - ANSWERS_MS))
   await requeueOrphans(app)
 }
 

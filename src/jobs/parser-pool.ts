@@ -1,18 +1,24 @@
 import path from 'node:path'
 import { Piscina } from 'piscina'
-import type { Analysis } from '../analysis/analyze.ts'
+import type { Analysis, AnalysisOptions } from '../analysis/analyze.ts'
 import type { Packed } from '../db/packed.ts'
+import type { RelayCandidate } from '../verdict/relay-question.ts'
 import type { FeedbackContent } from './feedback-content.ts'
 
 /** What a thread is asked to do with the bytes of one message. */
 export type ParserTask =
-  | { work: 'analyze'; packed: Packed; trustedRelays: readonly string[] }
+  | { work: 'analyze'; packed: Packed; options: ParserOptions }
   | { work: 'compose'; packed: Packed; analysis: Packed; content: FeedbackContent }
 
+/** What is known of a message before it is read. */
+export type ParserOptions = Omit<AnalysisOptions, 'ignoreStamps'>
+
 /** What an analysis comes to, and all of it as packed JSON: most of it is only stored. */
-export type AnalysisDigest = Pick<Analysis, 'kind' | 'origin' | 'originObstacle'> & {
+export type AnalysisDigest = Pick<Analysis, 'kind' | 'origin' | 'originObstacle' | 'listings'> & {
   subject: string | null
   hasForgedHop: boolean
+  /** The machines of which the reporter could tell us whose they are. */
+  candidates: readonly RelayCandidate[]
   packed: Packed
 }
 
@@ -32,7 +38,7 @@ export function asBuffers({ encoding, content }: Packed): Packed {
 /** Threads in which strangers' bytes are read. */
 export type ParserPool = {
   /** Rejects when the message took too long or too much memory: its thread is replaced. */
-  analyze: (packed: Packed, trustedRelays: readonly string[]) => Promise<AnalysisDigest>
+  analyze: (packed: Packed, options: ParserOptions) => Promise<AnalysisDigest>
   /** The feedback report of a message; `analysis` is the packed one of its digest. */
   compose: (packed: Packed, analysis: Packed, content: FeedbackContent) => Promise<ComposedFeedback>
   close: () => Promise<void>
@@ -83,8 +89,8 @@ export function createParserPool(
     }
   })
   return {
-    async analyze(packed, trustedRelays) {
-      const made = await inLine({ work: 'analyze', packed, trustedRelays })
+    async analyze(packed, options) {
+      const made = await inLine({ work: 'analyze', packed, options })
       const digest = made as AnalysisDigest
       return { ...digest, packed: asBuffers(digest.packed) }
     },

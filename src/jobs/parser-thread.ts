@@ -2,11 +2,13 @@ import { move, transferableSymbol, valueSymbol } from 'piscina'
 import { analyzeMessage, type Analysis } from '../analysis/analyze.ts'
 import { pack, type Packed, unpack } from '../db/packed.ts'
 import { reasonOf } from '../errors.ts'
+import { relayCandidates } from '../verdict/relay-question.ts'
 import { composeFeedback } from './feedback-content.ts'
 import {
   type AnalysisDigest,
   asBuffers,
   type ComposedFeedback,
+  type ParserOptions,
   type ParserOutcome,
   type ParserTask,
 } from './parser-pool.ts'
@@ -53,21 +55,23 @@ async function packOwned(bytes: Buffer): Promise<Packed> {
 
 async function make(task: ParserTask): Promise<AnalysisDigest | ComposedFeedback> {
   const raw = await unpack(asBuffers(task.packed))
-  if (task.work === 'analyze') return analyze(raw, task.trustedRelays)
+  if (task.work === 'analyze') return analyze(raw, task.options)
   const json = (await unpack(asBuffers(task.analysis))).toString()
   const composed = composeFeedback(raw, JSON.parse(json) as Analysis, task.content)
   return { raw: owned(composed), packed: await packOwned(composed) }
 }
 
-async function analyze(raw: Buffer, trustedRelays: readonly string[]): Promise<AnalysisDigest> {
-  const analysis = await analyzeMessage(raw, { trustedRelays, ignoreStamps: false })
-  const { kind, origin, originObstacle, headers, hops } = analysis
+async function analyze(raw: Buffer, options: ParserOptions): Promise<AnalysisDigest> {
+  const analysis = await analyzeMessage(raw, { ...options, ignoreStamps: false })
+  const { kind, origin, originObstacle, listings, headers, hops } = analysis
   return {
     kind,
     origin,
     originObstacle,
+    listings,
     subject: headers.subject,
     hasForgedHop: hops.some(({ trust }) => trust === 'forged'),
+    candidates: relayCandidates(hops),
     packed: await packOwned(Buffer.from(JSON.stringify(analysis))),
   }
 }

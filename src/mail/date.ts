@@ -27,24 +27,64 @@ const textCharsMax = 200
 
 /**
  * The instant a mail date names: RFC 5322 §3.3 with the obsolete forms (two-digit years, zone
- * names, comments), asctime's order, ISO 8601. Without a zone it is taken as UTC. Undefined when
- * it names none, or one outside the years 1970 to 2200.
+ * names, comments), asctime's order, ISO 8601, also with a blank for the T. Without a zone it is
+ * taken as UTC. Undefined when it names none, or one outside the years 1970 to 2200.
  */
 export function parseMailDate(text: string): Date | undefined {
   return usualDate(text) ?? anyDate(text)
 }
 
-const usual =
-  /^ {0,9}(?:[a-z]{3}, {1,9})?(\d{1,2}) ([a-z]{3}) (\d{4}) (\d\d:\d\d:\d\d) ([+-]\d{4})\b/i
-
-/** The form nearly all mail has, read in one step. */
+/** The form nearly all mail has, `Tue, 3 Nov 2026 08:15:00 +0000`, read place by place. */
 function usualDate(text: string): Date | undefined {
-  const match = usual.exec(text)
-  if (!match) return undefined
-  const [, day = '', name = '', year, clock = '', zone = ''] = match
-  const [month, time] = [months.indexOf(name.toLowerCase()), timeOfDay(clock)]
-  if (month < 0 || time === undefined || Number(day) < 1 || Number(day) > 31) return undefined
-  return valid(Date.UTC(Number(year), month, Number(day)) + time - offset(zone) * 60_000)
+  let at = skipBlanks(text, 0)
+  if (text.charCodeAt(at + 3) === 0x2c) at = skipBlanks(text, at + 4)
+  const digits = text.charCodeAt(at + 1) === 0x20 ? 1 : 2
+  const day = numberAt(text, at, digits)
+  at += digits
+  // From here: ` Nov 2026 08:15:00 +0000`
+  const month = months.indexOf(text.slice(at + 1, at + 4).toLowerCase())
+  const year = numberAt(text, at + 5, 4)
+  const clock = clockAt(text, at + 10)
+  const sign = text.charCodeAt(at + 19)
+  const zone = numberAt(text, at + 20, 4)
+  if (day < 1 || day > 31 || month < 0 || year < 0 || clock < 0 || zone < 0) return undefined
+  if ((sign !== 0x2b && sign !== 0x2d) || isWordPart(text.charCodeAt(at + 24))) return undefined
+  for (const blank of [0, 4, 9, 18]) if (text.charCodeAt(at + blank) !== 0x20) return undefined
+  const east = (Math.floor(zone / 100) * 60 + (zone % 100)) * (sign === 0x2d ? -1 : 1)
+  return valid(Date.UTC(year, month, day) + clock - east * 60_000)
+}
+
+function skipBlanks(text: string, from: number): number {
+  let at = from
+  while (text.charCodeAt(at) === 0x20 && at < from + 9) at++
+  return at
+}
+
+/** Milliseconds since midnight of `08:15:00`, or -1. */
+function clockAt(text: string, at: number): number {
+  const [hour, minute, second] = [
+    numberAt(text, at, 2),
+    numberAt(text, at + 3, 2),
+    numberAt(text, at + 6, 2),
+  ]
+  if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 60) return -1
+  if (text.charCodeAt(at + 2) !== 0x3a || text.charCodeAt(at + 5) !== 0x3a) return -1
+  return ((hour * 60 + minute) * 60 + second) * 1000
+}
+
+/** The number that so many digits make, or -1. */
+function numberAt(text: string, at: number, digits: number): number {
+  let value = 0
+  for (let place = at; place < at + digits; place++) {
+    const digit = text.charCodeAt(place) - 0x30
+    if (!(digit >= 0 && digit <= 9)) return -1
+    value = value * 10 + digit
+  }
+  return value
+}
+
+function isWordPart(code: number): boolean {
+  return (code >= 0x30 && code <= 0x39) || (code | 0x20) >= 0x61
 }
 
 function anyDate(text: string): Date | undefined {
@@ -55,7 +95,7 @@ function anyDate(text: string): Date | undefined {
   for (const word of words) if (word !== '') readWord(word, parts)
   const { day, month, year, time, zone = 0 } = parts
   if (day === undefined || month === undefined || year === undefined) return undefined
-  if (time === undefined || day < 1 || day > 31) return undefined
+  if (time === undefined || month > 11 || day < 1 || day > 31) return undefined
   return valid(Date.UTC(year, month, day) + time - zone * 60_000)
 }
 
@@ -66,7 +106,14 @@ function readWord(word: string, parts: Parts): void {
   else if (/^\d{2,4}$/.test(word)) parts.year ??= fullYear(word)
   else if (/^\d{1,2}-[a-z]{3}-\d{2,4}$/i.test(word)) {
     for (const piece of word.split('-')) readWord(piece, parts)
-  } else if (/^[a-z]{1,9}$/i.test(word)) readName(word.toLowerCase(), parts)
+  } else if (/^\d{4}-\d\d-\d\d$/.test(word)) readIsoDay(word, parts)
+  else if (/^[a-z]{1,9}$/i.test(word)) readName(word.toLowerCase(), parts)
+}
+
+function readIsoDay(word: string, parts: Parts): void {
+  parts.year ??= Number(word.slice(0, 4))
+  parts.month ??= Number(word.slice(5, 7)) - 1
+  parts.day ??= Number(word.slice(8))
 }
 
 function readName(name: string, parts: Parts): void {

@@ -22,6 +22,8 @@ export type Header = {
 const firstSliceBytes = 16 * 1024
 const headerBytesMax = 4 * 1024 * 1024
 const nameCharsMax = 128
+const blankCrlfLine = Buffer.from('\r\n\r\n')
+const blankLine = Buffer.from('\n\n')
 
 /**
  * Reads the header block of a message (RFC 5322 §2.2), in linear time and forgiving: any line
@@ -30,7 +32,7 @@ const nameCharsMax = 128
  */
 export function parseHeader(raw: Buffer): Header {
   const lineEnd = headerLineEnd(raw)
-  for (let bytes = firstSliceBytes; ; bytes *= 8) {
+  for (let bytes = likelyBytes(raw); ; bytes *= 8) {
     const text = raw.toString('latin1', 0, Math.min(bytes, raw.length))
     const complete = bytes >= raw.length || bytes >= headerBytesMax
     const header = readBlock(text, lineEnd, complete)
@@ -54,38 +56,108 @@ export function headerLineEnd(raw: Buffer): Header['lineEnd'] {
   return start.includes(0x0a) || !start.includes(0x0d) ? 'lf' : 'cr'
 }
 
+/** How much to look at first: up to the first blank line, which nearly always ends the header. */
+function likelyBytes(raw: Buffer): number {
+  const start = raw.subarray(0, 8 * firstSliceBytes)
+  const isCrlf = start[start.indexOf(0x0a) - 1] === 0x0d
+  const end = start.indexOf(isCrlf ? blankCrlfLine : blankLine)
+  return end < 0 ? firstSliceBytes : Math.max(1024, end + 4)
+}
+
 function readBlock(text: string, lineEnd: Header['lineEnd'], complete: boolean) {
-  const lines = new Lines(text, lineEnd === 'lf' ? '\n' : '\r')
+  const separator = lineEnd === 'lf' ? '\n' : '\r'
   const fields: HeaderField[] = []
-  if (isEnvelopeLine(text)) lines.next()
-  while (lines.next()) {
-    if (lines.isBlank()) return { fields, bodyOffset: lines.nextStart, lineEnd }
-    const colon = nameEnd(text, lines.start, lines.end)
+  let start = isEnvelopeLine(text) ? nextLine(text, 0, separator) : 0
+  while (start < text.length) {
+    let next = nextLine(text, start, separator)
+    let end = contentEnd(text, start, next)
+    if (end === start) return { fields, bodyOffset: next, lineEnd }
+    const colon = nameEnd(text, start, end)
     if (colon < 0) {
-      if (isStray(lines, text)) continue
-      return { fields, bodyOffset: lines.start, lineEnd }
+      if (!isStray(text, start, next, separator)) return { fields, bodyOffset: start, lineEnd }
+      start = next
+      continue
     }
-    const start = lines.start
-    const firstEnd = lines.end
-    const folds: string[] = []
-    while (lines.nextIsFold()) {
-      lines.next()
-      folds.push(text.slice(lines.start, lines.end).trim())
+    while (isBlank(text.charCodeAt(next))) {
+      const fold = next
+      next = nextLine(text, fold, separator)
+      end = contentEnd(text, fold, next)
     }
-    const name = text.slice(start, colon).trimEnd()
-    const first = text.slice(colon + 1, firstEnd).trim()
-    const value = folds.length === 0 ? first : [first, ...folds].join(' ').trim()
-    fields.push({ name, key: name.toLowerCase(), value, raw: text.slice(start, lines.end) })
+    fields.push(new WrittenField(text.slice(start, end), colon - start, separator))
+    start = next
   }
   return complete ? { fields, bodyOffset: text.length, lineEnd } : undefined
 }
 
+/** A field as it stands; name and value are made when somebody asks: few are ever asked. */
+class WrittenField implements HeaderField {
+  readonly key: string
+  readonly raw: string
+  private readonly nameLength: number
+  private readonly valueAt: number
+  private readonly separator: string
+  private known: string | undefined
+
+  constructor(raw: string, colon: number, separator: string) {
+    let end = colon
+    while (isBlank(raw.charCodeAt(end - 1))) end--
+    this.key = raw.slice(0, end).toLowerCase()
+    this.raw = raw
+    this.nameLength = end
+    this.valueAt = colon + 1
+    this.separator = separator
+    this.known = undefined
+  }
+
+  get name(): string {
+    return this.raw.slice(0, this.nameLength)
+  }
+
+  get value(): string {
+    return (this.known ??= unfolded(this.raw, this.valueAt, this.separator))
+  }
+}
+
+function unfolded(raw: string, from: number, separator: string): string {
+  let end = raw.indexOf(separator, from)
+  if (end < 0) return raw.slice(from).trim()
+  const lines = []
+  let start = from
+  for (; end >= 0; end = raw.indexOf(separator, start)) {
+    lines.push(raw.slice(start, end).trim())
+    start = end + 1
+  }
+  lines.push(raw.slice(start).trim())
+  return lines.join(' ').trim()
+}
+
 /** A line no parser expects is skipped when a field follows it; otherwise it begins the body. */
-function isStray(lines: Lines, text: string): boolean {
-  const code = text.charCodeAt(lines.start)
-  if (code === 0x20 || code === 0x09) return true
-  const next = lines.peek()
-  return next !== undefined && nameEnd(text, next.start, next.end) >= 0
+function isStray(text: string, start: number, next: number, separator: string): boolean {
+  if (isBlank(text.charCodeAt(start))) return true
+  if (next >= text.length) return false
+  return nameEnd(text, next, contentEnd(text, next, nextLine(text, next, separator))) >= 0
+}
+
+/** Where the next line begins, or the text ends. */
+function nextLine(text: string, start: number, separator: string): number {
+  const found = text.indexOf(separator, start)
+  return found < 0 ? text.length : found + 1
+}
+
+/** Where a line's content ends: before its line end and the CRs there. */
+function contentEnd(text: string, start: number, next: number): number {
+  let end = next
+  if (end > start && isLineEnd(text.charCodeAt(end - 1))) end--
+  while (end > start && text.charCodeAt(end - 1) === 0x0d) end--
+  return end
+}
+
+function isLineEnd(code: number): boolean {
+  return code === 0x0a || code === 0x0d
+}
+
+function isBlank(code: number): boolean {
+  return code === 0x20 || code === 0x09
 }
 
 function isEnvelopeLine(text: string): boolean {
@@ -99,56 +171,10 @@ function nameEnd(text: string, start: number, end: number): number {
   for (let at = start; at < limit; at++) {
     const code = text.charCodeAt(at)
     if (code === 0x3a) return at > start ? at : -1
-    if (code === 0x20 || code === 0x09) {
+    if (isBlank(code)) {
       if (at === start) return -1
       blank = true
     } else if (blank || code < 0x21 || code > 0x7e) return -1
   }
   return -1
-}
-
-/** Walks over the lines of a text without copying them. `end` leaves the line end out. */
-class Lines {
-  start = 0
-  end = 0
-  nextStart = 0
-  readonly #text: string
-  readonly #separator: string
-
-  constructor(text: string, separator: string) {
-    this.#text = text
-    this.#separator = separator
-  }
-
-  next(): boolean {
-    if (this.nextStart >= this.#text.length) return false
-    const line = this.#lineAt(this.nextStart)
-    this.start = line.start
-    this.end = line.end
-    this.nextStart = line.nextStart
-    return true
-  }
-
-  peek(): { start: number; end: number } | undefined {
-    return this.nextStart >= this.#text.length ? undefined : this.#lineAt(this.nextStart)
-  }
-
-  isBlank(): boolean {
-    return this.start === this.end
-  }
-
-  nextIsFold(): boolean {
-    const code = this.#text.charCodeAt(this.nextStart)
-    if (code !== 0x20 && code !== 0x09) return false
-    const line = this.#lineAt(this.nextStart)
-    return line.end > line.start
-  }
-
-  #lineAt(start: number) {
-    const found = this.#text.indexOf(this.#separator, start)
-    const stop = found < 0 ? this.#text.length : found
-    let end = stop
-    while (end > start && this.#text.charCodeAt(end - 1) === 0x0d) end--
-    return { start, end, nextStart: found < 0 ? stop : stop + 1 }
-  }
 }

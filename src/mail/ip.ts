@@ -27,7 +27,7 @@ const textCharsMax = 64
 export function parseIp(text: string): IpAddress | undefined {
   if (text.length > textCharsMax) return undefined
   let bare = text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text
-  if (bare.charCodeAt(4) === 0x3a && /^ipv[46]:/i.test(bare)) bare = bare.slice(5)
+  if (bare.charCodeAt(4) === 0x3a && /^ipv[46]:/i.test(bare)) bare = untagged(bare)
   const zone = bare.indexOf('%')
   if (zone > 0) bare = bare.slice(0, zone)
   if (!bare.includes(':')) return fromQuad(bare)
@@ -60,6 +60,12 @@ export function isRoutable(address: IpAddress): boolean {
   return scope === 'public' || scope === 'documentation'
 }
 
+/** Some let one colon do for the tag and the address: `IPv6::1`. */
+function untagged(text: string): string {
+  const isShort = text.charCodeAt(5) === 0x3a && text.charCodeAt(6) !== 0x3a
+  return text.slice(isShort ? 4 : 5)
+}
+
 /** Four decimal octets without leading zeros, so the text is canonical as it stands. */
 function fromQuad(text: string): IpAddress | undefined {
   if (text.length > 15) return undefined
@@ -84,46 +90,53 @@ function fromQuad(text: string): IpAddress | undefined {
   return { family: 4, text, groups: [0, 0, 0, 0, 0, 0xffff, value >>> 16, value & 0xffff] }
 }
 
+/** RFC 4291 §2.2: groups of hexadecimal digits, one gap of zeros, IPv4 at the end. */
 function parseGroups(text: string): number[] | undefined {
-  const gap = text.indexOf('::')
-  const head = hexGroups(gap < 0 ? text : text.slice(0, gap))
-  if (!head) return undefined
-  if (gap < 0) return head.length === 8 ? head : undefined
-  const tail = hexGroups(text.slice(gap + 2))
-  if (!tail || head.length + tail.length > 7) return undefined
-  return [...head, ...Array<number>(8 - head.length - tail.length).fill(0), ...tail]
-}
-
-function hexGroups(text: string): number[] | undefined {
-  const groups: number[] = []
-  if (text === '') return groups
-  let start = 0
-  for (;;) {
-    const colon = text.indexOf(':', start)
-    const end = colon < 0 ? text.length : colon
-    const group = hexGroup(text, start, end)
-    if (group !== undefined) groups.push(group)
-    else {
-      const quad = colon < 0 ? fromQuad(text.slice(start)) : undefined
-      if (!quad) return undefined
-      groups.push(quad.groups[6] ?? 0, quad.groups[7] ?? 0)
+  const groups = [0, 0, 0, 0, 0, 0, 0, 0]
+  let count = 0
+  let gap = text.startsWith('::') ? 0 : -1
+  for (let at = gap === 0 ? 2 : 0; at < text.length;) {
+    const end = hexEnd(text, at)
+    if (text.charCodeAt(end) === 0x2e) {
+      const quad = fromQuad(text.slice(at))
+      if (!quad || count > 6) return undefined
+      groups[count++] = quad.groups[6] ?? 0
+      groups[count++] = quad.groups[7] ?? 0
+      break
     }
-    if (colon < 0) return groups
-    start = colon + 1
+    if (end === at || end - at > 4 || count === 8) return undefined
+    groups[count++] = parseInt(text.slice(at, end), 16)
+    if (end === text.length) break
+    if (text.charCodeAt(end) !== 0x3a || end + 1 === text.length) return undefined
+    const isGap = text.charCodeAt(end + 1) === 0x3a
+    if (isGap && gap >= 0) return undefined
+    if (isGap) gap = count
+    at = end + (isGap ? 2 : 1)
   }
+  if (gap < 0) return count === 8 ? groups : undefined
+  return count > 7 ? undefined : widened(groups, gap, count)
 }
 
-function hexGroup(text: string, start: number, end: number): number | undefined {
-  if (end === start || end - start > 4) return undefined
-  let value = 0
-  for (let at = start; at < end; at++) {
-    const code = text.charCodeAt(at)
-    const letter = code | 0x20
-    if (code >= 0x30 && code <= 0x39) value = value * 16 + code - 0x30
-    else if (letter >= 0x61 && letter <= 0x66) value = value * 16 + letter - 0x57
-    else return undefined
+/** Moves the groups behind the gap to the end. */
+function widened(groups: number[], gap: number, count: number): number[] {
+  for (let moved = 1; moved <= count - gap; moved++) {
+    groups[8 - moved] = groups[count - moved] ?? 0
+    groups[count - moved] = 0
   }
-  return value
+  return groups
+}
+
+/** Where the hexadecimal digits end, at most five further on. */
+function hexEnd(text: string, start: number): number {
+  const limit = Math.min(text.length, start + 5)
+  let at = start
+  while (at < limit && isHexDigit(text.charCodeAt(at))) at++
+  return at
+}
+
+function isHexDigit(code: number): boolean {
+  const letter = code | 0x20
+  return (code >= 0x30 && code <= 0x39) || (letter >= 0x61 && letter <= 0x66)
 }
 
 function isMapped(groups: readonly number[]): boolean {

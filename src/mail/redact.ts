@@ -145,7 +145,7 @@ function withRaw(field: HeaderField, raw: string): HeaderField {
     .slice(raw.indexOf(':') + 1)
     .replace(/\r\n[ \t]+/g, ' ')
     .trim()
-  return { ...field, raw, value }
+  return { name: field.name, key: field.key, raw, value }
 }
 
 /** Whether a field still names the reporter when its folds and encoded words are undone. */

@@ -28,6 +28,14 @@ export const analyzeReport = defineQueue('analyze-report', z.object({ reportId: 
   expireInSeconds: 120,
 })
 
+/** Ask the registries who answers for the origin of a report, and go on from there. */
+export const findContact = defineQueue('find-contact', z.object({ reportId: z.uuid() }), {
+  retryLimit: 5,
+  retryDelay: 30,
+  retryDelayMax: 3_600,
+  expireInSeconds: 120,
+})
+
 /** Compose one feedback report and send it. Mail servers may be away for days. */
 export const forwardReport = defineQueue(
   'forward-report',
@@ -51,6 +59,14 @@ export const keepHouse = defineQueue('keep-house', z.object({}), {
   expireInSeconds: 900,
 })
 
+/** Find out which relays the mail of reporters comes through. */
+export const learnRelays = defineQueue('learn-relays', z.object({}), {
+  retryLimit: 1,
+  retryDelay: 60,
+  retryDelayMax: 600,
+  expireInSeconds: 900,
+})
+
 /** Mark the reports whose analysis has died. */
 export const markDead = defineQueue('mark-dead', z.object({}), {
   retryLimit: 0,
@@ -62,9 +78,11 @@ export const markDead = defineQueue('mark-dead', z.object({}), {
 /** Every queue that has workers. */
 export const queues: readonly QueueDefinition[] = [
   analyzeReport,
+  findContact,
   forwardReport,
   handleInbound,
   keepHouse,
+  learnRelays,
   markDead,
 ]
 

@@ -2,17 +2,21 @@ import type { Db } from '../db/pool.ts'
 import { bossDb, type Boss } from './boss.ts'
 import type { QueueDefinition } from './queues.ts'
 
-/** Adds jobs in the transaction that makes them necessary: both are kept, or neither. */
+/**
+ * Adds jobs in the transaction that makes them necessary: both are kept, or neither. Nobody takes
+ * them before `startAfter`.
+ */
 export async function send<Payload extends object>(
   boss: Boss,
   queue: QueueDefinition<Payload>,
   payloads: readonly Payload[],
   tx: Db,
+  { startAfter }: { startAfter?: Date } = {},
 ): Promise<void> {
   if (payloads.length === 0) return
   await boss.insert(
     queue.name,
-    payloads.map((data) => ({ data })),
+    payloads.map((data) => (startAfter ? { data, startAfter } : { data })),
     { db: bossDb(tx), returnId: false },
   )
 }

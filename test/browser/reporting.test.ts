@@ -1,5 +1,8 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { analyzeReports } from '../../src/jobs/analyze-report.ts'
+import { createParserPool, type ParserPool } from '../../src/jobs/parser-pool.ts'
+import { relayedMessage } from '../support/messages.ts'
 import { sampleMessage, startWebSite, type Person, type WebSite } from '../db/http/web-site.ts'
 import { openPage, startChromium } from './chromium.ts'
 
@@ -7,15 +10,18 @@ let site: WebSite
 let browser: Browser
 let ann: Person
 let admin: Person
+let parser: ParserPool
 
 beforeAll(async () => {
-  site = await startWebSite()
+  site = await startWebSite({ ORIGIN_CONFIDENCE_MIN: '1' })
+  parser = createParserPool(1)
   browser = await startChromium()
   ann = await site.addPerson('ann@reporters.example')
   admin = await site.addPerson('admin@desk.example', { isAdmin: true })
 })
 afterAll(async () => {
   await browser.close()
+  await parser.close()
   await site.close()
 })
 
@@ -64,7 +70,73 @@ test.for(visitors)('a visitor %s signs in, reports and takes back', async (visit
   expect(complaints).toEqual([])
 })
 
-const publicPaths = ['/', '/sign-in', '/problems', '/report', '/reports']
+/** A message that came through a relay nobody knows, analyzed: nobody is ever sure enough. */
+async function askedReport(mark: string): Promise<string> {
+  const answer = await fetch(`${site.url}/api/v1/reports`, {
+    method: 'POST',
+    body: relayedMessage(mark),
+    headers: { authorization: ann.basic, 'content-type': 'message/rfc822' },
+  })
+  const { id } = (await answer.json()) as { id: string }
+  await analyze(id)
+  return id
+}
+
+function analyze(reportId: string) {
+  return analyzeReports([{ reportId }], { ...site.app, parser, rdap: undefined })
+}
+
+test.for(visitors)('a visitor %s sees the walk as a picture', async ([mark, options]) => {
+  const id = await askedReport(`picture ${mark}`)
+  const { page, complaints } = await openPage(browser, options)
+  await signIn(page, ann, `/reports/${id}`)
+  await page.goto(`${site.url}/reports/${id}`)
+  const stations = page.locator('ol.walk > li')
+  const kinds = await page.evaluate(
+    `[...document.querySelectorAll('ol.walk > li')].map((one) => one.className)`,
+  )
+  expect(kinds).toEqual(['mailbox', 'ours', 'origin', 'border', 'claimed'])
+  expect(await stations.nth(2).textContent()).toContain('relay.provider.example')
+  const marks = await page.evaluate(
+    `[...document.querySelectorAll('ol.walk .machine')].map((machine) => {
+       const { borderRadius, transform, borderTopStyle } = getComputedStyle(machine, '::before')
+       return [borderRadius, transform, borderTopStyle].join(' ')
+     })`,
+  )
+  // The mailbox, a machine of ours, the origin and a claim: told apart without color.
+  expect(new Set(marks as string[]).size).toBe(4)
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(
+    await page.evaluate('document.documentElement.clientWidth'),
+  )
+  expect(complaints).toEqual([])
+})
+
+test('the question is answered by keyboard, and the report is looked at again', async () => {
+  const id = await askedReport('question')
+  const { page, complaints } = await openPage(browser, {})
+  await signIn(page, ann, '/sign-in')
+  await page.goto(`${site.url}/reports`)
+  await page.click('main a[href$="#question"]')
+  const box = page.getByRole('checkbox', { name: /relay\.provider\.example/ })
+  await box.focus()
+  await page.keyboard.press('Space')
+  expect(await box.isChecked()).toBe(true)
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`${site.url}/reports/${id}`)
+  expect(await page.locator('#question').count()).toBe(0)
+  await analyze(id)
+  await page.reload()
+  expect(await page.locator('li.origin').textContent()).toContain('198.51.100.23')
+  await page.click('nav a[href="/relays"]')
+  expect(await page.textContent('main table')).toContain('192.0.2.10')
+  for (const name of [/Remove 192\.0\.2\.10/, /Remove 198\.51\.100\.23/]) {
+    await page.getByRole('button', { name }).click()
+  }
+  expect(await page.locator('main table').count()).toBe(0)
+  expect(complaints).toEqual([])
+})
+
+const publicPaths = ['/', '/sign-in', '/problems', '/report', '/reports', '/relays']
 const adminPaths = ['/admin', '/admin/reports', '/admin/outbox', '/admin/dead-letters']
 
 test('no page is wider than a narrow screen, and every field has a name', async () => {

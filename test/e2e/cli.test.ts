@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { spamMessage } from '../support/messages.ts'
@@ -42,11 +42,17 @@ test.for([
   'import networks a.csv b.csv',
   'import networks /nonexistent/file.csv',
   'import planets planets.csv',
+  'contact',
+  'contact nonsense',
+  'contact 10.0.0.1',
+  'contact 192.0.2.7',
+  'contact 8.8.8.8 1.1.1.1',
   'queue',
   'queue list analyze-report extra',
   'queue purge',
   'queue purge nonsense',
   'queue retry nonsense',
+  'blacklists now',
   'inspect',
   'inspect --what file.eml',
   'inspect --provider nonsense file.eml',
@@ -61,6 +67,13 @@ test.for([
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   expect(stderr).toContain('Usage: signalpost ' + (args[0] ?? ''))
   expect(stderr).not.toMatch(/^\s+at /m)
+})
+
+test('a blacklist that means nothing is named at start, before anything is made', async () => {
+  const { code, stderr } = await runProgram(['start'], { ...place.env, BLACKLISTS: 'nonsense' })
+  expect(code).toBe(2)
+  expect(stderr).toContain('BLACKLISTS: nonsense is neither a known list nor')
+  expect(await readdir(place.dataDir)).toEqual([])
 })
 
 test('an unknown command is misuse; help is not', async () => {

@@ -1,8 +1,8 @@
 import path from 'node:path'
 import { pino } from 'pino'
-import type { App } from '../../src/app.ts'
+import type { App, WorkApp } from '../../src/app.ts'
 import { addAccount } from '../../src/commands/account.ts'
-import { importNetworks } from '../../src/commands/import-networks.ts'
+import { importNetworks } from '../../src/commands/networks/import-networks.ts'
 import { readConfig } from '../../src/config.ts'
 import { type Accepted, createIntake } from '../../src/intake/accept-report.ts'
 import { startBoss, stopBoss } from '../../src/queue/boss.ts'
@@ -14,6 +14,8 @@ import { readMessage } from '../../src/mail/message.ts'
 /** An application on a database of its own, with the sample networks and two reporters. */
 export type TestApp = App & {
   database: TestDatabase
+  /** No registry is asked, unless a test puts its own here. */
+  rdap: WorkApp['rdap']
   /** Ids of accounts. */
   ann: string
   bob: string
@@ -34,7 +36,8 @@ export async function openTestApp(env: Record<string, string> = {}): Promise<Tes
   const { pool } = database
   const onError = (error: Error) => console.error(error)
   const boss = await startBoss(database.url, 'sends', { name: 'test', onError })
-  const given = { RETURN_PATH_DOMAIN: 'bounces.test.example', ...env }
+  const silent = { RDAP_BOOTSTRAP_URL: 'none', DNS_SERVERS: 'none' }
+  const given = { RETURN_PATH_DOMAIN: 'bounces.test.example', ...silent, ...env }
   const secret = 'a secret of the tests, long enough for all'
   const config = {
     ...readConfig(given, { cores: 2, cwd: '/nowhere' }),
@@ -68,6 +71,7 @@ export async function openTestApp(env: Record<string, string> = {}): Promise<Tes
   return {
     ...app,
     database,
+    rdap: undefined,
     ann: ann.id,
     bob: bob.id,
     report,

@@ -40,6 +40,7 @@ export async function makePlace(env: Record<string, string> = {}): Promise<Place
     RECEIVE_PORT: String(receivePort),
     LOG_LEVEL: 'info',
     WORKERS: '1',
+    RDAP_BOOTSTRAP_URL: 'none',
     ...env,
   }
   const started: Program[] = []

@@ -1,3 +1,5 @@
+import path from 'node:path'
+
 /** A spam message that came from `ip`, an address of the bundled sample networks. */
 export function spamMessage(mark: string, { ip = '198.51.100.23' } = {}): Buffer<ArrayBuffer> {
   return Buffer.from(
@@ -50,6 +52,37 @@ export function bounceMessage(to: string): Buffer<ArrayBuffer> {
       'Diagnostic-Code: smtp; 550 5.1.1 No such user',
       '',
       '--bounce--',
+      '',
+    ].join('\r\n'),
+  )
+}
+
+/** The networks that a fresh instance knows. */
+export const sampleNetworks = path.join(import.meta.dirname, '../../src/db/sample-networks.csv')
+
+/**
+ * A spam message that came to its reporter through a relay nobody knows (192.0.2.10), which got it
+ * from `ip`.
+ */
+export function relayedMessage(
+  mark: string,
+  { ip = '198.51.100.23', domain = 'shop.example' } = {},
+): Buffer<ArrayBuffer> {
+  return Buffer.from(
+    [
+      'Received: from relay.provider.example (relay.provider.example [192.0.2.10])',
+      ' by mx.home.example (Postfix) with ESMTPS id 4ABC',
+      ' for <you@home.example>; Mon, 16 Nov 2026 10:00:02 +0000',
+      `Received: from mail.${domain} (mail.${domain} [${ip}])`,
+      ' by relay.provider.example (Postfix) with ESMTPS id 4ABD',
+      ' for <you@home.example>; Mon, 16 Nov 2026 10:00:00 +0000',
+      `From: "Great Offers" <offers@${domain}>`,
+      'To: you@home.example',
+      `Subject: Cheap watches ${mark}`,
+      'Date: Mon, 16 Nov 2026 09:59:57 +0000',
+      `Message-ID: <${mark}@${domain}>`,
+      '',
+      `Buy at https://${domain}/${mark} now.`,
       '',
     ].join('\r\n'),
   )

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { addAccount } from '../../src/commands/account.ts'
-import { importNetworks } from '../../src/commands/import-networks.ts'
+import { importNetworks } from '../../src/commands/networks/import-networks.ts'
 import { freePort } from '../../src/db/embedded.ts'
 import { systemClock } from '../../src/world.ts'
 import { freshDatabase, type TestDatabase } from './database.ts'
@@ -45,6 +45,7 @@ export async function makeSite(env: Record<string, string> = {}): Promise<Site> 
     HTTP_PORT: String(httpPort),
     RECEIVE_PORT: String(receivePort),
     WORKERS: '1',
+    RDAP_BOOTSTRAP_URL: 'none',
     LOG_LEVEL: 'warn',
     DATABASE_CONNECTIONS: '5',
     ...env,

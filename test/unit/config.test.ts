@@ -29,8 +29,11 @@ test('an empty environment gives a working configuration that sends nothing', ()
     receivePort: 2525,
     receiveProtocol: 'smtp',
     forwardTo: 'any',
+    originConfidenceMin: 0.7,
     workers: 4,
-    dnsServers: [],
+    rdapBootstrapUrl: 'https://data.iana.org/rdap',
+    dnsServers: 'system',
+    blacklists: [],
     logLevel: 'info',
     messageBytesMax: 25_000_000,
     retentionDays: 400,
@@ -47,6 +50,7 @@ test('everything that is wrong is named at once, each with its variable', () => 
     SECRET: 'short',
     RECEIVE_PROTOCOL: 'pop3',
     FORWARD_TO: 'everybody',
+    ORIGIN_CONFIDENCE_MIN: '70',
     WORKERS: '0',
     LOG_LEVEL: 'chatty',
   })
@@ -59,6 +63,7 @@ test('everything that is wrong is named at once, each with its variable', () => 
     'SECRET',
     'RECEIVE_PROTOCOL',
     'FORWARD_TO',
+    'ORIGIN_CONFIDENCE_MIN',
     'WORKERS',
     'LOG_LEVEL',
   ])
@@ -83,6 +88,14 @@ test.for([
   ['RETENTION_DAYS', '0'],
   ['DATABASE_CONNECTIONS', '501'],
   ['FORWARD_TO', 'Any'],
+  ['RDAP_BOOTSTRAP_URL', 'http://data.iana.org/rdap'],
+  ['RDAP_BOOTSTRAP_URL', 'http://127.0.0.1.example.org/rdap'],
+  ['RDAP_BOOTSTRAP_URL', 'nowhere'],
+  ['DNS_SERVERS', 'ns.example'],
+  ['DNS_SERVERS', '192.0.2.53:0'],
+  ['DNS_SERVERS', '192.0.2.53:65536'],
+  ['DNS_SERVERS', '[192.0.2.53]:53'],
+  ['DNS_SERVERS', 'none,192.0.2.53'],
 ] as const)('%s may not be %j', ([name, value]) => {
   expect(problemsOf({ [name]: value })).toHaveLength(1)
 })
@@ -93,6 +106,8 @@ test.for([
   ['DATABASE_URL', 'postgresql://u:p@[::1]:5432/signalpost'],
   ['SMTP_URL', 'smtps://user:pass@mail.example:465'],
   ['SECRET', 'x'.repeat(32)],
+  ['RDAP_BOOTSTRAP_URL', 'https://rdap-bootstrap.example/'],
+  ['RDAP_BOOTSTRAP_URL', 'http://127.0.0.1:8080/rdap'],
   ['WORKERS', '64'],
   ['PUBLIC_URL', 'https://spam.example/reports/'],
 ] as const)('%s may be %j', ([name, value]) => {
@@ -114,16 +129,35 @@ test('PUBLIC_URL loses its trailing slashes, and without it follows the port', (
   expect(readConfig({ HTTP_PORT: '9000' }, machine).publicUrl).toBe('http://localhost:9000')
 })
 
+test('RDAP_BOOTSTRAP_URL=none switches the registries off', () => {
+  expect(readConfig({ RDAP_BOOTSTRAP_URL: 'none' }, machine).rdapBootstrapUrl).toBeUndefined()
+})
+
 test('DATA_DIR is taken from the working folder unless it is absolute', () => {
   expect(readConfig({ DATA_DIR: 'data' }, machine).dataDir).toBe('/srv/signalpost/data')
   expect(readConfig({ DATA_DIR: '/data' }, machine).dataDir).toBe('/data')
 })
 
-test('DNS_SERVERS are separated by commas or spaces, and the return path is in lower case', () => {
-  const config = readConfig(
-    { DNS_SERVERS: '192.0.2.53, 2001:db8::53', RETURN_PATH_DOMAIN: 'Bounces.Example' },
-    machine,
-  )
-  expect(config.dnsServers).toEqual(['192.0.2.53', '2001:db8::53'])
-  expect(config.returnPathDomain).toBe('bounces.example')
+test.for([
+  ['192.0.2.53, 2001:db8::53', ['192.0.2.53', '2001:db8::53']],
+  ['192.0.2.53:5353 [2001:db8::53]:5353', ['192.0.2.53:5353', '[2001:db8::53]:5353']],
+  ['none', 'none'],
+  [' ', 'system'],
+] as const)('DNS_SERVERS %j are %j', ([given, servers]) => {
+  expect(readConfig({ DNS_SERVERS: given }, machine).dnsServers).toEqual(servers)
+})
+
+test('each wrong name server is named', () => {
+  const [problem] = problemsOf({ DNS_SERVERS: '192.0.2.53,ns.example,192.0.2.300' })
+  expect(problem).toContain('names ns.example and 192.0.2.300, which is neither')
+})
+
+test('BLACKLISTS are separated by commas or spaces', () => {
+  const { blacklists } = readConfig({ BLACKLISTS: 'zen.example, bl.example=addresses' }, machine)
+  expect(blacklists).toEqual(['zen.example', 'bl.example=addresses'])
+})
+
+test('the return path is in lower case', () => {
+  const { returnPathDomain } = readConfig({ RETURN_PATH_DOMAIN: 'Bounces.Example' }, machine)
+  expect(returnPathDomain).toBe('bounces.example')
 })

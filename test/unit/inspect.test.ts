@@ -4,7 +4,8 @@ import path from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { afterAll, expect, test } from 'vitest'
-import { inspect } from '../../src/commands/inspect.ts'
+import { inspect, type CommandIo } from '../../src/commands/inspect.ts'
+import { fakeDns } from '../support/signing.ts'
 
 const samples = path.join(import.meta.dirname, '../../scripts/samples')
 const newsletter = path.join(samples, 'newsletter.eml')
@@ -14,10 +15,11 @@ afterAll(() => {
   rmSync(folder, { recursive: true })
 })
 
-async function run(args: readonly string[], stdin: string | Buffer = '') {
+async function run(args: readonly string[], stdin: string | Buffer = '', dns?: CommandIo['dns']) {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()]
   const texts = Promise.all([text(stdout), text(stderr)])
-  const status = await inspect(args, { stdin: Readable.from([Buffer.from(stdin)]), stdout, stderr })
+  const io = { stdin: Readable.from([Buffer.from(stdin)]), stdout, stderr, dns }
+  const status = await inspect(args, io)
   stdout.end()
   stderr.end()
   const [out, err] = await texts
@@ -30,8 +32,8 @@ test('one file gives one object with every name of the contract, in its order', 
   expect(status).toBe(0)
   expect(Object.keys(found)).toEqual([
     ...['file', 'bytes', 'sha256', 'kind', 'headers', 'hops', 'origin', 'origin_obstacle'],
-    ...['submitter', 'authentication', 'links', 'attachments', 'fingerprints', 'shingles'],
-    ...['marketer', 'unsubscribe', 'bounce', 'feedback'],
+    ...['submitter', 'authentication', 'listings', 'links', 'attachments', 'fingerprints'],
+    ...['shingles', 'marketer', 'unsubscribe', 'bounce', 'feedback'],
   ])
   expect(found).toMatchObject({
     file: newsletter,
@@ -39,6 +41,27 @@ test('one file gives one object with every name of the contract, in its order', 
     unsubscribe: { one_click: true },
     origin: { ip: '192.0.2.112', hop: 1 },
   })
+})
+
+test('--dns asks the DNS; without it nobody is asked, and what it would tell is null', async () => {
+  const { resolve, asked } = fakeDns({ 'TXT _dmarc.example.net': ['v=DMARC1; p=none'] })
+  const dns = { resolve, listings: () => Promise.resolve([]) }
+  const without = JSON.parse((await run([newsletter], '', dns)).out) as Record<string, unknown>
+  expect(without).toMatchObject({ authentication: null, listings: null })
+  expect(asked).toEqual([])
+  const lines = await run(['--jsonl', '--dns'], `${newsletter}\n`, dns)
+  const whole = await run(['--dns', newsletter], '', dns)
+  for (const { status, out } of [lines, whole]) {
+    expect(status).toBe(0)
+    expect(JSON.parse(out)).toMatchObject({
+      authentication: { spf: { result: 'none' }, dmarc: { result: 'fail', policy: 'none' } },
+      listings: [],
+    })
+  }
+})
+
+test('--dns where there is nobody to ask is a misuse', async () => {
+  expect((await run(['--dns', newsletter])).status).toBe(2)
 })
 
 test('--jsonl gives one line for each name, in order, and never stops', async () => {
@@ -85,6 +108,7 @@ test.for([
   ['an unknown option', ['--what', newsletter]],
   ['a provider that is no CIDR', ['--provider', '192.0.2.0/24,nowhere', newsletter]],
   ['files beside --jsonl', ['--jsonl', newsletter]],
+  ['a picture as a line of JSON', ['--jsonl', '--picture']],
 ] as const)('%s is misuse: 2, and the help', async ([, args]) => {
   const { status, out, err } = await run(args)
   expect(status).toBe(2)
@@ -110,4 +134,41 @@ test('--provider names relays to trust, by commas or repeated', async () => {
   expect(await origin('--provider', '198.51.100.1', '--provider', '198.51.100.2')).toBe(
     '203.0.113.5',
   )
+})
+
+const forged = path.join(samples, 'forged-chain-at-postfix.eml')
+
+test('--picture draws who saw whom, the origin, and where strangers begin', async () => {
+  const { status, out } = await run(['--picture', forged])
+  expect(status).toBe(0)
+  const marks = [
+    /You won 950,000 euro/,
+    /■ The mailbox/,
+    /● imap1\.example\.net/,
+    /● mx2\.example\.net \[10\.0\.5\.2\]/,
+    /◆ outlook\.example\.org \[203\.0\.113\.88\] {2}· THE ORIGIN/,
+    /sure \(\d\d %\), because/,
+    /below this line anybody may have written anything/,
+    /✗ relay3\.honest\.example\.com/,
+    /✗ mail\.president\.example\.org \[192\.0\.2\.1\]/,
+  ]
+  const lines = out.split('\n')
+  const places = marks.map((mark) => lines.findIndex((line) => mark.test(line)))
+  expect(places).not.toContain(-1)
+  expect(places).toEqual(places.toSorted((a, b) => a - b))
+  expect(lines.filter((line) => line.length > 100)).toEqual([])
+})
+
+test('--picture is plain text where no terminal is, whatever strangers wrote', async () => {
+  const wicked =
+    'Received: from \x1b[2J\x1b]0;owned\x07.example ([198.51.100.1]) by mx.example.net; x\n'
+  const { out } = await run(['--picture', '-'], `Subject: \x1b[31mred\u202e\n${wicked}\n`)
+  expect(out).toContain('198.51.100.1')
+
+  expect(out).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f\u202e]/)
+})
+
+test('--picture says why there is no origin', async () => {
+  const { out } = await run(['--picture', '-'], 'Subject: x\nFrom: a@example.com\n\n')
+  expect(out).toMatch(/No origin: The message has no Received line/)
 })

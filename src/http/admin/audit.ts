@@ -1,5 +1,5 @@
 import { Router } from 'express'
-import { listAudit } from '../../db/audit-log.ts'
+import { listAudit, type AuditEntry } from '../../db/audit-log.ts'
 import { listReporterEmails } from '../../db/reporters.ts'
 import { isUuid, pageOf } from '../paging.ts'
 import type { Site } from '../site.ts'
@@ -17,17 +17,21 @@ export function auditRoutes(site: Needs): Router {
     const rows = await listAudit(site.pool, { before, limit: LINES + 1 })
     const { lines, next } = pageOf(rows, LINES, ({ id }) => ({ before: id }))
     const emails = await listReporterEmails(site.pool, [
-      ...new Set(lines.map(({ reporterId }) => reporterId)),
+      ...new Set(lines.flatMap(({ reporterId }) => reporterId ?? [])),
     ])
     sendAdminPage(req, res, {
       view: 'admin/audit',
       title: 'Audit log',
       data: {
-        lines: lines.map((line) => ({ ...line, who: emails.get(line.reporterId) ?? '' })),
+        lines: lines.map((line) => ({ ...line, who: whoOf(line, emails) })),
         next,
         isFirst: before === undefined,
       },
     })
   })
   return router
+}
+
+function whoOf({ reporterId }: AuditEntry, emails: ReadonlyMap<string, string>): string {
+  return reporterId === null ? 'command line' : (emails.get(reporterId) ?? '')
 }

@@ -1,4 +1,5 @@
 import { Router, type Request } from 'express'
+import { listConsumers } from '../../db/consumers.ts'
 import {
   findFeedback,
   findFeedbackMessage,
@@ -7,6 +8,7 @@ import {
   type FeedbackState,
 } from '../../db/feedback-reports.ts'
 import { unpack } from '../../db/packed.ts'
+import { healthAt } from '../../verdict/contact-health.ts'
 import { sendMessage } from '../download.ts'
 import { isUuid, pageOf } from '../paging.ts'
 import { ProblemError } from '../problem.ts'
@@ -14,7 +16,7 @@ import { shownBytes } from '../shown-text.ts'
 import type { Site } from '../site.ts'
 import { sendAdminPage } from './send-admin-page.ts'
 
-type Needs = Pick<Site, 'pool'>
+type Needs = Pick<Site, 'pool' | 'clock'>
 
 const LINES = 50
 const COPY_BYTES_SHOWN = 256 * 1024
@@ -45,7 +47,14 @@ export function outboxRoutes(site: Needs): Router {
     sendAdminPage(req, res, {
       view: 'admin/outbox',
       title: 'Outbox',
-      data: { lines, next, state, states, isFirst: before === undefined },
+      data: {
+        lines,
+        next,
+        state,
+        states,
+        isFirst: before === undefined,
+        ailing: await ailingOf(lines, site),
+      },
     })
   })
   router.get('/:reportId/:number', async (req, res) => {
@@ -55,7 +64,11 @@ export function outboxRoutes(site: Needs): Router {
     sendAdminPage(req, res, {
       view: 'admin/feedback',
       title: 'Feedback report',
-      data: { feedback, copyText: copy && shownBytes(copy, COPY_BYTES_SHOWN) },
+      data: {
+        feedback,
+        copyText: copy && shownBytes(copy, COPY_BYTES_SHOWN),
+        ailing: await ailingOf([feedback], site),
+      },
     })
   })
   router.get('/:reportId/:number/message.eml', async (req, res) => {
@@ -65,6 +78,21 @@ export function outboxRoutes(site: Needs): Router {
     sendMessage(res, `feedback-${feedback.reportId}-${feedback.number}.eml`, await unpack(packed))
   })
   return router
+}
+
+/** What is wrong with addresses whose mail comes back, by address; the others are absent. */
+async function ailingOf(
+  feedback: readonly Feedback[],
+  { pool, clock }: Needs,
+): Promise<Record<string, string>> {
+  const addresses = [...new Set(feedback.map(({ address }) => address))]
+  const consumers = await listConsumers(pool, addresses)
+  return Object.fromEntries(
+    [...consumers.values()].flatMap((consumer) => {
+      const health = healthAt(consumer, clock())
+      return health === 'healthy' ? [] : [[consumer.address, health]]
+    }),
+  )
 }
 
 async function requireFeedback(req: Request<Key>, site: Needs): Promise<Feedback> {

@@ -10,10 +10,12 @@ import { findReport, type Report, type ReportState } from '../../db/reports.ts'
 import { parseBlock } from '../../mail/ip-blocks.ts'
 import { storableText } from '../../mail/storable-text.ts'
 import { sendMessage } from '../download.ts'
+import { shownWalk } from '../pages/shown-walk.ts'
 import { isUuid, pageOf } from '../paging.ts'
 import { ProblemError } from '../problem.ts'
 import { shownBytes } from '../shown-text.ts'
 import type { Site } from '../site.ts'
+import { authenticationRows } from './authentication-rows.ts'
 import { sendAdminPage } from './send-admin-page.ts'
 
 type Needs = Pick<Site, 'pool'>
@@ -114,6 +116,7 @@ async function sendReport(req: Request<{ id: string }>, res: Response, site: Nee
     findRawMessage(site.pool, report.id),
   ])
   const raw = packed && (await unpack(packed))
+  const authentication = analysis?.details.authentication
   sendAdminPage(req, res, {
     view: 'admin/report',
     title: 'Report',
@@ -122,6 +125,8 @@ async function sendReport(req: Request<{ id: string }>, res: Response, site: Nee
       reporterEmail: emails.get(report.reporterId),
       analysis,
       found: analysis?.details,
+      walk: analysis && shownWalk(analysis),
+      checks: authentication ? authenticationRows(authentication) : undefined,
       events,
       feedback,
       rawText: raw && shownBytes(raw, RAW_BYTES_SHOWN),

@@ -5,6 +5,7 @@ import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { auditRoutes } from './audit.ts'
 import { deadLetterRoutes } from './dead-letters.ts'
+import { networkRoutes } from './networks.ts'
 import { outboxRoutes } from './outbox.ts'
 import { overviewRoutes } from './overview.ts'
 import { reportRoutes } from './reports.ts'
@@ -16,6 +17,7 @@ export function adminRoutes(site: Site): Router {
   router.use(overviewRoutes(site))
   router.use('/reports', reportRoutes(site))
   router.use('/outbox', outboxRoutes(site))
+  router.use('/networks', networkRoutes(site))
   router.use('/dead-letters', deadLetterRoutes(site))
   router.use('/audit', auditRoutes(site))
   return router

@@ -8,6 +8,7 @@ export function sendAdminPage(req: Request, res: Response, page: Page): void {
     ['/admin', 'Overview'],
     ['/admin/reports', 'Reports'],
     ['/admin/outbox', 'Outbox'],
+    ['/admin/networks', 'Networks'],
     ['/admin/dead-letters', 'Dead letters'],
     ['/admin/audit', 'Audit log'],
   ]

@@ -16,7 +16,7 @@ export function cors(req: Request, res: Response, next: NextFunction): void {
   res
     .status(204)
     .set({
-      'access-control-allow-methods': 'GET, POST, DELETE, OPTIONS',
+      'access-control-allow-methods': 'GET, POST, PUT, DELETE, OPTIONS',
       'access-control-allow-headers':
         'Authorization, Content-Type, Idempotency-Key, X-Requested-With, Accept',
       'access-control-max-age': '86400',

@@ -2,6 +2,8 @@ import { findAnalysis, type KeptAnalysis } from '../../db/analyses.ts'
 import type { Db } from '../../db/pool.ts'
 import { listEvents, type ReportEvent } from '../../db/report-events.ts'
 import type { Report } from '../../db/reports.ts'
+import { drawWalk, type StationRole } from '../../verdict/walk-picture.ts'
+import { findQuestion, type Question } from '../pages/question.ts'
 
 /** A report as `GET /api/v1/reports/:id` gives it. */
 export type ReportJson = {
@@ -23,6 +25,31 @@ export type ReportJson = {
     } | null
     why: readonly string[]
   } | null
+  /** Why there is no origin. */
+  origin_obstacle: string | null
+  /** The client behind a sending provider, where that provider stamped it. */
+  submitter: KeptAnalysis['details']['submitter']
+  /** Every Received line, the newest first. */
+  hops: KeptAnalysis['details']['hops']
+  /** The machines that the lines tell of, from the mailbox outward, as the pages draw them. */
+  picture: {
+    stations: readonly {
+      role: StationRole
+      name: string | null
+      ip: string | null
+      aliases: readonly string[]
+      /** The index of the hop that tells of it. */
+      hop: number | null
+      unlinked: boolean
+      submitter: boolean
+    }[]
+    /** Index of the first station that anybody may have invented. */
+    border: number | null
+  } | null
+  /** What the reporter is asked; answered by `PUT /api/v1/relays`. */
+  question: {
+    candidates: readonly { ip: string; name: string | null; hop: number; seen: boolean }[]
+  } | null
   verdict: {
     class: string
     score: number
@@ -37,14 +64,15 @@ export async function describeReport(db: Db, report: Report): Promise<ReportJson
     findAnalysis(db, report.id),
     listEvents(db, report.id),
   ])
-  return reportJson(report, analysis, events)
+  const question = await findQuestion(db, report, analysis, events)
+  return reportJson(report, analysis, { events, question })
 }
 
 /** The form of the contract. */
 export function reportJson(
   report: Report,
   analysis: KeptAnalysis | undefined,
-  events: readonly ReportEvent[],
+  { events, question }: { events: readonly ReportEvent[]; question: Question | undefined },
 ): ReportJson {
   return {
     id: report.id,
@@ -54,6 +82,20 @@ export function reportJson(
     subject: report.subject,
     author: report.author,
     origin: originJson(analysis),
+    origin_obstacle: analysis?.details.originObstacle ?? null,
+    submitter: analysis?.details.submitter ?? null,
+    hops: analysis?.details.hops ?? [],
+    picture: analysis ? pictureJson(analysis) : null,
+    question: question
+      ? {
+          candidates: question.candidates.map(({ ip, name, line, isSeen }) => ({
+            ip,
+            name,
+            hop: line,
+            seen: isSeen,
+          })),
+        }
+      : null,
     verdict: analysis
       ? {
           class: analysis.details.verdict.class,
@@ -78,6 +120,22 @@ const channelSentences: Record<Report['channel'], string> = {
   form: 'Received by the web form.',
   mail: 'Received by mail.',
   import: 'Imported.',
+}
+
+function pictureJson({ details }: KeptAnalysis): ReportJson['picture'] {
+  const { stations, border } = drawWalk(details)
+  return {
+    stations: stations.map(({ role, name, ip, aliases, line, isUnlinked, isSubmitter }) => ({
+      role,
+      name,
+      ip,
+      aliases,
+      hop: line,
+      unlinked: isUnlinked,
+      submitter: isSubmitter,
+    })),
+    border,
+  }
 }
 
 function originJson(analysis: KeptAnalysis | undefined): ReportJson['origin'] {

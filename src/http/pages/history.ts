@@ -8,16 +8,22 @@ import { listOwnReports } from '../../db/report-search.ts'
 import type { Reporter } from '../../db/reporters.ts'
 import { findReport, type Report } from '../../db/reports.ts'
 import { retractReport } from '../../intake/retract-report.ts'
+import { answerQuestion, RELAYS_MAX, type RelayStatement } from '../../intake/tell-relays.ts'
+import { blockOfAddress } from '../../mail/relay-block.ts'
+import { storableText } from '../../mail/storable-text.ts'
+import { readAnswer, type RelayCandidate } from '../../verdict/relay-question.ts'
 import { sendMessage } from '../download.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { isUuid, pageOf } from '../paging.ts'
-import { readShortForm, type FormReader } from './form.ts'
+import { readShortForm, type Form, type FormReader } from './form.ts'
+import { findQuestion } from './question.ts'
 import { sendPage } from './render.ts'
+import { shownWalk } from './shown-walk.ts'
 import { requireReporter } from './signed-in.ts'
 import { visitOf } from './visit.ts'
 
-type Needs = Pick<Site, 'pool' | 'clock'> & FormReader
+type Needs = Pick<Site, 'pool' | 'boss' | 'clock'> & FormReader
 
 const LINES = 25
 const LINKS_SHOWN = 20
@@ -40,6 +46,16 @@ export function historyRoutes(site: Needs): Router {
   router.get('/reports/:id', async (req, res) => {
     const reporter = requireReporter(req, res)
     if (reporter) await sendStory(req, res, site, reporter)
+  })
+  router.post('/reports/:id/answer', async (req, res) => {
+    const form = await readShortForm(req, res, site)
+    const reporter = requireReporter(req, res)
+    if (!reporter) return
+    const report = await requireOwn(req.params.id, reporter, site)
+    const problem = await takeAnswer(req, site, report, form)
+    if (problem === undefined) return res.redirect(303, `/reports/${report.id}`)
+    const picked = form.texts('relay')
+    await sendStory(req, res, site, reporter, { problem, picked })
   })
   router.get('/reports/:id/message.eml', async (req, res) => {
     const reporter = requireReporter(req, res)
@@ -66,11 +82,54 @@ async function requireOwn(id: string, reporter: Reporter, site: Needs): Promise<
   throw new ProblemError('not-found', 'There is no such report, or it is not yours.')
 }
 
+/** What was wrong with an answer, and what it picked. */
+type Refused = { problem: string; picked: readonly string[] }
+
+/** Takes the answer to a report's question, if it still asks one; answers why it cannot. */
+async function takeAnswer(
+  req: Request,
+  site: Needs,
+  report: Report,
+  form: Form,
+): Promise<string | undefined> {
+  const { question: words } = visitOf(req).words
+  const [analysis, events] = await Promise.all([
+    findAnalysis(site.pool, report.id),
+    listEvents(site.pool, report.id),
+  ])
+  const question = await findQuestion(site.pool, report, analysis, events)
+  if (!question) return undefined
+  const answer = form.text('answer')
+  if (answer === 'unknown') {
+    if (!question.isAnswered) await answerQuestion(site, report, undefined)
+    return undefined
+  }
+  const offered = question.candidates.map(({ ip }) => ip)
+  const picked = answer === 'none' ? [] : form.texts('relay').filter((ip) => offered.includes(ip))
+  if (answer !== 'none' && picked.length === 0) return words.nothing
+  const read = readAnswer(question.candidates, picked)
+  if ('gap' in read) return words.gap(read.gap.picked.ip, read.gap.between.ip)
+  const said = [...statementsOf(read.mine, 'set'), ...statementsOf(read.notMine, 'refused')]
+  const told = await answerQuestion(site, report, said)
+  return told === 'full' ? words.full(RELAYS_MAX) : undefined
+}
+
+function statementsOf(
+  candidates: readonly RelayCandidate[],
+  how: RelayStatement['how'],
+): RelayStatement[] {
+  return candidates.flatMap(({ ip, name }) => {
+    const cidr = blockOfAddress(ip)
+    return cidr === undefined ? [] : [{ cidr, name: name && storableText(name, 255), how }]
+  })
+}
+
 async function sendStory(
   req: Request<{ id: string }>,
   res: Response,
   site: Needs,
   reporter: Reporter,
+  refused?: Refused,
 ): Promise<void> {
   const report = await requireOwn(req.params.id, reporter, site)
   const [analysis, events, feedback] = await Promise.all([
@@ -78,25 +137,34 @@ async function sendStory(
     listEvents(site.pool, report.id),
     listFeedback(site.pool, [report.id]),
   ])
+  const question = await findQuestion(site.pool, report, analysis, events)
   sendPage(req, res, {
     view: 'pages/story',
     title: visitOf(req).words.story.whereFrom,
+    status: refused ? 422 : 200,
     data: {
       report,
       events: [{ event: 'received', at: report.receivedAt, detail: '' }, ...events],
       feedback,
       found: analysis && findings(analysis),
+      question: question && {
+        id: report.id,
+        isAnswered: question.isAnswered,
+        problem: refused?.problem,
+        candidates: question.candidates.map((candidate) => ({
+          ...candidate,
+          isPicked: refused?.picked.includes(candidate.ip) ?? false,
+        })),
+      },
     },
   })
 }
 
-function findings({ details, network }: KeptAnalysis) {
-  const { origin, hops, links, attachments, verdict, consequence } = details
+function findings(analysis: KeptAnalysis) {
+  const { origin, links, attachments, verdict, consequence } = analysis.details
   return {
     origin,
-    percent: origin ? Math.round(origin.confidence * 100) : 0,
-    network,
-    hops,
+    walk: shownWalk(analysis),
     verdict,
     consequence,
     links: links.slice(0, LINKS_SHOWN),

@@ -7,6 +7,7 @@ import type { Site } from '../site.ts'
 import { historyRoutes } from './history.ts'
 import { homeRoutes } from './home.ts'
 import { sendPage } from './render.ts'
+import { relayRoutes } from './relays.ts'
 import { reportRoutes } from './report.ts'
 import { sameOrigin } from './same-origin.ts'
 import { sessions } from './session.ts'
@@ -25,6 +26,7 @@ export function pageRoutes(site: Site): Router {
   router.use(signInRoutes(site))
   router.use(reportRoutes(site))
   router.use(historyRoutes(site))
+  router.use(relayRoutes(site))
   router.use('/admin', adminRoutes(site))
   router.use(() => {
     throw new ProblemError('not-found', 'There is no such page.')

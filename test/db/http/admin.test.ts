@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { insertAnalyses, type Judgment } from '../../../src/db/analyses.ts'
-import { pack } from '../../../src/db/packed.ts'
-import { analyzeMessage } from '../../../src/analysis/analyze.ts'
 import { analyzeReport, deadLetterQueue } from '../../../src/queue/queues.ts'
-import { Browser } from './browser.ts'
+import { Browser, signedInBrowser } from './browser.ts'
+import { keepAnalysis } from './kept-analysis.ts'
 import { sampleMessage, startWebSite, type Person, type WebSite } from './web-site.ts'
 
 let site: WebSite
@@ -15,58 +13,20 @@ beforeAll(async () => {
   site = await startWebSite()
   ann = await site.addPerson('ann@reporters.example')
   admin = await site.addPerson('admin@desk.example', { isAdmin: true })
-  desk = await signedIn(admin)
+  desk = await signedInBrowser(site.url, admin, 'fr')
 })
 afterAll(() => site.close())
 
-async function signedIn(person: Person): Promise<Browser> {
-  const browser = new Browser(site.url, { 'accept-language': 'fr' })
-  await browser.post('/sign-in', {
-    'user[email_or_login]': person.email,
-    'user[password]': person.password,
-  })
-  return browser
-}
+const report = (raw: Buffer<ArrayBuffer>) => site.report(ann, raw)
 
-async function report(raw: Buffer<ArrayBuffer>): Promise<string> {
-  const answer = await fetch(`${site.url}/api/v1/reports`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${ann.token}`, 'content-type': 'message/rfc822' },
-    body: raw,
-  })
-  return ((await answer.json()) as { id: string }).id
-}
-
-/** What a worker would have kept. */
-async function keepAnalysis(id: string, raw: Buffer): Promise<void> {
-  const analysis = await analyzeMessage(raw, { trustedRelays: [], ignoreStamps: false })
-  const judgment: Judgment = {
-    verdict: { class: 'spam', score: 5, symbols: [] },
-    consequence: { action: 'keep', why: 'No imported network table knows the origin.' },
-  }
-  await insertAnalyses(site.app.pool, [
-    {
-      id,
-      analyzedAt: new Date(),
-      originIp: analysis.origin?.ip ?? null,
-      originConfidence: analysis.origin?.confidence ?? null,
-      network: null,
-      verdictClass: 'spam',
-      verdictScore: 5,
-      subject: analysis.headers.subject,
-      judgment,
-      packed: await pack(Buffer.from(JSON.stringify(analysis))),
-    },
-  ])
-}
-
-const pages = ['', '/reports', '/outbox', '/dead-letters', '/audit'].map((path) => `/admin${path}`)
+const sections = ['', '/reports', '/outbox', '/networks', '/dead-letters', '/audit']
+const pages = sections.map((path) => `/admin${path}`)
 
 test.for(pages)('%s is for administrators', async (path) => {
   const stranger = await new Browser(site.url).get(path)
   expect(stranger.status).toBe(303)
   expect(stranger.headers.get('location')).toBe(`/sign-in?next=${encodeURIComponent(path)}`)
-  expect((await (await signedIn(ann)).get(path)).status).toBe(403)
+  expect((await (await signedInBrowser(site.url, ann, 'fr')).get(path)).status).toBe(403)
   const answer = await desk.get(path)
   expect(answer.status).toBe(200)
   expect(answer.headers.get('x-robots-tag')).toContain('noindex')
@@ -105,7 +65,7 @@ test('reports are found by id, subject, author, origin and state', async () => {
     sampleMessage('needle').toString().replace('offers@shop.example', 'Needle@Hay.Example'),
   )
   const id = await report(raw)
-  await keepAnalysis(id, raw)
+  await keepAnalysis(site.app.pool, id, raw)
   const finds = async (query: string) => {
     const page = await (await desk.get(`/admin/reports?${query}`)).text()
     return page.includes(`/admin/reports/${id}`)
@@ -163,8 +123,8 @@ test('nothing from a message reaches a page as markup, or hides what it is', asy
     ].join('\r\n'),
   )
   const id = await report(raw)
-  await keepAnalysis(id, raw)
-  const own = await signedIn(ann)
+  await keepAnalysis(site.app.pool, id, raw)
+  const own = await signedInBrowser(site.url, ann, 'fr')
   const shown = await Promise.all([
     desk.get(`/admin/reports/${id}`),
     desk.get('/admin/reports'),
@@ -218,12 +178,34 @@ test('the outbox shows the exact copy and gives it out', async () => {
   )
   expect(await (await desk.get('/admin/outbox?state=sent')).text()).not.toContain(id)
   const page = await (await desk.get(`/admin/outbox/${id}/1`)).text()
+  expect(page).not.toContain('badge bad')
   expect(page).toContain('From: us@here.example\n\n&lt;b&gt;copy&lt;/b&gt;')
   const file = await desk.get(`/admin/outbox/${id}/1/message.eml`)
   expect(await file.text()).toBe('From: us@here.example\r\n\r\n<b>copy</b>\r\n')
   for (const wrong of [`${id}/2`, `${id}/x`, 'x/1', `${id}/1/../2`]) {
     expect((await desk.get(`/admin/outbox/${wrong}`)).status).toBe(404)
   }
+})
+
+test('an address whose mail comes back is marked in the outbox, and counted', async () => {
+  const id = await report(sampleMessage('ailing'))
+  await site.app.pool.query(
+    `with gone as (
+       insert into consumers (id, address, state, created_at, health, health_until)
+       values ($2, 'gone@n.example', 'found', now(), 'dead', now() + interval '1 day')
+       returning id
+     )
+     insert into feedback_reports (report_id, number, consumer_id, state, address, created_at)
+     select $1, 1, id, 'bounced', 'gone@n.example', now() from gone`,
+    [id, '00000000-0000-7000-8000-000000000008'],
+  )
+  for (const page of ['?state=bounced', `/${id}/1`]) {
+    const text = await (await desk.get(`/admin/outbox${page}`)).text()
+    expect(text).toContain('gone@n.example')
+    expect(text).toContain('<span class="badge bad">dead</span>')
+  }
+  const metrics = await (await fetch(`${site.url}/metrics`)).text()
+  expect(metrics).toMatch(/^signalpost_consumers\{health="dead"\} 1$/m)
 })
 
 test('dead letters are listed with their reason, and redriving them is written down', async () => {
@@ -255,7 +237,9 @@ test('dead letters are listed with their reason, and redriving them is written d
   const audit = await (await desk.get('/admin/audit')).text()
   expect(audit).toContain('admin@desk.example')
   expect(audit).toContain('2 dead letters were put back to work')
-  const refused = await (await signedIn(ann)).post('/admin/dead-letters', { which: 'all' })
+  const refused = await (
+    await signedInBrowser(site.url, ann, 'fr')
+  ).post('/admin/dead-letters', { which: 'all' })
   expect(refused.status).toBe(403)
 })
 

@@ -46,3 +46,14 @@ export class Browser {
     return answer
   }
 }
+
+/** A browser in which somebody has signed in. */
+export async function signedInBrowser(
+  url: string,
+  { email, password }: { email: string; password: string },
+  language = 'en',
+): Promise<Browser> {
+  const browser = new Browser(url, { 'accept-language': language })
+  await browser.post('/sign-in', { 'user[email_or_login]': email, 'user[password]': password })
+  return browser
+}

@@ -17,6 +17,8 @@ export type WebSite = {
   url: string
   app: App
   addPerson: (email: string, options?: { isAdmin?: boolean }) => Promise<Person>
+  /** Reports a message by the API; answers the id of the report. */
+  report: (person: Person, raw: Buffer<ArrayBuffer>) => Promise<string>
   close: () => Promise<void>
 }
 
@@ -49,6 +51,11 @@ export async function startWebSite(
     url: served.url,
     app,
     addPerson: (email, options) => addPerson(app, email, options?.isAdmin ?? false),
+    async report({ token }, body) {
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'message/rfc822' }
+      const answer = await fetch(`${served.url}/api/v1/reports`, { method: 'POST', headers, body })
+      return ((await answer.json()) as { id: string }).id
+    },
     async close() {
       await served.close()
       await stopBoss(boss, 1_000)

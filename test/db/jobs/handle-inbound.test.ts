@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { insertInboundMail } from '../../../src/db/inbound-mails.ts'
 import { pack } from '../../../src/db/packed.ts'
 import { analyzeReports } from '../../../src/jobs/analyze-report.ts'
@@ -19,6 +19,13 @@ afterAll(async () => {
   await parser.close()
   await app.close()
 })
+
+beforeEach(() =>
+  app.pool.query(
+    `update consumers set health = 'healthy', health_until = null, soft_bounces = 0,
+       bounces_since = null, last_bounced_at = null`,
+  ),
+)
 
 /** A report whose feedback was sent. */
 async function sent(mark: string) {
@@ -110,4 +117,62 @@ test('a bounce to a report that is gone is filed', async () => {
   await handleInboundMail(mail, app)
   const [row] = await app.rows('select state from inbound_mails where id = $1', [mail.mailId])
   expect(row).toEqual({ state: 'handled' })
+})
+
+const HOUR_MS = 3_600_000
+
+/** The bounce of a mailbox that is full: it may be emptied. */
+function softBounce(): Buffer {
+  const text = bounceMessage('abuse@access-two.example').toString('latin1')
+  return Buffer.from(
+    text.replaceAll('5.1.1', '4.2.2').replaceAll('No such user', 'Mailbox full'),
+    'latin1',
+  )
+}
+
+/** A bounce of a feedback report that was sent so many hours before now. */
+async function bounced(mark: string, hoursAgo: number, raw: Buffer) {
+  const payload = await sent(mark)
+  await app.pool.query('update feedback_reports set finished_at = $2 where report_id = $1', [
+    payload.reportId,
+    new Date(Date.now() - hoursAgo * HOUR_MS),
+  ])
+  const mail = await arrived(payload, raw)
+  await handleInboundMail(mail, app)
+  return mail
+}
+
+async function health() {
+  const rows = await app.rows(
+    `select health, soft_bounces as soft, health_until > $1 as "isLater"
+     from consumers where address = 'abuse@access-two.example'`,
+    [new Date()],
+  )
+  return rows[0]
+}
+
+test('a hard bounce makes the address of the desk dead for a while', async () => {
+  await bounced('hard', 1, bounceMessage('abuse@access-two.example'))
+  expect(await health()).toEqual({ health: 'dead', soft: 0, isLater: true })
+})
+
+test('three soft bounces over a day make it failing, however often each is handled', async () => {
+  const first = await bounced('soft-1', 30, softBounce())
+  await handleInboundMail(first, app)
+  await bounced('soft-2', 20, softBounce())
+  expect(await health()).toEqual({ health: 'healthy', soft: 2, isLater: null })
+  await bounced('soft-3', 1, softBounce())
+  expect(await health()).toEqual({ health: 'failing', soft: 3, isLater: true })
+})
+
+test('a feedback report that arrived in between ends the row', async () => {
+  await bounced('row-1', 30, softBounce())
+  await bounced('row-2', 20, softBounce())
+  const arrivedWell = await sent('row-arrived')
+  await app.pool.query('update feedback_reports set finished_at = $2 where report_id = $1', [
+    arrivedWell.reportId,
+    new Date(Date.now() - 10 * HOUR_MS),
+  ])
+  await bounced('row-3', 1, softBounce())
+  expect(await health()).toEqual({ health: 'healthy', soft: 1, isLater: null })
 })

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { keepRegistryRows } from '../../../src/db/registry-answers.ts'
 import { keepHouse, markDeadReports } from '../../../src/jobs/keep-house.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
 
@@ -50,6 +51,22 @@ test('the coming weeks have their partitions, and old ones go with their keys', 
   expect(await app.rows('select 1 from report_keys')).toEqual([])
   expect(await app.rows('select 1 from idempotency_keys')).toEqual([])
   expect((await app.reports('old')).length).toBe(1)
+})
+
+test('answers of registries are forgotten a month after they grew old', async () => {
+  const now = new Date()
+  const answer = (cidr: string, daysAgo: number) => {
+    const expiresAt = new Date(now.getTime() - daysAgo * DAY_MS)
+    return { cidr, name: null, country: null, contacts: [], expiresAt }
+  }
+  const answers = [answer('203.0.113.0/26', 29), answer('203.0.113.64/26', 31)]
+  await keepRegistryRows(app.pool, answers, now)
+  await keepHouse(app)
+  const left = await app.rows(`select cidr::text from networks where source = 'registry'`)
+  expect(left).toEqual([{ cidr: '203.0.113.0/26' }])
+  expect(
+    (await app.rows(`select 1 from networks where source <> 'registry'`)).length,
+  ).toBeGreaterThan(0)
 })
 
 test('a second round of the chores changes nothing', async () => {

@@ -77,8 +77,7 @@ test('what later analyses fill is there and empty', async () => {
     submitter: null,
     authentication: null,
     marketer: null,
-    fingerprints: {},
-    shingles: null,
+    fingerprints: { words: '0' },
     bounce: null,
     feedback: null,
   })

@@ -1,14 +1,15 @@
 import { expect, test } from 'vitest'
 import { parseHeader } from '../../../src/mail/header.ts'
-import { findWhence } from '../../../src/analysis/whence.ts'
-import type { WhenceClues } from '../../../src/analysis/whence.ts'
+import { readHops } from '../../../src/analysis/whence/hops.ts'
+import { findWhence } from '../../../src/analysis/whence/whence.ts'
+import type { WhenceClues } from '../../../src/analysis/whence/whence.ts'
 
 const time = 'Tue, 3 Nov 2026 08:15:00 +0000'
 
 function whence(lines: readonly string[], fields: string, clues: Partial<WhenceClues> = {}) {
   const received = lines.map((line) => `Received: ${line}; ${time}\r\n`).join('')
   const { fields: read } = parseHeader(Buffer.from(`${fields}${received}\r\n`))
-  return findWhence(read, { trustedRelays: [], ...clues })
+  return findWhence(read, readHops(read), { trustedRelays: [], ...clues })
 }
 
 const atProton =
@@ -86,7 +87,7 @@ const listId = 'List-Id: Garden <garden.lists.example.org>\r\n'
 const listSeal = [{ domain: 'lists.example.org', clientIp: '192.0.2.7' }]
 
 test.for([
-  ['sealed whom it saw is followed, with doubt', fromList, listId, listSeal, '192.0.2.7', 0.68],
+  ['sealed whom it saw is followed, with doubt', fromList, listId, listSeal, '192.0.2.7', 0.59],
   ['has no seal is the origin', fromList, listId, [], '198.51.100.20', 0.9],
   [
     'sealed somebody else is the origin',

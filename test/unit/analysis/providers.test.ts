@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { analyzeMessage } from '../../../src/analysis/analyze.ts'
-import { providerProfiles } from '../../../src/analysis/provider-profiles.ts'
+import { providerProfiles } from '../../../src/analysis/whence/provider-profiles.ts'
 
 const time = 'Tue, 3 Nov 2026 08:15:00 +0000'
 const received = (lines: readonly string[]) =>
@@ -86,8 +86,8 @@ const mailboxes = {
     'from phl-compute-05.internal (phl-compute-05.phl.internal [10.202.2.45]) by sloti9d2t09 ' +
       '(Cyrus 3.11) with LMTPA',
     'from phl-mx-03 ([10.202.2.202]) by phl-compute-05.phl.internal (LMTPProxy)',
-    'from foo.example.com (foo.example.com [192.0.2.7]) by mx2.messagingengine.com (Postfix) with ' +
-      'ESMTPS id 2',
+    'from foo.example.com (foo.example.com [192.0.2.7]) by mx2.messagingengine.com (Postfix) ' +
+      'with ESMTPS id 2',
   ],
 } as const
 

@@ -98,7 +98,7 @@ test.for([
   [
     'at a machine of that provider it is none',
     [
-      `from y (y.bullet.mail.yahoo.com [192.0.2.7]) by mx.example.net id 1; ${time}`,
+      `from y (y.bullet.mail.yahoo.com [98.137.64.7]) by mx.example.net id 1; ${time}`,
       `from b (b [203.0.113.1]) by y.bullet.mail.yahoo.com with NNFMP id 2; ${time}`,
     ],
     ['injection', 'believed'],

@@ -106,6 +106,7 @@ test.for([
   ['a zero-width space', 'pay\u200bpal', 'pay‹U+200B›pal'],
   ['a NUL', 'a\0b', 'a‹U+0000›b'],
   ['an escape sequence', '\u001b[31m', '‹U+001B›[31m'],
+  ['a variation selector', 'a\u{e0139}b', 'a‹U+E0139›b'],
   ['tag characters', 'a\u{e0041}', 'a‹U+E0041›'],
   ['line ends', 'one\r\n two', 'one two'],
   ['nothing at all', undefined, ''],

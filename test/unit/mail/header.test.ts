@@ -19,12 +19,9 @@ test.for([
 
 test('folded lines are one value, and raw keeps them as they stand', () => {
   const [field] = parse('Subject: one\r\n\ttwo\r\n  three\r\nTo: x\r\n\r\n').fields
-  expect(field).toEqual({
-    name: 'Subject',
-    key: 'subject',
-    value: 'one two three',
-    raw: 'Subject: one\r\n\ttwo\r\n  three',
-  })
+  expect([field?.name, field?.key]).toEqual(['Subject', 'subject'])
+  expect(field?.value).toBe('one two three')
+  expect(field?.raw).toBe('Subject: one\r\n\ttwo\r\n  three')
 })
 
 test('a lone CR inside a line with LF ends is not a line end', () => {

@@ -1,3 +1,5 @@
+import { isIP } from 'node:net'
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { addressScope, isCidr, networkSet, parseIp } from '../../../src/mail/ip.ts'
 
@@ -18,6 +20,12 @@ test.for([
   ['::ffff:192.0.2.1', '192.0.2.1'],
   ['::ffff:c000:0201', '192.0.2.1'],
   ['::', '::'],
+  ['1::', '1::'],
+  ['::ffff:0:0:1', '::ffff:0:0:1'],
+  ['2001:db8::192.0.2.1', '2001:db8::c000:201'],
+  ['1:2:3:4:5:6:192.0.2.1', '1:2:3:4:5:6:c000:201'],
+  ['IPv6::1', '::1'],
+  ['IPv6:::1', '::1'],
 ] as const)('%s is the address %s', ([text, expected]) => {
   expect(parseIp(text)?.text).toBe(expected)
 })
@@ -33,6 +41,20 @@ test.for(
   ]),
 )('%j is no address', (text) => {
   expect(parseIp(text)).toBeUndefined()
+})
+
+test('what looks like an address is one exactly where the platform says so', () => {
+  const group = fc.constantFrom('', '0', '1', 'db8', 'FFFF', '12345', 'g', '1.2.3.4', '1.2.3.256')
+  const looking = fc
+    .array(fc.tuple(group, fc.constantFrom(':', ':', ':', '::', '.')), { maxLength: 10 })
+    .map((pairs) => pairs.map(([digits, mark]) => digits + mark).join(''))
+  const ended = fc.tuple(looking, group).map(([text, last]) => text + last)
+  fc.assert(
+    fc.property(ended, (text) => {
+      expect([text, parseIp(text) !== undefined]).toEqual([text, isIP(text) !== 0])
+    }),
+    { numRuns: 5000 },
+  )
 })
 
 test.for([

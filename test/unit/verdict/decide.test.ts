@@ -1,7 +1,13 @@
 import { expect, test } from 'vitest'
 import { decide, type Facts } from '../../../src/verdict/decide.ts'
 
-const plain: Facts = { reportedAs: 'spam', messageKind: 'message', hasForgedHop: false }
+const plain: Facts = {
+  reportedAs: 'spam',
+  messageKind: 'message',
+  hasForgedHop: false,
+  listings: [],
+}
+const host = '192.0.2.7'
 const namesOf = (facts: Facts) => decide(facts).symbols.map(({ name }) => name)
 
 test.for([
@@ -36,7 +42,7 @@ test.for([
   ],
   [
     'a bounce is nobody’s spam, forged line or not',
-    { reportedAs: 'phishing', messageKind: 'dsn', hasForgedHop: true },
+    { ...plain, reportedAs: 'phishing', messageKind: 'dsn', hasForgedHop: true },
     'undecided',
     0,
     ['REPORTED_PHISHING', 'FORGED_HOP', 'MACHINE_ANSWER'],
@@ -47,6 +53,77 @@ test.for([
     'undecided',
     -3,
     ['REPORTED_SPAM', 'MACHINE_ANSWER'],
+  ],
+  [
+    'an origin on a spam list adds to it, however many list it',
+    {
+      ...plain,
+      listings: [
+        { category: 'spam', subject: host },
+        { category: 'compromised', subject: '2001:db8::25' },
+      ],
+    },
+    'spam',
+    7,
+    ['REPORTED_SPAM', 'ORIGIN_LISTED'],
+  ],
+  [
+    'a list of domains says nothing of the origin, nor one of origins of the domains',
+    {
+      ...plain,
+      listings: [
+        { category: 'spam', subject: 'shop.example' },
+        { category: 'dynamic', subject: host },
+        { category: 'other', subject: host },
+        { category: 'welcome', subject: 'shop.example' },
+        { category: 'phishing', subject: host },
+      ],
+    },
+    'spam',
+    5,
+    ['REPORTED_SPAM'],
+  ],
+  [
+    'a report alone does not outweigh a welcome list',
+    { ...plain, listings: [{ category: 'welcome', subject: host }] },
+    'undecided',
+    4,
+    ['REPORTED_SPAM', 'ORIGIN_WELCOME'],
+  ],
+  [
+    'a report of phishing does',
+    {
+      ...plain,
+      reportedAs: 'phishing',
+      listings: [
+        { category: 'welcome', subject: host },
+        { category: 'welcome', subject: 'bank.example' },
+      ],
+    },
+    'phishing',
+    5,
+    ['REPORTED_PHISHING', 'ORIGIN_WELCOME'],
+  ],
+  [
+    'a domain listed for phishing or malware adds to it',
+    { ...plain, listings: [{ category: 'malware', subject: 'login.example' }] },
+    'spam',
+    8,
+    ['REPORTED_SPAM', 'BAD_DOMAIN_LISTED'],
+  ],
+  [
+    'listings alone accuse nobody whom the reporter defends',
+    {
+      ...plain,
+      reportedAs: 'not-spam',
+      listings: [
+        { category: 'spam', subject: host },
+        { category: 'phishing', subject: 'login.example' },
+      ],
+    },
+    'legitimate',
+    0,
+    ['REPORTED_NOT_SPAM', 'ORIGIN_LISTED', 'BAD_DOMAIN_LISTED'],
   ],
 ] as const satisfies readonly (readonly [string, Facts, string, number, readonly string[]])[])(
   '%s',

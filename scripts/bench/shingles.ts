@@ -1,0 +1,79 @@
+import { analyzeMessage } from '../../src/analysis/analyze.ts'
+import { takeApart } from '../../src/analysis/shingles/take-apart.ts'
+import type { Findings } from '../../src/analysis/shingles/take-apart.ts'
+import { parseBody } from '../../src/mail/body.ts'
+import { parseHeader } from '../../src/mail/header.ts'
+import { percentiles, printTable, readCorpus } from './corpus.ts'
+
+const ROUNDS = 14
+const ROUNDS_TO_WARM_UP = 5
+const options = { trustedRelays: [], ignoreStamps: true }
+
+/**
+ * What shingles and fingerprints cost beside the rest of the analysis, on one core. Each message
+ * goes through all three in turn; the best of its rounds counts, for others use the machine too.
+ */
+export async function benchShingles(): Promise<void> {
+  const messages = readCorpus(['phishing', 'newsletters', 'spam', 'ham'])
+  const parse = new Stopwatch('the body parsed (mailparser), as a measure')
+  const apart = new Stopwatch('taken apart: shingles and fingerprints')
+  const whole = new Stopwatch('the whole of analyzeMessage, with them')
+  const counts: number[] = []
+  for (const raw of messages) {
+    const header = parseHeader(raw)
+    const findings = await findingsOf(raw)
+    counts.push(takeApart(findings).shingles.length)
+    parse.add(async () => parseBody(raw, header))
+    apart.add(async () => takeApart(findings))
+    whole.add(async () => analyzeMessage(raw, options))
+  }
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const at of messages.keys()) {
+      for (const watch of [parse, apart, whole]) await watch.run(at, round >= ROUNDS_TO_WARM_UP)
+    }
+  }
+  const base = percentiles(parse.bests()).p50
+  const rows = [parse, apart, whole].map((watch) => {
+    const { p50, p99 } = percentiles(watch.bests())
+    return [watch.name, p50.toFixed(0), p99.toFixed(0), (p50 / base).toFixed(2)]
+  })
+  printTable(['µs a message', 'median', 'p99', 'ratio'], rows)
+  const { p50, max } = percentiles(counts)
+  console.log(`\n${messages.length} messages; shingles of one: median ${p50}, at most ${max}`)
+}
+
+async function findingsOf(raw: Buffer): Promise<Findings> {
+  const header = parseHeader(raw)
+  const { hops, origin, submitter, links, attachments } = await analyzeMessage(raw, options)
+  const body = (await parseBody(raw, header)) ?? { text: '', html: '', attachments: [] }
+  const way = { hops, origin, submitter }
+  return { ...way, fields: header.fields, body, links, attachments, signers: [] }
+}
+
+/** Times the same piece of work on each message. */
+class Stopwatch {
+  readonly name: string
+  readonly #works: (() => Promise<unknown>)[] = []
+  readonly #microseconds: number[][] = []
+
+  constructor(name: string) {
+    this.name = name
+  }
+
+  add(work: () => Promise<unknown>): void {
+    this.#works.push(work)
+    this.#microseconds.push([])
+  }
+
+  async run(at: number, isKept: boolean): Promise<void> {
+    const started = performance.now()
+    await this.#works[at]?.()
+    const taken = (performance.now() - started) * 1000
+    if (isKept) this.#microseconds[at]?.push(taken)
+  }
+
+  /** Of each message. */
+  bests(): number[] {
+    return this.#microseconds.map((values) => Math.min(...values))
+  }
+}

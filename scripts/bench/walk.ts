@@ -1,0 +1,133 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { analyzeMessage } from '../../src/analysis/analyze.ts'
+import { readHops } from '../../src/analysis/whence/hops.ts'
+import { withoutStamps } from '../../src/analysis/stamps.ts'
+import { findWhence } from '../../src/analysis/whence/whence.ts'
+import { parseBody } from '../../src/mail/body.ts'
+import { fieldValues, parseHeader } from '../../src/mail/header.ts'
+import { parseReceived } from '../../src/mail/received.ts'
+import { printTable, readCorpus } from './corpus.ts'
+import { timeSpamAssassin } from './spamassassin.ts'
+
+const ROUNDS = 9
+const passes = 20
+const SPAMASSASSIN_MESSAGES = 100
+const MICROSECONDS = 1_000_000
+
+type Work = { name: string; passes: number; run: () => unknown }
+
+const options = { trustedRelays: [], ignoreStamps: true }
+const receiver = { trustedRelays: [] }
+
+/**
+ * Measures in a process of its own whose garbage collector keeps to one thread, as its helpers
+ * would take time on another core, and learns nothing from what is kept here between the steps:
+ * from then on it would take for lasting what a worker throws away.
+ */
+export async function benchWalk(): Promise<void> {
+  const child = fork(import.meta.filename, {
+    execArgv: ['--single-threaded-gc', '--no-allocation-site-pretenuring'],
+  })
+  const [code] = (await once(child, 'exit')) as [number | null]
+  if (code !== 0) process.exitCode = 1
+}
+
+/**
+ * How many messages a second one core walks from the top line to the origin, step by step, and
+ * analyzes whole, without DNS. The measure is processor time, which neighbors on the machine
+ * disturb least; the steps take turns, and the best of nine rounds counts. The reference is what
+ * no analysis can do without: mailparser decoding the body.
+ */
+async function measureAll(): Promise<void> {
+  const messages = readCorpus(['phishing', 'newsletters'])
+  const headers = messages.map((raw) => parseHeader(raw))
+  const stampless = headers.map(({ fields }) => withoutStamps(fields))
+  const values = headers.map(({ fields }) => fieldValues(fields, 'received'))
+  const hops = stampless.map((fields) => readHops(fields))
+  const work: Work[] = [
+    {
+      name: 'reference: the body, by mailparser',
+      passes: 1,
+      run: async () => {
+        for (const [at, raw] of messages.entries()) {
+          const header = headers[at]
+          if (header) await parseBody(raw, header)
+        }
+      },
+    },
+    { name: 'the header', passes, run: () => messages.forEach((raw) => parseHeader(raw)) },
+    {
+      name: 'the Received lines',
+      passes,
+      run: () => values.flat().forEach((value) => parseReceived(value)),
+    },
+    {
+      name: 'from hops to origin and trace',
+      passes,
+      run: () => stampless.forEach((fields, at) => findWhence(fields, hops[at] ?? [], receiver)),
+    },
+    {
+      name: 'header walk: all three',
+      passes,
+      run: () => messages.forEach(walk),
+    },
+    {
+      name: 'the whole analysis',
+      passes: 1,
+      run: async () => {
+        for (const raw of messages) await analyzeMessage(raw, options)
+      },
+    },
+  ]
+  const best = await measure(work, messages.length)
+  const reference = best[0] ?? Number.NaN
+  const rows = work.map(({ name }, at) => rowOf(name, best[at] ?? Number.NaN, reference))
+  rows.push(...spamAssassinRows(messages, reference))
+  console.log(`${messages.length} messages, ${values.flat().length} Received lines`)
+  printTable(['one core, no DNS', 'messages/s', 'µs a message', 'ratio'], rows)
+}
+
+function walk(raw: Buffer) {
+  const fields = withoutStamps(parseHeader(raw).fields)
+  return findWhence(fields, readHops(fields), receiver)
+}
+
+/** Microseconds of processor time that each work takes for one message. */
+async function measure(work: readonly Work[], messages: number): Promise<number[]> {
+  const best = work.map(() => Number.POSITIVE_INFINITY)
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const [at, { passes, run }] of work.entries()) {
+      const before = process.cpuUsage()
+      for (let pass = 0; pass < passes; pass++) await run()
+      const { user, system } = process.cpuUsage(before)
+      best[at] = Math.min(best[at] ?? 0, (user + system) / passes / messages)
+    }
+  }
+  return best
+}
+
+function spamAssassinRows(messages: readonly Buffer[], reference: number): string[][] {
+  const step = Math.ceil(messages.length / SPAMASSASSIN_MESSAGES)
+  const times = timeSpamAssassin(messages.filter((_, at) => at % step === 0))
+  if (!times) {
+    console.log('SpamAssassin is not installed: there is nothing of it to compare with.')
+    return []
+  }
+  return [
+    rowOf('SpamAssassin: message and relays', times.walkMicroseconds, reference),
+    rowOf('SpamAssassin: all local tests', times.checkMicroseconds, reference),
+  ]
+}
+
+function rowOf(name: string, microseconds: number, reference: number): string[] {
+  const perSecond = Math.round(MICROSECONDS / microseconds)
+  return [
+    name,
+    perSecond.toLocaleString('en-US'),
+    microseconds.toFixed(microseconds < 100 ? 1 : 0),
+    (reference / microseconds).toPrecision(3),
+  ]
+}
+
+if (process.argv[1] === import.meta.filename) await measureAll()

@@ -1,0 +1,129 @@
+/**
+ * Makes `src/analysis/disguise/look-alikes.ts` from the confusables of Unicode (UTS #39):
+ *
+ *   curl -O https://www.unicode.org/Public/security/latest/confusables.txt
+ *   node scripts/make-look-alikes.ts confusables.txt > src/analysis/disguise/look-alikes.ts
+ *   npx prettier --write src/analysis/disguise/look-alikes.ts
+ *
+ * Hashes of weeks are stored: a new table makes some pieces new ones.
+ */
+import { readFileSync } from 'node:fs'
+
+const [file] = process.argv.slice(2)
+if (file === undefined) {
+  console.error('Usage: node scripts/make-look-alikes.ts confusables.txt')
+  process.exit(2)
+}
+
+/** What Unicode keeps apart, as capitals made small, and people read as the letter all the same. */
+const alsoRead: Readonly<Record<string, string>> = {
+  бв: 'b',
+  гґ: 'r',
+  кқќ: 'k',
+  мᴍ: 'm',
+  нʜᴎ: 'h',
+  тᴛτ: 't',
+  ий: 'n',
+  я: 'r',
+  лʟ: 'l',
+  'зε€': 'e',
+  ʙ: 'b',
+  ĸκ: 'k',
+  ᴀα: 'a',
+  ᴅ: 'd',
+  ᴇ: 'e',
+  ꜰ: 'f',
+  ɢ: 'g',
+  ɪι: 'i',
+  ɴη: 'n',
+  ᴘ: 'p',
+  ʀ: 'r',
+  ꜱ: 's',
+  ωшщ: 'w',
+  жχ: 'x',
+  ʏ: 'y',
+}
+
+/** Alphabets in boxes, circles and flags, which no normalization takes out: first letter A. */
+const alphabetStarts = [0x1f150, 0x1f170, 0x1f1e6]
+
+const table = readFileSync(file, 'utf8')
+const version = /^# Version: ([\d.]+)/m.exec(table)?.[1] ?? ''
+const close = readTable(table)
+for (const start of alphabetStarts) {
+  for (let at = 0; at < 26; at++) {
+    close.set(String.fromCodePoint(start + at), String.fromCharCode(0x61 + at))
+  }
+}
+const loose = new Map<string, string>()
+for (const [sources, letter] of Object.entries(alsoRead)) {
+  for (const source of sources) {
+    // Small capitals are of no alphabet in use.
+    const letters = /\p{Script=Latin}/u.test(source) ? close : loose
+    if (!close.has(source)) letters.set(source, letter)
+  }
+}
+process.stdout.write(composed())
+
+/** Single characters that look like one letter or digit of ASCII, and are not so by NFKD. */
+function readTable(text: string): Map<string, string> {
+  const found = new Map<string, string>()
+  for (const line of text.split('\n')) {
+    const [source, target] = (line.split('#')[0] ?? '').split(';').map((part) => part.trim())
+    if (source === undefined || target === undefined || source.includes(' ')) continue
+    const written = fromHex(source)
+    const seen = fromHex(target)
+    // Unicode takes I and l for one letter; what is a capital is an I.
+    const isI = seen === 'l' && /^[\p{Lu}\p{Script=Lisu}]$/u.test(written)
+    const whole = isI ? 'i' : seen === 'rn' ? 'm' : seen
+    const letter = /^[A-Za-z]$/.test(whole) ? whole.toLowerCase() : undefined
+    if (letter === undefined || written <= '\x7f' || !/^[\p{L}\p{N}]$/u.test(written)) continue
+    // What the scripts call a digit stays one: a look-alike of 0 is no O.
+    if (/^\p{Nd}$/u.test(written)) continue
+    if (/^[\0-\x7f]+$/.test(written.normalize('NFKD').replaceAll(/\p{M}/gu, ''))) continue
+    found.set(written, letter)
+  }
+  return found
+}
+
+function fromHex(codes: string): string {
+  return codes
+    .split(/\s+/)
+    .map((code) => String.fromCodePoint(Number.parseInt(code, 16)))
+    .join('')
+}
+
+function rowsOf(letters: ReadonlyMap<string, string>): string {
+  const byLetter = Map.groupBy(letters, ([, letter]) => letter)
+  return [...byLetter]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([letter, entries]) => {
+      const codes = entries.map(([written]) => (written.codePointAt(0) ?? 0).toString(16)).sort()
+      const rows: string[] = []
+      for (let at = 0; at < codes.length; at += 12) {
+        rows.push(`  ['${letter}', '${codes.slice(at, at + 12).join(' ')}'],`)
+      }
+      return rows
+    })
+    .join('\n')
+}
+
+function composed(): string {
+  return `// Made by scripts/make-look-alikes.ts from confusables.txt ${version} of Unicode
+// (UTS #39) and a list of its own. © Unicode, Inc., under the Unicode License V3
+// (https://www.unicode.org/license.txt).
+
+/**
+ * Letters of other alphabets that look like a Latin one: the letter, then code points in
+ * hexadecimal. Those that Unicode itself takes for the letter (NFKD) are not listed.
+ */
+export const closeLookAlikes: readonly (readonly [string, string])[] = [
+${rowsOf(close)}
+]
+
+/** Letters that are read as a Latin one only among Latin letters. */
+export const looseLookAlikes: readonly (readonly [string, string])[] = [
+${rowsOf(loose)}
+]
+`
+}

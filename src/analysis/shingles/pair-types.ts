@@ -1,0 +1,202 @@
+import type { Admission, PieceName } from './piece-types.ts'
+
+/**
+ * Two pieces of one message. The pair is there to be seen for the first time: then the unique of
+ * the counted piece rises, so that it says with how many different others that piece was seen.
+ * Pairs and uniques are exact.
+ */
+export type PairType = {
+  /** Never changes its meaning and is never used again; none is a piece's. */
+  number: number
+  name: string
+  admission: Admission
+  /** The piece whose unique rises. */
+  counted: PieceName
+  /** The piece that is new or not. */
+  unique: PieceName
+  /** What the unique tells, as a sentence. */
+  meaning: string
+}
+
+type Row = readonly [
+  number: number,
+  name: string,
+  counted: PieceName,
+  unique: PieceName,
+  meaning: string,
+]
+
+const rows = [
+  [
+    150,
+    'author-recipients',
+    'author-address',
+    'recipient-domain',
+    'How many domains an author writes to.',
+  ],
+  [151, 'author-ips', 'author-address', 'origin-ip', 'How many addresses an author writes from.'],
+  [
+    152,
+    'organization-networks',
+    'author-organization',
+    'origin-network',
+    'How many networks a domain writes from.',
+  ],
+  [
+    153,
+    'organization-authors',
+    'author-organization',
+    'author-address',
+    'How many authors a domain has.',
+  ],
+  [
+    154,
+    'ip-organizations',
+    'origin-ip',
+    'author-organization',
+    'How many domains an address writes for.',
+  ],
+  [155, 'ip-subjects', 'origin-ip', 'subject-template', 'How many subjects come from an address.'],
+  [156, 'network-ips', 'origin-network', 'origin-ip', 'How many addresses of a network send.'],
+  [
+    157,
+    'network-organizations',
+    'origin-network',
+    'author-organization',
+    'How many domains a network writes for.',
+  ],
+  [
+    158,
+    'subject-organizations',
+    'subject-template',
+    'author-organization',
+    'How many domains use a subject.',
+  ],
+  [
+    159,
+    'subject-networks',
+    'subject-template',
+    'origin-network',
+    'From how many networks a subject comes.',
+  ],
+  [160, 'text-authors', 'text', 'author-address', 'How many authors send a text.'],
+  [161, 'text-networks', 'text', 'origin-network', 'From how many networks a text comes.'],
+  [162, 'text-links', 'text', 'link-organization', 'How many link domains a text comes with.'],
+  [
+    163,
+    'link-authors',
+    'link-organization',
+    'author-organization',
+    'How many domains mail a link domain.',
+  ],
+  [
+    164,
+    'link-networks',
+    'link-organization',
+    'origin-network',
+    'From how many networks a link domain comes.',
+  ],
+  [165, 'link-hosts', 'link-organization', 'link-host', 'How many hosts a link domain has.'],
+  [
+    166,
+    'link-paths',
+    'link-organization',
+    'link-path',
+    'How many pages of a link domain are mailed.',
+  ],
+  [
+    167,
+    'name-organizations',
+    'author-name',
+    'author-organization',
+    'How many domains use a display name.',
+  ],
+  [168, 'attachment-authors', 'attachment', 'author-organization', 'How many domains mail a file.'],
+  [
+    169,
+    'telephone-authors',
+    'telephone',
+    'author-organization',
+    'How many domains mail a telephone number.',
+  ],
+  [
+    170,
+    'payment-authors',
+    'cryptocurrency-address',
+    'author-organization',
+    'How many domains mail an address to pay to.',
+  ],
+  [
+    171,
+    'reply-to-authors',
+    'reply-to-address',
+    'author-address',
+    'How many authors want answers at an address.',
+  ],
+  [
+    172,
+    'signer-authors',
+    'signer-organization',
+    'author-organization',
+    'How many domains a signer signs for.',
+  ],
+  [
+    173,
+    'structure-organizations',
+    'html-structure',
+    'author-organization',
+    'How many domains use a structure.',
+  ],
+  [
+    174,
+    'body-address-authors',
+    'body-address',
+    'author-organization',
+    'How many domains mail a mail address.',
+  ],
+  [180, 'author-reporters', 'author-address', 'reporter', 'How many reporters an author has.'],
+  [
+    181,
+    'organization-reporters',
+    'author-organization',
+    'reporter',
+    'How many reporters a domain has.',
+  ],
+  [182, 'ip-reporters', 'origin-ip', 'reporter', 'How many reporters an address has.'],
+  [183, 'network-reporters', 'origin-network', 'reporter', 'How many reporters a network has.'],
+  [184, 'as-reporters', 'origin-as', 'reporter', 'How many reporters an autonomous system has.'],
+  [185, 'link-reporters', 'link-organization', 'reporter', 'How many reporters a link domain has.'],
+  [186, 'text-reporters', 'text', 'reporter', 'How many reporters a text has.'],
+  [187, 'subject-reporters', 'subject-template', 'reporter', 'How many reporters a subject has.'],
+  [188, 'list-reporters', 'list-id', 'reporter', 'How many reporters a list has.'],
+  [189, 'signer-reporters', 'signer-organization', 'reporter', 'How many reporters a signer has.'],
+  [190, 'attachment-reporters', 'attachment', 'reporter', 'How many reporters a file has.'],
+  [
+    191,
+    'telephone-reporters',
+    'telephone',
+    'reporter',
+    'How many reporters a telephone number has.',
+  ],
+  [
+    192,
+    'reporter-authors',
+    'reporter',
+    'author-organization',
+    'How many domains a reporter complains of.',
+  ],
+  [193, 'reporter-texts', 'reporter', 'text', 'How many texts a reporter sends in.'],
+  [194, 'as-ips', 'origin-as', 'origin-ip', 'How many addresses of an autonomous system send.'],
+] as const satisfies readonly Row[]
+
+/** All types of pairs. */
+export const pairTypes: readonly PairType[] = rows.map(
+  ([number, name, counted, unique, meaning]) => ({
+    number,
+    name,
+    admission: 'exact',
+    counted,
+    unique,
+    meaning,
+  }),
+)

@@ -1,0 +1,122 @@
+import { registrableDomain } from '../../mail/domain.ts'
+import { addressScope } from '../../mail/ip.ts'
+import type { IpAddress } from '../../mail/ip.ts'
+import type { Hop } from './hops.ts'
+import { providerProfiles } from './provider-profiles.ts'
+import type { ProviderProfile } from './provider-profiles.ts'
+
+const profilesByHouse = byHouse()
+const bareHostProfiles = providerProfiles.filter(({ bareHosts }) => bareHosts)
+const senders = new Map<string, ProviderProfile | undefined>()
+const SENDERS_MAX = 5_000
+
+/** Whether the machine that wrote this line belongs to the provider, by the name it gives. */
+export function isWrittenBy(profile: ProviderProfile, hop: Hop): boolean {
+  const { byHost, byIp } = hop
+  if (byHost === undefined) return byIp !== undefined && profile.relays.has(byIp)
+  if (endsWithAny(byHost, profile.hosts)) return true
+  return !byHost.includes('.') && profile.bareHosts?.test(byHost) === true
+}
+
+/** Whether the machine that wrote this line is one that strangers hand messages to. */
+export function isBorder(profile: ProviderProfile, hop: Hop): boolean {
+  return hop.byHost !== undefined && endsWithAny(hop.byHost, profile.borders)
+}
+
+/** The provider whose machines call themselves by such a name, if we know it. */
+export function providerOfHost(host: string): ProviderProfile | undefined {
+  const house = houseOf(host)
+  if (house === undefined) {
+    if (host.includes('.')) return hostEndsIn(host)
+    return bareHostProfiles.find(({ bareHosts }) => bareHosts?.test(host))
+  }
+  return profilesByHouse.get(house)?.find(({ hosts }) => endsWithAny(host, hosts))
+}
+
+/** The provider that sends from the peer of this line: by address, else by the name looked up. */
+export function senderOf({ fromIp, rdns }: Hop): ProviderProfile | undefined {
+  if (!fromIp) return undefined
+  return senderProfile(fromIp) ?? (rdns === undefined ? undefined : senderNamed(rdns))
+}
+
+/** The provider that sends from this address, if we know it. */
+export function senderProfile(fromIp: IpAddress): ProviderProfile | undefined {
+  const known = senders.get(fromIp.text)
+  if (known !== undefined || senders.has(fromIp.text)) return known
+  const found = providerProfiles.find(({ outbound }) => outbound.has(fromIp))
+  if (senders.size >= SENDERS_MAX) senders.clear()
+  senders.set(fromIp.text, found)
+  return found
+}
+
+/**
+ * The provider whose machines wrote the topmost lines, if we know it. Lines whose writer gives an
+ * address only, or a short name, are passed over where nobody but the receiver can have written
+ * the next one.
+ */
+export function recognizeProvider(hops: readonly Hop[]): ProviderProfile | undefined {
+  for (const [at, hop] of hops.slice(0, 4).entries()) {
+    const { byHost, byIp } = hop
+    const inner = byIp && providerProfiles.find(({ relays }) => relays.has(byIp))
+    const found = inner ?? (byHost === undefined ? undefined : providerOfHost(byHost))
+    if (found) return found
+    if (byHost?.includes('.') || !isInsidePeer(hop, hops[at + 1])) return undefined
+  }
+  return undefined
+}
+
+/**
+ * Whether nobody but the receiver can have written the next line: the peer is the machine itself,
+ * or a program behind it. An internal address alone may be that of a gateway, with a stranger
+ * behind it who calls himself as he likes.
+ */
+export function isInsidePeer({ field, fromIp, rdns }: Hop, next: Hop | undefined): boolean {
+  if (!fromIp) return field?.from === undefined || isLmtp(field.with)
+  const scope = addressScope(fromIp)
+  if (scope === 'loopback') return true
+  if (scope !== 'private') return false
+  return isLmtp(field?.with) || (rdns !== undefined && rdns === next?.byHost)
+}
+
+/** The protocol between a mail system and its mailboxes (RFC 2033): no stranger speaks it. */
+export function isLmtp(protocol: string | undefined): boolean {
+  return /^(utf8)?lmtp/i.test(protocol ?? '')
+}
+
+/** The registered domain of a host, as far as it has one: its house. */
+export function houseOf(host: string | undefined): string | undefined {
+  return host === undefined ? undefined : registrableDomain(host)
+}
+
+function senderNamed(name: string): ProviderProfile | undefined {
+  const house = houseOf(name)
+  if (house === undefined) return undefined
+  return profilesByHouse
+    .get(house)
+    ?.find(({ outboundHosts = [] }) => endsWithAny(name, outboundHosts))
+}
+
+/** Names below no public suffix, such as `.internal`. */
+function hostEndsIn(host: string): ProviderProfile | undefined {
+  return providerProfiles.find(({ hosts }) => endsWithAny(host, hosts))
+}
+
+function byHouse(): Map<string, ProviderProfile[]> {
+  const found = new Map<string, ProviderProfile[]>()
+  for (const profile of providerProfiles) {
+    for (const end of [...profile.hosts, ...(profile.outboundHosts ?? [])]) {
+      const house = houseOf(end.startsWith('.') ? `x${end}` : end)
+      if (house === undefined) continue
+      const known = found.get(house) ?? []
+      if (!known.includes(profile)) found.set(house, [...known, profile])
+    }
+  }
+  return found
+}
+
+function endsWithAny(host: string, ends: readonly string[]): boolean {
+  for (const end of ends) {
+    if (end.startsWith('.') ? host.endsWith(end) : host === end) return true
+  }
+  return false
+}

@@ -1,0 +1,156 @@
+import type { Db } from './pool.ts'
+import { values } from './values.ts'
+
+/**
+ * How we know a relay: `set` by the reporter; `learned` from earlier reports; `proposed`, which
+ * means that the reports speak for it but the reporter must say so; `refused` by the reporter.
+ */
+export type RelayHow = 'set' | 'learned' | 'proposed' | 'refused'
+
+/** What one reporter's mail comes through, or what the reporter says it does not. */
+export type ReporterRelay = {
+  /** A CIDR block. */
+  cidr: string
+  how: RelayHow
+  /** As Received lines name it. */
+  name: string | null
+  /** How many reports show it; 0 where the reporter said so. */
+  evidence: number
+  since: Date
+}
+
+/** A relay as it is found in reports. */
+export type FoundRelay = { cidr: string; name: string | null; evidence: number }
+
+const columns = `cidr::text, how, name, evidence, since`
+
+/** The relays of one reporter: those set first, then by their addresses. */
+export async function listRelays(db: Db, reporterId: string): Promise<ReporterRelay[]> {
+  const { rows } = await db.query<ReporterRelay>(
+    `select ${columns} from reporter_relays where reporter_id = $1
+     order by array_position(array['proposed', 'set', 'learned', 'refused'], how), cidr`,
+    [reporterId],
+  )
+  return rows
+}
+
+/** The relays of several reporters, in no order. */
+export async function listRelaysOf(
+  db: Db,
+  reporterIds: readonly string[],
+): Promise<(ReporterRelay & { reporterId: string })[]> {
+  const { rows } = await db.query<ReporterRelay & { reporterId: string }>(
+    `select reporter_id as "reporterId", ${columns} from reporter_relays
+     where reporter_id = any($1::uuid[])`,
+    [reporterIds],
+  )
+  return rows
+}
+
+/**
+ * Writes down what a reporter says of relays, over whatever was there. Returns how many rows
+ * differ from before.
+ */
+export async function putRelays(
+  tx: Db,
+  reporterId: string,
+  relays: readonly { cidr: string; name: string | null; how: 'set' | 'refused' }[],
+  now: Date,
+): Promise<number> {
+  if (relays.length === 0) return 0
+  const { text, params } = values(
+    relays.map(({ cidr, how, name }) => [reporterId, cidr, how, name, 0, now]),
+  )
+  const { rowCount } = await tx.query(
+    `insert into reporter_relays (reporter_id, cidr, how, name, evidence, since) values ${text}
+     on conflict (reporter_id, cidr) do update set how = excluded.how, evidence = 0,
+       name = coalesce(excluded.name, reporter_relays.name), since = excluded.since
+     where reporter_relays.how <> excluded.how`,
+    params,
+  )
+  return rowCount ?? 0
+}
+
+/** Forgets a relay, however it is known. False when there is none. */
+export async function removeRelay(tx: Db, reporterId: string, cidr: string): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `delete from reporter_relays where reporter_id = $1 and cidr = $2::cidr`,
+    [reporterId, cidr],
+  )
+  return rowCount === 1
+}
+
+/** Makes the latest statements of one kind stay, at most `max` of them. */
+export async function trimRelays(
+  tx: Db,
+  reporterId: string,
+  how: RelayHow,
+  max: number,
+): Promise<void> {
+  await tx.query(
+    `delete from reporter_relays where reporter_id = $1 and how = $2 and cidr in (
+       select cidr from reporter_relays where reporter_id = $1 and how = $2
+       order by since desc, cidr offset $3)`,
+    [reporterId, how, max],
+  )
+}
+
+/**
+ * Replaces what was found in a reporter's reports: `learned` and `proposed` are all that holds
+ * now. What the reporter said stands. Returns whether anything was newly learned.
+ */
+export async function replaceFoundRelays(
+  tx: Db,
+  reporterId: string,
+  found: { learned: readonly FoundRelay[]; proposed: readonly FoundRelay[] },
+  now: Date,
+): Promise<boolean> {
+  const rows = [
+    ...found.learned.map((relay) => ({ ...relay, how: 'learned' })),
+    ...found.proposed.map((relay) => ({ ...relay, how: 'proposed' })),
+  ]
+  await tx.query(
+    `delete from reporter_relays
+     where reporter_id = $1 and how in ('learned', 'proposed') and cidr <> all($2::cidr[])`,
+    [reporterId, rows.map(({ cidr }) => cidr)],
+  )
+  if (rows.length === 0) return false
+  const { text, params } = values(
+    rows.map(({ cidr, how, name, evidence }) => [reporterId, cidr, how, name, evidence, now]),
+  )
+  const { rows: written } = await tx.query<{ how: string; since: Date }>(
+    `insert into reporter_relays (reporter_id, cidr, how, name, evidence, since) values ${text}
+     on conflict (reporter_id, cidr) do update set how = excluded.how, name = excluded.name,
+       evidence = excluded.evidence,
+       since = case when reporter_relays.how = excluded.how then reporter_relays.since
+         else excluded.since end
+     where reporter_relays.how in ('learned', 'proposed')
+     returning how, since`,
+    params,
+  )
+  const isNew = ({ how, since }: { how: string; since: Date }) =>
+    how === 'learned' && since.getTime() === now.getTime()
+  return written.some(isNew)
+}
+
+/** When relays were last looked for in the reports of these reporters; absent where never. */
+export async function listLessons(
+  db: Db,
+  reporterIds: readonly string[],
+): Promise<Map<string, Date>> {
+  const { rows } = await db.query<{ id: string; at: Date }>(
+    `select reporter_id as id, learned_at as at from relay_lessons
+     where reporter_id = any($1::uuid[])`,
+    [reporterIds],
+  )
+  return new Map(rows.map(({ id, at }) => [id, at]))
+}
+
+/** Writes down that a reporter's reports were looked through. */
+export async function markLesson(tx: Db, reporterId: string, now: Date): Promise<void> {
+  await tx.query(
+    `insert into relay_lessons (reporter_id, learned_at) values ($1, $2)
+     on conflict (reporter_id) do update set learned_at = excluded.learned_at`,
+    [reporterId, now],
+  )
+}

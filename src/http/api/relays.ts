@@ -1,0 +1,101 @@
+import { Router, type Request } from 'express'
+import { z } from 'zod'
+import { listRelays, type RelayHow } from '../../db/reporter-relays.ts'
+import { forgetRelay, RELAYS_MAX, tellRelays } from '../../intake/tell-relays.ts'
+import { parseRelayBlock, type RelayRefusal } from '../../mail/relay-block.ts'
+import { authenticate } from '../authenticate.ts'
+import { ProblemError } from '../problem.ts'
+import type { Site } from '../site.ts'
+import { sendJson } from './results.ts'
+
+type Needs = Pick<Site, 'pool' | 'boss' | 'clock' | 'credentials' | 'readBody'>
+
+/** A relay as `GET /api/v1/relays` gives it. */
+export type RelayJson = {
+  cidr: string
+  how: RelayHow
+  name: string | null
+  reports: number
+  since: string
+}
+
+const BODY_BYTES_MAX = 4_000
+
+const statement = z.object({
+  cidr: z.string(),
+  how: z.enum(['set', 'refused'], { error: 'must be "set" or "refused"' }).default('set'),
+})
+
+const refusals: Record<RelayRefusal, string> = {
+  unreadable: 'cidr must be an IP address or a CIDR block, such as 192.0.2.0/24.',
+  'too-wide': 'cidr may be at most a /16, or a /32 for IPv6.',
+  loopback: 'cidr is a loopback address: every machine calls itself by it.',
+  private: 'cidr is an address of an internal network: those are passed over anyway.',
+  reserved: 'cidr is reserved: no machine can have such an address.',
+}
+
+/** The caller's relays: `/api/v1/relays`. */
+export function relaysApi(site: Needs): Router {
+  const router = Router()
+  router.get('/', async (req, res) => {
+    const { id } = await authenticate(req, site.credentials, ['bearer', 'basic'])
+    sendJson(res, 200, { relays: await describeRelays(site, id) })
+  })
+  router.put('/', async (req, res) => {
+    const { id } = await authenticate(req, site.credentials, ['bearer', 'basic'])
+    const { cidr, how } = parseStatement(await site.readBody(req, res, BODY_BYTES_MAX))
+    const told = await tellRelays(site, id, [{ cidr: parseCidr(cidr), name: null, how }])
+    if (told === 'full') {
+      throw new ProblemError('bad-field', `At most ${RELAYS_MAX} relays can be set.`)
+    }
+    sendJson(res, 200, { relays: await describeRelays(site, id) })
+  })
+  router.delete('/', async (req, res) => {
+    const { id } = await authenticate(req, site.credentials, ['bearer', 'basic'])
+    if (!(await forgetRelay(site, id, parseCidr(cidrOf(req))))) {
+      throw new ProblemError('not-found', 'You have no such relay.')
+    }
+    sendJson(res, 200, { relays: await describeRelays(site, id) })
+  })
+  router.all('/', () => {
+    const allow = 'GET, PUT, DELETE'
+    throw new ProblemError('wrong-method', `This address takes ${allow}.`, { allow })
+  })
+  return router
+}
+
+async function describeRelays({ pool }: Needs, reporterId: string): Promise<RelayJson[]> {
+  return (await listRelays(pool, reporterId)).map(({ cidr, how, name, evidence, since }) => ({
+    cidr,
+    how,
+    name,
+    reports: evidence,
+    since: since.toISOString(),
+  }))
+}
+
+function parseStatement(body: Buffer): z.infer<typeof statement> {
+  let json: unknown
+  try {
+    json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+  } catch {
+    throw new ProblemError('bad-request', 'The body is not JSON in UTF-8.')
+  }
+  const parsed = statement.safeParse(json)
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  const field = issue?.path.join('.') || 'The body'
+  throw new ProblemError('bad-field', `${field}: ${issue?.message ?? 'is not valid'}.`)
+}
+
+function cidrOf(req: Request): string {
+  const { cidr } = req.query
+  if (typeof cidr === 'string') return cidr
+  throw new ProblemError('bad-field', 'Name the relay: ?cidr=192.0.2.7.')
+}
+
+function parseCidr(text: string): string {
+  const parsed = parseRelayBlock(text)
+  if ('block' in parsed) return parsed.block
+  throw new ProblemError('bad-field', refusals[parsed.refusal])
+}

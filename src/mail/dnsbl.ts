@@ -1,0 +1,161 @@
+import { registrableDomain } from './domain.ts'
+import { parseIp, type IpAddress } from './ip.ts'
+
+/** What a list says of those it lists. */
+export const listCategories = [
+  'spam',
+  'compromised',
+  'dynamic',
+  'phishing',
+  'malware',
+  'welcome',
+  'other',
+] as const
+
+/** What a DNS blacklist says of an address or a domain (RFC 5782). */
+export type Listing = {
+  /** The list's zone, in lower case. */
+  zone: string
+  /** The address or domain that was asked for. */
+  subject: string
+  /** The answered addresses (127.0.0.0/8), sorted. */
+  codes: readonly string[]
+  /** What that list means by the answer. */
+  category: (typeof listCategories)[number]
+  /** A sentence for a person. */
+  meaning: string
+}
+
+/** What an answer of a zone means. */
+export type ZoneMeaning = {
+  /**
+   * An address, in which `*` stands for any octet (`127.0.*.3`); a number, whose bits must be set
+   * in the last octet; or `any`, for what nothing else matches.
+   */
+  match: string | number
+  category: Listing['category']
+  meaning: string
+}
+
+/** One DNS blacklist or welcome list, and how to read it. */
+export type BlacklistZone = {
+  /** In lower case, without a final dot. */
+  zone: string
+  lists: 'addresses' | 'domains' | 'both'
+  answers: readonly ZoneMeaning[]
+  /** Answers that refuse the one who asks, besides 127.255.255.0/24. */
+  refusals?: readonly string[]
+  /** Whether domains are asked for as they stand in the mail; else the registered domain is. */
+  takesWholeNames?: boolean
+  /** The domain that is always listed, where it is not TEST. */
+  testDomain?: string
+}
+
+/** How an answer of a zone reads. `refused`: the zone answers, but not to us. */
+export type ZoneReading =
+  { is: 'listed'; listings: readonly Listing[] } | { is: 'clean' } | { is: 'refused'; why: string }
+
+const nameCharsMax = 253
+
+/**
+ * The name that asks a zone for an address: octets reversed, or 32 nibbles reversed (RFC 5782 §2.1
+ * and §2.4). `family` 6 asks for an IPv4-mapped address as IPv6.
+ */
+export function addressQuestion(
+  zone: string,
+  { family, text, groups }: Pick<IpAddress, 'family' | 'text' | 'groups'>,
+): string {
+  if (family === 4) return `${text.split('.').reverse().join('.')}.${zone}`
+  const nibbles = groups.map((group) => group.toString(16).padStart(4, '0')).join('')
+  return `${[...nibbles].reverse().join('.')}.${zone}`
+}
+
+/**
+ * The name that asks a zone for a domain (RFC 5782 §2.2): its registered domain, or the whole name
+ * where the zone takes it. Undefined for what has no registered domain, or is too long to be asked.
+ */
+export function domainQuestion(
+  { zone, takesWholeNames }: Pick<BlacklistZone, 'zone' | 'takesWholeNames'>,
+  domain: string,
+): string | undefined {
+  const bare = domain.toLowerCase().replace(/\.$/, '')
+  const registered = registrableDomain(bare)
+  if (registered === undefined) return undefined
+  const name = `${takesWholeNames ? bare : registered}.${zone}`
+  return name.length <= nameCharsMax ? name : undefined
+}
+
+/**
+ * Reads the A records of a zone's answer. Only 127.0.0.0/8 can list, and 127.0.0.1 never does (RFC
+ * 5782 §2.1); an address outside is a parked or hijacked zone. What the zone gives several
+ * meanings is several listings.
+ */
+export function readZoneAnswer(
+  zone: BlacklistZone,
+  subject: string,
+  records: readonly string[],
+): ZoneReading {
+  const codes = [...new Set(records)].sort()
+  for (const code of codes) {
+    if (code.startsWith('127.255.255.') || zone.refusals?.includes(code)) {
+      return { is: 'refused', why: `It refuses our questions (${code}).` }
+    }
+    if (!code.startsWith('127.')) {
+      return { is: 'refused', why: `It answers ${code}, which is no answer of a list.` }
+    }
+  }
+  const listing = codes.filter((code) => code !== '127.0.0.1')
+  if (listing.length === 0) return { is: 'clean' }
+  const byMeaning = Map.groupBy(
+    listing.flatMap((code) => meaningsOf(zone, code).map((meant) => ({ code, meant }))),
+    ({ meant }) => `${meant.category} ${meant.meaning}`,
+  )
+  const listings = [...byMeaning.values()].flatMap((same) => {
+    const [first] = same
+    if (!first) return []
+    const { category, meaning } = first.meant
+    const ofThese = same.map(({ code }) => code)
+    return [{ zone: zone.zone, subject, codes: ofThese, category, meaning }]
+  })
+  return { is: 'listed', listings }
+}
+
+function meaningsOf({ answers }: BlacklistZone, code: string): Omit<ZoneMeaning, 'match'>[] {
+  const meant = answers.filter(({ match }) => match !== 'any' && matches(match, code))
+  if (meant.length > 0) return meant
+  const anything = answers.find(({ match }) => match === 'any')
+  return [anything ?? { category: 'other', meaning: `It answers ${code}, whatever that means.` }]
+}
+
+function matches(match: string | number, code: string): boolean {
+  const octets = code.split('.')
+  if (typeof match === 'number') return (Number(octets[3]) & match) === match
+  return match.split('.').every((wanted, at) => wanted === '*' || wanted === octets[at])
+}
+
+/** A name to ask a zone for, and what stands for it in a sentence. */
+export type TestEntry = { name: string; shown: string }
+
+/** What every zone must list and must not list (RFC 5782 §5), by what it lists. */
+export function testEntries({ zone, lists, testDomain = 'test' }: BlacklistZone): {
+  ipv4?: { listed: TestEntry; unlisted: TestEntry }
+  ipv6?: { listed: TestEntry; unlisted: TestEntry }
+  domains?: { listed: TestEntry; unlisted: TestEntry }
+} {
+  const address = (last: number, family: 4 | 6): TestEntry => {
+    const ipv4 = `127.0.0.${last}`
+    const { groups = [] } = parseIp(ipv4) ?? {}
+    const shown = family === 4 ? ipv4 : `::ffff:7f00:${last}`
+    return { name: addressQuestion(zone, { family, text: ipv4, groups }), shown }
+  }
+  const domain = (name: string): TestEntry => ({ name: `${name}.${zone}`, shown: name })
+  return {
+    ...(lists !== 'domains' && {
+      ipv4: { listed: address(2, 4), unlisted: address(1, 4) },
+      ipv6: { listed: address(2, 6), unlisted: address(1, 6) },
+    }),
+    ...(lists !== 'addresses' && {
+      domains: { listed: domain(testDomain), unlisted: domain('invalid') },
+    }),
+  }
+}

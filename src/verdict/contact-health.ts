@@ -1,0 +1,81 @@
+/** How an abuse address fares: `failing` and `dead` ones are not written to for now. */
+export type Health = 'healthy' | 'failing' | 'dead'
+
+/** What is kept about the bounces of one address. */
+export type HealthRecord = {
+  health: Health
+  /** When it is tried again; null while healthy. */
+  healthUntil: Date | null
+  /** Passing failures in a row. */
+  softBounces: number
+  /** When the first mail of that row had been sent. */
+  bouncesSince: Date | null
+  lastBouncedAt: Date | null
+}
+
+/** A mail that came back. */
+export type ContactBounce = {
+  /** Whether writing to the address again is of no use. */
+  hard: boolean
+  sentAt: Date
+  bouncedAt: Date
+  /** Whether a mail sent after the first of the row, and before this one, did not come back. */
+  hasDelivered: boolean
+}
+
+const DAY_MS = 86_400_000
+
+/** A dead address is tried again after so long: desks come back, domains are renewed. */
+const DEAD_MS = 30 * DAY_MS
+const FAILING_MS = 7 * DAY_MS
+/** A row of soft bounces ends when none came for so long. */
+const ROW_MS = 7 * DAY_MS
+
+/** So many soft bounces in a row are too many. */
+export const SOFT_BOUNCES_MAX = 3
+
+/** The record of an address that never bounced. */
+export const healthyRecord: HealthRecord = {
+  health: 'healthy',
+  healthUntil: null,
+  softBounces: 0,
+  bouncesSince: null,
+  lastBouncedAt: null,
+}
+
+/** The health at an instant: what was wrong ends by itself. */
+export function healthAt(record: HealthRecord, now: Date): Health {
+  const isOver = record.healthUntil !== null && record.healthUntil <= now
+  return isOver ? 'healthy' : record.health
+}
+
+/**
+ * The record after a bounce. A hard one is the end of the address for 30 days; three soft ones in
+ * a row, sent over a day or more, for 7 days. A delivery in between, or a week without a bounce,
+ * ends the row. A dead address does not get better by a soft bounce.
+ */
+export function afterBounce(record: HealthRecord, bounce: ContactBounce): HealthRecord {
+  const { sentAt, bouncedAt } = bounce
+  const lastBouncedAt = bouncedAt
+  if (bounce.hard) {
+    const healthUntil = new Date(bouncedAt.getTime() + DEAD_MS)
+    return { ...healthyRecord, health: 'dead', healthUntil, lastBouncedAt }
+  }
+  const health = healthAt(record, bouncedAt)
+  if (health === 'dead') return { ...record, lastBouncedAt }
+  const since = bounce.hasDelivered ? undefined : rowStart(record, bouncedAt)
+  const softBounces = since ? Math.min(record.softBounces + 1, 1_000) : 1
+  const bouncesSince = since && since < sentAt ? since : sentAt
+  const row = { softBounces, bouncesSince, lastBouncedAt }
+  if (health === 'failing') return { ...record, ...row }
+  const isLong = sentAt.getTime() - bouncesSince.getTime() >= DAY_MS
+  if (softBounces < SOFT_BOUNCES_MAX || !isLong) return { ...healthyRecord, ...row }
+  const healthUntil = new Date(bouncedAt.getTime() + FAILING_MS)
+  return { ...row, health: 'failing', healthUntil }
+}
+
+/** When the row began that a bounce would prolong; undefined when it begins one. */
+function rowStart({ bouncesSince, lastBouncedAt }: HealthRecord, now: Date): Date | undefined {
+  if (!bouncesSince || !lastBouncedAt) return undefined
+  return now.getTime() - lastBouncedAt.getTime() < ROW_MS ? bouncesSince : undefined
+}

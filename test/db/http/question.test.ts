@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type AskingSite, startAskingSite } from './asking-site.ts'
+import { Browser } from './browser.ts'
+
+let asking: AskingSite
+
+beforeAll(async () => {
+  asking = await startAskingSite()
+})
+afterAll(() => asking.close())
+
+test('a report that is not sure enough draws its walk and asks', async () => {
+  const { person, browser } = await asking.visitor()
+  const id = await asking.report(person, 'asks')
+  const { status, question, hops, picture, submitter } = await asking.stands(person, id)
+  expect(status).toBe('kept')
+  expect(question?.candidates.map(({ ip, seen }) => [ip, seen])).toEqual([
+    ['192.0.2.10', true],
+    ['198.51.100.23', false],
+  ])
+  expect(hops).toHaveLength(2)
+  expect(picture?.stations.map(({ role }) => role)).toEqual([
+    ...['mailbox', 'ours', 'origin', expect.stringMatching(/claimed|believed/)],
+  ])
+  expect(submitter).toBeNull()
+  const page = await (await browser.get(`/reports/${id}`)).text()
+  expect(page).toContain('Which of these machines belongs to your mail provider')
+  expect(page).toContain('Strangers begin here.')
+  expect(page).toContain('relay.provider.example')
+  expect(await (await browser.get('/reports')).text()).toContain('We have a question')
+})
+
+test('the machines a reporter picks are trusted, and the report is looked at again', async () => {
+  const { person, browser } = await asking.visitor()
+  const id = await asking.report(person, 'mine')
+  const other = await asking.report(person, 'also-waits')
+  const answer = await browser.post(`/reports/${id}/answer`, {
+    answer: 'mine',
+    relay: '192.0.2.10',
+  })
+  expect(answer.headers.get('location')).toBe(`/reports/${id}`)
+  expect(await asking.relaysOf(person)).toEqual(['192.0.2.10/32 set', '198.51.100.23/32 refused'])
+  for (const one of [id, other]) {
+    expect(await asking.stands(person, one)).toMatchObject({ status: 'received', origin: null })
+    expect(await asking.jobsOf(one)).toBe(2)
+    await asking.analyze(one)
+  }
+  const found = await asking.stands(person, id)
+  expect(found.origin?.ip).toBe('198.51.100.23')
+  expect(found.question).toBeNull()
+  expect(found.timeline.map(({ event }) => event)).toEqual([
+    ...['received', 'analyzed', 'answered', 'reopened', 'analyzed'],
+  ])
+})
+
+test('"none of these" is kept, and closes the question for good', async () => {
+  const { person, browser } = await asking.visitor()
+  const id = await asking.report(person, 'none')
+  await browser.post(`/reports/${id}/answer`, { answer: 'none', relay: '192.0.2.10' })
+  expect(await asking.relaysOf(person)).toEqual([
+    '192.0.2.10/32 refused',
+    '198.51.100.23/32 refused',
+  ])
+  await asking.analyze(id)
+  const again = await asking.report(person, 'none-again')
+  for (const one of [id, again]) {
+    expect(await asking.stands(person, one)).toMatchObject({
+      status: 'kept',
+      question: null,
+      origin: { ip: '192.0.2.10' },
+    })
+  }
+})
+
+test('who does not know changes nothing, and may still tell', async () => {
+  const { person, browser } = await asking.visitor()
+  const id = await asking.report(person, 'unknown')
+  for (let times = 0; times < 2; times++) {
+    await browser.post(`/reports/${id}/answer`, { answer: 'unknown' })
+  }
+  expect(await asking.relaysOf(person)).toEqual([])
+  const { status, question, timeline } = await asking.stands(person, id)
+  expect([status, question === null]).toEqual(['kept', false])
+  expect(timeline.map(({ event }) => event)).toEqual(['received', 'analyzed', 'answered'])
+  const page = await (await browser.get(`/reports/${id}`)).text()
+  expect(page).toContain('You can still tell us')
+})
+
+test.for([
+  ['no machine', {}, 'Choose at least one machine'],
+  ['a machine behind a stranger’s', { relay: '198.51.100.23' }, 'stands between your mailbox and'],
+] as const)('an answer with %s is refused with a reason', async ([, fields, reason]) => {
+  const { person, browser } = await asking.visitor()
+  const id = await asking.report(person, `refused-${reason.length}`)
+  const answer = await browser.post(`/reports/${id}/answer`, { answer: 'mine', ...fields })
+  expect(answer.status).toBe(422)
+  expect(await answer.text()).toContain(reason)
+  expect(await asking.relaysOf(person)).toEqual([])
+  expect(await asking.jobsOf(id)).toBe(1)
+})
+
+test('only the reporter answers, from our own page, and about that report’s machines', async () => {
+  const { person, browser } = await asking.visitor()
+  const stranger = await asking.visitor()
+  const id = await asking.report(person, 'whose')
+  const fields = { answer: 'mine', relay: '192.0.2.10' }
+  const path = `/reports/${id}/answer`
+  expect((await stranger.browser.post(path, fields)).status).toBe(404)
+  expect((await new Browser(asking.site.url).post(path, fields)).headers.get('location')).toMatch(
+    /^\/sign-in/,
+  )
+  expect((await browser.post(path, fields, { 'sec-fetch-site': 'cross-site' })).status).toBe(403)
+  const other = await browser.post(path, { answer: 'mine', relay: '203.0.113.77' })
+  expect(other.status).toBe(422)
+  expect([await asking.relaysOf(person), await asking.relaysOf(stranger.person)]).toEqual([[], []])
+})
+
+test('of whom anybody was told is never looked at again', async () => {
+  const { person, browser } = await asking.visitor()
+  const ids = [await asking.report(person, 'told'), await asking.report(person, 'taken-back')]
+  const [told = '', takenBack = ''] = ids
+  const consumer = '00000000-0000-7000-8000-000000000009'
+  await asking.site.app.pool.query(
+    `insert into consumers (id, address, state, created_at)
+     values ($1, 'abuse@n.example', 'found', now())`,
+    [consumer],
+  )
+  await asking.site.app.pool.query(
+    `insert into feedback_reports (report_id, number, consumer_id, state, address, created_at)
+     values ($1, 1, $2, 'sent', 'abuse@n.example', now())`,
+    [told, consumer],
+  )
+  await browser.post(`/reports/${takenBack}/retract`, {})
+  await asking.put(person, { cidr: '192.0.2.10' })
+  expect([await asking.jobsOf(told), await asking.jobsOf(takenBack)]).toEqual([1, 1])
+  expect((await asking.stands(person, told)).status).toBe('kept')
+  expect((await asking.stands(person, takenBack)).status).toBe('retracted')
+})
+
+test('of two answers at once the report is looked at again once', async () => {
+  const { person, browser } = await asking.visitor()
+  const id = await asking.report(person, 'twice')
+  const answers = [{ answer: 'mine', relay: '192.0.2.10' }, { answer: 'none' }]
+  await Promise.all(answers.map((fields) => browser.post(`/reports/${id}/answer`, fields)))
+  expect(await asking.jobsOf(id)).toBe(2)
+  await asking.analyze(id)
+  const { status, timeline } = await asking.stands(person, id)
+  expect(status).toBe('kept')
+  expect(timeline.filter(({ event }) => event === 'analyzed')).toHaveLength(2)
+})

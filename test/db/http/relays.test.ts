@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type AskingSite, startAskingSite } from './asking-site.ts'
+import { Browser } from './browser.ts'
+import type { Person } from './web-site.ts'
+
+let asking: AskingSite
+
+beforeAll(async () => {
+  asking = await startAskingSite()
+})
+afterAll(() => asking.close())
+
+test('the API sets, lists, refuses and removes relays, each its own', async () => {
+  const { person } = await asking.visitor()
+  const { person: stranger } = await asking.visitor()
+  expect((await asking.put(person, { cidr: '192.0.2.77/24' })).status).toBe(200)
+  expect((await asking.put(person, { cidr: '2001:db8::7', how: 'refused' })).status).toBe(200)
+  expect(await asking.relaysOf(person)).toEqual(['192.0.2.0/24 set', '2001:db8::7/128 refused'])
+  expect(await asking.relaysOf(stranger)).toEqual([])
+  const remove = (as: Person, cidr: string) =>
+    asking.api(as, `/relays?cidr=${encodeURIComponent(cidr)}`, { method: 'DELETE' })
+  expect((await remove(stranger, '192.0.2.0/24')).status).toBe(404)
+  expect((await remove(person, '192.0.2.0/24')).status).toBe(200)
+  expect(await asking.relaysOf(person)).toEqual(['2001:db8::7/128 refused'])
+})
+
+test('the API looks again at reports that asked, as the page does', async () => {
+  const { person } = await asking.visitor()
+  const id = await asking.report(person, 'by-api')
+  await asking.put(person, { cidr: '192.0.2.10/32' })
+  expect((await asking.stands(person, id)).status).toBe('received')
+  await asking.analyze(id)
+  await asking.put(person, { cidr: '192.0.2.10/32' })
+  expect((await asking.stands(person, id)).origin?.ip).toBe('198.51.100.23')
+})
+
+test.for([
+  ['not JSON', '{', 400],
+  ['another shape', '[]', 422],
+  ['no block', '{"cidr":"mx"}', 422],
+  ['an internal network', '{"cidr":"10.0.0.0/16"}', 422],
+  ['half the Internet', '{"cidr":"128.0.0.0/1"}', 422],
+  ['what only we may say', '{"cidr":"192.0.2.1","how":"learned"}', 422],
+] as const)('the API refuses %s', async ([, body, status]) => {
+  const { person } = await asking.visitor()
+  const answer = await asking.api(person, '/relays', { method: 'PUT', body })
+  expect(answer.status).toBe(status)
+  expect(answer.headers.get('content-type')).toBe('application/problem+json')
+  expect(await asking.relaysOf(person)).toEqual([])
+})
+
+test('the API asks who it is, and tells what it takes', async () => {
+  const { person } = await asking.visitor()
+  expect((await fetch(`${asking.site.url}/api/v1/relays`)).status).toBe(401)
+  expect((await fetch(`${asking.site.url}/api/v1/relays`, { method: 'PUT' })).status).toBe(401)
+  const answer = await asking.api(person, '/relays', { method: 'POST' })
+  expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, PUT, DELETE'])
+})
+
+test('fifty relays may be named, and one of them again; not one more', async () => {
+  const { person, browser } = await asking.visitor()
+  for (let number = 0; number < 50; number++)
+    await asking.put(person, { cidr: `192.0.2.${number}` })
+  expect((await asking.put(person, { cidr: '192.0.2.7' })).status).toBe(200)
+  expect((await asking.put(person, { cidr: '192.0.2.50' })).status).toBe(422)
+  const page = await browser.post('/relays', { do: 'add', cidr: '192.0.2.50' })
+  expect(page.status).toBe(422)
+  expect(await page.text()).toContain('You have named 50')
+  expect((await asking.put(person, { cidr: '192.0.2.50', how: 'refused' })).status).toBe(200)
+  expect(await asking.relaysOf(person)).toHaveLength(51)
+})
+
+test('the page names, shows and removes relays, and says why it cannot take one', async () => {
+  const { person, browser } = await asking.visitor()
+  await browser.post('/relays', { do: 'add', cidr: ' 192.0.2.0/24 ' })
+  expect(await (await browser.get('/relays')).text()).toContain('192.0.2.0/24')
+  const refused = await browser.post('/relays', { do: 'add', cidr: '10.0.0.1"><b>' })
+  expect(refused.status).toBe(422)
+  expect(await refused.text()).toContain('value="10.0.0.1&quot;&gt;&lt;b&gt;"')
+  const internal = await browser.post('/relays', { do: 'add', cidr: '10.0.0.1' })
+  expect(await internal.text()).toContain('an address of an internal network')
+  const foreign = await browser.post(
+    '/relays',
+    { do: 'add', cidr: '203.0.113.1' },
+    { origin: 'https://evil.example' },
+  )
+  expect(foreign.status).toBe(403)
+  await browser.post('/relays', { do: 'remove', cidr: '192.0.2.0/24' })
+  expect(await asking.relaysOf(person)).toEqual([])
+  expect((await new Browser(asking.site.url).get('/relays')).status).toBe(303)
+})
+
+test('the page asks about a proposal, and the answer stands', async () => {
+  const { person, browser } = await asking.visitor()
+  const propose = (cidr: string, name: string) =>
+    asking.site.app.pool.query(
+      `insert into reporter_relays (reporter_id, cidr, how, name, evidence, since)
+       values ($1, $2, 'proposed', $3, 12, now())`,
+      [person.id, cidr, name],
+    )
+  await propose('192.0.2.10/32', 'in.provider.example')
+  await propose('192.0.2.11/32', '<script>')
+  const page = await (await browser.get('/relays')).text()
+  expect(page).toContain(
+    'All your mail seems to come through in.provider.example [192.0.2.10]. Is it yours?',
+  )
+  expect(page).toContain('&lt;script&gt;')
+  await browser.post('/relays', { do: 'add', cidr: '192.0.2.10/32' })
+  await browser.post('/relays', { do: 'refuse', cidr: '192.0.2.11/32' })
+  expect(await asking.relaysOf(person)).toEqual(['192.0.2.10/32 set', '192.0.2.11/32 refused'])
+  expect(await (await browser.get('/relays')).text()).toContain('in.provider.example')
+})

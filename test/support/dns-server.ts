@@ -1,0 +1,113 @@
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
+import { type answerCodes, decodeQuestion, encodeAnswer } from './dns-message.ts'
+import type { Question, TestRecord } from './dns-message.ts'
+
+/** What the server does with a question: an answer code, or nothing at all. */
+export type Conduct = keyof typeof answerCodes | 'silence'
+
+/** A name server on the loopback interface that says what a test wants. */
+export type DnsServer = {
+  /** As `DNS_SERVERS` takes it: `ip:port`. */
+  address: string
+  /** Every question that came, by UDP or TCP, in order: `A name`. */
+  questions: string[]
+  /** Gives a name these records; without any, the name is there and empty. */
+  put: (name: string, ...records: TestRecord[]) => void
+  /** From now on every question (or those to one name) is treated so; without conduct as usual. */
+  behave: (conduct: Conduct | undefined, name?: string) => void
+  /** Answers by UDP are cut, so that they are asked for by TCP. */
+  cut: () => void
+  /** From now on answers wait until the function that is given back is called. */
+  hold: () => () => void
+  /** Resolves when so many questions have come. */
+  asked: (count: number) => Promise<void>
+  close: () => Promise<void>
+}
+
+/** Starts one on a free port. A name that it does not know does not exist. */
+export async function startDnsServer(): Promise<DnsServer> {
+  const zone = new Map<string, TestRecord[]>()
+  const conducts = new Map<string, Conduct>()
+  const questions: string[] = []
+  const waiting = new Set<{ count: number; resolve: () => void }>()
+  const sockets = new Set<Socket>()
+  let isCut = false
+  let gate = Promise.resolve(undefined)
+
+  function note({ name, type }: Question): void {
+    questions.push(`${type} ${name}`)
+    for (const waiter of waiting) if (questions.length >= waiter.count) waiter.resolve()
+  }
+
+  function answerTo(query: Buffer, wire: 'udp' | 'tcp'): Buffer | undefined {
+    const { name, type } = decodeQuestion(query)
+    const conduct = conducts.get(name) ?? conducts.get('')
+    if (conduct === 'silence') return undefined
+    const known = zone.get(name)
+    const code = conduct ?? (known ? 'NOERROR' : 'NXDOMAIN')
+    const records = code === 'NOERROR' ? (known ?? []).filter((one) => one.type === type) : []
+    return encodeAnswer(query, { code, records, isCut: isCut && wire === 'udp' })
+  }
+
+  async function take(query: Buffer, wire: 'udp' | 'tcp', send: (answer: Buffer) => void) {
+    note(decodeQuestion(query))
+    await gate
+    const answer = answerTo(query, wire)
+    if (answer) send(answer)
+  }
+
+  const tcp = createServer((socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+    socket.on('error', () => undefined)
+    // A question is far smaller than what comes in one piece; two bytes of length stand before it.
+    socket.on('data', (bytes: Buffer) => {
+      void take(bytes.subarray(2), 'tcp', (answer) => {
+        const length = Buffer.alloc(2)
+        length.writeUInt16BE(answer.length)
+        socket.write(Buffer.concat([length, answer]))
+      })
+    })
+  })
+  tcp.listen(0, '127.0.0.1')
+  await once(tcp, 'listening')
+  const { port } = tcp.address() as AddressInfo
+  const udp = createSocket('udp4')
+  let isClosed = false
+  udp.on('message', (query, from) => {
+    void take(query, 'udp', (answer) => {
+      if (!isClosed) udp.send(answer, from.port, from.address)
+    })
+  })
+  udp.bind(port, '127.0.0.1')
+  await once(udp, 'listening')
+
+  return {
+    address: `127.0.0.1:${port}`,
+    questions,
+    put: (name, ...records) => void zone.set(name, records),
+    behave(conduct, name = '') {
+      if (conduct === undefined) conducts.delete(name)
+      else conducts.set(name, conduct)
+    },
+    cut: () => void (isCut = true),
+    hold() {
+      const { promise, resolve } = Promise.withResolvers<undefined>()
+      gate = promise
+      return () => resolve(undefined)
+    },
+    asked(count) {
+      if (questions.length >= count) return Promise.resolve()
+      return new Promise((resolve) => waiting.add({ count, resolve }))
+    },
+    async close() {
+      isClosed = true
+      for (const socket of sockets) socket.destroy()
+      udp.close()
+      tcp.close()
+      await once(tcp, 'close')
+    },
+  }
+}

@@ -1,0 +1,72 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** What a path is answered with. An object is sent as RDAP; a function does it all by itself. */
+export type RdapReply =
+  | { status?: number; headers?: Record<string, string>; body: unknown }
+  | ((req: IncomingMessage, res: ServerResponse) => void)
+
+/** A registry on this machine, with the bootstrap files that lead to it. */
+export type RdapServer = {
+  /** What RDAP_BOOTSTRAP_URL is to be. */
+  bootstrapUrl: string
+  /** The base URL of the registry, with its slash. */
+  base: string
+  /** Answers a path below the base, such as `ip/192.0.2.7`, or `bootstrap/ipv4.json` from now on. */
+  reply: (path: string, reply: RdapReply) => void
+  /** The paths below the base that were asked for, in order. */
+  asked: string[]
+  /** How often a bootstrap file was asked for. */
+  bootstraps: () => number
+  close: () => Promise<void>
+}
+
+const allBlocks = { ipv4: ['0.0.0.0/0'], ipv6: ['::/0'] }
+
+/** Starts one. `services` replaces the bootstrap's list; `{base}` in it stands for the base URL. */
+export async function startRdapServer(services?: unknown): Promise<RdapServer> {
+  const replies = new Map<string, RdapReply>()
+  const asked: string[] = []
+  let bootstraps = 0
+  const server = createServer((req, res) => {
+    const path = decodeURIComponent((req.url ?? '').slice(1))
+    const family = /^bootstrap\/(ipv[46])\.json$/.exec(path)?.[1]
+    if (family === 'ipv4' || family === 'ipv6') {
+      bootstraps++
+      const broken = replies.get(path)
+      if (broken) return send(broken, req, res)
+      const list = services ?? [[allBlocks[family], ['{base}']]]
+      const file = JSON.stringify({ version: '1.0', services: list }).replaceAll('{base}', base)
+      res.setHeader('content-type', 'application/json')
+      res.end(file)
+      return
+    }
+    const name = path.replace(/^rdap\//, '')
+    asked.push(name)
+    send(replies.get(name) ?? { status: 404, body: { errorCode: 404 } }, req, res)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const base = `${origin}/rdap/`
+  return {
+    bootstrapUrl: `${origin}/bootstrap`,
+    base,
+    reply: (path, reply) => replies.set(path, reply),
+    asked,
+    bootstraps: () => bootstraps,
+    async close() {
+      server.close()
+      server.closeAllConnections()
+      await once(server, 'close')
+    },
+  }
+}
+
+function send(reply: RdapReply, req: IncomingMessage, res: ServerResponse): void {
+  if (typeof reply === 'function') return reply(req, res)
+  const { status = 200, headers = {}, body } = reply
+  res.writeHead(status, { 'content-type': 'application/rdap+json', ...headers })
+  res.end(typeof body === 'string' ? body : JSON.stringify(body))
+}

@@ -1,0 +1,48 @@
+import { analyzeMessage } from '../../src/analysis/analyze.ts'
+import type { Analysis } from '../../src/analysis/analyze.ts'
+
+/** What a message of a test says; the rest is always the same. */
+export type Written = {
+  from?: string
+  subject?: string
+  /** Further fields, whole lines. */
+  fields?: readonly string[]
+  text?: string
+  html?: string
+}
+
+/** A message with these parts, in UTF-8. */
+export function messageOf({ from, subject, fields = [], text, html }: Written): Buffer {
+  const type = html === undefined ? 'plain' : 'html'
+  return Buffer.from(
+    [
+      'Return-Path: <b-4711-you=provider.example@bounces.shop.example>',
+      'Received: from mail7.shop.example (mail7.shop.example [192.0.2.7])',
+      ' by mx.provider.example (Postfix) with ESMTPS id 4ABC',
+      ' for <you@provider.example>; Mon, 16 Nov 2026 10:00:00 +0000',
+      `From: ${from ?? 'Great Offers <offers@shop.example>'}`,
+      'To: you@provider.example',
+      `Subject: ${subject ?? 'An offer'}`,
+      'Date: Mon, 16 Nov 2026 09:59:57 +0000',
+      'Message-ID: <4711.abc@shop.example>',
+      'MIME-Version: 1.0',
+      ...fields,
+      `Content-Type: text/${type}; charset=utf-8`,
+      'Content-Transfer-Encoding: 8bit',
+      '',
+      html ?? text ?? '',
+      '',
+    ].join('\r\n'),
+  )
+}
+
+/** What the analysis finds in such a message. */
+export function analysisOf(written: Written): Promise<Analysis> {
+  return analyzeMessage(messageOf(written), { trustedRelays: [], ignoreStamps: true })
+}
+
+/** The hashes of its shingles of one type. */
+export async function hashesOf(name: string, written: Written): Promise<Set<string>> {
+  const { shingles } = await analysisOf(written)
+  return new Set(shingles.filter((one) => one.name === name).map(({ hash }) => hash))
+}

@@ -1,0 +1,100 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { sealMessage } from 'mailauth/lib/arc/index.js'
+import { dkimSign } from 'mailauth/lib/dkim/sign.js'
+import type { Resolve } from '../../src/world.ts'
+
+/** A key pair for signing: what signs, and the record that goes into the DNS. */
+export type SigningKey = { privateKey: string; record: string }
+
+/** A new RSA key. */
+export function rsaKey(bits = 2048): SigningKey {
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: bits })
+  const p = publicKey.export({ type: 'spki', format: 'der' }).toString('base64')
+  return {
+    privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
+    record: `v=DKIM1; k=rsa; p=${p}`,
+  }
+}
+
+/** A new Ed25519 key (RFC 8463). */
+export function ed25519Key(): SigningKey {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519')
+  const p = publicKey.export({ type: 'spki', format: 'der' }).subarray(-32).toString('base64')
+  return {
+    privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
+    record: `v=DKIM1; k=ed25519; p=${p}`,
+  }
+}
+
+/** How to sign: in whose name, by which key. */
+export type SigningOptions = {
+  domain: string
+  key: SigningKey
+  selector?: string
+  canonicalization?: string
+  /** For a signature that covers only so many bytes of the body. */
+  bodyBytesMax?: number
+  signedAt?: Date
+  expiresAt?: Date
+}
+
+/** The message with a DKIM signature on top of it. */
+export async function signed(raw: Buffer, options: SigningOptions): Promise<Buffer> {
+  const signer = {
+    signingDomain: options.domain,
+    selector: options.selector ?? 's1',
+    privateKey: options.key.privateKey,
+    ...(options.bodyBytesMax !== undefined && { maxBodyLength: options.bodyBytesMax }),
+  }
+  const { signatures, errors } = await dkimSign(raw, {
+    ...signer,
+    canonicalization: options.canonicalization ?? 'relaxed/relaxed',
+    signTime: options.signedAt ?? new Date('2026-11-16T09:59:58Z'),
+    ...(options.expiresAt && { expires: options.expiresAt }),
+    signatureData: [signer],
+  })
+  if (signatures === '') throw new Error('Not signed.', { cause: errors[0]?.err })
+  return Buffer.concat([Buffer.from(signatures), raw])
+}
+
+/** The message with one more ARC set on top of it. */
+export async function sealed(
+  raw: Buffer,
+  options: { domain: string; key: SigningKey; says: string; cv?: string },
+): Promise<Buffer> {
+  const set = await sealMessage(raw, {
+    signingDomain: options.domain,
+    selector: 'arc',
+    privateKey: options.key.privateKey,
+    authResults: options.says,
+    ...(options.cv && { cv: options.cv }),
+  })
+  if (set.length === 0) throw new Error('Not sealed.')
+  return Buffer.concat([set, raw])
+}
+
+/** Fields put on top of a message, as relays do. */
+export function onTop(raw: Buffer, ...lines: readonly string[]): Buffer {
+  return Buffer.concat([Buffer.from(lines.map((line) => `${line}\r\n`).join('')), raw])
+}
+
+/** A zone by hand: records by `TYPE name`, `'unknown'` for a server that does not answer. */
+export type FakeZone = Readonly<Record<string, readonly string[] | 'unknown'>>
+
+/** Answers from a zone by hand; what is not in it does not exist. Notes what was asked. */
+export function fakeDns(zone: FakeZone): { resolve: Resolve; asked: string[] } {
+  const asked: string[] = []
+  return {
+    asked,
+    resolve: (name, type) => {
+      const question = `${type} ${name.toLowerCase()}`
+      asked.push(question)
+      const records = zone[question]
+      if (records === 'unknown') return Promise.resolve({ is: 'unknown', why: 'SERVFAIL' })
+      return Promise.resolve(records ? { is: 'found', records } : { is: 'none' })
+    },
+  }
+}
+
+/** Nobody answers, ever. */
+export const deadDns: Resolve = () => Promise.resolve({ is: 'unknown', why: 'No server answers.' })

@@ -1,0 +1,203 @@
+import { expect, test } from 'vitest'
+import { learnRelays, type PastReport, pastReport } from '../../../src/verdict/learn-relays.ts'
+import type { TracedHop } from '../../../src/analysis/whence/trace.ts'
+
+const DAY_MS = 86_400_000
+const start = Date.parse('2026-11-01T12:00:00Z')
+const relayIp = '192.0.2.10'
+
+/** One report a day through the relay, from another machine and another author each. */
+function through(day: number, fields: Partial<PastReport> = {}): PastReport {
+  return {
+    at: new Date(start + day * DAY_MS),
+    kind: 'spam',
+    authorDomain: `author${day}.example`,
+    entryIp: relayIp,
+    crossings: [crossing(day)],
+    ...fields,
+  }
+}
+
+function crossing(day: number, fields: Partial<PastReport['crossings'][0]> = {}) {
+  return {
+    receiver: 'mx.home.example',
+    ip: relayIp,
+    rdns: 'in.provider.example',
+    name: 'in.provider.example',
+    isLinked: true,
+    peerBelow: `198.${50 + day}.100.7`,
+    ...fields,
+  }
+}
+
+function elsewhere(day: number): PastReport {
+  const ip = `203.0.113.${day}`
+  return through(day, { entryIp: ip, crossings: [crossing(day, { ip })] })
+}
+
+function days(count: number, make: (day: number) => PastReport = through): PastReport[] {
+  return Array.from({ length: count }, (_, day) => make(day))
+}
+
+/** The same with one that its reporter wanted. */
+function withWanted(history: PastReport[]): PastReport[] {
+  return history.map((report, index) =>
+    index === 3 ? { ...report, kind: 'not-spam' as const } : report,
+  )
+}
+
+const nothingKnown = { learnedIps: [], reporterDomain: 'reporters.example' }
+const relay = (evidence: number) => ({ ip: relayIp, name: 'in.provider.example', evidence })
+const nothing = { learned: [], proposed: [] }
+
+test('a relay through which all mail comes, wanted mail too, is learned', () => {
+  expect(learnRelays(withWanted(days(10)), nothingKnown)).toEqual({
+    learned: [relay(10)],
+    proposed: [],
+  })
+})
+
+test('a relay in the reporter’s own domain is learned without wanted mail', () => {
+  const known = { learnedIps: [], reporterDomain: 'ann.provider.example' }
+  expect(learnRelays(days(10), known).learned).toEqual([relay(10)])
+})
+
+test('a spammer who sends a reporter all the spam is proposed at most, never learned', () => {
+  expect(learnRelays(days(50), nothingKnown)).toEqual({ learned: [], proposed: [relay(50)] })
+})
+
+test('a spammer who greets with the reporter’s own domain is not believed', () => {
+  const greeting = (day: number) =>
+    through(day, { crossings: [crossing(day, { rdns: null, name: 'mx.reporters.example' })] })
+  const { learned } = learnRelays(days(20, greeting), nothingKnown)
+  expect(learned).toEqual([])
+})
+
+test.for<[string, PastReport[]]>([
+  ['nine reports', withWanted(days(9))],
+  [
+    'ten reports of six days',
+    withWanted(days(10).map((report, at) => ({ ...report, at: new Date(start + at * 57e6) }))),
+  ],
+  [
+    'a line below that another machine wrote, once',
+    withWanted(
+      days(10, (day) => through(day, { crossings: [crossing(day, { isLinked: day !== 5 })] })),
+    ),
+  ],
+  [
+    'machines behind it in four networks',
+    withWanted(
+      days(12, (day) =>
+        through(day, { crossings: [crossing(day, { peerBelow: `198.${day % 4}.1.${day}` })] }),
+      ),
+    ),
+  ],
+  [
+    'no machine behind it that it names',
+    withWanted(
+      days(12, (day) => through(day, { crossings: [crossing(day, { peerBelow: null })] })),
+    ),
+  ],
+  [
+    'authors of four domains',
+    withWanted(days(12, (day) => through(day, { authorDomain: `author${day % 4}.example` }))),
+  ],
+  [
+    'every eighth report from elsewhere',
+    withWanted(days(24, (day) => (day % 8 === 7 ? elsewhere(day) : through(day)))),
+  ],
+])('%s: nothing is learned, nor proposed', ([, history]) => {
+  expect(learnRelays(history, nothingKnown)).toEqual(nothing)
+})
+
+test('one report in ten may come from elsewhere', () => {
+  const history = withWanted(days(20, (day) => (day % 10 === 9 ? elsewhere(day) : through(day))))
+  expect(learnRelays(history, nothingKnown).learned).toEqual([relay(18)])
+})
+
+test('mail that another host received is another question', () => {
+  const webmail = days(10, (day) => {
+    const report = elsewhere(day)
+    const crossings = report.crossings.map((one) => ({ ...one, receiver: 'mx.webmail.example' }))
+    return { ...report, crossings }
+  })
+  expect(learnRelays([...withWanted(days(10)), ...webmail], nothingKnown).learned).toEqual([
+    relay(10),
+  ])
+})
+
+const known = { ...nothingKnown, learnedIps: [relayIp] }
+
+test('what was learned stays while mail comes that way, though it is no stranger any more', () => {
+  const passed = days(20, (day) => through(day, { entryIp: `198.${50 + day}.100.7` }))
+  expect(learnRelays(passed, known).learned).toEqual([relay(20)])
+})
+
+test('what was learned stays while there is too little to speak against it', () => {
+  expect(learnRelays(days(19, elsewhere), known).learned).toEqual([{ ...relay(0), name: null }])
+})
+
+test('what was learned is forgotten when the last twenty reports come otherwise', () => {
+  const moved = days(40, (day) => (day < 20 ? through(day) : elsewhere(day)))
+  expect(learnRelays(moved, known)).toEqual(nothing)
+})
+
+test('what was learned is forgotten when strangers write the lines below', () => {
+  const broken = days(20, (day) =>
+    through(day, { crossings: [crossing(day, { isLinked: day < 9 })] }),
+  )
+  expect(learnRelays(broken, known)).toEqual(nothing)
+})
+
+function hop(index: number, fields: Partial<TracedHop>): TracedHop {
+  return {
+    index,
+    from: { helo: null, rdns: null, ip: null, port: null },
+    by: { host: null, ip: null },
+    with: null,
+    id: null,
+    for: null,
+    at: null,
+    auth: null,
+    trust: 'claimed',
+    because: null,
+    notes: [],
+    ...fields,
+  }
+}
+
+test('of a report only the lines down to the hand-over count, and the peer of the next', () => {
+  const at = new Date(start)
+  const from = (ip: string, rdns: string) => ({ helo: 'me', rdns, ip, port: null })
+  const past = pastReport({ at, kind: 'spam', author: 'a@Mail.Shop.Example' }, [
+    hop(0, {
+      from: from('10.0.0.1', 'mx'),
+      by: { host: 'box.example', ip: null },
+      trust: 'trusted',
+    }),
+    hop(1, {
+      from: from('192.0.2.10', 'IN.provider.example'),
+      by: { host: 'MX.home.example', ip: null },
+      trust: 'injection',
+    }),
+    hop(2, { from: from('198.51.100.7', 'x'), by: { host: 'in.Provider.example', ip: null } }),
+    hop(3, { from: from('203.0.113.7', 'y'), by: { host: 'x', ip: null } }),
+  ])
+  expect(past).toEqual({
+    at,
+    kind: 'spam',
+    authorDomain: 'shop.example',
+    entryIp: '192.0.2.10',
+    crossings: [
+      {
+        receiver: 'mx.home.example',
+        ip: '192.0.2.10',
+        rdns: 'in.provider.example',
+        name: 'in.provider.example',
+        isLinked: true,
+        peerBelow: '198.51.100.7',
+      },
+    ],
+  })
+})

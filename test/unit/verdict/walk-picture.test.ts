@@ -1,0 +1,182 @@
+import { expect, test } from 'vitest'
+import type { Origin } from '../../../src/analysis/whence/origin.ts'
+import type { TracedHop } from '../../../src/analysis/whence/trace.ts'
+import { drawWalk, ownReasons, surenessOf } from '../../../src/verdict/walk-picture.ts'
+
+type Sketch = {
+  from?: Partial<TracedHop['from']>
+  by?: Partial<TracedHop['by']>
+  trust: TracedHop['trust']
+  notes?: string[]
+}
+
+function hops(sketches: readonly Sketch[]): TracedHop[] {
+  return sketches.map(({ from, by, trust, notes = [] }, index) => ({
+    index,
+    from: { helo: null, rdns: null, ip: null, port: null, ...from },
+    by: { host: null, ip: null, ...by },
+    with: null,
+    id: null,
+    for: null,
+    at: null,
+    auth: null,
+    trust,
+    because: null,
+    notes: notes.map((name) => ({ name, text: `It is ${name}.` })),
+  }))
+}
+
+function draw(sketches: readonly Sketch[], submitterIp?: string) {
+  const lines = hops(sketches)
+  const hop = lines.findIndex(({ trust }) => trust === 'injection')
+  const ip = lines[hop]?.from.ip ?? ''
+  const origin: Origin | null = hop < 0 ? null : { ip, hop, confidence: 0.9, why: [] }
+  const submitter =
+    submitterIp === undefined ? null : { ip: submitterIp, how: 'stamped', confidence: 0.9 }
+  return drawWalk({ hops: lines, origin, submitter })
+}
+
+/** Each station in a word: its role, its name and address, what is odd about it. */
+function told({ stations }: ReturnType<typeof draw>) {
+  return stations.map(({ role, name, ip, isUnlinked, aliases, notes }) =>
+    [
+      isUnlinked ? '/' : '',
+      role,
+      name ?? '',
+      ip ?? '',
+      ...aliases.map((alias) => `=${alias}`),
+      ...notes.map((note) => `!${note.name}`),
+    ]
+      .filter(Boolean)
+      .join(' '),
+  )
+}
+
+const inner: Sketch = {
+  from: { helo: 'mx.home.example', ip: '10.0.0.1' },
+  by: { host: 'box.home.example' },
+  trust: 'trusted',
+}
+const entry: Sketch = {
+  from: { helo: 'me', rdns: 'out.shop.example', ip: '198.51.100.7' },
+  by: { host: 'mx.home.example' },
+  trust: 'injection',
+}
+const claim: Sketch = {
+  from: { helo: 'desk', ip: '203.0.113.5' },
+  by: { host: 'out.shop.example' },
+  trust: 'claimed',
+}
+
+test('each machine stands below the one that saw it, from the mailbox outward', () => {
+  const picture = draw([inner, entry, claim])
+  expect(told(picture)).toEqual([
+    'mailbox',
+    'ours box.home.example',
+    'ours mx.home.example 10.0.0.1',
+    'origin out.shop.example 198.51.100.7 =me',
+    'claimed desk 203.0.113.5',
+  ])
+  expect(picture.stations.map(({ line }) => line)).toEqual([null, null, 0, 1, 2])
+})
+
+test('the host that saw the origin is the provider’s, though it be the first', () => {
+  expect(told(draw([entry]))).toEqual([
+    'mailbox',
+    'ours mx.home.example',
+    'origin out.shop.example 198.51.100.7 =me',
+  ])
+})
+
+test('strangers begin below the origin, with the first line that anybody may have written', () => {
+  expect(draw([inner, entry, claim]).border).toBe(4)
+  expect(draw([inner, entry]).border).toBeNull()
+})
+
+test('what a provider we know wrote below the origin stands above the border', () => {
+  const believed: Sketch = { ...claim, trust: 'believed' }
+  const below: Sketch = { ...claim, by: { host: 'desk' } }
+  expect(draw([entry, believed, below]).border).toBe(4)
+})
+
+test('a machine that writes under another name is the same machine, with both names', () => {
+  const picture = draw([entry, { ...claim, by: { host: 'smtp7.shop.example' } }])
+  expect(told(picture)[2]).toBe('origin out.shop.example 198.51.100.7 =me =smtp7.shop.example')
+  expect(picture.stations).toHaveLength(4)
+})
+
+test('the writer of a line that does not fit stands by itself, where nothing leads to it', () => {
+  const strange: Sketch = {
+    from: { helo: 'nobody', ip: '203.0.113.9' },
+    by: { host: 'mail.bank.example' },
+    trust: 'forged',
+    notes: ['broken-chain', 'invented'],
+  }
+  const picture = draw([entry, strange])
+  expect(told(picture).slice(2)).toEqual([
+    'origin out.shop.example 198.51.100.7 =me',
+    '/ forged mail.bank.example !broken-chain',
+    'forged nobody 203.0.113.9 !invented',
+  ])
+  expect(picture.border).toBe(3)
+})
+
+test('where the walk found no origin, its last peer is the machine it could not judge', () => {
+  const stopped: Sketch = { ...entry, trust: 'trusted' }
+  const picture = draw([inner, stopped, claim])
+  expect(picture.stations.map(({ role }) => role)).toEqual([
+    ...['mailbox', 'ours', 'ours', 'unclear', 'claimed'],
+  ])
+  expect(picture.border).toBe(4)
+})
+
+test('a hand-over that names nobody is known by the writer of the line below', () => {
+  const nameless: Sketch = { by: { ip: '2001:db8::1' }, trust: 'trusted' }
+  expect(told(draw([nameless, entry]))).toEqual([
+    'mailbox',
+    'ours 2001:db8::1',
+    'ours mx.home.example',
+    'origin out.shop.example 198.51.100.7 =me',
+  ])
+})
+
+test('an address in brackets is no name beside that address', () => {
+  const literal: Sketch = {
+    from: { helo: '[IPv6:2001:db8::7]', ip: '2001:db8::7' },
+    by: { host: 'mx.home.example' },
+    trust: 'injection',
+  }
+  expect(told(draw([literal])).at(-1)).toBe('origin 2001:db8::7')
+})
+
+test('the station of the stamped client is marked, once', () => {
+  const picture = draw([entry, claim, { ...claim, by: { host: 'desk' } }], '203.0.113.5')
+  expect(picture.stations.map(({ isSubmitter }) => isSubmitter)).toEqual([
+    ...[false, false, false, true, false],
+  ])
+})
+
+test('a message without lines is a mailbox alone', () => {
+  expect(draw([])).toMatchObject({ stations: [{ role: 'mailbox' }], border: null })
+})
+
+test('a reason that stands beside its line is not told again at the origin', () => {
+  const [passed, ...rest] = hops([inner, entry])
+  const because = 'It is an internal address.'
+  const why = ['The provider wrote it.', because, 'It was seen.']
+  const origin: Origin = { ip: '198.51.100.7', hop: 1, confidence: 0.9, why }
+  const lines = passed ? [{ ...passed, because }, ...rest] : rest
+  expect(ownReasons({ hops: lines, origin })).toEqual(['The provider wrote it.', 'It was seen.'])
+  expect(ownReasons({ hops: lines, origin: null })).toEqual([])
+})
+
+test.for([
+  [1, 'very'],
+  [0.9, 'very'],
+  [0.899, 'fairly'],
+  [0.7, 'fairly'],
+  [0.699, 'not'],
+  [0, 'not'],
+] as const)('a confidence of %d is "%s sure"', ([confidence, word]) => {
+  expect(surenessOf(confidence)).toBe(word)
+})

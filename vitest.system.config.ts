@@ -1,0 +1,11 @@
+import { defineConfig } from 'vitest/config'
+
+/** The tests that need programs of the system, such as rbldnsd: `npm run test:system`. */
+export default defineConfig({
+  test: {
+    include: ['test/system/**/*.test.ts'],
+    testTimeout: 20_000,
+    hookTimeout: 20_000,
+    fileParallelism: false,
+  },
+})
