@@ -84,6 +84,52 @@ create table consumers (
   constraint consumers_state_known CHECK ((state = ANY (ARRAY['found'::text, 'enrolled'::text, 'paused'::text])))
 );
 
+-- counter_deltas: distributed by shard
+create table counter_deltas (
+  shard bigint not null,
+  id uuid not null,
+  content bytea storage external not null,
+  constraint counter_deltas_pkey PRIMARY KEY (shard, id)
+);
+
+-- counter_gates: distributed by shard
+create table counter_gates (
+  shard bigint not null,
+  version bigint not null,
+  is_whole boolean not null,
+  content bytea storage external not null,
+  constraint counter_gates_pkey PRIMARY KEY (shard, version)
+);
+
+-- counter_members: distributed by shingle
+create table counter_members (
+  shingle bigint not null,
+  day integer not null,
+  prefix smallint not null,
+  chunk integer not null,
+  content bytea storage external not null,
+  constraint counter_members_pkey PRIMARY KEY (shingle, day, prefix, chunk)
+) partition by RANGE (day);
+
+-- counter_shards: local
+create table counter_shards (
+  shard bigint not null,
+  version bigint not null,
+  deltas bigint not null default 0,
+  gate_passed bigint not null default 0,
+  gate_held_back bigint not null default 0,
+  gate_false_positives real not null default 0,
+  constraint counter_shards_pkey PRIMARY KEY (shard)
+);
+
+-- counters: distributed by shingle
+create table counters (
+  shingle bigint not null,
+  generation integer not null,
+  content bytea storage external not null,
+  constraint counters_pkey PRIMARY KEY (shingle, generation)
+) partition by RANGE (generation);
+
 -- feedback_messages: distributed by report_id
 create table feedback_messages (
   report_id uuid not null,

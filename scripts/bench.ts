@@ -5,10 +5,14 @@ const benchmarks: Record<string, () => Promise<void>> = {
   authenticate: async () => (await import('./bench/authenticate.ts')).benchAuthenticate(),
   walk: async () => (await import('./bench/walk.ts')).benchWalk(),
   memory: async () => (await import('./bench/memory.ts')).benchMemory(),
+  counters: async () => (await import('./bench/counters.ts')).benchCounters(),
   networks: async () => (await import('./bench/networks.ts')).benchNetworks(),
 }
 
-const names = process.argv.slice(2)
+// A benchmark's own flags follow its name.
+const words = process.argv.slice(2)
+const flags = words.findIndex((word) => word.startsWith('--'))
+const names = flags < 0 ? words : words.slice(0, flags)
 const unknown = names.filter((name) => !Object.hasOwn(benchmarks, name))
 if (names.length === 0 || unknown.length > 0) {
   console.error(`Usage: npm run bench ${Object.keys(benchmarks).join(' | ')}`)

@@ -52,6 +52,15 @@ const commands: Record<string, Command> = {
       return serve(config, log, 'work', 'works', (app) => work(app, names))
     },
   },
+  count: {
+    usage: 'count',
+    summary: 'roll up what was counted',
+    async run({ args, config, log }) {
+      refuseArguments(args)
+      const { count } = await import('./commands/count.ts')
+      return serve(config, log, 'count', 'sends', (app) => count(app))
+    },
+  },
   receive: {
     usage: 'receive [--stdin --to ADDRESS [--from ADDRESS]]',
     summary: 'take returned mail by SMTP or LMTP, or one mail from standard input',

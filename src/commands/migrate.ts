@@ -1,9 +1,11 @@
+import { ensureCounterPartitions } from '../db/counter-partitions.ts'
 import { ensurePartitions } from '../db/partitions.ts'
 import { migrate } from '../db/migrate.ts'
 import { createPool } from '../db/pool.ts'
 import { createQueues, startBoss, stopBoss } from '../queue/boss.ts'
 
 const WEEKS_AHEAD = 12
+const GENERATIONS_AHEAD = 6
 
 /**
  * Brings a database up to date: our schema, the partitions of the coming weeks, pg-boss's schema
@@ -16,6 +18,7 @@ export async function migrateAll(databaseUrl: string, now: Date): Promise<string
   const pool = createPool(databaseUrl, { connectionsMax: 1, name: 'migrate', onLost: onError })
   try {
     await ensurePartitions(pool, now, WEEKS_AHEAD)
+    await ensureCounterPartitions(pool, now, GENERATIONS_AHEAD)
     const boss = await startBoss(databaseUrl, 'migrates', { name: 'migrate', onError })
     await createQueues(boss, pool)
     await stopBoss(boss, 5_000)

@@ -1,4 +1,5 @@
 import type { App } from '../app.ts'
+import { dropCounterPartitions, ensureCounterPartitions } from '../db/counter-partitions.ts'
 import { listDeadReportIds } from '../db/dead-letters.ts'
 import { listFeedback, listQueuedFeedback } from '../db/feedback-reports.ts'
 import { removeIdempotencyKeys } from '../db/idempotency-keys.ts'
@@ -17,6 +18,7 @@ type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config' | 'log'>
 
 const DAY_MS = 86_400_000
 const WEEKS_AHEAD = 12
+const GENERATIONS_AHEAD = 6
 const IDEMPOTENCY_MS = 2 * DAY_MS
 /** Kept a while after they grew old, for who wonders what was known. */
 const ANSWERS_MS = 30 * DAY_MS
@@ -32,8 +34,12 @@ const WAITING_MAX = 1_000
 export async function keepHouse(app: Needs): Promise<void> {
   const now = app.clock()
   await ensurePartitions(app.pool, now, WEEKS_AHEAD)
+  await ensureCounterPartitions(app.pool, now, GENERATIONS_AHEAD)
   const oldest = new Date(now.getTime() - app.config.retentionDays * DAY_MS)
-  const dropped = await dropPartitions(app.pool, oldest)
+  const dropped = [
+    ...(await dropPartitions(app.pool, oldest)),
+    ...(await dropCounterPartitions(app.pool, now)),
+  ]
   if (dropped.length > 0) app.log.info({ partitions: dropped.length }, 'Dropped old partitions.')
   await forgetKeys(app, oldest)
   await removeIdempotencyKeys(app.pool, new Date(now.getTime() - IDEMPOTENCY_MS))

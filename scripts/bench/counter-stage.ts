@@ -1,0 +1,132 @@
+import { fork } from 'node:child_process'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { migrateAll } from '../../src/commands/migrate.ts'
+import { listShardBacklogs } from '../../src/db/counter-deltas.ts'
+import { startEmbedded } from '../../src/db/embedded.ts'
+import { createPool, type Pool } from '../../src/db/pool.ts'
+import { cpuSeconds, serverCpuSeconds } from './instance.ts'
+
+/** A database for counters, and a process that rolls up. */
+export type Stage = {
+  pool: Pool
+  /** Starts the process that rolls up; call what it gives to end it. */
+  startRollUps: () => { pid: number; stop: () => Promise<void> }
+  serverCpu: () => Promise<number>
+  close: () => Promise<void>
+}
+
+/** PostgreSQL as the program starts it, durable, but with little memory of its own. */
+export async function openStage(sharedBuffers: string): Promise<Stage> {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'signalpost-bench-'))
+  await chmod(dataDir, 0o755)
+  const settings = [`shared_buffers=${sharedBuffers}`]
+  const server = await startEmbedded({ dataDir, password: 'bench', settings })
+  await migrateAll(server.url, new Date())
+  const onLost = () => undefined
+  const pool = createPool(server.url, { connectionsMax: 4, name: 'bench', onLost })
+  return {
+    pool,
+    startRollUps() {
+      const script = path.join(import.meta.dirname, 'roll-up-process.ts')
+      const child = fork(script, [server.url])
+      const ended = new Promise((resolve) => child.once('exit', resolve))
+      return {
+        pid: child.pid ?? 0,
+        stop: async () => {
+          child.disconnect()
+          await ended
+        },
+      }
+    },
+    serverCpu: () => serverCpuSeconds(server),
+    async close() {
+      await pool.end()
+      await server.stop()
+      await rm(dataDir, { recursive: true, force: true })
+      await rm(server.folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Waits until nothing waits to be rolled up. */
+export async function untilRolledUp(pool: Pool): Promise<void> {
+  while ((await listShardBacklogs(pool)).length > 0) await wait(100)
+}
+
+/** Bytes that wait to be rolled up. */
+export async function backlogBytes(pool: Pool): Promise<number> {
+  const backlogs = await listShardBacklogs(pool)
+  return backlogs.reduce((sum, { bytes }) => sum + bytes, 0)
+}
+
+/** What the counters and their members take on disk, indexes included, and their rows. */
+export async function storedBytes(pool: Pool): Promise<{ bytes: number; rows: number }> {
+  const { rows } = await pool.query<{ bytes: number; rows: number }>(
+    `select (select sum(pg_total_relation_size(inhrelid)) from pg_inherits
+        where inhparent in ('counters'::regclass, 'counter_members'::regclass))::float8 as bytes,
+       (select count(*) from counters)::float8 as rows`,
+  )
+  return rows[0] ?? { bytes: 0, rows: 0 }
+}
+
+/** Empties all tables of the counters. */
+export async function clearCounters(pool: Pool): Promise<void> {
+  await pool.query('truncate counters, counter_members, counter_deltas')
+}
+
+/** CPU of the server, of this process and of another, spent while something runs. */
+export async function withCpu<T>(stage: Stage, pid: number, work: () => Promise<T>) {
+  const read = async () => ({
+    server: await stage.serverCpu(),
+    own: await cpuSeconds(process.pid),
+    other: pid ? await cpuSeconds(pid) : 0,
+  })
+  const before = await read()
+  const started = performance.now()
+  const result = await work()
+  const seconds = (performance.now() - started) / 1_000
+  const after = await read()
+  return {
+    result,
+    seconds,
+    serverCpu: after.server - before.server,
+    ownCpu: after.own - before.own,
+    otherCpu: after.other - before.other,
+  }
+}
+
+/** How many cores were busy: of this process, of the other, of the server. */
+export function coresOf(spent: Omit<Awaited<ReturnType<typeof withCpu>>, 'result'>): string {
+  const { ownCpu, otherCpu, serverCpu, seconds } = spent
+  return [ownCpu, otherCpu, serverCpu].map((cpu) => (cpu / seconds).toFixed(2)).join(' / ')
+}
+
+/** A key that stands for a number: both halves as if hashed. */
+export function keyOf(number: number): { hi: number; lo: number } {
+  return { hi: scramble(number), lo: scramble(number ^ 0x5bd1e995) }
+}
+
+/** The same as one 64-bit hash. */
+export function shingleOf(number: number): bigint {
+  const { hi, lo } = keyOf(number)
+  return (BigInt(hi) << 32n) | BigInt(lo)
+}
+
+function scramble(number: number): number {
+  let mixed = Math.imul(number ^ (number >>> 16), 0x85ebca6b)
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35)
+  return (mixed ^ (mixed >>> 16)) >>> 0
+}
+
+/** A number below `count`, by Zipf's law with exponent 1: the first as often as the next two… */
+export function zipf(count: number): number {
+  return Math.floor(Math.exp(Math.random() * Math.log(count + 1))) - 1
+}
+
+/** A number below `count`, all alike. */
+export function uniform(count: number): number {
+  return Math.floor(Math.random() * count)
+}

@@ -1,0 +1,12 @@
+import { pino } from 'pino'
+import { runRollUps } from '../../src/counters/run-roll-ups.ts'
+import { createPool } from '../../src/db/pool.ts'
+import { systemClock } from '../../src/world.ts'
+
+// Rolls up as `signalpost count` does, until its parent lets it go.
+const [url = ''] = process.argv.slice(2)
+const pool = createPool(url, { connectionsMax: 2, name: 'roll-up', onLost: () => undefined })
+const rollUps = runRollUps({ pool, clock: systemClock, log: pino({ level: 'warn' }) })
+process.once('disconnect', () => {
+  void rollUps.close().then(() => pool.end())
+})

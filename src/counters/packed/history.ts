@@ -1,0 +1,112 @@
+import { type Cursor, ensureRoom, readSmall, writeVarint } from './cursor.ts'
+import { type Member, writeMembers } from './members.ts'
+import { dayOf, oldestDayKept, oldestSlotKept, SLOTS_PER_DAY } from '../period.ts'
+import { prune, readSeries, type Series, writeSeries } from './series.ts'
+
+/**
+ * All that is counted of one key. Packed, it is: the newest day of all as a varint; the days as a
+ * series; the ten-minute slots as a series counted from the end of that day; how many sets of
+ * members there are, and each: days before the newest, a byte (0-1: prefix, 2: spilled), the length
+ * of what follows, then the members, or of a spilled set the number of its chunks and members.
+ */
+export type History = { days: Series; slots: Series; sets: MemberSet[] }
+
+/** The members of one day and prefix: as they were packed until somebody asks, or spilled. */
+export type MemberSet = {
+  day: number
+  prefix: number
+  packed: Buffer | undefined
+  members: Member[]
+  /** Zero while the members are here; else how many rows of `counter_members` hold them. */
+  chunks: number
+  /** Of a spilled set. */
+  membersTotal: number
+}
+
+const SPILLED = 4
+
+/** A history with nothing in it. */
+export function emptyHistory(): History {
+  return { days: { places: [], counts: [] }, slots: { places: [], counts: [] }, sets: [] }
+}
+
+/** Reads a packed history into one that is emptied first; all of it is kept, expired or not. */
+export function readHistory(content: Buffer, history: History): void {
+  const cursor = { bytes: content, at: 0 }
+  const newest = readSmall(cursor)
+  readSeries(cursor, history.days, newest)
+  readSeries(cursor, history.slots, lastSlotOf(newest))
+  history.sets.length = 0
+  for (let left = readSmall(cursor); left > 0; left--) history.sets.push(readSet(cursor, newest))
+}
+
+/** Empties a history. */
+export function clearHistory({ days, slots, sets }: History): void {
+  for (const list of [days.places, days.counts, slots.places, slots.counts, sets]) list.length = 0
+}
+
+function readSet(cursor: Cursor, newest: number): MemberSet {
+  const day = newest - readSmall(cursor)
+  const head = cursor.bytes[cursor.at++] ?? 0
+  const length = readSmall(cursor)
+  const start = cursor.at
+  const set: MemberSet = {
+    day,
+    prefix: head & 3,
+    packed: undefined,
+    members: [],
+    chunks: 0,
+    membersTotal: 0,
+  }
+  if (head & SPILLED) {
+    set.chunks = readSmall(cursor)
+    set.membersTotal = readSmall(cursor)
+  } else set.packed = cursor.bytes.subarray(start, start + length)
+  cursor.at = start + length
+  return set
+}
+
+const scratch: Cursor = { bytes: Buffer.allocUnsafe(4_096), at: 0 }
+const inner: Cursor = { bytes: Buffer.allocUnsafe(4_096), at: 0 }
+
+/** Packs a history when it is the slot `now`, without what has expired. */
+export function packHistory(history: History, now: number): Buffer {
+  const { days, slots } = history
+  prune(days, oldestDayKept(now))
+  prune(slots, oldestSlotKept(now))
+  const sets = history.sets.filter((set) => set.day >= oldestDayKept(now) && !isEmpty(set))
+  const newest = sets.reduce(
+    (day, set) => Math.max(day, set.day),
+    Math.max((days.places[0] ?? 0) >> 2, dayOf((slots.places[0] ?? 0) >> 2)),
+  )
+  scratch.at = 0
+  writeVarint(scratch, newest)
+  writeSeries(scratch, days, newest)
+  writeSeries(scratch, slots, lastSlotOf(newest))
+  writeVarint(scratch, sets.length)
+  for (const set of sets) writeSet(scratch, set, newest)
+  return Buffer.from(scratch.bytes.subarray(0, scratch.at))
+}
+
+function writeSet(cursor: Cursor, set: MemberSet, newest: number): void {
+  writeVarint(cursor, newest - set.day)
+  inner.at = 0
+  if (set.chunks > 0) {
+    writeVarint(inner, set.chunks)
+    writeVarint(inner, set.membersTotal)
+  } else if (!set.packed) writeMembers(inner, set.members)
+  const content = set.packed ?? inner.bytes.subarray(0, inner.at)
+  // The byte of the head goes as a varint, which below 128 is the same.
+  writeVarint(cursor, set.prefix | (set.chunks > 0 ? SPILLED : 0))
+  writeVarint(cursor, content.length)
+  ensureRoom(cursor, content.length)
+  cursor.at += content.copy(cursor.bytes, cursor.at)
+}
+
+function isEmpty({ packed, members, chunks }: MemberSet): boolean {
+  return chunks === 0 && (packed ? packed.length === 0 : members.length === 0)
+}
+
+function lastSlotOf(day: number): number {
+  return (day + 1) * SLOTS_PER_DAY - 1
+}

@@ -1,0 +1,74 @@
+import { listShardBacklogs } from '../db/counter-deltas.ts'
+import { ensureCounterPartitions } from '../db/counter-partitions.ts'
+import type { Pool } from '../db/pool.ts'
+import { reasonOf, sqlState } from '../errors.ts'
+import type { Logger } from '../log.ts'
+import type { Clock } from '../world.ts'
+import { createGates } from './gate.ts'
+import { rollUp } from './roll-up.ts'
+
+type Needs = { pool: Pool; clock: Clock; log: Logger }
+
+/** A loop that rolls up until it is closed. */
+export type RollUps = { close: () => Promise<void> }
+
+/** What a roll-up is late at most, while there is little to do. */
+const PAUSE_MS = 500
+const GENERATIONS_AHEAD = 6
+/** Keys that may be held back have a counter from the third time on. */
+const GATE_TIMES_MIN = 3
+/** SQLSTATE of a row for which there is no partition. */
+const NO_PARTITION = '23514'
+
+/**
+ * Rolls up whatever waits, the shard that waits longest first, until closed. Any number of them
+ * may run anywhere: each shard is rolled up by one at a time. The more waits, the more is summed at
+ * once, so that under load a roll-up becomes rarer and cheaper rather than slower. What fails (the
+ * database is away, or chose a victim among transactions) is still there the next time.
+ */
+export function runRollUps({ pool, clock, log }: Needs): RollUps {
+  const gates = createGates(GATE_TIMES_MIN)
+  let isClosed = false
+  let wake: () => void = () => undefined
+  const pause = () =>
+    new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, PAUSE_MS)
+      wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+
+  const round = async (): Promise<number> => {
+    let entries = 0
+    for (const { shard } of await listShardBacklogs(pool)) {
+      if (isClosed) break
+      entries += (await rollUp(pool, shard, clock(), gates))?.entries ?? 0
+    }
+    return entries
+  }
+  const run = async () => {
+    while (!isClosed) {
+      const entries = await round().catch(async (error: unknown) => {
+        log.warn({ reason: reasonOf(error) }, 'A roll-up failed and will be repeated.')
+        if (sqlState(error) === NO_PARTITION) await makePartitions({ pool, clock, log })
+        return 0
+      })
+      if (entries === 0 && !isClosed) await pause()
+    }
+  }
+  const running = run()
+  return {
+    async close() {
+      isClosed = true
+      wake()
+      await running
+    },
+  }
+}
+
+async function makePartitions({ pool, clock, log }: Needs) {
+  await ensureCounterPartitions(pool, clock(), GENERATIONS_AHEAD).catch((error: unknown) =>
+    log.error({ reason: reasonOf(error) }, 'The partitions of the counters could not be made.'),
+  )
+}

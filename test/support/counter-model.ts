@@ -1,0 +1,113 @@
+import { type History, emptyHistory, readHistory } from '../../src/counters/packed/history.ts'
+import { halvesOf, type Increment, prefixes } from '../../src/counters/increment.ts'
+import { readMembers } from '../../src/counters/packed/members.ts'
+import {
+  countedSlot,
+  dayOf,
+  oldestDayKept,
+  oldestSlotKept,
+  slotOf,
+} from '../../src/counters/period.ts'
+
+/** Counts of one bucket: ham, spam, complaint, redeemed, unique. */
+export type ModelCounts = [bigint, bigint, bigint, bigint, bigint]
+
+/** What should be stored: buckets by `shingle/prefix/granularity/period`. */
+export type Model = Map<string, ModelCounts>
+
+/** Sums of members, by bucket and member. */
+type Members = Map<string, Map<bigint, bigint>>
+
+/**
+ * The state that increments make, computed the plain way: a map of buckets and a map of members.
+ * `now` decides what has expired.
+ */
+export function modelOf(increments: Iterable<Increment>, now: Date): Model {
+  const buckets: Model = new Map()
+  const members: Members = new Map()
+  const present = slotOf(now)
+  for (const one of increments) {
+    const slot = countedSlot(slotOf(one.at), present)
+    const amounts = [one.ham ?? 0, one.spam ?? 0, one.complaint ?? 0, one.redeemed ?? 0]
+    const weight = (one.ham ?? 0) + (one.spam ?? 0) + (one.complaint ?? 0)
+    const names: string[] = []
+    if (dayOf(slot) >= oldestDayKept(present)) names.push(`day/${dayOf(slot)}`)
+    if (slot >= oldestSlotKept(present)) names.push(`slot/${slot}`)
+    for (const name of names) {
+      const bucket = `${one.shingle}/${one.prefix}/${name}`
+      const counts = buckets.get(bucket) ?? [0n, 0n, 0n, 0n, 0n]
+      buckets.set(bucket, counts)
+      for (const [kind, amount] of amounts.entries())
+        counts[kind] = at(counts, kind) + BigInt(amount)
+      if (one.unique === undefined) continue
+      const sums = members.get(bucket) ?? new Map<bigint, bigint>()
+      members.set(bucket, sums)
+      sums.set(one.unique, (sums.get(one.unique) ?? 0n) + BigInt(weight))
+    }
+  }
+  for (const [bucket, sums] of members) {
+    const counts = buckets.get(bucket)
+    if (counts) counts[4] = BigInt([...sums.values()].filter((sum) => sum > 0n).length)
+  }
+  for (const [bucket, counts] of buckets)
+    if (counts.every((one) => one === 0n)) buckets.delete(bucket)
+  return buckets
+}
+
+function at(counts: ModelCounts, kind: number): bigint {
+  return counts[kind] ?? 0n
+}
+
+/** What is in a packed history, in the terms of the model. */
+export function modelOfContent(shingle: bigint, content: Buffer): Model {
+  const history: History = emptyHistory()
+  readHistory(content, history)
+  const buckets: Model = new Map()
+  for (const [name, { places, counts }] of [
+    ['day', history.days],
+    ['slot', history.slots],
+  ] as const) {
+    for (const [index, place] of places.entries()) {
+      const bucket = `${shingle}/${prefixes[place & 3]}/${name}/${place >> 2}`
+      const five = counts.slice(index * 5, index * 5 + 5).map(BigInt)
+      buckets.set(bucket, five as ModelCounts)
+    }
+  }
+  return buckets
+}
+
+/** How many members the sets in a packed history hold, those of spilled sets included. */
+export function membersIn(content: Buffer): number {
+  const history = emptyHistory()
+  readHistory(content, history)
+  return history.sets.reduce(
+    (sum, { packed, chunks, membersTotal }) =>
+      sum + (chunks > 0 ? membersTotal : packed ? readMembers(packed, 0).length : 0),
+    0,
+  )
+}
+
+/** A model as sorted lines, for comparing. */
+export function linesOf(model: Model): string[] {
+  return [...model].map(([bucket, counts]) => `${bucket}: ${counts.join(' ')}`).toSorted()
+}
+
+/** The eight bytes of a key. */
+export function keyBytes(shingle: bigint): Buffer {
+  const { hi, lo } = halvesOf(shingle)
+  const bytes = Buffer.alloc(8)
+  bytes.writeUInt32BE(hi, 0)
+  bytes.writeUInt32BE(lo, 4)
+  return bytes
+}
+
+/** Without what has expired by now but stands in rows that nobody has written since. */
+export function liveAt(model: Model, now: Date): Model {
+  const present = slotOf(now)
+  const isLive = (bucket: string) => {
+    const [, , granularity, period] = bucket.split('/')
+    const oldest = granularity === 'day' ? oldestDayKept(present) : oldestSlotKept(present)
+    return Number(period) >= oldest
+  }
+  return new Map([...model].filter(([bucket]) => isLive(bucket)))
+}

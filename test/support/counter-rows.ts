@@ -1,0 +1,32 @@
+import { GENERATION_DAYS } from '../../src/db/counter-partitions.ts'
+import type { Db, Pool } from '../../src/db/pool.ts'
+import { rollUp } from '../../src/counters/roll-up.ts'
+import { SHARDS } from '../../src/counters/increment.ts'
+import { type Model, modelOfContent } from './counter-model.ts'
+
+/** All that is stored, in the terms of the model: of each key its newest row. */
+export async function storedModel(db: Db): Promise<Model> {
+  const { rows } = await db.query<{ shingle: string; content: Buffer }>(
+    `select distinct on (shingle) shingle::text, content from counters
+     order by shingle, generation desc`,
+  )
+  const stored: Model = new Map()
+  for (const { shingle, content } of rows) {
+    const key = BigInt.asUintN(64, BigInt(shingle))
+    for (const [bucket, counts] of modelOfContent(key, content)) stored.set(bucket, counts)
+  }
+  return stored
+}
+
+/** Rolls up until nothing waits. */
+export async function rollUpAll(pool: Pool, now: Date): Promise<void> {
+  for (let shard = 0; shard < SHARDS; shard++) {
+    while (((await rollUp(pool, shard, now))?.entries ?? 0) > 0);
+  }
+}
+
+/** The first day of the generation after that of an instant. */
+export function nextGeneration(now: Date): Date {
+  const lengthMs = GENERATION_DAYS * 86_400_000
+  return new Date((Math.floor(now.getTime() / lengthMs) + 1) * lengthMs)
+}

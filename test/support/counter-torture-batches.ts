@@ -1,0 +1,64 @@
+import { reversal } from '../../src/counters/append-deltas.ts'
+import { type Increment, prefixes } from '../../src/counters/increment.ts'
+
+/** Which batches were committed: written in their own transactions. */
+export const committedTable = `create table torture_batches (
+  appender integer not null, batch integer not null,
+  constraint torture_batches_pkey primary key (appender, batch))`
+
+const HOUR_MS = 3_600_000
+const INCREMENTS = 200
+const REPORT_SHINGLES = 10
+
+/**
+ * The increments of one batch, always the same for one start: reports on few hot keys and many
+ * cold ones, with hot uniques; recent, some days old, and older than is kept; some taken back.
+ */
+export function batchOf(startMs: number, appender: number, batch: number): Increment[] {
+  const chance = chanceFrom(appender * 1_000_003 + batch * 7_919 + 1)
+  const below = (count: number) => Math.floor(chance() * count)
+  const ages = [0, 1, 20, 5 * 24, 12 * 24, 30 * 24]
+  const batchOfReports: Increment[] = []
+  while (batchOfReports.length < INCREMENTS) {
+    const at = new Date(startMs - (ages[below(ages.length)] ?? 0) * HOUR_MS)
+    const person = hash(below(3_000))
+    const report = Array.from({ length: REPORT_SHINGLES }, (_, index): Increment => ({
+      prefix: prefixes[below(prefixes.length)] ?? 'reports',
+      shingle: hash(below(index < 5 ? 5 : 20_000) + 1_000_000),
+      unique: index % 2 ? person : undefined,
+      spam: 1,
+      complaint: below(2),
+      at,
+    }))
+    batchOfReports.push(...report)
+    if (below(4) === 0) batchOfReports.push(...reversal(report, new Date(startMs)))
+  }
+  return batchOfReports
+}
+
+/** Of the same batch: increments of keys that are held back until they were seen three times. */
+export function gatedOf(startMs: number, appender: number, batch: number): Increment[] {
+  const chance = chanceFrom(appender * 1_000_003 + batch * 7_919 + 2)
+  return Array.from({ length: 40 }, () => ({
+    prefix: 'checks',
+    shingle: hash(Math.floor(chance() * 20_000) + 9_000_000),
+    gated: true,
+    spam: 1,
+    at: new Date(startMs),
+  }))
+}
+
+/** Equal seeds give equal chances (mulberry32). */
+export function chanceFrom(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+function hash(number: number): bigint {
+  return BigInt.asUintN(64, BigInt(number + 1) * 0x9e3779b97f4a7c15n)
+}

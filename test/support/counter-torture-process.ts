@@ -1,0 +1,38 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { pino } from 'pino'
+import { appendDeltas } from '../../src/counters/append-deltas.ts'
+import { runRollUps } from '../../src/counters/run-roll-ups.ts'
+import { createPool, inTransaction, type Pool } from '../../src/db/pool.ts'
+import { systemClock } from '../../src/world.ts'
+import { batchOf, gatedOf } from './counter-torture-batches.ts'
+
+// One process of a torture run, there to be killed: it appends, or it rolls up.
+const [role, number, startMs, url = ''] = process.argv.slice(2)
+const pool = createPool(url, { connectionsMax: 2, name: `${role}`, onLost: () => undefined })
+process.once('disconnect', () => process.exit())
+if (role === 'roll-up') runRollUps({ pool, clock: systemClock, log: pino({ level: 'silent' }) })
+else await appendForever(pool, Number(number))
+
+/** Goes on after the last batch that was committed, whatever happened to the one after it. */
+async function appendForever(db: Pool, appender: number): Promise<never> {
+  for (;;) {
+    try {
+      await inTransaction(db, async (tx) => {
+        const { rows } = await tx.query<{ next: number }>(
+          `select coalesce(max(batch) + 1, 0)::int as next from torture_batches where appender = $1`,
+          [appender],
+        )
+        const batch = rows[0]?.next ?? 0
+        await tx.query('insert into torture_batches (appender, batch) values ($1, $2)', [
+          appender,
+          batch,
+        ])
+        const place = [Number(startMs), appender, batch] as const
+        await appendDeltas(tx, [...batchOf(...place), ...gatedOf(...place)], new Date())
+      })
+      await wait(10)
+    } catch {
+      await wait(50)
+    }
+  }
+}

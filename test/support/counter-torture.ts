@@ -1,0 +1,116 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { migrateAll } from '../../src/commands/migrate.ts'
+import { listShardBacklogs } from '../../src/db/counter-deltas.ts'
+import { type EmbeddedServer, startEmbedded } from '../../src/db/embedded.ts'
+import type { Increment } from '../../src/counters/increment.ts'
+import { createPool, type Pool } from '../../src/db/pool.ts'
+import { linesOf, liveAt, modelOf } from './counter-model.ts'
+import { storedModel } from './counter-rows.ts'
+import { batchOf, committedTable, gatedOf } from './counter-torture-batches.ts'
+
+/** What a torture run came to: `wrong` are the buckets that differ from the plain computation. */
+export type Tortured = { kills: string[]; batches: number; buckets: number; wrong: string[] }
+
+const APPENDERS = 2
+const ROLLERS = 3
+const SETTLE_MS = 60_000
+
+/**
+ * Appends and rolls up with several processes, of which one, or PostgreSQL itself, is killed in
+ * each round; then lets all be rolled up, and compares every bucket with what the committed
+ * appends make.
+ */
+export async function tortureCounters(rounds: number, chance: () => number): Promise<Tortured> {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'signalpost-torture-'))
+  await chmod(dataDir, 0o755)
+  let server = await startEmbedded({ dataDir, password: 'torture', settings: [] })
+  const start = () =>
+    startEmbedded({ dataDir, password: 'torture', settings: [], port: server.port })
+  const pool = createPool(server.url, {
+    connectionsMax: 2,
+    name: 'torture',
+    onLost: () => undefined,
+  })
+  const children = new Map<string, ChildProcess>()
+  const startMs = Date.now()
+  const run = (name: string) => {
+    const script = path.join(import.meta.dirname, 'counter-torture-process.ts')
+    const [role = '', number = ''] = name.split(' ')
+    children.set(name, fork(script, [role, number, String(startMs), server.url], { execArgv: [] }))
+  }
+  try {
+    await migrateAll(server.url, new Date())
+    await pool.query(committedTable)
+    for (let number = 0; number < APPENDERS; number++) run(`append ${number}`)
+    for (let number = 0; number < ROLLERS; number++) run(`roll-up ${number}`)
+    const kills: string[] = []
+    for (let round = 0; round < rounds; round++) {
+      await wait(300 + chance() * 1_200)
+      const names = [...children.keys(), 'postgres', 'postgres']
+      const victim = names[Math.floor(chance() * names.length)] ?? 'postgres'
+      kills.push(victim)
+      if (victim === 'postgres') server = await killServer(server, start)
+      else {
+        await killChild(children.get(victim))
+        run(victim)
+      }
+    }
+    for (const [name, child] of children) if (name.startsWith('append')) await killChild(child)
+    await untilQuiet(pool)
+    return { kills, ...(await compare(pool, startMs)) }
+  } finally {
+    await Promise.all([...children.values()].map(killChild))
+    await pool.end()
+    await server.stop()
+    await rm(dataDir, { recursive: true, force: true })
+    await rm(server.folder, { recursive: true, force: true })
+  }
+}
+
+async function killChild(child: ChildProcess | undefined): Promise<void> {
+  if (!child || child.exitCode !== null || child.signalCode !== null) return
+  const ended = new Promise((resolve) => child.once('exit', resolve))
+  child.kill('SIGKILL')
+  await ended
+}
+
+async function killServer(
+  server: EmbeddedServer,
+  start: () => Promise<EmbeddedServer>,
+): Promise<EmbeddedServer> {
+  const pidFile = await readFile(path.join(server.folder, 'postmaster.pid'), 'utf8')
+  process.kill(Number(pidFile.split('\n')[0]), 'SIGKILL')
+  await server.ended
+  return start()
+}
+
+async function untilQuiet(pool: Pool): Promise<void> {
+  for (const deadline = Date.now() + SETTLE_MS; Date.now() < deadline; await wait(100)) {
+    if ((await listShardBacklogs(pool)).length === 0) return
+  }
+  throw new Error('The deltas were not rolled up in time.')
+}
+
+async function compare(pool: Pool, startMs: number): Promise<Omit<Tortured, 'kills'>> {
+  const { rows } = await pool.query<{ appender: number; batch: number }>(
+    'select appender, batch from torture_batches',
+  )
+  const now = new Date()
+  const batches = rows.map(({ appender, batch }) => [startMs, appender, batch] as const)
+  const gated = batches.flatMap((place) => gatedOf(...place))
+  const model = modelOf([...batches.flatMap((place) => batchOf(...place)), ...passed(gated)], now)
+  const expected = new Set(linesOf(liveAt(model, now)))
+  const stored = new Set(linesOf(liveAt(await storedModel(pool), now)))
+  const wrong = [...expected.symmetricDifference(stored)].toSorted()
+  return { batches: rows.length, buckets: expected.size, wrong }
+}
+
+/** Those of which there are three of a key: they were all counted, the first ones by credit. */
+function passed(increments: readonly Increment[]): Increment[] {
+  const byKey = Map.groupBy(increments, ({ shingle }) => shingle)
+  return increments.filter(({ shingle }) => (byKey.get(shingle)?.length ?? 0) >= 3)
+}
