@@ -1,4 +1,5 @@
 import { simpleParser } from 'mailparser'
+import { withShortBlankRuns } from './blank-runs.ts'
 import type { Header } from './header.ts'
 
 /** The readable parts of a message and what is attached to it. */
@@ -45,7 +46,7 @@ function mimeOnly(raw: Buffer, header: Header): Buffer {
     ({ key }) => key.startsWith('content-') || key === 'mime-version',
   )
   const lines = fields.map((field) => `${field.raw}\r\n`).join('')
-  const body = raw.subarray(header.bodyOffset)
+  const body = withShortBlankRuns(raw.subarray(header.bodyOffset))
   const head = header.lineEnd === 'cr' ? lines.replace(/\r\n?/g, '\r\n') : lines
   return Buffer.concat([
     Buffer.from(`${head}\r\n`, 'latin1'),

@@ -105,3 +105,12 @@ describe.skipIf(!existsSync(corpus))('the corpus, where it is present', () => {
     await surviveChanges(messages, 1000)
   }, 60_000)
 })
+
+test('100 KB of blanks in quoted-printable take no six seconds', async () => {
+  const head = 'From: a@example.com\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n'
+  const raw = Buffer.from(`${head}a${' '.repeat(100_000)}b\r\n`)
+  const before = process.cpuUsage()
+  await analyzeMessage(raw, { trustedRelays: [], ignoreStamps: false })
+  const { user, system } = process.cpuUsage(before)
+  expect((user + system) / 1_000).toBeLessThan(1_000)
+})
