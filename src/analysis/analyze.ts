@@ -23,7 +23,7 @@ import type { Origin } from './whence/origin.ts'
 import { readBounce, readFeedback } from './returned-mail.ts'
 import type { Bounce, Feedback } from './returned-mail.ts'
 import type { Shingle } from './shingles/shingle-list.ts'
-import { takeApart } from './shingles/take-apart.ts'
+import type { takeApart } from './shingles/take-apart.ts'
 import { withoutStamps } from './stamps.ts'
 import type { Submitter } from './whence/submitter.ts'
 import type { TracedHop } from './whence/trace.ts'
@@ -84,7 +84,9 @@ const emptyBody: MessageBody = { text: '', html: '', attachments: [] }
  */
 export async function analyzeMessage(raw: Buffer, options: AnalysisOptions): Promise<Analysis> {
   const { plain, parts } = await read(raw, options)
-  return { ...plain, ...takeApart(parts) }
+  // Loaded for who wants the pieces, and not otherwise.
+  const pieces = await import('./shingles/take-apart.ts')
+  return { ...plain, ...pieces.takeApart(parts) }
 }
 
 /** The same without its pieces, which cost as much as all the rest. */

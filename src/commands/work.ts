@@ -1,12 +1,8 @@
 import { parseArgs } from 'node:util'
 import type { App } from '../app.ts'
 import { UsageError } from '../errors.ts'
-import { analyzeReports } from '../jobs/analyze-report.ts'
-import { findContacts } from '../jobs/find-contact.ts'
-import { forwardReports } from '../jobs/forward-report.ts'
-import { handleInboundMail } from '../jobs/handle-inbound.ts'
-import { keepHouse, markDeadReports } from '../jobs/keep-house.ts'
-import { learnAllRelays } from '../jobs/learn-relays.ts'
+import type { analyzeReports } from '../jobs/analyze-report.ts'
+import type { forwardReports } from '../jobs/forward-report.ts'
 import { createParserPool } from '../jobs/parser-pool.ts'
 import { createMailer } from '../outbound/mailer.ts'
 import * as queues from '../queue/queues.ts'
@@ -42,28 +38,7 @@ export async function work(
   const dns = app.config.dnsServers === 'none' ? undefined : dnsTools
   const rdap = openRdap(app.config)
   const tools = { ...app, parser, mailer, dns, rdap }
-  const starters: Record<string, () => Promise<void>> = {
-    [queues.analyzeReport.name]: () =>
-      workQueue(app, queues.analyzeReport, { batchSize: 50, concurrency: 2 }, (jobs) =>
-        analyzeReports(jobs, tools),
-      ),
-    [queues.findContact.name]: () =>
-      workQueue(app, queues.findContact, { batchSize: 20, concurrency: 1 }, (jobs) =>
-        findContacts(jobs, tools),
-      ),
-    [queues.forwardReport.name]: () =>
-      workQueue(app, queues.forwardReport, { batchSize: 50, concurrency: 2 }, (jobs) =>
-        forwardReports(jobs, tools),
-      ),
-    [queues.handleInbound.name]: () =>
-      workQueue(app, queues.handleInbound, { batchSize: 10, concurrency: 1 }, async (jobs) => {
-        for (const job of jobs) await handleInboundMail(job, app)
-        return jobs.map(() => 'done')
-      }),
-    [queues.keepHouse.name]: () => chore(app, queues.keepHouse, '17 * * * *', keepHouse),
-    [queues.learnRelays.name]: () => chore(app, queues.learnRelays, '41 * * * *', learnAllRelays),
-    [queues.markDead.name]: () => chore(app, queues.markDead, '* * * * *', markDeadReports),
-  }
+  const starters = startersOf(app, tools)
   if (names.includes(queues.analyzeReport.name)) void blacklists.test()
   for (const name of names) await starters[name]?.()
   app.log.info({ queues: names, threads: app.config.workers }, 'Working.')
@@ -73,6 +48,56 @@ export async function work(
       closeDns()
       await parser.close()
       await mailer?.close()
+    },
+  }
+}
+
+type Tools = Parameters<typeof analyzeReports>[1] & Parameters<typeof forwardReports>[1]
+
+/** What starts the work on each queue. A process loads what it works, and nothing else. */
+function startersOf(app: App, tools: Tools): Record<string, () => Promise<void>> {
+  return {
+    [queues.analyzeReport.name]: async () => {
+      const { analyzeReports } = await import('../jobs/analyze-report.ts')
+      await workQueue(app, queues.analyzeReport, { batchSize: 50, concurrency: 2 }, (jobs) =>
+        analyzeReports(jobs, tools),
+      )
+    },
+    [queues.findContact.name]: async () => {
+      const { findContacts } = await import('../jobs/find-contact.ts')
+      await workQueue(app, queues.findContact, { batchSize: 20, concurrency: 1 }, (jobs) =>
+        findContacts(jobs, tools),
+      )
+    },
+    [queues.forwardReport.name]: async () => {
+      const { forwardReports } = await import('../jobs/forward-report.ts')
+      await workQueue(app, queues.forwardReport, { batchSize: 50, concurrency: 2 }, (jobs) =>
+        forwardReports(jobs, tools),
+      )
+    },
+    [queues.handleInbound.name]: async () => {
+      const { handleInboundMail } = await import('../jobs/handle-inbound.ts')
+      await workQueue(
+        app,
+        queues.handleInbound,
+        { batchSize: 10, concurrency: 1 },
+        async (jobs) => {
+          for (const job of jobs) await handleInboundMail(job, app)
+          return jobs.map(() => 'done')
+        },
+      )
+    },
+    [queues.keepHouse.name]: async () => {
+      const { keepHouse } = await import('../jobs/keep-house.ts')
+      await chore(app, queues.keepHouse, '17 * * * *', keepHouse)
+    },
+    [queues.learnRelays.name]: async () => {
+      const { learnAllRelays } = await import('../jobs/learn-relays.ts')
+      await chore(app, queues.learnRelays, '41 * * * *', learnAllRelays)
+    },
+    [queues.markDead.name]: async () => {
+      const { markDeadReports } = await import('../jobs/keep-house.ts')
+      await chore(app, queues.markDead, '* * * * *', markDeadReports)
     },
   }
 }
