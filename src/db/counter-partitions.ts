@@ -1,4 +1,5 @@
 import { sqlState } from '../errors.ts'
+import { createPartition, listPartitionNames } from './partition-tables.ts'
 import { inTransaction, type Db, type Pool } from './pool.ts'
 
 /** Days of one generation of counters; a generation is dropped when the next has ended. */
@@ -23,7 +24,8 @@ export async function ensureCounterPartitions(pool: Pool, now: Date, ahead: numb
     for (const [table, scale] of generationTables) {
       const name = `${table}_${generation}`
       if (present.has(name)) continue
-      await createPartition(pool, table, name, [generation * scale, (generation + 1) * scale])
+      const bounds = `from (${generation * scale}) to (${(generation + 1) * scale})`
+      await createPartition(pool, table, name, `${bounds} ${storage}`)
     }
   }
 }
@@ -66,37 +68,12 @@ function dayOf(now: Date): number {
  * Rows are rewritten in place, so pages keep room for a second version, and a row stays whole: in
  * TOAST each change of a long one would cost an index entry for every 2 KB.
  */
-async function createPartition(
-  db: Db,
-  table: string,
-  name: string,
-  [from, to]: readonly [number, number],
-): Promise<void> {
-  try {
-    await db.query(
-      `create table if not exists ${name} partition of ${table}
-       for values from (${from}) to (${to})
-       with (fillfactor = 90, toast_tuple_target = 8160, autovacuum_vacuum_scale_factor = 0.1)`,
-    )
-  } catch (error) {
-    // "if not exists" looks before it waits: another process made it in the same moment.
-    if (!madeMeanwhile.has(sqlState(error) ?? '')) throw error
-  }
-}
-
-/** SQLSTATE of a table, or of its row in the catalog, that is there already. */
-const madeMeanwhile = new Set(['42P07', '23505'])
+const storage =
+  'with (fillfactor = 90, toast_tuple_target = 8160, autovacuum_vacuum_scale_factor = 0.1)'
 
 async function listPartitions(db: Db): Promise<{ name: string; generation: number }[]> {
-  const { rows } = await db.query<{ name: string }>(
-    `select child.relname as name
-     from pg_inherits
-     join pg_class child on child.oid = inhrelid
-     join pg_class parent on parent.oid = inhparent
-     where parent.relname = any($1) and child.relkind = 'r'
-       and parent.relnamespace = 'public'::regnamespace
-     order by 1`,
-    [generationTables.map(([table]) => table)],
-  )
-  return rows.map(({ name }) => ({ name, generation: Number(/\d+$/.exec(name)?.[0]) }))
+  const tables = generationTables.map(([table]) => table)
+  return (await listPartitionNames(db, tables)).map((name) => {
+    return { name, generation: Number(/\d+$/.exec(name)?.[0]) }
+  })
 }

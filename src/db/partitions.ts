@@ -1,5 +1,5 @@
-import { sqlState } from '../errors.ts'
 import { uuidFloor } from '../world.ts'
+import { createPartition, listPartitionNames } from './partition-tables.ts'
 import type { Db } from './pool.ts'
 
 /** The tables that are cut into weeks by the time inside their ids. */
@@ -34,7 +34,7 @@ export async function ensurePartitions(db: Db, from: Date, weeks: number): Promi
     const start = new Date(weekOf(from).getTime() + week * WEEK_MS)
     for (const table of partitionedTables) {
       const name = partitionName(table, start)
-      if (!present.has(name)) await createPartition(db, table, name, start)
+      if (!present.has(name)) await createPartition(db, table, name, boundsOf(start))
     }
   }
 }
@@ -52,33 +52,13 @@ function partitionName(table: string, start: Date): string {
   return `${table}_${start.toISOString().slice(0, 10).replaceAll('-', '')}`
 }
 
-async function createPartition(db: Db, table: string, name: string, start: Date): Promise<void> {
+function boundsOf(start: Date): string {
   const end = new Date(start.getTime() + WEEK_MS)
-  try {
-    await db.query(
-      `create table if not exists ${name} partition of ${table}
-       for values from ('${uuidFloor(start)}') to ('${uuidFloor(end)}')`,
-    )
-  } catch (error) {
-    // "if not exists" looks before it waits: another process made it in the same moment.
-    if (!madeMeanwhile.has(sqlState(error) ?? '')) throw error
-  }
+  return `from ('${uuidFloor(start)}') to ('${uuidFloor(end)}')`
 }
 
-/** SQLSTATE of a table, or of its row in the catalog, that is there already. */
-const madeMeanwhile = new Set(['42P07', '23505'])
-
 async function listPartitions(db: Db): Promise<{ name: string; start: Date }[]> {
-  const { rows } = await db.query<{ name: string }>(
-    `select child.relname as name
-     from pg_inherits
-     join pg_class child on child.oid = inhrelid
-     join pg_class parent on parent.oid = inhparent
-     where parent.relname = any($1) and child.relkind = 'r'
-       and parent.relnamespace = 'public'::regnamespace`,
-    [partitionedTables],
-  )
-  return rows.map(({ name }) => {
+  return (await listPartitionNames(db, partitionedTables)).map((name) => {
     const [, year, month, day] = /_(\d{4})(\d{2})(\d{2})$/.exec(name) ?? []
     return { name, start: new Date(`${year}-${month}-${day}T00:00:00Z`) }
   })

@@ -19,6 +19,11 @@ export function registrableDomain(host: string): string | undefined {
   return domain
 }
 
+/** A host's house: its registrable domain, where there is a host and it has one. */
+export function houseOf(host: string | undefined): string | undefined {
+  return host === undefined ? undefined : registrableDomain(host)
+}
+
 /**
  * Whether a host name, in lower case, is one that anybody on the Internet may have: its last label
  * is a public top level domain, and something is registered below the public suffix. A final dot

@@ -1,4 +1,4 @@
-import { houseOf } from './signatures.ts'
+import { houseOf } from '../../mail/domain.ts'
 import type { DnsFindings } from '../dns-findings.ts'
 import type { DnsAnswer } from '../../world.ts'
 

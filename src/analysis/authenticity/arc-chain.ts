@@ -1,7 +1,8 @@
+import { houseOf } from '../../mail/domain.ts'
 import type { HeaderField } from '../../mail/header.ts'
 import { parseTagList } from '../../mail/tag-list.ts'
 import type { Hop } from '../whence/hops.ts'
-import { houseOf, readSigner, signatureCharsMax } from './signatures.ts'
+import { readSigner, signatureCharsMax } from './signatures.ts'
 
 /** One set of a chain: who sealed, and where the key is kept. */
 export type Seal = {

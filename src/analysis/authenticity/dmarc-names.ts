@@ -1,4 +1,4 @@
-import { houseOf } from './signatures.ts'
+import { houseOf } from '../../mail/domain.ts'
 
 const labelsMax = 8
 

@@ -1,3 +1,4 @@
+import { houseOf } from '../../mail/domain.ts'
 import { domainToASCII } from 'node:url'
 import { dmarc } from 'mailauth/lib/dmarc/index.js'
 import { domainOf, parseMailboxes } from '../../mail/address.ts'
@@ -7,7 +8,6 @@ import type { HeaderField } from '../../mail/header.ts'
 import type { DnsFindings, SpfFinding } from '../dns-findings.ts'
 import type { LibraryResolver } from './answers.ts'
 import type { DkimFinding } from './dkim.ts'
-import { houseOf } from './signatures.ts'
 
 /**
  * Whether the author's domain stands behind the message (DMARC, RFC 9989). `none`: it publishes no

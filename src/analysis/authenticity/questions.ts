@@ -1,3 +1,4 @@
+import { houseOf } from '../../mail/domain.ts'
 import { domainOf } from '../../mail/address.ts'
 import { fieldValue, parseHeader } from '../../mail/header.ts'
 import type { Header } from '../../mail/header.ts'
@@ -9,7 +10,7 @@ import { withoutStamps } from '../stamps.ts'
 import { walkThrough } from '../whence/whence.ts'
 import { findChain } from './arc-chain.ts'
 import { policyNames } from './dmarc-names.ts'
-import { authorDomain, chooseSignatures, houseOf } from './signatures.ts'
+import { authorDomain, chooseSignatures } from './signatures.ts'
 
 /** Who handed the message over, and in whose name: what SPF (RFC 7208) judges. */
 export type SpfQuestion = {

@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url'
 import { domainOf } from '../../mail/address.ts'
-import { registrableDomain } from '../../mail/domain.ts'
+import { houseOf } from '../../mail/domain.ts'
 import { authorAddress } from '../../mail/extract-fields.ts'
 import { fieldValue } from '../../mail/header.ts'
 import type { HeaderField } from '../../mail/header.ts'
@@ -54,11 +54,6 @@ export function authorDomain(fields: readonly HeaderField[]): string | undefined
   const address = authorAddress(fieldValue(fields, 'from')?.slice(0, signatureCharsMax) ?? '')
   const domain = address === null ? undefined : domainOf(address)
   return domain === undefined ? undefined : domainToASCII(domain) || undefined
-}
-
-/** The domain that its owner registered. */
-export function houseOf(domain: string | undefined): string | undefined {
-  return domain === undefined ? undefined : registrableDomain(domain)
 }
 
 /** The tags of a signature or seal, with whose it is; undefined where that cannot be told. */

@@ -1,5 +1,5 @@
 import { domainOf, parseMailboxes } from '../../mail/address.ts'
-import { registrableDomain } from '../../mail/domain.ts'
+import { houseOf, registrableDomain } from '../../mail/domain.ts'
 import { decodeHeaderText } from '../../mail/encoded-word.ts'
 import { fieldValue } from '../../mail/header.ts'
 import type { HeaderField } from '../../mail/header.ts'
@@ -123,8 +123,7 @@ function addUnsubscribeLink(list: ShingleList, url: string): void {
 
 /** The registrable domain of an address, as a piece. */
 function organizationOf(address: string | undefined): string | undefined {
-  const domain = address === undefined ? undefined : domainOf(address)
-  return domain === undefined ? undefined : registrableDomain(domain)
+  return address === undefined ? undefined : houseOf(domainOf(address))
 }
 
 function firstMailbox(fields: readonly HeaderField[], key: string) {

@@ -1,9 +1,10 @@
+import { houseOf } from '../../mail/domain.ts'
 import { parseMailDate } from '../../mail/date.ts'
 import { addressScope, parseIp } from '../../mail/ip.ts'
 import type { Hop } from './hops.ts'
 import { isLinked } from './injection-point.ts'
 import { providerProfiles } from './provider-profiles.ts'
-import { houseOf, isWrittenBy, providerOfHost, senderOf } from './providers.ts'
+import { isWrittenBy, providerOfHost, senderOf } from './providers.ts'
 
 /** Something odd about a line: a stable name in kebab-case, and a sentence for a person. */
 export type Note = { name: string; text: string }

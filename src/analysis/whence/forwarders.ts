@@ -1,3 +1,4 @@
+import { houseOf } from '../../mail/domain.ts'
 import { domainOf } from '../../mail/address.ts'
 import { authorAddress } from '../../mail/extract-fields.ts'
 import { fieldValue, fieldValues } from '../../mail/header.ts'
@@ -7,7 +8,7 @@ import { custodyOf } from './custody.ts'
 import type { Hop } from './hops.ts'
 import type { Walk } from './injection-point.ts'
 import type { ProviderProfile } from './provider-profiles.ts'
-import { houseOf, isBorder, senderOf } from './providers.ts'
+import { isBorder, senderOf } from './providers.ts'
 
 /** What tells a forwarder of the reporter's from one of the spammer's. */
 export type ForwardingProof = {

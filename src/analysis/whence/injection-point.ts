@@ -1,9 +1,9 @@
+import { houseOf } from '../../mail/domain.ts'
 import { addressScope, isRoutable } from '../../mail/ip.ts'
 import type { NetworkSet } from '../../mail/ip.ts'
 import type { Hop } from './hops.ts'
 import type { ProviderProfile } from './provider-profiles.ts'
 import {
-  houseOf,
   isBorder,
   isInsidePeer,
   isLmtp,

@@ -1,4 +1,4 @@
-import { registrableDomain } from '../../mail/domain.ts'
+import { houseOf } from '../../mail/domain.ts'
 import { addressScope } from '../../mail/ip.ts'
 import type { IpAddress } from '../../mail/ip.ts'
 import type { Hop } from './hops.ts'
@@ -81,11 +81,6 @@ export function isInsidePeer({ field, fromIp, rdns }: Hop, next: Hop | undefined
 /** The protocol between a mail system and its mailboxes (RFC 2033): no stranger speaks it. */
 export function isLmtp(protocol: string | undefined): boolean {
   return /^(utf8)?lmtp/i.test(protocol ?? '')
-}
-
-/** The registered domain of a host, as far as it has one: its house. */
-export function houseOf(host: string | undefined): string | undefined {
-  return host === undefined ? undefined : registrableDomain(host)
 }
 
 function senderNamed(name: string): ProviderProfile | undefined {
