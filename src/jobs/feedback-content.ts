@@ -34,11 +34,11 @@ const LINKS_MAX = 20
  */
 export function composeFeedback(
   raw: Buffer,
-  analysis: Pick<Analysis, 'origin' | 'hops' | 'headers' | 'links'>,
+  analysis: Pick<Analysis, 'origin' | 'submitter' | 'hops' | 'headers' | 'links'>,
   content: FeedbackContent,
 ): Buffer {
   const { network } = content
-  const { origin } = analysis
+  const { origin, submitter } = analysis
   if (!origin) throw new Error('A feedback report needs an origin.')
   const hop = analysis.hops[origin.hop]
   const redaction = redactMessage(raw, {
@@ -77,7 +77,7 @@ export function composeFeedback(
         country: network.country ?? undefined,
       },
       reverseName: hop?.from.rdns ?? undefined,
-      why: origin.why.map(redactText),
+      why: [...origin.why, ...(submitter ? [submitter.how] : [])].map(redactText),
     },
     original: redaction.raw,
     form: redaction.form,

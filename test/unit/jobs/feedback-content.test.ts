@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+import { analyzePlainly } from '../../../src/analysis/analyze.ts'
+import { composeFeedback } from '../../../src/jobs/feedback-content.ts'
+
+const time = 'Tue, 3 Nov 2026 08:15:00 +0000'
+const throughGmail = [
+  'from mail-a.google.com (mail-a.google.com [209.85.128.50]) by mx.home.example with ESMTPS id 1',
+  'by mail-a.google.com with SMTP id 2',
+  'from desk ([192.0.2.44]) by smtp.gmail.com with ESMTPSA id 3',
+]
+
+async function feedbackOn(lines: readonly string[]): Promise<string> {
+  const received = lines.map((line) => `Received: ${line}; ${time}\r\n`).join('')
+  const raw = Buffer.from(`${received}From: a@author.example\r\n\r\nBuy.\r\n`)
+  const analysis = await analyzePlainly(raw, { trustedRelays: [], ignoreStamps: false })
+  const report = composeFeedback(raw, analysis, {
+    reportId: '01a1fa3a-814b-7f10-ace3-b4222ca1f3d6',
+    number: 1,
+    from: 'feedback@here.example',
+    to: 'abuse@there.example',
+    createdAt: new Date('2026-11-03T09:00:00Z'),
+    domain: 'here.example',
+    service: 'here.example',
+    feedbackType: 'abuse',
+    network: {
+      cidr: '209.85.128.0/17',
+      asn: 64_500,
+      name: 'There',
+      country: 'US',
+      abuse: 'abuse@there.example',
+      contacts: ['abuse@there.example'],
+    },
+    reporterEmail: 'reader@home.example',
+    redactionKey: Buffer.alloc(32, 1),
+  })
+  const text = report.toString('latin1')
+  return text.slice(0, text.indexOf('message/feedback-report')).replace(/\s+/g, ' ')
+}
+
+test('who handed the message over is told which client it took the message from', async () => {
+  const text = await feedbackOn(throughGmail)
+  expect(text).toContain('received from IP 209.85.128.50')
+  expect(text).toContain('Line 2: Google took the message from its customer at 192.0.2.44.')
+})
+
+test('nothing is said of a client that nobody noted', async () => {
+  expect(await feedbackOn(throughGmail.slice(0, 2))).not.toContain('customer')
+})
