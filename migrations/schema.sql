@@ -66,6 +66,31 @@ create table audit_log (
   constraint audit_log_pkey PRIMARY KEY (id)
 ) partition by RANGE (id);
 
+-- campaign_days: distributed by campaign_id
+create table campaign_days (
+  campaign_id uuid not null,
+  day date not null,
+  reports integer not null,
+  constraint campaign_days_pkey PRIMARY KEY (campaign_id, day)
+) partition by RANGE (campaign_id);
+create index campaign_days_largest_idx on campaign_days (day, reports DESC, campaign_id);
+
+-- campaign_keys: distributed by key
+create table campaign_keys (
+  key bigint not null,
+  generation integer not null,
+  campaign_id uuid not null,
+  constraint campaign_keys_pkey PRIMARY KEY (key, generation, campaign_id)
+) partition by RANGE (generation);
+
+-- campaigns: distributed by id
+create table campaigns (
+  id uuid not null,
+  first_report_id uuid not null,
+  fingerprints jsonb not null,
+  constraint campaigns_pkey PRIMARY KEY (id)
+) partition by RANGE (id);
+
 -- consumers: reference
 create table consumers (
   id uuid not null,
@@ -83,6 +108,15 @@ create table consumers (
   constraint consumers_health_known CHECK ((health = ANY (ARRAY['healthy'::text, 'failing'::text, 'dead'::text]))),
   constraint consumers_state_known CHECK ((state = ANY (ARRAY['found'::text, 'enrolled'::text, 'paused'::text])))
 );
+
+-- counted_reports: distributed by id
+create table counted_reports (
+  id uuid not null,
+  campaign_id uuid,
+  content bytea storage external not null,
+  constraint counted_reports_pkey PRIMARY KEY (id)
+) partition by RANGE (id);
+create index counted_reports_campaign_idx on counted_reports (campaign_id, id) WHERE (campaign_id IS NOT NULL);
 
 -- counter_deltas: distributed by shard
 create table counter_deltas (

@@ -58,6 +58,7 @@ const LOCK_NOT_AVAILABLE = '55P03'
 export const generationTables = [
   ['counters', 1],
   ['counter_members', GENERATION_DAYS],
+  ['campaign_keys', 1],
 ] as const
 
 function dayOf(now: Date): number {

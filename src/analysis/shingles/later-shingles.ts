@@ -12,6 +12,8 @@ export type Circumstances = {
   /** Autonomous system of the origin. */
   originAsn?: number | null | undefined
   submitterAsn?: number | null | undefined
+  /** The campaign it was found to be of. */
+  campaignId?: string | null | undefined
 }
 
 /**
@@ -20,7 +22,7 @@ export type Circumstances = {
  */
 export function laterShingles(
   shingles: readonly Shingle[],
-  { reporterId, originAsn, submitterAsn }: Circumstances,
+  { reporterId, originAsn, submitterAsn, campaignId }: Circumstances,
 ): Shingle[] {
   const pieces: Shingle[] = []
   const add = (name: PieceName, piece: string | number | null | undefined) => {
@@ -31,6 +33,7 @@ export function laterShingles(
   add('reporter', reporterId)
   add('origin-as', originAsn)
   add('submitter-as', submitterAsn)
+  add('campaign', campaignId)
   const byType: string[][] = []
   for (const { type, hash, of } of [...shingles, ...pieces]) {
     if (of === undefined) (byType[type] ??= []).push(hash)

@@ -187,6 +187,15 @@ const rows = [
   ],
   [193, 'reporter-texts', 'reporter', 'text', 'How many texts a reporter sends in.'],
   [194, 'as-ips', 'origin-as', 'origin-ip', 'How many addresses of an autonomous system send.'],
+  [195, 'campaign-reporters', 'campaign', 'reporter', 'How many reporters a campaign has.'],
+  [
+    196,
+    'campaign-networks',
+    'campaign',
+    'origin-network',
+    'From how many networks a campaign comes.',
+  ],
+  [197, 'campaign-authors', 'campaign', 'author-address', 'How many authors a campaign has.'],
 ] as const satisfies readonly Row[]
 
 /** All types of pairs. */

@@ -154,6 +154,7 @@ const rows = [
   [124, 'html-comment', 'gated', 'A comment in it.'],
   [125, 'html-style-sheet', 'gated', 'Its style sheets, without blanks.'],
   [130, 'reporter', 'exact', 'The reporter, by their id.'],
+  [131, 'campaign', 'exact', 'The campaign that the message is of, by its id.'],
 ] as const satisfies readonly Row[]
 
 /** The name of a type of pieces. */

@@ -142,6 +142,7 @@ describe('every type', () => {
       reporterId: 'r1',
       originAsn: 64500,
       submitterAsn: 64501,
+      campaignId: 'c1',
     })
     const found = new Set([...shingles, ...later].map(({ name }) => name))
     const missing = all.map(({ name }) => name).filter((name) => !found.has(name))
