@@ -17,6 +17,7 @@ import type { JobOutcome } from '../queue/work.ts'
 import { decide, type Verdict } from '../verdict/decide.ts'
 import { openCandidates } from '../verdict/relay-question.ts'
 import { percentOf } from '../verdict/walk-picture.ts'
+import { countReports } from './count-reports.ts'
 import { type Case, type Drawn, drawConsequences, oweFeedback } from './draw-consequences.ts'
 import { findRelays, type ReportRelays } from './find-relays.ts'
 import { findKnownNetworks } from './known-networks.ts'
@@ -27,7 +28,13 @@ type Needs = Pick<WorkApp, 'pool' | 'boss' | 'clock' | 'config' | 'rdap'> & {
   /** Absent when there is nobody to ask: then nothing is asked. */
   dns?: DnsTools | undefined
 }
-type Judgment = { report: Report; analysis: AnalysisDigest; verdict: Verdict; judged: Case }
+type Judgment = {
+  report: Report
+  analysis: AnalysisDigest
+  verdict: Verdict
+  judged: Case
+  submitterAsn: number | null
+}
 type Failure = { reportId: string; reason: string }
 type RelaysOf = (reportId: string) => ReportRelays
 
@@ -124,8 +131,10 @@ async function judge(
   relaysOf: RelaysOf,
   app: Needs,
 ): Promise<Judgment[]> {
-  const origins = analyses.flatMap(({ analysis }) => (analysis.origin ? [analysis.origin.ip] : []))
-  const networks = await findKnownNetworks(app.pool, origins, app.rdap, app.clock())
+  const ips = analyses.flatMap(({ analysis: { origin, submitterIp } }) =>
+    [origin?.ip, submitterIp].filter((ip) => ip !== undefined),
+  )
+  const networks = await findKnownNetworks(app.pool, ips, app.rdap, app.clock())
   return analyses.map(({ report, analysis }) => {
     const verdict = decide({
       reportedAs: report.kind,
@@ -145,7 +154,8 @@ async function judge(
       registry: found?.registry ?? 'off',
       forwardTo: app.config.forwardTo,
     }
-    return { report, analysis, verdict, judged }
+    const submitter = networks.get(analysis.submitterIp ?? '')?.network
+    return { report, analysis, verdict, judged, submitterAsn: submitter?.asn ?? null }
   })
 }
 
@@ -228,6 +238,14 @@ async function keep(tx: Db, judgments: readonly Judgment[], app: Needs): Promise
       tx,
     ),
   ])
+  const counted = judgments.filter(({ report }) => mine.has(report.id)).map(countedReport)
+  await countReports(tx, counted, now)
+}
+
+function countedReport({ report, analysis, verdict, judged, submitterAsn }: Judgment) {
+  const { shingles } = analysis
+  const asns = { originAsn: judged.network?.asn ?? null, submitterAsn }
+  return { report, verdict, shingles, campaignId: null, ...asns }
 }
 
 function outcomeOf(
