@@ -7,11 +7,7 @@ import {
   redemption,
 } from '../../../src/counters/count-messages.ts'
 import { packCounted, readCounted } from '../../../src/counters/counted.ts'
-import {
-  readEntry,
-  readHalf,
-  scanBlock,
-} from '../../../src/counters/packed/delta-packing.ts'
+import { readEntry, readHalf, scanBlock } from '../../../src/counters/packed/delta-packing.ts'
 import { pairKey } from '../../../src/counters/pair-key.ts'
 import { slotOf } from '../../../src/counters/period.ts'
 
