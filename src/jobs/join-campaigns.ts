@@ -1,7 +1,12 @@
 import { campaignKeys, isSameCampaign } from '../analysis/fingerprints/campaign.ts'
 import type { Fingerprints } from '../analysis/fingerprints/fingerprints-of.ts'
 import { dayOf, generationsAt, slotOf } from '../counters/period.ts'
-import { type CampaignKey, findCampaignKeys, insertCampaignKeys } from '../db/campaign-keys.ts'
+import {
+  type CampaignKey,
+  carryCampaignKeys,
+  findCampaignKeys,
+  insertCampaignKeys,
+} from '../db/campaign-keys.ts'
 import {
   type Campaign,
   claimFounding,
@@ -100,7 +105,7 @@ async function carryOn(
   const ids = new Set(old.map(({ id }) => id))
   const known = await findCampaignKeys(pool, [...keys], generationsAt(slotOf(now)))
   const own = known.filter(({ campaignId }) => ids.has(campaignId))
-  await insertCampaignKeys(
+  await carryCampaignKeys(
     pool,
     own.map((row) => ({ ...row, generation })),
   )
