@@ -259,6 +259,12 @@ export const en = {
     internal: 'Something failed on our side. Please try again.',
     unavailable: 'We cannot take this just now. Please try again in a minute.',
   },
+  chart: {
+    nothing: 'Nothing was counted in this time.',
+    figures: 'The figures as a table',
+    when: 'When (UTC)',
+    highest: (value: string, when: string) => `The highest bar is ${value} (${when}).`,
+  },
   error: { title: 'That did not work', home: 'Back to the start' },
 }
 

@@ -273,5 +273,11 @@ export const fr: Words = {
     internal: 'Une erreur s’est produite chez nous. Veuillez réessayer.',
     unavailable: 'Nous ne pouvons pas le prendre maintenant. Réessayez dans une minute.',
   },
+  chart: {
+    nothing: 'Rien n’a été compté pendant ce temps.',
+    figures: 'Les chiffres en tableau',
+    when: 'Quand (UTC)',
+    highest: (value: string, when: string) => `La plus haute barre est ${value} (${when}).`,
+  },
   error: { title: 'Cela n’a pas marché', home: 'Retour à l’accueil' },
 }
