@@ -1,4 +1,4 @@
-import { createHash, createHmac, hkdfSync } from 'node:crypto'
+import { createHmac, hash, hkdfSync } from 'node:crypto'
 import { characterSet, stretchesOf } from './stretches.ts'
 import { textViews } from './text-views.ts'
 import type { TextView } from './text-views.ts'
@@ -43,9 +43,12 @@ export function redactionKey(secret: string, consumer: string): Buffer {
  */
 export function createAddressRedactor(addresses: readonly string[], key: Buffer): AddressRedactor {
   const known = normalized(addresses)
+  const codes = new Map<string, string>()
   const codeOf = (address: string) => {
-    const mac = createHmac('sha256', key).update(address.toLowerCase()).digest()
-    return `redacted-${base32(mac.subarray(0, codeBytes))}`
+    const lower = address.toLowerCase()
+    const code = codes.get(lower) ?? codeUnder(key, lower)
+    codes.set(lower, code)
+    return code
   }
   if (known.length === 0) return redactNothing(codeOf)
   const index = indexOf(known)
@@ -67,6 +70,11 @@ export function createAddressRedactor(addresses: readonly string[], key: Buffer)
     findsIn,
     codeOf,
   }
+}
+
+function codeUnder(key: Buffer, address: string): string {
+  const mac = createHmac('sha256', key).update(address).digest()
+  return `redacted-${base32(mac.subarray(0, codeBytes))}`
 }
 
 function redactNothing(codeOf: CodeOf): AddressRedactor {
@@ -124,7 +132,7 @@ function indexOf(known: readonly string[]): AddressIndex {
   const hashes = new Map<string, string>()
   for (const address of known) {
     for (const algorithm of ['md5', 'sha1', 'sha256']) {
-      hashes.set(createHash(algorithm).update(address).digest('hex'), address)
+      hashes.set(hash(algorithm, address), address)
     }
   }
   const shortest = Math.min(...known.map(({ length }) => length))
