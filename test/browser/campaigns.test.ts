@@ -9,8 +9,8 @@ import { openPage, startChromium } from './chromium.ts'
 
 const LINK = 'https://shop.example/offer'
 const text =
-  'We have watches of all makes at half of what they cost in your town, sent in a plain box within ' +
-  `a week to wherever you are, and you may send them back: ${LINK} is where you find them.`
+  'We have watches of all makes at half of what they cost in your town, sent in a plain box ' +
+  `within a week to wherever you are, and you may send them back: ${LINK} is where they are.`
 
 let site: WebSite
 let browser: Browser

@@ -113,10 +113,13 @@ export const en = {
     },
     others: 'How many others reported the same',
     otherPeople: (others: number, isMore: boolean) => {
-      if (others === 0) return 'Nobody else has reported this message so far.'
-      if (isMore) return `At least ${others} other people reported the same message.`
-      if (others === 1) return 'One other person reported the same message.'
-      return `${others} other people reported the same message.`
+      if (others === 0)
+        return isMore
+          ? 'Nobody else has reported this message lately.'
+          : 'Nobody else has reported this message so far.'
+      if (others > 1)
+        return `${isMore ? 'At least ' : ''}${others} other people reported the same message.`
+      return `${isMore ? 'At least one' : 'One'} other person reported the same message.`
     },
     sameReports: (reports: number, first: string, last: string) =>
       first === last

@@ -123,10 +123,13 @@ export const fr: Words = {
     },
     others: 'Combien d’autres ont signalé le même',
     otherPeople: (others, isMore) => {
-      if (others === 0) return 'Personne d’autre n’a signalé ce message pour l’instant.'
-      if (isMore) return `Au moins ${others} autres personnes ont signalé le même message.`
-      if (others === 1) return 'Une autre personne a signalé le même message.'
-      return `${others} autres personnes ont signalé le même message.`
+      if (others === 0)
+        return isMore
+          ? 'Personne d’autre n’a signalé ce message récemment.'
+          : 'Personne d’autre n’a signalé ce message pour l’instant.'
+      if (others > 1)
+        return `${isMore ? 'Au moins ' : ''}${others} autres personnes ont signalé le même message.`
+      return `${isMore ? 'Au moins une' : 'Une'} autre personne a signalé le même message.`
     },
     sameReports: (reports, first, last) =>
       first === last

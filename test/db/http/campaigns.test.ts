@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { importNetworks } from '../../../src/commands/networks/import-networks.ts'
 import { addToCampaignDays } from '../../../src/db/campaign-days.ts'
 import { insertCampaigns } from '../../../src/db/campaigns.ts'
+import { insertCountedReports } from '../../../src/db/counted-reports.ts'
 import { retractReport } from '../../../src/intake/retract-report.ts'
 import { analyzeReports } from '../../../src/jobs/analyze-report.ts'
 import { createParserPool, type ParserPool } from '../../../src/jobs/parser-pool.ts'
@@ -57,8 +58,9 @@ function offer(mark: string, { ip = '198.51.100.23', author = 'offers@shop.examp
       '',
       '<p>Good day! We have watches of all makes at half of what they cost in your town, sent in a',
       'plain box within a week to wherever you are, and you may send them back if they do not fit.',
-      `</p><p>Choose\u202e yours &lt;script&gt; at <a href="https://${mark}.watches.example/a">our shop`,
-      '</a> today, before all of them are gone, as they were last year.</p><script>alert(1)</script>',
+      '</p><p>Choose\u202e yours &lt;script&gt; at',
+      `<a href="https://${mark}.watches.example/a">our shop</a> today, before all of them are gone,`,
+      'as they were last year.</p><script>alert(1)</script>',
       '',
     ].join('\r\n'),
   )
@@ -123,7 +125,7 @@ test('its page tells how much came, from where and what it says', async () => {
 test('its sample is text, never markup, and no link leads out', async () => {
   const id = await campaignOf(await reported(ann, offer('sample')))
   const page = await (await desk.get(`/admin/campaigns/${id}`)).text()
-  expect(page).toContain('Choose‹U+202E› yours &lt;script&gt; at our shop')
+  expect(page).toContain('Choose‹U+202E› yours &lt;script&gt; at\nour shop')
   expect(page).not.toMatch(/<script|href="https?:/)
   expect(page).not.toContain('alert(1)')
 })
@@ -241,6 +243,19 @@ test('the reporter is told how many other people reported the same', async () =>
   )
   expect(await story(french)).toContain('2 autres personnes ont signalé le même message.')
   for (const secret of [other, bob.id, bob.email, 'told-3']) expect(page).not.toContain(secret)
+})
+
+test('of very many reports the newest are looked at, and the story says so', async () => {
+  const id = await reported(ann, offer('flood-1'))
+  const ids = Array.from({ length: 2_000 }, () => uuidv7(new Date()))
+  const campaignId = await campaignOf(id)
+  await insertCountedReports(
+    site.app.pool,
+    ids.map((one) => ({ id: one, campaignId, content: Buffer.of(0) })),
+  )
+  await reported(bob, offer('flood-2'))
+  const story = await wordsAt(await signedInBrowser(site.url, ann), `/reports/${id}`)
+  expect(story).toContain('At least one other person reported the same message.')
 })
 
 test('the API tells the same, and nothing of others but how many they are', async () => {
