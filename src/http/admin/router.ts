@@ -4,6 +4,7 @@ import { speakEnglish } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { auditRoutes } from './audit.ts'
+import { counterRoutes } from './counters.ts'
 import { deadLetterRoutes } from './dead-letters.ts'
 import { networkRoutes } from './networks.ts'
 import { outboxRoutes } from './outbox.ts'
@@ -18,6 +19,7 @@ export function adminRoutes(site: Site): Router {
   router.use('/reports', reportRoutes(site))
   router.use('/outbox', outboxRoutes(site))
   router.use('/networks', networkRoutes(site))
+  router.use('/counters', counterRoutes(site))
   router.use('/dead-letters', deadLetterRoutes(site))
   router.use('/audit', auditRoutes(site))
   return router
