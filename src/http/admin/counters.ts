@@ -81,6 +81,7 @@ function shown({ question, pieces, told }: Known, now: Date) {
     isGuessed: 'kind' in question && question.isGuessed,
     piece,
     charts: piece ? chartsOf(piece, now) : [],
+    uniques: piece?.uniques.flatMap(rowsOf) ?? [],
     present: pieces.filter(isPresent).map((one) => ({ ...one, ...linksOf(one) })),
     absent: pieces.filter((one) => !isPresent(one)),
     reports: piece && linksOf(piece).reports,
@@ -127,14 +128,24 @@ function linksOf({ type, piece, hash, uniques }: KnownPiece) {
       field && piece !== null
         ? `/admin/reports?${new URLSearchParams({ [field]: piece }).toString()}`
         : undefined,
-    reporters: byReporter && reportersOf(byReporter),
+    reporters: byReporter && rangeOf(byReporter, 'reports'),
   }
 }
 
+function rowsOf(unique: KnownUnique) {
+  return (Object.keys(unique.counts) as Prefix[]).map((prefix) => ({
+    meaning: unique.meaning,
+    prefix,
+    today: unique.counts[prefix]?.today,
+    dayMax: unique.dayMax[prefix],
+    twoWeeks: rangeOf(unique, prefix),
+  }))
+}
+
 /** Between the best day and the sum of the days; exact when they are the same. */
-function reportersOf({ counts, dayMax }: KnownUnique): string {
-  const [least, most] = [dayMax.reports ?? 0, counts.reports?.twoWeeks ?? 0]
-  if (most <= 0) return ''
+function rangeOf({ counts, dayMax }: KnownUnique, prefix: Prefix): string {
+  const [least, most] = [dayMax[prefix] ?? 0, counts[prefix]?.twoWeeks ?? 0]
+  if (most <= 0) return '–'
   const shown = (value: number) => value.toLocaleString('en-GB')
   return least === most ? shown(most) : `${shown(least)}–${shown(most)}`
 }
