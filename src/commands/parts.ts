@@ -16,7 +16,7 @@ export const parts: readonly Part[] = [
   { name: 'web', args: ['web'], allocator: swift },
   {
     name: 'analyze',
-    args: ['work', '--queues', 'analyze-report,find-contact,keep-house,mark-dead'],
+    args: ['work', '--queues', 'analyze-report,find-contact,redeem-report,keep-house,mark-dead'],
     allocator: thrifty,
   },
   {
@@ -24,6 +24,7 @@ export const parts: readonly Part[] = [
     args: ['work', '--queues', 'forward-report,handle-inbound,learn-relays'],
     allocator: thrifty,
   },
+  { name: 'count', args: ['count'], allocator: thrifty },
   { name: 'receive', args: ['receive'], allocator: swift },
 ]
 
