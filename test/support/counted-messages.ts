@@ -1,27 +1,24 @@
-import { gatedTypes } from '../../src/analysis/shingles/piece-types.ts'
-import { laterShingles } from '../../src/analysis/shingles/later-shingles.ts'
-import { appendDeltas } from '../../src/counters/append-deltas.ts'
-import { incrementsOf, type Addition } from '../../src/counters/increments-of.ts'
+import { packShingles } from '../../src/analysis/shingles/packed-shingles.ts'
+import {
+  type Circumstances,
+  withLaterShingles,
+} from '../../src/analysis/shingles/later-shingles.ts'
+import { type CountedMessage, countMessages } from '../../src/counters/count-messages.ts'
 import type { Db } from '../../src/db/pool.ts'
 import { analysisOf, type Written } from './shingles.ts'
 
-/** A message as it is reported by somebody. */
-export type Counted = {
-  message: Written
-  reporterId: string
-  originAsn?: number
-  addition: Addition
-}
+/** A message, and what is counted of it. */
+export type CountedWritten = Omit<CountedMessage, 'shingles'> & { written: Written } & Circumstances
 
-/** Appends what reports count of their messages, as a roll-up finds it; the real taking apart. */
-export async function countMessages(
+/** Appends what messages count, really taken apart, as a roll-up finds it. */
+export async function countWritten(
   db: Db,
-  counted: readonly Counted[],
+  messages: readonly CountedWritten[],
   now: Date,
 ): Promise<void> {
-  for (const { message, reporterId, originAsn, addition } of counted) {
-    const { shingles } = await analysisOf(message)
-    const all = [...shingles, ...laterShingles(shingles, { reporterId, originAsn })]
-    await appendDeltas(db, incrementsOf(all, addition, gatedTypes), now)
-  }
+  const counted = messages.map(async ({ written, prefix, amounts, at, ...circumstances }) => {
+    const packed = packShingles((await analysisOf(written)).shingles)
+    return { prefix, amounts, at, shingles: withLaterShingles(packed, circumstances) }
+  })
+  await countMessages(db, await Promise.all(counted), now)
 }

@@ -8,7 +8,6 @@ import { addHeader } from '../shingles/header-shingles.ts'
 import { addContacts, addLinks } from '../shingles/link-shingles.ts'
 import { addOrigin, type Way } from '../shingles/origin-shingles.ts'
 import { hexOf, shingleHash } from '../shingles/hash.ts'
-import { laterShingles, type Circumstances } from '../shingles/later-shingles.ts'
 import { pieceTypes, type PieceName } from '../shingles/piece-types.ts'
 import { ShingleList } from '../shingles/shingle-list.ts'
 import { addPassages, addWholeText } from '../shingles/text-shingles.ts'
@@ -32,8 +31,8 @@ export type Draft = {
   attachments?: readonly Attachment[]
   signers?: readonly Signer[]
   way?: Way
-  /** What is known beside a message; pieces of it are spelled as they are. */
-  circumstances?: Circumstances
+  /** Pieces that are known only beside a message, and spelled as they are. */
+  later?: Readonly<Partial<Record<PieceName, string>>>
 }
 
 const nowhere: Way = { hops: [], origin: null, submitter: null }
@@ -55,7 +54,7 @@ export function piecesOfDraft(draft: Draft, types: readonly PieceName[]): AskedP
   addFiles(list, attachments)
   addWholeText(list, view)
   addPassages(list, view)
-  if (draft.circumstances) list.addLater(draft.circumstances)
+  for (const [name, piece] of Object.entries(draft.later ?? {})) list.add(name as PieceName, piece)
   const found = list.noted()
   return types.flatMap((name) => found.filter((one) => one.name === name))
 }
@@ -65,36 +64,27 @@ export function pieceAsWritten(name: PieceName, piece: string): AskedPiece {
   return { name, piece, hash: hexOf(shingleHash(pieceTypes[name].number, piece)) }
 }
 
-/** Remembers what the pieces say, which is hashed and forgotten otherwise. */
+/** Of one type no more are told; messages keep so many of most types too. */
+const typeMax = 8
+
+/** Keeps what the pieces say, which is hashed and forgotten otherwise. */
 class NotedList extends ShingleList {
   readonly #pieces = new Map<string, AskedPiece>()
-  readonly #later = new Set<string>()
+  readonly #ofType = new Map<PieceName, number>()
 
   override add(name: PieceName, piece: string | null | undefined): void {
     if (piece === null || piece === undefined || piece === '') return
     // The key of a signer whose selector is not asked for.
     if (name === 'signer-key' && piece.endsWith(' ')) return
-    super.add(name, piece)
     const asked = pieceAsWritten(name, piece)
+    const known = this.#ofType.get(name) ?? 0
+    if (known >= typeMax || this.#pieces.has(asked.hash)) return
     this.#pieces.set(asked.hash, asked)
+    this.#ofType.set(name, known + 1)
   }
 
-  addLater(circumstances: Circumstances): void {
-    const values = Object.values(circumstances).filter((value) => value !== null)
-    for (const { name, hash } of laterShingles([], circumstances)) {
-      for (const value of values) {
-        const asked = pieceAsWritten(name as PieceName, String(value))
-        if (asked.hash !== hash) continue
-        this.#pieces.set(hash, asked)
-        this.#later.add(hash)
-      }
-    }
-  }
-
-  /** Those that a message would keep. */
   noted(): AskedPiece[] {
-    const kept = [...this.all().map(({ hash }) => hash), ...this.#later]
-    return kept.flatMap((hash) => this.#pieces.get(hash) ?? [])
+    return [...this.#pieces.values()]
   }
 }
 

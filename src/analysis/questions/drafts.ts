@@ -176,13 +176,13 @@ export function draftOfMessageId(value: string): Draft {
 export function draftOfAs(value: string): Draft | undefined {
   const number = Number(/^\s*(?:AS\s?)?(\d{1,10})\s*$/i.exec(value)?.[1])
   if (!(number <= 0xffffffff)) return undefined
-  return { circumstances: { originAsn: number, submitterAsn: number } }
+  return { later: { 'origin-as': String(number), 'submitter-as': String(number) } }
 }
 
 /** A reporter or a campaign, by its id. */
-export function draftOfId(value: string, of: 'reporterId' | 'campaignId'): Draft | undefined {
+export function draftOfId(value: string, of: 'reporter' | 'campaign'): Draft | undefined {
   const id = value.trim().toLowerCase()
   return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id)
-    ? { circumstances: { [of]: id } }
+    ? { later: { [of]: id } }
     : undefined
 }

@@ -201,14 +201,14 @@ const kinds = [
     is: 'a reporter, by their id',
     example: '0190a5b4-0000-7000-8000-000000000000',
     types: ['reporter'],
-    draft: (value) => draftOfId(value, 'reporterId'),
+    draft: (value) => draftOfId(value, 'reporter'),
   },
   {
     name: 'campaign',
     is: 'a campaign, by its id',
     example: '0190a5b4-0000-7000-8000-000000000000',
     types: ['campaign'],
-    draft: (value) => draftOfId(value, 'campaignId'),
+    draft: (value) => draftOfId(value, 'campaign'),
   },
 ] as const satisfies readonly QuestionKind[]
 

@@ -1,7 +1,7 @@
 import type { Prefix } from '../../counters/increment.ts'
 import type { Answer } from '../../counters/look-up/ask.ts'
 import {
-  type Amounts,
+  type Sums,
   type Drawn,
   isCounted,
   type Known,
@@ -12,7 +12,7 @@ import { shownLine } from '../../http/shown-text.ts'
 /** Where the text is to be shown. */
 export type Look = { isAscii: boolean; columns: number; now: Date }
 
-type Kind = keyof Amounts
+type Kind = keyof Sums
 
 const kinds: readonly [Kind, string][] = [
   ['complaint', 'complaints'],
@@ -112,7 +112,7 @@ function weekLines({ series }: KnownPiece, prefix: Prefix, look: Look): string[]
     Math.min(Math.floor(at / DAY_MS), today),
   )
   if (days.size === 0) return []
-  const heightOf = ({ complaint, spam, ham }: Amounts) => Math.max(complaint, spam + ham)
+  const heightOf = ({ complaint, spam, ham }: Sums) => Math.max(complaint, spam + ham)
   const most = Math.max(1, ...[...days.values()].map(heightOf))
   const room = Math.max(10, Math.min(look.columns, 100) - NAME_COLUMNS - 40)
   const lines = Array.from({ length: DAYS }, (_, place) => {
@@ -166,8 +166,8 @@ function nameOf({ type, piece, hash, countedFrom }: KnownPiece): string {
 }
 
 /** Sums of points by the place that their beginning falls into. */
-function sumsOf(points: readonly Drawn[], placeOf: (at: number) => number): Map<number, Amounts> {
-  const sums = new Map<number, Amounts>()
+function sumsOf(points: readonly Drawn[], placeOf: (at: number) => number): Map<number, Sums> {
+  const sums = new Map<number, Sums>()
   for (const { startsAt, ...amounts } of points) {
     const place = placeOf(startsAt.getTime())
     const before = sums.get(place) ?? { ham: 0, spam: 0, complaint: 0, redeemed: 0 }

@@ -1,8 +1,8 @@
 import type { AskedPiece } from '../../analysis/questions/asked-pieces.ts'
 import { pairTypes, type PairType } from '../../analysis/shingles/pair-types.ts'
 import { pieceTypes } from '../../analysis/shingles/piece-types.ts'
-import { type Prefix, prefixes } from '../increment.ts'
-import { pairKey } from '../increments-of.ts'
+import { halvesOf, type Prefix, prefixes } from '../increment.ts'
+import { pairKey } from '../pair-key.ts'
 import type { CounterReader } from '../reader.ts'
 import { GATE_TIMES_MIN } from '../run-roll-ups.ts'
 import { type Counts, type Point, windowNames, type WindowsByPrefix } from '../windows.ts'
@@ -12,7 +12,7 @@ import type { Question, ReadQuestion } from './question.ts'
 export type WindowName = (typeof windowNames)[number]
 
 /** What was counted in one window or bucket. */
-export type Amounts = Omit<Counts, 'unique'>
+export type Sums = Omit<Counts, 'unique'>
 
 /** A value for each window, of each prefix under which anything is counted. */
 export type ByWindow<T> = Partial<Record<Prefix, Record<WindowName, T>>>
@@ -37,14 +37,14 @@ export type KnownPiece = {
   hash: string
   /** The first counted time: what is nearly always new is held back until it comes again. */
   countedFrom: number
-  counts: ByWindow<Amounts>
+  counts: ByWindow<Sums>
   uniques: KnownUnique[]
   /** Buckets that are not empty, oldest first; absent where they were not asked for. */
   series?: Partial<Record<Prefix, { tenMinutes: Drawn[]; days: Drawn[] }>>
 }
 
 /** A bucket for drawing. */
-export type Drawn = { startsAt: Date } & Amounts
+export type Drawn = { startsAt: Date } & Sums
 
 /** What is known of what somebody asked about. */
 export type Known = {
@@ -64,17 +64,17 @@ export async function lookUp(
   const asked = pieces.map((piece) => ({ piece, pairs: pairsOf(piece) }))
   const keys = asked.flatMap(({ piece, pairs }) => {
     const own = keyOf(piece.hash)
-    return [own, ...pairs.map(({ number }) => pairKey(number, own))]
+    return [own, ...pairs.map(({ number }) => keyOfPair(number, own))]
   })
   const windows = await reader.readWindows(keys)
   let next = 0
   const known: KnownPiece[] = []
   for (const { piece, pairs } of asked) {
-    const counts = byWindow(windows[next++], amountsOf)
+    const counts = byWindow(windows[next++], sumsOf)
     const uniques: KnownUnique[] = []
     for (const { number, name, meaning } of pairs) {
       const counts = byWindow(windows[next++], ({ unique }) => unique)
-      const dayMax = await readDayMax(reader, pairKey(number, keyOf(piece.hash)), counts)
+      const dayMax = await readDayMax(reader, keyOfPair(number, keyOf(piece.hash)), counts)
       uniques.push({ type: name, meaning, counts, dayMax })
     }
     known.push(describe(piece, counts, uniques))
@@ -99,6 +99,11 @@ function keyOf(hash: string): bigint {
   return BigInt(`0x${hash}`)
 }
 
+function keyOfPair(type: number, piece: bigint): bigint {
+  const { hi, lo } = pairKey(type, halvesOf(piece))
+  return (BigInt(hi) << 32n) | BigInt(lo)
+}
+
 /** The kinds of pairs that a piece can have; of a hash alone, all. */
 function pairsOf(piece: AskedPiece | { hash: string }): readonly PairType[] {
   if (!('name' in piece)) return pairTypes
@@ -119,7 +124,7 @@ function byWindow<T>(
   return result
 }
 
-function amountsOf({ ham, spam, complaint, redeemed }: Counts): Amounts {
+function sumsOf({ ham, spam, complaint, redeemed }: Counts): Sums {
   return { ham, spam, complaint, redeemed }
 }
 
@@ -161,7 +166,7 @@ async function readDayMax(reader: CounterReader, key: bigint, counts: ByWindow<n
 
 async function readSeries(reader: CounterReader, { hash, counts }: KnownPiece) {
   const series: NonNullable<KnownPiece['series']> = {}
-  const drawn = ({ startsAt, ...all }: Point): Drawn => ({ startsAt, ...amountsOf(all) })
+  const drawn = ({ startsAt, ...all }: Point): Drawn => ({ startsAt, ...sumsOf(all) })
   for (const prefix of prefixes) {
     if (!counts[prefix]) continue
     const { tenMinutes, days } = await reader.readSeries(keyOf(hash), prefix)

@@ -6,6 +6,8 @@ import {
   questionKinds,
   type QuestionName,
 } from '../../../../src/analysis/questions/question-kinds.ts'
+import { withLaterShingles } from '../../../../src/analysis/shingles/later-shingles.ts'
+import { unpackShingles } from '../../../../src/analysis/shingles/packed-shingles.ts'
 import { analysisOf, type Written } from '../../../support/shingles.ts'
 
 const words = 'One two three four five six seven. Eight nine ten eleven twelve thirteen fourteen.'
@@ -134,6 +136,17 @@ test.for(asked)(
     }
   },
 )
+
+test.for([
+  ['reporter', 'reporterId', '0190a5b4-0000-7000-8000-00000000000a'],
+  ['campaign', 'campaignId', '0190a5b4-0000-7000-8000-00000000000b'],
+  ['as', 'originAsn', 64496],
+  ['as', 'submitterAsn', 64496],
+] as const)('%s is asked for as %s is counted beside messages', ([kind, circumstance, value]) => {
+  const packed = withLaterShingles(Buffer.alloc(0), { [circumstance]: value })
+  const hashes = askedPieces(kind, String(value).toUpperCase()).map(({ hash }) => hash)
+  expect(hashes).toEqual(expect.arrayContaining(unpackShingles(packed).map(({ hash }) => hash)))
+})
 
 test('a file is asked for by what was counted of it, attached or as a picture', async () => {
   const part = (type: string, name: string) => [
