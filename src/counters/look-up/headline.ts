@@ -52,8 +52,9 @@ function reportersSentence(pieces: readonly KnownPiece[], told: KnownPiece): str
     const least = unique?.dayMax.reports ?? 0
     if (most <= 0) continue
     const range = least === most ? amount(most) : `${amount(least)} to ${amount(most)}`
-    const of = piece === told ? '' : ` of ${piece.piece} (${piece.type})`
-    return `By ${range} ${most === 1 ? 'reporter' : 'different reporters'}${of}.`
+    const who = `${range} ${most === 1 ? 'reporter' : 'different reporters'}`
+    if (piece === told) return `By ${who}.`
+    return `The ${piece.type?.replaceAll('-', ' ')} ${piece.piece} has ${who}.`
   }
   return ''
 }
@@ -65,6 +66,7 @@ function timesSentence({ series = {} }: KnownPiece): string {
   if (!first) return ''
   const last = slots.map(({ startsAt }) => startsAt.getTime()).sort((a, b) => b - a)[0]
   const lastDay = Math.max(...days.map((day) => day.getTime()))
+  if (last === undefined && days.length === 1) return `Counted on ${dayWords(first)} only.`
   const until =
     last === undefined ? dayWords(new Date(lastDay)) : `${timeWords(new Date(last))} UTC`
   return `First counted on ${dayWords(first)}, last on ${until}.`

@@ -51,7 +51,7 @@ export function readQuestion({ kind, value, type, hash }: Given): ReadQuestion {
   if (!known) return { fault: `There is no kind "${kind?.slice(0, 40)}". ${kindsSentence()}` }
   const pieces = askedPieces(known.name, value)
   if (pieces.length === 0) {
-    return { fault: `This is not ${known.is}. An example is ${known.example}` }
+    return { fault: `This is not ${known.is}, like ${known.example}` }
   }
   return { question: { kind: known.name, isGuessed: !kind, value }, pieces }
 }

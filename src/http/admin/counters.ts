@@ -2,6 +2,7 @@ import { Router, type Request, type Response } from 'express'
 import type { Prefix } from '../../counters/increment.ts'
 import type { Answer } from '../../counters/look-up/ask.ts'
 import type { Known, KnownPiece, KnownUnique } from '../../counters/look-up/look-up.ts'
+import type { Question } from '../../counters/look-up/question.ts'
 import { storableText } from '../../mail/storable-text.ts'
 import { seriesChart, type SeriesChart } from '../pages/series-chart.ts'
 import type { Site } from '../site.ts'
@@ -84,7 +85,7 @@ function shown({ question, pieces, told }: Known, now: Date) {
     uniques: piece?.uniques.flatMap(rowsOf) ?? [],
     present: pieces.filter(isPresent).map((one) => ({ ...one, ...linksOf(one) })),
     absent: pieces.filter((one) => !isPresent(one)),
-    reports: piece && linksOf(piece).reports,
+    reports: piece && reportsOf(piece, question),
   }
 }
 
@@ -110,24 +111,27 @@ function chartsOf({ series = {} }: KnownPiece, now: Date): SeriesChart[] {
   })
 }
 
-const searchFields: Partial<Record<string, 'author' | 'origin' | 'subject'>> = {
+const searchFields: Partial<Record<string, 'author' | 'origin'>> = {
   'author-address': 'author',
   'origin-ip': 'origin',
   'origin-network': 'origin',
-  subject: 'subject',
 }
 
-/** Where more is told of a piece alone, and where its reports are, if they can be searched by it. */
+/** Where its reports are, if they can be searched by it; subjects are searched as written. */
+function reportsOf({ type, piece }: KnownPiece, question: Question): string | undefined {
+  const isSubject = 'kind' in question && question.kind === 'subject'
+  const field = isSubject ? 'subject' : searchFields[type ?? '']
+  const value = isSubject ? question.value : piece
+  if (!field || value === null) return undefined
+  return `/admin/reports?${new URLSearchParams({ [field]: value }).toString()}`
+}
+
+/** Where more is told of a piece alone, and how many reported it. */
 function linksOf({ type, piece, hash, uniques }: KnownPiece) {
-  const field = type === null ? undefined : searchFields[type]
   const byReporter = uniques.find((unique) => unique.type.endsWith('-reporters'))
   const query = type === null || piece === null ? { hash } : { type, value: piece }
   return {
     href: `/admin/counters?${new URLSearchParams(query).toString()}`,
-    reports:
-      field && piece !== null
-        ? `/admin/reports?${new URLSearchParams({ [field]: piece }).toString()}`
-        : undefined,
     reporters: byReporter && rangeOf(byReporter, 'reports'),
   }
 }
