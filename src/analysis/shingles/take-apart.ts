@@ -12,6 +12,8 @@ import { addHeader } from './header-shingles.ts'
 import { addContacts, addLinks } from './link-shingles.ts'
 import { addOrigin } from './origin-shingles.ts'
 import type { Way } from './origin-shingles.ts'
+import { packShingles } from './packed-shingles.ts'
+import type { PackedShingles } from './packed-shingles.ts'
 import { ShingleList } from './shingle-list.ts'
 import type { Shingle } from './shingle-list.ts'
 import { addPassages, addWholeText } from './text-shingles.ts'
@@ -49,4 +51,13 @@ export function takeApart(findings: Findings): {
   addPassages(list, view)
   const shingles = list.all()
   return { shingles, fingerprints: fingerprintsOf(view, attachments, shingles) }
+}
+
+/** The same in bytes, as the counters take them. */
+export function takeApartPacked(findings: Findings): {
+  shingles: PackedShingles
+  fingerprints: Fingerprints
+} {
+  const { shingles, fingerprints } = takeApart(findings)
+  return { shingles: packShingles(shingles), fingerprints }
 }
