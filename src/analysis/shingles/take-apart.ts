@@ -12,7 +12,7 @@ import { addHeader } from './header-shingles.ts'
 import { addContacts, addLinks } from './link-shingles.ts'
 import { addOrigin } from './origin-shingles.ts'
 import type { Way } from './origin-shingles.ts'
-import { packShingles } from './packed-shingles.ts'
+import { unpackShingles } from './packed-shingles.ts'
 import type { PackedShingles } from './packed-shingles.ts'
 import { ShingleList } from './shingle-list.ts'
 import type { Shingle } from './shingle-list.ts'
@@ -33,8 +33,8 @@ export type Findings = Way & {
  * for the whole of it. At most 300 shingles, the telling ones first. Linear in the message; asks
  * nobody. What is known only beside the message comes by `laterShingles`.
  */
-export function takeApart(findings: Findings): {
-  shingles: Shingle[]
+export function takeApartPacked(findings: Findings): {
+  shingles: PackedShingles
   fingerprints: Fingerprints
 } {
   const { fields, body, links, attachments, signers } = findings
@@ -49,15 +49,14 @@ export function takeApart(findings: Findings): {
   addWholeText(list, view)
   list.addPairs()
   addPassages(list, view)
-  const shingles = list.all()
-  return { shingles, fingerprints: fingerprintsOf(view, attachments, shingles) }
+  return { shingles: list.packed(), fingerprints: fingerprintsOf(view, attachments, list) }
 }
 
-/** The same in bytes, as the counters take them. */
-export function takeApartPacked(findings: Findings): {
-  shingles: PackedShingles
+/** The same with names and in hexadecimal, for people. */
+export function takeApart(findings: Findings): {
+  shingles: Shingle[]
   fingerprints: Fingerprints
 } {
-  const { shingles, fingerprints } = takeApart(findings)
-  return { shingles: packShingles(shingles), fingerprints }
+  const { shingles, fingerprints } = takeApartPacked(findings)
+  return { shingles: unpackShingles(shingles), fingerprints }
 }
