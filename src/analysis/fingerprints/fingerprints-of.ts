@@ -32,17 +32,17 @@ const fileBytesMin = 1000
 
 /** The fingerprints of a message: of its body, its files and the shingles made of them. */
 export function fingerprintsOf(
-  { shown, hashes }: BodyView,
+  { shown }: BodyView,
   attachments: readonly Attachment[],
   list: ShingleList,
 ): Fingerprints {
-  const { words } = shown
-  const fingerprints: Fingerprints = { words: String(words.length) }
+  const { hashes } = shown
+  const fingerprints: Fingerprints = { words: String(hashes.length) }
   const add = (name: keyof Fingerprints, value: string | undefined) => {
     if (value !== undefined) fingerprints[name] = value
   }
   add('text', list.hashesOf('text')[0])
-  if (words.length >= nearWordsMin) {
+  if (hashes.length >= nearWordsMin) {
     add('near', hexOfBytes(minHash(hashes.subarray(0, nearWordsMax), signatureBytes)))
     add('head', hexOfBytes(minHash(hashes.subarray(0, headWords), headBytes)))
   }
