@@ -41,7 +41,7 @@ const pairedMax = 4
 export class ShingleList {
   readonly #entries: Entry[] = []
   /** The pieces of each type. */
-  readonly #byType: (Entry[] | undefined)[] = Array.from({ length: 256 })
+  readonly #byType = noPieces.slice()
   #pairs = 0
 
   /** Adds a piece as it is; empty ones are none. */
@@ -89,6 +89,9 @@ export class ShingleList {
     return (this.#byType[pieceTypes[name].number] ?? []).map(hexOfHalves)
   }
 }
+
+/** Room for all types; to copy it is faster than to make it. */
+const noPieces: readonly (Entry[] | undefined)[] = Array.from({ length: 256 })
 
 /** A shingle in its place. `of` is the counted piece of a pair. */
 type Entry = HashHalves & { type: number; place: number; of: Entry | undefined }

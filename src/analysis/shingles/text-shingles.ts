@@ -73,19 +73,30 @@ export function addPassages(list: ShingleList, { shown }: BodyView): void {
   }
 }
 
-function longestWords(shown: PlainText): string | undefined {
-  const { line, wordEnds } = shown
+function longestWords({ line, wordEnds }: PlainText): string | undefined {
   const among = Math.min(longWordsAmong, wordEnds.length)
-  const found = new Set<string>()
+  const longest: string[] = []
   let start = 0
   for (let word = 0; word < among; word++) {
     const end = wordEnds[word] ?? 0
-    if (end - start >= longWordCharsMin) found.add(line.slice(start, end))
+    const least = longest.length < longWords ? longWordCharsMin : (longest.at(-1)?.length ?? 0)
+    if (end - start >= least) insertLong(longest, line.slice(start, end))
     start = end + 1
   }
-  if (found.size < longWords) return undefined
-  const longest = [...found].sort((a, b) => b.length - a.length || (a < b ? -1 : 1))
-  return longest.slice(0, longWords).sort().join(' ')
+  return longest.length < longWords ? undefined : longest.sort().join(' ')
+}
+
+/** Puts a word where it belongs among the longest, of one length in their order, each once. */
+function insertLong(longest: string[], word: string): void {
+  let at = longest.length
+  for (; at > 0; at--) {
+    const before = longest[at - 1] ?? ''
+    if (before.length > word.length || (before.length === word.length && before < word)) break
+    if (before === word) return
+  }
+  if (at >= longWords) return
+  longest.splice(at, 0, word)
+  if (longest.length > longWords) longest.pop()
 }
 
 function addEach(
@@ -109,8 +120,8 @@ function addEach(
 
 /** Where the runs begin whose hashes are the least: messages that share runs share these. */
 function sampledRuns(hashes: Int32Array): number[] {
-  const runs: { at: number; hash: number }[] = []
-  let greatest = 0xffffffff
+  const places: number[] = []
+  const least: number[] = []
   for (let at = 0; at + runWords <= hashes.length; at++) {
     let hash = 0
     for (let next = at; next < at + runWords; next++) {
@@ -118,15 +129,15 @@ function sampledRuns(hashes: Int32Array): number[] {
       hash ^= hash >>> 15
     }
     hash >>>= 0
-    if (runs.length >= runsMax && hash >= greatest) continue
-    runs.push({ at, hash })
-    if (runs.length >= runsMax * 2) {
-      runs.sort((a, b) => a.hash - b.hash).length = runsMax
-      greatest = runs.at(-1)?.hash ?? greatest
+    let place = least.length
+    if (place === runsMax && hash >= (least[runsMax - 1] ?? 0)) continue
+    if (place < runsMax) place++
+    while (--place > 0 && hash < (least[place - 1] ?? 0)) {
+      least[place] = least[place - 1] ?? 0
+      places[place] = places[place - 1] ?? 0
     }
+    least[place] = hash
+    places[place] = at
   }
-  return runs
-    .sort((a, b) => a.hash - b.hash)
-    .slice(0, runsMax)
-    .map(({ at }) => at)
+  return places
 }
