@@ -5,6 +5,7 @@ import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { auditRoutes } from './audit.ts'
 import { campaignRoutes } from './campaigns.ts'
+import { counterRoutes } from './counters.ts'
 import { deadLetterRoutes } from './dead-letters.ts'
 import { networkRoutes } from './networks.ts'
 import { outboxRoutes } from './outbox.ts'
@@ -20,6 +21,7 @@ export function adminRoutes(site: Site): Router {
   router.use('/campaigns', campaignRoutes(site))
   router.use('/outbox', outboxRoutes(site))
   router.use('/networks', networkRoutes(site))
+  router.use('/counters', counterRoutes(site))
   router.use('/dead-letters', deadLetterRoutes(site))
   router.use('/audit', auditRoutes(site))
   return router

@@ -10,6 +10,7 @@ export function sendAdminPage(req: Request, res: Response, page: Page): void {
     ['/admin/campaigns', 'Campaigns'],
     ['/admin/outbox', 'Outbox'],
     ['/admin/networks', 'Networks'],
+    ['/admin/counters', 'Counters'],
     ['/admin/dead-letters', 'Dead letters'],
     ['/admin/audit', 'Audit log'],
   ]
