@@ -120,6 +120,10 @@ test('its page tells how much came, from where and what it says', async () => {
   const page = await (await desk.get(`/admin/campaigns/${id}`)).text()
   expect(page).toContain('href="/admin/networks?ip=198.51.100.24"')
   expect(page.match(/href="\/admin\/reports\/[0-9a-f-]{36}"/g)).toHaveLength(4)
+  for (const about of ['value=one.watches.example', 'kind=subject&value=Watches%20one']) {
+    expect(page).toContain(`href="/admin/counters?${about.replace('&', '&amp;')}"`)
+    expect((await desk.get(`/admin/counters?${about}`)).status).toBe(200)
+  }
 })
 
 test('its sample is text, never markup, and no link leads out', async () => {
