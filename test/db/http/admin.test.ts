@@ -20,7 +20,8 @@ afterAll(() => site.close())
 const report = (raw: Buffer<ArrayBuffer>) => site.report(ann, raw)
 
 const sections = [
-  ...['', '/reports', '/outbox', '/networks', '/counters', '/dead-letters', '/audit'],
+  ...['', '/reports', '/campaigns', '/outbox', '/networks', '/counters', '/dead-letters'],
+  '/audit',
 ]
 const pages = sections.map((path) => `/admin${path}`)
 

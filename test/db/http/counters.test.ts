@@ -140,7 +140,7 @@ test('the page of what is unknown says so, and which pieces it looked for', asyn
   expect(html).not.toContain('role="img"')
 })
 
-test('a value that is none of its kind is refused on the page, which keeps what was typed', async () => {
+test('a value that is none of its kind is refused, and stays in the form', async () => {
   const { status, html } = await page({ kind: 'ip', value: '"hello"' })
   expect(status).toBe(422)
   expect(html).toContain('role="alert"><p>This is not an IP address, like 192.0.2.7')
@@ -155,7 +155,7 @@ test('without a question the page says what can be asked', async () => {
   expect(html).toContain('<a href="/admin/counters" aria-current="true">Counters</a>')
 })
 
-test('the metrics tell the counting: totals, gates, what waits, what it takes on disk', async () => {
+test('the metrics tell the counting: totals, gates, what waits, bytes on disk', async () => {
   await site.app.pool.query(`insert into counter_deltas (shard, id, content) values (7, $1, $2)`, [
     uuidFloor(new Date(Date.now() - 90_000)),
     Buffer.alloc(10),
