@@ -1,8 +1,9 @@
-import { createHmac, hash, hkdfSync } from 'node:crypto'
+import { hash, hkdfSync } from 'node:crypto'
+import { createCodes } from './redaction-code.ts'
+import type { CodeOf } from './redaction-code.ts'
 import { characterSet, stretchesOf } from './stretches.ts'
 import { textViews } from './text-views.ts'
 import type { TextView } from './text-views.ts'
-import { base32 } from './verp.ts'
 
 /** Finds and replaces the addresses of one reporter for one consumer. Text may be Latin-1 bytes. */
 export type AddressRedactor = {
@@ -20,7 +21,6 @@ export type AddressRedactor = {
 export const redactedDomain = 'redacted.invalid'
 
 const addressesMax = 300
-const codeBytes = 10
 const HEX_MIN = 16
 const hexDigits = characterSet('0123456789abcdefABCDEF')
 const base64Digits = characterSet(
@@ -43,13 +43,7 @@ export function redactionKey(secret: string, consumer: string): Buffer {
  */
 export function createAddressRedactor(addresses: readonly string[], key: Buffer): AddressRedactor {
   const known = normalized(addresses)
-  const codes = new Map<string, string>()
-  const codeOf = (address: string) => {
-    const lower = address.toLowerCase()
-    const code = codes.get(lower) ?? codeUnder(key, lower)
-    codes.set(lower, code)
-    return code
-  }
+  const codeOf = createCodes(key)
   if (known.length === 0) return redactNothing(codeOf)
   const index = indexOf(known)
   // Most texts hold nothing, and are searched again in what is made of them.
@@ -70,11 +64,6 @@ export function createAddressRedactor(addresses: readonly string[], key: Buffer)
     findsIn,
     codeOf,
   }
-}
-
-function codeUnder(key: Buffer, address: string): string {
-  const mac = createHmac('sha256', key).update(address).digest()
-  return `redacted-${base32(mac.subarray(0, codeBytes))}`
 }
 
 function redactNothing(codeOf: CodeOf): AddressRedactor {
@@ -156,7 +145,6 @@ function indexOf(known: readonly string[]): AddressIndex {
 // A run begins where no digit stands before: else the search would begin again in each of them.
 const runStart = '(?<![A-Za-z0-9+/_-])'
 
-type CodeOf = (address: string) => string
 type Found = { start: number; end: number; address: string }
 
 function redactViews(text: string, index: AddressIndex, codeOf: CodeOf): string {
