@@ -79,7 +79,7 @@ test('uniques come with the kinds of pairs of a piece, and of two weeks each onc
   ])
 })
 
-test('who was seen on many days is one, also when they are too many for the row of the key', async () => {
+test('who was seen on many days is one, also of more than a row holds', async () => {
   const written = { from: 'Many <many@elsewhere.example>', text: 'Another text.' }
   const of = (number: number, days: number): CountedWritten => ({
     written,
