@@ -8,6 +8,7 @@ import {
   opposite,
   redemption,
 } from '../counters/count-messages.ts'
+import { addToCampaignDays, type CampaignDayChange } from '../db/campaign-days.ts'
 import { insertCountedReports, takeCountedReports } from '../db/counted-reports.ts'
 import type { Db } from '../db/pool.ts'
 import type { Report } from '../db/reports.ts'
@@ -33,7 +34,7 @@ export async function countReports(
     tx,
     reports.map(({ report }) => report.id),
   )
-  const contentBefore = new Map(before.map(({ id, content }) => [id, content]))
+  const rowBefore = new Map(before.map((row) => [row.id, row]))
   const counted = reports.map(({ report, verdict, shingles, ...known }) => ({
     report,
     campaignId: known.campaignId ?? null,
@@ -50,21 +51,44 @@ export async function countReports(
   )
   const messages = counted.flatMap(({ report, amounts, shingles }): CountedMessage[] => {
     const message = messageOf(report, { amounts, shingles })
-    const content = contentBefore.get(report.id)
-    return content ? [opposite(messageOf(report, readCounted(content))), message] : [message]
+    const row = rowBefore.get(report.id)
+    return row ? [opposite(messageOf(report, readCounted(row.content))), message] : [message]
   })
   await countMessages(tx, messages, now)
+  await addToCampaignDays(
+    tx,
+    counted.flatMap(({ report, campaignId }) => [
+      ...campaignDay(report, rowBefore.get(report.id)?.campaignId, -1),
+      ...campaignDay(report, campaignId, 1),
+    ]),
+  )
 }
 
 /** Takes back what retracted reports were counted as, once, and counts them as redeemed now. */
 export async function redeemCounted(tx: Db, reports: readonly Report[], now: Date): Promise<void> {
   const reportOf = new Map(reports.map((report) => [report.id, report]))
   const taken = await takeCountedReports(tx, [...reportOf.keys()])
-  const messages = taken.flatMap(({ id, content }) => {
-    const report = reportOf.get(id)
-    return report ? redemption(messageOf(report, readCounted(content)), now) : []
+  const redeemed = taken.flatMap((row) => {
+    const report = reportOf.get(row.id)
+    return report ? [{ report, ...row }] : []
   })
+  const messages = redeemed.flatMap(({ report, content }) =>
+    redemption(messageOf(report, readCounted(content)), now),
+  )
   await countMessages(tx, messages, now)
+  await addToCampaignDays(
+    tx,
+    redeemed.flatMap(({ report, campaignId }) => campaignDay(report, campaignId, -1)),
+  )
+}
+
+/** What a report is to the day of its campaign; nothing when it has none. */
+function campaignDay(
+  { receivedAt }: Report,
+  campaignId: string | null | undefined,
+  reports: 1 | -1,
+): CampaignDayChange[] {
+  return campaignId ? [{ campaignId, day: receivedAt, reports }] : []
 }
 
 function messageOf(

@@ -160,3 +160,23 @@ test('a retraction whose job was lost is redeemed all the same', async () => {
   await keepHouse({ ...app, clock: inAnHour })
   expect(await app.rows(`select data from pgboss.job where name = 'redeem-report'`)).toEqual([])
 })
+
+test('reports of one campaign are members of it, until they are taken back', async () => {
+  const text = 'The same long offer of watches, sent to everybody who can be found anywhere at all,'
+  const wordy = (mark: string) =>
+    Buffer.concat([spamMessage(mark), Buffer.from(`${text} ${text.toUpperCase()}\r\n`)])
+  const reports = await Promise.all(['one', 'two'].map((mark) => app.report(wordy(mark))))
+  const payloads = reports.map(({ id }) => ({ reportId: id }))
+  await analyze(...payloads)
+  const members = await app.rows('select distinct campaign_id as id from counted_reports')
+  expect(members).toEqual([{ id: expect.any(String) as string }])
+  const days = () =>
+    app.rows('select reports from campaign_days where campaign_id = $1', [members[0]?.['id']])
+  expect(await days()).toEqual([{ reports: 2 }])
+  const [gone] = payloads
+  if (!gone) throw new Error('A report is missing.')
+  await retract(gone)
+  await redeem(gone)
+  await redeem(gone)
+  expect(await days()).toEqual([{ reports: 1 }])
+})

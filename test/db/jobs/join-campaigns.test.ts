@@ -119,7 +119,7 @@ test('a campaign that goes on is found in later generations, one that ended is n
   await ensureCounterPartitions(database.pool, now, 4)
 })
 
-test('a campaign that goes on writes its keys once more in a generation, and no others', async () => {
+test('a campaign that goes on writes its keys once in a generation, and no others', async () => {
   await join([one])
   for (const shift of [1, 2, 3]) await join([changed(one, 20, shift)], later(1))
   expect(await count('campaign_keys')).toBe(2 * campaignKeys(one).length)
@@ -150,7 +150,7 @@ test('under one key there are 32 campaigns at most, the oldest', async () => {
   expect(await join([changed(one, 20)])).toEqual([own])
 })
 
-test('where all keys are taken there is no campaign, rather than one for each message', async () => {
+test('where all keys are taken there is no campaign, not one for each message', async () => {
   const text = { words: '120', near: one.near ?? '', head: one.head ?? '' }
   const keys = campaignKeys(text)
   for (let band = 0; band < keys.length; band++) {
