@@ -82,7 +82,7 @@ export function timesAtGate(
   return times
 }
 
-/** Counts what was seen of a key while it was held back as if it had come with its last sighting. */
+/** Counts what was seen of a key while it was held back as if it came with its last sighting. */
 export function creditLast(
   history: History,
   deltas: SortedDeltas,

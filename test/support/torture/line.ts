@@ -18,6 +18,10 @@ export type Line = {
   victims: readonly string[]
   /** Kills one, with no chance to finish anything; it is started again at once. */
   kill: (victim: string) => Promise<void>
+  /** Lets one of the parts stand still, until what this returns is called. */
+  freeze: (part: string) => () => void
+  /** Those that can stand still. */
+  parts: readonly string[]
   /** Resolves when every process has said that it is ready. */
   untilReady: () => Promise<void>
   /** Ends of processes that nobody had ordered, with their last words. */
@@ -74,7 +78,9 @@ export async function startLine(): Promise<Line> {
   return {
     url: `http://127.0.0.1:${port}`,
     pool,
+    parts: Object.keys(commands),
     victims: [...Object.keys(commands), 'postgres', 'backend'],
+    freeze: parts.freeze,
     async kill(victim) {
       if (victim === 'postgres') await postgres.kill()
       else if (victim === 'backend') await postgres.killBackend()
@@ -149,6 +155,11 @@ function keepParts(env: Record<string, string>) {
       ordered.add(program)
       program.kill('SIGKILL')
       await program.ended
+    },
+    freeze(name: string) {
+      const program = running.get(name)
+      program?.kill('SIGSTOP')
+      return () => program?.kill('SIGCONT')
     },
     async untilReady() {
       for (const name of Object.keys(commands)) {

@@ -26,6 +26,7 @@ const RELAYS = 5
 const LAST_WORDS_MS = 1_500
 const PAUSE_MS_MIN = 200
 const PAUSE_MS_MORE = 1_300
+const STANDSTILL_MS_MAX = 1_500
 
 /**
  * Lets reporters report, and kills one part of the line after the other; then lets all settle, and
@@ -60,11 +61,16 @@ async function killByChance(line: Line, { kills, seed, say }: Torture): Promise<
     if (chance() < 0.75) await line.untilReady()
     await wait(PAUSE_MS_MIN + chance() * PAUSE_MS_MORE)
     const victim = pick(chance, line.victims)
+    const sleeper = chance() < 0.3 ? pick(chance, line.parts) : undefined
     killed.push(victim)
-    say(`${killed.length} of ${kills}: ${victim}`)
+    const meanwhile = sleeper === undefined ? '' : `, while ${sleeper} stands still`
+    say(`${killed.length} of ${kills}: ${victim}${meanwhile}`)
+    const goOn = sleeper === undefined ? undefined : line.freeze(sleeper)
     await line.kill(victim)
     // The database may be away, which is what it is about.
     if (chance() < 0.3) await silenceWorkers(line.pool).catch(() => undefined)
+    if (goOn) await wait(chance() * STANDSTILL_MS_MAX)
+    goOn?.()
   }
   return killed
 }
