@@ -8,7 +8,7 @@ test('whoever is killed, each report counts once, and not when it is taken back'
   console.info(`whole line: KILL_SEED=${seed}`)
   const said: string[] = []
   const done = await tortureReports({ kills: KILLS, seed, say: (line) => said.push(line) })
-  expect(done.faults, said.join('\n')).toEqual([])
+  expect(done.faults.slice(0, 20), said.join('\n')).toEqual([])
   expect(done.kills).toHaveLength(KILLS)
   expect(done.retracted).toBeGreaterThan(done.neverCounted)
   expect(done.analyzedTwice).toBeGreaterThan(0)

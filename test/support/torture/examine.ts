@@ -1,8 +1,9 @@
+import { campaignKeys, isSameCampaign } from '../../../src/analysis/fingerprints/campaign.ts'
 import type { Fingerprints } from '../../../src/analysis/fingerprints/fingerprints-of.ts'
 import { slotOf } from '../../../src/counters/period.ts'
 import type { Pool } from '../../../src/db/pool.ts'
 import { compareCounters } from './compare-counters.ts'
-import { type KeptFacts, readFacts } from './kept-facts.ts'
+import { type KeptCampaign, type KeptFacts, readFacts } from './kept-facts.ts'
 import { countPlainly } from './plain-counting.ts'
 import type { Ledger } from './reporters.ts'
 
@@ -45,7 +46,12 @@ export async function examine(pool: Pool, ledger: Ledger, startedAt: Date): Prom
 /** What reporters were told of is there, as they said it, and nothing else is. */
 function reportFaults({ told }: Ledger, { reports, counted }: KeptFacts): string[] {
   const faults: string[] = []
-  for (const { id, account, kind, isRetracted } of told.values()) {
+  const sent = new Map<string, string>()
+  for (const { id, account, kind, raw, isRetracted } of told.values()) {
+    const bytes = `${account.id} ${raw.toString('latin1')}`
+    const twin = sent.get(bytes)
+    if (twin !== undefined) faults.push(`${twin} and ${id} are the same bytes of one reporter`)
+    sent.set(bytes, id)
     const report = reports.get(id)
     if (!report) {
       faults.push(`${id} was accepted and is lost`)
@@ -67,16 +73,16 @@ function reportFaults({ told }: Ledger, { reports, counted }: KeptFacts): string
   return faults
 }
 
-/** Equal texts are of one campaign, campaigns exist, and their days say how many they have. */
+/**
+ * No campaign is founded where one stands that it agrees with, equal messages are of the same, all
+ * that are named exist, and their days say how many reports they have.
+ */
 function campaignFaults(
   { campaigns, counted, reports, campaignDays }: KeptFacts,
   fingerprints: ReadonlyMap<string, Fingerprints>,
 ): string[] {
   const faults: string[] = []
-  const firsts = Map.groupBy(campaigns, (one) => JSON.stringify(sortedFields(one.fingerprints)))
-  for (const twins of firsts.values()) {
-    if (twins.length > 1) faults.push(`founded twice: ${twins.map(({ id }) => id).join(' ')}`)
-  }
+  for (const twins of alike(campaigns)) faults.push(`founded twice: ${twins}`)
   const known = new Set(campaigns.map(({ id }) => id))
   const days = new Map<string, number>()
   for (const [id, campaignId] of counted) {
@@ -96,6 +102,21 @@ function campaignFaults(
     if (of.size > 1) faults.push(`equal messages are of ${[...of].join(' and ')}: ${text}`)
   }
   return faults
+}
+
+/** Pairs of campaigns whose first messages are of one campaign. */
+function alike(campaigns: readonly KeptCampaign[]): string[] {
+  const older = new Map<string, KeptCampaign[]>()
+  const pairs: string[] = []
+  for (const campaign of campaigns) {
+    const keys = campaignKeys(campaign.fingerprints)
+    const neighbors = new Set(keys.flatMap((key) => older.get(key) ?? []))
+    for (const { id, fingerprints } of neighbors) {
+      if (isSameCampaign(fingerprints, campaign.fingerprints)) pairs.push(`${id} ${campaign.id}`)
+    }
+    for (const key of keys) older.getOrInsert(key, []).push(campaign)
+  }
+  return pairs
 }
 
 function sortedFields(fingerprints: Fingerprints | undefined): [string, string][] {

@@ -47,9 +47,13 @@ export function startReporters(url: string, accounts: readonly Account[], seed: 
       const tools: Tools = { url, account, chance, ledger, known }
       for (let turn = 0; !over.signal.aborted; turn++) {
         const mark = `m${seed}.${number}.${lane}.${turn}`
-        await act(tools, () => writer.write(chance, account, mark))
+        await act(tools, {
+          write: () => writer.write(chance, account, mark),
+          outbreak: () => writer.outbreak(chance, account, mark),
+        })
         await wait(chance() * PAUSE_MS_MAX)
       }
+      await tellRelay(tools)
     }),
   )
   // Heard at once and told at `stop`: a lane must not end the process.
@@ -73,7 +77,9 @@ type Tools = {
   known: Writing[]
 }
 
-async function act(tools: Tools, write: () => Writing): Promise<void> {
+type Pen = { write: () => Writing; outbreak: () => Writing[] }
+
+async function act(tools: Tools, pen: Pen): Promise<void> {
   const { account, chance, ledger, known } = tools
   const what = chance()
   const mine = () => [...ledger.told.values()].filter((one) => one.account === account)
@@ -86,8 +92,10 @@ async function act(tools: Tools, write: () => Writing): Promise<void> {
     await retract(tools, pick(chance, mine()))
   } else if (what < 0.23) {
     await tellRelay(tools)
+  } else if (what < 0.26) {
+    await Promise.all(pen.outbreak().map((writing) => report(tools, writing)))
   } else {
-    const writing = write()
+    const writing = pen.write()
     const told = await report(tools, writing)
     known.push(writing)
     if (chance() < 0.06) await retract(tools, told)

@@ -21,6 +21,7 @@ type Body = { type: string; lines: readonly string[] }
 
 const CAMPAIGNS = 7
 const CAMPAIGN_WORDS = 60
+const OUTBREAK_MESSAGES = 8
 
 /**
  * Writes messages by chance: of few campaigns whose messages nearly are the same, and single ones;
@@ -30,9 +31,11 @@ const CAMPAIGN_WORDS = 60
  */
 export function createWriter(seed: number): {
   write: (chance: Chance, mailbox: Mailbox, number: string) => Writing
+  /** The first messages of a campaign that nobody has seen yet. */
+  outbreak: (chance: Chance, mailbox: Mailbox, number: string) => Writing[]
 } {
   const ours = chanceFrom(seed)
-  const campaigns = Array.from({ length: CAMPAIGNS }, (_, index) => campaignOf(ours, index))
+  const campaigns = Array.from({ length: CAMPAIGNS }, (_, index) => campaignOf(ours, String(index)))
   return {
     write(chance, mailbox, number) {
       if (chance() < 0.03)
@@ -41,6 +44,13 @@ export function createWriter(seed: number): {
       const kind = pick(chance, isRelayed ? accusing : kinds)
       const campaign = chance() < 0.6 ? pick(chance, campaigns) : single(chance, number)
       return { raw: compose(chance, campaign, { mailbox, number, isRelayed }), kind }
+    },
+    outbreak(chance, mailbox, number) {
+      const campaign = campaignOf(chance, `new${number}`)
+      return Array.from({ length: OUTBREAK_MESSAGES }, (_, index) => {
+        const way = { mailbox, number: `${number}.${index}`, isRelayed: false }
+        return { raw: compose(chance, campaign, way), kind: 'spam' }
+      })
     },
   }
 }
@@ -68,9 +78,9 @@ export function asnOf(ip: string): number {
   return Number(last) < 128 ? 64497 : 64498
 }
 
-function campaignOf(chance: Chance, index: number): Campaign {
+function campaignOf(chance: Chance, name: string): Campaign {
   return {
-    domain: `house${index}.example`,
+    domain: `house${name}.example`,
     ips: [pick(chance, addresses), pick(chance, addresses)],
     words: words(chance, CAMPAIGN_WORDS),
   }
