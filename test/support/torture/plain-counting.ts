@@ -138,7 +138,7 @@ type Amounts = Partial<Increment> & { at: Date }
 function incrementOf({ type, hash, of }: Shingle, amounts: Amounts): Increment {
   const own = BigInt(`0x${hash}`)
   const base = { prefix: 'reports' as const, ...amounts }
-  if (of === undefined) return { ...base, shingle: own, gated: gatedTypes.has(type) }
+  if (of === undefined) return { ...base, shingle: own }
   const { hi, lo } = pairKey(type, halvesOf(BigInt(`0x${of}`)))
   const shingle = (BigInt(hi) << 32n) | BigInt(lo)
   // A redemption says nothing of who was seen with whom.
