@@ -23,6 +23,14 @@ const CELL_MAX = 255
 /** A generation is full when a third of its cells are in use: then 1.2 % of new keys look seen. */
 const KEYS_MAX = Math.floor((CELLS / HASHES) * 0.4)
 
+/** Memory of one filter. */
+export const FILTER_BYTES = 2 * CELLS
+
+/** How much of the room of its present generation is used, 0 to 1. */
+export function fillOf({ keys }: GateFilter): number {
+  return Math.min(1, keys / KEYS_MAX)
+}
+
 /** A filter that has seen nothing. */
 export function emptyFilter(now: number): GateFilter {
   const cells = () => new Uint8Array(CELLS)

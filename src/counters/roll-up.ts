@@ -42,8 +42,7 @@ export async function rollUp(
         : undefined
       const keys = await mergeAll(tx, { deltas, gate, now: slotOf(now) })
       await gate?.save()
-      const gateNumbers = gate?.numbers() ?? { passed: 0, heldBack: 0, falsePositives: 0 }
-      await addToShard(tx, shard, { deltas: deltas.length, ...gateNumbers })
+      await addToShard(tx, shard, deltas.length, gate?.numbers())
       return { entries: deltas.length, keys, bytes: deltas.bytes.length }
     })
     if (version !== undefined) gates?.keep({ shard, version })

@@ -16,7 +16,7 @@ export type RollUps = { close: () => Promise<void> }
 const PAUSE_MS = 500
 const GENERATIONS_AHEAD = 6
 /** Keys that may be held back have a counter from the third time on. */
-const GATE_TIMES_MIN = 3
+export const GATE_TIMES_MIN = 3
 /** SQLSTATE of a row for which there is no partition. */
 const NO_PARTITION = '23514'
 

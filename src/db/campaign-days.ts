@@ -27,6 +27,57 @@ export async function addToCampaignDays(
   )
 }
 
+/** What came of a campaign on a day (UTC, `2026-11-20`). */
+export type CampaignDay = { day: string; reports: number }
+
+/** The days on which anything of a campaign came, the first first. */
+export async function listCampaignDays(db: Db, campaignId: string): Promise<CampaignDay[]> {
+  const { rows } = await db.query<CampaignDay>(
+    `select day::text as day, reports from campaign_days
+     where campaign_id = $1 and reports > 0 order by campaign_days.day`,
+    [campaignId],
+  )
+  return rows
+}
+
+/** A campaign as a line of a list. */
+export type CampaignLine = { campaignId: string; reports: number }
+
+/** A page of the campaigns of a day, the largest first; `after` is the last of the page before. */
+export async function listLargestCampaigns(
+  db: Db,
+  day: string,
+  page: { after: CampaignLine | undefined; limit: number },
+): Promise<CampaignLine[]> {
+  const { rows } = await db.query<CampaignLine>(
+    `select campaign_id as "campaignId", reports from campaign_days
+     where day = $1 and reports > 0
+       and ($2::integer is null or reports <= $2)
+       and ($2::integer is null or reports < $2 or campaign_id > $3::uuid)
+     order by reports desc, campaign_id limit $4`,
+    [day, page.after?.reports ?? null, page.after?.campaignId ?? null, page.limit],
+  )
+  return rows
+}
+
+/** All that came of a campaign, and on which days the first and the last. */
+export type CampaignTotal = CampaignLine & { firstDay: string; lastDay: string }
+
+/** The sums of campaigns, in no order; those of which all was taken back are not among them. */
+export async function sumCampaignDays(
+  db: Db,
+  campaignIds: readonly string[],
+): Promise<CampaignTotal[]> {
+  const { rows } = await db.query<CampaignTotal>(
+    `select campaign_id as "campaignId", sum(reports)::integer as reports,
+       min(day)::text as "firstDay", max(day)::text as "lastDay"
+     from campaign_days where campaign_id = any($1::uuid[]) and reports > 0
+     group by campaign_id`,
+    [campaignIds],
+  )
+  return rows
+}
+
 type DaySum = { campaignId: string; day: string; reports: number }
 
 /** One row of each campaign and day, in their order. */

@@ -40,6 +40,19 @@ export async function insertCampaigns(tx: Db, campaigns: readonly NewCampaign[])
   await tx.query(`insert into campaigns (id, first_report_id, fingerprints) values ${text}`, params)
 }
 
+/** A campaign without what it is compared by. */
+export type CampaignHead = { id: string; firstReportId: string }
+
+/** Campaigns by their ids, in no order, without their fingerprints. */
+export async function listCampaignHeads(db: Db, ids: readonly string[]): Promise<CampaignHead[]> {
+  if (ids.length === 0) return []
+  const { rows } = await db.query<CampaignHead>(
+    `select id, first_report_id as "firstReportId" from campaigns where id = any($1::uuid[])`,
+    [ids],
+  )
+  return rows
+}
+
 /** Those of these campaigns that are still there, in no order. */
 export async function listCampaignsByIds(db: Db, ids: readonly string[]): Promise<Campaign[]> {
   if (ids.length === 0) return []

@@ -111,6 +111,20 @@ export const en = {
       legitimate: 'It is not spam.',
       undecided: 'We cannot say what it is.',
     },
+    others: 'How many others reported the same',
+    otherPeople: (others: number, isMore: boolean) => {
+      if (others === 0)
+        return isMore
+          ? 'Nobody else has reported this message lately.'
+          : 'Nobody else has reported this message so far.'
+      if (others > 1)
+        return `${isMore ? 'At least ' : ''}${others} other people reported the same message.`
+      return `${isMore ? 'At least one' : 'One'} other person reported the same message.`
+    },
+    sameReports: (reports: number, first: string, last: string) =>
+      first === last
+        ? `It was reported ${reports} times, always on ${first}.`
+        : `It was reported ${reports} times, first on ${first} and last on ${last}.`,
     links: 'Web addresses in it',
     attachments: 'Attached files',
     told: 'Who was told',

@@ -121,6 +121,20 @@ export const fr: Words = {
       legitimate: 'Ce n’est pas un spam.',
       undecided: 'Nous ne pouvons pas dire ce que c’est.',
     },
+    others: 'Combien d’autres ont signalé le même',
+    otherPeople: (others, isMore) => {
+      if (others === 0)
+        return isMore
+          ? 'Personne d’autre n’a signalé ce message récemment.'
+          : 'Personne d’autre n’a signalé ce message pour l’instant.'
+      if (others > 1)
+        return `${isMore ? 'Au moins ' : ''}${others} autres personnes ont signalé le même message.`
+      return `${isMore ? 'Au moins une' : 'Une'} autre personne a signalé le même message.`
+    },
+    sameReports: (reports, first, last) =>
+      first === last
+        ? `Il a été signalé ${reports} fois, toujours le ${first}.`
+        : `Il a été signalé ${reports} fois, d’abord le ${first} et en dernier le ${last}.`,
     links: 'Adresses web qu’il contient',
     attachments: 'Fichiers joints',
     told: 'Qui a été prévenu',
