@@ -143,7 +143,8 @@ const commands: Record<string, Command> = {
   },
   counters: {
     usage:
-      'counters [KIND] VALUE|- [--series] [--json] [--plain] | file PATH |\n    --type TYPE VALUE | --hash HASH',
+      'counters [KIND] VALUE | KIND - | file PATH | --type TYPE VALUE | --hash HASH\n' +
+      '    [--series] [--json] [--plain]',
     summary: 'tell how often a link, address, ip, subject, file … was seen; 1 when it was not',
     async run({ args, config, log }) {
       const { readCounters, tellCounters } = await import('./commands/counters/counters.ts')

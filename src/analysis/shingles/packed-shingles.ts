@@ -16,8 +16,10 @@ export type ShingleHalves = { type: number; hi: number; lo: number; of?: Halves 
 /** A 64-bit hash as two unsigned halves. */
 type Halves = { hi: number; lo: number }
 
-const PIECE_BYTES = 9
-const PAIR_BYTES = 11
+/** How long a piece is when it is packed. */
+export const PIECE_BYTES = 9
+/** The same of a pair. */
+export const PAIR_BYTES = 11
 
 const names = new Map<number, string>(
   [...Object.values(pieceTypes), ...pairTypes].map(({ number, name }) => [number, name]),

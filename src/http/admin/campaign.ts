@@ -7,7 +7,7 @@ import { countOrigins, listMemberIds, listMembers } from '../../db/campaign-memb
 import { type CampaignHead, listCampaignHeads } from '../../db/campaigns.ts'
 import { unpack } from '../../db/packed.ts'
 import { findRawMessage } from '../../db/raw-messages.ts'
-import { findReport, listReportsByIds, type Report } from '../../db/reports.ts'
+import { findReport, type Report } from '../../db/reports.ts'
 import { uuidTime } from '../../world.ts'
 import { seriesChart } from '../pages/series-chart.ts'
 import { isUuid, pageOf } from '../paging.ts'
@@ -117,38 +117,27 @@ function drawn(days: readonly CampaignDay[], counts: CampaignCounts, now: Date) 
 
 /** From where reports came, what they say of themselves, and where their links lead. */
 async function describeContent(ids: readonly string[], { pool }: Needs) {
-  const [origins, reports, hosts] = await Promise.all([
+  const [origins, details] = await Promise.all([
     countOrigins(pool, ids, ORIGINS_SHOWN),
-    listReportsByIds(pool, ids),
-    listHosts(ids, pool),
+    listDetails(ids, pool),
   ])
+  const frequent = (values: readonly string[]) => mostFrequent(values, SHOWN)
   return {
     origins,
-    subjects: mostFrequent(
-      reports.map(({ subject }) => subject ?? ''),
-      SHOWN,
-    ),
-    authors: mostFrequent(
-      reports.map(({ author }) => author ?? ''),
-      SHOWN,
-    ),
-    hosts: mostFrequent(hosts, SHOWN),
+    subjects: frequent(details.map(({ headers }) => headers.subject ?? '')),
+    authors: frequent(details.map(({ headers }) => headers.from ?? '')),
+    // Once for each report, however often it leads there.
+    hosts: frequent(details.flatMap(({ links }) => [...new Set(links.map(({ host }) => host))])),
   }
 }
 
-/** The hosts that links lead to, once for each report. */
-async function listHosts(ids: readonly string[], pool: Needs['pool']): Promise<string[]> {
+type Details = Pick<KeptAnalysis['details'], 'headers' | 'links'>
+
+/** What the analyses of reports found, those of the newest first. */
+async function listDetails(ids: readonly string[], pool: Needs['pool']): Promise<Details[]> {
   const rows = await listPackedAnalyses(pool, ids)
-  const found = await Promise.all(
-    rows.map(async (row) => {
-      const details = JSON.parse((await unpack(row)).toString()) as Pick<
-        KeptAnalysis['details'],
-        'links'
-      >
-      return [...new Set(details.links.map(({ host }) => host))]
-    }),
-  )
-  return found.flat()
+  rows.sort((a, b) => (a.id < b.id ? 1 : -1))
+  return Promise.all(rows.map(async (row) => JSON.parse((await unpack(row)).toString()) as Details))
 }
 
 /** The first of these reports that is still there, and its text. */

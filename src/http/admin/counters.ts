@@ -119,6 +119,7 @@ const searchFields: Partial<Record<string, 'author' | 'origin'>> = {
 
 /** Where its reports are, if they can be searched by it; subjects are searched as written. */
 function reportsOf({ type, piece }: KnownPiece, question: Question): string | undefined {
+  if (type === 'campaign' && piece !== null) return `/admin/campaigns/${piece}`
   const isSubject = 'kind' in question && question.kind === 'subject'
   const field = isSubject ? 'subject' : searchFields[type ?? '']
   const value = isSubject ? question.value : piece

@@ -50,7 +50,7 @@ function offer(mark: string, { ip = '198.51.100.23', author = 'offers@shop.examp
       `Received: from mail.shop.example (mail.shop.example [${ip}])`,
       ' by mx.provider.example (Postfix) with ESMTPS id 4ABC',
       ' for <you@provider.example>; Mon, 16 Nov 2026 10:00:00 +0000',
-      `From: <${author}>`,
+      `From: Offers <${author}>`,
       `Subject: Watches ${mark}`,
       `Message-ID: <${mark}@shop.example>`,
       'MIME-Version: 1.0',
@@ -116,10 +116,14 @@ test('its page tells how much came, from where and what it says', async () => {
   expect(words).toMatch(/198\.51\.100\.23 Example Access Two AS64497 DE 2 198\.51\.100\.24 /)
   expect(words).toContain('one.watches.example 1')
   expect(words).toContain('Watches two 1')
-  expect(words).toContain('offers@shop.example 2 news@shop.example 1')
+  expect(words).toContain('Offers &lt;offers@shop.example&gt; 2 Offers &lt;news@shop.example&gt; 1')
   const page = await (await desk.get(`/admin/campaigns/${id}`)).text()
   expect(page).toContain('href="/admin/networks?ip=198.51.100.24"')
   expect(page.match(/href="\/admin\/reports\/[0-9a-f-]{36}"/g)).toHaveLength(4)
+  for (const about of ['value=one.watches.example', 'kind=subject&value=Watches%20one']) {
+    expect(page).toContain(`href="/admin/counters?${about.replace('&', '&amp;')}"`)
+    expect((await desk.get(`/admin/counters?${about}`)).status).toBe(200)
+  }
 })
 
 test('its sample is text, never markup, and no link leads out', async () => {
