@@ -17,17 +17,20 @@ const { values, positionals } = parseArgs({
   },
 })
 const seed = Number(values.seed)
+const kills = Number(values.kills)
+const rounds = Number(values.rounds)
+const areNumbers = [seed, kills, rounds].every((one) => Number.isSafeInteger(one) && one >= 0)
 const [what, ...rest] = positionals
-if (rest.length > 0 || (what !== 'counters' && what !== 'reports')) {
+if (rest.length > 0 || (what !== 'counters' && what !== 'reports') || !areNumbers) {
   console.error(usage)
   process.exit(2)
 }
-const faults = what === 'counters' ? await counters(Number(values.rounds)) : await reports()
+const faults = what === 'counters' ? await counters() : await reports()
 for (const line of faults.slice(0, FAULTS_SHOWN)) console.log(`differs: ${line}`)
 console.log(faults.length === 0 ? 'Everything is exact.' : `${faults.length} differ.`)
 process.exitCode = faults.length === 0 ? 0 : 1
 
-async function counters(rounds: number): Promise<string[]> {
+async function counters(): Promise<string[]> {
   console.log(`${rounds} kills, seed ${seed}`)
   const done = await tortureCounters(rounds, chanceFrom(seed))
   console.log(`killed: ${done.kills.join(', ')}`)
@@ -36,9 +39,11 @@ async function counters(rounds: number): Promise<string[]> {
 }
 
 async function reports(): Promise<string[]> {
-  const kills = Number(values.kills)
+  // Who presses Ctrl-C has seen enough kills, and still learns whether all is exact.
+  const enough = new AbortController()
+  process.once('SIGINT', () => enough.abort())
   console.log(`${kills} kills, seed ${seed}`)
-  const done = await tortureReports({ kills, seed, say: console.log })
+  const done = await tortureReports({ kills, seed, say: console.log, enough: enough.signal })
   for (const words of done.surprises) console.log(`ended by itself: ${words}`)
   const { accepted, retracted, neverCounted, analyzedTwice, campaigns } = done
   console.log(`${done.requests} requests; ${accepted} reports were accepted`)

@@ -18,7 +18,13 @@ export type TorturedLine = Examined & {
 }
 
 /** What a run is made of: equal seeds give equal messages and victims, if not equal moments. */
-export type Torture = { kills: number; seed: number; say: (line: string) => void }
+export type Torture = {
+  kills: number
+  seed: number
+  say: (line: string) => void
+  /** No more are killed when it is aborted; what was done until then is examined. */
+  enough?: AbortSignal
+}
 
 const REPORTERS = 4
 /** Of each reporter. */
@@ -53,10 +59,10 @@ export async function tortureReports(torture: Torture): Promise<TorturedLine> {
   }
 }
 
-async function killByChance(line: Line, { kills, seed, say }: Torture): Promise<string[]> {
+async function killByChance(line: Line, { kills, seed, say, enough }: Torture): Promise<string[]> {
   const chance = chanceFrom(seed)
   const killed: string[] = []
-  while (killed.length < kills) {
+  while (killed.length < kills && enough?.aborted !== true) {
     // Now and then who has just been killed dies again while starting.
     if (chance() < 0.75) await line.untilReady()
     await wait(PAUSE_MS_MIN + chance() * PAUSE_MS_MORE)
