@@ -16,7 +16,7 @@ export type Instance = {
   server: EmbeddedServer
   /** Starts a part as `signalpost start` does, and waits until it is ready. */
   run: (
-    name: 'web' | 'analyze' | 'forward' | 'receive',
+    name: 'web' | 'analyze' | 'forward' | 'count' | 'receive',
     env?: NodeJS.ProcessEnv,
   ) => Promise<ChildProcess>
   httpUrl: string

@@ -27,8 +27,9 @@ const WAIT_MS = 300_000
 
 /**
  * Reports a second from POST to the ARF accepted by a mail server, all of it on this machine: the
- * client, `web`, both workers, PostgreSQL and the sink. Then the same at 17 reports a second. The
- * messages are those of the corpus that have a network to tell, so each POST owes one ARF.
+ * client, `web`, both workers, `count`, PostgreSQL and the sink. Then the same at 17 reports a
+ * second. The messages are those of the corpus that have a network to tell, so each POST owes one
+ * ARF.
  */
 export async function benchPipeline(): Promise<void> {
   const messages = await forwardable(readCorpus(['phishing', 'newsletters', 'spam', 'ham']))
@@ -39,9 +40,10 @@ export async function benchPipeline(): Promise<void> {
     const web = await instance.run('web')
     const analyze = await instance.run('analyze')
     const forward = await instance.run('forward', env)
+    const count = await instance.run('count')
     let number = 0
-    const fresh = (count: number) =>
-      Array.from({ length: count }, () => {
+    const fresh = (reports: number) =>
+      Array.from({ length: reports }, () => {
         number++
         return variantOf(messages[number % messages.length] ?? Buffer.alloc(0), number)
       })
@@ -49,6 +51,7 @@ export async function benchPipeline(): Promise<void> {
       web: web.pid ?? 0,
       analyze: analyze.pid ?? 0,
       forward: forward.pid ?? 0,
+      count: count.pid ?? 0,
       sink: sink.child.pid ?? 0,
     }
     await measure('warm-up', fresh(1_000), { connections: CONNECTIONS }, instance, sink, pids)

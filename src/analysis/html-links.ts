@@ -21,7 +21,7 @@ export function htmlLinks(html: string): HtmlLink[] {
       at = html.indexOf('<', end)
       continue
     }
-    const name = tagName(html, at + 1)
+    const name = mayMatter(html.charCodeAt(at + 1)) ? tagName(html, at + 1) : ''
     if (!tags.has(name)) {
       at = html.indexOf('<', at + 1)
       continue
@@ -34,6 +34,12 @@ export function htmlLinks(html: string): HtmlLink[] {
     at = html.indexOf('<', end)
   }
   return links
+}
+
+/** Most tags begin with none of the letters that ours do. */
+function mayMatter(code: number): boolean {
+  const small = code | 0x20
+  return small === 0x61 || small === 0x62 || small === 0x66
 }
 
 function tagName(html: string, start: number): string {

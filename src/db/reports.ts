@@ -86,6 +86,7 @@ export async function markReports(
   from: readonly ReportState[],
   to: ReportState,
 ): Promise<string[]> {
+  if (ids.length === 0) return []
   const { rows } = await tx.query<{ id: string }>(
     `update reports set state = $3
      where id = any($1::uuid[]) and state = any($2::text[])

@@ -79,7 +79,7 @@ export function composeFeedback(
       reverseName: hop?.from.rdns ?? undefined,
       why: [...origin.why, ...(submitter ? [submitter.how] : [])].map(redactText),
     },
-    original: redaction.raw,
+    original: redaction.tree ?? redaction.raw,
     form: redaction.form,
   })
   return report.raw

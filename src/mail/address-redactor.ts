@@ -1,8 +1,9 @@
-import { createHash, createHmac, hkdfSync } from 'node:crypto'
+import { hash, hkdfSync } from 'node:crypto'
+import { createCodes } from './redaction-code.ts'
+import type { CodeOf } from './redaction-code.ts'
 import { characterSet, stretchesOf } from './stretches.ts'
 import { textViews } from './text-views.ts'
 import type { TextView } from './text-views.ts'
-import { base32 } from './verp.ts'
 
 /** Finds and replaces the addresses of one reporter for one consumer. Text may be Latin-1 bytes. */
 export type AddressRedactor = {
@@ -20,7 +21,6 @@ export type AddressRedactor = {
 export const redactedDomain = 'redacted.invalid'
 
 const addressesMax = 300
-const codeBytes = 10
 const HEX_MIN = 16
 const hexDigits = characterSet('0123456789abcdefABCDEF')
 const base64Digits = characterSet(
@@ -43,10 +43,7 @@ export function redactionKey(secret: string, consumer: string): Buffer {
  */
 export function createAddressRedactor(addresses: readonly string[], key: Buffer): AddressRedactor {
   const known = normalized(addresses)
-  const codeOf = (address: string) => {
-    const mac = createHmac('sha256', key).update(address.toLowerCase()).digest()
-    return `redacted-${base32(mac.subarray(0, codeBytes))}`
-  }
+  const codeOf = createCodes(key)
   if (known.length === 0) return redactNothing(codeOf)
   const index = indexOf(known)
   // Most texts hold nothing, and are searched again in what is made of them.
@@ -124,7 +121,7 @@ function indexOf(known: readonly string[]): AddressIndex {
   const hashes = new Map<string, string>()
   for (const address of known) {
     for (const algorithm of ['md5', 'sha1', 'sha256']) {
-      hashes.set(createHash(algorithm).update(address).digest('hex'), address)
+      hashes.set(hash(algorithm, address), address)
     }
   }
   const shortest = Math.min(...known.map(({ length }) => length))
@@ -148,7 +145,6 @@ function indexOf(known: readonly string[]): AddressIndex {
 // A run begins where no digit stands before: else the search would begin again in each of them.
 const runStart = '(?<![A-Za-z0-9+/_-])'
 
-type CodeOf = (address: string) => string
 type Found = { start: number; end: number; address: string }
 
 function redactViews(text: string, index: AddressIndex, codeOf: CodeOf): string {

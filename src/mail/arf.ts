@@ -3,7 +3,7 @@ import { composeMailDate, feedbackFields, feedbackTypes } from './feedback-field
 import type { FeedbackFacts } from './feedback-fields.ts'
 import { composeFeedbackText } from './feedback-text.ts'
 import type { FeedbackExplanation } from './feedback-text.ts'
-import { composeMimeTree, parseMimeTree } from './mime-tree.ts'
+import { entityText, parseMimeTree } from './mime-tree.ts'
 import type { Entity } from './mime-tree.ts'
 import {
   composeEncodedWords,
@@ -31,8 +31,8 @@ export type FeedbackReportInput = {
   domain: string
   facts: FeedbackFacts
   explanation: FeedbackExplanation
-  /** The reported message, redacted, with whatever line ends. */
-  original: Buffer
+  /** The reported message, redacted: with whatever line ends, or read already. */
+  original: Buffer | Entity
   /** How much of it to send. */
   form: 'whole' | 'headers'
 }
@@ -81,11 +81,11 @@ const addressShape = /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,128}@[A-Za-z0-9.-]{1,25
 type OriginalPart = { text: string; form: 'whole' | 'headers'; fields: Entity['fields'] }
 
 function originalPart({ original, form }: FeedbackReportInput): OriginalPart {
-  const tree = parseMimeTree(original)
+  const tree = Buffer.isBuffer(original) ? parseMimeTree(original) : original
   const fields = tree?.fields ?? []
   const whole = form === 'whole' && tree ? sevenBitTree(tree) : undefined
   const content = whole
-    ? composeMimeTree(whole).toString('latin1')
+    ? entityText(whole)
     : sevenBitFields(fields)
         .map(({ raw }) => `${raw}\r\n`)
         .join('')

@@ -192,7 +192,8 @@ function delimiterLines(content: Buffer, boundary: string) {
   }
 }
 
-function entityText({ fields, body }: Entity): string {
+/** The same as a Latin-1 view. */
+export function entityText({ fields, body }: Entity): string {
   const header = fields.map(({ raw }) => `${raw}\r\n`).join('')
   return `${header}\r\n${bodyText(body)}`
 }

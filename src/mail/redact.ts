@@ -13,6 +13,8 @@ import { encodeTransfer } from './transfer-encoding.ts'
 export type Redaction = {
   /** The message with CRLF line ends; the header alone and an empty body when `form` says so. */
   raw: Buffer
+  /** What `raw` was read as in the last search, where it was. */
+  tree?: Entity
   /** `headers` when something in the body could not be looked into. */
   form: 'whole' | 'headers'
   /** The same redaction for what is said about the message: return path, links, explanations. */
@@ -39,8 +41,10 @@ export function redactMessage(
   const redacted = tree && redactEntity(tree, redactor, 'top')
   if (tree && redacted) {
     const whole = composeMimeTree(redacted)
-    if (isClean(whole, redactor, leavesOf(tree).length))
-      return { raw: whole, form: 'whole', redactText }
+    const read = parseMimeTree(whole)
+    if (read && isClean(read, redactor, leavesOf(tree).length)) {
+      return { raw: whole, tree: read, form: 'whole', redactText }
+    }
   }
   const safe = redactFields(fields, redactor, 'top').filter((field) => !tells(field, redactor))
   const headers: Entity = { ...emptyEntity, fields: safe.filter((field) => !isMime(field)) }
@@ -227,10 +231,9 @@ function withheld(entity: Entity, content: string): Entity {
   return { fields, type: 'text/plain', encoding: 'identity', body }
 }
 
-/** Reads the outcome as its receiver will: nothing found, and as many parts as there were. */
-function isClean(whole: Buffer, redactor: AddressRedactor, leaves: number): boolean {
-  const tree = parseMimeTree(whole)
-  if (tree === undefined || leavesOf(tree).length !== leaves) return false
+/** Whether in the outcome, as its receiver reads it, nothing is found, nor lost a part. */
+function isClean(tree: Entity, redactor: AddressRedactor, leaves: number): boolean {
+  if (leavesOf(tree).length !== leaves) return false
   return entitiesOf(tree).every((entity) => {
     if (fieldsTelling(entity.fields, redactor).size > 0) return false
     if (entity.body.kind === 'leaf') return !redactor.finds(leafText(entity))

@@ -7,21 +7,24 @@ export function characterSet(characters: string): Uint8Array {
 
 /**
  * All stretches of at least `lengthMin` characters that are in the set, each as long as it can be.
- * Looks at every `lengthMin`-th character first, which such a stretch cannot avoid: an order of
- * magnitude faster than a regular expression, which begins anew at each.
+ * Looks where such a stretch would end at the earliest, and from there backwards: the first
+ * character that is not in the set rules out all that begin before it. An order of magnitude faster
+ * than a regular expression, which begins anew at each.
  */
 export function stretchesOf(text: string, set: Uint8Array, lengthMin: number): string[] {
   const found: string[] = []
-  let done = 0
-  for (let at = lengthMin - 1; at < text.length; at += lengthMin) {
-    if (set[text.charCodeAt(at)] !== 1) continue
-    let start = at
-    while (start > done && set[text.charCodeAt(start - 1)] === 1) start--
+  let start = 0
+  for (let at = lengthMin - 1; at < text.length; at = start + lengthMin - 1) {
+    let last = at
+    while (last >= start && set[text.charCodeAt(last)] === 1) last--
+    if (last >= start) {
+      start = last + 1
+      continue
+    }
     let end = at + 1
     while (end < text.length && set[text.charCodeAt(end)] === 1) end++
-    if (end - start >= lengthMin) found.push(text.slice(start, end))
-    done = end
-    at = end
+    found.push(text.slice(start, end))
+    start = end + 1
   }
   return found
 }

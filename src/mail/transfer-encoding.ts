@@ -69,23 +69,49 @@ export function trimBlanks(text: string): string {
   return text.slice(0, end)
 }
 
+/** Characters of a row, the `=` of a soft line break included. */
+const ROW_MAX = 76
+const plainRun = /[\t\x20-\x3c\x3e-\x7e]*/y
+/** A line that stands for itself: no letter of it is quoted, and no blank ends it. */
+const isPlainLine = /^(?:[\t\x20-\x3c\x3e-\x7e]*[\x21-\x3c\x3e-\x7e])?$/
+
 function encodeQuotedPrintable(bytes: string): string {
   return bytes.split('\r\n').map(encodeLine).join('\r\n')
 }
 
 function encodeLine(line: string): string {
+  if (line.length <= ROW_MAX && isPlainLine.test(line)) return line
+  const last = line.length - 1
   let done = ''
   let row = ''
-  for (let at = 0; at < line.length; at += 1) {
-    const piece = quoted(line.charCodeAt(at), at === line.length - 1)
-    const roomLeft = at === line.length - 1 ? 76 : 75
-    if (row.length + piece.length > roomLeft) {
-      done += `${row}=\r\n`
-      row = ''
-    }
-    row += piece
+  const makeRoom = (length: number, room: number) => {
+    if (row.length + length <= room) return
+    done += `${row}=\r\n`
+    row = ''
   }
-  return done + row
+  for (let at = 0; at < last;) {
+    const end = Math.min(plainEnd(line, at), last)
+    while (at < end) {
+      makeRoom(1, ROW_MAX - 1)
+      const taken = line.slice(at, Math.min(end, at + ROW_MAX - 1 - row.length))
+      row += taken
+      at += taken.length
+    }
+    if (at === last) break
+    makeRoom(3, ROW_MAX - 1)
+    row += quoted(line.charCodeAt(at), false)
+    at += 1
+  }
+  const piece = quoted(line.charCodeAt(last), true)
+  makeRoom(piece.length, ROW_MAX)
+  return done + row + piece
+}
+
+/** Where the characters from `at` on end that stand for themselves inside a line. */
+function plainEnd(line: string, at: number): number {
+  plainRun.lastIndex = at
+  plainRun.test(line)
+  return plainRun.lastIndex
 }
 
 function quoted(code: number, isLast: boolean): string {

@@ -52,6 +52,12 @@ test.for([
   'queue purge',
   'queue purge nonsense',
   'queue retry nonsense',
+  'counters',
+  'counters link',
+  'counters ip nonsense',
+  'counters file /nonexistent/file',
+  'counters --hash nonsense',
+  'counters subject two words',
   'blacklists now',
   'inspect',
   'inspect --what file.eml',
@@ -171,4 +177,13 @@ test('queue list, purge and migrate do as they say', async () => {
   expect(await run('queue purge analyze-report')).toMatchObject({ code: 0 })
   expect((await run('queue list')).stdout).toMatch(/^analyze-report +0 +0 +0 s$/m)
   expect(await run('migrate')).toMatchObject({ code: 0, stdout: 'The database is up to date.\n' })
+})
+
+test('counters tells what is counted, and by its exit status whether anything is', async () => {
+  const known = await runProgram(['counters', '--json', 'hxxp://shop[.]example/a'], site.env)
+  expect(known).toMatchObject({ code: 1, stderr: '' })
+  expect(JSON.parse(known.stdout)).toMatchObject({
+    question: { kind: 'link', isGuessed: true },
+    told: null,
+  })
 })

@@ -11,8 +11,6 @@ export type PlainLink = {
   /** The registrable domain; null for addresses. */
   organization: string | null
   path: string
-  /** The path with numbers, tokens and addresses folded, so that it is the same for everybody. */
-  pattern: string
   /** The names of its parameters, sorted. */
   parameters: string
   isIp: boolean
@@ -52,7 +50,8 @@ export function plainHost(host: string): string {
 
 /** Reads an address as people pass it on, disguised from programs. Undefined when it is none. */
 function parseWritten(written: string): URL | undefined {
-  const quick = isPlain(written) ? written : undisguised(written)
+  if (isPlain(written)) return URL.parse(written) ?? undefined
+  const quick = undisguised(written)
   const whole = /^[a-z][a-z0-9+.-]*:/i.test(quick) ? quick : `http://${quick.replace(/^\/+/, '')}`
   const url = URL.parse(whole)
   return url && url.hostname !== '' && /^(https?|ftp):$/.test(url.protocol) ? url : undefined
@@ -88,7 +87,6 @@ function linkOf(url: URL, host: string, wrappedBy: string | null): PlainLink {
     host,
     organization: isIp ? null : (registrableDomain(host) ?? null),
     path,
-    pattern: patternOf(path),
     parameters: names,
     isIp,
     wrappedBy,
@@ -144,7 +142,8 @@ function nameOf(parameter: string): string {
   return end < 0 ? parameter : parameter.slice(0, end)
 }
 
-function patternOf(path: string): string {
+/** A path with numbers, tokens and addresses folded, so that it is the same for everybody. */
+export function pathPattern(path: string): string {
   return path.split('/', 20).map(segmentPattern).join('/').toLowerCase()
 }
 

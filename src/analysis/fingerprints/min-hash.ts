@@ -32,7 +32,10 @@ export function minHash(hashes: Int32Array, bytes: number): Uint8Array {
       least2 = Math.min(least2, hash2)
       greatest2 = Math.max(greatest2, hash2)
     }
-    signature.set([least1, greatest1, least2, greatest2].map(eightBits), index)
+    signature[index] = eightBits(least1)
+    signature[index + 1] = eightBits(greatest1)
+    signature[index + 2] = eightBits(least2)
+    signature[index + 3] = eightBits(greatest2)
   }
   return signature
 }

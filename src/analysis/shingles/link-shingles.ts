@@ -1,7 +1,7 @@
 import { registrableDomain } from '../../mail/domain.ts'
 import { parseIp } from '../../mail/ip.ts'
 import type { Link } from '../links.ts'
-import { plainLinks } from '../disguise/plain-link.ts'
+import { pathPattern, plainLinks } from '../disguise/plain-link.ts'
 import type { PlainLink } from '../disguise/plain-link.ts'
 import type { BodyView } from '../pieces/body-view.ts'
 import { findBankAccounts, findMailAddresses, findTelephones } from '../pieces/contacts.ts'
@@ -51,9 +51,9 @@ function addLink(list: ShingleList, link: PlainLink): void {
   list.add('link-host', link.host)
   list.add('link-organization', link.organization)
   list.add('redirector', link.wrappedBy)
-  const hasPattern = link.pattern.length > 1
-  if (hasPattern) list.add('link-pattern', link.pattern)
-  if (link.parameters !== '') list.add('link-parameters', `${link.pattern}?${link.parameters}`)
+  const pattern = pathPattern(link.path)
+  if (pattern.length > 1) list.add('link-pattern', pattern)
+  if (link.parameters !== '') list.add('link-parameters', `${pattern}?${link.parameters}`)
   const address = link.isIp ? parseIp(link.host) : undefined
   if (!address) return
   list.add('link-ip', address.text)

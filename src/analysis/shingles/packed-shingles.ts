@@ -24,7 +24,8 @@ export const PAIR_BYTES = 11
 const names = new Map<number, string>(
   [...Object.values(pieceTypes), ...pairTypes].map(({ number, name }) => [number, name]),
 )
-const isPairType = Uint8Array.from({ length: 256 }, (_, number) =>
+/** 1 for the numbers of pairs, 0 for others. */
+export const isPairType = Uint8Array.from({ length: 256 }, (_, number) =>
   pairTypes.some((type) => type.number === number) ? 1 : 0,
 )
 

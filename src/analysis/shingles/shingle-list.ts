@@ -1,6 +1,6 @@
-import { hexOf, hexOfHalves, pairHash, pieceHash, shingleHash } from './hash.ts'
+import { hexOf, hexOfHalves, shingleHash, writePairHash, writePieceHash } from './hash.ts'
 import type { HashHalves } from './hash.ts'
-import { PAIR_BYTES, PIECE_BYTES } from './packed-shingles.ts'
+import { isPairType, PAIR_BYTES, PIECE_BYTES } from './packed-shingles.ts'
 import type { PackedShingles } from './packed-shingles.ts'
 import { pairTypes } from './pair-types.ts'
 import type { PairType } from './pair-types.ts'
@@ -37,64 +37,99 @@ const pairsMax = 70
 /** Of one kind of pair: what is counted, and with how many others. */
 const pairedMax = 4
 
-/** Gathers the shingles of a message: each once, a few of each type, at most 300 in all. */
+const typesMax = 256
+const placesMax = Math.max(usualMax, ...Object.values(typeMax))
+
+/**
+ * Gathers the shingles of a message: each once, a few of each type, at most 300 in all. It is
+ * cleared and used for the next, for its memory costs more to get than to fill.
+ */
 export class ShingleList {
-  readonly #entries: Entry[] = []
-  /** The pieces of each type. */
-  readonly #byType = noPieces.slice()
+  readonly #types = new Uint8Array(shinglesMax)
+  readonly #hashes: HashHalves = new Int32Array((shinglesMax + 1) * 2)
+  /** Of pairs, the place of the counted piece. */
+  readonly #counted = new Uint16Array(shinglesMax)
+  /** The places of the pieces of each type, and how many there are. */
+  readonly #places = new Uint16Array(typesMax * placesMax)
+  readonly #known = new Uint8Array(typesMax)
+  #count = 0
   #pairs = 0
+
+  clear(): void {
+    this.#known.fill(0)
+    this.#count = 0
+    this.#pairs = 0
+  }
 
   /** Adds a piece as it is; empty ones are none. */
   add(name: PieceName, piece: string | null | undefined): void {
     if (piece === null || piece === undefined || piece === '') return
     const kind = kinds.get(name)
-    if (!kind || this.#entries.length >= shinglesMax) return
+    if (!kind || this.#count >= shinglesMax) return
     const { number, max } = kind
-    const known = (this.#byType[number] ??= [])
-    if (known.length >= max) return
-    const { hi, lo } = pieceHash(number, piece)
-    for (const entry of known) if (entry.lo === lo && entry.hi === hi) return
-    const entry = { type: number, hi, lo, place: this.#entries.length, of: undefined }
-    known.push(entry)
-    this.#entries.push(entry)
+    const known = this.#known[number] ?? 0
+    if (known >= max) return
+    const place = this.#count
+    writePieceHash(this.#hashes, place, number, piece)
+    for (let index = 0; index < known; index++) {
+      if (this.#isSame(place, this.#placeOf(number, index))) return
+    }
+    this.#places[number * placesMax + known] = place
+    this.#known[number] = known + 1
+    this.#types[place] = number
+    this.#count++
   }
 
-  /** Adds the pairs of all pieces gathered so far. */
+  /** Adds the pairs of all pieces gathered so far; once. */
   addPairs(): void {
-    eachPair(this.#byType, allPairs, (type, of, other) => {
-      if (this.#entries.length >= shinglesMax) return
-      const { hi, lo } = pairHash(type.number, of, other)
-      this.#entries.push({ type: type.number, hi, lo, place: this.#entries.length, of })
-      this.#pairs++
-    })
+    eachPair(
+      allPairs,
+      (type) => this.#known[type] ?? 0,
+      (type, ofIndex, otherIndex) => {
+        if (this.#count >= shinglesMax) return
+        const of = this.#placeOf(type.counted, ofIndex)
+        const other = this.#placeOf(type.unique, otherIndex)
+        writePairHash(this.#hashes, this.#count, { type: type.number, of, other })
+        this.#types[this.#count] = type.number
+        this.#counted[this.#count] = of
+        this.#count++
+        this.#pairs++
+      },
+    )
   }
 
   /** All of them, in the order they were added. */
   packed(): PackedShingles {
-    const pairs = this.#pairs
-    const pieces = this.#entries.length - pairs
-    const packed = Buffer.allocUnsafe(pieces * PIECE_BYTES + pairs * PAIR_BYTES)
+    const pieces = this.#count - this.#pairs
+    const packed = Buffer.allocUnsafe(pieces * PIECE_BYTES + this.#pairs * PAIR_BYTES)
     let at = 0
-    for (const { type, hi, lo, of } of this.#entries) {
+    for (let place = 0; place < this.#count; place++) {
+      const type = this.#types[place] ?? 0
       packed[at] = type
-      at = packed.writeInt32BE(hi, at + 1)
-      at = packed.writeInt32BE(lo, at)
-      if (of) at = packed.writeUInt16BE(of.place, at)
+      at = packed.writeInt32BE(this.#hashes[place * 2] ?? 0, at + 1)
+      at = packed.writeInt32BE(this.#hashes[place * 2 + 1] ?? 0, at)
+      if (isPairType[type] === 1) at = packed.writeUInt16BE(this.#counted[place] ?? 0, at)
     }
     return packed
   }
 
   /** The hashes of the pieces of one type, as `hexOf` gives them. */
   hashesOf(name: PieceName): string[] {
-    return (this.#byType[pieceTypes[name].number] ?? []).map(hexOfHalves)
+    const { number } = pieceTypes[name]
+    return Array.from({ length: this.#known[number] ?? 0 }, (_, index) =>
+      hexOfHalves(this.#hashes, this.#placeOf(number, index)),
+    )
+  }
+
+  #placeOf(type: number, index: number): number {
+    return this.#places[type * placesMax + index] ?? 0
+  }
+
+  #isSame(a: number, b: number): boolean {
+    const hashes = this.#hashes
+    return hashes[a * 2 + 1] === hashes[b * 2 + 1] && hashes[a * 2] === hashes[b * 2]
   }
 }
-
-/** Room for all types; to copy it is faster than to make it. */
-const noPieces: readonly (Entry[] | undefined)[] = Array.from({ length: 256 })
-
-/** A shingle in its place. `of` is the counted piece of a pair. */
-type Entry = HashHalves & { type: number; place: number; of: Entry | undefined }
 
 const kinds = new Map(
   Object.values(pieceTypes).map(({ name, number }) => [
@@ -123,24 +158,30 @@ export function pairsOf(
   types: readonly PairType[],
 ): Shingle[] {
   const pairs: Shingle[] = []
-  eachPair(byType, types.map(numbersOf), ({ number, name }, of, other) => {
-    pairs.push({ type: number, name, hash: hexOf(shingleHash(number, `${of} ${other}`)), of })
-  })
+  eachPair(
+    types.map(numbersOf),
+    (type) => byType[type]?.length ?? 0,
+    ({ number, name, counted, unique }, ofIndex, otherIndex) => {
+      const of = byType[counted]?.[ofIndex] ?? ''
+      const other = byType[unique]?.[otherIndex] ?? ''
+      pairs.push({ type: number, name, hash: hexOf(shingleHash(number, `${of} ${other}`)), of })
+    },
+  )
   return pairs
 }
 
-function eachPair<Piece>(
-  byType: readonly (readonly Piece[] | undefined)[],
+/** Goes over the pairs that can be made: by which one of its type each of the two pieces is. */
+function eachPair(
   types: readonly PairNumbers[],
-  make: (type: PairNumbers, of: Piece, other: Piece) => void,
+  countOf: (type: number) => number,
+  make: (type: PairNumbers, ofIndex: number, otherIndex: number) => void,
 ): void {
   let room = pairsMax
   for (const type of types) {
-    const others = byType[type.unique]
-    const counted = byType[type.counted]
-    if (!others || !counted) continue
-    for (const of of counted.slice(0, pairedMax)) {
-      for (const other of others.slice(0, pairedMax)) {
+    const others = Math.min(countOf(type.unique), pairedMax)
+    const counted = others === 0 ? 0 : Math.min(countOf(type.counted), pairedMax)
+    for (let of = 0; of < counted; of++) {
+      for (let other = 0; other < others; other++) {
         if (room-- <= 0) return
         make(type, of, other)
       }

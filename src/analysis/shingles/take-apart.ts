@@ -39,7 +39,7 @@ export function takeApartPacked(findings: Findings): {
 } {
   const { fields, body, links, attachments, signers } = findings
   const view = viewBody(body)
-  const list = new ShingleList()
+  list.clear()
   addAddresses(list, fields, signers)
   addOrigin(list, findings)
   addHeader(list, fields)
@@ -51,6 +51,9 @@ export function takeApartPacked(findings: Findings): {
   addPassages(list, view)
   return { shingles: list.packed(), fingerprints: fingerprintsOf(view, attachments, list) }
 }
+
+/** One for all messages: nothing is awaited between the first piece and the last. */
+const list = new ShingleList()
 
 /** The same with names and in hexadecimal, for people. */
 export function takeApart(findings: Findings): {

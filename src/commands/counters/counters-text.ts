@@ -1,5 +1,6 @@
 import type { Prefix } from '../../counters/increment.ts'
 import type { Answer } from '../../counters/look-up/ask.ts'
+import { differentWords } from '../../counters/look-up/different-words.ts'
 import {
   type Sums,
   type Drawn,
@@ -129,14 +130,14 @@ function weekLines({ series }: KnownPiece, prefix: Prefix, look: Look): string[]
 }
 
 function uniqueLines({ uniques }: KnownPiece): string[] {
-  const lines = uniques.flatMap(({ meaning, counts, dayMax }) =>
-    (Object.keys(counts) as Prefix[]).flatMap((prefix) => {
-      const [least, most] = [dayMax[prefix] ?? 0, counts[prefix]?.twoWeeks ?? 0]
-      const range = least === most ? number(most) : `${number(least)} to ${number(most)}`
-      return most > 0 ? [`  ${meaning} ${range}${prefix === 'reports' ? '' : ` (${prefix})`}`] : []
+  const lines = uniques.flatMap((unique) =>
+    (Object.keys(unique.counts) as Prefix[]).flatMap((prefix) => {
+      const words = differentWords(unique, prefix)
+      const of = prefix === 'reports' ? '' : ` (${prefix})`
+      return words === undefined ? [] : [`  ${unique.meaning} ${words}${of}`]
     }),
   )
-  return lines.length > 0 ? ['', '  In two weeks; days are summed.', ...lines] : []
+  return lines.length > 0 ? ['', '  In two weeks:', ...lines] : []
 }
 
 function allLines(pieces: readonly KnownPiece[]): string[] {

@@ -19,7 +19,7 @@ export type CountersInput = { stdin: NodeJS.ReadableStream }
  * Reads `[KIND] VALUE`, `--type TYPE VALUE` or `--hash HASH`. A file is given by its path, unless
  * it is a SHA-256; the value `-` is read from standard input.
  *
- * @throws UsageError also when the value is none of its kind
+ * @throws UsageError also when the value is none of its kind, or a file that cannot be read
  */
 export async function readCounters(
   args: readonly string[],
@@ -68,7 +68,7 @@ async function hashOf(bytes: NodeJS.ReadableStream, name: string): Promise<strin
   try {
     await pipeline(bytes, hash)
   } catch (error) {
-    throw new Error(`The file ${name} cannot be read: ${reasonOf(error)}`, { cause: error })
+    throw new UsageError([`The file ${name} cannot be read: ${reasonOf(error)}`])
   }
   return hash.digest('hex')
 }

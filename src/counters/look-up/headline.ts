@@ -1,4 +1,5 @@
 import type { Prefix } from '../increment.ts'
+import { differentWords } from './different-words.ts'
 import { isCounted, type Known, type KnownPiece } from './look-up.ts'
 
 const prefixWords: Record<Prefix, string> = {
@@ -41,18 +42,13 @@ function countsSentence({ counts }: KnownPiece, prefix: Prefix): string {
   return `${prefixWords[prefix]}: ${clauses.filter(Boolean).join(', ')}.`
 }
 
-/**
- * Of the piece that is told, or of the first that is counted by reporter. Days are summed, so that
- * who reported on two is in the sum twice: the true number is between the best day and the sum.
- */
+/** Of the piece that is told, or of the first that is counted by reporter. */
 function reportersSentence(pieces: readonly KnownPiece[], told: KnownPiece): string {
   for (const piece of [told, ...pieces.filter((one) => one !== told && isCounted(one))]) {
     const unique = piece.uniques.find(({ type }) => type.endsWith('-reporters'))
-    const most = unique?.counts.reports?.twoWeeks ?? 0
-    const least = unique?.dayMax.reports ?? 0
-    if (most <= 0) continue
-    const range = least === most ? amount(most) : `${amount(least)} to ${amount(most)}`
-    const who = `${range} ${most === 1 ? 'reporter' : 'different reporters'}`
+    const words = unique && differentWords(unique, 'reports')
+    if (words === undefined) continue
+    const who = `${words} ${words === '1' ? 'reporter' : 'different reporters'}`
     if (piece === told) return `By ${who}.`
     return `The ${piece.type?.replaceAll('-', ' ')} ${piece.piece} has ${who}.`
   }

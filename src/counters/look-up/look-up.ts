@@ -1,12 +1,18 @@
 import type { AskedPiece } from '../../analysis/questions/asked-pieces.ts'
 import { pairTypes, type PairType } from '../../analysis/shingles/pair-types.ts'
 import { pieceTypes } from '../../analysis/shingles/piece-types.ts'
+import type { Db } from '../../db/pool.ts'
+import type { Clock } from '../../world.ts'
 import { halvesOf, type Prefix, prefixes } from '../increment.ts'
 import { pairKey } from '../pair-key.ts'
-import type { CounterReader } from '../reader.ts'
+import { type CounterReader, createCounterReader } from '../reader.ts'
 import { GATE_TIMES_MIN } from '../run-roll-ups.ts'
 import { type Counts, type Point, windowNames, type WindowsByPrefix } from '../windows.ts'
+import { countDifferent, type Different } from './count-different.ts'
 import type { Question, ReadQuestion } from './question.ts'
+
+/** All of a question is asked anew; between its windows and its series nothing changes. */
+const memory = { keysMax: 4_000, freshMs: 10_000 }
 
 /** The name of a window. */
 export type WindowName = (typeof windowNames)[number]
@@ -24,8 +30,8 @@ export type KnownUnique = {
   meaning: string
   /** Exact in a bucket; a window of several buckets has their sum. */
   counts: ByWindow<number>
-  /** The most on one day of two weeks: so many are different for sure. */
-  dayMax: Partial<Record<Prefix, number>>
+  /** Of two weeks, each once; absent where they are too many to be looked at. */
+  different: Different
 }
 
 /** All that is known of one piece; it can be sent as JSON. */
@@ -57,28 +63,31 @@ export type Known = {
 
 /** Reads all that is counted of a question; series of the piece that is told, or of all. */
 export async function lookUp(
-  reader: CounterReader,
+  { pool, clock }: { pool: Db; clock: Clock },
   { question, pieces }: Exclude<ReadQuestion, { fault: string }>,
   series: 'told' | 'all',
 ): Promise<Known> {
-  const asked = pieces.map((piece) => ({ piece, pairs: pairsOf(piece) }))
-  const keys = asked.flatMap(({ piece, pairs }) => {
+  const reader = createCounterReader({ pool, clock }, memory)
+  const asked = pieces.map((piece) => {
     const own = keyOf(piece.hash)
-    return [own, ...pairs.map(({ number }) => keyOfPair(number, own))]
+    const pairs = pairsOf(piece).map((pair) => ({ pair, key: keyOfPair(pair.number, own) }))
+    return { piece, own, pairs }
   })
-  const windows = await reader.readWindows(keys)
-  let next = 0
-  const known: KnownPiece[] = []
-  for (const { piece, pairs } of asked) {
-    const counts = byWindow(windows[next++], sumsOf)
-    const uniques: KnownUnique[] = []
-    for (const { number, name, meaning } of pairs) {
-      const counts = byWindow(windows[next++], ({ unique }) => unique)
-      const dayMax = await readDayMax(reader, keyOfPair(number, keyOf(piece.hash)), counts)
-      uniques.push({ type: name, meaning, counts, dayMax })
-    }
-    known.push(describe(piece, counts, uniques))
-  }
+  const keys = asked.flatMap(({ own, pairs }) => [own, ...pairs.map(({ key }) => key)])
+  const found = await reader.readWindows(keys)
+  const windows = new Map(keys.map((key, place) => [key, found[place] ?? {}]))
+  const pairKeys = asked.flatMap(({ pairs }) => pairs.map(({ key }) => key))
+  const seen = pairKeys.filter((key) => Object.keys(windows.get(key) ?? {}).length > 0)
+  const different = await countDifferent(pool, seen, clock())
+  const known = asked.map(({ piece, own, pairs }) => {
+    const uniques = pairs.map(({ pair, key }): KnownUnique => ({
+      type: pair.name,
+      meaning: pair.meaning,
+      counts: byWindow(windows.get(key), ({ unique }) => unique),
+      different: different.get(key) ?? {},
+    }))
+    return describe(piece, byWindow(windows.get(own), sumsOf), uniques)
+  })
   const told = known.findIndex(isCounted)
   for (const [place, one] of known.entries()) {
     if (place === told || (series === 'all' && isCounted(one))) {
@@ -151,17 +160,6 @@ function describe(
   const countedFrom = admission === 'gated' ? GATE_TIMES_MIN : 1
   const { name: type, piece: text, hash } = piece
   return { type, meaning, piece: text, hash, countedFrom, counts, uniques }
-}
-
-/** From the memory of the reader: the windows have just been read. */
-async function readDayMax(reader: CounterReader, key: bigint, counts: ByWindow<number>) {
-  const result: KnownUnique['dayMax'] = {}
-  for (const prefix of prefixes) {
-    if (!counts[prefix]) continue
-    const { days } = await reader.readSeries(key, prefix)
-    result[prefix] = Math.max(0, ...days.map(({ unique }) => unique))
-  }
-  return result
 }
 
 async function readSeries(reader: CounterReader, { hash, counts }: KnownPiece) {

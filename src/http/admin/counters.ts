@@ -1,6 +1,7 @@
 import { Router, type Request, type Response } from 'express'
 import type { Prefix } from '../../counters/increment.ts'
 import type { Answer } from '../../counters/look-up/ask.ts'
+import { differentWords } from '../../counters/look-up/different-words.ts'
 import type { Known, KnownPiece, KnownUnique } from '../../counters/look-up/look-up.ts'
 import type { Question } from '../../counters/look-up/question.ts'
 import { storableText } from '../../mail/storable-text.ts'
@@ -133,7 +134,7 @@ function linksOf({ type, piece, hash, uniques }: KnownPiece) {
   const query = type === null || piece === null ? { hash } : { type, value: piece }
   return {
     href: `/admin/counters?${new URLSearchParams(query).toString()}`,
-    reporters: byReporter && rangeOf(byReporter, 'reports'),
+    reporters: byReporter && differentWords(byReporter, 'reports'),
   }
 }
 
@@ -142,15 +143,6 @@ function rowsOf(unique: KnownUnique) {
     meaning: unique.meaning,
     prefix,
     today: unique.counts[prefix]?.today,
-    dayMax: unique.dayMax[prefix],
-    twoWeeks: rangeOf(unique, prefix),
+    twoWeeks: differentWords(unique, prefix),
   }))
-}
-
-/** Between the best day and the sum of the days; exact when they are the same. */
-function rangeOf({ counts, dayMax }: KnownUnique, prefix: Prefix): string {
-  const [least, most] = [dayMax[prefix] ?? 0, counts[prefix]?.twoWeeks ?? 0]
-  if (most <= 0) return '–'
-  const shown = (value: number) => value.toLocaleString('en-GB')
-  return least === most ? shown(most) : `${shown(least)}–${shown(most)}`
 }

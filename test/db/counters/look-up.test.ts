@@ -65,18 +65,40 @@ test('a disguised link finds what was counted of the plain one, by window and pr
   expect(link?.counts.checks?.twoWeeks.spam).toBe(1)
 })
 
-test('uniques come with the kinds of pairs of a piece, and the most of one day', async () => {
+test('uniques come with the kinds of pairs of a piece, and of two weeks each once', async () => {
   const { pieces } = await known({ kind: 'address', value: 'offers@shop.example' })
   const author = pieces.find(({ type }) => type === 'author-address')
   const reporters = author?.uniques.find(({ type }) => type === 'author-reporters')
   expect(reporters).toMatchObject({
     meaning: 'How many reporters an author has.',
     counts: { reports: { today: 2, twoWeeks: 4 } },
-    dayMax: { reports: 2 },
+    different: { reports: 3 },
   })
   expect(author?.uniques.map(({ type }) => type)).toEqual([
     ...['author-recipients', 'author-ips', 'author-reporters'],
   ])
+})
+
+test('who was seen on many days is one, also of more than a row holds', async () => {
+  const written = { from: 'Many <many@elsewhere.example>', text: 'Another text.' }
+  const of = (number: number, days: number): CountedWritten => ({
+    written,
+    prefix: 'reports',
+    amounts: { complaint: 1 },
+    at: ago(days * 24),
+    reporterId: `0190a5b4-0000-7000-8000-000000001${String(number).padStart(3, '0')}`,
+  })
+  const first = Array.from({ length: 90 }, (_, index) => of(index, 1))
+  const second = Array.from({ length: 70 }, (_, index) => of(index + 50, 2))
+  const few = [of(0, 3), of(200, 3)]
+  const takenBack = [of(300, 3), { ...of(300, 3), amounts: { complaint: -1 } }]
+  await countWritten(database.pool, [...first, ...second, ...few, ...takenBack], now)
+  await rollUpAll(database.pool, now)
+  const { pieces, summary } = await known({ value: 'many@elsewhere.example' })
+  const reporters = pieces[0]?.uniques.find(({ type }) => type === 'author-reporters')
+  expect(reporters?.counts.reports?.twoWeeks).toBe(162)
+  expect(reporters?.different.reports).toBe(121)
+  expect(summary).toContain('By 121 different reporters.')
 })
 
 test('series come with the piece that is told, or with all that are counted', async () => {
@@ -102,11 +124,11 @@ test('series come with the piece that is told, or with all that are counted', as
 test('the headline says how often, by how many, since when', async () => {
   expect((await known({ value: 'offers@shop.example' })).summary).toBe(
     'In the reports of two weeks: complained of 3 times, called spam 3 times and called ' +
-      'legitimate once. In the mail checked in two weeks: called spam once. By 2 to 4 different ' +
+      'legitimate once. In the mail checked in two weeks: called spam once. By 3 different ' +
       'reporters. First counted on 18 Nov, last on 20 Nov, 12:30 UTC.',
   )
   expect((await known({ value: 'https://pay.shop.example/a?id=1' })).summary).toContain(
-    'The link organization shop.example has 2 to 4 different reporters.',
+    'The link organization shop.example has 3 different reporters.',
   )
 })
 

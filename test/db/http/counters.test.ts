@@ -7,7 +7,7 @@ import { SHARDS } from '../../../src/counters/increment.ts'
 import { uuidFloor } from '../../../src/world.ts'
 import { countWritten } from '../../support/counted-messages.ts'
 import { type Browser, signedInBrowser } from './browser.ts'
-import { startWebSite, type Person, type WebSite } from './web-site.ts'
+import { sampleMessage, startWebSite, type Person, type WebSite } from './web-site.ts'
 
 let site: WebSite
 let ann: Person
@@ -153,6 +153,13 @@ test('without a question the page says what can be asked', async () => {
   expect(status).toBe(200)
   expect(html).toContain('What you can ask about')
   expect(html).toContain('<a href="/admin/counters" aria-current="true">Counters</a>')
+})
+
+test('the page of a report leads to what is known of its pieces', async () => {
+  const id = await site.report(ann, sampleMessage('<&"'))
+  const html = await (await desk.get(`/admin/reports/${id}`)).text()
+  expect(html).toContain('href="/admin/counters?kind=address&amp;value=offers%40shop.example"')
+  expect(html).toMatch(/href="\/admin\/counters\?kind=subject&amp;value=Cheap\+watches\+%3C%26%22"/)
 })
 
 test('the metrics tell the counting: totals, gates, what waits, bytes on disk', async () => {

@@ -1,9 +1,14 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { analyzeForCounting } from '../../../../src/analysis/analyze.ts'
+import { hexOf, shingleHash } from '../../../../src/analysis/shingles/hash.ts'
 import {
   packShingles,
   readShingles,
   unpackShingles,
 } from '../../../../src/analysis/shingles/packed-shingles.ts'
+
+import { analysisOf, messageOf } from '../../../support/shingles.ts'
+import type { Written } from '../../../support/shingles.ts'
 
 const author = { type: 1, name: 'author-address', hash: 'fedcba9876543210' }
 const link = { type: 74, name: 'link-organization', hash: '00000000000000ff' }
@@ -39,4 +44,44 @@ test('halves are unsigned', () => {
 test('bytes that break off give what is whole', () => {
   const packed = packShingles([author, link])
   expect(unpackShingles(packed.subarray(0, 12))).toEqual([author])
+})
+
+describe('what the counters take of a message', () => {
+  const long = Array.from({ length: 400 }, (_, at) => `Sentence ${at} of a very long letter.`)
+  const links = Array.from(
+    { length: 60 },
+    (_, at) => `<a href="https://s${at}.example/${at}">x</a>`,
+  )
+  const messages: Record<string, Written> = {
+    'without a body': {},
+    'in plain text': { text: 'Call +49 30 901820 or write to help@shop.example.\n\nBye.' },
+    'in other alphabets': {
+      text: 'Привет, здесь новости. 价格优惠，请联系我们。 Ünïcödé 𝔟𝔲𝔶',
+      subject: '中文',
+    },
+    'in HTML': { html: '<title>Offer</title><p>Buy <b>now</b> &amp; save<style>p{}</style>' },
+    'with more than is kept': { html: `${links.join('')}<p>${long.join('</p><p>')}` },
+    'with a piece longer than others': { text: 'word '.repeat(3900), subject: 'x'.repeat(3000) },
+  }
+
+  test.for(Object.entries(messages))('%s is what people are shown', async ([, written]) => {
+    const options = { trustedRelays: [], ignoreStamps: true }
+    const counted = await analyzeForCounting(messageOf(written), options)
+    const { shingles, fingerprints, ...analysis } = await analysisOf(written)
+    expect(counted.shingles).toEqual(packShingles(shingles))
+    expect(counted.fingerprints).toEqual(fingerprints)
+    expect(counted.analysis).toEqual(analysis)
+    expect(shingles.length).toBeGreaterThan(20)
+  })
+
+  test('has the hashes that its pieces have for ever', async () => {
+    const { shingles } = await analysisOf({ subject: 'Grusse aus Köln', text: 'Big 中文 today' })
+    const found = new Map(shingles.map((one) => [one.name, one]))
+    expect(found.get('subject')?.hash).toBe(hexOf(shingleHash(50, 'grusse aus koln')))
+    expect(found.get('text')?.hash).toBe(hexOf(shingleHash(110, 'big 中 文 today')))
+    const of = found.get('text')?.hash ?? ''
+    const author = found.get('author-address')?.hash ?? ''
+    const pair = found.get('text-authors')
+    expect(pair).toMatchObject({ of, hash: hexOf(shingleHash(pair?.type ?? 0, `${of} ${author}`)) })
+  })
 })
