@@ -170,7 +170,7 @@ async function mergeStretch(
     if (credit === undefined) continue
     if (row) readHistory(row.content, history)
     else clearHistory(history)
-    if (credit > 0) creditLast(history, deltas, range[1] - 1, { credit, now })
+    if (credit > 0) creditLast(history, deltas, range, { credit, now })
     for (const spill of mergeDeltas(history, deltas, range, now)) {
       chunks.push(...(await weighSpilled(tx, key, history, spill, now)))
     }
@@ -189,5 +189,7 @@ function creditOf(
 ): number | undefined {
   const times = timesAtGate(deltas, range)
   if (times === undefined) return 0
+  // What is taken back was held back itself.
+  if (times === 0) return undefined
   return gate.admit(key.readUInt32BE(0), key.readUInt32BE(4), times)
 }
