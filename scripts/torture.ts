@@ -49,8 +49,7 @@ async function reports(): Promise<string[]> {
   console.log(`${done.requests} requests; ${accepted} reports were accepted`)
   console.log(`${retracted} were taken back, ${neverCounted} of them before they were counted`)
   console.log(`${analyzedTwice} were analyzed again; ${campaigns} campaigns were founded`)
-  const { slots, days, looseKeys } = done.compared
+  const { slots, days } = done.compared
   console.log(`compared to the digit: ${slots} buckets of ten minutes, ${days} of days`)
-  console.log(`compared within what the gate may hold back: ${looseKeys} keys`)
   return done.faults
 }

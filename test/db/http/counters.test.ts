@@ -62,10 +62,10 @@ test('the API tells what is known, as JSON that nobody keeps', async () => {
   expect(known.summary).toContain('complained of twice, called spam twice')
 })
 
-test('what is held back at the gate is not counted, and says from when on it is', async () => {
+test('what the gate holds back of checked mail says so; reports of it count at once', async () => {
   const { pieces } = (await (await api('?value=offers@shop.example')).json()) as Known
   const local = pieces.find(({ type }) => type === 'author-local-part')
-  expect(local).toMatchObject({ countedFrom: 3, counts: {} })
+  expect(local).toMatchObject({ countedFrom: 3, counts: { reports: { today: { spam: 2 } } } })
 })
 
 test('the API is for administrators', async () => {
@@ -117,7 +117,7 @@ test('the page shows the headline, the windows, the pictures and the pieces', as
   expect(html).toContain('href="/admin/reports?author=offers%40shop.example"')
   expect(html).toContain('href="/admin/counters?type=author-domain&amp;value=shop.example"')
   expect(html).toMatch(/Of \d+ pieces nothing is counted/)
-  expect(html).toContain('(counted from the third time on)')
+  expect(html).toContain('(of checked traffic, from the third time on)')
 })
 
 test('a piece of the table has a page of its own', async () => {

@@ -2,7 +2,7 @@ import { campaignKeys, isSameCampaign } from '../../../src/analysis/fingerprints
 import type { Fingerprints } from '../../../src/analysis/fingerprints/fingerprints-of.ts'
 import { slotOf } from '../../../src/counters/period.ts'
 import type { Pool } from '../../../src/db/pool.ts'
-import { compareCounters } from './compare-counters.ts'
+import { compareCounters, type Comparison } from './compare-counters.ts'
 import { type KeptCampaign, type KeptFacts, readFacts } from './kept-facts.ts'
 import { countPlainly } from './plain-counting.ts'
 import type { Ledger } from './reporters.ts'
@@ -15,7 +15,7 @@ export type Examined = {
   neverCounted: number
   analyzedTwice: number
   campaigns: number
-  compared: Record<string, number>
+  compared: Comparison['compared']
   faults: string[]
 }
 

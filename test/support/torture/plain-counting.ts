@@ -3,14 +3,9 @@ import { campaignKeys, isSameCampaign } from '../../../src/analysis/fingerprints
 import type { Fingerprints } from '../../../src/analysis/fingerprints/fingerprints-of.ts'
 import { hexOf, shingleHash } from '../../../src/analysis/shingles/hash.ts'
 import { pairTypes } from '../../../src/analysis/shingles/pair-types.ts'
-import {
-  gatedTypes,
-  type PieceName,
-  pieceTypes,
-} from '../../../src/analysis/shingles/piece-types.ts'
+import { type PieceName, pieceTypes } from '../../../src/analysis/shingles/piece-types.ts'
 import { pairsOf, type Shingle } from '../../../src/analysis/shingles/shingle-list.ts'
 import { halvesOf, type Increment } from '../../../src/counters/increment.ts'
-import { slotOf } from '../../../src/counters/period.ts'
 import { pairKey } from '../../../src/counters/pair-key.ts'
 import type { KeptCampaign, KeptFacts, KeptReport } from './kept-facts.ts'
 import type { Ledger, Told } from './reporters.ts'
@@ -19,10 +14,6 @@ import { asnOf } from './written-mail.ts'
 /** What the accepted reports come to, computed from the bytes that their reporters sent. */
 export type PlainCounting = {
   increments: Increment[]
-  /** How often gated keys were seen, as what and when, also for reports that were taken back. */
-  sightings: Map<bigint, Map<string, number>>
-  /** Gated keys of such reports, and of those that were analyzed twice. */
-  unsettled: Set<bigint>
   /** Of each report that was analyzed, what stands for its message. */
   fingerprints: Map<string, Fingerprints>
 }
@@ -32,12 +23,7 @@ export type PlainCounting = {
  * whether it had been analyzed when it was taken back, and the names of campaigns.
  */
 export async function countPlainly(ledger: Ledger, facts: KeptFacts): Promise<PlainCounting> {
-  const counting: PlainCounting = {
-    increments: [],
-    sightings: new Map(),
-    unsettled: new Set(),
-    fingerprints: new Map(),
-  }
+  const counting: PlainCounting = { increments: [], fingerprints: new Map() }
   for (const told of ledger.told.values()) {
     const report = facts.reports.get(told.id)
     const analyzed = facts.analyzed.get(told.id)
@@ -53,7 +39,7 @@ async function countOne(
   { told, report, analyzed }: One,
   ledger: Ledger,
   facts: KeptFacts,
-  { increments, sightings, unsettled, fingerprints }: PlainCounting,
+  { increments, fingerprints }: PlainCounting,
 ): Promise<void> {
   const analysis = await analyzeLast(told, analyzed, ledger)
   fingerprints.set(told.id, analysis.fingerprints)
@@ -70,13 +56,6 @@ async function countOne(
   const seenAs = { ...amountsOf(told, analysis.kind), at: report.receivedAt }
   const amounts = retractedAt ? { redeemed: 1, at: retractedAt } : seenAs
   for (const shingle of shingles) increments.push(incrementOf(shingle, amounts))
-  const seen = analyzed.length > 1 ? [...shingles, ...(await analyze(told, [])).shingles] : shingles
-  const description = `${Object.keys(seenAs).join()} ${slotOf(report.receivedAt)}`
-  for (const key of gatedKeys(seen)) {
-    const counts = sightings.getOrInsertComputed(key, () => new Map<string, number>())
-    counts.set(description, (counts.get(description) ?? 0) + 1)
-    if (retractedAt || analyzed.length > 1) unsettled.add(key)
-  }
 }
 
 /**
@@ -143,10 +122,6 @@ function incrementOf({ type, hash, of }: Shingle, amounts: Amounts): Increment {
   const shingle = (BigInt(hi) << 32n) | BigInt(lo)
   // A redemption says nothing of who was seen with whom.
   return amounts.redeemed ? { ...base, shingle } : { ...base, shingle, unique: own }
-}
-
-function gatedKeys(shingles: readonly Shingle[]): bigint[] {
-  return shingles.flatMap(({ type, hash }) => (gatedTypes.has(type) ? [BigInt(`0x${hash}`)] : []))
 }
 
 /** The oldest campaign that such a message is of. */
