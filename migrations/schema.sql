@@ -160,8 +160,7 @@ create table counter_shards (
 create table counters (
   shingle bigint not null,
   generation integer not null,
-  content bytea storage external not null,
-  constraint counters_pkey PRIMARY KEY (shingle, generation)
+  content bytea storage external not null
 ) partition by RANGE (generation);
 
 -- feedback_messages: distributed by report_id

@@ -9,6 +9,7 @@ import { inTransaction } from '../../src/db/pool.ts'
 import { systemClock } from '../../src/world.ts'
 import { benchCurve } from './counter-curve.ts'
 import { benchReading } from './counter-reading.ts'
+import { benchReportCost } from './counter-report-cost.ts'
 import { benchStorage } from './counter-storage.ts'
 import {
   backlogBytes,
@@ -57,6 +58,7 @@ export async function benchCounters(): Promise<void> {
   try {
     if (only.includes('check')) await benchChecks(stage, seconds, keys, redis)
     if (only.includes('reports')) await benchReports(stage, seconds, keys)
+    if (only.includes('cost')) await benchReportCost(stage, Math.min(seconds, 60))
     if (only.includes('storage')) await benchStorage(stage)
     if (only.includes('reading')) await benchReading(stage, Math.min(seconds, 30))
     if (only.includes('curve')) await benchCurve(stage, Number(values.buckets))

@@ -4,7 +4,7 @@ import { HAS_UNIQUE, prefixOf, readEntry, readHalf } from './packed/delta-packin
 import type { History, MemberSet } from './packed/history.ts'
 import { EXPIRED, isGone, type Member, readMembers, weigh } from './packed/members.ts'
 import { countedSlot, dayOf, oldestDayKept, oldestSlotKept, SLOTS_PER_DAY } from './period.ts'
-import { addCount } from './packed/series.ts'
+import { addAt, addCount, placeOf } from './packed/series.ts'
 import type { SortedDeltas } from './sorted-deltas.ts'
 
 /** Members a set may have in the row of its key; with more it is spilled. */
@@ -17,6 +17,7 @@ export type Weight = { hi: number; lo: number; slot: number; weight: Count }
 export type Spill = { set: MemberSet; weights: Weight[] }
 
 const amounts: Count[] = [0, 0, 0, 0]
+const cursor: Cursor = { bytes: Buffer.alloc(0), at: 0 }
 
 /**
  * Adds the deltas from one place in the order to another, which are all of one key, to its
@@ -28,8 +29,8 @@ export function mergeDeltas(
   [from, to]: readonly [number, number],
   now: number,
 ): Spill[] {
-  const spills = new Map<MemberSet, Spill>()
-  const cursor: Cursor = { bytes: deltas.bytes, at: 0 }
+  let spills: Map<MemberSet, Spill> | undefined
+  cursor.bytes = deltas.bytes
   for (let place = from; place < to; place++) {
     const index = deltas.order[place] ?? 0
     const slot = countedSlot(deltas.slot[index] ?? 0, now)
@@ -40,10 +41,13 @@ export function mergeDeltas(
     const prefix = prefixOf(head)
     const isSlotKept = slot >= oldestSlotKept(now)
     let weight: Count = 0
-    for (const [kind, amount] of amounts.entries()) {
+    const dayPlace = placeOf(history.days, day, prefix)
+    const slotPlace = isSlotKept ? placeOf(history.slots, slot, prefix) : 0
+    for (let kind = 0; kind < amounts.length; kind++) {
+      const amount = amounts[kind] ?? 0
       if (amount === 0) continue
-      addCount(history.days, { period: day, prefix }, kind, amount)
-      if (isSlotKept) addCount(history.slots, { period: slot, prefix }, kind, amount)
+      addAt(history.days, dayPlace, kind, amount)
+      if (isSlotKept) addAt(history.slots, slotPlace, kind, amount)
       if (kind !== REDEEMED) weight = add(weight, amount)
     }
     if (!(head & HAS_UNIQUE) || weight === 0) continue
@@ -51,17 +55,18 @@ export function mergeDeltas(
     const slotOfDay = isSlotKept ? slot - day * SLOTS_PER_DAY : EXPIRED
     const one = { hi: readHalf(cursor), lo: readHalf(cursor), slot: slotOfDay, weight }
     if (set.chunks > 0 || set.members.length > MEMBERS_INLINE_MAX) {
+      spills ??= new Map()
       const spill = spills.get(set) ?? { set, weights: [] }
       spills.set(set, spill)
       spill.weights.push(one)
     } else weighInline(history, open(set, now), one)
   }
   for (const set of history.sets) {
-    if (set.members.length > MEMBERS_INLINE_MAX && !spills.has(set)) {
-      spills.set(set, { set, weights: [] })
-    }
+    if (set.members.length <= MEMBERS_INLINE_MAX || spills?.has(set)) continue
+    spills ??= new Map()
+    spills.set(set, { set, weights: [] })
   }
-  return spills.size === 0 ? none : [...spills.values()]
+  return spills ? [...spills.values()] : none
 }
 
 const none: Spill[] = []
@@ -72,13 +77,15 @@ export function timesAtGate(
   [from, to]: readonly [number, number],
 ): number | undefined {
   let times = 0
-  const cursor: Cursor = { bytes: deltas.bytes, at: 0 }
+  cursor.bytes = deltas.bytes
   for (let place = from; place < to; place++) {
     const index = deltas.order[place] ?? 0
     if (deltas.gated[index] === 0) return undefined
     cursor.at = deltas.at[index] ?? 0
     readEntry(cursor, amounts)
-    times += Math.max(0, ...amounts.map(Number))
+    let most = 0
+    for (const amount of amounts) most = Math.max(most, Number(amount))
+    times += most
   }
   return times
 }

@@ -17,8 +17,8 @@ const PAUSE_MS = 500
 const GENERATIONS_AHEAD = 6
 /** Keys that may be held back have a counter from the third time on. */
 const GATE_TIMES_MIN = 3
-/** SQLSTATE of a row for which there is no partition. */
-const NO_PARTITION = '23514'
+/** SQLSTATEs where a partition lacks: of a row without one, and of the table itself. */
+const NO_PARTITION = new Set(['23514', '42P01'])
 
 /**
  * Rolls up whatever waits, the shard that waits longest first, until closed. Any number of them
@@ -30,9 +30,9 @@ export function runRollUps({ pool, clock, log }: Needs): RollUps {
   const gates = createGates(GATE_TIMES_MIN)
   let isClosed = false
   let wake: () => void = () => undefined
-  const pause = () =>
+  const pause = (ms: number) =>
     new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, PAUSE_MS)
+      const timer = setTimeout(resolve, ms)
       wake = () => {
         clearTimeout(timer)
         resolve()
@@ -49,12 +49,15 @@ export function runRollUps({ pool, clock, log }: Needs): RollUps {
   }
   const run = async () => {
     while (!isClosed) {
+      const started = performance.now()
       const entries = await round().catch(async (error: unknown) => {
         log.warn({ reason: reasonOf(error) }, 'A roll-up failed and will be repeated.')
-        if (sqlState(error) === NO_PARTITION) await makePartitions({ pool, clock, log })
+        if (NO_PARTITION.has(sqlState(error) ?? '')) await makePartitions({ pool, clock, log })
         return 0
       })
-      if (entries === 0 && !isClosed) await pause()
+      const left =
+        entries === 0 ? PAUSE_MS : Number(process.env['RU'] ?? 0) - (performance.now() - started)
+      if (left > 0 && !isClosed) await pause(left)
     }
   }
   const running = run()

@@ -25,7 +25,9 @@ export async function ensureCounterPartitions(pool: Pool, now: Date, ahead: numb
       const name = `${table}_${generation}`
       if (present.has(name)) continue
       const bounds = `from (${generation * scale}) to (${(generation + 1) * scale})`
-      await createPartition(pool, table, name, `${bounds} ${storage}`)
+      // Where a row is found by its shingle alone, that is the key within each generation.
+      const key = table === 'counters' ? `(constraint ${name}_pkey primary key (shingle))` : ''
+      await createPartition(pool, table, name, `${bounds} ${storage}`, key)
     }
   }
 }
@@ -53,6 +55,11 @@ export async function dropCounterPartitions(pool: Pool, now: Date): Promise<stri
 }
 
 const LOCK_NOT_AVAILABLE = '55P03'
+
+/** The partition of the counters that holds a generation. */
+export function countersOf(generation: number): string {
+  return `counters_${generation}`
+}
 
 /** The partitioned tables, and how many of their units make a generation. */
 export const generationTables = [

@@ -3,16 +3,21 @@ import type { Db } from './pool.ts'
 
 /**
  * Makes a partition of a table where it lacks. `bounds` and what may follow them stand behind
- * `for values`: text of ours. Several processes may do so at once; none may be in a transaction.
+ * `for values`, constraints of the partition alone before it: text of ours. Several processes may
+ * do so at once; none may be in a transaction.
  */
 export async function createPartition(
   db: Db,
   table: string,
   name: string,
   bounds: string,
+  constraints = '',
 ): Promise<void> {
   try {
-    await db.query(`create table if not exists ${name} partition of ${table} for values ${bounds}`)
+    await db.query(
+      `create table if not exists ${name} partition of ${table} ${constraints}
+       for values ${bounds}`,
+    )
   } catch (error) {
     // "if not exists" looks before it waits: another process made it in the same moment.
     if (!madeMeanwhile.has(sqlState(error) ?? '')) throw error
