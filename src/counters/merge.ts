@@ -59,7 +59,7 @@ export function mergeDeltas(
       const spill = spills.get(set) ?? { set, weights: [] }
       spills.set(set, spill)
       spill.weights.push(one)
-    } else weighInline(history, open(set, now), one)
+    } else addWeight(history, set, open(set, now).members, one)
   }
   for (const set of history.sets) {
     if (set.members.length <= MEMBERS_INLINE_MAX || spills?.has(set)) continue
@@ -128,17 +128,21 @@ export function oldestSlotOf({ day }: MemberSet, now: number): number {
   return oldestSlotKept(now) - day * SLOTS_PER_DAY
 }
 
-function weighInline(history: History, set: MemberSet, one: Weight): void {
-  const { members } = set
-  const index = members.findIndex(({ hi, lo }) => lo === one.lo && hi === one.hi)
-  const member: Member = members[index] ?? { hi: one.hi, lo: one.lo, slots: [], sums: [] }
-  if (index < 0) members.push(member)
+/** Adds a weight to whom it belongs among members of a set: who comes, and who is gone. */
+export function addWeight(history: History, set: MemberSet, members: Member[], one: Weight): void {
+  let index = 0
+  for (; index < members.length; index++) {
+    const known = members[index]
+    if (known?.lo === one.lo && known.hi === one.hi) break
+  }
+  const member = members[index] ?? { hi: one.hi, lo: one.lo, slots: [], sums: [] }
+  members[index] = member
   weighMember(history, set, member, one)
-  if (isGone(member)) members.splice(members.indexOf(member), 1)
+  if (isGone(member)) members.splice(index, 1)
 }
 
 /** Adds a weight to a member, and what follows from it to the uniques of slot and day. */
-export function weighMember(
+function weighMember(
   history: History,
   { day, prefix }: MemberSet,
   member: Member,

@@ -1,8 +1,8 @@
 import type { MemberChunk, MemberSetId } from '../db/counter-members.ts'
 import type { Cursor } from './packed/cursor.ts'
 import type { History } from './packed/history.ts'
-import { isGone, type Member, readMembers, writeMembers } from './packed/members.ts'
-import { oldestSlotOf, type Spill, weighMember } from './merge.ts'
+import { type Member, readMembers, writeMembers } from './packed/members.ts'
+import { addWeight, oldestSlotOf, type Spill } from './merge.ts'
 
 /** Members of a chunk, on average; one more member costs rewriting so many. */
 const CHUNK_MEMBERS = 64
@@ -37,40 +37,25 @@ export function weighSpilled(
   { found, now }: { found: readonly Buffer[]; now: number },
 ): MemberChunk[] {
   const { set, weights } = spill
-  const id: MemberSetId = { key, day: set.day, prefix: set.prefix }
   const { before, after } = sizesOf(spill)
-  const touched = chunksToRead(spill)
-  const stored = found.flatMap((content) => readMembers(content, oldestSlotOf(set, now)))
-  const members = new Map([...stored, ...set.members].map((one) => [keyOf(one), one]))
-  const sizeBefore = stored.length
-  for (const one of weights) {
-    const member = members.get(keyOf(one)) ?? { hi: one.hi, lo: one.lo, slots: [], sums: [] }
-    members.set(keyOf(one), member)
-    weighMember(history, set, member, one)
-    if (isGone(member)) members.delete(keyOf(one))
+  const chunks = new Map<number, Member[]>(chunksToRead(spill).map((chunk) => [chunk, []]))
+  for (let chunk = before; chunk < after; chunk++) chunks.set(chunk, [])
+  const membersOf = (lo: number): Member[] => chunks.get(chunkOf(lo, after)) ?? []
+  let membersBefore = 0
+  for (const content of found) {
+    const stored = readMembers(content, oldestSlotOf(set, now))
+    membersBefore += stored.length
+    for (const member of stored) membersOf(member.lo).push(member)
   }
-  set.membersTotal += members.size - sizeBefore
+  for (const member of set.members) membersOf(member.lo).push(member)
+  for (const one of weights) addWeight(history, set, membersOf(one.lo), one)
+  const id: MemberSetId = { key, day: set.day, prefix: set.prefix }
+  const packed = [...chunks].toSorted(([a], [b]) => a - b)
+  for (const [, members] of packed) set.membersTotal += members.length
+  set.membersTotal -= membersBefore
   set.members = []
   set.chunks = after
-  return packChunks(id, members.values(), { touched, before, after })
-}
-
-/** Hashes of different members differ somewhere in 64 bits; a number holds 53, so text. */
-function keyOf({ hi, lo }: { hi: number; lo: number }): string {
-  return `${hi}:${lo}`
-}
-
-function packChunks(
-  id: MemberSetId,
-  members: Iterable<Member>,
-  { touched, before, after }: { touched: readonly number[]; before: number; after: number },
-): MemberChunk[] {
-  const chunks = new Map<number, Member[]>(touched.map((chunk) => [chunk, []]))
-  for (let chunk = before; chunk < after; chunk++) chunks.set(chunk, [])
-  for (const member of members) chunks.get(chunkOf(member.lo, after))?.push(member)
-  return [...chunks]
-    .toSorted(([a], [b]) => a - b)
-    .map(([chunk, some]) => ({ ...id, chunk, content: packMembers(some) }))
+  return packed.map(([chunk, members]) => ({ ...id, chunk, content: packMembers(members) }))
 }
 
 const scratch: Cursor = { bytes: Buffer.allocUnsafe(4_096), at: 0 }

@@ -5,6 +5,8 @@ import { inTransaction, type Db, type Pool } from './pool.ts'
 /** Days of one generation of counters; a generation is dropped when the next has ended. */
 export const GENERATION_DAYS = 14
 const DAY_MS = 86_400_000
+/** Apart from the other advisory locks of the program. */
+const LOCK = 20_814
 /** Longer, and those who wait behind us would feel it. */
 const LOCK_MS_MAX = 200
 
@@ -27,7 +29,11 @@ export async function ensureCounterPartitions(pool: Pool, now: Date, ahead: numb
       const bounds = `from (${generation * scale}) to (${(generation + 1) * scale})`
       // Where a row is found by its shingle alone, that is the key within each generation.
       const key = table === 'counters' ? `(constraint ${name}_pkey primary key (shingle))` : ''
-      await createPartition(pool, table, name, `${bounds} ${storage}`, key)
+      await inTransaction(pool, async (tx) => {
+        // With a key of its own, making one twice at once would be a deadlock.
+        await tx.query('select pg_advisory_xact_lock($1)', [LOCK])
+        await createPartition(tx, table, name, `${bounds} ${storage}`, key)
+      })
     }
   }
 }

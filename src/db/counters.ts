@@ -18,12 +18,14 @@ export async function findCounters(
   keys: Buffer,
   [oldest, newest]: readonly [number, number],
 ): Promise<FoundCounter[]> {
-  const { rows } = await db.query<{ found: Buffer | null }>(
-    `select string_agg(int8send(shingle) || int4send(generation) || int4send(octet_length(content))
-       || content, ''::bytea) as found
-     from counters where shingle = any($1::bigint[]) and generation between $2 and $3`,
-    [bigintArray(keys), oldest, newest],
-  )
+  const { rows } = await db.query<{ found: Buffer | null }>({
+    name: 'find-counters',
+    text: `select string_agg(
+         int8send(shingle) || int4send(generation) || int4send(octet_length(content)) || content,
+         ''::bytea) as found
+       from counters where shingle = any($1::bigint[]) and generation between $2 and $3`,
+    values: [bigintArray(keys), oldest, newest],
+  })
   return rows.flatMap(({ found }) => (found ? split(found) : []))
 }
 
