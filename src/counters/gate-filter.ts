@@ -44,16 +44,17 @@ export function turnOver(filter: GateFilter, now: number): void {
   filter.used = [0, filter.used[0]]
 }
 
+/** How often a key was seen; or a little more often, where others share its cells. */
+export function timesSeen({ current, previous }: GateFilter, hi: number, lo: number): number {
+  const cells = cellsOf(hi, lo)
+  return leastOf(current, cells) + leastOf(previous, cells)
+}
+
 /** How often a key was seen before; then it was seen `times` more. */
 export function see(filter: GateFilter, hi: number, lo: number, times: number): number {
   const { current, previous } = filter
   const cells = cellsOf(hi, lo)
-  let inCurrent = CELL_MAX
-  let inPrevious = CELL_MAX
-  for (const cell of cells) {
-    inCurrent = Math.min(inCurrent, current[cell] ?? 0)
-    inPrevious = Math.min(inPrevious, previous[cell] ?? 0)
-  }
+  const inCurrent = leastOf(current, cells)
   // Only cells that say too little are raised: those that others share stay as they are.
   const raised = Math.min(CELL_MAX, inCurrent + times)
   for (const cell of cells) {
@@ -61,7 +62,13 @@ export function see(filter: GateFilter, hi: number, lo: number, times: number): 
     current[cell] = Math.max(current[cell] ?? 0, raised)
   }
   if (inCurrent === 0) filter.keys++
-  return inCurrent + inPrevious
+  return inCurrent + leastOf(previous, cells)
+}
+
+function leastOf(generation: Uint8Array, cells: Uint32Array): number {
+  let least = CELL_MAX
+  for (const cell of cells) least = Math.min(least, generation[cell] ?? 0)
+  return least
 }
 
 /** The share of keys never seen that the filter takes for seen. */

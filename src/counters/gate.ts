@@ -2,6 +2,7 @@ import { insertGateState, listGateStates } from '../db/counter-gates.ts'
 import type { Db } from '../db/pool.ts'
 import { type Cursor, ensureRoom, readSmall, writeVarint } from './packed/cursor.ts'
 import { readHalf } from './packed/delta-packing.ts'
+import type { Sightings } from './gated-counts.ts'
 import {
   emptyFilter,
   falsePositiveRate,
@@ -10,13 +11,17 @@ import {
   packFilter,
   readFilter,
   see,
+  timesSeen,
   turnOver,
 } from './gate-filter.ts'
 
 /** The gate of one shard during one roll-up. */
 export type Gate = {
-  /** How often a key without counter was seen before, if it may pass now; else undefined. */
-  admit: (hi: number, lo: number, times: number) => number | undefined
+  /**
+   * How often a key without counter (8 bytes, big end first) was seen before, if it may pass now;
+   * else undefined. When something of it is taken back it passes, with what is left of it.
+   */
+  admit: (key: Buffer, seen: Sightings) => number | undefined
   /** Writes in the same transaction what came to the gate. */
   save: () => Promise<void>
   numbers: () => GateNumbers
@@ -84,7 +89,13 @@ function openGate(
   let passed = 0
   let heldBack = 0
   return {
-    admit(hi, lo, times) {
+    admit(key, { times, takesBack }) {
+      const [hi, lo] = [key.readUInt32BE(0), key.readUInt32BE(4)]
+      if (takesBack) {
+        passed++
+        return timesSeen(filter, hi, lo)
+      }
+      if (times === 0) return undefined
       const before = see(filter, hi, lo, times)
       writeNote(note, { hi, lo, times })
       if (before + times < timesMin) {

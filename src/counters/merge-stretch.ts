@@ -3,7 +3,8 @@ import { generationOf } from '../db/counter-partitions.ts'
 import type { CounterRow } from '../db/counters.ts'
 import type { Db } from '../db/pool.ts'
 import type { Gate } from './gate.ts'
-import { creditLast, mergeDeltas, type Spill, timesAtGate } from './merge.ts'
+import { creditLast, settle, sightingsOf } from './gated-counts.ts'
+import { mergeDeltas, type Spill } from './merge.ts'
 import {
   clearHistory,
   emptyHistory,
@@ -53,12 +54,14 @@ export async function mergeStretch(
     const before = found[index]
     const key = keys.subarray(index * 8, index * 8 + 8)
     const range = [bounds[index] ?? 0, bounds[index + 1] ?? 0] as const
-    const credit = before || !gate ? 0 : creditOf(gate, deltas, key, range)
+    const seen = gate && sightingsOf(deltas, range)
+    const credit = seen && !before ? gate.admit(key, seen) : 0
     if (credit === undefined) continue
     if (before) readHistory(before.content, history)
     else clearHistory(history)
-    if (credit > 0) creditLast(history, deltas, range[1] - 1, { credit, now })
+    if (credit > 0) creditLast(history, deltas, range, { credit, now })
     const spills = mergeDeltas(history, deltas, range, now)
+    if (seen) settle(history)
     const generation = Math.max(current, before?.generation ?? current)
     const row: CounterRow = { key, generation, content: EMPTY }
     const rows = before?.generation === generation ? merged.updates : merged.inserts
@@ -71,18 +74,6 @@ export async function mergeStretch(
   }
   merged.chunks = await weighAll(tx, waiting, now)
   return merged
-}
-
-/** How often a key without a row was seen before; undefined while the gate holds it back. */
-function creditOf(
-  gate: Gate,
-  deltas: SortedDeltas,
-  key: Buffer,
-  range: readonly [number, number],
-): number | undefined {
-  const times = timesAtGate(deltas, range)
-  if (times === undefined) return 0
-  return gate.admit(key.readUInt32BE(0), key.readUInt32BE(4), times)
 }
 
 /** Reads the chunks that waiting rows concern, packs those rows, and gives the chunks to write. */

@@ -71,43 +71,6 @@ export function mergeDeltas(
 
 const none: Spill[] = []
 
-/** How often a key was seen in these deltas, if all of them may be held back; else nothing. */
-export function timesAtGate(
-  deltas: SortedDeltas,
-  [from, to]: readonly [number, number],
-): number | undefined {
-  let times = 0
-  cursor.bytes = deltas.bytes
-  for (let place = from; place < to; place++) {
-    const index = deltas.order[place] ?? 0
-    if (deltas.gated[index] === 0) return undefined
-    cursor.at = deltas.at[index] ?? 0
-    readEntry(cursor, amounts)
-    let most = 0
-    for (const amount of amounts) most = Math.max(most, Number(amount))
-    times += most
-  }
-  return times
-}
-
-/** Counts what was seen of a key while it was held back as if it had come with its last delta. */
-export function creditLast(
-  history: History,
-  deltas: SortedDeltas,
-  last: number,
-  { credit, now }: { credit: number; now: number },
-): void {
-  const index = deltas.order[last] ?? 0
-  const slot = countedSlot(deltas.slot[index] ?? 0, now)
-  const head = readEntry({ bytes: deltas.bytes, at: deltas.at[index] ?? 0 }, amounts)
-  const prefix = prefixOf(head)
-  for (const [kind, amount] of amounts.entries()) {
-    if (amount <= 0) continue
-    addCount(history.days, { period: dayOf(slot), prefix }, kind, credit)
-    if (slot >= oldestSlotKept(now)) addCount(history.slots, { period: slot, prefix }, kind, credit)
-  }
-}
-
 function setOf({ sets }: History, day: number, prefix: number): MemberSet {
   const found = sets.find((set) => set.day === day && set.prefix === prefix)
   if (found) return found

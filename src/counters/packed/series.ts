@@ -41,6 +41,21 @@ export function addAt({ counts }: Series, place: number, kind: number, amount: C
   counts[place + kind] = add(counts[place + kind] ?? 0, amount)
 }
 
+/**
+ * Lets no count of a kind be below zero: what lacks in a bucket is taken from later ones of the
+ * same prefix, the next one first; what even those have not is given up.
+ */
+export function payDebts({ places, counts }: Series, kind: number): void {
+  const debts: Count[] = [0, 0, 0, 0]
+  for (let index = places.length - 1; index >= 0; index--) {
+    const prefix = (places[index] ?? 0) & 3
+    const at = index * WIDTH + kind
+    const rest = add(counts[at] ?? 0, debts[prefix] ?? 0)
+    counts[at] = rest > 0 ? rest : 0
+    debts[prefix] = rest < 0 ? rest : 0
+  }
+}
+
 /** Forgets buckets before `oldest` and those that came to nothing. */
 export function prune(series: Series, oldest: number): void {
   const { places, counts } = series
