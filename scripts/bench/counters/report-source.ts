@@ -1,11 +1,11 @@
-import { analyzeMessage } from '../../src/analysis/analyze.ts'
-import { laterShingles } from '../../src/analysis/shingles/later-shingles.ts'
-import { gatedTypes } from '../../src/analysis/shingles/piece-types.ts'
-import type { Shingle } from '../../src/analysis/shingles/shingle-list.ts'
-import type { Increment } from '../../src/counters/increment.ts'
-import { incrementsOf } from '../../src/counters/increments-of.ts'
-import { readCorpus } from './corpus.ts'
-import { zipf } from './counter-stage.ts'
+import { analyzeMessage } from '../../../src/analysis/analyze.ts'
+import { laterShingles } from '../../../src/analysis/shingles/later-shingles.ts'
+import { gatedTypes } from '../../../src/analysis/shingles/piece-types.ts'
+import type { Shingle } from '../../../src/analysis/shingles/shingle-list.ts'
+import type { Increment } from '../../../src/counters/increment.ts'
+import { incrementsOf } from '../../../src/counters/increments-of.ts'
+import { readCorpus } from '../corpus.ts'
+import { zipf } from './stage.ts'
 
 /** Makes what one more report counts, at an instant. */
 export type ReportSource = (at: Date) => Increment[]
@@ -65,5 +65,7 @@ function shareOf(hash: string): number {
 function salted(hash: string, salt: number): string {
   if (salt === 0) return hash
   const mixed = (BigInt(`0x${hash}`) ^ (BigInt(salt) << 20n)) * 0x9e3779b97f4a7c15n
-  return BigInt.asUintN(64, mixed ^ (mixed >> 64n)).toString(16).padStart(16, '0')
+  return BigInt.asUintN(64, mixed ^ (mixed >> 64n))
+    .toString(16)
+    .padStart(16, '0')
 }

@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { appendDeltas } from '../../src/counters/append-deltas.ts'
-import type { Increment } from '../../src/counters/increment.ts'
-import { sumShards } from '../../src/db/counter-shards.ts'
-import { inTransaction } from '../../src/db/pool.ts'
-import { createReportSource, type ReportSource } from './counter-messages.ts'
-import { clearCounters, type Stage, storedBytes, untilRolledUp, withCpu } from './counter-stage.ts'
-import { printTable } from './corpus.ts'
+import { appendDeltas } from '../../../src/counters/append-deltas.ts'
+import type { Increment } from '../../../src/counters/increment.ts'
+import { sumShards } from '../../../src/db/counter-shards.ts'
+import { inTransaction } from '../../../src/db/pool.ts'
+import { createReportSource, type ReportSource } from './report-source.ts'
+import { clearCounters, type Stage, storedBytes, untilRolledUp, withCpu } from './stage.ts'
+import { printTable } from '../corpus.ts'
 
 const REPORTS_PER_SECOND = 400
 /** As the workers keep them under load. */

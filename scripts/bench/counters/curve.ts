@@ -1,8 +1,8 @@
-import type { Increment } from '../../src/counters/increment.ts'
-import { createCounterReader } from '../../src/counters/reader.ts'
-import { systemClock } from '../../src/world.ts'
-import { printTable } from './corpus.ts'
-import { appendAll } from './counter-storage.ts'
+import type { Increment } from '../../../src/counters/increment.ts'
+import { createCounterReader } from '../../../src/counters/reader.ts'
+import { systemClock } from '../../../src/world.ts'
+import { printTable } from '../corpus.ts'
+import { appendAll } from './storage.ts'
 import {
   clearCounters,
   shingleOf,
@@ -11,7 +11,7 @@ import {
   uniform,
   untilRolledUp,
   withCpu,
-} from './counter-stage.ts'
+} from './stage.ts'
 
 const SLOT_MS = 600_000
 const DAY_MS = 86_400_000
