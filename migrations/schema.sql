@@ -32,6 +32,25 @@ begin
   insert into table_placements (table_name, placement) values (target, 'reference');
 end $function$;
 
+CREATE OR REPLACE FUNCTION table_bytes(target text)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+declare
+  bytes bigint;
+begin
+  if exists (select from pg_extension where extname = 'citus') and exists (
+    select from table_placements where table_name = target and placement <> 'local'
+  ) then
+    execute 'select sum(citus_total_relation_size(relid)) from pg_partition_tree($1::regclass)'
+      into bytes using target;
+  else
+    select sum(pg_total_relation_size(relid)) into bytes from pg_partition_tree(target::regclass);
+  end if;
+  return coalesce(bytes, 0);
+end $function$;
+
 -- analyses: distributed by id
 create table analyses (
   id uuid not null,
@@ -153,6 +172,9 @@ create table counter_shards (
   gate_passed bigint not null default 0,
   gate_held_back bigint not null default 0,
   gate_false_positives real not null default 0,
+  gate_fill real not null default 0,
+  gate_began_at timestamp with time zone,
+  gate_turnovers bigint not null default 0,
   constraint counter_shards_pkey PRIMARY KEY (shard)
 );
 

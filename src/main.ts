@@ -82,16 +82,8 @@ const commands: Record<string, Command> = {
     summary: 'bring the database up to date',
     async run({ args, config, log }) {
       refuseArguments(args)
-      const { migrateAll } = await import('./commands/migrate.ts')
-      const { systemClock } = await import('./world.ts')
-      const { withDatabase } = await import('./commands/open-app.ts')
-      const { databaseUrl: given } = config
-      const ran =
-        given === undefined
-          ? await withDatabase(config, log, (app) =>
-              migrateAll(app.config.databaseUrl, systemClock()),
-            )
-          : await migrateAll(given, systemClock())
+      const { migrateDatabase } = await import('./commands/open-app.ts')
+      const ran = await migrateDatabase(config, log)
       say(ran.length === 0 ? 'The database is up to date.' : `Ran ${ran.join(', ')}.`)
       return DONE
     },
@@ -147,6 +139,18 @@ const commands: Record<string, Command> = {
       const { askForContact, openRdap, parseContact } = await import('./commands/contact.ts')
       const io = { print: say, complain }
       return (await askForContact(parseContact(args), openRdap(config), io)) ? DONE : FAILED
+    },
+  },
+  counters: {
+    usage:
+      'counters [KIND] VALUE | KIND - | file PATH | --type TYPE VALUE | --hash HASH\n' +
+      '    [--series] [--json] [--plain]',
+    summary: 'tell how often a link, address, ip, subject, file … was seen; 1 when it was not',
+    async run({ args, config, log }) {
+      const { readCounters, tellCounters } = await import('./commands/counters/counters.ts')
+      const request = await readCounters(args, process)
+      const { withDatabase } = await import('./commands/open-app.ts')
+      return withDatabase(config, log, (app) => tellCounters(request, app, process))
     },
   },
   queue: {

@@ -22,6 +22,7 @@ import type { Link } from './links.ts'
 import type { Origin } from './whence/origin.ts'
 import { readBounce, readFeedback } from './returned-mail.ts'
 import type { Bounce, Feedback } from './returned-mail.ts'
+import type { PackedShingles } from './shingles/packed-shingles.ts'
 import type { Shingle } from './shingles/shingle-list.ts'
 import type { takeApart } from './shingles/take-apart.ts'
 import { withoutStamps } from './stamps.ts'
@@ -87,6 +88,19 @@ export async function analyzeMessage(raw: Buffer, options: AnalysisOptions): Pro
   // Loaded for who wants the pieces, and not otherwise.
   const pieces = await import('./shingles/take-apart.ts')
   return { ...plain, ...pieces.takeApart(parts) }
+}
+
+/**
+ * The same as the counters take it: the shingles packed. Every report comes through here, so they
+ * are made without names and digits for people.
+ */
+export async function analyzeForCounting(
+  raw: Buffer,
+  options: AnalysisOptions,
+): Promise<{ analysis: PlainAnalysis; shingles: PackedShingles; fingerprints: Fingerprints }> {
+  const { plain, parts } = await read(raw, options)
+  const pieces = await import('./shingles/take-apart.ts')
+  return { analysis: plain, ...pieces.takeApartPacked(parts) }
 }
 
 /** The same without its pieces, which cost as much as all the rest. */

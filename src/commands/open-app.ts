@@ -83,6 +83,13 @@ export async function withDatabase<T>(
   }
 }
 
+/** Brings the database of DATABASE_URL up to date, else the one that `withDatabase` finds. */
+export async function migrateDatabase(config: Config, log: Logger): Promise<string[]> {
+  const { databaseUrl } = config
+  if (databaseUrl !== undefined) return migrateAll(databaseUrl, systemClock())
+  return withDatabase(config, log, (app) => migrateAll(app.config.databaseUrl, systemClock()))
+}
+
 async function withApp<T>(
   config: Config & { databaseUrl: string },
   log: Logger,

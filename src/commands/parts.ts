@@ -16,7 +16,7 @@ export const parts: readonly Part[] = [
   { name: 'web', args: ['web'], allocator: swift },
   {
     name: 'analyze',
-    args: ['work', '--queues', 'analyze-report,find-contact,keep-house,mark-dead'],
+    args: ['work', '--queues', 'analyze-report,find-contact,redeem-report,keep-house,mark-dead'],
     allocator: thrifty,
   },
   {
@@ -24,13 +24,15 @@ export const parts: readonly Part[] = [
     args: ['work', '--queues', 'forward-report,handle-inbound,learn-relays'],
     allocator: thrifty,
   },
+  { name: 'count', args: ['count'], allocator: thrifty },
   { name: 'receive', args: ['receive'], allocator: swift },
 ]
 
 /**
  * Starts a part. Its heap and allocator are kept small: measured on two cores, the two workers hold
- * 190 and 265 MB instead of 260 and 330, at the same speed. Compiled code is kept in the data
- * folder.
+ * 190 and 265 MB instead of 260 and 330, at the same speed. Where every core has work, helpers of
+ * the garbage collector only take time: without them a report costs 7 % less. Compiled code is kept
+ * in the data folder.
  */
 export function startPart(
   main: string,
@@ -39,7 +41,7 @@ export function startPart(
   machine: { dataDir: string; workers: number },
 ): ChildProcess {
   return fork(main, args, {
-    execArgv: ['--v8-pool-size=1', '--max-semi-space-size=8'],
+    execArgv: ['--v8-pool-size=1', '--max-semi-space-size=8', '--single-threaded-gc'],
     env: {
       ...allocator,
       NODE_COMPILE_CACHE: path.join(machine.dataDir, 'compile-cache'),

@@ -75,6 +75,12 @@ function startersOf(app: App, tools: Tools): Record<string, () => Promise<void>>
         forwardReports(jobs, tools),
       )
     },
+    [queues.redeemReport.name]: async () => {
+      const { redeemReports } = await import('../jobs/redeem-report.ts')
+      await workQueue(app, queues.redeemReport, { batchSize: 50, concurrency: 1 }, (jobs) =>
+        redeemReports(jobs, app),
+      )
+    },
     [queues.handleInbound.name]: async () => {
       const { handleInboundMail } = await import('../jobs/handle-inbound.ts')
       await workQueue(

@@ -2,8 +2,8 @@ import { findMemberChunks, type MemberChunk } from '../db/counter-members.ts'
 import { generationOf } from '../db/counter-partitions.ts'
 import type { CounterRow } from '../db/counters.ts'
 import type { Db } from '../db/pool.ts'
-import type { Gate } from './gate.ts'
-import { creditLast, settle, sightingsOf } from './gated-counts.ts'
+import type { Gate } from './gate/gate.ts'
+import { creditLast, settle, sightingsOf } from './gate/gated-counts.ts'
 import { mergeDeltas, type Spill } from './merge.ts'
 import {
   clearHistory,

@@ -3,7 +3,7 @@ import { upsertMemberChunks } from '../db/counter-members.ts'
 import { addToShard, claimShard } from '../db/counter-shards.ts'
 import { findCounters, insertCounters, updateCounters } from '../db/counters.ts'
 import { type Db, inTransaction, type Pool } from '../db/pool.ts'
-import type { Gates } from './gate.ts'
+import type { Gates } from './gate/gate.ts'
 import {
   type FoundRow,
   type Merged,
@@ -45,8 +45,7 @@ export async function rollUp(
         : undefined
       const keys = await mergeAll(tx, { deltas, gate, now: slotOf(now) })
       await gate?.save()
-      const gateNumbers = gate?.numbers() ?? { passed: 0, heldBack: 0, falsePositives: 0 }
-      await addToShard(tx, shard, { deltas: deltas.length, ...gateNumbers })
+      await addToShard(tx, shard, deltas.length, gate?.numbers())
       return { entries: deltas.length, keys, bytes: deltas.bytes.length }
     })
     if (version !== undefined) gates?.keep({ shard, version })

@@ -4,7 +4,7 @@ import type { Pool } from '../db/pool.ts'
 import { reasonOf, sqlState } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import type { Clock } from '../world.ts'
-import { createGates } from './gate.ts'
+import { createGates } from './gate/gate.ts'
 import { rollUp } from './roll-up.ts'
 
 type Needs = { pool: Pool; clock: Clock; log: Logger }
@@ -15,16 +15,15 @@ export type RollUps = { close: () => Promise<void> }
 /** How long nothing waits unnoticed. */
 const PAUSE_MS = 500
 /**
- * A round begins so long after the one before it, if that was small: keys that come again meanwhile
- * are written once, and each roll-up costs a dozen statements. Half of the CPU, for counts that are
- * two seconds old.
+ * The pause after a small round: keys that come again meanwhile are written once, and each roll-up
+ * costs a dozen statements. It is half of the CPU, for counts that are two seconds old.
  */
-const ROUND_MS = 2_000
+const SMALL_ROUND_PAUSE_MS = 2_000
 /** After a round of so many increments the next follows at once. */
 const ENTRIES_MANY = 500_000
 const GENERATIONS_AHEAD = 6
 /** Keys that may be held back have a counter from the third time on. */
-const GATE_TIMES_MIN = 3
+export const GATE_TIMES_MIN = 3
 /** SQLSTATEs where a partition lacks: of a row without one, and of the table itself. */
 const NO_PARTITION = new Set(['23514', '42P01'])
 
@@ -57,15 +56,14 @@ export function runRollUps({ pool, clock, log }: Needs): RollUps {
   }
   const run = async () => {
     while (!isClosed) {
-      const started = performance.now()
       const entries = await round().catch(async (error: unknown) => {
         log.warn({ reason: reasonOf(error) }, 'A roll-up failed and will be repeated.')
         if (NO_PARTITION.has(sqlState(error) ?? '')) await makePartitions({ pool, clock, log })
         return 0
       })
-      const since = performance.now() - started
-      const left = entries === 0 ? PAUSE_MS : entries < ENTRIES_MANY ? ROUND_MS - since : 0
-      if (left > 0 && !isClosed) await pause(left)
+      if (entries < ENTRIES_MANY && !isClosed) {
+        await pause(entries === 0 ? PAUSE_MS : SMALL_ROUND_PAUSE_MS)
+      }
     }
   }
   const running = run()

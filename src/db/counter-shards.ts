@@ -28,35 +28,60 @@ export async function claimShard(tx: Db, shard: number): Promise<number | undefi
   return first(claimed)?.version
 }
 
-/** What roll-ups did, of one of them or of all. */
-export type ShardNumbers = {
-  deltas: number
+/** What a roll-up found at its gate. */
+export type GateNumbers = {
   passed: number
   heldBack: number
+  /** Share of keys never seen that it takes for seen. */
   falsePositives: number
+  /** How full its present generation is, 0 to 1, and when that began. */
+  fill: number
+  beganAt: Date
+  /** Whether it began in this roll-up, in place of another. */
+  hasTurned: boolean
 }
 
-/** Adds what a roll-up did; the rate of false positives takes the place of the last. */
+/** Adds what a roll-up did; what it found at its gate, if it came there, takes the last's place. */
 export async function addToShard(
   tx: Db,
   shard: number,
-  { deltas, passed, heldBack, falsePositives }: ShardNumbers,
+  deltas: number,
+  gate: GateNumbers | undefined,
 ): Promise<void> {
+  const { passed = 0, heldBack = 0, hasTurned = false } = gate ?? {}
   await tx.query(
     `update counter_shards set deltas = deltas + $2, gate_passed = gate_passed + $3,
-       gate_held_back = gate_held_back + $4, gate_false_positives = $5
+       gate_held_back = gate_held_back + $4, gate_turnovers = gate_turnovers + $5,
+       gate_false_positives = coalesce($6, gate_false_positives),
+       gate_fill = coalesce($7, gate_fill), gate_began_at = coalesce($8, gate_began_at)
      where shard = $1`,
-    [shard, deltas, passed, heldBack, falsePositives],
+    [
+      ...[shard, deltas, passed, heldBack, hasTurned ? 1 : 0],
+      ...[gate?.falsePositives ?? null, gate?.fill ?? null, gate?.beganAt ?? null],
+    ],
   )
 }
 
-/** What all roll-ups did, for the metrics; of the false positives, the mean of the shards. */
-export async function sumShards(db: Db): Promise<ShardNumbers> {
-  const { rows } = await db.query<ShardNumbers>(
-    `select sum(deltas)::float8 as deltas, sum(gate_passed)::float8 as passed,
-       sum(gate_held_back)::float8 as "heldBack",
-       avg(gate_false_positives) as "falsePositives"
-     from counter_shards`,
+/** A shard, and what its roll-ups did in all. */
+export type Shard = {
+  shard: number
+  deltas: number
+  passed: number
+  heldBack: number
+  turnovers: number
+  /** Of its gate when it was last asked; null before. */
+  gate: { falsePositives: number; fill: number; beganAt: Date } | null
+}
+
+/** All shards, in their order. */
+export async function listShards(db: Db): Promise<Shard[]> {
+  const { rows } = await db.query<Omit<Shard, 'gate'> & NonNullable<Shard['gate']>>(
+    `select shard, deltas, gate_passed as passed, gate_held_back as "heldBack",
+       gate_turnovers as turnovers, gate_false_positives as "falsePositives",
+       gate_fill as fill, gate_began_at as "beganAt"
+     from counter_shards order by shard`,
   )
-  return rows[0] ?? { deltas: 0, passed: 0, heldBack: 0, falsePositives: 0 }
+  return rows.map(({ falsePositives, fill, beganAt, ...shard }) => {
+    return { ...shard, gate: (beganAt as Date | null) && { falsePositives, fill, beganAt } }
+  })
 }

@@ -21,7 +21,8 @@ export async function findCounters(
   const { rows } = await db.query<{ found: Buffer | null }>({
     name: 'find-counters',
     text: `select string_agg(
-         int8send(shingle) || int8send((generation::bigint << 32) | octet_length(content)) || content,
+         int8send(shingle) || int8send((generation::bigint << 32) | octet_length(content))
+           || content,
          ''::bytea) as found
        from counters where shingle = any($1::bigint[]) and generation between $2 and $3`,
     values: [bigintArray(keys), oldest, newest],

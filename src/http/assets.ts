@@ -14,6 +14,7 @@ const assets = {
   site: asset(path.join(own, 'site.css'), 'site.css', 'text/css; charset=utf-8'),
   story: asset(path.join(own, 'story.css'), 'story.css', 'text/css; charset=utf-8'),
   walk: asset(path.join(own, 'walk.css'), 'walk.css', 'text/css; charset=utf-8'),
+  series: asset(path.join(own, 'series.css'), 'series.css', 'text/css; charset=utf-8'),
   icon: asset(path.join(own, 'icon.svg'), 'icon.svg', 'image/svg+xml'),
 }
 
@@ -23,6 +24,7 @@ export const assetUrls = {
   site: assets.site.url,
   story: assets.story.url,
   walk: assets.walk.url,
+  series: assets.series.url,
   icon: assets.icon.url,
 }
 

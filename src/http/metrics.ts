@@ -1,7 +1,9 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from '@prometheus-io/client'
+import type { ReadCounterHealth } from '../counters/counter-health.ts'
 import type { Channel } from '../db/reports.ts'
 import type { Health } from '../verdict/contact-health.ts'
+import { createCounterMetrics } from './metrics/counter-metrics.ts'
 import type { QueueState, ReadQueues } from './queues-now.ts'
 
 /** Counts what intake did with each message. */
@@ -24,7 +26,11 @@ export type CountConsumers = () => Promise<readonly { health: Health; consumers:
 const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 
 /** A registry of its own for each server; what cannot be read from the database is left out. */
-export function createMetrics(readQueues: ReadQueues, countConsumers: CountConsumers): Metrics {
+export function createMetrics(
+  readQueues: ReadQueues,
+  countConsumers: CountConsumers,
+  readCounters: ReadCounterHealth,
+): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const registers = [registry]
@@ -48,6 +54,7 @@ export function createMetrics(readQueues: ReadQueues, countConsumers: CountConsu
     registers,
   })
   const showQueues = queueGauges(registers)
+  const counterMetrics = createCounterMetrics()
   return {
     intake: { count: (channel, outcome) => intake.inc({ channel, outcome }) },
     requests: timed((method, route, status, took) =>
@@ -55,11 +62,15 @@ export function createMetrics(readQueues: ReadQueues, countConsumers: CountConsu
     ),
     async text() {
       const counted = countConsumers().catch(() => [])
+      const counters = readCounters().catch(() => undefined)
       showQueues(await readQueues().catch(() => []))
       consumersByHealth.reset()
       for (const { health, consumers } of await counted)
         consumersByHealth.set({ health }, consumers)
-      return { contentType: registry.contentType, body: await registry.metrics() }
+      const health = await counters
+      const counterText = health ? await counterMetrics(health) : ''
+      const body = `${await registry.metrics()}\n${counterText}`
+      return { contentType: registry.contentType, body }
     },
   }
 }

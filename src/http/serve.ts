@@ -1,5 +1,6 @@
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import type { App } from '../app.ts'
+import { createReadCounterHealth } from '../counters/counter-health.ts'
 import { countConsumersByHealth } from '../db/consumers.ts'
 import { createIntake } from '../intake/accept-report.ts'
 import { createCredentials } from '../intake/credentials.ts'
@@ -25,7 +26,9 @@ export async function serve(app: App): Promise<{ url: string; close: () => Promi
 
 function createSite(app: App, port: number): Site {
   const readQueues = createReadQueues(app)
-  const metrics = createMetrics(readQueues, () => countConsumersByHealth(app.pool, app.clock()))
+  const readCounterHealth = createReadCounterHealth(app)
+  const countConsumers = () => countConsumersByHealth(app.pool, app.clock())
+  const metrics = createMetrics(readQueues, countConsumers, readCounterHealth)
   const { messageBytesMax, publicUrl } = app.config
   return {
     ...app,
@@ -35,6 +38,7 @@ function createSite(app: App, port: number): Site {
     readBody: createReadBody(BYTES_IN_HAND_MAX),
     readStrangerBody: createReadBody(STRANGER_BYTES_IN_HAND_MAX),
     readQueues,
+    readCounterHealth,
     metrics,
   }
 }

@@ -1,4 +1,5 @@
 import type { App } from '../app.ts'
+import type { ReadCounterHealth } from '../counters/counter-health.ts'
 import type { Credentials } from '../intake/credentials.ts'
 import type { Metrics } from './metrics.ts'
 import type { ReadQueues } from './queues-now.ts'
@@ -15,5 +16,6 @@ export type Site = App & {
   /** For who has not signed in: strangers share a smaller part of the memory. */
   readStrangerBody: ReadBody
   readQueues: ReadQueues
+  readCounterHealth: ReadCounterHealth
   metrics: Metrics
 }

@@ -3,6 +3,9 @@ import { withdrawFeedback } from '../db/feedback-reports.ts'
 import { inTransaction, type Pool } from '../db/pool.ts'
 import { eventNow, insertEvents } from '../db/report-events.ts'
 import { markReports, type ReportState } from '../db/reports.ts'
+import type { Boss } from '../queue/boss.ts'
+import { redeemReport } from '../queue/queues.ts'
+import { send } from '../queue/send.ts'
 import type { Clock } from '../world.ts'
 
 const retractable: readonly ReportState[] = ['received', 'analyzed', 'forwarded', 'kept', 'failed']
@@ -11,11 +14,11 @@ const retractable: readonly ReportState[] = ['received', 'analyzed', 'forwarded'
 export type Retractor = { isReporter: true } | { isReporter: false; administratorId: string }
 
 /**
- * Takes a report back: it ends as `retracted`, and feedback that has not left never will. Returns
- * false, changing nothing, when it was retracted before.
+ * Takes a report back: it ends as `retracted`, feedback that has not left never will, and what it
+ * was counted as is taken back soon. Returns false, changing nothing, when it was retracted before.
  */
 export async function retractReport(
-  app: { pool: Pool; clock: Clock },
+  app: { pool: Pool; boss: Boss; clock: Clock },
   reportId: string,
   retractor: Retractor,
 ): Promise<boolean> {
@@ -24,6 +27,7 @@ export async function retractReport(
     const [moved] = await markReports(tx, [reportId], retractable, 'retracted')
     if (moved === undefined) return false
     const withdrawn = await withdrawFeedback(tx, reportId, now)
+    await send(app.boss, redeemReport, [{ reportId }], tx)
     const who = retractor.isReporter ? 'The reporter' : 'An administrator'
     const recall = withdrawn > 0 ? ' Feedback that had not left was called back.' : ''
     const detail = `${who} took it back.${recall}`

@@ -1,14 +1,10 @@
-import { askAbout, type DnsTools } from '../analysis/authenticity/ask-dns.ts'
 import type { DnsFindings } from '../analysis/dns-findings.ts'
 import type { WorkApp } from '../app.ts'
 import { insertAnalyses, listPackedAnalyses, type NewAnalysis } from '../db/analyses.ts'
-import { unpack } from '../db/packed.ts'
 import { inTransaction, type Db } from '../db/pool.ts'
-import { listRawMessages, type RawMessage } from '../db/raw-messages.ts'
 import { insertEvents, type ReportEvent } from '../db/report-events.ts'
 import { listReportsByIds, markReports, type Report, type ReportState } from '../db/reports.ts'
 import { holdReporters } from '../db/reporters.ts'
-import { reasonOf } from '../errors.ts'
 import { parseIp } from '../mail/ip.ts'
 import { findContact } from '../queue/queues.ts'
 import { putInLineAgain } from '../queue/reopen-reports.ts'
@@ -17,22 +13,25 @@ import type { JobOutcome } from '../queue/work.ts'
 import { decide, type Verdict } from '../verdict/decide.ts'
 import { openCandidates } from '../verdict/relay-question.ts'
 import { percentOf } from '../verdict/walk-picture.ts'
+import { countReports, type ReportToCount } from './count-reports.ts'
 import { type Case, type Drawn, drawConsequences, oweFeedback } from './draw-consequences.ts'
 import { findRelays, type ReportRelays } from './find-relays.ts'
+import { joinCampaigns } from './join-campaigns.ts'
 import { findKnownNetworks } from './known-networks.ts'
-import type { AnalysisDigest, ParserOptions, ParserPool } from './parser-pool.ts'
+import type { AnalysisDigest } from './parser-pool.ts'
+import { readMessages, type Readers, type ReadReport } from './read-messages.ts'
 
-type Needs = Pick<WorkApp, 'pool' | 'boss' | 'clock' | 'config' | 'rdap'> & {
-  parser: ParserPool
-  /** Absent when there is nobody to ask: then nothing is asked. */
-  dns?: DnsTools | undefined
+type Needs = Pick<WorkApp, 'boss' | 'clock' | 'config' | 'rdap'> & Readers
+type Judgment = {
+  report: Report
+  analysis: AnalysisDigest
+  verdict: Verdict
+  judged: Case
+  submitterAsn: number | null
 }
-type Judgment = { report: Report; analysis: AnalysisDigest; verdict: Verdict; judged: Case }
-type Failure = { reportId: string; reason: string }
+/** The campaigns of reports, by their ids. */
+type Campaigns = ReadonlyMap<string, string>
 type RelaysOf = (reportId: string) => ReportRelays
-
-/** So long a message waits for the DNS; what has not come by then is unknown. */
-const DNS_MS_MAX = 3_000
 
 /** A redriven report was marked failed when its job died. */
 const waitingStates: readonly ReportState[] = ['received', 'failed']
@@ -51,10 +50,11 @@ export async function analyzeReports(
   const relaysOf = await findRelays(app.pool, reports)
   const { analyses, failures } = await readMessages(reports, relaysOf, app)
   const judgments = await judge(analyses, relaysOf, app)
+  const campaignOf = await findCampaigns(judgments, app)
   if (judgments.length > 0) {
     await inTransaction(app.pool, async (tx) => {
       const { valid, overtaken } = await partByRelays(tx, judgments, relaysOf)
-      if (valid.length > 0) await keep(tx, valid, app)
+      if (valid.length > 0) await keep(tx, valid, campaignOf, app)
       await putInLineAgain(tx, app.boss, { ids: overtaken, now: app.clock() })
     })
   }
@@ -76,56 +76,15 @@ async function listWaiting(ids: readonly string[], { pool }: Needs): Promise<Rep
   return waiting.filter(({ id }) => !analyzed.has(id))
 }
 
-async function readMessages(
-  reports: readonly Report[],
-  relaysOf: RelaysOf,
-  app: Needs,
-): Promise<{ analyses: { report: Report; analysis: AnalysisDigest }[]; failures: Failure[] }> {
-  const raws = await listRawMessages(
-    app.pool,
-    reports.map(({ id }) => id),
-  )
-  const rawOf = new Map(raws.map((raw) => [raw.id, raw]))
-  const analyses: { report: Report; analysis: AnalysisDigest }[] = []
-  const failures: Failure[] = []
-  await Promise.all(
-    reports.map(async (report) => {
-      const raw = rawOf.get(report.id)
-      try {
-        if (!raw) throw new Error('The raw message is missing.')
-        const { options } = relaysOf(report.id)
-        const dns = await findingsOf(raw, options, app)
-        const analysis = await app.parser.analyze(raw, dns ? { ...options, dns } : options)
-        analyses.push({ report, analysis })
-      } catch (error) {
-        failures.push({ reportId: report.id, reason: reasonOf(error) })
-      }
-    }),
-  )
-  return { analyses, failures }
-}
-
-/**
- * What the DNS tells of a message. It is asked here, not in the parser threads, which never wait;
- * only the header is read for it, in linear time.
- */
-async function findingsOf(
-  raw: RawMessage,
-  relays: ParserOptions,
-  { dns }: Needs,
-): Promise<DnsFindings | undefined> {
-  if (!dns) return undefined
-  const options = { ...relays, ignoreStamps: false }
-  return askAbout(await unpack(raw), options, dns, AbortSignal.timeout(DNS_MS_MAX))
-}
-
 async function judge(
-  analyses: readonly { report: Report; analysis: AnalysisDigest }[],
+  analyses: readonly ReadReport[],
   relaysOf: RelaysOf,
   app: Needs,
 ): Promise<Judgment[]> {
-  const origins = analyses.flatMap(({ analysis }) => (analysis.origin ? [analysis.origin.ip] : []))
-  const networks = await findKnownNetworks(app.pool, origins, app.rdap, app.clock())
+  const ips = analyses.flatMap(({ analysis: { origin, submitterIp } }) =>
+    [origin?.ip, submitterIp].filter((ip) => ip !== undefined),
+  )
+  const networks = await findKnownNetworks(app.pool, ips, app.rdap, app.clock())
   return analyses.map(({ report, analysis }) => {
     const verdict = decide({
       reportedAs: report.kind,
@@ -145,8 +104,16 @@ async function judge(
       registry: found?.registry ?? 'off',
       forwardTo: app.config.forwardTo,
     }
-    return { report, analysis, verdict, judged }
+    const submitter = networks.get(analysis.submitterIp ?? '')?.network
+    return { report, analysis, verdict, judged, submitterAsn: submitter?.asn ?? null }
   })
+}
+
+async function findCampaigns(judgments: readonly Judgment[], app: Needs): Promise<Campaigns> {
+  const messages = judgments.map(({ report, analysis: { fingerprints } }) => {
+    return { reportId: report.id, fingerprints }
+  })
+  return joinCampaigns(app.pool, messages, app.clock())
 }
 
 /** Of a reporter who has spoken of all of them nothing is asked. */
@@ -186,7 +153,12 @@ async function partByRelays(
   }
 }
 
-async function keep(tx: Db, judgments: readonly Judgment[], app: Needs): Promise<void> {
+async function keep(
+  tx: Db,
+  judgments: readonly Judgment[],
+  campaignOf: Campaigns,
+  app: Needs,
+): Promise<void> {
   const now = app.clock()
   const cases = judgments.map(({ judged }) => judged)
   const drawn = await drawConsequences(tx, cases, app, now)
@@ -228,6 +200,21 @@ async function keep(tx: Db, judgments: readonly Judgment[], app: Needs): Promise
       tx,
     ),
   ])
+  const counted = judgments.filter(({ report }) => mine.has(report.id))
+  await countReports(
+    tx,
+    counted.map((judgment) => toCount(judgment, campaignOf)),
+    now,
+  )
+}
+
+function toCount(
+  { report, analysis: { shingles }, verdict, judged, submitterAsn }: Judgment,
+  campaignOf: Campaigns,
+): ReportToCount {
+  const originAsn = judged.network?.asn
+  const campaignId = campaignOf.get(report.id)
+  return { report, verdict, shingles, originAsn, submitterAsn, campaignId }
 }
 
 function outcomeOf(

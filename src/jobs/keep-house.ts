@@ -1,4 +1,5 @@
 import type { App } from '../app.ts'
+import { listUnredeemed } from '../db/counted-reports.ts'
 import { dropCounterPartitions, ensureCounterPartitions } from '../db/counter-partitions.ts'
 import { listDeadReportIds } from '../db/dead-letters.ts'
 import { listFeedback, listQueuedFeedback } from '../db/feedback-reports.ts'
@@ -10,7 +11,13 @@ import { removeRegistryRows } from '../db/registry-answers.ts'
 import { findOldestKey, removeReportKeys } from '../db/report-keys.ts'
 import { listLookUps, listReceivedReports, markReports, type ReportState } from '../db/reports.ts'
 import { listReportsWithJobs } from '../db/queue-health.ts'
-import { analyzeReport, findContact, forwardReport, type QueueDefinition } from '../queue/queues.ts'
+import {
+  analyzeReport,
+  findContact,
+  forwardReport,
+  type QueueDefinition,
+  redeemReport,
+} from '../queue/queues.ts'
 import { send } from '../queue/send.ts'
 import { uuidFloor, uuidTime } from '../world.ts'
 
@@ -102,6 +109,7 @@ async function requeueOrphans(app: Needs): Promise<void> {
   const received = await listReceivedReports(pool, before, WAITING_MAX)
   await requeue(app, analyzeReport, payloads(received))
   await requeue(app, findContact, payloads(await listLookUps(pool, before, WAITING_MAX)))
+  await requeue(app, redeemReport, payloads(await listUnredeemed(pool, before, WAITING_MAX)))
   const dead = await listDeadReportIds(pool, [forwardReport.name], new Date(0))
   const queued = await listQueuedFeedback(pool, before, dead, WAITING_MAX)
   await requeue(app, forwardReport, queued)

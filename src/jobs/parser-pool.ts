@@ -1,6 +1,8 @@
 import path from 'node:path'
 import { Piscina } from 'piscina'
 import type { Analysis, AnalysisOptions } from '../analysis/analyze.ts'
+import type { Fingerprints } from '../analysis/fingerprints/fingerprints-of.ts'
+import type { PackedShingles } from '../analysis/shingles/packed-shingles.ts'
 import type { Packed } from '../db/packed.ts'
 import type { RelayCandidate } from '../verdict/relay-question.ts'
 import type { FeedbackContent } from './feedback-content.ts'
@@ -21,6 +23,10 @@ export type AnalysisDigest = Pick<Analysis, 'kind' | 'origin' | 'originObstacle'
   candidates: readonly RelayCandidate[]
   /** Every address about which what they say may matter. */
   addressesAsked: readonly string[]
+  /** The address behind a sending provider, where that tells. */
+  submitterIp: string | undefined
+  shingles: PackedShingles
+  fingerprints: Fingerprints
   packed: Packed
 }
 
@@ -94,7 +100,8 @@ export function createParserPool(
     async analyze(packed, options) {
       const made = await inLine({ work: 'analyze', packed, options })
       const digest = made as AnalysisDigest
-      return { ...digest, packed: asBuffers(digest.packed) }
+      const shingles = asBuffer(digest.shingles)
+      return { ...digest, shingles, packed: asBuffers(digest.packed) }
     },
     async compose(packed, analysis, content) {
       const made = await inLine({ work: 'compose', packed, analysis, content })

@@ -1,5 +1,5 @@
 import { move, transferableSymbol, valueSymbol } from 'piscina'
-import { analyzePlainly, type PlainAnalysis } from '../analysis/analyze.ts'
+import { analyzeForCounting, type PlainAnalysis } from '../analysis/analyze.ts'
 import { pack, type Packed, unpack } from '../db/packed.ts'
 import { reasonOf } from '../errors.ts'
 import { addressesAsked, relayCandidates } from '../verdict/relay-question.ts'
@@ -35,7 +35,8 @@ export default async function run(tasks: readonly ParserTask[]): Promise<unknown
 }
 
 function bytesOf(made: AnalysisDigest | ComposedFeedback): Buffer[] {
-  return 'raw' in made ? [made.raw, made.packed.content] : [made.packed.content]
+  const { content } = made.packed
+  return 'raw' in made ? [made.raw, content] : [made.shingles, content]
 }
 
 /** Bytes in memory of their own, which can be handed over; others share theirs. */
@@ -62,8 +63,9 @@ async function make(task: ParserTask): Promise<AnalysisDigest | ComposedFeedback
 }
 
 async function analyze(raw: Buffer, options: ParserOptions): Promise<AnalysisDigest> {
-  const analysis = await analyzePlainly(raw, { ...options, ignoreStamps: false })
-  const { kind, origin, originObstacle, listings, headers, hops } = analysis
+  const made = await analyzeForCounting(raw, { ...options, ignoreStamps: false })
+  const { analysis, shingles, fingerprints } = made
+  const { kind, origin, originObstacle, listings, headers, hops, submitter } = analysis
   return {
     kind,
     origin,
@@ -73,6 +75,9 @@ async function analyze(raw: Buffer, options: ParserOptions): Promise<AnalysisDig
     hasForgedHop: hops.some(({ trust }) => trust === 'forged'),
     candidates: relayCandidates(hops),
     addressesAsked: addressesAsked(hops),
+    submitterIp: submitter?.ip,
+    shingles: owned(shingles),
+    fingerprints,
     packed: await packOwned(Buffer.from(JSON.stringify(analysis))),
   }
 }

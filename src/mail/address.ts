@@ -50,14 +50,30 @@ function splitEntries(value: string): Entry[] {
       at = end + 1
       continue
     }
+    let next = at + 1
     if (char === ',' || char === ';') cut()
     else if (char === ':' && entry.angle === undefined) {
       entry = { words: '', angle: undefined, comment: '' }
-    } else entry.words += char
-    at++
+    } else {
+      while (next < value.length && !isSign(value.charCodeAt(next))) next++
+      entry.words += value.slice(at, next)
+    }
+    at = next
   }
   cut()
   return entries
+}
+
+/** One of `"(,:;<`, which may end a run of ordinary characters. */
+function isSign(code: number): boolean {
+  return (
+    code === 0x22 ||
+    code === 0x28 ||
+    code === 0x2c ||
+    code === 0x3a ||
+    code === 0x3b ||
+    code === 0x3c
+  )
 }
 
 /** Where what opens here closes; an unclosed quote or bracket is an ordinary character. */

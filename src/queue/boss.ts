@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { PgBoss, type Db as BossDb } from 'pg-boss'
 import type { Db } from '../db/pool.ts'
 import { gatherQueueStatistics } from '../db/queue-health.ts'
@@ -68,6 +69,17 @@ export async function createQueues(boss: Boss, db: Db): Promise<void> {
 /** Lets pg-boss work inside a transaction of ours. */
 export function bossDb(tx: Db): BossDb {
   return { executeSql: (text, params) => tx.query(text, params) }
+}
+
+/**
+ * The same for a statement that comes again and again with other parameters: each connection keeps
+ * it planned. Planning is a third of what it costs to add the jobs of a batch.
+ */
+export function preparedBossDb(tx: Db): BossDb {
+  return {
+    executeSql: (text, values) =>
+      tx.query({ name: hash('sha1', text), text, values: values ?? [] }),
+  }
 }
 
 /** Ends the connection; jobs in hand are finished first, at most `timeoutMs`. */

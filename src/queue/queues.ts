@@ -45,6 +45,14 @@ export const forwardReport = defineQueue(
   { retryLimit: 20, retryDelay: 30, retryDelayMax: 4 * 3600, expireInSeconds: 300 },
 )
 
+/** Take back what a retracted report was counted as. */
+export const redeemReport = defineQueue('redeem-report', z.object({ reportId: z.uuid() }), {
+  retryLimit: 20,
+  retryDelay: 5,
+  retryDelayMax: 3_600,
+  expireInSeconds: 120,
+})
+
 /** Read a mail that came back. */
 export const handleInbound = defineQueue('handle-inbound', z.object({ mailId: z.uuid() }), {
   retryLimit: 5,
@@ -82,6 +90,7 @@ export const queues: readonly QueueDefinition[] = [
   analyzeReport,
   findContact,
   forwardReport,
+  redeemReport,
   handleInbound,
   keepHouse,
   learnRelays,

@@ -1,5 +1,5 @@
 import type { Db } from '../db/pool.ts'
-import { bossDb, type Boss } from './boss.ts'
+import { type Boss, preparedBossDb } from './boss.ts'
 import type { QueueDefinition } from './queues.ts'
 
 /**
@@ -17,6 +17,6 @@ export async function send<Payload extends object>(
   await boss.insert(
     queue.name,
     payloads.map((data) => (startAfter ? { data, startAfter } : { data })),
-    { db: bossDb(tx), returnId: false },
+    { db: preparedBossDb(tx), returnId: false },
   )
 }

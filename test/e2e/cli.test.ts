@@ -86,7 +86,7 @@ test('an unknown command is misuse; help is not', async () => {
   expect(unknown.stderr).toContain('nonsense')
   expect(proto.code).toBe(2)
   expect(help).toMatchObject({ code: 0, stderr: '' })
-  for (const name of ['start', 'web', 'work', 'receive', 'account', 'inspect', 'report']) {
+  for (const name of ['start', 'web', 'work', 'count', 'receive', 'account', 'inspect', 'report']) {
     expect(help.stdout).toContain(`  ${name}`)
   }
 })
@@ -114,7 +114,7 @@ test('faults of the settings are all named at once, with exit 2', async () => {
 
 test('a part without a database is misuse', async () => {
   const outcomes = await Promise.all(
-    ['web', 'work', 'receive'].map((name) => runProgram([name], {})),
+    ['web', 'work', 'count', 'receive'].map((name) => runProgram([name], {})),
   )
   for (const { code, stderr } of outcomes) {
     expect(code).toBe(2)

@@ -78,7 +78,9 @@ test('when only the supervisor is killed its parts end; the next start takes ove
   const first = await untilRunning(here.start())
   const client = apiClient(here.url, basic((await here.accounts()).reporter))
   const { id } = await client.post(spamMessage('orphaned'))
-  const running = here.tree().filter(({ command }) => /main\.ts (web|work|receive)/.test(command))
+  const running = here
+    .tree()
+    .filter(({ command }) => /main\.ts (web|work|count|receive)/.test(command))
   expect(running).toHaveLength(parts.length)
   const server = Number((await readFile(here.postmasterFile, 'utf8')).split('\n')[0])
   expect(isAlive(server)).toBe(true)

@@ -20,7 +20,7 @@ export async function connected(port: number): Promise<Socket> {
   }
 }
 
-/** What is sent, so many requests at once; how many answers a piece of what comes back completes. */
+/** What is sent, so many requests at once; how many answers some bytes complete. */
 type Load = {
   requests: (count: number) => string | Buffer
   count: (data: Buffer) => number

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { appendDeltas } from '../../../src/counters/append-deltas.ts'
-import type { Increment } from '../../../src/counters/increment.ts'
-import { sumShards } from '../../../src/db/counter-shards.ts'
+import { readShingles } from '../../../src/analysis/shingles/packed-shingles.ts'
+import { type CountedMessage, countMessages } from '../../../src/counters/count-messages.ts'
+import { listShards } from '../../../src/db/counter-shards.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { createReportSource, type ReportSource } from './report-source.ts'
 import { clearCounters, type Stage, storedBytes, untilRolledUp, withCpu } from './stage.ts'
@@ -23,14 +23,16 @@ export async function benchReportCost(stage: Stage, seconds: number): Promise<vo
   await pool.query('vacuum analyze')
   await pool.query('checkpoint')
   const ready = [...batches(source, seconds * REPORTS_PER_SECOND)]
-  const increments = ready.reduce((sum, batch) => sum + batch.length, 0)
+  const increments = ready
+    .flat()
+    .reduce((sum, { shingles }) => sum + readShingles(shingles).length, 0)
   const reports = ready.length * REPORTS_AT_ONCE
-  const before = { ...(await sumShards(pool)), ...(await numbers(stage)) }
+  const before = await numbers(stage)
   const append = await withCpu(stage, rollUps.pid, () =>
     appendReports(stage, ready, REPORTS_PER_SECOND),
   )
   await untilRolledUp(pool)
-  const after = { ...(await sumShards(pool)), ...(await numbers(stage)) }
+  const after = await numbers(stage)
   await rollUps.stop()
   const each = (spent: number) => `${((spent / reports) * 1e6).toFixed(0)} µs`
   const share = (number: number) => ((100 * number) / increments).toFixed(0)
@@ -64,25 +66,27 @@ async function numbers({ pool }: Stage) {
        where relname ~ '^counter(s|_members)_') as counted`,
   )
   const [one = { wal: 0, written: 0, inPlace: 0, chunks: 0 }] = rows
-  return { ...(await storedBytes(pool)), ...one }
+  const shards = await listShards(pool)
+  const heldBack = shards.reduce((sum, shard) => sum + shard.heldBack, 0)
+  return { ...(await storedBytes(pool)), ...one, heldBack }
 }
 
-function* batches(source: ReportSource, reports: number): Generator<Increment[]> {
+function* batches(source: ReportSource, reports: number): Generator<CountedMessage[]> {
   for (let made = 0; made < reports; made += REPORTS_AT_ONCE) {
     const now = new Date()
-    yield Array.from({ length: REPORTS_AT_ONCE }, () => source(now)).flat()
+    yield Array.from({ length: REPORTS_AT_ONCE }, () => source(now))
   }
 }
 
 /** Appends batches, each a transaction; so many reports a second, or as fast as it goes. */
-async function appendReports(stage: Stage, all: Iterable<Increment[]>, perSecond: number) {
+async function appendReports(stage: Stage, all: Iterable<CountedMessage[]>, perSecond: number) {
   const started = performance.now()
   let reports = 0
   for (const batch of all) {
     const due = perSecond > 0 ? started + (reports / perSecond) * 1_000 : 0
     if (due > performance.now()) await wait(due - performance.now())
     const now = new Date()
-    await inTransaction(stage.pool, (tx) => appendDeltas(tx, batch, now))
+    await inTransaction(stage.pool, (tx) => countMessages(tx, batch, now))
     reports += REPORTS_AT_ONCE
   }
 }

@@ -1,14 +1,13 @@
 import { analyzeMessage } from '../../../src/analysis/analyze.ts'
-import { laterShingles } from '../../../src/analysis/shingles/later-shingles.ts'
-import { gatedTypes } from '../../../src/analysis/shingles/piece-types.ts'
+import { withLaterShingles } from '../../../src/analysis/shingles/later-shingles.ts'
+import { packShingles } from '../../../src/analysis/shingles/packed-shingles.ts'
 import type { Shingle } from '../../../src/analysis/shingles/shingle-list.ts'
-import type { Increment } from '../../../src/counters/increment.ts'
-import { incrementsOf } from '../../../src/counters/increments-of.ts'
+import type { CountedMessage } from '../../../src/counters/count-messages.ts'
 import { readCorpus } from '../corpus.ts'
 import { zipf } from './stage.ts'
 
 /** Makes what one more report counts, at an instant. */
-export type ReportSource = (at: Date) => Increment[]
+export type ReportSource = (at: Date) => CountedMessage
 
 const CAMPAIGNS = 200
 const REPORTERS = 20_000
@@ -47,13 +46,12 @@ export async function createReportSource(): Promise<ReportSource> {
       const both = Math.max(salt, saltOf(one.hash))
       return { ...one, of: salted(one.of, salt), hash: salted(one.hash, both) }
     })
-    const later = laterShingles(shingles, {
+    const counted = withLaterShingles(packShingles(shingles), {
       reporterId: `reporter ${zipf(REPORTERS)}`,
       originAsn: zipf(NETWORKS),
       campaignId: campaign === undefined ? null : `campaign ${campaign}`,
     })
-    const addition = { prefix: 'reports', spam: 1, complaint: 1, at } as const
-    return incrementsOf([...shingles, ...later], addition, gatedTypes)
+    return { prefix: 'reports', shingles: counted, amounts: { spam: 1, complaint: 1 }, at }
   }
 }
 

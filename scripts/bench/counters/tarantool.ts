@@ -13,8 +13,8 @@ const GREETING_BYTES = 128
 const MEMORY = 2 ** 30
 
 /**
- * How many `upsert` a second (a counter of a key and one more) one pipelining client gets through to
- * a Tarantool that writes its log. Undefined where none is installed.
+ * How many `upsert` a second (a key's counter and one more) one pipelining client gets through to a
+ * Tarantool that writes its log. Undefined where none is installed.
  */
 export async function benchTarantool(seconds: number, keys: number): Promise<number | undefined> {
   if (spawnSync('tarantool', ['--version']).status !== 0) {

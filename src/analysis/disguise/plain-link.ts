@@ -35,7 +35,7 @@ export function plainLinks(written: string): PlainLink[] {
     const host = plainHost(url.hostname)
     const target = redirectTarget(url)
     const next = target === undefined ? undefined : parseWritten(target)
-    if (!next) links.push(linkOf(url, wrappedBy))
+    if (!next) links.push(linkOf(url, host, wrappedBy))
     const carried: string | undefined = next ? undefined : carriedTarget(url)
     if (next || carried !== undefined) wrappedBy = host
     url = next ?? (carried === undefined ? undefined : parseWritten(carried))
@@ -76,10 +76,10 @@ function undisguised(written: string): string {
     .replace(/^(https?):?\/+/i, '$1://')
 }
 
-function linkOf(url: URL, wrappedBy: string | null): PlainLink {
-  const host = plainHost(url.hostname)
+function linkOf(url: URL, host: string, wrappedBy: string | null): PlainLink {
   const isIp = host.startsWith('[') || /^\d+\.\d+\.\d+\.\d+$/.test(host)
-  const port = url.port === '' || url.port === '80' || url.port === '443' ? '' : `:${url.port}`
+  const { port: written } = url
+  const port = written === '' || written === '80' || written === '443' ? '' : `:${written}`
   const path = plainPath(url.pathname)
   const { query, names } = plainQuery(url.search)
   const fragment = /^#[!/]/.test(url.hash) ? url.hash : ''
@@ -98,10 +98,10 @@ function linkOf(url: URL, wrappedBy: string | null): PlainLink {
 /** Sessions, doubled and final slashes make no other page; nor do letters written as codes. */
 function plainPath(pathname: string): string {
   if (pathname === '/') return ''
-  return plainEscapes(pathname)
-    .replace(/;(?:jsession|phpsess|s)id=[^/?#]*/i, '')
-    .replaceAll(/\/{2,}/g, '/')
-    .replace(/\/$/, '')
+  const path = plainEscapes(pathname)
+  const lasting = path.includes(';') ? path.replace(/;(?:jsession|phpsess|s)id=[^/?#]*/i, '') : path
+  const single = lasting.includes('//') ? lasting.replaceAll(/\/{2,}/g, '/') : lasting
+  return single.endsWith('/') ? single.slice(0, -1) : single
 }
 
 function plainEscapes(text: string): string {
@@ -132,25 +132,27 @@ function plainQuery(search: string): { query: string; names: string } {
     .slice(1)
     .split('&', parametersMax)
     .map((parameter) => plainEscapes(parameter.replaceAll('+', '%20')))
-    .filter((parameter) => parameter !== '' && !tracking.test(parameter.split('=', 1)[0] ?? ''))
+    .filter((parameter) => parameter !== '' && !tracking.test(nameOf(parameter)))
     .sort()
   if (kept.length === 0) return { query: '', names: '' }
-  const names = kept.map((parameter) => parameter.split('=', 1)[0]).join('&')
+  const names = kept.map(nameOf).join('&')
   return { query: `?${kept.join('&')}`, names }
 }
 
+function nameOf(parameter: string): string {
+  const end = parameter.indexOf('=')
+  return end < 0 ? parameter : parameter.slice(0, end)
+}
+
 function patternOf(path: string): string {
-  return path
-    .split('/', 20)
-    .map((segment) => {
-      if (segment.includes('@') || segment.includes('%40')) return '@'
-      if (segment.length >= 8 && /^[0-9a-f-]+$/i.test(segment)) return '*'
-      if (segment.length >= 20) return '*'
-      if (segment.length >= 6 && /\d/.test(segment) && /[a-z]/i.test(segment)) {
-        return /\d[a-z]+\d|[a-z]\d+[a-z]/i.test(segment) ? '*' : segment.replaceAll(/\d+/g, '0')
-      }
-      return segment.replaceAll(/\d+/g, '0')
-    })
-    .join('/')
-    .toLowerCase()
+  return path.split('/', 20).map(segmentPattern).join('/').toLowerCase()
+}
+
+function segmentPattern(segment: string): string {
+  if (segment.includes('@') || segment.includes('%40')) return '@'
+  if (segment.length >= 20) return '*'
+  if (segment.length >= 8 && /^[0-9a-f-]+$/i.test(segment)) return '*'
+  if (!/\d/.test(segment)) return segment
+  const isToken = segment.length >= 6 && /\d[a-z]+\d|[a-z]\d+[a-z]/i.test(segment)
+  return isToken ? '*' : segment.replaceAll(/\d+/g, '0')
 }

@@ -17,17 +17,19 @@ type Redirector = {
  */
 export function redirectTarget(url: URL): string | undefined {
   const host = url.hostname
-  for (const { under, path, target } of redirectors) {
+  for (const { under, path, target } of byEnd.get(endOf(host)) ?? []) {
     if (!isUnder(host, under)) continue
     if (path !== undefined && !url.pathname.startsWith(path)) continue
     const found = typeof target === 'function' ? target(url) : carried(url, target)
     if (found !== undefined) return found
   }
-  return /(^|\.)google(\.com?)?(\.[a-z]{2,3})?$/.test(host) ? fromGoogle(url) : undefined
+  const isGoogle = host.includes('google') && /(^|\.)google(\.com?)?(\.[a-z]{2,3})?$/.test(host)
+  return isGoogle ? fromGoogle(url) : undefined
 }
 
 /** The address inside one of the parameters, written out or in base64, of any service. */
 export function carriedTarget(url: URL): string | undefined {
+  if (!mayCarry.test(url.search)) return undefined
   let count = 0
   for (const [, value] of url.searchParams) {
     if (++count > parametersMax) return undefined
@@ -38,6 +40,8 @@ export function carriedTarget(url: URL): string | undefined {
 }
 
 const parametersMax = 30
+/** What begins an address in base64, stands in all others, or hides either. */
+const mayCarry = /aHR0c|\/\/|%/
 
 const redirectors: readonly Redirector[] = [
   { under: 'safelinks.protection.outlook.com', target: ['url'] },
@@ -73,6 +77,13 @@ const redirectors: readonly Redirector[] = [
   { under: 'web.archive.org', path: '/web/', target: fromPath },
   { under: 'translate.goog', target: fromTranslation },
 ]
+
+/** The last two labels, which all that is under a domain share with it. */
+function endOf(host: string): string {
+  return host.slice(host.lastIndexOf('.', host.lastIndexOf('.') - 1) + 1)
+}
+
+const byEnd = Map.groupBy(redirectors, ({ under }) => endOf(under))
 
 function isUnder(host: string, domain: string): boolean {
   return (

@@ -1,7 +1,7 @@
 import type { Attachment } from '../attachments.ts'
 import type { BodyView } from '../pieces/body-view.ts'
 import { hexOf, textHash } from '../shingles/hash.ts'
-import type { Shingle } from '../shingles/shingle-list.ts'
+import type { ShingleList } from '../shingles/shingle-list.ts'
 import { minHash, signatureBytes } from './min-hash.ts'
 
 /** Hashes that stand for a message. What it has not, it has no fingerprint of. */
@@ -32,34 +32,29 @@ const fileBytesMin = 1000
 
 /** The fingerprints of a message: of its body, its files and the shingles made of them. */
 export function fingerprintsOf(
-  { shown, hashes }: BodyView,
+  { shown }: BodyView,
   attachments: readonly Attachment[],
-  shingles: readonly Shingle[],
+  list: ShingleList,
 ): Fingerprints {
-  const { words } = shown
-  const hashOf = (wanted: string) => shingles.find(({ name }) => name === wanted)?.hash
-  const fingerprints: Fingerprints = { words: String(words.length) }
+  const { hashes } = shown
+  const fingerprints: Fingerprints = { words: String(hashes.length) }
   const add = (name: keyof Fingerprints, value: string | undefined) => {
     if (value !== undefined) fingerprints[name] = value
   }
-  add('text', hashOf('text'))
-  if (words.length >= nearWordsMin) {
+  add('text', list.hashesOf('text')[0])
+  if (hashes.length >= nearWordsMin) {
     add('near', hexOfBytes(minHash(hashes.subarray(0, nearWordsMax), signatureBytes)))
     add('head', hexOfBytes(minHash(hashes.subarray(0, headWords), headBytes)))
   }
-  add('html', hashOf('html-structure'))
-  add('links', hashOf('link-set'))
-  add('files', filesOf(attachments, shingles))
+  add('html', list.hashesOf('html-structure')[0])
+  add('links', list.hashesOf('link-set')[0])
+  add('files', filesOf(attachments, list))
   return fingerprints
 }
 
-function filesOf(
-  attachments: readonly Attachment[],
-  shingles: readonly Shingle[],
-): string | undefined {
+function filesOf(attachments: readonly Attachment[], list: ShingleList): string | undefined {
   const files = attachments.filter(({ bytes }) => bytes >= fileBytesMin)
-  const fetched = shingles.filter(({ name }) => name === 'image-link')
-  const found = files.length > 0 ? files.map((file) => file.sha256) : fetched.map((one) => one.hash)
+  const found = files.length > 0 ? files.map(({ sha256 }) => sha256) : list.hashesOf('image-link')
   return found.length === 0 ? undefined : hexOf(textHash(found.toSorted().join(' ')))
 }
 

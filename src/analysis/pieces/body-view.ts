@@ -1,9 +1,8 @@
 import type { MessageBody } from '../../mail/body.ts'
-import { plainText, withoutMarks, wordsOf } from '../disguise/plain-text.ts'
-import type { PlainText } from '../disguise/plain-text.ts'
+import { plainLine, withoutMarks, wordsOf } from '../disguise/plain-text.ts'
+import type { PlainText } from '../disguise/word-scanner.ts'
 import { htmlView } from './html-view.ts'
 import type { HtmlView } from './html-view.ts'
-import { wordHashes } from './word-hashes.ts'
 
 /** The body of a message as its reader sees it; read once for all who ask. */
 export type BodyView = {
@@ -14,10 +13,8 @@ export type BodyView = {
   text: string
   /** Its words. */
   shown: PlainText
-  /** A hash of each of them, see `wordHashes`. */
-  hashes: Int32Array
-  /** The words of the text/plain part, where the HTML part is shown instead. */
-  hidden: PlainText | undefined
+  /** The words of the text/plain part as a line, where the HTML part is shown instead. */
+  hidden: string
 }
 
 const textCharsMax = 64 * 1024
@@ -31,17 +28,15 @@ const shownWordsMin = 4
 export function viewBody({ text, html }: Pick<MessageBody, 'text' | 'html'>): BodyView {
   const view = htmlView(html)
   const ofHtml = viewText(view.text)
-  if (html !== '' && (ofHtml.shown.words.length >= shownWordsMin || text.trim() === '')) {
-    const hidden =
-      text === '' ? undefined : plainText(text.slice(0, hiddenCharsMax), hiddenWordsMax)
+  if (html !== '' && (ofHtml.shown.wordEnds.length >= shownWordsMin || text.trim() === '')) {
+    const hidden = text === '' ? '' : plainLine(text, hiddenWordsMax, hiddenCharsMax)
     return { html: view, ...ofHtml, hidden }
   }
-  return { html: view, ...viewText(text), hidden: undefined }
+  return { html: view, ...viewText(text), hidden: '' }
 }
 
 function viewText(whole: string) {
   const written = whole.slice(0, textCharsMax)
   const text = withoutMarks(written)
-  const shown = wordsOf(text, wordsMax)
-  return { written, text, shown, hashes: wordHashes(shown.words) }
+  return { written, text, shown: wordsOf(text, wordsMax) }
 }

@@ -27,15 +27,48 @@ const imagesMax = 50
 const commentsMax = 20
 const commentCharsMax = 500
 const sourceCharsMax = 2000
+const nameCharsMax = 20
+const nameCharsKept = 12
 
-const blocks = new Set(
-  (
+/** What an element does to the text: nothing, or this goes before it. */
+const breaks = new Map<string, string>([
+  ...(
     'address article aside blockquote body center dd div dl dt fieldset footer form h1 h2 h3 h4 ' +
     'h5 h6 header hr li main nav ol p pre section table td th tr ul'
-  ).split(' '),
-)
+  )
+    .split(' ')
+    .map((name): [string, string] => [name, '\n\n']),
+  ['br', '\n'],
+  ['img', ' '],
+])
 /** Elements whose content nobody sees. */
 const unseen = new Set(['style', 'script', 'title', 'template'])
+
+/** What is known of an element: its name in lower case, and what it does. */
+type Element = { name: string; gap: string; isUnseen: boolean }
+
+const elements: (Element | undefined)[] = Array.from({ length: 1024 })
+
+/** The element of a tag; of most tags a name is made but once. `hash` is of its lower case. */
+function elementOf(html: string, start: number, end: number, hash: number): Element {
+  const slot = (hash ^ (hash >>> 10) ^ (hash >>> 20)) & 1023
+  const known = elements[slot]
+  if (known && isNamed(known.name, html, start, end)) return known
+  const name = html.slice(start, end).toLowerCase()
+  const element = { name, gap: breaks.get(name) ?? '', isUnseen: unseen.has(name) }
+  // A longer slice would keep the whole text in memory.
+  if (name.length <= nameCharsKept) elements[slot] = element
+  return element
+}
+
+function isNamed(name: string, html: string, start: number, end: number): boolean {
+  if (name.length !== end - start) return false
+  for (let at = start; at < end; at++) {
+    const code = html.charCodeAt(at)
+    if ((isDigit(code) ? code : code | 0x20) !== name.charCodeAt(at - start)) return false
+  }
+  return true
+}
 
 function emptyView(): HtmlView {
   return { text: '', tags: [], title: '', images: [], comments: [], styleSheet: '' }
@@ -91,17 +124,20 @@ class Reader {
     const isClosing = html.charCodeAt(at + 1) === 0x2f
     const nameAt = isClosing ? at + 2 : at + 1
     let nameEnd = nameAt
-    while (nameEnd < nameAt + 20 && isNamePart(html.charCodeAt(nameEnd))) nameEnd++
-    const name = html.slice(nameAt, nameEnd).toLowerCase()
+    let hash = 0
+    for (; nameEnd < nameAt + nameCharsMax; nameEnd++) {
+      const code = html.charCodeAt(nameEnd)
+      if (!isNamePart(code)) break
+      hash = Math.imul(hash, 31) + (code | 0x20)
+    }
+    const { name, gap, isUnseen } = elementOf(html, nameAt, nameEnd, hash)
     const end = this.#tagEnd(nameEnd)
-    if (blocks.has(name)) this.#text += '\n\n'
-    else if (name === 'br') this.#text += '\n'
-    else if (name === 'img') this.#text += ' '
+    if (gap !== '') this.#text += gap
     if (isClosing) return end
     const { tags, images } = this.#view
     if (tags.length < tagsMax && tags.at(-1) !== name) tags.push(name)
     if (name === 'img' && images.length < imagesMax) this.#image(html.slice(nameEnd, end))
-    return unseen.has(name) ? this.#unseen(name, end) : end
+    return isUnseen ? this.#unseen(name, end) : end
   }
 
   /** After the `>` that ends the tag: one in quotes does not. */
@@ -168,10 +204,22 @@ function isAfterEqualSign(html: string, at: number): boolean {
 /** Letters with accents lose them later anyway; what has no letter in its name is punctuation. */
 function decodedText(text: string): string {
   if (!text.includes('&')) return text
-  const letters = text
+  return decodeEntities(lettersIn(text)).replace(/&[a-z]{2,20};/gi, ' ')
+}
+
+const letterEntity = new RegExp(
+  `&(?:${[
+    '[a-z](?:acute|grave|circ|tilde|uml|ring|cedil|caron|slash)',
+    '(?:sz|ae|oe|a)lig|shy|zwn?j|lrm|rlm|rsquo',
+  ].join('|')})`,
+  'i',
+)
+
+function lettersIn(text: string): string {
+  if (!letterEntity.test(text)) return text
+  return text
     .replace(/&([a-z])(?:acute|grave|circ|tilde|uml|ring|cedil|caron|slash);?/gi, '$1')
     .replace(/&(sz|ae|oe|a)lig;/gi, (_, name: string) => (name === 'sz' ? 'ss' : name))
     .replace(/&(?:shy|zwn?j|lrm|rlm);?/gi, '')
     .replace(/&rsquo;/gi, '’')
-  return decodeEntities(letters).replace(/&[a-z]{2,20};/gi, ' ')
 }

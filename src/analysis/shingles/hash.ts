@@ -1,6 +1,6 @@
 import xxhash from 'xxhash-wasm'
 
-const { h64 } = await xxhash()
+const { h64, h64Raw } = await xxhash()
 
 /**
  * The seed of all shingles: `shingles` in ASCII, read as a big-endian number. Hashes are stored
@@ -36,4 +36,70 @@ export function hexOfSigned(signed: bigint): string {
 /** The high and the low half as signed 32-bit numbers. `hex` is what `hexOf` gave. */
 export function lanesOf(hex: string): [number, number] {
   return [Number.parseInt(hex.slice(0, 8), 16) | 0, Number.parseInt(hex.slice(8), 16) | 0]
+}
+
+/** A hash as its high and low half: signed 32-bit numbers. */
+export type HashHalves = { hi: number; lo: number }
+
+/** What `shingleHash` gives, in halves and several times as fast. `type` is below 1,000. */
+export function pieceHash(type: number, piece: string): HashHalves {
+  if (piece.length > pieceCharsMax) {
+    hashed[0] = shingleHash(type, piece)
+    return lastHash()
+  }
+  const start = writeType(type)
+  return hashOfFirst(start + bytes.write(piece, start))
+}
+
+/** A pair is hashed like a piece: the two hashes in hexadecimal with a blank between them. */
+export function pairHash(type: number, of: HashHalves, other: HashHalves): HashHalves {
+  const start = writeType(type)
+  writeDigits(start, of)
+  bytes[start + 16] = 0x20
+  writeDigits(start + 17, other)
+  return hashOfFirst(start + 33)
+}
+
+/** `hexOf` of a hash in halves. */
+export function hexOfHalves(hash: HashHalves): string {
+  writeDigits(0, hash)
+  return bytes.toString('latin1', 0, 16)
+}
+
+/** Longer pieces are rare; they take the longer way. */
+const pieceCharsMax = 16 * 1024
+const typeBytes = 4
+const bytes = Buffer.alloc(typeBytes + pieceCharsMax * 3)
+/** The first so many bytes, once for all: to make a view costs more than the hash. */
+const views = Array.from({ length: 1024 }, (_, end) => bytes.subarray(0, end))
+const hashed = new BigUint64Array(1)
+/** The low half first: Node runs on little-endian machines, all but one. */
+const halves = new Int32Array(hashed.buffer)
+const digits = Buffer.from('0123456789abcdef')
+
+/** The type in decimal and a NUL; answers where the piece begins. */
+function writeType(type: number): number {
+  let at = 0
+  if (type >= 100) bytes[at++] = 0x30 + Math.trunc(type / 100)
+  if (type >= 10) bytes[at++] = 0x30 + (Math.trunc(type / 10) % 10)
+  bytes[at++] = 0x30 + (type % 10)
+  bytes[at++] = 0
+  return at
+}
+
+function writeDigits(start: number, { hi, lo }: HashHalves): void {
+  for (let digit = 0; digit < 8; digit++) {
+    const shift = 28 - digit * 4
+    bytes[start + digit] = digits[(hi >>> shift) & 15] ?? 0
+    bytes[start + 8 + digit] = digits[(lo >>> shift) & 15] ?? 0
+  }
+}
+
+function hashOfFirst(end: number): HashHalves {
+  hashed[0] = h64Raw(views[end] ?? bytes.subarray(0, end), seed)
+  return lastHash()
+}
+
+function lastHash(): HashHalves {
+  return { hi: halves[1] ?? 0, lo: halves[0] ?? 0 }
 }

@@ -1,4 +1,6 @@
 import { hexOf, shingleHash } from './hash.ts'
+import { appendShingles, hashesByType } from './packed-shingles.ts'
+import type { PackedShingles } from './packed-shingles.ts'
 import { pairTypes } from './pair-types.ts'
 import { pieceTypes } from './piece-types.ts'
 import type { PieceName } from './piece-types.ts'
@@ -16,29 +18,34 @@ export type Circumstances = {
   campaignId?: string | null | undefined
 }
 
+const laterPieces = ['reporter', 'origin-as', 'submitter-as', 'campaign'] as const
+const isLater = (name: PieceName) => laterPieces.some((later) => later === name)
+const laterPairs = pairTypes.filter(({ counted, unique }) => isLater(counted) || isLater(unique))
+const pairedTypes = new Set(
+  laterPairs.flatMap(({ counted, unique }) => [pieceTypes[counted], pieceTypes[unique]]),
+)
+const pairedNumbers = new Set([...pairedTypes].map(({ number }) => number))
+
 /**
- * The shingles that the analysis of a message could not know: its reporter, the autonomous systems,
- * and their pairs with the pieces already found. `shingles` as the analysis has them.
+ * The shingles of a message with those that its analysis could not know: its reporter, the
+ * autonomous systems, its campaign, and their pairs with the pieces already found.
  */
-export function laterShingles(
-  shingles: readonly Shingle[],
+export function withLaterShingles(
+  shingles: PackedShingles,
   { reporterId, originAsn, submitterAsn, campaignId }: Circumstances,
-): Shingle[] {
+): PackedShingles {
+  const byType = hashesByType(shingles, pairedNumbers)
   const pieces: Shingle[] = []
-  const add = (name: PieceName, piece: string | number | null | undefined) => {
+  const add = (name: (typeof laterPieces)[number], piece: string | number | null | undefined) => {
     if (piece === null || piece === undefined) return
     const { number } = pieceTypes[name]
-    pieces.push({ type: number, name, hash: hexOf(shingleHash(number, String(piece))) })
+    const hash = hexOf(shingleHash(number, String(piece)))
+    pieces.push({ type: number, name, hash })
+    ;(byType[number] ??= []).push(hash)
   }
   add('reporter', reporterId)
   add('origin-as', originAsn)
   add('submitter-as', submitterAsn)
   add('campaign', campaignId)
-  const byType: string[][] = []
-  for (const { type, hash, of } of [...shingles, ...pieces]) {
-    if (of === undefined) (byType[type] ??= []).push(hash)
-  }
-  const isLater = (name: PieceName) => pieces.some((piece) => piece.name === name)
-  const types = pairTypes.filter(({ counted, unique }) => isLater(counted) || isLater(unique))
-  return [...pieces, ...pairsOf(byType, types)]
+  return appendShingles(shingles, [...pieces, ...pairsOf(byType, laterPairs)])
 }

@@ -16,8 +16,10 @@ export type ShingleHalves = { type: number; hi: number; lo: number; of?: Halves 
 /** A 64-bit hash as two unsigned halves. */
 type Halves = { hi: number; lo: number }
 
-const PIECE_BYTES = 9
-const PAIR_BYTES = 11
+/** How long a piece is when it is packed. */
+export const PIECE_BYTES = 9
+/** The same of a pair. */
+export const PAIR_BYTES = 11
 
 const names = new Map<number, string>(
   [...Object.values(pieceTypes), ...pairTypes].map(({ number, name }) => [number, name]),
@@ -28,30 +30,61 @@ const isPairType = Uint8Array.from({ length: 256 }, (_, number) =>
 
 /** Packs shingles; those that a pair is counted under must stand before it. */
 export function packShingles(shingles: readonly Shingle[]): PackedShingles {
+  return appendShingles(Buffer.alloc(0), shingles)
+}
+
+/**
+ * Packed shingles with more of them behind.
+ *
+ * @throws RangeError for a pair that is counted under none of them
+ */
+export function appendShingles(
+  packed: PackedShingles,
+  shingles: readonly Shingle[],
+): PackedShingles {
   const placeOf = new Map<string, number>()
-  const packed = Buffer.allocUnsafe(shingles.length * PAIR_BYTES)
-  let at = 0
-  for (const [place, { type, hash, of }] of shingles.entries()) {
-    at = packed.writeUInt8(type, at)
-    at = packed.writeUInt32BE(Number.parseInt(hash.slice(0, 8), 16), at)
-    at = packed.writeUInt32BE(Number.parseInt(hash.slice(8), 16), at)
+  let place = 0
+  eachEntry(packed, (at, isPair) => {
+    if (!isPair) placeOf.set(hexAt(packed, at), place)
+    place++
+  })
+  const longer = Buffer.allocUnsafe(packed.length + shingles.length * PAIR_BYTES)
+  let at = packed.copy(longer)
+  for (const { type, hash, of } of shingles) {
+    at = longer.writeUInt8(type, at)
+    at += longer.write(hash, at, 'hex')
     if (of === undefined) placeOf.set(hash, place)
-    else at = packed.writeUInt16BE(placeOf.get(of) ?? 0, at)
+    else at = longer.writeUInt16BE(requirePlace(placeOf, of), at)
+    place++
   }
-  return packed.subarray(0, at)
+  return longer.subarray(0, at)
+}
+
+function requirePlace(placeOf: ReadonlyMap<string, number>, hash: string): number {
+  const place = placeOf.get(hash)
+  if (place === undefined) throw new RangeError('A pair is counted under a piece that is absent.')
+  return place
+}
+
+/** The hashes of the pieces of some types, in hexadecimal under the numbers of their types. */
+export function hashesByType(packed: PackedShingles, types: ReadonlySet<number>): string[][] {
+  const byType: string[][] = []
+  eachEntry(packed, (at, isPair) => {
+    const type = packed[at] ?? 0
+    if (!isPair && types.has(type)) (byType[type] ??= []).push(hexAt(packed, at))
+  })
+  return byType
 }
 
 /** All packed shingles, in their order. */
 export function readShingles(packed: PackedShingles): ShingleHalves[] {
   const found: ShingleHalves[] = []
-  for (let at = 0; at + PIECE_BYTES <= packed.length;) {
+  eachEntry(packed, (at, isPair) => {
     const type = packed[at] ?? 0
     const [hi, lo] = [packed.readUInt32BE(at + 1), packed.readUInt32BE(at + 5)]
-    const isPair = isPairType[type] === 1
     const of = isPair ? found[packed.readUInt16BE(at + PIECE_BYTES)] : undefined
     found.push(of ? { type, hi, lo, of } : { type, hi, lo })
-    at += isPair ? PAIR_BYTES : PIECE_BYTES
-  }
+  })
   return found
 }
 
@@ -64,4 +97,18 @@ export function unpackShingles(packed: PackedShingles): Shingle[] {
     hash: hex(hash),
     ...(of && { of: hex(of) }),
   }))
+}
+
+/** Goes over the places where whole entries begin. */
+function eachEntry(packed: PackedShingles, look: (at: number, isPair: boolean) => void): void {
+  for (let at = 0; at < packed.length;) {
+    const isPair = isPairType[packed[at] ?? 0] === 1
+    const next = at + (isPair ? PAIR_BYTES : PIECE_BYTES)
+    if (next <= packed.length) look(at, isPair)
+    at = next
+  }
+}
+
+function hexAt(packed: PackedShingles, at: number): string {
+  return packed.toString('hex', at + 1, at + PIECE_BYTES)
 }

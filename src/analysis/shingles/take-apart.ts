@@ -12,6 +12,8 @@ import { addHeader } from './header-shingles.ts'
 import { addContacts, addLinks } from './link-shingles.ts'
 import { addOrigin } from './origin-shingles.ts'
 import type { Way } from './origin-shingles.ts'
+import { unpackShingles } from './packed-shingles.ts'
+import type { PackedShingles } from './packed-shingles.ts'
 import { ShingleList } from './shingle-list.ts'
 import type { Shingle } from './shingle-list.ts'
 import { addPassages, addWholeText } from './text-shingles.ts'
@@ -31,8 +33,8 @@ export type Findings = Way & {
  * for the whole of it. At most 300 shingles, the telling ones first. Linear in the message; asks
  * nobody. What is known only beside the message comes by `laterShingles`.
  */
-export function takeApart(findings: Findings): {
-  shingles: Shingle[]
+export function takeApartPacked(findings: Findings): {
+  shingles: PackedShingles
   fingerprints: Fingerprints
 } {
   const { fields, body, links, attachments, signers } = findings
@@ -47,6 +49,14 @@ export function takeApart(findings: Findings): {
   addWholeText(list, view)
   list.addPairs()
   addPassages(list, view)
-  const shingles = list.all()
-  return { shingles, fingerprints: fingerprintsOf(view, attachments, shingles) }
+  return { shingles: list.packed(), fingerprints: fingerprintsOf(view, attachments, list) }
+}
+
+/** The same with names and in hexadecimal, for people. */
+export function takeApart(findings: Findings): {
+  shingles: Shingle[]
+  fingerprints: Fingerprints
+} {
+  const { shingles, fingerprints } = takeApartPacked(findings)
+  return { shingles: unpackShingles(shingles), fingerprints }
 }

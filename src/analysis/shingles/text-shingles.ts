@@ -1,5 +1,6 @@
-import type { PlainText } from '../disguise/plain-text.ts'
-import { plainLine } from '../disguise/plain-text.ts'
+import { plainLine, wordsBetween } from '../disguise/plain-text.ts'
+import { lineWordsMax, wordCharsMax } from '../disguise/word-line.ts'
+import type { PlainText } from '../disguise/word-scanner.ts'
 import type { BodyView } from '../pieces/body-view.ts'
 import type { HtmlView } from '../pieces/html-view.ts'
 import type { ShingleList } from './shingle-list.ts'
@@ -18,12 +19,9 @@ const startTags = 40
 
 /** Adds the text as a whole, and how its HTML is built. */
 export function addWholeText(list: ShingleList, { shown, hidden, html }: BodyView): void {
-  const { words } = shown
-  if (words.length > 0) {
-    list.add('text', words.join(' '))
-    list.add('text-letters', words.join('').replaceAll('0', ''))
-  }
-  if (hidden && hidden.words.length > 0) list.add('text-plain-part', hidden.words.join(' '))
+  list.add('text', shown.line)
+  list.add('text-letters', lettersOf(shown.line))
+  list.add('text-plain-part', hidden)
   if (html.tags.length > 0) addHtml(list, html)
 }
 
@@ -44,37 +42,77 @@ function countsOf(tags: readonly string[]): string {
   return sizes.sort().join(' ')
 }
 
+/** A line without its blanks and numbers. */
+function lettersOf(line: string): string {
+  letters.write(line, 0, 'utf16le')
+  let end = 0
+  for (let at = 0; at < line.length; at++) {
+    const code = letterUnits[at] ?? 0
+    if (code !== 0x20 && code !== 0x30) letterUnits[end++] = code
+  }
+  return letters.toString('utf16le', 0, end * 2)
+}
+
+const letterUnits = new Uint16Array((lineWordsMax + 1) * (wordCharsMax + 1))
+const letters = Buffer.from(letterUnits.buffer)
+
 /** Adds passages of the text, and a sample of its runs of words. */
-export function addPassages(list: ShingleList, { shown, hashes }: BodyView): void {
-  const { words, paragraphEnds, sentenceEnds } = shown
-  if (words.length < passageWordsMin) return
-  if (words.length >= edgesWordsMin) {
-    list.add('text-start', words.slice(0, edgeWords).join(' '))
-    list.add('text-end', words.slice(-edgeWords).join(' '))
+export function addPassages(list: ShingleList, { shown }: BodyView): void {
+  const { hashes, paragraphEnds, sentenceEnds } = shown
+  const count = hashes.length
+  if (count < passageWordsMin) return
+  if (count >= edgesWordsMin) {
+    list.add('text-start', wordsBetween(shown, 0, edgeWords))
+    list.add('text-end', wordsBetween(shown, count - edgeWords, count))
   }
-  list.add('long-words', longestWords(words))
-  for (const passage of passages(shown, paragraphEnds)) list.add('paragraph', passage)
-  for (const passage of passages(shown, sentenceEnds)) list.add('sentence', passage)
+  list.add('long-words', longestWords(shown))
+  addEach(list, 'paragraph', shown, paragraphEnds)
+  addEach(list, 'sentence', shown, sentenceEnds)
   for (const at of sampledRuns(hashes)) {
-    list.add('words', words.slice(at, at + runWords).join(' '))
+    list.add('words', wordsBetween(shown, at, at + runWords))
   }
 }
 
-function longestWords(words: readonly string[]): string | undefined {
-  const first = words.slice(0, longWordsAmong)
-  const long = [...new Set(first.filter(({ length }) => length >= longWordCharsMin))]
-  if (long.length < longWords) return undefined
-  const longest = long.sort((a, b) => b.length - a.length || (a < b ? -1 : 1)).slice(0, longWords)
-  return longest.sort().join(' ')
+function longestWords({ line, wordEnds }: PlainText): string | undefined {
+  const among = Math.min(longWordsAmong, wordEnds.length)
+  const longest: string[] = []
+  let start = 0
+  for (let word = 0; word < among; word++) {
+    const end = wordEnds[word] ?? 0
+    const least = longest.length < longWords ? longWordCharsMin : (longest.at(-1)?.length ?? 0)
+    if (end - start >= least) insertLong(longest, line.slice(start, end))
+    start = end + 1
+  }
+  return longest.length < longWords ? undefined : longest.sort().join(' ')
 }
 
-function* passages({ words }: PlainText, ends: readonly number[]): Generator<string> {
+/** Puts a word where it belongs among the longest, of one length in their order, each once. */
+function insertLong(longest: string[], word: string): void {
+  let at = longest.length
+  for (; at > 0; at--) {
+    const before = longest[at - 1] ?? ''
+    if (before.length > word.length || (before.length === word.length && before < word)) break
+    if (before === word) return
+  }
+  if (at >= longWords) return
+  longest.splice(at, 0, word)
+  if (longest.length > longWords) longest.pop()
+}
+
+function addEach(
+  list: ShingleList,
+  name: 'paragraph' | 'sentence',
+  shown: PlainText,
+  ends: readonly number[],
+): void {
+  const count = shown.wordEnds.length
   let start = 0
-  let count = 0
-  for (const end of [...ends, words.length]) {
+  let passages = 0
+  for (let index = 0; index <= ends.length && passages < passagesMax; index++) {
+    const end = ends[index] ?? count
     if (end - start >= passageWordsMin) {
-      if (++count > passagesMax) return
-      yield words.slice(start, Math.min(end, start + passageWordsMax)).join(' ')
+      passages++
+      list.add(name, wordsBetween(shown, start, Math.min(end, start + passageWordsMax)))
     }
     start = end
   }
@@ -82,8 +120,8 @@ function* passages({ words }: PlainText, ends: readonly number[]): Generator<str
 
 /** Where the runs begin whose hashes are the least: messages that share runs share these. */
 function sampledRuns(hashes: Int32Array): number[] {
-  const runs: { at: number; hash: number }[] = []
-  let greatest = 0xffffffff
+  const places: number[] = []
+  const least: number[] = []
   for (let at = 0; at + runWords <= hashes.length; at++) {
     let hash = 0
     for (let next = at; next < at + runWords; next++) {
@@ -91,15 +129,15 @@ function sampledRuns(hashes: Int32Array): number[] {
       hash ^= hash >>> 15
     }
     hash >>>= 0
-    if (runs.length >= runsMax && hash >= greatest) continue
-    runs.push({ at, hash })
-    if (runs.length >= runsMax * 2) {
-      runs.sort((a, b) => a.hash - b.hash).length = runsMax
-      greatest = runs.at(-1)?.hash ?? greatest
+    let place = least.length
+    if (place === runsMax && hash >= (least[runsMax - 1] ?? 0)) continue
+    if (place < runsMax) place++
+    while (--place > 0 && hash < (least[place - 1] ?? 0)) {
+      least[place] = least[place - 1] ?? 0
+      places[place] = places[place - 1] ?? 0
     }
+    least[place] = hash
+    places[place] = at
   }
-  return runs
-    .sort((a, b) => a.hash - b.hash)
-    .slice(0, runsMax)
-    .map(({ at }) => at)
+  return places
 }

@@ -1,5 +1,6 @@
 import { Router, type Request, type Response } from 'express'
 import { findAnalysis } from '../../db/analyses.ts'
+import { findCampaignOf } from '../../db/campaign-members.ts'
 import { listFeedback } from '../../db/feedback-reports.ts'
 import { unpack } from '../../db/packed.ts'
 import { findRawMessage } from '../../db/raw-messages.ts'
@@ -108,12 +109,13 @@ async function requireReport(id: string, site: Needs): Promise<Report> {
 
 async function sendReport(req: Request<{ id: string }>, res: Response, site: Needs): Promise<void> {
   const report = await requireReport(req.params.id, site)
-  const [analysis, events, feedback, emails, packed] = await Promise.all([
+  const [analysis, events, feedback, emails, packed, campaignId] = await Promise.all([
     findAnalysis(site.pool, report.id),
     listEvents(site.pool, report.id),
     listFeedback(site.pool, [report.id]),
     listReporterEmails(site.pool, [report.reporterId]),
     findRawMessage(site.pool, report.id),
+    findCampaignOf(site.pool, report.id),
   ])
   const raw = packed && (await unpack(packed))
   const authentication = analysis?.details.authentication
@@ -129,6 +131,7 @@ async function sendReport(req: Request<{ id: string }>, res: Response, site: Nee
       checks: authentication ? authenticationRows(authentication) : undefined,
       events,
       feedback,
+      campaignId,
       rawText: raw && shownBytes(raw, RAW_BYTES_SHOWN),
       isRawCut: (raw?.length ?? 0) > RAW_BYTES_SHOWN,
     },

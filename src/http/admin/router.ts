@@ -4,6 +4,8 @@ import { speakEnglish } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { auditRoutes } from './audit.ts'
+import { campaignRoutes } from './campaigns.ts'
+import { counterRoutes } from './counters.ts'
 import { deadLetterRoutes } from './dead-letters.ts'
 import { networkRoutes } from './networks.ts'
 import { outboxRoutes } from './outbox.ts'
@@ -16,8 +18,10 @@ export function adminRoutes(site: Site): Router {
   router.use(administratorsOnly)
   router.use(overviewRoutes(site))
   router.use('/reports', reportRoutes(site))
+  router.use('/campaigns', campaignRoutes(site))
   router.use('/outbox', outboxRoutes(site))
   router.use('/networks', networkRoutes(site))
+  router.use('/counters', counterRoutes(site))
   router.use('/dead-letters', deadLetterRoutes(site))
   router.use('/audit', auditRoutes(site))
   return router

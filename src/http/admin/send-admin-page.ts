@@ -7,8 +7,10 @@ export function sendAdminPage(req: Request, res: Response, page: Page): void {
   const sections = [
     ['/admin', 'Overview'],
     ['/admin/reports', 'Reports'],
+    ['/admin/campaigns', 'Campaigns'],
     ['/admin/outbox', 'Outbox'],
     ['/admin/networks', 'Networks'],
+    ['/admin/counters', 'Counters'],
     ['/admin/dead-letters', 'Dead letters'],
     ['/admin/audit', 'Audit log'],
   ]

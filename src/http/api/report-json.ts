@@ -4,6 +4,7 @@ import { listEvents, type ReportEvent } from '../../db/report-events.ts'
 import type { Report } from '../../db/reports.ts'
 import { drawWalk, type StationRole } from '../../verdict/walk-picture.ts'
 import { findQuestion, type Question } from '../pages/question.ts'
+import { describeSame, type SameReports } from '../pages/same-campaign.ts'
 
 /** A report as `GET /api/v1/reports/:id` gives it. */
 export type ReportJson = {
@@ -64,24 +65,47 @@ export type ReportJson = {
     score: number
     symbols: readonly { name: string; weight: number; meaning: string }[]
   } | null
+  /**
+   * The reports of messages that say the same, this one among them; null when it is like no other
+   * or counts for nothing. Nothing in it tells who reported the others, nor when to the hour.
+   */
+  campaign: {
+    id: string
+    reports: number
+    /** How many different people, the one who asks among them. */
+    reporters: number
+    /** Whether there may be more of them: they are counted among the newest 2,000 reports. */
+    reporters_is_minimum: boolean
+    /** Days in UTC. */
+    first_seen_on: string
+    last_seen_on: string
+  } | null
   timeline: readonly { at: string; event: string; detail: string }[]
 }
 
 /** Reads what belongs to a report and puts it in the form of the contract. */
 export async function describeReport(db: Db, report: Report): Promise<ReportJson> {
-  const [analysis, events] = await Promise.all([
+  const [analysis, events, same] = await Promise.all([
     findAnalysis(db, report.id),
     listEvents(db, report.id),
+    describeSame(db, report),
   ])
   const question = await findQuestion(db, report, analysis, events)
-  return reportJson(report, analysis, { events, question })
+  return reportJson(report, analysis, { events, question, same })
+}
+
+/** What belongs to a report beside its analysis. */
+type Circumstances = {
+  events: readonly ReportEvent[]
+  question: Question | undefined
+  same: SameReports | undefined
 }
 
 /** The form of the contract. */
 export function reportJson(
   report: Report,
   analysis: KeptAnalysis | undefined,
-  { events, question }: { events: readonly ReportEvent[]; question: Question | undefined },
+  { events, question, same }: Circumstances,
 ): ReportJson {
   return {
     id: report.id,
@@ -112,6 +136,16 @@ export function reportJson(
           class: analysis.details.verdict.class,
           score: analysis.details.verdict.score,
           symbols: analysis.details.verdict.symbols,
+        }
+      : null,
+    campaign: same
+      ? {
+          id: same.campaignId,
+          reports: same.reports,
+          reporters: same.others + 1,
+          reporters_is_minimum: same.isMore,
+          first_seen_on: same.firstDay,
+          last_seen_on: same.lastDay,
         }
       : null,
     timeline: [

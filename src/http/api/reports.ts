@@ -16,7 +16,7 @@ import { bodyBytesMax, parseSubmission, takenTypes, type GivenMessage } from './
 
 type Needs = Pick<
   Site,
-  'pool' | 'clock' | 'config' | 'publicUrl' | 'credentials' | 'submit' | 'readBody'
+  'pool' | 'boss' | 'clock' | 'config' | 'publicUrl' | 'credentials' | 'submit' | 'readBody'
 >
 
 /** The report API: `/api/v1/reports`. */

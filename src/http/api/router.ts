@@ -3,6 +3,7 @@ import { failureOf, sendProblem } from '../answer.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { cors } from './cors.ts'
+import { countersApi } from './counters.ts'
 import { relaysApi } from './relays.ts'
 import { reportsApi } from './reports.ts'
 import { signalerApi } from './signaler.ts'
@@ -13,6 +14,7 @@ export function apiRouter(site: Site): Router {
   router.use(cors)
   router.use('/v1/reports', reportsApi(site))
   router.use('/v1/relays', relaysApi(site))
+  router.use('/v1/counters', countersApi(site))
   router.use('/signaler', signalerApi(site))
   router.use(() => {
     throw new ProblemError('not-found', 'The API has no such address.')

@@ -111,6 +111,20 @@ export const en = {
       legitimate: 'It is not spam.',
       undecided: 'We cannot say what it is.',
     },
+    others: 'How many others reported the same',
+    otherPeople: (others: number, isMore: boolean) => {
+      if (others === 0)
+        return isMore
+          ? 'Nobody else has reported this message lately.'
+          : 'Nobody else has reported this message so far.'
+      if (others > 1)
+        return `${isMore ? 'At least ' : ''}${others} other people reported the same message.`
+      return `${isMore ? 'At least one' : 'One'} other person reported the same message.`
+    },
+    sameReports: (reports: number, first: string, last: string) =>
+      first === last
+        ? `It was reported ${reports} times, always on ${first}.`
+        : `It was reported ${reports} times, first on ${first} and last on ${last}.`,
     links: 'Web addresses in it',
     attachments: 'Attached files',
     told: 'Who was told',
@@ -258,6 +272,12 @@ export const en = {
     'header-too-big': 'The request is too big.',
     internal: 'Something failed on our side. Please try again.',
     unavailable: 'We cannot take this just now. Please try again in a minute.',
+  },
+  chart: {
+    nothing: 'Nothing was counted in this time.',
+    figures: 'The figures as a table',
+    when: 'When (UTC)',
+    highest: (value: string, when: string) => `The highest bar is ${value} (${when}).`,
   },
   error: { title: 'That did not work', home: 'Back to the start' },
 }

@@ -121,6 +121,20 @@ export const fr: Words = {
       legitimate: 'Ce n’est pas un spam.',
       undecided: 'Nous ne pouvons pas dire ce que c’est.',
     },
+    others: 'Combien d’autres ont signalé le même',
+    otherPeople: (others, isMore) => {
+      if (others === 0)
+        return isMore
+          ? 'Personne d’autre n’a signalé ce message récemment.'
+          : 'Personne d’autre n’a signalé ce message pour l’instant.'
+      if (others > 1)
+        return `${isMore ? 'Au moins ' : ''}${others} autres personnes ont signalé le même message.`
+      return `${isMore ? 'Au moins une' : 'Une'} autre personne a signalé le même message.`
+    },
+    sameReports: (reports, first, last) =>
+      first === last
+        ? `Il a été signalé ${reports} fois, toujours le ${first}.`
+        : `Il a été signalé ${reports} fois, d’abord le ${first} et en dernier le ${last}.`,
     links: 'Adresses web qu’il contient',
     attachments: 'Fichiers joints',
     told: 'Qui a été prévenu',
@@ -272,6 +286,12 @@ export const fr: Words = {
     'header-too-big': 'La demande est trop grosse.',
     internal: 'Une erreur s’est produite chez nous. Veuillez réessayer.',
     unavailable: 'Nous ne pouvons pas le prendre maintenant. Réessayez dans une minute.',
+  },
+  chart: {
+    nothing: 'Rien n’a été compté pendant ce temps.',
+    figures: 'Les chiffres en tableau',
+    when: 'Quand (UTC)',
+    highest: (value: string, when: string) => `La plus haute barre est ${value} (${when}).`,
   },
   error: { title: 'Cela n’a pas marché', home: 'Retour à l’accueil' },
 }

@@ -14,6 +14,7 @@ import { storableText } from '../../mail/storable-text.ts'
 import { readAnswer, type RelayCandidate } from '../../verdict/relay-question.ts'
 import { sendMessage } from '../download.ts'
 import { ProblemError } from '../problem.ts'
+import { describeSame } from './same-campaign.ts'
 import type { Site } from '../site.ts'
 import { isUuid, pageOf } from '../paging.ts'
 import { readShortForm, type Form, type FormReader } from './form.ts'
@@ -132,10 +133,11 @@ async function sendStory(
   refused?: Refused,
 ): Promise<void> {
   const report = await requireOwn(req.params.id, reporter, site)
-  const [analysis, events, feedback] = await Promise.all([
+  const [analysis, events, feedback, same] = await Promise.all([
     findAnalysis(site.pool, report.id),
     listEvents(site.pool, report.id),
     listFeedback(site.pool, [report.id]),
+    describeSame(site.pool, report),
   ])
   const question = await findQuestion(site.pool, report, analysis, events)
   sendPage(req, res, {
@@ -147,6 +149,7 @@ async function sendStory(
       events: [{ event: 'received', at: report.receivedAt, detail: '' }, ...events],
       feedback,
       found: analysis && findings(analysis),
+      same,
       question: question && {
         id: report.id,
         isAnswered: question.isAnswered,

@@ -35,6 +35,7 @@ export function sendPage(req: Request, res: Response, page: Page): void {
     assets: assetUrls,
     show: shownLine,
     when: (at: Date | string) => instant(at, visit.language),
+    whenDay: (day: string) => wholeDay(day, visit.language),
   })
   res.statusCode = page.status ?? 200
   res.setHeader('content-type', 'text/html; charset=utf-8')
@@ -48,6 +49,16 @@ function instant(at: Date | string, language: string): { text: string; iso: stri
   const date = new Date(at)
   if (Number.isNaN(date.getTime())) return { text: '', iso: '' }
   const format = { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' } as const
-  const text = new Intl.DateTimeFormat(language === 'en' ? 'en-GB' : language, format).format(date)
+  const text = new Intl.DateTimeFormat(localeOf(language), format).format(date)
   return { text: `${text} UTC`, iso: date.toISOString() }
+}
+
+/** A day in UTC (`2026-11-20`) for people. */
+function wholeDay(day: string, language: string): string {
+  const format = { dateStyle: 'long', timeZone: 'UTC' } as const
+  return new Intl.DateTimeFormat(localeOf(language), format).format(new Date(day))
+}
+
+function localeOf(language: string): string {
+  return language === 'en' ? 'en-GB' : language
 }

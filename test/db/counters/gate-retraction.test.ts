@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { appendDeltas, reversal } from '../../../src/counters/append-deltas.ts'
-import { createGates } from '../../../src/counters/gate.ts'
+import { createGates } from '../../../src/counters/gate/gate.ts'
 import type { Increment } from '../../../src/counters/increment.ts'
 import { rollUp } from '../../../src/counters/roll-up.ts'
 import { storedModel } from '../../support/counter-rows.ts'
@@ -93,7 +93,7 @@ test('an analysis that is done again does not show the gate a message twice', as
   expect(await stored()).toBeUndefined()
 })
 
-test('whatever comes and is taken back, the sum is of what stands, once the key passed', async () => {
+test('whatever comes and goes, the sum is of what stands once the key has passed', async () => {
   const step = fc.record({ isBack: fc.boolean(), hours: fc.nat(9), together: fc.boolean() })
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {

@@ -1,9 +1,9 @@
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { appendDeltas } from '../../../src/counters/append-deltas.ts'
-import { createGates } from '../../../src/counters/gate.ts'
+import { createGates } from '../../../src/counters/gate/gate.ts'
 import type { Increment } from '../../../src/counters/increment.ts'
 import { rollUp } from '../../../src/counters/roll-up.ts'
-import { claimShard, sumShards } from '../../../src/db/counter-shards.ts'
+import { claimShard, listShards } from '../../../src/db/counter-shards.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { storedModel } from '../../support/counter-rows.ts'
 import { freshDatabase, type TestDatabase } from '../../support/database.ts'
@@ -41,7 +41,24 @@ test('a key passes when it was seen often enough, with what was seen before', as
   expect(await see(8, gates)).toBeUndefined()
   expect(await see(7, gates)).toBe(3n)
   expect(await see(7, gates)).toBe(4n)
-  expect(await sumShards(database.pool)).toMatchObject({ deltas: 5, passed: 1, heldBack: 3 })
+  const [shard] = await listShards(database.pool)
+  expect(shard).toMatchObject({ shard: 0, deltas: 5, passed: 1, heldBack: 3, turnovers: 0 })
+})
+
+test('how full the gate is, and since when, is told until somebody comes to it again', async () => {
+  const gates = createGates(3)
+  const life = async () => (await listShards(database.pool))[0]
+  expect((await life())?.gate).toBeNull()
+  await see(7, gates)
+  const gate = (await life())?.gate
+  expect(gate?.beganAt).toEqual(new Date('2026-11-20T12:30:00Z'))
+  expect(gate?.fill).toBeCloseTo(1 / 26_214, 6)
+  await see(9, gates, { gated: false })
+  expect(await life()).toMatchObject({ gate, deltas: 2, turnovers: 0 })
+  const later = new Date(now.getTime() + DAY_MS)
+  await see(8, gates, { at: later })
+  expect((await life())?.gate?.beganAt).toEqual(new Date('2026-11-21T12:30:00Z'))
+  expect((await life())?.turnovers).toBe(1)
 })
 
 test('a key that is seen often at once passes at once', async () => {
@@ -119,9 +136,10 @@ test('the whole filter is written anew before its notes outgrow it, and holds th
     'select count(*)::int as states from counter_gates',
   )
   expect(rows[0]?.states).toBeLessThan(4)
-  const { heldBack, falsePositives } = await sumShards(pool)
-  const passedWrongly = keys.length - heldBack
-  expect(falsePositives * 16).toBeLessThan(0.05)
+  const [shard] = await listShards(pool)
+  const passedWrongly = keys.length - (shard?.heldBack ?? 0)
+  expect(shard?.gate?.falsePositives).toBeLessThan(0.05)
+  expect(shard?.turnovers).toBe(1)
   expect(passedWrongly / keys.length).toBeLessThan(0.05)
   expect(await see(keys[12_345] ?? 0, createGates(2))).toBeGreaterThanOrEqual(2n)
 })

@@ -19,7 +19,10 @@ afterAll(() => site.close())
 
 const report = (raw: Buffer<ArrayBuffer>) => site.report(ann, raw)
 
-const sections = ['', '/reports', '/outbox', '/networks', '/dead-letters', '/audit']
+const sections = [
+  ...['', '/reports', '/campaigns', '/outbox', '/networks', '/counters', '/dead-letters'],
+  '/audit',
+]
 const pages = sections.map((path) => `/admin${path}`)
 
 test.for(pages)('%s is for administrators', async (path) => {

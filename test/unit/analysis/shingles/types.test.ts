@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { analyzeMessage } from '../../../../src/analysis/analyze.ts'
-import { laterShingles } from '../../../../src/analysis/shingles/later-shingles.ts'
+import { withLaterShingles } from '../../../../src/analysis/shingles/later-shingles.ts'
+import type { Circumstances } from '../../../../src/analysis/shingles/later-shingles.ts'
+import { packShingles, unpackShingles } from '../../../../src/analysis/shingles/packed-shingles.ts'
 import { pairTypes } from '../../../../src/analysis/shingles/pair-types.ts'
 import { gatedTypes, pieceTypes } from '../../../../src/analysis/shingles/piece-types.ts'
 import type { Shingle } from '../../../../src/analysis/shingles/shingle-list.ts'
@@ -135,10 +137,16 @@ async function richShingles(): Promise<Shingle[]> {
   return [...analysis.shingles, ...shingles]
 }
 
+function laterOf(shingles: readonly Shingle[], known: Circumstances): Shingle[] {
+  const all = unpackShingles(withLaterShingles(packShingles(shingles), known))
+  expect(all.slice(0, shingles.length)).toEqual(shingles)
+  return all.slice(shingles.length)
+}
+
 describe('every type', () => {
   test('is found in some message', async () => {
     const shingles = await richShingles()
-    const later = laterShingles(shingles, {
+    const later = laterOf(shingles, {
       reporterId: 'r1',
       originAsn: 64500,
       submitterAsn: 64501,
@@ -184,12 +192,12 @@ describe('a pair', () => {
 
   test('of the reporter comes later, from the shingles alone', async () => {
     const { shingles } = await analyzeMessage(rich, { trustedRelays: [], ignoreStamps: true })
-    const later = laterShingles(shingles, { reporterId: 'r1' })
+    const later = laterOf(shingles, { reporterId: 'r1' })
     const ips = shingles.filter(({ name }) => name === 'origin-ip')
     expect(later.filter(({ name }) => name === 'ip-reporters').map(({ of }) => of)).toEqual(
       ips.map(({ hash }) => hash),
     )
     expect(later.some(({ name }) => name === 'origin-as')).toBe(false)
-    expect(laterShingles(shingles, {})).toEqual([])
+    expect(laterOf(shingles, {})).toEqual([])
   })
 })

@@ -1,10 +1,10 @@
-import { type Count, REDEEMED, UNIQUE } from './packed/count.ts'
-import type { Cursor } from './packed/cursor.ts'
-import { prefixOf, readEntry } from './packed/delta-packing.ts'
-import type { History } from './packed/history.ts'
-import { countedSlot, dayOf, oldestDayKept, oldestSlotKept } from './period.ts'
-import { addCount, payDebts } from './packed/series.ts'
-import type { SortedDeltas } from './sorted-deltas.ts'
+import { type Count, REDEEMED, UNIQUE } from '../packed/count.ts'
+import type { Cursor } from '../packed/cursor.ts'
+import { prefixOf, readEntry } from '../packed/delta-packing.ts'
+import type { History } from '../packed/history.ts'
+import { countedSlot, dayOf, oldestDayKept, oldestSlotKept } from '../period.ts'
+import { addCount, payDebts } from '../packed/series.ts'
+import type { SortedDeltas } from '../sorted-deltas.ts'
 
 /**
  * Keys that may be held back at the gate are counted by credit: what came while one was held back

@@ -1,5 +1,5 @@
-import { type Cursor, readSmall, writeVarint } from './packed/cursor.ts'
-import { SLOTS_PER_DAY } from './period.ts'
+import { type Cursor, readSmall, writeVarint } from '../packed/cursor.ts'
+import { SLOTS_PER_DAY } from '../period.ts'
 
 /**
  * A counting Bloom filter in two generations, of one shard: how often keys were seen that have no
@@ -22,6 +22,14 @@ const HASHES = 4
 const CELL_MAX = 255
 /** A generation is full when a third of its cells are in use: then 1.2 % of new keys look seen. */
 const KEYS_MAX = Math.floor((CELLS / HASHES) * 0.4)
+
+/** Memory of one filter. */
+export const FILTER_BYTES = 2 * CELLS
+
+/** How much of the room of its present generation is used, 0 to 1. */
+export function fillOf({ keys }: GateFilter): number {
+  return Math.min(1, keys / KEYS_MAX)
+}
 
 /** A filter that has seen nothing. */
 export function emptyFilter(now: number): GateFilter {

@@ -1,11 +1,13 @@
-import { insertGateState, listGateStates } from '../db/counter-gates.ts'
-import type { Db } from '../db/pool.ts'
-import { type Cursor, ensureRoom, readSmall, writeVarint } from './packed/cursor.ts'
-import { readHalf } from './packed/delta-packing.ts'
+import { insertGateState, listGateStates } from '../../db/counter-gates.ts'
+import type { GateNumbers } from '../../db/counter-shards.ts'
+import type { Db } from '../../db/pool.ts'
+import { type Cursor, ensureRoom, readSmall, writeVarint } from '../packed/cursor.ts'
+import { readHalf } from '../packed/delta-packing.ts'
 import type { Sightings } from './gated-counts.ts'
 import {
   emptyFilter,
   falsePositiveRate,
+  fillOf,
   type GateFilter,
   isSpent,
   packFilter,
@@ -14,6 +16,7 @@ import {
   timesSeen,
   turnOver,
 } from './gate-filter.ts'
+import { SLOT_MS } from '../period.ts'
 
 /** The gate of one shard during one roll-up. */
 export type Gate = {
@@ -24,11 +27,9 @@ export type Gate = {
   admit: (key: Buffer, seen: Sightings) => number | undefined
   /** Writes in the same transaction what came to the gate. */
   save: () => Promise<void>
+  /** For the metrics. */
   numbers: () => GateNumbers
 }
-
-/** Of one roll-up, for the metrics. `falsePositives` is a share of keys never seen. */
-export type GateNumbers = { passed: number; heldBack: number; falsePositives: number }
 
 /** The gates of the shards that this process rolls up. */
 export type Gates = {
@@ -82,7 +83,8 @@ function openGate(
 ): Gate {
   const { filter } = state
   const note: Cursor = { bytes: Buffer.allocUnsafe(1_024), at: 0 }
-  if (isSpent(filter, now)) {
+  const hasTurned = isSpent(filter, now)
+  if (hasTurned) {
     turnOver(filter, now)
     state.noteBytes = UNSAVED
   }
@@ -113,7 +115,14 @@ function openGate(
       const content = isWhole ? packFilter(filter) : Buffer.from(note.bytes.subarray(0, note.at))
       await insertGateState(tx, shard, { version, isWhole, content })
     },
-    numbers: () => ({ passed, heldBack, falsePositives: falsePositiveRate(filter) }),
+    numbers: () => ({
+      passed,
+      heldBack,
+      hasTurned,
+      falsePositives: falsePositiveRate(filter),
+      fill: fillOf(filter),
+      beganAt: new Date(filter.beganAt * SLOT_MS),
+    }),
   }
 }
 

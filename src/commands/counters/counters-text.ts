@@ -1,0 +1,221 @@
+import type { Prefix } from '../../counters/increment.ts'
+import type { Answer } from '../../counters/look-up/ask.ts'
+import {
+  type Sums,
+  type Drawn,
+  isCounted,
+  type Known,
+  type KnownPiece,
+} from '../../counters/look-up/look-up.ts'
+import { shownLine } from '../../http/shown-text.ts'
+
+/** Where the text is to be shown. */
+export type Look = { isAscii: boolean; columns: number; now: Date }
+
+type Kind = keyof Sums
+
+const kinds: readonly [Kind, string][] = [
+  ['complaint', 'complaints'],
+  ['spam', 'spam'],
+  ['ham', 'legitimate'],
+  ['redeemed', 'taken back'],
+]
+const windows = [
+  ['tenMinutes', 'ten minutes'],
+  ['hour', 'hour'],
+  ['day', 'day'],
+  ['today', 'today (UTC)'],
+  ['twoWeeks', 'two weeks'],
+] as const
+
+const SLOT_MS = 600_000
+const DAY_MS = 86_400_000
+const SLOTS = 145
+const SLOTS_PER_SIGN = 3
+const DAYS = 14
+const TEXT_CHARS_MAX = 60
+const COLUMNS_MIN = 40
+const NUMBER_COLUMNS = 12
+const NAME_COLUMNS = 14
+
+/**
+ * What is known, for a terminal: the headline, the windows of what it tells of, its series as rows
+ * of bars, and all other pieces in a table. Text of strangers cannot move the cursor.
+ */
+export function countersText(answer: Exclude<Answer, { fault: string }>, look: Look): string {
+  const { pieces, told, summary } = answer
+  const drawn = pieces.filter((piece, place) => place === told || piece.series)
+  return [
+    askedLine(answer),
+    '',
+    ...wrap(summary, Math.max(COLUMNS_MIN, look.columns)),
+    ...drawn.flatMap((piece) => ['', ...pieceLines(piece, look)]),
+    '',
+    ...allLines(pieces),
+  ].join('\n')
+}
+
+function askedLine({ question }: Known): string {
+  if ('hash' in question) return `hash ${question.hash}`
+  if ('type' in question) return `${question.type}  ${clean(question.value)}`
+  const { kind, isGuessed, value } = question
+  return `${kind}${isGuessed ? ' (guessed)' : ''}  ${clean(value)}`
+}
+
+function pieceLines(piece: KnownPiece, look: Look): string[] {
+  return [
+    nameOf(piece),
+    ...(Object.keys(piece.counts) as Prefix[]).flatMap((prefix) => [
+      ...windowLines(piece, prefix),
+      ...dayLines(piece, prefix, look),
+      ...weekLines(piece, prefix, look),
+    ]),
+    ...uniqueLines(piece),
+  ]
+}
+
+function windowLines({ counts }: KnownPiece, prefix: Prefix): string[] {
+  const head = kinds.map(([, words]) => words.padStart(NUMBER_COLUMNS)).join('')
+  return [
+    `  ${prefix.padEnd(NAME_COLUMNS)}${head}`,
+    ...windows.map(([name, words]) => {
+      const numbers = kinds.map(([kind]) => numberCell(counts[prefix]?.[name][kind] ?? 0))
+      return `  ${words.padEnd(NAME_COLUMNS)}${numbers.join('')}`
+    }),
+  ]
+}
+
+/** The last day, a sign for half an hour; all rows have the same scale. */
+function dayLines({ series }: KnownPiece, prefix: Prefix, { isAscii, now }: Look): string[] {
+  const last = Math.floor(now.getTime() / SLOT_MS)
+  const first = last - SLOTS + 1
+  const rows = sumsOf(series?.[prefix]?.tenMinutes ?? [], (at) =>
+    Math.floor((Math.min(Math.floor(at / SLOT_MS), last) - first) / SLOTS_PER_SIGN),
+  )
+  const most = Math.max(0, ...[...rows.values()].flatMap((row) => Object.values(row)))
+  if (most <= 0) return []
+  const signs = Math.ceil(SLOTS / SLOTS_PER_SIGN)
+  const lines = kinds.flatMap(([kind, words]) => {
+    const values = Array.from({ length: signs }, (_, place) => rows.get(place)?.[kind] ?? 0)
+    if (values.every((value) => value <= 0)) return []
+    const bars = values.map((value) => signFor(value / most, isAscii)).join('')
+    return [`  ${words.padEnd(NAME_COLUMNS)}${isAscii ? '|' : '▕'}${bars}${isAscii ? '|' : '▏'}`]
+  })
+  const head = `The last day, a sign for half an hour; the highest stands for ${number(most)}.`
+  return ['', `  ${head}`, ...lines]
+}
+
+/** Two weeks, a line a day, with a bar for its complaints or, without any, what was called. */
+function weekLines({ series }: KnownPiece, prefix: Prefix, look: Look): string[] {
+  const today = Math.floor(look.now.getTime() / DAY_MS)
+  const days = sumsOf(series?.[prefix]?.days ?? [], (at) =>
+    Math.min(Math.floor(at / DAY_MS), today),
+  )
+  if (days.size === 0) return []
+  const heightOf = ({ complaint, spam, ham }: Sums) => Math.max(complaint, spam + ham)
+  const most = Math.max(1, ...[...days.values()].map(heightOf))
+  const room = Math.max(10, Math.min(look.columns, 100) - NAME_COLUMNS - 40)
+  const lines = Array.from({ length: DAYS }, (_, place) => {
+    const day = today - DAYS + 1 + place
+    const sums = days.get(day)
+    const date = dayWords(new Date(day * DAY_MS)).padEnd(NAME_COLUMNS)
+    if (!sums) return `  ${date}`.trimEnd()
+    const bar = (look.isAscii ? '#' : '█').repeat(Math.max(1, (heightOf(sums) / most) * room))
+    const words = kinds.filter(([kind]) => sums[kind] !== 0)
+    const told = words.map(([kind, name]) => `${name} ${number(sums[kind])}`).join(', ')
+    return `  ${date}${bar} ${told}`
+  })
+  return ['', '  Two weeks, by day (UTC).', ...lines]
+}
+
+function uniqueLines({ uniques }: KnownPiece): string[] {
+  const lines = uniques.flatMap(({ meaning, counts, dayMax }) =>
+    (Object.keys(counts) as Prefix[]).flatMap((prefix) => {
+      const [least, most] = [dayMax[prefix] ?? 0, counts[prefix]?.twoWeeks ?? 0]
+      const range = least === most ? number(most) : `${number(least)} to ${number(most)}`
+      return most > 0 ? [`  ${meaning} ${range}${prefix === 'reports' ? '' : ` (${prefix})`}`] : []
+    }),
+  )
+  return lines.length > 0 ? ['', '  In two weeks; days are summed.', ...lines] : []
+}
+
+function allLines(pieces: readonly KnownPiece[]): string[] {
+  const counted = pieces.filter(isCounted)
+  const absent = pieces.filter((piece) => !counted.includes(piece))
+  const head = kinds.slice(0, 3).map(([, words]) => words.padStart(NUMBER_COLUMNS))
+  const rows = counted.flatMap((piece) =>
+    (Object.keys(piece.counts) as Prefix[]).map((prefix) => {
+      const amounts = piece.counts[prefix]?.twoWeeks
+      const numbers = kinds.slice(0, 3).map(([kind]) => numberCell(amounts?.[kind] ?? 0))
+      const name = prefix === 'reports' ? nameOf(piece) : `${nameOf(piece)} (${prefix})`
+      return `${numbers.join('')}  ${name}`
+    }),
+  )
+  const nothing = absent.map(nameOf)
+  return [
+    ...(rows.length > 0 ? [`${head.join('')}  in two weeks`, ...rows] : []),
+    ...(nothing.length > 0
+      ? ['Nothing is counted of:', ...nothing.map((name) => `  ${name}`)]
+      : []),
+  ]
+}
+
+function nameOf({ type, piece, hash, countedFrom }: KnownPiece): string {
+  const name = type === null ? `hash ${hash}` : `${type}  ${clean(piece ?? '')}`
+  return countedFrom > 1 ? `${name}  (counted from the third time on)` : name
+}
+
+/** Sums of points by the place that their beginning falls into. */
+function sumsOf(points: readonly Drawn[], placeOf: (at: number) => number): Map<number, Sums> {
+  const sums = new Map<number, Sums>()
+  for (const { startsAt, ...amounts } of points) {
+    const place = placeOf(startsAt.getTime())
+    const before = sums.get(place) ?? { ham: 0, spam: 0, complaint: 0, redeemed: 0 }
+    sums.set(place, {
+      ham: before.ham + amounts.ham,
+      spam: before.spam + amounts.spam,
+      complaint: before.complaint + amounts.complaint,
+      redeemed: before.redeemed + amounts.redeemed,
+    })
+  }
+  return sums
+}
+
+/** Nothing is a blank, and however little is not. */
+function signFor(share: number, isAscii: boolean): string {
+  const signs = isAscii ? '.:-=+*#@' : '▁▂▃▄▅▆▇█'
+  if (share <= 0) return ' '
+  return signs[Math.min(signs.length, Math.ceil(share * signs.length)) - 1] ?? ' '
+}
+
+const whole = new Intl.NumberFormat('en-GB')
+
+function number(value: number): string {
+  return whole.format(value)
+}
+
+function numberCell(value: number): string {
+  return (value === 0 ? '-' : number(value)).padStart(NUMBER_COLUMNS)
+}
+
+const dates = new Intl.DateTimeFormat('en-GB', { day: '2-digit', month: 'short', timeZone: 'UTC' })
+
+function dayWords(at: Date): string {
+  return dates.format(at)
+}
+
+function clean(text: string): string {
+  return shownLine(text, TEXT_CHARS_MAX)
+}
+
+function wrap(text: string, columns: number): string[] {
+  const lines: string[] = []
+  let line = ''
+  for (const word of shownLine(text, 2_000).split(' ')) {
+    if (line !== '' && line.length + word.length + 1 > columns) {
+      lines.push(line)
+      line = word
+    } else line = line === '' ? word : `${line} ${word}`
+  }
+  return [...lines, line]
+}

@@ -1,0 +1,110 @@
+import type { Prefix } from '../increment.ts'
+import { isCounted, type Known, type KnownPiece } from './look-up.ts'
+
+const prefixWords: Record<Prefix, string> = {
+  reports: 'In the reports of two weeks',
+  checks: 'In the mail checked in two weeks',
+  outgoing: 'In the mail sent in two weeks',
+}
+
+/**
+ * What is known, in a few plain sentences: how often the most telling piece was counted as what, by
+ * how many reporters, and since when. When nothing is counted, that, and why it may be.
+ */
+export function headline({ pieces, told }: Known): string {
+  const piece = told === null ? undefined : pieces[told]
+  if (!piece) return whyNothing(pieces)
+  const prefixes = Object.keys(piece.counts) as Prefix[]
+  return [
+    ...prefixes.map((prefix) => countsSentence(piece, prefix)),
+    reportersSentence(pieces, piece),
+    timesSentence(piece),
+  ]
+    .filter(Boolean)
+    .join(' ')
+}
+
+function countsSentence({ counts }: KnownPiece, prefix: Prefix): string {
+  const amounts = counts[prefix]?.twoWeeks
+  if (!amounts || Object.values(amounts).every((amount) => amount === 0)) return ''
+  const { complaint, spam, ham, redeemed } = amounts
+  const complained = complaint === 0 ? 'nobody complained' : `complained of ${times(complaint)}`
+  const called = [
+    spam === 0 ? '' : `called spam ${times(spam)}`,
+    ham === 0 ? '' : `called legitimate ${times(ham)}`,
+  ].filter(Boolean)
+  const clauses = [
+    prefix === 'reports' || complaint !== 0 ? complained : '',
+    called.length > 0 ? called.join(' and ') : 'never called spam or legitimate',
+    redeemed === 0 ? '' : `taken back ${times(redeemed)}`,
+  ]
+  return `${prefixWords[prefix]}: ${clauses.filter(Boolean).join(', ')}.`
+}
+
+/**
+ * Of the piece that is told, or of the first that is counted by reporter. Days are summed, so that
+ * who reported on two is in the sum twice: the true number is between the best day and the sum.
+ */
+function reportersSentence(pieces: readonly KnownPiece[], told: KnownPiece): string {
+  for (const piece of [told, ...pieces.filter((one) => one !== told && isCounted(one))]) {
+    const unique = piece.uniques.find(({ type }) => type.endsWith('-reporters'))
+    const most = unique?.counts.reports?.twoWeeks ?? 0
+    const least = unique?.dayMax.reports ?? 0
+    if (most <= 0) continue
+    const range = least === most ? amount(most) : `${amount(least)} to ${amount(most)}`
+    const who = `${range} ${most === 1 ? 'reporter' : 'different reporters'}`
+    if (piece === told) return `By ${who}.`
+    return `The ${piece.type?.replaceAll('-', ' ')} ${piece.piece} has ${who}.`
+  }
+  return ''
+}
+
+function timesSentence({ series = {} }: KnownPiece): string {
+  const days = Object.values(series).flatMap(({ days }) => days.map(({ startsAt }) => startsAt))
+  const slots = Object.values(series).flatMap(({ tenMinutes }) => tenMinutes)
+  const [first] = days.toSorted((a, b) => a.getTime() - b.getTime())
+  if (!first) return ''
+  const last = slots.map(({ startsAt }) => startsAt.getTime()).sort((a, b) => b - a)[0]
+  const lastDay = Math.max(...days.map((day) => day.getTime()))
+  if (last === undefined && days.length === 1) return `Counted on ${dayWords(first)} only.`
+  const until =
+    last === undefined ? dayWords(new Date(lastDay)) : `${timeWords(new Date(last))} UTC`
+  return `First counted on ${dayWords(first)}, last on ${until}.`
+}
+
+function whyNothing(pieces: readonly KnownPiece[]): string {
+  const gated = pieces.filter(({ countedFrom }) => countedFrom > 1)
+  return [
+    'Nothing is counted of this in the last two weeks.',
+    'Nobody reported it, or every report of it was taken back, or it is longer ago.',
+    'What was reported just now is counted as soon as it is analyzed.',
+    gated.length === pieces.length && gated[0]
+      ? `Of this kind only what came ${gated[0].countedFrom} times is counted.`
+      : '',
+  ]
+    .filter(Boolean)
+    .join(' ')
+}
+
+function times(count: number): string {
+  if (count === 1) return 'once'
+  return count === 2 ? 'twice' : `${amount(count)} times`
+}
+
+const whole = new Intl.NumberFormat('en-GB')
+
+function amount(count: number): string {
+  return whole.format(count)
+}
+
+const day = { day: 'numeric', month: 'short', timeZone: 'UTC' } as const
+const days = new Intl.DateTimeFormat('en-GB', day)
+const moments = new Intl.DateTimeFormat('en-GB', { ...day, hour: '2-digit', minute: '2-digit' })
+
+function dayWords(at: Date): string {
+  return days.format(at)
+}
+
+function timeWords(at: Date): string {
+  return moments.format(at)
+}

@@ -1,0 +1,86 @@
+import type { Db } from './pool.ts'
+import type { FoundReport } from './report-search.ts'
+import { first } from './values.ts'
+
+/** The campaign that a report counts for; undefined when it is of none, or does not count. */
+export async function findCampaignOf(db: Db, reportId: string): Promise<string | undefined> {
+  const found = await db.query<{ campaignId: string | null }>(
+    'select campaign_id as "campaignId" from counted_reports where id = $1',
+    [reportId],
+  )
+  return first(found)?.campaignId ?? undefined
+}
+
+/** Ids of the reports of a campaign, the newest first, or the oldest. */
+export async function listMemberIds(
+  db: Db,
+  campaignId: string,
+  { from, limit }: { from: 'newest' | 'oldest'; limit: number },
+): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `select id from counted_reports where campaign_id = $1
+     order by id ${from === 'newest' ? 'desc' : 'asc'} limit $2`,
+    [campaignId, limit],
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** A page of the reports of a campaign, newest first; `before` is the last id that was shown. */
+export async function listMembers(
+  db: Db,
+  campaignId: string,
+  page: { before: string | undefined; limit: number },
+): Promise<FoundReport[]> {
+  const { rows } = await db.query<FoundReport>(
+    `select reports.id, received_at as "receivedAt", state, kind, author, subject,
+       host(origin_ip) as "originIp", network_name as "networkName",
+       verdict_class as "verdictClass"
+     from counted_reports
+     join reports on reports.id = counted_reports.id
+     left join analyses on analyses.id = counted_reports.id
+     where campaign_id = $1 and ($2::uuid is null or counted_reports.id < $2)
+     order by counted_reports.id desc limit $3`,
+    [campaignId, page.before ?? null, page.limit],
+  )
+  return rows
+}
+
+/** An address from which reports came, with its network as it was when they were analyzed. */
+export type OriginCount = {
+  ip: string
+  network: string | null
+  asn: number | null
+  country: string | null
+  reports: number
+}
+
+/** From where these reports came, the most frequent address first. */
+export async function countOrigins(
+  db: Db,
+  reportIds: readonly string[],
+  limit: number,
+): Promise<OriginCount[]> {
+  const { rows } = await db.query<OriginCount>(
+    `select host(origin_ip) as ip, network_name as network, network_asn as asn,
+       network_country as country, count(*)::integer as reports
+     from analyses where id = any($1::uuid[]) and origin_ip is not null
+     group by origin_ip, network_name, network_asn, network_country
+     order by 5 desc, origin_ip limit $2`,
+    [reportIds, limit],
+  )
+  return rows
+}
+
+/** How many different reporters these reports have, without one of them. */
+export async function countOtherReporters(
+  db: Db,
+  reportIds: readonly string[],
+  reporterId: string,
+): Promise<number> {
+  const { rows } = await db.query<{ others: number }>(
+    `select count(distinct reporter_id)::integer as others from reports
+     where id = any($1::uuid[]) and reporter_id <> $2`,
+    [reportIds, reporterId],
+  )
+  return rows[0]?.others ?? 0
+}

@@ -1,0 +1,269 @@
+/** How long a bar lasts: the two lengths of the buckets that are counted. */
+export type BarPeriod = 'tenMinutes' | 'day'
+
+/** A series to be drawn, out of the points that have its `key`. */
+export type DrawnSeries<Key extends string> = {
+  key: Key
+  name: string
+  /** Its color and pattern; see `series.css`. */
+  tone: 'bad' | 'warn' | 'good' | 'plain'
+  /** Drawn down from the line of nothing: what speaks for it, where the others speak against. */
+  isBelow?: boolean
+}
+
+/** What is to be drawn, and how. */
+export type ChartOptions<Key extends string> = {
+  /** Unique on its page: labels and patterns are found by it. */
+  id: string
+  title: string
+  period: BarPeriod
+  series: readonly DrawnSeries<Key>[]
+  /** The bar of this instant is the last one. */
+  now: Date
+  /** When the first bar begins; by default a day ago, or two weeks for days. */
+  from?: Date
+  /** Series stand beside each other, or, where they share nothing, on top of each other. */
+  isStacked?: boolean
+  language?: string
+}
+
+/** Anything counted that begins somewhere; buckets without a point are empty. */
+export type ChartPoint<Key extends string> = { startsAt: Date } & Readonly<Record<Key, number>>
+
+type Box = { x: number; y: number; width: number; height: number }
+type Line = { y: number; text: string; isBase: boolean }
+
+/** A chart laid out, in the units of its view box; `views/parts/series.eta` draws it. */
+export type SeriesChart = {
+  id: string
+  title: string
+  width: number
+  height: number
+  plot: Box
+  legend: { name: string; tone: DrawnSeries<string>['tone']; total: string }[]
+  bars: (Box & { tone: DrawnSeries<string>['tone'] })[]
+  /** One for each bucket with anything in it, as high as the plot: to point at. */
+  columns: (Box & { text: string })[]
+  lines: Line[]
+  labels: { x: number; text: string }[]
+  /** The greatest bar and where it stands; undefined when all are empty. */
+  highest: { value: string; when: string } | undefined
+  /** The figures of the buckets that are not empty, oldest first. */
+  rows: { when: string; iso: string; values: string[] }[]
+}
+
+const PERIOD_MS: Record<BarPeriod, number> = { tenMinutes: 600_000, day: 86_400_000 }
+const BARS_USUAL: Record<BarPeriod, number> = { tenMinutes: 145, day: 14 }
+/** More would be thinner than a point of the screen: then only the last ones are drawn. */
+const BARS_MAX = 400
+
+const WIDTH = 720
+const HEIGHT = 220
+const PLOT: Box = { x: 44, y: 10, width: WIDTH - 52, height: HEIGHT - 36 }
+/** However little it is beside the highest bar, a count is seen. */
+const BAR_HEIGHT_MIN = 1.5
+const LABELS_MAX = 9
+const SLOTS_BETWEEN_LABELS = 18
+const LINES_ABOVE = 3
+
+/**
+ * Lays out bars over time in UTC, one place for each period up to now, so that gaps are seen as
+ * gaps. Counts below nothing, which can stand in a bucket while a report is taken back, are drawn
+ * as nothing. Asks no clock; the same points give the same chart.
+ */
+export function seriesChart<Key extends string>(
+  points: readonly ChartPoint<Key>[],
+  options: ChartOptions<Key>,
+): SeriesChart {
+  const { id, title, period, series, language = 'en' } = options
+  const span = spanOf(options)
+  const buckets = bucketsOf(points, series, span)
+  const scale = scaleOf(buckets, options)
+  const words = wordsOf(period, language)
+  const filled = buckets.flatMap((values, index) =>
+    values.some((value) => value > 0) ? [{ values, index, at: startOf(span, index) }] : [],
+  )
+  return {
+    id,
+    title,
+    width: WIDTH,
+    height: HEIGHT,
+    plot: PLOT,
+    legend: series.map(({ name, tone }, place) => ({
+      name,
+      tone,
+      total: words.number(buckets.reduce((sum, values) => sum + (values[place] ?? 0), 0)),
+    })),
+    bars: filled.flatMap(({ values, index }) =>
+      barsOf(values, slotBox(index, span), options, scale),
+    ),
+    columns: filled.map(({ values, index, at }) => ({
+      ...slotBox(index, span),
+      text: `${words.when(at)}: ${series
+        .map(({ name }, place) => `${name} ${words.number(values[place] ?? 0)}`)
+        .join(', ')}`,
+    })),
+    lines: linesOf(scale, words.short),
+    labels: labelsOf(span, period, words.label),
+    highest: highestOf(filled, words),
+    rows: filled.map(({ values, at }) => ({
+      when: words.when(at),
+      iso: at.toISOString(),
+      values: values.map(words.number),
+    })),
+  }
+}
+
+type Span = { first: number; count: number; periodMs: number }
+
+function spanOf({ period, now, from }: ChartOptions<string>): Span {
+  const periodMs = PERIOD_MS[period]
+  const last = Math.floor(now.getTime() / periodMs)
+  const wanted = from ? last - Math.floor(from.getTime() / periodMs) + 1 : BARS_USUAL[period]
+  const count = Math.max(1, Math.min(wanted, BARS_MAX))
+  return { first: last - count + 1, count, periodMs }
+}
+
+function startOf({ first, periodMs }: Span, index: number): Date {
+  return new Date((first + index) * periodMs)
+}
+
+/** The values of each place, in the order of the series; what is dated ahead counts as now. */
+function bucketsOf<Key extends string>(
+  points: readonly ChartPoint<Key>[],
+  series: readonly DrawnSeries<Key>[],
+  { first, count, periodMs }: Span,
+): number[][] {
+  const buckets = Array.from({ length: count }, () => series.map(() => 0))
+  for (const point of points) {
+    const index = Math.min(Math.floor(point.startsAt.getTime() / periodMs) - first, count - 1)
+    const bucket = buckets[index]
+    if (!bucket) continue
+    for (const [place, { key }] of series.entries())
+      bucket[place] = (bucket[place] ?? 0) + point[key]
+  }
+  return buckets.map((values) => values.map((value) => Math.max(0, value)))
+}
+
+/** Where the line of nothing lies, how many counts a line stands for, how high one count is. */
+type Scale = { base: number; step: number; above: number; below: number; unit: number }
+
+function scaleOf(buckets: readonly number[][], { series, isStacked }: ChartOptions<string>): Scale {
+  const greatest = (isBelow: boolean) =>
+    buckets.reduce((most, values) => {
+      const own = values.filter((_, place) => (series[place]?.isBelow ?? false) === isBelow)
+      const height = isStacked ? own.reduce((sum, value) => sum + value, 0) : Math.max(0, ...own)
+      return Math.max(most, height)
+    }, 0)
+  const [up, down] = [greatest(false), greatest(true)]
+  const step = roundStep(Math.max(up, down) / LINES_ABOVE)
+  const above = Math.max(Math.ceil(up / step) * step, down === 0 ? step : 0)
+  const below = down < step ? down : Math.ceil(down / step) * step
+  const unit = PLOT.height / (above + below)
+  return { base: PLOT.y + above * unit, step, above, below, unit }
+}
+
+/** 1, 2 or 5 with naughts behind: the least that is not below `rough`. */
+function roundStep(rough: number): number {
+  if (rough <= 1) return 1
+  const power = 10 ** Math.floor(Math.log10(rough))
+  return ([1, 2, 5].find((digit) => digit * power >= rough) ?? 10) * power
+}
+
+function slotBox(index: number, { count }: Span): Box {
+  const width = PLOT.width / count
+  return { x: round(PLOT.x + index * width), y: PLOT.y, width: round(width), height: PLOT.height }
+}
+
+function barsOf(
+  values: readonly number[],
+  slot: Box,
+  { series, isStacked }: ChartOptions<string>,
+  { base, unit }: Scale,
+): SeriesChart['bars'] {
+  const gap = slot.width > 8 ? slot.width * 0.12 : 0.3
+  const room = slot.width - 2 * gap
+  const abreast = isStacked ? 1 : Math.max(1, series.filter(({ isBelow }) => !isBelow).length)
+  const next = { above: 0, below: 0 }
+  const piled = { above: 0, below: 0 }
+  return series.flatMap(({ tone, isBelow }, place) => {
+    const side = isBelow ? 'below' : 'above'
+    // What is drawn downwards has the whole width when it is alone there.
+    const isAlone = isBelow && series.filter((one) => one.isBelow).length === 1
+    const width = isAlone ? room : room / abreast
+    const x = slot.x + gap + (isStacked || isAlone ? 0 : next[side]++ * width)
+    const value = values[place] ?? 0
+    if (value === 0) return []
+    const height = Math.max(BAR_HEIGHT_MIN, value * unit)
+    const from = piled[side]
+    if (isStacked) piled[side] += height
+    const y = isBelow ? base + from : base - from - height
+    return [{ x: round(x), y: round(y), width: round(width), height: round(height), tone }]
+  })
+}
+
+function linesOf({ base, step, above, below, unit }: Scale, short: (n: number) => string): Line[] {
+  const lines: Line[] = []
+  for (let value = -Math.floor(below / step) * step; value <= above; value += step) {
+    const y = round(base - value * unit)
+    lines.push({ y, text: short(Math.abs(value)), isBase: value === 0 })
+  }
+  return lines
+}
+
+/** Days by their date, counted back from today; ten minutes at each third hour, or fewer. */
+function labelsOf(
+  span: Span,
+  period: BarPeriod,
+  label: (at: Date) => string,
+): SeriesChart['labels'] {
+  const isDay = period === 'day'
+  const least = isDay ? 1 : SLOTS_BETWEEN_LABELS
+  const step = least * Math.ceil(span.count / least / LABELS_MAX)
+  const last = span.first + span.count - 1
+  const labels: SeriesChart['labels'] = []
+  for (let index = 0; index < span.count; index++) {
+    const place = span.first + index
+    if ((isDay ? last - place : place) % step !== 0) continue
+    const { x, width } = slotBox(index, span)
+    const middle = isDay ? x + width / 2 : x
+    // At the edges there is no room for a label whose middle stands there.
+    if (middle < PLOT.x + 10 || middle > WIDTH - 14) continue
+    labels.push({ x: round(middle), text: label(startOf(span, index)) })
+  }
+  return labels
+}
+
+function highestOf(
+  filled: readonly { values: number[]; at: Date }[],
+  { number, when }: ReturnType<typeof wordsOf>,
+): SeriesChart['highest'] {
+  let best: { value: number; at: Date } | undefined
+  for (const { values, at } of filled) {
+    const value = Math.max(...values)
+    if (!best || value > best.value) best = { value, at }
+  }
+  return best && { value: number(best.value), when: when(best.at) }
+}
+
+function wordsOf(period: BarPeriod, language: string) {
+  const locale = language === 'en' ? 'en-GB' : language
+  const format = (options: Intl.DateTimeFormatOptions) => {
+    const formatter = new Intl.DateTimeFormat(locale, { ...options, timeZone: 'UTC' })
+    return (at: Date) => formatter.format(at)
+  }
+  const day = { day: 'numeric', month: 'short' } as const
+  const time = { hour: '2-digit', minute: '2-digit' } as const
+  const whole = new Intl.NumberFormat(locale)
+  const compact = new Intl.NumberFormat(locale, { notation: 'compact' })
+  const number = (value: number) => whole.format(value)
+  const short = (value: number) => compact.format(value)
+  if (period === 'day') return { number, short, when: format(day), label: format(day) }
+  const [date, hour] = [format(day), format(time)]
+  const label = (at: Date) => (at.getTime() % PERIOD_MS.day === 0 ? date(at) : hour(at))
+  return { number, short, when: format({ ...day, ...time }), label }
+}
+
+function round(value: number): number {
+  return Math.round(value * 100) / 100
+}

@@ -1,0 +1,154 @@
+import { campaignKeys, isSameCampaign } from '../analysis/fingerprints/campaign.ts'
+import type { Fingerprints } from '../analysis/fingerprints/fingerprints-of.ts'
+import { dayOf, generationsAt, slotOf } from '../counters/period.ts'
+import {
+  type CampaignKey,
+  carryCampaignKeys,
+  findCampaignKeys,
+  insertCampaignKeys,
+} from '../db/campaign-keys.ts'
+import {
+  type Campaign,
+  claimFounding,
+  insertCampaigns,
+  listCampaignsByIds,
+  type NewCampaign,
+} from '../db/campaigns.ts'
+import { generationOf } from '../db/counter-partitions.ts'
+import { type Db, inTransaction, type Pool } from '../db/pool.ts'
+import { uuidv7 } from '../world.ts'
+
+/** What is asked about: a message, and the keys under which its like are found. */
+type Message = { reportId: string; fingerprints: Fingerprints; keys: readonly string[] }
+
+/** The campaigns under each key, and which rows say so. */
+type Neighborhood = { byKey: Map<string, Campaign[]>; rows: readonly CampaignKey[] }
+
+/**
+ * So many campaigns are found under one key. One that so many share tells little; and a flood that
+ * is made to share a key would make everybody compare with all of it. The oldest stay.
+ */
+const CAMPAIGNS_PER_KEY_MAX = 32
+
+/**
+ * The campaign of each message, by the id of its report: the oldest of those under its keys whose
+ * first message it agrees with, else a new one. Messages that have no keys are absent, and so are
+ * those of which all keys are taken. Campaigns are founded at once, before the reports are kept; a
+ * second run finds what the first founded. Not to be called in a transaction.
+ */
+export async function joinCampaigns(
+  pool: Pool,
+  messages: readonly { reportId: string; fingerprints: Fingerprints }[],
+  now: Date,
+): Promise<Map<string, string>> {
+  const keyed = messages
+    .map((message) => ({ ...message, keys: campaignKeys(message.fingerprints) }))
+    .filter(({ keys }) => keys.length > 0)
+  const neighborhood = await findNeighborhood(pool, keyed, now)
+  const joined = new Map<string, Campaign>()
+  for (const message of keyed) {
+    const campaign = findCampaign(message, neighborhood)
+    if (campaign) joined.set(message.reportId, campaign)
+  }
+  const alone = keyed.filter(({ reportId }) => !joined.has(reportId))
+  await carryOn(pool, new Set(joined.values()), neighborhood, now)
+  const founded = alone.length > 0 ? await foundCampaigns(pool, alone, now) : []
+  return new Map(
+    [...joined, ...founded].map(([reportId, campaign]) => [reportId, campaign.id] as const),
+  )
+}
+
+async function findNeighborhood(
+  db: Db,
+  messages: readonly { keys: readonly string[] }[],
+  now: Date,
+): Promise<Neighborhood> {
+  const keys = [...new Set(messages.flatMap((message) => message.keys))]
+  const rows = await findCampaignKeys(db, keys, generationsAt(slotOf(now)))
+  const ids = [...new Set(rows.map(({ campaignId }) => campaignId))]
+  const campaigns = await listCampaignsByIds(db, ids)
+  const byId = new Map(campaigns.map((campaign) => [campaign.id, campaign]))
+  const byKey = new Map<string, Campaign[]>()
+  for (const { key, campaignId } of rows) {
+    const campaign = byId.get(campaignId)
+    const others = byKey.getOrInsert(key, [])
+    // A campaign that is gone leaves its keys behind; one that goes on has them in two generations.
+    if (campaign && !others.includes(campaign)) others.push(campaign)
+  }
+  return { byKey, rows }
+}
+
+function findCampaign(
+  { keys, fingerprints }: Message,
+  { byKey }: Pick<Neighborhood, 'byKey'>,
+): Campaign | undefined {
+  const candidates = new Set(keys.flatMap((key) => byKey.get(key) ?? []))
+  return [...candidates]
+    .sort((a, b) => (a.id < b.id ? -1 : 1))
+    .find((campaign) => isSameCampaign(campaign.fingerprints, fingerprints))
+}
+
+/** Writes the keys of campaigns that were last met in a former generation into the present one. */
+async function carryOn(
+  pool: Pool,
+  campaigns: ReadonlySet<Campaign>,
+  { rows }: Neighborhood,
+  now: Date,
+): Promise<void> {
+  const generation = generationNow(now)
+  const idsOf = (some: readonly CampaignKey[]) => new Set(some.map(({ campaignId }) => campaignId))
+  const formerly = idsOf(rows.filter((row) => row.generation < generation))
+  const lately = idsOf(rows.filter((row) => row.generation >= generation))
+  const old = [...campaigns].filter(({ id }) => formerly.has(id) && !lately.has(id))
+  if (old.length === 0) return
+  const keys = new Set(old.flatMap(({ fingerprints }) => campaignKeys(fingerprints)))
+  const ids = new Set(old.map(({ id }) => id))
+  const known = await findCampaignKeys(pool, [...keys], generationsAt(slotOf(now)))
+  const own = known.filter(({ campaignId }) => ids.has(campaignId))
+  await carryCampaignKeys(
+    pool,
+    own.map((row) => ({ ...row, generation })),
+  )
+}
+
+/** Looks again while nobody else founds campaigns, and begins those that are still lacking. */
+async function foundCampaigns(
+  pool: Pool,
+  messages: readonly Message[],
+  now: Date,
+): Promise<Map<string, Campaign>> {
+  return inTransaction(pool, async (tx) => {
+    await claimFounding(tx)
+    const neighborhood = await findNeighborhood(tx, messages, now)
+    const room = roomUnder(neighborhood)
+    const ids = messages.map(() => uuidv7(now)).sort()
+    const joined = new Map<string, Campaign>()
+    const founded: NewCampaign[] = []
+    const rows: CampaignKey[] = []
+    for (const message of messages) {
+      const found = findCampaign(message, neighborhood)
+      const keys = found ? [] : message.keys.filter(room)
+      const id = ids[founded.length]
+      if (found) joined.set(message.reportId, found)
+      if (keys.length === 0 || id === undefined) continue
+      const campaign = { id, fingerprints: message.fingerprints, firstReportId: message.reportId }
+      founded.push(campaign)
+      joined.set(message.reportId, campaign)
+      for (const key of keys) {
+        neighborhood.byKey.getOrInsert(key, []).push(campaign)
+        rows.push({ key, generation: generationNow(now), campaignId: id })
+      }
+    }
+    await Promise.all([insertCampaigns(tx, founded), insertCampaignKeys(tx, rows)])
+    return joined
+  })
+}
+
+/** Says of a key whether one more campaign may stand under it. */
+function roomUnder({ byKey }: Neighborhood): (key: string) => boolean {
+  return (key) => (byKey.get(key)?.length ?? 0) < CAMPAIGNS_PER_KEY_MAX
+}
+
+function generationNow(now: Date): number {
+  return generationOf(dayOf(slotOf(now)))
+}

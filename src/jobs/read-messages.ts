@@ -1,0 +1,69 @@
+import { askAbout, type DnsTools } from '../analysis/authenticity/ask-dns.ts'
+import type { DnsFindings } from '../analysis/dns-findings.ts'
+import type { WorkApp } from '../app.ts'
+import { unpack } from '../db/packed.ts'
+import { listRawMessages, type RawMessage } from '../db/raw-messages.ts'
+import type { Report } from '../db/reports.ts'
+import { reasonOf } from '../errors.ts'
+import type { ReportRelays } from './find-relays.ts'
+import type { AnalysisDigest, ParserOptions, ParserPool } from './parser-pool.ts'
+
+/** What reading messages takes. */
+export type Readers = Pick<WorkApp, 'pool'> & {
+  parser: ParserPool
+  /** Absent when there is nobody to ask: then nothing is asked. */
+  dns?: DnsTools | undefined
+}
+
+/** A report with what the analysis of its message found. */
+export type ReadReport = { report: Report; analysis: AnalysisDigest }
+
+/** A report whose message could not be read this time. */
+export type ReadFailure = { reportId: string; reason: string }
+
+/** So long a message waits for the DNS; what has not come by then is unknown. */
+const DNS_MS_MAX = 3_000
+
+/** Reads the messages of reports in the parser threads: one at fault costs itself only. */
+export async function readMessages(
+  reports: readonly Report[],
+  relaysOf: (reportId: string) => ReportRelays,
+  app: Readers,
+): Promise<{ analyses: ReadReport[]; failures: ReadFailure[] }> {
+  const raws = await listRawMessages(
+    app.pool,
+    reports.map(({ id }) => id),
+  )
+  const rawOf = new Map(raws.map((raw) => [raw.id, raw]))
+  const analyses: ReadReport[] = []
+  const failures: ReadFailure[] = []
+  await Promise.all(
+    reports.map(async (report) => {
+      const raw = rawOf.get(report.id)
+      try {
+        if (!raw) throw new Error('The raw message is missing.')
+        const { options } = relaysOf(report.id)
+        const dns = await findingsOf(raw, options, app)
+        const analysis = await app.parser.analyze(raw, dns ? { ...options, dns } : options)
+        analyses.push({ report, analysis })
+      } catch (error) {
+        failures.push({ reportId: report.id, reason: reasonOf(error) })
+      }
+    }),
+  )
+  return { analyses, failures }
+}
+
+/**
+ * What the DNS tells of a message. It is asked here, not in the parser threads, which never wait;
+ * only the header is read for it, in linear time.
+ */
+async function findingsOf(
+  raw: RawMessage,
+  relays: ParserOptions,
+  { dns }: Readers,
+): Promise<DnsFindings | undefined> {
+  if (!dns) return undefined
+  const options = { ...relays, ignoreStamps: false }
+  return askAbout(await unpack(raw), options, dns, AbortSignal.timeout(DNS_MS_MAX))
+}

@@ -1,0 +1,63 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { analyzeReports } from '../../src/jobs/analyze-report.ts'
+import { createParserPool, type ParserPool } from '../../src/jobs/parser-pool.ts'
+import { rollUpAll } from '../support/counter-rows.ts'
+import { messageOf } from '../support/shingles.ts'
+import { startWebSite, type Person, type WebSite } from '../db/http/web-site.ts'
+import { openPage, startChromium } from './chromium.ts'
+
+const LINK = 'https://shop.example/offer'
+const text =
+  'We have watches of all makes at half of what they cost in your town, sent in a plain box ' +
+  `within a week to wherever you are, and you may send them back: ${LINK} is where they are.`
+
+let site: WebSite
+let browser: Browser
+let admin: Person
+let parser: ParserPool
+
+beforeAll(async () => {
+  site = await startWebSite()
+  parser = createParserPool(1)
+  browser = await startChromium()
+  admin = await site.addPerson('admin@desk.example', { isAdmin: true })
+  const ids = await Promise.all(
+    ['One', 'Two', `A-subject-${'without-a-blank-'.repeat(12)}`].map((subject) =>
+      site.report(admin, Buffer.from(messageOf({ subject, text }))),
+    ),
+  )
+  const payloads = ids.map((reportId) => ({ reportId }))
+  await analyzeReports(payloads, { ...site.app, parser, rdap: undefined })
+  await rollUpAll(site.app.pool, new Date())
+})
+afterAll(async () => {
+  await browser.close()
+  await parser.close()
+  await site.close()
+})
+
+test.for([
+  ['a wide screen', { viewport: { width: 1280, height: 900 } }],
+  ['a narrow dark screen', { colorScheme: 'dark', viewport: { width: 320, height: 700 } }],
+  ['a screen without JavaScript', { javaScriptEnabled: false }],
+] as const)('campaigns are found and read on %s', async ([, options]) => {
+  const { page, complaints } = await openPage(browser, options)
+  await page.goto(`${site.url}/admin/campaigns`)
+  await page.fill('#email', admin.email)
+  await page.fill('#password', admin.password)
+  await page.click('main button[type=submit]')
+  const fits = () =>
+    page.locator('html').evaluate(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)
+  expect(await fits()).toBe(true)
+  await page.click('tbody a')
+  expect(await fits()).toBe(true)
+  expect(await page.locator('figure.series svg[role=img]').count()).toBe(2)
+  expect(await page.locator('pre').textContent()).toContain(LINK)
+  expect(await page.locator('a[href^=http]').count()).toBe(0)
+  await page.click('#reports ~ .scroll tbody a')
+  await page.getByRole('link', { name: 'All reports of the same' }).click()
+  expect(await page.locator('h1').textContent()).not.toBe('')
+  expect(complaints).toEqual([])
+  await page.context().close()
+})

@@ -1,0 +1,24 @@
+import { packShingles } from '../../src/analysis/shingles/packed-shingles.ts'
+import {
+  type Circumstances,
+  withLaterShingles,
+} from '../../src/analysis/shingles/later-shingles.ts'
+import { type CountedMessage, countMessages } from '../../src/counters/count-messages.ts'
+import type { Db } from '../../src/db/pool.ts'
+import { analysisOf, type Written } from './shingles.ts'
+
+/** A message, and what is counted of it. */
+export type CountedWritten = Omit<CountedMessage, 'shingles'> & { written: Written } & Circumstances
+
+/** Appends what messages count, really taken apart, as a roll-up finds it. */
+export async function countWritten(
+  db: Db,
+  messages: readonly CountedWritten[],
+  now: Date,
+): Promise<void> {
+  const counted = messages.map(async ({ written, prefix, amounts, at, ...circumstances }) => {
+    const packed = packShingles((await analysisOf(written)).shingles)
+    return { prefix, amounts, at, shingles: withLaterShingles(packed, circumstances) }
+  })
+  await countMessages(db, await Promise.all(counted), now)
+}

@@ -1,0 +1,38 @@
+import type { Fingerprints } from '../../src/analysis/fingerprints/fingerprints-of.ts'
+
+/** The fingerprints of a long text that is like no other; `mark` tells which. */
+export function longText(mark: string): Fingerprints {
+  return {
+    words: '120',
+    text: hexOf(`${mark} text`, 8),
+    near: hexOf(mark, 120),
+    head: hexOf(mark, 16),
+  }
+}
+
+/** The same text with changes in one of `every` samples, at the places that `shift` tells. */
+export function changed(of: Fingerprints, every: number, shift = 0): Fingerprints {
+  const near = Buffer.from(of.near ?? '', 'hex')
+  for (let at = shift % every; at < near.length; at += every) near[at] = (near[at] ?? 0) ^ 0xff
+  return { ...of, near: near.toString('hex'), text: hexOf(`${of.text} ${every} ${shift}`, 8) }
+}
+
+/** Another text that shares so many keys with this one, counted from the first. */
+export function sharingKeys(of: Fingerprints, keys: number, mark: string): Fingerprints {
+  const shared = (of.near ?? '').slice(0, keys * 10)
+  const other = longText(mark)
+  return { ...other, near: shared + (other.near ?? '').slice(shared.length) }
+}
+
+function hexOf(text: string, bytes: number): string {
+  let state = 0x811c9dc5
+  for (const byte of Buffer.from(text)) state = Math.imul(state ^ byte, 0x01000193)
+  const made = Buffer.alloc(bytes)
+  for (let at = 0; at < bytes; at++) {
+    state ^= state << 13
+    state ^= state >>> 17
+    state ^= state << 5
+    made[at] = state >>> 11
+  }
+  return made.toString('hex')
+}

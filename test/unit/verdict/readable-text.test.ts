@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { readableText } from '../../../src/verdict/readable-text.ts'
+import { messageOf } from '../../support/shingles.ts'
+
+test.for([
+  ['plain text as it stands', { text: 'One\r\n  two\r\n\r\nthree' }, 'One\n  two\n\nthree'],
+  ['many empty lines as one', { text: 'One  \r\n\r\n \r\n\t\r\n\r\ntwo' }, 'One\n\ntwo'],
+  ['HTML without its markup', { html: '<h1>Hi &lt;you&gt;</h1><p>a<br>b</p>' }, 'Hi <you>\n\na\nb'],
+  ['nothing of scripts', { html: '<p>seen</p><script>unseen()</script>' }, 'seen'],
+  ['nothing where there is nothing', { text: ' \r\n' }, undefined],
+  ['nothing of a picture', { html: '<img src="https://pictures.example/1.png">' }, undefined],
+] as const)('a reader sees %s', async ([, written, seen]) => {
+  expect(await readableText(messageOf(written))).toBe(seen)
+})
+
+test('what is too much is not read on the side', async () => {
+  expect(await readableText(messageOf({ text: 'word '.repeat(120_000) }))).toBeUndefined()
+  const parts = '--b\r\nContent-Type: text/plain\r\n\r\nx\r\n'.repeat(200)
+  const bomb = Buffer.from(`Content-Type: multipart/mixed; boundary=b\r\n\r\n${parts}--b--\r\n`)
+  expect(await readableText(bomb)).toBeUndefined()
+})
+
+test.for([
+  ['blanks', `a${' '.repeat(400_000)}b`],
+  ['line ends', `a${'\r\n'.repeat(200_000)}b`],
+  ['blank lines', `a${' \t \r\n'.repeat(80_000)}b`],
+  ['open tags', '<'.repeat(400_000)],
+] as const)('runs of %s take no time', async ([, text]) => {
+  const started = performance.now()
+  await readableText(messageOf({ text }))
+  await readableText(messageOf({ html: text }))
+  expect(performance.now() - started).toBeLessThan(4_000)
+})
