@@ -4,10 +4,12 @@ import { dayOf, oldestDayKept, oldestSlotKept, SLOTS_PER_DAY } from '../period.t
 import { prune, readSeries, type Series, writeSeries } from './series.ts'
 
 /**
- * All that is counted of one key. Packed, it is: the newest day of all as a varint; the days as a
- * series; the ten-minute slots as a series counted from the end of that day; how many sets of
+ * All that is counted of one key. Packed, it is: twice the newest day of all as a varint; the days
+ * as a series; the ten-minute slots as a series counted from the end of that day; how many sets of
  * members there are, and each: days before the newest, a byte (0-1: prefix, 2: spilled), the length
  * of what follows, then the members, or of a spilled set the number of its chunks and members.
+ * Most keys are seen in one slot only: then the day lacks, which is the same as the slot, and one
+ * is added to the first varint.
  */
 export type History = { days: Series; slots: Series; sets: MemberSet[] }
 
@@ -24,6 +26,7 @@ export type MemberSet = {
 }
 
 const SPILLED = 4
+const IN_ONE_SLOT = 1
 
 /** A history with nothing in it. */
 export function emptyHistory(): History {
@@ -33,9 +36,11 @@ export function emptyHistory(): History {
 /** Reads a packed history into one that is emptied first; all of it is kept, expired or not. */
 export function readHistory(content: Buffer, history: History): void {
   const cursor = { bytes: content, at: 0 }
-  const newest = readSmall(cursor)
-  readSeries(cursor, history.days, newest)
+  const head = readSmall(cursor)
+  const newest = head >>> 1
+  if (!(head & IN_ONE_SLOT)) readSeries(cursor, history.days, newest)
   readSeries(cursor, history.slots, lastSlotOf(newest))
+  if (head & IN_ONE_SLOT) copyToDay(history)
   history.sets.length = 0
   for (let left = readSmall(cursor); left > 0; left--) history.sets.push(readSet(cursor, newest))
 }
@@ -80,12 +85,36 @@ export function packHistory(history: History, now: number): Buffer {
     Math.max((days.places[0] ?? 0) >> 2, dayOf((slots.places[0] ?? 0) >> 2)),
   )
   scratch.at = 0
-  writeVarint(scratch, newest)
-  writeSeries(scratch, days, newest)
+  const inOneSlot = isInOneSlot(history)
+  writeVarint(scratch, newest * 2 + (inOneSlot ? IN_ONE_SLOT : 0))
+  if (!inOneSlot) writeSeries(scratch, days, newest)
   writeSeries(scratch, slots, lastSlotOf(newest))
   writeVarint(scratch, sets.length)
   for (const set of sets) writeSet(scratch, set, newest)
   return Buffer.from(scratch.bytes.subarray(0, scratch.at))
+}
+
+function isInOneSlot({ days, slots }: History): boolean {
+  const [day = 0] = days.places
+  const [slot = 0] = slots.places
+  return (
+    days.places.length === 1 &&
+    slots.places.length === 1 &&
+    placeOfDay(slot) === day &&
+    days.counts.every((count, kind) => count === slots.counts[kind])
+  )
+}
+
+function copyToDay({ days, slots }: History): void {
+  days.places.length = 0
+  days.counts.length = 0
+  for (const place of slots.places) days.places.push(placeOfDay(place))
+  for (const count of slots.counts) days.counts.push(count)
+}
+
+/** The place of a day's bucket, from that of one of its slots. */
+function placeOfDay(place: number): number {
+  return dayOf(place >> 2) * 4 + (place & 3)
 }
 
 function writeSet(cursor: Cursor, set: MemberSet, newest: number): void {

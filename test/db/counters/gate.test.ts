@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { appendDeltas, reversal } from '../../../src/counters/append-deltas.ts'
-import { createGates } from '../../../src/counters/gate.ts'
+import { createGates } from '../../../src/counters/gate/gate.ts'
 import type { Increment } from '../../../src/counters/increment.ts'
 import { rollUp } from '../../../src/counters/roll-up.ts'
 import { claimShard, listShards } from '../../../src/db/counter-shards.ts'
