@@ -68,7 +68,7 @@ export function see(filter: GateFilter, hi: number, lo: number, times: number): 
     if (current[cell] === 0 && raised > 0) filter.used[0]++
     current[cell] = Math.max(current[cell] ?? 0, raised)
   }
-  if (inCurrent === 0) filter.keys++
+  if (inCurrent === 0 && times > 0) filter.keys++
   return inCurrent + inPrevious
 }
 

@@ -66,7 +66,10 @@ export function mergeDeltas(
 
 const none: Spill[] = []
 
-/** How often a key was seen in these deltas, if all of them may be held back; else nothing. */
+/**
+ * How often a key was seen in these deltas, if all of them may be held back; else nothing. What is
+ * taken back with them was not seen, and to be redeemed is not to be seen again.
+ */
 export function timesAtGate(
   deltas: SortedDeltas,
   [from, to]: readonly [number, number],
@@ -78,9 +81,11 @@ export function timesAtGate(
     if (deltas.gated[index] === 0) return undefined
     cursor.at = deltas.at[index] ?? 0
     readEntry(cursor, amounts)
-    times += Math.max(0, ...amounts.map(Number))
+    const [ham, spam, complaint] = [Number(amounts[0]), Number(amounts[1]), Number(amounts[2])]
+    const most = Math.max(ham, spam, complaint)
+    times += most > 0 ? most : Math.min(ham, spam, complaint)
   }
-  return times
+  return Math.max(0, times)
 }
 
 /** Counts what was seen of a key while it was held back as if it had come with its last delta. */
@@ -95,7 +100,7 @@ export function creditLast(
   const head = readEntry({ bytes: deltas.bytes, at: deltas.at[index] ?? 0 }, amounts)
   const prefix = prefixOf(head)
   for (const [kind, amount] of amounts.entries()) {
-    if (amount <= 0) continue
+    if (amount <= 0 || kind === REDEEMED) continue
     addCount(history.days, { period: dayOf(slot), prefix }, kind, credit)
     if (slot >= oldestSlotKept(now)) addCount(history.slots, { period: slot, prefix }, kind, credit)
   }

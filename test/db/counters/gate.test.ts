@@ -65,6 +65,20 @@ test('a key that is seen often at once passes at once', async () => {
   expect(await see(7, createGates(3), { spam: 5 })).toBe(5n)
 })
 
+test('what is counted anew or taken back is not seen once more', async () => {
+  const gates = createGates(3)
+  const one = { prefix: 'reports', shingle: 7n, gated: true, at: now } as const
+  const counted = { ...one, spam: 1, complaint: 1 }
+  const takenBack = { ...one, spam: -1, complaint: -1 }
+  for (const together of [[counted], [takenBack, counted], [takenBack, counted]]) {
+    await appendDeltas(database.pool, together, now)
+    await rollUp(database.pool, 0, now, gates)
+  }
+  await appendDeltas(database.pool, [takenBack, { ...one, redeemed: 1 }], now)
+  await rollUp(database.pool, 0, now, gates)
+  expect(await storedModel(database.pool)).toEqual(new Map())
+})
+
 test('types that must be exact do not come to the gate', async () => {
   expect(await see(7, createGates(3), { gated: false })).toBe(1n)
 })
