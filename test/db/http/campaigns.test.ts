@@ -268,10 +268,15 @@ test('the API tells the same, and nothing of others but how many they are', asyn
   const read = async (reportId: string, { token }: Person) => {
     const headers = { authorization: `Bearer ${token}` }
     const answer = await fetch(`${site.url}/api/v1/reports/${reportId}`, { headers })
-    return (await answer.json()) as { campaign: unknown }
+    return (await answer.json()) as { campaign: { id: string } | null }
   }
+  const campaignId = await campaignOf(id)
+  const mark = (await read(id, ann)).campaign?.id ?? ''
+  expect(mark).toMatch(/^[0-9a-f]{32}$/)
+  // Its id says to the millisecond when somebody was the first to report it.
+  expect(mark).not.toContain(campaignId.replaceAll('-', '').slice(0, 8))
   const campaign = {
-    id: await campaignOf(id),
+    id: mark,
     reports: 2,
     reporters: 2,
     reporters_is_minimum: false,
