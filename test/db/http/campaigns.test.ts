@@ -183,6 +183,16 @@ test('a report that is taken back is no longer of its campaign', async () => {
   expect(await campaignOf(second)).toBe('')
 })
 
+test('what was taken back is not shown as its sample, though it came first', async () => {
+  const [first, second] = [await reported(ann, offer('mine')), await reported(bob, offer('stays'))]
+  const page = async () => (await desk.get(`/admin/campaigns/${await campaignOf(second)}`)).text()
+  expect(await page()).toContain('<h1><bdi>Watches mine</bdi></h1>')
+  await retractReport(site.app, first, { isReporter: true })
+  await redeemReports([{ reportId: first }], site.app)
+  expect(await page()).toContain('<h1><bdi>Watches stays</bdi></h1>')
+  expect(await page()).not.toContain(first)
+})
+
 test('the largest of a day come first, and all of them are listed', async () => {
   const now = new Date()
   const ids = Array.from({ length: 120 }, () => uuidv7(now)).sort()
