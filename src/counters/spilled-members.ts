@@ -22,7 +22,8 @@ export async function weighSpilled(
 ): Promise<MemberChunk[]> {
   const id: MemberSetId = { key, day: set.day, prefix: set.prefix }
   const before = set.chunks
-  const membersMax = set.membersTotal + set.members.length + weights.length
+  const weighed = new Set(weights.map(keyOf)).size
+  const membersMax = set.membersTotal + set.members.length + weighed
   const after = Math.max(before, 1, Math.ceil(membersMax / CHUNK_MEMBERS))
   const touched = touchedChunks(weights, before, after)
   const found = touched.length === 0 ? [] : await findMemberChunks(tx, id, touched)
