@@ -10,7 +10,9 @@ const CHUNK_MEMBERS = 64
 /** How many chunks a set has, and will have with the waiting weights: it grows, never shrinks. */
 function sizesOf({ set, weights }: Spill): { before: number; after: number } {
   const before = set.chunks
-  const membersMax = set.membersTotal + set.members.length + weights.length
+  // Of each member once. Two whose hashes are alike in 53 bits make room for one.
+  const weighed = new Set(weights.map(({ hi, lo }) => hi * 2 ** 32 + lo)).size
+  const membersMax = set.membersTotal + set.members.length + weighed
   return { before, after: Math.max(before, 1, Math.ceil(membersMax / CHUNK_MEMBERS)) }
 }
 

@@ -17,6 +17,8 @@ export function headline({ pieces, told }: Known): string {
   if (!piece) return whyNothing(pieces)
   const prefixes = Object.keys(piece.counts) as Prefix[]
   return [
+    // Who is only written to, or only claimed, must not look like who wrote.
+    piece === pieces[0] ? '' : `Counted as the ${typeWords(piece)}.`,
     ...prefixes.map((prefix) => countsSentence(piece, prefix)),
     reportersSentence(pieces, piece),
     timesSentence(piece),
@@ -50,9 +52,13 @@ function reportersSentence(pieces: readonly KnownPiece[], told: KnownPiece): str
     if (words === undefined) continue
     const who = `${words} ${words === '1' ? 'reporter' : 'different reporters'}`
     if (piece === told) return `By ${who}.`
-    return `The ${piece.type?.replaceAll('-', ' ')} ${piece.piece} has ${who}.`
+    return `The ${typeWords(piece)} ${piece.piece} has ${who}.`
   }
   return ''
+}
+
+function typeWords({ type }: KnownPiece): string {
+  return type?.replaceAll('-', ' ') ?? ''
 }
 
 function timesSentence({ series = {} }: KnownPiece): string {

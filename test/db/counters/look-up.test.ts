@@ -132,6 +132,11 @@ test('the headline says how often, by how many, since when', async () => {
   )
 })
 
+test('who was only written to is not told to have written', async () => {
+  const { summary } = await known({ kind: 'domain', value: 'provider.example' })
+  expect(summary).toMatch(/^Counted as the recipient domain\. In the reports of two weeks: /)
+})
+
 test('of what is unknown it says so, and why that may be', async () => {
   const { told, summary, pieces } = await known({ value: '198.51.100.99' })
   expect(told).toBeNull()

@@ -85,3 +85,23 @@ test('uniques stay exact when their set has outgrown its row, and are taken back
   )
   expect(rows[0]?.chunks).toBeGreaterThan(100)
 })
+
+test('many increments of few members make no room for many', async () => {
+  const { pool } = database
+  const people = (count: number, times: number): Increment[] =>
+    Array.from({ length: count * times }, (_, index) => ({
+      prefix: 'reports',
+      shingle: 9n,
+      unique: BigInt.asUintN(64, BigInt(index % count) * 0x9e3779b97f4a7c15n),
+      spam: 1,
+      at: now,
+    }))
+  for (const increments of [people(100, 1), people(2, 10_000)]) {
+    await appendDeltas(pool, increments, now)
+    await rollUpAll(pool, now)
+  }
+  const { rows } = await pool.query<{ chunks: number }>(
+    'select count(*)::int as chunks from counter_members where shingle = 9',
+  )
+  expect(rows[0]?.chunks).toBeLessThan(4)
+})

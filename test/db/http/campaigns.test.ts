@@ -183,6 +183,16 @@ test('a report that is taken back is no longer of its campaign', async () => {
   expect(await campaignOf(second)).toBe('')
 })
 
+test('what was taken back is not shown as its sample, though it came first', async () => {
+  const [first, second] = [await reported(ann, offer('mine')), await reported(bob, offer('stays'))]
+  const page = async () => (await desk.get(`/admin/campaigns/${await campaignOf(second)}`)).text()
+  expect(await page()).toContain('<h1><bdi>Watches mine</bdi></h1>')
+  await retractReport(site.app, first, { isReporter: true })
+  await redeemReports([{ reportId: first }], site.app)
+  expect(await page()).toContain('<h1><bdi>Watches stays</bdi></h1>')
+  expect(await page()).not.toContain(first)
+})
+
 test('the largest of a day come first, and all of them are listed', async () => {
   const now = new Date()
   const ids = Array.from({ length: 120 }, () => uuidv7(now)).sort()
@@ -268,10 +278,15 @@ test('the API tells the same, and nothing of others but how many they are', asyn
   const read = async (reportId: string, { token }: Person) => {
     const headers = { authorization: `Bearer ${token}` }
     const answer = await fetch(`${site.url}/api/v1/reports/${reportId}`, { headers })
-    return (await answer.json()) as { campaign: unknown }
+    return (await answer.json()) as { campaign: { id: string } | null }
   }
+  const campaignId = await campaignOf(id)
+  const mark = (await read(id, ann)).campaign?.id ?? ''
+  expect(mark).toMatch(/^[0-9a-f]{32}$/)
+  // Its id says to the millisecond when somebody was the first to report it.
+  expect(mark).not.toContain(campaignId.replaceAll('-', '').slice(0, 8))
   const campaign = {
-    id: await campaignOf(id),
+    id: mark,
     reports: 2,
     reporters: 2,
     reporters_is_minimum: false,
