@@ -99,13 +99,13 @@ function chartsOf({ series = {} }: KnownPiece, now: Date): SeriesChart[] {
       seriesChart(tenMinutes, {
         ...common,
         id: `${prefix}-day`,
-        title: `${words}: the last day, by ten minutes`,
+        title: `${words}: the last day, by ten minutes (UTC)`,
         period: 'tenMinutes',
       }),
       seriesChart(days, {
         ...common,
         id: `${prefix}-weeks`,
-        title: `${words}: two weeks, by day`,
+        title: `${words}: two weeks, by day (UTC)`,
         period: 'day',
       }),
     ]

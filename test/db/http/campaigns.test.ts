@@ -111,7 +111,7 @@ test('its page tells how much came, from where and what it says', async () => {
   const id = await campaignOf(first)
   const words = await wordsAt(desk, `/admin/campaigns/${id}`)
   expect(words).toContain('3 reports, 2 reporters, 1 network of origin, 2 authors')
-  expect(words).toMatch(/Reports by day Reports 3 /)
+  expect(words).toMatch(/Reports by day \(UTC\) Reports 3 /)
   expect(words).toMatch(/Reported as spam or phishing 3 /)
   expect(words).toMatch(/198\.51\.100\.23 Example Access Two AS64497 DE 2 198\.51\.100\.24 /)
   expect(words).toContain('one.watches.example 1')
@@ -120,10 +120,20 @@ test('its page tells how much came, from where and what it says', async () => {
   const page = await (await desk.get(`/admin/campaigns/${id}`)).text()
   expect(page).toContain('href="/admin/networks?ip=198.51.100.24"')
   expect(page.match(/href="\/admin\/reports\/[0-9a-f-]{36}"/g)).toHaveLength(4)
-  for (const about of ['value=one.watches.example', 'kind=subject&value=Watches%20one']) {
+  for (const about of [
+    ...['value=one.watches.example', 'kind=subject&value=Watches%20one'],
+    ...['kind=address&value=Offers%20%3Coffers%40shop.example%3E', `kind=campaign&value=${id}`],
+  ]) {
     expect(page).toContain(`href="/admin/counters?${about.replace('&', '&amp;')}"`)
     expect((await desk.get(`/admin/counters?${about}`)).status).toBe(200)
   }
+})
+
+test('an author without a whole address leads nowhere', async () => {
+  const id = await campaignOf(await reported(ann, offer('nobody', { author: 'a"b@c<d' })))
+  const page = await (await desk.get(`/admin/campaigns/${id}`)).text()
+  expect(page).toContain('<span class="stranger">Offers')
+  expect(page).not.toContain('kind=address')
 })
 
 test('its sample is text, never markup, and no link leads out', async () => {
