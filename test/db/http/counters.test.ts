@@ -120,6 +120,14 @@ test('the page shows the headline, the windows, the pictures and the pieces', as
   expect(html).toContain('(counted from the third time on)')
 })
 
+test('a warning stands only where what was asked was itself complained of', async () => {
+  const [asked, shared] = ['offers@shop.example', 'others@shop.example']
+  expect((await page({ value: asked })).html).toContain('class="note warn"')
+  const { html } = await page({ value: shared })
+  expect(html).toContain('its author domain “shop.example”, which others may share')
+  expect(html).not.toContain('class="note warn"')
+})
+
 test('a piece of the table has a page of its own', async () => {
   const { status, html } = await page({ type: 'author-domain', value: 'shop.example' })
   expect(status).toBe(200)
