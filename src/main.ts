@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import type { App } from './app.ts'
 import { type Config, readConfig } from './config.ts'
 import { reasonOf, UsageError } from './errors.ts'
+import { shownText } from './http/shown-text.ts'
 import { createLogger, type Logger } from './log.ts'
 
 /** What a command is given. */
@@ -19,6 +20,7 @@ const MISUSED = 2
 const TRY_LATER = 75
 /** Longer than every part takes to finish, shorter than the patience of service managers. */
 const CLOSE_MS_MAX = 25_000
+const COMPLAINT_CHARS_MAX = 20_000
 
 const commands: Record<string, Command> = {
   start: {
@@ -294,5 +296,5 @@ function say(text: string): void {
 }
 
 function complain(text: string): void {
-  process.stderr.write(`${text}\n`)
+  process.stderr.write(`${shownText(text, COMPLAINT_CHARS_MAX)}\n`)
 }

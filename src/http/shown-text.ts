@@ -1,14 +1,19 @@
 /**
  * Characters that change what a reader sees without being seen: controls, bidirectional marks and
- * overrides, zero-width and invisible ones, line separators, tags, variation selectors.
+ * overrides, zero-width and invisible ones, line separators, tags, variation selectors. Not those
+ * that make one picture of several, as of a family, or give it color: there they hide nothing.
  */
 const unseen = new RegExp(
-  [
+  `(?:${[
     '[\\u0000-\\u0008\\u000B-\\u001F\\u007F-\\u009F]',
     '[\\u00AD\\u034F\\u061C\\u115F\\u1160\\u17B4\\u17B5\\u180B-\\u180F\\u3164\\uFFA0]',
     '[\\u200B-\\u200F\\u2028-\\u202E\\u2060-\\u206F\\uFE00-\\uFE0F\\uFEFF\\uFFF9-\\uFFFB]',
     '[\\u{E0000}-\\u{E007F}\\u{E0100}-\\u{E01EF}]',
-  ].join('|'),
+  ].join('|')})(?<!${[
+    '\\p{ExtPict}\\uFE0F',
+    '[#*0-9]\\uFE0F(?=\\u20E3)',
+    '\\p{ExtPict}(?:\\uFE0F|\\p{EMod})?\\u200D(?=\\p{ExtPict})',
+  ].join('|')})`,
   'gu',
 )
 

@@ -75,6 +75,12 @@ test.for([
   expect(stderr).not.toMatch(/^\s+at /m)
 })
 
+test('what is complained of cannot move the cursor of the terminal', async () => {
+  const { stderr } = await runProgram(['counters', '\u001b[2Jkind', 'x'], nowhere)
+  expect(stderr).toContain('There is no kind "‹U+001B›[2Jkind"')
+  expect(stderr).not.toContain('\u001b')
+})
+
 test('a blacklist that means nothing is named at start, before anything is made', async () => {
   const { code, stderr } = await runProgram(['start'], { ...place.env, BLACKLISTS: 'nonsense' })
   expect(code).toBe(2)

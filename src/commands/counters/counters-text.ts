@@ -46,7 +46,7 @@ const NAME_COLUMNS = 14
 export function countersText(answer: Exclude<Answer, { fault: string }>, look: Look): string {
   const { pieces, told, summary } = answer
   const drawn = pieces.filter((piece, place) => place === told || piece.series)
-  return [
+  const text = [
     askedLine(answer),
     '',
     ...wrap(summary, Math.max(COLUMNS_MIN, look.columns)),
@@ -54,6 +54,7 @@ export function countersText(answer: Exclude<Answer, { fault: string }>, look: L
     '',
     ...allLines(pieces),
   ].join('\n')
+  return look.isAscii ? spelled(text) : text
 }
 
 function askedLine({ question }: Known): string {
@@ -133,8 +134,9 @@ function uniqueLines({ uniques }: KnownPiece): string[] {
   const lines = uniques.flatMap((unique) =>
     (Object.keys(unique.counts) as Prefix[]).flatMap((prefix) => {
       const words = differentWords(unique, prefix)
+      const name = unique.meaning.replace(/\.$/, '')
       const of = prefix === 'reports' ? '' : ` (${prefix})`
-      return words === undefined ? [] : [`  ${unique.meaning} ${words}${of}`]
+      return words === undefined ? [] : [`  ${words.padStart(NUMBER_COLUMNS)}  ${name}${of}`]
     }),
   )
   return lines.length > 0 ? ['', '  In two weeks:', ...lines] : []
@@ -203,6 +205,22 @@ const dates = new Intl.DateTimeFormat('en-GB', { day: '2-digit', month: 'short',
 
 function dayWords(at: Date): string {
   return dates.format(at)
+}
+
+const plain = new Map([
+  ['“', '"'],
+  ['”', '"'],
+  ['…', '...'],
+  ['‹', '<'],
+  ['›', '>'],
+])
+
+/** What is not ASCII, by its number: strangers write in all languages. */
+function spelled(text: string): string {
+  return text.replaceAll(/[^\n -~]/gu, (sign) => {
+    const code = sign.codePointAt(0) ?? 0
+    return plain.get(sign) ?? `<U+${code.toString(16).toUpperCase().padStart(4, '0')}>`
+  })
 }
 
 function clean(text: string): string {

@@ -8,23 +8,45 @@ const prefixWords: Record<Prefix, string> = {
   outgoing: 'In the mail sent in two weeks',
 }
 
+const PIECE_CHARS_MAX = 80
+const SLOT_MS = 600_000
+
 /**
  * What is known, in a few plain sentences: how often the most telling piece was counted as what, by
- * how many reporters, and since when. When nothing is counted, that, and why it may be.
+ * how many reporters, and since when; before all, of what that is told when it is not just what was
+ * asked. When nothing is counted, that, and why it may be.
  */
 export function headline({ pieces, told }: Known): string {
   const piece = told === null ? undefined : pieces[told]
   if (!piece) return whyNothing(pieces)
   const prefixes = Object.keys(piece.counts) as Prefix[]
   return [
-    // Who is only written to, or only claimed, must not look like who wrote.
-    piece === pieces[0] ? '' : `Counted as the ${typeWords(piece)}.`,
+    subjectSentence(pieces, piece),
     ...prefixes.map((prefix) => countsSentence(piece, prefix)),
     reportersSentence(pieces, piece),
     timesSentence(piece),
   ]
     .filter(Boolean)
     .join(' ')
+}
+
+/**
+ * The narrowest piece is what was asked. Where nothing is counted of it, a wider one is told, such
+ * as the network of an address, and nobody may take its neighbors' complaints for its own.
+ */
+function subjectSentence([asked]: readonly KnownPiece[], told: KnownPiece): string {
+  if (!asked || asked === told) return ''
+  const name = told.type?.replaceAll('-', ' ')
+  if (asked.piece === told.piece) return `Known as ${name}.`
+  const what = `its ${name} “${shortened(told.piece ?? '')}”`
+  return `Nothing is counted of exactly this; ${what}, which others may share, is known.`
+}
+
+function shortened(text: string): string {
+  const characters = [...text]
+  return characters.length > PIECE_CHARS_MAX
+    ? `${characters.slice(0, PIECE_CHARS_MAX).join('')}…`
+    : text
 }
 
 function countsSentence({ counts }: KnownPiece, prefix: Prefix): string {
@@ -52,13 +74,10 @@ function reportersSentence(pieces: readonly KnownPiece[], told: KnownPiece): str
     if (words === undefined) continue
     const who = `${words} ${words === '1' ? 'reporter' : 'different reporters'}`
     if (piece === told) return `By ${who}.`
-    return `The ${typeWords(piece)} ${piece.piece} has ${who}.`
+    const name = piece.type?.replaceAll('-', ' ')
+    return `The ${name} “${shortened(piece.piece ?? '')}” has ${who}.`
   }
   return ''
-}
-
-function typeWords({ type }: KnownPiece): string {
-  return type?.replaceAll('-', ' ') ?? ''
 }
 
 function timesSentence({ series = {} }: KnownPiece): string {
@@ -69,8 +88,7 @@ function timesSentence({ series = {} }: KnownPiece): string {
   const last = slots.map(({ startsAt }) => startsAt.getTime()).sort((a, b) => b - a)[0]
   const lastDay = Math.max(...days.map((day) => day.getTime()))
   if (last === undefined && days.length === 1) return `Counted on ${dayWords(first)} only.`
-  const until =
-    last === undefined ? dayWords(new Date(lastDay)) : `${timeWords(new Date(last))} UTC`
+  const until = last === undefined ? dayWords(new Date(lastDay)) : slotWords(last)
   return `First counted on ${dayWords(first)}, last on ${until}.`
 }
 
@@ -101,12 +119,16 @@ function amount(count: number): string {
 
 const day = { day: 'numeric', month: 'short', timeZone: 'UTC' } as const
 const days = new Intl.DateTimeFormat('en-GB', day)
-const moments = new Intl.DateTimeFormat('en-GB', { ...day, hour: '2-digit', minute: '2-digit' })
+const time = { hour: '2-digit', minute: '2-digit' } as const
+const moments = new Intl.DateTimeFormat('en-GB', { ...day, ...time })
+const hours = new Intl.DateTimeFormat('en-GB', { ...time, timeZone: 'UTC' })
 
 function dayWords(at: Date): string {
   return days.format(at)
 }
 
-function timeWords(at: Date): string {
-  return moments.format(at)
+/** A bucket says no more than that it was somewhere in its ten minutes. */
+function slotWords(at: number): string {
+  const until = hours.format(new Date(at + SLOT_MS))
+  return `${moments.format(new Date(at))} to ${until} UTC`
 }

@@ -57,7 +57,10 @@ export type Known = {
   question: Question
   /** The most telling first. */
   pieces: KnownPiece[]
-  /** The place of the first piece of which anything is counted in two weeks; null if of none. */
+  /**
+   * The place of the most telling piece of which anything is counted in two weeks; null if of none.
+   * It is wider than what was asked only if nothing is counted of just that.
+   */
   told: number | null
 }
 
@@ -88,13 +91,20 @@ export async function lookUp(
     }))
     return describe(piece, byWindow(windows.get(own), sumsOf), uniques)
   })
-  const told = known.findIndex(isCounted)
+  const told = placeOfMostTelling(known)
   for (const [place, one] of known.entries()) {
     if (place === told || (series === 'all' && isCounted(one))) {
       one.series = await readSeries(reader, one)
     }
   }
   return { question, pieces: known, told: told < 0 ? null : told }
+}
+
+/** Just what was asked, in whatever role; before anything wider. -1 when nothing is counted. */
+function placeOfMostTelling(pieces: readonly KnownPiece[]): number {
+  const asked = pieces[0]?.piece
+  const exact = pieces.findIndex((one) => one.piece === asked && isCounted(one))
+  return exact < 0 ? pieces.findIndex(isCounted) : exact
 }
 
 /** Whether anything is counted of a piece under any prefix in two weeks. */

@@ -92,7 +92,7 @@ function drawn(days: readonly CampaignDay[], counts: CampaignCounts, now: Date) 
   return {
     byDay: seriesChart(points, {
       id: 'by-day',
-      title: 'Reports by day',
+      title: 'Reports by day (UTC)',
       period: 'day',
       series: [{ key: 'reports', name: 'Reports', tone: 'plain' }],
       now,
@@ -100,7 +100,7 @@ function drawn(days: readonly CampaignDay[], counts: CampaignCounts, now: Date) 
     }),
     lastDay: seriesChart(counts.tenMinutes, {
       id: 'last-day',
-      title: 'The last day by ten minutes',
+      title: 'The last day by ten minutes (UTC)',
       period: 'tenMinutes',
       series: [
         { key: 'complaint', name: 'Reported as spam or phishing', tone: 'bad' },
@@ -124,10 +124,34 @@ async function describeContent(ids: readonly string[], { pool }: Needs) {
   const frequent = (values: readonly string[]) => mostFrequent(values, SHOWN)
   return {
     origins,
-    subjects: frequent(details.map(({ subject }) => subject)),
-    authors: frequent(details.map(({ author }) => author)),
-    hosts: frequent(details.flatMap(({ hosts }) => hosts)),
+    subjects: asking(
+      frequent(details.map(({ subject }) => subject)),
+      (value) => value && `kind=subject&value=${encodeURIComponent(value)}`,
+    ),
+    authors: asking(
+      frequent(details.map(({ author }) => author)),
+      (value) => endsInAddress.test(value) && `kind=address&value=${encodeURIComponent(value)}`,
+    ),
+    hosts: asking(
+      frequent(details.flatMap(({ hosts }) => hosts)),
+      (value) => value && `value=${encodeURIComponent(value)}`,
+    ),
   }
+}
+
+/** What nobody can ask about leads nowhere. */
+const endsInAddress = /[^\s<>@"]{1,64}@[^\s<>@"]{1,255}>?$/
+
+/** Each line with the address of what is counted of it. */
+function asking(
+  { lines, more }: ReturnType<typeof mostFrequent>,
+  query: (value: string) => string | false,
+) {
+  const hrefOf = (value: string) => {
+    const asked = query(value)
+    return asked ? `/admin/counters?${asked}` : undefined
+  }
+  return { lines: lines.map((line) => ({ ...line, href: hrefOf(line.value) })), more }
 }
 
 type Details = Pick<KeptAnalysis['details'], 'headers' | 'links'>

@@ -81,6 +81,7 @@ function shown({ question, pieces, told }: Known, now: Date) {
   return {
     asked: 'kind' in question ? question.kind : 'type' in question ? question.type : 'hash',
     isGuessed: 'kind' in question && question.isGuessed,
+    isBad: piece !== undefined && piece.piece === pieces[0]?.piece && isComplainedOf(piece),
     piece,
     charts: piece ? chartsOf(piece, now) : [],
     uniques: piece?.uniques.flatMap(rowsOf) ?? [],
@@ -88,6 +89,10 @@ function shown({ question, pieces, told }: Known, now: Date) {
     absent: pieces.filter((one) => !isPresent(one)),
     reports: piece && reportsOf(piece, question),
   }
+}
+
+function isComplainedOf({ counts }: KnownPiece): boolean {
+  return Object.values(counts).some(({ twoWeeks }) => twoWeeks.complaint + twoWeeks.spam > 0)
 }
 
 function chartsOf({ series = {} }: KnownPiece, now: Date): SeriesChart[] {
@@ -99,13 +104,13 @@ function chartsOf({ series = {} }: KnownPiece, now: Date): SeriesChart[] {
       seriesChart(tenMinutes, {
         ...common,
         id: `${prefix}-day`,
-        title: `${words}: the last day, by ten minutes`,
+        title: `${words}: the last day, by ten minutes (UTC)`,
         period: 'tenMinutes',
       }),
       seriesChart(days, {
         ...common,
         id: `${prefix}-weeks`,
-        title: `${words}: two weeks, by day`,
+        title: `${words}: two weeks, by day (UTC)`,
         period: 'day',
       }),
     ]

@@ -2,7 +2,7 @@ import { Router } from 'express'
 import type { CounterHealth } from '../../counters/counter-health.ts'
 import { deadLetterQueue } from '../../queue/queues.ts'
 import type { Site } from '../site.ts'
-import { healthWord } from './health-word.ts'
+import { type HealthWord, healthWord } from './health-word.ts'
 import { sendAdminPage } from './send-admin-page.ts'
 
 type Needs = Pick<Site, 'config' | 'readQueues' | 'readCounterHealth'>
@@ -10,25 +10,32 @@ type Needs = Pick<Site, 'config' | 'readQueues' | 'readCounterHealth'>
 /** A roll-up comes every half second: what waits for so long waits for nobody. */
 const COUNTING_LATE_SECONDS = 60
 
-/** The first page: how the queues fare, and whether mail leaves. */
+/** The first page: how the queues and the counting fare, and whether mail leaves. */
 export function overviewRoutes(site: Needs): Router {
   const router = Router()
   router.get('/', async (req, res) => {
-    const [queues, counting] = await Promise.all([site.readQueues(), site.readCounterHealth()])
+    const [queues, counted] = await Promise.all([site.readQueues(), site.readCounterHealth()])
+    const counting = countingOf(counted)
     sendAdminPage(req, res, {
       view: 'admin/overview',
       title: 'Overview',
       data: {
         queues,
-        health: healthWord(queues, deadLetterQueue),
+        health: worseOf(healthWord(queues, deadLetterQueue), counting),
         deadLetterQueue,
-        counting: countingOf(counting),
+        counting,
         isHeld: site.config.smtpUrl === undefined,
         forwardTo: site.config.forwardTo,
       },
     })
   })
   return router
+}
+
+/** All is well only where the counting is too. */
+function worseOf(ofQueues: HealthWord, { isLate }: { isLate: boolean }): HealthWord {
+  if (!isLate || ofQueues.tone !== 'good') return ofQueues
+  return { tone: 'bad', sentence: 'The queues move, but the counting does not.' }
 }
 
 /** How the counting fares, in sums over all shards. */

@@ -69,6 +69,12 @@ test.for([
   expect(written).toMatch(/\|.*@\|/)
 })
 
+test('plain ASCII comes also where the value is of another script', async () => {
+  const { written } = await run(['subject', 'посылка 📦', '--plain'])
+  expect(written).toMatch(/^[\x20-\x7e\n]+$/)
+  expect(written).toContain('<U+043F><U+043E>')
+})
+
 test('what is unknown has the exit status 1', async () => {
   const { status, written } = await run(['address', 'nobody@elsewhere.example'])
   expect(status).toBe(1)

@@ -125,16 +125,38 @@ test('the headline says how often, by how many, since when', async () => {
   expect((await known({ value: 'offers@shop.example' })).summary).toBe(
     'In the reports of two weeks: complained of 3 times, called spam 3 times and called ' +
       'legitimate once. In the mail checked in two weeks: called spam once. By 3 different ' +
-      'reporters. First counted on 18 Nov, last on 20 Nov, 12:30 UTC.',
+      'reporters. First counted on 18 Nov, last on 20 Nov, 12:30 to 12:40 UTC.',
   )
   expect((await known({ value: 'https://pay.shop.example/a?id=1' })).summary).toContain(
-    'The link organization shop.example has 3 different reporters.',
+    'The link organization “shop.example” has 3 different reporters.',
   )
 })
 
 test('who was only written to is not told to have written', async () => {
   const { summary } = await known({ kind: 'domain', value: 'provider.example' })
-  expect(summary).toMatch(/^Counted as the recipient domain\. In the reports of two weeks: /)
+  expect(summary).toMatch(/^Known as recipient domain\. In the reports of two weeks: /)
+})
+
+test.for([
+  [
+    'an address of another who is called the same',
+    'offers@innocent.example',
+    'author local part “offers”',
+  ],
+  [
+    'a page on a host that is known',
+    'https://pay.shop.example/other',
+    'link host “pay.shop.example”',
+  ],
+  ['a page whose path others have', 'https://innocent.example/a?id=9', 'link pattern “/a”'],
+])('what is told of something wider is not laid at the door of %s', async ([, value, wider]) => {
+  expect((await known({ value: value ?? '' })).summary).toMatch(
+    `Nothing is counted of exactly this; its ${wider}, which others may share, is known.`,
+  )
+})
+
+test('what is known in another role than the first is told with that role', async () => {
+  expect((await known({ value: 'pay.shop.example' })).summary).toMatch(/^Known as link host\. In/)
 })
 
 test('of what is unknown it says so, and why that may be', async () => {

@@ -11,6 +11,7 @@ import { redeemReports } from '../../../src/jobs/redeem-report.ts'
 import { uuidTime, uuidv7 } from '../../../src/world.ts'
 import { rollUpAll } from '../../support/counter-rows.ts'
 import { type Browser, signedInBrowser } from './browser.ts'
+import { offer } from './offer-message.ts'
 import { startWebSite, type Person, type WebSite } from './web-site.ts'
 
 const networks = path.join(import.meta.dirname, '../../../src/db/sample-networks.csv')
@@ -42,29 +43,6 @@ beforeEach(() =>
        counter_members`,
   ),
 )
-
-/** A message that says the same as others of its story; `mark` is in its subject and its link. */
-function offer(mark: string, { ip = '198.51.100.23', author = 'offers@shop.example' } = {}) {
-  return Buffer.from(
-    [
-      `Received: from mail.shop.example (mail.shop.example [${ip}])`,
-      ' by mx.provider.example (Postfix) with ESMTPS id 4ABC',
-      ' for <you@provider.example>; Mon, 16 Nov 2026 10:00:00 +0000',
-      `From: Offers <${author}>`,
-      `Subject: Watches ${mark}`,
-      `Message-ID: <${mark}@shop.example>`,
-      'MIME-Version: 1.0',
-      'Content-Type: text/html; charset=utf-8',
-      '',
-      '<p>Good day! We have watches of all makes at half of what they cost in your town, sent in a',
-      'plain box within a week to wherever you are, and you may send them back if they do not fit.',
-      '</p><p>Choose\u202e yours &lt;script&gt; at',
-      `<a href="https://${mark}.watches.example/a">our shop</a> today, before all of them are gone,`,
-      'as they were last year.</p><script>alert(1)</script>',
-      '',
-    ].join('\r\n'),
-  )
-}
 
 /** Reports a message, and has it analyzed and counted. */
 async function reported(person: Person, raw: Buffer<ArrayBuffer>): Promise<string> {
@@ -111,7 +89,7 @@ test('its page tells how much came, from where and what it says', async () => {
   const id = await campaignOf(first)
   const words = await wordsAt(desk, `/admin/campaigns/${id}`)
   expect(words).toContain('3 reports, 2 reporters, 1 network of origin, 2 authors')
-  expect(words).toMatch(/Reports by day Reports 3 /)
+  expect(words).toMatch(/Reports by day \(UTC\) Reports 3 /)
   expect(words).toMatch(/Reported as spam or phishing 3 /)
   expect(words).toMatch(/198\.51\.100\.23 Example Access Two AS64497 DE 2 198\.51\.100\.24 /)
   expect(words).toContain('one.watches.example 1')
@@ -120,10 +98,20 @@ test('its page tells how much came, from where and what it says', async () => {
   const page = await (await desk.get(`/admin/campaigns/${id}`)).text()
   expect(page).toContain('href="/admin/networks?ip=198.51.100.24"')
   expect(page.match(/href="\/admin\/reports\/[0-9a-f-]{36}"/g)).toHaveLength(4)
-  for (const about of ['value=one.watches.example', 'kind=subject&value=Watches%20one']) {
+  for (const about of [
+    ...['value=one.watches.example', 'kind=subject&value=Watches%20one'],
+    ...['kind=address&value=Offers%20%3Coffers%40shop.example%3E', `kind=campaign&value=${id}`],
+  ]) {
     expect(page).toContain(`href="/admin/counters?${about.replace('&', '&amp;')}"`)
     expect((await desk.get(`/admin/counters?${about}`)).status).toBe(200)
   }
+})
+
+test('an author without a whole address leads nowhere', async () => {
+  const id = await campaignOf(await reported(ann, offer('nobody', { author: 'a"b@c<d' })))
+  const page = await (await desk.get(`/admin/campaigns/${id}`)).text()
+  expect(page).toContain('<span class="stranger">Offers')
+  expect(page).not.toContain('kind=address')
 })
 
 test('its sample is text, never markup, and no link leads out', async () => {

@@ -141,6 +141,14 @@ test('the page shows the headline, the windows, the pictures and the pieces', as
   expect(held.html).toContain('(of checked mail, from the third time on)')
 })
 
+test('a warning stands only where what was asked was itself complained of', async () => {
+  const [asked, shared] = ['offers@shop.example', 'others@shop.example']
+  expect((await page({ value: asked })).html).toContain('class="note warn"')
+  const { html } = await page({ value: shared })
+  expect(html).toContain('its author domain “shop.example”, which others may share')
+  expect(html).not.toContain('class="note warn"')
+})
+
 test('a piece of the table has a page of its own', async () => {
   const { status, html } = await page({ type: 'author-domain', value: 'shop.example' })
   expect(status).toBe(200)
@@ -215,4 +223,6 @@ test('the metrics tell the counting: totals, gates, what waits, bytes on disk', 
   expect(all.match(/signalpost_counter_deltas_total \d/g)).toHaveLength(1)
   const overview = await (await desk.get('/admin')).text()
   expect(overview).toMatch(/Increments have been waiting to be rolled up for 1 min/)
+  expect(overview).toContain('The queues move, but the counting does not.')
+  expect(overview).not.toContain('All is well')
 })

@@ -108,6 +108,12 @@ test.for([
   ['an escape sequence', '\u001b[31m', '‹U+001B›[31m'],
   ['a variation selector', 'a\u{e0139}b', 'a‹U+E0139›b'],
   ['tag characters', 'a\u{e0041}', 'a‹U+E0041›'],
+  ['a picture made of several', '\u{1f468}\u200d\u{1f467}', '\u{1f468}\u200d\u{1f467}'],
+  ['a picture in color', '\u2764\ufe0f', '\u2764\ufe0f'],
+  ['a digit on a key', '1\ufe0f\u20e3', '1\ufe0f\u20e3'],
+  ['a joiner after a picture alone', '\u2764\ufe0f\u200dpay', '\u2764\ufe0f‹U+200D›pay'],
+  ['a second selector', '\u2764\ufe0f\ufe0f', '\u2764\ufe0f‹U+FE0F›'],
+  ['a selector after a letter', 'pay\ufe0f', 'pay‹U+FE0F›'],
   ['line ends', 'one\r\n two', 'one two'],
   ['nothing at all', undefined, ''],
 ] as const)('%s is shown as what it is', ([, text, expected]) => {
