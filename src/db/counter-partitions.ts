@@ -40,6 +40,11 @@ export async function dropCounterPartitions(pool: Pool, now: Date): Promise<stri
   return dropped
 }
 
+/** The partition of the counters that holds a generation. */
+export function countersOf(generation: number): string {
+  return `counters_${generation}`
+}
+
 /** The partitioned tables, and how many of their units make a generation. */
 export const generationTables = [
   ['counters', 1],

@@ -90,7 +90,11 @@ async function killServer(
 
 async function untilQuiet(pool: Pool): Promise<void> {
   for (const deadline = Date.now() + SETTLE_MS; Date.now() < deadline; await wait(100)) {
-    if ((await listShardBacklogs(pool)).length === 0) return
+    // What a killed process has just committed may still be under way.
+    const { rowCount } = await pool.query(
+      `select from pg_stat_activity where application_name = 'append'`,
+    )
+    if (rowCount === 0 && (await listShardBacklogs(pool)).length === 0) return
   }
   throw new Error('The deltas were not rolled up in time.')
 }

@@ -163,7 +163,7 @@ function allLines(pieces: readonly KnownPiece[]): string[] {
 
 function nameOf({ type, piece, hash, countedFrom }: KnownPiece): string {
   const name = type === null ? `hash ${hash}` : `${type}  ${clean(piece ?? '')}`
-  return countedFrom > 1 ? `${name}  (counted from the third time on)` : name
+  return countedFrom > 1 ? `${name}  (checks: from the third time on)` : name
 }
 
 /** Sums of points by the place that their beginning falls into. */

@@ -41,7 +41,7 @@ export type KnownPiece = {
   meaning: string | null
   piece: string | null
   hash: string
-  /** The first counted time: what is nearly always new is held back until it comes again. */
+  /** The time that is counted first of mail that is only checked; reports always count at once. */
   countedFrom: number
   counts: ByWindow<Sums>
   uniques: KnownUnique[]

@@ -144,10 +144,12 @@ test('of what is unknown it says so, and why that may be', async () => {
   expect(pieces.map(({ type }) => type)).toContain('origin-ip')
 })
 
-test('where every piece is held back at first, it says from when on it is counted', async () => {
+test('where every piece may be held back, it says from when on it is counted', async () => {
   const { summary, pieces } = await known({ type: 'sentence', value: 'never seen' })
   expect(pieces[0]?.countedFrom).toBe(3)
-  expect(summary).toContain('Of this kind only what came 3 times is counted.')
+  expect(summary).toContain(
+    'Of the mail that is only checked, such pieces are counted from time 3 on.',
+  )
 })
 
 test('a piece is found by its type as it is written, and by its hash alone', async () => {

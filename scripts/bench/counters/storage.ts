@@ -1,7 +1,7 @@
-import { appendDeltas } from '../../src/counters/append-deltas.ts'
-import { emptyHistory, readHistory } from '../../src/counters/packed/history.ts'
-import type { Increment } from '../../src/counters/increment.ts'
-import type { Pool } from '../../src/db/pool.ts'
+import { appendDeltas } from '../../../src/counters/append-deltas.ts'
+import { emptyHistory, readHistory } from '../../../src/counters/packed/history.ts'
+import type { Increment } from '../../../src/counters/increment.ts'
+import type { Pool } from '../../../src/db/pool.ts'
 import {
   clearCounters,
   shingleOf,
@@ -10,8 +10,8 @@ import {
   uniform,
   untilRolledUp,
   zipf,
-} from './counter-stage.ts'
-import { printTable } from './corpus.ts'
+} from './stage.ts'
+import { printTable } from '../corpus.ts'
 
 const SLOT_MS = 600_000
 const DAY_MS = 86_400_000
