@@ -6,7 +6,7 @@ import {
 import { gatedTypes } from '../analysis/shingles/piece-types.ts'
 import type { Db } from '../db/pool.ts'
 import { appendBlocks } from './append-deltas.ts'
-import { type Prefix, prefixes } from './increment.ts'
+import { type Prefix, prefixes } from './keys.ts'
 import { REDEEMED } from './packed/count.ts'
 import {
   createDeltaWriter,

@@ -1,4 +1,3 @@
-import type { Increment } from '../../../src/counters/increment.ts'
 import { createCounterReader } from '../../../src/counters/reader.ts'
 import { systemClock } from '../../../src/world.ts'
 import { printTable } from '../corpus.ts'
@@ -12,6 +11,7 @@ import {
   untilRolledUp,
   withCpu,
 } from './stage.ts'
+import type { Increment } from '../../../test/support/increments.ts'
 
 const SLOT_MS = 600_000
 const DAY_MS = 86_400_000

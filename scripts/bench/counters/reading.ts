@@ -1,7 +1,6 @@
 import { appendBlocks } from '../../../src/counters/append-deltas.ts'
 import { createCheckBuffer } from '../../../src/counters/check-buffer.ts'
 import { headOf } from '../../../src/counters/packed/delta-packing.ts'
-import type { Increment } from '../../../src/counters/increment.ts'
 import { createCounterReader } from '../../../src/counters/reader.ts'
 import { systemClock } from '../../../src/world.ts'
 import { percentiles, printTable } from '../corpus.ts'
@@ -17,6 +16,7 @@ import {
   untilRolledUp,
   withCpu,
 } from './stage.ts'
+import type { Increment } from '../../../test/support/increments.ts'
 
 const KEYS = 1_000_000
 const SHINGLES = 40

@@ -1,6 +1,4 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { appendDeltas } from '../../../src/counters/append-deltas.ts'
-import type { Increment } from '../../../src/counters/increment.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { printTable } from '../corpus.ts'
 import {
@@ -15,6 +13,7 @@ import {
   withCpu,
   zipf,
 } from './stage.ts'
+import { type Increment, appendDeltas } from '../../../test/support/increments.ts'
 
 const REPORTS_AT_ONCE = 50
 const SHINGLES = 40

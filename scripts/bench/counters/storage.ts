@@ -1,6 +1,4 @@
-import { appendDeltas } from '../../../src/counters/append-deltas.ts'
 import { emptyHistory, readHistory } from '../../../src/counters/packed/history.ts'
-import type { Increment } from '../../../src/counters/increment.ts'
 import type { Pool } from '../../../src/db/pool.ts'
 import {
   clearCounters,
@@ -12,6 +10,7 @@ import {
   zipf,
 } from './stage.ts'
 import { printTable } from '../corpus.ts'
+import { type Increment, appendDeltas } from '../../../test/support/increments.ts'
 
 const SLOT_MS = 600_000
 const DAY_MS = 86_400_000

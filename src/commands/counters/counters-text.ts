@@ -1,4 +1,4 @@
-import type { Prefix } from '../../counters/increment.ts'
+import type { Prefix } from '../../counters/keys.ts'
 import type { Answer } from '../../counters/look-up/ask.ts'
 import { differentWords } from '../../counters/look-up/different-words.ts'
 import {

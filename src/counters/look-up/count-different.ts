@@ -1,7 +1,7 @@
 import { findCounters } from '../../db/counters.ts'
 import { listMemberChunks } from '../../db/member-sets.ts'
 import type { Db } from '../../db/pool.ts'
-import { halvesOf, type Prefix, prefixes } from '../increment.ts'
+import { halvesOf, type Prefix, prefixes } from '../keys.ts'
 import { add, type Count } from '../packed/count.ts'
 import { emptyHistory, readHistory, type MemberSet } from '../packed/history.ts'
 import { readMembers } from '../packed/members.ts'

@@ -1,4 +1,4 @@
-import type { Prefix } from '../increment.ts'
+import type { Prefix } from '../keys.ts'
 import { differentWords } from './different-words.ts'
 import { isCounted, type Known, type KnownPiece } from './look-up.ts'
 

@@ -1,5 +1,5 @@
 import { Router, type Request, type Response } from 'express'
-import type { Prefix } from '../../counters/increment.ts'
+import type { Prefix } from '../../counters/keys.ts'
 import type { Answer } from '../../counters/look-up/ask.ts'
 import { differentWords } from '../../counters/look-up/different-words.ts'
 import type { Known, KnownPiece, KnownUnique } from '../../counters/look-up/look-up.ts'

@@ -1,12 +1,11 @@
 import { afterAll, beforeEach, expect, test } from 'vitest'
-import { appendDeltas, reversal } from '../../../src/counters/append-deltas.ts'
 import { createGates } from '../../../src/counters/gate/gate.ts'
-import type { Increment } from '../../../src/counters/increment.ts'
 import { rollUp } from '../../../src/counters/roll-up.ts'
 import { claimShard, listShards } from '../../../src/db/counter-shards.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { storedModel } from '../../support/counter-rows.ts'
 import { freshDatabase, type TestDatabase } from '../../support/database.ts'
+import { type Increment, appendDeltas, reversal } from '../../support/increments.ts'
 
 const closers: (() => Promise<void>)[] = []
 let database: TestDatabase

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { appendDeltas } from '../../../src/counters/append-deltas.ts'
 import { type Answer, ask } from '../../../src/counters/look-up/ask.ts'
 import type { Given } from '../../../src/counters/look-up/question.ts'
 import { countWritten, type CountedWritten } from '../../support/counted-messages.ts'
 import { rollUpAll } from '../../support/counter-rows.ts'
 import { freshDatabase, type TestDatabase } from '../../support/database.ts'
+import { appendDeltas } from '../../support/increments.ts'
 
 const now = new Date('2026-11-20T12:34:56Z')
 const HOUR_MS = 3_600_000

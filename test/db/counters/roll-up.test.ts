@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { afterAll, beforeEach, expect, test } from 'vitest'
-import { appendDeltas } from '../../../src/counters/append-deltas.ts'
-import { type Increment, prefixes } from '../../../src/counters/increment.ts'
+import { prefixes } from '../../../src/counters/keys.ts'
 import { linesOf, modelOf } from '../../support/counter-model.ts'
 import { rollUpAll, storedModel } from '../../support/counter-rows.ts'
 import { freshDatabase, type TestDatabase } from '../../support/database.ts'
+import { type Increment, appendDeltas } from '../../support/increments.ts'
 
 const closers: (() => Promise<void>)[] = []
 let database: TestDatabase

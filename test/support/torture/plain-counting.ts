@@ -5,11 +5,12 @@ import { hexOf, shingleHash } from '../../../src/analysis/shingles/hash.ts'
 import { pairTypes } from '../../../src/analysis/shingles/pair-types.ts'
 import { type PieceName, pieceTypes } from '../../../src/analysis/shingles/piece-types.ts'
 import { pairsOf, type Shingle } from '../../../src/analysis/shingles/shingle-list.ts'
-import { halvesOf, type Increment } from '../../../src/counters/increment.ts'
+import { halvesOf } from '../../../src/counters/keys.ts'
 import { pairKey } from '../../../src/counters/pair-key.ts'
 import type { KeptCampaign, KeptFacts, KeptReport } from './kept-facts.ts'
 import type { Ledger, Told } from './reporters.ts'
 import { asnOf } from './written-mail.ts'
+import type { Increment } from '../increments.ts'
 
 /** What the accepted reports come to, computed from the bytes that their reporters sent. */
 export type PlainCounting = {

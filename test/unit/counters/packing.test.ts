@@ -2,15 +2,16 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { add, type Count, narrow } from '../../../src/counters/packed/count.ts'
 import { readVarint, unzigzag, writeVarint, zigzag } from '../../../src/counters/packed/cursor.ts'
-import { HAS_UNIQUE, packIncrements, prefixOf } from '../../../src/counters/packed/delta-packing.ts'
+import { HAS_UNIQUE, prefixOf } from '../../../src/counters/packed/delta-packing.ts'
 import { readEntry, readHalf, scanBlock } from '../../../src/counters/packed/delta-packing.ts'
-import { type Increment, prefixes, shardOf } from '../../../src/counters/increment.ts'
+import { prefixes, shardOf } from '../../../src/counters/keys.ts'
 import { emptyHistory, packHistory, readHistory } from '../../../src/counters/packed/history.ts'
 import type { History } from '../../../src/counters/packed/history.ts'
 import { addCount } from '../../../src/counters/packed/series.ts'
 import { type Member, readMembers, writeMembers } from '../../../src/counters/packed/members.ts'
 import { dayOf, SLOT_MS, slotOf, SLOTS_PER_DAY } from '../../../src/counters/period.ts'
 import { sortDeltas } from '../../../src/counters/sorted-deltas.ts'
+import { type Increment, packIncrements } from '../../support/increments.ts'
 
 const MAX = 2n ** 63n - 1n
 const count = fc
