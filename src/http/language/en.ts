@@ -1,3 +1,5 @@
+const { format: n } = new Intl.NumberFormat('en-GB')
+
 /** Everything the public pages say, in English: the catalog the others are held against. */
 export const en = {
   languageName: 'English',
@@ -118,13 +120,13 @@ export const en = {
           ? 'Nobody else has reported this message lately.'
           : 'Nobody else has reported this message so far.'
       if (others > 1)
-        return `${isMore ? 'At least ' : ''}${others} other people reported the same message.`
+        return `${isMore ? 'At least ' : ''}${n(others)} other people reported the same message.`
       return `${isMore ? 'At least one' : 'One'} other person reported the same message.`
     },
     sameReports: (reports: number, first: string, last: string) =>
       first === last
-        ? `It was reported ${reports} times, always on ${first}.`
-        : `It was reported ${reports} times, first on ${first} and last on ${last}.`,
+        ? `It was reported ${n(reports)} times, always on ${first}.`
+        : `It was reported ${n(reports)} times, first on ${first} and last on ${last}.`,
     links: 'Web addresses in it',
     attachments: 'Attached files',
     told: 'Who was told',

@@ -1,5 +1,7 @@
 import type { Words } from './en.ts'
 
+const { format: n } = new Intl.NumberFormat('fr')
+
 /** Everything the public pages say, in French. */
 export const fr: Words = {
   languageName: 'Français',
@@ -128,13 +130,13 @@ export const fr: Words = {
           ? 'Personne d’autre n’a signalé ce message récemment.'
           : 'Personne d’autre n’a signalé ce message pour l’instant.'
       if (others > 1)
-        return `${isMore ? 'Au moins ' : ''}${others} autres personnes ont signalé le même message.`
+        return `${isMore ? 'Au moins ' : ''}${n(others)} autres personnes l’ont aussi signalé.`
       return `${isMore ? 'Au moins une' : 'Une'} autre personne a signalé le même message.`
     },
     sameReports: (reports, first, last) =>
       first === last
-        ? `Il a été signalé ${reports} fois, toujours le ${first}.`
-        : `Il a été signalé ${reports} fois, d’abord le ${first} et en dernier le ${last}.`,
+        ? `Il a été signalé ${n(reports)} fois, toujours le ${first}.`
+        : `Il a été signalé ${n(reports)} fois, d’abord le ${first} et en dernier le ${last}.`,
     links: 'Adresses web qu’il contient',
     attachments: 'Fichiers joints',
     told: 'Qui a été prévenu',

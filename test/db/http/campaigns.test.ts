@@ -255,7 +255,7 @@ test('the reporter is told how many other people reported the same', async () =>
   expect(page).toMatch(
     /2 other people reported the same message\. It was reported 5 times, always on \d+ \w+ \d{4}\./,
   )
-  expect(await story(french)).toContain('2 autres personnes ont signalé le même message.')
+  expect(await story(french)).toContain('2 autres personnes l’ont aussi signalé.')
   for (const secret of [other, bob.id, bob.email, 'told-3']) expect(page).not.toContain(secret)
 })
 
