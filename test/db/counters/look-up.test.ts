@@ -204,6 +204,7 @@ test.for([
     { kind: 'ip', value: 'shop' },
     /^This is not an IP address, like 192/,
   ],
+  ['a value of signs only', { value: '\0\uFFFD' }, /^There is nothing in this that could be count/],
   ['a malformed hash', { hash: 'abc' }, /^A hash has 16 hexadecimal digits\.$/],
   ['two ways at once', { kind: 'ip', hash: 'a' }, /^Say only one of kind, type and hash\.$/],
   ['a value without end', { value: 'x'.repeat(8_001) }, /longer than 8000 characters\.$/],
