@@ -192,6 +192,11 @@ test('what was counted and taken back is not told as known', async () => {
   await appendDeltas(database.pool, increments, now)
   await rollUpAll(database.pool, now)
   expect((await known({ hash: '7'.repeat(16) })).told).toBeNull()
+  await appendDeltas(database.pool, [{ ...one, redeemed: 2 }], now)
+  await rollUpAll(database.pool, now)
+  expect((await known({ hash: '7'.repeat(16) })).summary).toMatch(
+    /^In the reports of two weeks: all that was counted was taken back, twice\./,
+  )
 })
 
 test.for([
