@@ -1,23 +1,55 @@
 import { parseArgs } from 'node:util'
 import { tortureCounters } from '../test/support/counter-torture.ts'
 import { chanceFrom } from '../test/support/counter-torture-batches.ts'
+import { tortureReports } from '../test/support/torture/torture-reports.ts'
 
 // Kills processes and PostgreSQL at random and looks whether anything was lost or counted twice.
+const usage = `Usage: npm run torture counters [-- --rounds N --seed N]
+       npm run torture reports [-- --kills N --seed N]`
+const FAULTS_SHOWN = 20
+
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     rounds: { type: 'string', default: '20' },
+    kills: { type: 'string', default: '25' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
   },
 })
-if (positionals.join() !== 'counters') {
-  console.error('Usage: npm run torture counters [-- --rounds N --seed N]')
+const seed = Number(values.seed)
+const kills = Number(values.kills)
+const rounds = Number(values.rounds)
+const areNumbers = [seed, kills, rounds].every((one) => Number.isSafeInteger(one) && one >= 0)
+const [what, ...rest] = positionals
+if (rest.length > 0 || (what !== 'counters' && what !== 'reports') || !areNumbers) {
+  console.error(usage)
   process.exit(2)
 }
-console.log(`${values.rounds} kills, seed ${values.seed}`)
-const done = await tortureCounters(Number(values.rounds), chanceFrom(Number(values.seed)))
-console.log(`killed: ${done.kills.join(', ')}`)
-console.log(`${done.batches} batches were committed; ${done.buckets} buckets compared`)
-for (const line of done.wrong.slice(0, 20)) console.log(`differs: ${line}`)
-console.log(done.wrong.length === 0 ? 'Everything is exact.' : `${done.wrong.length} differ.`)
-process.exitCode = done.wrong.length === 0 ? 0 : 1
+const faults = what === 'counters' ? await counters() : await reports()
+for (const line of faults.slice(0, FAULTS_SHOWN)) console.log(`differs: ${line}`)
+console.log(faults.length === 0 ? 'Everything is exact.' : `${faults.length} differ.`)
+process.exitCode = faults.length === 0 ? 0 : 1
+
+async function counters(): Promise<string[]> {
+  console.log(`${rounds} kills, seed ${seed}`)
+  const done = await tortureCounters(rounds, chanceFrom(seed))
+  console.log(`killed: ${done.kills.join(', ')}`)
+  console.log(`${done.batches} batches were committed; ${done.buckets} buckets compared`)
+  return done.wrong
+}
+
+async function reports(): Promise<string[]> {
+  // Who presses Ctrl-C has seen enough kills, and still learns whether all is exact.
+  const enough = new AbortController()
+  process.once('SIGINT', () => enough.abort())
+  console.log(`${kills} kills, seed ${seed}`)
+  const done = await tortureReports({ kills, seed, say: console.log, enough: enough.signal })
+  for (const words of done.surprises) console.log(`ended by itself: ${words}`)
+  const { accepted, retracted, neverCounted, analyzedTwice, campaigns } = done
+  console.log(`${done.requests} requests; ${accepted} reports were accepted`)
+  console.log(`${retracted} were taken back, ${neverCounted} of them before they were counted`)
+  console.log(`${analyzedTwice} were analyzed again; ${campaigns} campaigns were founded`)
+  const { slots, days } = done.compared
+  console.log(`compared to the digit: ${slots} buckets of ten minutes, ${days} of days`)
+  return done.faults
+}

@@ -103,7 +103,7 @@ export async function analyzeForCounting(
   return { analysis: plain, ...pieces.takeApartPacked(parts) }
 }
 
-/** The same without its pieces, which cost as much as all the rest. */
+/** The same without its pieces, which cost a third of the rest. */
 export async function analyzePlainly(
   raw: Buffer,
   options: AnalysisOptions,

@@ -1,7 +1,7 @@
 import { pairTypes } from '../analysis/shingles/pair-types.ts'
 import { pieceTypes } from '../analysis/shingles/piece-types.ts'
 import { shingleHash } from '../analysis/shingles/hash.ts'
-import { halvesOf } from './increment.ts'
+import { halvesOf } from './keys.ts'
 import { pairKey } from './pair-key.ts'
 import type { CounterReader } from './reader.ts'
 import type { Point } from './windows.ts'

@@ -6,7 +6,7 @@ import {
 import { gatedTypes } from '../analysis/shingles/piece-types.ts'
 import type { Db } from '../db/pool.ts'
 import { appendBlocks } from './append-deltas.ts'
-import { type Prefix, prefixes } from './increment.ts'
+import { type Prefix, prefixes } from './keys.ts'
 import { REDEEMED } from './packed/count.ts'
 import {
   createDeltaWriter,
@@ -33,7 +33,8 @@ export type CountedMessage = {
 /**
  * Counts messages in the caller's transaction: they count when it commits, and exactly once. A
  * piece is counted under its own hash, a pair under `pairKey` of its piece, where the pair is the
- * unique. Pieces of gated types may be held back until they were seen often enough; pairs never.
+ * unique. Pieces of gated types may be held back until they were seen often enough, but never what
+ * is reported, nor pairs.
  */
 export async function countMessages(
   tx: Db,
@@ -72,12 +73,14 @@ function putMessage(writer: DeltaWriter, { prefix, shingles, amounts, at }: Coun
   if (bits === 0) return
   const number = prefixes.indexOf(prefix)
   const headOfPiece = headOf(bits, number, 0)
+  // What people report counts from the first time on, and to the digit: the gate is for traffic.
+  const headOfGated = prefix === 'reports' ? headOfPiece : headOfPiece | GATED
   // A redemption says nothing of who was seen with whom.
   const headOfPair = headOf(bits, number, bits === REDEEMED_ALONE ? 0 : 1)
   for (const shingle of readShingles(shingles)) {
     setKeys(entry, shingle)
     if (shingle.of) entry.head = headOfPair
-    else entry.head = gatedTypes.has(shingle.type) ? headOfPiece | GATED : headOfPiece
+    else entry.head = gatedTypes.has(shingle.type) ? headOfGated : headOfPiece
     writer.put(entry)
   }
 }

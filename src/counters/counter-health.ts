@@ -3,7 +3,7 @@ import { listShards, type Shard } from '../db/counter-shards.ts'
 import type { Pool } from '../db/pool.ts'
 import { measureTables } from '../db/table-bytes.ts'
 import { type Clock, uuidTime } from '../world.ts'
-import { FILTER_BYTES } from './gate-filter.ts'
+import { FILTER_BYTES } from './gate/gate-filter.ts'
 
 /** How the counting fares, by what the database knows of it. */
 export type CounterHealth = {

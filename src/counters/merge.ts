@@ -4,7 +4,7 @@ import { HAS_UNIQUE, prefixOf, readEntry, readHalf } from './packed/delta-packin
 import type { History, MemberSet } from './packed/history.ts'
 import { EXPIRED, isGone, type Member, readMembers, weigh } from './packed/members.ts'
 import { countedSlot, dayOf, oldestDayKept, oldestSlotKept, SLOTS_PER_DAY } from './period.ts'
-import { addCount } from './packed/series.ts'
+import { addAt, addCount, placeOf } from './packed/series.ts'
 import type { SortedDeltas } from './sorted-deltas.ts'
 
 /** Members a set may have in the row of its key; with more it is spilled. */
@@ -17,6 +17,7 @@ export type Weight = { hi: number; lo: number; slot: number; weight: Count }
 export type Spill = { set: MemberSet; weights: Weight[] }
 
 const amounts: Count[] = [0, 0, 0, 0]
+const cursor: Cursor = { bytes: Buffer.alloc(0), at: 0 }
 
 /**
  * Adds the deltas from one place in the order to another, which are all of one key, to its
@@ -28,8 +29,8 @@ export function mergeDeltas(
   [from, to]: readonly [number, number],
   now: number,
 ): Spill[] {
-  const spills = new Map<MemberSet, Spill>()
-  const cursor: Cursor = { bytes: deltas.bytes, at: 0 }
+  let spills: Map<MemberSet, Spill> | undefined
+  cursor.bytes = deltas.bytes
   for (let place = from; place < to; place++) {
     const index = deltas.order[place] ?? 0
     const slot = countedSlot(deltas.slot[index] ?? 0, now)
@@ -40,10 +41,13 @@ export function mergeDeltas(
     const prefix = prefixOf(head)
     const isSlotKept = slot >= oldestSlotKept(now)
     let weight: Count = 0
-    for (const [kind, amount] of amounts.entries()) {
+    const dayPlace = placeOf(history.days, day, prefix)
+    const slotPlace = isSlotKept ? placeOf(history.slots, slot, prefix) : 0
+    for (let kind = 0; kind < amounts.length; kind++) {
+      const amount = amounts[kind] ?? 0
       if (amount === 0) continue
-      addCount(history.days, { period: day, prefix }, kind, amount)
-      if (isSlotKept) addCount(history.slots, { period: slot, prefix }, kind, amount)
+      addAt(history.days, dayPlace, kind, amount)
+      if (isSlotKept) addAt(history.slots, slotPlace, kind, amount)
       if (kind !== REDEEMED) weight = add(weight, amount)
     }
     if (!(head & HAS_UNIQUE) || weight === 0) continue
@@ -51,55 +55,21 @@ export function mergeDeltas(
     const slotOfDay = isSlotKept ? slot - day * SLOTS_PER_DAY : EXPIRED
     const one = { hi: readHalf(cursor), lo: readHalf(cursor), slot: slotOfDay, weight }
     if (set.chunks > 0 || set.members.length > MEMBERS_INLINE_MAX) {
+      spills ??= new Map()
       const spill = spills.get(set) ?? { set, weights: [] }
       spills.set(set, spill)
       spill.weights.push(one)
-    } else weighInline(history, open(set, now), one)
+    } else addWeight(history, set, open(set, now).members, one)
   }
   for (const set of history.sets) {
-    if (set.members.length > MEMBERS_INLINE_MAX && !spills.has(set)) {
-      spills.set(set, { set, weights: [] })
-    }
+    if (set.members.length <= MEMBERS_INLINE_MAX || spills?.has(set)) continue
+    spills ??= new Map()
+    spills.set(set, { set, weights: [] })
   }
-  return spills.size === 0 ? none : [...spills.values()]
+  return spills ? [...spills.values()] : none
 }
 
 const none: Spill[] = []
-
-/** How often a key was seen in these deltas, if all of them may be held back; else nothing. */
-export function timesAtGate(
-  deltas: SortedDeltas,
-  [from, to]: readonly [number, number],
-): number | undefined {
-  let times = 0
-  const cursor: Cursor = { bytes: deltas.bytes, at: 0 }
-  for (let place = from; place < to; place++) {
-    const index = deltas.order[place] ?? 0
-    if (deltas.gated[index] === 0) return undefined
-    cursor.at = deltas.at[index] ?? 0
-    readEntry(cursor, amounts)
-    times += Math.max(0, ...amounts.map(Number))
-  }
-  return times
-}
-
-/** Counts what was seen of a key while it was held back as if it had come with its last delta. */
-export function creditLast(
-  history: History,
-  deltas: SortedDeltas,
-  last: number,
-  { credit, now }: { credit: number; now: number },
-): void {
-  const index = deltas.order[last] ?? 0
-  const slot = countedSlot(deltas.slot[index] ?? 0, now)
-  const head = readEntry({ bytes: deltas.bytes, at: deltas.at[index] ?? 0 }, amounts)
-  const prefix = prefixOf(head)
-  for (const [kind, amount] of amounts.entries()) {
-    if (amount <= 0) continue
-    addCount(history.days, { period: dayOf(slot), prefix }, kind, credit)
-    if (slot >= oldestSlotKept(now)) addCount(history.slots, { period: slot, prefix }, kind, credit)
-  }
-}
 
 function setOf({ sets }: History, day: number, prefix: number): MemberSet {
   const found = sets.find((set) => set.day === day && set.prefix === prefix)
@@ -121,17 +91,21 @@ export function oldestSlotOf({ day }: MemberSet, now: number): number {
   return oldestSlotKept(now) - day * SLOTS_PER_DAY
 }
 
-function weighInline(history: History, set: MemberSet, one: Weight): void {
-  const { members } = set
-  const index = members.findIndex(({ hi, lo }) => lo === one.lo && hi === one.hi)
-  const member: Member = members[index] ?? { hi: one.hi, lo: one.lo, slots: [], sums: [] }
-  if (index < 0) members.push(member)
+/** Adds a weight to whom it belongs among members of a set: who comes, and who is gone. */
+export function addWeight(history: History, set: MemberSet, members: Member[], one: Weight): void {
+  let index = 0
+  for (; index < members.length; index++) {
+    const known = members[index]
+    if (known?.lo === one.lo && known.hi === one.hi) break
+  }
+  const member = members[index] ?? { hi: one.hi, lo: one.lo, slots: [], sums: [] }
+  members[index] = member
   weighMember(history, set, member, one)
-  if (isGone(member)) members.splice(members.indexOf(member), 1)
+  if (isGone(member)) members.splice(index, 1)
 }
 
 /** Adds a weight to a member, and what follows from it to the uniques of slot and day. */
-export function weighMember(
+function weighMember(
   history: History,
   { day, prefix }: MemberSet,
   member: Member,

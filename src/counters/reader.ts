@@ -1,7 +1,7 @@
 import { findCounters } from '../db/counters.ts'
 import type { Db } from '../db/pool.ts'
 import type { Clock } from '../world.ts'
-import { halvesOf, type Prefix } from './increment.ts'
+import { halvesOf, type Prefix } from './keys.ts'
 import { generationsAt, slotOf } from './period.ts'
 import { seriesOf, windowsOf, type WindowsByPrefix } from './windows.ts'
 

@@ -1,15 +1,18 @@
 import { listDeltas, takeDeltas } from '../db/counter-deltas.ts'
-import { type MemberChunk, upsertMemberChunks } from '../db/counter-members.ts'
-import { generationOf } from '../db/counter-partitions.ts'
+import { upsertMemberChunks } from '../db/counter-members.ts'
 import { addToShard, claimShard } from '../db/counter-shards.ts'
-import { type CounterRow, findCounters, upsertCounters } from '../db/counters.ts'
+import { findCounters, insertCounters, updateCounters } from '../db/counters.ts'
 import { type Db, inTransaction, type Pool } from '../db/pool.ts'
-import { clearHistory, emptyHistory, packHistory, readHistory } from './packed/history.ts'
-import type { Gate, Gates } from './gate.ts'
-import { creditLast, mergeDeltas, timesAtGate } from './merge.ts'
-import { dayOf, generationsAt, slotOf } from './period.ts'
+import type { Gates } from './gate/gate.ts'
+import {
+  type FoundRow,
+  type Merged,
+  mergeStretch,
+  type Stretch,
+  type Task,
+} from './merge-stretch.ts'
+import { generationsAt, slotOf } from './period.ts'
 import { type SortedDeltas, sortDeltas } from './sorted-deltas.ts'
-import { weighSpilled } from './spilled-members.ts'
 
 /** What one roll-up did. */
 export type RolledUp = { entries: number; keys: number; bytes: number }
@@ -64,12 +67,6 @@ async function chooseDeltas(tx: Db, shard: number): Promise<string[]> {
   return ids
 }
 
-/** The deltas of some keys: where those of each begin in the order, and of the last end. */
-type Stretch = { keys: Buffer; bounds: number[] }
-
-/** What is merged, when it is the slot `now`. */
-type Task = { deltas: SortedDeltas; gate: Gate | undefined; now: number }
-
 /**
  * Goes over the keys in their order, a few thousand at a time, and gives how many were written.
  * While the server writes one stretch and reads the next, the one between is merged here.
@@ -90,7 +87,7 @@ async function mergeAll(tx: Db, task: Task): Promise<number> {
     await written
     written = write(tx, merged)
     written.catch(ignore)
-    keys += merged.rows.length
+    keys += merged.inserts.length + merged.updates.length
     stretch = next
   }
   await written
@@ -101,8 +98,12 @@ function ignore(): void {
   return undefined
 }
 
-async function write(tx: Db, { rows, chunks }: Merged): Promise<void> {
-  await Promise.all([upsertCounters(tx, rows), upsertMemberChunks(tx, chunks)])
+async function write(tx: Db, { inserts, updates, chunks }: Merged): Promise<void> {
+  await Promise.all([
+    insertCounters(tx, inserts),
+    updateCounters(tx, updates),
+    upsertMemberChunks(tx, chunks),
+  ])
 }
 
 function nextStretch({ order, hi, lo, length }: SortedDeltas, from: number): Stretch | undefined {
@@ -125,8 +126,6 @@ function nextStretch({ order, hi, lo, length }: SortedDeltas, from: number): Str
   return { keys: keys.subarray(0, at), bounds }
 }
 
-type FoundRow = { generation: number; content: Buffer } | undefined
-
 /** The newest row of each key of a stretch, in their order. */
 async function findRows(tx: Db, { keys }: Stretch, now: number): Promise<FoundRow[]> {
   const rows = Array.from<FoundRow>({ length: keys.length / 8 })
@@ -148,46 +147,4 @@ function placeOf(keys: Buffer, hi: number, lo: number): number {
     else to = middle
   }
   return from
-}
-
-type Merged = { rows: CounterRow[]; chunks: MemberChunk[] }
-
-/** A row stays in a generation that is ahead of ours: somebody's clock is, and it is newest. */
-async function mergeStretch(
-  tx: Db,
-  { deltas, gate, now }: Task,
-  { keys, bounds }: Stretch,
-  found: readonly FoundRow[],
-): Promise<Merged> {
-  const current = generationOf(dayOf(now))
-  const history = emptyHistory()
-  const rows: CounterRow[] = []
-  const chunks: MemberChunk[] = []
-  for (const [index, row] of found.entries()) {
-    const key = keys.subarray(index * 8, index * 8 + 8)
-    const range = [bounds[index] ?? 0, bounds[index + 1] ?? 0] as const
-    const credit = row || !gate ? 0 : creditOf(gate, deltas, key, range)
-    if (credit === undefined) continue
-    if (row) readHistory(row.content, history)
-    else clearHistory(history)
-    if (credit > 0) creditLast(history, deltas, range[1] - 1, { credit, now })
-    for (const spill of mergeDeltas(history, deltas, range, now)) {
-      chunks.push(...(await weighSpilled(tx, key, history, spill, now)))
-    }
-    const generation = Math.max(current, row?.generation ?? current)
-    rows.push({ key, generation, content: packHistory(history, now) })
-  }
-  return { rows, chunks }
-}
-
-/** How often a key without a row was seen before; undefined while the gate holds it back. */
-function creditOf(
-  gate: Gate,
-  deltas: SortedDeltas,
-  key: Buffer,
-  range: readonly [number, number],
-): number | undefined {
-  const times = timesAtGate(deltas, range)
-  if (times === undefined) return 0
-  return gate.admit(key.readUInt32BE(0), key.readUInt32BE(4), times)
 }

@@ -1,74 +1,63 @@
-import { findMemberChunks, type MemberChunk, type MemberSetId } from '../db/counter-members.ts'
-import type { Db } from '../db/pool.ts'
+import type { MemberChunk, MemberSetId } from '../db/counter-members.ts'
 import type { Cursor } from './packed/cursor.ts'
 import type { History } from './packed/history.ts'
-import { isGone, type Member, readMembers, writeMembers } from './packed/members.ts'
-import { oldestSlotOf, type Spill, weighMember } from './merge.ts'
+import { type Member, readMembers, writeMembers } from './packed/members.ts'
+import { addWeight, oldestSlotOf, type Spill } from './merge.ts'
 
 /** Members of a chunk, on average; one more member costs rewriting so many. */
 const CHUNK_MEMBERS = 64
 
-/**
- * Adds the waiting weights to a spilled set, with what follows for the uniques of the history, and
- * gives the chunks that must be written. Reads only chunks that a weight falls into or that are
- * split: the set grows by linear hashing, a chunk at a time.
- */
-export async function weighSpilled(
-  tx: Db,
-  key: Buffer,
-  history: History,
-  { set, weights }: Spill,
-  now: number,
-): Promise<MemberChunk[]> {
-  const id: MemberSetId = { key, day: set.day, prefix: set.prefix }
+/** How many chunks a set has, and will have with the waiting weights: it grows, never shrinks. */
+function sizesOf({ set, weights }: Spill): { before: number; after: number } {
   const before = set.chunks
-  const membersMax = set.membersTotal + set.members.length + weights.length
-  const after = Math.max(before, 1, Math.ceil(membersMax / CHUNK_MEMBERS))
-  const touched = touchedChunks(weights, before, after)
-  const found = touched.length === 0 ? [] : await findMemberChunks(tx, id, touched)
-  const stored = found.flatMap(({ content }) => readMembers(content, oldestSlotOf(set, now)))
-  const members = new Map([...stored, ...set.members].map((one) => [keyOf(one), one]))
-  const sizeBefore = stored.length
-  for (const one of weights) {
-    const member = members.get(keyOf(one)) ?? { hi: one.hi, lo: one.lo, slots: [], sums: [] }
-    members.set(keyOf(one), member)
-    weighMember(history, set, member, one)
-    if (isGone(member)) members.delete(keyOf(one))
-  }
-  set.membersTotal += members.size - sizeBefore
-  set.members = []
-  set.chunks = after
-  return packChunks(id, members.values(), { touched, before, after })
+  // Of each member once. Two whose hashes are alike in 53 bits make room for one.
+  const weighed = new Set(weights.map(({ hi, lo }) => hi * 2 ** 32 + lo)).size
+  const membersMax = set.membersTotal + set.members.length + weighed
+  return { before, after: Math.max(before, 1, Math.ceil(membersMax / CHUNK_MEMBERS)) }
 }
 
-/** Hashes of different members differ somewhere in 64 bits; a number holds 53, so text. */
-function keyOf({ hi, lo }: { hi: number; lo: number }): string {
-  return `${hi}:${lo}`
-}
-
-/** The stored chunks that are read: those weights fall into, and those that are split. */
-function touchedChunks(
-  weights: readonly { lo: number }[],
-  before: number,
-  after: number,
-): number[] {
+/**
+ * The stored chunks that the waiting weights concern: those that they fall into, and those that
+ * are split. The set grows by linear hashing, a chunk at a time.
+ */
+export function chunksToRead(spill: Spill): number[] {
+  const { before, after } = sizesOf(spill)
   if (before === 0) return []
-  const touched = new Set(weights.map(({ lo }) => chunkOf(lo, before)))
+  const touched = new Set(spill.weights.map(({ lo }) => chunkOf(lo, before)))
   for (let chunk = before; chunk < after; chunk++) touched.add(ancestorOf(chunk, before))
   return [...touched]
 }
 
-function packChunks(
-  id: MemberSetId,
-  members: Iterable<Member>,
-  { touched, before, after }: { touched: readonly number[]; before: number; after: number },
+/**
+ * Adds the waiting weights to a spilled set, with what follows for the uniques of the history, and
+ * gives the chunks that must be written. `found` has the contents of `chunksToRead` that exist.
+ */
+export function weighSpilled(
+  key: Buffer,
+  history: History,
+  spill: Spill,
+  { found, now }: { found: readonly Buffer[]; now: number },
 ): MemberChunk[] {
-  const chunks = new Map<number, Member[]>(touched.map((chunk) => [chunk, []]))
+  const { set, weights } = spill
+  const { before, after } = sizesOf(spill)
+  const chunks = new Map<number, Member[]>(chunksToRead(spill).map((chunk) => [chunk, []]))
   for (let chunk = before; chunk < after; chunk++) chunks.set(chunk, [])
-  for (const member of members) chunks.get(chunkOf(member.lo, after))?.push(member)
-  return [...chunks]
-    .toSorted(([a], [b]) => a - b)
-    .map(([chunk, some]) => ({ ...id, chunk, content: packMembers(some) }))
+  const membersOf = (lo: number): Member[] => chunks.get(chunkOf(lo, after)) ?? []
+  let membersBefore = 0
+  for (const content of found) {
+    const stored = readMembers(content, oldestSlotOf(set, now))
+    membersBefore += stored.length
+    for (const member of stored) membersOf(member.lo).push(member)
+  }
+  for (const member of set.members) membersOf(member.lo).push(member)
+  for (const one of weights) addWeight(history, set, membersOf(one.lo), one)
+  const id: MemberSetId = { key, day: set.day, prefix: set.prefix }
+  const packed = [...chunks].toSorted(([a], [b]) => a - b)
+  for (const [, members] of packed) set.membersTotal += members.length
+  set.membersTotal -= membersBefore
+  set.members = []
+  set.chunks = after
+  return packed.map(([chunk, members]) => ({ ...id, chunk, content: packMembers(members) }))
 }
 
 const scratch: Cursor = { bytes: Buffer.allocUnsafe(4_096), at: 0 }

@@ -1,6 +1,6 @@
 import { kinds } from './packed/count.ts'
 import { emptyHistory, readHistory } from './packed/history.ts'
-import { type Prefix, prefixes } from './increment.ts'
+import { type Prefix, prefixes } from './keys.ts'
 import { dayOf, DAYS_LIVE, SLOT_MS, SLOTS_LIVE, SLOTS_PER_DAY } from './period.ts'
 import type { Series } from './packed/series.ts'
 

@@ -12,14 +12,13 @@ export type NewCampaign = Campaign & { firstReportId: string }
 const LOCK_CLASS = 20_814
 
 /**
- * Makes this transaction the only one that founds campaigns, until it ends; waits for another's. It
- * needs no commit on disk, because a report of the campaign is kept only later. A process that
- * stands still here does not hold up the others for long.
+ * Makes this transaction the only one that founds campaigns, until it ends; waits for another's. A
+ * process that stands still here does not hold up the others for long. It commits to the disk: a
+ * report may be kept by another connection after the server was lost and came back.
  */
 export async function claimFounding(tx: Db): Promise<void> {
   await tx.query(
-    `select set_config('synchronous_commit', 'off', true),
-       set_config('idle_in_transaction_session_timeout', '10s', true),
+    `select set_config('idle_in_transaction_session_timeout', '10s', true),
        pg_advisory_xact_lock($1, 0)`,
     [LOCK_CLASS],
   )

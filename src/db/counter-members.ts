@@ -1,3 +1,4 @@
+import { bigintArray } from './binary-array.ts'
 import type { Db } from './pool.ts'
 import { values } from './values.ts'
 
@@ -7,18 +8,35 @@ const ROWS_PER_STATEMENT = 1_000
 export type MemberSetId = { key: Buffer; day: number; prefix: number }
 
 /** A part of such a set, packed. */
-export type MemberChunk = MemberSetId & { chunk: number; content: Buffer }
+export type MemberChunk = MemberChunkId & { content: Buffer }
 
-/** Those of the chunks of a set that exist. */
+/** Names a part of a set. */
+export type MemberChunkId = MemberSetId & { chunk: number }
+
+/**
+ * Those of some chunks that exist: the place of each among the ids, and its content. One statement
+ * for all of them: one a set was most of what a roll-up of popular keys cost the server.
+ */
 export async function findMemberChunks(
   db: Db,
-  { key, day, prefix }: MemberSetId,
-  chunks: readonly number[],
-): Promise<{ chunk: number; content: Buffer }[]> {
-  const { rows } = await db.query<{ chunk: number; content: Buffer }>(
-    `select chunk, content from counter_members
-     where shingle = $1 and day = $2 and prefix = $3 and chunk = any($4::int[])`,
-    [key, day, prefix, chunks],
+  ids: readonly MemberChunkId[],
+): Promise<{ place: number; content: Buffer }[]> {
+  if (ids.length === 0) return []
+  const days = ids.map(({ day }) => day)
+  const { rows } = await db.query<{ place: number; content: Buffer }>(
+    `select place - 1 as place, content
+     from unnest($1::bigint[], $2::int[], $3::smallint[], $4::int[]) with ordinality
+       as asked (shingle, day, prefix, chunk, place)
+     join counter_members using (shingle, day, prefix, chunk)
+     where day between $5 and $6`,
+    [
+      bigintArray(Buffer.concat(ids.map(({ key }) => key))),
+      days,
+      ids.map(({ prefix }) => prefix),
+      ids.map(({ chunk }) => chunk),
+      Math.min(...days),
+      Math.max(...days),
+    ],
   )
   return rows
 }

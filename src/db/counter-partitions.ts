@@ -1,12 +1,9 @@
-import { sqlState } from '../errors.ts'
-import { createPartition, listPartitionNames } from './partition-tables.ts'
-import { inTransaction, type Db, type Pool } from './pool.ts'
+import { createPartition, dropPartition, listPartitionNames } from './partition-tables.ts'
+import type { Db, Pool } from './pool.ts'
 
 /** Days of one generation of counters; a generation is dropped when the next has ended. */
 export const GENERATION_DAYS = 14
 const DAY_MS = 86_400_000
-/** Longer, and those who wait behind us would feel it. */
-const LOCK_MS_MAX = 200
 
 /** The generation of a day (days since 1 January 1970, UTC). */
 export function generationOf(day: number): number {
@@ -38,21 +35,15 @@ export async function dropCounterPartitions(pool: Pool, now: Date): Promise<stri
   const current = generationOf(dayOf(now))
   const dropped: string[] = []
   for (const { name, generation } of await listPartitions(pool)) {
-    if (generation >= current - 1) continue
-    try {
-      await inTransaction(pool, async (tx) => {
-        await tx.query(`set local lock_timeout = ${LOCK_MS_MAX}`)
-        await tx.query(`drop table if exists ${name}`)
-      })
-      dropped.push(name)
-    } catch (error) {
-      if (sqlState(error) !== LOCK_NOT_AVAILABLE) throw error
-    }
+    if (generation < current - 1 && (await dropPartition(pool, name))) dropped.push(name)
   }
   return dropped
 }
 
-const LOCK_NOT_AVAILABLE = '55P03'
+/** The partition of the counters that holds a generation. */
+export function countersOf(generation: number): string {
+  return `counters_${generation}`
+}
 
 /** The partitioned tables, and how many of their units make a generation. */
 export const generationTables = [

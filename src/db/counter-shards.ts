@@ -9,14 +9,15 @@ const LOCK_CLASS = 20_813
  * undefined at once, while another holds it. The claim ends with the transaction.
  *
  * The roll-up needs no commit on disk: if the server dies the increments are there again, since
- * taking them is part of the same transaction. And it finds keys by their index, whatever a table
- * without statistics suggests.
+ * taking them is part of the same transaction. And it finds keys by their index one by one,
+ * whatever a table without statistics suggests, with plans that are made once a connection.
  */
 export async function claimShard(tx: Db, shard: number): Promise<number | undefined> {
-  await tx.query('set local synchronous_commit = off')
-  await tx.query('set local enable_seqscan = off')
   const { rows } = await tx.query<{ free: boolean }>(
-    'select pg_try_advisory_xact_lock($1, $2) as free',
+    `select set_config('synchronous_commit', 'off', true),
+       set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
+       set_config('plan_cache_mode', 'force_generic_plan', true),
+       pg_try_advisory_xact_lock($1, $2) as free`,
     [LOCK_CLASS, shard],
   )
   if (!rows[0]?.free) return undefined

@@ -1,5 +1,5 @@
 import { sqlState } from '../errors.ts'
-import type { Db } from './pool.ts'
+import { type Db, inTransaction, type Pool } from './pool.ts'
 
 /**
  * Makes a partition of a table where it lacks. `bounds` and what may follow them stand behind
@@ -21,6 +21,27 @@ export async function createPartition(
 
 /** SQLSTATE of a table, or of its row in the catalog, that is there already. */
 const madeMeanwhile = new Set(['42P07', '23505'])
+
+/**
+ * Drops a partition, and says whether it could. Never waits for a reader, nor makes one wait: a
+ * partition that somebody is reading (a backup, say) is left for the next time.
+ */
+export async function dropPartition(pool: Pool, name: string): Promise<boolean> {
+  try {
+    await inTransaction(pool, async (tx) => {
+      await tx.query(`set local lock_timeout = ${LOCK_MS_MAX}`)
+      await tx.query(`drop table if exists ${name}`)
+    })
+    return true
+  } catch (error) {
+    if (sqlState(error) !== LOCK_NOT_AVAILABLE) throw error
+    return false
+  }
+}
+
+/** Longer, and those who wait behind us would feel it. */
+const LOCK_MS_MAX = 200
+const LOCK_NOT_AVAILABLE = '55P03'
 
 /** The names of all partitions of these tables, in their order. */
 export async function listPartitionNames(db: Db, tables: readonly string[]): Promise<string[]> {

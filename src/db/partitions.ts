@@ -1,6 +1,6 @@
 import { uuidFloor } from '../world.ts'
-import { createPartition, listPartitionNames } from './partition-tables.ts'
-import type { Db } from './pool.ts'
+import { createPartition, dropPartition, listPartitionNames } from './partition-tables.ts'
+import type { Db, Pool } from './pool.ts'
 
 /** The tables that are cut into weeks by the time inside their ids. */
 export const partitionedTables = [
@@ -42,13 +42,17 @@ export async function ensurePartitions(db: Db, from: Date, weeks: number): Promi
   }
 }
 
-/** Drops the partitions whose last instant is before `before`, and returns their names. */
-export async function dropPartitions(db: Db, before: Date): Promise<string[]> {
-  const old = (await listPartitions(db)).filter(
-    ({ start }) => start.getTime() + WEEK_MS <= before.getTime(),
-  )
-  for (const { name } of old) await db.query(`drop table if exists ${name}`)
-  return old.map(({ name }) => name)
+/**
+ * Drops the partitions whose last instant is before `before`, and returns their names. Never waits
+ * for a reader: what somebody is reading is left for the next time.
+ */
+export async function dropPartitions(pool: Pool, before: Date): Promise<string[]> {
+  const dropped: string[] = []
+  for (const { name, start } of await listPartitions(pool)) {
+    const isOld = start.getTime() + WEEK_MS <= before.getTime()
+    if (isOld && (await dropPartition(pool, name))) dropped.push(name)
+  }
+  return dropped
 }
 
 function partitionName(table: string, start: Date): string {

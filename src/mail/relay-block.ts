@@ -1,4 +1,4 @@
-import { addressScope, networkSet, parseIp } from './ip.ts'
+import { addressScope, type IpAddress, networkSet, parseIp } from './ip.ts'
 import { parseBlock } from './ip-blocks.ts'
 
 /** Why a block cannot be somebody's relays. */
@@ -20,10 +20,15 @@ export function parseRelayBlock(text: string): { block: string } | { refusal: Re
   const address = parseIp(start)
   if (block === undefined || !address) return { refusal: 'unreadable' }
   if (Number(prefix) < PREFIX_MIN[address.family]) return { refusal: 'too-wide' }
+  const refusal = addressRefusal(address)
+  return refusal ? { refusal } : { block: `${address.text}/${prefix}` }
+}
+
+/** Why one address cannot be that of somebody's relay; undefined when it can. */
+export function addressRefusal(address: IpAddress): RelayRefusal | undefined {
   const scope = addressScope(address)
-  if (scope === 'loopback' || scope === 'reserved') return { refusal: scope }
-  if (linkLocal.has(address)) return { refusal: 'link-local' }
-  return { block: `${address.text}/${prefix}` }
+  if (scope === 'loopback' || scope === 'reserved') return scope
+  return linkLocal.has(address) ? 'link-local' : undefined
 }
 
 /** The block of one address: /32 or /128. Undefined when the text is no address. */

@@ -1,7 +1,7 @@
 import { isLmtp, providerOfHost } from '../analysis/whence/providers.ts'
 import type { TracedHop } from '../analysis/whence/trace.ts'
 import { addressScope, type NetworkSet, parseIp } from '../mail/ip.ts'
-import { parseRelayBlock } from '../mail/relay-block.ts'
+import { addressRefusal } from '../mail/relay-block.ts'
 
 /** A machine of which the reporter may say that it is theirs or their provider's. */
 export type RelayCandidate = {
@@ -57,7 +57,7 @@ export function addressesAsked(hops: readonly TracedHop[]): string[] {
 
 function candidateOf({ index, from, trust }: TracedHop): RelayCandidate | undefined {
   const address = from.ip === null ? undefined : parseIp(from.ip)
-  if (!address || !('block' in parseRelayBlock(address.text))) return undefined
+  if (!address || addressRefusal(address)) return undefined
   const isSeen = trust === 'injection' || trust === 'trusted'
   const name = isSeen ? from.rdns : null
   const claim = isSeen ? from.helo : (from.rdns ?? from.helo)

@@ -102,6 +102,25 @@ test('retention drops a week once its last instant is past, and only then', asyn
   expect(await findReport(database.pool, second)).toMatchObject({ id: second })
 })
 
+test('a partition that is read is left, and nobody waits for its dropping', async () => {
+  const { pool } = database
+  await ensurePartitions(pool, new Date('2018-03-05T00:00:00Z'), 0)
+  const reading = await pool.connect()
+  try {
+    await reading.query('begin')
+    await reading.query('select id from counted_reports')
+    const dropped = await dropPartitions(pool, new Date('2018-03-12T00:00:00Z'))
+    expect(dropped).toContain('reports_20180305')
+    expect(dropped).not.toContain('counted_reports_20180305')
+  } finally {
+    await reading.query('rollback')
+    reading.release()
+  }
+  expect(await dropPartitions(pool, new Date('2018-03-12T00:00:00Z'))).toEqual([
+    'counted_reports_20180305',
+  ])
+})
+
 test('a partition that somebody else made under another name is never dropped', async () => {
   await database.pool.query(
     `create table reports_archive partition of reports

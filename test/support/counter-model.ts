@@ -1,5 +1,5 @@
 import { type History, emptyHistory, readHistory } from '../../src/counters/packed/history.ts'
-import { halvesOf, type Increment, prefixes } from '../../src/counters/increment.ts'
+import { halvesOf, prefixes } from '../../src/counters/keys.ts'
 import { readMembers } from '../../src/counters/packed/members.ts'
 import {
   countedSlot,
@@ -8,6 +8,7 @@ import {
   oldestSlotKept,
   slotOf,
 } from '../../src/counters/period.ts'
+import type { Increment } from './increments.ts'
 
 /** Counts of one bucket: ham, spam, complaint, redeemed, unique. */
 export type ModelCounts = [bigint, bigint, bigint, bigint, bigint]

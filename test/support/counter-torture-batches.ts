@@ -1,5 +1,5 @@
-import { reversal } from '../../src/counters/append-deltas.ts'
-import { type Increment, prefixes } from '../../src/counters/increment.ts'
+import { prefixes } from '../../src/counters/keys.ts'
+import { type Increment, reversal } from './increments.ts'
 
 /** Which batches were committed: written in their own transactions. */
 export const committedTable = `create table torture_batches (

@@ -1,10 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { pino } from 'pino'
-import { appendDeltas } from '../../src/counters/append-deltas.ts'
 import { runRollUps } from '../../src/counters/run-roll-ups.ts'
 import { createPool, inTransaction, type Pool } from '../../src/db/pool.ts'
 import { systemClock } from '../../src/world.ts'
 import { batchOf, gatedOf } from './counter-torture-batches.ts'
+import { appendDeltas } from './increments.ts'
 
 // One process of a torture run, there to be killed: it appends, or it rolls up.
 const [role, number, startMs, url = ''] = process.argv.slice(2)

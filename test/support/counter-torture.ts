@@ -6,11 +6,11 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { migrateAll } from '../../src/commands/migrate.ts'
 import { listShardBacklogs } from '../../src/db/counter-deltas.ts'
 import { type EmbeddedServer, startEmbedded } from '../../src/db/embedded.ts'
-import type { Increment } from '../../src/counters/increment.ts'
 import { createPool, type Pool } from '../../src/db/pool.ts'
 import { linesOf, liveAt, modelOf } from './counter-model.ts'
 import { storedModel } from './counter-rows.ts'
 import { batchOf, committedTable, gatedOf } from './counter-torture-batches.ts'
+import type { Increment } from './increments.ts'
 
 /** What a torture run came to: `wrong` are the buckets that differ from the plain computation. */
 export type Tortured = { kills: string[]; batches: number; buckets: number; wrong: string[] }
@@ -90,7 +90,11 @@ async function killServer(
 
 async function untilQuiet(pool: Pool): Promise<void> {
   for (const deadline = Date.now() + SETTLE_MS; Date.now() < deadline; await wait(100)) {
-    if ((await listShardBacklogs(pool)).length === 0) return
+    // What a killed process has just committed may still be under way.
+    const { rowCount } = await pool.query(
+      `select from pg_stat_activity where application_name = 'append'`,
+    )
+    if (rowCount === 0 && (await listShardBacklogs(pool)).length === 0) return
   }
   throw new Error('The deltas were not rolled up in time.')
 }

@@ -18,8 +18,11 @@ export type Shingle = {
   of?: string
 }
 
-/** More than this no message has. */
-export const shinglesMax = 300
+/**
+ * More than this no message has. It is what all types together may come to: with less room, a
+ * message with enough of the first types would have none of the last, and no pairs.
+ */
+export const shinglesMax = 480
 
 /** How many of one type are kept, where it is not the usual number. */
 const typeMax: Partial<Record<PieceName, number>> = {
@@ -32,8 +35,8 @@ const typeMax: Partial<Record<PieceName, number>> = {
   'html-comment': 4,
 }
 const usualMax = 8
-/** What room is kept for pairs. */
-const pairsMax = 70
+/** The same of pairs. */
+const pairsMax = 90
 /** Of one kind of pair: what is counted, and with how many others. */
 const pairedMax = 4
 
@@ -41,7 +44,7 @@ const typesMax = 256
 const placesMax = Math.max(usualMax, ...Object.values(typeMax))
 
 /**
- * Gathers the shingles of a message: each once, a few of each type, at most 300 in all. It is
+ * Gathers the shingles of a message: each once, a few of each type, at most 480 in all. It is
  * cleared and used for the next, for its memory costs more to get than to fill.
  */
 export class ShingleList {

@@ -30,8 +30,8 @@ export type Findings = Way & {
 
 /**
  * Takes a message apart into the pieces that are counted, and makes the fingerprints that stand
- * for the whole of it. At most 300 shingles, the telling ones first. Linear in the message; asks
- * nobody. What is known only beside the message comes by `laterShingles`.
+ * for the whole of it. At most 480 shingles, the telling ones first. Linear in the message; asks
+ * nobody. What is known only beside the message comes by `withLaterShingles`.
  */
 export function takeApartPacked(findings: Findings): {
   shingles: PackedShingles

@@ -1,7 +1,7 @@
 import { findCounters } from '../../db/counters.ts'
 import { listMemberChunks } from '../../db/member-sets.ts'
 import type { Db } from '../../db/pool.ts'
-import { halvesOf, type Prefix, prefixes } from '../increment.ts'
+import { halvesOf, type Prefix, prefixes } from '../keys.ts'
 import { add, type Count } from '../packed/count.ts'
 import { emptyHistory, readHistory, type MemberSet } from '../packed/history.ts'
 import { readMembers } from '../packed/members.ts'
@@ -12,7 +12,7 @@ export type Different = Partial<Record<Prefix, number>>
 
 /** Members that are looked at for one key and prefix: some 20 MB, and a tenth of a second. */
 const MEMBERS_MAX = 100_000
-const MEMBERS_PER_CHUNK_LEAST = 16
+const CHUNKS_MAX = MEMBERS_MAX / 16
 
 /**
  * Counts the members of keys over all days of two weeks, each once, which the sum of days cannot
@@ -42,7 +42,8 @@ async function countByPrefix(db: Db, key: bigint, sets: readonly MemberSet[]): P
   for (const [place, prefix] of prefixes.entries()) {
     const own = sets.filter((set) => set.prefix === place)
     const total = own.reduce((sum, { membersTotal }) => sum + membersTotal, 0)
-    if (own.length === 0 || total > MEMBERS_MAX) continue
+    const chunks = own.reduce((sum, set) => sum + set.chunks, 0)
+    if (own.length === 0 || total > MEMBERS_MAX || chunks > CHUNKS_MAX) continue
     different[prefix] = countMembers([...inlineOf(own), ...(await spilledOf(db, key, own))])
   }
   return different
@@ -61,7 +62,7 @@ async function spilledOf(db: Db, key: bigint, sets: readonly MemberSet[]): Promi
     key: bytesOf(key),
     prefix: first.prefix,
     days: [Math.min(...days), Math.max(...days)],
-    chunksMax: MEMBERS_MAX / MEMBERS_PER_CHUNK_LEAST,
+    chunksMax: CHUNKS_MAX,
   })
 }
 

@@ -1,4 +1,4 @@
-import type { Prefix } from '../increment.ts'
+import type { Prefix } from '../keys.ts'
 import type { KnownUnique } from './look-up.ts'
 
 const whole = new Intl.NumberFormat('en-GB')

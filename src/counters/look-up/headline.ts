@@ -1,4 +1,4 @@
-import type { Prefix } from '../increment.ts'
+import type { Prefix } from '../keys.ts'
 import { differentWords } from './different-words.ts'
 import { isCounted, type Known, type KnownPiece } from './look-up.ts'
 
@@ -96,13 +96,13 @@ function timesSentence({ series = {} }: KnownPiece): string {
 }
 
 function whyNothing(pieces: readonly KnownPiece[]): string {
-  const gated = pieces.filter(({ countedFrom }) => countedFrom > 1)
+  const from = Math.min(...pieces.map(({ countedFrom }) => countedFrom))
   return [
     'Nothing is counted of this in the last two weeks.',
     'Nobody reported it, or every report of it was taken back, or it is longer ago.',
     'What was reported just now is counted as soon as it is analyzed.',
-    gated.length === pieces.length && gated[0]
-      ? `Of this kind only what came ${gated[0].countedFrom} times is counted.`
+    pieces.length > 0 && from > 1
+      ? `Of the mail that is only checked, such pieces are counted from time ${from} on.`
       : '',
   ]
     .filter(Boolean)

@@ -3,7 +3,7 @@ import { pairTypes, type PairType } from '../../analysis/shingles/pair-types.ts'
 import { pieceTypes } from '../../analysis/shingles/piece-types.ts'
 import type { Db } from '../../db/pool.ts'
 import type { Clock } from '../../world.ts'
-import { halvesOf, type Prefix, prefixes } from '../increment.ts'
+import { halvesOf, type Prefix, prefixes } from '../keys.ts'
 import { pairKey } from '../pair-key.ts'
 import { type CounterReader, createCounterReader } from '../reader.ts'
 import { GATE_TIMES_MIN } from '../run-roll-ups.ts'
@@ -41,7 +41,7 @@ export type KnownPiece = {
   meaning: string | null
   piece: string | null
   hash: string
-  /** The first counted time: what is nearly always new is held back until it comes again. */
+  /** The time that is counted first of mail that is only checked; reports always count at once. */
   countedFrom: number
   counts: ByWindow<Sums>
   uniques: KnownUnique[]

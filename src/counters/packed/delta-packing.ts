@@ -1,8 +1,7 @@
 import { type Count } from './count.ts'
 import { type Cursor, ensureRoom, readSmall, readVarint, unzigzag, writeVarint } from './cursor.ts'
 import { zigzag } from './cursor.ts'
-import { type Increment, halvesOf, prefixes, shardOf } from '../increment.ts'
-import { slotOf } from '../period.ts'
+import { shardOf } from '../keys.ts'
 
 /**
  * Increments as they wait to be rolled up. A block is twice its base slot as a varint (one more if
@@ -54,23 +53,6 @@ export function headOf(kindBits: number, prefix: number, hasUnique: number): num
 /** The number of the prefix in an entry's byte. */
 export function prefixOf(head: number): number {
   return (head >> PREFIX_SHIFT) & 3
-}
-
-/** Packs increments by shard. */
-export function packIncrements(increments: Iterable<Increment>, now: Date): DeltaBlock[] {
-  const writer = createDeltaWriter(slotOf(now))
-  const entry = { hi: 0, lo: 0, head: 0, slot: 0, amounts: [0, 0, 0, 0], uniqueHi: 0, uniqueLo: 0 }
-  for (const { prefix, shingle, unique, gated, at, ...kinds } of increments) {
-    const amounts = [kinds.ham, kinds.spam, kinds.complaint, kinds.redeemed].map((one) => one ?? 0)
-    const bits = amounts.reduce((all, amount, index) => all | (amount === 0 ? 0 : 1 << index), 0)
-    if (bits === 0) continue
-    Object.assign(entry, halvesOf(shingle))
-    const { hi: uniqueHi, lo: uniqueLo } = halvesOf(unique ?? 0n)
-    entry.head = headOf(bits, prefixes.indexOf(prefix), unique === undefined ? 0 : 1)
-    if (gated) entry.head |= GATED
-    writer.put(Object.assign(entry, { slot: slotOf(at), amounts, uniqueHi, uniqueLo }))
-  }
-  return writer.finish()
 }
 
 /** A writer of blocks whose entries mostly fall into `slot`. */

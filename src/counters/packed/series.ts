@@ -21,7 +21,11 @@ export function addCount(
   kind: number,
   amount: Count,
 ): void {
-  const { places, counts } = series
+  addAt(series, placeOf(series, period, prefix), kind, amount)
+}
+
+/** Where the counts of a bucket begin, which is made where it lacks. */
+export function placeOf({ places, counts }: Series, period: number, prefix: number): number {
   const place = period * 4 + prefix
   let index = 0
   while (index < places.length && (places[index] ?? 0) > place) index++
@@ -29,8 +33,12 @@ export function addCount(
     places.splice(index, 0, place)
     counts.splice(index * WIDTH, 0, 0, 0, 0, 0, 0)
   }
-  const at = index * WIDTH + kind
-  counts[at] = add(counts[at] ?? 0, amount)
+  return index * WIDTH
+}
+
+/** Adds to a count of the bucket whose counts begin there. */
+export function addAt({ counts }: Series, place: number, kind: number, amount: Count): void {
+  counts[place + kind] = add(counts[place + kind] ?? 0, amount)
 }
 
 /** Forgets buckets before `oldest` and those that came to nothing. */

@@ -127,16 +127,15 @@ async function describeContent(ids: readonly string[], { pool }: Needs) {
   return {
     origins,
     subjects: asking(
-      frequent(details.map(({ headers }) => headers.subject ?? '')),
+      frequent(details.map(({ subject }) => subject)),
       (value) => value && `kind=subject&value=${encodeURIComponent(value)}`,
     ),
     authors: asking(
-      frequent(details.map(({ headers }) => headers.from ?? '')),
+      frequent(details.map(({ author }) => author)),
       (value) => endsInAddress.test(value) && `kind=address&value=${encodeURIComponent(value)}`,
     ),
-    // Once for each report, however often it leads there.
     hosts: asking(
-      frequent(details.flatMap(({ links }) => [...new Set(links.map(({ host }) => host))])),
+      frequent(details.flatMap(({ hosts }) => hosts)),
       (value) => value && `value=${encodeURIComponent(value)}`,
     ),
   }
@@ -158,19 +157,29 @@ function asking(
 }
 
 type Details = Pick<KeptAnalysis['details'], 'headers' | 'links'>
+/** What a report says; each host once, however often it leads there. */
+type Saying = { subject: string; author: string; hosts: string[] }
 
 /** What the analyses of reports found, those of the newest first. */
-async function listDetails(ids: readonly string[], pool: Needs['pool']): Promise<Details[]> {
+async function listDetails(ids: readonly string[], pool: Needs['pool']): Promise<Saying[]> {
   const rows = await listPackedAnalyses(pool, ids)
   rows.sort((a, b) => (a.id < b.id ? 1 : -1))
-  return Promise.all(rows.map(async (row) => JSON.parse((await unpack(row)).toString()) as Details))
+  const found: Saying[] = []
+  // One by one: a few KB may unpack to half a megabyte, and all of them at once to hundreds.
+  for (const row of rows) {
+    const { headers, links } = JSON.parse((await unpack(row)).toString()) as Details
+    const hosts = [...new Set(links.map(({ host }) => host))]
+    found.push({ subject: headers.subject ?? '', author: headers.from ?? '', hosts })
+  }
+  return found
 }
 
-/** The first of these reports that is still there, and its text. */
+/** The first of these reports that is still there and was not taken back, and its text. */
 async function findSample(ids: readonly string[], { pool }: Needs) {
   for (const id of ids) {
     const [report, packed] = await Promise.all([findReport(pool, id), findRawMessage(pool, id)])
-    if (report && packed) return describeSample(report, await unpack(packed))
+    if (report && report.state !== 'retracted' && packed)
+      return describeSample(report, await unpack(packed))
   }
   return undefined
 }

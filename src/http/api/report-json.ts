@@ -70,6 +70,7 @@ export type ReportJson = {
    * or counts for nothing. Nothing in it tells who reported the others, nor when to the hour.
    */
   campaign: {
+    /** The same in all reports of the campaign, and nothing beside that. */
     id: string
     reports: number
     /** How many different people, the one who asks among them. */
@@ -140,7 +141,7 @@ export function reportJson(
       : null,
     campaign: same
       ? {
-          id: same.campaignId,
+          id: same.mark,
           reports: same.reports,
           reporters: same.others + 1,
           reporters_is_minimum: same.isMore,

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { sumCampaignDays } from '../../db/campaign-days.ts'
 import { countOtherReporters, findCampaignOf, listMemberIds } from '../../db/campaign-members.ts'
 import type { Db } from '../../db/pool.ts'
@@ -5,7 +6,8 @@ import type { Report } from '../../db/reports.ts'
 
 /** What a reporter may know of others who reported the same: how many, and on which days. */
 export type SameReports = {
-  campaignId: string
+  /** Stands for the campaign. Its id will not do: that tells the moment of the first report. */
+  mark: string
   /** All reports, this one among them. */
   reports: number
   /** Different people, without the one who asks. */
@@ -32,5 +34,12 @@ export async function describeSame(
   ])
   if (!total) return undefined
   const others = await countOtherReporters(db, newest.slice(0, LOOKED_AT), reporterId)
-  return { ...total, others, isMore: newest.length > LOOKED_AT }
+  const { reports, firstDay, lastDay } = total
+  const isMore = newest.length > LOOKED_AT
+  return { mark: markOf(campaignId), reports, others, isMore, firstDay, lastDay }
+}
+
+/** The id holds 74 bits of chance: too many to find it by trying. */
+function markOf(campaignId: string): string {
+  return createHash('sha256').update(campaignId).digest('hex').slice(0, 32)
 }

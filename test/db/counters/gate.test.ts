@@ -1,12 +1,11 @@
 import { afterAll, beforeEach, expect, test } from 'vitest'
-import { appendDeltas } from '../../../src/counters/append-deltas.ts'
-import { createGates } from '../../../src/counters/gate.ts'
-import type { Increment } from '../../../src/counters/increment.ts'
+import { createGates } from '../../../src/counters/gate/gate.ts'
 import { rollUp } from '../../../src/counters/roll-up.ts'
 import { claimShard, listShards } from '../../../src/db/counter-shards.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { storedModel } from '../../support/counter-rows.ts'
 import { freshDatabase, type TestDatabase } from '../../support/database.ts'
+import { type Increment, appendDeltas, reversal } from '../../support/increments.ts'
 
 const closers: (() => Promise<void>)[] = []
 let database: TestDatabase
@@ -142,4 +141,34 @@ test('the whole filter is written anew before its notes outgrow it, and holds th
   expect(shard?.turnovers).toBe(1)
   expect(passedWrongly / keys.length).toBeLessThan(0.05)
   expect(await see(keys[12_345] ?? 0, createGates(2))).toBeGreaterThanOrEqual(2n)
+})
+
+/** The counts of a key today: ham, spam, complaint, redeemed; undefined without a counter. */
+async function after(...rollUps: readonly (readonly Increment[])[]): Promise<bigint[] | undefined> {
+  const gates = createGates(3)
+  for (const increments of rollUps) {
+    await appendDeltas(database.pool, increments, now)
+    await rollUp(database.pool, 0, now, gates)
+  }
+  const day = Math.floor(now.getTime() / DAY_MS)
+  return (await storedModel(database.pool)).get(`7/reports/day/${day}`)?.slice(0, 4)
+}
+
+const seen: Increment = {
+  prefix: 'reports',
+  shingle: 7n,
+  spam: 1,
+  complaint: 1,
+  gated: true,
+  at: now,
+}
+const takenBack = reversal([seen], now)
+
+test.for([
+  ['is not seen once more', [[seen], [seen], takenBack], undefined],
+  ['does not let a key pass with the next one', [[seen], takenBack, [seen]], undefined],
+  ['is not what is credited', [[seen], [seen], [seen, ...takenBack]], [0n, 2n, 2n, 1n]],
+  ['is counted when the key has passed', [[seen, seen, seen], takenBack], [0n, 2n, 2n, 1n]],
+] as const)('what is taken back %s', async ([, rollUps, expected]) => {
+  expect(await after(...rollUps)).toEqual(expected)
 })

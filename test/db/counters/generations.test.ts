@@ -1,6 +1,4 @@
 import { afterAll, beforeEach, expect, test } from 'vitest'
-import { appendDeltas } from '../../../src/counters/append-deltas.ts'
-import type { Increment } from '../../../src/counters/increment.ts'
 import { createCounterReader } from '../../../src/counters/reader.ts'
 import {
   dropCounterPartitions,
@@ -9,6 +7,7 @@ import {
 import { nextGeneration, rollUpAll, storedModel } from '../../support/counter-rows.ts'
 import { linesOf, liveAt, modelOf } from '../../support/counter-model.ts'
 import { freshDatabase, type TestDatabase } from '../../support/database.ts'
+import { type Increment, appendDeltas } from '../../support/increments.ts'
 
 const closers: (() => Promise<void>)[] = []
 let database: TestDatabase

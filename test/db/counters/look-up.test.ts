@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { appendDeltas } from '../../../src/counters/append-deltas.ts'
 import { type Answer, ask } from '../../../src/counters/look-up/ask.ts'
 import type { Given } from '../../../src/counters/look-up/question.ts'
 import { countWritten, type CountedWritten } from '../../support/counted-messages.ts'
 import { rollUpAll } from '../../support/counter-rows.ts'
 import { freshDatabase, type TestDatabase } from '../../support/database.ts'
+import { appendDeltas } from '../../support/increments.ts'
 
 const now = new Date('2026-11-20T12:34:56Z')
 const HOUR_MS = 3_600_000
@@ -132,6 +132,11 @@ test('the headline says how often, by how many, since when', async () => {
   )
 })
 
+test('who was only written to is not told to have written', async () => {
+  const { summary } = await known({ kind: 'domain', value: 'provider.example' })
+  expect(summary).toMatch(/^Known as recipient domain\. In the reports of two weeks: /)
+})
+
 test.for([
   [
     'an address of another who is called the same',
@@ -161,10 +166,12 @@ test('of what is unknown it says so, and why that may be', async () => {
   expect(pieces.map(({ type }) => type)).toContain('origin-ip')
 })
 
-test('where every piece is held back at first, it says from when on it is counted', async () => {
+test('where every piece may be held back, it says from when on it is counted', async () => {
   const { summary, pieces } = await known({ type: 'sentence', value: 'never seen' })
   expect(pieces[0]?.countedFrom).toBe(3)
-  expect(summary).toContain('Of this kind only what came 3 times is counted.')
+  expect(summary).toContain(
+    'Of the mail that is only checked, such pieces are counted from time 3 on.',
+  )
 })
 
 test('a piece is found by its type as it is written, and by its hash alone', async () => {

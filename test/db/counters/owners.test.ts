@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { pino } from 'pino'
-import { appendDeltas, reversal } from '../../../src/counters/append-deltas.ts'
-import type { Increment } from '../../../src/counters/increment.ts'
 import { rollUp } from '../../../src/counters/roll-up.ts'
 import { runRollUps } from '../../../src/counters/run-roll-ups.ts'
 import { listShardBacklogs } from '../../../src/db/counter-deltas.ts'
@@ -11,6 +9,7 @@ import { linesOf, modelOf } from '../../support/counter-model.ts'
 import { rollUpAll, storedModel } from '../../support/counter-rows.ts'
 import { freshDatabase, type TestDatabase } from '../../support/database.ts'
 import { until } from '../../support/process.ts'
+import { type Increment, appendDeltas, reversal } from '../../support/increments.ts'
 
 let database: TestDatabase
 beforeAll(async () => {

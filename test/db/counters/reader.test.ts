@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { appendDeltas } from '../../../src/counters/append-deltas.ts'
 import { createCounterReader } from '../../../src/counters/reader.ts'
 import type { Db } from '../../../src/db/pool.ts'
 import { rollUpAll } from '../../support/counter-rows.ts'
 import { freshDatabase, type TestDatabase } from '../../support/database.ts'
 import { until } from '../../support/process.ts'
+import { appendDeltas } from '../../support/increments.ts'
 
 let database: TestDatabase
 beforeAll(async () => {

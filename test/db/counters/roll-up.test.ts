@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { afterAll, beforeEach, expect, test } from 'vitest'
-import { appendDeltas } from '../../../src/counters/append-deltas.ts'
-import { type Increment, prefixes } from '../../../src/counters/increment.ts'
+import { prefixes } from '../../../src/counters/keys.ts'
 import { linesOf, modelOf } from '../../support/counter-model.ts'
 import { rollUpAll, storedModel } from '../../support/counter-rows.ts'
 import { freshDatabase, type TestDatabase } from '../../support/database.ts'
+import { type Increment, appendDeltas } from '../../support/increments.ts'
 
 const closers: (() => Promise<void>)[] = []
 let database: TestDatabase
@@ -84,4 +84,24 @@ test('uniques stay exact when their set has outgrown its row, and are taken back
     'select count(*)::int as chunks from counter_members',
   )
   expect(rows[0]?.chunks).toBeGreaterThan(100)
+})
+
+test('many increments of few members make no room for many', async () => {
+  const { pool } = database
+  const people = (count: number, times: number): Increment[] =>
+    Array.from({ length: count * times }, (_, index) => ({
+      prefix: 'reports',
+      shingle: 9n,
+      unique: BigInt.asUintN(64, BigInt(index % count) * 0x9e3779b97f4a7c15n),
+      spam: 1,
+      at: now,
+    }))
+  for (const increments of [people(100, 1), people(2, 10_000)]) {
+    await appendDeltas(pool, increments, now)
+    await rollUpAll(pool, now)
+  }
+  const { rows } = await pool.query<{ chunks: number }>(
+    'select count(*)::int as chunks from counter_members where shingle = 9',
+  )
+  expect(rows[0]?.chunks).toBeLessThan(4)
 })

@@ -11,6 +11,7 @@ import { redeemReports } from '../../../src/jobs/redeem-report.ts'
 import { uuidTime, uuidv7 } from '../../../src/world.ts'
 import { rollUpAll } from '../../support/counter-rows.ts'
 import { type Browser, signedInBrowser } from './browser.ts'
+import { offer } from './offer-message.ts'
 import { startWebSite, type Person, type WebSite } from './web-site.ts'
 
 const networks = path.join(import.meta.dirname, '../../../src/db/sample-networks.csv')
@@ -42,29 +43,6 @@ beforeEach(() =>
        counter_members`,
   ),
 )
-
-/** A message that says the same as others of its story; `mark` is in its subject and its link. */
-function offer(mark: string, { ip = '198.51.100.23', author = 'offers@shop.example' } = {}) {
-  return Buffer.from(
-    [
-      `Received: from mail.shop.example (mail.shop.example [${ip}])`,
-      ' by mx.provider.example (Postfix) with ESMTPS id 4ABC',
-      ' for <you@provider.example>; Mon, 16 Nov 2026 10:00:00 +0000',
-      `From: Offers <${author}>`,
-      `Subject: Watches ${mark}`,
-      `Message-ID: <${mark}@shop.example>`,
-      'MIME-Version: 1.0',
-      'Content-Type: text/html; charset=utf-8',
-      '',
-      '<p>Good day! We have watches of all makes at half of what they cost in your town, sent in a',
-      'plain box within a week to wherever you are, and you may send them back if they do not fit.',
-      '</p><p>Choose\u202e yours &lt;script&gt; at',
-      `<a href="https://${mark}.watches.example/a">our shop</a> today, before all of them are gone,`,
-      'as they were last year.</p><script>alert(1)</script>',
-      '',
-    ].join('\r\n'),
-  )
-}
 
 /** Reports a message, and has it analyzed and counted. */
 async function reported(person: Person, raw: Buffer<ArrayBuffer>): Promise<string> {
@@ -193,6 +171,16 @@ test('a report that is taken back is no longer of its campaign', async () => {
   expect(await campaignOf(second)).toBe('')
 })
 
+test('what was taken back is not shown as its sample, though it came first', async () => {
+  const [first, second] = [await reported(ann, offer('mine')), await reported(bob, offer('stays'))]
+  const page = async () => (await desk.get(`/admin/campaigns/${await campaignOf(second)}`)).text()
+  expect(await page()).toContain('<h1><bdi>Watches mine</bdi></h1>')
+  await retractReport(site.app, first, { isReporter: true })
+  await redeemReports([{ reportId: first }], site.app)
+  expect(await page()).toContain('<h1><bdi>Watches stays</bdi></h1>')
+  expect(await page()).not.toContain(first)
+})
+
 test('the largest of a day come first, and all of them are listed', async () => {
   const now = new Date()
   const ids = Array.from({ length: 120 }, () => uuidv7(now)).sort()
@@ -278,10 +266,15 @@ test('the API tells the same, and nothing of others but how many they are', asyn
   const read = async (reportId: string, { token }: Person) => {
     const headers = { authorization: `Bearer ${token}` }
     const answer = await fetch(`${site.url}/api/v1/reports/${reportId}`, { headers })
-    return (await answer.json()) as { campaign: unknown }
+    return (await answer.json()) as { campaign: { id: string } | null }
   }
+  const campaignId = await campaignOf(id)
+  const mark = (await read(id, ann)).campaign?.id ?? ''
+  expect(mark).toMatch(/^[0-9a-f]{32}$/)
+  // Its id says to the millisecond when somebody was the first to report it.
+  expect(mark).not.toContain(campaignId.replaceAll('-', '').slice(0, 8))
   const campaign = {
-    id: await campaignOf(id),
+    id: mark,
     reports: 2,
     reporters: 2,
     reporters_is_minimum: false,

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { FILTER_BYTES } from '../../../src/counters/gate-filter.ts'
-import { createGates } from '../../../src/counters/gate.ts'
+import { FILTER_BYTES } from '../../../src/counters/gate/gate-filter.ts'
+import { createGates } from '../../../src/counters/gate/gate.ts'
 import type { Known } from '../../../src/counters/look-up/look-up.ts'
 import { rollUp } from '../../../src/counters/roll-up.ts'
-import { SHARDS } from '../../../src/counters/increment.ts'
+import { SHARDS } from '../../../src/counters/keys.ts'
 import { uuidFloor } from '../../../src/world.ts'
 import { countWritten } from '../../support/counted-messages.ts'
 import { type Browser, signedInBrowser } from './browser.ts'
@@ -20,6 +20,13 @@ const written = {
   text: 'Go to https://pay.shop.example/a?x=1&y=2 before the end of this week, please.',
 }
 
+/** Mail that was only checked. */
+const elsewhere = {
+  from: 'Deals <deals@else.example>',
+  subject: 'Nothing like the other one',
+  text: 'Some other words that nobody has reported so far, and quite enough of them to be cut up.',
+}
+
 beforeAll(async () => {
   site = await startWebSite()
   ann = await site.addPerson('ann@reporters.example')
@@ -28,7 +35,13 @@ beforeAll(async () => {
   const now = new Date()
   const message = { written, prefix: 'reports', at: now, reporterId: ann.id } as const
   const one = { ...message, amounts: { complaint: 1, spam: 1 } }
-  await countWritten(site.app.pool, [one, one], now)
+  const checked = {
+    ...message,
+    prefix: 'checks',
+    amounts: { spam: 1 },
+    written: elsewhere,
+  } as const
+  await countWritten(site.app.pool, [one, one, checked], now)
   const gates = createGates(3)
   for (let shard = 0; shard < SHARDS; shard++) await rollUp(site.app.pool, shard, now, gates)
 })
@@ -62,10 +75,17 @@ test('the API tells what is known, as JSON that nobody keeps', async () => {
   expect(known.summary).toContain('complained of twice, called spam twice')
 })
 
-test('what is held back at the gate is not counted, and says from when on it is', async () => {
-  const { pieces } = (await (await api('?value=offers@shop.example')).json()) as Known
-  const local = pieces.find(({ type }) => type === 'author-local-part')
-  expect(local).toMatchObject({ countedFrom: 3, counts: {} })
+test('what the gate holds back of checked mail says so; reports of it count at once', async () => {
+  const localPart = async (address: string) => {
+    const { pieces } = (await (await api(`?value=${address}`)).json()) as Known
+    return pieces.find(({ type }) => type === 'author-local-part')
+  }
+  const reports = { today: { spam: 2 } }
+  expect(await localPart('offers@shop.example')).toMatchObject({
+    countedFrom: 3,
+    counts: { reports },
+  })
+  expect(await localPart('deals@else.example')).toMatchObject({ countedFrom: 3, counts: {} })
 })
 
 test('the API is for administrators', async () => {
@@ -117,7 +137,8 @@ test('the page shows the headline, the windows, the pictures and the pieces', as
   expect(html).toContain('href="/admin/reports?author=offers%40shop.example"')
   expect(html).toContain('href="/admin/counters?type=author-domain&amp;value=shop.example"')
   expect(html).toMatch(/Of \d+ pieces nothing is counted/)
-  expect(html).toContain('(counted from the third time on)')
+  const held = await page({ value: 'deals@else.example' })
+  expect(held.html).toContain('(of checked mail, from the third time on)')
 })
 
 test('a warning stands only where what was asked was itself complained of', async () => {
@@ -126,6 +147,9 @@ test('a warning stands only where what was asked was itself complained of', asyn
   const { html } = await page({ value: shared })
   expect(html).toContain('its author domain “shop.example”, which others may share')
   expect(html).not.toContain('class="note warn"')
+  const claimed = await page({ type: 'origin-helo', value: 'mail7.shop.example' })
+  expect(claimed.html).toContain('called spam twice')
+  expect(claimed.html).not.toContain('class="note warn"')
 })
 
 test('a piece of the table has a page of its own', async () => {

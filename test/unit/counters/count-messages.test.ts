@@ -47,10 +47,17 @@ test('pieces count under their hash, pairs as uniques under a key of their type'
   expect(entriesOf([message])).toEqual(
     sorted([
       { ...authorKey, ...common, gated: 0, unique: [] },
-      { hi: 0, lo: 255, ...common, gated: 1, unique: [] },
+      { hi: 0, lo: 255, ...common, gated: 0, unique: [] },
       { ...pairKey(151, authorKey), ...common, gated: 0, unique: [0x80000000, 1] },
     ]),
   )
+})
+
+test('pieces of gated types may be held back of mail that is checked, and no pairs', () => {
+  const gated = entriesOf([{ ...message, prefix: 'checks' }]).filter(
+    (one) => 'gated' in one && one.gated,
+  )
+  expect(gated).toMatchObject([{ hi: 0, lo: 255, gated: 1, prefix: 1 }])
 })
 
 test('a redemption takes back where it was counted, and says so now, of nobody', () => {

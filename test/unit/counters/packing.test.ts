@@ -2,12 +2,16 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { add, type Count, narrow } from '../../../src/counters/packed/count.ts'
 import { readVarint, unzigzag, writeVarint, zigzag } from '../../../src/counters/packed/cursor.ts'
-import { HAS_UNIQUE, packIncrements, prefixOf } from '../../../src/counters/packed/delta-packing.ts'
+import { HAS_UNIQUE, prefixOf } from '../../../src/counters/packed/delta-packing.ts'
 import { readEntry, readHalf, scanBlock } from '../../../src/counters/packed/delta-packing.ts'
-import { type Increment, prefixes, shardOf } from '../../../src/counters/increment.ts'
-import { readMembers, writeMembers } from '../../../src/counters/packed/members.ts'
-import { SLOT_MS, slotOf } from '../../../src/counters/period.ts'
+import { prefixes, shardOf } from '../../../src/counters/keys.ts'
+import { emptyHistory, packHistory, readHistory } from '../../../src/counters/packed/history.ts'
+import type { History } from '../../../src/counters/packed/history.ts'
+import { addCount } from '../../../src/counters/packed/series.ts'
+import { type Member, readMembers, writeMembers } from '../../../src/counters/packed/members.ts'
+import { dayOf, SLOT_MS, slotOf, SLOTS_PER_DAY } from '../../../src/counters/period.ts'
 import { sortDeltas } from '../../../src/counters/sorted-deltas.ts'
+import { type Increment, packIncrements } from '../../support/increments.ts'
 
 const MAX = 2n ** 63n - 1n
 const count = fc
@@ -136,4 +140,63 @@ test('members come back, with what has expired in one sum', () => {
     { hi: 4_294_967_295, lo: 1, slots: [144, 140], sums: [-1, 5] },
     { hi: 0, lo: 4_294_967_295, slots: [9], sums: [2n ** 60n] },
   ])
+})
+
+const nowSlot = slotOf(new Date('2026-11-20T12:34:56Z'))
+
+/** A key that was complained of once, by one; `change` makes it something else. */
+function seenOnce(change: (history: History, member: Member) => void = () => undefined): History {
+  const history = emptyHistory()
+  const member = { hi: 0xfedcba98, lo: 7, slots: [nowSlot % SLOTS_PER_DAY], sums: [2] }
+  const day = dayOf(nowSlot)
+  for (const [kind, amount] of [0, 1, 1, 0, 1].entries()) {
+    if (amount === 0) continue
+    addCount(history.slots, { period: nowSlot, prefix: 0 }, kind, amount)
+    addCount(history.days, { period: day, prefix: 0 }, kind, amount)
+  }
+  const none = { packed: undefined, chunks: 0, membersTotal: 0 }
+  history.sets.push({ day, prefix: 0, members: [member], ...none })
+  change(history, member)
+  return history
+}
+
+/** What comes back of a history, with the members of its sets read. */
+function repacked(history: History) {
+  const packed = packHistory(history, nowSlot)
+  const back = emptyHistory()
+  readHistory(packed, back)
+  const sets = (one: History) =>
+    one.sets.map(({ packed: bytes, members, ...set }) => {
+      return { ...set, members: bytes ? readMembers(bytes, 0) : members }
+    })
+  expect({ ...back, sets: sets(back) }).toEqual({ ...history, sets: sets(history) })
+  return packed
+}
+
+test('one who was seen with a key once takes no more than eight bytes, and comes back', () => {
+  const bytes = repacked(seenOnce()).length
+  const alone = repacked(seenOnce(({ sets }) => sets.splice(0))).length
+  // Without anybody, there is a byte that says so.
+  expect(bytes - alone).toBe(8 - 1)
+})
+
+test.for<[string, (history: History, member: Member) => void]>([
+  ['a second member', ({ sets }, one) => void sets[0]?.members.push({ ...one, lo: 8 })],
+  ['a redemption', ({ slots }) => void addCount(slots, { period: nowSlot, prefix: 0 }, 3, 1)],
+  ['another slot', ({ slots }) => void addCount(slots, { period: nowSlot - 1, prefix: 0 }, 1, 1)],
+  [
+    'another prefix',
+    ({ days }) => void addCount(days, { period: dayOf(nowSlot), prefix: 1 }, 1, 1),
+  ],
+  ['a set of another prefix', ({ sets }) => void Object.assign(sets[0] ?? {}, { prefix: 1 })],
+  ['less owed to the member', (_, one) => void (one.sums[0] = 1)],
+  ['a member of an earlier slot', (_, one) => void (one.slots[0] = 0)],
+  [
+    'spilled members',
+    ({ sets }) => {
+      Object.assign(sets[0] ?? {}, { members: [], chunks: 2, membersTotal: 70 })
+    },
+  ],
+])('with %s everything comes back too', ([, change]) => {
+  repacked(seenOnce(change))
 })

@@ -33,6 +33,7 @@ const disguises: readonly Row[] = [
   ['Cherokee capitals', ...text('\u13e2in \u13d4ax', 'pin wax')],
   ['Lisu capitals', ...text('\ua4d0\ua4eeNK', 'BANK')],
   ['Coptic letters', ...text('a\u2c9f\u2c9f', 'aoo')],
+  ['marks in heaps', ...text(`w${'\u0315\u0300'.repeat(600)}inner`, 'winner')],
   ['mathematical bold', ...text('𝐖𝐢𝐧𝐧𝐞𝐫', 'Winner')],
   ['mathematical script', ...text('𝓦𝓲𝓷𝓷𝓮𝓻', 'Winner')],
   ['mathematical double-struck', ...text('𝕎𝕚𝕟𝕟𝕖𝕣', 'Winner')],

@@ -26,7 +26,7 @@ describe('the shingles of a message', () => {
     for (const { hash } of shingles) expect(hash).toMatch(/^[0-9a-f]{16}$/)
   })
 
-  test('are at most 300, the telling ones among them', async () => {
+  test('are at most 480, the telling ones among them', async () => {
     const lines = Array.from({ length: 500 }, (_, at) => {
       const word = String.fromCharCode(97 + (at % 26)).repeat(1 + (at % 17))
       return `${word} ${at} is sentence number of its own ${word}x. https://h${at}.example/${word}`

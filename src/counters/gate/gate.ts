@@ -1,8 +1,8 @@
-import { insertGateState, listGateStates } from '../db/counter-gates.ts'
-import type { GateNumbers } from '../db/counter-shards.ts'
-import type { Db } from '../db/pool.ts'
-import { type Cursor, ensureRoom, readSmall, writeVarint } from './packed/cursor.ts'
-import { readHalf } from './packed/delta-packing.ts'
+import { insertGateState, listGateStates } from '../../db/counter-gates.ts'
+import type { GateNumbers } from '../../db/counter-shards.ts'
+import type { Db } from '../../db/pool.ts'
+import { type Cursor, ensureRoom, readSmall, writeVarint } from '../packed/cursor.ts'
+import { readHalf } from '../packed/delta-packing.ts'
 import {
   emptyFilter,
   falsePositiveRate,
@@ -14,7 +14,7 @@ import {
   see,
   turnOver,
 } from './gate-filter.ts'
-import { SLOT_MS } from './period.ts'
+import { SLOT_MS } from '../period.ts'
 
 /** The gate of one shard during one roll-up. */
 export type Gate = {

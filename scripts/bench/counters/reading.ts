@@ -1,11 +1,10 @@
-import { appendBlocks } from '../../src/counters/append-deltas.ts'
-import { createCheckBuffer } from '../../src/counters/check-buffer.ts'
-import { headOf } from '../../src/counters/packed/delta-packing.ts'
-import type { Increment } from '../../src/counters/increment.ts'
-import { createCounterReader } from '../../src/counters/reader.ts'
-import { systemClock } from '../../src/world.ts'
-import { percentiles, printTable } from './corpus.ts'
-import { appendAll } from './counter-storage.ts'
+import { appendBlocks } from '../../../src/counters/append-deltas.ts'
+import { createCheckBuffer } from '../../../src/counters/check-buffer.ts'
+import { headOf } from '../../../src/counters/packed/delta-packing.ts'
+import { createCounterReader } from '../../../src/counters/reader.ts'
+import { systemClock } from '../../../src/world.ts'
+import { percentiles, printTable } from '../corpus.ts'
+import { appendAll } from './storage.ts'
 import {
   clearCounters,
   coresOf,
@@ -16,7 +15,8 @@ import {
   uniform,
   untilRolledUp,
   withCpu,
-} from './counter-stage.ts'
+} from './stage.ts'
+import type { Increment } from '../../../test/support/increments.ts'
 
 const KEYS = 1_000_000
 const SHINGLES = 40
@@ -51,6 +51,7 @@ export async function benchReading(stage: Stage, seconds: number): Promise<void>
       perSecond.toFixed(0),
       `${p50.toFixed(1)} / ${p99.toFixed(1)} ms`,
       coresOf(cpu),
+      `${(((cpu.ownCpu + cpu.otherCpu + cpu.serverCpu) / times.length) * 1e6).toFixed(0)} µs`,
     ])
   }
   await untilRolledUp(pool)
@@ -59,7 +60,8 @@ export async function benchReading(stage: Stage, seconds: number): Promise<void>
     `\nIncrement and read ${SHINGLES} shingles; ${KEYS} keys, ${megabytes(bytes)} on disk`,
   )
   const heads = 'cores: source and reader / roll-up / db'
-  printTable(['', 'messages a second', `p50 / p99 of ${AT_ONCE} at once`, heads], table)
+  const times = `p50 / p99 of ${AT_ONCE} at once`
+  printTable(['', 'messages a second', times, heads, 'CPU of each'], table)
 }
 
 async function drive(

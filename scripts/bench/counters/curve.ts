@@ -1,8 +1,7 @@
-import type { Increment } from '../../src/counters/increment.ts'
-import { createCounterReader } from '../../src/counters/reader.ts'
-import { systemClock } from '../../src/world.ts'
-import { printTable } from './corpus.ts'
-import { appendAll } from './counter-storage.ts'
+import { createCounterReader } from '../../../src/counters/reader.ts'
+import { systemClock } from '../../../src/world.ts'
+import { printTable } from '../corpus.ts'
+import { appendAll } from './storage.ts'
 import {
   clearCounters,
   shingleOf,
@@ -11,13 +10,14 @@ import {
   uniform,
   untilRolledUp,
   withCpu,
-} from './counter-stage.ts'
+} from './stage.ts'
+import type { Increment } from '../../../test/support/increments.ts'
 
 const SLOT_MS = 600_000
 const DAY_MS = 86_400_000
 const BUCKETS_A_KEY = 20
 const PROBES = 300_000
-const MESSAGES = 1_000
+const MESSAGES = 3_000
 const SHINGLES = 40
 
 /** What an exact increment and a cold read cost while keys of 20 buckets each become more. */
@@ -43,7 +43,8 @@ export async function benchCurve(stage: Stage, bucketsMax: number): Promise<void
       await untilRolledUp(pool)
     })
     await rollUps.stop()
-    const read = await withCpu(stage, 0, () => readCold(stage, keys))
+    const read = await withCpu(stage, 0, () => readMessages(stage, keys, 2))
+    const cached = await withCpu(stage, 0, () => readMessages(stage, keys, keys / 10))
     const { bytes } = await storedBytes(pool)
     const cpu = (probe.serverCpu + probe.otherCpu) / new Set(numbers).size
     table.push([
@@ -52,16 +53,22 @@ export async function benchCurve(stage: Stage, bucketsMax: number): Promise<void
       (PROBES / probe.seconds).toFixed(0),
       `${(cpu * 1e6).toFixed(1)} µs`,
       (MESSAGES / read.seconds).toFixed(0),
+      `${(((read.serverCpu + read.ownCpu) / MESSAGES) * 1e6).toFixed(0)} µs`,
+      (MESSAGES / cached.seconds).toFixed(0),
+      `${(((cached.serverCpu + cached.ownCpu) / MESSAGES) * 1e6).toFixed(0)} µs`,
     ])
     console.log(table.at(-1)?.join('  '))
   }
-  console.log(`\n${PROBES} uniform increments on existing keys; reads without memory`)
+  console.log(`\n${PROBES} uniform increments on existing keys; ${MESSAGES} messages read`)
   const heads = [
     'buckets',
     'on disk',
     'increments a second',
     'CPU of a key',
     'messages read a second',
+    'CPU of each',
+    'with a memory of a tenth',
+    'CPU of each',
   ]
   printTable(heads, table)
 }
@@ -83,8 +90,9 @@ function* probes(numbers: readonly number[], at: Date): Generator<Increment> {
   for (const number of numbers) yield { prefix: 'reports', shingle: shingleOf(number), spam: 1, at }
 }
 
-async function readCold({ pool }: Stage, keys: number): Promise<void> {
-  const reader = createCounterReader({ pool, clock: systemClock }, { keysMax: 2, freshMs: 0 })
+async function readMessages({ pool }: Stage, keys: number, keysMax: number): Promise<void> {
+  const options = { keysMax, freshMs: 600_000 }
+  const reader = createCounterReader({ pool, clock: systemClock }, options)
   let left = MESSAGES
   const one = async () => {
     while (left-- > 0) {

@@ -1,7 +1,7 @@
 import { pino } from 'pino'
-import { runRollUps } from '../../src/counters/run-roll-ups.ts'
-import { createPool } from '../../src/db/pool.ts'
-import { systemClock } from '../../src/world.ts'
+import { runRollUps } from '../../../src/counters/run-roll-ups.ts'
+import { createPool } from '../../../src/db/pool.ts'
+import { systemClock } from '../../../src/world.ts'
 
 // Rolls up as `signalpost count` does, until its parent lets it go.
 const [url = ''] = process.argv.slice(2)

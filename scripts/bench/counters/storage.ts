@@ -1,7 +1,5 @@
-import { appendDeltas } from '../../src/counters/append-deltas.ts'
-import { emptyHistory, readHistory } from '../../src/counters/packed/history.ts'
-import type { Increment } from '../../src/counters/increment.ts'
-import type { Pool } from '../../src/db/pool.ts'
+import { emptyHistory, readHistory } from '../../../src/counters/packed/history.ts'
+import type { Pool } from '../../../src/db/pool.ts'
 import {
   clearCounters,
   shingleOf,
@@ -10,8 +8,9 @@ import {
   uniform,
   untilRolledUp,
   zipf,
-} from './counter-stage.ts'
-import { printTable } from './corpus.ts'
+} from './stage.ts'
+import { printTable } from '../corpus.ts'
+import { type Increment, appendDeltas } from '../../../test/support/increments.ts'
 
 const SLOT_MS = 600_000
 const DAY_MS = 86_400_000

@@ -3,11 +3,12 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { migrateAll } from '../../src/commands/migrate.ts'
-import { listShardBacklogs } from '../../src/db/counter-deltas.ts'
-import { startEmbedded } from '../../src/db/embedded.ts'
-import { createPool, type Pool } from '../../src/db/pool.ts'
-import { cpuSeconds, serverCpuSeconds } from './instance.ts'
+import { migrateAll } from '../../../src/commands/migrate.ts'
+import { listShardBacklogs } from '../../../src/db/counter-deltas.ts'
+import { startEmbedded } from '../../../src/db/embedded.ts'
+import { createPool, type Pool } from '../../../src/db/pool.ts'
+import { endAlways } from '../endings.ts'
+import { cpuSeconds, serverCpuSeconds } from '../instance.ts'
 
 /** A database for counters, and a process that rolls up. */
 export type Stage = {
@@ -23,7 +24,14 @@ export async function openStage(sharedBuffers: string): Promise<Stage> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'signalpost-bench-'))
   await chmod(dataDir, 0o755)
   const settings = [`shared_buffers=${sharedBuffers}`]
-  const server = await startEmbedded({ dataDir, password: 'bench', settings })
+  const starting = startEmbedded({ dataDir, password: 'bench', settings })
+  const close = endAlways(async () => {
+    const { stop, folder } = await starting
+    await stop()
+    await rm(dataDir, { recursive: true, force: true })
+    await rm(folder, { recursive: true, force: true })
+  })
+  const server = await starting
   await migrateAll(server.url, new Date())
   const onLost = () => undefined
   const pool = createPool(server.url, { connectionsMax: 4, name: 'bench', onLost })
@@ -44,9 +52,7 @@ export async function openStage(sharedBuffers: string): Promise<Stage> {
     serverCpu: () => serverCpuSeconds(server),
     async close() {
       await pool.end()
-      await server.stop()
-      await rm(dataDir, { recursive: true, force: true })
-      await rm(server.folder, { recursive: true, force: true })
+      await close()
     },
   }
 }
@@ -74,7 +80,7 @@ export async function storedBytes(pool: Pool): Promise<{ bytes: number; rows: nu
 
 /** Empties all tables of the counters. */
 export async function clearCounters(pool: Pool): Promise<void> {
-  await pool.query('truncate counters, counter_members, counter_deltas')
+  await pool.query('truncate counters, counter_members, counter_deltas, counter_gates')
 }
 
 /** CPU of the server, of this process and of another, spent while something runs. */
@@ -129,4 +135,9 @@ export function zipf(count: number): number {
 /** A number below `count`, all alike. */
 export function uniform(count: number): number {
   return Math.floor(Math.random() * count)
+}
+
+/** So many a second, for people. */
+export function perSecond(count: number, seconds: number): string {
+  return Math.round(count / seconds).toLocaleString('en')
 }

@@ -1,5 +1,5 @@
-import { type Cursor, readSmall, writeVarint } from './packed/cursor.ts'
-import { SLOTS_PER_DAY } from './period.ts'
+import { type Cursor, readSmall, writeVarint } from '../packed/cursor.ts'
+import { SLOTS_PER_DAY } from '../period.ts'
 
 /**
  * A counting Bloom filter in two generations, of one shard: how often keys were seen that have no
@@ -56,12 +56,7 @@ export function turnOver(filter: GateFilter, now: number): void {
 export function see(filter: GateFilter, hi: number, lo: number, times: number): number {
   const { current, previous } = filter
   const cells = cellsOf(hi, lo)
-  let inCurrent = CELL_MAX
-  let inPrevious = CELL_MAX
-  for (const cell of cells) {
-    inCurrent = Math.min(inCurrent, current[cell] ?? 0)
-    inPrevious = Math.min(inPrevious, previous[cell] ?? 0)
-  }
+  const inCurrent = leastOf(current, cells)
   // Only cells that say too little are raised: those that others share stay as they are.
   const raised = Math.min(CELL_MAX, inCurrent + times)
   for (const cell of cells) {
@@ -69,7 +64,13 @@ export function see(filter: GateFilter, hi: number, lo: number, times: number): 
     current[cell] = Math.max(current[cell] ?? 0, raised)
   }
   if (inCurrent === 0) filter.keys++
-  return inCurrent + inPrevious
+  return inCurrent + leastOf(previous, cells)
+}
+
+function leastOf(generation: Uint8Array, cells: Uint32Array): number {
+  let least = CELL_MAX
+  for (const cell of cells) least = Math.min(least, generation[cell] ?? 0)
+  return least
 }
 
 /** The share of keys never seen that the filter takes for seen. */

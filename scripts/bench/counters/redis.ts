@@ -1,0 +1,56 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { freePort } from '../../../src/db/embedded.ts'
+import { endAlways } from '../endings.ts'
+import { connected, pipelined } from './pipelining.ts'
+import { keyOf, zipf } from './stage.ts'
+
+/**
+ * How many `HINCRBY` a second one pipelining client gets through to a Redis syncing every second,
+ * each on a key of Zipf's law. Undefined where no Redis is installed.
+ */
+export async function benchRedis(seconds: number, keys: number): Promise<number | undefined> {
+  if (spawnSync('redis-server', ['--version']).status !== 0) {
+    console.log('redis-server is not installed: no comparison.')
+    return undefined
+  }
+  const folder = await mkdtemp(path.join(tmpdir(), 'signalpost-redis-'))
+  const port = await freePort()
+  const durable = ['--appendonly', 'yes', '--appendfsync', 'everysec', '--save', '']
+  const args = ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder, ...durable]
+  const server = spawn('redis-server', args, { stdio: 'ignore' })
+  const ended = new Promise((resolve) => server.once('exit', resolve))
+  const end = endAlways(async () => {
+    server.kill()
+    await ended
+    await rm(folder, { recursive: true, force: true })
+  })
+  try {
+    const socket = await connected(port)
+    const requests = (count: number) => {
+      let commands = ''
+      for (let made = 0; made < count; made++) commands += incrementOf(keyOf(zipf(keys)))
+      return commands
+    }
+    const perSecond = await pipelined(socket, { requests, count: answersIn, seconds })
+    socket.destroy()
+    console.log(`Redis, everysec: ${Math.round(perSecond).toLocaleString('en')} HINCRBY/s`)
+    return perSecond
+  } finally {
+    await end()
+  }
+}
+
+function incrementOf({ hi, lo }: { hi: number; lo: number }): string {
+  const key = `${hi.toString(36)}${lo.toString(36)}`
+  return `*4\r\n$7\r\nHINCRBY\r\n$${key.length}\r\n${key}\r\n$1\r\ns\r\n$1\r\n1\r\n`
+}
+
+/** Each answer is an integer, which begins with a colon. */
+function answersIn(data: Buffer): number {
+  let answers = 0
+  for (const byte of data) if (byte === 58) answers++
+  return answers
+}

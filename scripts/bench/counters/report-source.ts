@@ -1,0 +1,69 @@
+import { analyzeMessage } from '../../../src/analysis/analyze.ts'
+import { withLaterShingles } from '../../../src/analysis/shingles/later-shingles.ts'
+import { packShingles } from '../../../src/analysis/shingles/packed-shingles.ts'
+import type { Shingle } from '../../../src/analysis/shingles/shingle-list.ts'
+import type { CountedMessage } from '../../../src/counters/count-messages.ts'
+import { readCorpus } from '../corpus.ts'
+import { zipf } from './stage.ts'
+
+/** Makes what one more report counts, at an instant. */
+export type ReportSource = (at: Date) => CountedMessage
+
+const CAMPAIGNS = 200
+const REPORTERS = 20_000
+const NETWORKS = 2_000
+/** A piece that so many messages of the corpus share is anybody's: a charset, a mailer. */
+const COMMON_MIN = 4
+/** Of the pieces of a campaign, those that each of its messages has anew. */
+const OWN_SHARE = 0.1
+
+/**
+ * Reports with the shingles of real messages, made others. Half of them are of campaigns, few of
+ * which make most of the volume: their pieces come again, but for a tenth. The others were never
+ * seen before, but for what all mail has in common.
+ */
+export async function createReportSource(): Promise<ReportSource> {
+  const messages: Shingle[][] = []
+  for (const raw of readCorpus(['phishing', 'newsletters', 'spam', 'ham'])) {
+    const { shingles } = await analyzeMessage(raw, { trustedRelays: [], ignoreStamps: true })
+    messages.push(shingles)
+  }
+  const seen = new Map<string, number>()
+  for (const { hash } of messages.flat()) seen.set(hash, (seen.get(hash) ?? 0) + 1)
+  const isCommon = (hash: string) => (seen.get(hash) ?? 0) >= COMMON_MIN
+  let reports = 0
+  return (at) => {
+    const own = CAMPAIGNS + reports++
+    const campaign = Math.random() < 0.5 ? zipf(CAMPAIGNS) : undefined
+    const message = messages[(campaign ?? own) % messages.length] ?? []
+    const saltOf = (hash: string) => {
+      if (isCommon(hash)) return 0
+      return campaign === undefined || shareOf(hash) < OWN_SHARE ? own : campaign
+    }
+    const shingles = message.map((one): Shingle => {
+      if (one.of === undefined) return { ...one, hash: salted(one.hash, saltOf(one.hash)) }
+      const salt = saltOf(one.of)
+      const both = Math.max(salt, saltOf(one.hash))
+      return { ...one, of: salted(one.of, salt), hash: salted(one.hash, both) }
+    })
+    const counted = withLaterShingles(packShingles(shingles), {
+      reporterId: `reporter ${zipf(REPORTERS)}`,
+      originAsn: zipf(NETWORKS),
+      campaignId: campaign === undefined ? null : `campaign ${campaign}`,
+    })
+    return { prefix: 'reports', shingles: counted, amounts: { spam: 1, complaint: 1 }, at }
+  }
+}
+
+function shareOf(hash: string): number {
+  return Number.parseInt(hash.slice(0, 6), 16) / 2 ** 24
+}
+
+/** Another hash for another salt; the same for none. */
+function salted(hash: string, salt: number): string {
+  if (salt === 0) return hash
+  const mixed = (BigInt(`0x${hash}`) ^ (BigInt(salt) << 20n)) * 0x9e3779b97f4a7c15n
+  return BigInt.asUintN(64, mixed ^ (mixed >> 64n))
+    .toString(16)
+    .padStart(16, '0')
+}

@@ -1,0 +1,85 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { inTransaction } from '../../../src/db/pool.ts'
+import { printTable } from '../corpus.ts'
+import {
+  backlogBytes,
+  clearCounters,
+  coresOf,
+  perSecond,
+  shingleOf,
+  type Stage,
+  uniform,
+  untilRolledUp,
+  withCpu,
+  zipf,
+} from './stage.ts'
+import { type Increment, appendDeltas } from '../../../test/support/increments.ts'
+
+const REPORTS_AT_ONCE = 50
+const SHINGLES = 40
+const HOT_KEYS = 100
+/** One in so many is of a type that is gated, as of real messages, and mostly new. */
+const GATED_EVERY = 7
+const NEW_KEYS = 2 ** 31
+
+/**
+ * Exact increments, in batches of reports, each batch a transaction; rolled up beside. Of the last
+ * kind, a seventh may be held back at the gate.
+ */
+export async function benchReports(stage: Stage, seconds: number, keys: number): Promise<void> {
+  const spreads: Record<string, () => number> = {
+    uniform: () => uniform(keys),
+    hot: () => (Math.random() < 0.5 ? uniform(HOT_KEYS) : uniform(keys)),
+    zipf: () => zipf(keys),
+    gated: () => zipf(keys),
+  }
+  const table: string[][] = []
+  for (const [name, spread] of Object.entries(spreads)) {
+    await clearCounters(stage.pool)
+    const rollUps = stage.startRollUps()
+    let deltas = 0
+    const whole = await withCpu(stage, rollUps.pid, async () => {
+      const driven = await withCpu(stage, 0, async () => {
+        const end = performance.now() + seconds * 1_000
+        let looked = 0
+        while (performance.now() < end) {
+          const now = new Date()
+          const batch = reportBatch(spread, now, name === 'gated' ? GATED_EVERY : 0)
+          await inTransaction(stage.pool, (tx) => appendDeltas(tx, batch, now))
+          deltas += batch.length
+          if (performance.now() < looked) continue
+          looked = performance.now() + 500
+          while ((await backlogBytes(stage.pool)) > BACKLOG_REPORTS_MAX) await wait(50)
+        }
+      })
+      await untilRolledUp(stage.pool)
+      return driven.seconds
+    })
+    await rollUps.stop()
+    const lag = `${(whole.seconds - whole.result).toFixed(1)} s`
+    const rates = [perSecond(deltas, whole.result), perSecond(deltas, whole.seconds)]
+    table.push([name, ...rates, lag, coresOf(whole)])
+  }
+  console.log(`\n${SHINGLES} deltas a report, a quarter with a unique, ${keys} keys, ${seconds} s`)
+  const cpu = 'cores: source / roll-up / db'
+  printTable(['report path', 'appended a second', 'rolled up a second', 'lag', cpu], table)
+}
+
+/** A few seconds' worth. */
+const BACKLOG_REPORTS_MAX = 16_000_000
+const PEOPLE = 100_000
+
+function reportBatch(spread: () => number, at: Date, gatedEvery: number): Increment[] {
+  return Array.from({ length: REPORTS_AT_ONCE * SHINGLES }, (_, index) => {
+    const gated = gatedEvery > 0 && index % gatedEvery === 1
+    return {
+      prefix: 'reports',
+      shingle: shingleOf(gated ? uniform(NEW_KEYS) : spread()),
+      unique: index % 4 === 0 && !gated ? shingleOf(-1 - uniform(PEOPLE)) : undefined,
+      gated,
+      spam: 1,
+      complaint: 1,
+      at,
+    }
+  })
+}

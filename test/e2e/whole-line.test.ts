@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest'
+import { tortureReports } from '../support/torture/torture-reports.ts'
+
+const KILLS = 5
+
+test('whoever is killed, each report counts once, and not when it is taken back', async () => {
+  const seed = Number(process.env['KILL_SEED'] ?? Date.now() % 1_000_000)
+  console.info(`whole line: KILL_SEED=${seed}`)
+  const said: string[] = []
+  const done = await tortureReports({ kills: KILLS, seed, say: (line) => said.push(line) })
+  expect(done.faults.slice(0, 20), said.join('\n')).toEqual([])
+  expect(done.kills).toHaveLength(KILLS)
+  expect(done.retracted).toBeGreaterThan(done.neverCounted)
+  expect(done.analyzedTwice).toBeGreaterThan(0)
+  expect(done.compared.slots).toBeGreaterThan(1_000)
+}, 180_000)

@@ -1,0 +1,75 @@
+import type { Fingerprints } from '../../../src/analysis/fingerprints/fingerprints-of.ts'
+import type { Pool } from '../../../src/db/pool.ts'
+
+/** A report as it stands in the end. */
+export type KeptReport = {
+  id: string
+  reporterId: string
+  kind: string
+  state: string
+  receivedAt: Date
+}
+
+/** A campaign as it was founded. */
+export type KeptCampaign = { id: string; firstReportId: string; fingerprints: Fingerprints }
+
+/** What the database says in the end, beside the counters. */
+export type KeptFacts = {
+  reports: Map<string, KeptReport>
+  /** When each report was analyzed, and where it was said to come from; oldest first. */
+  analyzed: Map<string, { at: Date; originIp: string | undefined }[]>
+  retractedAt: Map<string, Date>
+  /** Reports that are counted, with their campaigns. */
+  counted: Map<string, string | null>
+  /** Oldest first. */
+  campaigns: KeptCampaign[]
+  /** `campaign day` and how many reports. */
+  campaignDays: Map<string, number>
+  /** The reasons of jobs that died. */
+  dead: string[]
+}
+
+/** Reads all of it. */
+export async function readFacts(pool: Pool): Promise<KeptFacts> {
+  const reports = await pool.query<KeptReport>(
+    `select id, reporter_id as "reporterId", kind, state, received_at as "receivedAt"
+     from reports`,
+  )
+  const events = await pool.query<{ reportId: string; at: Date; event: string; detail: string }>(
+    `select report_id as "reportId", at, event, detail from report_events
+     where event in ('analyzed', 'retracted') order by at`,
+  )
+  const counted = await pool.query<{ id: string; campaignId: string | null }>(
+    `select id, campaign_id as "campaignId" from counted_reports`,
+  )
+  const campaigns = await pool.query<KeptCampaign>(
+    `select id, first_report_id as "firstReportId", fingerprints from campaigns order by id`,
+  )
+  const days = await pool.query<{ place: string; reports: number }>(
+    `select campaign_id::text || ' ' || day::text as place, reports
+     from campaign_days where reports <> 0`,
+  )
+  const dead = await pool.query<{ reason: string }>(
+    `select data::text || ': ' || coalesce(output::text, '') as reason
+     from pgboss.job where name = 'dead-letter'`,
+  )
+  const analyzed = events.rows.filter(({ event }) => event === 'analyzed')
+  const retracted = events.rows.filter(({ event }) => event === 'retracted')
+  return {
+    reports: new Map(reports.rows.map((one) => [one.id, one])),
+    analyzed: new Map(
+      [...Map.groupBy(analyzed, ({ reportId }) => reportId)].map(([id, several]) => [
+        id,
+        several.map(({ at, detail }) => ({
+          at,
+          originIp: / from ([0-9a-f.:]+) /.exec(detail)?.[1],
+        })),
+      ]),
+    ),
+    retractedAt: new Map(retracted.map(({ reportId, at }) => [reportId, at])),
+    counted: new Map(counted.rows.map(({ id, campaignId }) => [id, campaignId])),
+    campaigns: campaigns.rows,
+    campaignDays: new Map(days.rows.map(({ place, reports: count }) => [place, count])),
+    dead: dead.rows.map(({ reason }) => reason),
+  }
+}

@@ -1,0 +1,181 @@
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { migrateAll } from '../../../src/commands/migrate.ts'
+import { importNetworks } from '../../../src/commands/networks/import-networks.ts'
+import { type EmbeddedServer, freePort, startEmbedded } from '../../../src/db/embedded.ts'
+import { createPool, type Pool } from '../../../src/db/pool.ts'
+import { systemClock } from '../../../src/world.ts'
+import { sampleNetworks } from '../messages.ts'
+import { descendants, type Program, startProgram } from '../process.ts'
+
+/** The whole line of a report on this machine, in processes of its own that may be killed. */
+export type Line = {
+  url: string
+  pool: Pool
+  /** Whom `kill` knows. */
+  victims: readonly string[]
+  /** Kills one, with no chance to finish anything; it is started again at once. */
+  kill: (victim: string) => Promise<void>
+  /** Lets one of the parts stand still, until what this returns is called. */
+  freeze: (part: string) => () => void
+  /** Those that can stand still. */
+  parts: readonly string[]
+  /** Resolves when every process has said that it is ready. */
+  untilReady: () => Promise<void>
+  /** Ends of processes that nobody had ordered, with their last words. */
+  surprises: string[]
+  close: () => Promise<void>
+}
+
+const queues = 'analyze-report,redeem-report'
+const commands: Readonly<Record<string, readonly string[]>> = {
+  web: ['web'],
+  'work 1': ['work', '--queues', queues],
+  'work 2': ['work', '--queues', queues],
+  'count 1': ['count'],
+  'count 2': ['count'],
+}
+const AGAIN_MS = 300
+
+/** Starts PostgreSQL, `web`, two of `work` and two of `count`. */
+export async function startLine(): Promise<Line> {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'signalpost-torture-'))
+  await chmod(dataDir, 0o711)
+  const postgres = await keepPostgres(dataDir)
+  const port = await freePort()
+  const pool = createPool(postgres.url, {
+    connectionsMax: 3,
+    name: 'torture',
+    onLost: () => undefined,
+  })
+  const parts = keepParts({
+    DATABASE_URL: postgres.url,
+    DATA_DIR: dataDir,
+    SECRET: 'torture '.repeat(8),
+    HTTP_PORT: String(port),
+    LOG_LEVEL: 'warn',
+    WORKERS: '1',
+    RDAP_BOOTSTRAP_URL: 'none',
+    // What came to a provider we know is sure enough; of what came otherwise the reporter is asked.
+    ORIGIN_CONFIDENCE_MIN: '0.95',
+  })
+  const close = async () => {
+    await parts.close()
+    await pool.end()
+    await postgres.close()
+    await rm(dataDir, { recursive: true, force: true, maxRetries: 5 })
+  }
+  try {
+    await migrateAll(postgres.url, new Date())
+    await importNetworks(sampleNetworks, { pool, clock: systemClock })
+    parts.startAll()
+  } catch (error) {
+    await close()
+    throw error
+  }
+  return {
+    url: `http://127.0.0.1:${port}`,
+    pool,
+    parts: Object.keys(commands),
+    victims: [...Object.keys(commands), 'postgres', 'backend'],
+    freeze: parts.freeze,
+    async kill(victim) {
+      if (victim === 'postgres') await postgres.kill()
+      else if (victim === 'backend') await postgres.killBackend()
+      else await parts.kill(victim)
+    },
+    untilReady: parts.untilReady,
+    surprises: parts.surprises,
+    close,
+  }
+}
+
+type Postgres = {
+  url: string
+  kill: () => Promise<void>
+  killBackend: () => Promise<void>
+  close: () => Promise<void>
+}
+
+async function keepPostgres(dataDir: string): Promise<Postgres> {
+  const options = { dataDir, password: 'torture', settings: [] }
+  let server: EmbeddedServer = await startEmbedded(options)
+  const postmaster = async () => {
+    const text = await readFile(path.join(server.folder, 'postmaster.pid'), 'utf8')
+    return Number(text.split('\n')[0])
+  }
+  return {
+    url: server.url,
+    async kill() {
+      process.kill(await postmaster(), 'SIGKILL')
+      await server.ended
+      server = await startEmbedded({ ...options, port: server.port })
+    },
+    /** The server then ends all others and recovers by itself. */
+    async killBackend() {
+      const servants = descendants(await postmaster()).filter(({ command }) =>
+        /^postgres: signalpost signalpost .*\d\)/.test(command),
+      )
+      const victim = servants[Date.now() % (servants.length || 1)]
+      if (victim) process.kill(victim.pid, 'SIGKILL')
+    },
+    async close() {
+      await server.stop()
+      await rm(server.folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Keeps the processes running, like the supervisor of `start`, but without growing pauses. */
+function keepParts(env: Record<string, string>) {
+  const running = new Map<string, Program>()
+  const surprises: string[] = []
+  const ordered = new Set<Program>()
+  let isClosed = false
+  const run = (name: string) => {
+    const program = startProgram(commands[name] ?? [], env)
+    running.set(name, program)
+    void program.ended.then(async ({ code, signal }) => {
+      if (!ordered.has(program)) {
+        const words = program.said().split('\n').slice(-6).join('\n')
+        surprises.push(`${name} ended with ${signal ?? code}: ${words}`)
+        await wait(AGAIN_MS)
+      }
+      if (!isClosed) run(name)
+    })
+  }
+  return {
+    surprises,
+    startAll: () => Object.keys(commands).forEach(run),
+    async kill(name: string) {
+      const program = running.get(name)
+      if (!program) return
+      ordered.add(program)
+      program.kill('SIGKILL')
+      await program.ended
+    },
+    freeze(name: string) {
+      const program = running.get(name)
+      program?.kill('SIGSTOP')
+      return () => program?.kill('SIGCONT')
+    },
+    async untilReady() {
+      for (const name of Object.keys(commands)) {
+        // Who ended before it was ready has been started again since.
+        while (!(await isReady(running.get(name)))) await wait(AGAIN_MS)
+      }
+    },
+    async close() {
+      isClosed = true
+      for (const program of running.values()) ordered.add(program)
+      await Promise.all([...running.values()].map((program) => program.stop()))
+    },
+  }
+}
+
+function isReady(program: Program | undefined): Promise<boolean> {
+  const yes = program?.ready.then(() => true)
+  return yes?.catch(() => false) ?? Promise.resolve(false)
+}

@@ -1,0 +1,139 @@
+import { type Analysis, analyzeMessage } from '../../../src/analysis/analyze.ts'
+import { campaignKeys, isSameCampaign } from '../../../src/analysis/fingerprints/campaign.ts'
+import type { Fingerprints } from '../../../src/analysis/fingerprints/fingerprints-of.ts'
+import { hexOf, shingleHash } from '../../../src/analysis/shingles/hash.ts'
+import { pairTypes } from '../../../src/analysis/shingles/pair-types.ts'
+import { type PieceName, pieceTypes } from '../../../src/analysis/shingles/piece-types.ts'
+import { pairsOf, type Shingle } from '../../../src/analysis/shingles/shingle-list.ts'
+import { halvesOf } from '../../../src/counters/keys.ts'
+import { pairKey } from '../../../src/counters/pair-key.ts'
+import type { KeptCampaign, KeptFacts, KeptReport } from './kept-facts.ts'
+import type { Ledger, Told } from './reporters.ts'
+import { asnOf } from './written-mail.ts'
+import type { Increment } from '../increments.ts'
+
+/** What the accepted reports come to, computed from the bytes that their reporters sent. */
+export type PlainCounting = {
+  increments: Increment[]
+  /** Of each report that was analyzed, what stands for its message. */
+  fingerprints: Map<string, Fingerprints>
+}
+
+/**
+ * Counts the plain way. From the database come the moments only: when a report was received,
+ * whether it had been analyzed when it was taken back, and the names of campaigns.
+ */
+export async function countPlainly(ledger: Ledger, facts: KeptFacts): Promise<PlainCounting> {
+  const counting: PlainCounting = { increments: [], fingerprints: new Map() }
+  for (const told of ledger.told.values()) {
+    const report = facts.reports.get(told.id)
+    const analyzed = facts.analyzed.get(told.id)
+    if (report && analyzed) await countOne({ told, report, analyzed }, ledger, facts, counting)
+  }
+  return counting
+}
+
+type Analyzed = readonly { at: Date; originIp: string | undefined }[]
+type One = { told: Told; report: KeptReport; analyzed: Analyzed }
+
+async function countOne(
+  { told, report, analyzed }: One,
+  ledger: Ledger,
+  facts: KeptFacts,
+  { increments, fingerprints }: PlainCounting,
+): Promise<void> {
+  const analysis = await analyzeLast(told, analyzed, ledger)
+  fingerprints.set(told.id, analysis.fingerprints)
+  const retractedAt = facts.retractedAt.get(told.id)
+  const campaignId =
+    retractedAt === undefined
+      ? facts.counted.get(told.id)
+      : campaignOf(analysis.fingerprints, facts.campaigns)
+  const shingles = withLater(analysis.shingles, {
+    reporter: told.account.id,
+    'origin-as': analysis.origin ? asnOf(analysis.origin.ip) : undefined,
+    campaign: campaignId ?? undefined,
+  })
+  const seenAs = { ...amountsOf(told, analysis.kind), at: report.receivedAt }
+  const amounts = retractedAt ? { redeemed: 1, at: retractedAt } : seenAs
+  for (const shingle of shingles) increments.push(incrementOf(shingle, amounts))
+}
+
+/**
+ * With the relays that the reporter had named when the report was analyzed for the last time. Of
+ * one that was just being named, the story of the report tells whether it was known.
+ */
+async function analyzeLast(told: Told, analyzed: Analyzed, { relays }: Ledger): Promise<Analysis> {
+  const own = relays.filter(({ account }) => account === told.account)
+  const last = analyzed.at(-1)
+  const knownAt = (which: 0 | 1) =>
+    own.filter(({ sinceMs }) => sinceMs[which] <= Number(last?.at)).map(({ cidr }) => cidr)
+  const [early, late] = [knownAt(1), knownAt(0)]
+  const analysis = await analyze(told, late)
+  const isLate = early.length === late.length || analysis.origin?.ip === last?.originIp
+  return isLate ? analysis : analyze(told, early)
+}
+
+async function analyze(
+  { raw, account }: Told,
+  trustedRelays: readonly string[],
+): Promise<Analysis> {
+  const analysis = await analyzeMessage(raw, {
+    trustedRelays,
+    learnedRelays: [],
+    reporterAddresses: [account.email],
+    ignoreStamps: false,
+  })
+  if (analysis.submitter) throw new Error('The autonomous system of a submitter is not looked up.')
+  return analysis
+}
+
+/** What a report counts; a mail system's own message is neither spam nor ham. */
+function amountsOf({ kind }: Told, messageKind: string): Partial<Increment> {
+  if (kind === 'not-spam') return { ham: 1 }
+  return messageKind === 'message' ? { spam: 1, complaint: 1 } : { complaint: 1 }
+}
+
+type Later = Partial<Record<PieceName, string | number | undefined>>
+
+/** With what is known of a message only beside its bytes. */
+function withLater(shingles: readonly Shingle[], later: Later): Shingle[] {
+  const pieces = Object.entries(later).flatMap(([name, piece]): Shingle[] => {
+    if (piece === undefined) return []
+    const { number } = pieceTypes[name as PieceName]
+    const hash = hexOf(shingleHash(number, String(piece)))
+    return [{ type: number, name, hash }]
+  })
+  const byType: string[][] = []
+  for (const { type, hash, of } of [...shingles, ...pieces]) {
+    if (of === undefined) (byType[type] ??= []).push(hash)
+  }
+  const names = new Set<string>(['reporter', 'origin-as', 'submitter-as', 'campaign'])
+  const types = pairTypes.filter(({ counted, unique }) => names.has(counted) || names.has(unique))
+  return [...shingles, ...pieces, ...pairsOf(byType, types)]
+}
+
+type Amounts = Partial<Increment> & { at: Date }
+
+function incrementOf({ type, hash, of }: Shingle, amounts: Amounts): Increment {
+  const own = BigInt(`0x${hash}`)
+  const base = { prefix: 'reports' as const, ...amounts }
+  if (of === undefined) return { ...base, shingle: own }
+  const { hi, lo } = pairKey(type, halvesOf(BigInt(`0x${of}`)))
+  const shingle = (BigInt(hi) << 32n) | BigInt(lo)
+  // A redemption says nothing of who was seen with whom.
+  return amounts.redeemed ? { ...base, shingle } : { ...base, shingle, unique: own }
+}
+
+/** The oldest campaign that such a message is of. */
+function campaignOf(
+  fingerprints: Fingerprints,
+  campaigns: readonly KeptCampaign[],
+): string | undefined {
+  const keys = new Set(campaignKeys(fingerprints))
+  return campaigns.find(
+    (campaign) =>
+      campaignKeys(campaign.fingerprints).some((key) => keys.has(key)) &&
+      isSameCampaign(campaign.fingerprints, fingerprints),
+  )?.id
+}

@@ -1,0 +1,163 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { chanceFrom } from '../counter-torture-batches.ts'
+import { createWriter, type Kind, kinds, type Mailbox, pick, type Writing } from './written-mail.ts'
+
+/** Somebody who reports, with a token for the API. */
+export type Account = Mailbox & { id: string; token: string }
+
+/** What a reporter was told of a report: when this is here, it must be in the end. */
+export type Told = {
+  id: string
+  account: Account
+  kind: Kind
+  /** As they were sent. */
+  raw: Buffer
+  /** Whether the API has said that it is taken back. */
+  isRetracted: boolean
+}
+
+/** What a reporter was told about a relay: `sinceMs` is when it was asked, and when answered. */
+export type RelayTold = { account: Account; cidr: string; sinceMs: readonly [number, number] }
+
+/** All that reporters were told so far. */
+export type Ledger = { told: Map<string, Told>; relays: RelayTold[]; requests: number }
+
+/** Reporters at work. */
+export type Reporters = { ledger: Ledger; stop: () => Promise<void> }
+
+/** Each reporter does so many things at once. */
+const LANES = 2
+const PAUSE_MS_MAX = 120
+const ANSWER_MS_MAX = 15_000
+const PATIENCE_MS = 60_000
+
+/**
+ * Lets reporters do by chance what reporters do, until stopped: report, report again, report what
+ * others have reported, take back (some at once), and name their relays, each once. Who gets no
+ * answer tries again with the same bytes. Rejects at `stop` when an answer is wrong.
+ */
+export function startReporters(url: string, accounts: readonly Account[], seed: number): Reporters {
+  const ledger: Ledger = { told: new Map(), relays: [], requests: 0 }
+  const writer = createWriter(seed)
+  const known: Writing[] = []
+  const over = new AbortController()
+  const lanes = accounts.flatMap((account, number) =>
+    Array.from({ length: LANES }, async (_, lane) => {
+      const chance = chanceFrom(seed * 1_009 + number * 17 + lane)
+      const tools: Tools = { url, account, chance, ledger, known }
+      for (let turn = 0; !over.signal.aborted; turn++) {
+        const mark = `m${seed}.${number}.${lane}.${turn}`
+        await act(tools, {
+          write: () => writer.write(chance, account, mark),
+          outbreak: () => writer.outbreak(chance, account, mark),
+        })
+        await wait(chance() * PAUSE_MS_MAX)
+      }
+      await tellRelay(tools)
+    }),
+  )
+  // Heard at once and told at `stop`: a lane must not end the process.
+  const ended = Promise.allSettled(lanes)
+  return {
+    ledger,
+    async stop() {
+      over.abort()
+      const faults = (await ended).flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
+      if (faults.length > 0) throw new AggregateError(faults, String(faults[0]))
+    },
+  }
+}
+
+type Tools = {
+  url: string
+  account: Account
+  chance: () => number
+  ledger: Ledger
+  /** What anybody has reported. */
+  known: Writing[]
+}
+
+type Pen = { write: () => Writing; outbreak: () => Writing[] }
+
+async function act(tools: Tools, pen: Pen): Promise<void> {
+  const { account, chance, ledger, known } = tools
+  const what = chance()
+  const mine = () => [...ledger.told.values()].filter((one) => one.account === account)
+  if (what < 0.08 && known.length > 0) {
+    await report(tools, pick(chance, known))
+  } else if (what < 0.14 && mine().length > 0) {
+    // Said otherwise it stays the report it is.
+    await report(tools, { raw: pick(chance, mine()).raw, kind: pick(chance, kinds) })
+  } else if (what < 0.22 && mine().length > 0) {
+    await retract(tools, pick(chance, mine()))
+  } else if (what < 0.23) {
+    await tellRelay(tools)
+  } else if (what < 0.26) {
+    await Promise.all(pen.outbreak().map((writing) => report(tools, writing)))
+  } else {
+    const writing = pen.write()
+    const told = await report(tools, writing)
+    known.push(writing)
+    if (chance() < 0.06) await retract(tools, told)
+  }
+}
+
+async function report(tools: Tools, { raw, kind }: Writing): Promise<Told> {
+  const { account, ledger } = tools
+  const body = new Uint8Array(raw)
+  const type = 'message/rfc822'
+  const { id } = await ask(tools, `/reports?kind=${kind}`, { method: 'POST', body }, type)
+  if (typeof id !== 'string') throw new Error('A report was accepted without an id.')
+  const known = ledger.told.get(id)
+  const isSame = known?.account === account && known.raw.equals(raw)
+  if (known && !isSame) throw new Error(`Two different reports were given the id ${id}.`)
+  const told = known ?? { id, account, kind, raw, isRetracted: false }
+  ledger.told.set(id, told)
+  return told
+}
+
+async function retract(tools: Tools, told: Told): Promise<void> {
+  const { status } = await ask(tools, `/reports/${told.id}`, { method: 'DELETE' })
+  if (status !== 'retracted') throw new Error(`${told.id} was taken back and is "${status}".`)
+  told.isRetracted = true
+}
+
+async function tellRelay(tools: Tools): Promise<void> {
+  const { account, ledger } = tools
+  const isTold = (cidr: string) => ledger.relays.some((one) => one.cidr === cidr)
+  const cidr = account.relayIps.map((ip) => `${ip}/32`).find((one) => !isTold(one))
+  if (cidr === undefined) return
+  const since: [number, number] = [Date.now(), Infinity]
+  ledger.relays.push({ account, cidr, sinceMs: since })
+  await ask(tools, '/relays', { method: 'PUT', body: JSON.stringify({ cidr }) }, 'application/json')
+  since[1] = Date.now()
+}
+
+/** Asks until there is an answer; an answer that says no for good is a fault. */
+async function ask(
+  { url, account, ledger }: Tools,
+  path: string,
+  init: RequestInit,
+  type?: string,
+): Promise<Record<string, unknown>> {
+  const headers = {
+    authorization: `Bearer ${account.token}`,
+    ...(type !== undefined && { 'content-type': type }),
+  }
+  let obstacle: unknown
+  for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; await wait(100)) {
+    ledger.requests++
+    try {
+      const signal = AbortSignal.timeout(ANSWER_MS_MAX)
+      const answer = await fetch(`${url}/api/v1${path}`, { ...init, headers, signal })
+      const text = await answer.text()
+      if (answer.ok) return JSON.parse(text) as Record<string, unknown>
+      obstacle = new Error(`${init.method} ${path} was answered ${answer.status}: ${text}`)
+    } catch (cause) {
+      obstacle = new Error(`${init.method} ${path} was not answered.`, { cause })
+      continue
+    }
+    if (!/ answered (429|5..):/.test(String(obstacle))) throw obstacle
+  }
+  throw new Error('There was no answer in time.', { cause: obstacle })
+}

@@ -1,0 +1,44 @@
+import { listShardBacklogs } from '../../../src/db/counter-deltas.ts'
+import type { Pool } from '../../../src/db/pool.ts'
+import { until } from '../process.ts'
+
+const PATIENCE_MS = 120_000
+
+/** The queues whose jobs count and take back. */
+const counting = ['analyze-report', 'redeem-report']
+
+/**
+ * Lets the jobs in hand look as if their workers had long been silent: those of dead workers are
+ * found without waiting, and those of living ones are worked twice at once.
+ */
+export async function silenceWorkers(pool: Pool): Promise<void> {
+  await pool.query(
+    `update pgboss.job set heartbeat_on = heartbeat_on - interval '1 minute'
+     where state = 'active' and name = any($1::text[])`,
+    [counting],
+  )
+}
+
+/** Waits until no job and no delta is left; what waits for a retry or an hour is hurried. */
+export async function settle(pool: Pool): Promise<void> {
+  const silenced = Date.now()
+  await until('the database', async () => {
+    await silenceWorkers(pool)
+    return true
+  })
+  const quiet = async () => {
+    await pool.query(
+      `update pgboss.job set start_after = now()
+       where state in ('created', 'retry') and start_after > now() and name = any($1::text[])`,
+      [counting],
+    )
+    const { rows } = await pool.query<{ waiting: number }>(
+      `select count(*)::int as waiting from pgboss.job
+       where name = any($1::text[]) and state in ('created', 'retry', 'active')`,
+      [counting],
+    )
+    if (rows[0]?.waiting !== 0) return undefined
+    return (await listShardBacklogs(pool)).length === 0 ? true : undefined
+  }
+  await until('the end of all jobs and deltas', quiet, PATIENCE_MS - (Date.now() - silenced))
+}

@@ -1,0 +1,94 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { addAccount } from '../../../src/commands/account.ts'
+import { systemClock } from '../../../src/world.ts'
+import type { Pool } from '../../../src/db/pool.ts'
+import { chanceFrom } from '../counter-torture-batches.ts'
+import { type Examined, examine } from './examine.ts'
+import { type Line, startLine } from './line.ts'
+import { type Account, startReporters } from './reporters.ts'
+import { settle, silenceWorkers } from './settle.ts'
+import { pick } from './written-mail.ts'
+
+/** What a torture run of the whole line came to; all is well when `faults` is empty. */
+export type TorturedLine = Examined & {
+  kills: string[]
+  requests: number
+  /** Ends of processes that nobody had killed. */
+  surprises: readonly string[]
+}
+
+/** What a run is made of: equal seeds give equal messages and victims, if not equal moments. */
+export type Torture = {
+  kills: number
+  seed: number
+  say: (line: string) => void
+  /** No more are killed when it is aborted; what was done until then is examined. */
+  enough?: AbortSignal
+}
+
+const REPORTERS = 4
+/** Of each reporter. */
+const RELAYS = 5
+const LAST_WORDS_MS = 1_500
+const PAUSE_MS_MIN = 200
+const PAUSE_MS_MORE = 1_300
+const STANDSTILL_MS_MAX = 1_500
+
+/**
+ * Lets reporters report, and kills one part of the line after the other; then lets all settle, and
+ * compares what is counted with what the accepted reports come to, computed offline.
+ */
+export async function tortureReports(torture: Torture): Promise<TorturedLine> {
+  const startedAt = new Date()
+  const line = await startLine()
+  try {
+    const accounts = await addAccounts(line.pool)
+    await line.untilReady()
+    const reporters = startReporters(line.url, accounts, torture.seed)
+    const kills = await killByChance(line, torture)
+    await wait(LAST_WORDS_MS)
+    await reporters.stop()
+    torture.say('Everybody has been answered; waiting for the end of all work.')
+    await line.untilReady()
+    await settle(line.pool)
+    const { ledger } = reporters
+    const examined = await examine(line.pool, ledger, startedAt)
+    return { kills, requests: ledger.requests, surprises: line.surprises, ...examined }
+  } finally {
+    await line.close()
+  }
+}
+
+async function killByChance(line: Line, { kills, seed, say, enough }: Torture): Promise<string[]> {
+  const chance = chanceFrom(seed)
+  const killed: string[] = []
+  while (killed.length < kills && enough?.aborted !== true) {
+    // Now and then who has just been killed dies again while starting.
+    if (chance() < 0.75) await line.untilReady()
+    await wait(PAUSE_MS_MIN + chance() * PAUSE_MS_MORE)
+    const victim = pick(chance, line.victims)
+    const sleeper = chance() < 0.3 ? pick(chance, line.parts) : undefined
+    killed.push(victim)
+    const meanwhile = sleeper === undefined ? '' : `, while ${sleeper} stands still`
+    say(`${killed.length} of ${kills}: ${victim}${meanwhile}`)
+    const goOn = sleeper === undefined ? undefined : line.freeze(sleeper)
+    await line.kill(victim)
+    // The database may be away, which is what it is about.
+    if (chance() < 0.3) await silenceWorkers(line.pool).catch(() => undefined)
+    if (goOn) await wait(chance() * STANDSTILL_MS_MAX)
+    goOn?.()
+  }
+  return killed
+}
+
+async function addAccounts(pool: Pool): Promise<Account[]> {
+  const accounts: Account[] = []
+  for (let number = 1; number <= REPORTERS; number++) {
+    const email = `reporter${number}@home.example`
+    const request = { email, password: undefined, isAdmin: false, wantsToken: true }
+    const { id, token = '' } = await addAccount(request, { pool, clock: systemClock })
+    const relayIps = Array.from({ length: RELAYS }, (_, relay) => `192.0.2.${number * 10 + relay}`)
+    accounts.push({ id, token, email, relayIps })
+  }
+  return accounts
+}
