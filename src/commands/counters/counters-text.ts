@@ -167,12 +167,12 @@ function allLines(pieces: readonly KnownPiece[], columns: number): string[] {
       ? ['Nothing is counted of:', ...nothing.map((name) => `  ${name}`)]
       : []),
     ...(pieces.some(({ countedFrom }) => countedFrom > 1)
-      ? ['', '* Of checked mail, counted from the third time on.']
+      ? ['', '* Of mail that is only checked, from the third time on.']
       : []),
   ]
 }
 
-/** Its type and what of it there is room for; a star for what is not counted at once. */
+/** Its type and what of it there is room for; a star for what checks count late. */
 function nameOf({ type, piece, hash, countedFrom }: KnownPiece, columns: number): string {
   if (type === null) return `hash ${hash}`
   const remark = countedFrom > 1 ? ' *' : ''
