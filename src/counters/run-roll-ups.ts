@@ -22,6 +22,9 @@ const SMALL_ROUND_PAUSE_MS = 2_000
 /** After a round of so many increments the next follows at once. */
 const ENTRIES_MANY = 500_000
 const GENERATIONS_AHEAD = 6
+/** So often the same failure is told. */
+const COMPLAINT_MS = 60_000
+const REASONS_MAX = 100
 /** Keys that may be held back have a counter from the third time on. */
 export const GATE_TIMES_MIN = 3
 /** SQLSTATEs where a partition lacks: of a row without one, and of the table itself. */
@@ -46,21 +49,25 @@ export function runRollUps({ pool, clock, log }: Needs): RollUps {
       }
     })
 
+  const complain = complainer({ clock, log })
+  const failed = async (error: unknown): Promise<number> => {
+    complain(error)
+    if (NO_PARTITION.has(sqlState(error) ?? '')) await makePartitions({ pool, clock, log })
+    return 0
+  }
   const round = async (): Promise<number> => {
     let entries = 0
     for (const { shard } of await listShardBacklogs(pool)) {
       if (isClosed) break
-      entries += (await rollUp(pool, shard, clock(), gates))?.entries ?? 0
+      // A shard that cannot be rolled up does not hold up the others.
+      const done = rollUp(pool, shard, clock(), gates)
+      entries += await done.then((rolled) => rolled?.entries ?? 0, failed)
     }
     return entries
   }
   const run = async () => {
     while (!isClosed) {
-      const entries = await round().catch(async (error: unknown) => {
-        log.warn({ reason: reasonOf(error) }, 'A roll-up failed and will be repeated.')
-        if (NO_PARTITION.has(sqlState(error) ?? '')) await makePartitions({ pool, clock, log })
-        return 0
-      })
+      const entries = await round().catch(failed)
       if (entries < ENTRIES_MANY && !isClosed) {
         await pause(entries === 0 ? PAUSE_MS : SMALL_ROUND_PAUSE_MS)
       }
@@ -73,6 +80,19 @@ export function runRollUps({ pool, clock, log }: Needs): RollUps {
       wake()
       await running
     },
+  }
+}
+
+/** Says why a roll-up failed: a new reason at once, the same again only after a while. */
+function complainer({ clock, log }: Pick<Needs, 'clock' | 'log'>): (error: unknown) => void {
+  const saidAt = new Map<string, number>()
+  return (error) => {
+    const reason = reasonOf(error)
+    const now = clock().getTime()
+    if (now - (saidAt.get(reason) ?? -Infinity) < COMPLAINT_MS) return
+    if (saidAt.size >= REASONS_MAX) saidAt.clear()
+    saidAt.set(reason, now)
+    log.warn({ reason }, 'A roll-up failed and will be repeated.')
   }
 }
 

@@ -2,9 +2,10 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { pino } from 'pino'
 import { rollUp } from '../../../src/counters/roll-up.ts'
 import { runRollUps } from '../../../src/counters/run-roll-ups.ts'
-import { listShardBacklogs } from '../../../src/db/counter-deltas.ts'
+import { insertDeltas, listShardBacklogs } from '../../../src/db/counter-deltas.ts'
 import { claimShard } from '../../../src/db/counter-shards.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
+import { uuidFloor } from '../../../src/world.ts'
 import { linesOf, modelOf } from '../../support/counter-model.ts'
 import { rollUpAll, storedModel } from '../../support/counter-rows.ts'
 import { freshDatabase, type TestDatabase } from '../../support/database.ts'
@@ -47,6 +48,25 @@ test('many who append and several who roll up at once count everything once', as
   )
   await Promise.all(rollers.map((roller) => roller.close()))
   expect(linesOf(await storedModel(pool))).toEqual(linesOf(modelOf(appended, now)))
+})
+
+test('a shard that cannot be rolled up holds up no other, and is told of once', async () => {
+  const { pool } = database
+  const told: unknown[] = []
+  const log = pino({ level: 'warn' }, { write: (line: string) => void told.push(JSON.parse(line)) })
+  // Ten bytes that no varint has, older than what is sound.
+  const broken = { shard: 0, id: uuidFloor(new Date(0)), content: Buffer.alloc(40, 0xff) }
+  await insertDeltas(pool, [broken])
+  const roller = runRollUps({ pool, clock: () => now, log })
+  for (const key of [2n ** 63n, 2n ** 63n + 1n]) {
+    await appendDeltas(pool, [one(key)], now)
+    await until('the end of the sound shard', async () =>
+      (await listShardBacklogs(pool)).every(({ shard }) => shard === 0) ? true : undefined,
+    )
+  }
+  await roller.close()
+  expect(await listShardBacklogs(pool)).toMatchObject([{ shard: 0, rows: 1 }])
+  expect(told).toMatchObject([{ msg: 'A roll-up failed and will be repeated.' }])
 })
 
 test('a shard that somebody rolls up is refused at once, and only that', async () => {
