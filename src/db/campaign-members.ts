@@ -1,5 +1,5 @@
 import type { Db } from './pool.ts'
-import type { FoundReport } from './report-search.ts'
+import { foundColumns, type FoundReport } from './report-search.ts'
 import { first } from './values.ts'
 
 /** The campaign that a report counts for; undefined when it is of none, or does not count. */
@@ -32,9 +32,7 @@ export async function listMembers(
   page: { before: string | undefined; limit: number },
 ): Promise<FoundReport[]> {
   const { rows } = await db.query<FoundReport>(
-    `select reports.id, received_at as "receivedAt", state, kind, author, subject,
-       host(origin_ip) as "originIp", network_name as "networkName",
-       verdict_class as "verdictClass"
+    `select ${foundColumns}
      from counted_reports
      join reports on reports.id = counted_reports.id
      left join analyses on analyses.id = counted_reports.id

@@ -30,6 +30,10 @@ export type ReportQuery = {
   state?: ReportState | undefined
 }
 
+/** What is shown of a found report: columns of `reports` joined with `analyses`. */
+export const foundColumns = `reports.id, received_at as "receivedAt", state, kind, author, subject,
+  host(origin_ip) as "originIp", network_name as "networkName", verdict_class as "verdictClass"`
+
 /**
  * A page of the reports that fit, newest first; `before` is the last id of the page before. Each
  * criterion has an index of its own, and the conditions that are not asked for vanish while the
@@ -41,9 +45,7 @@ export async function searchReports(
   page: { before: string | undefined; limit: number },
 ): Promise<FoundReport[]> {
   const { rows } = await db.query<FoundReport>(
-    `select reports.id, received_at as "receivedAt", state, kind, author, subject,
-       host(origin_ip) as "originIp", network_name as "networkName",
-       verdict_class as "verdictClass"
+    `select ${foundColumns}
      from reports left join analyses on analyses.id = reports.id
      where ($1::uuid is null or reports.id = $1)
        and ($2::text is null or subject_words @@ websearch_to_tsquery('simple', $2))
