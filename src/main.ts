@@ -225,7 +225,7 @@ async function main([name = 'help', ...args]: readonly string[]): Promise<number
     const problems = error instanceof UsageError ? error.problems : [reasonOf(error)]
     for (const problem of problems) complain(`signalpost ${name}: ${problem}`)
     if (isMisuse) complain(`Usage: signalpost ${command.usage}`)
-    else if (error instanceof Error && error.stack) complain(error.stack)
+    else if (error instanceof Error && error.name !== 'DatabaseAway') complain(error.stack ?? '')
     // The channel to a supervisor would keep a process alive that has nothing more to do.
     if (process.connected) process.disconnect?.()
     return isMisuse ? MISUSED : FAILED

@@ -72,6 +72,8 @@ export type AnalysisOptions = {
   ignoreStamps: boolean
   /** What the DNS told; undefined when nobody was asked. */
   dns?: DnsFindings
+  /** Of an origin that is less sure its pieces are only claims; 0 to 1, and 0 without it. */
+  originConfidenceMin?: number
 }
 
 /** Beyond these the body is left unread: intake refuses such mail, other doors may not. */
@@ -144,7 +146,9 @@ async function read(
     bounce,
     feedback,
   }
-  return { plain, parts: { ...way, fields, body, links, attachments, signers } }
+  const { originConfidenceMin = 0 } = options
+  const found = { ...way, originConfidenceMin, fields, body, links, attachments, signers }
+  return { plain, parts: found }
 }
 
 /** The library behind it is loaded when the DNS was asked, and not otherwise. */

@@ -21,7 +21,7 @@ import { findKnownNetworks } from './known-networks.ts'
 import type { AnalysisDigest } from './parser-pool.ts'
 import { readMessages, type Readers, type ReadReport } from './read-messages.ts'
 
-type Needs = Pick<WorkApp, 'boss' | 'clock' | 'config' | 'rdap'> & Readers
+type Needs = Pick<WorkApp, 'boss' | 'clock' | 'rdap'> & Readers
 type Judgment = {
   report: Report
   analysis: AnalysisDigest
@@ -212,7 +212,8 @@ function toCount(
   { report, analysis: { shingles }, verdict, judged, submitterAsn }: Judgment,
   campaignOf: Campaigns,
 ): ReportToCount {
-  const originAsn = judged.network?.asn
+  const isSure = (judged.origin?.confidence ?? 0) >= judged.originConfidenceMin
+  const originAsn = isSure ? judged.network?.asn : undefined
   const campaignId = campaignOf.get(report.id)
   return { report, verdict, shingles, originAsn, submitterAsn, campaignId }
 }

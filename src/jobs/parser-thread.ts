@@ -69,6 +69,8 @@ async function analyze(raw: Buffer, options: ParserOptions): Promise<AnalysisDig
   const made = await analyzeForCounting(raw, { ...options, ignoreStamps: false })
   const { analysis, shingles, fingerprints } = made
   const { kind, origin, originObstacle, listings, headers, hops, submitter } = analysis
+  const isSure = (one: { confidence: number }) =>
+    one.confidence >= (options.originConfidenceMin ?? 0)
   return {
     kind,
     origin,
@@ -78,7 +80,7 @@ async function analyze(raw: Buffer, options: ParserOptions): Promise<AnalysisDig
     hasForgedHop: hops.some(({ trust }) => trust === 'forged'),
     candidates: relayCandidates(hops),
     addressesAsked: addressesAsked(hops),
-    submitterIp: submitter?.ip,
+    submitterIp: submitter && isSure(submitter) ? submitter.ip : undefined,
     shingles: owned(shingles),
     fingerprints,
     packed: await packOwned(Buffer.from(JSON.stringify(analysis))),

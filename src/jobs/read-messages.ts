@@ -9,7 +9,7 @@ import type { ReportRelays } from './find-relays.ts'
 import type { AnalysisDigest, ParserOptions, ParserPool } from './parser-pool.ts'
 
 /** What reading messages takes. */
-export type Readers = Pick<WorkApp, 'pool'> & {
+export type Readers = Pick<WorkApp, 'pool' | 'config'> & {
   parser: ParserPool
   /** Absent when there is nobody to ask: then nothing is asked. */
   dns?: DnsTools | undefined
@@ -42,7 +42,8 @@ export async function readMessages(
       const raw = rawOf.get(report.id)
       try {
         if (!raw) throw new Error('The raw message is missing.')
-        const { options } = relaysOf(report.id)
+        const { originConfidenceMin } = app.config
+        const options = { ...relaysOf(report.id).options, originConfidenceMin }
         const dns = await findingsOf(raw, options, app)
         const analysis = await app.parser.analyze(raw, dns ? { ...options, dns } : options)
         analyses.push({ report, analysis })

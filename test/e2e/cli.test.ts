@@ -81,6 +81,15 @@ test('what is complained of cannot move the cursor of the terminal', async () =>
   expect(stderr).not.toContain('\u001b')
 })
 
+test('a database that is away is told in words, without a stack', async () => {
+  const env = { ...nowhere, DATABASE_URL: 'postgres://a:b@127.0.0.1:1/x', LOG_LEVEL: 'silent' }
+  const { code, stderr } = await runProgram(['counters', 'shop.example'], env)
+  expect(code).toBe(1)
+  expect(stderr).toBe(
+    'signalpost counters: The database does not answer as it should. Is it running?\n',
+  )
+})
+
 test('a blacklist that means nothing is named at start, before anything is made', async () => {
   const { code, stderr } = await runProgram(['start'], { ...place.env, BLACKLISTS: 'nonsense' })
   expect(code).toBe(2)

@@ -35,6 +35,7 @@ const SLOTS = 145
 const SLOTS_PER_SIGN = 3
 const DAYS = 14
 const TEXT_CHARS_MAX = 60
+const TEXT_CHARS_MIN = 12
 const COLUMNS_MIN = 40
 const NUMBER_COLUMNS = 12
 const NAME_COLUMNS = 14
@@ -52,7 +53,7 @@ export function countersText(answer: Exclude<Answer, { fault: string }>, look: L
     ...wrap(summary, Math.max(COLUMNS_MIN, look.columns)),
     ...drawn.flatMap((piece) => ['', ...pieceLines(piece, look)]),
     '',
-    ...allLines(pieces),
+    ...allLines(pieces, Math.max(COLUMNS_MIN, look.columns)),
   ].join('\n')
   return look.isAscii ? spelled(text) : text
 }
@@ -66,7 +67,7 @@ function askedLine({ question }: Known): string {
 
 function pieceLines(piece: KnownPiece, look: Look): string[] {
   return [
-    nameOf(piece),
+    nameOf(piece, look.columns),
     ...(Object.keys(piece.counts) as Prefix[]).flatMap((prefix) => [
       ...windowLines(piece, prefix),
       ...dayLines(piece, prefix, look),
@@ -116,16 +117,20 @@ function weekLines({ series }: KnownPiece, prefix: Prefix, look: Look): string[]
   if (days.size === 0) return []
   const heightOf = ({ complaint, spam, ham }: Sums) => Math.max(complaint, spam + ham)
   const most = Math.max(1, ...[...days.values()].map(heightOf))
-  const room = Math.max(10, Math.min(look.columns, 100) - NAME_COLUMNS - 40)
+  const toldOf = (sums: Sums) =>
+    kinds
+      .filter(([kind]) => sums[kind] !== 0)
+      .map(([kind, name]) => `${name} ${number(sums[kind])}`)
+      .join(', ')
+  const longest = Math.max(...[...days.values()].map((sums) => toldOf(sums).length))
+  const room = Math.max(4, Math.min(look.columns, 100) - NAME_COLUMNS - longest - 4)
   const lines = Array.from({ length: DAYS }, (_, place) => {
     const day = today - DAYS + 1 + place
     const sums = days.get(day)
     const date = dayWords(new Date(day * DAY_MS)).padEnd(NAME_COLUMNS)
     if (!sums) return `  ${date}`.trimEnd()
     const bar = (look.isAscii ? '#' : '█').repeat(Math.max(1, (heightOf(sums) / most) * room))
-    const words = kinds.filter(([kind]) => sums[kind] !== 0)
-    const told = words.map(([kind, name]) => `${name} ${number(sums[kind])}`).join(', ')
-    return `  ${date}${bar} ${told}`
+    return `  ${date}${bar} ${toldOf(sums)}`
   })
   return ['', '  Two weeks, by day (UTC).', ...lines]
 }
@@ -142,7 +147,7 @@ function uniqueLines({ uniques }: KnownPiece): string[] {
   return lines.length > 0 ? ['', '  In two weeks:', ...lines] : []
 }
 
-function allLines(pieces: readonly KnownPiece[]): string[] {
+function allLines(pieces: readonly KnownPiece[], columns: number): string[] {
   const counted = pieces.filter(isCounted)
   const absent = pieces.filter((piece) => !counted.includes(piece))
   const head = kinds.slice(0, 3).map(([, words]) => words.padStart(NUMBER_COLUMNS))
@@ -150,22 +155,30 @@ function allLines(pieces: readonly KnownPiece[]): string[] {
     (Object.keys(piece.counts) as Prefix[]).map((prefix) => {
       const amounts = piece.counts[prefix]?.twoWeeks
       const numbers = kinds.slice(0, 3).map(([kind]) => numberCell(amounts?.[kind] ?? 0))
-      const name = prefix === 'reports' ? nameOf(piece) : `${nameOf(piece)} (${prefix})`
-      return `${numbers.join('')}  ${name}`
+      const of = prefix === 'reports' ? '' : ` (${prefix})`
+      const room = columns - numbers.length * NUMBER_COLUMNS - 2 - of.length
+      return `${numbers.join('')}  ${nameOf(piece, room)}${of}`
     }),
   )
-  const nothing = absent.map(nameOf)
+  const nothing = absent.map((piece) => nameOf(piece, columns - 2))
   return [
     ...(rows.length > 0 ? [`${head.join('')}  in two weeks`, ...rows] : []),
     ...(nothing.length > 0
       ? ['Nothing is counted of:', ...nothing.map((name) => `  ${name}`)]
       : []),
+    ...(pieces.some(({ countedFrom }) => countedFrom > 1)
+      ? ['', '* Of mail that is only checked, from the third time on.']
+      : []),
   ]
 }
 
-function nameOf({ type, piece, hash, countedFrom }: KnownPiece): string {
-  const name = type === null ? `hash ${hash}` : `${type}  ${clean(piece ?? '')}`
-  return countedFrom > 1 ? `${name}  (checks: from the third time on)` : name
+/** Its type and what of it there is room for; a star for what checks count late. */
+function nameOf({ type, piece, hash, countedFrom }: KnownPiece, columns: number): string {
+  if (type === null) return `hash ${hash}`
+  const remark = countedFrom > 1 ? ' *' : ''
+  const room = columns - type.length - remark.length - 3
+  const text = shownLine(piece, Math.max(TEXT_CHARS_MIN, Math.min(room, TEXT_CHARS_MAX)))
+  return `${type}  ${text}${remark}`
 }
 
 /** Sums of points by the place that their beginning falls into. */

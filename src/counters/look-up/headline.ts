@@ -53,6 +53,9 @@ function countsSentence({ counts }: KnownPiece, prefix: Prefix): string {
   const amounts = counts[prefix]?.twoWeeks
   if (!amounts || Object.values(amounts).every((amount) => amount === 0)) return ''
   const { complaint, spam, ham, redeemed } = amounts
+  if (complaint === 0 && spam === 0 && ham === 0) {
+    return `${prefixWords[prefix]}: all that was counted was taken back, ${times(redeemed)}.`
+  }
   const complained = complaint === 0 ? 'nobody complained' : `complained of ${times(complaint)}`
   const called = [
     spam === 0 ? '' : `called spam ${times(spam)}`,

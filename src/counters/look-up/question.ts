@@ -50,6 +50,9 @@ export function readQuestion({ kind, value, type, hash }: Given): ReadQuestion {
   const known = questionKinds.find(({ name }) => name === (kind || guessKind(value)))
   if (!known) return { fault: `There is no kind "${kind?.slice(0, 40)}". ${kindsSentence()}` }
   const pieces = askedPieces(known.name, value)
+  if (pieces.length === 0 && !kind) {
+    return { fault: `There is nothing in this that could be counted. ${kindsSentence()}` }
+  }
   if (pieces.length === 0) {
     return { fault: `This is not ${known.is}, like ${known.example}` }
   }

@@ -74,9 +74,11 @@ async function requireCampaign(id: string, { pool }: Needs): Promise<CampaignHea
   return campaign
 }
 
-/** `1 report`, `2 reports`. */
+const whole = new Intl.NumberFormat('en-GB')
+
+/** `1 report`, `2,000 reports`. */
 function amount(count: number, name: string): string {
-  return `${count} ${name}${count === 1 ? '' : 's'}`
+  return `${whole.format(count)} ${name}${count === 1 ? '' : 's'}`
 }
 
 /** When a report came, by its id. */

@@ -81,7 +81,7 @@ function shown({ question, pieces, told }: Known, now: Date) {
   return {
     asked: 'kind' in question ? question.kind : 'type' in question ? question.type : 'hash',
     isGuessed: 'kind' in question && question.isGuessed,
-    isBad: piece !== undefined && piece.piece === pieces[0]?.piece && isComplainedOf(piece),
+    isBad: piece !== undefined && piece.piece === pieces[0]?.piece && isBad(piece),
     piece,
     charts: piece ? chartsOf(piece, now) : [],
     uniques: piece?.uniques.flatMap(rowsOf) ?? [],
@@ -91,7 +91,11 @@ function shown({ question, pieces, told }: Known, now: Date) {
   }
 }
 
-function isComplainedOf({ counts }: KnownPiece): boolean {
+/** Whom mail is for is not to blame for it, nor who was only named by a stranger. */
+const innocentTypes = /^(?:recipient|claimed)-|-helo\b/
+
+function isBad({ type, counts }: KnownPiece): boolean {
+  if (innocentTypes.test(type ?? '')) return false
   return Object.values(counts).some(({ twoWeeks }) => twoWeeks.complaint + twoWeeks.spam > 0)
 }
 

@@ -66,20 +66,17 @@ export type ReportJson = {
     symbols: readonly { name: string; weight: number; meaning: string }[]
   } | null
   /**
-   * The reports of messages that say the same, this one among them; null when it is like no other
-   * or counts for nothing. Nothing in it tells who reported the others, nor when to the hour.
+   * Of the reports of messages that say the same; null when it counts for none. Nothing in it tells
+   * who reported the others, nor when to the hour; of fewer than five other people, nothing at all.
    */
   campaign: {
     /** The same in all reports of the campaign, and nothing beside that. */
     id: string
-    reports: number
-    /** How many different people, the one who asks among them. */
-    reporters: number
-    /** Whether there may be more of them: they are counted among the newest 2,000 reports. */
-    reporters_is_minimum: boolean
-    /** Days in UTC. */
-    first_seen_on: string
-    last_seen_on: string
+    /** A round number of different other people, who are at least so many; null when few. */
+    others_at_least: number | null
+    /** Days in UTC; null where the others are few. */
+    first_seen_on: string | null
+    last_seen_on: string | null
   } | null
   timeline: readonly { at: string; event: string; detail: string }[]
 }
@@ -139,16 +136,7 @@ export function reportJson(
           symbols: analysis.details.verdict.symbols,
         }
       : null,
-    campaign: same
-      ? {
-          id: same.mark,
-          reports: same.reports,
-          reporters: same.others + 1,
-          reporters_is_minimum: same.isMore,
-          first_seen_on: same.firstDay,
-          last_seen_on: same.lastDay,
-        }
-      : null,
+    campaign: same ? campaignJson(same) : null,
     timeline: [
       {
         at: report.receivedAt.toISOString(),
@@ -157,6 +145,16 @@ export function reportJson(
       },
       ...events.map(({ at, event, detail }) => ({ at: at.toISOString(), event, detail })),
     ],
+  }
+}
+
+function campaignJson({ mark, othersMin, firstDay, lastDay }: SameReports): ReportJson['campaign'] {
+  const isTold = othersMin !== undefined
+  return {
+    id: mark,
+    others_at_least: othersMin ?? null,
+    first_seen_on: isTold ? firstDay : null,
+    last_seen_on: isTold ? lastDay : null,
   }
 }
 

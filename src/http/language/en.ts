@@ -1,3 +1,5 @@
+const { format: n } = new Intl.NumberFormat('en-GB')
+
 /** Everything the public pages say, in English: the catalog the others are held against. */
 export const en = {
   languageName: 'English',
@@ -112,19 +114,14 @@ export const en = {
       undecided: 'We cannot say what it is.',
     },
     others: 'How many others reported the same',
-    otherPeople: (others: number, isMore: boolean) => {
-      if (others === 0)
-        return isMore
-          ? 'Nobody else has reported this message lately.'
-          : 'Nobody else has reported this message so far.'
-      if (others > 1)
-        return `${isMore ? 'At least ' : ''}${others} other people reported the same message.`
-      return `${isMore ? 'At least one' : 'One'} other person reported the same message.`
-    },
-    sameReports: (reports: number, first: string, last: string) =>
+    otherPeople: (atLeast: number | undefined) =>
+      atLeast === undefined
+        ? 'Fewer than five other people have reported this message so far.'
+        : `At least ${n(atLeast)} other people reported the same message.`,
+    sameReports: (first: string, last: string) =>
       first === last
-        ? `It was reported ${reports} times, always on ${first}.`
-        : `It was reported ${reports} times, first on ${first} and last on ${last}.`,
+        ? `It was always reported on ${first}.`
+        : `It was first reported on ${first} and last on ${last}.`,
     links: 'Web addresses in it',
     attachments: 'Attached files',
     told: 'Who was told',

@@ -1,5 +1,7 @@
 import type { Words } from './en.ts'
 
+const { format: n } = new Intl.NumberFormat('fr')
+
 /** Everything the public pages say, in French. */
 export const fr: Words = {
   languageName: 'Français',
@@ -122,19 +124,14 @@ export const fr: Words = {
       undecided: 'Nous ne pouvons pas dire ce que c’est.',
     },
     others: 'Combien d’autres ont signalé le même',
-    otherPeople: (others, isMore) => {
-      if (others === 0)
-        return isMore
-          ? 'Personne d’autre n’a signalé ce message récemment.'
-          : 'Personne d’autre n’a signalé ce message pour l’instant.'
-      if (others > 1)
-        return `${isMore ? 'Au moins ' : ''}${others} autres personnes ont signalé le même message.`
-      return `${isMore ? 'Au moins une' : 'Une'} autre personne a signalé le même message.`
-    },
-    sameReports: (reports, first, last) =>
+    otherPeople: (atLeast) =>
+      atLeast === undefined
+        ? 'Moins de cinq autres personnes ont signalé ce message pour l’instant.'
+        : `Au moins ${n(atLeast)} autres personnes l’ont aussi signalé.`,
+    sameReports: (first, last) =>
       first === last
-        ? `Il a été signalé ${reports} fois, toujours le ${first}.`
-        : `Il a été signalé ${reports} fois, d’abord le ${first} et en dernier le ${last}.`,
+        ? `Il a toujours été signalé le ${first}.`
+        : `Il a été signalé d’abord le ${first} et en dernier le ${last}.`,
     links: 'Adresses web qu’il contient',
     attachments: 'Fichiers joints',
     told: 'Qui a été prévenu',

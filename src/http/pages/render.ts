@@ -36,6 +36,7 @@ export function sendPage(req: Request, res: Response, page: Page): void {
     show: shownLine,
     when: (at: Date | string) => instant(at, visit.language),
     whenDay: (day: string) => wholeDay(day, visit.language),
+    number: (value: number) => new Intl.NumberFormat(localeOf(visit.language)).format(value),
   })
   res.statusCode = page.status ?? 200
   res.setHeader('content-type', 'text/html; charset=utf-8')

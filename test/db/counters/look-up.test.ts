@@ -199,6 +199,11 @@ test('what was counted and taken back is not told as known', async () => {
   await appendDeltas(database.pool, increments, now)
   await rollUpAll(database.pool, now)
   expect((await known({ hash: '7'.repeat(16) })).told).toBeNull()
+  await appendDeltas(database.pool, [{ ...one, redeemed: 2 }], now)
+  await rollUpAll(database.pool, now)
+  expect((await known({ hash: '7'.repeat(16) })).summary).toMatch(
+    /^In the reports of two weeks: all that was counted was taken back, twice\./,
+  )
 })
 
 test.for([
@@ -211,6 +216,7 @@ test.for([
     { kind: 'ip', value: 'shop' },
     /^This is not an IP address, like 192/,
   ],
+  ['a value of signs only', { value: '\0\uFFFD' }, /^There is nothing in this that could be count/],
   ['a malformed hash', { hash: 'abc' }, /^A hash has 16 hexadecimal digits\.$/],
   ['two ways at once', { kind: 'ip', hash: 'a' }, /^Say only one of kind, type and hash\.$/],
   ['a value without end', { value: 'x'.repeat(8_001) }, /longer than 8000 characters\.$/],

@@ -9,6 +9,7 @@ import { analyzeReports } from '../../../src/jobs/analyze-report.ts'
 import { createParserPool, type ParserPool } from '../../../src/jobs/parser-pool.ts'
 import { redeemReports } from '../../../src/jobs/redeem-report.ts'
 import { uuidTime, uuidv7 } from '../../../src/world.ts'
+import { addReports, newReport } from '../../support/rows.ts'
 import { rollUpAll } from '../../support/counter-rows.ts'
 import { type Browser, signedInBrowser } from './browser.ts'
 import { offer } from './offer-message.ts'
@@ -228,39 +229,39 @@ test.for([
   expect((await desk.get(address)).status).toBe(status)
 })
 
-test('the reporter is told how many other people reported the same', async () => {
+/** Reports of the campaign of a report, each by somebody else. */
+async function joinedByOthers(id: string, people: number): Promise<void> {
+  const campaignId = await campaignOf(id)
+  const others = Array.from({ length: people }, () => newReport({ reporterId: uuidv7(new Date()) }))
+  const ids = await addReports(site.app.pool, others)
+  const rows = ids.map((one) => ({ id: one, campaignId, content: Buffer.of(0) }))
+  await insertCountedReports(site.app.pool, rows)
+}
+
+test('of few other people a reporter is told nothing, and of many a round number', async () => {
   const id = await reported(ann, offer('told-1'))
   const english = await signedInBrowser(site.url, ann)
   const french = await signedInBrowser(site.url, ann, 'fr')
   const story = (browser: Browser) => wordsAt(browser, `/reports/${id}`)
-  expect(await story(english)).toContain('Nobody else has reported this message so far.')
-  await reported(ann, offer('told-2'))
-  expect(await story(english)).toContain('Nobody else has reported this message so far.')
-  const other = await reported(bob, offer('told-3'))
-  expect(await story(english)).toContain('One other person reported the same message.')
-  await Promise.all(['told-4', 'told-5'].map((mark) => reported(carol, offer(mark))))
+  const few = 'Fewer than five other people have reported this message so far.'
+  expect(await story(english)).toContain(few)
+  const other = await reported(bob, offer('told-2'))
+  await reported(carol, offer('told-3'))
+  await joinedByOthers(id, 2)
+  expect(await story(english)).toContain(few)
+  await joinedByOthers(id, 1)
   const page = await story(english)
   expect(page).toMatch(
-    /2 other people reported the same message\. It was reported 5 times, always on \d+ \w+ \d{4}\./,
+    /At least 5 other people reported the same message\. It was always reported on \d+ \w+ \d{4}\./,
   )
-  expect(await story(french)).toContain('2 autres personnes ont signalé le même message.')
-  for (const secret of [other, bob.id, bob.email, 'told-3']) expect(page).not.toContain(secret)
+  await joinedByOthers(id, 4)
+  expect(await story(english)).toBe(page)
+  await joinedByOthers(id, 14)
+  expect(await story(french)).toContain('Au moins 20 autres personnes l’ont aussi signalé.')
+  for (const secret of [other, bob.id, bob.email, 'told-2']) expect(page).not.toContain(secret)
 })
 
-test('of very many reports the newest are looked at, and the story says so', async () => {
-  const id = await reported(ann, offer('flood-1'))
-  const ids = Array.from({ length: 2_000 }, () => uuidv7(new Date()))
-  const campaignId = await campaignOf(id)
-  await insertCountedReports(
-    site.app.pool,
-    ids.map((one) => ({ id: one, campaignId, content: Buffer.of(0) })),
-  )
-  await reported(bob, offer('flood-2'))
-  const story = await wordsAt(await signedInBrowser(site.url, ann), `/reports/${id}`)
-  expect(story).toContain('At least one other person reported the same message.')
-})
-
-test('the API tells the same, and nothing of others but how many they are', async () => {
+test('the API tells the same, and nothing of others but about how many they are', async () => {
   const id = await reported(ann, offer('json-1'))
   const other = await reported(bob, offer('json-2'))
   const read = async (reportId: string, { token }: Person) => {
@@ -273,16 +274,12 @@ test('the API tells the same, and nothing of others but how many they are', asyn
   expect(mark).toMatch(/^[0-9a-f]{32}$/)
   // Its id says to the millisecond when somebody was the first to report it.
   expect(mark).not.toContain(campaignId.replaceAll('-', '').slice(0, 8))
-  const campaign = {
-    id: mark,
-    reports: 2,
-    reporters: 2,
-    reporters_is_minimum: false,
-    first_seen_on: dayOf(id),
-    last_seen_on: dayOf(other),
-  }
-  expect((await read(id, ann)).campaign).toEqual(campaign)
-  expect((await read(other, bob)).campaign).toEqual(campaign)
+  const few = { id: mark, others_at_least: null, first_seen_on: null, last_seen_on: null }
+  expect((await read(id, ann)).campaign).toEqual(few)
+  expect((await read(other, bob)).campaign).toEqual(few)
+  await joinedByOthers(id, 11)
+  const many = { others_at_least: 10, first_seen_on: dayOf(id), last_seen_on: dayOf(other) }
+  expect((await read(id, ann)).campaign).toEqual({ id: mark, ...many })
   const waiting = await site.report(ann, offer('json-3'))
   expect((await read(waiting, ann)).campaign).toBeNull()
 })

@@ -147,6 +147,9 @@ test('a warning stands only where what was asked was itself complained of', asyn
   const { html } = await page({ value: shared })
   expect(html).toContain('its author domain “shop.example”, which others may share')
   expect(html).not.toContain('class="note warn"')
+  const claimed = await page({ type: 'origin-helo', value: 'mail7.shop.example' })
+  expect(claimed.html).toContain('called spam twice')
+  expect(claimed.html).not.toContain('class="note warn"')
 })
 
 test('a piece of the table has a page of its own', async () => {

@@ -10,6 +10,9 @@ import { systemClock } from '../../../src/world.ts'
 import { sampleNetworks } from '../messages.ts'
 import { descendants, type Program, startProgram } from '../process.ts'
 
+/** What came to a provider we know is sure enough; of what came otherwise the reporter is asked. */
+export const originConfidenceMin = 0.95
+
 /** The whole line of a report on this machine, in processes of its own that may be killed. */
 export type Line = {
   url: string
@@ -58,8 +61,7 @@ export async function startLine(): Promise<Line> {
     LOG_LEVEL: 'warn',
     WORKERS: '1',
     RDAP_BOOTSTRAP_URL: 'none',
-    // What came to a provider we know is sure enough; of what came otherwise the reporter is asked.
-    ORIGIN_CONFIDENCE_MIN: '0.95',
+    ORIGIN_CONFIDENCE_MIN: String(originConfidenceMin),
   })
   const close = async () => {
     await parts.close()

@@ -8,6 +8,7 @@ import { pairsOf, type Shingle } from '../../../src/analysis/shingles/shingle-li
 import { halvesOf } from '../../../src/counters/keys.ts'
 import { pairKey } from '../../../src/counters/pair-key.ts'
 import type { KeptCampaign, KeptFacts, KeptReport } from './kept-facts.ts'
+import { originConfidenceMin } from './line.ts'
 import type { Ledger, Told } from './reporters.ts'
 import { asnOf } from './written-mail.ts'
 import type { Increment } from '../increments.ts'
@@ -51,12 +52,17 @@ async function countOne(
       : campaignOf(analysis.fingerprints, facts.campaigns)
   const shingles = withLater(analysis.shingles, {
     reporter: told.account.id,
-    'origin-as': analysis.origin ? asnOf(analysis.origin.ip) : undefined,
+    'origin-as': isSure(analysis) ? asnOf(analysis.origin?.ip ?? '') : undefined,
     campaign: campaignId ?? undefined,
   })
   const seenAs = { ...amountsOf(told, analysis.kind), at: report.receivedAt }
   const amounts = retractedAt ? { redeemed: 1, at: retractedAt } : seenAs
   for (const shingle of shingles) increments.push(incrementOf(shingle, amounts))
+}
+
+/** As sure as the instance wants it to be. */
+function isSure({ origin }: Analysis): boolean {
+  return origin !== null && origin.confidence >= originConfidenceMin
 }
 
 /**
@@ -83,6 +89,7 @@ async function analyze(
     learnedRelays: [],
     reporterAddresses: [account.email],
     ignoreStamps: false,
+    originConfidenceMin,
   })
   if (analysis.submitter) throw new Error('The autonomous system of a submitter is not looked up.')
   return analysis

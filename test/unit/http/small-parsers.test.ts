@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { healthWord } from '../../../src/http/admin/health-word.ts'
+import { catalogs } from '../../../src/http/language/choose-language.ts'
 import { readSearch } from '../../../src/http/admin/reports.ts'
 import { shownDuration } from '../../../src/http/admin/shown-duration.ts'
 import { parseBase64 } from '../../../src/http/base64.ts'
@@ -237,4 +238,9 @@ test('a search names what makes no sense, and lowers the domain of an author', (
     },
   })
   expect(readSearch({ ...none, id: '7', origin: 'mx', state: 'lost' }).faults).toHaveLength(3)
+})
+
+test('how many others there are is told in figures that can be read', () => {
+  expect(catalogs.en.story.otherPeople(1000)).toMatch(/^At least 1,000 other people /)
+  expect(catalogs.fr.story.otherPeople(1000)).toMatch(/^Au moins 1\u202f000 autres /)
 })
