@@ -245,6 +245,14 @@ create table inbound_mails (
 ) partition by RANGE (id);
 create index inbound_mails_state_idx on inbound_mails (state, id);
 
+-- installation: local
+create table installation (
+  is_only boolean not null,
+  shingle_seed bigint not null,
+  constraint installation_pkey PRIMARY KEY (is_only),
+  constraint installation_once CHECK (is_only)
+);
+
 -- networks: reference
 create table networks (
   cidr cidr not null,

@@ -82,10 +82,10 @@ const commands: Record<string, Command> = {
   migrate: {
     usage: 'migrate',
     summary: 'bring the database up to date',
-    async run({ args, config, log }) {
+    async run({ args, config }) {
       refuseArguments(args)
       const { migrateDatabase } = await import('./commands/open-app.ts')
-      const ran = await migrateDatabase(config, log)
+      const ran = await migrateDatabase(config)
       say(ran.length === 0 ? 'The database is up to date.' : `Ran ${ran.join(', ')}.`)
       return DONE
     },

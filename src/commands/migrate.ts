@@ -1,15 +1,18 @@
 import { ensureCounterPartitions } from '../db/counter-partitions.ts'
+import { ensureInstallation } from '../db/installation.ts'
 import { ensurePartitions } from '../db/partitions.ts'
 import { migrate } from '../db/migrate.ts'
 import { createPool } from '../db/pool.ts'
 import { createQueues, startBoss, stopBoss } from '../queue/boss.ts'
+import { systemRandom } from '../world.ts'
 
 const WEEKS_AHEAD = 12
 const GENERATIONS_AHEAD = 6
 
 /**
- * Brings a database up to date: our schema, the partitions of the coming weeks, pg-boss's schema
- * and the queues. Does nothing where nothing lacks. Returns the migrations it ran.
+ * Brings a database up to date: our schema, the seed of its own, the partitions of the coming
+ * weeks, pg-boss's schema and the queues. Does nothing where nothing lacks. Returns the migrations
+ * it ran.
  */
 export async function migrateAll(databaseUrl: string, now: Date): Promise<string[]> {
   const ran = await migrate(databaseUrl)
@@ -17,6 +20,7 @@ export async function migrateAll(databaseUrl: string, now: Date): Promise<string
   const onError = (error: Error) => faults.push(error)
   const pool = createPool(databaseUrl, { connectionsMax: 1, name: 'migrate', onLost: onError })
   try {
+    await ensureInstallation(pool, systemRandom(8).readBigUInt64BE())
     await ensurePartitions(pool, now, WEEKS_AHEAD)
     await ensureCounterPartitions(pool, now, GENERATIONS_AHEAD)
     const boss = await startBoss(databaseUrl, 'migrates', { name: 'migrate', onError })

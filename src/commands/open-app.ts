@@ -1,8 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { seedShingles } from '../analysis/shingles/hash.ts'
 import type { App } from '../app.ts'
 import type { Config } from '../config.ts'
 import { startEmbedded } from '../db/embedded.ts'
-import { createPool } from '../db/pool.ts'
+import { findShingleSeed } from '../db/installation.ts'
+import { createPool, type Pool } from '../db/pool.ts'
 import { databaseState } from '../db/schema-state.ts'
 import type { Logger } from '../log.ts'
 import { type BossRole, startBoss, stopBoss } from '../queue/boss.ts'
@@ -25,7 +27,8 @@ export class DatabaseAway extends Error {
 export type Patience = 'for ever' | 'a moment'
 
 /**
- * Connects one process to its database and queues, waiting for one that is still starting.
+ * Connects one process to its database and queues, waiting for one that is still starting. From
+ * then on the process hashes shingles as they are counted there.
  *
  * @throws DatabaseAway when the patience ends first
  */
@@ -43,6 +46,7 @@ export async function openApp(
     name: `signalpost ${name}`,
     onLost: onError,
   })
+  await seedFrom(pool)
   const boss = await startBoss(config.databaseUrl, role, { name, onError })
   const secret = config.secret ?? (await keptSecret(config.dataDir))
   const app: App = { config: { ...config, secret }, pool, boss, clock: systemClock, log }
@@ -62,9 +66,18 @@ export async function withDatabase<T>(
   log: Logger,
   chore: (app: App) => Promise<T>,
 ): Promise<T> {
+  return withUrl(config, (databaseUrl) => withApp({ ...config, databaseUrl }, log, chore))
+}
+
+/** Brings the database up to date that `withDatabase` finds. */
+export async function migrateDatabase(config: Config): Promise<string[]> {
+  return withUrl(config, (url) => migrateAll(url, systemClock()))
+}
+
+async function withUrl<T>(config: Config, work: (url: string) => Promise<T>): Promise<T> {
   const noted = config.databaseUrl ?? (await notedDatabaseUrl(config.dataDir))
   if (noted !== undefined && (config.databaseUrl !== undefined || (await isReachable(noted)))) {
-    return withApp({ ...config, databaseUrl: noted }, log, chore)
+    return work(noted)
   }
   // Only who has the data folder may start a server on it: another one's would be stopped first.
   const release = await claimDataDir(config.dataDir)
@@ -74,20 +87,13 @@ export async function withDatabase<T>(
     const server = await startEmbedded({ dataDir: config.dataDir, password, settings: [] })
     try {
       await migrateAll(server.url, systemClock())
-      return await withApp({ ...config, databaseUrl: server.url }, log, chore)
+      return await work(server.url)
     } finally {
       await server.stop()
     }
   } finally {
     await release()
   }
-}
-
-/** Brings the database of DATABASE_URL up to date, else the one that `withDatabase` finds. */
-export async function migrateDatabase(config: Config, log: Logger): Promise<string[]> {
-  const { databaseUrl } = config
-  if (databaseUrl !== undefined) return migrateAll(databaseUrl, systemClock())
-  return withDatabase(config, log, (app) => migrateAll(app.config.databaseUrl, systemClock()))
 }
 
 async function withApp<T>(
@@ -101,6 +107,14 @@ async function withApp<T>(
   } finally {
     await app.close()
   }
+}
+
+async function seedFrom(pool: Pool): Promise<void> {
+  const seed = await findShingleSeed(pool)
+  if (seed === undefined) {
+    throw new DatabaseAway('The database has no seed. Run "signalpost migrate" first.')
+  }
+  seedShingles(seed)
 }
 
 async function untilMigrated(databaseUrl: string, log: Logger, patience: Patience): Promise<void> {

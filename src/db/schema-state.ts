@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import path from 'node:path'
 import pg from 'pg'
+import { findShingleSeed } from './installation.ts'
 import type { Db } from './pool.ts'
 
 const folder = path.join(import.meta.dirname, '..', '..', 'migrations')
@@ -14,7 +15,7 @@ export async function expectedMigrations(): Promise<string[]> {
     .sort()
 }
 
-/** What a database is to a process that wants to begin: `empty` when it was never migrated. */
+/** What a database is to a process that wants to begin: `empty` when it lacks what that needs. */
 export type DatabaseState = 'ready' | 'empty' | 'away'
 
 /** Looks once, by a connection of its own; never throws. */
@@ -25,9 +26,10 @@ export async function databaseState(databaseUrl: string): Promise<DatabaseState>
     await client.connect()
     const { rows } = await client.query<{ ready: boolean }>(
       `select to_regclass('pgboss.queue') is not null
-         and to_regclass('public.reports') is not null as ready`,
+         and to_regclass('public.installation') is not null as ready`,
     )
-    return rows[0]?.ready ? 'ready' : 'empty'
+    const isReady = rows[0]?.ready === true && (await findShingleSeed(client)) !== undefined
+    return isReady ? 'ready' : 'empty'
   } catch {
     return 'away'
   } finally {

@@ -2,6 +2,7 @@ import path from 'node:path'
 import { Piscina } from 'piscina'
 import type { Analysis, AnalysisOptions } from '../analysis/analyze.ts'
 import type { Fingerprints } from '../analysis/fingerprints/fingerprints-of.ts'
+import { shingleSeed } from '../analysis/shingles/hash.ts'
 import type { PackedShingles } from '../analysis/shingles/packed-shingles.ts'
 import type { Packed } from '../db/packed.ts'
 import type { RelayCandidate } from '../verdict/relay-question.ts'
@@ -71,17 +72,19 @@ const CHUNK_TASKS_MAX = 8
 /**
  * Starts `threads` parser threads. Messages travel to them in chunks; where a chunk makes its
  * thread crash, stall or swell, the thread is replaced and each message of it is tried alone, so
- * that the one at fault costs its own job only.
+ * that the one at fault costs its own job only. They hash under the seed of who starts them.
  */
 export function createParserPool(
   threads: number,
   { messageMsMax, heapMegabytesMax }: ParserLimits = usualLimits,
+  seed: bigint = shingleSeed(),
 ): ParserPool {
   const pool = new Piscina({
     filename: path.join(import.meta.dirname, 'parser-thread.ts'),
     minThreads: 1,
     maxThreads: threads,
     idleTimeout: 60_000,
+    workerData: seed,
     resourceLimits: { maxOldGenerationSizeMb: heapMegabytesMax, maxYoungGenerationSizeMb: 24 },
   })
   const inLine = createLine(threads, async (tasks) => {

@@ -1,5 +1,6 @@
-import { move, transferableSymbol, valueSymbol } from 'piscina'
+import { move, transferableSymbol, valueSymbol, workerData } from 'piscina'
 import { analyzeForCounting, type PlainAnalysis } from '../analysis/analyze.ts'
+import { seedShingles } from '../analysis/shingles/hash.ts'
 import { pack, type Packed, unpack } from '../db/packed.ts'
 import { reasonOf } from '../errors.ts'
 import { addressesAsked, relayCandidates } from '../verdict/relay-question.ts'
@@ -12,6 +13,8 @@ import {
   type ParserOutcome,
   type ParserTask,
 } from './parser-pool.ts'
+
+seedShingles(workerData as bigint)
 
 /**
  * Runs in a thread of the parser pool: an outcome for each task, in order. The bytes are handed

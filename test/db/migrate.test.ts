@@ -1,9 +1,11 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { shingleSeed } from '../../src/analysis/shingles/hash.ts'
 import { migrateAll } from '../../src/commands/migrate.ts'
 import { migrate } from '../../src/db/migrate.ts'
-import { createPool } from '../../src/db/pool.ts'
-import { expectedMigrations, missingMigrations } from '../../src/db/schema-state.ts'
+import { ensureInstallation, findShingleSeed } from '../../src/db/installation.ts'
+import { createPool, type Pool } from '../../src/db/pool.ts'
+import { databaseState, expectedMigrations, missingMigrations } from '../../src/db/schema-state.ts'
 import { freshDatabase } from '../support/database.ts'
 
 let admin: pg.Client
@@ -23,9 +25,13 @@ async function emptyDatabase(): Promise<string> {
 }
 
 async function ask<T extends pg.QueryResultRow>(url: string, sql: string): Promise<T[]> {
-  const pool = createPool(url, { connectionsMax: 1, name: 'test', onLost: () => undefined })
+  return withPool(url, async (pool) => (await pool.query<T>(sql)).rows)
+}
+
+async function withPool<T>(url: string, work: (pool: Pool) => Promise<T>): Promise<T> {
+  const pool = createPool(url, { connectionsMax: 3, name: 'test', onLost: () => undefined })
   try {
-    return (await pool.query<T>(sql)).rows
+    return await work(pool)
   } finally {
     await pool.end()
   }
@@ -43,6 +49,43 @@ test('processes that migrate at once do it once', async () => {
   expect(ran.flat()).toEqual(await expectedMigrations())
   expect(await ask(url, 'select name from schema_migrations')).toHaveLength(ran.flat().length)
 })
+
+test('a database is given one seed, whoever comes first, and it stays', async () => {
+  const url = await emptyDatabase()
+  await migrate(url)
+  expect(await withPool(url, findShingleSeed)).toBe(undefined)
+  expect(await databaseState(url)).toBe('empty')
+  await Promise.all([1, 2].map(() => migrateAll(url, new Date())))
+  expect(await databaseState(url)).toBe('ready')
+  const seed = await withPool(url, findShingleSeed)
+  expect(seed).toBeTypeOf('bigint')
+  expect(seed).not.toBe(shingleSeed())
+  await migrateAll(url, new Date())
+  await withPool(url, (pool) => ensureInstallation(pool, 4n))
+  expect(await withPool(url, findShingleSeed)).toBe(seed)
+  expect(await ask(url, 'select is_only from installation')).toHaveLength(1)
+})
+
+test('two databases have two seeds', async () => {
+  const urls = [await emptyDatabase(), await emptyDatabase()]
+  await Promise.all(urls.map((url) => migrateAll(url, new Date())))
+  const seeds = await Promise.all(urls.map((url) => withPool(url, findShingleSeed)))
+  expect(new Set(seeds).size).toBe(2)
+})
+
+test.for([0n, 1n, 2n ** 63n - 1n, 2n ** 63n, 2n ** 64n - 1n])(
+  'the seed %s comes back to the digit, and of several at once one wins',
+  async (seed) => {
+    const url = await emptyDatabase()
+    await migrate(url)
+    const kept = await withPool(url, async (pool) => {
+      await ensureInstallation(pool, seed)
+      await Promise.all([5n, 6n, 7n].map((other) => ensureInstallation(pool, other)))
+      return findShingleSeed(pool)
+    })
+    expect(kept).toBe(seed)
+  },
+)
 
 test('a lock that a killed process left behind does not stop the next', async () => {
   const url = await emptyDatabase()

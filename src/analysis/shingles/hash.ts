@@ -3,10 +3,24 @@ import xxhash from 'xxhash-wasm'
 const { h64, h64Raw } = await xxhash()
 
 /**
- * The seed of all shingles: `shingles` in ASCII, read as a big-endian number. Hashes are stored
- * for weeks: whoever changes it, a type's number or a normalization begins to count anew.
+ * The seed of all shingles; `shingles` in ASCII, read as a big-endian number, where nobody gave
+ * one. Hashes are stored for weeks: whoever changes it, a type's number or a normalization begins
+ * to count anew.
  */
-const seed = 0x7368696e676c6573n
+let seed = 0x7368696e676c6573n
+
+/**
+ * Sets the seed of this thread, below 2^64: once, before anything is hashed. Each installation has
+ * its own: with one that stands in the source, anybody can make a piece with the hash of another.
+ */
+export function seedShingles(own: bigint): void {
+  seed = own
+}
+
+/** The seed of this thread, for those that are to hash alike. */
+export function shingleSeed(): bigint {
+  return seed
+}
 
 /** The 64-bit hash of a piece: XXH64 of the type's number in decimal, a NUL and the piece. */
 export function shingleHash(type: number, piece: string): bigint {

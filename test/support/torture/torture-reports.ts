@@ -1,6 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { seedShingles, shingleSeed } from '../../../src/analysis/shingles/hash.ts'
 import { addAccount } from '../../../src/commands/account.ts'
 import { systemClock } from '../../../src/world.ts'
+import { findShingleSeed } from '../../../src/db/installation.ts'
 import type { Pool } from '../../../src/db/pool.ts'
 import { chanceFrom } from '../counter-torture-batches.ts'
 import { type Examined, examine } from './examine.ts'
@@ -52,11 +54,20 @@ export async function tortureReports(torture: Torture): Promise<TorturedLine> {
     await line.untilReady()
     await settle(line.pool)
     const { ledger } = reporters
-    const examined = await examine(line.pool, ledger, startedAt)
+    const examined = await seeded(line.pool, () => examine(line.pool, ledger, startedAt))
     return { kills, requests: ledger.requests, surprises: line.surprises, ...examined }
   } finally {
     await line.close()
   }
+}
+
+/** Hashes here as the processes of the line do, for as long as this takes. */
+async function seeded<T>(pool: Pool, work: () => Promise<T>): Promise<T> {
+  const seed = await findShingleSeed(pool)
+  if (seed === undefined) throw new Error('The line has no seed.')
+  const before = shingleSeed()
+  seedShingles(seed)
+  return work().finally(() => seedShingles(before))
 }
 
 async function killByChance(line: Line, { kills, seed, say, enough }: Torture): Promise<string[]> {

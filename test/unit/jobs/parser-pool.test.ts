@@ -1,4 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
+import { analyzeForCounting } from '../../../src/analysis/analyze.ts'
+import { seedShingles, shingleSeed } from '../../../src/analysis/shingles/hash.ts'
 import { pack } from '../../../src/db/packed.ts'
 import { createParserPool, type ParserPool } from '../../../src/jobs/parser-pool.ts'
 import { spamMessage } from '../../support/messages.ts'
@@ -6,7 +8,11 @@ import { until } from '../../support/process.ts'
 
 let pool: ParserPool | undefined
 
-afterEach(() => pool?.close())
+const initial = shingleSeed()
+afterEach(async () => {
+  seedShingles(initial)
+  await pool?.close()
+})
 
 /** Harmless, and too much for a thread with little memory or time. */
 function hugeMessage(): Buffer {
@@ -51,4 +57,21 @@ test('what is no packed message is an error of that job alone', async () => {
   ])
   expect(bad.status).toBe('rejected')
   expect(good).toEqual({ status: 'fulfilled', value: '198.51.100.23' })
+})
+
+test('the threads hash under the seed of who started them, also those that take over', async () => {
+  seedShingles(0xfedc_ba98_7654_3210n)
+  pool = createParserPool(1, { messageMsMax: 20_000, heapMegabytesMax: 24 })
+  const raw = spamMessage('seeded')
+  const seeded = await analyzeForCounting(raw, { trustedRelays: [], ignoreStamps: false })
+  const packed = await pack(raw)
+  const { shingles } = await pool.analyze(packed, { trustedRelays: [] })
+  expect(shingles.equals(seeded.shingles)).toBe(true)
+  const huge = pool.analyze(await pack(hugeMessage()), { trustedRelays: [] })
+  await expect(huge).rejects.toThrow()
+  const later = await pool.analyze(packed, { trustedRelays: [] })
+  expect(later.shingles.equals(seeded.shingles)).toBe(true)
+  seedShingles(initial)
+  const plain = await analyzeForCounting(raw, { trustedRelays: [], ignoreStamps: false })
+  expect(plain.shingles.equals(seeded.shingles)).toBe(false)
 })
