@@ -113,7 +113,7 @@ async function findCampaigns(judgments: readonly Judgment[], app: Needs): Promis
   const messages = judgments.map(({ report, analysis: { fingerprints } }) => {
     return { reportId: report.id, fingerprints }
   })
-  return joinCampaigns(app.pool, messages, app.clock())
+  return joinCampaigns(app.pool, messages, app.clock)
 }
 
 /** Of a reporter who has spoken of all of them nothing is asked. */

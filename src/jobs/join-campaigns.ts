@@ -16,7 +16,7 @@ import {
 } from '../db/campaigns.ts'
 import { generationOf } from '../db/counter-partitions.ts'
 import { type Db, inTransaction, type Pool } from '../db/pool.ts'
-import { uuidv7 } from '../world.ts'
+import { type Clock, uuidv7 } from '../world.ts'
 
 /** What is asked about: a message, and the keys under which its like are found. */
 type Message = { reportId: string; fingerprints: Fingerprints; keys: readonly string[] }
@@ -39,8 +39,9 @@ const CAMPAIGNS_PER_KEY_MAX = 32
 export async function joinCampaigns(
   pool: Pool,
   messages: readonly { reportId: string; fingerprints: Fingerprints }[],
-  now: Date,
+  clock: Clock,
 ): Promise<Map<string, string>> {
+  const now = clock()
   const keyed = messages
     .map((message) => ({ ...message, keys: campaignKeys(message.fingerprints) }))
     .filter(({ keys }) => keys.length > 0)
@@ -52,7 +53,7 @@ export async function joinCampaigns(
   }
   const alone = keyed.filter(({ reportId }) => !joined.has(reportId))
   await carryOn(pool, new Set(joined.values()), neighborhood, now)
-  const founded = alone.length > 0 ? await foundCampaigns(pool, alone, now) : []
+  const founded = alone.length > 0 ? await foundCampaigns(pool, alone, clock) : []
   return new Map(
     [...joined, ...founded].map(([reportId, campaign]) => [reportId, campaign.id] as const),
   )
@@ -111,14 +112,19 @@ async function carryOn(
   )
 }
 
-/** Looks again while nobody else founds campaigns, and begins those that are still lacking. */
+/**
+ * Looks again while nobody else founds campaigns, and begins those that are still lacking. The time
+ * in their ids is one under the lock: so of two that a message is like, the older is also the one
+ * that everybody saw first, and equal messages join the same.
+ */
 async function foundCampaigns(
   pool: Pool,
   messages: readonly Message[],
-  now: Date,
+  clock: Clock,
 ): Promise<Map<string, Campaign>> {
   return inTransaction(pool, async (tx) => {
     await claimFounding(tx)
+    const now = clock()
     const neighborhood = await findNeighborhood(tx, messages, now)
     const room = roomUnder(neighborhood)
     const ids = messages.map(() => uuidv7(now)).sort()

@@ -46,7 +46,7 @@ describe.skipIf(!existsSync(truth))('campaigns of the corpus (skipped without it
     const campaignOf = new Map<string, string>()
     const worker = async () => {
       for (let batch = batches.shift(); batch; batch = batches.shift()) {
-        const joined = await joinCampaigns(database.pool, batch, now)
+        const joined = await joinCampaigns(database.pool, batch, () => now)
         for (const [reportId, campaign] of joined) campaignOf.set(reportId, campaign)
       }
     }

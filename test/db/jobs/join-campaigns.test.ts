@@ -32,7 +32,7 @@ beforeEach(() => database.pool.query('truncate campaigns, campaign_keys, campaig
 /** Joins messages in one batch, and gives their campaigns in the same order. */
 async function join(fingerprints: readonly Fingerprints[], at = now) {
   const messages = fingerprints.map((one) => ({ reportId: uuidv7(at), fingerprints: one }))
-  const joined = await joinCampaigns(database.pool, messages, at)
+  const joined = await joinCampaigns(database.pool, messages, () => at)
   return messages.map(({ reportId }) => joined.get(reportId))
 }
 
@@ -53,6 +53,28 @@ test('what is alike joins one campaign, what is not does not', async () => {
   expect(await count('campaigns')).toBe(2)
 })
 
+test('a campaign that waited for the founding of another is younger than it', async () => {
+  const { pool } = database
+  let at = now
+  const tick = () => {
+    at = new Date(at.getTime() + 5)
+    return at
+  }
+  let late: Promise<Map<string, string>> | undefined
+  const early = await inTransaction(pool, async (tx) => {
+    await claimFounding(tx)
+    const messages = [{ reportId: uuidv7(tick()), fingerprints: longText('late') }]
+    late = joinCampaigns(pool, messages, () => at)
+    await untilBlocked(pool)
+    const id = uuidv7(tick())
+    await insertCampaigns(tx, [{ id, fingerprints: one, firstReportId: id }])
+    tick()
+    return id
+  })
+  const [founded = ''] = [...((await late) ?? [])].map(([, id]) => id)
+  expect(founded > early).toBe(true)
+})
+
 test('messages of one batch find each other', async () => {
   const [a, b, c, d] = await join([one, longText('other'), changed(one, 20), changed(one, 20, 7)])
   expect([c, d]).toEqual([a, a])
@@ -62,14 +84,14 @@ test('messages of one batch find each other', async () => {
 
 test('a second run finds what the first founded', async () => {
   const messages = [{ reportId: uuidv7(now), fingerprints: one }]
-  const first = await joinCampaigns(database.pool, messages, now)
-  expect(await joinCampaigns(database.pool, messages, now)).toEqual(first)
+  const first = await joinCampaigns(database.pool, messages, () => now)
+  expect(await joinCampaigns(database.pool, messages, () => now)).toEqual(first)
   expect(await count('campaigns')).toBe(1)
 })
 
 test('a message without keys is of no campaign', async () => {
   expect(await join([{ words: '2' }])).toEqual([undefined])
-  expect(await joinCampaigns(database.pool, [], now)).toEqual(new Map())
+  expect(await joinCampaigns(database.pool, [], () => now)).toEqual(new Map())
   expect(await count('campaigns')).toBe(0)
 })
 
