@@ -1,8 +1,7 @@
 import { pairTypes } from '../analysis/shingles/pair-types.ts'
 import { pieceTypes } from '../analysis/shingles/piece-types.ts'
 import { shingleHash } from '../analysis/shingles/hash.ts'
-import { halvesOf } from './keys.ts'
-import { pairKey } from './pair-key.ts'
+import { wholePairKey } from './pair-key.ts'
 import type { CounterReader } from './reader.ts'
 import type { Point } from './windows.ts'
 
@@ -68,8 +67,7 @@ function pieceOf(campaignId: string): bigint {
 
 function keyOf(name: Pair, piece: bigint): bigint {
   const type = pairTypes.find((one) => one.name === pairs[name])
-  const { hi, lo } = pairKey(type?.number ?? 0, halvesOf(piece))
-  return (BigInt(hi) << 32n) | BigInt(lo)
+  return wholePairKey(type?.number ?? 0, piece)
 }
 
 function dayOf(at: Date): string {

@@ -1,4 +1,5 @@
 import type { Clock } from '../world.ts'
+import type { Halves } from './keys.ts'
 import type { DeltaBlock } from './packed/delta-packing.ts'
 import { createTally } from './tally.ts'
 import { slotOf } from './period.ts'
@@ -12,9 +13,6 @@ export type CheckBuffer = {
   /** Appends what is there, and stops. */
   close: () => Promise<void>
 }
-
-/** A 64-bit hash as two unsigned halves. */
-export type Halves = { hi: number; lo: number }
 
 /** Longest that a count waits, and is lost if the process is killed. */
 export const FLUSH_MS = 500

@@ -12,8 +12,26 @@ export function shardOf(hi: number): number {
   return hi >>> 28
 }
 
+/** A 64-bit hash as two unsigned halves. */
+export type Halves = { hi: number; lo: number }
+
+/** The hash again, of its halves. */
+export function wholeOf({ hi, lo }: Halves): bigint {
+  return (BigInt(hi) << 32n) | BigInt(lo)
+}
+
+/** Keys as the database is asked for them: 8 bytes each, big end first, one after the other. */
+export function packKeys(keys: readonly bigint[]): Buffer {
+  const packed = Buffer.allocUnsafe(keys.length * 8)
+  for (const [index, key] of keys.entries()) {
+    const { hi, lo } = halvesOf(key)
+    packed.writeUInt32BE(lo, packed.writeUInt32BE(hi, index * 8))
+  }
+  return packed
+}
+
 /** The two halves of a 64-bit hash, without making a bigint on the way. */
-export function halvesOf(hash: bigint): { hi: number; lo: number } {
+export function halvesOf(hash: bigint): Halves {
   whole[0] = hash
   return { hi: halves[1] ?? 0, lo: halves[0] ?? 0 }
 }

@@ -1,5 +1,4 @@
-/** A 64-bit hash as two unsigned halves. */
-type Halves = { hi: number; lo: number }
+import { type Halves, halvesOf, wholeOf } from './keys.ts'
 
 /** Odd numbers without a pattern. */
 const SPREAD_HI = 0x9e3779b1
@@ -11,6 +10,11 @@ const SPREAD_LO = 0x85ebca6b
  */
 export function pairKey(type: number, { hi, lo }: Halves): Halves {
   return { hi: (hi ^ maskHi(type)) >>> 0, lo: (lo ^ maskLo(type)) >>> 0 }
+}
+
+/** The same of a whole hash. */
+export function wholePairKey(type: number, piece: bigint): bigint {
+  return wholeOf(pairKey(type, halvesOf(piece)))
 }
 
 function maskHi(type: number): number {

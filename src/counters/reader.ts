@@ -1,7 +1,7 @@
 import { findCounters } from '../db/counters.ts'
 import type { Db } from '../db/pool.ts'
 import type { Clock } from '../world.ts'
-import { halvesOf, type Prefix } from './keys.ts'
+import { packKeys, type Prefix, wholeOf } from './keys.ts'
 import { generationsAt, slotOf } from './period.ts'
 import { seriesOf, windowsOf, type WindowsByPrefix } from './windows.ts'
 
@@ -105,19 +105,10 @@ async function findKnown(db: Db, keys: readonly bigint[], now: Date): Promise<Kn
   const known = new Map(keys.map((key) => [key, { ...nothing, readAt }]))
   for (const { hi, lo, content } of rows) {
     // A copy: the answer of the database is one piece, and would stay for its last key.
-    const one = known.get((BigInt(hi) << 32n) | BigInt(lo))
+    const one = known.get(wholeOf({ hi, lo }))
     if (one) one.content = Buffer.from(content)
   }
   return known
-}
-
-function packKeys(keys: readonly bigint[]): Buffer {
-  const packed = Buffer.allocUnsafe(keys.length * 8)
-  for (const [index, key] of keys.entries()) {
-    const { hi, lo } = halvesOf(key)
-    packed.writeUInt32BE(lo, packed.writeUInt32BE(hi, index * 8))
-  }
-  return packed
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { Halves } from './keys.ts'
 import { createDeltaWriter, type DeltaBlock, HAS_UNIQUE } from './packed/delta-packing.ts'
 
 /** Sums by key, kind, prefix and unique, in one block of memory that never grows. */
@@ -9,8 +10,6 @@ export type Tally = {
   size: () => number
   pack: () => DeltaBlock[]
 }
-
-type Halves = { hi: number; lo: number }
 
 /** Of one sum: key, unique, head. */
 const LANES = 5

@@ -1,7 +1,7 @@
 import { findCounters } from '../../db/counters.ts'
 import { listMemberChunks } from '../../db/member-sets.ts'
 import type { Db } from '../../db/pool.ts'
-import { halvesOf, type Prefix, prefixes } from '../keys.ts'
+import { packKeys, type Prefix, prefixes, wholeOf } from '../keys.ts'
 import { add, type Count } from '../packed/count.ts'
 import { emptyHistory, readHistory, type MemberSet } from '../packed/history.ts'
 import { readMembers } from '../packed/members.ts'
@@ -24,9 +24,9 @@ export async function countDifferent(
   now: Date,
 ): Promise<ReadonlyMap<bigint, Different>> {
   const slot = slotOf(now)
-  const rows = await findCounters(db, Buffer.concat(keys.map(bytesOf)), generationsAt(slot))
+  const rows = await findCounters(db, packKeys(keys), generationsAt(slot))
   rows.sort((a, b) => a.generation - b.generation)
-  const newest = new Map(rows.map((row) => [(BigInt(row.hi) << 32n) | BigInt(row.lo), row]))
+  const newest = new Map(rows.map((row) => [wholeOf(row), row]))
   const result = new Map<bigint, Different>()
   for (const [key, { content }] of newest) {
     const history = emptyHistory()
@@ -59,7 +59,7 @@ async function spilledOf(db: Db, key: bigint, sets: readonly MemberSet[]): Promi
   if (!first) return []
   const days = spilled.map(({ day }) => day)
   return listMemberChunks(db, {
-    key: bytesOf(key),
+    key: packKeys([key]),
     prefix: first.prefix,
     days: [Math.min(...days), Math.max(...days)],
     chunksMax: CHUNKS_MAX,
@@ -75,11 +75,4 @@ function countMembers(packed: readonly Buffer[]): number {
     }
   }
   return different.size
-}
-
-function bytesOf(key: bigint): Buffer {
-  const { hi, lo } = halvesOf(key)
-  const bytes = Buffer.allocUnsafe(8)
-  bytes.writeUInt32BE(lo, bytes.writeUInt32BE(hi, 0))
-  return bytes
 }

@@ -1,4 +1,5 @@
 import type { Prefix } from '../keys.ts'
+import { SLOT_MS } from '../period.ts'
 import { differentWords } from './different-words.ts'
 import { isCounted, type Known, type KnownPiece } from './look-up.ts'
 
@@ -9,7 +10,6 @@ const prefixWords: Record<Prefix, string> = {
 }
 
 const PIECE_CHARS_MAX = 80
-const SLOT_MS = 600_000
 
 /**
  * What is known, in a few plain sentences: how often the most telling piece was counted as what, by

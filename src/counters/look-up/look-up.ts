@@ -3,8 +3,8 @@ import { pairTypes, type PairType } from '../../analysis/shingles/pair-types.ts'
 import { pieceTypes } from '../../analysis/shingles/piece-types.ts'
 import type { Db } from '../../db/pool.ts'
 import type { Clock } from '../../world.ts'
-import { halvesOf, type Prefix, prefixes } from '../keys.ts'
-import { pairKey } from '../pair-key.ts'
+import { type Prefix, prefixes } from '../keys.ts'
+import { wholePairKey } from '../pair-key.ts'
 import { type CounterReader, createCounterReader } from '../reader.ts'
 import { GATE_TIMES_MIN } from '../run-roll-ups.ts'
 import { type Counts, type Point, windowNames, type WindowsByPrefix } from '../windows.ts'
@@ -73,7 +73,7 @@ export async function lookUp(
   const reader = createCounterReader({ pool, clock }, memory)
   const asked = pieces.map((piece) => {
     const own = keyOf(piece.hash)
-    const pairs = pairsOf(piece).map((pair) => ({ pair, key: keyOfPair(pair.number, own) }))
+    const pairs = pairsOf(piece).map((pair) => ({ pair, key: wholePairKey(pair.number, own) }))
     return { piece, own, pairs }
   })
   const keys = asked.flatMap(({ own, pairs }) => [own, ...pairs.map(({ key }) => key)])
@@ -116,11 +116,6 @@ export function isCounted({ counts }: KnownPiece): boolean {
 
 function keyOf(hash: string): bigint {
   return BigInt(`0x${hash}`)
-}
-
-function keyOfPair(type: number, piece: bigint): bigint {
-  const { hi, lo } = pairKey(type, halvesOf(piece))
-  return (BigInt(hi) << 32n) | BigInt(lo)
 }
 
 /** The kinds of pairs that a piece can have; of a hash alone, all. */
