@@ -1,3 +1,4 @@
+import { SLOT_MS } from '../../../src/counters/period.ts'
 import { createCounterReader } from '../../../src/counters/reader.ts'
 import { systemClock } from '../../../src/world.ts'
 import { printTable } from '../corpus.ts'
@@ -13,7 +14,6 @@ import {
 } from './stage.ts'
 import type { Increment } from '../../../test/support/increments.ts'
 
-const SLOT_MS = 600_000
 const DAY_MS = 86_400_000
 const BUCKETS_A_KEY = 20
 const PROBES = 300_000

@@ -1,3 +1,4 @@
+import { SLOT_MS } from '../../../src/counters/period.ts'
 import { appendBlocks } from '../../../src/counters/append-deltas.ts'
 import { createCheckBuffer } from '../../../src/counters/check-buffer.ts'
 import { headOf } from '../../../src/counters/packed/delta-packing.ts'
@@ -21,7 +22,6 @@ import type { Increment } from '../../../test/support/increments.ts'
 const KEYS = 1_000_000
 const SHINGLES = 40
 const AT_ONCE = 64
-const SLOT_MS = 600_000
 
 /**
  * Increment and read the 40 shingles of a message, all windows: with a memory for a tenth of the

@@ -1,10 +1,5 @@
-import { spawn, spawnSync } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
-import { freePort } from '../../../src/db/embedded.ts'
-import { endAlways } from '../endings.ts'
-import { connected, pipelined } from './pipelining.ts'
+import { pipelined } from './pipelining.ts'
+import { withReferenceServer } from './reference-server.ts'
 import { keyOf, zipf } from './stage.ts'
 
 /**
@@ -12,35 +7,21 @@ import { keyOf, zipf } from './stage.ts'
  * each on a key of Zipf's law. Undefined where no Redis is installed.
  */
 export async function benchRedis(seconds: number, keys: number): Promise<number | undefined> {
-  if (spawnSync('redis-server', ['--version']).status !== 0) {
-    console.log('redis-server is not installed: no comparison.')
-    return undefined
-  }
-  const folder = await mkdtemp(path.join(tmpdir(), 'signalpost-redis-'))
-  const port = await freePort()
   const durable = ['--appendonly', 'yes', '--appendfsync', 'everysec', '--save', '']
-  const args = ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder, ...durable]
-  const server = spawn('redis-server', args, { stdio: 'ignore' })
-  const ended = new Promise((resolve) => server.once('exit', resolve))
-  const end = endAlways(async () => {
-    server.kill()
-    await ended
-    await rm(folder, { recursive: true, force: true })
-  })
-  try {
-    const socket = await connected(port)
-    const requests = (count: number) => {
-      let commands = ''
-      for (let made = 0; made < count; made++) commands += incrementOf(keyOf(zipf(keys)))
-      return commands
-    }
-    const perSecond = await pipelined(socket, { requests, count: answersIn, seconds })
-    socket.destroy()
-    console.log(`Redis, everysec: ${Math.round(perSecond).toLocaleString('en')} HINCRBY/s`)
-    return perSecond
-  } finally {
-    await end()
-  }
+  return withReferenceServer(
+    'redis-server',
+    (port, folder) => ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder, ...durable],
+    async (socket) => {
+      const requests = (count: number) => {
+        let commands = ''
+        for (let made = 0; made < count; made++) commands += incrementOf(keyOf(zipf(keys)))
+        return commands
+      }
+      const perSecond = await pipelined(socket, { requests, count: answersIn, seconds })
+      console.log(`Redis, everysec: ${Math.round(perSecond).toLocaleString('en')} HINCRBY/s`)
+      return perSecond
+    },
+  )
 }
 
 function incrementOf({ hi, lo }: { hi: number; lo: number }): string {

@@ -2,6 +2,7 @@ import { fork } from 'node:child_process'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { wholeOf } from '../../../src/counters/keys.ts'
 import { setTimeout as wait } from 'node:timers/promises'
 import { migrateAll } from '../../../src/commands/migrate.ts'
 import { listShardBacklogs } from '../../../src/db/counter-deltas.ts'
@@ -117,8 +118,7 @@ export function keyOf(number: number): { hi: number; lo: number } {
 
 /** The same as one 64-bit hash. */
 export function shingleOf(number: number): bigint {
-  const { hi, lo } = keyOf(number)
-  return (BigInt(hi) << 32n) | BigInt(lo)
+  return wholeOf(keyOf(number))
 }
 
 function scramble(number: number): number {

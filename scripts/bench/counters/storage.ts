@@ -1,3 +1,4 @@
+import { SLOT_MS } from '../../../src/counters/period.ts'
 import { emptyHistory, readHistory } from '../../../src/counters/packed/history.ts'
 import type { Pool } from '../../../src/db/pool.ts'
 import {
@@ -12,7 +13,6 @@ import {
 import { printTable } from '../corpus.ts'
 import { type Increment, appendDeltas } from '../../../test/support/increments.ts'
 
-const SLOT_MS = 600_000
 const DAY_MS = 86_400_000
 const AT_ONCE = 20_000
 

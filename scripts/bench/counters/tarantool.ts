@@ -1,11 +1,8 @@
-import { spawn, spawnSync } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import type { Socket } from 'node:net'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { freePort } from '../../../src/db/embedded.ts'
-import { endAlways } from '../endings.ts'
-import { connected, pipelined } from './pipelining.ts'
+import { pipelined } from './pipelining.ts'
+import { withReferenceServer } from './reference-server.ts'
 import { keyOf, zipf } from './stage.ts'
 
 const SPACE = 512
@@ -17,30 +14,19 @@ const MEMORY = 2 ** 30
  * Tarantool that writes its log. Undefined where none is installed.
  */
 export async function benchTarantool(seconds: number, keys: number): Promise<number | undefined> {
-  if (spawnSync('tarantool', ['--version']).status !== 0) {
-    console.log('tarantool is not installed: no comparison.')
-    return undefined
-  }
-  const folder = await mkdtemp(path.join(tmpdir(), 'signalpost-tarantool-'))
-  const port = await freePort()
-  const script = path.join(folder, 'counters.lua')
-  await writeFile(script, scriptOf(port, folder))
-  const server = spawn('tarantool', [script], { stdio: 'ignore' })
-  const ended = new Promise((resolve) => server.once('exit', resolve))
-  const end = endAlways(async () => {
-    server.kill()
-    await ended
-    await rm(folder, { recursive: true, force: true })
-  })
-  try {
-    const socket = await connected(port)
-    const perSecond = await drive(socket, seconds, keys)
-    socket.destroy()
-    console.log(`Tarantool, log written: ${Math.round(perSecond).toLocaleString('en')} upserts/s`)
-    return perSecond
-  } finally {
-    await end()
-  }
+  return withReferenceServer(
+    'tarantool',
+    async (port, folder) => {
+      const script = path.join(folder, 'counters.lua')
+      await writeFile(script, scriptOf(port, folder))
+      return [script]
+    },
+    async (socket) => {
+      const perSecond = await drive(socket, seconds, keys)
+      console.log(`Tarantool, log written: ${Math.round(perSecond).toLocaleString('en')} upserts/s`)
+      return perSecond
+    },
+  )
 }
 
 function scriptOf(port: number, folder: string): string {
