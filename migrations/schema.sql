@@ -68,6 +68,7 @@ create table analyses (
   judgment jsonb not null,
   encoding text not null,
   content bytea storage external not null,
+  facts bytea,
   constraint analyses_pkey PRIMARY KEY (id),
   constraint analyses_confidence_range CHECK (((origin_confidence >= (0)::double precision) AND (origin_confidence <= (1)::double precision))),
   constraint analyses_encoding_known CHECK ((encoding = ANY (ARRAY['identity'::text, 'zstd'::text])))

@@ -18,7 +18,7 @@ import { type Case, type Drawn, drawConsequences, oweFeedback } from './draw-con
 import { findRelays, type ReportRelays } from './find-relays.ts'
 import { joinCampaigns } from './join-campaigns.ts'
 import { findKnownNetworks } from './known-networks.ts'
-import type { AnalysisDigest } from './parser-pool.ts'
+import type { AnalysisDigest } from '../parsing/parser-pool.ts'
 import { readMessages, type Readers, type ReadReport } from './read-messages.ts'
 
 type Needs = Pick<WorkApp, 'boss' | 'clock' | 'rdap'> & Readers

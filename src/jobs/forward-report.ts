@@ -18,8 +18,8 @@ import { PermanentError, reasonOf } from '../errors.ts'
 import { redactionKey } from '../mail/address-redactor.ts'
 import { composeReturnPath } from '../mail/verp.ts'
 import type { JobOutcome } from '../queue/work.ts'
-import { type FeedbackContent, feedbackMessageId } from './feedback-content.ts'
-import type { ParserPool } from './parser-pool.ts'
+import { type FeedbackContent, feedbackMessageId } from '../parsing/feedback-content.ts'
+import type { ParserPool } from '../parsing/parser-pool.ts'
 
 type Needs = Pick<WorkApp, 'pool' | 'clock' | 'config' | 'mailer'> & { parser: ParserPool }
 type SendResult = Awaited<ReturnType<NonNullable<WorkApp['mailer']>['send']>>

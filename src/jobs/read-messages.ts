@@ -6,7 +6,7 @@ import { listRawMessages, type RawMessage } from '../db/raw-messages.ts'
 import type { Report } from '../db/reports.ts'
 import { reasonOf } from '../errors.ts'
 import type { ReportRelays } from './find-relays.ts'
-import type { AnalysisDigest, ParserOptions, ParserPool } from './parser-pool.ts'
+import type { AnalysisDigest, ParserOptions, ParserPool } from '../parsing/parser-pool.ts'
 
 /** What reading messages takes. */
 export type Readers = Pick<WorkApp, 'pool' | 'config'> & {

@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { analyzeReports } from '../../src/jobs/analyze-report.ts'
-import { createParserPool, type ParserPool } from '../../src/jobs/parser-pool.ts'
+import { createParserPool, type ParserPool } from '../../src/parsing/parser-pool.ts'
 import { rollUpAll } from '../support/counter-rows.ts'
 import { messageOf } from '../support/shingles.ts'
 import { startWebSite, type Person, type WebSite } from '../db/http/web-site.ts'

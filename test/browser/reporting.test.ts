@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { analyzeReports } from '../../src/jobs/analyze-report.ts'
-import { createParserPool, type ParserPool } from '../../src/jobs/parser-pool.ts'
+import { createParserPool, type ParserPool } from '../../src/parsing/parser-pool.ts'
 import { relayedMessage } from '../support/messages.ts'
 import { sampleMessage, startWebSite, type Person, type WebSite } from '../db/http/web-site.ts'
 import { openPage, startChromium } from './chromium.ts'

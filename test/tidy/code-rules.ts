@@ -92,7 +92,7 @@ function isNamed(node: ts.Node, name: string): boolean {
 }
 
 /** Files of which a library demands a default export. */
-const defaultExporters = ['src/jobs/parser-thread.ts']
+const defaultExporters = ['src/parsing/parser-thread.ts']
 
 const names: Rule = {
   name: 'exports have names',
@@ -111,7 +111,9 @@ const names: Rule = {
     ['src/a.ts:1', { 'src/a.ts': 'export default 1' }],
     ['src/a.ts:2', { 'src/a.ts': 'const a = 1\nexport { a as default }' }],
   ],
-  passes: [{ 'src/jobs/parser-thread.ts': 'export default 1', 'src/a.ts': 'export const a = 1' }],
+  passes: [
+    { 'src/parsing/parser-thread.ts': 'export default 1', 'src/a.ts': 'export const a = 1' },
+  ],
 }
 
 function isDefaultExport(node: ts.Statement): boolean {

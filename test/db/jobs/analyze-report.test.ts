@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { retractReport } from '../../../src/intake/retract-report.ts'
 import { analyzeReports } from '../../../src/jobs/analyze-report.ts'
-import { createParserPool, type ParserPool } from '../../../src/jobs/parser-pool.ts'
+import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
 import { bounceMessage, spamMessage } from '../../support/messages.ts'
 

@@ -1,5 +1,5 @@
 import { analyzeReports } from '../../../src/jobs/analyze-report.ts'
-import { createParserPool, type ParserPool } from '../../../src/jobs/parser-pool.ts'
+import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
 import type { App, WorkApp } from '../../../src/app.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
 import { spamMessage } from '../../support/messages.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { analyzeReports } from '../../../src/jobs/analyze-report.ts'
 import { keepHouse, markDeadReports } from '../../../src/jobs/keep-house.ts'
-import { createParserPool, type ParserPool } from '../../../src/jobs/parser-pool.ts'
+import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
 import { spamMessage } from '../../support/messages.ts'
 

@@ -4,7 +4,7 @@ import { inTransaction } from '../../../src/db/pool.ts'
 import { listReportsByIds } from '../../../src/db/reports.ts'
 import { answerQuestion, forgetRelay, tellRelays } from '../../../src/intake/tell-relays.ts'
 import { analyzeReports } from '../../../src/jobs/analyze-report.ts'
-import { createParserPool, type ParserPool } from '../../../src/jobs/parser-pool.ts'
+import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
 import { relayedMessage } from '../../support/messages.ts'
 

@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'vitest'
 import { analyzeForCounting } from '../../../src/analysis/analyze.ts'
 import { seedShingles, shingleSeed } from '../../../src/analysis/shingles/hash.ts'
 import { pack } from '../../../src/db/packed.ts'
-import { createParserPool, type ParserPool } from '../../../src/jobs/parser-pool.ts'
+import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
 import { spamMessage } from '../../support/messages.ts'
 import { until } from '../../support/process.ts'
 

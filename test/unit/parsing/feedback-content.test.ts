@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { analyzePlainly } from '../../../src/analysis/analyze.ts'
-import { composeFeedback } from '../../../src/jobs/feedback-content.ts'
+import { composeFeedback } from '../../../src/parsing/feedback-content.ts'
 
 const time = 'Tue, 3 Nov 2026 08:15:00 +0000'
 const throughGmail = [
