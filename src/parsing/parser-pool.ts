@@ -5,6 +5,7 @@ import type { Fingerprints } from '../analysis/fingerprints/fingerprints-of.ts'
 import { shingleSeed } from '../analysis/shingles/hash.ts'
 import type { PackedShingles } from '../analysis/shingles/packed-shingles.ts'
 import type { Packed } from '../db/packed.ts'
+import type { Subject } from '../reputation/subject.ts'
 import type { RelayCandidate } from '../verdict/relay-question.ts'
 import type { FeedbackContent } from './feedback-content.ts'
 
@@ -28,6 +29,8 @@ export type AnalysisDigest = Pick<Analysis, 'kind' | 'origin' | 'originObstacle'
   submitterIp: string | undefined
   shingles: PackedShingles
   fingerprints: Fingerprints
+  /** What it can be blamed on or praised for; without the autonomous system. */
+  subjects: readonly Subject[]
   packed: Packed
 }
 

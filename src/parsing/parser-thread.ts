@@ -4,6 +4,7 @@ import { seedShingles } from '../analysis/shingles/hash.ts'
 import { pack, type Packed, unpack } from '../db/packed.ts'
 import { reasonOf } from '../errors.ts'
 import { addressesAsked, relayCandidates } from '../verdict/relay-question.ts'
+import { subjectsOf } from '../verdict/subjects-of.ts'
 import { composeFeedback } from './feedback-content.ts'
 import {
   type AnalysisDigest,
@@ -67,10 +68,10 @@ async function make(task: ParserTask): Promise<AnalysisDigest | ComposedFeedback
 
 async function analyze(raw: Buffer, options: ParserOptions): Promise<AnalysisDigest> {
   const made = await analyzeForCounting(raw, { ...options, ignoreStamps: false })
-  const { analysis, shingles, fingerprints } = made
+  const { analysis, shingles, fingerprints, telephones } = made
   const { kind, origin, originObstacle, listings, headers, hops, submitter } = analysis
-  const isSure = (one: { confidence: number }) =>
-    one.confidence >= (options.originConfidenceMin ?? 0)
+  const { originConfidenceMin = 0 } = options
+  const isSure = (one: { confidence: number }) => one.confidence >= originConfidenceMin
   return {
     kind,
     origin,
@@ -83,6 +84,7 @@ async function analyze(raw: Buffer, options: ParserOptions): Promise<AnalysisDig
     submitterIp: submitter && isSure(submitter) ? submitter.ip : undefined,
     shingles: owned(shingles),
     fingerprints,
+    subjects: subjectsOf({ ...analysis, telephones }, { originConfidenceMin }),
     packed: await packOwned(Buffer.from(JSON.stringify(analysis))),
   }
 }

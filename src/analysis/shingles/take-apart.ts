@@ -36,6 +36,7 @@ export type Findings = Way & {
 export function takeApartPacked(findings: Findings): {
   shingles: PackedShingles
   fingerprints: Fingerprints
+  telephones: string[]
 } {
   const { fields, body, links, attachments, signers } = findings
   const view = viewBody(body)
@@ -44,12 +45,13 @@ export function takeApartPacked(findings: Findings): {
   addOrigin(list, findings)
   addHeader(list, fields)
   addLinks(list, links, view)
-  addContacts(list, view)
+  const telephones = addContacts(list, view)
   addFiles(list, attachments)
   addWholeText(list, view)
   list.addPairs()
   addPassages(list, view)
-  return { shingles: list.packed(), fingerprints: fingerprintsOf(view, attachments, list) }
+  const fingerprints = fingerprintsOf(view, attachments, list)
+  return { shingles: list.packed(), fingerprints, telephones }
 }
 
 /** One for all messages: nothing is awaited between the first piece and the last. */
