@@ -440,6 +440,28 @@ create table reputations (
 );
 create index reputations_name_idx on reputations (name text_pattern_ops);
 
+-- rule_processes: local
+create table rule_processes (
+  id uuid not null,
+  name text not null,
+  version integer not null,
+  fault text,
+  health jsonb not null,
+  seen_at timestamp with time zone not null,
+  constraint rule_processes_pkey PRIMARY KEY (id)
+);
+
+-- rule_sets: reference
+create table rule_sets (
+  version integer not null,
+  content text,
+  note text not null,
+  applied_at timestamp with time zone not null,
+  applied_by uuid,
+  constraint rule_sets_pkey PRIMARY KEY (version),
+  constraint rule_sets_version_counts CHECK ((version > 0))
+);
+
 -- sessions: local
 create table sessions (
   sid character varying not null,

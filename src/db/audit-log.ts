@@ -19,6 +19,7 @@ export type AuditAction =
   | 'drop networks'
   | 'mark reputation'
   | 'unmark reputation'
+  | 'apply rules'
 
 /** Writes down what an administrator does, in the transaction that does it. */
 export async function insertAudit(tx: Db, entry: AuditEntry): Promise<void> {
