@@ -11,7 +11,15 @@ export type AuditEntry = {
 }
 
 /** The names of what is written down. */
-export type AuditAction = 'redrive' | 'retract' | 'set network' | 'unset network' | 'drop networks'
+export type AuditAction =
+  | 'redrive'
+  | 'retract'
+  | 'set network'
+  | 'unset network'
+  | 'drop networks'
+  | 'add model'
+  | 'promote model'
+  | 'roll back model'
 
 /** Writes down what an administrator does, in the transaction that does it. */
 export async function insertAudit(tx: Db, entry: AuditEntry): Promise<void> {
