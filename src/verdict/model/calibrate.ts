@@ -9,6 +9,8 @@ const ROWS_MIN = 10
 const STEPS_MAX = 100
 /** Keeps the steps finite where the two kinds are separated perfectly. */
 const RIDGE = 1e-3
+/** A step is halved until it improves something; below this it does not. */
+const LENGTH_MIN = 1e-6
 
 /**
  * What the log odds must be multiplied with, and what added, so that they fit rows that the trees
@@ -25,19 +27,41 @@ export function calibrate(scored: readonly Scored[]): Calibration {
     at: logit(probability),
     target: isUnwanted ? high : low,
   }))
-  let [slope, intercept] = [1, 0]
+  let [slope, intercept] = [0, Math.log((unwanted + 1) / (wanted + 1))]
+  let misfit = misfitOf(rows, slope, intercept)
   for (let step = 0; step < STEPS_MAX; step++) {
     const change = newtonStep(rows, slope, intercept)
-    slope += change.slope
-    intercept += change.intercept
-    if (Math.abs(change.slope) + Math.abs(change.intercept) < 1e-9) break
+    let length = 1
+    let next = misfit
+    do {
+      next = misfitOf(rows, slope + length * change.slope, intercept + length * change.intercept)
+      if (next < misfit) break
+      length /= 2
+    } while (length > LENGTH_MIN)
+    if (misfit - next < 1e-10) break
+    slope += length * change.slope
+    intercept += length * change.intercept
+    misfit = next
   }
   const isSound = Number.isFinite(slope) && Number.isFinite(intercept) && slope > 0
   return isSound ? { slope, intercept } : uncalibrated
 }
 
+type Target = { at: number; target: number }
+
+/** The negative log-likelihood, with what pulls the slope to 1 and the intercept to 0. */
+function misfitOf(rows: readonly Target[], slope: number, intercept: number): number {
+  let misfit = (RIDGE / 2) * ((slope - 1) ** 2 + intercept ** 2)
+  for (const { at, target } of rows) {
+    const logOdds = slope * at + intercept
+    // log(1 + exp(x)) without overflow.
+    misfit += Math.max(logOdds, 0) + Math.log1p(Math.exp(-Math.abs(logOdds))) - target * logOdds
+  }
+  return misfit
+}
+
 function newtonStep(
-  rows: readonly { at: number; target: number }[],
+  rows: readonly Target[],
   slope: number,
   intercept: number,
 ): Calibration {

@@ -1,5 +1,5 @@
 import type { FactDefinition, Facts } from '../facts/fact.ts'
-import { closedSets, refusalOf } from './unfit-facts.ts'
+import { closedSets, fileRefusalOf, refusalOf } from './unfit-facts.ts'
 
 /**
  * What a model looks at has a name, and the name says how its number is made:
@@ -19,29 +19,17 @@ export type RowSource = 'reports' | 'files'
 /** So large numbers tell nothing more; and no fact makes a number that is none. */
 const VALUE_MAX = 1e9
 
-const messageGroups: ReadonlySet<string> = new Set([
-  'message',
-  'headers',
-  'author',
-  'origin',
-  'links',
-  'attachments',
-  'text',
-])
-
 /**
- * The names of all that a model may learn from, in the order of the definitions. Models that learn
- * from files see what the message alone tells: otherwise that something was ever counted would
- * tell the rows of reports from those of files, and so the spam from the ham.
+ * The names of all that a model may learn from, in the order of the definitions; what is left out,
+ * and why, says `unfit-facts.ts`.
  */
 export function featuresOf(
   definitions: readonly FactDefinition[],
   symbols: readonly string[],
   source: RowSource,
 ): FeatureName[] {
-  const fit = definitions.filter(
-    (one) => refusalOf(one) === undefined && (source === 'reports' || messageGroups.has(one.group)),
-  )
+  const refuses = source === 'files' ? fileRefusalOf : refusalOf
+  const fit = definitions.filter((one) => refuses(one) === undefined)
   return [...fit.flatMap(namesOf), ...symbols.map((name) => `symbol.${name}`)]
 }
 
