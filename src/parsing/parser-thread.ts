@@ -67,7 +67,7 @@ async function make(task: ParserTask): Promise<AnalysisDigest | ComposedFeedback
 
 async function analyze(raw: Buffer, options: ParserOptions): Promise<AnalysisDigest> {
   const made = await analyzeForCounting(raw, { ...options, ignoreStamps: false })
-  const { analysis, shingles, fingerprints } = made
+  const { analysis, shingles, fingerprints, features } = made
   const { kind, origin, originObstacle, listings, headers, hops, submitter } = analysis
   const isSure = (one: { confidence: number }) =>
     one.confidence >= (options.originConfidenceMin ?? 0)
@@ -83,6 +83,7 @@ async function analyze(raw: Buffer, options: ParserOptions): Promise<AnalysisDig
     submitterIp: submitter && isSure(submitter) ? submitter.ip : undefined,
     shingles: owned(shingles),
     fingerprints,
+    features,
     packed: await packOwned(Buffer.from(JSON.stringify(analysis))),
   }
 }
