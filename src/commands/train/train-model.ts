@@ -60,7 +60,8 @@ export async function trainModel(
   const parts = splitRows(rows, split, seed)
   const train = shuffled(parts.train, seed)
   requireBoth(train)
-  const symbols = symbolsOf(train)
+  // Rules look at what files cannot tell, so their symbols would tell files from reports.
+  const symbols = source === 'files' ? [] : symbolsOf(train)
   const features = tellingFeatures(featuresOf(definitions, symbols, source), train)
   if (features.length === 0) throw new UsageError(['The messages do not differ in any fact.'])
   tell(`Growing trees from ${train.length} rows with ${features.length} features.`)

@@ -60,11 +60,7 @@ function misfitOf(rows: readonly Target[], slope: number, intercept: number): nu
   return misfit
 }
 
-function newtonStep(
-  rows: readonly Target[],
-  slope: number,
-  intercept: number,
-): Calibration {
+function newtonStep(rows: readonly Target[], slope: number, intercept: number): Calibration {
   // The gradient and the curvature of the log-likelihood, pulled a little towards 1 and 0.
   let [bySlope, byIntercept] = [RIDGE * (slope - 1), RIDGE * intercept]
   let [aa, ab, bb] = [RIDGE, 0, RIDGE]

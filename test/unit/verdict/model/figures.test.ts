@@ -80,7 +80,7 @@ test('a model that is too sure of itself is brought down to what is true', () =>
   // It says 99 % and 1 %, and is right in eight of ten.
   const scored = Array.from({ length: 1_000 }, (_, n) => {
     const isHigh = n % 2 === 0
-    return { probability: isHigh ? 0.99 : 0.01, isUnwanted: (n % 10 < 8) === isHigh }
+    return { probability: isHigh ? 0.99 : 0.01, isUnwanted: n % 10 < 8 === isHigh }
   })
   const { slope, intercept } = calibrate(scored)
   const high = logistic(slope * Math.log(99) + intercept)
