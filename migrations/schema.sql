@@ -279,6 +279,26 @@ create table karmas (
   constraint karmas_pkey PRIMARY KEY (reporter_id)
 );
 
+-- models: local
+create table models (
+  version integer not null,
+  format text not null,
+  content bytea not null,
+  calibration jsonb not null,
+  report jsonb,
+  origin text not null,
+  state text not null,
+  trained_at timestamp with time zone not null,
+  promoted_at timestamp with time zone,
+  promoted_by uuid,
+  constraint models_pkey PRIMARY KEY (version),
+  constraint models_format_known CHECK ((format = ANY (ARRAY['ydf'::text, 'catboost'::text]))),
+  constraint models_promoted CHECK (((state = 'candidate'::text) = (promoted_at IS NULL))),
+  constraint models_state_known CHECK ((state = ANY (ARRAY['candidate'::text, 'active'::text, 'retired'::text]))),
+  constraint models_version_positive CHECK ((version > 0))
+);
+create unique index models_active_idx on models (state) WHERE (state = 'active'::text);
+
 -- networks: reference
 create table networks (
   cidr cidr not null,

@@ -107,6 +107,8 @@ export type CountedAnalysis = {
   shingles: PackedShingles
   fingerprints: Fingerprints
   features: MessageFeatures
+  /** Telephone numbers of the text, in their normal form. */
+  telephones: string[]
 }
 
 /**
@@ -120,9 +122,9 @@ export async function analyzeForCounting(
   const { plain, parts } = await read(raw, options)
   const pieces = await import('./shingles/take-apart.ts')
   const { featuresOf } = await import('./features/features-of.ts')
-  const { shingles, fingerprints, view } = pieces.takeApartPacked(parts)
+  const { shingles, fingerprints, view, telephones } = pieces.takeApartPacked(parts)
   const features = featuresOf({ ...plain, ...parts, view, shingles })
-  return { analysis: plain, shingles, fingerprints, features }
+  return { analysis: plain, shingles, fingerprints, features, telephones }
 }
 
 /** The same without its pieces, which cost a third of the rest. */

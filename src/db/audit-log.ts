@@ -20,6 +20,9 @@ export type AuditAction =
   | 'mark reputation'
   | 'unmark reputation'
   | 'apply rules'
+  | 'add model'
+  | 'promote model'
+  | 'roll back model'
 
 /** Writes down what an administrator does, in the transaction that does it. */
 export async function insertAudit(tx: Db, entry: AuditEntry): Promise<void> {
