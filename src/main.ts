@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import type { App } from './app.ts'
+import { modelCommands } from './commands/train/model-commands.ts'
 import { type Config, readConfig } from './config.ts'
 import { reasonOf, UsageError } from './errors.ts'
 import { shownText } from './http/shown-text.ts'
@@ -14,10 +15,7 @@ type Command = {
   run: (context: Context) => Promise<number>
 }
 
-const DONE = 0
-const FAILED = 1
-const MISUSED = 2
-const TRY_LATER = 75
+const [DONE, FAILED, MISUSED, TRY_LATER] = [0, 1, 2, 75]
 /** Longer than every part takes to finish, shorter than the patience of service managers. */
 const CLOSE_MS_MAX = 25_000
 const COMPLAINT_CHARS_MAX = 20_000
@@ -178,6 +176,7 @@ const commands: Record<string, Command> = {
       return isSound ? DONE : FAILED
     },
   },
+  ...modelCommands,
   inspect: {
     usage:
       'inspect [FILE…] [--provider CIDR,CIDR] [--no-stamps] [--dns] [--pieces] [--picture|--jsonl]',

@@ -19,6 +19,10 @@ export type AuditAction =
   | 'drop networks'
   | 'mark reputation'
   | 'unmark reputation'
+  | 'apply rules'
+  | 'add model'
+  | 'promote model'
+  | 'roll back model'
 
 /** Writes down what an administrator does, in the transaction that does it. */
 export async function insertAudit(tx: Db, entry: AuditEntry): Promise<void> {

@@ -68,7 +68,7 @@ async function make(task: ParserTask): Promise<AnalysisDigest | ComposedFeedback
 
 async function analyze(raw: Buffer, options: ParserOptions): Promise<AnalysisDigest> {
   const made = await analyzeForCounting(raw, { ...options, ignoreStamps: false })
-  const { analysis, shingles, fingerprints, telephones } = made
+  const { analysis, shingles, fingerprints, features, telephones } = made
   const { kind, origin, originObstacle, listings, headers, hops, submitter } = analysis
   const { originConfidenceMin = 0 } = options
   const isSure = (one: { confidence: number }) => one.confidence >= originConfidenceMin
@@ -84,6 +84,7 @@ async function analyze(raw: Buffer, options: ParserOptions): Promise<AnalysisDig
     submitterIp: submitter && isSure(submitter) ? submitter.ip : undefined,
     shingles: owned(shingles),
     fingerprints,
+    features,
     subjects: subjectsOf({ ...analysis, telephones }, { originConfidenceMin }),
     packed: await packOwned(Buffer.from(JSON.stringify(analysis))),
   }

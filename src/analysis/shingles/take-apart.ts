@@ -5,6 +5,7 @@ import { fingerprintsOf } from '../fingerprints/fingerprints-of.ts'
 import type { Fingerprints } from '../fingerprints/fingerprints-of.ts'
 import type { Link } from '../links.ts'
 import { viewBody } from '../pieces/body-view.ts'
+import type { BodyView } from '../pieces/body-view.ts'
 import { addAddresses } from './address-shingles.ts'
 import type { Signer } from './address-shingles.ts'
 import { addFiles } from './file-shingles.ts'
@@ -36,6 +37,8 @@ export type Findings = Way & {
 export function takeApartPacked(findings: Findings): {
   shingles: PackedShingles
   fingerprints: Fingerprints
+  /** The body as it was read for this. */
+  view: BodyView
   telephones: string[]
 } {
   const { fields, body, links, attachments, signers } = findings
@@ -51,7 +54,7 @@ export function takeApartPacked(findings: Findings): {
   list.addPairs()
   addPassages(list, view)
   const fingerprints = fingerprintsOf(view, attachments, list)
-  return { shingles: list.packed(), fingerprints, telephones }
+  return { shingles: list.packed(), fingerprints, view, telephones }
 }
 
 /** One for all messages: nothing is awaited between the first piece and the last. */
