@@ -7,6 +7,9 @@ import { type Reputation, reputationAt } from '../reputation/reputation.ts'
 import type { Subject, SubjectKind } from '../reputation/subject.ts'
 import { reputationKey } from './reputation-reader.ts'
 
+/** A mark as JSON can hold it: its key in decimal. */
+export type ShownMark = Omit<ReputationMark, 'key'> & { key: string }
+
 /** All that is known of a subject, for people. */
 export type ShownReputation = {
   subject: Subject
@@ -14,7 +17,7 @@ export type ShownReputation = {
   /** Null when nothing was reported, or it is forgotten. */
   detail: Detail | null
   /** Also one that holds no more. */
-  mark: Omit<ReputationMark, 'key'> | null
+  mark: ShownMark | null
   why: string[]
 }
 
@@ -34,12 +37,8 @@ export async function showReputation(
   const reputation = reputationAt(base, now, holds)
   const detail = packed && unpackDetail(packed.content)
   const why = explainReputation(reputation, detail, now)
-  return { subject, reputation, detail: detail ?? null, mark: mark ? withoutKey(mark) : null, why }
-}
-
-/** JSON knows no numbers of 64 bits, and nobody asks for it. */
-function withoutKey({ key: _, ...mark }: ReputationMark): Omit<ReputationMark, 'key'> {
-  return mark
+  const shownMark = mark ? { ...mark, key: String(mark.key) } : null
+  return { subject, reputation, detail: detail ?? null, mark: shownMark, why }
 }
 
 /** A subject in a list of what was found. */
