@@ -61,14 +61,6 @@ export type PlainAnalysis = {
 /** The same, with the pieces the message is made of and what stands for all of it. */
 export type Analysis = PlainAnalysis & { fingerprints: Fingerprints; shingles: Shingle[] }
 
-/** The same as the counters take it; the telephones in its text are found on the way. */
-export type CountedAnalysis = {
-  analysis: PlainAnalysis
-  shingles: PackedShingles
-  fingerprints: Fingerprints
-  telephones: readonly string[]
-}
-
 /** What the reporter or an operator decides about an analysis. */
 export type AnalysisOptions = {
   /** CIDRs of the relays of the reporter's provider; what cannot be read is left out. */
