@@ -89,7 +89,7 @@ const commands: Record<string, Command> = {
     },
   },
   account: {
-    usage: 'account add --email E [--password P] [--admin] [--token]',
+    usage: 'account add --email E [--password P] [--admin] [--token] [--unproven]',
     summary: 'make an account, or change it; prints a line of JSON',
     async run({ args, config, log }) {
       const { addAccount, parseAccount } = await import('./commands/account.ts')
