@@ -61,6 +61,14 @@ export type PlainAnalysis = {
 /** The same, with the pieces the message is made of and what stands for all of it. */
 export type Analysis = PlainAnalysis & { fingerprints: Fingerprints; shingles: Shingle[] }
 
+/** The same as the counters take it; the telephones in its text are found on the way. */
+export type CountedAnalysis = {
+  analysis: PlainAnalysis
+  shingles: PackedShingles
+  fingerprints: Fingerprints
+  telephones: readonly string[]
+}
+
 /** What the reporter or an operator decides about an analysis. */
 export type AnalysisOptions = {
   /** CIDRs of the relays of the reporter's provider; what cannot be read is left out. */
@@ -99,6 +107,8 @@ export type CountedAnalysis = {
   shingles: PackedShingles
   fingerprints: Fingerprints
   features: MessageFeatures
+  /** Telephone numbers of the text, in their normal form. */
+  telephones: string[]
 }
 
 /**
@@ -112,9 +122,9 @@ export async function analyzeForCounting(
   const { plain, parts } = await read(raw, options)
   const pieces = await import('./shingles/take-apart.ts')
   const { featuresOf } = await import('./features/features-of.ts')
-  const { shingles, fingerprints, view } = pieces.takeApartPacked(parts)
+  const { shingles, fingerprints, view, telephones } = pieces.takeApartPacked(parts)
   const features = featuresOf({ ...plain, ...parts, view, shingles })
-  return { analysis: plain, shingles, fingerprints, features }
+  return { analysis: plain, shingles, fingerprints, features, telephones }
 }
 
 /** The same without its pieces, which cost a third of the rest. */

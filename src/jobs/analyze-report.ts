@@ -1,16 +1,17 @@
-import type { DnsFindings } from '../analysis/dns-findings.ts'
+import type { Network } from '../analysis/network.ts'
 import type { WorkApp } from '../app.ts'
 import { insertAnalyses, listPackedAnalyses, type NewAnalysis } from '../db/analyses.ts'
 import { inTransaction, type Db } from '../db/pool.ts'
 import { insertEvents, type ReportEvent } from '../db/report-events.ts'
 import { listReportsByIds, markReports, type Report, type ReportState } from '../db/reports.ts'
 import { holdReporters } from '../db/reporters.ts'
-import { parseIp } from '../mail/ip.ts'
+import type { CaseToJudge, Judge, Judgement } from '../judging/judge.ts'
+import { readKarmas } from '../judging/karma.ts'
 import { findContact } from '../queue/queues.ts'
 import { putInLineAgain } from '../queue/reopen-reports.ts'
 import { send } from '../queue/send.ts'
 import type { JobOutcome } from '../queue/work.ts'
-import { decide, type Verdict } from '../verdict/decide.ts'
+import { packFacts } from '../verdict/facts/packed-facts.ts'
 import { openCandidates } from '../verdict/relay-question.ts'
 import { percentOf } from '../verdict/walk-picture.ts'
 import { countReports, type ReportToCount } from './count-reports.ts'
@@ -21,11 +22,11 @@ import { findKnownNetworks } from './known-networks.ts'
 import type { AnalysisDigest } from '../parsing/parser-pool.ts'
 import { readMessages, type Readers, type ReadReport } from './read-messages.ts'
 
-type Needs = Pick<WorkApp, 'boss' | 'clock' | 'rdap'> & Readers
+type Needs = Pick<WorkApp, 'boss' | 'clock' | 'rdap'> & Readers & { judge: Judge }
 type Judgment = {
   report: Report
   analysis: AnalysisDigest
-  verdict: Verdict
+  judgement: Judgement
   judged: Case
   submitterAsn: number | null
 }
@@ -85,28 +86,41 @@ async function judge(
     [origin?.ip, submitterIp].filter((ip) => ip !== undefined),
   )
   const networks = await findKnownNetworks(app.pool, ips, app.rdap, app.clock())
-  return analyses.map(({ report, analysis }) => {
-    const verdict = decide({
-      reportedAs: report.kind,
-      messageKind: analysis.kind,
-      hasForgedHop: analysis.hasForgedHop,
-      listings: listingsFor(analysis),
-    })
-    const found = analysis.origin ? networks.get(analysis.origin.ip) : undefined
+  const networkOf = (ip: string | undefined) => networks.get(ip ?? '')?.network
+  const judgements = await app.judge(await casesOf(analyses, networkOf, app))
+  return analyses.flatMap(({ report, analysis }, index) => {
+    const judgement = judgements[index]
+    if (!judgement) return []
     const judged: Case = {
       reporterId: report.reporterId,
-      verdict,
+      verdict: judgement.verdict,
+      reportedAs: report.kind,
+      isLearned: report.channel === 'learn',
       messageKind: analysis.kind,
       origin: analysis.origin ?? undefined,
       originConfidenceMin: app.config.originConfidenceMin,
       askable: askable(analysis, relaysOf(report.id)),
-      network: found?.network,
-      registry: found?.registry ?? 'off',
+      network: networkOf(analysis.origin?.ip),
+      registry: networks.get(analysis.origin?.ip ?? '')?.registry ?? 'off',
       forwardTo: app.config.forwardTo,
     }
-    const submitter = networks.get(analysis.submitterIp ?? '')?.network
-    return { report, analysis, verdict, judged, submitterAsn: submitter?.asn ?? null }
+    const submitterAsn = networkOf(analysis.submitterIp)?.asn ?? null
+    return [{ report, analysis, judgement, judged, submitterAsn }]
   })
+}
+
+async function casesOf(
+  analyses: readonly ReadReport[],
+  networkOf: (ip: string | undefined) => Network | undefined,
+  { pool, clock }: Needs,
+): Promise<CaseToJudge[]> {
+  const reporterIds = [...new Set(analyses.map(({ report }) => report.reporterId))]
+  const karmas = await readKarmas(pool, reporterIds, clock())
+  return analyses.map(({ report: { reporterId, kind, channel }, analysis: digest }) => ({
+    digest,
+    network: networkOf(digest.origin?.ip),
+    report: { kind, channel, karma: karmas.get(reporterId) ?? 0 },
+  }))
 }
 
 async function findCampaigns(judgments: readonly Judgment[], app: Needs): Promise<Campaigns> {
@@ -122,13 +136,6 @@ function askable(
   { said }: ReportRelays,
 ): readonly string[] {
   return openCandidates(candidates, said).length > 0 ? addressesAsked : []
-}
-
-/** What is listed of the origin itself, and of the domains. */
-function listingsFor({ origin, listings }: AnalysisDigest): DnsFindings['listings'] {
-  return (listings ?? []).filter(
-    ({ subject }) => subject === origin?.ip || parseIp(subject) === undefined,
-  )
 }
 
 /**
@@ -172,7 +179,7 @@ async function keep(
       .map(({ row }) => row.id)
   const marked = await Promise.all([
     markReports(tx, idsOf('forward', 'look-up'), waitingStates, 'analyzed'),
-    markReports(tx, idsOf('keep', 'ask'), waitingStates, 'kept'),
+    markReports(tx, idsOf('keep', 'ask', 'advise'), waitingStates, 'kept'),
   ])
   const mine = new Set(marked.flat())
   const kept = outcomes.filter(({ row }) => mine.has(row.id))
@@ -209,17 +216,18 @@ async function keep(
 }
 
 function toCount(
-  { report, analysis: { shingles }, verdict, judged, submitterAsn }: Judgment,
+  { report, analysis: { shingles }, judgement, judged, submitterAsn }: Judgment,
   campaignOf: Campaigns,
 ): ReportToCount {
   const isSure = (judged.origin?.confidence ?? 0) >= judged.originConfidenceMin
   const originAsn = isSure ? judged.network?.asn : undefined
   const campaignId = campaignOf.get(report.id)
+  const { verdict } = judgement
   return { report, verdict, shingles, originAsn, submitterAsn, campaignId }
 }
 
 function outcomeOf(
-  { report, analysis, verdict, judged }: Judgment,
+  { report, analysis, judgement: { verdict, facts }, judged }: Judgment,
   { consequence, consumer }: Drawn,
   now: Date,
 ): { row: NewAnalysis; event: ReportEvent; consumer: Drawn['consumer'] } {
@@ -235,6 +243,7 @@ function outcomeOf(
       subject: analysis.subject,
       judgment: { verdict, consequence },
       packed: analysis.packed,
+      facts: packFacts(facts),
     },
     event: {
       reportId: report.id,

@@ -6,6 +6,7 @@ import type { Fingerprints } from '../analysis/fingerprints/fingerprints-of.ts'
 import { shingleSeed } from '../analysis/shingles/hash.ts'
 import type { PackedShingles } from '../analysis/shingles/packed-shingles.ts'
 import type { Packed } from '../db/packed.ts'
+import type { Subject } from '../reputation/subject.ts'
 import type { RelayCandidate } from '../verdict/relay-question.ts'
 import type { FeedbackContent } from './feedback-content.ts'
 
@@ -31,6 +32,8 @@ export type AnalysisDigest = Pick<Analysis, 'kind' | 'origin' | 'originObstacle'
   fingerprints: Fingerprints
   /** What it is judged by, as far as the message alone tells. */
   features: MessageFeatures
+  /** What it can be blamed on or praised for; without the autonomous system. */
+  subjects: readonly Subject[]
   packed: Packed
 }
 

@@ -4,6 +4,7 @@ import { seedShingles } from '../analysis/shingles/hash.ts'
 import { pack, type Packed, unpack } from '../db/packed.ts'
 import { reasonOf } from '../errors.ts'
 import { addressesAsked, relayCandidates } from '../verdict/relay-question.ts'
+import { subjectsOf } from '../verdict/subjects-of.ts'
 import { composeFeedback } from './feedback-content.ts'
 import {
   type AnalysisDigest,
@@ -67,10 +68,10 @@ async function make(task: ParserTask): Promise<AnalysisDigest | ComposedFeedback
 
 async function analyze(raw: Buffer, options: ParserOptions): Promise<AnalysisDigest> {
   const made = await analyzeForCounting(raw, { ...options, ignoreStamps: false })
-  const { analysis, shingles, fingerprints, features } = made
+  const { analysis, shingles, fingerprints, features, telephones } = made
   const { kind, origin, originObstacle, listings, headers, hops, submitter } = analysis
-  const isSure = (one: { confidence: number }) =>
-    one.confidence >= (options.originConfidenceMin ?? 0)
+  const { originConfidenceMin = 0 } = options
+  const isSure = (one: { confidence: number }) => one.confidence >= originConfidenceMin
   return {
     kind,
     origin,
@@ -84,6 +85,7 @@ async function analyze(raw: Buffer, options: ParserOptions): Promise<AnalysisDig
     shingles: owned(shingles),
     fingerprints,
     features,
+    subjects: subjectsOf({ ...analysis, telephones }, { originConfidenceMin }),
     packed: await packOwned(Buffer.from(JSON.stringify(analysis))),
   }
 }
