@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import type { App } from './app.ts'
 import { closeInTime, stopSignal } from './commands/ending.ts'
 import { modelCommands } from './commands/train/model-commands.ts'
+import { rulesCommand } from './commands/rules/rules-command.ts'
 import { type Config, readConfig } from './config.ts'
 import { reasonOf, UsageError } from './errors.ts'
 import { shownText } from './http/shown-text.ts'
@@ -173,6 +174,7 @@ const commands: Record<string, Command> = {
       return DONE
     },
   },
+  rules: rulesCommand,
   blacklists: {
     usage: 'blacklists',
     summary: 'test the DNS blacklists of the settings; needs no database',
@@ -242,9 +244,7 @@ async function main([name = 'help', ...args]: readonly string[]): Promise<number
 
 function help(name: string): number {
   const lines = Object.values(commands).map(({ usage, summary }) => `  ${usage}\n      ${summary}`)
-  const text = ['Usage: signalpost COMMAND', '', ...lines, '', 'Settings: see .env.example'].join(
-    '\n',
-  )
+  const text = `Usage: signalpost COMMAND\n\n${lines.join('\n')}\n\nSettings: see .env.example`
   if (['help', '--help', '-h'].includes(name)) say(text)
   else complain(`signalpost: there is no command "${name}".\n${text}`)
   return ['help', '--help', '-h'].includes(name) ? DONE : MISUSED
