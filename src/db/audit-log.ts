@@ -11,7 +11,16 @@ export type AuditEntry = {
 }
 
 /** The names of what is written down. */
-export type AuditAction = 'redrive' | 'retract' | 'set network' | 'unset network' | 'drop networks'
+export type AuditAction =
+  | 'redrive'
+  | 'retract'
+  | 'set network'
+  | 'unset network'
+  | 'drop networks'
+  | 'exempt from lists'
+  | 'unexempt from lists'
+  | 'refuse delisting'
+  | 'accept delisting'
 
 /** Writes down what an administrator does, in the transaction that does it. */
 export async function insertAudit(tx: Db, entry: AuditEntry): Promise<void> {
