@@ -8,8 +8,6 @@ set local citus.multi_shard_modify_mode to 'sequential';
 create table listings (
   list text not null,
   name text collate "C" not null,
-  -- The kind of subject (reputation/subject.ts) that put it there.
-  kind text not null,
   category text not null,
   listed_since timestamptz not null,
   listed_until timestamptz not null,

@@ -103,6 +103,15 @@ create table campaign_keys (
   constraint campaign_keys_pkey PRIMARY KEY (key, generation, campaign_id)
 ) partition by RANGE (generation);
 
+-- campaign_witnesses: distributed by campaign_id
+create table campaign_witnesses (
+  campaign_id uuid not null,
+  day date not null,
+  content bytea storage external not null,
+  constraint campaign_witnesses_pkey PRIMARY KEY (campaign_id)
+);
+create index campaign_witnesses_day_idx on campaign_witnesses (day);
+
 -- campaigns: distributed by id
 create table campaigns (
   id uuid not null,
@@ -254,6 +263,22 @@ create table installation (
   constraint installation_once CHECK (is_only)
 );
 
+-- karmas: distributed by reporter_id
+create table karmas (
+  reporter_id uuid not null,
+  is_vouched boolean not null,
+  agreed double precision not null default 0,
+  disagreed double precision not null default 0,
+  agreements integer not null default 0,
+  retractions integer not null default 0,
+  wanted_mail integer not null default 0,
+  contradictions integer not null default 0,
+  overrulings integer not null default 0,
+  agreed_on date,
+  updated_at timestamp with time zone not null,
+  constraint karmas_pkey PRIMARY KEY (reporter_id)
+);
+
 -- networks: reference
 create table networks (
   cidr cidr not null,
@@ -311,6 +336,13 @@ create table report_keys (
 );
 create index report_keys_report_idx on report_keys (report_id);
 
+-- reported_evidence: distributed by id
+create table reported_evidence (
+  id uuid not null,
+  content bytea storage external not null,
+  constraint reported_evidence_pkey PRIMARY KEY (id)
+) partition by RANGE (id);
+
 -- reporter_relays: distributed by reporter_id
 create table reporter_relays (
   reporter_id uuid not null,
@@ -360,6 +392,53 @@ create table reports (
 create index reports_author_idx on reports (author, id) WHERE (author IS NOT NULL);
 create index reports_reporter_idx on reports (reporter_id, id);
 create index reports_state_idx on reports (state, id);
+
+-- reputation_details: distributed by key
+create table reputation_details (
+  key bigint not null,
+  content bytea storage external not null,
+  constraint reputation_details_pkey PRIMARY KEY (key)
+);
+
+-- reputation_evidence: distributed by shard
+create table reputation_evidence (
+  shard bigint not null,
+  id uuid not null,
+  content bytea storage external not null,
+  constraint reputation_evidence_pkey PRIMARY KEY (shard, id)
+);
+
+-- reputation_marks: distributed by key
+create table reputation_marks (
+  key bigint not null,
+  kind text not null,
+  name text not null,
+  mark text not null,
+  reason text not null,
+  reporter_id uuid,
+  set_at timestamp with time zone not null,
+  until_at timestamp with time zone,
+  constraint reputation_marks_pkey PRIMARY KEY (key),
+  constraint reputation_marks_mark_known CHECK ((mark = ANY (ARRAY['listed'::text, 'welcome'::text, 'exempt'::text])))
+);
+
+-- reputations: distributed by key
+create table reputations (
+  key bigint not null,
+  kind text not null,
+  name text not null,
+  good real not null,
+  bad real not null,
+  recent_good real not null,
+  recent_bad real not null,
+  first_seen_at timestamp with time zone not null,
+  last_seen_at timestamp with time zone not null,
+  woke_at timestamp with time zone,
+  jumped_at timestamp with time zone,
+  folded_at timestamp with time zone not null,
+  constraint reputations_pkey PRIMARY KEY (key)
+);
+create index reputations_name_idx on reputations (name text_pattern_ops);
 
 -- sessions: local
 create table sessions (

@@ -17,10 +17,12 @@ export type AuditAction =
   | 'set network'
   | 'unset network'
   | 'drop networks'
+  | 'mark reputation'
+  | 'unmark reputation'
   | 'exempt from lists'
   | 'unexempt from lists'
-  | 'refuse delisting'
   | 'accept delisting'
+  | 'refuse delisting'
 
 /** Writes down what an administrator does, in the transaction that does it. */
 export async function insertAudit(tx: Db, entry: AuditEntry): Promise<void> {

@@ -1,17 +1,10 @@
-import type { ListCategory, Listing, ListName } from '../verdict/lists/list.ts'
-import type { SubjectKind } from '../reputation/subject.ts'
+import type { Listing, ListName } from '../verdict/lists/list.ts'
 import type { Db } from './pool.ts'
 import { first, values } from './values.ts'
 
-const columns = `list, name, kind, category, listed_since as since, listed_until as until, times,
+const columns = `list, name, category, listed_since as since, listed_until as until, times,
   reporters_at_least as "reportersAtLeast", last_seen as "lastSeen", pardoned_at as "pardonedAt",
   pardoned_reporters as "pardonedReporters"`
-
-type Row = Omit<Listing, 'list' | 'kind' | 'category'> & {
-  list: ListName
-  kind: SubjectKind
-  category: ListCategory
-}
 
 /** Apart from the other advisory locks of the program. */
 const LOCK = 0x6c697374
@@ -32,7 +25,7 @@ export async function findListings(
   names: readonly string[],
 ): Promise<Listing[]> {
   if (names.length === 0) return []
-  const { rows } = await db.query<Row>(
+  const { rows } = await db.query<Listing>(
     `select ${columns} from listings where list = $1 and name = any($2::text[])`,
     [list, names],
   )
@@ -45,7 +38,7 @@ export async function pageListings(
   list: ListName,
   page: { after: string; limit: number; now: Date },
 ): Promise<Listing[]> {
-  const { rows } = await db.query<Row>(
+  const { rows } = await db.query<Listing>(
     `select ${columns} from listings
      where list = $1 and name > $2 and listed_until > $3
      order by name limit $4`,
@@ -60,14 +53,14 @@ export async function keepListings(db: Db, listings: readonly Listing[]): Promis
   const sorted = [...listings].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
   const { text, params } = values(
     sorted.map((one) => [
-      ...[one.list, one.name, one.kind, one.category, one.since, one.until, one.times],
+      ...[one.list, one.name, one.category, one.since, one.until, one.times],
       ...[one.reportersAtLeast, one.lastSeen, one.pardonedAt, one.pardonedReporters],
     ]),
   )
   await db.query(
-    `insert into listings (list, name, kind, category, listed_since, listed_until, times,
+    `insert into listings (list, name, category, listed_since, listed_until, times,
        reporters_at_least, last_seen, pardoned_at, pardoned_reporters) values ${text}
-     on conflict (list, name) do update set kind = excluded.kind, category = excluded.category,
+     on conflict (list, name) do update set category = excluded.category,
        listed_since = excluded.listed_since, listed_until = excluded.listed_until,
        times = excluded.times, reporters_at_least = excluded.reporters_at_least,
        last_seen = excluded.last_seen, pardoned_at = excluded.pardoned_at,
@@ -91,18 +84,18 @@ export async function endListings(
   )
 }
 
-/** Takes a name off its list as wished for; false when it was not on it any more. */
+/**
+ * Takes a name off its list as wished for; `reporters` is how many there were against it. False
+ * when it was not on it any more.
+ */
 export async function pardonListing(
   tx: Db,
-  list: ListName,
-  name: string,
-  at: Date,
+  pardon: { list: ListName; name: string; at: Date; reporters: number },
 ): Promise<boolean> {
   const { rowCount } = await tx.query(
-    `update listings set listed_until = $3, pardoned_at = $3,
-       pardoned_reporters = reporters_at_least
+    `update listings set listed_until = $3, pardoned_at = $3, pardoned_reporters = $4
      where list = $1 and name = $2 and listed_until > $3`,
-    [list, name, at],
+    [pardon.list, pardon.name, pardon.at, Math.ceil(pardon.reporters)],
   )
   return rowCount === 1
 }

@@ -17,7 +17,12 @@ export type FileSet = {
   clear: () => Promise<void>
 }
 
-type Draft = { name: string; handle: FileHandle; bytes: number; hash: ReturnType<typeof createHash> }
+type Draft = {
+  name: string
+  handle: FileHandle
+  bytes: number
+  hash: ReturnType<typeof createHash>
+}
 
 const draftPrefix = '.draft-'
 const DRAFT_MS_MAX = 6 * 3_600_000

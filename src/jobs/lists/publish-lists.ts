@@ -13,7 +13,6 @@ import {
   zoneTypeOf,
   zoneTypes,
 } from '../../verdict/lists/zone-file.ts'
-import type { CandidateReader } from './candidates.ts'
 import { draftFiles, type FileSet, type WrittenFile } from './list-files.ts'
 import { addListings, keepDeserved, PAGE, type Renewal } from './renew-listings.ts'
 
@@ -39,14 +38,11 @@ const MEMORY_DAYS = 180
  *
  * @throws whatever the database or the disk throws; then nothing was given out
  */
-export async function publishLists(
-  app: Needs,
-  candidates: CandidateReader,
-): Promise<ListManifest | undefined> {
+export async function publishLists(app: Needs): Promise<ListManifest | undefined> {
   return inTransaction(app.pool, async (tx) => {
     if (!(await claimLists(tx))) return undefined
     const now = app.clock()
-    const renewal = { candidates, own: ownNames(app.config), now }
+    const renewal = { own: ownNames(app.config), now }
     await addListings(app, renewal)
     const manifest = await writeLists(app, renewal)
     await removeListings(app.pool, new Date(now.getTime() - MEMORY_DAYS * DAY_MS))

@@ -4,6 +4,7 @@ import { endListings, findListings, keepListings } from '../../db/listings.ts'
 import { registrableDomain } from '../../mail/domain.ts'
 import {
   type ListCandidate,
+  listedKinds,
   type Listing,
   type ListName,
   listNames,
@@ -11,32 +12,27 @@ import {
 } from '../../verdict/lists/list.ts'
 import { judgeCandidate, whyEnded } from '../../verdict/lists/judge-candidate.ts'
 import type { OwnNames } from '../../verdict/lists/spare.ts'
-import type { CandidateReader } from './candidates.ts'
+import { findCandidates, pageCandidates } from './candidates.ts'
 
 type Needs = Pick<App, 'pool'>
 
 /** What a run judges by. */
-export type Renewal = { candidates: CandidateReader; own: OwnNames; now: Date }
+export type Renewal = { own: OwnNames; now: Date }
 
 /** How many are looked at in one go: what a run holds in memory. */
 export const PAGE = 2_000
 
 /** Goes once through what is known, and lists what deserves it. */
 export async function addListings(app: Needs, renewal: Renewal): Promise<void> {
-  let after: ListCandidate | undefined
-  for (;;) {
-    const page = await renewal.candidates.page(after, PAGE)
+  let after: bigint | undefined
+  do {
+    const page = await pageCandidates(app, { after, limit: PAGE, now: renewal.now })
     for (const list of listNames) {
-      await addPage(
-        app,
-        list,
-        page.filter(({ kind }) => listOf(kind) === list),
-        renewal,
-      )
+      const ofList = page.candidates.filter(({ kind }) => listOf(kind) === list)
+      await addPage(app, list, ofList, renewal)
     }
-    after = page.at(-1)
-    if (!after || page.length < PAGE) return
-  }
+    after = page.next
+  } while (after !== undefined)
 }
 
 async function addPage(
@@ -70,23 +66,23 @@ export async function keepDeserved(
   { pool }: Needs,
   list: ListName,
   page: readonly Listing[],
-  { candidates, own, now }: Renewal,
+  { own, now }: Renewal,
 ): Promise<Listing[]> {
   const names = page.map(({ name }) => name)
+  const subjects = names.map((name) => ({ kind: listedKinds[list], name }))
   const [found, exempted] = await Promise.all([
-    candidates.find(page.map(({ kind, name }) => ({ kind, name }))),
+    findCandidates({ pool }, subjects, now),
     exemptedAmong(pool, names, now),
   ])
-  const candidateOf = new Map(found.map((one) => [`${one.kind} ${one.name}`, one]))
-  const ended = page.filter(({ kind, name }) => {
+  const candidateOf = new Map(found.map((one) => [one.name, one]))
+  const ended = names.filter((name) => {
     const circumstances = { now, own, isExempted: exempted(name) }
-    return whyEnded({ list }, candidateOf.get(`${kind} ${name}`), circumstances) !== undefined
+    return whyEnded({ list }, candidateOf.get(name), circumstances) !== undefined
   })
   if (ended.length === 0) return [...page]
-  const gone = ended.map(({ name }) => name)
-  await endListings(pool, list, gone, now)
-  const endedNames = new Set(gone)
-  return page.filter(({ name }) => !endedNames.has(name))
+  await endListings(pool, list, ended, now)
+  const gone = new Set(ended)
+  return page.filter(({ name }) => !gone.has(name))
 }
 
 /** Whether a name is exempted, itself or with the domain it belongs to. */

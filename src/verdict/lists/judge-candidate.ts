@@ -1,3 +1,4 @@
+import { decayed, SLOW_DAYS } from '../../reputation/decay.ts'
 import { roundedReporters } from './reasons.ts'
 import {
   isLive,
@@ -19,7 +20,6 @@ export type Unlisted =
   | 'low score'
   | 'nothing new'
   | 'pardoned'
-  | 'listed otherwise'
 
 /** What a candidate is judged against. */
 export type Circumstances = {
@@ -66,16 +66,13 @@ export function judgeCandidate(
   if (candidate.weight < evidenceMin.weight) return 'little weight'
   if (candidate.score < evidenceMin.score) return 'low score'
   const { now } = circumstances
-  if (former && isLive(former, now)) {
-    return former.kind === kind ? renewed(former, candidate) : 'listed otherwise'
-  }
+  if (former && isLive(former, now)) return renewed(former, candidate)
   if (former && former.until >= lastSeen) return former.pardonedAt ? 'pardoned' : 'nothing new'
-  if (former?.pardonedAt && !hasNewReporters(former, candidate)) return 'pardoned'
+  if (former && !hasNewReporters(former, candidate, now)) return 'pardoned'
   const times = (former?.times ?? 0) + 1
   const entry = {
     list,
     name,
-    kind,
     category: categoryOf(candidate),
     since: now,
     until: untilOf(lastSeen, times),
@@ -130,9 +127,16 @@ function renewed(former: Listing, candidate: ListCandidate): Listing {
   return isSame ? former : { ...former, ...renewal }
 }
 
-/** Against the exact number that was known when it was pardoned. */
-function hasNewReporters(former: Listing, { independentReporters }: ListCandidate): boolean {
-  return independentReporters >= (former.pardonedReporters ?? 0) + NEW_REPORTERS_MIN
+/** More than is left of what was known when it was pardoned. */
+function hasNewReporters(
+  { pardonedAt, pardonedReporters }: Listing,
+  { independentReporters }: ListCandidate,
+  now: Date,
+): boolean {
+  if (!pardonedAt) return true
+  const days = (now.getTime() - pardonedAt.getTime()) / DAY_MS
+  const left = decayed(pardonedReporters ?? 0, days, SLOW_DAYS)
+  return independentReporters >= left + NEW_REPORTERS_MIN
 }
 
 function categoryOf({ flags }: ListCandidate): ListCategory {

@@ -28,11 +28,13 @@ export type ListCandidate = {
   score: number
   /** How much evidence there still is, decayed, in reports of reporters of full karma. */
   weight: number
-  /** Different reporters who complained and have nothing but the complaint in common. */
+  /**
+   * At least so many reporters complained who have nothing but the complaint in common; decayed as
+   * `weight` is, so not a whole number.
+   */
   independentReporters: number
-  firstSeen: Date
   lastSeen: Date
-  /** `exempt` spares it; `phishing` and `malware` say what it is, else it is spam. */
+  /** `exempt` and `welcome` spare it; `phishing` and `malware` say what it is, else it is spam. */
   flags: readonly string[]
 }
 
@@ -40,8 +42,6 @@ export type ListCandidate = {
 export type Listing = {
   list: ListName
   name: string
-  /** The kind of subject that put it there. */
-  kind: SubjectKind
   category: ListCategory
   since: Date
   until: Date
@@ -52,28 +52,25 @@ export type Listing = {
   lastSeen: Date
   /** When it was last taken off on request; null: never. */
   pardonedAt: Date | null
-  /** How many reporters had complained when it was; rounded down. */
+  /** The independent reporters there were then, rounded up. */
   pardonedReporters: number | null
 }
 
 /**
- * Which list a kind of subject belongs on. Undefined for most: networks, because one customer is
- * not all; authors and return paths, because anybody may write them; links, files and phones,
- * because no list of names holds them.
+ * The kind of subject that a list is made of. Not of networks, because one customer is not all; nor
+ * of signers, authors and return paths, because domains that send are shared by many or written by
+ * anybody. A domain is listed for what is linked to.
  */
-export function listOf(kind: SubjectKind): ListName | undefined {
-  if (kind === 'address') return 'addresses'
-  if (kind === 'signer' || kind === 'link-domain') return 'domains'
-  return kind === 'link-host' ? 'hosts' : undefined
-}
+export const listedKinds = {
+  addresses: 'address',
+  domains: 'link-domain',
+  hosts: 'link-host',
+} as const satisfies Record<ListName, SubjectKind>
 
-/** The kinds that may be listed, for who reads them from a table. */
-export const listableKinds: readonly SubjectKind[] = [
-  'address',
-  'signer',
-  'link-host',
-  'link-domain',
-]
+/** Which list a kind of subject belongs on; undefined for most. */
+export function listOf(kind: SubjectKind): ListName | undefined {
+  return listNames.find((list) => listedKinds[list] === kind)
+}
 
 /** Whether it is listed at an instant. */
 export function isLive({ until }: Pick<Listing, 'until'>, now: Date): boolean {

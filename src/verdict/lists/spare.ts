@@ -44,11 +44,7 @@ function whyAddressSpared(name: string): Spared | undefined {
   return isProvider ? 'mailbox provider' : undefined
 }
 
-function whyNameSpared(
-  list: 'domains' | 'hosts',
-  name: string,
-  own: OwnNames,
-): Spared | undefined {
+function whyNameSpared(list: 'domains' | 'hosts', name: string, own: OwnNames): Spared | undefined {
   if (!hostName.test(name) || name.length > NAME_CHARS_MAX) return 'no such name'
   const domain = registrableDomain(name)
   if (reservedEnds.test(name)) return 'reserved name'
