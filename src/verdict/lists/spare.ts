@@ -54,7 +54,7 @@ function whyNameSpared(list: 'domains' | 'hosts', name: string, own: OwnNames): 
   if (shortenerDomains.has(domain)) return 'link shortener'
   if (freemailDomains.has(domain) || houses.has(domain)) return 'mailbox provider'
   // Below a suffix of its own, such as pages.example, each name is somebody else's.
-  const isCustomer = isSharedSuffix(name.slice(name.indexOf('.') + 1))
+  const isCustomer = name !== domain && isSharedSuffix(name.slice(name.indexOf('.') + 1))
   return platformDomains.has(domain) && !isCustomer ? 'shared platform' : undefined
 }
 
