@@ -64,9 +64,7 @@ test('whoever dies at whatever step of a fold, each piece counts once', async ()
     /octet_length/,
     /^\s*delete from reputation_evidence/,
     /from reputations/,
-    /from reputation_details/,
     /insert into reputations/,
-    /insert into reputation_details/,
     /^commit/,
   ]
   for (const step of steps) {
