@@ -17,7 +17,7 @@ import type { DnsFindings } from './dns-findings.ts'
 import type { MessageFeatures } from './features/features-of.ts'
 import type { Fingerprints } from './fingerprints/fingerprints-of.ts'
 import { readHops } from './whence/hops.ts'
-import type { Hop } from './whence/hops.ts'
+import type { Client, Hop } from './whence/hops.ts'
 import { findLinks } from './links.ts'
 import type { Link } from './links.ts'
 import type { Origin } from './whence/origin.ts'
@@ -73,6 +73,8 @@ export type AnalysisOptions = {
   ignoreStamps: boolean
   /** What the DNS told; undefined when nobody was asked. */
   dns?: DnsFindings
+  /** Who hands the message over just now, where a mail server asks that has not written it down. */
+  client?: Client
   /** Of an origin that is less sure its pieces are only claims; 0 to 1, and 0 without it. */
   originConfidenceMin?: number
 }
@@ -99,6 +101,8 @@ export type CountedAnalysis = {
   shingles: PackedShingles
   fingerprints: Fingerprints
   features: MessageFeatures
+  /** Telephone numbers of the text, in their normal form. */
+  telephones: string[]
 }
 
 /**
@@ -112,9 +116,9 @@ export async function analyzeForCounting(
   const { plain, parts } = await read(raw, options)
   const pieces = await import('./shingles/take-apart.ts')
   const { featuresOf } = await import('./features/features-of.ts')
-  const { shingles, fingerprints, view } = pieces.takeApartPacked(parts)
+  const { shingles, fingerprints, view, telephones } = pieces.takeApartPacked(parts)
   const features = featuresOf({ ...plain, ...parts, view, shingles })
-  return { analysis: plain, shingles, fingerprints, features }
+  return { analysis: plain, shingles, fingerprints, features, telephones }
 }
 
 /** The same without its pieces, which cost a third of the rest. */
@@ -131,7 +135,7 @@ async function read(
 ): Promise<{ plain: PlainAnalysis; parts: Parameters<typeof takeApart>[0] }> {
   const header = parseHeader(raw)
   const fields = options.ignoreStamps ? withoutStamps(header.fields) : header.fields
-  const hops = readHops(fields)
+  const hops = readHops(fields, options.client)
   const authentication = options.dns ? await authenticated(raw, header, hops, options.dns) : null
   const seals = sealsOf(authentication)
   const { originObstacle, ...way } = findWhence(fields, hops, { ...options, seals })

@@ -39,6 +39,7 @@ export function takeApartPacked(findings: Findings): {
   fingerprints: Fingerprints
   /** The body as it was read for this. */
   view: BodyView
+  telephones: string[]
 } {
   const { fields, body, links, attachments, signers } = findings
   const view = viewBody(body)
@@ -47,13 +48,13 @@ export function takeApartPacked(findings: Findings): {
   addOrigin(list, findings)
   addHeader(list, fields)
   addLinks(list, links, view)
-  addContacts(list, view)
+  const telephones = addContacts(list, view)
   addFiles(list, attachments)
   addWholeText(list, view)
   list.addPairs()
   addPassages(list, view)
   const fingerprints = fingerprintsOf(view, attachments, list)
-  return { shingles: list.packed(), fingerprints, view }
+  return { shingles: list.packed(), fingerprints, view, telephones }
 }
 
 /** One for all messages: nothing is awaited between the first piece and the last. */
