@@ -10,7 +10,9 @@ import { deadLetterRoutes } from './dead-letters.ts'
 import { networkRoutes } from './networks.ts'
 import { outboxRoutes } from './outbox.ts'
 import { overviewRoutes } from './overview.ts'
+import { reporterRoutes } from './reporters.ts'
 import { reportRoutes } from './reports.ts'
+import { reputationRoutes } from './reputations.ts'
 
 /** The pages for administrators, in English. */
 export function adminRoutes(site: Site): Router {
@@ -22,6 +24,8 @@ export function adminRoutes(site: Site): Router {
   router.use('/outbox', outboxRoutes(site))
   router.use('/networks', networkRoutes(site))
   router.use('/counters', counterRoutes(site))
+  router.use('/reputations', reputationRoutes(site))
+  router.use('/reporters', reporterRoutes(site))
   router.use('/dead-letters', deadLetterRoutes(site))
   router.use('/audit', auditRoutes(site))
   return router
