@@ -196,6 +196,28 @@ create table counters (
   constraint counters_pkey PRIMARY KEY (shingle, generation)
 ) partition by RANGE (generation);
 
+-- delisting_requests: local
+create table delisting_requests (
+  id uuid not null,
+  token_hash bytea not null,
+  list text not null,
+  name text not null,
+  state text not null,
+  asker text not null,
+  contact text not null,
+  done text not null,
+  asker_hash bytea not null,
+  answer text,
+  decided_at timestamp with time zone,
+  decided_by uuid,
+  constraint delisting_requests_pkey PRIMARY KEY (id),
+  constraint delisting_requests_token_unique UNIQUE (token_hash),
+  constraint delisting_requests_state_known CHECK ((state = ANY (ARRAY['open'::text, 'automatic'::text, 'accepted'::text, 'refused'::text])))
+);
+create index delisting_requests_asker_idx on delisting_requests (asker_hash, id);
+create index delisting_requests_name_idx on delisting_requests (name, id);
+create index delisting_requests_state_idx on delisting_requests (state, id);
+
 -- feedback_messages: distributed by report_id
 create table feedback_messages (
   report_id uuid not null,
@@ -278,6 +300,35 @@ create table karmas (
   updated_at timestamp with time zone not null,
   constraint karmas_pkey PRIMARY KEY (reporter_id)
 );
+
+-- list_exemptions: local
+create table list_exemptions (
+  name text not null,
+  reason text not null,
+  expires_at timestamp with time zone,
+  reporter_id uuid,
+  created_at timestamp with time zone not null,
+  constraint list_exemptions_pkey PRIMARY KEY (name)
+);
+
+-- listings: local
+create table listings (
+  list text not null,
+  name text not null,
+  category text not null,
+  listed_since timestamp with time zone not null,
+  listed_until timestamp with time zone not null,
+  times integer not null,
+  reporters_at_least integer not null,
+  last_seen timestamp with time zone not null,
+  pardoned_at timestamp with time zone,
+  pardoned_reporters integer,
+  constraint listings_pkey PRIMARY KEY (list, name),
+  constraint listings_category_known CHECK ((category = ANY (ARRAY['spam'::text, 'phishing'::text, 'malware'::text]))),
+  constraint listings_list_known CHECK ((list = ANY (ARRAY['addresses'::text, 'domains'::text, 'hosts'::text]))),
+  constraint listings_times_positive CHECK ((times > 0))
+);
+create index listings_until_idx on listings (listed_until);
 
 -- models: local
 create table models (
@@ -405,7 +456,7 @@ create table reports (
   comment text,
   received_via cidr[] not null,
   constraint reports_pkey PRIMARY KEY (id),
-  constraint reports_channel_known CHECK ((channel = ANY (ARRAY['api'::text, 'signaler'::text, 'form'::text, 'mail'::text, 'import'::text]))),
+  constraint reports_channel_known CHECK ((channel = ANY (ARRAY['api'::text, 'signaler'::text, 'form'::text, 'mail'::text, 'import'::text, 'learn'::text]))),
   constraint reports_kind_known CHECK ((kind = ANY (ARRAY['spam'::text, 'phishing'::text, 'not-spam'::text]))),
   constraint reports_state_known CHECK ((state = ANY (ARRAY['received'::text, 'analyzed'::text, 'forwarded'::text, 'kept'::text, 'retracted'::text, 'failed'::text])))
 ) partition by RANGE (id);

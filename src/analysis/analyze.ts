@@ -17,7 +17,7 @@ import type { DnsFindings } from './dns-findings.ts'
 import type { MessageFeatures } from './features/features-of.ts'
 import type { Fingerprints } from './fingerprints/fingerprints-of.ts'
 import { readHops } from './whence/hops.ts'
-import type { Hop } from './whence/hops.ts'
+import type { Client, Hop } from './whence/hops.ts'
 import { findLinks } from './links.ts'
 import type { Link } from './links.ts'
 import type { Origin } from './whence/origin.ts'
@@ -61,14 +61,6 @@ export type PlainAnalysis = {
 /** The same, with the pieces the message is made of and what stands for all of it. */
 export type Analysis = PlainAnalysis & { fingerprints: Fingerprints; shingles: Shingle[] }
 
-/** The same as the counters take it; the telephones in its text are found on the way. */
-export type CountedAnalysis = {
-  analysis: PlainAnalysis
-  shingles: PackedShingles
-  fingerprints: Fingerprints
-  telephones: readonly string[]
-}
-
 /** What the reporter or an operator decides about an analysis. */
 export type AnalysisOptions = {
   /** CIDRs of the relays of the reporter's provider; what cannot be read is left out. */
@@ -81,6 +73,8 @@ export type AnalysisOptions = {
   ignoreStamps: boolean
   /** What the DNS told; undefined when nobody was asked. */
   dns?: DnsFindings
+  /** Who hands the message over just now, where a mail server asks that has not written it down. */
+  client?: Client
   /** Of an origin that is less sure its pieces are only claims; 0 to 1, and 0 without it. */
   originConfidenceMin?: number
 }
@@ -141,7 +135,7 @@ async function read(
 ): Promise<{ plain: PlainAnalysis; parts: Parameters<typeof takeApart>[0] }> {
   const header = parseHeader(raw)
   const fields = options.ignoreStamps ? withoutStamps(header.fields) : header.fields
-  const hops = readHops(fields)
+  const hops = readHops(fields, options.client)
   const authentication = options.dns ? await authenticated(raw, header, hops, options.dns) : null
   const seals = sealsOf(authentication)
   const { originObstacle, ...way } = findWhence(fields, hops, { ...options, seals })

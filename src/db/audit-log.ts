@@ -23,6 +23,10 @@ export type AuditAction =
   | 'add model'
   | 'promote model'
   | 'roll back model'
+  | 'exempt from lists'
+  | 'unexempt from lists'
+  | 'accept delisting'
+  | 'refuse delisting'
 
 /** Writes down what an administrator does, in the transaction that does it. */
 export async function insertAudit(tx: Db, entry: AuditEntry): Promise<void> {

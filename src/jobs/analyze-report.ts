@@ -5,8 +5,10 @@ import { inTransaction, type Db } from '../db/pool.ts'
 import { insertEvents, type ReportEvent } from '../db/report-events.ts'
 import { listReportsByIds, markReports, type Report, type ReportState } from '../db/reports.ts'
 import { holdReporters } from '../db/reporters.ts'
+import { appendEvidence } from '../judging/evidence.ts'
 import type { CaseToJudge, Judge, Judgement } from '../judging/judge.ts'
 import { readKarmas } from '../judging/karma.ts'
+import type { ReportEvidence } from '../reputation/evidence.ts'
 import { findContact } from '../queue/queues.ts'
 import { putInLineAgain } from '../queue/reopen-reports.ts'
 import { send } from '../queue/send.ts'
@@ -33,6 +35,7 @@ type Judgment = {
 /** The campaigns of reports, by their ids. */
 type Campaigns = ReadonlyMap<string, string>
 type RelaysOf = (reportId: string) => ReportRelays
+type NetworkOf = (ip: string | undefined) => Network | undefined
 
 /** A redriven report was marked failed when its job died. */
 const waitingStates: readonly ReportState[] = ['received', 'failed']
@@ -50,8 +53,8 @@ export async function analyzeReports(
   if (reports.length === 0) return payloads.map(() => 'done')
   const relaysOf = await findRelays(app.pool, reports)
   const { analyses, failures } = await readMessages(reports, relaysOf, app)
-  const judgments = await judge(analyses, relaysOf, app)
-  const campaignOf = await findCampaigns(judgments, app)
+  const campaignOf = await findCampaigns(analyses, app)
+  const judgments = await judge(analyses, relaysOf, campaignOf, app)
   if (judgments.length > 0) {
     await inTransaction(app.pool, async (tx) => {
       const { valid, overtaken } = await partByRelays(tx, judgments, relaysOf)
@@ -80,6 +83,7 @@ async function listWaiting(ids: readonly string[], { pool }: Needs): Promise<Rep
 async function judge(
   analyses: readonly ReadReport[],
   relaysOf: RelaysOf,
+  campaignOf: Campaigns,
   app: Needs,
 ): Promise<Judgment[]> {
   const ips = analyses.flatMap(({ analysis: { origin, submitterIp } }) =>
@@ -87,7 +91,7 @@ async function judge(
   )
   const networks = await findKnownNetworks(app.pool, ips, app.rdap, app.clock())
   const networkOf = (ip: string | undefined) => networks.get(ip ?? '')?.network
-  const judgements = await app.judge(await casesOf(analyses, networkOf, app))
+  const judgements = await app.judge(await casesOf(analyses, { networkOf, campaignOf }, app))
   return analyses.flatMap(({ report, analysis }, index) => {
     const judgement = judgements[index]
     if (!judgement) return []
@@ -111,20 +115,21 @@ async function judge(
 
 async function casesOf(
   analyses: readonly ReadReport[],
-  networkOf: (ip: string | undefined) => Network | undefined,
+  { networkOf, campaignOf }: { networkOf: NetworkOf; campaignOf: Campaigns },
   { pool, clock }: Needs,
 ): Promise<CaseToJudge[]> {
   const reporterIds = [...new Set(analyses.map(({ report }) => report.reporterId))]
   const karmas = await readKarmas(pool, reporterIds, clock())
-  return analyses.map(({ report: { reporterId, kind, channel }, analysis: digest }) => ({
+  return analyses.map(({ report: { id, reporterId, kind, channel }, analysis: digest }) => ({
     digest,
+    campaignId: campaignOf.get(id),
     network: networkOf(digest.origin?.ip),
     report: { kind, channel, karma: karmas.get(reporterId) ?? 0 },
   }))
 }
 
-async function findCampaigns(judgments: readonly Judgment[], app: Needs): Promise<Campaigns> {
-  const messages = judgments.map(({ report, analysis: { fingerprints } }) => {
+async function findCampaigns(analyses: readonly ReadReport[], app: Needs): Promise<Campaigns> {
+  const messages = analyses.map(({ report, analysis: { fingerprints } }) => {
     return { reportId: report.id, fingerprints }
   })
   return joinCampaigns(app.pool, messages, app.clock)
@@ -213,6 +218,27 @@ async function keep(
     counted.map((judgment) => toCount(judgment, campaignOf)),
     now,
   )
+  await appendEvidence(
+    tx,
+    counted.map((judgment) => evidenceOf(judgment, campaignOf)),
+    now,
+  )
+}
+
+function evidenceOf(
+  { report, judgement: { verdict, facts, subjects } }: Judgment,
+  campaignOf: Campaigns,
+): ReportEvidence {
+  return {
+    reportId: report.id,
+    reporterId: report.reporterId,
+    karma: Number(facts.report?.karma ?? 0),
+    reportedAs: report.kind,
+    verdict: { class: verdict.class, confidence: verdict.confidence ?? 0 },
+    campaignId: campaignOf.get(report.id),
+    subjects,
+    at: report.receivedAt,
+  }
 }
 
 function toCount(

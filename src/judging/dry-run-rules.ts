@@ -14,10 +14,8 @@ export type RuleKnowledge = {
   judge: Judge
 }
 
-/** How many reports a dry-run looks at when nobody says, and at most. */
-export const dryRunReports = { usual: 1_000, max: 100_000 } as const
-
 const BATCH = 200
+const BREATH = 10
 
 /**
  * Tries rules on the newest reports beside those that act: what would have been judged otherwise, by
@@ -43,14 +41,15 @@ export async function dryRunRules(
   for (let looked = 0; looked < options.last && options.isOver?.() !== true;) {
     const limit = Math.min(BATCH, options.last - looked)
     const rows = await listJudgedFacts(db, { before, limit })
-    for (const { id, facts, probability } of rows) {
+    for (const [at, { id, facts, probability }] of rows.entries()) {
+      // The process may have requests to answer meanwhile.
+      if (at % BREATH === BREATH - 1) await breathe()
       run.look(id, unpackFacts(facts), probability ?? undefined)
     }
     looked += rows.length
     options.tell?.(looked)
     before = rows.at(-1)?.id
     if (rows.length < limit) break
-    await breathe()
   }
   return { result: run.result() }
 }

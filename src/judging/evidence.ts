@@ -148,7 +148,8 @@ function testimonyOf(report: ReportEvidence): Testified {
     reportedAs !== 'not-spam' &&
     verdict.class === 'legitimate' &&
     verdict.confidence >= WANTED_CONFIDENCE_MIN
-  const side = bad === 1 ? 'bad' : good === 1 ? 'good' : 'nothing'
+  // Beside no other report there is nobody to agree with.
+  const side = !campaignId ? 'nothing' : bad === 1 ? 'bad' : good === 1 ? 'good' : 'nothing'
   const what = isComplaintOfWanted ? 'wanted-mail' : side
   return { reporterId, campaignId, what, karma, at: report.at.getTime() }
 }

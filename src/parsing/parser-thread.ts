@@ -9,7 +9,8 @@ import { composeFeedback } from './feedback-content.ts'
 import {
   type AnalysisDigest,
   asBuffers,
-  type ComposedFeedback,
+  type CheckDigest,
+  type Made,
   type ParserOptions,
   type ParserOutcome,
   type ParserTask,
@@ -38,7 +39,8 @@ export default async function run(tasks: readonly ParserTask[]): Promise<unknown
   })
 }
 
-function bytesOf(made: AnalysisDigest | ComposedFeedback): Buffer[] {
+function bytesOf(made: Made): Buffer[] {
+  if (!('packed' in made)) return [made.shingles]
   const { content } = made.packed
   return 'raw' in made ? [made.raw, content] : [made.shingles, content]
 }
@@ -58,8 +60,9 @@ async function packOwned(bytes: Buffer): Promise<Packed> {
   return { encoding, content: content === bytes ? copyOf(content) : owned(content) }
 }
 
-async function make(task: ParserTask): Promise<AnalysisDigest | ComposedFeedback> {
+async function make(task: ParserTask): Promise<Made> {
   const raw = await unpack(asBuffers(task.packed))
+  if (task.work === 'check') return check(raw, task.options)
   if (task.work === 'analyze') return analyze(raw, task.options)
   const json = (await unpack(asBuffers(task.analysis))).toString()
   const composed = composeFeedback(raw, JSON.parse(json) as PlainAnalysis, task.content)
@@ -68,6 +71,19 @@ async function make(task: ParserTask): Promise<AnalysisDigest | ComposedFeedback
 
 async function analyze(raw: Buffer, options: ParserOptions): Promise<AnalysisDigest> {
   const made = await analyzeForCounting(raw, { ...options, ignoreStamps: false })
+  const packed = await packOwned(Buffer.from(JSON.stringify(made.analysis)))
+  return { ...digestOf(made, options), packed }
+}
+
+async function check(raw: Buffer, options: ParserOptions): Promise<CheckDigest> {
+  const made = await analyzeForCounting(raw, { ...options, ignoreStamps: false })
+  return { ...digestOf(made, options), messageId: made.analysis.headers.messageId }
+}
+
+function digestOf(
+  made: Awaited<ReturnType<typeof analyzeForCounting>>,
+  options: ParserOptions,
+): Omit<AnalysisDigest, 'packed'> {
   const { analysis, shingles, fingerprints, features, telephones } = made
   const { kind, origin, originObstacle, listings, headers, hops, submitter } = analysis
   const { originConfidenceMin = 0 } = options
@@ -86,6 +102,5 @@ async function analyze(raw: Buffer, options: ParserOptions): Promise<AnalysisDig
     fingerprints,
     features,
     subjects: subjectsOf({ ...analysis, telephones }, { originConfidenceMin }),
-    packed: await packOwned(Buffer.from(JSON.stringify(analysis))),
   }
 }

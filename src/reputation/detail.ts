@@ -1,12 +1,11 @@
-/** Sums of what was said, slow and fast, as of the epoch of their detail: see `growth`. */
+/**
+ * Sums of what was said, each saying weighed by the karma of who said it; slow and fast, as of the
+ * epoch of their detail: see `growth`.
+ */
 export type Sums = { good: number; bad: number; recentGood: number; recentBad: number }
 
 /** A proven reporter, by a hash of 32 bits. */
-export type Source = Sums & {
-  id: number
-  /** When he last spoke, 0 to 1. */
-  karma: number
-}
+export type Source = Sums & { id: number }
 
 /** What was said on a day: by the proven, weighed by their karma; by others, counted only. */
 export type DaySums = { day: number; good: number; bad: number; newcomers: number }
@@ -17,7 +16,7 @@ export type Detail = {
   epoch: number
   /** Those who said most; at most 32. */
   sources: Source[]
-  /** Of proven sources that there was no room for, and of all who are not proven: karma is in it. */
+  /** Of proven sources that there was no room for, and of all who are not proven. */
   rest: Sums
   newcomers: Sums
   /** The last 30 days with anything in them, oldest first. */
@@ -37,7 +36,7 @@ const recentOf = { good: 'recentGood', bad: 'recentBad' } as const
 /** Format, epoch, two instants, two counts. */
 const HEAD_BYTES = 1 + 2 + 4 + 4 + 1 + 1
 const SUMS_BYTES_MAX = 1 + 16
-const SOURCE_BYTES_MAX = 4 + 1 + SUMS_BYTES_MAX
+const SOURCE_BYTES_MAX = 4 + SUMS_BYTES_MAX
 const DAY_BYTES_MAX = 2 + 1 + 12
 
 /** Sums of nothing. */
@@ -64,7 +63,6 @@ export function packDetail(detail: Detail): Buffer {
   at = writeSums(bytes, at, detail.newcomers)
   for (const source of sources) {
     at = bytes.writeUInt32BE(source.id, at)
-    at = bytes.writeUInt8(karmaByte(source.karma), at)
     at = writeSums(bytes, at, source)
   }
   for (const day of days) at = writeDay(bytes, at, day)
@@ -83,19 +81,13 @@ export function unpackDetail(bytes: Buffer): Detail {
   const newcomers = readSums(cursor)
   const sources = Array.from({ length: bytes.readUInt8(11) }, () => {
     const id = bytes.readUInt32BE(cursor.at)
-    const karma = bytes.readUInt8(cursor.at + 4) / 255
-    cursor.at += 5
-    return { id, karma, ...readSums(cursor) }
+    cursor.at += 4
+    return { id, ...readSums(cursor) }
   })
   const days = Array.from({ length: bytes.readUInt8(12) }, () => readDay(cursor))
   const provenAt = bytes.readUInt32BE(3) * 1000
   const wokenAt = bytes.readUInt32BE(7) * 1000
   return { epoch: bytes.readUInt16BE(1), provenAt, wokenAt, rest, newcomers, sources, days }
-}
-
-/** A karma in a byte. */
-export function karmaByte(karma: number): number {
-  return Math.round(Math.min(1, Math.max(0, karma)) * 255)
 }
 
 type Cursor = { bytes: Buffer; at: number }

@@ -82,8 +82,7 @@ function rebased(detail: Detail, at: number): Detail {
 function addPiece(detail: Detail, piece: Piece): void {
   const { karma, good, bad, at } = piece
   const isProven = karma >= PROVEN_KARMA_MIN
-  if (isProven) addTo(sourceOf(detail, piece), piece, 1, detail.epoch)
-  else addTo(detail.newcomers, piece, karma, detail.epoch)
+  addTo(isProven ? sourceOf(detail, piece.source) : detail.newcomers, piece, detail.epoch)
   const day = dayOf(detail, Math.floor(at / DAY_MS))
   if (isProven) {
     day.good += good * karma
@@ -95,9 +94,9 @@ function addPiece(detail: Detail, piece: Piece): void {
   detail.provenAt = Math.max(provenAt, at)
 }
 
-function addTo(sums: Sums, { good, bad, at }: Piece, weight: number, epoch: number): void {
-  const slow = weight * growth(at / DAY_MS, epoch, SLOW_DAYS)
-  const fast = weight * growth(at / DAY_MS, epoch, FAST_DAYS)
+function addTo(sums: Sums, { karma, good, bad, at }: Piece, epoch: number): void {
+  const slow = karma * growth(at / DAY_MS, epoch, SLOW_DAYS)
+  const fast = karma * growth(at / DAY_MS, epoch, FAST_DAYS)
   sums.good += good * slow
   sums.bad += bad * slow
   sums.recentGood += good * fast
@@ -105,13 +104,10 @@ function addTo(sums: Sums, { good, bad, at }: Piece, weight: number, epoch: numb
 }
 
 /** The sums of a source; there is room for more here than is kept. */
-function sourceOf(detail: Detail, { source: id, karma, good, bad }: Piece): Source {
+function sourceOf(detail: Detail, id: number): Source {
   const known = detail.sources.find((source) => source.id === id)
-  if (known) {
-    if (good + bad > 0) known.karma = karma
-    return known
-  }
-  const fresh: Source = { id, karma, ...noSums() }
+  if (known) return known
+  const fresh: Source = { id, ...noSums() }
   detail.sources.push(fresh)
   return fresh
 }
@@ -132,8 +128,8 @@ function trim(detail: Detail, latest: number): void {
     (Math.abs(recentGood) + Math.abs(recentBad)) / growth(today, detail.epoch, FAST_DAYS)
   const sources = detail.sources.filter((source) => size(source) >= LITTLE)
   if (sources.length > SOURCES_MAX) sources.sort((a, b) => size(b) - size(a))
-  for (const { karma, ...sums } of sources.splice(SOURCES_MAX)) {
-    for (const side of sides) detail.rest[side] += sums[side] * karma
+  for (const least of sources.splice(SOURCES_MAX)) {
+    for (const side of sides) detail.rest[side] += least[side]
   }
   detail.sources = sources
   for (const sums of [detail.rest, detail.newcomers]) {
@@ -159,7 +155,7 @@ export function effectiveAt(detail: Detail, now: Date): { proven: Sums; all: Sum
   for (const side of sides) {
     const scale = side === 'good' || side === 'bad' ? slow : fast
     for (const source of detail.sources) {
-      proven[side] += source.karma * saturated(source[side] * scale)
+      proven[side] += saturated(source[side] * scale)
     }
     proven[side] += Math.min(REST_MAX, Math.max(0, detail.rest[side] * scale))
     all[side] = proven[side] + saturatedCrowd(detail.newcomers[side] * scale)

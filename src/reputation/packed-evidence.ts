@@ -1,4 +1,3 @@
-import { karmaByte } from './detail.ts'
 import type { Piece } from './fold.ts'
 import { subjectKindOf, subjectKinds, type Subject } from './subject.ts'
 import { uuidAt } from './witnesses.ts'
@@ -116,4 +115,9 @@ export function unpackTestified(bytes: Buffer): Testified[] {
       at: bytes.readUInt32BE(at + 34) * 1000,
     }
   })
+}
+
+/** A karma in a byte. */
+function karmaByte(karma: number): number {
+  return Math.round(Math.min(1, Math.max(0, karma)) * 255)
 }

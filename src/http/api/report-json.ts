@@ -169,6 +169,7 @@ const channelSentences: Record<Report['channel'], string> = {
   form: 'Received by the web form.',
   mail: 'Received by mail.',
   import: 'Imported.',
+  learn: 'Learned by a mail server.',
 }
 
 function pictureJson({ details }: KeptAnalysis): ReportJson['picture'] {

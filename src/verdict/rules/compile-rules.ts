@@ -1,6 +1,6 @@
 import type { FactDefinition } from '../facts/fact.ts'
 import { createConditionCompiler } from './condition.ts'
-import { readRuleFile, type WrittenRule } from './rule-file.ts'
+import { readRuleFile } from './rule-file.ts'
 import { RuleBook, type OnCutOff, type RuleWithCondition } from './rule-book.ts'
 import type { Elapsed } from './rule-costs.ts'
 import { ruleBounds, type RuleFault } from './rule.ts'
@@ -18,24 +18,19 @@ export function compileRules(
   definitions: readonly FactDefinition[],
   timing: { elapsed?: Elapsed; onCutOff?: OnCutOff } = {},
 ): Compiled {
-  const { rules: written, faults } = readRuleFile(text)
+  const { conditions, faults } = readRuleFile(text)
   const compile = createConditionCompiler(definitions)
   const all = [...faults]
-  const rules = written.flatMap((rule): RuleWithCondition[] => {
-    const condition = compile(rule.when)
-    if ('holds' in condition) return [ruleOf(rule, condition)]
+  const rules = conditions.flatMap(({ when, symbol, rule, placeOf }): RuleWithCondition[] => {
+    const condition = compile(when)
+    if ('holds' in condition) return rule ? [{ ...rule, facts: condition.facts, condition }] : []
     for (const { offset, reason } of condition.faults) {
-      all.push({ ...rule.placeInWhen(offset), symbol: rule.symbol, reason })
+      all.push({ ...placeOf(offset), ...(symbol !== undefined && { symbol }), reason })
     }
     return []
   })
   if (all.length === 0) return { rules: new RuleBook(rules, definitions, timing) }
   return { faults: inOrder(all) }
-}
-
-function ruleOf(rule: WrittenRule, condition: RuleWithCondition['condition']): RuleWithCondition {
-  const { symbol, weight, meaning, when, isEnabled, line } = rule
-  return { symbol, weight, meaning, when, isEnabled, line, facts: condition.facts, condition }
 }
 
 function inOrder(faults: readonly RuleFault[]): RuleFault[] {

@@ -34,6 +34,9 @@ export type DryRunResult = {
   errors: readonly { symbol: string; errors: number }[]
 }
 
+/** How many reports a dry-run looks at when nobody says, and at most. */
+export const dryRunReports = { usual: 1_000, max: 100_000 } as const
+
 /** More verdicts than anybody reads are counted only. */
 const CHANGED_MAX = 500
 

@@ -10,15 +10,22 @@ export type WrittenRule = {
   when: string
   isEnabled: boolean
   line: number
-  /** Where a character of the condition stands in the file. */
-  placeInWhen: (offset: number) => Place
+}
+
+/** A condition of the file, also of a rule that has faults besides: then `rule` is absent. */
+export type WrittenCondition = {
+  when: string
+  symbol: string | undefined
+  rule: WrittenRule | undefined
+  /** Where a character of it stands in the file. */
+  placeOf: (offset: number) => Place
 }
 
 /** Where something stands in the file, both from 1. */
 export type Place = { line: number; column: number }
 
 /** What a file holds, and all that is wrong with it. */
-export type RuleFileReading = { rules: WrittenRule[]; faults: RuleFault[] }
+export type RuleFileReading = { conditions: WrittenCondition[]; faults: RuleFault[] }
 
 const keys = ['symbol', 'weight', 'meaning', 'when', 'enabled'] as const
 type Key = (typeof keys)[number]
@@ -31,7 +38,7 @@ const SYMBOL = /^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$/
 export function readRuleFile(text: string): RuleFileReading {
   if (Buffer.byteLength(text) > ruleBounds.fileBytesMax) {
     const most = ruleBounds.fileBytesMax / 1024
-    return { rules: [], faults: [{ line: 1, reason: `The file is larger than ${most} KB.` }] }
+    return { conditions: [], faults: [{ line: 1, reason: `The file is larger than ${most} KB.` }] }
   }
   const lineCounter = new LineCounter()
   // Keys are compared here, where there are few: the library compares each with each.
@@ -41,8 +48,8 @@ export function readRuleFile(text: string): RuleFileReading {
   for (const { pos, message } of document.errors)
     reader.fault(pos[0], `This is no YAML: ${message}`)
   if (reader.faults.length === 0) refuseTricks(document.contents, reader)
-  if (reader.faults.length > 0) return { rules: [], faults: reader.faults }
-  return { rules: reader.rulesOf(document.contents), faults: reader.faults }
+  if (reader.faults.length > 0) return { conditions: [], faults: reader.faults }
+  return { conditions: reader.conditionsOf(document.contents), faults: reader.faults }
 }
 
 function refuseTricks(contents: Node | null, reader: Reader): void {
@@ -75,7 +82,7 @@ class Reader {
     this.faults.push({ line, column, ...(symbol !== undefined && { symbol }), reason })
   }
 
-  rulesOf(contents: Node | null): WrittenRule[] {
+  conditionsOf(contents: Node | null): WrittenCondition[] {
     if (contents === null || (isScalar(contents) && contents.value === null)) {
       this.fault(0, 'The file has no rules. A set that is to do nothing is an empty list: []')
       return []
@@ -92,12 +99,12 @@ class Reader {
       this.fault(0, `There are ${contents.items.length} rules; ${rulesMax} is the most.`)
       return []
     }
-    const rules = contents.items.flatMap((item) => this.#ruleOf(item as Node | null) ?? [])
-    this.#refuseTwins(rules)
-    return rules
+    const found = contents.items.flatMap((item) => this.#conditionOf(item as Node | null) ?? [])
+    this.#refuseTwins(found.flatMap(({ rule }) => rule ?? []))
+    return found
   }
 
-  #ruleOf(item: Node | null): WrittenRule | undefined {
+  #conditionOf(item: Node | null): WrittenCondition | undefined {
     const start = item?.range?.[0] ?? 0
     if (!isMap(item)) {
       this.fault(start, 'A rule has the fields symbol, weight, meaning and when.')
@@ -121,12 +128,16 @@ class Reader {
       when: checkText('when', field('when', 'required')?.value, complain),
       isEnabled: checkEnabled(field('enabled', 'optional')?.value, complain),
     }
-    const whenNode = fields.get('when')?.node
     const { when } = rule
-    const placeInWhen = (offset: number) =>
-      this.#place(whenNode ? offsetIn(this.#text, whenNode, when ?? '', offset) : start)
+    const node = fields.get('when')?.node
+    if (when === undefined || !node) return undefined
     const { line } = this.#place(start)
-    return isWhole(rule) ? { ...rule, line, placeInWhen } : undefined
+    return {
+      when,
+      symbol,
+      rule: isWhole(rule) ? { ...rule, line } : undefined,
+      placeOf: (offset) => this.#place(offsetIn(this.#text, node, when, offset)),
+    }
   }
 
   #takeField(

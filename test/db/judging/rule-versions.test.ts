@@ -17,7 +17,7 @@ import { keepJudgedFacts } from '../../support/judged-facts.ts'
 import { factsOf, ruleFacts, ruleText } from '../../support/rule-facts.ts'
 
 let database: TestDatabase
-const at = new Date('2026-11-20T12:00:00Z')
+const at = new Date()
 beforeAll(async () => {
   database = await freshDatabase()
 })

@@ -67,7 +67,7 @@ test('all faults are told at once, in the order of the file, and nothing acts', 
   const text = [
     ruleText('GOOD', 'true'),
     ruleText('AB', 'lniks.count > 3 && text.subjcet == ""'),
-    ruleText('bad', 'true', 99),
+    ruleText('bad', 'links > 3', 99),
     ruleText('CD', 'links.count >'),
   ].join('')
   expect(faultsOf(text)).toEqual([
@@ -75,6 +75,7 @@ test('all faults are told at once, in the order of the file, and nothing acts', 
     '8:28 AB: There is no fact text.subjcet. Did you mean text.subject?',
     '9:11 bad: A symbol is written in capitals, digits and "_", as FORGED_HOP.',
     '10:11 bad: A weight is a number from -20 to 20.',
+    '12:9 bad: "links" is a group of facts: write links.NAME.',
     '16:22 CD: Unexpected token: EOF.',
   ])
 })
