@@ -7,6 +7,7 @@ import { auditRoutes } from './audit.ts'
 import { campaignRoutes } from './campaigns.ts'
 import { counterRoutes } from './counters.ts'
 import { deadLetterRoutes } from './dead-letters.ts'
+import { modelRoutes } from './models.ts'
 import { networkRoutes } from './networks.ts'
 import { outboxRoutes } from './outbox.ts'
 import { overviewRoutes } from './overview.ts'
@@ -26,6 +27,7 @@ export function adminRoutes(site: Site): Router {
   router.use('/counters', counterRoutes(site))
   router.use('/reputations', reputationRoutes(site))
   router.use('/reporters', reporterRoutes(site))
+  router.use('/models', modelRoutes(site))
   router.use('/dead-letters', deadLetterRoutes(site))
   router.use('/audit', auditRoutes(site))
   return router

@@ -12,6 +12,7 @@ export function sendAdminPage(req: Request, res: Response, page: Page): void {
     ['/admin/networks', 'Networks'],
     ['/admin/counters', 'Counters'],
     ['/admin/reputations', 'Reputations'],
+    ['/admin/models', 'Models'],
     ['/admin/dead-letters', 'Dead letters'],
     ['/admin/audit', 'Audit log'],
   ]
