@@ -11,6 +11,7 @@ import { networkRoutes } from './networks.ts'
 import { outboxRoutes } from './outbox.ts'
 import { overviewRoutes } from './overview.ts'
 import { reportRoutes } from './reports.ts'
+import { ruleRoutes } from './rules.ts'
 
 /** The pages for administrators, in English. */
 export function adminRoutes(site: Site): Router {
@@ -22,6 +23,7 @@ export function adminRoutes(site: Site): Router {
   router.use('/outbox', outboxRoutes(site))
   router.use('/networks', networkRoutes(site))
   router.use('/counters', counterRoutes(site))
+  router.use('/rules', ruleRoutes(site))
   router.use('/dead-letters', deadLetterRoutes(site))
   router.use('/audit', auditRoutes(site))
   return router
