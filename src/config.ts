@@ -33,12 +33,20 @@ const variables = z.object({
   RECEIVE_HOST: z.string().default('127.0.0.1'),
   RECEIVE_PORT: port.default(2525),
   RECEIVE_PROTOCOL: z.enum(['smtp', 'lmtp']).default('smtp'),
+  CHECK_HOST: z.string().default('127.0.0.1'),
+  CHECK_PORT: port.optional(),
+  CHECK_PASSWORD: z.string().min(8, 'is shorter than 8 characters').optional(),
+  CHECK_REJECT_SCORE: score().default(15),
+  CHECK_GREYLIST_SCORE: score().optional(),
   FORWARD_TO: z.enum(['any', 'enrolled']).default('any'),
   ORIGIN_CONFIDENCE_MIN: fraction().default(0.7),
   WORKERS: wholeNumber(1, 64).optional(),
   RDAP_BOOTSTRAP_URL: registries.default('https://data.iana.org/rdap'),
   DNS_SERVERS: z.string().default('').transform(readServers),
   BLACKLISTS: z.string().default(''),
+  LISTS_DIR: z.string().optional(),
+  LISTS_ZONE: mailDomain.default('lists.signalpost.example'),
+  LISTS_PUBLIC: z.enum(['yes', 'no']).default('no'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   MESSAGE_BYTES_MAX: count.default(25_000_000),
   RETENTION_DAYS: count.default(400),
@@ -62,6 +70,14 @@ export type Config = {
   receiveHost: string
   receivePort: number
   receiveProtocol: 'smtp' | 'lmtp'
+  checkHost: string
+  /** Undefined: mail servers ask on the port of the web. */
+  checkPort: number | undefined
+  /** Undefined: only who is on this machine may ask. */
+  checkPassword: string | undefined
+  checkRejectScore: number
+  /** Undefined: nothing is greylisted. */
+  checkGreylistScore: number | undefined
   forwardTo: 'any' | 'enrolled'
   /** 0 to 1; below it nobody is told of an origin, and the reporter is asked. */
   originConfidenceMin: number
@@ -73,6 +89,12 @@ export type Config = {
   dnsServers: 'system' | 'none' | readonly string[]
   /** As they stand in the setting; `commands/blacklist-zones.ts` reads them. */
   blacklists: readonly string[]
+  /** Absolute. */
+  listsDir: string
+  /** The zone below which those of the lists are. */
+  listsZone: string
+  /** Whether anybody may download the lists. */
+  listsArePublic: boolean
   logLevel: string
   messageBytesMax: number
   retentionDays: number
@@ -94,6 +116,11 @@ function wholeNumber(least: number, most: number) {
 function fraction() {
   const says = { error: 'is not a number from 0 to 1' }
   return z.coerce.number(says).min(0, says).max(1, says)
+}
+
+function score() {
+  const says = { error: 'is not a number above 0' }
+  return z.coerce.number(says).positive(says)
 }
 
 function readServers(text: string, context: z.RefinementCtx): Config['dnsServers'] {
@@ -155,12 +182,20 @@ export function readConfig(
     receiveHost: read.RECEIVE_HOST,
     receivePort: read.RECEIVE_PORT,
     receiveProtocol: read.RECEIVE_PROTOCOL,
+    checkHost: read.CHECK_HOST,
+    checkPort: read.CHECK_PORT,
+    checkPassword: read.CHECK_PASSWORD,
+    checkRejectScore: read.CHECK_REJECT_SCORE,
+    checkGreylistScore: read.CHECK_GREYLIST_SCORE,
     forwardTo: read.FORWARD_TO,
     originConfidenceMin: read.ORIGIN_CONFIDENCE_MIN,
     workers: read.WORKERS ?? machine.cores,
     rdapBootstrapUrl: read.RDAP_BOOTSTRAP_URL === 'none' ? undefined : read.RDAP_BOOTSTRAP_URL,
     dnsServers: read.DNS_SERVERS,
     blacklists: entriesOf(read.BLACKLISTS),
+    listsDir: path.resolve(machine.cwd, read.LISTS_DIR ?? path.join(read.DATA_DIR, 'lists')),
+    listsZone: read.LISTS_ZONE.toLowerCase(),
+    listsArePublic: read.LISTS_PUBLIC === 'yes',
     logLevel: read.LOG_LEVEL,
     messageBytesMax: read.MESSAGE_BYTES_MAX,
     retentionDays: read.RETENTION_DAYS,

@@ -1,5 +1,5 @@
 import type { FactDefinition, Facts, FactValue } from '../facts/fact.ts'
-import type { VerdictSymbol } from '../verdict.ts'
+import { basisOf, type VerdictSymbol } from '../verdict.ts'
 import type { Condition } from './condition.ts'
 import type { Rule } from './rule.ts'
 import { RuleCosts, type Elapsed, type RuleCutOff } from './rule-costs.ts'
@@ -41,10 +41,11 @@ export class RuleBook {
   ) {
     this.rules = rules
     this.#active = rules.filter(({ isEnabled }) => isEnabled)
-    this.#symbols = this.#active.map(({ symbol, weight, meaning }) => ({
+    this.#symbols = this.#active.map(({ symbol, weight, meaning, condition }) => ({
       name: symbol,
       weight,
       meaning,
+      basis: basisOf(condition.facts.map(groupOf)),
     }))
     const used = new Set(this.#active.flatMap(({ condition }) => condition.facts))
     this.#facts = definitions
@@ -103,3 +104,8 @@ export class RuleBook {
 }
 
 const emptyFacts = { bool: false, double: 0, string: '', strings: [] } as const
+
+/** The group of a fact that is written `group.name`. */
+function groupOf(fact: string): string {
+  return fact.slice(0, fact.indexOf('.'))
+}
