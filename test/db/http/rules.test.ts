@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { listAudit } from '../../../src/db/audit-log.ts'
 import { keepRuleProcess } from '../../../src/db/rule-processes.ts'
 import { actingRules } from '../../../src/judging/rule-versions.ts'
-const packFacts = (facts: object) => Buffer.from(JSON.stringify(facts))
+import { packFacts } from '../../../src/verdict/facts/packed-facts.ts'
 import { uuidv7 } from '../../../src/world.ts'
 import { keepJudgedFacts } from '../../support/judged-facts.ts'
 import { ruleText } from '../../support/rule-facts.ts'
@@ -47,7 +47,7 @@ test('a text with faults is given back with each of them, and nothing is applied
 
 test('rules are tried on as many reports as are wanted, and their verdicts shown', async () => {
   const ids = [1, 2, 3].map((at) => uuidv7(new Date(Date.now() + at)))
-  const facts = packFacts({ report: { kind: 'spam' } })
+  const facts = packFacts({ report: { kind: 'spam', karma: 1 }, message: { kind: 'message' } })
   await keepJudgedFacts(
     site.app.pool,
     ids.map((id) => ({ id, at: new Date(), facts })),
