@@ -7,6 +7,7 @@ const benchmarks: Record<string, () => Promise<void>> = {
   memory: async () => (await import('./bench/memory.ts')).benchMemory(),
   counters: async () => (await import('./bench/counters.ts')).benchCounters(),
   networks: async () => (await import('./bench/networks.ts')).benchNetworks(),
+  rules: async () => (await import('./bench/rules.ts')).benchRules(),
 }
 
 // A benchmark's own flags follow its name.
