@@ -116,6 +116,12 @@ test('processes are shown with what they run, and rules with cost, errors and cu
   expect(html).toContain('no &lt;fact&gt;')
   expect(html).toContain('cut off: it is always slow')
   expect(html).toContain('<td class="number">1.3</td>\n<td class="number">7</td>')
+  const metrics = await (await fetch(`${site.url}/metrics`)).text()
+  expect(metrics).toContain('signalpost_rules_newest_version 3')
+  expect(metrics).toMatch(/^signalpost_rules_version\{process="work",id="[0-9a-f]{12}"\} 3$/m)
+  expect(metrics).toMatch(/^signalpost_rules_refused\{process="work",id="[0-9a-f]{12}"\} 1$/m)
+  expect(metrics).toMatch(/^signalpost_rules_cut_off\{process="work",id="[0-9a-f]{12}"\} 1$/m)
+  expect(metrics).toMatch(/^signalpost_rules_errors_total\{process="work",.*\} 7$/m)
 })
 
 test('only administrators apply rules, and only from our own pages', async () => {
