@@ -3,7 +3,7 @@ import { factDefinitions } from '../verdict/facts/fact-list.ts'
 import { unpackFacts } from '../verdict/facts/packed-facts.ts'
 import type { RuleKnowledge } from './dry-run-rules.ts'
 
-/** What rules of this program are about, and what they lead to. */
+/** What the rules of this program are about, and what they lead to. */
 export const ruleKnowledge: RuleKnowledge = {
   definitions: factDefinitions,
   unpackFacts,

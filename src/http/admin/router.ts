@@ -14,6 +14,7 @@ import { overviewRoutes } from './overview.ts'
 import { reporterRoutes } from './reporters.ts'
 import { reportRoutes } from './reports.ts'
 import { reputationRoutes } from './reputations.ts'
+import { ruleRoutes } from './rules.ts'
 
 /** The pages for administrators, in English. */
 export function adminRoutes(site: Site): Router {
@@ -28,6 +29,7 @@ export function adminRoutes(site: Site): Router {
   router.use('/reputations', reputationRoutes(site))
   router.use('/reporters', reporterRoutes(site))
   router.use('/models', modelRoutes(site))
+  router.use('/rules', ruleRoutes(site))
   router.use('/dead-letters', deadLetterRoutes(site))
   router.use('/audit', auditRoutes(site))
   return router

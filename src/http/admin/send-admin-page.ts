@@ -13,6 +13,7 @@ export function sendAdminPage(req: Request, res: Response, page: Page): void {
     ['/admin/counters', 'Counters'],
     ['/admin/reputations', 'Reputations'],
     ['/admin/models', 'Models'],
+    ['/admin/rules', 'Rules'],
     ['/admin/dead-letters', 'Dead letters'],
     ['/admin/audit', 'Audit log'],
   ]
