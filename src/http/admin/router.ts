@@ -7,6 +7,7 @@ import { auditRoutes } from './audit.ts'
 import { campaignRoutes } from './campaigns.ts'
 import { counterRoutes } from './counters.ts'
 import { deadLetterRoutes } from './dead-letters.ts'
+import { delistingAdminRoutes } from './delistings.ts'
 import { networkRoutes } from './networks.ts'
 import { outboxRoutes } from './outbox.ts'
 import { overviewRoutes } from './overview.ts'
@@ -22,6 +23,7 @@ export function adminRoutes(site: Site): Router {
   router.use('/outbox', outboxRoutes(site))
   router.use('/networks', networkRoutes(site))
   router.use('/counters', counterRoutes(site))
+  router.use('/delistings', delistingAdminRoutes(site))
   router.use('/dead-letters', deadLetterRoutes(site))
   router.use('/audit', auditRoutes(site))
   return router
