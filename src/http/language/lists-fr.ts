@@ -60,8 +60,9 @@ export const listsFr: ListWords = {
   delist: {
     title: (name) => `Demander le retrait de ${name}`,
     lead:
-      'Dites ce qui n’allait pas et ce qui a été fait pour que cela ne revienne pas. Quand on sait ' +
-      'peu de choses, ou rien de récent, le retrait est immédiat\u00a0; sinon une personne lira ceci.',
+      'Dites ce qui n’allait pas et ce qui a été fait pour que cela ne revienne pas. Quand on ' +
+      'sait peu de choses, ou rien de récent, le retrait est immédiat\u00a0; sinon une personne ' +
+      'lira ceci.',
     asker: 'Qui demande\u00a0: votre nom et votre rôle',
     contact: 'Votre adresse électronique',
     contactHelp: 'Pour des questions seulement. Seuls nos administrateurs la voient.',
@@ -111,7 +112,7 @@ export const listsFr: ListWords = {
       'Pour les essais, 127.0.0.2, ::ffff:7f00:2 et TEST sont toujours listés, 127.0.0.1 et ' +
       'INVALID jamais (RFC 5782).',
     below:
-      'Dans la liste des domaines, tout nom sous un domaine est listé aussi\u00a0; un hôte ne vaut ' +
-      'que pour lui-même.',
+      'Dans la liste des domaines, tout nom sous un domaine est listé aussi\u00a0; un hôte ne ' +
+      'vaut que pour lui-même.',
   },
 }

@@ -134,7 +134,7 @@ test('little evidence goes at once, once, and stays away after the next edition'
   expect(await pageOf(await askFor(address))).toContain('A person will read it.')
 })
 
-test('much evidence goes to administrators; who accepts exempts, and that is written down', async () => {
+test('much evidence goes to administrators, whose exemption is written down', async () => {
   const status = await askFor(hard)
   expect(await pageOf(status)).toContain('A person will read it.')
   expect(await pageOf('/lookup?q=192.0.2.9')).toContain('is listed')
