@@ -330,6 +330,26 @@ create table listings (
 );
 create index listings_until_idx on listings (listed_until);
 
+-- models: local
+create table models (
+  version integer not null,
+  format text not null,
+  content bytea not null,
+  calibration jsonb not null,
+  report jsonb,
+  origin text not null,
+  state text not null,
+  trained_at timestamp with time zone not null,
+  promoted_at timestamp with time zone,
+  promoted_by uuid,
+  constraint models_pkey PRIMARY KEY (version),
+  constraint models_format_known CHECK ((format = ANY (ARRAY['ydf'::text, 'catboost'::text]))),
+  constraint models_promoted CHECK (((state = 'candidate'::text) = (promoted_at IS NULL))),
+  constraint models_state_known CHECK ((state = ANY (ARRAY['candidate'::text, 'active'::text, 'retired'::text]))),
+  constraint models_version_positive CHECK ((version > 0))
+);
+create unique index models_active_idx on models (state) WHERE (state = 'active'::text);
+
 -- networks: reference
 create table networks (
   cidr cidr not null,
@@ -436,7 +456,7 @@ create table reports (
   comment text,
   received_via cidr[] not null,
   constraint reports_pkey PRIMARY KEY (id),
-  constraint reports_channel_known CHECK ((channel = ANY (ARRAY['api'::text, 'signaler'::text, 'form'::text, 'mail'::text, 'import'::text]))),
+  constraint reports_channel_known CHECK ((channel = ANY (ARRAY['api'::text, 'signaler'::text, 'form'::text, 'mail'::text, 'import'::text, 'learn'::text]))),
   constraint reports_kind_known CHECK ((kind = ANY (ARRAY['spam'::text, 'phishing'::text, 'not-spam'::text]))),
   constraint reports_state_known CHECK ((state = ANY (ARRAY['received'::text, 'analyzed'::text, 'forwarded'::text, 'kept'::text, 'retracted'::text, 'failed'::text])))
 ) partition by RANGE (id);
@@ -490,6 +510,28 @@ create table reputations (
   constraint reputations_pkey PRIMARY KEY (key)
 );
 create index reputations_name_idx on reputations (name text_pattern_ops);
+
+-- rule_processes: local
+create table rule_processes (
+  id uuid not null,
+  name text not null,
+  version integer not null,
+  fault text,
+  health jsonb not null,
+  seen_at timestamp with time zone not null,
+  constraint rule_processes_pkey PRIMARY KEY (id)
+);
+
+-- rule_sets: reference
+create table rule_sets (
+  version integer not null,
+  content text,
+  note text not null,
+  applied_at timestamp with time zone not null,
+  applied_by uuid,
+  constraint rule_sets_pkey PRIMARY KEY (version),
+  constraint rule_sets_version_counts CHECK ((version > 0))
+);
 
 -- sessions: local
 create table sessions (

@@ -33,6 +33,11 @@ const variables = z.object({
   RECEIVE_HOST: z.string().default('127.0.0.1'),
   RECEIVE_PORT: port.default(2525),
   RECEIVE_PROTOCOL: z.enum(['smtp', 'lmtp']).default('smtp'),
+  CHECK_HOST: z.string().default('127.0.0.1'),
+  CHECK_PORT: port.optional(),
+  CHECK_PASSWORD: z.string().min(8, 'is shorter than 8 characters').optional(),
+  CHECK_REJECT_SCORE: score().default(15),
+  CHECK_GREYLIST_SCORE: score().optional(),
   FORWARD_TO: z.enum(['any', 'enrolled']).default('any'),
   ORIGIN_CONFIDENCE_MIN: fraction().default(0.7),
   WORKERS: wholeNumber(1, 64).optional(),
@@ -65,6 +70,14 @@ export type Config = {
   receiveHost: string
   receivePort: number
   receiveProtocol: 'smtp' | 'lmtp'
+  checkHost: string
+  /** Undefined: mail servers ask on the port of the web. */
+  checkPort: number | undefined
+  /** Undefined: only who is on this machine may ask. */
+  checkPassword: string | undefined
+  checkRejectScore: number
+  /** Undefined: nothing is greylisted. */
+  checkGreylistScore: number | undefined
   forwardTo: 'any' | 'enrolled'
   /** 0 to 1; below it nobody is told of an origin, and the reporter is asked. */
   originConfidenceMin: number
@@ -103,6 +116,11 @@ function wholeNumber(least: number, most: number) {
 function fraction() {
   const says = { error: 'is not a number from 0 to 1' }
   return z.coerce.number(says).min(0, says).max(1, says)
+}
+
+function score() {
+  const says = { error: 'is not a number above 0' }
+  return z.coerce.number(says).positive(says)
 }
 
 function readServers(text: string, context: z.RefinementCtx): Config['dnsServers'] {
@@ -164,6 +182,11 @@ export function readConfig(
     receiveHost: read.RECEIVE_HOST,
     receivePort: read.RECEIVE_PORT,
     receiveProtocol: read.RECEIVE_PROTOCOL,
+    checkHost: read.CHECK_HOST,
+    checkPort: read.CHECK_PORT,
+    checkPassword: read.CHECK_PASSWORD,
+    checkRejectScore: read.CHECK_REJECT_SCORE,
+    checkGreylistScore: read.CHECK_GREYLIST_SCORE,
     forwardTo: read.FORWARD_TO,
     originConfidenceMin: read.ORIGIN_CONFIDENCE_MIN,
     workers: read.WORKERS ?? machine.cores,

@@ -1,5 +1,8 @@
 import { availableParallelism } from 'node:os'
 import type { App } from './app.ts'
+import { closeInTime, stopSignal } from './commands/ending.ts'
+import { modelCommands } from './commands/train/model-commands.ts'
+import { rulesCommand } from './commands/rules/rules-command.ts'
 import { type Config, readConfig } from './config.ts'
 import { reasonOf, UsageError } from './errors.ts'
 import { shownText } from './http/shown-text.ts'
@@ -14,12 +17,7 @@ type Command = {
   run: (context: Context) => Promise<number>
 }
 
-const DONE = 0
-const FAILED = 1
-const MISUSED = 2
-const TRY_LATER = 75
-/** Longer than every part takes to finish, shorter than the patience of service managers. */
-const CLOSE_MS_MAX = 25_000
+const [DONE, FAILED, MISUSED, TRY_LATER] = [0, 1, 2, 75]
 const COMPLAINT_CHARS_MAX = 20_000
 
 const commands: Record<string, Command> = {
@@ -33,7 +31,8 @@ const commands: Record<string, Command> = {
       const main = import.meta.filename
       const { close } = await start({ config, log, main, env: process.env, say, stopping })
       await stopping
-      return closeInTime(close)
+      await closeInTime(close)
+      return DONE
     },
   },
   web: {
@@ -61,6 +60,15 @@ const commands: Record<string, Command> = {
       refuseArguments(args)
       const { count } = await import('./commands/count.ts')
       return serve(config, log, 'count', 'sends', (app) => count(app))
+    },
+  },
+  check: {
+    usage: 'check',
+    summary: 'answer mail servers that ask for a verdict, on CHECK_PORT',
+    async run({ args, config, log }) {
+      refuseArguments(args)
+      const { check } = await import('./commands/check.ts')
+      return serve(config, log, 'check', 'sends', (app) => check(app))
     },
   },
   receive: {
@@ -91,7 +99,7 @@ const commands: Record<string, Command> = {
     },
   },
   account: {
-    usage: 'account add --email E [--password P] [--admin] [--token]',
+    usage: 'account add --email E [--password P] [--admin] [--token] [--unproven]',
     summary: 'make an account, or change it; prints a line of JSON',
     async run({ args, config, log }) {
       const { addAccount, parseAccount } = await import('./commands/account.ts')
@@ -166,6 +174,7 @@ const commands: Record<string, Command> = {
       return DONE
     },
   },
+  rules: rulesCommand,
   blacklists: {
     usage: 'blacklists',
     summary: 'test the DNS blacklists of the settings; needs no database',
@@ -178,6 +187,7 @@ const commands: Record<string, Command> = {
       return isSound ? DONE : FAILED
     },
   },
+  ...modelCommands,
   inspect: {
     usage:
       'inspect [FILE…] [--provider CIDR,CIDR] [--no-stamps] [--dns] [--pieces] [--picture|--jsonl]',
@@ -234,9 +244,7 @@ async function main([name = 'help', ...args]: readonly string[]): Promise<number
 
 function help(name: string): number {
   const lines = Object.values(commands).map(({ usage, summary }) => `  ${usage}\n      ${summary}`)
-  const text = ['Usage: signalpost COMMAND', '', ...lines, '', 'Settings: see .env.example'].join(
-    '\n',
-  )
+  const text = `Usage: signalpost COMMAND\n\n${lines.join('\n')}\n\nSettings: see .env.example`
   if (['help', '--help', '-h'].includes(name)) say(text)
   else complain(`signalpost: there is no command "${name}".\n${text}`)
   return ['help', '--help', '-h'].includes(name) ? DONE : MISUSED
@@ -264,25 +272,10 @@ async function serve(
   })
   process.send?.('ready')
   await stopping
-  return closeInTime(async () => {
+  await closeInTime(async () => {
     await part.close()
     await app.close()
   })
-}
-
-/** Resolves at SIGTERM, SIGINT, or when the supervisor is gone. Later signals change nothing. */
-function stopSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    process.on('SIGTERM', () => resolve())
-    process.on('SIGINT', () => resolve())
-    if (process.channel) process.once('disconnect', () => resolve())
-  })
-}
-
-async function closeInTime(close: () => Promise<void>): Promise<number> {
-  setTimeout(() => process.exit(FAILED), CLOSE_MS_MAX).unref()
-  await close()
-  if (process.connected) process.disconnect?.()
   return DONE
 }
 

@@ -14,9 +14,10 @@ import { describeAttachments } from './attachments.ts'
 import type { Attachment } from './attachments.ts'
 import type { Authentication } from './authenticity/authenticate.ts'
 import type { DnsFindings } from './dns-findings.ts'
+import type { MessageFeatures } from './features/features-of.ts'
 import type { Fingerprints } from './fingerprints/fingerprints-of.ts'
 import { readHops } from './whence/hops.ts'
-import type { Hop } from './whence/hops.ts'
+import type { Client, Hop } from './whence/hops.ts'
 import { findLinks } from './links.ts'
 import type { Link } from './links.ts'
 import type { Origin } from './whence/origin.ts'
@@ -72,6 +73,8 @@ export type AnalysisOptions = {
   ignoreStamps: boolean
   /** What the DNS told; undefined when nobody was asked. */
   dns?: DnsFindings
+  /** Who hands the message over just now, where a mail server asks that has not written it down. */
+  client?: Client
   /** Of an origin that is less sure its pieces are only claims; 0 to 1, and 0 without it. */
   originConfidenceMin?: number
 }
@@ -92,17 +95,30 @@ export async function analyzeMessage(raw: Buffer, options: AnalysisOptions): Pro
   return { ...plain, ...pieces.takeApart(parts) }
 }
 
+/** An analysis as it is counted and judged. */
+export type CountedAnalysis = {
+  analysis: PlainAnalysis
+  shingles: PackedShingles
+  fingerprints: Fingerprints
+  features: MessageFeatures
+  /** Telephone numbers of the text, in their normal form. */
+  telephones: string[]
+}
+
 /**
- * The same as the counters take it: the shingles packed. Every report comes through here, so they
- * are made without names and digits for people.
+ * The same as the counters take it, the shingles packed, with the features it is judged by. Every
+ * report comes through here, so they are made without names and digits for people.
  */
 export async function analyzeForCounting(
   raw: Buffer,
   options: AnalysisOptions,
-): Promise<{ analysis: PlainAnalysis; shingles: PackedShingles; fingerprints: Fingerprints }> {
+): Promise<CountedAnalysis> {
   const { plain, parts } = await read(raw, options)
   const pieces = await import('./shingles/take-apart.ts')
-  return { analysis: plain, ...pieces.takeApartPacked(parts) }
+  const { featuresOf } = await import('./features/features-of.ts')
+  const { shingles, fingerprints, view, telephones } = pieces.takeApartPacked(parts)
+  const features = featuresOf({ ...plain, ...parts, view, shingles })
+  return { analysis: plain, shingles, fingerprints, features, telephones }
 }
 
 /** The same without its pieces, which cost a third of the rest. */
@@ -119,7 +135,7 @@ async function read(
 ): Promise<{ plain: PlainAnalysis; parts: Parameters<typeof takeApart>[0] }> {
   const header = parseHeader(raw)
   const fields = options.ignoreStamps ? withoutStamps(header.fields) : header.fields
-  const hops = readHops(fields)
+  const hops = readHops(fields, options.client)
   const authentication = options.dns ? await authenticated(raw, header, hops, options.dns) : null
   const seals = sealsOf(authentication)
   const { originObstacle, ...way } = findWhence(fields, hops, { ...options, seals })

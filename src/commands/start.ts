@@ -20,7 +20,7 @@ import {
 } from './data-dir.ts'
 import { importNetworks } from './networks/import-networks.ts'
 import { migrateAll } from './migrate.ts'
-import { parts, startPart } from './parts.ts'
+import { checkPart, parts, startPart } from './parts.ts'
 import { supervise } from './supervise.ts'
 
 /** What `start` needs of its surroundings. */
@@ -42,7 +42,8 @@ const sampleNetworks = path.join(import.meta.dirname, '..', 'db', 'sample-networ
 
 /**
  * Runs everything on this machine: the embedded PostgreSQL unless DATABASE_URL is set, the
- * migrations, then `web`, two of `work`, `count` and `receive`, each started again when it dies.
+ * migrations, then `web`, two of `work`, `count`, `receive` and, with CHECK_PORT, `check`, each started
+ * again when it dies.
  *
  * @throws UsageError when another `start` has the data folder, or BLACKLISTS is wrong
  */
@@ -61,7 +62,8 @@ export async function start(context: StartContext): Promise<Instance> {
     const accounts = await prepare(database.url, config)
     const settings = { DATABASE_URL: database.url, SECRET: secret, DATA_DIR: config.dataDir }
     const partEnv = { ...env, ...settings }
-    const supervisor = supervise(parts, (part) => startPart(main, part, partEnv, config), log)
+    const wanted = config.checkPort === undefined ? parts : [...parts, checkPart]
+    const supervisor = supervise(wanted, (part) => startPart(main, part, partEnv, config), log)
     closers.push(supervisor.stop)
     await Promise.race([supervisor.ready.then(() => say(banner(config, accounts))), stopping])
     return { close }
@@ -170,6 +172,7 @@ function banner(config: Config, { admin, reporter }: FirstAccounts): string {
   const sending = config.smtpUrl
     ? 'Feedback reports are sent through the mail server of SMTP_URL.'
     : 'Feedback reports are held: written, shown in the outbox, never sent. Set SMTP_URL to send.'
+  const asked = config.checkPort === undefined ? config.publicUrl : `port ${config.checkPort}`
   return `
 Signalpost is running.
 
@@ -177,6 +180,7 @@ Signalpost is running.
   Admin         ${config.publicUrl}/admin
   Outbox        ${config.publicUrl}/admin/outbox
   Returned mail ${config.receiveProtocol} on port ${config.receivePort}
+  Mail servers  ${asked}
 
   Administrator ${admin.email}  ${admin.password}
   Demo reporter ${reporter.email}  ${reporter.password}

@@ -5,7 +5,7 @@ import { first, values } from './values.ts'
 export type ReportKind = 'spam' | 'phishing' | 'not-spam'
 
 /** By which door a report came in. */
-export type Channel = 'api' | 'signaler' | 'form' | 'mail' | 'import'
+export type Channel = 'api' | 'signaler' | 'form' | 'mail' | 'import' | 'learn'
 
 /** Where a report stands; drawn in `src/README.md`. */
 export type ReportState = 'received' | 'analyzed' | 'forwarded' | 'kept' | 'retracted' | 'failed'

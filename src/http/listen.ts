@@ -1,4 +1,10 @@
-import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { problems, problemType, type ProblemName } from './problem.ts'
@@ -17,13 +23,22 @@ const HEADER_MS = 15_000
 const IDLE_MS = 75_000
 const CLOSE_MS = 9_500
 
+/** Where is listened, and what is otherwise than usual there. */
+export type ListenOptions = {
+  host: string
+  port: number
+  http?: ServerOptions
+  /** Takes connections first, and gives those that speak HTTP on. */
+  connections?: (socket: Socket, speaksHttp: (socket: Socket) => void) => void
+}
+
 /**
  * Listens with limits that a slow or a malformed client runs into, not we. The handler is made once
  * the port is known.
  */
 export async function listen(
   createHandler: (port: number) => RequestListener,
-  { host, port }: { host: string; port: number },
+  { host, port, http = {}, connections }: ListenOptions,
 ): Promise<Listener> {
   let isClosing = false
   const server = createServer({
@@ -32,7 +47,9 @@ export async function listen(
     connectionsCheckingInterval: 5_000,
     keepAliveTimeout: IDLE_MS,
     noDelay: true,
+    ...http,
   })
+  if (connections) divert(server, connections)
   server.on('clientError', (error, socket) => refuse(error, socket as Socket))
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -58,6 +75,17 @@ export async function listen(
       return closeServer(server)
     },
   }
+}
+
+/** Puts somebody before the server's own reading of connections. */
+function divert(server: Server, connections: NonNullable<ListenOptions['connections']>): void {
+  const read = server.listeners('connection')
+  server.removeAllListeners('connection')
+  server.on('connection', (socket: Socket) =>
+    connections(socket, (speaking) => {
+      for (const listener of read) listener.call(server, speaking)
+    }),
+  )
 }
 
 async function closeServer(server: Server): Promise<void> {

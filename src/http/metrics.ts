@@ -30,6 +30,7 @@ export function createMetrics(
   readQueues: ReadQueues,
   countConsumers: CountConsumers,
   readCounters: ReadCounterHealth,
+  checkMetrics: () => Promise<string>,
 ): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
@@ -69,7 +70,7 @@ export function createMetrics(
         consumersByHealth.set({ health }, consumers)
       const health = await counters
       const counterText = health ? await counterMetrics(health) : ''
-      const body = `${await registry.metrics()}\n${counterText}`
+      const body = `${await registry.metrics()}\n${await checkMetrics()}\n${counterText}`
       return { contentType: registry.contentType, body }
     },
   }

@@ -4,7 +4,9 @@ import { createReadCounterHealth } from '../counters/counter-health.ts'
 import { countConsumersByHealth } from '../db/consumers.ts'
 import { createIntake } from '../intake/accept-report.ts'
 import { createCredentials } from '../intake/credentials.ts'
+import { createCheckStation } from '../judging/check-message.ts'
 import { apiRouter, problemAnswers } from './api/router.ts'
+import { type CheckDoor, createCheckDoor } from './check/check-door.ts'
 import { healthRoutes } from './health.ts'
 import { listen } from './listen.ts'
 import { createMetrics } from './metrics.ts'
@@ -20,15 +22,26 @@ const STRANGER_BYTES_IN_HAND_MAX = 50_000_000
 /** Serves everything that comes by HTTP, from when it resolves until it is closed. */
 export async function serve(app: App): Promise<{ url: string; close: () => Promise<void> }> {
   const { httpHost: host, httpPort: port } = app.config
-  const listener = await listen((taken) => createExpress(createSite(app, taken)), { host, port })
-  return { url: localUrl(host, listener.port), close: listener.close }
+  const station = createCheckStation(app)
+  const door = createCheckDoor(app, station)
+  const listener = await listen(
+    (taken) => createExpress(createSite(app, taken, door.statistics.metrics), door),
+    { host, port },
+  )
+  return {
+    url: localUrl(host, listener.port),
+    close: async () => {
+      await listener.close()
+      await station.close()
+    },
+  }
 }
 
-function createSite(app: App, port: number): Site {
+function createSite(app: App, port: number, checkMetrics: () => Promise<string>): Site {
   const readQueues = createReadQueues(app)
   const readCounterHealth = createReadCounterHealth(app)
   const countConsumers = () => countConsumersByHealth(app.pool, app.clock())
-  const metrics = createMetrics(readQueues, countConsumers, readCounterHealth)
+  const metrics = createMetrics(readQueues, countConsumers, readCounterHealth, checkMetrics)
   const { messageBytesMax, publicUrl } = app.config
   return {
     ...app,
@@ -43,12 +56,15 @@ function createSite(app: App, port: number): Site {
   }
 }
 
-function createExpress(site: Site): Express {
+function createExpress(site: Site, door: CheckDoor): Express {
   const handle = express()
   handle.disable('x-powered-by')
   handle.disable('etag')
   handle.use(site.metrics.requests)
   handle.use(commonHeaders)
+  handle.use((req, res, next) => {
+    if (!door.handle(req, res)) next()
+  })
   handle.use('/api', apiRouter(site))
   handle.use(healthRoutes(site), problemAnswers(site))
   handle.use(pageRoutes(site))
@@ -60,7 +76,8 @@ function commonHeaders(_req: Request, res: Response, next: NextFunction): void {
   next()
 }
 
-function localUrl(host: string, port: number): string {
+/** The address under which a server of this machine is reached from it. */
+export function localUrl(host: string, port: number): string {
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`
 }

@@ -27,7 +27,7 @@ export async function keepReports(
   try {
     return await inTransaction(app.pool, async (tx) => {
       const claiming = claim(tx, reports)
-      const [owners] = await Promise.all([claiming, insert(tx, app.boss, reports)])
+      const [owners] = await Promise.all([claiming, insertWithJobs(tx, app.boss, reports)])
       if (newOnes(reports, owners).length < reports.length) throw new Repeated()
       return owners
     })
@@ -36,7 +36,7 @@ export async function keepReports(
   }
   return inTransaction(app.pool, async (tx) => {
     const owners = await claim(tx, reports)
-    await insert(tx, app.boss, newOnes(reports, owners))
+    await insertWithJobs(tx, app.boss, newOnes(reports, owners))
     return owners
   })
 }
@@ -57,7 +57,12 @@ function newOnes(reports: readonly Prepared[], owners: ReadonlyMap<string, strin
   return reports.filter(({ key, report }) => owners.get(key) === report.id)
 }
 
-async function insert(tx: Db, boss: Boss, reports: readonly Prepared[]): Promise<void> {
+/** Writes reports, their raw messages and their jobs; their keys are the caller's. */
+export async function insertWithJobs(
+  tx: Db,
+  boss: Boss,
+  reports: readonly Prepared[],
+): Promise<void> {
   if (reports.length === 0) return
   await Promise.all([
     insertReports(

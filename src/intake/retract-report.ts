@@ -1,6 +1,6 @@
 import { insertAudit } from '../db/audit-log.ts'
 import { withdrawFeedback } from '../db/feedback-reports.ts'
-import { inTransaction, type Pool } from '../db/pool.ts'
+import { type Db, inTransaction, type Pool } from '../db/pool.ts'
 import { eventNow, insertEvents } from '../db/report-events.ts'
 import { markReports, type ReportState } from '../db/reports.ts'
 import type { Boss } from '../queue/boss.ts'
@@ -22,20 +22,28 @@ export async function retractReport(
   reportId: string,
   retractor: Retractor,
 ): Promise<boolean> {
+  return inTransaction(app.pool, (tx) => retractIn(tx, app, reportId, retractor))
+}
+
+/** The same in the caller's transaction. */
+export async function retractIn(
+  tx: Db,
+  app: { boss: Boss; clock: Clock },
+  reportId: string,
+  retractor: Retractor,
+): Promise<boolean> {
   const now = app.clock()
-  return inTransaction(app.pool, async (tx) => {
-    const [moved] = await markReports(tx, [reportId], retractable, 'retracted')
-    if (moved === undefined) return false
-    const withdrawn = await withdrawFeedback(tx, reportId, now)
-    await send(app.boss, redeemReport, [{ reportId }], tx)
-    const who = retractor.isReporter ? 'The reporter' : 'An administrator'
-    const recall = withdrawn > 0 ? ' Feedback that had not left was called back.' : ''
-    const detail = `${who} took it back.${recall}`
-    await insertEvents(tx, [eventNow(app.clock, reportId, 'retracted', detail)])
-    if (!retractor.isReporter) {
-      const { administratorId: reporterId } = retractor
-      await insertAudit(tx, { at: now, reporterId, action: 'retract', detail: reportId })
-    }
-    return true
-  })
+  const [moved] = await markReports(tx, [reportId], retractable, 'retracted')
+  if (moved === undefined) return false
+  const withdrawn = await withdrawFeedback(tx, reportId, now)
+  await send(app.boss, redeemReport, [{ reportId }], tx)
+  const who = retractor.isReporter ? 'The reporter' : 'An administrator'
+  const recall = withdrawn > 0 ? ' Feedback that had not left was called back.' : ''
+  const detail = `${who} took it back.${recall}`
+  await insertEvents(tx, [eventNow(app.clock, reportId, 'retracted', detail)])
+  if (!retractor.isReporter) {
+    const { administratorId: reporterId } = retractor
+    await insertAudit(tx, { at: now, reporterId, action: 'retract', detail: reportId })
+  }
+  return true
 }

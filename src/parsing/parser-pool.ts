@@ -1,16 +1,19 @@
 import path from 'node:path'
 import { Piscina } from 'piscina'
 import type { Analysis, AnalysisOptions } from '../analysis/analyze.ts'
+import type { MessageFeatures } from '../analysis/features/features-of.ts'
 import type { Fingerprints } from '../analysis/fingerprints/fingerprints-of.ts'
 import { shingleSeed } from '../analysis/shingles/hash.ts'
 import type { PackedShingles } from '../analysis/shingles/packed-shingles.ts'
 import type { Packed } from '../db/packed.ts'
+import type { Subject } from '../reputation/subject.ts'
 import type { RelayCandidate } from '../verdict/relay-question.ts'
 import type { FeedbackContent } from './feedback-content.ts'
 
 /** What a thread is asked to do with the bytes of one message. */
 export type ParserTask =
   | { work: 'analyze'; packed: Packed; options: ParserOptions }
+  | { work: 'check'; packed: Packed; options: ParserOptions }
   | { work: 'compose'; packed: Packed; analysis: Packed; content: FeedbackContent }
 
 /** What is known of a message before it is read. */
@@ -28,8 +31,15 @@ export type AnalysisDigest = Pick<Analysis, 'kind' | 'origin' | 'originObstacle'
   submitterIp: string | undefined
   shingles: PackedShingles
   fingerprints: Fingerprints
+  /** What it is judged by, as far as the message alone tells. */
+  features: MessageFeatures
+  /** What it can be blamed on or praised for; without the autonomous system. */
+  subjects: readonly Subject[]
   packed: Packed
 }
+
+/** The same of a message that a mail server asks about: nothing of it is stored. */
+export type CheckDigest = Omit<AnalysisDigest, 'packed'> & { messageId: string | null }
 
 /** A feedback report, and the copy of it that is kept. */
 export type ComposedFeedback = { raw: Buffer; packed: Packed }
@@ -48,20 +58,25 @@ export function asBuffers({ encoding, content }: Packed): Packed {
 export type ParserPool = {
   /** Rejects when the message took too long or too much memory: its thread is replaced. */
   analyze: (packed: Packed, options: ParserOptions) => Promise<AnalysisDigest>
+  /** The same for a message that is not kept. */
+  check: (raw: Buffer, options: ParserOptions) => Promise<CheckDigest>
   /** The feedback report of a message; `analysis` is the packed one of its digest. */
   compose: (packed: Packed, analysis: Packed, content: FeedbackContent) => Promise<ComposedFeedback>
   close: () => Promise<void>
 }
 
+/** What a task makes. */
+export type Made = AnalysisDigest | CheckDigest | ComposedFeedback
+
 /** How a task of a chunk ended: what it made, or the words of what went wrong. */
-export type ParserOutcome = { made: AnalysisDigest | ComposedFeedback } | { fault: string }
+export type ParserOutcome = { made: Made } | { fault: string }
 
 /** What one message may cost. */
 export type ParserLimits = { messageMsMax: number; heapMegabytesMax: number }
 
 type Pending = {
   task: ParserTask
-  resolve: (made: AnalysisDigest | ComposedFeedback) => void
+  resolve: (made: Made) => void
   reject: (error: unknown) => void
 }
 
@@ -106,6 +121,11 @@ export function createParserPool(
       const shingles = asBuffer(digest.shingles)
       return { ...digest, shingles, packed: asBuffers(digest.packed) }
     },
+    async check(raw, options) {
+      const packed: Packed = { encoding: 'identity', content: raw }
+      const digest = (await inLine({ work: 'check', packed, options })) as CheckDigest
+      return { ...digest, shingles: asBuffer(digest.shingles) }
+    },
     async compose(packed, analysis, content) {
       const made = await inLine({ work: 'compose', packed, analysis, content })
       const composed = made as ComposedFeedback
@@ -119,7 +139,7 @@ export function createParserPool(
 function createLine(
   places: number,
   runChunk: (tasks: readonly ParserTask[]) => Promise<ParserOutcome[]>,
-): (task: ParserTask) => Promise<AnalysisDigest | ComposedFeedback> {
+): (task: ParserTask) => Promise<Made> {
   const line: Pending[] = []
   let free = places
   let isCalled = false

@@ -4,11 +4,13 @@ import { seedShingles } from '../analysis/shingles/hash.ts'
 import { pack, type Packed, unpack } from '../db/packed.ts'
 import { reasonOf } from '../errors.ts'
 import { addressesAsked, relayCandidates } from '../verdict/relay-question.ts'
+import { subjectsOf } from '../verdict/subjects-of.ts'
 import { composeFeedback } from './feedback-content.ts'
 import {
   type AnalysisDigest,
   asBuffers,
-  type ComposedFeedback,
+  type CheckDigest,
+  type Made,
   type ParserOptions,
   type ParserOutcome,
   type ParserTask,
@@ -37,7 +39,8 @@ export default async function run(tasks: readonly ParserTask[]): Promise<unknown
   })
 }
 
-function bytesOf(made: AnalysisDigest | ComposedFeedback): Buffer[] {
+function bytesOf(made: Made): Buffer[] {
+  if (!('packed' in made)) return [made.shingles]
   const { content } = made.packed
   return 'raw' in made ? [made.raw, content] : [made.shingles, content]
 }
@@ -57,8 +60,9 @@ async function packOwned(bytes: Buffer): Promise<Packed> {
   return { encoding, content: content === bytes ? copyOf(content) : owned(content) }
 }
 
-async function make(task: ParserTask): Promise<AnalysisDigest | ComposedFeedback> {
+async function make(task: ParserTask): Promise<Made> {
   const raw = await unpack(asBuffers(task.packed))
+  if (task.work === 'check') return check(raw, task.options)
   if (task.work === 'analyze') return analyze(raw, task.options)
   const json = (await unpack(asBuffers(task.analysis))).toString()
   const composed = composeFeedback(raw, JSON.parse(json) as PlainAnalysis, task.content)
@@ -67,10 +71,23 @@ async function make(task: ParserTask): Promise<AnalysisDigest | ComposedFeedback
 
 async function analyze(raw: Buffer, options: ParserOptions): Promise<AnalysisDigest> {
   const made = await analyzeForCounting(raw, { ...options, ignoreStamps: false })
-  const { analysis, shingles, fingerprints } = made
+  const packed = await packOwned(Buffer.from(JSON.stringify(made.analysis)))
+  return { ...digestOf(made, options), packed }
+}
+
+async function check(raw: Buffer, options: ParserOptions): Promise<CheckDigest> {
+  const made = await analyzeForCounting(raw, { ...options, ignoreStamps: false })
+  return { ...digestOf(made, options), messageId: made.analysis.headers.messageId }
+}
+
+function digestOf(
+  made: Awaited<ReturnType<typeof analyzeForCounting>>,
+  options: ParserOptions,
+): Omit<AnalysisDigest, 'packed'> {
+  const { analysis, shingles, fingerprints, features, telephones } = made
   const { kind, origin, originObstacle, listings, headers, hops, submitter } = analysis
-  const isSure = (one: { confidence: number }) =>
-    one.confidence >= (options.originConfidenceMin ?? 0)
+  const { originConfidenceMin = 0 } = options
+  const isSure = (one: { confidence: number }) => one.confidence >= originConfidenceMin
   return {
     kind,
     origin,
@@ -83,6 +100,7 @@ async function analyze(raw: Buffer, options: ParserOptions): Promise<AnalysisDig
     submitterIp: submitter && isSure(submitter) ? submitter.ip : undefined,
     shingles: owned(shingles),
     fingerprints,
-    packed: await packOwned(Buffer.from(JSON.stringify(analysis))),
+    features,
+    subjects: subjectsOf({ ...analysis, telephones }, { originConfidenceMin }),
   }
 }

@@ -16,7 +16,10 @@ export type Site = {
   receivePort: number
   env: Record<string, string>
   /** Starts `signalpost NAME` and waits until it is ready. */
-  start: (name: 'web' | 'work' | 'receive', env?: Record<string, string>) => Promise<Program>
+  start: (
+    name: 'web' | 'work' | 'receive' | 'check' | 'count',
+    env?: Record<string, string>,
+  ) => Promise<Program>
   /** Ends all that was started. */
   clear: () => Promise<void>
 }

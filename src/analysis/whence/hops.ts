@@ -18,25 +18,31 @@ export type Hop = {
   byHost: string | undefined
 }
 
+/** A machine that hands a message over, as the mail server that takes it sees it. */
+export type Client = { ip: string; helo?: string; rdns?: string }
+
 /** Messages with more Received fields than this are read to there: no honest one has as many. */
 export const hopsMax = 100
 
-/** The Received fields of a header, top first, read and made ready to compare. */
-export function readHops(fields: readonly HeaderField[]): Hop[] {
-  return fieldValues(fields, 'received')
-    .slice(0, hopsMax)
-    .map((value, index) => {
-      const field = parseReceived(value)
-      return {
-        index,
-        field,
-        fromIp: addressOf(field?.from?.ip),
-        byIp: addressOf(field?.by.ip),
-        helo: field?.from?.helo?.toLowerCase(),
-        rdns: field?.from?.rdns?.toLowerCase(),
-        byHost: field?.by.host?.toLowerCase(),
-      }
-    })
+/**
+ * The Received fields of a header, top first, read and made ready to compare. A `client` stands
+ * above them, unless the topmost line names it already: then the mail server has written its own.
+ */
+export function readHops(fields: readonly HeaderField[], client?: Client): Hop[] {
+  const lines = fieldValues(fields, 'received').slice(0, hopsMax).map(parseReceived)
+  const clientIp = addressOf(client?.ip)
+  const isWritten = clientIp?.text === addressOf(lines[0]?.from?.ip)?.text
+  const seen: (ReceivedField | undefined)[] =
+    client && clientIp && !isWritten ? [{ from: client, by: {} }, ...lines] : lines
+  return seen.map((field, index) => ({
+    index,
+    field,
+    fromIp: addressOf(field?.from?.ip),
+    byIp: addressOf(field?.by.ip),
+    helo: field?.from?.helo?.toLowerCase(),
+    rdns: field?.from?.rdns?.toLowerCase(),
+    byHost: field?.by.host?.toLowerCase(),
+  }))
 }
 
 function addressOf(ip: string | undefined): IpAddress | undefined {

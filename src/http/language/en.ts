@@ -112,6 +112,8 @@ export const en = {
     verdicts: {
       spam: 'We take it for spam.',
       phishing: 'We take it for phishing: do not follow its links, and give it no password.',
+      malware: 'We take it for malware: do not open its files, and do not follow its links.',
+      marketing: 'We take it for advertising that you can unsubscribe from.',
       legitimate: 'It is not spam.',
       undecided: 'We cannot say what it is.',
     },

@@ -121,6 +121,10 @@ export const fr: Words = {
       phishing:
         'Nous le tenons pour un hameçonnage\u00a0: ne suivez pas ses liens, ' +
         'ne donnez aucun mot de passe.',
+      malware:
+        'Nous le tenons pour un logiciel malveillant\u00a0: n’ouvrez pas ses fichiers ' +
+        'et ne suivez pas ses liens.',
+      marketing: 'Nous le tenons pour une publicité dont vous pouvez vous désabonner.',
       legitimate: 'Ce n’est pas un spam.',
       undecided: 'Nous ne pouvons pas dire ce que c’est.',
     },

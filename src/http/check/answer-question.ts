@@ -1,0 +1,52 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { CheckStation } from '../../judging/check-message.ts'
+import type { CheckScores } from '../../verdict/check-action.ts'
+import type { CheckStatistics } from './check-statistics.ts'
+import { type Answer, composeAnswer } from './compose-answer.ts'
+import { envelopeOf, type Fields } from './read-question.ts'
+
+/**
+ * Answers one question. Rejects when nothing can be said in time: asking again may help then.
+ */
+export type Ask = (given: Buffer | 'too-big', fields: Fields) => Promise<Answer>
+
+/** Mail servers wait for longer; who waits for us holds a connection of theirs. */
+const ANSWER_MS_MAX = 5_000
+/** So many wait at once; the next is told to fall back. */
+const WAITING_MAX = 500
+
+/** Questions of one process go through here, by whichever protocol they came. */
+export function createAsk(
+  station: Pick<CheckStation, 'check'>,
+  scores: CheckScores,
+  statistics: Pick<CheckStatistics, 'answered'>,
+): Ask {
+  let waiting = 0
+
+  const checkedInTime = async (raw: Buffer, fields: Fields) => {
+    if (waiting >= WAITING_MAX) throw new Error('Too many questions at once.')
+    waiting++
+    const watch = new AbortController()
+    try {
+      return await Promise.race([
+        station.check(raw, envelopeOf(fields)),
+        wait(ANSWER_MS_MAX, undefined, { signal: watch.signal }).then(() => {
+          throw new Error(`No answer within ${ANSWER_MS_MAX / 1_000} s.`)
+        }),
+      ])
+    } finally {
+      watch.abort()
+      waiting--
+    }
+  }
+
+  return async (given, fields) => {
+    const start = performance.now()
+    const raw = given === 'too-big' || given.length === 0 ? undefined : given
+    const checked = raw ? await checkedInTime(raw, fields) : 'unread'
+    const seconds = (performance.now() - start) / 1_000
+    const answer = composeAnswer(checked, scores, seconds)
+    statistics.answered(answer.action, seconds)
+    return answer
+  }
+}

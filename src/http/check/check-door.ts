@@ -1,0 +1,211 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { App } from '../../app.ts'
+import { isOutage } from '../../db/outage.ts'
+import { reasonOf } from '../../errors.ts'
+import { createIntake } from '../../intake/accept-report.ts'
+import { refusalOf, structureLimits } from '../../intake/check-message.ts'
+import { createLearn, type Learn, type Learnable } from '../../intake/learn-message.ts'
+import type { CheckStation } from '../../judging/check-message.ts'
+import { readMessage } from '../../mail/message.ts'
+import { ProblemError } from '../problem.ts'
+import { AbortedError, createReadBody, type ReadBody } from '../read-body.ts'
+import { type Ask, createAsk } from './answer-question.ts'
+import { createCheckStatistics, type CheckStatistics } from './check-statistics.ts'
+import { createGate, type Gate } from './may-ask.ts'
+import { fieldsOfRequest, type Given, messageIn } from './read-question.ts'
+
+/** What mail servers ask and teach. */
+export type CheckDoor = {
+  /** Answers a request; false, untouched, when its address is none of ours. */
+  handle: (req: IncomingMessage, res: ServerResponse) => boolean
+  statistics: CheckStatistics
+  ask: Ask
+}
+
+type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'log' | 'config'>
+type Inside = {
+  ask: Ask
+  statistics: CheckStatistics
+  gate: Gate
+  learn: Learn
+  readBody: ReadBody
+  log: App['log']
+}
+type Route = (req: IncomingMessage, res: ServerResponse, inside: Inside) => Promise<void> | void
+
+const BYTES_IN_HAND_MAX = 150_000_000
+
+/**
+ * The door of mail servers: rspamd's normal worker and its controller in one. Every refusal and
+ * every failure is JSON with an `error`, and quick, so that the mail server falls back on its own.
+ */
+export function createCheckDoor(app: Needs, station: CheckStation): CheckDoor {
+  const { config, clock } = app
+  const statistics = createCheckStatistics(clock, station.lost)
+  const scores = { reject: config.checkRejectScore, greylist: config.checkGreylistScore }
+  const ask = createAsk(station, scores, statistics)
+  const inside: Inside = {
+    ask,
+    statistics,
+    log: app.log,
+    gate: createGate(config.checkPassword, clock),
+    learn: createLearn({ ...app, intake: createIntake(app) }),
+    readBody: createReadBody(BYTES_IN_HAND_MAX),
+  }
+  const routes = createRoutes(config.messageBytesMax)
+  return {
+    statistics,
+    ask,
+    handle(req, res) {
+      const path = pathOf(req)
+      const route = Object.hasOwn(routes, path) ? routes[path] : undefined
+      if (!route) return false
+      void serve(req, res, inside, route)
+      return true
+    },
+  }
+}
+
+/** The path of a request's address, without what is asked behind it. */
+export function pathOf({ url = '/' }: IncomingMessage): string {
+  const at = url.indexOf('?')
+  return at < 0 ? url : url.slice(0, at)
+}
+
+/** Answers a refusal or a failure. */
+export function sendError(
+  res: ServerResponse,
+  status: number,
+  error: string,
+  headers: Record<string, string> = {},
+): void {
+  sendJson(res, status, { error }, headers)
+}
+
+function createRoutes(bytesMax: number): Readonly<Record<string, Route>> {
+  const check = behindGate(posted((req, res, inside) => checkMessage(req, res, inside, bytesMax)))
+  const learn = (kind: Learnable) =>
+    behindGate(posted((req, res, inside) => learnMessage(req, res, inside, { kind, bytesMax })))
+  return {
+    '/checkv2': check,
+    '/check': check,
+    '/symbols': check,
+    '/learnspam': learn('spam'),
+    '/learnham': learn('not-spam'),
+    '/ping': (_req, res) => sendText(res, 'pong\r\n'),
+    '/stat': behindGate((_req, res, { statistics }) => sendJson(res, 200, statistics.stat())),
+    '/auth': behindGate((_req, res, { statistics }) =>
+      sendJson(res, 200, { ...statistics.stat(), auth: 'ok' }),
+    ),
+  }
+}
+
+function behindGate(route: Route): Route {
+  return (req, res, inside) => {
+    const refused = inside.gate(req)
+    if (!refused) return route(req, res, inside)
+    const { status, error, retrySeconds } = refused
+    req.resume()
+    sendError(res, status, error, retrySeconds ? { 'retry-after': String(retrySeconds) } : {})
+  }
+}
+
+function posted(route: Route): Route {
+  return (req, res, inside) => {
+    if (req.method === 'POST') return route(req, res, inside)
+    req.resume()
+    sendError(res, 405, 'Send the message by POST.', { allow: 'POST' })
+  }
+}
+
+async function serve(
+  req: IncomingMessage,
+  res: ServerResponse,
+  inside: Inside,
+  route: Route,
+): Promise<void> {
+  try {
+    await route(req, res, inside)
+  } catch (error) {
+    if (error instanceof AbortedError || res.headersSent) return void res.destroy()
+    if (error instanceof ProblemError) {
+      return sendError(res, error.status, error.message, { ...error.headers })
+    }
+    inside.statistics.failed()
+    const reason = isOutage(error) ? 'the database is away' : reasonOf(error).slice(0, 200)
+    inside.log.warn({ reason }, 'A question of a mail server was not answered.')
+    sendError(res, 503, 'Nothing can be said just now. Try again shortly.', { 'retry-after': '5' })
+  }
+}
+
+async function checkMessage(
+  req: IncomingMessage,
+  res: ServerResponse,
+  inside: Inside,
+  bytesMax: number,
+): Promise<void> {
+  const fields = fieldsOfRequest(req)
+  const given = await givenIn(req, res, inside, bytesMax)
+  if (!Buffer.isBuffer(given) && given !== 'too-big') return sendError(res, 400, given.fault)
+  sendJson(res, 200, await inside.ask(given, fields))
+}
+
+async function learnMessage(
+  req: IncomingMessage,
+  res: ServerResponse,
+  inside: Inside,
+  { kind, bytesMax }: { kind: Learnable; bytesMax: number },
+): Promise<void> {
+  const given = await givenIn(req, res, inside, bytesMax)
+  if (given === 'too-big') return sendError(res, 413, 'The message is too big to be learned.')
+  if (!Buffer.isBuffer(given)) return sendError(res, 400, given.fault)
+  const message = readMessage(given)
+  const refusal = refusalOf(message, { ...structureLimits, bytesMax })
+  if (refusal) return sendError(res, refusal.status, refusal.detail)
+  const lesson = await inside.learn(message, kind)
+  const as = kind === 'spam' ? 'spam' : 'ham'
+  if (lesson === 'known') return sendError(res, 208, `It was learned as ${as} before.`)
+  inside.statistics.learned()
+  sendJson(res, 200, { success: true })
+}
+
+/** The whole body is read also when it is too big, so that the client gets to see the answer. */
+async function givenIn(
+  req: IncomingMessage,
+  res: ServerResponse,
+  { readBody }: Inside,
+  bytesMax: number,
+): Promise<Given> {
+  try {
+    const body = await readBody(req, res, bytesMax)
+    return await messageIn(body, fieldsOfRequest(req), bytesMax)
+  } catch (error) {
+    if (error instanceof ProblemError && error.problem === 'too-big') return 'too-big'
+    throw error
+  }
+}
+
+function sendJson(
+  res: ServerResponse,
+  status: number,
+  value: unknown,
+  headers: Record<string, string> = {},
+): void {
+  send(res, status, 'application/json', JSON.stringify(value), headers)
+}
+
+function sendText(res: ServerResponse, text: string): void {
+  send(res, 200, 'text/plain', text, {})
+}
+
+function send(
+  res: ServerResponse,
+  status: number,
+  type: string,
+  text: string,
+  headers: Record<string, string>,
+): void {
+  const length = Buffer.byteLength(text)
+  res.writeHead(status, { 'content-type': type, 'content-length': length, ...headers })
+  res.end(text)
+}

@@ -1,0 +1,59 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { App } from '../../app.ts'
+import type { CheckStation } from '../../judging/check-message.ts'
+import { listen } from '../listen.ts'
+import { localUrl } from '../serve.ts'
+import { type CheckDoor, createCheckDoor, pathOf, sendError } from './check-door.ts'
+import { isDirect } from './may-ask.ts'
+import { createLineSpeaker } from './speak-lines.ts'
+
+/** A question tells each recipient in a header field of its own. */
+const HEADER_BYTES_MAX = 1_000_000
+
+/**
+ * Answers mail servers on a port of their own, from when it resolves until it is closed: by HTTP, and
+ * by the older lines that Exim speaks. There is no framework before them: it would cost as much as
+ * a tenth of an answer.
+ */
+export async function serveChecks(
+  app: App & { config: { checkPort: number } },
+  station: CheckStation,
+): Promise<{ url: string; close: () => Promise<void> }> {
+  const { checkHost: host, checkPort: port, messageBytesMax } = app.config
+  const door = createCheckDoor(app, station)
+  const speaker = createLineSpeaker(door.ask, messageBytesMax, app.log)
+  const listener = await listen(() => (req, res) => answer(req, res, door), {
+    host,
+    port,
+    http: { maxHeaderSize: HEADER_BYTES_MAX, requireHostHeader: false },
+    connections: (socket, speaksHttp) => {
+      door.statistics.connected()
+      speaker.take(socket, speaksHttp)
+    },
+  })
+  return {
+    url: localUrl(host, listener.port),
+    async close() {
+      const closed = listener.close()
+      const cut = setTimeout(() => speaker.close(), CUT_MS)
+      await closed
+      clearTimeout(cut)
+      await station.close()
+    },
+  }
+}
+
+/** Somewhat before the listener cuts its own. */
+const CUT_MS = 9_000
+
+function answer(req: IncomingMessage, res: ServerResponse, door: CheckDoor): void {
+  if (door.handle(req, res)) return
+  req.resume()
+  const path = pathOf(req)
+  if (path === '/healthz') return void res.writeHead(200).end('alive\n')
+  if (path !== '/metrics') return sendError(res, 404, 'There is nothing here.')
+  if (!isDirect(req)) return sendError(res, 403, 'Only this machine may read the metrics.')
+  void door.statistics.metrics().then((text) => {
+    res.writeHead(200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }).end(text)
+  })
+}

@@ -1,0 +1,45 @@
+import type { Verdict, VerdictClass } from './verdict.ts'
+
+/** What a mail server is advised to do, in the words of rspamd's protocol. */
+export const checkActions = [
+  'no action',
+  'greylist',
+  'add header',
+  'rewrite subject',
+  'soft reject',
+  'reject',
+] as const
+
+export type CheckAction = (typeof checkActions)[number]
+
+/** From which scores on more is advised than a header. */
+export type CheckScores = {
+  reject: number
+  /** Undefined: nothing is greylisted. */
+  greylist: number | undefined
+}
+
+const unwanted: readonly VerdictClass[] = ['spam', 'phishing', 'malware']
+const dangerous: readonly VerdictClass[] = ['phishing', 'malware']
+/** Of phishing and malware, which harm whoever opens them, so sure is sure enough. */
+const DANGEROUS_CONFIDENCE_MIN = 0.95
+
+/** Whether a message is one that nobody wants. */
+export function isUnwanted(verdict: Pick<Verdict, 'class'>): boolean {
+  return unwanted.includes(verdict.class)
+}
+
+/**
+ * The advice that follows from a verdict. Rejected is only what is both unwanted and far beyond
+ * doubt; what is undecided is delivered, or greylisted where that is wished.
+ */
+export function checkActionOf(verdict: Verdict, scores: CheckScores): CheckAction {
+  const isSure = (verdict.confidence ?? 0) >= DANGEROUS_CONFIDENCE_MIN
+  if (isUnwanted(verdict)) {
+    if (verdict.score >= scores.reject) return 'reject'
+    return dangerous.includes(verdict.class) && isSure ? 'reject' : 'add header'
+  }
+  const { greylist } = scores
+  const isGreylisted = greylist !== undefined && verdict.score >= greylist
+  return verdict.class === 'undecided' && isGreylisted ? 'greylist' : 'no action'
+}
