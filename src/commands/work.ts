@@ -114,6 +114,10 @@ function startersOf(app: App, tools: Tools): Record<string, () => Promise<void>>
       const { markDeadReports } = await import('../jobs/keep-house.ts')
       await chore(app, queues.markDead, '* * * * *', markDeadReports)
     },
+    [queues.publishLists.name]: async () => {
+      const { publishLists } = await import('../jobs/lists/publish-lists.ts')
+      await chore(app, queues.publishLists, '*/10 * * * *', publishLists)
+    },
   }
 }
 

@@ -14,6 +14,7 @@ export function sendAdminPage(req: Request, res: Response, page: Page): void {
     ['/admin/reputations', 'Reputations'],
     ['/admin/models', 'Models'],
     ['/admin/rules', 'Rules'],
+    ['/admin/delistings', 'Delistings'],
     ['/admin/dead-letters', 'Dead letters'],
     ['/admin/audit', 'Audit log'],
   ]
