@@ -1,6 +1,6 @@
 import { inTransaction } from '../../src/db/pool.ts'
 import { appendEvidence, KARMA_SHARD } from '../../src/judging/evidence.ts'
-import { foldShard } from '../../src/judging/fold-evidence.ts'
+import { foldShard } from '../../src/judging/reputations/fold-evidence.ts'
 import { createReputationReader } from '../../src/judging/reputation-reader.ts'
 import type { ReportEvidence } from '../../src/reputation/evidence.ts'
 import type { Subject } from '../../src/reputation/subject.ts'

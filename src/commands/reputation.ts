@@ -5,7 +5,7 @@ import {
   findReputationsByName,
   showReputation,
   type ShownReputation,
-} from '../judging/show-reputation.ts'
+} from '../judging/reputations/show-reputation.ts'
 import { isSubjectKind, type SubjectKind, subjectKinds } from '../reputation/subject.ts'
 
 /** What `reputation` was asked. */

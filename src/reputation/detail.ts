@@ -26,8 +26,9 @@ export type Detail = {
   wokenAt: number
 }
 
-/** How many sources are told apart, and how many days. */
+/** How many sources are told apart. */
 export const SOURCES_MAX = 32
+/** How many days are told apart. */
 export const DAYS_MAX = 30
 
 const FORMAT = 1

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { takeBackEvidence } from '../../../src/judging/evidence.ts'
-import { forgetReputations } from '../../../src/judging/forget-reputations.ts'
+import { forgetReputations } from '../../../src/judging/reputations/forget-reputations.ts'
 import type { Subject } from '../../../src/reputation/subject.ts'
 import { freshDatabase, type TestDatabase } from '../../support/database.ts'
 import {

@@ -1,11 +1,11 @@
-import type { Db } from '../db/pool.ts'
-import { findMarks, type ReputationMark } from '../db/reputation-marks.ts'
-import { findWholeReputations, searchReputations } from '../db/reputations.ts'
-import { type Detail, unpackDetail } from '../reputation/detail.ts'
-import { explainReputation } from '../reputation/explain.ts'
-import { type Reputation, reputationAt } from '../reputation/reputation.ts'
-import type { Subject, SubjectKind } from '../reputation/subject.ts'
-import { reputationKey } from './reputation-reader.ts'
+import type { Db } from '../../db/pool.ts'
+import { findMarks, type ReputationMark } from '../../db/reputation-marks.ts'
+import { findWholeReputations, searchReputations } from '../../db/reputations.ts'
+import { type Detail, unpackDetail } from '../../reputation/detail.ts'
+import { explainReputation } from '../../reputation/explain.ts'
+import { type Reputation, reputationAt } from '../../reputation/reputation.ts'
+import type { Subject, SubjectKind } from '../../reputation/subject.ts'
+import { reputationKey } from '../reputation-reader.ts'
 
 /** A mark as JSON can hold it: its key in decimal. */
 export type ShownMark = Omit<ReputationMark, 'key'> & { key: string }

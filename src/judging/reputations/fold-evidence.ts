@@ -1,11 +1,15 @@
-import { type Db, inTransaction, type Pool } from '../db/pool.ts'
-import { claimEvidence, listEvidence, takeEvidence } from '../db/reputation-evidence.ts'
-import { findWholeReputations, upsertReputations, type WholeReputation } from '../db/reputations.ts'
-import { packDetail, unpackDetail } from '../reputation/detail.ts'
-import { foldPieces, type Folded, type Piece } from '../reputation/fold.ts'
-import { unpackReports, unpackTestified } from '../reputation/packed-evidence.ts'
-import type { Subject } from '../reputation/subject.ts'
-import { KARMA_SHARD } from './evidence.ts'
+import { type Db, inTransaction, type Pool } from '../../db/pool.ts'
+import { claimEvidence, listEvidence, takeEvidence } from '../../db/reputation-evidence.ts'
+import {
+  findWholeReputations,
+  upsertReputations,
+  type WholeReputation,
+} from '../../db/reputations.ts'
+import { packDetail, unpackDetail } from '../../reputation/detail.ts'
+import { foldPieces, type Folded, type Piece } from '../../reputation/fold.ts'
+import { unpackReports, unpackTestified } from '../../reputation/packed-evidence.ts'
+import type { Subject } from '../../reputation/subject.ts'
+import { KARMA_SHARD } from '../evidence.ts'
 import { foldTestimonies } from './fold-testimonies.ts'
 
 /** What one fold did. */
