@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import type { App } from './app.ts'
 import { closeInTime, stopSignal } from './commands/ending.ts'
 import { modelCommands } from './commands/train/model-commands.ts'
+import { reputationCommand } from './commands/reputation/reputation-command.ts'
 import { rulesCommand } from './commands/rules/rules-command.ts'
 import { type Config, readConfig } from './config.ts'
 import { reasonOf, UsageError } from './errors.ts'
@@ -174,6 +175,7 @@ const commands: Record<string, Command> = {
       return DONE
     },
   },
+  reputation: reputationCommand,
   rules: rulesCommand,
   blacklists: {
     usage: 'blacklists',

@@ -12,9 +12,9 @@ import { delistingAdminRoutes } from './delistings.ts'
 import { networkRoutes } from './networks.ts'
 import { outboxRoutes } from './outbox.ts'
 import { overviewRoutes } from './overview.ts'
-import { reporterRoutes } from './reporters.ts'
+import { reporterRoutes } from './reputations/reporters.ts'
 import { reportRoutes } from './reports.ts'
-import { reputationRoutes } from './reputations.ts'
+import { reputationRoutes } from './reputations/reputations.ts'
 import { ruleRoutes } from './rules.ts'
 
 /** The pages for administrators, in English. */
