@@ -28,7 +28,8 @@ export async function dryRunRules(
   options: { last: number; tell?: (reports: number) => void; isOver?: () => boolean },
 ): Promise<{ result: DryRunResult } | { faults: RuleFault[] }> {
   const { definitions, unpackFacts, judge } = knowledge
-  const candidate = compileRules(content, definitions)
+  const timing = { elapsed: () => performance.now() }
+  const candidate = compileRules(content, definitions, timing)
   if ('faults' in candidate) return candidate
   const acting = compileRules((await actingRules(db)).content, definitions)
   if ('faults' in acting) {

@@ -55,7 +55,10 @@ export const RULE_PROCESS_FORGOTTEN_MS = 60_000
  */
 export async function openRules(options: LiveRulesOptions): Promise<LiveRules> {
   const follower = new Follower(options)
-  await follower.follow()
+  await follower.follow().catch(async (error: unknown) => {
+    await follower.close()
+    throw error
+  })
   return {
     current: () => follower.book,
     state: () => follower.state(),

@@ -61,7 +61,7 @@ export function factsText(definitions: readonly FactDefinition[]): string {
 
 /** What a set of rules would have done. */
 export function dryRunText(result: DryRunResult): string {
-  const { reports, changed, changedTotal, moves, symbols, errors } = result
+  const { reports, changed, changedTotal, moves, symbols, errors, cutOff } = result
   const more = changedTotal - Math.min(changed.length, CHANGED_SHOWN)
   return [
     ...columns(
@@ -78,6 +78,7 @@ export function dryRunText(result: DryRunResult): string {
     ...(symbols.length === 0 ? [] : ['', 'Raised, before and after:']),
     ...columns(symbols.map((one) => [`  ${one.symbol}`, String(one.before), String(one.after)])),
     ...errors.map((one) => `${one.symbol} could not be evaluated ${one.errors} times.`),
+    ...cutOff.map((symbol) => `${symbol} costs too much and would be cut off.`),
     ...(moves.length === 0 ? [] : ['']),
     ...moves.map(({ before, after, reports: count }) => `${count}: ${before} → ${after}`),
     `Of ${reports} reports ${changedTotal} would be judged otherwise.`,

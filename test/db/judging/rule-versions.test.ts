@@ -132,6 +132,7 @@ test('a dry-run shows whose verdict would change, by the facts of then, newest f
     moves: [{ before: 'undecided', after: 'spam', reports: 2 }],
     symbols: [{ symbol: 'MANY_LINKS', before: 0, after: 2 }],
     errors: [{ symbol: 'FAILS', errors: 440 }],
+    cutOff: [],
   })
 })
 
