@@ -23,7 +23,7 @@ const STRANGER_BYTES_IN_HAND_MAX = 50_000_000
 /** Serves everything that comes by HTTP, from when it resolves until it is closed. */
 export async function serve(app: App): Promise<{ url: string; close: () => Promise<void> }> {
   const { httpHost: host, httpPort: port } = app.config
-  const station = createCheckStation(app)
+  const station = createCheckStation(app, 'web')
   const door = createCheckDoor(app, station)
   const listener = await listen(
     (taken) => createExpress(createSite(app, taken, door.statistics.metrics), door),
