@@ -5,6 +5,7 @@ import type { FactDefinition, Facts } from '../verdict/facts/fact.ts'
 import { compileRules } from '../verdict/rules/compile-rules.ts'
 import { DryRun, type DryRunResult, type Judge } from '../verdict/rules/dry-run.ts'
 import type { RuleFault } from '../verdict/rules/rule.ts'
+import { systemElapsed } from '../world.ts'
 import { actingRules } from './rule-versions.ts'
 
 /** What rules are about and lead to, as this program has it. */
@@ -28,7 +29,7 @@ export async function dryRunRules(
   options: { last: number; tell?: (reports: number) => void; isOver?: () => boolean },
 ): Promise<{ result: DryRunResult } | { faults: RuleFault[] }> {
   const { definitions, unpackFacts, judge } = knowledge
-  const timing = { elapsed: () => performance.now() }
+  const timing = { elapsed: systemElapsed }
   const candidate = compileRules(content, definitions, timing)
   if ('faults' in candidate) return candidate
   const acting = compileRules((await actingRules(db)).content, definitions)

@@ -8,7 +8,7 @@ import type { FactDefinition } from '../verdict/facts/fact.ts'
 import { compileRules, type Compiled } from '../verdict/rules/compile-rules.ts'
 import { faultLine } from '../verdict/rules/rule.ts'
 import type { RuleBook, RuleHealth } from '../verdict/rules/rule-book.ts'
-import { type Clock, uuidv7 } from '../world.ts'
+import { type Clock, systemElapsed, uuidv7 } from '../world.ts'
 import { shippedRules } from './shipped-rules.ts'
 
 /** What the rules of a process are made with. */
@@ -206,7 +206,7 @@ class Follower {
 
   #compile(content: string, version: number): Compiled {
     return compileRules(content, this.#options.definitions, {
-      elapsed: () => performance.now(),
+      elapsed: systemElapsed,
       onCutOff: (symbol, { why, costUs }) => {
         const fields = { version, symbol, why, costUs }
         this.#options.log.error(fields, 'A rule cost too much and is cut off.')
