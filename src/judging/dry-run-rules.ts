@@ -19,8 +19,8 @@ const BATCH = 200
 const BREATH = 10
 
 /**
- * Tries rules on the newest reports beside those that act: what would have been judged otherwise, by
- * what was known of each then. Nothing is written. `tell` hears of the reports looked at so far.
+ * Tries rules on the newest reports beside those that act: what would have been judged otherwise,
+ * by what was known of each then. Nothing is written. `tell` hears of the reports looked at so far.
  */
 export async function dryRunRules(
   db: Db,
