@@ -15,13 +15,14 @@ beforeAll(async () => {
 })
 afterAll(() => site.clear())
 
-/** When each process that judges was seen to run a version, in milliseconds of now. */
+/** When the last of the processes that judge wrote down that it runs a version. */
 async function untilAllRun(version: number, processes: number): Promise<number> {
-  await until(`version ${version} in ${processes} processes`, async () => {
-    const rows = await listRuleProcesses(site.database.pool, new Date(Date.now() - 60_000))
-    return rows.filter((row) => row.version === version).length === processes || undefined
+  const rows = await until(`version ${version} in ${processes} processes`, async () => {
+    const all = await listRuleProcesses(site.database.pool, new Date(Date.now() - 60_000))
+    const those = all.filter((row) => row.version === version)
+    return those.length === processes ? those : undefined
   })
-  return Date.now()
+  return Math.max(...rows.map(({ seenAt }) => seenAt.getTime()))
 }
 
 async function appliedAt(version: number): Promise<number> {

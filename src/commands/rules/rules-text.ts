@@ -1,7 +1,7 @@
 import type { RuleProcess } from '../../db/rule-processes.ts'
 import type { RuleSetLine } from '../../db/rule-sets.ts'
 import { shownLine } from '../../http/shown-text.ts'
-import type { RuleVersion } from '../../judging/rule-versions.ts'
+import type { RuleVersion } from '../../judging/rules/rule-versions.ts'
 import type { FactDefinition } from '../../verdict/facts/fact.ts'
 import { signed } from '../../verdict/rules/compare-rules.ts'
 import type { DryRunResult } from '../../verdict/rules/dry-run.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { listAudit } from '../../../src/db/audit-log.ts'
 import { keepRuleProcess } from '../../../src/db/rule-processes.ts'
-import { actingRules } from '../../../src/judging/rule-versions.ts'
+import { actingRules } from '../../../src/judging/rules/rule-versions.ts'
 import { packFacts } from '../../../src/verdict/facts/packed-facts.ts'
 import { uuidv7 } from '../../../src/world.ts'
 import { keepJudgedFacts } from '../../support/judged-facts.ts'

@@ -1,11 +1,11 @@
 import { setImmediate as breathe } from 'node:timers/promises'
-import { listJudgedFacts } from '../db/judged-facts.ts'
-import type { Db } from '../db/pool.ts'
-import type { FactDefinition, Facts } from '../verdict/facts/fact.ts'
-import { compileRules } from '../verdict/rules/compile-rules.ts'
-import { DryRun, type DryRunResult, type Judge } from '../verdict/rules/dry-run.ts'
-import type { RuleFault } from '../verdict/rules/rule.ts'
-import { systemElapsed } from '../world.ts'
+import { listJudgedFacts } from '../../db/judged-facts.ts'
+import type { Db } from '../../db/pool.ts'
+import type { FactDefinition, Facts } from '../../verdict/facts/fact.ts'
+import { compileRules } from '../../verdict/rules/compile-rules.ts'
+import { DryRun, type DryRunResult, type Judge } from '../../verdict/rules/dry-run.ts'
+import type { RuleFault } from '../../verdict/rules/rule.ts'
+import { systemElapsed } from '../../world.ts'
 import { actingRules } from './rule-versions.ts'
 
 /** What rules are about and lead to, as this program has it. */
