@@ -13,7 +13,7 @@ import { isUnwantedKind } from '../src/verdict/model/training-row.ts'
 
 /*
  * How good verdicts are on labeled mail: node scripts/quality.ts [--corpus DIR] [--seed N]
- * [--no-ablation]. DIR has a MANIFEST.json that names kinds, or folders spam, phishing, malware,
+ * [--no-ablation] [--explain]. DIR has a MANIFEST.json that names kinds, or folders spam, phishing, malware,
  * ham, newsletters. Prints what was asked, what came, and between what the truth lies.
  */
 const usual = path.join(import.meta.dirname, '..', '..', 'shared', 'corpus')
@@ -22,6 +22,7 @@ const { values } = parseArgs({
     corpus: { type: 'string', default: usual },
     seed: { type: 'string', default: '1' },
     'no-ablation': { type: 'boolean', default: false },
+    explain: { type: 'boolean', default: false },
   },
 })
 if (!existsSync(values.corpus)) {
@@ -29,6 +30,8 @@ if (!existsSync(values.corpus)) {
   process.exit(2)
 }
 const seed = Number(values.seed)
+/** Each message of which something else was made than its label says, on standard error. */
+const explain = (line: string) => void (values.explain && console.error(line))
 const samples = await readCorpus(values.corpus)
 const isTwoSided = new Set(samples.map(({ kind }) => isUnwantedKind(kind))).size === 2
 if (!isTwoSided) {
@@ -59,6 +62,6 @@ if (!values['no-ablation']) {
 
 for (const population of ['vouched for', 'newcomers'] as const) {
   console.log(`\n## Verdicts by the whole line, reporters are ${population}\n`)
-  printTable(['asked', 'share'], await measureVerdicts(folds, population === 'newcomers'))
+  printTable(['asked', 'share'], await measureVerdicts(folds, population === 'newcomers', explain))
 }
 for (const { model } of folds) model.close()

@@ -1,3 +1,4 @@
+import { freshKarma, karmaOf } from '../../src/reputation/karma.ts'
 import { shareOf } from '../../src/verdict/model/figures.ts'
 import { shareText } from '../../src/verdict/model/figures-text.ts'
 import { isUnwantedKind, type RowKind } from '../../src/verdict/model/training-row.ts'
@@ -12,6 +13,9 @@ const TIMES = 3
 /** A campaign as it is played: what is reported, in time order, and what is asked about then. */
 type Campaign = { kind: RowKind; reported: readonly Sample[]; asked: Sample; isSame: boolean }
 
+/** Who asks about a message: a mail server, or one who reports it. */
+type Asker = 'asked' | 'newcomer' | 'trusted'
+
 /** Messages that one model has not seen, with what is asked of them. */
 type Part = { fold: Fold; wanted: Sample[]; campaigns: Campaign[] }
 
@@ -22,6 +26,7 @@ type Part = { fold: Fold; wanted: Sample[]; campaigns: Campaign[] }
 export async function measureVerdicts(
   folds: readonly Fold[],
   isNewcomer: boolean,
+  explain: (line: string) => void,
 ): Promise<string[][]> {
   const parts = folds.map((fold): Part => {
     const isWanted = ({ kind }: Sample) => !isUnwantedKind(kind)
@@ -31,10 +36,10 @@ export async function measureVerdicts(
   const world = await openWorld()
   try {
     const lines: string[][] = []
-    await askAll(world, parts, 'at first sight', lines)
+    await askAll(world, parts, 'at first sight', lines, explain)
     await playReports(world, parts, isNewcomer, lines)
-    await askAll(world, parts, `after ${TIMES} reports`, lines)
-    await playMistakes(world, parts, isNewcomer, lines)
+    await askAll(world, parts, `after ${TIMES} reports`, lines, explain)
+    await playMistakes(world, parts, isNewcomer, lines, explain)
     return lines
   } finally {
     await world.close()
@@ -62,6 +67,7 @@ async function askAll(
   parts: readonly Part[],
   when: string,
   lines: string[][],
+  explain: (line: string) => void,
 ): Promise<void> {
   const ask = async (
     what: 'wanted' | Campaign['kind'],
@@ -76,11 +82,17 @@ async function askAll(
           ? wanted
           : campaigns.flatMap(({ kind, asked }) => (kind === what ? [asked] : []))
       const said = what === 'spam' ? 'spam' : 'phishing'
-      const report = { kind: said, karma: 0.2, channel: 'api' } as const
+      const karma = karmaOf(freshKarma(how === 'trusted'), new Date())
+      const report = { kind: said, karma, channel: 'api' } as const
       const files = some.map(({ file }) => file)
-      const found = await world.judge(files, how === 'reported' ? report : undefined)
+      const found = await world.judge(files, how === 'asked' ? undefined : report)
       hits += found.filter(({ verdict }) => isCalled(verdict.class)).length
       of += files.length
+      for (const [at, { verdict }] of found.entries()) {
+        if (isCalled(verdict.class) === (what !== 'wanted')) continue
+        const symbols = verdict.symbols.map(({ name, weight }) => `${name} ${weight}`).join(', ')
+        if (!bare) explain(`${when}, ${what} ${how}: ${files[at]}: ${verdict.class}: ${symbols}`)
+      }
     }
     return shareOf(hits, of)
   }
@@ -96,8 +108,10 @@ async function askAll(
     called += found.hits
     lines.push([`${kind}: campaigns called, a mail server asks, ${when}`, shareText(found)])
     lines.push(['… by rules without a model', shareText(await ask(kind, 'asked', true))])
-    const reported = await ask(kind, 'reported')
+    const reported = await ask(kind, 'newcomer')
     lines.push([`${kind}: campaigns called, a newcomer reports, ${when}`, shareText(reported)])
+    const trusted = shareText(await ask(kind, 'trusted'))
+    lines.push([`${kind}: campaigns called, one vouched for reports, ${when}`, trusted])
   }
   const precision = shareOf(called, called + spared.hits)
   lines.push([`precision of what is called when asked, ${when}`, shareText(precision)])
@@ -134,6 +148,7 @@ async function playMistakes(
   parts: readonly Part[],
   isNewcomer: boolean,
   lines: string[][],
+  explain: (line: string) => void,
 ): Promise<void> {
   const reporter = await world.addReporter(isNewcomer)
   let [hits, of, forwarded] = [0, 0, 0]
@@ -147,6 +162,10 @@ async function playMistakes(
     hits += kept.filter(({ verdict }) => isCalled(verdict)).length
     forwarded += kept.filter(({ action }) => action === 'forward').length
     of += kept.length
+    for (const [at, { verdict, action, symbols }] of kept.entries()) {
+      if (!isCalled(verdict)) continue
+      explain(`by mistake: ${wanted[at]?.file}: ${verdict}, ${action}: ${symbols}`)
+    }
   }
   lines.push(['wanted mail reported by mistake: not called', shareText(shareOf(of - hits, of))])
   lines.push(['… and not forwarded', shareText(shareOf(of - forwarded, of))])

@@ -5,12 +5,16 @@ import { readConfig } from '../../src/config.ts'
 import { SHARDS } from '../../src/counters/keys.ts'
 import { createCounterReader } from '../../src/counters/reader.ts'
 import { rollUp } from '../../src/counters/roll-up.ts'
+import { replaceNetworks } from '../../src/db/networks.ts'
+import { inTransaction } from '../../src/db/pool.ts'
 import { pack } from '../../src/db/packed.ts'
 import { createIntake } from '../../src/intake/accept-report.ts'
 import { analyzeReports } from '../../src/jobs/analyze-report.ts'
 import { KARMA_SHARD } from '../../src/judging/evidence.ts'
 import { foldShard } from '../../src/judging/fold-evidence.ts'
+import { findCampaigns } from '../../src/judging/find-campaigns.ts'
 import { createJudge, type Judgement } from '../../src/judging/judge.ts'
+import { findKnownNetworks } from '../../src/jobs/known-networks.ts'
 import { createReputationReader } from '../../src/judging/reputation-reader.ts'
 import { shippedRules } from '../../src/judging/shipped-rules.ts'
 import { readMessage } from '../../src/mail/message.ts'
@@ -23,6 +27,9 @@ import { compileRules } from '../../src/verdict/rules/compile-rules.ts'
 import type { VerdictClass } from '../../src/verdict/verdict.ts'
 import { startInstance } from '../bench/instance.ts'
 
+/** What was made of a report. */
+export type Kept = { verdict: VerdictClass; action: string; symbols: string }
+
 /** A database with reporters, in which messages are reported and judged as in the program. */
 export type World = {
   /** Adds a reporter; a newcomer has to prove itself. */
@@ -32,7 +39,7 @@ export type World = {
     reporterId: string,
     kind: 'spam' | 'phishing',
     files: readonly string[],
-  ) => Promise<{ verdict: VerdictClass; action: string }[]>
+  ) => Promise<Kept[]>
   /** What would be made of messages now, without a trace. Undefined `report`: a mail server asks. */
   judge: (files: readonly string[], report?: ReportedAs) => Promise<Judgement[]>
   /** Which model has the last word from now on. */
@@ -47,6 +54,7 @@ const HOUR_MS = 3_600_000
 export async function openWorld(): Promise<World> {
   const instance = await startInstance()
   const { pool, databaseUrl } = instance
+  await inTransaction(pool, (tx) => replaceNetworks(tx, 'bench', [everyNetwork()], new Date()))
   const boss = await startBoss(databaseUrl, 'sends', { name: 'quality', onError: console.error })
   const parser = createParserPool(1)
   let [model, ahead]: [Model | undefined, number] = [undefined, 0]
@@ -73,6 +81,18 @@ export async function openWorld(): Promise<World> {
     return Promise.all(
       files.map(async (file) => parser.analyze(await pack(await readFile(file)), options)),
     )
+  }
+
+  async function casesOf(files: readonly string[], report: ReportedAs | undefined) {
+    const digests = await digestsOf(files)
+    const ips = digests.flatMap(({ origin }) => origin?.ip ?? [])
+    const networks = await findKnownNetworks(pool, ips, undefined, clock())
+    const fingerprints = digests.map((digest) => digest.fingerprints)
+    const campaigns = await findCampaigns(pool, fingerprints, clock())
+    return digests.map((digest, at) => {
+      const network = networks.get(digest.origin?.ip ?? '')?.network
+      return { digest, report, network, campaignId: campaigns[at] }
+    })
   }
 
   async function settle(): Promise<void> {
@@ -109,19 +129,22 @@ export async function openWorld(): Promise<World> {
         ids.push(...accepted.map(({ id }) => id))
       }
       await settle()
-      const { rows } = await pool.query<{ id: string; verdict: VerdictClass; action: string }>(
-        `select id, verdict_class as verdict, judgment #>> '{consequence,action}' as action
+      const { rows } = await pool.query<Kept & { id: string }>(
+        `select id, verdict_class as verdict, judgment #>> '{consequence,action}' as action,
+           (select string_agg((one ->> 'name') || ' ' || (one ->> 'weight'), ', ')
+            from jsonb_array_elements(judgment::jsonb #> '{verdict,symbols}') one) as symbols
          from analyses where id = any($1::uuid[])`,
         [ids],
       )
       const byId = new Map(rows.map((row) => [row.id, row]))
-      return ids.map((id) => byId.get(id) ?? { verdict: 'undecided', action: 'unread' })
+      return ids.map(
+        (id) => byId.get(id) ?? { verdict: 'undecided', action: 'unread', symbols: '' },
+      )
     },
     async judge(files, report) {
       const judgements: Judgement[] = []
       for (const some of batches(files)) {
-        const digests = await digestsOf(some)
-        judgements.push(...(await judge(digests.map((digest) => ({ digest, report })))))
+        judgements.push(...(await judge(await casesOf(some, report))))
       }
       return judgements
     },
@@ -131,6 +154,20 @@ export async function openWorld(): Promise<World> {
       await instance.close()
     },
   }
+}
+
+/**
+ * The Internet of IPv4 in /16 blocks, each of an abuse desk and an autonomous system of its own:
+ * larger ones would share their bad reputations with everybody.
+ */
+function everyNetwork() {
+  return Array.from({ length: 223 * 256 }, (_, index) => ({
+    cidr: `${1 + (index >> 8)}.${index & 255}.0.0/16`,
+    asn: 4_200_000_000 + index,
+    name: `Network ${index}`,
+    country: 'FR',
+    contacts: [`abuse@network-${index}.example`],
+  }))
 }
 
 function batches<T>(all: readonly T[]): T[][] {
