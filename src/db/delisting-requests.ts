@@ -52,27 +52,22 @@ export async function findDelisting(
   )
 }
 
-/** A wish by its id; in a transaction nobody else decides it meanwhile. */
-export async function holdDelisting(tx: Db, id: string): Promise<DelistingRequest | undefined> {
-  return first(
-    await tx.query<DelistingRequest>(
-      `select ${columns} from delisting_requests where id = $1 for update`,
-      [id],
-    ),
-  )
-}
-
-/** Writes down what became of a wish. */
+/**
+ * Writes down what became of a wish that was open, and gives it; undefined when there is none, or
+ * when it was decided already.
+ */
 export async function decideDelisting(
   tx: Db,
   id: string,
   decision: { state: DelistingState; answer: string; at: Date; reporterId: string },
-): Promise<void> {
+): Promise<DelistingRequest | undefined> {
   const { state, answer, at, reporterId } = decision
-  await tx.query(
-    `update delisting_requests set state = $2, answer = $3, decided_at = $4, decided_by = $5
-     where id = $1`,
-    [id, state, answer, at, reporterId],
+  return first(
+    await tx.query<DelistingRequest>(
+      `update delisting_requests set state = $2, answer = $3, decided_at = $4, decided_by = $5
+       where id = $1 and state = 'open' returning ${columns}`,
+      [id, state, answer, at, reporterId],
+    ),
   )
 }
 

@@ -47,6 +47,22 @@ export async function pageListings(
   return rows
 }
 
+/** What of these is listed at an instant, in the order of the lists. */
+export async function findLiveListings(
+  db: Db,
+  asks: readonly { list: ListName; name: string }[],
+  now: Date,
+): Promise<Listing[]> {
+  const { rows } = await db.query<Listing>(
+    `select ${columns} from listings
+     where (list, name) in (select list, name from unnest($1::text[], $2::text[]) a (list, name))
+       and listed_until > $3
+     order by list desc`,
+    [asks.map(({ list }) => list), asks.map(({ name }) => name), now],
+  )
+  return rows
+}
+
 /** Keeps entries in place of what was known of their names. */
 export async function keepListings(db: Db, listings: readonly Listing[]): Promise<void> {
   if (listings.length === 0) return

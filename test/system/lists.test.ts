@@ -99,9 +99,7 @@ test.for([
 
 test('who is listed is told where to look', async () => {
   const url = 'https://spam.ours.example/lookup?q='
-  expect(await ask(nameOf('192.0.2.7'), 'TXT')).toEqual([
-    `Reported for spam, see ${url}192.0.2.7`,
-  ])
+  expect(await ask(nameOf('192.0.2.7'), 'TXT')).toEqual([`Reported for spam, see ${url}192.0.2.7`])
   expect(await ask(`www.worse.example.hosts.${zone}`, 'TXT')).toEqual([
     `Reported for spam, see ${url}www.worse.example`,
   ])

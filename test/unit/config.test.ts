@@ -16,6 +16,11 @@ function problemsOf(env: Record<string, string>): readonly string[] {
 
 test('an empty environment gives a working configuration that sends nothing', () => {
   expect(readConfig({}, machine)).toEqual({
+    checkGreylistScore: undefined,
+    checkHost: '127.0.0.1',
+    checkPassword: undefined,
+    checkPort: undefined,
+    checkRejectScore: 15,
     databaseUrl: undefined,
     dataDir: '/srv/signalpost/var',
     httpHost: '127.0.0.1',
@@ -34,6 +39,9 @@ test('an empty environment gives a working configuration that sends nothing', ()
     rdapBootstrapUrl: 'https://data.iana.org/rdap',
     dnsServers: 'system',
     blacklists: [],
+    listsDir: '/srv/signalpost/var/lists',
+    listsZone: 'lists.signalpost.example',
+    listsArePublic: false,
     logLevel: 'info',
     messageBytesMax: 25_000_000,
     retentionDays: 400,

@@ -16,8 +16,9 @@ const DAY_MS = 86_400_000
 export type CandidatePage = { candidates: ListCandidate[]; next: bigint | undefined }
 
 /**
- * Those that may deserve an entry, in the order of their keys: what has too little evidence even
- * undecayed is not fetched.
+ * Those that may deserve an entry, in the order of their keys. What has too little evidence even
+ * undecayed is not fetched: with the weight and the score that it takes, at least as much as the
+ * weight speaks against it.
  */
 export async function pageCandidates(
   { pool }: Needs,
@@ -25,7 +26,7 @@ export async function pageCandidates(
 ): Promise<CandidatePage> {
   const { after, limit, now } = page
   const kinds = Object.values(listedKinds)
-  const rows = await listReputations(pool, { kinds, badMin: evidenceMin.reporters, after, limit })
+  const rows = await listReputations(pool, { kinds, badMin: evidenceMin.weight, after, limit })
   const candidates = await candidatesOf(pool, rows, now)
   return { candidates, next: rows.length < limit ? undefined : rows.at(-1)?.key }
 }

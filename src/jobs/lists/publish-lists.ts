@@ -1,9 +1,9 @@
-import path from 'node:path'
 import type { App } from '../../app.ts'
 import { removeDelistings } from '../../db/delisting-requests.ts'
 import { claimLists, pageListings, removeListings } from '../../db/listings.ts'
 import { inTransaction } from '../../db/pool.ts'
 import { jsonFooter, jsonHeader, listedJson } from '../../verdict/lists/json-list.ts'
+import { MANIFEST, zoneOf } from '../../verdict/lists/list-file-names.ts'
 import { type Listing, listNames, type ListName } from '../../verdict/lists/list.ts'
 import {
   type ListEdition,
@@ -54,16 +54,6 @@ export async function publishLists(app: Needs): Promise<ListManifest | undefined
   })
 }
 
-/** The files of a list, by their kind: `addresses.ip4set`, `addresses.json`, `addresses.txt`. */
-export function fileNamesOf(list: ListName): string[] {
-  return [...zoneTypes[list], 'json', 'txt'].map((ending) => `${list}.${ending}`)
-}
-
-/** The zone of a list below that of the settings. */
-export function zoneOf(list: ListName, { listsZone }: Pick<App['config'], 'listsZone'>): string {
-  return `${list}.${listsZone}`
-}
-
 function ownNames(config: Needs['config']): string[] {
   const sender = config.mailFrom.slice(config.mailFrom.lastIndexOf('@') + 1)
   const { hostname } = new URL(config.publicUrl)
@@ -97,9 +87,6 @@ async function writeLists(app: Needs, renewal: Renewal): Promise<ListManifest> {
     await files.clear()
   }
 }
-
-/** The file that tells of all others; put in place last. */
-export const MANIFEST = 'manifest.json'
 
 /** Writes all files of a list, and counts its entries. */
 async function writeList(
@@ -150,9 +137,4 @@ async function appendPage(
 
 function countOf({ lists }: ListManifest, list: ListName): number {
   return lists[list].entries
-}
-
-/** Where a file of the lists is kept. */
-export function pathOf(name: string, { listsDir }: Pick<App['config'], 'listsDir'>): string {
-  return path.join(listsDir, name)
 }

@@ -5,8 +5,8 @@ export type DelistingCourse = 'at once' | 'to administrators' | 'not listed'
 
 const DAY_MS = 86_400_000
 /** Evidence that is so old or so little may be wiped off by who asks, once. */
-export const OLD_DAYS = 3
-export const FEW_REPORTERS = 20
+const OLD_DAYS = 3
+const FEW_REPORTERS = 20
 
 /**
  * Who may take a name off a list: who asks, once in the memory of the list, when what is known is

@@ -3,11 +3,13 @@ import type { SubjectKind } from '../../reputation/subject.ts'
 /** The lists that are given out. */
 export const listNames = ['addresses', 'domains', 'hosts'] as const
 
+/** One of them. */
 export type ListName = (typeof listNames)[number]
 
 /** Why something is listed, the worst last. */
 export const listCategories = ['spam', 'phishing', 'malware'] as const
 
+/** One of these. */
 export type ListCategory = (typeof listCategories)[number]
 
 /**

@@ -41,8 +41,8 @@ export const platformDomains: ReadonlySet<string> = new Set(
   pinterest.com postmarkapp.com pphosted.com reddit.com rsgsv.net salesforce.com scribd.com
   sendgrid.net sendinblue.com sharepoint.com shopify.com slack.com sparkpostmail.com squarespace.com
   stripe.com surveymonkey.com telegram.org trello.com tumblr.com twitter.com typeform.com
-  urldefense.com vimeo.com vk.com w3.org wetransfer.com whatsapp.com wikipedia.org windows.net wix.com
-  wixsite.com wordpress.com x.com yahoo.net yahoodns.net youtube.com zendesk.com zoom.us`.split(
+  urldefense.com vimeo.com vk.com w3.org wetransfer.com whatsapp.com wikipedia.org windows.net
+  wix.com wixsite.com wordpress.com x.com yahoo.net yahoodns.net youtube.com zendesk.com zoom.us`.split(
     /\s+/,
   ),
 )

@@ -19,6 +19,7 @@ export const zoneTypes: Readonly<Record<ListName, readonly ZoneType[]>> = {
   hosts: ['dnset'],
 }
 
+/** A kind of data set. */
 export type ZoneType = 'ip4set' | 'ip6trie' | 'dnset'
 
 /** Seconds for which answers may be kept: about the time between two editions. */

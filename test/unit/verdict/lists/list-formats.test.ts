@@ -116,7 +116,11 @@ const many = { ...entry, reportersAtLeast: 20 }
 test.for([
   ['few reporters', entry, 'at once'],
   ['many reporters, but long ago', { ...many, lastSeen: old }, 'at once'],
-  ['many reporters lately', { ...many, lastSeen: new Date(old.getTime() + 1) }, 'to administrators'],
+  [
+    'many reporters lately',
+    { ...many, lastSeen: new Date(old.getTime() + 1) },
+    'to administrators',
+  ],
   ['phishing', { ...entry, category: 'phishing' }, 'to administrators'],
   ['malware', { ...entry, category: 'malware' }, 'to administrators'],
   ['a second time', { ...entry, pardonedAt: old }, 'to administrators'],
