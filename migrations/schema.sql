@@ -103,6 +103,15 @@ create table campaign_keys (
   constraint campaign_keys_pkey PRIMARY KEY (key, generation, campaign_id)
 ) partition by RANGE (generation);
 
+-- campaign_witnesses: distributed by campaign_id
+create table campaign_witnesses (
+  campaign_id uuid not null,
+  day date not null,
+  content bytea storage external not null,
+  constraint campaign_witnesses_pkey PRIMARY KEY (campaign_id)
+);
+create index campaign_witnesses_day_idx on campaign_witnesses (day);
+
 -- campaigns: distributed by id
 create table campaigns (
   id uuid not null,
@@ -187,6 +196,28 @@ create table counters (
   constraint counters_pkey PRIMARY KEY (shingle, generation)
 ) partition by RANGE (generation);
 
+-- delisting_requests: local
+create table delisting_requests (
+  id uuid not null,
+  token_hash bytea not null,
+  list text not null,
+  name text not null,
+  state text not null,
+  asker text not null,
+  contact text not null,
+  done text not null,
+  asker_hash bytea not null,
+  answer text,
+  decided_at timestamp with time zone,
+  decided_by uuid,
+  constraint delisting_requests_pkey PRIMARY KEY (id),
+  constraint delisting_requests_token_unique UNIQUE (token_hash),
+  constraint delisting_requests_state_known CHECK ((state = ANY (ARRAY['open'::text, 'automatic'::text, 'accepted'::text, 'refused'::text])))
+);
+create index delisting_requests_asker_idx on delisting_requests (asker_hash, id);
+create index delisting_requests_name_idx on delisting_requests (name, id);
+create index delisting_requests_state_idx on delisting_requests (state, id);
+
 -- feedback_messages: distributed by report_id
 create table feedback_messages (
   report_id uuid not null,
@@ -254,6 +285,71 @@ create table installation (
   constraint installation_once CHECK (is_only)
 );
 
+-- karmas: distributed by reporter_id
+create table karmas (
+  reporter_id uuid not null,
+  is_vouched boolean not null,
+  agreed double precision not null default 0,
+  disagreed double precision not null default 0,
+  agreements integer not null default 0,
+  retractions integer not null default 0,
+  wanted_mail integer not null default 0,
+  contradictions integer not null default 0,
+  overrulings integer not null default 0,
+  agreed_on date,
+  updated_at timestamp with time zone not null,
+  constraint karmas_pkey PRIMARY KEY (reporter_id)
+);
+
+-- list_exemptions: local
+create table list_exemptions (
+  name text not null,
+  reason text not null,
+  expires_at timestamp with time zone,
+  reporter_id uuid,
+  created_at timestamp with time zone not null,
+  constraint list_exemptions_pkey PRIMARY KEY (name)
+);
+
+-- listings: local
+create table listings (
+  list text not null,
+  name text not null,
+  category text not null,
+  listed_since timestamp with time zone not null,
+  listed_until timestamp with time zone not null,
+  times integer not null,
+  reporters_at_least integer not null,
+  last_seen timestamp with time zone not null,
+  pardoned_at timestamp with time zone,
+  pardoned_reporters integer,
+  constraint listings_pkey PRIMARY KEY (list, name),
+  constraint listings_category_known CHECK ((category = ANY (ARRAY['spam'::text, 'phishing'::text, 'malware'::text]))),
+  constraint listings_list_known CHECK ((list = ANY (ARRAY['addresses'::text, 'domains'::text, 'hosts'::text]))),
+  constraint listings_times_positive CHECK ((times > 0))
+);
+create index listings_until_idx on listings (listed_until);
+
+-- models: local
+create table models (
+  version integer not null,
+  format text not null,
+  content bytea not null,
+  calibration jsonb not null,
+  report jsonb,
+  origin text not null,
+  state text not null,
+  trained_at timestamp with time zone not null,
+  promoted_at timestamp with time zone,
+  promoted_by uuid,
+  constraint models_pkey PRIMARY KEY (version),
+  constraint models_format_known CHECK ((format = ANY (ARRAY['ydf'::text, 'catboost'::text]))),
+  constraint models_promoted CHECK (((state = 'candidate'::text) = (promoted_at IS NULL))),
+  constraint models_state_known CHECK ((state = ANY (ARRAY['candidate'::text, 'active'::text, 'retired'::text]))),
+  constraint models_version_positive CHECK ((version > 0))
+);
+create unique index models_active_idx on models (state) WHERE (state = 'active'::text);
+
 -- networks: reference
 create table networks (
   cidr cidr not null,
@@ -311,6 +407,13 @@ create table report_keys (
 );
 create index report_keys_report_idx on report_keys (report_id);
 
+-- reported_evidence: distributed by id
+create table reported_evidence (
+  id uuid not null,
+  content bytea storage external not null,
+  constraint reported_evidence_pkey PRIMARY KEY (id)
+) partition by RANGE (id);
+
 -- reporter_relays: distributed by reporter_id
 create table reporter_relays (
   reporter_id uuid not null,
@@ -360,6 +463,75 @@ create table reports (
 create index reports_author_idx on reports (author, id) WHERE (author IS NOT NULL);
 create index reports_reporter_idx on reports (reporter_id, id);
 create index reports_state_idx on reports (state, id);
+
+-- reputation_details: distributed by key
+create table reputation_details (
+  key bigint not null,
+  content bytea storage external not null,
+  constraint reputation_details_pkey PRIMARY KEY (key)
+);
+
+-- reputation_evidence: distributed by shard
+create table reputation_evidence (
+  shard bigint not null,
+  id uuid not null,
+  content bytea storage external not null,
+  constraint reputation_evidence_pkey PRIMARY KEY (shard, id)
+);
+
+-- reputation_marks: distributed by key
+create table reputation_marks (
+  key bigint not null,
+  kind text not null,
+  name text not null,
+  mark text not null,
+  reason text not null,
+  reporter_id uuid,
+  set_at timestamp with time zone not null,
+  until_at timestamp with time zone,
+  constraint reputation_marks_pkey PRIMARY KEY (key),
+  constraint reputation_marks_mark_known CHECK ((mark = ANY (ARRAY['listed'::text, 'welcome'::text, 'exempt'::text])))
+);
+
+-- reputations: distributed by key
+create table reputations (
+  key bigint not null,
+  kind text not null,
+  name text not null,
+  good real not null,
+  bad real not null,
+  recent_good real not null,
+  recent_bad real not null,
+  first_seen_at timestamp with time zone not null,
+  last_seen_at timestamp with time zone not null,
+  woke_at timestamp with time zone,
+  jumped_at timestamp with time zone,
+  folded_at timestamp with time zone not null,
+  constraint reputations_pkey PRIMARY KEY (key)
+);
+create index reputations_name_idx on reputations (name text_pattern_ops);
+
+-- rule_processes: local
+create table rule_processes (
+  id uuid not null,
+  name text not null,
+  version integer not null,
+  fault text,
+  health jsonb not null,
+  seen_at timestamp with time zone not null,
+  constraint rule_processes_pkey PRIMARY KEY (id)
+);
+
+-- rule_sets: reference
+create table rule_sets (
+  version integer not null,
+  content text,
+  note text not null,
+  applied_at timestamp with time zone not null,
+  applied_by uuid,
+  constraint rule_sets_pkey PRIMARY KEY (version),
+  constraint rule_sets_version_counts CHECK ((version > 0))
+);
 
 -- sessions: local
 create table sessions (

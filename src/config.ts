@@ -44,6 +44,9 @@ const variables = z.object({
   RDAP_BOOTSTRAP_URL: registries.default('https://data.iana.org/rdap'),
   DNS_SERVERS: z.string().default('').transform(readServers),
   BLACKLISTS: z.string().default(''),
+  LISTS_DIR: z.string().optional(),
+  LISTS_ZONE: mailDomain.default('lists.signalpost.example'),
+  LISTS_PUBLIC: z.enum(['yes', 'no']).default('no'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   MESSAGE_BYTES_MAX: count.default(25_000_000),
   RETENTION_DAYS: count.default(400),
@@ -86,6 +89,12 @@ export type Config = {
   dnsServers: 'system' | 'none' | readonly string[]
   /** As they stand in the setting; `commands/blacklist-zones.ts` reads them. */
   blacklists: readonly string[]
+  /** Absolute. */
+  listsDir: string
+  /** The zone below which those of the lists are. */
+  listsZone: string
+  /** Whether anybody may download the lists. */
+  listsArePublic: boolean
   logLevel: string
   messageBytesMax: number
   retentionDays: number
@@ -184,6 +193,9 @@ export function readConfig(
     rdapBootstrapUrl: read.RDAP_BOOTSTRAP_URL === 'none' ? undefined : read.RDAP_BOOTSTRAP_URL,
     dnsServers: read.DNS_SERVERS,
     blacklists: entriesOf(read.BLACKLISTS),
+    listsDir: path.resolve(machine.cwd, read.LISTS_DIR ?? path.join(read.DATA_DIR, 'lists')),
+    listsZone: read.LISTS_ZONE.toLowerCase(),
+    listsArePublic: read.LISTS_PUBLIC === 'yes',
     logLevel: read.LOG_LEVEL,
     messageBytesMax: read.MESSAGE_BYTES_MAX,
     retentionDays: read.RETENTION_DAYS,

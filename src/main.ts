@@ -1,6 +1,8 @@
 import { availableParallelism } from 'node:os'
 import type { App } from './app.ts'
 import { closeInTime, stopSignal } from './commands/processes/ending.ts'
+import { modelCommands } from './commands/train/model-commands.ts'
+import { rulesCommand } from './commands/rules/rules-command.ts'
 import { type Config, readConfig } from './config.ts'
 import { reasonOf, UsageError } from './errors.ts'
 import { shownText } from './http/shown-text.ts'
@@ -15,10 +17,7 @@ type Command = {
   run: (context: Context) => Promise<number>
 }
 
-const DONE = 0
-const FAILED = 1
-const MISUSED = 2
-const TRY_LATER = 75
+const [DONE, FAILED, MISUSED, TRY_LATER] = [0, 1, 2, 75]
 const COMPLAINT_CHARS_MAX = 20_000
 
 const commands: Record<string, Command> = {
@@ -100,7 +99,7 @@ const commands: Record<string, Command> = {
     },
   },
   account: {
-    usage: 'account add --email E [--password P] [--admin] [--token]',
+    usage: 'account add --email E [--password P] [--admin] [--token] [--unproven]',
     summary: 'make an account, or change it; prints a line of JSON',
     async run({ args, config, log }) {
       const { addAccount, parseAccount } = await import('./commands/account.ts')
@@ -175,6 +174,7 @@ const commands: Record<string, Command> = {
       return DONE
     },
   },
+  rules: rulesCommand,
   blacklists: {
     usage: 'blacklists',
     summary: 'test the DNS blacklists of the settings; needs no database',
@@ -187,6 +187,7 @@ const commands: Record<string, Command> = {
       return isSound ? DONE : FAILED
     },
   },
+  ...modelCommands,
   inspect: {
     usage:
       'inspect [FILE…] [--provider CIDR,CIDR] [--no-stamps] [--dns] [--pieces] [--picture|--jsonl]',
@@ -243,9 +244,7 @@ async function main([name = 'help', ...args]: readonly string[]): Promise<number
 
 function help(name: string): number {
   const lines = Object.values(commands).map(({ usage, summary }) => `  ${usage}\n      ${summary}`)
-  const text = ['Usage: signalpost COMMAND', '', ...lines, '', 'Settings: see .env.example'].join(
-    '\n',
-  )
+  const text = `Usage: signalpost COMMAND\n\n${lines.join('\n')}\n\nSettings: see .env.example`
   if (['help', '--help', '-h'].includes(name)) say(text)
   else complain(`signalpost: there is no command "${name}".\n${text}`)
   return ['help', '--help', '-h'].includes(name) ? DONE : MISUSED

@@ -14,6 +14,7 @@ import { describeAttachments } from './attachments.ts'
 import type { Attachment } from './attachments.ts'
 import type { Authentication } from './authenticity/authenticate.ts'
 import type { DnsFindings } from './dns-findings.ts'
+import type { MessageFeatures } from './features/features-of.ts'
 import type { Fingerprints } from './fingerprints/fingerprints-of.ts'
 import { readHops } from './whence/hops.ts'
 import type { Client, Hop } from './whence/hops.ts'
@@ -94,17 +95,30 @@ export async function analyzeMessage(raw: Buffer, options: AnalysisOptions): Pro
   return { ...plain, ...pieces.takeApart(parts) }
 }
 
+/** An analysis as it is counted and judged. */
+export type CountedAnalysis = {
+  analysis: PlainAnalysis
+  shingles: PackedShingles
+  fingerprints: Fingerprints
+  features: MessageFeatures
+  /** Telephone numbers of the text, in their normal form. */
+  telephones: string[]
+}
+
 /**
- * The same as the counters take it: the shingles packed. Every report comes through here, so they
- * are made without names and digits for people.
+ * The same as the counters take it, the shingles packed, with the features it is judged by. Every
+ * report comes through here, so they are made without names and digits for people.
  */
 export async function analyzeForCounting(
   raw: Buffer,
   options: AnalysisOptions,
-): Promise<{ analysis: PlainAnalysis; shingles: PackedShingles; fingerprints: Fingerprints }> {
+): Promise<CountedAnalysis> {
   const { plain, parts } = await read(raw, options)
   const pieces = await import('./shingles/take-apart.ts')
-  return { analysis: plain, ...pieces.takeApartPacked(parts) }
+  const { featuresOf } = await import('./features/features-of.ts')
+  const { shingles, fingerprints, view, telephones } = pieces.takeApartPacked(parts)
+  const features = featuresOf({ ...plain, ...parts, view, shingles })
+  return { analysis: plain, shingles, fingerprints, features, telephones }
 }
 
 /** The same without its pieces, which cost a third of the rest. */

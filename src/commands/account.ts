@@ -1,6 +1,8 @@
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
 import type { App } from '../app.ts'
+import { insertKarma } from '../db/karmas.ts'
+import { inTransaction } from '../db/pool.ts'
 import {
   findReporterByEmail,
   insertReporter,
@@ -17,6 +19,8 @@ export type AccountRequest = {
   password: string | undefined
   isAdmin: boolean
   wantsToken: boolean
+  /** Whether a new account starts with little karma, as if nobody vouched for it. */
+  isUnproven?: boolean
 }
 
 /** What it answers; printed as one line of JSON. */
@@ -24,7 +28,7 @@ export type AccountAnswer = { id: string; email: string; admin: boolean; token?:
 
 const PASSWORD_CHARS_MIN = 10
 
-/** Reads `add --email E [--password P] [--admin] [--token]`. */
+/** Reads `add --email E [--password P] [--admin] [--token] [--unproven]`. */
 export function parseAccount(args: readonly string[]): AccountRequest {
   const { values, positionals } = parseArgs({
     args: [...args],
@@ -34,6 +38,7 @@ export function parseAccount(args: readonly string[]): AccountRequest {
       password: { type: 'string' },
       admin: { type: 'boolean', default: false },
       token: { type: 'boolean', default: false },
+      unproven: { type: 'boolean', default: false },
     },
   })
   const problems: string[] = []
@@ -49,12 +54,14 @@ export function parseAccount(args: readonly string[]): AccountRequest {
     password: values.password,
     isAdmin: values.admin,
     wantsToken: values.token,
+    isUnproven: values.unproven,
   }
 }
 
 /**
  * Makes an account, or brings the one of this address up to date: a password given replaces the
- * old one, `isAdmin` raises its rights, and a token is added to those it has.
+ * old one, `isAdmin` raises its rights, and a token is added to those it has. For a new one the
+ * operator vouches, unless it is to prove itself.
  */
 export async function addAccount(
   request: AccountRequest,
@@ -64,7 +71,12 @@ export async function addAccount(
   const passwordHash = request.password === undefined ? null : await hashPassword(request.password)
   const { email, isAdmin } = request
   const fresh = { id: uuidv7(now), email, isAdmin, passwordHash, createdAt: now }
-  let id = await insertReporter(app.pool, fresh)
+  let id = await inTransaction(app.pool, async (tx) => {
+    const reporterId = await insertReporter(tx, fresh)
+    if (reporterId === undefined) return undefined
+    await insertKarma(tx, { reporterId, isVouched: !(request.isUnproven ?? false), now })
+    return reporterId
+  })
   let admin = isAdmin
   if (id === undefined) {
     const known = await findReporterByEmail(app.pool, email)

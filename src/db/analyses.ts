@@ -1,7 +1,7 @@
 import type { PlainAnalysis } from '../analysis/analyze.ts'
 import type { Network } from '../analysis/network.ts'
 import type { Consequence } from '../verdict/consequences.ts'
-import type { Verdict } from '../verdict/decide.ts'
+import type { Verdict } from '../verdict/verdict.ts'
 import { type Packed, unpack } from './packed.ts'
 import type { Db } from './pool.ts'
 
@@ -21,8 +21,15 @@ type Findings = {
   verdictScore: number
 }
 
-/** An analysis to be kept; `packed` is the `PlainAnalysis` as JSON. */
-export type NewAnalysis = Findings & { subject: string | null; judgment: Judgment; packed: Packed }
+/**
+ * An analysis to be kept; `packed` is the `PlainAnalysis` as JSON, `facts` what it was judged by.
+ */
+export type NewAnalysis = Findings & {
+  subject: string | null
+  judgment: Judgment
+  packed: Packed
+  facts: Buffer
+}
 
 /** An analysis as it was kept. */
 export type KeptAnalysis = Findings & { details: AnalysisDetails }
@@ -48,6 +55,7 @@ export async function insertAnalyses(tx: Db, analyses: readonly NewAnalysis[]): 
     JSON.stringify(analysis.judgment),
     analysis.packed.encoding,
     analysis.packed.content,
+    analysis.facts,
   ])
   let at = 0
   const text = rows
@@ -60,7 +68,7 @@ export async function insertAnalyses(tx: Db, analyses: readonly NewAnalysis[]): 
   await tx.query(
     `insert into analyses (id, analyzed_at, origin_ip, origin_confidence, network_cidr,
        network_asn, network_name, network_country, network_abuse, verdict_class, verdict_score,
-       subject_words, judgment, encoding, content)
+       subject_words, judgment, encoding, content, facts)
      values ${text}`,
     rows.flat(),
   )

@@ -11,7 +11,22 @@ export type AuditEntry = {
 }
 
 /** The names of what is written down. */
-export type AuditAction = 'redrive' | 'retract' | 'set network' | 'unset network' | 'drop networks'
+export type AuditAction =
+  | 'redrive'
+  | 'retract'
+  | 'set network'
+  | 'unset network'
+  | 'drop networks'
+  | 'mark reputation'
+  | 'unmark reputation'
+  | 'apply rules'
+  | 'add model'
+  | 'promote model'
+  | 'roll back model'
+  | 'exempt from lists'
+  | 'unexempt from lists'
+  | 'accept delisting'
+  | 'refuse delisting'
 
 /** Writes down what an administrator does, in the transaction that does it. */
 export async function insertAudit(tx: Db, entry: AuditEntry): Promise<void> {

@@ -8,6 +8,7 @@ export const partitionedTables = [
   'raw_messages',
   'analyses',
   'counted_reports',
+  'reported_evidence',
   'campaigns',
   'campaign_days',
   'report_events',

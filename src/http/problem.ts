@@ -19,6 +19,7 @@ export const problems = {
   'nested-too-deep': { status: 422, title: 'The message is nested too deep' },
   'nothing-accepted': { status: 422, title: 'None of the messages was accepted' },
   'key-used': { status: 422, title: 'The Idempotency-Key belongs to another request' },
+  'too-often': { status: 429, title: 'Too many requests in a short time' },
   'header-too-big': { status: 431, title: 'The header of the request is too big' },
   internal: { status: 500, title: 'Something failed on our side' },
   unavailable: { status: 503, title: 'Signalpost cannot take this just now' },

@@ -1,16 +1,19 @@
-import type { DnsFindings } from '../analysis/dns-findings.ts'
+import type { Network } from '../analysis/network.ts'
 import type { WorkApp } from '../app.ts'
 import { insertAnalyses, listPackedAnalyses, type NewAnalysis } from '../db/analyses.ts'
 import { inTransaction, type Db } from '../db/pool.ts'
 import { insertEvents, type ReportEvent } from '../db/report-events.ts'
 import { listReportsByIds, markReports, type Report, type ReportState } from '../db/reports.ts'
 import { holdReporters } from '../db/reporters.ts'
-import { parseIp } from '../mail/ip.ts'
+import { appendEvidence } from '../judging/evidence.ts'
+import type { CaseToJudge, Judge, Judgement } from '../judging/judge.ts'
+import { readKarmas } from '../judging/karma.ts'
+import type { ReportEvidence } from '../reputation/evidence.ts'
 import { findContact } from '../queue/queues.ts'
 import { putInLineAgain } from '../queue/reopen-reports.ts'
 import { send } from '../queue/send.ts'
 import type { JobOutcome } from '../queue/work.ts'
-import { decide, type Verdict } from '../verdict/decide.ts'
+import { packFacts } from '../verdict/facts/packed-facts.ts'
 import { openCandidates } from '../verdict/relay-question.ts'
 import { percentOf } from '../verdict/walk-picture.ts'
 import { countReports, type ReportToCount } from './count-reports.ts'
@@ -21,17 +24,18 @@ import { findKnownNetworks } from './known-networks.ts'
 import type { AnalysisDigest } from '../parsing/parser-pool.ts'
 import { readMessages, type Readers, type ReadReport } from './read-messages.ts'
 
-type Needs = Pick<WorkApp, 'boss' | 'clock' | 'rdap'> & Readers
+type Needs = Pick<WorkApp, 'boss' | 'clock' | 'rdap'> & Readers & { judge: Judge }
 type Judgment = {
   report: Report
   analysis: AnalysisDigest
-  verdict: Verdict
+  judgement: Judgement
   judged: Case
   submitterAsn: number | null
 }
 /** The campaigns of reports, by their ids. */
 type Campaigns = ReadonlyMap<string, string>
 type RelaysOf = (reportId: string) => ReportRelays
+type NetworkOf = (ip: string | undefined) => Network | undefined
 
 /** A redriven report was marked failed when its job died. */
 const waitingStates: readonly ReportState[] = ['received', 'failed']
@@ -49,8 +53,8 @@ export async function analyzeReports(
   if (reports.length === 0) return payloads.map(() => 'done')
   const relaysOf = await findRelays(app.pool, reports)
   const { analyses, failures } = await readMessages(reports, relaysOf, app)
-  const judgments = await judge(analyses, relaysOf, app)
-  const campaignOf = await findCampaigns(judgments, app)
+  const campaignOf = await findCampaigns(analyses, app)
+  const judgments = await judge(analyses, relaysOf, campaignOf, app)
   if (judgments.length > 0) {
     await inTransaction(app.pool, async (tx) => {
       const { valid, overtaken } = await partByRelays(tx, judgments, relaysOf)
@@ -79,38 +83,53 @@ async function listWaiting(ids: readonly string[], { pool }: Needs): Promise<Rep
 async function judge(
   analyses: readonly ReadReport[],
   relaysOf: RelaysOf,
+  campaignOf: Campaigns,
   app: Needs,
 ): Promise<Judgment[]> {
   const ips = analyses.flatMap(({ analysis: { origin, submitterIp } }) =>
     [origin?.ip, submitterIp].filter((ip) => ip !== undefined),
   )
   const networks = await findKnownNetworks(app.pool, ips, app.rdap, app.clock())
-  return analyses.map(({ report, analysis }) => {
-    const verdict = decide({
-      reportedAs: report.kind,
-      messageKind: analysis.kind,
-      hasForgedHop: analysis.hasForgedHop,
-      listings: listingsFor(analysis),
-    })
-    const found = analysis.origin ? networks.get(analysis.origin.ip) : undefined
+  const networkOf = (ip: string | undefined) => networks.get(ip ?? '')?.network
+  const judgements = await app.judge(await casesOf(analyses, { networkOf, campaignOf }, app))
+  return analyses.flatMap(({ report, analysis }, index) => {
+    const judgement = judgements[index]
+    if (!judgement) return []
     const judged: Case = {
       reporterId: report.reporterId,
-      verdict,
+      verdict: judgement.verdict,
+      reportedAs: report.kind,
+      isLearned: report.channel === 'learn',
       messageKind: analysis.kind,
       origin: analysis.origin ?? undefined,
       originConfidenceMin: app.config.originConfidenceMin,
       askable: askable(analysis, relaysOf(report.id)),
-      network: found?.network,
-      registry: found?.registry ?? 'off',
+      network: networkOf(analysis.origin?.ip),
+      registry: networks.get(analysis.origin?.ip ?? '')?.registry ?? 'off',
       forwardTo: app.config.forwardTo,
     }
-    const submitter = networks.get(analysis.submitterIp ?? '')?.network
-    return { report, analysis, verdict, judged, submitterAsn: submitter?.asn ?? null }
+    const submitterAsn = networkOf(analysis.submitterIp)?.asn ?? null
+    return [{ report, analysis, judgement, judged, submitterAsn }]
   })
 }
 
-async function findCampaigns(judgments: readonly Judgment[], app: Needs): Promise<Campaigns> {
-  const messages = judgments.map(({ report, analysis: { fingerprints } }) => {
+async function casesOf(
+  analyses: readonly ReadReport[],
+  { networkOf, campaignOf }: { networkOf: NetworkOf; campaignOf: Campaigns },
+  { pool, clock }: Needs,
+): Promise<CaseToJudge[]> {
+  const reporterIds = [...new Set(analyses.map(({ report }) => report.reporterId))]
+  const karmas = await readKarmas(pool, reporterIds, clock())
+  return analyses.map(({ report: { id, reporterId, kind, channel }, analysis: digest }) => ({
+    digest,
+    campaignId: campaignOf.get(id),
+    network: networkOf(digest.origin?.ip),
+    report: { kind, channel, karma: karmas.get(reporterId) ?? 0 },
+  }))
+}
+
+async function findCampaigns(analyses: readonly ReadReport[], app: Needs): Promise<Campaigns> {
+  const messages = analyses.map(({ report, analysis: { fingerprints } }) => {
     return { reportId: report.id, fingerprints }
   })
   return joinCampaigns(app.pool, messages, app.clock)
@@ -122,13 +141,6 @@ function askable(
   { said }: ReportRelays,
 ): readonly string[] {
   return openCandidates(candidates, said).length > 0 ? addressesAsked : []
-}
-
-/** What is listed of the origin itself, and of the domains. */
-function listingsFor({ origin, listings }: AnalysisDigest): DnsFindings['listings'] {
-  return (listings ?? []).filter(
-    ({ subject }) => subject === origin?.ip || parseIp(subject) === undefined,
-  )
 }
 
 /**
@@ -172,7 +184,7 @@ async function keep(
       .map(({ row }) => row.id)
   const marked = await Promise.all([
     markReports(tx, idsOf('forward', 'look-up'), waitingStates, 'analyzed'),
-    markReports(tx, idsOf('keep', 'ask'), waitingStates, 'kept'),
+    markReports(tx, idsOf('keep', 'ask', 'advise'), waitingStates, 'kept'),
   ])
   const mine = new Set(marked.flat())
   const kept = outcomes.filter(({ row }) => mine.has(row.id))
@@ -206,20 +218,42 @@ async function keep(
     counted.map((judgment) => toCount(judgment, campaignOf)),
     now,
   )
+  await appendEvidence(
+    tx,
+    counted.map((judgment) => evidenceOf(judgment, campaignOf)),
+    now,
+  )
+}
+
+function evidenceOf(
+  { report, judgement: { verdict, facts, subjects } }: Judgment,
+  campaignOf: Campaigns,
+): ReportEvidence {
+  return {
+    reportId: report.id,
+    reporterId: report.reporterId,
+    karma: Number(facts.report?.karma ?? 0),
+    reportedAs: report.kind,
+    verdict: { class: verdict.class, confidence: verdict.confidence ?? 0 },
+    campaignId: campaignOf.get(report.id),
+    subjects,
+    at: report.receivedAt,
+  }
 }
 
 function toCount(
-  { report, analysis: { shingles }, verdict, judged, submitterAsn }: Judgment,
+  { report, analysis: { shingles }, judgement, judged, submitterAsn }: Judgment,
   campaignOf: Campaigns,
 ): ReportToCount {
   const isSure = (judged.origin?.confidence ?? 0) >= judged.originConfidenceMin
   const originAsn = isSure ? judged.network?.asn : undefined
   const campaignId = campaignOf.get(report.id)
+  const { verdict } = judgement
   return { report, verdict, shingles, originAsn, submitterAsn, campaignId }
 }
 
 function outcomeOf(
-  { report, analysis, verdict, judged }: Judgment,
+  { report, analysis, judgement: { verdict, facts }, judged }: Judgment,
   { consequence, consumer }: Drawn,
   now: Date,
 ): { row: NewAnalysis; event: ReportEvent; consumer: Drawn['consumer'] } {
@@ -235,6 +269,7 @@ function outcomeOf(
       subject: analysis.subject,
       judgment: { verdict, consequence },
       packed: analysis.packed,
+      facts: packFacts(facts),
     },
     event: {
       reportId: report.id,

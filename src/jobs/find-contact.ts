@@ -169,7 +169,9 @@ async function draw(
     waiting.map(({ reporterId, originIp, originConfidence, judgment }, index) => ({
       reporterId,
       verdict: judgment.verdict,
-      // Mail of mail systems is kept before anybody thinks of a contact.
+      // What is defended, learned or from a mail system is kept before anybody thinks of a contact.
+      reportedAs: 'spam' as const,
+      isLearned: false,
       messageKind: 'message' as const,
       origin: { ip: originIp, confidence: originConfidence },
       originConfidenceMin: app.config.originConfidenceMin,

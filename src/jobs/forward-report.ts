@@ -20,6 +20,7 @@ import { composeReturnPath } from '../mail/verp.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import { type FeedbackContent, feedbackMessageId } from '../parsing/feedback-content.ts'
 import type { ParserPool } from '../parsing/parser-pool.ts'
+import type { VerdictClass } from '../verdict/verdict.ts'
 
 type Needs = Pick<WorkApp, 'pool' | 'clock' | 'config' | 'mailer'> & { parser: ParserPool }
 type SendResult = Awaited<ReturnType<NonNullable<WorkApp['mailer']>['send']>>
@@ -80,13 +81,19 @@ async function load(payloads: readonly FeedbackKey[], app: Needs): Promise<Loade
       createdAt: feedback.createdAt,
       domain: app.config.returnPathDomain,
       service: app.config.publicUrl,
-      feedbackType: report.kind === 'phishing' ? 'fraud' : 'abuse',
+      feedbackType: feedbackTypeOf(analysis.judgment.verdict.class),
       network: analysis.network,
       reporterEmail,
       redactionKey: redactionKey(app.config.secret, feedback.consumerId),
     }
     return { feedback, content, packed, analysis }
   })
+}
+
+/** As the verdict has it, which is sure: else nobody would be told. */
+function feedbackTypeOf(its: VerdictClass): FeedbackContent['feedbackType'] {
+  if (its === 'phishing') return 'fraud'
+  return its === 'malware' ? 'virus' : 'abuse'
 }
 
 async function deliver(

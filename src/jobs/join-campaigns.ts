@@ -1,4 +1,4 @@
-import { campaignKeys, isSameCampaign } from '../analysis/fingerprints/campaign.ts'
+import { campaignKeys } from '../analysis/fingerprints/campaign.ts'
 import type { Fingerprints } from '../analysis/fingerprints/fingerprints-of.ts'
 import { dayOf, generationsAt, slotOf } from '../counters/period.ts'
 import {
@@ -7,22 +7,14 @@ import {
   findCampaignKeys,
   insertCampaignKeys,
 } from '../db/campaign-keys.ts'
-import {
-  type Campaign,
-  claimFounding,
-  insertCampaigns,
-  listCampaignsByIds,
-  type NewCampaign,
-} from '../db/campaigns.ts'
+import { type Campaign, claimFounding, insertCampaigns, type NewCampaign } from '../db/campaigns.ts'
 import { generationOf } from '../db/counter-partitions.ts'
-import { type Db, inTransaction, type Pool } from '../db/pool.ts'
+import { inTransaction, type Pool } from '../db/pool.ts'
+import { findCampaign, findNeighborhood, type Neighborhood } from '../judging/find-campaigns.ts'
 import { type Clock, uuidv7 } from '../world.ts'
 
 /** What is asked about: a message, and the keys under which its like are found. */
 type Message = { reportId: string; fingerprints: Fingerprints; keys: readonly string[] }
-
-/** The campaigns under each key, and which rows say so. */
-type Neighborhood = { byKey: Map<string, Campaign[]>; rows: readonly CampaignKey[] }
 
 /**
  * So many campaigns are found under one key. One that so many share tells little; and a flood that
@@ -57,36 +49,6 @@ export async function joinCampaigns(
   return new Map(
     [...joined, ...founded].map(([reportId, campaign]) => [reportId, campaign.id] as const),
   )
-}
-
-async function findNeighborhood(
-  db: Db,
-  messages: readonly { keys: readonly string[] }[],
-  now: Date,
-): Promise<Neighborhood> {
-  const keys = [...new Set(messages.flatMap((message) => message.keys))]
-  const rows = await findCampaignKeys(db, keys, generationsAt(slotOf(now)))
-  const ids = [...new Set(rows.map(({ campaignId }) => campaignId))]
-  const campaigns = await listCampaignsByIds(db, ids)
-  const byId = new Map(campaigns.map((campaign) => [campaign.id, campaign]))
-  const byKey = new Map<string, Campaign[]>()
-  for (const { key, campaignId } of rows) {
-    const campaign = byId.get(campaignId)
-    const others = byKey.getOrInsert(key, [])
-    // A campaign that is gone leaves its keys behind; one that goes on has them in two generations.
-    if (campaign && !others.includes(campaign)) others.push(campaign)
-  }
-  return { byKey, rows }
-}
-
-function findCampaign(
-  { keys, fingerprints }: Message,
-  { byKey }: Pick<Neighborhood, 'byKey'>,
-): Campaign | undefined {
-  const candidates = new Set(keys.flatMap((key) => byKey.get(key) ?? []))
-  return [...candidates]
-    .sort((a, b) => (a.id < b.id ? -1 : 1))
-    .find((campaign) => isSameCampaign(campaign.fingerprints, fingerprints))
 }
 
 /** Writes the keys of campaigns that were last met in a former generation into the present one. */

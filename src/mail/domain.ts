@@ -34,3 +34,11 @@ export function isPublicName(host: string): boolean {
   const { domain, isIcann } = parse(host, { allowPrivateDomains: false })
   return domain !== null && isIcann === true
 }
+
+/**
+ * Whether a host name, in lower case, is one below which strangers to each other have theirs: a
+ * public suffix, private ones counted (publicsuffix.org, both sections).
+ */
+export function isSharedSuffix(host: string): boolean {
+  return host.length <= hostCharsMax && parse(host, { allowPrivateDomains: true }).domain === null
+}

@@ -25,8 +25,8 @@ export type FeedbackExplanation = {
 
 const openings: Record<FeedbackType, string> = {
   abuse: 'One of our users did not ask for it and reported it as spam.',
-  fraud: 'One of our users reported it as phishing or fraud.',
-  virus: 'One of our users reported it because it carries malware.',
+  fraud: 'One of our users reported it, and we take it for phishing or fraud.',
+  virus: 'One of our users reported it, and it carries malware or leads to it.',
   'not-spam': 'It was reported to you as spam and turned out not to be.',
   other: 'One of our users did not want it and reported it.',
 }

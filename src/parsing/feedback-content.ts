@@ -15,7 +15,7 @@ export type FeedbackContent = {
   domain: string
   /** Name or domain of this service, for the people who read it. */
   service: string
-  feedbackType: 'abuse' | 'fraud'
+  feedbackType: 'abuse' | 'fraud' | 'virus'
   network: Network
   /** The reporter's own address; those in the message's header are found by the redaction. */
   reporterEmail: string

@@ -1,10 +1,12 @@
 import path from 'node:path'
 import { Piscina } from 'piscina'
 import type { Analysis, AnalysisOptions } from '../analysis/analyze.ts'
+import type { MessageFeatures } from '../analysis/features/features-of.ts'
 import type { Fingerprints } from '../analysis/fingerprints/fingerprints-of.ts'
 import { shingleSeed } from '../analysis/shingles/hash.ts'
 import type { PackedShingles } from '../analysis/shingles/packed-shingles.ts'
 import type { Packed } from '../db/packed.ts'
+import type { Subject } from '../reputation/subject.ts'
 import type { RelayCandidate } from '../verdict/relay-question.ts'
 import type { FeedbackContent } from './feedback-content.ts'
 
@@ -29,6 +31,10 @@ export type AnalysisDigest = Pick<Analysis, 'kind' | 'origin' | 'originObstacle'
   submitterIp: string | undefined
   shingles: PackedShingles
   fingerprints: Fingerprints
+  /** What it is judged by, as far as the message alone tells. */
+  features: MessageFeatures
+  /** What it can be blamed on or praised for; without the autonomous system. */
+  subjects: readonly Subject[]
   packed: Packed
 }
 

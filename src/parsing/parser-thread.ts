@@ -4,6 +4,7 @@ import { seedShingles } from '../analysis/shingles/hash.ts'
 import { pack, type Packed, unpack } from '../db/packed.ts'
 import { reasonOf } from '../errors.ts'
 import { addressesAsked, relayCandidates } from '../verdict/relay-question.ts'
+import { subjectsOf } from '../verdict/subjects-of.ts'
 import { composeFeedback } from './feedback-content.ts'
 import {
   type AnalysisDigest,
@@ -83,10 +84,10 @@ function digestOf(
   made: Awaited<ReturnType<typeof analyzeForCounting>>,
   options: ParserOptions,
 ): Omit<AnalysisDigest, 'packed'> {
-  const { analysis, shingles, fingerprints } = made
+  const { analysis, shingles, fingerprints, features, telephones } = made
   const { kind, origin, originObstacle, listings, headers, hops, submitter } = analysis
-  const isSure = (one: { confidence: number }) =>
-    one.confidence >= (options.originConfidenceMin ?? 0)
+  const { originConfidenceMin = 0 } = options
+  const isSure = (one: { confidence: number }) => one.confidence >= originConfidenceMin
   return {
     kind,
     origin,
@@ -99,5 +100,7 @@ function digestOf(
     submitterIp: submitter && isSure(submitter) ? submitter.ip : undefined,
     shingles: owned(shingles),
     fingerprints,
+    features,
+    subjects: subjectsOf({ ...analysis, telephones }, { originConfidenceMin }),
   }
 }

@@ -85,6 +85,14 @@ export const markDead = defineQueue('mark-dead', z.object({}), {
   expireInSeconds: 60,
 })
 
+/** Judge who is to be listed, and write the lists for others. */
+export const publishLists = defineQueue('publish-lists', z.object({}), {
+  retryLimit: 1,
+  retryDelay: 60,
+  retryDelayMax: 60,
+  expireInSeconds: 900,
+})
+
 /** Every queue that has workers. */
 export const queues: readonly QueueDefinition[] = [
   analyzeReport,
@@ -95,6 +103,7 @@ export const queues: readonly QueueDefinition[] = [
   keepHouse,
   learnRelays,
   markDead,
+  publishLists,
 ]
 
 function defineQueue<Payload extends object>(

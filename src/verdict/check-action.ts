@@ -35,7 +35,7 @@ export function isUnwanted(verdict: Pick<Verdict, 'class'>): boolean {
  * doubt; what is undecided is delivered, or greylisted where that is wished.
  */
 export function checkActionOf(verdict: Verdict, scores: CheckScores): CheckAction {
-  const isSure = verdict.confidence >= DANGEROUS_CONFIDENCE_MIN
+  const isSure = (verdict.confidence ?? 0) >= DANGEROUS_CONFIDENCE_MIN
   if (isUnwanted(verdict)) {
     if (verdict.score >= scores.reject) return 'reject'
     return dangerous.includes(verdict.class) && isSure ? 'reject' : 'add header'

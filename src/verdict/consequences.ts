@@ -1,7 +1,7 @@
 import type { Analysis } from '../analysis/analyze.ts'
 import type { Network } from '../analysis/network.ts'
 import { chooseContact, type KnownContact, type OwnAddresses } from './choose-contact.ts'
-import type { Verdict } from './decide.ts'
+import type { Verdict } from './verdict.ts'
 
 /**
  * What is done about a report, and why, in a sentence a person can read. `look-up`: the registries
@@ -11,6 +11,8 @@ export type Consequence =
   | { action: 'forward'; to: string; why: string }
   | { action: 'look-up'; why: string }
   | { action: 'keep'; why: string }
+  /** Kept as well: the reporter learns how to unsubscribe. */
+  | { action: 'advise'; why: string }
   /** Kept as well, until the reporter says which machines are theirs; `about` holds addresses. */
   | { action: 'ask'; why: string; about: readonly string[] }
 
@@ -23,6 +25,9 @@ export type RegistryState = 'off' | 'unasked' | 'asked' | 'away'
 /** What is known when the consequence is drawn. */
 export type Judged = {
   verdict: Verdict
+  reportedAs: 'spam' | 'phishing' | 'not-spam'
+  /** Whether a mail server taught us this one: then nobody reported it to be told on. */
+  isLearned: boolean
   messageKind: Analysis['kind']
   origin: { ip: string; confidence: number } | undefined
   /** Below this confidence an origin is shown, not written to: `ORIGIN_CONFIDENCE_MIN`. */
@@ -37,19 +42,23 @@ export type Judged = {
   own: OwnAddresses
 }
 
+/** Least weight of what is not content: with less nobody is told. One newcomer's word is less. */
+const EVIDENCE_MIN = 2.5
+
 /**
  * Decides whether anybody is told. Every doubt keeps the report: an accusation of the wrong
- * network is worse than none.
+ * network is worse than none. Content alone never sends anything.
  */
 export function consequenceOf(judged: Judged): Consequence {
   const { verdict, origin, network } = judged
-  if (verdict.class === 'legitimate') return keep('The reporter says that this is not spam.')
-  if (judged.messageKind !== 'message') {
-    return keep(
-      'A mail system wrote this message: the spammer is not behind the relay that sent it.',
-    )
+  const obstacle = obstacleOf(judged)
+  if (obstacle !== undefined) return keep(obstacle)
+  if (verdict.class === 'marketing') {
+    return {
+      action: 'advise',
+      why: 'Its author stands behind it and says how to unsubscribe. Nobody is accused.',
+    }
   }
-  if (verdict.class === 'undecided') return keep('The verdict is undecided.')
   if (!origin) return keepOrAsk(judged, 'The origin could not be found.')
   if (origin.confidence < judged.originConfidenceMin) {
     return keepOrAsk(judged, 'The origin is too uncertain to tell its network.')
@@ -65,6 +74,28 @@ export function consequenceOf(judged: Judged): Consequence {
     to: choice.to,
     why: `${deskOf(network)} answers for the origin and has an abuse contact.`,
   }
+}
+
+/** Why nobody is to be told, whatever is known of the origin. */
+function obstacleOf({ verdict, reportedAs, messageKind, isLearned }: Judged): string | undefined {
+  if (reportedAs === 'not-spam') return 'The reporter says that this is not spam.'
+  if (messageKind !== 'message') {
+    return 'A mail system wrote this message: the spammer is not behind the relay that sent it.'
+  }
+  if (isLearned) return 'A mail server learned it; nobody reported it.'
+  if (verdict.class === 'legitimate') return 'It looks like wanted mail.'
+  if (verdict.class === 'undecided') return 'The verdict is undecided.'
+  if (verdict.class !== 'marketing' && evidenceOf(verdict) < EVIDENCE_MIN) {
+    return 'Hardly more than its content speaks against it, and on that alone nobody is told.'
+  }
+  return undefined
+}
+
+/** What weighs against it that is not content: words, ways and what others reported. */
+function evidenceOf({ symbols }: Verdict): number {
+  return symbols
+    .filter(({ weight, basis }) => weight > 0 && basis !== 'content' && basis !== 'model')
+    .reduce((sum, { weight }) => sum + weight, 0)
 }
 
 function deskOf({ cidr, deskName }: Network): string {

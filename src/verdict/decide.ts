@@ -1,111 +1,87 @@
-import type { Analysis } from '../analysis/analyze.ts'
-import type { Listing } from '../mail/dnsbl.ts'
-import { parseIp } from '../mail/ip.ts'
+import type { Facts } from './facts/fact.ts'
+import { scoreOf, type Verdict, type VerdictClass, type VerdictSymbol } from './verdict.ts'
 
-/** What a verdict rests on. */
-export type Facts = {
-  /** What the reporter says it is. */
-  reportedAs: 'spam' | 'phishing' | 'not-spam'
-  messageKind: Analysis['kind']
-  hasForgedHop: boolean
-  /** What DNS blacklists say of the origin's address and of the domains in the message. */
-  listings: readonly Pick<Listing, 'category' | 'subject'>[]
-}
-
-/** A fact named by a rule, with its weight: above 0 speaks for spam, below 0 against. */
-export type VerdictSymbol = { name: string; weight: number; meaning: string }
-
-/** What we make of a message. */
-export type Verdict = {
-  class: 'spam' | 'phishing' | 'legitimate' | 'undecided'
-  score: number
+/** All that is known when it is decided. */
+export type Judging = {
+  facts: Facts
+  /** What the rules raised. */
   symbols: readonly VerdictSymbol[]
+  /** What the acting model says, 0 (wanted) to 1 (unwanted); absent when none acts. */
+  probability?: number | undefined
 }
 
-type Rule = VerdictSymbol & { holds: (facts: Facts) => boolean }
-
-const SPAM_SCORE_MIN = 5
-
-const rules: readonly Rule[] = [
-  {
-    name: 'REPORTED_SPAM',
-    weight: 5,
-    meaning: 'The reporter says that this is spam.',
-    holds: ({ reportedAs }) => reportedAs === 'spam',
-  },
-  {
-    name: 'REPORTED_PHISHING',
-    weight: 6,
-    meaning: 'The reporter says that this is phishing.',
-    holds: ({ reportedAs }) => reportedAs === 'phishing',
-  },
-  {
-    name: 'REPORTED_NOT_SPAM',
-    weight: -5,
-    meaning: 'The reporter says that this is not spam.',
-    holds: ({ reportedAs }) => reportedAs === 'not-spam',
-  },
-  {
-    name: 'FORGED_HOP',
-    weight: 2,
-    meaning: 'A Received line below the hand-over was invented.',
-    holds: ({ hasForgedHop }) => hasForgedHop,
-  },
-  {
-    name: 'ORIGIN_LISTED',
-    weight: 2,
-    meaning: 'A DNS blacklist knows the origin as a source of spam or as taken over.',
-    holds: ({ listings }) =>
-      listings.some(({ category, subject }) => isBadHost(category) && isAddress(subject)),
-  },
-  {
-    // A report alone does not outweigh it: what is reported of such a host is often wanted mail.
-    name: 'ORIGIN_WELCOME',
-    weight: -1,
-    meaning: 'A DNS welcome list vouches for the origin.',
-    holds: ({ listings }) =>
-      listings.some(({ category, subject }) => category === 'welcome' && isAddress(subject)),
-  },
-  {
-    name: 'BAD_DOMAIN_LISTED',
-    weight: 3,
-    meaning: 'A DNS blacklist knows a domain in the message for phishing or malware.',
-    holds: ({ listings }) =>
-      listings.some(({ category, subject }) => isBadSite(category) && !isAddress(subject)),
-  },
-  {
-    name: 'MACHINE_ANSWER',
-    weight: -8,
-    meaning: 'A mail system wrote this: a bounce, an automatic reply or a feedback report.',
-    holds: ({ messageKind }) => messageKind !== 'message',
-  },
-]
-
-function isAddress(subject: string): boolean {
-  return parseIp(subject) !== undefined
-}
-
-function isBadHost(category: Listing['category']): boolean {
-  return category === 'spam' || category === 'compromised'
-}
-
-function isBadSite(category: Listing['category']): boolean {
-  return category === 'phishing' || category === 'malware'
-}
+/** From this score on a message is unwanted. */
+export const SPAM_SCORE_MIN = 5
+/** Up to this score a message that nobody reported is wanted. */
+const WANTED_SCORE_MAX = -2
+/** The score at which wanted and unwanted are as likely: scores are read as log-odds from here. */
+const EVEN_SCORE = 2.5
+/** The model may carry a message over the threshold, and not further. */
+const MODEL_WEIGHT_MAX = 5
+/** From this karma on the word "not spam" settles it. */
+const SURE_KARMA_MIN = 0.5
 
 /**
- * Names what the facts show and concludes. This first version takes the reporter's word, unless a
- * mail system wrote the message: backscatter is not its relay's fault.
+ * Concludes what a message is from the symbols and the model, which speaks last: as one symbol more
+ * whose weight is its log-odds, bounded. Doubt ends as `undecided`, which accuses nobody.
  */
-export function decide(facts: Facts): Verdict {
-  const symbols = rules
-    .filter(({ holds }) => holds(facts))
-    .map(({ name, weight, meaning }) => ({ name, weight, meaning }))
-  const score = symbols.reduce((sum, { weight }) => sum + weight, 0)
-  return { class: classOf(score, facts), score, symbols }
+export function decide({ facts, symbols: raised, probability }: Judging): Verdict {
+  const symbols = probability === undefined ? raised : [...raised, modelSymbol(probability)]
+  const score = scoreOf(symbols)
+  const its = classOf(score, facts)
+  const verdict = { class: its, confidence: confidenceOf(its, score), score, symbols }
+  return probability === undefined ? verdict : { ...verdict, probability }
 }
 
-function classOf(score: number, { reportedAs }: Facts): Verdict['class'] {
-  if (reportedAs === 'not-spam') return 'legitimate'
-  return score < SPAM_SCORE_MIN ? 'undecided' : reportedAs
+function modelSymbol(probability: number): VerdictSymbol {
+  const inside = Math.min(Math.max(probability, 1e-6), 1 - 1e-6)
+  const odds = Math.log(inside / (1 - inside))
+  const weight = Math.min(Math.max(odds, -MODEL_WEIGHT_MAX), MODEL_WEIGHT_MAX)
+  return {
+    name: 'MODEL',
+    weight: Math.round(weight * 100) / 100,
+    meaning: `The model gives it ${Math.round(inside * 100)} % to be unwanted.`,
+    basis: 'model',
+  }
+}
+
+function classOf(score: number, facts: Facts): VerdictClass {
+  const reportedAs = facts.report?.kind
+  if (reportedAs === 'not-spam') return defended(score, facts)
+  const isMachineMail = facts.message?.kind !== 'message'
+  if (score >= SPAM_SCORE_MIN) return unwantedClass(facts)
+  if (isMachineMail) return 'undecided'
+  if (isHonestBulk(facts)) return 'marketing'
+  return score <= WANTED_SCORE_MAX ? 'legitimate' : 'undecided'
+}
+
+/** What one reporter wants accuses nobody, whatever others say; but not each word is believed. */
+function defended(score: number, { report }: Facts): VerdictClass {
+  const isSure = Number(report?.karma ?? 0) >= SURE_KARMA_MIN
+  return isSure || score < SPAM_SCORE_MIN ? 'legitimate' : 'undecided'
+}
+
+function unwantedClass({ report, blacklists }: Facts): VerdictClass {
+  if (blacklists?.has_malware === true) return 'malware'
+  const isPhishing = report?.kind === 'phishing' || blacklists?.has_phishing === true
+  return isPhishing ? 'phishing' : 'spam'
+}
+
+/** Mail in bulk whose author stands behind it, by a signature, and says how to be rid of it. */
+function isHonestBulk({ authentication, message, origin }: Facts): boolean {
+  const isSigned = authentication?.dkim_aligned === true
+  return isSigned && message?.has_list_unsubscribe === true && origin?.has_forged_hop !== true
+}
+
+function confidenceOf(its: VerdictClass, score: number): number {
+  const unwanted = 1 / (1 + Math.exp(EVEN_SCORE - score))
+  const sure = {
+    spam: unwanted,
+    phishing: unwanted,
+    malware: unwanted,
+    marketing: 1 - unwanted,
+    legitimate: 1 - unwanted,
+    undecided: 1 - Math.abs(2 * unwanted - 1),
+  }[its]
+  return Math.round(sure * 1000) / 1000
 }

@@ -8,19 +8,64 @@ export const verdictClasses = [
   'undecided',
 ] as const
 
+/** One of them. */
 export type VerdictClass = (typeof verdictClasses)[number]
 
+/**
+ * What a symbol rests on: what stands in the message, whence it came and who vouches for it, the
+ * reporter's word, what others reported of it, or the model.
+ */
+export type SymbolBasis = 'content' | 'way' | 'word' | 'known' | 'model'
+
 /** A fact named by a rule, with its weight: above 0 speaks for spam, below 0 against. */
-export type VerdictSymbol = { name: string; weight: number; meaning: string }
+export type VerdictSymbol = {
+  name: string
+  weight: number
+  meaning: string
+  /** Absent in verdicts of before there was a basis. */
+  basis?: SymbolBasis
+}
 
 /** What we make of a message. */
 export type Verdict = {
   class: VerdictClass
-  /** How sure we are of the class, 0 to 1. */
-  confidence: number
+  /** How sure we are of the class, 0 to 1; absent in verdicts of before there was one. */
+  confidence?: number
   /** The sum of the weights of all symbols; from `SPAM_SCORE_MIN` on it is unwanted. */
   score: number
   symbols: readonly VerdictSymbol[]
   /** What the model says of it, 0 (wanted) to 1 (unwanted); absent when none acts. */
   probability?: number
+}
+
+/** Groups of facts that say what is known of the past, and so perhaps who reported. */
+const knownGroups: readonly string[] = ['reputation', 'seen']
+const wordGroups: readonly string[] = ['report']
+const wayGroups: readonly string[] = [
+  'authentication',
+  'blacklists',
+  'envelope',
+  'network',
+  'origin',
+]
+
+/** What a rule rests on that looks at facts of these groups: what tells most of others counts. */
+export function basisOf(groups: Iterable<string>): SymbolBasis {
+  const its = [...groups]
+  if (its.some((group) => knownGroups.includes(group))) return 'known'
+  if (its.some((group) => wordGroups.includes(group))) return 'word'
+  return its.some((group) => wayGroups.includes(group)) ? 'way' : 'content'
+}
+
+/**
+ * The symbols a reporter may see. A reporter may be a spammer who listens: what others reported and
+ * what the model thinks is not for them.
+ */
+export function symbolsForReporters(symbols: readonly VerdictSymbol[]): VerdictSymbol[] {
+  return symbols.filter(({ basis }) => basis !== 'known' && basis !== 'model')
+}
+
+/** The sum of the weights, to two digits. */
+export function scoreOf(symbols: readonly VerdictSymbol[]): number {
+  return Math.round(symbols.reduce((sum, { weight }) => sum + weight, 0) * 100) / 100
 }

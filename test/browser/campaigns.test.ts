@@ -6,6 +6,7 @@ import { rollUpAll } from '../support/counter-rows.ts'
 import { messageOf } from '../support/shingles.ts'
 import { startWebSite, type Person, type WebSite } from '../db/http/web-site.ts'
 import { openPage, startChromium } from './chromium.ts'
+import { testJudge } from '../support/judge.ts'
 
 const LINK = 'https://shop.example/offer'
 const text =
@@ -28,7 +29,12 @@ beforeAll(async () => {
     ),
   )
   const payloads = ids.map((reportId) => ({ reportId }))
-  await analyzeReports(payloads, { ...site.app, parser, rdap: undefined })
+  await analyzeReports(payloads, {
+    ...site.app,
+    parser,
+    judge: testJudge(site.app.pool, site.app.clock),
+    rdap: undefined,
+  })
   await rollUpAll(site.app.pool, new Date())
 })
 afterAll(async () => {

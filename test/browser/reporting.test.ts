@@ -5,6 +5,7 @@ import { createParserPool, type ParserPool } from '../../src/parsing/parser-pool
 import { relayedMessage } from '../support/messages.ts'
 import { sampleMessage, startWebSite, type Person, type WebSite } from '../db/http/web-site.ts'
 import { openPage, startChromium } from './chromium.ts'
+import { testJudge } from '../support/judge.ts'
 
 let site: WebSite
 let browser: Browser
@@ -83,7 +84,12 @@ async function askedReport(mark: string): Promise<string> {
 }
 
 function analyze(reportId: string) {
-  return analyzeReports([{ reportId }], { ...site.app, parser, rdap: undefined })
+  return analyzeReports([{ reportId }], {
+    ...site.app,
+    parser,
+    judge: testJudge(site.app.pool, site.app.clock),
+    rdap: undefined,
+  })
 }
 
 test.for(visitors)('a visitor %s sees the walk as a picture', async ([mark, options]) => {

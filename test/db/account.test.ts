@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { addAccount, parseAccount } from '../../src/commands/account.ts'
 import { findReporter } from '../../src/db/reporters.ts'
 import { createCredentials } from '../../src/intake/credentials.ts'
+import { readKarmas } from '../../src/judging/karma.ts'
 import { freshDatabase, type TestDatabase } from '../support/database.ts'
 
 let database: TestDatabase
@@ -84,4 +85,12 @@ test('an address of two people is two accounts only if it differs beyond case', 
     add('--email', 'HAL@EXAMPLE.COM'),
   ])
   expect(one.id).toBe(two.id)
+})
+
+test('the operator vouches for who is added, unless he is to prove himself', async () => {
+  const ida = await add('--email', 'ida@example.com')
+  const jo = await add('--email', 'jo@example.com', '--unproven')
+  await add('--email', 'jo@example.com')
+  const karmas = await readKarmas(database.pool, [ida.id, jo.id], clock())
+  expect([...karmas.values()]).toEqual([1, 0.2])
 })

@@ -5,9 +5,11 @@ import { addAccount } from '../../src/commands/account.ts'
 import { importNetworks } from '../../src/commands/networks/import-networks.ts'
 import { readConfig } from '../../src/config.ts'
 import { type Accepted, createIntake } from '../../src/intake/accept-report.ts'
+import type { Judge } from '../../src/judging/judge.ts'
 import { startBoss, stopBoss } from '../../src/queue/boss.ts'
 import { systemClock } from '../../src/world.ts'
 import { freshDatabase, type TestDatabase } from './database.ts'
+import { testJudge } from './judge.ts'
 import { spamMessage } from './messages.ts'
 import { readMessage } from '../../src/mail/message.ts'
 
@@ -16,6 +18,8 @@ export type TestApp = App & {
   database: TestDatabase
   /** No registry is asked, unless a test puts its own here. */
   rdap: WorkApp['rdap']
+  /** By the shipped rules. */
+  judge: Judge
   /** Ids of accounts. */
   ann: string
   bob: string
@@ -72,6 +76,7 @@ export async function openTestApp(env: Record<string, string> = {}): Promise<Tes
     ...app,
     database,
     rdap: undefined,
+    judge: testJudge(pool, app.clock),
     ann: ann.id,
     bob: bob.id,
     report,

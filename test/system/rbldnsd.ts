@@ -29,8 +29,6 @@ const places = [process.env['RBLDNSD'] ?? '', '/usr/sbin/rbldnsd', '/usr/local/s
  * @throws Error where rbldnsd is not installed: a test of it that is left out shows nothing
  */
 export async function startRbldnsd(zones: Zones): Promise<Rbldnsd> {
-  const program = places.find((place) => place !== '' && existsSync(place))
-  if (program === undefined) throw new Error('rbldnsd is missing: apt-get install rbldnsd')
   const folder = await mkdtemp(path.join(tmpdir(), 'signalpost-rbldnsd-'))
   await chmod(folder, 0o755)
   const sets = Object.entries(zones).flatMap(([zone, byType]) =>
@@ -39,32 +37,66 @@ export async function startRbldnsd(zones: Zones): Promise<Rbldnsd> {
   const write = (zone: string, type: string, lines: readonly string[]) =>
     writeFile(path.join(folder, fileOf(zone, type)), `${lines.join('\n')}\n`)
   for (const { zone, type, lines } of sets) await write(zone, type, lines)
+  const served = await serveFolder(
+    folder,
+    sets.map(({ zone, type }) => ({ zone, type, file: fileOf(zone, type) })),
+  )
+  return {
+    address: served.address,
+    async rewrite(zone, type, lines) {
+      await write(zone, type, lines)
+      await served.reload()
+    },
+    stop: served.stop,
+    async clear() {
+      await served.stop()
+      await rm(folder, { recursive: true })
+    },
+  }
+}
+
+/** A real rbldnsd on files that somebody else writes. */
+export type ServedFolder = Pick<Rbldnsd, 'address' | 'stop'> & {
+  /** Has the server read its files again; resolves when it has. Gives all it said since. */
+  reload: () => Promise<string>
+  /** All that it has said. */
+  said: () => string
+}
+
+/**
+ * Starts a server on files of a folder, which must be readable for all.
+ *
+ * @throws Error where rbldnsd is not installed
+ */
+export async function serveFolder(
+  folder: string,
+  sets: readonly { zone: string; type: string; file: string }[],
+): Promise<ServedFolder> {
+  const program = places.find((place) => place !== '' && existsSync(place))
+  if (program === undefined) throw new Error('rbldnsd is missing: apt-get install rbldnsd')
   const port = await freeUdpPort()
   const account = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
   const child = spawn(program, [
     ...['-n', ...account, '-w', folder, '-b', `127.0.0.1/${port}`],
-    ...sets.map(({ zone, type }) => `${zone}:${type}:${fileOf(zone, type)}`),
+    ...sets.map(({ zone, type, file }) => `${zone}:${type}:${file}`),
   ])
-  const says = listen(child)
+  const { says, said } = listen(child)
   await says(/ started /)
-  const stop = async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return
-    const ended = once(child, 'exit')
-    child.kill('SIGTERM')
-    await ended
-  }
   return {
     address: `127.0.0.1:${port}`,
-    async rewrite(zone, type, lines) {
-      await write(zone, type, lines)
-      const reloaded = says(/zones reloaded/)
+    said,
+    async reload() {
+      const before = said().length
+      const reloaded = says(/zones reloaded|will not be serviced/)
       child.kill('SIGHUP')
       await reloaded
+      return said().slice(before)
     },
-    stop,
-    async clear() {
-      await stop()
-      await rm(folder, { recursive: true })
+    async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return
+      const ended = once(child, 'exit')
+      child.kill('SIGTERM')
+      await ended
     },
   }
 }
@@ -74,7 +106,10 @@ function fileOf(zone: string, type: string): string {
 }
 
 /** Waits for what the server has not said before; rejects when it ends instead. */
-function listen(child: ChildProcess): (words: RegExp) => Promise<void> {
+function listen(child: ChildProcess): {
+  says: (words: RegExp) => Promise<void>
+  said: () => string
+} {
   let said = ''
   const listeners = new Set<(chunk: string) => void>()
   for (const stream of [child.stdout, child.stderr]) {
@@ -83,19 +118,26 @@ function listen(child: ChildProcess): (words: RegExp) => Promise<void> {
       for (const listener of listeners) listener(String(chunk))
     })
   }
-  return (words) =>
-    new Promise((resolve, reject) => {
+  const says = (words: RegExp) =>
+    new Promise<void>((resolve, reject) => {
       let news = ''
+      const fail = (error: Error) => settle(() => reject(error))
+      const end = () => fail(new Error(`rbldnsd ended.\n${said}`))
       const hear = (chunk: string) => {
         news += chunk
-        if (!words.test(news)) return
+        if (words.test(news)) settle(resolve)
+      }
+      const settle = (tell: () => void) => {
         listeners.delete(hear)
-        resolve()
+        child.off('error', fail)
+        child.off('exit', end)
+        tell()
       }
       listeners.add(hear)
-      child.once('error', reject)
-      child.once('exit', () => reject(new Error(`rbldnsd ended.\n${said}`)))
+      child.once('error', fail)
+      child.once('exit', end)
     })
+  return { says, said: () => said }
 }
 
 async function freeUdpPort(): Promise<number> {

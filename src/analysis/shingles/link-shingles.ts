@@ -33,9 +33,10 @@ export function addLinks(list: ShingleList, links: readonly Link[], view: BodyVi
   for (const source of view.html.images.slice(0, imagesMax)) addImage(list, source)
 }
 
-/** Adds how the reader is to answer or pay. */
-export function addContacts(list: ShingleList, { text }: BodyView): void {
-  for (const number of findTelephones(text)) list.add('telephone', number)
+/** Adds how the reader is to answer or pay, and gives the telephones. */
+export function addContacts(list: ShingleList, { text }: BodyView): string[] {
+  const telephones = findTelephones(text)
+  for (const number of telephones) list.add('telephone', number)
   for (const address of findCryptoAddresses(text)) list.add('cryptocurrency-address', address)
   for (const account of findBankAccounts(text)) list.add('bank-account', account)
   for (const address of findMailAddresses(text)) {
@@ -43,6 +44,7 @@ export function addContacts(list: ShingleList, { text }: BodyView): void {
     const domain = registrableDomain(address.slice(address.lastIndexOf('@') + 1))
     list.add('body-address-organization', domain)
   }
+  return telephones
 }
 
 function addLink(list: ShingleList, link: PlainLink): void {

@@ -5,6 +5,7 @@ import { fingerprintsOf } from '../fingerprints/fingerprints-of.ts'
 import type { Fingerprints } from '../fingerprints/fingerprints-of.ts'
 import type { Link } from '../links.ts'
 import { viewBody } from '../pieces/body-view.ts'
+import type { BodyView } from '../pieces/body-view.ts'
 import { addAddresses } from './address-shingles.ts'
 import type { Signer } from './address-shingles.ts'
 import { addFiles } from './file-shingles.ts'
@@ -36,6 +37,9 @@ export type Findings = Way & {
 export function takeApartPacked(findings: Findings): {
   shingles: PackedShingles
   fingerprints: Fingerprints
+  /** The body as it was read for this. */
+  view: BodyView
+  telephones: string[]
 } {
   const { fields, body, links, attachments, signers } = findings
   const view = viewBody(body)
@@ -44,12 +48,13 @@ export function takeApartPacked(findings: Findings): {
   addOrigin(list, findings)
   addHeader(list, fields)
   addLinks(list, links, view)
-  addContacts(list, view)
+  const telephones = addContacts(list, view)
   addFiles(list, attachments)
   addWholeText(list, view)
   list.addPairs()
   addPassages(list, view)
-  return { shingles: list.packed(), fingerprints: fingerprintsOf(view, attachments, list) }
+  const fingerprints = fingerprintsOf(view, attachments, list)
+  return { shingles: list.packed(), fingerprints, view, telephones }
 }
 
 /** One for all messages: nothing is awaited between the first piece and the last. */

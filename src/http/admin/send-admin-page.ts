@@ -11,6 +11,10 @@ export function sendAdminPage(req: Request, res: Response, page: Page): void {
     ['/admin/outbox', 'Outbox'],
     ['/admin/networks', 'Networks'],
     ['/admin/counters', 'Counters'],
+    ['/admin/reputations', 'Reputations'],
+    ['/admin/models', 'Models'],
+    ['/admin/rules', 'Rules'],
+    ['/admin/delistings', 'Delistings'],
     ['/admin/dead-letters', 'Dead letters'],
     ['/admin/audit', 'Audit log'],
   ]

@@ -2,6 +2,7 @@ import { findAnalysis, type KeptAnalysis } from '../../db/analyses.ts'
 import type { Db } from '../../db/pool.ts'
 import { listEvents, type ReportEvent } from '../../db/report-events.ts'
 import type { Report } from '../../db/reports.ts'
+import { scoreOf, symbolsForReporters, type VerdictSymbol } from '../../verdict/verdict.ts'
 import { drawWalk, type StationRole } from '../../verdict/walk-picture.ts'
 import { findQuestion, type Question } from '../pages/question.ts'
 import { describeSame, type SameReports } from '../pages/same-campaign.ts'
@@ -60,10 +61,11 @@ export type ReportJson = {
       internal: boolean
     }[]
   } | null
+  /** The symbols that a reporter may see, and their sum: what others reported is in the class. */
   verdict: {
     class: string
     score: number
-    symbols: readonly { name: string; weight: number; meaning: string }[]
+    symbols: readonly Pick<VerdictSymbol, 'name' | 'weight' | 'meaning'>[]
   } | null
   /**
    * Of the reports of messages that say the same; null when it counts for none. Nothing in it tells
@@ -129,13 +131,7 @@ export function reportJson(
           })),
         }
       : null,
-    verdict: analysis
-      ? {
-          class: analysis.details.verdict.class,
-          score: analysis.details.verdict.score,
-          symbols: analysis.details.verdict.symbols,
-        }
-      : null,
+    verdict: analysis ? verdictJson(analysis) : null,
     campaign: same ? campaignJson(same) : null,
     timeline: [
       {
@@ -145,6 +141,15 @@ export function reportJson(
       },
       ...events.map(({ at, event, detail }) => ({ at: at.toISOString(), event, detail })),
     ],
+  }
+}
+
+function verdictJson({ details: { verdict } }: KeptAnalysis): ReportJson['verdict'] {
+  const symbols = symbolsForReporters(verdict.symbols)
+  return {
+    class: verdict.class,
+    score: scoreOf(symbols),
+    symbols: symbols.map(({ name, weight, meaning }) => ({ name, weight, meaning })),
   }
 }
 

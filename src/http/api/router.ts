@@ -5,6 +5,7 @@ import type { Site } from '../site.ts'
 import { cors } from './cors.ts'
 import { countersApi } from './counters.ts'
 import { relaysApi } from './relays.ts'
+import { reputationApi } from './reputation.ts'
 import { reportsApi } from './reports.ts'
 import { signalerApi } from './signaler.ts'
 
@@ -15,6 +16,7 @@ export function apiRouter(site: Site): Router {
   router.use('/v1/reports', reportsApi(site))
   router.use('/v1/relays', relaysApi(site))
   router.use('/v1/counters', countersApi(site))
+  router.use('/v1/reputation', reputationApi(site))
   router.use('/signaler', signalerApi(site))
   router.use(() => {
     throw new ProblemError('not-found', 'The API has no such address.')

@@ -1,3 +1,5 @@
+import { listsEn } from './lists-en.ts'
+
 const { format: n } = new Intl.NumberFormat('en-GB')
 
 /** Everything the public pages say, in English: the catalog the others are held against. */
@@ -110,6 +112,8 @@ export const en = {
     verdicts: {
       spam: 'We take it for spam.',
       phishing: 'We take it for phishing: do not follow its links, and give it no password.',
+      malware: 'We take it for malware: do not open its files, and do not follow its links.',
+      marketing: 'We take it for advertising that you can unsubscribe from.',
       legitimate: 'It is not spam.',
       undecided: 'We cannot say what it is.',
     },
@@ -266,6 +270,7 @@ export const en = {
     'nested-too-deep': 'It is nested too deep to be a real message.',
     'nothing-accepted': 'None of the messages could be recorded.',
     'key-used': 'This request was made before with another content.',
+    'too-often': 'That was asked too often. Please try again later.',
     'header-too-big': 'The request is too big.',
     internal: 'Something failed on our side. Please try again.',
     unavailable: 'We cannot take this just now. Please try again in a minute.',
@@ -276,6 +281,7 @@ export const en = {
     when: 'When (UTC)',
     highest: (value: string, when: string) => `The highest bar is ${value} (${when}).`,
   },
+  lists: listsEn,
   error: { title: 'That did not work', home: 'Back to the start' },
 }
 

@@ -1,4 +1,5 @@
 import type { Words } from './en.ts'
+import { listsFr } from './lists-fr.ts'
 
 const { format: n } = new Intl.NumberFormat('fr')
 
@@ -120,6 +121,10 @@ export const fr: Words = {
       phishing:
         'Nous le tenons pour un hameçonnage\u00a0: ne suivez pas ses liens, ' +
         'ne donnez aucun mot de passe.',
+      malware:
+        'Nous le tenons pour un logiciel malveillant\u00a0: n’ouvrez pas ses fichiers ' +
+        'et ne suivez pas ses liens.',
+      marketing: 'Nous le tenons pour une publicité dont vous pouvez vous désabonner.',
       legitimate: 'Ce n’est pas un spam.',
       undecided: 'Nous ne pouvons pas dire ce que c’est.',
     },
@@ -280,6 +285,7 @@ export const fr: Words = {
     'nested-too-deep': 'Il est trop imbriqué pour un vrai message.',
     'nothing-accepted': 'Aucun des messages n’a pu être enregistré.',
     'key-used': 'Cette demande a déjà été faite avec un autre contenu.',
+    'too-often': 'Trop de demandes en peu de temps. Réessayez plus tard.',
     'header-too-big': 'La demande est trop grosse.',
     internal: 'Une erreur s’est produite chez nous. Veuillez réessayer.',
     unavailable: 'Nous ne pouvons pas le prendre maintenant. Réessayez dans une minute.',
@@ -290,5 +296,6 @@ export const fr: Words = {
     when: 'Quand (UTC)',
     highest: (value: string, when: string) => `La plus haute barre est ${value} (${when}).`,
   },
+  lists: listsFr,
   error: { title: 'Cela n’a pas marché', home: 'Retour à l’accueil' },
 }

@@ -12,6 +12,7 @@ import { answerQuestion, SET_RELAYS_MAX, type RelayStatement } from '../../intak
 import { blockOfAddress } from '../../mail/relay-block.ts'
 import { storableText } from '../../mail/storable-text.ts'
 import { readAnswer, type RelayCandidate } from '../../verdict/relay-question.ts'
+import { symbolsForReporters } from '../../verdict/verdict.ts'
 import { sendMessage } from '../download.ts'
 import { ProblemError } from '../problem.ts'
 import { describeSame } from './same-campaign.ts'
@@ -169,6 +170,7 @@ function findings(analysis: KeptAnalysis) {
     origin,
     walk: shownWalk(analysis),
     verdict,
+    symbols: symbolsForReporters(verdict.symbols),
     consequence,
     links: links.slice(0, LINKS_SHOWN),
     linksMore: Math.max(0, links.length - LINKS_SHOWN),

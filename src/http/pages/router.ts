@@ -2,6 +2,9 @@ import { Router, type NextFunction, type Request, type Response } from 'express'
 import { adminRoutes } from '../admin/router.ts'
 import { failureOf } from '../answer.ts'
 import { assetRoutes } from '../assets.ts'
+import { delistingRoutes } from '../lists/delisting.ts'
+import { downloadRoutes } from '../lists/downloads.ts'
+import { lookupRoutes } from '../lists/lookup.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { historyRoutes } from './history.ts'
@@ -27,6 +30,9 @@ export function pageRoutes(site: Site): Router {
   router.use(reportRoutes(site))
   router.use(historyRoutes(site))
   router.use(relayRoutes(site))
+  router.use(lookupRoutes(site))
+  router.use(delistingRoutes(site))
+  router.use(downloadRoutes(site))
   router.use('/admin', adminRoutes(site))
   router.use(() => {
     throw new ProblemError('not-found', 'There is no such page.')

@@ -6,6 +6,7 @@ import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { relayedMessage, sampleNetworks } from '../../support/messages.ts'
 import { type Browser, signedInBrowser } from './browser.ts'
 import { startWebSite, type Person, type WebSite } from './web-site.ts'
+import { testJudge } from '../../support/judge.ts'
 
 /** A web process on which nobody is ever sure enough of an origin, so that every report asks. */
 export type AskingSite = {
@@ -36,7 +37,12 @@ export async function startAskingSite(): Promise<AskingSite> {
     return fetch(`${site.url}/api/v1${path}`, { ...init, headers })
   }
   const analyze = (reportId: string) =>
-    analyzeReports([{ reportId }], { ...site.app, parser, rdap: undefined })
+    analyzeReports([{ reportId }], {
+      ...site.app,
+      parser,
+      judge: testJudge(site.app.pool, site.app.clock),
+      rdap: undefined,
+    })
   return {
     site,
     api,

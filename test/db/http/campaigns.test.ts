@@ -14,6 +14,7 @@ import { rollUpAll } from '../../support/counter-rows.ts'
 import { type Browser, signedInBrowser } from './browser.ts'
 import { offer } from './offer-message.ts'
 import { startWebSite, type Person, type WebSite } from './web-site.ts'
+import { testJudge } from '../../support/judge.ts'
 
 const networks = path.join(import.meta.dirname, '../../../src/db/sample-networks.csv')
 
@@ -54,7 +55,12 @@ async function reported(person: Person, raw: Buffer<ArrayBuffer>): Promise<strin
 
 async function analyzed(...ids: string[]): Promise<void> {
   const payloads = ids.map((reportId) => ({ reportId }))
-  await analyzeReports(payloads, { ...site.app, parser, rdap: undefined })
+  await analyzeReports(payloads, {
+    ...site.app,
+    parser,
+    judge: testJudge(site.app.pool, site.app.clock),
+    rdap: undefined,
+  })
   await rollUpAll(site.app.pool, new Date())
 }
 

@@ -66,7 +66,7 @@ test('questions that follow each other on one connection are answered in their o
 test('the older lines are answered, however they are cut, and so are HTTP beginnings', async () => {
   const question = Buffer.concat([Buffer.from(lines(mail.length)), mail])
   const whole = await site.sendRaw(question)
-  expect(whole).toMatch(
+  expect(whole).toMatch(/^RSPAMD\/1\.3 0 EX_OK\r\nMetric: default; False; -?\d+\.\d\d \/ 15\.00 /)
     /^RSPAMD\/1\.3 0 EX_OK\r\nMetric: default; False; 0\.00 \/ 15\.00 \/ 0\.0\r/,
   )
   expect(whole).toContain('\r\nAction: no action\r\n')

@@ -3,6 +3,8 @@ import type { DnsFindings } from '../../../src/analysis/dns-findings.ts'
 import { insertAnalyses, type Judgment } from '../../../src/db/analyses.ts'
 import { pack } from '../../../src/db/packed.ts'
 import type { Db } from '../../../src/db/pool.ts'
+import { emptyFacts } from '../../../src/verdict/facts/fact-list.ts'
+import { packFacts } from '../../../src/verdict/facts/packed-facts.ts'
 
 /** Keeps what a worker would have found in the message of a report, and that nobody is told. */
 export async function keepAnalysis(
@@ -29,6 +31,7 @@ export async function keepAnalysis(
       subject: analysis.headers.subject,
       judgment,
       packed: await pack(Buffer.from(JSON.stringify(analysis))),
+      facts: packFacts(emptyFacts()),
     },
   ])
 }

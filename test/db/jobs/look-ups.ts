@@ -1,4 +1,5 @@
 import { analyzeReports } from '../../../src/jobs/analyze-report.ts'
+import type { Judge } from '../../../src/judging/judge.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
 import type { App, WorkApp } from '../../../src/app.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
@@ -14,7 +15,7 @@ export type LookUps = {
   /** A new registry that knows nothing yet; what answers and tables told is forgotten. */
   renew: () => Promise<RdapPlace>
   /** The application at the instant of the registry's clock. */
-  tools: () => App & { parser: ParserPool; rdap: WorkApp['rdap'] }
+  tools: () => App & { parser: ParserPool; judge: Judge; rdap: WorkApp['rdap'] }
   /** Reports of spam from these addresses, analyzed. */
   analyzed: (...ips: string[]) => Promise<Payload[]>
   jobsOf: (report: Payload, queue: string) => Promise<Record<string, unknown>[]>

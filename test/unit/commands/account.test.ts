@@ -7,16 +7,19 @@ test('the address is kept in lower case, and what is not asked for is not done',
     password: undefined,
     isAdmin: false,
     wantsToken: false,
+    isUnproven: false,
   })
 })
 
 test('all options together', () => {
-  const args = 'add --email a@example.com --password correct-horse --admin --token'.split(' ')
+  const args =
+    'add --email a@example.com --password correct-horse --admin --token --unproven'.split(' ')
   expect(parseAccount(args)).toEqual({
     email: 'a@example.com',
     password: 'correct-horse',
     isAdmin: true,
     wantsToken: true,
+    isUnproven: true,
   })
 })
 

@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest'
 import { consequenceOf, type Judged } from '../../../src/verdict/consequences.ts'
+import type { SymbolBasis, VerdictSymbol } from '../../../src/verdict/verdict.ts'
 
+const sign = (basis: SymbolBasis, weight: number): VerdictSymbol => {
+  return { name: 'A_SIGN', weight, meaning: 'A sign of the test.', basis }
+}
 const unnamed = {
   cidr: '192.0.2.0/24',
   asn: 64496,
@@ -12,7 +16,9 @@ const unnamed = {
 const network = { ...unnamed, deskName: 'Example Desk One' }
 const muted = { ...network, abuse: null, isMuted: true } as const
 const clear: Judged = {
-  verdict: { class: 'spam', score: 5, symbols: [] },
+  verdict: { class: 'spam', score: 5, symbols: [sign('word', 5)] },
+  reportedAs: 'spam',
+  isLearned: false,
   messageKind: 'message',
   origin: { ip: '192.0.2.7', confidence: 0.9 },
   originConfidenceMin: 0.7,
@@ -25,12 +31,19 @@ const clear: Judged = {
 }
 const desk = (state: 'found' | 'enrolled' | 'paused') =>
   new Map([['abuse@hosting-one.example', { state, health: 'healthy' as const }]])
-const verdict = (name: Judged['verdict']['class']) => ({ class: name, score: 0, symbols: [] })
+const verdict = (name: Judged['verdict']['class'], ...symbols: readonly VerdictSymbol[]) => {
+  return { class: name, score: 5, symbols: symbols.length > 0 ? symbols : [sign('word', 5)] }
+}
+const evident = (word: number, way: number) =>
+  verdict('spam', sign('word', word), sign('way', way), sign('content', 5), sign('known', -4))
+const contentOnly = verdict('spam', sign('content', 5), sign('model', 5))
 
 test.for([
   ['a clear case', clear],
   ['a case just sure enough', { ...clear, origin: { ip: '192.0.2.7', confidence: 0.7 } }],
   ['phishing', { ...clear, verdict: verdict('phishing') }],
+  ['malware', { ...clear, verdict: verdict('malware') }],
+  ['a word and a way that weigh just enough', { ...clear, verdict: evident(1, 1.5) }],
   ['a desk we have written to before', { ...clear, known: desk('found') }],
   ['an enrolled desk', { ...clear, known: desk('enrolled'), forwardTo: 'enrolled' }],
 ] as const satisfies readonly (readonly [string, Judged])[])(
@@ -45,7 +58,15 @@ test.for([
 )
 
 test.for([
-  ['the reporter defends it', { ...clear, verdict: verdict('legitimate') }, /not spam/],
+  ['the reporter defends it', { ...clear, reportedAs: 'not-spam' }, /not spam/],
+  ['it looks like wanted mail', { ...clear, verdict: verdict('legitimate') }, /wanted mail/],
+  ['a mail server learned it', { ...clear, isLearned: true }, /learned/],
+  ['content and the model alone accuse it', { ...clear, verdict: contentOnly }, /its content/],
+  [
+    'what is not content weighs a little less',
+    { ...clear, verdict: evident(1, 1.4) },
+    /its content/,
+  ],
   ['the verdict is open', { ...clear, verdict: verdict('undecided') }, /undecided/],
   ['it is a bounce', { ...clear, messageKind: 'dsn' }, /mail system wrote/],
   ['it is a feedback report', { ...clear, messageKind: 'feedback-report' }, /mail system wrote/],
@@ -62,7 +83,7 @@ test.for([
   ],
   [
     'the reporter defends what has no origin',
-    { ...clear, origin: undefined, verdict: verdict('legitimate') },
+    { ...clear, origin: undefined, reportedAs: 'not-spam' },
     /not spam/,
   ],
   ['nobody answers for the origin', { ...clear, network: undefined }, /no imported network/i],
@@ -154,4 +175,10 @@ test.for([
 ] as const)('no registry is asked when %s', ([, judged]) => {
   const unknown = { ...judged, network: undefined, registry: 'unasked' as const }
   expect(['keep', 'ask']).toContain(consequenceOf(unknown).action)
+})
+
+test('marketing is advised on, and nobody is accused', () => {
+  const judged = { ...clear, verdict: verdict('marketing') }
+  expect(consequenceOf(judged)).toMatchObject({ action: 'advise' })
+  expect(consequenceOf({ ...judged, reportedAs: 'not-spam' })).toMatchObject({ action: 'keep' })
 })

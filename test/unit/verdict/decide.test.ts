@@ -1,149 +1,87 @@
 import { expect, test } from 'vitest'
-import { decide, type Facts } from '../../../src/verdict/decide.ts'
+import { decide } from '../../../src/verdict/decide.ts'
+import type { Facts } from '../../../src/verdict/facts/fact.ts'
+import type { VerdictSymbol } from '../../../src/verdict/verdict.ts'
 
-const plain: Facts = {
-  reportedAs: 'spam',
-  messageKind: 'message',
-  hasForgedHop: false,
-  listings: [],
+const symbols = (...weights: readonly number[]): VerdictSymbol[] =>
+  weights.map((weight, index) => {
+    return { name: `RULE_${index}`, weight, meaning: 'A rule of the test.', basis: 'way' }
+  })
+const facts = (changes: Facts = {}): Facts => ({ message: { kind: 'message' }, ...changes })
+const reportedAs = (kind: string, karma = 1) => facts({ report: { kind, karma } })
+const bulk = {
+  message: { kind: 'message', has_list_unsubscribe: true },
+  authentication: { dkim_aligned: true },
 }
-const host = '192.0.2.7'
-const namesOf = (facts: Facts) => decide(facts).symbols.map(({ name }) => name)
 
 test.for([
-  ['the reporter is believed: spam', plain, 'spam', 5, ['REPORTED_SPAM']],
+  ['a score at the threshold is spam', facts(), [5], 'spam'],
+  ['a score just below it accuses nobody', facts(), [4.99], 'undecided'],
+  ['what was reported as phishing is', reportedAs('phishing'), [6], 'phishing'],
+  ['the word alone does not make it so', reportedAs('phishing', 0.2), [2], 'undecided'],
   [
-    'the reporter is believed: phishing',
-    { ...plain, reportedAs: 'phishing' },
+    'a list of phishing says it too',
+    facts({ blacklists: { has_phishing: true } }),
+    [5],
     'phishing',
-    6,
-    ['REPORTED_PHISHING'],
   ],
+  ['malware goes first', facts({ blacklists: { has_malware: true } }), [5], 'malware'],
+  ['what nobody reported and speaks for itself is wanted', facts(), [-2], 'legitimate'],
+  ['a little less is not enough', facts(), [-1.99], 'undecided'],
   [
-    'what the reporter asked for is legitimate',
-    { ...plain, reportedAs: 'not-spam' },
+    'what a reporter wants is legitimate, whatever is said',
+    reportedAs('not-spam'),
+    [9],
     'legitimate',
-    -5,
-    ['REPORTED_NOT_SPAM'],
   ],
+  ['a newcomer who wants it is believed', reportedAs('not-spam', 0.2), [4.9], 'legitimate'],
+  ['but not against all others', reportedAs('not-spam', 0.2), [5], 'undecided'],
+  ['a bounce is nobody’s spam', facts({ message: { kind: 'dsn' } }), [5, -8], 'undecided'],
+  ['honest bulk mail is marketing', { ...reportedAs('spam'), ...bulk }, [5, -2], 'marketing'],
+  ['until enough speaks against it', { ...reportedAs('spam'), ...bulk }, [5], 'spam'],
   [
-    'a forged line adds to it',
-    { ...plain, hasForgedHop: true },
-    'spam',
-    7,
-    ['REPORTED_SPAM', 'FORGED_HOP'],
-  ],
-  [
-    'a forged line alone accuses nobody whom the reporter defends',
-    { ...plain, reportedAs: 'not-spam', hasForgedHop: true },
-    'legitimate',
-    -3,
-    ['REPORTED_NOT_SPAM', 'FORGED_HOP'],
-  ],
-  [
-    'a bounce is nobody’s spam, forged line or not',
-    { ...plain, reportedAs: 'phishing', messageKind: 'dsn', hasForgedHop: true },
+    'it is not honest with an invented line',
+    { ...bulk, origin: { has_forged_hop: true } },
+    [3],
     'undecided',
-    0,
-    ['REPORTED_PHISHING', 'FORGED_HOP', 'MACHINE_ANSWER'],
   ],
   [
-    'nor is an automatic reply',
-    { ...plain, messageKind: 'auto-reply' },
+    'nor without a signature of its author',
+    { ...bulk, authentication: { dkim_aligned: false } },
+    [3],
     'undecided',
-    -3,
-    ['REPORTED_SPAM', 'MACHINE_ANSWER'],
   ],
-  [
-    'an origin on a spam list adds to it, however many list it',
-    {
-      ...plain,
-      listings: [
-        { category: 'spam', subject: host },
-        { category: 'compromised', subject: '2001:db8::25' },
-      ],
-    },
-    'spam',
-    7,
-    ['REPORTED_SPAM', 'ORIGIN_LISTED'],
-  ],
-  [
-    'a list of domains says nothing of the origin, nor one of origins of the domains',
-    {
-      ...plain,
-      listings: [
-        { category: 'spam', subject: 'shop.example' },
-        { category: 'dynamic', subject: host },
-        { category: 'other', subject: host },
-        { category: 'welcome', subject: 'shop.example' },
-        { category: 'phishing', subject: host },
-      ],
-    },
-    'spam',
-    5,
-    ['REPORTED_SPAM'],
-  ],
-  [
-    'a report alone does not outweigh a welcome list',
-    { ...plain, listings: [{ category: 'welcome', subject: host }] },
-    'undecided',
-    4,
-    ['REPORTED_SPAM', 'ORIGIN_WELCOME'],
-  ],
-  [
-    'a report of phishing does',
-    {
-      ...plain,
-      reportedAs: 'phishing',
-      listings: [
-        { category: 'welcome', subject: host },
-        { category: 'welcome', subject: 'bank.example' },
-      ],
-    },
-    'phishing',
-    5,
-    ['REPORTED_PHISHING', 'ORIGIN_WELCOME'],
-  ],
-  [
-    'a domain listed for phishing or malware adds to it',
-    { ...plain, listings: [{ category: 'malware', subject: 'login.example' }] },
-    'spam',
-    8,
-    ['REPORTED_SPAM', 'BAD_DOMAIN_LISTED'],
-  ],
-  [
-    'listings alone accuse nobody whom the reporter defends',
-    {
-      ...plain,
-      reportedAs: 'not-spam',
-      listings: [
-        { category: 'spam', subject: host },
-        { category: 'phishing', subject: 'login.example' },
-      ],
-    },
-    'legitimate',
-    0,
-    ['REPORTED_NOT_SPAM', 'ORIGIN_LISTED', 'BAD_DOMAIN_LISTED'],
-  ],
-] as const satisfies readonly (readonly [string, Facts, string, number, readonly string[]])[])(
-  '%s',
-  ([, facts, verdict, score, symbols]) => {
-    expect(decide(facts)).toMatchObject({ class: verdict, score })
-    expect(namesOf(facts)).toEqual(symbols)
-  },
-)
-
-test('the score is the sum of the symbols, each with a sentence', () => {
-  for (const reportedAs of ['spam', 'phishing', 'not-spam'] as const) {
-    for (const hasForgedHop of [true, false]) {
-      const { score, symbols } = decide({ ...plain, reportedAs, hasForgedHop })
-      expect(symbols.reduce((sum, { weight }) => sum + weight, 0)).toBe(score)
-      expect(symbols.every(({ meaning }) => /^[A-Z].*\.$/.test(meaning))).toBe(true)
-    }
-  }
+] as const)('%s', ([, its, weights, expected]) => {
+  expect(decide({ facts: its, symbols: symbols(...weights) }).class).toBe(expected)
 })
 
-test('a verdict is data: no function is left in it', () => {
-  const verdict = decide(plain)
-  expect(structuredClone(verdict)).toEqual(verdict)
+test('the model speaks last: as one symbol, whose weight is its log-odds', () => {
+  const verdict = decide({ facts: facts(), symbols: symbols(3), probability: 0.9 })
+  expect(verdict).toMatchObject({ class: 'spam', score: 5.2, probability: 0.9 })
+  expect(verdict.symbols.at(-1)).toMatchObject({ name: 'MODEL', weight: 2.2, basis: 'model' })
+})
+
+test.for([
+  [1, 5],
+  [0, -5],
+  [0.5, 0],
+] as const)('a model that says %s weighs %s', ([probability, weight]) => {
+  const { symbols: raised } = decide({ facts: facts(), symbols: [], probability })
+  expect(raised[0]?.weight).toBe(weight)
+})
+
+test('without a model there is no word of it', () => {
+  const verdict = decide({ facts: facts(), symbols: symbols(1.105, 2) })
+  expect(verdict).toMatchObject({ score: 3.11, symbols: symbols(1.105, 2) })
+  expect(verdict).not.toHaveProperty('probability')
+})
+
+test('the further from doubt, the more sure', () => {
+  const sure = (...weights: readonly number[]) =>
+    decide({ facts: facts(), symbols: symbols(...weights) }).confidence ?? 0
+  expect(sure(5)).toBeGreaterThan(0.9)
+  expect(sure(9)).toBeGreaterThan(sure(5))
+  expect(sure(-6)).toBeGreaterThan(sure(-2))
+  expect(sure(2.5)).toBe(1)
+  expect(sure(4.9)).toBeLessThan(0.2)
 })

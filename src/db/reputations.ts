@@ -1,0 +1,142 @@
+import type { StoredReputation } from '../reputation/reputation.ts'
+import type { SubjectKind } from '../reputation/subject.ts'
+import type { Db } from './pool.ts'
+import { values } from './values.ts'
+
+/** The base part of a subject; the key is the hash of its kind and name, signed. */
+export type ReputationRow = StoredReputation & { key: bigint }
+
+/** What one fold writes of a subject. */
+export type FoldedRow = { base: ReputationRow; detail: Buffer }
+
+const columns = `key::text as key, kind, name, good, bad, recent_good as "recentGood",
+  recent_bad as "recentBad", first_seen_at as "firstSeenAt", last_seen_at as "lastSeenAt",
+  woke_at as "wokeAt", jumped_at as "jumpedAt", folded_at as "foldedAt"`
+
+type TextRow = Omit<ReputationRow, 'key'> & { key: string }
+
+const withKey = ({ key, ...row }: TextRow): ReputationRow => ({ ...row, key: BigInt(key) })
+
+/** The base parts of keys, in no order; those without one are absent. */
+export async function findReputations(db: Db, keys: readonly bigint[]): Promise<ReputationRow[]> {
+  const { rows } = await db.query<TextRow>({
+    name: 'find-reputations',
+    text: `select ${columns} from reputations where key = any($1::bigint[])`,
+    values: [keys.map(String)],
+  })
+  return rows.map(withKey)
+}
+
+/** The detailed parts of keys, packed. */
+export async function findReputationDetails(
+  db: Db,
+  keys: readonly bigint[],
+): Promise<{ key: bigint; content: Buffer }[]> {
+  const { rows } = await db.query<{ key: string; content: Buffer }>({
+    name: 'find-reputation-details',
+    text: `select key::text as key, content from reputation_details
+      where key = any($1::bigint[])`,
+    values: [keys.map(String)],
+  })
+  return rows.map(({ key, content }) => ({ key: BigInt(key), content }))
+}
+
+/** Writes both parts, given in the order of their keys. */
+export async function upsertReputations(tx: Db, rows: readonly FoldedRow[]): Promise<void> {
+  if (rows.length === 0) return
+  const bases = values(rows.map(({ base }) => baseValues(base)))
+  const details = values(rows.map(({ base, detail }) => [String(base.key), detail]))
+  await Promise.all([
+    tx.query(
+      `insert into reputations (key, kind, name, good, bad, recent_good, recent_bad,
+         first_seen_at, last_seen_at, woke_at, jumped_at, folded_at)
+       values ${bases.text}
+       on conflict (key) do update set good = excluded.good, bad = excluded.bad,
+         recent_good = excluded.recent_good, recent_bad = excluded.recent_bad,
+         first_seen_at = excluded.first_seen_at, last_seen_at = excluded.last_seen_at,
+         woke_at = excluded.woke_at, jumped_at = excluded.jumped_at,
+         folded_at = excluded.folded_at`,
+      bases.params,
+    ),
+    tx.query(
+      `insert into reputation_details (key, content) values ${details.text}
+       on conflict (key) do update set content = excluded.content`,
+      details.params,
+    ),
+  ])
+}
+
+function baseValues(base: ReputationRow): unknown[] {
+  return [
+    ...[String(base.key), base.kind, base.name],
+    ...[base.good, base.bad, base.recentGood, base.recentBad],
+    ...[base.firstSeenAt, base.lastSeenAt, base.wokeAt, base.jumpedAt, base.foldedAt],
+  ]
+}
+
+/** What people look for: names that begin so, of one kind or of all. */
+export type ReputationSearch = { prefix: string; kind: SubjectKind | undefined; limit: number }
+
+/** Subjects by the beginning of their names, in the order of the names. */
+export async function searchReputations(
+  db: Db,
+  { prefix, kind, limit }: ReputationSearch,
+): Promise<ReputationRow[]> {
+  const { rows } = await db.query<TextRow>(
+    `select ${columns} from reputations
+     where name like $1 and ($2::text is null or kind = $2)
+     order by name collate "C", kind limit $3`,
+    [`${prefix.replace(/[\\%_]/g, '\\$&')}%`, kind ?? null, limit],
+  )
+  return rows.map(withKey)
+}
+
+/**
+ * A stretch of all subjects in the order of their keys, for exports: those of some kinds that have
+ * at least so much bad evidence. `after` is the last key of the stretch before.
+ */
+export async function listReputations(
+  db: Db,
+  stretch: {
+    kinds: readonly SubjectKind[]
+    badMin: number
+    after: bigint | undefined
+    limit: number
+  },
+): Promise<ReputationRow[]> {
+  const { rows } = await db.query<TextRow>(
+    `select ${columns} from reputations
+     where kind = any($1) and bad >= $2 and ($3::bigint is null or key > $3)
+     order by reputations.key limit $4`,
+    [stretch.kinds, stretch.badMin, stretch.after?.toString() ?? null, stretch.limit],
+  )
+  return rows.map(withKey)
+}
+
+/** Which subjects of a stretch of keys (both ends in it) are to be forgotten. */
+export type Forgetting = {
+  from: bigint
+  to: bigint
+  /** Those that were last seen before. */
+  before: Date
+  /** Those of less evidence than `littleMax` already when they were last seen before this. */
+  littleBefore: Date
+  littleMax: number
+  limit: number
+}
+
+/** Forgets subjects, at most `limit` so that each step is short, and gives how many. */
+export async function removeOldReputations(tx: Db, which: Forgetting): Promise<number> {
+  const { from, to, before, littleBefore, littleMax, limit } = which
+  const old = await tx.query<{ key: string }>(
+    `select key::text as key from reputations
+     where key between $1 and $2
+       and (last_seen_at < $3 or (last_seen_at < $4 and good + bad < $5))
+     order by reputations.key limit $6`,
+    [String(from), String(to), before, littleBefore, littleMax, limit],
+  )
+  const keys = old.rows.map(({ key }) => key)
+  await tx.query(`delete from reputation_details where key = any($1::bigint[])`, [keys])
+  await tx.query(`delete from reputations where key = any($1::bigint[])`, [keys])
+  return keys.length
+}

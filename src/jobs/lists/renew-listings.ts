@@ -1,0 +1,97 @@
+import type { App } from '../../app.ts'
+import { findExempted } from '../../db/list-exemptions.ts'
+import { endListings, findListings, keepListings } from '../../db/listings.ts'
+import { registrableDomain } from '../../mail/domain.ts'
+import {
+  type ListCandidate,
+  listedKinds,
+  type Listing,
+  type ListName,
+  listNames,
+  listOf,
+} from '../../verdict/lists/list.ts'
+import { judgeCandidate, whyEnded } from '../../verdict/lists/judge-candidate.ts'
+import type { OwnNames } from '../../verdict/lists/spare.ts'
+import { findCandidates, pageCandidates } from './candidates.ts'
+
+type Needs = Pick<App, 'pool'>
+
+/** What a run judges by. */
+export type Renewal = { own: OwnNames; now: Date }
+
+/** How many are looked at in one go: what a run holds in memory. */
+export const PAGE = 2_000
+
+/** Goes once through what is known, and lists what deserves it. */
+export async function addListings(app: Needs, renewal: Renewal): Promise<void> {
+  let after: bigint | undefined
+  do {
+    const page = await pageCandidates(app, { after, limit: PAGE, now: renewal.now })
+    for (const list of listNames) {
+      const ofList = page.candidates.filter(({ kind }) => listOf(kind) === list)
+      await addPage(app, list, ofList, renewal)
+    }
+    after = page.next
+  } while (after !== undefined)
+}
+
+async function addPage(
+  { pool }: Needs,
+  list: ListName,
+  page: readonly ListCandidate[],
+  { own, now }: Renewal,
+): Promise<void> {
+  if (page.length === 0) return
+  const names = page.map(({ name }) => name)
+  const [former, exempted] = await Promise.all([
+    findListings(pool, list, names),
+    exemptedAmong(pool, names, now),
+  ])
+  const known = new Map(former.map((listing) => [listing.name, listing]))
+  const changed = new Map<string, Listing>()
+  for (const candidate of page) {
+    const { name } = candidate
+    const before = known.get(name)
+    const isExempted = exempted(name)
+    const judgment = judgeCandidate(candidate, before, { now, own, isExempted })
+    if (typeof judgment === 'string' || judgment === before) continue
+    known.set(name, judgment)
+    changed.set(name, judgment)
+  }
+  await keepListings(pool, [...changed.values()])
+}
+
+/** Of a page of entries those that stay; the others are ended. */
+export async function keepDeserved(
+  { pool }: Needs,
+  list: ListName,
+  page: readonly Listing[],
+  { own, now }: Renewal,
+): Promise<Listing[]> {
+  const names = page.map(({ name }) => name)
+  const subjects = names.map((name) => ({ kind: listedKinds[list], name }))
+  const [found, exempted] = await Promise.all([
+    findCandidates({ pool }, subjects, now),
+    exemptedAmong(pool, names, now),
+  ])
+  const candidateOf = new Map(found.map((one) => [one.name, one]))
+  const ended = names.filter((name) => {
+    const circumstances = { now, own, isExempted: exempted(name) }
+    return whyEnded({ list }, candidateOf.get(name), circumstances) !== undefined
+  })
+  if (ended.length === 0) return [...page]
+  await endListings(pool, list, ended, now)
+  const gone = new Set(ended)
+  return page.filter(({ name }) => !gone.has(name))
+}
+
+/** Whether a name is exempted, itself or with the domain it belongs to. */
+async function exemptedAmong(
+  pool: Needs['pool'],
+  names: readonly string[],
+  now: Date,
+): Promise<(name: string) => boolean> {
+  const domains = names.map((name) => registrableDomain(name)).filter((one) => one !== undefined)
+  const exempted = await findExempted(pool, [...new Set([...names, ...domains])], now)
+  return (name) => exempted.has(name) || exempted.has(registrableDomain(name) ?? name)
+}

@@ -1,0 +1,42 @@
+import {
+  findModelContent,
+  insertModel,
+  type ModelDeed,
+  type NewModel,
+  promoteModel,
+  rollBackModel,
+} from '../db/models.ts'
+import { inTransaction, type Pool } from '../db/pool.ts'
+import { loadModel } from '../verdict/model/load-model.ts'
+import { ModelFault } from '../verdict/model/model.ts'
+
+/** What came of a promotion. */
+export type Promotion = { is: 'promoted' } | { is: 'unknown' } | { is: 'refused'; why: string }
+
+/** Lets a model act, once it was seen that it can be applied. */
+export async function promote(pool: Pool, version: number, deed: ModelDeed): Promise<Promotion> {
+  const kept = await findModelContent(pool, version)
+  if (!kept) return { is: 'unknown' }
+  try {
+    const model = await loadModel(kept)
+    model.close()
+  } catch (error) {
+    if (error instanceof ModelFault) return { is: 'refused', why: error.message }
+    throw error
+  }
+  await inTransaction(pool, (tx) => promoteModel(tx, version, deed))
+  return { is: 'promoted' }
+}
+
+/** Takes back the last promotion; undefined when no model acts. */
+export async function rollBack(
+  pool: Pool,
+  deed: ModelDeed,
+): Promise<{ from: number; to: number | null } | undefined> {
+  return inTransaction(pool, (tx) => rollBackModel(tx, deed))
+}
+
+/** Keeps a model as a candidate and gives its version. */
+export async function keepModel(pool: Pool, model: NewModel, deed: ModelDeed): Promise<number> {
+  return inTransaction(pool, (tx) => insertModel(tx, model, deed))
+}

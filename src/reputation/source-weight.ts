@@ -1,0 +1,24 @@
+/** From this karma on reporters are proven, and each is a source of his own. */
+export const PROVEN_KARMA_MIN = 0.5
+/** With this much reporters begin that nobody vouches for. */
+export const NEWCOMER_KARMA = 0.2
+
+/** What one source can say at most, however often he says it. */
+const SAYINGS_MAX = 1.5
+
+/**
+ * How much a source counts who said something so many times: once is one, and all that he says ever
+ * is one and a half. Sources who agree only with themselves weigh no more.
+ */
+export function saturated(sayings: number): number {
+  if (sayings <= 0) return 0
+  return sayings <= 1 ? sayings : SAYINGS_MAX - (SAYINGS_MAX - 1) / sayings
+}
+
+/**
+ * How much all those together count who are not proven, from the sum of their karma for each thing
+ * they said: together they are one source that is believed as little as a newcomer.
+ */
+export function saturatedCrowd(believed: number): number {
+  return NEWCOMER_KARMA * saturated(believed / NEWCOMER_KARMA)
+}

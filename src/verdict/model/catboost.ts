@@ -1,0 +1,128 @@
+import {
+  type CatBoostFile,
+  type CatBoostSplit,
+  readCatBoostFile,
+  readCatBoostNode,
+} from './catboost-json.ts'
+import { featureReader } from './features.ts'
+import { type KeptModel, logistic, type Model, ModelFault } from './model.ts'
+import { sumOfLeaves, TreeBuilder, type Trees } from './tree-walk.ts'
+
+const LEVELS_MAX = 16
+const DEPTH_MAX = 64
+/** Nodes and leaves: 20 bytes each. */
+const SIZE_MAX = 4_000_000
+
+/**
+ * A model that CatBoost trained and wrote as JSON, with our own walk through its trees: symmetric
+ * ones, or those of the policies `Depthwise` and `Lossguide`. Features must be named as in
+ * `features.ts`; the classes are 0 and 1, or `wanted` and `unwanted`.
+ *
+ * @throws ModelFault when it cannot be applied
+ */
+export function loadCatBoost({ version, content, calibration }: Omit<KeptModel, 'format'>): Model {
+  const file = readCatBoostFile(content)
+  const features = namesOf(file)
+  const read = featureReader(features)
+  if (!read) {
+    throw new ModelFault(
+      'The features have no names of ours (group.name, group.name=value, symbol.NAME): train ' +
+        'with the column names of "signalpost train --rows".',
+    )
+  }
+  const trees = treesOf(file, features.length)
+  const { scale, bias, sign } = outcomeOf(file)
+  return {
+    version,
+    features,
+    apply(facts, symbols) {
+      const logOdds = sign * (scale * sumOfLeaves(trees, read(facts, symbols)) + bias)
+      return logistic(calibration.slope * logOdds + calibration.intercept)
+    },
+    close: () => undefined,
+  }
+}
+
+function namesOf({ features_info }: CatBoostFile): string[] {
+  const names: string[] = []
+  for (const { feature_index, feature_id } of features_info.float_features) {
+    if (
+      feature_index >= features_info.float_features.length ||
+      names[feature_index] !== undefined
+    ) {
+      throw new ModelFault('The float features are not numbered from 0 on, each once.')
+    }
+    names[feature_index] = feature_id
+  }
+  return names
+}
+
+/** What the sum of the leaves means. Of sorted names CatBoost predicts the last. */
+function outcomeOf({ model_info, scale_and_bias }: CatBoostFile) {
+  const loss = model_info?.params?.loss_function?.type ?? 'Logloss'
+  if (loss !== 'Logloss' && loss !== 'CrossEntropy') {
+    throw new ModelFault(`The model was trained for ${loss}, which gives no probability.`)
+  }
+  const [scale, given] = scale_and_bias
+  const bias = Array.isArray(given) ? (given[0] ?? 0) : (given ?? 0)
+  const classes = model_info?.class_params?.class_names?.map(String).join(' ') ?? '0 1'
+  if (classes === 'unwanted wanted') return { scale, bias, sign: -1 }
+  if (!['0 1', '0.0 1.0', 'false true', 'False True'].includes(classes)) {
+    throw new ModelFault('The classes are neither 0 and 1 nor wanted and unwanted.')
+  }
+  return { scale, bias, sign: 1 }
+}
+
+function treesOf({ oblivious_trees, trees }: CatBoostFile, featureCount: number): Trees {
+  const builder = new TreeBuilder()
+  if ((oblivious_trees ?? trees) === undefined) throw new ModelFault('The model has no trees.')
+  for (const { leaf_values, splits } of oblivious_trees ?? []) {
+    builder.addRoot(addLevels(builder, splits ?? [], leaf_values, featureCount))
+  }
+  for (const tree of oblivious_trees ? [] : (trees ?? [])) {
+    builder.addRoot(addBranches(builder, tree, featureCount))
+  }
+  return builder.build()
+}
+
+/** Each question makes a bit of the leaf's number: the first one the lowest. */
+function addLevels(
+  builder: TreeBuilder,
+  splits: readonly CatBoostSplit[],
+  leaves: readonly number[],
+  featureCount: number,
+): number {
+  if (splits.length > LEVELS_MAX) throw new ModelFault(`A tree has over ${LEVELS_MAX} levels.`)
+  if (leaves.length !== 2 ** splits.length) {
+    throw new ModelFault('A tree has not one value for each leaf; of several classes none is read.')
+  }
+  const add = (level: number, number: number): number => {
+    const split = splits[level]
+    if (!split) return builder.addLeaf(leaves[number] ?? 0)
+    const node = addQuestion(builder, split, featureCount)
+    builder.setChild(node, 'left', add(level + 1, number))
+    builder.setChild(node, 'right', add(level + 1, number + 2 ** level))
+    return node
+  }
+  return add(0, 0)
+}
+
+function addBranches(builder: TreeBuilder, tree: unknown, featureCount: number, depth = 0): number {
+  if (depth > DEPTH_MAX) throw new ModelFault(`A tree is deeper than ${DEPTH_MAX} levels.`)
+  const node = readCatBoostNode(tree)
+  if ('value' in node) return builder.addLeaf(node.value)
+  const at = addQuestion(builder, node.split, featureCount)
+  builder.setChild(at, 'left', addBranches(builder, node.left, featureCount, depth + 1))
+  builder.setChild(at, 'right', addBranches(builder, node.right, featureCount, depth + 1))
+  return at
+}
+
+function addQuestion(
+  builder: TreeBuilder,
+  { float_feature_index, border }: CatBoostSplit,
+  featureCount: number,
+): number {
+  if (float_feature_index >= featureCount) throw new ModelFault('A tree asks for no feature.')
+  if (builder.size > SIZE_MAX) throw new ModelFault(`The trees have over ${SIZE_MAX} nodes.`)
+  return builder.addNode(float_feature_index, border)
+}

@@ -1,0 +1,116 @@
+/** What a model said of a message, and what it was. */
+export type Scored = { probability: number; isUnwanted: boolean }
+
+/** A point of the receiver operating characteristic: shares, 0 to 1. */
+export type RocPoint = { threshold: number; falsePositives: number; truePositives: number }
+
+/** A share, and between what it lies in 95 of 100 such samples. */
+export type Share = { hits: number; of: number; share: number; low: number; high: number }
+
+/** What happens when everything from a threshold on is called unwanted. */
+export type ThresholdFigures = { threshold: number; precision: Share; recall: Share }
+
+/** Those whose probability lies between two tenths, and how many of them were unwanted. */
+export type CalibrationBin = { from: number; to: number; meanPredicted: number; observed: Share }
+
+const CURVE_POINTS_MAX = 60
+const Z_95 = 1.959964
+
+/**
+ * A share with its interval (Wilson 1927), which holds for few and for extreme ones too. Of nothing
+ * it may be anything.
+ */
+export function shareOf(hits: number, of: number): Share {
+  if (of === 0) return { hits, of, share: 0, low: 0, high: 1 }
+  const share = hits / of
+  const squared = Z_95 ** 2
+  const middle = share + squared / (2 * of)
+  const spread = Z_95 * Math.sqrt((share * (1 - share) + squared / (4 * of)) / of)
+  const whole = 1 + squared / of
+  return {
+    hits,
+    of,
+    share,
+    low: hits === 0 ? 0 : (middle - spread) / whole,
+    high: hits === of ? 1 : (middle + spread) / whole,
+  }
+}
+
+/**
+ * The curve, and the area below it: how often an unwanted message gets a higher probability than a
+ * wanted one, where equal ones count half. Undefined unless there are some of both.
+ */
+export function rocOf(scored: readonly Scored[]): { auc: number; points: RocPoint[] } | undefined {
+  const unwanted = scored.filter(({ isUnwanted }) => isUnwanted).length
+  const wanted = scored.length - unwanted
+  if (unwanted === 0 || wanted === 0) return undefined
+  const points: RocPoint[] = [{ threshold: 1, falsePositives: 0, truePositives: 0 }]
+  let auc = 0
+  let [hits, alarms] = [0, 0]
+  for (const [threshold, group] of groupsByProbability(scored)) {
+    const newHits = group.filter(({ isUnwanted }) => isUnwanted).length
+    const newAlarms = group.length - newHits
+    auc += (newAlarms / wanted) * ((hits + newHits / 2) / unwanted)
+    hits += newHits
+    alarms += newAlarms
+    points.push({ threshold, falsePositives: alarms / wanted, truePositives: hits / unwanted })
+  }
+  return { auc, points: thinned(points) }
+}
+
+function groupsByProbability(scored: readonly Scored[]): [number, Scored[]][] {
+  const groups = Map.groupBy(scored, ({ probability }) => probability)
+  return [...groups].sort(([a], [b]) => b - a)
+}
+
+/** The corners of the curve tell all of it; of many, those that are far enough apart to be seen. */
+function thinned(points: readonly RocPoint[]): RocPoint[] {
+  const corners = points.filter((point, at) => {
+    const [before, after] = [points[at - 1], points[at + 1]]
+    return !before || !after || turns(before, point, after)
+  })
+  if (corners.length <= CURVE_POINTS_MAX) return corners
+  const step = (corners.length - 1) / (CURVE_POINTS_MAX - 1)
+  const wanted = Array.from({ length: CURVE_POINTS_MAX }, (_, n) => Math.round(n * step))
+  return wanted.flatMap((at) => corners[at] ?? [])
+}
+
+function turns(a: RocPoint, b: RocPoint, c: RocPoint): boolean {
+  const flat = a.truePositives === b.truePositives && b.truePositives === c.truePositives
+  const steep = a.falsePositives === b.falsePositives && b.falsePositives === c.falsePositives
+  return !flat && !steep
+}
+
+/** Precision and recall at some thresholds. */
+export function thresholdsOf(
+  scored: readonly Scored[],
+  thresholds: readonly number[],
+): ThresholdFigures[] {
+  const unwanted = scored.filter(({ isUnwanted }) => isUnwanted).length
+  return thresholds.map((threshold) => {
+    const called = scored.filter(({ probability }) => probability >= threshold)
+    const hits = called.filter(({ isUnwanted }) => isUnwanted).length
+    return { threshold, precision: shareOf(hits, called.length), recall: shareOf(hits, unwanted) }
+  })
+}
+
+/** Whether of those that were given 70 % seventy of a hundred were unwanted; empty bins are left out. */
+export function calibrationOf(scored: readonly Scored[]): CalibrationBin[] {
+  const bins = Map.groupBy(scored, ({ probability }) => Math.min(Math.floor(probability * 10), 9))
+  return [...bins]
+    .sort(([a], [b]) => a - b)
+    .map(([bin, rows]) => ({
+      from: bin / 10,
+      to: (bin + 1) / 10,
+      meanPredicted: rows.reduce((sum, { probability }) => sum + probability, 0) / rows.length,
+      observed: shareOf(rows.filter(({ isUnwanted }) => isUnwanted).length, rows.length),
+    }))
+}
+
+/** The mean square of what the probabilities missed by (Brier 1950): 0 is perfect. */
+export function brierOf(scored: readonly Scored[]): number {
+  const missed = scored.map(
+    ({ probability, isUnwanted }) => (probability - (isUnwanted ? 1 : 0)) ** 2,
+  )
+  return missed.reduce((sum, one) => sum + one, 0) / Math.max(1, scored.length)
+}

@@ -1,0 +1,136 @@
+import { Environment, EvaluationError, ParseError, TypeError } from '@marcbachmann/cel-js'
+import { RE2JS } from 're2js'
+import type { FactDefinition, FactValue } from '../facts/fact.ts'
+import { rewriteCondition, type ConditionFault } from './rewrite-condition.ts'
+import { ruleBounds } from './rule.ts'
+
+/** The facts of a message as conditions are given them, under their full names. */
+export type FactValues = Readonly<Record<string, FactValue>>
+
+/** A condition that is ready to be asked. */
+export type Condition = {
+  /** @throws Error when it cannot be evaluated, as `double("x")` */
+  holds: (values: FactValues) => boolean
+  /** The facts it looks at, in order. */
+  facts: readonly string[]
+}
+
+/** Makes conditions over one list of facts. */
+export type CompileCondition = (when: string) => Condition | { faults: ConditionFault[] }
+
+const limits = {
+  maxAstNodes: 500,
+  maxDepth: 40,
+  maxListElements: 200,
+  maxMapEntries: 0,
+  maxCallArguments: 4,
+}
+
+const celTypes = {
+  bool: 'bool',
+  double: 'double',
+  string: 'string',
+  strings: 'list<string>',
+} as const
+
+/**
+ * A compiler of conditions, in the Common Expression Language over the given facts: `group.name`
+ * and no other names. All numbers are doubles, so `links.count == 4` is what it looks like. A
+ * condition must be of type bool before it is ever asked, and cannot run long: it has no loop but
+ * `exists`, `all`, `exists_one` and `filter` over lists, two in each other at most, and `matches`
+ * takes time by the length of its text (RE2), with a pattern that stands in the condition.
+ */
+export function createConditionCompiler(definitions: readonly FactDefinition[]): CompileCondition {
+  const patterns = new Map<string, RE2JS>()
+  const environment = new Environment({ unlistedVariablesAreDyn: false, limits })
+  registerFunctions(environment, patterns)
+  for (const { group, name, type } of definitions) {
+    environment.registerVariable(`${group}.${name}`, celTypes[type])
+  }
+  const keepPattern = (pattern: string) => keep(patterns, pattern)
+  return (when) => {
+    try {
+      const parsed = environment.parse(when)
+      const rewritten = rewriteCondition(parsed.ast, definitions, keepPattern)
+      if (rewritten.faults.length > 0) return { faults: rewritten.faults }
+      const checked = parsed.check()
+      if (checked.error) return { faults: [faultOf(checked.error)] }
+      if (checked.type !== 'bool') {
+        const reason = `The condition is of type ${checked.type}; it must be true or false.`
+        return { faults: [{ offset: 0, reason }] }
+      }
+      return { holds: (values) => parsed(values) === true, facts: rewritten.facts }
+    } catch (error) {
+      return { faults: [faultOf(error)] }
+    }
+  }
+}
+
+/** The library counts in 64-bit integers, and gives `matches` to a backtracking engine. */
+function registerFunctions(environment: Environment, patterns: ReadonlyMap<string, RE2JS>): void {
+  const plain = { async: false }
+  environment
+    .registerFunction('size_of(string): double', lettersIn, plain)
+    .registerFunction('size_of(list): double', (list: readonly unknown[]) => list.length, plain)
+    .registerFunction('string.size_of(): double', lettersIn, plain)
+    .registerFunction('list.size_of(): double', (list: readonly unknown[]) => list.length, plain)
+    .registerFunction(
+      'string.matches_linear(string): bool',
+      (text: string, pattern: string) => patterns.get(pattern)?.test(text) ?? false,
+      plain,
+    )
+}
+
+/** Characters as Unicode counts them, as CEL does. */
+function lettersIn(text: string): number {
+  let letters = 0
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at)
+    if (unit < 0xdc00 || unit > 0xdfff) letters++
+  }
+  return letters
+}
+
+/** Compiles a pattern once; gives what is wrong with it. */
+function keep(patterns: Map<string, RE2JS>, pattern: string): string | undefined {
+  const { patternCharsMax, patternStepsMax } = ruleBounds
+  if (pattern.length > patternCharsMax) {
+    return `A pattern has ${patternCharsMax} characters at most.`
+  }
+  if (patterns.has(pattern)) return undefined
+  try {
+    const compiled = RE2JS.compile(pattern)
+    if (compiled.programSize() > patternStepsMax) return 'The pattern repeats too much.'
+    patterns.set(pattern, compiled)
+    return undefined
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    return `The pattern cannot be used: ${why.replace(/^error parsing regexp: /, '')}`
+  }
+}
+
+function faultOf(error: unknown): ConditionFault {
+  const isKnown =
+    error instanceof ParseError || error instanceof TypeError || error instanceof EvaluationError
+  if (!isKnown) {
+    // Nothing of the library's own is expected here, yet no text may bring the program down.
+    return { offset: 0, reason: error instanceof Error ? error.message : String(error) }
+  }
+  const offset = error.range?.start ?? 0
+  return { offset, reason: `${upperFirst(inOurWords(error.summary))}.` }
+}
+
+function inOurWords(summary: string): string {
+  const words = summary
+    .replaceAll('size_of', 'size')
+    .replaceAll('matches_linear', 'matches')
+    .replaceAll(/\bint\b/g, 'double')
+  const overload = /^no such overload: (.+)$/.exec(words)?.[1]
+  if (overload !== undefined) return `types that do not go together: ${overload}`
+  const call = /^found no matching overload for '(.+)'$/.exec(words)?.[1]
+  return call === undefined ? words : `there is no function ${call}`
+}
+
+function upperFirst(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1).replace(/\.$/, '')
+}

@@ -1,0 +1,123 @@
+import type { Facts } from '../facts/fact.ts'
+import type { Verdict, VerdictClass, VerdictSymbol } from '../verdict.ts'
+import type { RuleBook } from './rule-book.ts'
+
+/** Concludes a verdict, as the program does when it judges. */
+export type Judge = (judging: {
+  facts: Facts
+  symbols: readonly VerdictSymbol[]
+  probability?: number | undefined
+}) => Verdict
+
+/** A report whose verdict would be another. */
+export type ChangedVerdict = {
+  id: string
+  before: VerdictClass
+  after: VerdictClass
+  scoreBefore: number
+  scoreAfter: number
+  gained: readonly string[]
+  lost: readonly string[]
+}
+
+/** What a set of rules would have done to reports of the past. */
+export type DryRunResult = {
+  reports: number
+  /** How many verdicts would be others; of them the first `CHANGED_MAX` are in `changed`. */
+  changedTotal: number
+  changed: readonly ChangedVerdict[]
+  /** How often from which class to which. */
+  moves: readonly { before: VerdictClass; after: VerdictClass; reports: number }[]
+  /** How often each symbol would be raised, where that differs. */
+  symbols: readonly { symbol: string; before: number; after: number }[]
+  /** Evaluations under the new rules that failed, and so did not hold. */
+  errors: readonly { symbol: string; errors: number }[]
+}
+
+/** How many reports a dry-run looks at when nobody says, and at most. */
+export const dryRunReports = { usual: 1_000, max: 100_000 } as const
+
+/** More verdicts than anybody reads are counted only. */
+const CHANGED_MAX = 500
+
+/**
+ * Judges reports of the past under two sets of rules, by the same facts: those that were known when
+ * each was judged. So what differs comes from the rules alone.
+ */
+export class DryRun {
+  readonly #acting: RuleBook
+  readonly #candidate: RuleBook
+  readonly #judge: Judge
+  readonly #changed: ChangedVerdict[] = []
+  readonly #moves = new Map<string, DryRunResult['moves'][number]>()
+  readonly #raised = new Map<string, { before: number; after: number }>()
+  #reports = 0
+  #changedTotal = 0
+
+  constructor(acting: RuleBook, candidate: RuleBook, judge: Judge) {
+    this.#acting = acting
+    this.#candidate = candidate
+    this.#judge = judge
+  }
+
+  /** Judges one more report; `probability` is what the model said of it then. */
+  look(id: string, facts: Facts, probability: number | undefined): void {
+    const [old, fresh] = [this.#acting.run(facts), this.#candidate.run(facts)]
+    const before = this.#judge({ facts, symbols: old, probability })
+    const after = this.#judge({ facts, symbols: fresh, probability })
+    this.#reports++
+    for (const { name } of old) this.#raisedOf(name).before++
+    for (const { name } of fresh) this.#raisedOf(name).after++
+    if (before.class === after.class) return
+    this.#changedTotal++
+    this.#count(before.class, after.class)
+    if (this.#changed.length >= CHANGED_MAX) return
+    this.#changed.push({
+      id,
+      before: before.class,
+      after: after.class,
+      scoreBefore: before.score,
+      scoreAfter: after.score,
+      gained: namesWithout(fresh, old),
+      lost: namesWithout(old, fresh),
+    })
+  }
+
+  result(): DryRunResult {
+    const moves = [...this.#moves.values()].toSorted((a, b) => b.reports - a.reports)
+    const symbols = [...this.#raised]
+      .map(([symbol, counts]) => ({ symbol, ...counts }))
+      .filter(({ before, after }) => before !== after)
+      .toSorted((a, b) => Math.abs(b.after - b.before) - Math.abs(a.after - a.before))
+    return {
+      reports: this.#reports,
+      changedTotal: this.#changedTotal,
+      changed: this.#changed,
+      moves,
+      symbols,
+      errors: this.#candidate
+        .health()
+        .filter(({ errors }) => errors > 0)
+        .map(({ symbol, errors }) => ({ symbol, errors })),
+    }
+  }
+
+  #count(before: VerdictClass, after: VerdictClass): void {
+    const key = `${before} ${after}`
+    const known = this.#moves.get(key)
+    this.#moves.set(key, { before, after, reports: (known?.reports ?? 0) + 1 })
+  }
+
+  #raisedOf(symbol: string): { before: number; after: number } {
+    const known = this.#raised.get(symbol)
+    if (known) return known
+    const fresh = { before: 0, after: 0 }
+    this.#raised.set(symbol, fresh)
+    return fresh
+  }
+}
+
+function namesWithout(some: readonly VerdictSymbol[], others: readonly VerdictSymbol[]): string[] {
+  const known = new Set(others.map(({ name }) => name))
+  return some.map(({ name }) => name).filter((name) => !known.has(name))
+}

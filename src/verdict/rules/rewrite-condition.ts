@@ -1,0 +1,199 @@
+import type { ASTNode } from '@marcbachmann/cel-js'
+import type { FactDefinition } from '../facts/fact.ts'
+import { suggest } from './suggest.ts'
+
+/** What is wrong with a condition, and at which character of it, from 0. */
+export type ConditionFault = { offset: number; reason: string }
+
+/** A node as the parser made it; `setMeta` is what its own macros are made with. */
+type Node = {
+  op: string
+  args: unknown
+  start: number
+  meta: { check: unknown; evaluate: unknown }
+  setMeta: (key: string, value: unknown) => Node
+}
+
+/** How functions are called by who writes rules, and what is registered for them. */
+const functions: Readonly<Record<string, string>> = { size: 'size_of', double: 'double' }
+const methods: Readonly<Record<string, string>> = {
+  size: 'size_of',
+  contains: 'contains',
+  startsWith: 'startsWith',
+  endsWith: 'endsWith',
+  lowerAscii: 'lowerAscii',
+  upperAscii: 'upperAscii',
+  trim: 'trim',
+  matches: 'matches_linear',
+}
+const comprehensions = ['exists', 'all', 'exists_one', 'filter']
+const NESTED_MAX = 2
+const operators = [
+  ...['!=', '==', 'in', '+', '-', '*', '/', '<', '<=', '>', '>='],
+  ...['?:', '||', '&&', '!_', '-_', 'list'],
+]
+
+/**
+ * Walks through a parsed condition, before its types are checked, and makes of it what can be
+ * asked: `links.count` becomes one variable of that name, whole numbers become doubles. Gives the
+ * facts it names, and everything that it may not do.
+ */
+export function rewriteCondition(
+  ast: ASTNode,
+  definitions: readonly FactDefinition[],
+  keepPattern: (pattern: string) => string | undefined,
+): { facts: string[]; faults: ConditionFault[] } {
+  const walk = new Walk(definitions, keepPattern)
+  walk.visit(ast as unknown as Node, [])
+  return { facts: [...walk.facts].sort(), faults: walk.faults }
+}
+
+class Walk {
+  readonly facts = new Set<string>()
+  readonly faults: ConditionFault[] = []
+  readonly #names: ReadonlySet<string>
+  readonly #groups: ReadonlySet<string>
+  readonly #keepPattern: (pattern: string) => string | undefined
+
+  constructor(
+    definitions: readonly FactDefinition[],
+    keepPattern: (pattern: string) => string | undefined,
+  ) {
+    this.#names = new Set(definitions.map(({ group, name }) => `${group}.${name}`))
+    this.#groups = new Set(definitions.map(({ group }) => group))
+    this.#keepPattern = keepPattern
+  }
+
+  /** `bound` are the names that comprehensions around give to the elements of their lists. */
+  visit(node: Node, bound: readonly string[]): void {
+    if (node.op === 'value') this.#value(node)
+    else if (node.op === 'id') this.#id(node, bound)
+    else if (node.op === '.') this.#fact(node, bound)
+    else if (node.op === '[]') this.#element(node, bound)
+    else if (node.op === 'call') this.#call(node, bound)
+    else if (node.op === 'rcall') this.#method(node, bound)
+    else if (operators.includes(node.op)) {
+      const operands = (Array.isArray(node.args) ? node.args : [node.args]) as Node[]
+      for (const operand of operands) this.visit(operand, bound)
+    } else this.#fault(node, `"${shownOperator(node.op)}" is not for conditions.`)
+  }
+
+  #value(node: Node): void {
+    if (typeof node.args === 'bigint') node.args = Number(node.args)
+    if (['boolean', 'number', 'string'].includes(typeof node.args)) return
+    this.#fault(node, 'A value is a number, a text, true or false.')
+  }
+
+  #id(node: Node, bound: readonly string[]): void {
+    const name = String(node.args)
+    if (bound.includes(name)) return
+    if (this.#groups.has(name)) {
+      this.#fault(node, `"${name}" is a group of facts: write ${name}.NAME.`)
+    } else this.#unknown(node, name)
+  }
+
+  #fact(node: Node, bound: readonly string[]): void {
+    const [owner, name] = node.args as [Node, string]
+    if (owner.op !== 'id' || bound.includes(String(owner.args))) {
+      this.#fault(node, `".${name}": only groups have facts.`)
+      return
+    }
+    const fact = `${String(owner.args)}.${name}`
+    if (!this.#names.has(fact)) {
+      this.#unknown(node, fact)
+      return
+    }
+    this.facts.add(fact)
+    // One look into a flat record for each fact costs half of two steps into typed objects.
+    node.op = 'id'
+    node.args = fact
+    node.setMeta('check', owner.meta.check).setMeta('evaluate', owner.meta.evaluate)
+  }
+
+  #element(node: Node, bound: readonly string[]): void {
+    const [list, index] = node.args as [Node, Node]
+    this.visit(list, bound)
+    if (index.op !== 'value' || typeof index.args !== 'bigint') {
+      this.#fault(index, 'An element of a list is named by a whole number: list[0].')
+    }
+  }
+
+  #call(node: Node, bound: readonly string[]): void {
+    const args = node.args as [string, Node[]]
+    const [name, operands] = args
+    if (!this.#rename(node, args, functions)) return
+    for (const operand of operands) this.visit(operand, bound)
+    if (operands.length !== 1) this.#fault(node, `${name}(…) takes one value.`)
+  }
+
+  #method(node: Node, bound: readonly string[]): void {
+    const args = node.args as [string, Node, Node[]]
+    const [name, receiver, operands] = args
+    this.visit(receiver, bound)
+    if (comprehensions.includes(name)) {
+      this.#comprehension(node, name, operands, bound)
+      return
+    }
+    if (!this.#rename(node, args, methods)) return
+    if (name === 'matches') this.#pattern(node, operands)
+    else for (const operand of operands) this.visit(operand, bound)
+  }
+
+  #comprehension(
+    node: Node,
+    name: string,
+    [variable, body, ...more]: readonly Node[],
+    bound: readonly string[],
+  ): void {
+    const isNamed = variable?.op === 'id' && typeof variable.args === 'string'
+    if (!isNamed || body === undefined || more.length > 0) {
+      this.#fault(node, `Write list.${name}(x, CONDITION), where x is each element.`)
+      return
+    }
+    const own = String(variable.args)
+    if (this.#groups.has(own) || bound.includes(own)) {
+      this.#fault(variable, `"${own}" has a meaning already: choose another name.`)
+    }
+    if (bound.length >= NESTED_MAX) {
+      this.#fault(node, `${name}: ${NESTED_MAX} lists may be gone through in each other, not more.`)
+    } else this.visit(body, [...bound, own])
+  }
+
+  #pattern(node: Node, operands: readonly Node[]): void {
+    const [pattern] = operands
+    if (operands.length !== 1 || pattern?.op !== 'value' || typeof pattern.args !== 'string') {
+      this.#fault(pattern ?? node, 'The pattern of matches is a text that stands here: "…".')
+      return
+    }
+    const reason = this.#keepPattern(pattern.args)
+    if (reason !== undefined) this.#fault(pattern, reason)
+  }
+
+  #rename(node: Node, args: [string, ...unknown[]], known: Readonly<Record<string, string>>) {
+    const [name] = args
+    const registered = Object.hasOwn(known, name) ? known[name] : undefined
+    if (registered !== undefined) {
+      args[0] = registered
+      return true
+    }
+    const names = Object.keys(known)
+    const meant = suggest(name, known === methods ? [...names, ...comprehensions] : names)
+    const hint = meant === undefined ? '' : ` Did you mean ${meant}?`
+    this.#fault(node, `There is no function ${name} for conditions.${hint}`)
+    return false
+  }
+
+  #unknown(node: Node, name: string): void {
+    const meant = suggest(name, [...this.#names])
+    const hint = meant === undefined ? '' : ` Did you mean ${meant}?`
+    this.#fault(node, `There is no fact ${name}.${hint}`)
+  }
+
+  #fault(node: Node, reason: string): void {
+    this.faults.push({ offset: node.start, reason })
+  }
+}
+
+function shownOperator(op: string): string {
+  return op === 'map' ? '{…}' : op.replaceAll('_', '')
+}

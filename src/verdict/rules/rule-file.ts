@@ -1,0 +1,246 @@
+import { isMap, isScalar, isSeq, LineCounter, parseDocument, visit, type Node } from 'yaml'
+import { suggest } from './suggest.ts'
+import { ruleBounds, type RuleFault } from './rule.ts'
+
+/** A rule as the file has it, each field of the right type; its condition not yet looked at. */
+export type WrittenRule = {
+  symbol: string
+  weight: number
+  meaning: string
+  when: string
+  isEnabled: boolean
+  line: number
+}
+
+/** A condition of the file, also of a rule that has faults besides: then `rule` is absent. */
+export type WrittenCondition = {
+  when: string
+  symbol: string | undefined
+  rule: WrittenRule | undefined
+  /** Where a character of it stands in the file. */
+  placeOf: (offset: number) => Place
+}
+
+/** Where something stands in the file, both from 1. */
+export type Place = { line: number; column: number }
+
+/** What a file holds, and all that is wrong with it. */
+export type RuleFileReading = { conditions: WrittenCondition[]; faults: RuleFault[] }
+
+const keys = ['symbol', 'weight', 'meaning', 'when', 'enabled'] as const
+type Key = (typeof keys)[number]
+const SYMBOL = /^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$/
+
+/**
+ * Reads a file of rules: a YAML list of maps, without anchors, aliases and tags, so that nothing is
+ * larger or other than it looks. Whatever it is given, it takes time and memory by its length.
+ */
+export function readRuleFile(text: string): RuleFileReading {
+  if (Buffer.byteLength(text) > ruleBounds.fileBytesMax) {
+    const most = ruleBounds.fileBytesMax / 1024
+    return { conditions: [], faults: [{ line: 1, reason: `The file is larger than ${most} KB.` }] }
+  }
+  const lineCounter = new LineCounter()
+  // Keys are compared here, where there are few: the library compares each with each.
+  const options = { lineCounter, prettyErrors: false, uniqueKeys: false, version: '1.2' } as const
+  const document = parseDocument(text, options)
+  const reader = new Reader(text, lineCounter)
+  for (const { pos, message } of document.errors)
+    reader.fault(pos[0], `This is no YAML: ${message}`)
+  if (reader.faults.length === 0) refuseTricks(document.contents, reader)
+  if (reader.faults.length > 0) return { conditions: [], faults: reader.faults }
+  return { conditions: reader.conditionsOf(document.contents), faults: reader.faults }
+}
+
+function refuseTricks(contents: Node | null, reader: Reader): void {
+  if (contents === null) return
+  visit(contents, {
+    Alias: (_, node) => reader.fault(node.range?.[0] ?? 0, 'Aliases (*name) are not for rules.'),
+    Node: (_, node) => {
+      if (node.anchor !== undefined) {
+        reader.fault(node.range?.[0] ?? 0, 'Anchors (&name) are not for rules.')
+      }
+      if (node.tag !== undefined) {
+        reader.fault(node.range?.[0] ?? 0, `Tags (${node.tag}) are not for rules.`)
+      }
+    },
+  })
+}
+
+class Reader {
+  readonly faults: RuleFault[] = []
+  readonly #text: string
+  readonly #lines: LineCounter
+
+  constructor(text: string, lines: LineCounter) {
+    this.#text = text
+    this.#lines = lines
+  }
+
+  fault(offset: number, reason: string, symbol?: string): void {
+    const { line, column } = this.#place(offset)
+    this.faults.push({ line, column, ...(symbol !== undefined && { symbol }), reason })
+  }
+
+  conditionsOf(contents: Node | null): WrittenCondition[] {
+    if (contents === null || (isScalar(contents) && contents.value === null)) {
+      this.fault(0, 'The file has no rules. A set that is to do nothing is an empty list: []')
+      return []
+    }
+    if (!isSeq(contents)) {
+      this.fault(
+        contents.range?.[0] ?? 0,
+        'A file of rules is a list: begin each with "- symbol:".',
+      )
+      return []
+    }
+    const { rulesMax } = ruleBounds
+    if (contents.items.length > rulesMax) {
+      this.fault(0, `There are ${contents.items.length} rules; ${rulesMax} is the most.`)
+      return []
+    }
+    const found = contents.items.flatMap((item) => this.#conditionOf(item as Node | null) ?? [])
+    this.#refuseTwins(found.flatMap(({ rule }) => rule ?? []))
+    return found
+  }
+
+  #conditionOf(item: Node | null): WrittenCondition | undefined {
+    const start = item?.range?.[0] ?? 0
+    if (!isMap(item)) {
+      this.fault(start, 'A rule has the fields symbol, weight, meaning and when.')
+      return undefined
+    }
+    const fields = new Map<Key, { value: unknown; node: Node }>()
+    for (const { key, value } of item.items) this.#takeField(key, value, start, fields)
+    const written = fields.get('symbol')?.value
+    const symbol = typeof written === 'string' ? written : undefined
+    const field = (key: Key, isOptional: 'optional' | 'required') => {
+      const found = fields.get(key)
+      if (!found && isOptional === 'required') this.fault(start, `"${key}" is missing.`, symbol)
+      return found
+    }
+    const complain = (key: Key, reason: string) =>
+      this.fault(fields.get(key)?.node.range?.[0] ?? start, reason, symbol)
+    const rule = {
+      symbol: checkSymbol(field('symbol', 'required')?.value, complain),
+      weight: checkWeight(field('weight', 'required')?.value, complain),
+      meaning: checkText('meaning', field('meaning', 'required')?.value, complain),
+      when: checkText('when', field('when', 'required')?.value, complain),
+      isEnabled: checkEnabled(field('enabled', 'optional')?.value, complain),
+    }
+    const { when } = rule
+    const node = fields.get('when')?.node
+    if (when === undefined || !node) return undefined
+    const { line } = this.#place(start)
+    return {
+      when,
+      symbol,
+      rule: isWhole(rule) ? { ...rule, line } : undefined,
+      placeOf: (offset) => this.#place(offsetIn(this.#text, node, when, offset)),
+    }
+  }
+
+  #takeField(
+    key: unknown,
+    node: unknown,
+    start: number,
+    fields: Map<Key, { value: unknown; node: Node }>,
+  ): void {
+    const name = isScalar(key) ? key.value : undefined
+    const at = isScalar(key) ? (key.range?.[0] ?? start) : start
+    const known = keys.find((one) => one === name)
+    if (known === undefined) {
+      const shown = String(name).slice(0, 40)
+      const meant = suggest(shown, keys)
+      const hint = meant === undefined ? `A rule has ${keys.join(', ')}.` : `Is it "${meant}"?`
+      this.fault(at, `There is no field "${shown}". ${hint}`)
+    } else if (fields.has(known)) {
+      this.fault(at, `"${known}" stands here twice.`)
+    } else {
+      const value = isScalar(node) ? node.value : node === null ? null : []
+      fields.set(known, { value, node: (node ?? key) as Node })
+    }
+  }
+
+  #refuseTwins(rules: readonly WrittenRule[]): void {
+    const lines = new Map<string, number>()
+    for (const { symbol, line } of rules) {
+      const first = lines.get(symbol)
+      if (first === undefined) lines.set(symbol, line)
+      else this.faults.push({ line, symbol, reason: `It is the symbol of line ${first} too.` })
+    }
+  }
+
+  #place(offset: number): Place {
+    const { line, col } = this.#lines.linePos(Math.min(offset, this.#text.length))
+    return { line: Math.max(line, 1), column: Math.max(col, 1) }
+  }
+}
+
+type Complain = (key: Key, reason: string) => void
+
+function checkSymbol(value: unknown, complain: Complain): string | undefined {
+  if (value === undefined) return undefined
+  const { symbolCharsMax } = ruleBounds
+  if (typeof value !== 'string' || !SYMBOL.test(value)) {
+    complain('symbol', 'A symbol is written in capitals, digits and "_", as FORGED_HOP.')
+  } else if (value.length > symbolCharsMax) {
+    complain('symbol', `A symbol has ${symbolCharsMax} characters at most.`)
+  } else return value
+  return undefined
+}
+
+function checkWeight(value: unknown, complain: Complain): number | undefined {
+  if (value === undefined) return undefined
+  const { weightMax } = ruleBounds
+  if (typeof value === 'number' && Math.abs(value) <= weightMax) return value
+  complain('weight', `A weight is a number from -${weightMax} to ${weightMax}.`)
+  return undefined
+}
+
+function checkText(
+  key: 'meaning' | 'when',
+  value: unknown,
+  complain: Complain,
+): string | undefined {
+  if (value === undefined) return undefined
+  // A condition may be a word that YAML takes for something else: `when: true`.
+  const text = key === 'when' && typeof value === 'boolean' ? String(value) : value
+  const most = key === 'when' ? ruleBounds.conditionCharsMax : ruleBounds.meaningCharsMax
+  if (typeof text !== 'string' || text.trim() === '') complain(key, `"${key}" is a text.`)
+  else if (text.length > most) complain(key, `"${key}" has ${most} characters at most.`)
+  else return key === 'meaning' ? text.trim() : text
+  return undefined
+}
+
+function checkEnabled(value: unknown, complain: Complain): boolean | undefined {
+  if (value === undefined || typeof value === 'boolean') return value ?? true
+  complain('enabled', '"enabled" is true or false.')
+  return undefined
+}
+
+type Whole<T> = { [K in keyof T]: Exclude<T[K], undefined> }
+
+function isWhole<T extends object>(value: T): value is T & Whole<T> {
+  return Object.values(value).every((field) => field !== undefined)
+}
+
+/**
+ * Where a character of a scalar's value stands in the file. Quoting, folding and indentation are
+ * followed by comparing both, where any white space equals any other; else it is the beginning.
+ */
+function offsetIn(text: string, node: Node, value: string, offset: number): number {
+  const [start = 0, end = text.length] = node.range ?? []
+  let at = start
+  if (/["']/.test(text[at] ?? '') && text[at] !== value[0]) at++
+  if (/[|>]/.test(text[at] ?? '')) at = text.indexOf('\n', at) + 1
+  for (let i = 0; ; i++) {
+    if (/\s/.test(text[at] ?? '') && (i === 0 || /\s/.test(value[i] ?? ''))) {
+      while (at < end && /\s/.test(text[at] ?? '')) at++
+      while (/\s/.test(value[i] ?? '') && i < offset) i++
+    }
+    if (i >= offset) return Math.min(at, end)
+    if (at >= end || text[at] !== value[i]) return start
+    at++
+  }
+}

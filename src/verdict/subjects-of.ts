@@ -1,0 +1,95 @@
+import { domainToASCII } from 'node:url'
+import { plainHost, plainLinks } from '../analysis/disguise/plain-link.ts'
+import type { PlainAnalysis } from '../analysis/analyze.ts'
+import { networkOf } from '../analysis/shingles/shapes.ts'
+import { domainOf } from '../mail/address.ts'
+import { parseIp } from '../mail/ip.ts'
+import type { Subject, SubjectKind } from '../reputation/subject.ts'
+
+/** What subjects are found in; telephones are in the text, which an analysis does not keep. */
+export type SubjectSource = Pick<
+  PlainAnalysis,
+  'origin' | 'headers' | 'authentication' | 'links' | 'attachments'
+> & { telephones: readonly string[] }
+
+/** How many subjects a message has at most, and of some kinds. */
+export const SUBJECTS_MAX = 40
+const SIGNERS_MAX = 3
+const FILES_MAX = 6
+const LINKS_READ_MAX = 20
+const DOMAINS_MAX = 8
+const HOSTS_MAX = 8
+const LINKS_MAX = 6
+const TELEPHONES_MAX = 4
+/** What is longer names one recipient. */
+const LINK_CHARS_MAX = 200
+
+/**
+ * What a message can be blamed on or praised for, what tells most first. An origin that is not sure
+ * is nobody, because evidence against it would be an accusation. An author counts as such only when
+ * his domain stands behind the message; else he is claimed, which says nothing of the real one. The
+ * autonomous system is known only beside the message: `withSystem` adds it.
+ */
+export function subjectsOf(
+  found: SubjectSource,
+  { originConfidenceMin }: { originConfidenceMin: number },
+): Subject[] {
+  const subjects = new Map<string, Subject>()
+  const add = (kind: SubjectKind, name: string | null | undefined) => {
+    if (!name || subjects.size >= SUBJECTS_MAX || !isName(name)) return
+    subjects.set(`${kind} ${name}`, { kind, name })
+  }
+  const { origin, attachments, telephones } = found
+  const address = origin && origin.confidence >= originConfidenceMin && parseIp(origin.ip)
+  if (address) {
+    add('address', address.text)
+    add('network', networkOf(address))
+  }
+  addAuthor(add, found)
+  for (const { sha256 } of attachments.slice(0, FILES_MAX)) add('file', sha256)
+  addLinks(add, found)
+  for (const number of telephones.slice(0, TELEPHONES_MAX)) add('phone', number)
+  return [...subjects.values()]
+}
+
+/** The same with the autonomous system of a sure origin, once that is known. */
+export function withSystem(subjects: readonly Subject[], asn: number | null): readonly Subject[] {
+  const isSure = subjects.some(({ kind }) => kind === 'address')
+  if (asn === null || !isSure) return subjects
+  return [...subjects.slice(0, SUBJECTS_MAX - 1), { kind: 'autonomous-system', name: `${asn}` }]
+}
+
+/** What can be stored and shown; nobody is called otherwise. */
+function isName(text: string): boolean {
+  return text.isWellFormed() && !/[\p{Cc}\s]/u.test(text)
+}
+
+type Add = (kind: SubjectKind, name: string | null | undefined) => void
+
+function addAuthor(add: Add, { headers, authentication }: SubjectSource): void {
+  const author = headers.fromAddress?.toLowerCase()
+  const signers = authentication?.dkim.filter(({ result }) => result === 'pass') ?? []
+  const isHis = authentication?.dmarc.result === 'pass' || signers.some(({ aligned }) => aligned)
+  add(isHis ? 'author' : 'claimed-author', author)
+  const domain = domainToASCII((author && domainOf(author)) ?? '')
+  add(isHis ? 'author-domain' : 'claimed-author-domain', domain)
+  for (const signer of signers.slice(0, SIGNERS_MAX)) add('signer', signer.domain)
+  const spf = authentication?.spf
+  if (spf?.result === 'pass') add('return-path-domain', spf.domain.toLowerCase())
+}
+
+/** All domains before all hosts before all links: what is left out at last tells least. */
+function addLinks(add: Add, { links }: SubjectSource): void {
+  const written = [...new Set(links.map(({ url }) => url))].slice(0, LINKS_READ_MAX)
+  const plain = written.flatMap(plainLinks)
+  const distinct = (values: readonly (string | null)[], max: number) =>
+    [...new Set(values.flatMap((value) => value ?? []))].slice(0, max)
+  const domains = plain.map(({ organization }) => organization)
+  for (const domain of distinct(domains, DOMAINS_MAX)) add('link-domain', domain)
+  const hosts = plain.map(({ host }) => plainHost(host))
+  for (const host of distinct(hosts, HOSTS_MAX)) add('link-host', host)
+  const whole = plain
+    .filter(({ full, host }) => full !== host && full.length <= LINK_CHARS_MAX)
+    .map(({ full }) => full)
+  for (const link of distinct(whole, LINKS_MAX)) add('link', link)
+}

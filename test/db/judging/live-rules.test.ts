@@ -1,0 +1,178 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
+import { pino } from 'pino'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { listRuleProcesses } from '../../../src/db/rule-processes.ts'
+import { openRules, type LiveRules } from '../../../src/judging/live-rules.ts'
+import { applyRules } from '../../../src/judging/rule-versions.ts'
+import { factDefinitions } from '../../../src/verdict/facts/fact-list.ts'
+import { systemClock } from '../../../src/world.ts'
+import { freshDatabase, type TestDatabase } from '../../support/database.ts'
+import { until } from '../../support/process.ts'
+import { ruleText } from '../../support/rule-facts.ts'
+import type { RulesProcessWord } from '../../support/rules-process.ts'
+
+const PROMISE_MS = 2_000
+const facts = { links: { count: 9 } }
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await freshDatabase()
+})
+afterAll(() => database.close())
+
+let version = 0
+beforeEach(async () => {
+  await apply(ruleText('BEGIN', 'true'))
+})
+
+async function apply(content: string | null, definitions = factDefinitions): Promise<number> {
+  const app = { pool: database.pool, definitions }
+  const deed = { at: new Date(), reporterId: null, note: '' }
+  const applied = await applyRules(app, content, version, deed)
+  if (!('version' in applied)) throw new Error(JSON.stringify(applied))
+  return (version = applied.version)
+}
+
+function open(more: { databaseUrl?: string } = {}): Promise<LiveRules> {
+  return openRules({
+    pool: database.pool,
+    clock: systemClock,
+    log: pino({ level: 'silent' }),
+    name: 'test',
+    definitions: factDefinitions,
+    ...more,
+  })
+}
+
+const symbolsOf = (rules: LiveRules) =>
+  rules
+    .current()
+    .run(facts)
+    .map(({ name }) => name)
+
+/** Resolves when a version acts; says how many milliseconds that took. */
+async function untilActing(rules: LiveRules, wanted: number): Promise<number> {
+  const begun = performance.now()
+  const is = () => rules.state().version === wanted || undefined
+  await until(`version ${wanted}`, is, PROMISE_MS * 2)
+  return performance.now() - begun
+}
+
+async function cutListeners(): Promise<number> {
+  const { rowCount } = await database.pool.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity
+     where datname = current_database() and application_name like '%rules'`,
+  )
+  return rowCount ?? 0
+}
+
+test('a new version acts soon after it is applied', async () => {
+  const rules = await open({ databaseUrl: database.url })
+  expect(symbolsOf(rules)).toEqual(['BEGIN'])
+  const next = await apply(ruleText('FRESH', 'links.count > 3'))
+  expect(await untilActing(rules, next)).toBeLessThan(PROMISE_MS)
+  expect(symbolsOf(rules)).toEqual(['FRESH'])
+  await rules.close()
+})
+
+test('it acts within two seconds when nobody tells of it', async () => {
+  const rules = await open()
+  const next = await apply(ruleText('FRESH', 'true'))
+  expect(await untilActing(rules, next)).toBeLessThan(PROMISE_MS)
+  await rules.close()
+})
+
+test('it acts within two seconds when the connection just died', async () => {
+  const rules = await open({ databaseUrl: database.url })
+  const next = await apply(ruleText('FIRST', 'true'))
+  await untilActing(rules, next)
+  expect(await cutListeners()).toBeGreaterThan(0)
+  const last = await apply(ruleText('LAST', 'true'))
+  expect(await untilActing(rules, last)).toBeLessThan(PROMISE_MS)
+  expect(symbolsOf(rules)).toEqual(['LAST'])
+  await rules.close()
+})
+
+test('a version that this program cannot run changes nothing, and is told of', async () => {
+  const rules = await open({ databaseUrl: database.url })
+  const novel = [...factDefinitions, { ...futureFact('novel'), type: 'double' as const }]
+  const next = await apply(ruleText('NOVEL', 'future.novel > 1'), novel)
+  await until('the fault', () => rules.state().fault)
+  expect(rules.state()).toMatchObject({ version: next - 1 })
+  expect(rules.state().fault).toContain('4:9 NOVEL: There is no fact future.novel.')
+  expect(symbolsOf(rules)).toEqual(['BEGIN'])
+  const told = async () => {
+    const processes = await listRuleProcesses(database.pool, new Date(Date.now() - 60_000))
+    return processes.find(({ fault }) => fault?.includes('future.novel') === true)
+  }
+  expect(await until('the word of the process', told)).toMatchObject({
+    name: 'test',
+    version: next - 1,
+  })
+  await untilActing(rules, await apply(ruleText('AGAIN', 'true')))
+  expect(rules.state().fault).toBeUndefined()
+  await rules.close()
+})
+
+function futureFact(name: string) {
+  return { group: 'future', name, meaning: 'A fact that only a later program has.' }
+}
+
+test("the program's own rules act where they are wanted back", async () => {
+  const rules = await open({ databaseUrl: database.url })
+  await untilActing(rules, await apply(null))
+  const reported = rules.current().run({ report: { kind: 'spam', karma: 1 } })
+  expect(reported.map(({ name }) => name)).toContain('REPORTED_SPAM')
+  await rules.close()
+})
+
+test('a process that ends is no longer listed', async () => {
+  const rules = await open()
+  const listed = async () =>
+    (await listRuleProcesses(database.pool, new Date(0))).filter(({ name }) => name === 'test')
+  expect(await listed()).toHaveLength(1)
+  await rules.close()
+  expect(await listed()).toEqual([])
+})
+
+test('three processes under load follow every change within two seconds, whole', async () => {
+  const script = path.join(import.meta.dirname, '../../support/rules-process.ts')
+  const children = ['one', 'two', 'three'].map((name) => fork(script, [database.url, name]))
+  const words = children.map(() => [] as RulesProcessWord[])
+  for (const [at, child] of children.entries()) {
+    child.on('message', (word: RulesProcessWord) => words[at]?.push(word))
+  }
+  const acting = (wanted: number) => () => {
+    const found = words.map((said) =>
+      said.flatMap((word) => (word.is === 'acting' && word.version === wanted ? [word.at] : [])),
+    )
+    return found.every((at) => at.length > 0) ? found.flat() : undefined
+  }
+  await until('all three', acting(version))
+  for (let change = 1; change <= 3; change++) {
+    const content = Array.from({ length: change * 100 }, (_, at) =>
+      ruleText(`R${change}_${at}`, `links.count > ${at % 9}`),
+    ).join('')
+    const appliedAt = Date.now()
+    const next = await apply(content)
+    if (change === 2) await cutListeners()
+    const at = await until(`version ${next}`, acting(next))
+    expect(Math.max(...at) - appliedAt).toBeLessThan(PROMISE_MS)
+  }
+  for (const child of children) child.send('stop')
+  await Promise.all(children.map(ended))
+  for (const said of words) {
+    expect(said.at(-1)).toMatchObject({ is: 'over', mixed: 0 })
+    expect(said.at(-1)).toHaveProperty(
+      'judged',
+      expect.toSatisfy((judged) => judged > 1_000),
+    )
+  }
+})
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode === null) await once(child, 'exit')
+  expect(child.exitCode).toBe(0)
+}

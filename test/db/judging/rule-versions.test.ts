@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { listAudit } from '../../../src/db/audit-log.ts'
+import { listRuleSets } from '../../../src/db/rule-sets.ts'
+import { dryRunRules } from '../../../src/judging/dry-run-rules.ts'
+import {
+  actingRules,
+  applyRules,
+  findRules,
+  rollBackRules,
+} from '../../../src/judging/rule-versions.ts'
+import { shippedRules } from '../../../src/judging/shipped-rules.ts'
+import { factDefinitions } from '../../../src/verdict/facts/fact-list.ts'
+import { packFacts, unpackFacts } from '../../../src/verdict/facts/packed-facts.ts'
+import type { Judge } from '../../../src/verdict/rules/dry-run.ts'
+import { uuidv7 } from '../../../src/world.ts'
+import { freshDatabase, type TestDatabase } from '../../support/database.ts'
+import { keepJudgedFacts } from '../../support/judged-facts.ts'
+import { ruleText } from '../../support/rule-facts.ts'
+
+let database: TestDatabase
+const at = new Date()
+beforeAll(async () => {
+  database = await freshDatabase()
+})
+afterAll(() => database.close())
+
+const deed = { at, reporterId: null, note: '' }
+const app = () => ({ pool: database.pool, definitions: factDefinitions })
+const first = ruleText('AB', 'links.count > 3') + ruleText('CD', 'true', 2)
+
+test('the rules that the program brings act before any others', async () => {
+  expect(await actingRules(database.pool)).toEqual({
+    version: 0,
+    content: shippedRules(),
+    isShipped: true,
+  })
+})
+
+test('rules with a fault are not applied, nor is anything of them', async () => {
+  const applied = await applyRules(app(), first + ruleText('bad', 'true'), 0, deed)
+  expect(applied).toMatchObject({ faults: [{ line: 9 }] })
+  expect((await actingRules(database.pool)).version).toBe(0)
+})
+
+test('what is applied is the next version, kept to the byte and written down', async () => {
+  const applied = await applyRules(app(), first, 0, { ...deed, note: ' First. ' })
+  const changes = expect.stringMatching(/^2 added, \d+ removed$/)
+  expect(applied).toEqual({ version: 1, changes })
+  expect(await actingRules(database.pool)).toEqual({ version: 1, content: first, isShipped: false })
+  const [line] = await listRuleSets(database.pool, { before: undefined, limit: 5 })
+  expect(line).toEqual({ version: 1, note: 'First.', appliedAt: at, appliedBy: null })
+  const [entry] = await listAudit(database.pool, { before: undefined, limit: 1 })
+  expect(entry).toMatchObject({
+    action: 'apply rules',
+    detail: expect.stringMatching(/^version 1: 2 added, \d+ removed; First\.$/),
+  })
+})
+
+test('rules made from a version that no longer acts are refused, not mixed', async () => {
+  expect(await applyRules(app(), first, 0, deed)).toEqual({ overtakenBy: 1 })
+})
+
+test('of two that are applied at once one is refused', async () => {
+  const both = await Promise.all([
+    applyRules(app(), ruleText('ONE', 'true'), 1, deed),
+    applyRules(app(), ruleText('TWO', 'true'), 1, deed),
+  ])
+  expect(both.filter((applied) => 'version' in applied)).toHaveLength(1)
+  expect(both.filter((applied) => 'overtakenBy' in applied)).toEqual([{ overtakenBy: 2 }])
+})
+
+test('going back is a new version with the rules of the old one', async () => {
+  expect(await rollBackRules(app(), 1, deed)).toMatchObject({ version: 3 })
+  expect(await actingRules(database.pool)).toEqual({ version: 3, content: first, isShipped: false })
+  expect(await rollBackRules(app(), 99, deed)).toBeUndefined()
+})
+
+test("back to version 0, the program's own rules act, whichever it brings later", async () => {
+  expect(await rollBackRules(app(), 0, deed)).toMatchObject({ version: 4 })
+  expect(await findRules(database.pool, 4)).toMatchObject({ isShipped: true })
+  expect(await rollBackRules(app(), 4, deed)).toMatchObject({ version: 5 })
+  const { rows } = await database.pool.query(
+    'select version from rule_sets where content is null order by version',
+  )
+  expect(rows).toEqual([{ version: 4 }, { version: 5 }])
+})
+
+const judge: Judge = ({ symbols, probability }) => {
+  const score = symbols.reduce((sum, { weight }) => sum + weight, 0)
+  const isSpam = score >= 5 && probability === 0.75
+  return { class: isSpam ? 'spam' : 'undecided', confidence: 1, score, symbols }
+}
+const knowledge = {
+  definitions: factDefinitions,
+  judge,
+  unpackFacts,
+}
+
+test('a dry-run shows whose verdict would change, by the facts of then, newest first', async () => {
+  const ids = Array.from({ length: 450 }, (_, n) => uuidv7(new Date(at.getTime() + n)))
+  await keepJudgedFacts(
+    database.pool,
+    ids.map((id, n) => ({
+      id,
+      at: new Date(at.getTime() + n),
+      facts: packFacts({ links: { count: n } }),
+      probability: 0.75,
+    })),
+  )
+  const told: number[] = []
+  const tried = await dryRunRules(
+    database.pool,
+    ruleText('MANY_LINKS', 'links.count >= 448', 6) +
+      ruleText('FAILS', 'attachments.extensions[9] == ""'),
+    knowledge,
+    { last: 440, tell: (reports) => told.push(reports) },
+  )
+  if ('faults' in tried) throw new Error(tried.faults[0]?.reason)
+  expect(told).toEqual([200, 400, 440])
+  expect(tried.result).toEqual({
+    reports: 440,
+    changedTotal: 2,
+    changed: [ids[449], ids[448]].map((id) => ({
+      id,
+      before: 'undecided',
+      after: 'spam',
+      scoreBefore: 0,
+      scoreAfter: 6,
+      gained: ['MANY_LINKS'],
+      lost: [],
+    })),
+    moves: [{ before: 'undecided', after: 'spam', reports: 2 }],
+    symbols: [{ symbol: 'MANY_LINKS', before: 0, after: 2 }],
+    errors: [{ symbol: 'FAILS', errors: 440 }],
+  })
+})
+
+test('a dry-run of a file with faults tells them and looks at nothing', async () => {
+  const told: number[] = []
+  const tried = await dryRunRules(database.pool, ruleText('AB', 'no.fact'), knowledge, {
+    last: 10,
+    tell: (reports) => told.push(reports),
+  })
+  expect(tried).toMatchObject({ faults: [{ line: 4, column: 9 }] })
+  expect(told).toEqual([])
+})

@@ -1,0 +1,210 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, utimes } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { pino } from 'pino'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { readConfig } from '../../../src/config.ts'
+import { keepExemption, removeExemption } from '../../../src/db/list-exemptions.ts'
+import { claimLists, findListings, pardonListing } from '../../../src/db/listings.ts'
+import { inTransaction } from '../../../src/db/pool.ts'
+import { setMark } from '../../../src/db/reputation-marks.ts'
+import { publishLists } from '../../../src/jobs/lists/publish-lists.ts'
+import { reputationKey } from '../../../src/judging/reputation-reader.ts'
+import { freshDatabase, type TestDatabase } from '../../support/database.ts'
+import { know, type Known } from '../../support/listed.ts'
+
+const start = new Date('2026-11-20T12:00:00Z')
+const DAY_MS = 86_400_000
+
+let database: TestDatabase
+let folder: string
+let now: Date
+
+beforeAll(async () => {
+  database = await freshDatabase()
+})
+afterAll(() => database.close())
+
+beforeEach(async () => {
+  now = start
+  await database.pool.query(
+    'truncate reputations, reputation_details, reputation_marks, listings, list_exemptions',
+  )
+  folder = await mkdtemp(path.join(tmpdir(), 'signalpost-lists-'))
+  return () => rm(folder, { recursive: true })
+})
+
+function publish(pool = database.pool) {
+  const env = { LISTS_DIR: folder, PUBLIC_URL: 'https://spam.ours.example' }
+  const config = readConfig(env, { cores: 1, cwd: '/nowhere' })
+  const app = { databaseUrl: database.url, secret: 'a secret of the tests' }
+  return publishLists({
+    pool,
+    clock: () => now,
+    config: { ...config, ...app },
+    log: pino({ level: 'silent' }),
+  })
+}
+
+const address = (name: string, bad = 20, more: Partial<Known> = {}): Known => ({
+  kind: 'address',
+  ...{ name, bad, at: now },
+  ...more,
+})
+const read = (name: string) => readFile(path.join(folder, name), 'utf8')
+const linesOf = async (name: string) => (await read(name)).split('\n').filter(Boolean)
+const namesIn = (list: 'addresses' | 'domains' | 'hosts') => linesOf(`${list}.txt`)
+const daysLater = (days: number) => (now = new Date(now.getTime() + days * DAY_MS))
+
+test('who deserves it stands in every format, and in the manifest', async () => {
+  await know(database.pool, [
+    address('192.0.2.7'),
+    address('2001:db8::7'),
+    address('192.0.2.8', 8),
+    { kind: 'link-domain', name: 'bad.example', bad: 50, at: now },
+    { kind: 'link-host', name: 'www.bad.example', bad: 50, at: now },
+    { kind: 'signer', name: 'signs-for-many.example', bad: 50, at: now },
+    { kind: 'link-domain', name: 'gmail.com', bad: 5_000, at: now },
+    { kind: 'link-host', name: 'spam.ours.example', bad: 5_000, at: now },
+  ])
+  const manifest = await publish()
+  expect((await linesOf('addresses.ip4set')).slice(6)).toEqual(['127.0.0.2', '192.0.2.7'])
+  expect((await linesOf('addresses.ip6trie')).slice(6)).toEqual(['::ffff:7f00:2', '2001:db8::7'])
+  expect((await linesOf('domains.dnset')).slice(6)).toEqual(['test', '.bad.example'])
+  expect((await linesOf('hosts.dnset')).slice(6)).toEqual(['test', 'www.bad.example'])
+  expect(await namesIn('addresses')).toEqual(['192.0.2.7', '2001:db8::7'])
+  expect(JSON.parse(await read('addresses.json'))).toMatchObject({
+    zone: 'addresses.lists.signalpost.example',
+    entries: [
+      { name: '192.0.2.7', since: '2026-11-20', until: '2026-11-27' },
+      { name: '2001:db8::7' },
+    ],
+  })
+  expect(JSON.parse(await read('manifest.json'))).toEqual(manifest)
+  expect(manifest?.lists).toMatchObject({ addresses: { entries: 2 }, hosts: { entries: 1 } })
+  expect(manifest?.files).toHaveLength(10)
+  expect((await readdir(folder)).filter((name) => name.startsWith('.'))).toEqual([])
+})
+
+test('lists that are empty are written, and whole', async () => {
+  await publish()
+  expect((await linesOf('addresses.ip4set')).at(-1)).toBe('127.0.0.2')
+  expect(await read('hosts.txt')).toBe('')
+  expect(JSON.parse(await read('hosts.json'))).toMatchObject({ entries: [] })
+})
+
+test('a database that fails leaves the former lists, and no drafts', async () => {
+  await know(database.pool, [address('192.0.2.7')])
+  await publish()
+  const before = await read('addresses.ip4set')
+  daysLater(1)
+  await database.pool.query('alter table listings rename column category to lost')
+  await expect(publish()).rejects.toThrow()
+  await database.pool.query('alter table listings rename column lost to category')
+  expect(await read('addresses.ip4set')).toBe(before)
+  expect((await readdir(folder)).filter((name) => name.startsWith('.'))).toEqual([])
+  await publish()
+  expect(await read('addresses.ip4set')).not.toBe(before)
+})
+
+test('drafts that a dead run left are removed once they are old, not before', async () => {
+  const [dead, alive] = [path.join(folder, '.draft-dead'), path.join(folder, '.draft-alive')]
+  await mkdir(dead)
+  await mkdir(alive)
+  await utimes(dead, 0, new Date(now.getTime() - DAY_MS))
+  await utimes(alive, 0, now)
+  await publish()
+  expect((await readdir(folder)).filter((name) => name.startsWith('.'))).toEqual(['.draft-alive'])
+})
+
+test('while one process writes the lists, another does not begin', async () => {
+  await inTransaction(database.pool, async (tx) => {
+    expect(await claimLists(tx)).toBe(true)
+    expect(await publish()).toBeUndefined()
+  })
+  expect(await publish()).toBeDefined()
+})
+
+test('an entry ends when nothing more comes, and comes back for longer', async () => {
+  await know(database.pool, [address('192.0.2.7')])
+  await publish()
+  daysLater(6)
+  await publish()
+  expect(await namesIn('addresses')).toEqual(['192.0.2.7'])
+  daysLater(1)
+  await publish()
+  expect(await namesIn('addresses')).toEqual([])
+  await know(database.pool, [address('192.0.2.7', 20)])
+  await publish()
+  expect(await findListings(database.pool, 'addresses', ['192.0.2.7'])).toMatchObject([
+    { times: 2, until: new Date('2026-12-11T00:00:00Z') },
+  ])
+})
+
+test('an entry ends at once when its reputation turns or is gone', async () => {
+  await know(database.pool, [address('192.0.2.7'), address('192.0.2.8'), address('192.0.2.9')])
+  await publish()
+  await know(database.pool, [address('192.0.2.7', 20, { good: 6 })])
+  await database.pool.query(`delete from reputations where name = '192.0.2.9'`)
+  await publish()
+  expect(await namesIn('addresses')).toEqual(['192.0.2.8'])
+})
+
+test('what an administrator welcomes or exempts is not listed, until that ends', async () => {
+  await know(database.pool, [
+    ...[address('192.0.2.7'), address('192.0.2.8')],
+    { kind: 'link-host', name: 'www.bad.example', bad: 50, at: now },
+  ])
+  await publish()
+  const until = new Date(now.getTime() + DAY_MS)
+  const deed = { reason: 'asked for', reporterId: null }
+  const subject = { kind: 'address', name: '192.0.2.7' } as const
+  const [key, mark] = [reputationKey(subject), 'exempt' as const]
+  await inTransaction(database.pool, async (tx) => {
+    await setMark(tx, { key, ...subject, mark, ...deed, setAt: now, untilAt: until })
+    await keepExemption(tx, { name: '192.0.2.8', ...deed, expiresAt: until, createdAt: now })
+    await keepExemption(tx, { name: 'bad.example', ...deed, expiresAt: null, createdAt: now })
+  })
+  await publish()
+  expect(await namesIn('addresses')).toEqual([])
+  expect(await namesIn('hosts')).toEqual([])
+  daysLater(2)
+  await know(database.pool, [address('192.0.2.7'), address('192.0.2.8')])
+  await publish()
+  expect(await namesIn('addresses')).toEqual(['192.0.2.7', '192.0.2.8'])
+  await inTransaction(database.pool, (tx) =>
+    removeExemption(tx, 'bad.example', { at: now, reporterId: null }),
+  )
+  await know(database.pool, [{ kind: 'link-host', name: 'www.bad.example', bad: 50, at: now }])
+  await publish()
+  expect(await namesIn('hosts')).toEqual(['www.bad.example'])
+})
+
+test('who was pardoned stays off until enough others complain', async () => {
+  await know(database.pool, [address('192.0.2.7', 12)])
+  await publish()
+  const pardon = { list: 'addresses', name: '192.0.2.7', at: now, reporters: 12 } as const
+  expect(await pardonListing(database.pool, pardon)).toBe(true)
+  expect(await pardonListing(database.pool, pardon)).toBe(false)
+  now = new Date(now.getTime() + 3_600_000)
+  await know(database.pool, [address('192.0.2.7', 14)])
+  await publish()
+  expect(await namesIn('addresses')).toEqual([])
+  await know(database.pool, [address('192.0.2.7', 15)])
+  await publish()
+  expect(await namesIn('addresses')).toEqual(['192.0.2.7'])
+})
+
+test('more than fits in one page is listed without a gap, each once, in order', async () => {
+  const count = 4_321
+  const names = Array.from({ length: count }, (_, n) => `198.51.${n >> 8}.${n & 255}`)
+  for (let at = 0; at < count; at += 1_000) {
+    await know(
+      database.pool,
+      names.slice(at, at + 1_000).map((name) => address(name)),
+    )
+  }
+  expect((await publish())?.lists.addresses.entries).toBe(count)
+  expect(await namesIn('addresses')).toEqual([...names].sort())
+  expect((JSON.parse(await read('addresses.json')) as { entries: [] }).entries).toHaveLength(count)
+})

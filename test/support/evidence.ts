@@ -1,0 +1,73 @@
+import type { Pool } from '../../src/db/pool.ts'
+import { inTransaction } from '../../src/db/pool.ts'
+import { insertKarma } from '../../src/db/karmas.ts'
+import { appendEvidence, KARMA_SHARD } from '../../src/judging/evidence.ts'
+import { foldShard } from '../../src/judging/fold-evidence.ts'
+import { readKarmas } from '../../src/judging/karma.ts'
+import { createReputationReader } from '../../src/judging/reputation-reader.ts'
+import type { ReportEvidence } from '../../src/reputation/evidence.ts'
+import type { Reputation } from '../../src/reputation/reputation.ts'
+import type { Subject } from '../../src/reputation/subject.ts'
+import { uuidv7 } from '../../src/world.ts'
+
+/** The instant at which these tests begin. */
+export const start = new Date('2026-11-20T12:00:00Z')
+
+/** So many days after the beginning. */
+export function daysLater(days: number): Date {
+  return new Date(start.getTime() + days * 86_400_000)
+}
+
+/** Ids of reporters whom an operator vouches for. */
+export async function vouchedReporters(pool: Pool, count: number): Promise<string[]> {
+  const ids = newcomers(count)
+  for (const reporterId of ids) {
+    await insertKarma(pool, { reporterId, isVouched: true, now: start })
+  }
+  return ids
+}
+
+/** Ids of reporters of whom nothing is known. */
+export function newcomers(count: number): string[] {
+  return Array.from({ length: count }, () => uuidv7(start))
+}
+
+/** Reports as the analysis hands them on, of one message, each by another reporter. */
+export async function reportedBy(
+  pool: Pool,
+  reporterIds: readonly string[],
+  message: Pick<ReportEvidence, 'subjects'> & Partial<ReportEvidence>,
+): Promise<ReportEvidence[]> {
+  const at = message.at ?? start
+  const karmas = await readKarmas(pool, reporterIds, at)
+  return reporterIds.map((reporterId) => ({
+    reportId: uuidv7(at),
+    reporterId,
+    karma: karmas.get(reporterId) ?? 0,
+    reportedAs: 'spam',
+    verdict: { class: 'spam', confidence: 0.95 },
+    campaignId: undefined,
+    at,
+    ...message,
+  }))
+}
+
+/** Appends reports in one transaction, as a batch of analyses is kept. */
+export async function append(pool: Pool, reports: readonly ReportEvidence[], now = start) {
+  await inTransaction(pool, (tx) => appendEvidence(tx, reports, now))
+}
+
+/** Folds until nothing waits. */
+export async function foldAll(pool: Pool, now = start): Promise<void> {
+  for (let shard = 0; shard <= KARMA_SHARD; shard++) {
+    while (((await foldShard(pool, shard, now))?.rows ?? 0) > 0);
+  }
+}
+
+/** What is known of a subject at an instant. */
+export async function standing(pool: Pool, subject: Subject, now = start): Promise<Reputation> {
+  const reader = createReputationReader({ pool, clock: () => now })
+  const [reputation] = await reader.read([subject])
+  if (!reputation) throw new Error('The reader gave no answer.')
+  return reputation
+}

@@ -1,0 +1,18 @@
+import type { Db } from '../../src/db/pool.ts'
+
+/** What an analysis is kept with, as far as rules are tried on it. */
+export type KeptFacts = { id: string; at: Date; facts: Buffer; probability?: number }
+
+/** Keeps analyses of which only the facts matter, and what the model said. */
+export async function keepJudgedFacts(db: Db, kept: readonly KeptFacts[]): Promise<void> {
+  for (const { id, at, facts, probability } of kept) {
+    const verdict = { class: 'undecided', confidence: 0, score: 0, symbols: [], probability }
+    const judgment = { verdict, consequence: { action: 'keep' } }
+    await db.query(
+      `insert into analyses (id, analyzed_at, verdict_class, verdict_score, subject_words,
+         judgment, encoding, content, facts)
+       values ($1, $2, 'undecided', 0, '', $3, 'identity', '', $4)`,
+      [id, at, JSON.stringify(judgment), facts],
+    )
+  }
+}

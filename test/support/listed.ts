@@ -1,0 +1,22 @@
+import { reputationKey } from '../../src/judging/reputation-reader.ts'
+import { upsertReputations } from '../../src/db/reputations.ts'
+import type { Db } from '../../src/db/pool.ts'
+import type { SubjectKind } from '../../src/reputation/subject.ts'
+
+/** A subject with so much evidence, as of `at`. */
+export type Known = { kind: SubjectKind; name: string; bad: number; good?: number; at: Date }
+
+/** Writes the reputations of subjects, as if their reports had been counted. */
+export async function know(db: Db, known: readonly Known[]): Promise<void> {
+  const rows = known.map(({ kind, name, bad, good = 0, at }) => ({
+    base: {
+      key: reputationKey({ kind, name }),
+      ...{ kind, name, good, bad },
+      ...{ recentGood: good, recentBad: bad },
+      ...{ firstSeenAt: at, lastSeenAt: at, wokeAt: null, jumpedAt: null, foldedAt: at },
+    },
+    detail: Buffer.alloc(0),
+  }))
+  rows.sort((a, b) => (a.base.key < b.base.key ? -1 : 1))
+  await upsertReputations(db, rows)
+}

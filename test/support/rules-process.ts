@@ -1,0 +1,46 @@
+import { pino } from 'pino'
+import { createPool } from '../../src/db/pool.ts'
+import { openRules } from '../../src/judging/live-rules.ts'
+import { systemClock } from '../../src/world.ts'
+import { factDefinitions } from '../../src/verdict/facts/fact-list.ts'
+
+/** What a process of rules says to its parent. */
+export type RulesProcessWord =
+  { is: 'acting'; version: number; at: number } | { is: 'over'; judged: number; mixed: number }
+
+// Judges messages without a pause, by the rules that act, until it is told to stop. Each set of the
+// test raises as many symbols as its version says: anything else would be a set half applied.
+const [databaseUrl = '', name = ''] = process.argv.slice(2)
+const pool = createPool(databaseUrl, { connectionsMax: 2, name, onLost: () => undefined })
+const log = pino({ level: 'silent' })
+const rules = await openRules({
+  pool,
+  databaseUrl,
+  clock: systemClock,
+  log,
+  name,
+  definitions: factDefinitions,
+})
+const facts = { links: { count: 9 } }
+let [version, judged, mixed, isOver] = [-1, 0, 0, false]
+process.once('message', () => (isOver = true))
+
+while (!isOver) {
+  const present = rules.state().version
+  if (present !== version) tell({ is: 'acting', version: present, at: Date.now() })
+  version = present
+  for (let messages = 0; messages < 200; messages++) {
+    const book = rules.current()
+    judged++
+    if (version > 0 && book.run(facts).length !== book.rules.length) mixed++
+  }
+  await new Promise((resolve) => setImmediate(resolve))
+}
+await rules.close()
+await pool.end()
+tell({ is: 'over', judged, mixed })
+process.disconnect?.()
+
+function tell(word: RulesProcessWord): void {
+  process.send?.(word)
+}

@@ -1,0 +1,156 @@
+import { chmod, mkdtemp, rm, utimes } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { pino } from 'pino'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readConfig } from '../../src/config.ts'
+import { publishLists } from '../../src/jobs/lists/publish-lists.ts'
+import { addressQuestion, type BlacklistZone } from '../../src/mail/dnsbl.ts'
+import { parseIp } from '../../src/mail/ip.ts'
+import { createResolver, type Resolver } from '../../src/outbound/resolver.ts'
+import { testZone } from '../../src/outbound/zone-test.ts'
+import { listNames } from '../../src/verdict/lists/list.ts'
+import { zoneTypes } from '../../src/verdict/lists/zone-file.ts'
+import { freshDatabase, type TestDatabase } from '../support/database.ts'
+import { know } from '../support/listed.ts'
+import { serveFolder, type ServedFolder } from './rbldnsd.ts'
+
+const zone = 'bl.ours.example'
+const sets = listNames.flatMap((list) =>
+  zoneTypes[list].map((type) => ({ zone: `${list}.${zone}`, type, file: `${list}.${type}` })),
+)
+
+let database: TestDatabase
+let folder: string
+let server: ServedFolder
+let now = new Date()
+
+beforeAll(async () => {
+  database = await freshDatabase()
+  folder = await mkdtemp(path.join(tmpdir(), 'signalpost-zones-'))
+  await chmod(folder, 0o755)
+  await know(database.pool, [
+    { kind: 'address', name: '192.0.2.7', bad: 20, at: now },
+    { kind: 'address', name: '2001:db8::7', bad: 20, at: now },
+    { kind: 'link-domain', name: 'bad.example', bad: 20, at: now },
+    { kind: 'link-host', name: 'www.worse.example', bad: 20, at: now },
+  ])
+  await publish()
+  server = await serveFolder(folder, sets)
+})
+afterAll(async () => {
+  await server.stop()
+  await database.close()
+  await rm(folder, { recursive: true })
+})
+
+async function publish(): Promise<void> {
+  const env = { LISTS_DIR: folder, LISTS_ZONE: zone, PUBLIC_URL: 'https://spam.ours.example' }
+  const config = {
+    ...readConfig(env, { cores: 1, cwd: '/nowhere' }),
+    databaseUrl: database.url,
+    secret: 'a secret of the tests',
+  }
+  const log = pino({ level: 'silent' })
+  await publishLists({ pool: database.pool, clock: () => now, config, log })
+  // rbldnsd knows files by their second and size, and here the seconds pass by themselves.
+  for (const { file } of sets) await utimes(path.join(folder, file), now, now)
+}
+
+/** A resolver with no memory of what was answered before. */
+async function withResolver<T>(work: (resolver: Resolver) => Promise<T>): Promise<T> {
+  const resolver = createResolver({ servers: [server.address], clock: () => new Date() })
+  return work(resolver).finally(() => resolver.close())
+}
+
+function nameOf(subject: string): string {
+  const address = parseIp(subject)
+  return address ? addressQuestion(`addresses.${zone}`, address) : subject
+}
+
+async function ask(name: string, type: 'A' | 'TXT' = 'A'): Promise<readonly string[]> {
+  return withResolver(async ({ resolve }) => {
+    const answer = await resolve(name, type)
+    if (answer.is === 'unknown') throw new Error(answer.why)
+    return answer.is === 'found' ? answer.records : []
+  })
+}
+
+test('rbldnsd takes every file without a complaint', () => {
+  const said = server.said()
+  expect(said).toContain('zones reloaded')
+  expect(said).not.toMatch(/warn|invalid|bad |error|unable/i)
+})
+
+test.for([
+  ['192.0.2.7', ['127.0.0.2']],
+  ['192.0.2.8', []],
+  ['2001:db8::7', ['127.0.0.2']],
+  ['2001:db8::8', []],
+  [`bad.example.domains.${zone}`, ['127.0.0.2']],
+  [`www.bad.example.domains.${zone}`, ['127.0.0.2']],
+  [`notbad.example.domains.${zone}`, []],
+  [`www.worse.example.hosts.${zone}`, ['127.0.0.2']],
+  [`worse.example.hosts.${zone}`, []],
+  [`x.www.worse.example.hosts.${zone}`, []],
+] as const)('%s is answered %s', async ([subject, records]) => {
+  expect(await ask(nameOf(subject))).toEqual(records)
+})
+
+test('who is listed is told where to look', async () => {
+  const url = 'https://spam.ours.example/lookup?q='
+  expect(await ask(nameOf('192.0.2.7'), 'TXT')).toEqual([`Reported for spam, see ${url}192.0.2.7`])
+  expect(await ask(`www.worse.example.hosts.${zone}`, 'TXT')).toEqual([
+    `Reported for spam, see ${url}www.worse.example`,
+  ])
+})
+
+test('our own test of blacklists passes on our own lists', async () => {
+  const kinds = { addresses: 'addresses', domains: 'domains', hosts: 'domains' } as const
+  for (const list of listNames) {
+    const tested: BlacklistZone = { zone: `${list}.${zone}`, lists: kinds[list], answers: [] }
+    const result = await withResolver(({ resolve }) => testZone(tested, resolve))
+    expect([list, result]).toEqual([list, { isSound: true, hasIpv6: list === 'addresses' }])
+  }
+})
+
+test('while the lists are published anew, nothing is answered wrongly', async () => {
+  let isPublishing = true
+  let questions = 0
+  const asking = (async () => {
+    while (isPublishing) {
+      expect(await ask(nameOf('192.0.2.7'))).toEqual(['127.0.0.2'])
+      expect(await ask(nameOf('192.0.2.8'))).toEqual([])
+      expect(await ask(`bad.example.domains.${zone}`)).toEqual(['127.0.0.2'])
+      expect(await ask(`test.hosts.${zone}`)).toEqual(['127.0.0.2'])
+      expect(await ask(`invalid.hosts.${zone}`)).toEqual([])
+      questions += 5
+    }
+  })()
+  const reloading = (async () => {
+    for (let edition = 0; edition < 10; edition++) {
+      now = new Date(now.getTime() + 1_000)
+      const name = `198.51.100.${edition}`
+      await know(database.pool, [{ kind: 'address', name, bad: 20, at: now }])
+      await publish()
+      expect(await server.reload()).not.toMatch(/unable|invalid|error/i)
+      expect(await ask(nameOf(name))).toEqual(['127.0.0.2'])
+    }
+  })().finally(() => (isPublishing = false))
+  await Promise.all([asking, reloading])
+  expect(questions).toBeGreaterThan(50)
+})
+
+test('a list that nobody renews is not believed for ever', async () => {
+  const before = now
+  now = new Date(now.getTime() - 4 * 86_400_000)
+  await publish()
+  await server.reload()
+  // Whether they are still good is asked when it looks whether there are newer ones.
+  expect(await server.reload()).toContain('expired')
+  await expect(ask(nameOf('192.0.2.7'))).rejects.toThrow()
+  now = before
+  await publish()
+  await server.reload()
+  expect(await ask(nameOf('192.0.2.7'))).toEqual(['127.0.0.2'])
+})

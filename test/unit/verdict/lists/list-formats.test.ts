@@ -1,0 +1,131 @@
+import { expect, test } from 'vitest'
+import { delistingCourse } from '../../../../src/verdict/lists/delisting.ts'
+import { jsonFooter, jsonHeader, listedJson } from '../../../../src/verdict/lists/json-list.ts'
+import type { Listing } from '../../../../src/verdict/lists/list.ts'
+import {
+  englishReasons,
+  publicReasons,
+  roundedReporters,
+} from '../../../../src/verdict/lists/reasons.ts'
+import { zoneHeader, zoneLine, zoneTypeOf } from '../../../../src/verdict/lists/zone-file.ts'
+
+const now = new Date('2026-11-20T12:00:00Z')
+const entry: Listing = {
+  list: 'addresses',
+  name: '192.0.2.7',
+  category: 'spam',
+  since: new Date('2026-11-18T09:30:00Z'),
+  until: new Date('2026-11-27T00:00:00Z'),
+  times: 1,
+  reportersAtLeast: 10,
+  lastSeen: new Date('2026-11-20T00:00:00Z'),
+  pardonedAt: null,
+  pardonedReporters: null,
+}
+const edition = {
+  list: 'addresses',
+  zone: 'addresses.bl.example',
+  publicUrl: 'https://spam.example/$a',
+  madeAt: now,
+  expiresAt: new Date('2026-11-23T12:00:00Z'),
+} as const
+
+test.for([
+  [4.9, 0],
+  [5, 5],
+  [9.99, 5],
+  [10, 10],
+  [49, 20],
+  [99, 50],
+  [1e9, 1000],
+] as const)('%d reporters are told as %d', ([reporters, told]) => {
+  expect(roundedReporters(reporters)).toBe(told)
+})
+
+test('reasons are sentences with days and round numbers, and nothing else', () => {
+  expect(englishReasons(publicReasons({ ...entry, times: 2, category: 'phishing' }))).toEqual([
+    'It was reported for phishing by at least 10 people, independently.',
+    'The last report came on 2026-11-20.',
+    'It is listed for the 2nd time.',
+    'It is listed until 2026-11-27, if nothing more is reported.',
+  ])
+  const times = [1, 3, 11, 12, 21, 112].map(
+    (n) => englishReasons(publicReasons({ ...entry, times: n }))[2],
+  )
+  expect(times).toEqual([
+    'It is listed until 2026-11-27, if nothing more is reported.',
+    'It is listed for the 3rd time.',
+    'It is listed for the 11th time.',
+    'It is listed for the 12th time.',
+    'It is listed for the 21st time.',
+    'It is listed for the 112th time.',
+  ])
+})
+
+test('a data set begins with who it is, how long it is good, and its test entry', () => {
+  expect(zoneHeader(edition, 'ip4set').split('\n')).toEqual([
+    '# The list "addresses" (ip4set), made 2026-11-20T12:00:00.000Z',
+    '$SOA 600 ns.addresses.bl.example hostmaster.addresses.bl.example 1795176000 10m 5m 3d 600',
+    '$NS 600 ns.addresses.bl.example',
+    '$TTL 600',
+    '$TIMESTAMP 0 2026:11:23:12:00:00',
+    ':127.0.0.2:Reported for spam, see https://spam.example/$$a/lookup?q=$',
+    '127.0.0.2',
+    '',
+  ])
+  expect(zoneHeader(edition, 'ip6trie')).toContain('\n::ffff:7f00:2\n')
+  expect(zoneHeader({ ...edition, list: 'hosts' }, 'dnset')).toContain('\ntest\n')
+})
+
+test.for([
+  [entry, '192.0.2.7\n', 'ip4set'],
+  [{ ...entry, name: '2001:db8::7' }, '2001:db8::7\n', 'ip6trie'],
+  [{ ...entry, list: 'domains', name: 'bad.example' }, '.bad.example\n', 'dnset'],
+  [{ ...entry, list: 'hosts', name: 'www.bad.example' }, 'www.bad.example\n', 'dnset'],
+  [
+    { ...entry, category: 'malware' },
+    '192.0.2.7 :127.0.0.5:Reported for malware, see https://spam.example/$$a/lookup?q=$\n',
+    'ip4set',
+  ],
+] as const)('the line of an entry (%#)', ([listing, line, type]) => {
+  expect(zoneLine(listing, { ...edition, list: listing.list })).toBe(line)
+  expect(zoneTypeOf(listing)).toBe(type)
+})
+
+test('a list as JSON is whole, empty or not', () => {
+  const empty = JSON.parse(jsonHeader(edition) + jsonFooter) as object
+  expect(empty).toMatchObject({
+    list: 'addresses',
+    generated_at: '2026-11-20T12:00:00.000Z',
+    expires_at: '2026-11-23T12:00:00.000Z',
+    codes: { spam: '127.0.0.2', phishing: '127.0.0.4', malware: '127.0.0.5' },
+    entries: [],
+  })
+  const one = JSON.stringify(listedJson(entry))
+  const full = JSON.parse(`${jsonHeader(edition)}\n${one}${jsonFooter}`) as object
+  expect(full).toMatchObject({
+    entries: [{ name: '192.0.2.7', code: '127.0.0.2', since: '2026-11-18', until: '2026-11-27' }],
+  })
+  expect(Object.keys(listedJson(entry)).join()).toBe(
+    'list,name,category,code,since,until,times,reasons',
+  )
+})
+
+const old = new Date('2026-11-17T12:00:00Z')
+const many = { ...entry, reportersAtLeast: 20 }
+test.for([
+  ['few reporters', entry, 'at once'],
+  ['many reporters, but long ago', { ...many, lastSeen: old }, 'at once'],
+  [
+    'many reporters lately',
+    { ...many, lastSeen: new Date(old.getTime() + 1) },
+    'to administrators',
+  ],
+  ['phishing', { ...entry, category: 'phishing' }, 'to administrators'],
+  ['malware', { ...entry, category: 'malware' }, 'to administrators'],
+  ['a second time', { ...entry, pardonedAt: old }, 'to administrators'],
+  ['an entry that ended', { ...entry, until: now }, 'not listed'],
+  ['nothing', undefined, 'not listed'],
+] as const)('a wish to be taken off for %s goes its way', ([, listing, course]) => {
+  expect(delistingCourse(listing, now)).toBe(course)
+})

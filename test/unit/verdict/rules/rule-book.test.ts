@@ -1,0 +1,114 @@
+import { expect, test } from 'vitest'
+import { compileRules } from '../../../../src/verdict/rules/compile-rules.ts'
+import type { RuleBook } from '../../../../src/verdict/rules/rule-book.ts'
+import { RuleCosts, type RuleCutOff } from '../../../../src/verdict/rules/rule-costs.ts'
+import { factsOf, ruleFacts, ruleText } from '../../../support/rule-facts.ts'
+
+function bookOf(...rules: string[]): RuleBook {
+  const made = compileRules(rules.join(''), ruleFacts)
+  if ('faults' in made) throw new Error(made.faults[0]?.reason)
+  return made.rules
+}
+
+test('the symbols of a message come in the order of the rules, without those that are off', () => {
+  const book = bookOf(
+    ruleText('LATE', 'links.count > 3', 2),
+    ruleText('NOT_THIS', 'links.count > 4'),
+    `${ruleText('OFF', 'true')}  enabled: false\n`,
+    ruleText('EARLY', 'report.kind == "spam"', -1.5),
+  )
+  expect(book.run(factsOf({ links: { count: 4 } }))).toEqual([
+    { name: 'LATE', weight: 2, meaning: 'What LATE means.', basis: 'content' },
+    { name: 'EARLY', weight: -1.5, meaning: 'What EARLY means.', basis: 'word' },
+  ])
+})
+
+test('facts that were not kept have the empty value', () => {
+  const empty = 'links.count == 0 && size(links.hosts) == 0 && !author.isFree && report.kind == ""'
+  expect(bookOf(ruleText('EMPTY', empty)).run({})).toHaveLength(1)
+})
+
+test('a fact of another type than it should be fails the rule alone', () => {
+  const book = bookOf(ruleText('AB', 'links.count > 3'), ruleText('CD', 'true'))
+  const facts = factsOf({ links: { count: 'many' } })
+  expect(book.run(facts).map(({ name }) => name)).toEqual(['CD'])
+  expect(book.health().map(({ errors }) => errors)).toEqual([1, 0])
+})
+
+test('names of prototypes in the facts are never looked up', () => {
+  const facts = JSON.parse('{"__proto__": {"count": 9}, "links": {"__proto__": 1}}') as never
+  expect(bookOf(ruleText('AB', 'links.count > 3')).run(facts)).toEqual([])
+})
+
+/** Costs of rules on a clock that only they move: `costs[at]` in milliseconds. */
+function watched(rules: number, costs: Record<number, number>) {
+  let now = 0
+  const cutOffs = new Map<number, RuleCutOff>()
+  const watch = new RuleCosts(
+    rules,
+    () => now,
+    (at, why) => cutOffs.set(at, why),
+  )
+  const run = (pauseMs = 0) => {
+    const taken: number[] = []
+    let pause = pauseMs
+    watch.run(
+      (at) => {
+        now += (costs[at] ?? 0.001) + pause
+        pause = 0
+        return true
+      },
+      (at) => taken.push(at),
+    )
+    return taken
+  }
+  return { run, cutOffs, watch }
+}
+
+test('one evaluation that takes too long, twice, cuts its rule off and no other', () => {
+  const { run, cutOffs } = watched(100, { 40: 30 })
+  expect(run()).toHaveLength(100)
+  expect([...cutOffs]).toEqual([[40, { why: 'slow once', costUs: 30_000 }]])
+  expect(run()).not.toContain(40)
+  expect(run()).toHaveLength(99)
+})
+
+test('a pause of the machine cuts nothing off', () => {
+  const { run, cutOffs } = watched(100, {})
+  for (let runs = 0; runs < 2_000; runs++) run(runs % 10 === 0 ? 200 : 0)
+  expect(cutOffs.size).toBe(0)
+})
+
+test('a rule that always takes long is cut off when enough was timed', () => {
+  const { run, cutOffs, watch } = watched(20, { 3: 0.6 })
+  for (let runs = 0; runs < 100; runs++) run()
+  expect(cutOffs.size).toBe(0)
+  for (let runs = 0; runs < 500; runs++) run()
+  expect([...cutOffs.keys()]).toEqual([3])
+  expect(cutOffs.get(3)?.why).toBe('slow always')
+  expect(watch.costUs(2)).toBeCloseTo(1)
+})
+
+test('rules that together take too much lose the dearest, and no more than must be', () => {
+  const costs = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [at, 0.2 + at / 1_000]))
+  const { run, cutOffs } = watched(30, costs)
+  for (let runs = 0; runs < 600; runs++) run()
+  expect([...cutOffs.keys()]).toEqual([29, 28, 27, 26, 25, 24, 23])
+  expect(cutOffs.get(29)?.why).toBe('over budget')
+})
+
+test('a rule book on a real clock cuts a hostile rule off and tells of it', () => {
+  const hosts = Array.from({ length: 400 }, (_, at) => `${'a'.repeat(300)}${at}`)
+  const slow = 'links.hosts.all(x, links.hosts.all(y, !(x + y).matches("a.*b.*c.*d$")))'
+  const told: string[] = []
+  const made = compileRules(ruleText('SLOW', slow) + ruleText('FAST', 'true'), ruleFacts, {
+    elapsed: () => performance.now(),
+    onCutOff: (symbol, { why }) => told.push(`${symbol} ${why}`),
+  })
+  if ('faults' in made) throw new Error(made.faults[0]?.reason)
+  const facts = factsOf({ links: { hosts } })
+  expect(made.rules.run(facts).map(({ name }) => name)).toEqual(['SLOW', 'FAST'])
+  expect(told).toEqual(['SLOW slow once'])
+  expect(made.rules.run(facts).map(({ name }) => name)).toEqual(['FAST'])
+  expect(made.rules.health()[0]?.cutOff?.why).toBe('slow once')
+})
