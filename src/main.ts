@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import type { App } from './app.ts'
 import { closeInTime, stopSignal } from './commands/ending.ts'
+import { listsCommand } from './commands/lists/lists-command.ts'
 import { modelCommands } from './commands/train/model-commands.ts'
 import { rulesCommand } from './commands/rules/rules-command.ts'
 import { type Config, readConfig } from './config.ts'
@@ -175,6 +176,7 @@ const commands: Record<string, Command> = {
     },
   },
   rules: rulesCommand,
+  lists: listsCommand,
   blacklists: {
     usage: 'blacklists',
     summary: 'test the DNS blacklists of the settings; needs no database',
