@@ -6,7 +6,10 @@ const benchmarks: Record<string, () => Promise<void>> = {
   walk: async () => (await import('./bench/walk.ts')).benchWalk(),
   memory: async () => (await import('./bench/memory.ts')).benchMemory(),
   counters: async () => (await import('./bench/counters.ts')).benchCounters(),
+  check: async () => (await import('./bench/check.ts')).benchCheck(),
   networks: async () => (await import('./bench/networks.ts')).benchNetworks(),
+  facts: async () => (await import('./bench/facts.ts')).benchFacts(),
+  rules: async () => (await import('./bench/rules.ts')).benchRules(),
 }
 
 // A benchmark's own flags follow its name.

@@ -4,7 +4,7 @@ import { availableParallelism, tmpdir } from 'node:os'
 import path from 'node:path'
 import { addAccount } from '../../src/commands/account.ts'
 import { migrateAll } from '../../src/commands/migrate.ts'
-import { parts, startPart } from '../../src/commands/parts.ts'
+import { checkPart, parts, startPart } from '../../src/commands/parts.ts'
 import { type EmbeddedServer, freePort, startEmbedded } from '../../src/db/embedded.ts'
 import { replaceNetworks } from '../../src/db/networks.ts'
 import { createPool, inTransaction, type Pool } from '../../src/db/pool.ts'
@@ -16,7 +16,7 @@ export type Instance = {
   server: EmbeddedServer
   /** Starts a part as `signalpost start` does, and waits until it is ready. */
   run: (
-    name: 'web' | 'analyze' | 'forward' | 'count' | 'receive',
+    name: 'web' | 'analyze' | 'forward' | 'count' | 'receive' | 'check',
     env?: NodeJS.ProcessEnv,
   ) => Promise<ChildProcess>
   httpUrl: string
@@ -61,7 +61,7 @@ export async function startInstance(): Promise<Instance> {
     httpUrl: `http://127.0.0.1:${port}`,
     token,
     async run(name, env = {}) {
-      const part = parts.find((one) => one.name === name)
+      const part = [...parts, checkPart].find((one) => one.name === name)
       if (!part) throw new Error(`There is no part ${name}.`)
       const child = startPart(main, part, { ...settings, ...env }, { dataDir, workers })
       children.push(child)

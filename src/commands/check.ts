@@ -13,7 +13,7 @@ export async function check(app: App): Promise<{ close(): Promise<void>; url: st
   if (checkPort === undefined) throw new UsageError(['CHECK_PORT is missing.'])
   const served = await serveChecks(
     { ...app, config: { ...app.config, checkPort } },
-    createCheckStation(app),
+    createCheckStation(app, 'check'),
   )
   app.log.info({ url: served.url }, 'Listening.')
   return served

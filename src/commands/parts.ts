@@ -2,7 +2,13 @@ import { fork, type ChildProcess } from 'node:child_process'
 import path from 'node:path'
 
 /** One part of Signalpost, run as a process of its own: its name, command line and allocator. */
-export type Part = { name: string; args: readonly string[]; allocator: NodeJS.ProcessEnv }
+export type Part = {
+  name: string
+  args: readonly string[]
+  allocator: NodeJS.ProcessEnv
+  /** Whether it may have all parser threads of the machine, because somebody waits for it. */
+  isWaitedFor?: boolean
+}
 
 /** Gives memory back early: 30 MB less in a worker, but a sixth of `web`'s speed. */
 const thrifty = { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '8000000' }
@@ -29,7 +35,12 @@ export const parts: readonly Part[] = [
 ]
 
 /** The part that answers mail servers, where CHECK_PORT is set. */
-export const checkPart: Part = { name: 'check', args: ['check'], allocator: swift }
+export const checkPart: Part = {
+  name: 'check',
+  args: ['check'],
+  allocator: swift,
+  isWaitedFor: true,
+}
 
 /**
  * Starts a part. Its heap and allocator are kept small: measured on two cores, the two workers hold
@@ -40,7 +51,7 @@ export const checkPart: Part = { name: 'check', args: ['check'], allocator: swif
  */
 export function startPart(
   main: string,
-  { args, allocator }: Part,
+  { args, allocator, isWaitedFor = false }: Part,
   env: NodeJS.ProcessEnv,
   machine: { dataDir: string; workers: number },
 ): ChildProcess {
@@ -50,8 +61,8 @@ export function startPart(
       ...allocator,
       NODE_COMPILE_CACHE: path.join(machine.dataDir, 'compile-cache'),
       ...env,
-      // Two processes share the parser threads of the machine.
-      WORKERS: String(Math.ceil(machine.workers / 2)),
+      // Two processes that nobody waits for share the parser threads of the machine.
+      WORKERS: String(isWaitedFor ? machine.workers : Math.ceil(machine.workers / 2)),
     },
   })
 }

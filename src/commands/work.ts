@@ -4,11 +4,15 @@ import { UsageError } from '../errors.ts'
 import type { analyzeReports } from '../jobs/analyze-report.ts'
 import type { forwardReports } from '../jobs/forward-report.ts'
 import { createParserPool } from '../parsing/parser-pool.ts'
+import { openJudge } from '../judging/open-judge.ts'
 import { createMailer } from '../outbound/mailer.ts'
 import * as queues from '../queue/queues.ts'
 import { schedule, work as workQueue } from '../queue/work.ts'
 import { openRdap } from './contact.ts'
 import { openDns } from './open-dns.ts'
+
+/** A report is judged by what was known so long ago at most. */
+const JUDGED_FRESH_MS = 2_000
 
 /** The queues that `--queues` may name. */
 export const queueNames: readonly string[] = queues.queues.map(({ name }) => name)
@@ -37,7 +41,11 @@ export async function work(
   const mailer = createMailer(app.config.smtpUrl)
   const dns = app.config.dnsServers === 'none' ? undefined : dnsTools
   const rdap = openRdap(app.config)
-  const tools = { ...app, parser, mailer, dns, rdap }
+  const opened = names.includes(queues.analyzeReport.name)
+    ? await openJudge(app, { name: 'work', freshMs: JUDGED_FRESH_MS })
+    : undefined
+  const judge = opened?.judge ?? (() => Promise.reject(new Error('Nothing is judged here.')))
+  const tools = { ...app, parser, mailer, dns, rdap, judge }
   const starters = startersOf(app, tools)
   if (names.includes(queues.analyzeReport.name)) void blacklists.test()
   for (const name of names) await starters[name]?.()
@@ -46,6 +54,7 @@ export async function work(
     close: async () => {
       await Promise.all(names.map((name) => app.boss.offWork(name, { wait: true })))
       closeDns()
+      await opened?.close()
       await parser.close()
       await mailer?.close()
     },

@@ -79,7 +79,9 @@ function packSums(lanes: Int32Array, sums: Float64Array, slot: number): DeltaBlo
   const writer = createDeltaWriter(slot)
   const amounts = [0, 0, 0, 0]
   const entry = { hi: 0, lo: 0, head: 0, slot, amounts, uniqueHi: 0, uniqueLo: 0 }
-  for (const [place, sum] of sums.entries()) {
+  // By its number: an iterator over half a million places costs several milliseconds.
+  for (let place = 0; place < sums.length; place++) {
+    const sum = sums[place] ?? 0
     if (sum === 0) continue
     const at = place * LANES
     entry.lo = (lanes[at] ?? 0) >>> 0

@@ -113,18 +113,27 @@ export async function listReputations(
   return rows.map(withKey)
 }
 
-/**
- * Forgets subjects of a stretch of keys (`to` not in it) that were last seen before `before`, and
- * gives how many: at most `limit`, so that each step is short.
- */
-export async function removeOldReputations(
-  tx: Db,
-  stretch: { from: bigint; to: bigint; before: Date; limit: number },
-): Promise<number> {
+/** Which subjects of a stretch of keys (both ends in it) are to be forgotten. */
+export type Forgetting = {
+  from: bigint
+  to: bigint
+  /** Those that were last seen before. */
+  before: Date
+  /** Those of less evidence than `littleMax` already when they were last seen before this. */
+  littleBefore: Date
+  littleMax: number
+  limit: number
+}
+
+/** Forgets subjects, at most `limit` so that each step is short, and gives how many. */
+export async function removeOldReputations(tx: Db, which: Forgetting): Promise<number> {
+  const { from, to, before, littleBefore, littleMax, limit } = which
   const old = await tx.query<{ key: string }>(
     `select key::text as key from reputations
-     where key >= $1 and key < $2 and last_seen_at < $3 order by reputations.key limit $4`,
-    [String(stretch.from), String(stretch.to), stretch.before, stretch.limit],
+     where key between $1 and $2
+       and (last_seen_at < $3 or (last_seen_at < $4 and good + bad < $5))
+     order by reputations.key limit $6`,
+    [String(from), String(to), before, littleBefore, littleMax, limit],
   )
   const keys = old.rows.map(({ key }) => key)
   await tx.query(`delete from reputation_details where key = any($1::bigint[])`, [keys])

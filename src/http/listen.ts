@@ -28,6 +28,8 @@ export type ListenOptions = {
   host: string
   port: number
   http?: ServerOptions
+  /** How many header fields a request may have; Node says 431 from its own limit on. */
+  fieldsMax?: number
   /** Takes connections first, and gives those that speak HTTP on. */
   connections?: (socket: Socket, speaksHttp: (socket: Socket) => void) => void
 }
@@ -38,7 +40,7 @@ export type ListenOptions = {
  */
 export async function listen(
   createHandler: (port: number) => RequestListener,
-  { host, port, http = {}, connections }: ListenOptions,
+  { host, port, http = {}, fieldsMax, connections }: ListenOptions,
 ): Promise<Listener> {
   let isClosing = false
   const server = createServer({
@@ -49,6 +51,7 @@ export async function listen(
     noDelay: true,
     ...http,
   })
+  if (fieldsMax !== undefined) server.maxHeadersCount = fieldsMax
   if (connections) divert(server, connections)
   server.on('clientError', (error, socket) => refuse(error, socket as Socket))
   await new Promise<void>((resolve, reject) => {

@@ -25,12 +25,15 @@ export type CountConsumers = () => Promise<readonly { health: Health; consumers:
 
 const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 
-/** A registry of its own for each server; what cannot be read from the database is left out. */
+/**
+ * A registry of its own for each server; what cannot be read from the database is left out. `others`
+ * give the text of registries that stand elsewhere.
+ */
 export function createMetrics(
   readQueues: ReadQueues,
   countConsumers: CountConsumers,
   readCounters: ReadCounterHealth,
-  checkMetrics: () => Promise<string>,
+  others: readonly (() => Promise<string>)[],
 ): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
@@ -70,7 +73,8 @@ export function createMetrics(
         consumersByHealth.set({ health }, consumers)
       const health = await counters
       const counterText = health ? await counterMetrics(health) : ''
-      const body = `${await registry.metrics()}\n${await checkMetrics()}\n${counterText}`
+      const texts = await Promise.all(others.map((text) => text()))
+      const body = [await registry.metrics(), ...texts, counterText].join('\n')
       return { contentType: registry.contentType, body }
     },
   }

@@ -10,6 +10,7 @@ import { type CheckDoor, createCheckDoor } from './check/check-door.ts'
 import { healthRoutes } from './health.ts'
 import { listen } from './listen.ts'
 import { createMetrics } from './metrics.ts'
+import { createRuleMetrics } from './metrics/rule-metrics.ts'
 import { pageRoutes } from './pages/router.ts'
 import { createReadQueues } from './queues-now.ts'
 import { createReadBody } from './read-body.ts'
@@ -22,7 +23,7 @@ const STRANGER_BYTES_IN_HAND_MAX = 50_000_000
 /** Serves everything that comes by HTTP, from when it resolves until it is closed. */
 export async function serve(app: App): Promise<{ url: string; close: () => Promise<void> }> {
   const { httpHost: host, httpPort: port } = app.config
-  const station = createCheckStation(app)
+  const station = createCheckStation(app, 'web')
   const door = createCheckDoor(app, station)
   const listener = await listen(
     (taken) => createExpress(createSite(app, taken, door.statistics.metrics), door),
@@ -41,7 +42,8 @@ function createSite(app: App, port: number, checkMetrics: () => Promise<string>)
   const readQueues = createReadQueues(app)
   const readCounterHealth = createReadCounterHealth(app)
   const countConsumers = () => countConsumersByHealth(app.pool, app.clock())
-  const metrics = createMetrics(readQueues, countConsumers, readCounterHealth, checkMetrics)
+  const others = [checkMetrics, createRuleMetrics(app)]
+  const metrics = createMetrics(readQueues, countConsumers, readCounterHealth, others)
   const { messageBytesMax, publicUrl } = app.config
   return {
     ...app,

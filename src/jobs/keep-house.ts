@@ -19,6 +19,7 @@ import {
   redeemReport,
 } from '../queue/queues.ts'
 import { send } from '../queue/send.ts'
+import { forgetReputations } from '../judging/forget-reputations.ts'
 import { uuidFloor, uuidTime } from '../world.ts'
 
 type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config' | 'log'>
@@ -35,8 +36,8 @@ const WAITING_MAX = 1_000
 
 /**
  * The hourly chores: partitions for the weeks to come, those past retention dropped, keys of
- * dropped reports, old Idempotency-Keys and old answers of registries forgotten, reports without
- * a job given one.
+ * dropped reports, old Idempotency-Keys, answers of registries and reputations forgotten, reports
+ * without a job given one.
  */
 export async function keepHouse(app: Needs): Promise<void> {
   const now = app.clock()
@@ -51,6 +52,7 @@ export async function keepHouse(app: Needs): Promise<void> {
   await forgetKeys(app, oldest)
   await removeIdempotencyKeys(app.pool, new Date(now.getTime() - IDEMPOTENCY_MS))
   await removeRegistryRows(app.pool, new Date(now.getTime() - ANSWERS_MS))
+  await forgetReputations(app.pool, now)
   await requeueOrphans(app)
 }
 

@@ -3,7 +3,7 @@ import type { WorkApp } from '../app.ts'
 import type { Db } from '../db/pool.ts'
 import type { RegistryState } from '../verdict/consequences.ts'
 import type { MergedNetwork, NetworkLayer } from '../verdict/network-layers.ts'
-import { findMerged } from './find-networks.ts'
+import { findMerged } from '../judging/find-networks.ts'
 
 /** What is known of an address, and whether its registry could tell more. */
 export type KnownNetwork = {

@@ -2,20 +2,14 @@ import type { App } from '../app.ts'
 import { appendBlocks } from '../counters/append-deltas.ts'
 import { type CheckBuffer, createCheckBuffer } from '../counters/check-buffer.ts'
 import { countChecked } from '../counters/count-checked.ts'
-import { createCounterReader } from '../counters/reader.ts'
 import { reasonOf } from '../errors.ts'
-import type { CheckDigest, ParserPool } from '../parsing/parser-pool.ts'
+import type { ParserPool } from '../parsing/parser-pool.ts'
 import { isUnwanted } from '../verdict/check-action.ts'
 import type { Verdict } from '../verdict/verdict.ts'
 import type { Envelope } from './envelope.ts'
 import { flaggedVerdict, type FlagsOf, subjectsOf } from './first-filter.ts'
-import { judgeByCounts } from './judge-by-counts.ts'
-
-/** A message that a mail server asks about, read. */
-export type CheckedCase = { digest: CheckDigest; envelope: Envelope }
-
-/** Judges messages, in their order. */
-export type Judge = (cases: readonly CheckedCase[]) => Promise<Verdict[]>
+import { createJudgeChecked, type JudgeChecked } from './judge-checked.ts'
+import { openJudge } from './open-judge.ts'
 
 /** What is made of a message; `unread` where it could not be read, now or ever. */
 export type Checked = { verdict: Verdict; messageId: string | undefined } | 'unread'
@@ -32,25 +26,31 @@ export type CheckStation = {
 
 type Needs = Pick<App, 'pool' | 'clock' | 'log' | 'config'>
 
-/** How a message is judged; tests and what comes later may do it their own way. */
-export type Judging = { judge: Judge; flagsOf: FlagsOf }
-
-type Opened = Judging & { parser: ParserPool; buffer: CheckBuffer }
+type Opened = {
+  judge: JudgeChecked
+  flagsOf: FlagsOf
+  parser: ParserPool
+  buffer: CheckBuffer
+  close: () => Promise<void>
+}
 
 /** Sums in the buffer: half a second of a thousand messages, twice over. */
 const SUMS_MAX = 2 ** 17
 /** A verdict is from what was known so long ago at most. */
 const FRESH_MS = 10_000
-const KEYS_REMEMBERED_MAX = 200_000
 /** Less than mail servers wait. */
 const READING = { messageMsMax: 4_000, heapMegabytesMax: 128 }
 
 /** The station of one process. Its threads start with the first question. */
-export function createCheckStation(app: Needs, judging: Partial<Judging> = {}): CheckStation {
+export function createCheckStation(app: Needs, name: string): CheckStation {
   let opened: Promise<Opened> | undefined
   let lost = () => 0
   const open = async () => {
-    const made = await openStation(app, judging)
+    const made = await openStation(app, name).catch((error: unknown) => {
+      // The next question tries again.
+      opened = undefined
+      throw error
+    })
     lost = made.buffer.lost
     return made
   }
@@ -58,20 +58,17 @@ export function createCheckStation(app: Needs, judging: Partial<Judging> = {}): 
     check: async (raw, envelope) => checkMessage(await (opened ??= open()), raw, envelope, app),
     lost: () => lost(),
     async close() {
-      const made = await opened
-      await made?.buffer.close()
-      await made?.parser.close()
+      const made = await opened?.catch(() => undefined)
+      await made?.close()
     },
   }
 }
 
-async function openStation(app: Needs, judging: Partial<Judging>): Promise<Opened> {
+async function openStation(app: Needs, name: string): Promise<Opened> {
   const { createParserPool } = await import('../parsing/parser-pool.ts')
-  const parser = createParserPool(app.config.workers, READING)
   const { pool, clock, log } = app
-  const memory = { keysMax: KEYS_REMEMBERED_MAX, freshMs: FRESH_MS }
-  const judge = judging.judge ?? judgeByCounts(createCounterReader(app, memory))
-  const flagsOf = judging.flagsOf ?? (() => Promise.resolve([]))
+  const { judge, reputations, close } = await openJudge(app, { name, freshMs: FRESH_MS })
+  const parser = createParserPool(app.config.workers, READING)
   const buffer = createCheckBuffer(
     {
       append: (blocks) => appendBlocks(pool, blocks, clock()),
@@ -80,7 +77,16 @@ async function openStation(app: Needs, judging: Partial<Judging>): Promise<Opene
     },
     SUMS_MAX,
   )
-  return { parser, buffer, judge, flagsOf }
+  return {
+    judge: createJudgeChecked(app, judge),
+    flagsOf: (subjects) => reputations.read(subjects),
+    parser,
+    buffer,
+    async close() {
+      await buffer.close()
+      await Promise.all([parser.close(), close()])
+    },
+  }
 }
 
 async function checkMessage(
@@ -101,8 +107,7 @@ async function checkMessage(
       return undefined
     })
   if (!digest) return 'unread'
-  const [verdict] = await judge([{ digest, envelope }])
-  if (!verdict) throw new Error('The judge gave no verdict.')
+  const verdict = await judge({ digest, envelope })
   countChecked(buffer, digest.shingles, isUnwanted(verdict) ? 'spam' : 'ham')
   return { verdict, messageId: digest.messageId ?? undefined }
 }

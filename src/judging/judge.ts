@@ -94,10 +94,14 @@ function reputationAt(reputations: Reputations, at: number): Reputations[number]
   return one
 }
 
-/** The autonomous system of an origin that is sure, beside what the message itself tells. */
-function subjectsOf({ digest: { subjects }, network }: CaseToJudge): readonly Subject[] {
-  if (!network?.asn || !isSure(subjects)) return subjects
-  return [...subjects, { kind: 'autonomous-system', name: String(network.asn) }]
+/** Beside what the message itself tells: its campaign, and the AS of an origin that is sure. */
+function subjectsOf({ digest: { subjects }, network, campaignId }: CaseToJudge): Subject[] {
+  const its = [...subjects]
+  if (network?.asn && isSure(subjects)) {
+    its.push({ kind: 'autonomous-system', name: String(network.asn) })
+  }
+  if (campaignId !== undefined) its.push({ kind: 'campaign', name: campaignId })
+  return its
 }
 
 /** An origin that is only claimed is no subject: then its network is none either. */

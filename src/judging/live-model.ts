@@ -12,7 +12,7 @@ export type LiveModel = {
 }
 
 /** How often it is asked which model acts: half of the two seconds that a change may take. */
-const LOOK_MS = 1_000
+const LOOK_MS = 800
 
 /**
  * Loads the model that acts, and from then on follows promotions and rollbacks: each process within

@@ -49,6 +49,12 @@ function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength)
 }
 
+/** Bytes in no more memory than they need: all of what they share would cross with them. */
+function alone(bytes: Buffer): Buffer {
+  if (bytes.buffer.byteLength < bytes.length * 2) return bytes
+  return Buffer.from(new Uint8Array(bytes).buffer)
+}
+
 /** The same with what crossed packed. */
 export function asBuffers({ encoding, content }: Packed): Packed {
   return { encoding, content: asBuffer(content) }
@@ -122,7 +128,7 @@ export function createParserPool(
       return { ...digest, shingles, packed: asBuffers(digest.packed) }
     },
     async check(raw, options) {
-      const packed: Packed = { encoding: 'identity', content: raw }
+      const packed: Packed = { encoding: 'identity', content: alone(raw) }
       const digest = (await inLine({ work: 'check', packed, options })) as CheckDigest
       return { ...digest, shingles: asBuffer(digest.shingles) }
     },

@@ -14,6 +14,7 @@ export const subjectKinds = {
   phone: 12,
   'claimed-author': 13,
   'claimed-author-domain': 14,
+  campaign: 15,
 } as const
 
 export type SubjectKind = keyof typeof subjectKinds
@@ -21,7 +22,7 @@ export type SubjectKind = keyof typeof subjectKinds
 /**
  * One thing that has a reputation. `name` is its normal form: an address without brackets, a
  * network as CIDR, a number of an AS in decimal, a domain in lower-case ASCII, the SHA-256 of a
- * file in hexadecimal. An author whose domain does not stand behind the message is only claimed:
+ * file in hexadecimal, the id of a campaign. An author whose domain does not stand behind the message is only claimed:
  * what is known of a claimed one says nothing of who really has the address.
  */
 export type Subject = { kind: SubjectKind; name: string }
@@ -31,4 +32,9 @@ const names = new Map(Object.entries(subjectKinds).map(([name, number]) => [numb
 /** The kind of a stored number; undefined for one that there is not. */
 export function subjectKindOf(number: number): SubjectKind | undefined {
   return names.get(number as never) as SubjectKind | undefined
+}
+
+/** Whether a text is the name of a kind. */
+export function isSubjectKind(text: string): text is SubjectKind {
+  return Object.hasOwn(subjectKinds, text)
 }

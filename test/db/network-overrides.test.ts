@@ -4,7 +4,7 @@ import { listAudit } from '../../src/db/audit-log.ts'
 import { type NewLayer, replaceNetworks } from '../../src/db/networks.ts'
 import { inTransaction } from '../../src/db/pool.ts'
 import { UsageError } from '../../src/errors.ts'
-import { findNetworks } from '../../src/jobs/find-networks.ts'
+import { findNetworks } from '../../src/judging/find-networks.ts'
 import { freshDatabase, type TestDatabase } from '../support/database.ts'
 
 let database: TestDatabase

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-const packFacts = (facts: object) => Buffer.from(JSON.stringify(facts))
+import { packFacts } from '../../src/verdict/facts/packed-facts.ts'
 import { uuidv7 } from '../../src/world.ts'
 import { freshDatabase, type TestDatabase } from '../support/database.ts'
 import { keepJudgedFacts } from '../support/judged-facts.ts'
@@ -54,7 +54,11 @@ test('rules are compared, tried, applied, listed and rolled back', async () => {
   const ids = [1, 2, 3].map((at) => uuidv7(new Date(Date.now() + at)))
   await keepJudgedFacts(
     database.pool,
-    ids.map((id) => ({ id, at: new Date(), facts: packFacts({ report: { kind: 'spam' } }) })),
+    ids.map((id) => ({
+      id,
+      at: new Date(),
+      facts: packFacts({ report: { kind: 'spam' }, message: { kind: 'message' } }),
+    })),
   )
   await rules(`apply ${await file('none.yaml', '[]')} --note Nothing.`)
   const given = await file('good.yaml', good)

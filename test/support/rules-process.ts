@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { createPool } from '../../src/db/pool.ts'
 import { openRules } from '../../src/judging/live-rules.ts'
 import { systemClock } from '../../src/world.ts'
-import { factsOf, ruleFacts } from './rule-facts.ts'
+import { factDefinitions } from '../../src/verdict/facts/fact-list.ts'
 
 /** What a process of rules says to its parent. */
 export type RulesProcessWord =
@@ -19,9 +19,9 @@ const rules = await openRules({
   clock: systemClock,
   log,
   name,
-  definitions: ruleFacts,
+  definitions: factDefinitions,
 })
-const facts = factsOf({ links: { count: 9 } })
+const facts = { links: { count: 9 } }
 let [version, judged, mixed, isOver] = [-1, 0, 0, false]
 process.once('message', () => (isOver = true))
 

@@ -16,6 +16,11 @@ function problemsOf(env: Record<string, string>): readonly string[] {
 
 test('an empty environment gives a working configuration that sends nothing', () => {
   expect(readConfig({}, machine)).toEqual({
+    checkGreylistScore: undefined,
+    checkHost: '127.0.0.1',
+    checkPassword: undefined,
+    checkPort: undefined,
+    checkRejectScore: 15,
     databaseUrl: undefined,
     dataDir: '/srv/signalpost/var',
     httpHost: '127.0.0.1',

@@ -43,19 +43,17 @@ export const freeHosting: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-/** Forms and pages of large sites that anybody may fill. */
-export const freePages: readonly string[] = [
-  'docs.google.com/forms',
-  'forms.gle/',
-  'sites.google.com/',
-  'storage.googleapis.com/',
-  'drive.google.com/',
-  'forms.office.com/',
-  '1drv.ms/',
-  'dropbox.com/s',
-  'we.tl/',
-  'jotform.com/',
-  'typeform.com/',
-  'canva.com/design',
-  'telegra.ph/',
-]
+/** Forms and pages of large sites that anybody may fill: how their addresses begin, by domains. */
+export const freePages: ReadonlyMap<string, readonly string[]> = new Map([
+  ['google.com', ['docs.google.com/forms', 'sites.google.com/', 'drive.google.com/']],
+  ['forms.gle', ['forms.gle/']],
+  ['googleapis.com', ['storage.googleapis.com/', 'firebasestorage.googleapis.com/']],
+  ['office.com', ['forms.office.com/']],
+  ['1drv.ms', ['1drv.ms/']],
+  ['dropbox.com', ['www.dropbox.com/s', 'dropbox.com/s']],
+  ['we.tl', ['we.tl/']],
+  ['jotform.com', ['form.jotform.com/', 'www.jotform.com/']],
+  ['typeform.com', ['']],
+  ['canva.com', ['www.canva.com/design']],
+  ['telegra.ph', ['telegra.ph/']],
+])

@@ -36,7 +36,7 @@ export type LinkFeatures = {
 }
 
 const linksMax = 60
-const htmlCharsMax = 256 * 1024
+const htmlCharsMax = 64 * 1024
 
 /** Reads the links of a message: at most its first 60. */
 export function linkFeatures(
@@ -52,9 +52,8 @@ export function linkFeatures(
     if (domain !== null) domains.add(domain)
     if (where === 'form') found.forms++
     if (domain !== null && domain === author?.organization) found.ofAuthor++
-    addUrl(found, url)
+    addUrl(found, url, domain)
     if (address !== '' && !found.namesRecipient) found.namesRecipient = names(url, address)
-    if (!found.hasUnsubscribe) found.hasUnsubscribe = leaves.test(url)
     if (hosts.has(host)) continue
     hosts.add(host)
     addHost(found, host, domain)
@@ -112,9 +111,9 @@ type Sums = ReturnType<typeof newSums>
 const internals = /\/(?:wp-(?:content|includes|admin)|\.well-known|cgi-bin|tmp|components\/com_)\//
 const programs = /\.(?:exe|scr|apk|msi|jar|js|vbs|bat|cmd|ps1|iso|img|lnk|hta|zip|rar|7z)(?:[?#]|$)/
 const leaves =
-  /unsub|opt-?out|remove-?me|d[eé]s(?:abonn|inscri)|abmeld|abbestell|cancelar|darse de baja|disiscri/i
+  /unsub|opt-?out|remove-?me|d[eé]s(?:abonn|inscri)|abmeld|abbestell|cancelar|darse de baja|disiscri/
 
-function addUrl(found: Sums, url: string): void {
+function addUrl(found: Sums, url: string, domain: string | null): void {
   const { sums } = found
   const scheme = url.indexOf('://')
   const start = scheme < 0 ? 0 : scheme + 3
@@ -130,17 +129,13 @@ function addUrl(found: Sums, url: string): void {
   const target = slash < 0 ? '' : url.slice(slash).toLowerCase()
   if (programs.test(target)) sums.executables++
   if (internals.test(target)) sums.site_internals++
-  if (freePages.some((page) => url.startsWith(page, start) || isUnderWww(url, page, start))) {
-    sums.free_hosting++
-  }
+  const pages = domain === null ? undefined : freePages.get(domain)
+  if (pages?.some((page) => url.startsWith(page, start))) sums.free_hosting++
+  if (!found.hasUnsubscribe) found.hasUnsubscribe = leaves.test(target)
   if (question >= 0 && mayRedirect(url, question)) {
     const parsed = URL.parse(url)
     if (parsed && (redirectTarget(parsed) ?? carriedTarget(parsed)) !== undefined) sums.redirects++
   }
-}
-
-function isUnderWww(url: string, page: string, start: number): boolean {
-  return url.startsWith('www.', start) && url.startsWith(page, start + 4)
 }
 
 function mayRedirect(url: string, from: number): boolean {
@@ -178,11 +173,8 @@ function names(url: string, address: string): boolean {
 
 /** Targets that run instead of leading somewhere. */
 function countActive(html: string): number {
-  let count = 0
-  for (const start of ['="javascript:', '="data:text/html', "='javascript:"]) {
-    if (html.includes(start)) count++
-  }
-  return count
+  const runs = html.includes('="javascript:')
+  return Number(runs) + Number(html.includes('="data:text/html'))
 }
 
 function share(part: number, whole: number): number {

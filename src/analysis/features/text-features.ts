@@ -39,9 +39,10 @@ export type TextFeatures = {
   mail_addresses: number
 }
 
-const sampleChars = 4_096
-const lineCharsMax = 8_192
-const htmlCharsMax = 64 * 1024
+const sampleChars = 1_536
+const disguiseCharsMax = 4_096
+const lineCharsMax = 6_144
+const htmlCharsMax = 12 * 1024
 const imageWordsMax = 20
 
 /** Reads what is shown to a reader: longer texts by their beginnings. */
@@ -49,7 +50,7 @@ export function textFeatures({ body, view, shingles }: Material): TextFeatures {
   const { html, written, shown, hidden } = view
   const words = shown.wordEnds.length
   const { kinds, language } = countWords(shown.line.slice(0, lineCharsMax))
-  const { hidden: unseen, lookAlikes } = disguiseOf(written.slice(0, lineCharsMax))
+  const { hidden: unseen, lookAlikes } = disguiseOf(written.slice(0, disguiseCharsMax))
   const hasHtml = body.html !== ''
   const images = html.images.length
   return {
@@ -80,30 +81,26 @@ export function textFeatures({ body, view, shingles }: Material): TextFeatures {
 }
 
 /** As people write styles that hide what they are on. */
-const hidings = [
-  'display:none',
-  'display: none',
-  'visibility:hidden',
-  'visibility: hidden',
-  'font-size:0',
-  'font-size: 0',
-  'font-size:1px',
-  'font-size: 1px',
-  'opacity:0;',
-  'opacity: 0;',
-]
+const hidings =
+  /display: ?none|visibility: ?hidden|font-size: ?[01](?:px)?[;"' ]|opacity: ?0[;"' ]/g
+const hidingsMax = 10
 
 function countHiding(html: string): number {
-  return hidings.filter((style) => html.includes(style)).length
+  let count = 0
+  hidings.lastIndex = 0
+  while (count < hidingsMax && hidings.test(html)) count++
+  return count
 }
 
+/** Elements that do more than show, by their names. */
 function builtOf(tags: readonly string[]) {
-  const found = new Set(tags)
-  return {
-    forms: found.has('form') || found.has('input'),
-    scripts: found.has('script'),
-    frames: found.has('iframe') || found.has('object') || found.has('embed'),
+  const found = { forms: false, scripts: false, frames: false }
+  for (const tag of tags) {
+    if (tag === 'form' || tag === 'input') found.forms = true
+    else if (tag === 'script') found.scripts = true
+    else if (tag === 'iframe' || tag === 'object' || tag === 'embed') found.frames = true
   }
+  return found
 }
 
 const comparedWords = 12
@@ -143,7 +140,7 @@ function letterFeatures(text: string) {
       if (code >= 0x61 && code <= 0x7a) latin++
       else if (code >= 0x41 && code <= 0x5a) upper++
       else if (code === 0x21) exclamations++
-    } else if (code >= 0x370) {
+    } else if (code >= 0x370 && (code < 0x2000 || code > 0x2fff)) {
       const block = scripts.findIndex(([from, to]) => code >= from && code <= to)
       if (block >= 0) others[block] = (others[block] ?? 0) + 1
     }

@@ -1,5 +1,5 @@
-import type { Share } from '../../verdict/model/figures.ts'
-import type { ModelReport, RowCounts } from '../../verdict/model/model-report.ts'
+import { countsText, percentText, shareText } from '../../verdict/model/figures-text.ts'
+import type { ModelReport } from '../../verdict/model/model-report.ts'
 
 const FEATURES_SHOWN = 15
 
@@ -26,7 +26,7 @@ export function reportText(report: ModelReport): string {
     ...report.calibration.map(
       ({ from, to, meanPredicted, observed }) =>
         `${`${from.toFixed(1)}–${to.toFixed(1)}`.padEnd(11)}` +
-        `${percent(meanPredicted).padEnd(12)}${shareText(observed)}`,
+        `${percentText(meanPredicted).padEnd(12)}${shareText(observed)}`,
     ),
     '',
     'ROC: falsely called → found',
@@ -35,19 +35,8 @@ export function reportText(report: ModelReport): string {
     'what carries it',
     ...report.importance
       .slice(0, FEATURES_SHOWN)
-      .map(({ feature, share }) => `${percent(share).padStart(7)}  ${feature}`),
+      .map(({ feature, share }) => `${percentText(share).padStart(7)}  ${feature}`),
   ].join('\n')
-}
-
-/** A share with its interval: `99.1 % (97.0–99.7 %, 212 of 214)`. */
-export function shareText({ hits, of, share, low, high }: Share): string {
-  if (of === 0) return 'none'
-  return `${percent(share)} (${percent(low)}–${percent(high)}, ${hits} of ${of})`
-}
-
-function countsText(counts: RowCounts): string {
-  const parts = Object.entries(counts).map(([kind, count]) => `${count} ${kind}`)
-  return parts.length === 0 ? 'nothing' : parts.join(', ')
 }
 
 /** At most a dozen points: the whole curve is in the admin pages. */
@@ -57,11 +46,7 @@ function rocLines(points: ModelReport['roc']): string[] {
     .filter((_, at) => at % step === 0 || at === points.length - 1)
     .map(
       ({ threshold, falsePositives, truePositives }) =>
-        `${percent(falsePositives).padStart(8)} → ${percent(truePositives).padStart(7)}` +
+        `${percentText(falsePositives).padStart(8)} → ${percentText(truePositives).padStart(7)}` +
         `   at ${threshold.toFixed(4)}`,
     )
-}
-
-function percent(share: number): string {
-  return `${(share * 100).toFixed(1)} %`
 }

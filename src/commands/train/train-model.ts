@@ -17,7 +17,6 @@ import {
   tellingFeatures,
   type TrainingRow,
 } from '../../verdict/model/training-row.ts'
-import { isUnfitSymbol } from '../../verdict/model/unfit-facts.ts'
 import { unwantedLabel } from '../../verdict/model/ydf.ts'
 import { UsageError } from '../../errors.ts'
 import { growTrees } from './grow-trees.ts'
@@ -25,6 +24,8 @@ import { growTrees } from './grow-trees.ts'
 /** How a model is to be made. */
 export type Training = {
   definitions: readonly FactDefinition[]
+  /** Those that a model may see. */
+  symbols: readonly string[]
   /** From what the rows come; where files are among them, `files`. */
   source: RowSource
   /** The same in words, for the report. */
@@ -56,12 +57,10 @@ export async function trainModel(
   rows: readonly TrainingRow[],
   training: Training,
 ): Promise<TrainedModel> {
-  const { definitions, source, split, seed, tell } = training
+  const { definitions, symbols, source, split, seed, tell } = training
   const parts = splitRows(rows, split, seed)
   const train = shuffled(parts.train, seed)
   requireBoth(train)
-  // Rules look at what files cannot tell, so their symbols would tell files from reports.
-  const symbols = source === 'files' ? [] : symbolsOf(train)
   const features = tellingFeatures(featuresOf(definitions, symbols, source), train)
   if (features.length === 0) throw new UsageError(['The messages do not differ in any fact.'])
   tell(`Growing trees from ${train.length} rows with ${features.length} features.`)
@@ -102,12 +101,6 @@ export function scoresOf(model: Model, rows: readonly TrainingRow[]): Scored[] {
     probability: model.apply(facts, symbols),
     isUnwanted: isUnwantedKind(kind),
   }))
-}
-
-/** The symbols of the rows, in the order of their names. */
-export function symbolsOf(rows: readonly TrainingRow[]): string[] {
-  const names = new Set(rows.flatMap(({ symbols }) => symbols.map(({ name }) => name)))
-  return [...names].filter((name) => !isUnfitSymbol(name)).sort()
 }
 
 /** The trees hold back the rows they stop by from the order they come in, so it is made ours. */

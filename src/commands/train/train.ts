@@ -3,8 +3,10 @@ import { parseArgs } from 'node:util'
 import type { App } from '../../app.ts'
 import { UsageError } from '../../errors.ts'
 import { keepModel } from '../../judging/change-model.ts'
+import { actingRules, rulesOf } from '../../judging/rule-versions.ts'
 import { factDefinitions } from '../../verdict/facts/fact-list.ts'
 import { featuresOf, type RowSource } from '../../verdict/model/features.ts'
+import { fitSymbols } from '../../verdict/model/unfit-facts.ts'
 import { splitKinds, type SplitKind } from '../../verdict/model/split-rows.ts'
 import {
   rowKinds,
@@ -15,7 +17,7 @@ import {
 import { type LabeledFolder, readFolders } from './read-files.ts'
 import { readReports } from './read-reports.ts'
 import { reportText } from './report-text.ts'
-import { symbolsOf, trainModel } from './train-model.ts'
+import { trainModel } from './train-model.ts'
 
 /** What `train` was asked to do. */
 export type TrainRequest = {
@@ -78,15 +80,18 @@ export async function train(
   const { rows, sources } = await readRows(request, app, tell)
   const source: RowSource = request.folders.length > 0 ? 'files' : 'reports'
   const definitions = factDefinitions
+  // Rules look at what files cannot tell, so their symbols would tell files from reports.
+  const rules = source === 'files' ? [] : rulesOf(await actingRules(app.pool), definitions)
+  const symbols = fitSymbols(rules)
   if (request.rows !== undefined) {
-    const symbols = source === 'files' ? [] : symbolsOf(rows)
     const features = tellingFeatures(featuresOf(definitions, symbols, source), rows)
     const labels = { column: 'label', unwanted: '1', wanted: '0' }
     await writeFile(request.rows, rowsAsCsv(features, rows, labels))
     return `Wrote ${rows.length} rows of ${features.length} features to ${request.rows}.`
   }
   const { split, seed } = request
-  const made = await trainModel(rows, { definitions, source, sources, split, seed, tell })
+  const training = { definitions, symbols, source, sources, split, seed, tell }
+  const made = await trainModel(rows, training)
   const { content, calibration, report } = made
   const at = app.clock()
   const model = { format: 'ydf', content, calibration, report, trainedAt: at } as const

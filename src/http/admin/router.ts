@@ -7,11 +7,15 @@ import { auditRoutes } from './audit.ts'
 import { campaignRoutes } from './campaigns.ts'
 import { counterRoutes } from './counters.ts'
 import { deadLetterRoutes } from './dead-letters.ts'
+import { modelRoutes } from './models.ts'
 import { delistingAdminRoutes } from './delistings.ts'
 import { networkRoutes } from './networks.ts'
 import { outboxRoutes } from './outbox.ts'
 import { overviewRoutes } from './overview.ts'
+import { reporterRoutes } from './reporters.ts'
 import { reportRoutes } from './reports.ts'
+import { reputationRoutes } from './reputations.ts'
+import { ruleRoutes } from './rules.ts'
 
 /** The pages for administrators, in English. */
 export function adminRoutes(site: Site): Router {
@@ -23,6 +27,10 @@ export function adminRoutes(site: Site): Router {
   router.use('/outbox', outboxRoutes(site))
   router.use('/networks', networkRoutes(site))
   router.use('/counters', counterRoutes(site))
+  router.use('/reputations', reputationRoutes(site))
+  router.use('/reporters', reporterRoutes(site))
+  router.use('/models', modelRoutes(site))
+  router.use('/rules', ruleRoutes(site))
   router.use('/delistings', delistingAdminRoutes(site))
   router.use('/dead-letters', deadLetterRoutes(site))
   router.use('/audit', auditRoutes(site))

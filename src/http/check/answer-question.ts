@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import type { CheckStation } from '../../judging/check-message.ts'
 import type { CheckScores } from '../../verdict/check-action.ts'
 import type { CheckStatistics } from './check-statistics.ts'
@@ -26,16 +25,15 @@ export function createAsk(
   const checkedInTime = async (raw: Buffer, fields: Fields) => {
     if (waiting >= WAITING_MAX) throw new Error('Too many questions at once.')
     waiting++
-    const watch = new AbortController()
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<never>((_resolve, reject) => {
+      const giveUp = () => reject(new Error(`No answer within ${ANSWER_MS_MAX / 1_000} s.`))
+      timer = setTimeout(giveUp, ANSWER_MS_MAX)
+    })
     try {
-      return await Promise.race([
-        station.check(raw, envelopeOf(fields)),
-        wait(ANSWER_MS_MAX, undefined, { signal: watch.signal }).then(() => {
-          throw new Error(`No answer within ${ANSWER_MS_MAX / 1_000} s.`)
-        }),
-      ])
+      return await Promise.race([station.check(raw, envelopeOf(fields)), late])
     } finally {
-      watch.abort()
+      clearTimeout(timer)
       waiting--
     }
   }

@@ -9,6 +9,7 @@ import { createLineSpeaker } from './speak-lines.ts'
 
 /** A question tells each recipient in a header field of its own. */
 const HEADER_BYTES_MAX = 1_000_000
+const FIELDS_MAX = 20_000
 
 /**
  * Answers mail servers on a port of their own, from when it resolves until it is closed: by HTTP, and
@@ -26,6 +27,7 @@ export async function serveChecks(
     host,
     port,
     http: { maxHeaderSize: HEADER_BYTES_MAX, requireHostHeader: false },
+    fieldsMax: FIELDS_MAX,
     connections: (socket, speaksHttp) => {
       door.statistics.connected()
       speaker.take(socket, speaksHttp)

@@ -1,7 +1,7 @@
 import type { MessageFeatures } from '../../analysis/features/features-of.ts'
 import type { Listing } from '../../mail/dnsbl.ts'
 import type { Facts, FactValue } from './fact.ts'
-import { emptyFacts } from './fact-list.ts'
+import { emptyFacts, groupOf } from './fact-list.ts'
 import {
   blacklistFacts,
   type Envelope,
@@ -28,26 +28,23 @@ export type FactsInput = {
   now: Date
 }
 
-/** The facts of a message: each fact of the list is there. */
-export function factsOf(input: FactsInput): Facts {
-  const { features, now } = input
-  const empty = emptyFacts()
+/**
+ * The facts of a message. What is not known reads as false, 0, '' or an empty list; in groups that
+ * are made here it is inherited (`groupOf`).
+ */
+export function factsOf({ features, now, ...input }: FactsInput): Facts {
   return {
-    ...empty,
+    ...emptyFacts(),
     ...features,
-    ...filled(empty, 'report', reportFacts(input.report)),
-    ...filled(empty, 'envelope', envelopeFacts(input.envelope, features.author.organization)),
-    ...filled(empty, 'network', networkFacts(input.network)),
-    ...filled(empty, 'blacklists', blacklistFacts(input.listings)),
-    ...filled(empty, 'reputation', reputationFacts(input.reputations, now)),
-    ...filled(empty, 'seen', input.seen),
+    ...filled('report', reportFacts(input.report)),
+    ...filled('envelope', envelopeFacts(input.envelope, features.author.organization)),
+    ...filled('network', networkFacts(input.network)),
+    ...filled('blacklists', blacklistFacts(input.listings)),
+    ...filled('reputation', reputationFacts(input.reputations, now)),
+    ...filled('seen', input.seen),
   }
 }
 
-function filled(
-  empty: Facts,
-  group: string,
-  known: Readonly<Record<string, FactValue>> | undefined,
-): Facts {
-  return known ? { [group]: { ...empty[group], ...known } } : {}
+function filled(group: string, known: Readonly<Record<string, FactValue>> | undefined): Facts {
+  return known ? { [group]: groupOf(group, known) } : {}
 }

@@ -1,27 +1,27 @@
-import type { FactDefinition, Facts, FactType, FactValue } from './fact.ts'
-import { emptyFacts, factDefinitions } from './fact-list.ts'
+import type { Facts, FactType, FactValue } from './fact.ts'
+import { emptyFacts, factDefinitions, groupOf } from './fact-list.ts'
 
-const byGroup = new Map<string, FactDefinition[]>()
-for (const definition of factDefinitions) {
-  byGroup.set(definition.group, [...(byGroup.get(definition.group) ?? []), definition])
+const groups = new Map<string, Map<string, FactType>>()
+for (const { group, name, type } of factDefinitions) {
+  const types = groups.get(group) ?? new Map<string, FactType>()
+  groups.set(group, types.set(name, type))
 }
 
 /** A list of a fact has at most so many entries when it is read. */
 const entriesMax = 100
 const textCharsMax = 1_000
 
-/** Facts as they are kept: JSON of those that are not empty. */
+/** Facts as they are kept: JSON of those of the list that are not empty. */
 export function packFacts(facts: Facts): Buffer {
-  const empty = emptyFacts()
   const sparse: Record<string, Record<string, FactValue>> = {}
-  for (const [group, definitions] of byGroup) {
-    const its = facts[group]
-    const none = empty[group]
-    if (!its || its === none) continue
-    for (const { name, type } of definitions) {
+  for (const [group, types] of groups) {
+    const its = facts[group] ?? {}
+    let kept: Record<string, FactValue> | undefined
+    for (const name of Object.keys(its)) {
       const value = its[name]
-      if (value === undefined || isEmpty(value, type)) continue
-      ;(sparse[group] ??= {})[name] = value
+      if (value === undefined || isEmpty(value) || !types.has(name)) continue
+      kept ??= sparse[group] = {}
+      kept[name] = value
     }
   }
   return Buffer.from(JSON.stringify(sparse))
@@ -34,21 +34,21 @@ export function packFacts(facts: Facts): Buffer {
 export function unpackFacts(packed: Buffer): Facts {
   const sparse = parsed(packed)
   const facts: Record<string, Readonly<Record<string, FactValue>>> = { ...emptyFacts() }
-  for (const [group, definitions] of byGroup) {
+  for (const [group, types] of groups) {
     const its = membersOf(sparse, group)
     if (!its) continue
-    const known: Record<string, FactValue> = { ...facts[group] }
-    for (const { name, type } of definitions) {
-      const value = Object.hasOwn(its, name) ? its[name] : undefined
-      if (isOfType(value, type)) known[name] = value
+    const known: Record<string, FactValue> = {}
+    for (const [name, value] of Object.entries(its)) {
+      const type = types.get(name)
+      if (type !== undefined && isOfType(value, type)) known[name] = value
     }
-    facts[group] = known
+    facts[group] = groupOf(group, known)
   }
   return facts
 }
 
-function isEmpty(value: FactValue, type: FactType): boolean {
-  if (type === 'strings') return Array.isArray(value) && value.length === 0
+function isEmpty(value: FactValue): boolean {
+  if (typeof value === 'object') return value.length === 0
   return value === false || value === 0 || value === '' || Number.isNaN(value)
 }
 

@@ -30,6 +30,7 @@ const kinds: readonly (readonly [kind: string, prefix: string, what: string])[] 
   ['link', 'link', 'the worst link'],
   ['file', 'file', 'the worst attached file'],
   ['phone', 'phone', 'the worst telephone number'],
+  ['campaign', 'campaign', 'the campaign it is of'],
 ]
 const prefixOf = new Map(kinds.map(([kind, prefix]) => [kind, prefix]))
 

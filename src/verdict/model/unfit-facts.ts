@@ -65,9 +65,15 @@ const fileFacts: Readonly<Record<string, string>> = {
   'bulk.has_list_post': years,
 }
 
-/** Whether a symbol only repeats the reporter's word. */
-export function isUnfitSymbol(name: string): boolean {
-  return /^REPORT(ED|ER)?_|^KARMA_/.test(name)
+/**
+ * The symbols that a model may see: those of rules which look at nothing that it must not. A symbol
+ * no rule raises any more would always be 0 from now on, so it is not learned from either.
+ */
+export function fitSymbols(
+  rules: readonly { symbol: string; facts: readonly string[] }[],
+): string[] {
+  const isUnfit = (fact: string) => refusalOf({ group: fact.split('.')[0] ?? '' }) !== undefined
+  return rules.filter(({ facts }) => !facts.some(isUnfit)).map(({ symbol }) => symbol)
 }
 
 /** The words of facts that are one of few; of other texts a model sees nothing. */

@@ -22,6 +22,7 @@ const report = (raw: Buffer<ArrayBuffer>) => site.report(ann, raw)
 const sections = [
   ...['', '/reports', '/campaigns', '/outbox', '/networks', '/counters', '/dead-letters'],
   '/audit',
+  '/models',
 ]
 const pages = sections.map((path) => `/admin${path}`)
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { listAudit } from '../../../src/db/audit-log.ts'
 import { type NewLayer, replaceNetworks } from '../../../src/db/networks.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
-import { findNetworks } from '../../../src/jobs/find-networks.ts'
+import { findNetworks } from '../../../src/judging/find-networks.ts'
 import { Browser, signedInBrowser } from './browser.ts'
 import { startWebSite, type Person, type WebSite } from './web-site.ts'
 

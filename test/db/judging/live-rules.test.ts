@@ -6,14 +6,15 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { listRuleProcesses } from '../../../src/db/rule-processes.ts'
 import { openRules, type LiveRules } from '../../../src/judging/live-rules.ts'
 import { applyRules } from '../../../src/judging/rule-versions.ts'
+import { factDefinitions } from '../../../src/verdict/facts/fact-list.ts'
 import { systemClock } from '../../../src/world.ts'
 import { freshDatabase, type TestDatabase } from '../../support/database.ts'
 import { until } from '../../support/process.ts'
-import { factsOf, ruleFacts, ruleText } from '../../support/rule-facts.ts'
+import { ruleText } from '../../support/rule-facts.ts'
 import type { RulesProcessWord } from '../../support/rules-process.ts'
 
 const PROMISE_MS = 2_000
-const facts = factsOf({ links: { count: 9 } })
+const facts = { links: { count: 9 } }
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -26,7 +27,7 @@ beforeEach(async () => {
   await apply(ruleText('BEGIN', 'true'))
 })
 
-async function apply(content: string | null, definitions = ruleFacts): Promise<number> {
+async function apply(content: string | null, definitions = factDefinitions): Promise<number> {
   const app = { pool: database.pool, definitions }
   const deed = { at: new Date(), reporterId: null, note: '' }
   const applied = await applyRules(app, content, version, deed)
@@ -40,7 +41,7 @@ function open(more: { databaseUrl?: string } = {}): Promise<LiveRules> {
     clock: systemClock,
     log: pino({ level: 'silent' }),
     name: 'test',
-    definitions: ruleFacts,
+    definitions: factDefinitions,
     ...more,
   })
 }
@@ -96,7 +97,7 @@ test('it acts within two seconds when the connection just died', async () => {
 
 test('a version that this program cannot run changes nothing, and is told of', async () => {
   const rules = await open({ databaseUrl: database.url })
-  const novel = [...ruleFacts, { ...futureFact('novel'), type: 'double' as const }]
+  const novel = [...factDefinitions, { ...futureFact('novel'), type: 'double' as const }]
   const next = await apply(ruleText('NOVEL', 'future.novel > 1'), novel)
   await until('the fault', () => rules.state().fault)
   expect(rules.state()).toMatchObject({ version: next - 1 })
@@ -122,7 +123,8 @@ function futureFact(name: string) {
 test("the program's own rules act where they are wanted back", async () => {
   const rules = await open({ databaseUrl: database.url })
   await untilActing(rules, await apply(null))
-  expect(symbolsOf(rules)).toContain('REPORTED_SPAM')
+  const reported = rules.current().run({ report: { kind: 'spam', karma: 1 } })
+  expect(reported.map(({ name }) => name)).toContain('REPORTED_SPAM')
   await rules.close()
 })
 

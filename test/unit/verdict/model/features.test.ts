@@ -6,7 +6,7 @@ import {
   featuresOf,
   strangeFeatures,
 } from '../../../../src/verdict/model/features.ts'
-import { closedSets, fileRefusalOf } from '../../../../src/verdict/model/unfit-facts.ts'
+import { closedSets, fileRefusalOf, fitSymbols } from '../../../../src/verdict/model/unfit-facts.ts'
 
 const fact = (group: string, name: string, type: FactDefinition['type']): FactDefinition => ({
   group,
@@ -41,6 +41,15 @@ test('no feature of ours names a person, a host or the reporter’s word', () =>
     const seen = names.filter((feature) => feature.startsWith(`${group}.${name}=`))
     expect(seen.length).toBe(closedSets[`${group}.${name}`]?.length ?? 0)
   }
+})
+
+test('symbols of rules that look at the reporter’s word are not seen', () => {
+  const rules = [
+    { symbol: 'REPORTED_SPAM', facts: ['report.kind'] },
+    { symbol: 'BELIEVED_FORM', facts: ['text.forms', 'report.karma'] },
+    { symbol: 'FORM', facts: ['text.forms'] },
+  ]
+  expect(fitSymbols(rules)).toEqual(['FORM'])
 })
 
 test('of files a model sees nothing that tells collections apart', () => {

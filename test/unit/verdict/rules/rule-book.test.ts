@@ -18,8 +18,8 @@ test('the symbols of a message come in the order of the rules, without those tha
     ruleText('EARLY', 'report.kind == "spam"', -1.5),
   )
   expect(book.run(factsOf({ links: { count: 4 } }))).toEqual([
-    { name: 'LATE', weight: 2, meaning: 'What LATE means.' },
-    { name: 'EARLY', weight: -1.5, meaning: 'What EARLY means.' },
+    { name: 'LATE', weight: 2, meaning: 'What LATE means.', basis: 'content' },
+    { name: 'EARLY', weight: -1.5, meaning: 'What EARLY means.', basis: 'word' },
   ])
 })
 

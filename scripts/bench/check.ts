@@ -1,0 +1,189 @@
+import { availableParallelism, loadavg } from 'node:os'
+import { parseArgs } from 'node:util'
+import { listShardBacklogs } from '../../src/db/counter-deltas.ts'
+import { freePort } from '../../src/db/embedded.ts'
+import { askFor, httpClient } from './check/clients.ts'
+import { type Neighbor, startRspamd, startSpamd } from './check/neighbors.ts'
+import { percentiles, printTable, readCorpus, variantOf } from './corpus.ts'
+import { cpuSeconds, type Instance, serverCpuSeconds, startInstance } from './instance.ts'
+
+type Contestant = Omit<Neighbor, 'close'>
+type Round = { perSecond: number; cpuSeconds: number }
+type Cost = { check: number; count: number; database: number; messages: number }
+
+const CONNECTIONS = 8
+const OURS = 'Signalpost'
+const TYPICAL_BYTES = [18_000, 22_000] as const
+const SINGLE_SECONDS = 4
+
+/**
+ * Messages a second that mail servers get answered over eight connections, against rspamd, with and
+ * without statistics, and SpamAssassin, none of which asks the network, on the same messages in
+ * turns; then the time of one answer for a message of 20 KB over one connection.
+ */
+export async function benchCheck(): Promise<void> {
+  const { values } = parseArgs({
+    args: process.argv.slice(process.argv.findIndex((word) => word.startsWith('--')) >>> 0),
+    options: {
+      seconds: { type: 'string', default: '10' },
+      rounds: { type: 'string', default: '3' },
+      only: { type: 'string', default: 'rspamd,redis,spamassassin' },
+      profile: { type: 'boolean', default: false },
+    },
+  })
+  const folders = ['phishing', 'ham', 'newsletters', 'spam']
+  const messages = readCorpus(folders)
+  console.log(`${availableParallelism()} cores, load before: ${loadOf()}`)
+  const instance = await startInstance()
+  const port = await freePort()
+  const env = { CHECK_PORT: String(port), ...(values.profile && { NODE_OPTIONS: '--cpu-prof' }) }
+  const [count, check] = [await instance.run('count'), await instance.run('check', env)]
+  const has = (name: string) => values.only.split(',').includes(name)
+  const lessons = { spam: readCorpus(['phishing']), ham: readCorpus(['ham']) }
+  const neighbors: Neighbor[] = []
+  const add = (neighbor: Neighbor | undefined) => neighbor && neighbors.push(neighbor)
+  try {
+    if (has('rspamd')) add(await startRspamd(undefined))
+    if (has('redis')) add(await startRspamd(lessons))
+    if (has('spamassassin')) add(await startSpamd())
+    const pids = { check: check.pid ?? 0, count: count.pid ?? 0 }
+    const cpu = async () => {
+      const { check, count, database } = await spent(instance, pids)
+      return check + count + database
+    }
+    const ours: Contestant = { name: OURS, open: () => httpClient(port), cpu }
+    await compare([ours, ...neighbors], messages, { ...values, instance, pids })
+  } finally {
+    for (const neighbor of neighbors) await neighbor.close()
+    await instance.close()
+  }
+  console.log(`load after: ${loadOf()}`)
+}
+
+async function compare(
+  contestants: readonly Contestant[],
+  messages: readonly Buffer[],
+  options: {
+    seconds: string
+    rounds: string
+    instance: Instance
+    pids: { check: number; count: number }
+  },
+): Promise<void> {
+  const next = variants(messages)
+  for (const { open } of contestants) await askFor(2, { connections: CONNECTIONS, open, next })
+  const rounds = new Map<string, Round[]>(contestants.map(({ name }) => [name, []]))
+  const costs: Cost[] = []
+  for (let round = 0; round < Number(options.rounds); round++) {
+    for (const { name, open, cpu } of contestants) {
+      const before = await spent(options.instance, options.pids)
+      const cpuBefore = await cpu()
+      const run = { connections: CONNECTIONS, open, next }
+      const { asked, seconds } = await askFor(Number(options.seconds), run)
+      requireAnswers(name, asked)
+      console.log(`round ${round + 1}: ${name} ${Math.round(asked.length / seconds)} a second`)
+      if (name === OURS) {
+        while ((await listShardBacklogs(options.instance.pool)).length > 0) await pause(100)
+        const after = await spent(options.instance, options.pids)
+        costs.push(difference(before, after, asked.length))
+      }
+      const used = ((await cpu()) - cpuBefore) / asked.length
+      rounds.get(name)?.push({ perSecond: asked.length / seconds, cpuSeconds: used })
+    }
+  }
+  const typical = messages.filter(({ length }) => {
+    return length >= TYPICAL_BYTES[0] && length <= TYPICAL_BYTES[1]
+  })
+  const nextTypical = variants(typical)
+  const single = new Map<string, { p50: number; p99: number }>()
+  for (const { name, open } of contestants) {
+    const run = { connections: 1, open, next: nextTypical }
+    const { asked } = await askFor(SINGLE_SECONDS, run)
+    single.set(name, percentiles(asked.map(({ ms }) => ms)))
+  }
+  print(contestants, rounds, single, costs)
+}
+
+/** Each message as one that was never seen, in the order of the corpus. */
+function variants(messages: readonly Buffer[]): () => Buffer {
+  let number = 0
+  return () => {
+    const message = messages[number % messages.length] ?? Buffer.alloc(0)
+    return variantOf(message, ++number)
+  }
+}
+
+function requireAnswers(name: string, asked: readonly { answer: string }[]): void {
+  const good = name === 'SpamAssassin' ? /^SPAMD\/\S+ 0 / : /^HTTP\/1\.1 200 /
+  const wrong = asked.find(({ answer }) => !good.test(answer))
+  if (wrong) throw new Error(`${name} answered: ${wrong.answer.slice(0, 300)}`)
+}
+
+async function spent(instance: Instance, pids: { check: number; count: number }): Promise<Cost> {
+  return {
+    check: await cpuSeconds(pids.check),
+    count: await cpuSeconds(pids.count),
+    database: await serverCpuSeconds(instance.server),
+    messages: 0,
+  }
+}
+
+function difference(before: Cost, after: Cost, messages: number): Cost {
+  return {
+    check: after.check - before.check,
+    count: after.count - before.count,
+    database: after.database - before.database,
+    messages,
+  }
+}
+
+function print(
+  contestants: readonly Contestant[],
+  rounds: ReadonlyMap<string, readonly Round[]>,
+  single: ReadonlyMap<string, { p50: number; p99: number }>,
+  costs: readonly Cost[],
+): void {
+  const median = (name: string, pick: (round: Round) => number) =>
+    percentiles((rounds.get(name) ?? []).map(pick)).p50
+  const rate = (name: string) => median(name, ({ perSecond }) => perSecond)
+  const cpu = (name: string) => median(name, ({ cpuSeconds }) => cpuSeconds)
+  const ms = (value: number | undefined) => `${(value ?? Number.NaN).toFixed(1)} ms`
+  console.log('')
+  printTable(
+    [
+      'bench check (medians)',
+      'messages/s',
+      'ours to it',
+      'CPU',
+      'its CPU to ours',
+      '20 KB: p50',
+      'p99',
+    ],
+    contestants.map(({ name }) => [
+      name,
+      Math.round(rate(name)).toLocaleString('en'),
+      (rate(OURS) / rate(name)).toFixed(2),
+      `${Math.round(cpu(name) * 1e6)} µs`,
+      (cpu(name) / cpu(OURS)).toFixed(2),
+      ms(single.get(name)?.p50),
+      ms(single.get(name)?.p99),
+    ]),
+  )
+  const micro = (pick: (cost: Cost) => number) =>
+    `${Math.round(percentiles(costs.map((one) => (pick(one) / one.messages) * 1e6)).p50)} µs`
+  console.log('')
+  printTable(
+    ['CPU of one message, rolled up', 'check', 'count', 'database'],
+    [[OURS, micro((one) => one.check), micro((one) => one.count), micro((one) => one.database)]],
+  )
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}
+
+function loadOf(): string {
+  return loadavg()
+    .map((one) => one.toFixed(1))
+    .join(' ')
+}

@@ -1,0 +1,94 @@
+import { connect, type Socket } from 'node:net'
+
+/** One answered question. */
+export type Asked = { ms: number; answer: string }
+
+/** Asks about one message over one connection, or a new one for each. */
+export type Client = { ask: (message: Buffer) => Promise<Asked>; close: () => void }
+
+const HEADER_END = '\r\n\r\n'
+
+/**
+ * Asks over `connections` at once, each as soon as its last question is answered, until `seconds`
+ * are over; the messages come again and again, each as another one by `variant`.
+ */
+export async function askFor(
+  seconds: number,
+  { connections, open, next }: { connections: number; open: () => Client; next: () => Buffer },
+): Promise<{ asked: Asked[]; seconds: number }> {
+  const start = performance.now()
+  const end = start + seconds * 1_000
+  const asked: Asked[] = []
+  await Promise.all(
+    Array.from({ length: connections }, async () => {
+      const client = open()
+      while (performance.now() < end) asked.push(await client.ask(next()))
+      client.close()
+    }),
+  )
+  return { asked, seconds: (performance.now() - start) / 1_000 }
+}
+
+/**
+ * rspamd's protocol by hand, which costs a quarter of node:http. A connection is kept as long as the
+ * server keeps it: rspamd closes after each answer.
+ */
+export function httpClient(port: number): Client {
+  let socket: Socket | undefined
+  return {
+    ask: (message) => {
+      const startedAt = performance.now()
+      const open = (socket ??= connect({ host: '127.0.0.1', port, noDelay: true }))
+      return new Promise((resolve, reject) => {
+        let held = ''
+        const done = (keep: boolean) => {
+          open.removeAllListeners()
+          if (!keep) {
+            open.destroy()
+            socket = undefined
+          }
+          resolve({ ms: performance.now() - startedAt, answer: held })
+        }
+        open.on('error', reject)
+        open.on('close', () => done(false))
+        open.on('data', (chunk: Buffer) => {
+          held += chunk.toString('latin1')
+          const headerEnd = held.indexOf(HEADER_END)
+          if (headerEnd < 0) return
+          const header = held.slice(0, headerEnd).toLowerCase()
+          const length = Number(/content-length: (\d+)/.exec(header)?.[1])
+          if (held.length < headerEnd + HEADER_END.length + length) return
+          done(!header.includes('connection: close'))
+        })
+        open.cork()
+        open.write(
+          `POST /checkv2 HTTP/1.1\r\nHost: localhost\r\nConnection: keep-alive\r\n` +
+            'IP: 203.0.113.9\r\nHelo: mx.shop.example\r\nHostname: mx.shop.example\r\n' +
+            `From: offers@shop.example\r\nRcpt: you@home.example\r\nContent-Length: ${message.length}${HEADER_END}`,
+        )
+        open.write(message)
+        open.uncork()
+      })
+    },
+    close: () => socket?.destroy(),
+  }
+}
+
+/** SpamAssassin's protocol: a connection for each message. */
+export function spamdClient(port: number): Client {
+  return {
+    ask: (message) => {
+      const startedAt = performance.now()
+      const socket = connect({ host: '127.0.0.1', port, noDelay: true })
+      return new Promise((resolve, reject) => {
+        let answer = ''
+        socket.on('error', reject)
+        socket.on('data', (chunk) => (answer += String(chunk)))
+        socket.on('close', () => resolve({ ms: performance.now() - startedAt, answer }))
+        socket.write(`SYMBOLS SPAMC/1.2\r\nContent-length: ${message.length}\r\n\r\n`)
+        socket.end(message)
+      })
+    },
+    close: () => undefined,
+  }
+}

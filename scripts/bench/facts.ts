@@ -1,0 +1,122 @@
+import { analyzeForCounting, analyzePlainly } from '../../src/analysis/analyze.ts'
+import { featuresOf } from '../../src/analysis/features/features-of.ts'
+import type { Material } from '../../src/analysis/features/material.ts'
+import { takeApartPacked } from '../../src/analysis/shingles/take-apart.ts'
+import type { Findings } from '../../src/analysis/shingles/take-apart.ts'
+import { parseBody } from '../../src/mail/body.ts'
+import { parseHeader } from '../../src/mail/header.ts'
+import { factsOf, type FactsInput } from '../../src/verdict/facts/facts-of.ts'
+import { packFacts, unpackFacts } from '../../src/verdict/facts/packed-facts.ts'
+import { seenFacts, type SeenCounts, type SeenWindows } from '../../src/verdict/facts/seen-facts.ts'
+import { seenPieces } from '../../src/verdict/facts/seen-pieces.ts'
+import { percentiles, printTable, readCorpus } from './corpus.ts'
+
+const ROUNDS = 12
+const ROUNDS_TO_WARM_UP = 4
+/** One run of such a piece of work is too short for the clock of the processor. */
+const RUNS_AT_ONCE = 4
+const options = { trustedRelays: [], ignoreStamps: true }
+const folders = ['phishing', 'newsletters', 'spam', 'ham']
+
+/**
+ * What the facts of a message cost, in processor time, beside its analysis; and how long they are
+ * when packed. Each piece of work goes over all messages; the best round counts, for others use the
+ * machine too.
+ */
+export async function benchFacts(): Promise<void> {
+  const materials = await Promise.all(readCorpus(folders).map((raw) => materialOf(raw)))
+  const inputs = materials.map(inputOf)
+  const facts = inputs.map(factsOf)
+  const packed = facts.map(packFacts)
+  const works: readonly (readonly [string, (at: number) => unknown])[] = [
+    ['taken apart, as a measure', (at) => takeApartPacked(nth(materials, at).findings)],
+    ['the features of the message', (at) => featuresOf(nth(materials, at).material)],
+    ['the keys that are asked for', (at) => keysOf(nth(materials, at).material)],
+    ['the facts of all that is known', (at) => factsOf(nth(inputs, at))],
+    ['packed', (at) => packFacts(nth(facts, at))],
+    ['unpacked', (at) => unpackFacts(nth(packed, at))],
+  ]
+  const means = works.map(([, work]) => bestMean(materials.length, work))
+  const base = means[0] ?? 1
+  printTable(
+    ['µs of processor time a message', 'mean', 'ratio'],
+    works.map(([name], row) => {
+      const mean = means[row] ?? 0
+      return [name, mean.toFixed(1), (mean / base).toFixed(2)]
+    }),
+  )
+  const median = medianMessage(materials)
+  const features = bestMean(1, () => featuresOf(median.material))
+  const sizes = percentiles(packed.map(({ length }) => length))
+  console.log(
+    `\n${materials.length} messages; a median one of ${Math.round(median.material.bytes / 1024)} KiB: ` +
+      `${features.toFixed(1)} µs for its features`,
+  )
+  console.log(`packed facts: median ${sizes.p50}, p99 ${sizes.p99}, at most ${sizes.max} bytes`)
+}
+
+type Prepared = { findings: Findings; material: Material }
+
+async function materialOf(raw: Buffer): Promise<Prepared> {
+  const header = parseHeader(raw)
+  const plain = await analyzePlainly(raw, options)
+  const body = (await parseBody(raw, header)) ?? { text: '', html: '', attachments: [] }
+  const findings: Findings = { ...plain, fields: header.fields, body, signers: [] }
+  const { shingles } = await analyzeForCounting(raw, options)
+  const { view } = takeApartPacked(findings)
+  return { findings, material: { ...plain, ...findings, view, shingles } }
+}
+
+/** As if something were known of every piece. */
+function inputOf({ material }: Prepared): FactsInput {
+  const { groups } = keysOf(material)
+  const seen = seenFacts(
+    groups,
+    groups.map(() => windows),
+  )
+  return {
+    features: featuresOf(material),
+    report: { kind: 'spam', karma: 0.5, channel: 'api' },
+    network: { asn: 64_500, name: 'EXAMPLE', country: 'FR' },
+    listings: [],
+    reputations: ['address', 'author-domain', 'link-domain', 'signer'].map((kind) => ({
+      kind,
+      score: -0.4,
+      weight: 3,
+      flags: ['new'],
+      firstSeenAt: new Date(0),
+    })),
+    seen,
+    now: new Date(86_400_000),
+  }
+}
+
+const counts: SeenCounts = { ham: 1, spam: 4, complaint: 4, redeemed: 0, unique: 3 }
+const all = { hour: counts, day: counts, twoWeeks: counts }
+const windows: SeenWindows = { reports: all, checks: all }
+
+function keysOf({ shingles }: Material) {
+  return seenPieces(shingles, (type, piece) => piece ^ BigInt(type))
+}
+
+function bestMean(messages: number, work: (at: number) => unknown): number {
+  let best = Infinity
+  for (let round = 0; round < ROUNDS; round++) {
+    const started = process.cpuUsage()
+    for (let run = 0; run < RUNS_AT_ONCE; run++) for (let at = 0; at < messages; at++) work(at)
+    const { user, system } = process.cpuUsage(started)
+    if (round >= ROUNDS_TO_WARM_UP) best = Math.min(best, user + system)
+  }
+  return best / RUNS_AT_ONCE / messages
+}
+
+function medianMessage(all: readonly Prepared[]): Prepared {
+  const sorted = all.toSorted((a, b) => a.material.bytes - b.material.bytes)
+  return nth(sorted, sorted.length >> 1)
+}
+
+function nth<T>(list: readonly T[], at: number): T {
+  const found = list[at]
+  if (found === undefined) throw new RangeError(`There is no entry ${at}.`)
+  return found
+}

@@ -1,0 +1,118 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { checkedMail } from '../../support/checked-mail.ts'
+import { type CheckSite, openCheckSite } from './check-site.ts'
+
+let site: CheckSite
+const mail = checkedMail('one', 'https://good.example/')
+
+beforeAll(async () => {
+  site = await openCheckSite({ MESSAGE_BYTES_MAX: '100000' })
+})
+afterAll(() => site.close())
+
+const lines = (length: number) =>
+  `CHECK RSPAMC/1.3\r\nContent-length: ${length}\r\nIP: 203.0.113.9\r\nRcpt: <a@b.example>\r\n\r\n`
+
+test.for(['/checkv2', '/check', '/symbols'])('%s gives a verdict', async (path) => {
+  const { status, json } = await site.post(path, mail, { ip: '203.0.113.9', helo: 'x.example' })
+  expect(status).toBe(200)
+  expect(json).toMatchObject({ is_skipped: false, action: 'no action', required_score: 15 })
+  expect(json).toHaveProperty('message-id', 'one@shop.example')
+})
+
+test('it is alive, and says nothing where nothing is', async () => {
+  const ping = await fetch(`http://127.0.0.1:${site.port}/ping`)
+  expect([ping.status, await ping.text()]).toEqual([200, 'pong\r\n'])
+  expect(await site.post('/nothing', '')).toMatchObject({ status: 404, json: { error: /\w/ } })
+  const got = await fetch(`http://127.0.0.1:${site.port}/checkv2`)
+  expect(got.status).toBe(405)
+})
+
+test.for([
+  ['nothing', Buffer.alloc(0), true],
+  ['a word', Buffer.from('x'), false],
+  ['bytes without sense', Buffer.from([0, 255, 10, 13, 0, 200]), false],
+  ['more than is taken', Buffer.alloc(200_000, 'a\r\n'), true],
+] as const)('%s is let through, never an error', async ([, body, isSkipped]) => {
+  const { status, json } = await site.post('/checkv2', body)
+  expect(status).toBe(200)
+  expect(json).toMatchObject({ is_skipped: isSkipped, action: 'no action' })
+})
+
+test('a body that cannot be what it says is the fault of who asks', async () => {
+  expect(await site.post('/checkv2', mail, { compression: 'zstd' })).toMatchObject({ status: 400 })
+  expect(await site.post('/checkv2', '', { file: '/etc/passwd' })).toMatchObject({ status: 400 })
+})
+
+test('a thousand recipients fit into a question', async () => {
+  const many = Array.from({ length: 1_000 }, (_, index) => `Rcpt: someone-${index}@home.example`)
+  const head = `POST /checkv2 HTTP/1.0\r\nContent-Length: ${mail.length}\r\n${many.join('\r\n')}`
+  expect(await site.sendRaw(`${head}\r\n\r\n`, mail)).toMatch(/^HTTP\/1\.1 200 /)
+})
+
+test('questions that follow each other on one connection are answered in their order', async () => {
+  const ask = (mark: string, more = '') => {
+    const body = checkedMail(mark, 'https://good.example/')
+    const head = `POST /checkv2 HTTP/1.1\r\n${more}Content-Length: ${body.length}\r\n\r\n`
+    return Buffer.concat([Buffer.from(head), body])
+  }
+  const all = await site.sendRaw(ask('first'), ask('second'), ask('third', 'Connection: close\r\n'))
+  const ids = [...all.matchAll(/"message-id":"(\w+)@/g)].map(([, mark]) => mark)
+  expect(ids).toEqual(['first', 'second', 'third'])
+})
+
+test('the older lines are answered, however they are cut, and so are HTTP beginnings', async () => {
+  const question = Buffer.concat([Buffer.from(lines(mail.length)), mail])
+  const whole = await site.sendRaw(question)
+  expect(whole).toMatch(
+    /^RSPAMD\/1\.3 0 EX_OK\r\nMetric: default; False; 0\.00 \/ 15\.00 \/ 0\.0\r/,
+  )
+  expect(whole).toContain('\r\nAction: no action\r\n')
+  const socket = connect(site.port, '127.0.0.1')
+  let answer = ''
+  socket.on('data', (chunk) => (answer += String(chunk)))
+  for (const at of [0, 1, 3, 9, 40, 120]) {
+    const next = { 0: 1, 1: 3, 3: 9, 9: 40, 40: 120, 120: question.length }[at]
+    await new Promise((resolve) => socket.write(question.subarray(at, next), resolve))
+    await new Promise(setImmediate)
+  }
+  await once(socket, 'close')
+  expect(answer).toContain('Action: no action')
+  expect(await site.sendRaw('P', 'OST /ping HTTP/1.0\r\n\r\n')).toContain('pong')
+  expect(await site.sendRaw('PING RSPAMC/1.3\r\n\r\n')).toContain('PONG')
+})
+
+test('lines that are too long are let through, and those without a length are cut off', async () => {
+  const big = await site.sendRaw(lines(200_000), Buffer.alloc(200_000, 'a\r\n'))
+  expect(big).toContain('Metric: default; Skip; 0.00')
+  expect(await site.sendRaw('CHECK RSPAMC/1.3\r\n\r\n', mail)).toBe('')
+  expect(await site.sendRaw('CHECK RSPAMC/1.3\r\nContent-length: 99999999999\r\n\r\n')).toBe('')
+})
+
+test('clients that go away in the middle of a question disturb nobody', async () => {
+  for (const half of [lines(1_000), 'POST /checkv2 HTTP/1.1\r\nContent-Length: 999\r\n\r\n']) {
+    const socket = connect(site.port, '127.0.0.1')
+    await once(socket, 'connect')
+    await new Promise((resolve) => socket.write(`${half}half a mess`, resolve))
+    socket.destroy()
+  }
+  expect((await site.post('/checkv2', mail)).status).toBe(200)
+})
+
+test('a page that a browser shows may neither ask nor teach', async () => {
+  const headers = { origin: 'https://evil.example' }
+  expect((await site.post('/checkv2', mail, headers)).status).toBe(403)
+  expect((await site.post('/learnspam', mail, headers)).status).toBe(403)
+})
+
+test('the statistics are those of rspamd, and the metrics those of Prometheus', async () => {
+  const read = async (path: string) => (await fetch(`http://127.0.0.1:${site.port}${path}`)).text()
+  const before = JSON.parse(await read('/stat')) as { scanned: number }
+  await site.post('/checkv2', mail)
+  const after = JSON.parse(await read('/stat')) as { scanned: number; actions: object }
+  expect(after.scanned).toBe(before.scanned + 1)
+  expect(after.actions).toHaveProperty('no action')
+  expect(await read('/metrics')).toContain('signalpost_check_seconds_count{action="no action"}')
+})

@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { parse } from 'yaml'
+import type { Facts, FactValue } from '../../src/verdict/facts/fact.ts'
+import { emptyFacts, factDefinitions } from '../../src/verdict/facts/fact-list.ts'
+import { compileRules } from '../../src/verdict/rules/compile-rules.ts'
+import { faultLine } from '../../src/verdict/rules/rule.ts'
+import type { RuleBook } from '../../src/verdict/rules/rule-book.ts'
+import { scoreOf } from '../../src/verdict/verdict.ts'
+
+const root = path.join(import.meta.dirname, '../..')
+
+/** The shipped rules, over the facts there are. */
+export function shippedRules(): RuleBook {
+  const text = readFileSync(path.join(root, 'src/verdict/rules/shipped-rules.yaml'), 'utf8')
+  const compiled = compileRules(text, factDefinitions)
+  if ('faults' in compiled) throw new Error(compiled.faults.map(faultLine).join('\n'))
+  return compiled.rules
+}
+
+/** The names of the symbols that facts raise. */
+export function symbolsOf(rules: RuleBook, facts: Facts): string[] {
+  return rules.run(facts).map(({ name }) => name)
+}
+
+/** The sum of the weights that facts raise. */
+export function scoreBy(rules: RuleBook, facts: Facts): number {
+  return scoreOf(rules.run(facts))
+}
+
+/** All facts empty but these, which are named as rules name them. */
+export function factsWith(known: Readonly<Record<string, FactValue>>): Facts {
+  const facts: Record<string, Record<string, FactValue>> = {}
+  for (const [group, its] of Object.entries(emptyFacts())) facts[group] = { ...its }
+  for (const [key, value] of Object.entries(known)) {
+    const [group = '', name = ''] = key.split('.')
+    if (facts[group]?.[name] === undefined) throw new Error(`There is no fact ${key}.`)
+    facts[group][name] = value
+  }
+  return facts
+}
+
+/** A list of a YAML file of the repository. */
+export function readYaml(file: string): unknown[] {
+  return parse(readFileSync(path.join(root, file), 'utf8')) as unknown[]
+}

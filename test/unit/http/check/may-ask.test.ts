@@ -1,0 +1,42 @@
+import type { IncomingMessage } from 'node:http'
+import { expect, test } from 'vitest'
+import { createGate } from '../../../../src/http/check/may-ask.ts'
+
+let now = new Date('2026-11-20T12:00:00Z')
+const clock = () => now
+
+/** As much of a request as tells who sends it. */
+function from(remoteAddress: string, headers: Record<string, string> = {}): IncomingMessage {
+  return { socket: { remoteAddress }, headers } as unknown as IncomingMessage
+}
+
+test.for([
+  ['127.0.0.1', {}, undefined],
+  ['::1', {}, undefined],
+  ['::ffff:127.0.0.1', {}, undefined],
+  ['203.0.113.9', {}, 403],
+  ['127.0.0.1', { 'x-forwarded-for': '203.0.113.9' }, 403],
+  ['127.0.0.1', { forwarded: 'for=203.0.113.9' }, 403],
+  ['127.0.0.1', { via: '1.1 proxy' }, 403],
+  ['127.0.0.1', { origin: 'https://evil.example' }, 403],
+  ['127.0.0.1', { 'sec-fetch-site': 'cross-site' }, 403],
+] as const)('without a password, %s with %o gets %s', ([address, headers, status]) => {
+  expect(createGate(undefined, clock)(from(address, headers))?.status).toBe(status)
+})
+
+test('with a password everybody must send it, this machine too', () => {
+  const gate = createGate('open sesame', clock)
+  expect(gate(from('127.0.0.1'))?.status).toBe(401)
+  expect(gate(from('127.0.0.1', { password: 'open' }))?.status).toBe(401)
+  expect(gate(from('203.0.113.9', { password: 'open sesame' }))).toBeUndefined()
+})
+
+test('who was wrong ten times in a minute is not listened to, then is again', () => {
+  const gate = createGate('open sesame', clock)
+  const guess = (address: string, password: string) => gate(from(address, { password }))?.status
+  for (let times = 0; times < 10; times++) expect(guess('203.0.113.9', `${times}`)).toBe(401)
+  expect(guess('203.0.113.9', 'open sesame')).toBe(429)
+  expect(guess('203.0.113.10', 'open sesame')).toBeUndefined()
+  now = new Date(now.getTime() + 60_001)
+  expect(guess('203.0.113.9', 'open sesame')).toBeUndefined()
+})

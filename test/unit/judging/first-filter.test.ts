@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { flaggedVerdict, subjectsOf } from '../../../src/judging/first-filter.ts'
+
+const nothing = { helo: undefined, hostname: undefined, recipients: [], user: undefined }
+const envelope = {
+  ...nothing,
+  ip: '203.0.113.9',
+  returnPath: 'bounces@news.shop.co.uk',
+  queueId: undefined,
+}
+
+test('an envelope is blamed on its client and on the registered domain of its return path', () => {
+  expect(subjectsOf(envelope)).toEqual([
+    { kind: 'address', name: '203.0.113.9' },
+    { kind: 'return-path-domain', name: 'shop.co.uk' },
+  ])
+  expect(subjectsOf({ ...envelope, ip: undefined, returnPath: '' })).toEqual([])
+})
+
+test.for([
+  ['nobody known is let on', [], [], undefined],
+  ['a listed client needs no look at the message', ['listed'], [], 'spam'],
+  ['so does a listed return path', [], ['listed'], 'spam'],
+  ['but not from a client that is welcome', ['welcome'], ['listed'], undefined],
+  ['nor from one that is exempt', ['listed', 'exempt'], [], undefined],
+  ['a welcome return path excuses nobody: anybody may write it', ['listed'], ['welcome'], 'spam'],
+  ['other flags say nothing', ['new'], ['awake'], undefined],
+] as const)('%s', ([, ofClient, ofPath, expected]) => {
+  const known = [{ flags: ofClient }, { flags: ofPath }]
+  expect(flaggedVerdict(subjectsOf(envelope), known)?.class).toBe(expected)
+})

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { checkActionOf } from '../../../src/verdict/check-action.ts'
+import type { VerdictClass } from '../../../src/verdict/verdict.ts'
+
+const verdict = (kind: VerdictClass, score: number, confidence = 0.5) => ({
+  class: kind,
+  score,
+  confidence,
+  symbols: [],
+})
+const scores = { reject: 15, greylist: undefined }
+
+test.for([
+  ['spam gets a header', 'spam', 6, 0.99, 'add header'],
+  ['spam far beyond doubt is rejected', 'spam', 15, 0.5, 'reject'],
+  ['and just below it is not', 'spam', 14.9, 1, 'add header'],
+  ['phishing that is sure is rejected', 'phishing', 6, 0.95, 'reject'],
+  ['phishing that is not quite sure gets a header', 'phishing', 6, 0.94, 'add header'],
+  ['malware that is sure is rejected', 'malware', 6, 0.99, 'reject'],
+  ['what is undecided is delivered, whatever its score', 'undecided', 20, 1, 'no action'],
+  ['marketing is delivered', 'marketing', 20, 1, 'no action'],
+  ['legitimate mail is delivered', 'legitimate', -3, 1, 'no action'],
+] as const)('%s', ([, kind, score, confidence, action]) => {
+  expect(checkActionOf(verdict(kind, score, confidence), scores)).toBe(action)
+})
+
+test('where it is wished, undecided mail is greylisted from a score on, and no other', () => {
+  const wished = { ...scores, greylist: 4 }
+  expect(checkActionOf(verdict('undecided', 4), wished)).toBe('greylist')
+  expect(checkActionOf(verdict('undecided', 3.9), wished)).toBe('no action')
+  expect(checkActionOf(verdict('marketing', 9), wished)).toBe('no action')
+  expect(checkActionOf(verdict('spam', 9), wished)).toBe('add header')
+})

@@ -1,0 +1,125 @@
+import { describe, expect, test } from 'vitest'
+import { analyzeForCounting } from '../../../../src/analysis/analyze.ts'
+import { factDefinitions } from '../../../../src/verdict/facts/fact-list.ts'
+import { factsOf } from '../../../../src/verdict/facts/facts-of.ts'
+import type { FactValue } from '../../../../src/verdict/facts/fact.ts'
+import { SPAM_SCORE_MIN } from '../../../../src/verdict/decide.ts'
+import { corpusFiles } from '../../../support/corpus.ts'
+import {
+  factsWith,
+  readYaml,
+  scoreBy,
+  shippedRules,
+  symbolsOf,
+} from '../../../support/shipped-rules.ts'
+
+type Known = Record<string, FactValue>
+type Case = { symbol: string; raised: Known; nearly: Known }
+
+const book = shippedRules()
+const { rules } = book
+const cases = readYaml('test/fixtures/rules/shipped-rules.cases.yaml') as Case[]
+
+test('there are at least 60, each with a name of its own and a sentence', () => {
+  expect(rules.length).toBeGreaterThanOrEqual(60)
+  expect(new Set(rules.map(({ symbol }) => symbol)).size).toBe(rules.length)
+  for (const { symbol, meaning } of rules) {
+    expect(symbol).toMatch(/^[A-Z][A-Z0-9_]+$/)
+    expect(meaning).toMatch(/^[A-Z].*\.$/)
+  }
+})
+
+test('each has facts that raise it and facts that nearly do', () => {
+  expect(cases.map(({ symbol }) => symbol)).toEqual(rules.map(({ symbol }) => symbol))
+})
+
+test.for(cases)('$symbol is raised by its facts, and not by those nearby', (one) => {
+  const { symbol, raised, nearly } = one
+  expect(symbolsOf(book, factsWith(raised))).toContain(symbol)
+  expect(symbolsOf(book, factsWith(nearly))).not.toContain(symbol)
+})
+
+test('nothing is raised by a message of which nothing is known', () => {
+  expect(symbolsOf(book, factsWith({}))).toEqual([])
+})
+
+test.for([
+  ['spam', 1, 5],
+  ['phishing', 1, 6],
+  ['not-spam', 1, -5],
+] as const)('the word of a vouched reporter for %s weighs as it always did', (one) => {
+  const [kind, karma, score] = one
+  expect(scoreBy(book, factsWith({ 'report.kind': kind, 'report.karma': karma }))).toBe(score)
+})
+
+test.for(['spam', 'phishing'] as const)('a report of %s weighs more with karma', (kind) => {
+  const scores = Array.from({ length: 21 }, (_, step) =>
+    scoreBy(book, factsWith({ 'report.kind': kind, 'report.karma': step / 20 })),
+  )
+  expect(scores).toEqual(scores.toSorted((a, b) => a - b))
+  expect(scores[0]).toBeGreaterThan(0)
+  // A newcomer.
+  expect(scores[4]).toBeLessThanOrEqual(2)
+})
+
+test('a crowd of newcomers who complain of one thing does not decide', () => {
+  const crowd = factDefinitions
+    .filter(({ group, name }) => group === 'seen' && !name.includes('_ham_'))
+    .map(({ name }) => {
+      const isShare = name.endsWith('_blame') || name.endsWith('_complaint_share')
+      return [`seen.${name}`, isShare ? 1 : 500]
+    })
+  const facts = (kind: string) => factsWith({ ...Object.fromEntries(crowd), ...reported(kind) })
+  const word = scoreBy(book, factsWith(reported('phishing')))
+  expect(scoreBy(book, facts('phishing'))).toBeGreaterThan(word)
+  // Leaves room for what the content of an honest newsletter raises: see below.
+  expect(scoreBy(book, facts('phishing'))).toBeLessThan(SPAM_SCORE_MIN - 1)
+})
+
+function reported(kind: string): Known {
+  return { 'report.kind': kind, 'report.karma': 0.2 }
+}
+
+test('what was concluded of traffic that nobody reported raises nothing', () => {
+  const copies = factDefinitions
+    .filter(({ group, name }) => group === 'seen' && name.includes('_copies_'))
+    .map(({ name }) => [`seen.${name}`, 1_000_000])
+  expect(copies.length).toBeGreaterThan(0)
+  expect(symbolsOf(book, factsWith(Object.fromEntries(copies)))).toEqual([])
+})
+
+test('what is shown, however it is written, stays below the threshold', () => {
+  const shown = Object.fromEntries(
+    factDefinitions
+      .filter(({ group, type }) => group === 'text' && type !== 'string')
+      .map(({ name, type }): [string, FactValue] => [`text.${name}`, type === 'bool' ? true : 5]),
+  )
+  // All of it at once: no message is a page that is empty, shouts, threatens and shows pictures.
+  const all = scoreBy(book, factsWith({ ...shown, 'links.count': 1 }))
+  const likely = { ...shown, 'text.is_empty': false, 'text.payment_addresses': 0 }
+  expect(scoreBy(book, factsWith(likely))).toBeLessThan(SPAM_SCORE_MIN)
+  expect(all).toBeGreaterThan(scoreBy(book, factsWith(likely)))
+})
+
+test.for(
+  rules.filter(({ facts }) => facts.every((fact) => /^(?:text|headers|author|bulk)\./.test(fact))),
+)('no single look decides half: $symbol', ({ weight }) => {
+  expect(Math.abs(weight)).toBeLessThanOrEqual(SPAM_SCORE_MIN / 2)
+})
+
+describe('of the corpus, without anybody’s report', () => {
+  const files = (['ham', 'newsletters'] as const).flatMap((folder) => corpusFiles(folder) ?? [])
+
+  test.skipIf(files.length === 0)('no wanted mail is condemned (needs the corpus)', async () => {
+    const condemned: string[] = []
+    let highest = -Infinity
+    for (const { name, raw } of files) {
+      const { features } = await analyzeForCounting(raw, { trustedRelays: [], ignoreStamps: true })
+      const score = scoreBy(book, factsOf({ features, now: new Date(0) }))
+      highest = Math.max(highest, score)
+      if (score >= SPAM_SCORE_MIN / 2) condemned.push(`${name} ${score}`)
+    }
+    expect(condemned).toEqual([])
+    expect(highest).toBeGreaterThan(0)
+  })
+})

@@ -1,0 +1,122 @@
+import { expect, test } from 'vitest'
+import type { Authentication } from '../../../src/analysis/authenticity/authenticate.ts'
+import {
+  subjectsOf,
+  SUBJECTS_MAX,
+  type SubjectSource,
+  withSystem,
+} from '../../../src/verdict/subjects-of.ts'
+
+const headers = { fromAddress: 'Chair@Bank.example' } as SubjectSource['headers']
+const origin = { ip: '192.0.2.7', confidence: 0.9, hop: 1, why: [], names: [] }
+const bare: SubjectSource = {
+  origin: null,
+  headers,
+  authentication: null,
+  links: [],
+  attachments: [],
+  telephones: [],
+}
+
+const subjects = (more: Partial<SubjectSource>, originConfidenceMin = 0.8) =>
+  subjectsOf({ ...bare, ...more }, { originConfidenceMin }).map(
+    ({ kind, name }) => `${kind} ${name}`,
+  )
+
+function authentication(more: Partial<Authentication>): Authentication {
+  const dmarc = { result: 'none', policy: null, domain: null, alignedBy: [] } as const
+  const arc = { result: 'none', why: '', seals: [] } as unknown as Authentication['arc']
+  return {
+    spf: null,
+    dkim: [],
+    passedOver: 0,
+    arc,
+    dmarc: { ...dmarc, alignedBy: [] },
+    ...more,
+  }
+}
+
+const signature = { selector: 's', why: '' } as const
+const link = (url: string) => ({ url, host: '', domain: null, where: 'text' as const })
+
+test('an author is claimed, until his domain stands behind the message', () => {
+  expect(subjects({})).toEqual([
+    'claimed-author chair@bank.example',
+    'claimed-author-domain bank.example',
+  ])
+  const dkim = [{ ...signature, domain: 'bank.example', result: 'pass', aligned: true } as const]
+  expect(subjects({ authentication: authentication({ dkim }) })).toEqual([
+    'author chair@bank.example',
+    'author-domain bank.example',
+    'signer bank.example',
+  ])
+})
+
+test('the signature of another speaks for that one, not for the author', () => {
+  const dkim = [
+    { ...signature, domain: 'sender.example', result: 'pass', aligned: false } as const,
+    { ...signature, domain: 'bank.example', result: 'fail', aligned: true } as const,
+  ]
+  expect(subjects({ authentication: authentication({ dkim }) })).toEqual([
+    'claimed-author chair@bank.example',
+    'claimed-author-domain bank.example',
+    'signer sender.example',
+  ])
+})
+
+test('a return path counts when SPF passes for it', () => {
+  const spf = { ip: '192.0.2.7', result: 'pass', domain: 'bounces.example' } as const
+  const named = 'return-path-domain bounces.example'
+  expect(subjects({ authentication: authentication({ spf }) })).toContain(named)
+  const failed = { ...spf, result: 'softfail' } as const
+  expect(subjects({ authentication: authentication({ spf: failed }) })).not.toContain(named)
+})
+
+test('an origin counts with its network when it is sure, and not at all otherwise', () => {
+  expect(subjects({ origin })).toContain('address 192.0.2.7')
+  expect(subjects({ origin })).toContain('network 192.0.2.0/24')
+  expect(subjects({ origin: { ...origin, ip: '2001:db8:1:2::7' } })).toContain(
+    'network 2001:db8:1::/48',
+  )
+  expect(subjects({ origin }, 0.95).join()).not.toContain('192.0.2')
+})
+
+test('an autonomous system comes with a sure origin only', () => {
+  const sure = subjectsOf({ ...bare, origin }, { originConfidenceMin: 0.8 })
+  expect(withSystem(sure, 64_500).at(-1)).toEqual({ kind: 'autonomous-system', name: '64500' })
+  const unsure = subjectsOf(bare, { originConfidenceMin: 0.8 })
+  expect(withSystem(unsure, 64_500)).toEqual(unsure)
+})
+
+test('links count by domain, host and as a whole, without their disguise', () => {
+  const links = [link('https://WWW.shop.example/a?utm_source=x&b=1'), link('hxxp://shop[.]example')]
+  expect(subjects({ links }).slice(2)).toEqual([
+    'link-domain shop.example',
+    'link-host shop.example',
+    'link shop.example/a?b=1',
+  ])
+})
+
+test('a link that is too long to be anybody else’s is left out', () => {
+  const links = [link(`https://shop.example/${'x'.repeat(300)}`)]
+  expect(subjects({ links }).slice(2)).toEqual([
+    'link-domain shop.example',
+    'link-host shop.example',
+  ])
+})
+
+test('files and telephones count, and all in all no more than forty', () => {
+  const sha256 = 'ab'.repeat(32)
+  const attachments = [{ name: 'a.pdf', type: 'application/pdf', bytes: 1, sha256 }]
+  const telephones = ['33100000000']
+  expect(subjects({ attachments, telephones })).toEqual(
+    expect.arrayContaining([`file ${sha256}`, 'phone 33100000000']),
+  )
+  const many = Array.from({ length: 200 }, (_, index) => link(`https://a${index}.example/x`))
+  expect(subjects({ origin, links: many, telephones }).length).toBeLessThanOrEqual(SUBJECTS_MAX)
+})
+
+test('an author that cannot be written down is nobody', () => {
+  const odd = { fromAddress: 'a b\u0007@bank.example' } as SubjectSource['headers']
+  expect(subjects({ headers: odd })).toEqual(['claimed-author-domain bank.example'])
+})
