@@ -227,6 +227,41 @@ test('wishes are listed on pages without a gap', async () => {
   expect(ids).toEqual([...ids].sort().reverse())
 })
 
+test('an exemption is set, listed and taken back by administrators alone', async () => {
+  const path = '/admin/delistings/exemptions'
+  const word = { name: 'hxxp://BAD[.]example/', reason: 'a <b>customer</b>', term: '90', do: 'set' }
+  expect((await visitor.post(path, word)).headers.get('location')).toContain('/sign-in')
+  expect((await desk.post(path, { ...word, name: 'nonsense' })).status).toBe(422)
+  expect((await desk.post(path, { ...word, reason: '' })).status).toBe(422)
+  expect((await desk.post(path, { ...word, term: '__proto__' })).status).toBe(422)
+  expect((await desk.post(path, word)).headers.get('location')).toBe(`${path}?done=set`)
+  const html = await pageOf(path, desk)
+  expect(html).toContain('bad.example')
+  expect(html).toContain('a &lt;b&gt;customer')
+  await publishLists(site.app)
+  expect(await pageOf('/lookup?q=www.bad.example')).toContain('is not listed')
+  const lift = { name: 'bad.example', do: 'lift' }
+  expect((await desk.post(path, lift)).headers.get('location')).toBe(`${path}?done=lifted`)
+  expect((await desk.post(path, lift)).headers.get('location')).toBe(`${path}?done=nothing`)
+  expect(await pageOf('/admin/audit', desk)).toContain('unexempt from lists: bad.example')
+})
+
+test('exemptions are listed on pages without a gap', async () => {
+  const path = '/admin/delistings/exemptions'
+  const names = Array.from({ length: 60 }, (_, n) => `a${n + 10}.example`)
+  const word = { reason: 'test', term: 'good', do: 'set' }
+  for (const name of names) await desk.post(path, { ...word, name })
+  const [first, second] = [
+    await pageOf(path, desk),
+    await pageOf(`${path}?after=a59.example`, desk),
+  ]
+  expect(first).toContain('exemptions?after=a59.example"')
+  const seen = [...(first + second).matchAll(/<td class="stranger">([^<]+)</g)].map(
+    ([, one]) => one,
+  )
+  expect(seen).toEqual(names)
+})
+
 test('lists that are not public are for administrators', async () => {
   expect((await visitor.get('/lists')).headers.get('location')).toContain('/sign-in')
   const ann = await signedInBrowser(site.url, await site.addPerson('ann@reporters.example'))
