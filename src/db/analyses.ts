@@ -21,7 +21,9 @@ type Findings = {
   verdictScore: number
 }
 
-/** An analysis to be kept; `packed` is the `PlainAnalysis` as JSON, `facts` what it was judged by. */
+/**
+ * An analysis to be kept; `packed` is the `PlainAnalysis` as JSON, `facts` what it was judged by.
+ */
 export type NewAnalysis = Findings & {
   subject: string | null
   judgment: Judgment

@@ -6,8 +6,8 @@ import type { JobOutcome } from '../queue/work.ts'
 import { redeemCounted } from './count-reports.ts'
 
 /**
- * Takes back what a batch of retracted reports was counted as and was evidence of. Those that were retracted before
- * they were analyzed were never counted; a second run finds nothing to take.
+ * Takes back what a batch of retracted reports was counted as, and was evidence of. Those that were
+ * retracted before they were analyzed were never counted; a second run finds nothing to take.
  */
 export async function redeemReports(
   payloads: readonly { reportId: string }[],

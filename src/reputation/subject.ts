@@ -17,6 +17,7 @@ export const subjectKinds = {
   campaign: 15,
 } as const
 
+/** One of them. */
 export type SubjectKind = keyof typeof subjectKinds
 
 /**

@@ -8,6 +8,7 @@ export const verdictClasses = [
   'undecided',
 ] as const
 
+/** One of them. */
 export type VerdictClass = (typeof verdictClasses)[number]
 
 /**
