@@ -1,4 +1,4 @@
-import { mkdtemp, rm, stat, utimes } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -261,42 +261,3 @@ test('exemptions are listed on pages without a gap', async () => {
   )
   expect(seen).toEqual(names)
 })
-
-test('lists that are not public are for administrators', async () => {
-  expect((await visitor.get('/lists')).headers.get('location')).toContain('/sign-in')
-  const ann = await signedInBrowser(site.url, await site.addPerson('ann@reporters.example'))
-  expect((await ann.get('/lists/addresses.json')).status).toBe(403)
-  const html = await pageOf('/lists', desk)
-  expect(html).toContain('href="/lists/addresses.ip4set"')
-  expect(html).toContain('addresses.lists.signalpost.example')
-})
-
-test('a list is not sent twice to who has it', async () => {
-  const whole = await desk.get('/lists/addresses.json')
-  expect(whole.headers.get('content-type')).toContain('application/json')
-  expect(whole.headers.get('cache-control')).toBe('private, max-age=300')
-  expect(await whole.json()).toMatchObject({ entries: [{ name: '192.0.2.7' }, {}] })
-  const etag = whole.headers.get('etag') ?? ''
-  const modified = whole.headers.get('last-modified') ?? ''
-  const status = async (headers: Record<string, string>, method = 'GET') =>
-    (await desk.send('/lists/addresses.json', { headers, method })).status
-  expect(await status({ 'if-none-match': etag })).toBe(304)
-  expect(await status({ 'if-none-match': `"x", W/${etag}` })).toBe(304)
-  expect(await status({ 'if-none-match': '"x"', 'if-modified-since': modified })).toBe(200)
-  expect(await status({ 'if-modified-since': modified })).toBe(304)
-  expect(await status({ 'if-modified-since': 'nonsense' })).toBe(200)
-  const head = await desk.send('/lists/addresses.json', { method: 'HEAD' })
-  expect(head.headers.get('content-length')).toBe(whole.headers.get('content-length'))
-  await publishLists(site.app)
-  const file = path.join(folder, 'addresses.json')
-  await utimes(file, new Date(), new Date((await stat(file)).mtimeMs + 5_000))
-  expect(await status({ 'if-none-match': etag })).toBe(200)
-  expect(await status({ 'if-modified-since': modified })).toBe(200)
-})
-
-test.for(['..%2fsecret', '.draft-x', 'nothing.json', '%00'])(
-  'there is no list %s',
-  async (name) => {
-    expect((await desk.get(`/lists/${name}`)).status).toBe(404)
-  },
-)
