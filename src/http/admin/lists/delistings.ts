@@ -88,7 +88,7 @@ async function sendRequests(
   const { lines, next } = pageOf(rows, LINES, ({ id }) => ({ state, before: id }))
   const done = given.get('done')
   sendAdminPage(req, res, {
-    view: 'admin/delistings',
+    view: 'admin/lists/delistings',
     title: 'Delistings',
     status: fault === undefined ? 200 : 422,
     data: {

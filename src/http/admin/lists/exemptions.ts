@@ -71,7 +71,7 @@ async function sendExemptions(
   const { lines, next } = pageOf(rows, LINES, ({ name }) => ({ after: name }))
   const [now, done] = [site.clock(), given.get('done') ?? '']
   sendAdminPage(req, res, {
-    view: 'admin/list-exemptions',
+    view: 'admin/lists/exemptions',
     title: 'Exemptions from the lists',
     status: faults.length > 0 ? 422 : 200,
     data: {
