@@ -1,19 +1,13 @@
 import { parseArgs } from 'node:util'
-import type { App } from '../app.ts'
-import { findLiveListings } from '../db/listings.ts'
-import { UsageError } from '../errors.ts'
-import { publishLists } from '../jobs/lists/publish-lists.ts'
-import { listedJson } from '../verdict/lists/json-list.ts'
-import { type ListQuestion, readListQuestion } from '../verdict/lists/read-question.ts'
+import type { App } from '../../app.ts'
+import { findLiveListings } from '../../db/listings.ts'
+import { UsageError } from '../../errors.ts'
+import { publishLists } from '../../jobs/lists/publish-lists.ts'
+import { listedJson } from '../../verdict/lists/json-list.ts'
+import { type ListQuestion, readListQuestion } from '../../verdict/lists/read-question.ts'
 
 /** What `lists` was asked to do. */
 export type ListsRequest = { action: 'publish' } | { action: 'show'; question: ListQuestion }
-
-/** How the command is written. */
-export const listsUsage = 'lists publish | show NAME'
-
-/** What it does, for the list of commands. */
-export const listsSummary = 'write the lists for others; tell whether an address or name is listed'
 
 /**
  * Reads `publish` or `show NAME`.

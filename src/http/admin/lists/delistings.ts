@@ -1,31 +1,28 @@
 import { Router, type Request, type Response } from 'express'
-import { insertAudit } from '../../db/audit-log.ts'
+import { insertAudit } from '../../../db/audit-log.ts'
 import {
   decideDelisting,
   type DelistingState,
   listDelistings,
-} from '../../db/delisting-requests.ts'
-import { keepExemption } from '../../db/list-exemptions.ts'
-import { inTransaction } from '../../db/pool.ts'
-import { storableText } from '../../mail/storable-text.ts'
-import { uuidTime } from '../../world.ts'
-import { pardon } from '../lists/keep-wish.ts'
-import { readShortForm, type FormReader } from '../pages/form.ts'
-import { requireReporter } from '../pages/signed-in.ts'
-import { isUuid, pageOf, queryOf } from '../paging.ts'
-import { ProblemError } from '../problem.ts'
-import type { Site } from '../site.ts'
-import { sendAdminPage } from './send-admin-page.ts'
+} from '../../../db/delisting-requests.ts'
+import { keepExemption } from '../../../db/list-exemptions.ts'
+import { inTransaction } from '../../../db/pool.ts'
+import { storableText } from '../../../mail/storable-text.ts'
+import { uuidTime } from '../../../world.ts'
+import { pardon } from '../../lists/keep-wish.ts'
+import { readShortForm, type FormReader } from '../../pages/form.ts'
+import { requireReporter } from '../../pages/signed-in.ts'
+import { isUuid, pageOf, queryOf } from '../../paging.ts'
+import { ProblemError } from '../../problem.ts'
+import type { Site } from '../../site.ts'
+import { exemptionTerms, termOf } from './exemption-terms.ts'
+import { sendAdminPage } from '../send-admin-page.ts'
 
 type Needs = Pick<Site, 'pool' | 'clock'> & FormReader
 
 const LINES = 50
 const ANSWER_CHARS_MAX = 2_000
-const DAY_MS = 86_400_000
 const states: readonly DelistingState[] = ['open', 'automatic', 'accepted', 'refused']
-/** For how long who is taken off may not be listed again. */
-const exemptions = { none: 0, '30': 30, '90': 90, '365': 365, 'for good': null } as const
-
 /** Who asks to be taken off a list, and the answer. */
 export function delistingAdminRoutes(site: Needs): Router {
   const router = Router()
@@ -41,7 +38,7 @@ export function delistingAdminRoutes(site: Needs): Router {
       return sendRequests(req, res, site, 'Who is refused is told why: write an answer.')
     }
     const reporterId = administrator.id
-    const deed = { id: req.params.id, decision, answer, reporterId, days: form.text('exempt') }
+    const deed = { id: req.params.id, decision, answer, reporterId, term: form.text('exempt') }
     if (!(await decide(deed, site))) throw new ProblemError('not-found', 'Nothing waits there.')
     res.redirect(303, `/admin/delistings${queryOf({ done: decision })}`)
   })
@@ -53,7 +50,7 @@ type Decision = {
   decision: 'accepted' | 'refused'
   answer: string
   reporterId: string
-  days: string | undefined
+  term: string | undefined
 }
 
 /** False when there is no such request, or somebody decided it already. */
@@ -69,18 +66,12 @@ async function decide(deed: Decision, { pool, clock }: Needs): Promise<boolean> 
     await insertAudit(tx, { at, reporterId, action, detail: `${list}: ${name}` })
     if (decision === 'refused') return true
     await pardon(tx, request, at)
-    const days = exemptionOf(deed.days)
-    if (days === 0) return true
-    const expiresAt = days === null ? null : new Date(at.getTime() + days * DAY_MS)
+    const term = termOf(deed.term, at)
+    if (term === undefined) return true
     const reason = `It was asked for (request ${id}).`
-    await keepExemption(tx, { name, reason, expiresAt, reporterId, createdAt: at })
+    await keepExemption(tx, { name, reason, expiresAt: term, reporterId, createdAt: at })
     return true
   })
-}
-
-function exemptionOf(days: string | undefined): number | null {
-  const chosen = Object.entries(exemptions).find(([name]) => name === days)
-  return chosen ? chosen[1] : 0
 }
 
 async function sendRequests(
@@ -97,7 +88,7 @@ async function sendRequests(
   const { lines, next } = pageOf(rows, LINES, ({ id }) => ({ state, before: id }))
   const done = given.get('done')
   sendAdminPage(req, res, {
-    view: 'admin/delistings',
+    view: 'admin/lists/delistings',
     title: 'Delistings',
     status: fault === undefined ? 200 : 422,
     data: {
@@ -106,7 +97,7 @@ async function sendRequests(
       fault,
       done: done === 'accepted' || done === 'refused' ? `The request was ${done}.` : undefined,
       lines: lines.map((line) => ({ ...line, askedAt: uuidTime(line.id) })),
-      exemptions: Object.keys(exemptions),
+      terms: exemptionTerms,
       next,
       isFirst: before === undefined,
     },
