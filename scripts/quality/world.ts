@@ -40,7 +40,9 @@ export type World = {
     kind: 'spam' | 'phishing',
     files: readonly string[],
   ) => Promise<Kept[]>
-  /** What would be made of messages now, without a trace. Undefined `report`: a mail server asks. */
+  /**
+   * What would be made of messages now, without a trace. Undefined `report`: a mail server asks.
+   */
   judge: (files: readonly string[], report?: ReportedAs) => Promise<Judgement[]>
   /** Which model has the last word from now on. */
   use: (model: Model | undefined) => void
