@@ -1,7 +1,9 @@
 import { availableParallelism } from 'node:os'
 import type { App } from './app.ts'
 import { closeInTime, stopSignal } from './commands/processes/ending.ts'
+import { listsCommand } from './commands/lists/lists-command.ts'
 import { modelCommands } from './commands/train/model-commands.ts'
+import { reputationCommand } from './commands/reputation/reputation-command.ts'
 import { rulesCommand } from './commands/rules/rules-command.ts'
 import { type Config, readConfig } from './config.ts'
 import { reasonOf, UsageError } from './errors.ts'
@@ -174,7 +176,9 @@ const commands: Record<string, Command> = {
       return DONE
     },
   },
+  reputation: reputationCommand,
   rules: rulesCommand,
+  lists: listsCommand,
   blacklists: {
     usage: 'blacklists',
     summary: 'test the DNS blacklists of the settings; needs no database',

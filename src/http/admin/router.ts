@@ -8,13 +8,14 @@ import { campaignRoutes } from './campaigns.ts'
 import { counterRoutes } from './counters.ts'
 import { deadLetterRoutes } from './dead-letters.ts'
 import { modelRoutes } from './models.ts'
-import { delistingAdminRoutes } from './delistings.ts'
+import { delistingAdminRoutes } from './lists/delistings.ts'
+import { listExemptionRoutes } from './lists/exemptions.ts'
 import { networkRoutes } from './networks.ts'
 import { outboxRoutes } from './outbox.ts'
 import { overviewRoutes } from './overview.ts'
-import { reporterRoutes } from './reporters.ts'
+import { reporterRoutes } from './reputations/reporters.ts'
 import { reportRoutes } from './reports.ts'
-import { reputationRoutes } from './reputations.ts'
+import { reputationRoutes } from './reputations/reputations.ts'
 import { ruleRoutes } from './rules.ts'
 
 /** The pages for administrators, in English. */
@@ -31,6 +32,7 @@ export function adminRoutes(site: Site): Router {
   router.use('/reporters', reporterRoutes(site))
   router.use('/models', modelRoutes(site))
   router.use('/rules', ruleRoutes(site))
+  router.use('/delistings/exemptions', listExemptionRoutes(site))
   router.use('/delistings', delistingAdminRoutes(site))
   router.use('/dead-letters', deadLetterRoutes(site))
   router.use('/audit', auditRoutes(site))

@@ -1,5 +1,6 @@
 import type { Words } from './en.ts'
 import { listsFr } from './lists-fr.ts'
+import { problemsFr } from './problems-fr.ts'
 
 const { format: n } = new Intl.NumberFormat('fr')
 
@@ -267,29 +268,7 @@ export const fr: Words = {
     answered: 'Vous avez répondu à notre question',
     reopened: 'Nous l’examinons de nouveau',
   },
-  problems: {
-    'bad-request': 'La demande est incompréhensible.',
-    'not-a-message': 'Ce n’est pas la source d’un message\u00a0: ses lignes d’en-tête manquent.',
-    'bad-base64': 'Le message est abîmé.',
-    'no-message': 'Il n’y a pas de message dedans.',
-    'sign-in-needed': 'Veuillez d’abord vous connecter.',
-    'not-allowed': 'Ce compte n’a pas ce droit.',
-    'not-found': 'Il n’y a rien ici.',
-    'wrong-method': 'Cette adresse ne sait pas faire cela.',
-    'too-slow': 'La demande a pris trop de temps.',
-    'too-big': 'C’est trop gros.',
-    'wrong-type': 'Ce type de contenu n’est pas accepté.',
-    'bad-field': 'Quelque chose ne va pas dans le formulaire.',
-    'too-many-headers': 'Il a trop de lignes d’en-tête pour un vrai message.',
-    'too-many-parts': 'Il a trop de parties pour un vrai message.',
-    'nested-too-deep': 'Il est trop imbriqué pour un vrai message.',
-    'nothing-accepted': 'Aucun des messages n’a pu être enregistré.',
-    'key-used': 'Cette demande a déjà été faite avec un autre contenu.',
-    'too-often': 'Trop de demandes en peu de temps. Réessayez plus tard.',
-    'header-too-big': 'La demande est trop grosse.',
-    internal: 'Une erreur s’est produite chez nous. Veuillez réessayer.',
-    unavailable: 'Nous ne pouvons pas le prendre maintenant. Réessayez dans une minute.',
-  },
+  problems: problemsFr,
   chart: {
     nothing: 'Rien n’a été compté pendant ce temps.',
     figures: 'Les chiffres en tableau',

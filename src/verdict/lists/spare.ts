@@ -1,8 +1,9 @@
+import { freeHosting } from '../../analysis/features/known-hosts.ts'
 import { providerProfiles } from '../../analysis/whence/provider-profiles.ts'
 import { isSharedSuffix, registrableDomain } from '../../mail/domain.ts'
 import { isRoutable, parseIp } from '../../mail/ip.ts'
 import type { ListName } from './list.ts'
-import { freemailDomains, platformDomains, shortenerDomains } from './shared-names.ts'
+import { mailboxDomains, platformDomains, shortenerDomains } from './shared-names.ts'
 
 /** Why a name is never listed, whatever is said of it. */
 export type Spared =
@@ -52,7 +53,9 @@ function whyNameSpared(list: 'domains' | 'hosts', name: string, own: OwnNames): 
   if (list === 'domains' && domain !== name) return 'no such name'
   if (own.some((one) => isWithin(one, name) || isWithin(name, one))) return 'our own'
   if (shortenerDomains.has(domain)) return 'link shortener'
-  if (freemailDomains.has(domain) || houses.has(domain)) return 'mailbox provider'
+  if (mailboxDomains.has(domain) || houses.has(domain)) return 'mailbox provider'
+  const isHoster = freeHosting.has(domain) && (name === domain || name === `www.${domain}`)
+  if (isHoster) return 'shared platform'
   // Below a suffix of its own, such as pages.example, each name is somebody else's.
   const isCustomer = name !== domain && isSharedSuffix(name.slice(name.indexOf('.') + 1))
   return platformDomains.has(domain) && !isCustomer ? 'shared platform' : undefined

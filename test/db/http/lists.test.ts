@@ -1,4 +1,4 @@
-import { mkdtemp, rm, stat, utimes } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -227,41 +227,37 @@ test('wishes are listed on pages without a gap', async () => {
   expect(ids).toEqual([...ids].sort().reverse())
 })
 
-test('lists that are not public are for administrators', async () => {
-  expect((await visitor.get('/lists')).headers.get('location')).toContain('/sign-in')
-  const ann = await signedInBrowser(site.url, await site.addPerson('ann@reporters.example'))
-  expect((await ann.get('/lists/addresses.json')).status).toBe(403)
-  const html = await pageOf('/lists', desk)
-  expect(html).toContain('href="/lists/addresses.ip4set"')
-  expect(html).toContain('addresses.lists.signalpost.example')
-})
-
-test('a list is not sent twice to who has it', async () => {
-  const whole = await desk.get('/lists/addresses.json')
-  expect(whole.headers.get('content-type')).toContain('application/json')
-  expect(whole.headers.get('cache-control')).toBe('private, max-age=300')
-  expect(await whole.json()).toMatchObject({ entries: [{ name: '192.0.2.7' }, {}] })
-  const etag = whole.headers.get('etag') ?? ''
-  const modified = whole.headers.get('last-modified') ?? ''
-  const status = async (headers: Record<string, string>, method = 'GET') =>
-    (await desk.send('/lists/addresses.json', { headers, method })).status
-  expect(await status({ 'if-none-match': etag })).toBe(304)
-  expect(await status({ 'if-none-match': `"x", W/${etag}` })).toBe(304)
-  expect(await status({ 'if-none-match': '"x"', 'if-modified-since': modified })).toBe(200)
-  expect(await status({ 'if-modified-since': modified })).toBe(304)
-  expect(await status({ 'if-modified-since': 'nonsense' })).toBe(200)
-  const head = await desk.send('/lists/addresses.json', { method: 'HEAD' })
-  expect(head.headers.get('content-length')).toBe(whole.headers.get('content-length'))
+test('an exemption is set, listed and taken back by administrators alone', async () => {
+  const path = '/admin/delistings/exemptions'
+  const word = { name: 'hxxp://BAD[.]example/', reason: 'a <b>customer</b>', term: '90', do: 'set' }
+  expect((await visitor.post(path, word)).headers.get('location')).toContain('/sign-in')
+  expect((await desk.post(path, { ...word, name: 'nonsense' })).status).toBe(422)
+  expect((await desk.post(path, { ...word, reason: '' })).status).toBe(422)
+  expect((await desk.post(path, { ...word, term: '__proto__' })).status).toBe(422)
+  expect((await desk.post(path, word)).headers.get('location')).toBe(`${path}?done=set`)
+  const html = await pageOf(path, desk)
+  expect(html).toContain('bad.example')
+  expect(html).toContain('a &lt;b&gt;customer')
   await publishLists(site.app)
-  const file = path.join(folder, 'addresses.json')
-  await utimes(file, new Date(), new Date((await stat(file)).mtimeMs + 5_000))
-  expect(await status({ 'if-none-match': etag })).toBe(200)
-  expect(await status({ 'if-modified-since': modified })).toBe(200)
+  expect(await pageOf('/lookup?q=www.bad.example')).toContain('is not listed')
+  const lift = { name: 'bad.example', do: 'lift' }
+  expect((await desk.post(path, lift)).headers.get('location')).toBe(`${path}?done=lifted`)
+  expect((await desk.post(path, lift)).headers.get('location')).toBe(`${path}?done=nothing`)
+  expect(await pageOf('/admin/audit', desk)).toContain('unexempt from lists: bad.example')
 })
 
-test.for(['..%2fsecret', '.draft-x', 'nothing.json', '%00'])(
-  'there is no list %s',
-  async (name) => {
-    expect((await desk.get(`/lists/${name}`)).status).toBe(404)
-  },
-)
+test('exemptions are listed on pages without a gap', async () => {
+  const path = '/admin/delistings/exemptions'
+  const names = Array.from({ length: 60 }, (_, n) => `a${n + 10}.example`)
+  const word = { reason: 'test', term: 'good', do: 'set' }
+  for (const name of names) await desk.post(path, { ...word, name })
+  const [first, second] = [
+    await pageOf(path, desk),
+    await pageOf(`${path}?after=a59.example`, desk),
+  ]
+  expect(first).toContain('exemptions?after=a59.example"')
+  const seen = [...(first + second).matchAll(/<td class="stranger">([^<]+)</g)].map(
+    ([, one]) => one,
+  )
+  expect(seen).toEqual(names)
+})

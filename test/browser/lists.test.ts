@@ -1,0 +1,83 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { publishLists } from '../../src/jobs/lists/publish-lists.ts'
+import { startWebSite, type WebSite } from '../db/http/web-site.ts'
+import { know } from '../support/listed.ts'
+import { openPage, startChromium } from './chromium.ts'
+
+let folder: string
+let site: WebSite
+let browser: Browser
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'signalpost-lists-'))
+  site = await startWebSite({ LISTS_DIR: folder, LISTS_PUBLIC: 'yes' })
+  browser = await startChromium()
+  const at = new Date()
+  await know(site.app.pool, [
+    { kind: 'address', name: '192.0.2.7', bad: 300, at },
+    { kind: 'link-host', name: 'www.very-long-name-of-a-bad-shop.bad.example', bad: 30, at },
+  ])
+  await publishLists(site.app)
+})
+afterAll(async () => {
+  await browser.close()
+  await site.close()
+  await rm(folder, { recursive: true })
+})
+
+const visitors = [
+  ['in English', { locale: 'en-GB' }, 'is listed.', 'A person will read it.'],
+  ['in French', { locale: 'fr-FR' }, 'est listé.', 'Une personne la lira.'],
+  [
+    'without JavaScript, on a narrow dark screen',
+    {
+      locale: 'en-GB',
+      javaScriptEnabled: false,
+      colorScheme: 'dark',
+      viewport: { width: 320, height: 700 },
+    },
+    'is listed.',
+    'A person will read it.',
+  ],
+] as const
+
+test.for(visitors)('a visitor %s looks up, asks, and sees where it stands', async (visitor) => {
+  const [, options, listed, waits] = visitor
+  const { page, complaints } = await openPage(browser, options)
+  await page.goto(site.url)
+  await page.click('footer a[href="/lookup"]')
+  await page.fill('#q', '192[.]0[.]2[.]7')
+  await page.click('main button[type=submit]')
+  expect(await page.textContent('main')).toContain(`192.0.2.7 ${listed}`)
+  await page.click('main a[role=button]')
+  await page.fill('#asker', 'Ann, who runs the machine')
+  await page.fill('#contact', 'ann@host.example')
+  await page.fill('#done', 'The account was stolen; it is closed.')
+  await page.click('main button[type=submit]')
+  expect(new URL(page.url()).pathname).toMatch(/^\/lookup\/delist\/[\w-]{32}$/)
+  expect(await page.textContent('main')).toContain(waits)
+  expect(await page.textContent('main')).not.toContain('ann@host.example')
+  expect(complaints).toEqual([])
+})
+
+test('no page about lists is wider than a narrow screen, and every field has a name', async () => {
+  const { page, complaints } = await openPage(browser, { viewport: { width: 320, height: 700 } })
+  const host = 'www.very-long-name-of-a-bad-shop.bad.example'
+  const paths = ['/lookup', `/lookup?q=${host}`, `/lookup/delist?list=hosts&name=${host}`, '/lists']
+  for (const where of paths) {
+    await page.goto(`${site.url}${where}`)
+    const width = await page.evaluate('document.documentElement.scrollWidth')
+    expect([where, width]).toEqual([where, 320])
+    const nameless = await page.evaluate(
+      `[...document.querySelectorAll('input:not([type=hidden]), textarea, select')]
+         .filter((field) => field.labels.length === 0).map((field) => field.name)`,
+    )
+    expect([where, nameless]).toEqual([where, []])
+    expect(await page.locator('h1').count()).toBe(1)
+  }
+  expect(complaints).toEqual([])
+})
