@@ -28,9 +28,10 @@ create table reported_evidence (
 alter table reported_evidence alter column content set storage external;
 select distribute('reported_evidence', 'id');
 
--- The base part, which most questions read alone; amounts are effective evidence as of `folded_at`.
--- The key is the hash of kind and name; both are kept for people. Small: what was silent for long
--- is forgotten in small steps. Only the name has an index, so that rows change in place.
+-- The base part, which most questions read alone, with amounts as of `folded_at`; and in `detail`,
+-- packed, who says so and how it behaved day by day. The key is the hash of kind and name; both are
+-- kept for people. Small: what was silent for long is forgotten in small steps. Only the name has
+-- an index, so that rows change in place.
 create table reputations (
   key bigint not null,
   kind text not null,
@@ -44,19 +45,12 @@ create table reputations (
   woke_at timestamptz,
   jumped_at timestamptz,
   folded_at timestamptz not null,
+  detail bytea not null,
   constraint reputations_pkey primary key (key)
-) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05);
-create index reputations_name_idx on reputations (name text_pattern_ops);
-select distribute('reputations', 'key');
-
--- The detailed part, packed: who says so, and how it behaved day by day.
-create table reputation_details (
-  key bigint not null,
-  content bytea not null,
-  constraint reputation_details_pkey primary key (key)
 ) with (fillfactor = 80, toast_tuple_target = 8160, autovacuum_vacuum_scale_factor = 0.05);
-alter table reputation_details alter column content set storage external;
-select distribute('reputation_details', 'key');
+create index reputations_name_idx on reputations (name text_pattern_ops);
+alter table reputations alter column detail set storage external;
+select distribute('reputations', 'key');
 
 -- What administrators say by hand, and until when.
 create table reputation_marks (

@@ -464,13 +464,6 @@ create index reports_author_idx on reports (author, id) WHERE (author IS NOT NUL
 create index reports_reporter_idx on reports (reporter_id, id);
 create index reports_state_idx on reports (state, id);
 
--- reputation_details: distributed by key
-create table reputation_details (
-  key bigint not null,
-  content bytea storage external not null,
-  constraint reputation_details_pkey PRIMARY KEY (key)
-);
-
 -- reputation_evidence: distributed by shard
 create table reputation_evidence (
   shard bigint not null,
@@ -507,6 +500,7 @@ create table reputations (
   woke_at timestamp with time zone,
   jumped_at timestamp with time zone,
   folded_at timestamp with time zone not null,
+  detail bytea storage external not null,
   constraint reputations_pkey PRIMARY KEY (key)
 );
 create index reputations_name_idx on reputations (name text_pattern_ops);

@@ -6,6 +6,8 @@ const benchmarks: Record<string, () => Promise<void>> = {
   walk: async () => (await import('./bench/walk.ts')).benchWalk(),
   memory: async () => (await import('./bench/memory.ts')).benchMemory(),
   counters: async () => (await import('./bench/counters.ts')).benchCounters(),
+  reputations: async () => (await import('./bench/reputations.ts')).benchReputations(),
+  model: async () => (await import('./bench/model.ts')).benchModel(),
   check: async () => (await import('./bench/check.ts')).benchCheck(),
   networks: async () => (await import('./bench/networks.ts')).benchNetworks(),
   facts: async () => (await import('./bench/facts.ts')).benchFacts(),

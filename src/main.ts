@@ -1,8 +1,9 @@
 import { availableParallelism } from 'node:os'
 import type { App } from './app.ts'
-import { closeInTime, stopSignal } from './commands/ending.ts'
+import { closeInTime, stopSignal } from './commands/processes/ending.ts'
 import { listsCommand } from './commands/lists/lists-command.ts'
 import { modelCommands } from './commands/train/model-commands.ts'
+import { reputationCommand } from './commands/reputation/reputation-command.ts'
 import { rulesCommand } from './commands/rules/rules-command.ts'
 import { type Config, readConfig } from './config.ts'
 import { reasonOf, UsageError } from './errors.ts'
@@ -68,7 +69,7 @@ const commands: Record<string, Command> = {
     summary: 'answer mail servers that ask for a verdict, on CHECK_PORT',
     async run({ args, config, log }) {
       refuseArguments(args)
-      const { check } = await import('./commands/check.ts')
+      const { check } = await import('./commands/processes/check.ts')
       return serve(config, log, 'check', 'sends', (app) => check(app))
     },
   },
@@ -175,6 +176,7 @@ const commands: Record<string, Command> = {
       return DONE
     },
   },
+  reputation: reputationCommand,
   rules: rulesCommand,
   lists: listsCommand,
   blacklists: {

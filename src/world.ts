@@ -23,6 +23,9 @@ export type Resolve = (name: string, type: DnsType) => Promise<DnsAnswer>
 /** The machine's own clock. */
 export const systemClock: Clock = () => new Date()
 
+/** Milliseconds of the machine's own clock that never goes back: for durations. */
+export const systemElapsed = (): number => performance.now()
+
 /** The machine's own source of chance. */
 export const systemRandom: Random = (count) => {
   if (count > POOL_BYTES) return randomBytes(count)

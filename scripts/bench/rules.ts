@@ -1,5 +1,5 @@
 import { analyzeForCounting } from '../../src/analysis/analyze.ts'
-import { shippedRules } from '../../src/judging/shipped-rules.ts'
+import { shippedRules } from '../../src/judging/rules/shipped-rules.ts'
 import type { Facts } from '../../src/verdict/facts/fact.ts'
 import { factDefinitions } from '../../src/verdict/facts/fact-list.ts'
 import { factsOf } from '../../src/verdict/facts/facts-of.ts'

@@ -1,5 +1,5 @@
 import type { App } from '../app.ts'
-import { runFolds } from '../judging/run-folds.ts'
+import { runFolds } from '../judging/reputations/run-folds.ts'
 import { runRollUps } from '../counters/run-roll-ups.ts'
 
 /**

@@ -42,8 +42,8 @@ const sampleNetworks = path.join(import.meta.dirname, '..', 'db', 'sample-networ
 
 /**
  * Runs everything on this machine: the embedded PostgreSQL unless DATABASE_URL is set, the
- * migrations, then `web`, two of `work`, `count`, `receive` and, with CHECK_PORT, `check`, each started
- * again when it dies.
+ * migrations, then `web`, two of `work`, `count`, `receive` and, with CHECK_PORT, `check`, each
+ * started again when it dies.
  *
  * @throws UsageError when another `start` has the data folder, or BLACKLISTS is wrong
  */

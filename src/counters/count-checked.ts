@@ -12,8 +12,9 @@ export type CheckedAs = 'ham' | 'spam'
 const CHECKS = prefixes.indexOf('checks')
 
 /**
- * Counts a message that a mail server asked about, once for each of its shingles, as `countMessages`
- * does for reports: pieces of gated types may be held back, pairs raise uniques.
+ * Counts a message that a mail server asked about, once for each of its shingles, as
+ * `countMessages` does for reports: pieces of gated types may be held back, pairs raise uniques.
+ * Ham is what was let through, so that ham and spam together are all that was seen.
  */
 export function countChecked(
   buffer: Pick<CheckBuffer, 'add'>,

@@ -30,7 +30,7 @@ export async function upsertWitnesses(tx: Db, rows: readonly CampaignWitnesses[]
   )
 }
 
-/** Forgets campaigns that nobody reported since the day `before`, at most `limit`: says how many. */
+/** Forgets campaigns that nobody reported since the day `before`, at most `limit`; how many. */
 export async function removeOldWitnesses(db: Db, before: string, limit: number): Promise<number> {
   const { rows } = await db.query<{ id: string }>(
     `select campaign_id as id from campaign_witnesses where day < $1 order by day limit $2`,

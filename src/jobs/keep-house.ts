@@ -19,7 +19,7 @@ import {
   redeemReport,
 } from '../queue/queues.ts'
 import { send } from '../queue/send.ts'
-import { forgetReputations } from '../judging/forget-reputations.ts'
+import { forgetReputations } from '../judging/reputations/forget-reputations.ts'
 import { uuidFloor, uuidTime } from '../world.ts'
 
 type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config' | 'log'>

@@ -2,7 +2,7 @@ import { textHash } from '../analysis/shingles/hash.ts'
 import type { Db } from '../db/pool.ts'
 import { insertEvidence } from '../db/reputation-evidence.ts'
 import { insertReportedEvidence, takeReportedEvidence } from '../db/reported-evidence.ts'
-import { leaningOf, type ReportEvidence } from '../reputation/evidence.ts'
+import { leaningOf, type ReportEvidence, witnessSideOf } from '../reputation/evidence.ts'
 import type { Piece } from '../reputation/fold.ts'
 import {
   type KeyedSubject,
@@ -142,14 +142,13 @@ function keyed(subjects: readonly Subject[]): KeyedSubject[] {
 const WANTED_CONFIDENCE_MIN = 0.9
 
 function testimonyOf(report: ReportEvidence): Testified {
-  const { good, bad } = leaningOf(report)
   const { verdict, reportedAs, reporterId, campaignId, karma } = report
   const isComplaintOfWanted =
     reportedAs !== 'not-spam' &&
     verdict.class === 'legitimate' &&
     verdict.confidence >= WANTED_CONFIDENCE_MIN
   // Beside no other report there is nobody to agree with.
-  const side = !campaignId ? 'nothing' : bad === 1 ? 'bad' : good === 1 ? 'good' : 'nothing'
+  const side = (campaignId && witnessSideOf(report)) || 'nothing'
   const what = isComplaintOfWanted ? 'wanted-mail' : side
   return { reporterId, campaignId, what, karma, at: report.at.getTime() }
 }

@@ -19,8 +19,8 @@ export function subjectsOf({ ip, returnPath }: Envelope): Subject[] {
 
 /**
  * The verdict on a message that need not be read: one of its subjects is listed. Undefined for all
- * others, and where the client is welcome or exempt: anybody may write its domain into MAIL FROM. It
- * gets a header, not a refusal: nobody has looked at the message.
+ * others, and where the client is welcome or exempt: anybody may write its domain into MAIL FROM.
+ * It gets a header, not a refusal: nobody has looked at the message.
  */
 export function flaggedVerdict(
   subjects: readonly Subject[],

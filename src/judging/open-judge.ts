@@ -3,7 +3,7 @@ import { createCounterReader } from '../counters/reader.ts'
 import { factDefinitions } from '../verdict/facts/fact-list.ts'
 import { createJudge, type Judge } from './judge.ts'
 import { openModel } from './live-model.ts'
-import { type LiveRules, openRules } from './live-rules.ts'
+import { type LiveRules, openRules } from './rules/live-rules.ts'
 import { createReputationReader, type ReputationReader } from './reputation-reader.ts'
 
 /** What one process judges with. */

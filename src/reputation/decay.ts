@@ -1,5 +1,6 @@
-/** Half-lives in days: the fast one tells what happens now, the slow one what is known. */
+/** Half-life in days of what tells what happens now. */
 export const FAST_DAYS = 1
+/** Half-life in days of what is known. */
 export const SLOW_DAYS = 30
 
 /** What is left of an amount after so many days. */
@@ -10,7 +11,7 @@ export function decayed(amount: number, days: number, halfLifeDays: number): num
 /**
  * What evidence of a day (days since 1 January 1970, with fractions) counts where sums are kept as
  * of the day `epoch`: it is not decayed, what is older or younger is worth less or more instead. So
- * sums are made by adding alone, and the opposite of the same day takes away exactly what was added.
+ * sums are made by adding alone, and the opposite of the same day takes away just what was added.
  */
 export function growth(day: number, epoch: number, halfLifeDays: number): number {
   return 2 ** ((day - epoch) / halfLifeDays)

@@ -26,8 +26,9 @@ export type Detail = {
   wokenAt: number
 }
 
-/** How many sources are told apart, and how many days. */
+/** How many sources are told apart. */
 export const SOURCES_MAX = 32
+/** How many days are told apart. */
 export const DAYS_MAX = 30
 
 const FORMAT = 1
@@ -38,6 +39,10 @@ const HEAD_BYTES = 1 + 2 + 4 + 4 + 1 + 1
 const SUMS_BYTES_MAX = 1 + 16
 const SOURCE_BYTES_MAX = 4 + SUMS_BYTES_MAX
 const DAY_BYTES_MAX = 2 + 1 + 12
+/** One for all: a buffer of its own for each would cost more than the rest. */
+const scratch = Buffer.alloc(
+  HEAD_BYTES + 2 * SUMS_BYTES_MAX + SOURCES_MAX * SOURCE_BYTES_MAX + (DAYS_MAX + 1) * DAY_BYTES_MAX,
+)
 
 /** Sums of nothing. */
 export function noSums(): Sums {
@@ -47,12 +52,7 @@ export function noSums(): Sums {
 /** The detailed part in bytes: some 35 of a subject that was seen once, at most 1,200. */
 export function packDetail(detail: Detail): Buffer {
   const { sources, days } = detail
-  const bytes = Buffer.alloc(
-    HEAD_BYTES +
-      2 * SUMS_BYTES_MAX +
-      sources.length * SOURCE_BYTES_MAX +
-      days.length * DAY_BYTES_MAX,
-  )
+  const bytes = scratch
   let at = bytes.writeUInt8(FORMAT, 0)
   at = bytes.writeUInt16BE(detail.epoch, at)
   at = bytes.writeUInt32BE(Math.floor(detail.provenAt / 1000), at)
@@ -66,7 +66,7 @@ export function packDetail(detail: Detail): Buffer {
     at = writeSums(bytes, at, source)
   }
   for (const day of days) at = writeDay(bytes, at, day)
-  return bytes.subarray(0, at)
+  return Buffer.from(bytes.subarray(0, at))
 }
 
 /**

@@ -24,20 +24,37 @@ export type ReportEvidence = {
 export type VerdictWord = 'spam' | 'phishing' | 'malware' | 'marketing' | 'legitimate' | 'undecided'
 
 const nothing: Leaning = { good: 0, bad: 0 }
-/** Mail that was asked for once, and mail that nobody asked for. */
+/** Mail that was asked for once is complained about more easily than mail nobody asked for. */
 const MARKETING = 0.3
+/** The word of the reporter alone: without it nothing would ever become known. */
+const WORD_ALONE = 0.5
 
 /**
- * Which way a report leans. Where the reporter and the verdict contradict each other it says
- * nothing, and nor does what is undecided: in doubt nobody is accused or praised.
+ * Which way a report leans: as its reporter says, in full when the verdict says the same, by half
+ * when it does not know. Where they contradict each other nobody is accused or praised.
  */
 export function leaningOf({
   reportedAs,
   verdict,
 }: Pick<ReportEvidence, 'reportedAs' | 'verdict'>): Leaning {
-  const isWanted = verdict.class === 'legitimate' || verdict.class === 'marketing'
-  if (reportedAs === 'not-spam') return isWanted ? { good: 1, bad: 0 } : nothing
-  if (verdict.class === 'marketing') return { good: 0, bad: MARKETING }
-  const isBad = ['spam', 'phishing', 'malware'].includes(verdict.class)
-  return isBad ? { good: 0, bad: 1 } : nothing
+  const isPraise = reportedAs === 'not-spam'
+  switch (verdict.class) {
+    case 'undecided':
+      return isPraise ? { good: WORD_ALONE, bad: 0 } : { good: 0, bad: WORD_ALONE }
+    case 'marketing':
+      return isPraise ? { good: 1, bad: 0 } : { good: 0, bad: MARKETING }
+    case 'legitimate':
+      return isPraise ? { good: 1, bad: 0 } : nothing
+    case 'spam':
+    case 'phishing':
+    case 'malware':
+      return isPraise ? nothing : { good: 0, bad: 1 }
+  }
+}
+
+/** How a report speaks of its campaign; undefined where it leans too little to be a witness. */
+export function witnessSideOf(report: Pick<ReportEvidence, 'reportedAs' | 'verdict'>) {
+  const { good, bad } = leaningOf(report)
+  if (bad >= WORD_ALONE) return 'bad'
+  return good >= WORD_ALONE ? 'good' : undefined
 }

@@ -10,6 +10,7 @@ export const karmaEvents = [
   'overruling',
 ] as const
 
+/** One of them. */
 export type KarmaEvent = (typeof karmaEvents)[number]
 
 /** What is known of a reporter; sums grow as of `KARMA_EPOCH`, counts do not decay. */

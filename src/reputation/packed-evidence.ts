@@ -17,6 +17,7 @@ export type Testified = {
   at: number
 }
 
+/** What can be told of a reporter; the place is the stored number. */
 export const testifiedWhats = [
   'good',
   'bad',
@@ -28,6 +29,7 @@ export const testifiedWhats = [
   'overruling',
 ] as const
 
+/** One of them. */
 export type TestifiedWhat = (typeof testifiedWhats)[number]
 
 /** Longer names are not kept: they name one recipient, or nothing. */

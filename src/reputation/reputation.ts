@@ -8,6 +8,7 @@ import type { SubjectKind } from './subject.ts'
  */
 export const reputationFlags = ['listed', 'welcome', 'awake', 'jumped', 'new', 'exempt'] as const
 
+/** One of them. */
 export type ReputationFlag = (typeof reputationFlags)[number]
 
 /** The base part: what most questions need of a subject. */
@@ -45,14 +46,15 @@ export type StoredReputation = {
 /** What an administrator says of a subject by hand. */
 export type Mark = 'listed' | 'welcome' | 'exempt'
 
-/** Evidence that is made up before any comes, half good and half bad: few observations say little. */
+/** Evidence that is made up before any comes, half good and half bad: little of it says little. */
 export const PRIOR = 3
 const DAY_MS = 86_400_000
 const NEW_DAYS = 7
 /** How long a change of behavior is told. */
 const CHANGE_DAYS = 3
-/** From here on somebody is listed or welcome: six proven reporters who agree. */
+/** From this score on, or below its opposite, somebody is surely good or bad … */
 export const SURE_SCORE_MIN = 0.65
+/** … if there is so much evidence: of six proven reporters who agree. */
 export const SURE_WEIGHT_MIN = 6
 
 /** Kinds that stand for one source: others are shared by many, who are not to answer for one. */

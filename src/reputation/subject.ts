@@ -23,8 +23,8 @@ export type SubjectKind = keyof typeof subjectKinds
 /**
  * One thing that has a reputation. `name` is its normal form: an address without brackets, a
  * network as CIDR, a number of an AS in decimal, a domain in lower-case ASCII, the SHA-256 of a
- * file in hexadecimal, the id of a campaign. An author whose domain does not stand behind the message is only claimed:
- * what is known of a claimed one says nothing of who really has the address.
+ * file in hexadecimal, the id of a campaign. An author whose domain does not stand behind the
+ * message is only claimed: what is known of a claimed one says nothing of who has the address.
  */
 export type Subject = { kind: SubjectKind; name: string }
 

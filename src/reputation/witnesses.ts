@@ -48,7 +48,7 @@ export function testify(before: readonly Witness[], testimony: Testimony): Settl
   return { witnesses: roomFor(witnesses), agreed, contradicted }
 }
 
-/** Without one that is too many: a withdrawn one, else the last who is not proven, else the last. */
+/** Without one that is too many: one withdrawn, else the last not proven, else the last. */
 function roomFor(witnesses: Witness[]): Witness[] {
   if (witnesses.length <= WITNESSES_MAX) return witnesses
   const withdrawn = witnesses.findIndex(({ side }) => side === 'withdrawn')

@@ -10,6 +10,7 @@ export const checkActions = [
   'reject',
 ] as const
 
+/** One of them. */
 export type CheckAction = (typeof checkActions)[number]
 
 /** From which scores on more is advised than a header. */

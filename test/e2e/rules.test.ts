@@ -35,7 +35,7 @@ async function file(name: string, content: string): Promise<string> {
 
 const good = ruleText('WORD', 'report.kind == "spam"', 5)
 
-test('a file is checked without a database, and its faults are told with their places', async () => {
+test('a file is checked without a database, its faults are told with their places', async () => {
   const nowhere = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing' }
   const bad = await file('bad.yaml', ruleText('WORD', 'report.knid == ""', 50))
   const refused = await runProgram(['rules', 'check', bad], nowhere)

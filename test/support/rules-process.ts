@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { createPool } from '../../src/db/pool.ts'
-import { openRules } from '../../src/judging/live-rules.ts'
+import { openRules } from '../../src/judging/rules/live-rules.ts'
 import { systemClock } from '../../src/world.ts'
 import { factDefinitions } from '../../src/verdict/facts/fact-list.ts'
 

@@ -30,8 +30,8 @@ export async function askFor(
 }
 
 /**
- * rspamd's protocol by hand, which costs a quarter of node:http. A connection is kept as long as the
- * server keeps it: rspamd closes after each answer.
+ * rspamd's protocol by hand, which costs a quarter of node:http. A connection is kept as long as
+ * the server keeps it: rspamd closes after each answer.
  */
 export function httpClient(port: number): Client {
   let socket: Socket | undefined
@@ -64,7 +64,8 @@ export function httpClient(port: number): Client {
         open.write(
           `POST /checkv2 HTTP/1.1\r\nHost: localhost\r\nConnection: keep-alive\r\n` +
             'IP: 203.0.113.9\r\nHelo: mx.shop.example\r\nHostname: mx.shop.example\r\n' +
-            `From: offers@shop.example\r\nRcpt: you@home.example\r\nContent-Length: ${message.length}${HEADER_END}`,
+            'From: offers@shop.example\r\nRcpt: you@home.example\r\n' +
+            `Content-Length: ${message.length}${HEADER_END}`,
         )
         open.write(message)
         open.uncork()

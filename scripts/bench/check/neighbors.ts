@@ -21,8 +21,9 @@ export type Neighbor = {
 /** Modules that ask the network, or a server that is not there. */
 const networked =
   'antivirus arc asn bimi clickhouse dcc dkim dkim_signing dmarc elastic external_services ' +
-  'fuzzy_check greylist hfilter history_redis http_headers metadata_exporter metric_exporter mx_check ' +
-  'neural p0f phishing ratelimit rbl replies reputation rspamd_update spf surbl url_redirector'
+  'fuzzy_check greylist hfilter history_redis http_headers metadata_exporter metric_exporter ' +
+  'mx_check neural p0f phishing ratelimit rbl replies reputation rspamd_update spf surbl ' +
+  'url_redirector'
 
 const WORKERS = 2
 const LESSONS = 60

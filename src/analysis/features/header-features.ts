@@ -89,7 +89,8 @@ function dateFeatures(header: HeaderIndex, hops: Material['hops']) {
     date_missing: written === undefined,
     date_duplicate: header.count('date') > 1,
     date_malformed: written !== undefined && !date,
-    date_hours_ahead: Math.round(ahead * 10) / 10,
+    // Never the negative zero.
+    date_hours_ahead: Math.round(ahead * 10) / 10 + 0,
   }
 }
 

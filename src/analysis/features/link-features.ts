@@ -110,8 +110,12 @@ type Sums = ReturnType<typeof newSums>
 /** Addresses of pages that nobody links to who runs the site: what was put there by others. */
 const internals = /\/(?:wp-(?:content|includes|admin)|\.well-known|cgi-bin|tmp|components\/com_)\//
 const programs = /\.(?:exe|scr|apk|msi|jar|js|vbs|bat|cmd|ps1|iso|img|lnk|hta|zip|rar|7z)(?:[?#]|$)/
-const leaves =
-  /unsub|opt-?out|remove-?me|d[eé]s(?:abonn|inscri)|abmeld|abbestell|cancelar|darse de baja|disiscri/
+const leaves = new RegExp(
+  [
+    'unsub|opt-?out|remove-?me|d[eé]s(?:abonn|inscri)|abmeld|abbestell|cancelar|darse de baja',
+    'disiscri|uitschrijv',
+  ].join('|'),
+)
 
 function addUrl(found: Sums, url: string, domain: string | null): void {
   const { sums } = found

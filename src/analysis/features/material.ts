@@ -78,6 +78,7 @@ export type People = {
 }
 
 const valueCharsMax = 4_000
+const nameCharsMax = 300
 
 /** Reads the addresses of a header. */
 export function peopleOf(header: HeaderIndex): People {
@@ -106,7 +107,7 @@ function personOf(mailbox: { name: string; address: string } | undefined): Perso
   const address = decodeHeaderText(mailbox.address).toLowerCase()
   const domain = domainOf(address) ?? ''
   return {
-    name: decodeHeaderText(mailbox.name).trim(),
+    name: decodeHeaderText(mailbox.name).trim().slice(0, nameCharsMax),
     address,
     local: address.slice(0, Math.max(0, address.lastIndexOf('@'))),
     domain,

@@ -77,8 +77,12 @@ function peerFeatures(line: TracedHop | undefined) {
   }
 }
 
-const pools =
-  /\b(?:a?dsl|dyn(?:amic)?|dhcp|dial(?:up|in)?|pools?|cable|ppp(?:oe)?|broadband|customers?|client)\b/
+const pools = new RegExp(
+  `\\b(?:${[
+    'a?dsl|dyn(?:amic)?|dhcp|dial(?:up|in)?|pools?|cable|ppp(?:oe)?|broadband',
+    'customers?|client',
+  ].join('|')})\\b`,
+)
 
 /**
  * Whether a name, in lower case, was given to a line and not to a mail server: four numbers in it,

@@ -16,40 +16,42 @@ export type WordKind = (typeof wordKinds)[number]
 
 /**
  * Single words and pairs of words in English, French, German, Spanish, Italian, Portuguese and
- * Dutch. Short on purpose: what any reader would name, made without looking at any collection.
+ * Dutch; a number stands for any. Short on purpose: what any reader would name, made without
+ * looking at any collection.
  */
 const lists: Readonly<Record<WordKind, string>> = {
-  money: `bank transfer; wire transfer; million dollars; million euros; inheritance; beneficiary;
-    western union; bitcoin; crypto; investment; loan; credit card; refund; compensation; donation;
-    virement; héritage; bénéficiaire; remboursement; prêt; überweisung; erbschaft; rückerstattung;
-    darlehen; transferencia; herencia; reembolso; préstamo; bonifico; eredità; rimborso; prestito;
-    herança; empréstimo; erfenis; terugbetaling; lening`,
-  urgency: `urgent; immediately; act now; expires today; within 24; within 48; last warning;
-    final notice; final warning; last chance; as soon; deadline; expire; urgence; immédiatement;
-    dernier rappel; dernière chance; sous 24; sous 48; expire; dringend; sofort; letzte mahnung;
-    letzte chance; innerhalb von; urgente; inmediatamente; último aviso; última oportunidad;
-    immediatamente; ultimo avviso; imediatamente; onmiddellijk; dringend; laatste kans`,
-  credential: `password; verify your; confirm your; update your; login; log in; sign in; username;
-    validate; reactivate; unusual activity; suspicious activity; your account; your mailbox;
-    mot de; vérifiez votre; confirmez votre; identifiants; votre compte; passwort; kennwort;
-    bestätigen sie; ihr konto; anmelden; contraseña; verifique su; su cuenta; confirmar su;
-    tu cuenta; verifica il; conferma il; il tuo account; tuo conto; senha; sua conta;
-    verifique sua; wachtwoord; bevestig uw; uw account`,
-  threat: `suspended; suspension; locked; blocked; deactivated; terminated; unauthorized; legal action;
-    police; lawsuit; arrest; recorded you; webcam; suspendu; bloqué; désactivé; poursuites;
-    gesperrt; gesperrt werden; eingeschränkt; strafe; suspendida; bloqueada; desactivada;
-    suspendido; bloqueado; sospeso; bloccato; suspensa; geblokkeerd; opgeschort`,
-  prize: `you won; winner; lottery; congratulations; claim your; free gift; gift card; you have won;
-    selected winner; prize; reward; jackpot; gagnant; loterie; félicitations; vous avez gagné;
+  money: `bank transfer; wire transfer; million dollars; million euros; inheritance;
+    beneficiary; western union; bitcoin; crypto; investment; loan; credit card; refund;
+    compensation; donation; virement; héritage; bénéficiaire; remboursement; überweisung;
+    erbschaft; rückerstattung; darlehen; transferencia; herencia; reembolso; préstamo; bonifico;
+    eredità; rimborso; prestito; herança; empréstimo; erfenis; terugbetaling; lening`,
+  urgency: `urgent; immediately; act now; expires today; 24 hours; 48 hours; last warning;
+    final notice; final warning; last chance; deadline; expire; urgence; immédiatement; dernier
+    rappel; dernière chance; 24 heures; 48 heures; dringend; sofort; letzte mahnung; letzte
+    chance; 24 stunden; 24 horas; 24 ore; urgente; inmediatamente; último aviso; última
+    oportunidad; immediatamente; ultimo avviso; imediatamente; onmiddellijk; dringend; laatste
+    kans`,
+  credential: `password; verify your; confirm your; update your; login; log in; sign in;
+    username; validate; reactivate; unusual activity; suspicious activity; your account; your
+    mailbox; mot de; vérifiez votre; confirmez votre; identifiants; votre compte; passwort;
+    kennwort; bestätigen sie; ihr konto; anmelden; contraseña; verifique su; su cuenta;
+    confirmar su; tu cuenta; verifica il; tuo account; tuo conto; senha; sua conta; verifique
+    sua; wachtwoord; bevestig uw; uw account`,
+  threat: `suspended; suspension; locked; blocked; deactivated; terminated; unauthorized;
+    legal action; police; lawsuit; arrest; recorded you; webcam; suspendu; bloqué; désactivé;
+    poursuites; gesperrt; eingeschränkt; strafe; suspendida; bloqueada; desactivada; suspendido;
+    bloqueado; sospeso; bloccato; suspensa; geblokkeerd; opgeschort`,
+  prize: `you won; winner; lottery; congratulations; claim your; free gift; gift card; have
+    won; selected winner; prize; reward; jackpot; gagnant; loterie; félicitations; avez gagné;
     cadeau gratuit; gewonnen; gewinner; lotterie; glückwunsch; ganador; lotería; felicidades;
     premio; vincitore; lotteria; congratulazioni; ganhador; loteria; parabéns; gewonnen; loterij`,
   greeting: `dear customer; dear user; dear client; dear friend; dear beneficiary; dear sir;
     dear winner; dear account; dear member; cher client; chère cliente; cher utilisateur;
-    sehr geehrter; lieber kunde; geehrter kunde; estimado cliente; estimado usuario;
-    gentile cliente; caro cliente; prezado cliente; geachte klant; beste klant`,
-  opt_out: `unsubscribe; unsubscribing; opt out; désabonner; désinscrire; désinscription; abmelden;
-    abbestellen; darse de; cancelar suscripción; disiscriverti; cancella iscrizione; descadastrar;
-    cancelar inscrição; uitschrijven; afmelden`,
+    geehrter kunde; geehrte kundin; lieber kunde; estimado cliente; estimado usuario; gentile
+    cliente; caro cliente; prezado cliente; geachte klant; beste klant`,
+  opt_out: `unsubscribe; unsubscribing; opt out; désabonner; désinscrire; désinscription;
+    abmelden; abbestellen; darse de; cancelar suscripción; disiscriverti; cancella iscrizione;
+    descadastrar; cancelar inscrição; uitschrijven; afmelden`,
 }
 
 /** Languages that are told apart, by words that nobody writes without. */
@@ -135,8 +137,7 @@ function add(kinds: Record<WordKind, number>, meaning: number): void {
 }
 
 function mean(phrase: string, meaning: number): void {
-  const words = plainLine(phrase).split(' ')
-  const [first = '', second] = words
+  const [first = '', second] = plainLine(phrase).split(' ')
   const hash = second === undefined ? hashOf(first) : pairOf(hashOf(first), hashOf(second))
   if (hash === 0) return
   let slot = hash & (slots - 1)

@@ -1,7 +1,7 @@
 import type { RuleProcess } from '../../db/rule-processes.ts'
 import type { RuleSetLine } from '../../db/rule-sets.ts'
 import { shownLine } from '../../http/shown-text.ts'
-import type { RuleVersion } from '../../judging/rule-versions.ts'
+import type { RuleVersion } from '../../judging/rules/rule-versions.ts'
 import type { FactDefinition } from '../../verdict/facts/fact.ts'
 import { signed } from '../../verdict/rules/compare-rules.ts'
 import type { DryRunResult } from '../../verdict/rules/dry-run.ts'
@@ -61,7 +61,7 @@ export function factsText(definitions: readonly FactDefinition[]): string {
 
 /** What a set of rules would have done. */
 export function dryRunText(result: DryRunResult): string {
-  const { reports, changed, changedTotal, moves, symbols, errors } = result
+  const { reports, changed, changedTotal, moves, symbols, errors, cutOff } = result
   const more = changedTotal - Math.min(changed.length, CHANGED_SHOWN)
   return [
     ...columns(
@@ -78,6 +78,7 @@ export function dryRunText(result: DryRunResult): string {
     ...(symbols.length === 0 ? [] : ['', 'Raised, before and after:']),
     ...columns(symbols.map((one) => [`  ${one.symbol}`, String(one.before), String(one.after)])),
     ...errors.map((one) => `${one.symbol} could not be evaluated ${one.errors} times.`),
+    ...cutOff.map((symbol) => `${symbol} costs too much and would be cut off.`),
     ...(moves.length === 0 ? [] : ['']),
     ...moves.map(({ before, after, reports: count }) => `${count}: ${before} → ${after}`),
     `Of ${reports} reports ${changedTotal} would be judged otherwise.`,

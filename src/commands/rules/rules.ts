@@ -5,9 +5,9 @@ import type { App } from '../../app.ts'
 import { listRuleProcesses } from '../../db/rule-processes.ts'
 import { listRuleSets } from '../../db/rule-sets.ts'
 import { reasonOf, UsageError } from '../../errors.ts'
-import { dryRunRules } from '../../judging/dry-run-rules.ts'
-import { RULE_PROCESS_FORGOTTEN_MS } from '../../judging/live-rules.ts'
-import { ruleKnowledge } from '../../judging/rule-knowledge.ts'
+import { dryRunRules } from '../../judging/rules/dry-run-rules.ts'
+import { RULE_PROCESS_FORGOTTEN_MS } from '../../judging/rules/live-rules.ts'
+import { ruleKnowledge } from '../../judging/rules/rule-knowledge.ts'
 import {
   actingRules,
   applyRules,
@@ -15,7 +15,7 @@ import {
   rollBackRules,
   rulesOf,
   type Applied,
-} from '../../judging/rule-versions.ts'
+} from '../../judging/rules/rule-versions.ts'
 import { changeLines, changesInWords, compareRules } from '../../verdict/rules/compare-rules.ts'
 import { compileRules } from '../../verdict/rules/compile-rules.ts'
 import { faultLine, ruleBounds, type Rule, type RuleFault } from '../../verdict/rules/rule.ts'

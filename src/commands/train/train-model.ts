@@ -10,7 +10,12 @@ import {
   type ModelReport,
 } from '../../verdict/model/model-report.ts'
 import type { Calibration, Model } from '../../verdict/model/model.ts'
-import { lotOf, splitRows, type SplitKind } from '../../verdict/model/split-rows.ts'
+import {
+  lotOf,
+  splitRows,
+  type SplitKind,
+  type SplitShares,
+} from '../../verdict/model/split-rows.ts'
 import {
   isUnwantedKind,
   rowsAsCsv,
@@ -32,6 +37,7 @@ export type Training = {
   sources: readonly string[]
   split: SplitKind
   seed: number
+  shares?: SplitShares
   tell: (line: string) => void
 }
 
@@ -58,7 +64,7 @@ export async function trainModel(
   training: Training,
 ): Promise<TrainedModel> {
   const { definitions, symbols, source, split, seed, tell } = training
-  const parts = splitRows(rows, split, seed)
+  const parts = splitRows(rows, split, seed, training.shares)
   const train = shuffled(parts.train, seed)
   requireBoth(train)
   const features = tellingFeatures(featuresOf(definitions, symbols, source), train)

@@ -13,9 +13,9 @@ import { listExemptionRoutes } from './lists/exemptions.ts'
 import { networkRoutes } from './networks.ts'
 import { outboxRoutes } from './outbox.ts'
 import { overviewRoutes } from './overview.ts'
-import { reporterRoutes } from './reporters.ts'
+import { reporterRoutes } from './reputations/reporters.ts'
 import { reportRoutes } from './reports.ts'
-import { reputationRoutes } from './reputations.ts'
+import { reputationRoutes } from './reputations/reputations.ts'
 import { ruleRoutes } from './rules.ts'
 
 /** The pages for administrators, in English. */

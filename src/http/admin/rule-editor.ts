@@ -1,13 +1,13 @@
 import { Router, type Request, type Response } from 'express'
-import { dryRunRules } from '../../judging/dry-run-rules.ts'
-import { ruleKnowledge } from '../../judging/rule-knowledge.ts'
+import { dryRunRules } from '../../judging/rules/dry-run-rules.ts'
+import { ruleKnowledge } from '../../judging/rules/rule-knowledge.ts'
 import {
   actingRules,
   applyRules,
   findRules,
   RULE_NOTE_CHARS_MAX,
   rulesOf,
-} from '../../judging/rule-versions.ts'
+} from '../../judging/rules/rule-versions.ts'
 import { storableText } from '../../mail/storable-text.ts'
 import { changeLines, compareRules } from '../../verdict/rules/compare-rules.ts'
 import { compileRules } from '../../verdict/rules/compile-rules.ts'

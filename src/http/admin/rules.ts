@@ -3,9 +3,14 @@ import { countRaisedSymbols } from '../../db/judged-facts.ts'
 import { listReporterEmails } from '../../db/reporters.ts'
 import { listRuleProcesses, type RuleProcess } from '../../db/rule-processes.ts'
 import { listRuleSets } from '../../db/rule-sets.ts'
-import { RULE_PROCESS_FORGOTTEN_MS } from '../../judging/live-rules.ts'
-import { ruleKnowledge } from '../../judging/rule-knowledge.ts'
-import { actingRules, findRules, rollBackRules, rulesOf } from '../../judging/rule-versions.ts'
+import { RULE_PROCESS_FORGOTTEN_MS } from '../../judging/rules/live-rules.ts'
+import { ruleKnowledge } from '../../judging/rules/rule-knowledge.ts'
+import {
+  actingRules,
+  findRules,
+  rollBackRules,
+  rulesOf,
+} from '../../judging/rules/rule-versions.ts'
 import { changeLines, compareRules, signed } from '../../verdict/rules/compare-rules.ts'
 import type { RuleHealth } from '../../verdict/rules/rule-book.ts'
 import { readShortForm, type FormReader } from '../pages/form.ts'

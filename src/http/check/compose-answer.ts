@@ -29,8 +29,8 @@ const refusals: Partial<Record<VerdictClass, string>> = {
 }
 
 /**
- * The answer to a question. A message that is not read, because there is none, it is too big or broke
- * who read it, is let through: asking again would not help, and mail must not be stuck.
+ * The answer to a question. A message that is not read, because there is none, it is too big or
+ * broke who read it, is let through: asking again would not help, and mail must not be stuck.
  */
 export function composeAnswer(checked: Checked, scores: CheckScores, seconds: number): Answer {
   const remove = { remove_headers: { 'X-Spam': 0 } }

@@ -16,8 +16,8 @@ const ADDRESSES_MAX = 10_000
 const goBetweens = ['x-forwarded-for', 'forwarded', 'via', 'x-real-ip', 'origin', 'sec-fetch-site']
 
 /**
- * With a password, who sends it in the header `Password`; without one, programs of this machine that
- * ask directly. A page that a browser on this machine shows is not one of them.
+ * With a password, who sends it in the header `Password`; without one, programs of this machine
+ * that ask directly. A page that a browser on this machine shows is not one of them.
  */
 export function createGate(password: string | undefined, clock: Clock): Gate {
   const wrong = new Map<string, { times: number; until: number }>()

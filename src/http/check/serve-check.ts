@@ -12,9 +12,9 @@ const HEADER_BYTES_MAX = 1_000_000
 const FIELDS_MAX = 20_000
 
 /**
- * Answers mail servers on a port of their own, from when it resolves until it is closed: by HTTP, and
- * by the older lines that Exim speaks. There is no framework before them: it would cost as much as
- * a tenth of an answer.
+ * Answers mail servers on a port of their own, from when it resolves until it is closed: by HTTP,
+ * and by the older lines that Exim speaks. There is no framework before them: it would cost as
+ * much as a tenth of an answer.
  */
 export async function serveChecks(
   app: App & { config: { checkPort: number } },

@@ -23,9 +23,9 @@ const HEADER_END = '\r\n\r\n'
 const DRAINED_BYTES_MAX = 64_000_000
 
 /**
- * Speaks the protocol of lines that rspamd had before HTTP, and that Exim speaks to this day: `CHECK
- * RSPAMC/1.3`, header fields, an empty line, as many bytes as `Content-length` says; one question a
- * connection. It has no password, so only this machine may.
+ * Speaks the protocol of lines that rspamd had before HTTP, and that Exim speaks to this day:
+ * `CHECK RSPAMC/1.3`, header fields, an empty line, as many bytes as `Content-length` says; one
+ * question a connection. It has no password, so only this machine may.
  */
 export function createLineSpeaker(ask: Ask, bytesMax: number, log: Logger): LineSpeaker {
   const open = new Set<Socket>()

@@ -2,7 +2,7 @@ import { Counter, Gauge, Registry } from '@prometheus-io/client'
 import type { Pool } from '../../db/pool.ts'
 import { listRuleProcesses } from '../../db/rule-processes.ts'
 import { newestRuleVersion } from '../../db/rule-sets.ts'
-import { RULE_PROCESS_FORGOTTEN_MS } from '../../judging/live-rules.ts'
+import { RULE_PROCESS_FORGOTTEN_MS } from '../../judging/rules/live-rules.ts'
 import type { Clock } from '../../world.ts'
 
 /**

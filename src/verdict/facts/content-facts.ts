@@ -86,7 +86,7 @@ export const textTable: FactTable<TextFeatures> = {
     'How often there is a threat, to block an account as well; by a short list.',
   ),
   prize_words: double('How often something is won or given away, by a short list.'),
-  generic_greeting: bool('It greets nobody by name: dear customer, cher client …'),
+  generic_greeting: bool('It greets nobody by name: dear customer, cher client and the like.'),
   opt_out_words: double('How often it speaks of unsubscribing, by a short list.'),
   telephones: double('How many telephone numbers there are; at most 8.'),
   payment_addresses: double('How many cryptocurrency addresses there are; at most 8.'),

@@ -86,7 +86,7 @@ export const authorTable: FactTable<AuthorFeatures> = {
   local_chars: double('How long the local part of the author’s address is.'),
   local_digits: double('How many digits the local part of the author’s address has.'),
   local_random: bool('The local part of the author’s address looks as if made by chance.'),
-  local_is_role: bool('The local part is a role: no-reply, info, support, admin …'),
+  local_is_role: bool('The local part is a role, as no-reply, info, support or admin.'),
   name_missing: bool('From has no display name.'),
   name_chars: double('How long the display name is.'),
   name_has_address: bool('The display name has a mail address in it.'),

@@ -15,8 +15,11 @@ export type SplitRows<Row> = {
   leftOut: number
 }
 
-const TRAIN_SHARE = 0.6
-const CALIBRATE_SHARE = 0.15
+/** How much of the rows is learned from, and on how much it is calibrated: the rest measures. */
+export type SplitShares = { train: number; calibrate: number }
+
+/** The shares where nobody says otherwise. */
+export const usualShares: SplitShares = { train: 0.6, calibrate: 0.15 }
 
 /**
  * Splits rows so that no campaign is in two parts. By campaign, a lot decides, drawn from `seed` and
@@ -27,16 +30,18 @@ export function splitRows<Row extends Pick<TrainingRow, 'at' | 'campaign'>>(
   rows: readonly Row[],
   kind: SplitKind,
   seed: number,
+  shares: SplitShares = usualShares,
 ): SplitRows<Row> {
-  return kind === 'time' ? splitByTime(rows) : splitByCampaign(rows, seed)
+  return kind === 'time' ? splitByTime(rows, shares) : splitByCampaign(rows, seed, shares)
 }
 
 function splitByCampaign<Row extends Pick<TrainingRow, 'campaign'>>(
   rows: readonly Row[],
   seed: number,
+  shares: SplitShares,
 ): SplitRows<Row> {
   const parts: SplitRows<Row> = { train: [], calibrate: [], test: [], leftOut: 0 }
-  for (const row of rows) parts[partAt(lotOf(row.campaign, seed))].push(row)
+  for (const row of rows) parts[partAt(lotOf(row.campaign, seed), shares)].push(row)
   return parts
 }
 
@@ -45,19 +50,20 @@ export function lotOf(text: string, seed: number): number {
   return Number.parseInt(hash('sha256', `${seed} ${text}`, 'hex').slice(0, 12), 16) / 16 ** 12
 }
 
-function partAt(share: number): 'train' | 'calibrate' | 'test' {
-  if (share < TRAIN_SHARE) return 'train'
-  return share < TRAIN_SHARE + CALIBRATE_SHARE ? 'calibrate' : 'test'
+function partAt(share: number, shares: SplitShares): 'train' | 'calibrate' | 'test' {
+  if (share < shares.train) return 'train'
+  return share < shares.train + shares.calibrate ? 'calibrate' : 'test'
 }
 
 function splitByTime<Row extends Pick<TrainingRow, 'at' | 'campaign'>>(
   rows: readonly Row[],
+  shares: SplitShares,
 ): SplitRows<Row> {
   const parts: SplitRows<Row> = { train: [], calibrate: [], test: [], leftOut: 0 }
   const partOfCampaign = new Map<string, string>()
   const inOrder = rows.toSorted((a, b) => a.at - b.at)
   for (const [at, row] of inOrder.entries()) {
-    const part = partAt(at / inOrder.length)
+    const part = partAt(at / inOrder.length, shares)
     const first = partOfCampaign.get(row.campaign) ?? part
     partOfCampaign.set(row.campaign, first)
     if (first === part) parts[part].push(row)

@@ -32,6 +32,8 @@ export type DryRunResult = {
   symbols: readonly { symbol: string; before: number; after: number }[]
   /** Evaluations under the new rules that failed, and so did not hold. */
   errors: readonly { symbol: string; errors: number }[]
+  /** Of the new rules those that cost too much: they were run no further, and would not be. */
+  cutOff: readonly string[]
 }
 
 /** How many reports a dry-run looks at when nobody says, and at most. */
@@ -89,16 +91,17 @@ export class DryRun {
       .map(([symbol, counts]) => ({ symbol, ...counts }))
       .filter(({ before, after }) => before !== after)
       .toSorted((a, b) => Math.abs(b.after - b.before) - Math.abs(a.after - a.before))
+    const health = this.#candidate.health()
     return {
       reports: this.#reports,
       changedTotal: this.#changedTotal,
       changed: this.#changed,
       moves,
       symbols,
-      errors: this.#candidate
-        .health()
+      errors: health
         .filter(({ errors }) => errors > 0)
         .map(({ symbol, errors }) => ({ symbol, errors })),
+      cutOff: health.filter(({ cutOff }) => cutOff).map(({ symbol }) => symbol),
     }
   }
 

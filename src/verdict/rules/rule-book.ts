@@ -74,11 +74,12 @@ export class RuleBook {
       values[key] = facts[group]?.[name] ?? empty
     const found: VerdictSymbol[] = []
     const ask = (at: number) => this.#holds(at, values)
+    const askAgain = (at: number) => void this.#evaluate(at, values)
     const take = (at: number) => {
       const symbol = this.#symbols[at]
       if (symbol) found.push(symbol)
     }
-    if (this.#costs) this.#costs.run(ask, take)
+    if (this.#costs) this.#costs.run({ ask, take, askAgain })
     else for (let at = 0; at < this.#active.length; at++) if (ask(at)) take(at)
     return found
   }
@@ -94,11 +95,16 @@ export class RuleBook {
   }
 
   #holds(at: number, values: Record<string, FactValue>): boolean {
+    const answer = this.#evaluate(at, values)
+    if (answer === 'error') this.#errors[at] = (this.#errors[at] ?? 0) + 1
+    return answer === true
+  }
+
+  #evaluate(at: number, values: Record<string, FactValue>): boolean | 'error' {
     try {
       return this.#active[at]?.condition.holds(values) === true
     } catch {
-      this.#errors[at] = (this.#errors[at] ?? 0) + 1
-      return false
+      return 'error'
     }
   }
 }

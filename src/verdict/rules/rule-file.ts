@@ -40,6 +40,11 @@ export function readRuleFile(text: string): RuleFileReading {
     const most = ruleBounds.fileBytesMax / 1024
     return { conditions: [], faults: [{ line: 1, reason: `The file is larger than ${most} KB.` }] }
   }
+  const nul = text.indexOf('\0')
+  if (nul >= 0) {
+    const line = text.slice(0, nul).split('\n').length
+    return { conditions: [], faults: [{ line, reason: 'There is a NUL character.' }] }
+  }
   const lineCounter = new LineCounter()
   // Keys are compared here, where there are few: the library compares each with each.
   const options = { lineCounter, prettyErrors: false, uniqueKeys: false, version: '1.2' } as const

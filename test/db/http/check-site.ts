@@ -33,7 +33,7 @@ export type CheckSite = {
 export async function openCheckSite(env: Record<string, string> = {}): Promise<CheckSite> {
   const app = await openTestApp({ WORKERS: '1', ...env })
   const config = { ...app.config, checkPort: 0 }
-  const served = await serveChecks({ ...app, config }, createCheckStation(app), 'test')
+  const served = await serveChecks({ ...app, config }, createCheckStation(app, 'test'))
   const port = Number(new URL(served.url).port)
   let stopped: Promise<void> | undefined
   const stop = () => (stopped ??= served.close())

@@ -66,9 +66,7 @@ test('questions that follow each other on one connection are answered in their o
 test('the older lines are answered, however they are cut, and so are HTTP beginnings', async () => {
   const question = Buffer.concat([Buffer.from(lines(mail.length)), mail])
   const whole = await site.sendRaw(question)
-  expect(whole).toMatch(
-    /^RSPAMD\/1\.3 0 EX_OK\r\nMetric: default; False; 0\.00 \/ 15\.00 \/ 0\.0\r/,
-  )
+  expect(whole).toMatch(/^RSPAMD\/1\.3 0 EX_OK\r\nMetric: default; False; -?\d+\.\d\d \/ 15\.00 /)
   expect(whole).toContain('\r\nAction: no action\r\n')
   const socket = connect(site.port, '127.0.0.1')
   let answer = ''
@@ -84,7 +82,7 @@ test('the older lines are answered, however they are cut, and so are HTTP beginn
   expect(await site.sendRaw('PING RSPAMC/1.3\r\n\r\n')).toContain('PONG')
 })
 
-test('lines that are too long are let through, and those without a length are cut off', async () => {
+test('lines that are too long are let through, those without a length are cut off', async () => {
   const big = await site.sendRaw(lines(200_000), Buffer.alloc(200_000, 'a\r\n'))
   expect(big).toContain('Metric: default; Skip; 0.00')
   expect(await site.sendRaw('CHECK RSPAMC/1.3\r\n\r\n', mail)).toBe('')

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { parseReputation, tellReputation } from '../../../src/commands/reputation.ts'
+import { parseReputation, tellReputation } from '../../../src/commands/reputation/reputation.ts'
 import { listAudit } from '../../../src/db/audit-log.ts'
 import { createReputationReader } from '../../../src/judging/reputation-reader.ts'
 import type { Subject } from '../../../src/reputation/subject.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { listAudit } from '../../../src/db/audit-log.ts'
 import { keepRuleProcess } from '../../../src/db/rule-processes.ts'
-import { actingRules } from '../../../src/judging/rule-versions.ts'
+import { actingRules } from '../../../src/judging/rules/rule-versions.ts'
 import { packFacts } from '../../../src/verdict/facts/packed-facts.ts'
 import { uuidv7 } from '../../../src/world.ts'
 import { keepJudgedFacts } from '../../support/judged-facts.ts'
@@ -63,7 +63,7 @@ test('rules are tried on as many reports as are wanted, and their verdicts shown
   expect((await actingRules(site.app.pool)).version).toBe(0)
 })
 
-test('rules are applied with a note, with the line ends of a browser, and written down', async () => {
+test('rules are applied with a note, without the line ends of browsers, and noted', async () => {
   const content = good.replaceAll('\n', '\r\n')
   const sent = { content, base: '0', note: 'Why <not>', do: 'apply' }
   const answer = await desk.post('/admin/rules/edit', sent)
@@ -101,7 +101,7 @@ test('an older version is shown with what going back would change, and taken bac
   expect((await desk.get('/admin/rules/versions/x')).status).toBe(404)
 })
 
-test('processes are shown with what they run, and rules with cost, errors and cut-offs', async () => {
+test('processes are shown with what they run, rules with cost, errors and cut-offs', async () => {
   const seenAt = new Date()
   const cutOff = { why: 'slow always', costUs: 900 } as const
   const health = [{ symbol: 'WORD', costUs: 1.26, errors: 7, cutOff }]

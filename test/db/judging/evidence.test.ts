@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { inTransaction } from '../../../src/db/pool.ts'
-import { findReputationDetails } from '../../../src/db/reputations.ts'
+import { findWholeReputations } from '../../../src/db/reputations.ts'
 import { takeBackEvidence } from '../../../src/judging/evidence.ts'
 import { readKarmas } from '../../../src/judging/karma.ts'
 import { createReputationReader, reputationKey } from '../../../src/judging/reputation-reader.ts'
@@ -29,8 +29,8 @@ afterAll(() => database.close())
 const host = (name: string): Subject => ({ kind: 'link-host', name })
 
 async function detailOf(subject: Subject) {
-  const [row] = await findReputationDetails(database.pool, [reputationKey(subject)])
-  return row && unpackDetail(row.content)
+  const [row] = await findWholeReputations(database.pool, [reputationKey(subject)])
+  return row && unpackDetail(row.detail)
 }
 
 test('five hundred fresh accounts that report one newsletter change nobody', async () => {

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { inTransaction, type Pool } from '../../../src/db/pool.ts'
 import { claimEvidence, listEvidenceBacklogs } from '../../../src/db/reputation-evidence.ts'
 import { shardOfSubject } from '../../../src/judging/evidence.ts'
-import { foldShard } from '../../../src/judging/fold-evidence.ts'
+import { foldShard } from '../../../src/judging/reputations/fold-evidence.ts'
 import { reputationKey } from '../../../src/judging/reputation-reader.ts'
-import { runFolds } from '../../../src/judging/run-folds.ts'
+import { runFolds } from '../../../src/judging/reputations/run-folds.ts'
 import type { Subject } from '../../../src/reputation/subject.ts'
 import { freshDatabase, type TestDatabase } from '../../support/database.ts'
 import {
@@ -64,9 +64,7 @@ test('whoever dies at whatever step of a fold, each piece counts once', async ()
     /octet_length/,
     /^\s*delete from reputation_evidence/,
     /from reputations/,
-    /from reputation_details/,
     /insert into reputations/,
-    /insert into reputation_details/,
     /^commit/,
   ]
   for (const step of steps) {

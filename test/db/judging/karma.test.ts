@@ -49,7 +49,7 @@ test('a newcomer begins with little, who is vouched for with all', async () => {
   expect(await karmaOf(fresh)).toBe(0.2)
 })
 
-test('a newcomer whom proven reporters agree with is proven after days, not after a day', async () => {
+test('a newcomer whom the proven agree with is proven after days, not at once', async () => {
   const [fresh = ''] = newcomers(1)
   const [known = ''] = await vouchedReporters(database.pool, 1)
   for (const day of [0, 0, 0, 0]) {
@@ -106,7 +106,7 @@ test('wanted mail that is judged again to be spam is forgiven', async () => {
   expect(await karmaOf(ann)).toBeCloseTo(1, 6)
 })
 
-test('whom several proven reporters contradict loses, whom an administrator overrules too', async () => {
+test('whom several contradict loses, and so does whom an administrator overrules', async () => {
   const [liar = '', overruled = '', ...others] = await vouchedReporters(database.pool, 5)
   const campaignId = uuidv7(start)
   const wanted = {

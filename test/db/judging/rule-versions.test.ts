@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { listAudit } from '../../../src/db/audit-log.ts'
 import { listRuleSets } from '../../../src/db/rule-sets.ts'
-import { dryRunRules } from '../../../src/judging/dry-run-rules.ts'
+import { dryRunRules } from '../../../src/judging/rules/dry-run-rules.ts'
 import {
   actingRules,
   applyRules,
   findRules,
   rollBackRules,
-} from '../../../src/judging/rule-versions.ts'
-import { shippedRules } from '../../../src/judging/shipped-rules.ts'
+} from '../../../src/judging/rules/rule-versions.ts'
+import { shippedRules } from '../../../src/judging/rules/shipped-rules.ts'
 import { factDefinitions } from '../../../src/verdict/facts/fact-list.ts'
 import { packFacts, unpackFacts } from '../../../src/verdict/facts/packed-facts.ts'
 import type { Judge } from '../../../src/verdict/rules/dry-run.ts'
@@ -132,6 +132,7 @@ test('a dry-run shows whose verdict would change, by the facts of then, newest f
     moves: [{ before: 'undecided', after: 'spam', reports: 2 }],
     symbols: [{ symbol: 'MANY_LINKS', before: 0, after: 2 }],
     errors: [{ symbol: 'FAILS', errors: 440 }],
+    cutOff: [],
   })
 })
 

@@ -30,6 +30,7 @@ test.for([
   ['an empty file', '', '1:1 The file has no rules'],
   ['a file that is no list', 'symbol: A', '1:1 A file of rules is a list'],
   ['a rule that is a word', '- A', '1:3 A rule has the fields symbol'],
+  ['a file with NUL in it', `${ruleText('AB', 'true')}# \0\n`, '5 There is a NUL character.'],
   ['broken YAML', '- symbol: "A', '1:13 This is no YAML'],
   ['a list of broken brackets', '[[[{', 'This is no YAML'],
   ['a missing field', '- symbol: AB\n  weight: 1\n  when: "true"', '1:3 AB: "meaning" is missing.'],

@@ -1,8 +1,8 @@
-import type { Pool } from '../db/pool.ts'
-import { listEvidenceBacklogs } from '../db/reputation-evidence.ts'
-import { reasonOf } from '../errors.ts'
-import type { Logger } from '../log.ts'
-import type { Clock } from '../world.ts'
+import type { Pool } from '../../db/pool.ts'
+import { listEvidenceBacklogs } from '../../db/reputation-evidence.ts'
+import { reasonOf } from '../../errors.ts'
+import type { Logger } from '../../log.ts'
+import type { Clock } from '../../world.ts'
 import { foldShard } from './fold-evidence.ts'
 
 /** A loop that folds evidence until it is closed. */

@@ -1,14 +1,14 @@
-import { newestRuleVersion, findRuleSet, hearOfRuleSets } from '../db/rule-sets.ts'
-import { openListening, type Listening } from '../db/listening.ts'
-import { keepRuleProcess, removeRuleProcess } from '../db/rule-processes.ts'
-import type { Db, Pool } from '../db/pool.ts'
-import { reasonOf } from '../errors.ts'
-import type { Logger } from '../log.ts'
-import type { FactDefinition } from '../verdict/facts/fact.ts'
-import { compileRules, type Compiled } from '../verdict/rules/compile-rules.ts'
-import { faultLine } from '../verdict/rules/rule.ts'
-import type { RuleBook, RuleHealth } from '../verdict/rules/rule-book.ts'
-import { type Clock, uuidv7 } from '../world.ts'
+import { newestRuleVersion, findRuleSet, hearOfRuleSets } from '../../db/rule-sets.ts'
+import { openListening, type Listening } from '../../db/listening.ts'
+import { keepRuleProcess, removeRuleProcess } from '../../db/rule-processes.ts'
+import type { Db, Pool } from '../../db/pool.ts'
+import { reasonOf } from '../../errors.ts'
+import type { Logger } from '../../log.ts'
+import type { FactDefinition } from '../../verdict/facts/fact.ts'
+import { compileRules, type Compiled } from '../../verdict/rules/compile-rules.ts'
+import { faultLine } from '../../verdict/rules/rule.ts'
+import type { RuleBook, RuleHealth } from '../../verdict/rules/rule-book.ts'
+import { type Clock, systemElapsed, uuidv7 } from '../../world.ts'
 import { shippedRules } from './shipped-rules.ts'
 
 /** What the rules of a process are made with. */
@@ -55,7 +55,10 @@ export const RULE_PROCESS_FORGOTTEN_MS = 60_000
  */
 export async function openRules(options: LiveRulesOptions): Promise<LiveRules> {
   const follower = new Follower(options)
-  await follower.follow()
+  await follower.follow().catch(async (error: unknown) => {
+    await follower.close()
+    throw error
+  })
   return {
     current: () => follower.book,
     state: () => follower.state(),
@@ -203,7 +206,7 @@ class Follower {
 
   #compile(content: string, version: number): Compiled {
     return compileRules(content, this.#options.definitions, {
-      elapsed: () => performance.now(),
+      elapsed: systemElapsed,
       onCutOff: (symbol, { why, costUs }) => {
         const fields = { version, symbol, why, costUs }
         this.#options.log.error(fields, 'A rule cost too much and is cut off.')

@@ -1,10 +1,10 @@
-import { insertAudit } from '../db/audit-log.ts'
-import { inTransaction, type Db, type Pool } from '../db/pool.ts'
-import { findRuleSet, insertRuleSet, newestRuleVersion } from '../db/rule-sets.ts'
-import type { FactDefinition } from '../verdict/facts/fact.ts'
-import { changesInWords, compareRules } from '../verdict/rules/compare-rules.ts'
-import { compileRules } from '../verdict/rules/compile-rules.ts'
-import type { Rule, RuleFault } from '../verdict/rules/rule.ts'
+import { insertAudit } from '../../db/audit-log.ts'
+import { inTransaction, type Db, type Pool } from '../../db/pool.ts'
+import { findRuleSet, insertRuleSet, newestRuleVersion } from '../../db/rule-sets.ts'
+import type { FactDefinition } from '../../verdict/facts/fact.ts'
+import { changesInWords, compareRules } from '../../verdict/rules/compare-rules.ts'
+import { compileRules } from '../../verdict/rules/compile-rules.ts'
+import type { Rule, RuleFault } from '../../verdict/rules/rule.ts'
 import { shippedRules } from './shipped-rules.ts'
 
 /** A version of the rules with its text: the program's own where nothing else was kept. */

@@ -1,12 +1,12 @@
 import { parseArgs } from 'node:util'
-import type { App } from '../app.ts'
-import { UsageError } from '../errors.ts'
+import type { App } from '../../app.ts'
+import { UsageError } from '../../errors.ts'
 import {
   findReputationsByName,
   showReputation,
   type ShownReputation,
-} from '../judging/show-reputation.ts'
-import { isSubjectKind, type SubjectKind, subjectKinds } from '../reputation/subject.ts'
+} from '../../judging/reputations/show-reputation.ts'
+import { isSubjectKind, type SubjectKind, subjectKinds } from '../../reputation/subject.ts'
 
 /** What `reputation` was asked. */
 export type ReputationRequest = { kind: SubjectKind | undefined; name: string; isJson: boolean }

@@ -1,10 +1,20 @@
-import { findWitnesses, upsertWitnesses } from '../db/campaign-witnesses.ts'
-import { findKarmas, type KarmaRow, upsertKarmas } from '../db/karmas.ts'
-import type { Db } from '../db/pool.ts'
-import { freshKarma, type KarmaEvent, withEvent, withoutWantedMail } from '../reputation/karma.ts'
-import type { Testified } from '../reputation/packed-evidence.ts'
-import { PROVEN_KARMA_MIN } from '../reputation/source-weight.ts'
-import { packWitnesses, testify, unpackWitnesses, type Witness } from '../reputation/witnesses.ts'
+import { findWitnesses, upsertWitnesses } from '../../db/campaign-witnesses.ts'
+import { findKarmas, type KarmaRow, upsertKarmas } from '../../db/karmas.ts'
+import type { Db } from '../../db/pool.ts'
+import {
+  freshKarma,
+  type KarmaEvent,
+  withEvent,
+  withoutWantedMail,
+} from '../../reputation/karma.ts'
+import type { Testified } from '../../reputation/packed-evidence.ts'
+import { PROVEN_KARMA_MIN } from '../../reputation/source-weight.ts'
+import {
+  packWitnesses,
+  testify,
+  unpackWitnesses,
+  type Witness,
+} from '../../reputation/witnesses.ts'
 
 type Desk = {
   karmas: Map<string, KarmaRow>

@@ -1,10 +1,11 @@
 import { setImmediate as breathe } from 'node:timers/promises'
-import { listJudgedFacts } from '../db/judged-facts.ts'
-import type { Db } from '../db/pool.ts'
-import type { FactDefinition, Facts } from '../verdict/facts/fact.ts'
-import { compileRules } from '../verdict/rules/compile-rules.ts'
-import { DryRun, type DryRunResult, type Judge } from '../verdict/rules/dry-run.ts'
-import type { RuleFault } from '../verdict/rules/rule.ts'
+import { listJudgedFacts } from '../../db/judged-facts.ts'
+import type { Db } from '../../db/pool.ts'
+import type { FactDefinition, Facts } from '../../verdict/facts/fact.ts'
+import { compileRules } from '../../verdict/rules/compile-rules.ts'
+import { DryRun, type DryRunResult, type Judge } from '../../verdict/rules/dry-run.ts'
+import type { RuleFault } from '../../verdict/rules/rule.ts'
+import { systemElapsed } from '../../world.ts'
 import { actingRules } from './rule-versions.ts'
 
 /** What rules are about and lead to, as this program has it. */
@@ -18,8 +19,8 @@ const BATCH = 200
 const BREATH = 10
 
 /**
- * Tries rules on the newest reports beside those that act: what would have been judged otherwise, by
- * what was known of each then. Nothing is written. `tell` hears of the reports looked at so far.
+ * Tries rules on the newest reports beside those that act: what would have been judged otherwise,
+ * by what was known of each then. Nothing is written. `tell` hears of the reports looked at so far.
  */
 export async function dryRunRules(
   db: Db,
@@ -28,7 +29,8 @@ export async function dryRunRules(
   options: { last: number; tell?: (reports: number) => void; isOver?: () => boolean },
 ): Promise<{ result: DryRunResult } | { faults: RuleFault[] }> {
   const { definitions, unpackFacts, judge } = knowledge
-  const candidate = compileRules(content, definitions)
+  const timing = { elapsed: systemElapsed }
+  const candidate = compileRules(content, definitions, timing)
   if ('faults' in candidate) return candidate
   const acting = compileRules((await actingRules(db)).content, definitions)
   if ('faults' in acting) {

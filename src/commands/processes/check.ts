@@ -1,7 +1,7 @@
-import type { App } from '../app.ts'
-import { UsageError } from '../errors.ts'
-import { serveChecks } from '../http/check/serve-check.ts'
-import { createCheckStation } from '../judging/check-message.ts'
+import type { App } from '../../app.ts'
+import { UsageError } from '../../errors.ts'
+import { serveChecks } from '../../http/check/serve-check.ts'
+import { createCheckStation } from '../../judging/check-message.ts'
 
 /**
  * Answers mail servers that ask for a verdict, from when it resolves until it is closed.

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 
-const file = path.join(import.meta.dirname, '..', 'verdict', 'rules', 'shipped-rules.yaml')
+const file = path.join(import.meta.dirname, '..', '..', 'verdict', 'rules', 'shipped-rules.yaml')
 
 let kept: string | undefined
 

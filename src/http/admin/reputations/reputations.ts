@@ -1,23 +1,23 @@
 import { Router, type Request, type Response } from 'express'
-import { inTransaction } from '../../db/pool.ts'
-import { liftMark, listMarks, setMark } from '../../db/reputation-marks.ts'
-import { reputationKey } from '../../judging/reputation-reader.ts'
+import { inTransaction } from '../../../db/pool.ts'
+import { liftMark, listMarks, setMark } from '../../../db/reputation-marks.ts'
+import { reputationKey } from '../../../judging/reputation-reader.ts'
 import {
   findReputationsByName,
   showReputation,
   type ShownReputation,
-} from '../../judging/show-reputation.ts'
-import { storableText } from '../../mail/storable-text.ts'
-import { DAYS_MAX } from '../../reputation/detail.ts'
-import type { Mark } from '../../reputation/reputation.ts'
-import { isSubjectKind, type Subject, subjectKinds } from '../../reputation/subject.ts'
-import { type Form, readShortForm, type FormReader } from '../pages/form.ts'
-import { seriesChart, type SeriesChart } from '../pages/series-chart.ts'
-import { requireReporter } from '../pages/signed-in.ts'
-import { queryOf } from '../paging.ts'
-import { ProblemError } from '../problem.ts'
-import type { Site } from '../site.ts'
-import { sendAdminPage } from './send-admin-page.ts'
+} from '../../../judging/reputations/show-reputation.ts'
+import { storableText } from '../../../mail/storable-text.ts'
+import { DAYS_MAX } from '../../../reputation/detail.ts'
+import type { Mark } from '../../../reputation/reputation.ts'
+import { isSubjectKind, type Subject, subjectKinds } from '../../../reputation/subject.ts'
+import { type Form, readShortForm, type FormReader } from '../../pages/form.ts'
+import { seriesChart, type SeriesChart } from '../../pages/series-chart.ts'
+import { requireReporter } from '../../pages/signed-in.ts'
+import { queryOf } from '../../paging.ts'
+import { ProblemError } from '../../problem.ts'
+import type { Site } from '../../site.ts'
+import { sendAdminPage } from '../send-admin-page.ts'
 
 type Needs = Pick<Site, 'pool' | 'clock'> & FormReader
 
@@ -70,7 +70,7 @@ async function sendSearch(req: Request, res: Response, site: Needs): Promise<voi
     listMarks(site.pool, now, LINES),
   ])
   sendAdminPage(req, res, {
-    view: 'admin/reputations',
+    view: 'admin/reputations/search',
     title: 'Reputations',
     data: { name, kind: known, kinds: Object.keys(subjectKinds), found, marks, href, LINES },
   })
@@ -88,7 +88,7 @@ async function sendSubject(req: Request, res: Response, site: Needs, attempt: At
   const shown = await showReputation(site.pool, subject, now)
   const done = new URL(req.originalUrl, 'http://site').searchParams.get('done')
   sendAdminPage(req, res, {
-    view: 'admin/reputation',
+    view: 'admin/reputations/subject',
     title: 'Reputation',
     status: faults.length > 0 ? 422 : 200,
     data: {

@@ -1,12 +1,12 @@
 import { Router } from 'express'
-import { findKarmas } from '../../db/karmas.ts'
-import { findReporter } from '../../db/reporters.ts'
-import { explainKarma, karmaOf } from '../../reputation/karma.ts'
-import { PROVEN_KARMA_MIN } from '../../reputation/source-weight.ts'
-import { isUuid } from '../paging.ts'
-import { ProblemError } from '../problem.ts'
-import type { Site } from '../site.ts'
-import { sendAdminPage } from './send-admin-page.ts'
+import { findKarmas } from '../../../db/karmas.ts'
+import { findReporter } from '../../../db/reporters.ts'
+import { explainKarma, karmaOf } from '../../../reputation/karma.ts'
+import { PROVEN_KARMA_MIN } from '../../../reputation/source-weight.ts'
+import { isUuid } from '../../paging.ts'
+import { ProblemError } from '../../problem.ts'
+import type { Site } from '../../site.ts'
+import { sendAdminPage } from '../send-admin-page.ts'
 
 type Needs = Pick<Site, 'pool' | 'clock'>
 
@@ -21,7 +21,7 @@ export function reporterRoutes(site: Needs): Router {
     const now = site.clock()
     const karma = karmaOf(state, now)
     sendAdminPage(req, res, {
-      view: 'admin/reporter',
+      view: 'admin/reputations/reporter',
       title: 'Reporter',
       data: {
         reporter,

@@ -1,11 +1,11 @@
-import type { Db } from '../db/pool.ts'
-import { findMarks, type ReputationMark } from '../db/reputation-marks.ts'
-import { findReputationDetails, findReputations, searchReputations } from '../db/reputations.ts'
-import { type Detail, unpackDetail } from '../reputation/detail.ts'
-import { explainReputation } from '../reputation/explain.ts'
-import { type Reputation, reputationAt } from '../reputation/reputation.ts'
-import type { Subject, SubjectKind } from '../reputation/subject.ts'
-import { reputationKey } from './reputation-reader.ts'
+import type { Db } from '../../db/pool.ts'
+import { findMarks, type ReputationMark } from '../../db/reputation-marks.ts'
+import { findWholeReputations, searchReputations } from '../../db/reputations.ts'
+import { type Detail, unpackDetail } from '../../reputation/detail.ts'
+import { explainReputation } from '../../reputation/explain.ts'
+import { type Reputation, reputationAt } from '../../reputation/reputation.ts'
+import type { Subject, SubjectKind } from '../../reputation/subject.ts'
+import { reputationKey } from '../reputation-reader.ts'
 
 /** A mark as JSON can hold it: its key in decimal. */
 export type ShownMark = Omit<ReputationMark, 'key'> & { key: string }
@@ -28,14 +28,13 @@ export async function showReputation(
   now: Date,
 ): Promise<ShownReputation> {
   const key = reputationKey(subject)
-  const [[base], [packed], [mark]] = await Promise.all([
-    findReputations(db, [key]),
-    findReputationDetails(db, [key]),
+  const [[known], [mark]] = await Promise.all([
+    findWholeReputations(db, [key]),
     findMarks(db, [key]),
   ])
   const holds = mark && (mark.untilAt === null || mark.untilAt > now) ? mark.mark : undefined
-  const reputation = reputationAt(base, now, holds)
-  const detail = packed && unpackDetail(packed.content)
+  const reputation = reputationAt(known?.base, now, holds)
+  const detail = known && unpackDetail(known.detail)
   const why = explainReputation(reputation, detail, now)
   const shownMark = mark ? { ...mark, key: String(mark.key) } : null
   return { subject, reputation, detail: detail ?? null, mark: shownMark, why }

@@ -1,16 +1,15 @@
-import { type Db, inTransaction, type Pool } from '../db/pool.ts'
-import { claimEvidence, listEvidence, takeEvidence } from '../db/reputation-evidence.ts'
+import { type Db, inTransaction, type Pool } from '../../db/pool.ts'
+import { claimEvidence, listEvidence, takeEvidence } from '../../db/reputation-evidence.ts'
 import {
-  findReputationDetails,
-  findReputations,
-  type FoldedRow,
+  findWholeReputations,
   upsertReputations,
-} from '../db/reputations.ts'
-import { packDetail, unpackDetail } from '../reputation/detail.ts'
-import { foldPieces, type Folded, type Piece } from '../reputation/fold.ts'
-import { unpackReports, unpackTestified } from '../reputation/packed-evidence.ts'
-import type { Subject } from '../reputation/subject.ts'
-import { KARMA_SHARD } from './evidence.ts'
+  type WholeReputation,
+} from '../../db/reputations.ts'
+import { packDetail, unpackDetail } from '../../reputation/detail.ts'
+import { foldPieces, type Folded, type Piece } from '../../reputation/fold.ts'
+import { unpackReports, unpackTestified } from '../../reputation/packed-evidence.ts'
+import type { Subject } from '../../reputation/subject.ts'
+import { KARMA_SHARD } from '../evidence.ts'
 import { foldTestimonies } from './fold-testimonies.ts'
 
 /** What one fold did. */
@@ -62,7 +61,7 @@ async function foldSubjects(tx: Db, contents: readonly Buffer[], now: Date): Pro
   for (let at = 0; at < keys.length; at += KEYS_AT_ONCE) {
     const some = keys.slice(at, at + KEYS_AT_ONCE)
     const known = await findKnown(tx, some)
-    const rows = some.flatMap((key): FoldedRow[] => {
+    const rows = some.flatMap((key): WholeReputation[] => {
       const { subject, pieces } = gathered.get(key) ?? {}
       const before = known.get(key)
       // What was forgotten meanwhile has nothing that could be taken back.
@@ -92,15 +91,8 @@ function gather(contents: readonly Buffer[]): Map<bigint, Gathered> {
 }
 
 async function findKnown(tx: Db, keys: readonly bigint[]): Promise<Map<bigint, Folded>> {
-  const [bases, details] = await Promise.all([
-    findReputations(tx, keys),
-    findReputationDetails(tx, keys),
-  ])
-  const contentOf = new Map(details.map(({ key, content }) => [key, content]))
+  const found = await findWholeReputations(tx, keys)
   return new Map(
-    bases.flatMap(({ key, ...base }) => {
-      const content = contentOf.get(key)
-      return content ? [[key, { base, detail: unpackDetail(content) }] as const] : []
-    }),
+    found.map(({ base, detail }) => [base.key, { base, detail: unpackDetail(detail) }]),
   )
 }

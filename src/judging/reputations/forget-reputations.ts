@@ -1,8 +1,8 @@
-import { removeOldWitnesses } from '../db/campaign-witnesses.ts'
-import { inTransaction, type Pool } from '../db/pool.ts'
-import { awaitEvidence } from '../db/reputation-evidence.ts'
-import { removeOldReputations } from '../db/reputations.ts'
-import { shardOfSubject } from './evidence.ts'
+import { removeOldWitnesses } from '../../db/campaign-witnesses.ts'
+import { inTransaction, type Pool } from '../../db/pool.ts'
+import { awaitEvidence } from '../../db/reputation-evidence.ts'
+import { removeOldReputations } from '../../db/reputations.ts'
+import { shardOfSubject } from '../evidence.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS

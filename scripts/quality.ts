@@ -1,0 +1,67 @@
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+import { parseArgs } from 'node:util'
+import { ablate } from './quality/ablate.ts'
+import { printTable } from './bench/corpus.ts'
+import { learnFolds } from './quality/learn-folds.ts'
+import { measureVerdicts } from './quality/measure-verdicts.ts'
+import { readCorpus } from './quality/read-corpus.ts'
+import { factDefinitions } from '../src/verdict/facts/fact-list.ts'
+import { countsText, shareText } from '../src/verdict/model/figures-text.ts'
+import { countKinds, figuresOf } from '../src/verdict/model/model-report.ts'
+import { isUnwantedKind } from '../src/verdict/model/training-row.ts'
+
+/*
+ * How good verdicts are on labeled mail: node scripts/quality.ts [--corpus DIR] [--seed N]
+ * [--no-ablation] [--explain]. DIR has a MANIFEST.json that names kinds, or folders spam, phishing, malware,
+ * ham, newsletters. Prints what was asked, what came, and between what the truth lies.
+ */
+const usual = path.join(import.meta.dirname, '..', '..', 'shared', 'corpus')
+const { values } = parseArgs({
+  options: {
+    corpus: { type: 'string', default: usual },
+    seed: { type: 'string', default: '1' },
+    'no-ablation': { type: 'boolean', default: false },
+    explain: { type: 'boolean', default: false },
+  },
+})
+if (!existsSync(values.corpus)) {
+  console.error(`There is no folder ${values.corpus}. Say --corpus DIR.`)
+  process.exit(2)
+}
+const seed = Number(values.seed)
+/** Each message of which something else was made than its label says, on standard error. */
+const explain = (line: string) => void (values.explain && console.error(line))
+const samples = await readCorpus(values.corpus)
+const isTwoSided = new Set(samples.map(({ kind }) => isUnwantedKind(kind))).size === 2
+if (!isTwoSided) {
+  console.error('Wanted and unwanted messages are needed: see the head of this script.')
+  process.exit(2)
+}
+const campaigns = new Set(samples.map(({ campaign }) => campaign)).size
+console.log(`# Quality on ${samples.length} messages, ${campaigns} campaigns, seed ${seed}\n`)
+console.log(`${countsText(countKinds(samples))}. In brackets: the interval of 95 %.\n`)
+
+console.log('## The model alone: five folds by campaign, each judged by a model of the others\n')
+const training = { definitions: factDefinitions, source: 'files', seed } as const
+const folds = await learnFolds(samples, training)
+const { auc, brier, thresholds } = figuresOf(folds.flatMap(({ scored }) => scored))
+console.log(`ROC AUC ${auc?.toFixed(4)}, Brier score ${brier.toFixed(4)}\n`)
+printTable(
+  ['threshold', 'precision', 'recall'],
+  thresholds.map(({ threshold, precision, recall }) => {
+    return [String(threshold), shareText(precision), shareText(recall)]
+  }),
+)
+
+if (!values['no-ablation']) {
+  console.log('\n## What carries it: ROC AUC without a group, of a group alone\n')
+  const rows = await ablate(samples, training)
+  printTable(['facts', 'without it', 'alone'], rows)
+}
+
+for (const population of ['vouched for', 'newcomers'] as const) {
+  console.log(`\n## Verdicts by the whole line, reporters are ${population}\n`)
+  printTable(['asked', 'share'], await measureVerdicts(folds, population === 'newcomers', explain))
+}
+for (const { model } of folds) model.close()

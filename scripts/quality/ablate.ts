@@ -1,0 +1,34 @@
+import type { FactDefinition } from '../../src/verdict/facts/fact.ts'
+import { rocOf } from '../../src/verdict/model/figures.ts'
+import { fileRefusalOf, refusalOf } from '../../src/verdict/model/unfit-facts.ts'
+import { learnFolds } from './learn-folds.ts'
+import type { Sample } from './read-corpus.ts'
+
+type Training = { definitions: readonly FactDefinition[]; source: 'files'; seed: number }
+
+/**
+ * How well models do without each group of facts and with it alone; and with nothing but those facts
+ * that are kept from models of files, because they tell collections apart.
+ */
+export async function ablate(samples: readonly Sample[], training: Training): Promise<string[][]> {
+  const { definitions, seed } = training
+  const fit = definitions.filter((one) => fileRefusalOf(one) === undefined)
+  const aucOf = async (some: readonly FactDefinition[], source: 'files' | 'reports' = 'files') => {
+    const folds = await learnFolds(samples, { definitions: some, source, seed })
+    for (const { model } of folds) model.close()
+    return rocOf(folds.flatMap(({ scored }) => scored))?.auc.toFixed(4) ?? '–'
+  }
+  const rows: string[][] = [['all that is learned from', '–', await aucOf(fit)]]
+  for (const group of new Set(fit.map((one) => one.group))) {
+    const inGroup = (one: FactDefinition) => one.group === group
+    const without = await aucOf(fit.filter((one) => !inGroup(one)))
+    rows.push([group, without, await aucOf(fit.filter(inGroup)).catch(() => '–')])
+  }
+  const speaksOfLists = ({ group, name }: FactDefinition) =>
+    group === 'bulk' || name === 'has_list_unsubscribe'
+  const without = await aucOf(fit.filter((one) => !speaksOfLists(one)))
+  rows.push(['bulk and has_list_unsubscribe', without, await aucOf(fit.filter(speaksOfLists))])
+  const kept = definitions.filter((one) => refusalOf(one) === undefined && !fit.includes(one))
+  rows.push(['(kept from it)', '–', await aucOf(kept, 'reports')])
+  return rows
+}

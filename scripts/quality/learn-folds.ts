@@ -1,0 +1,41 @@
+import { scoresOf, trainModel } from '../../src/commands/train/train-model.ts'
+import type { FactDefinition } from '../../src/verdict/facts/fact.ts'
+import type { RowSource } from '../../src/verdict/model/features.ts'
+import type { Scored } from '../../src/verdict/model/figures.ts'
+import { loadModel } from '../../src/verdict/model/load-model.ts'
+import type { Model } from '../../src/verdict/model/model.ts'
+import { lotOf } from '../../src/verdict/model/split-rows.ts'
+import type { Sample } from './read-corpus.ts'
+
+/** A part of the messages, and a model that learned from all the others. */
+export type Fold = { samples: Sample[]; model: Model; scored: Scored[] }
+
+const FOLDS = 5
+
+/**
+ * Cuts the messages into five parts, whole campaigns by lot, and trains a model for each from the
+ * other four: so each message is judged by one that saw neither it nor its like.
+ */
+export async function learnFolds(
+  samples: readonly Sample[],
+  training: { definitions: readonly FactDefinition[]; source: RowSource; seed: number },
+): Promise<Fold[]> {
+  const folds: Fold[] = []
+  for (let fold = 0; fold < FOLDS; fold++) {
+    const isIn = ({ campaign }: Sample) =>
+      Math.floor(lotOf(`fold ${campaign}`, training.seed) * FOLDS) === fold
+    const others = samples.filter((sample) => !isIn(sample))
+    const { content, calibration } = await trainModel(others, {
+      ...training,
+      symbols: [],
+      sources: [],
+      split: 'campaign',
+      shares: { train: 0.8, calibrate: 0.2 },
+      tell: () => undefined,
+    })
+    const model = await loadModel({ version: fold + 1, format: 'ydf', content, calibration })
+    const mine = samples.filter(isIn)
+    folds.push({ samples: mine, model, scored: scoresOf(model, mine) })
+  }
+  return folds
+}

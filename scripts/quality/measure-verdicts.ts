@@ -1,0 +1,172 @@
+import { freshKarma, karmaOf } from '../../src/reputation/karma.ts'
+import { shareOf } from '../../src/verdict/model/figures.ts'
+import { shareText } from '../../src/verdict/model/figures-text.ts'
+import { isUnwantedKind, type RowKind } from '../../src/verdict/model/training-row.ts'
+import type { VerdictClass } from '../../src/verdict/verdict.ts'
+import type { Fold } from './learn-folds.ts'
+import type { Sample } from './read-corpus.ts'
+import { openWorld, type World } from './world.ts'
+
+/** How often a campaign is seen before it is asked about. */
+const TIMES = 3
+
+/** A campaign as it is played: what is reported, in time order, and what is asked about then. */
+type Campaign = { kind: RowKind; reported: readonly Sample[]; asked: Sample; isSame: boolean }
+
+/** Who asks about a message: a mail server, or one who reports it. */
+type Asker = 'asked' | 'newcomer' | 'trusted'
+
+/** Messages that one model has not seen, with what is asked of them. */
+type Part = { fold: Fold; wanted: Sample[]; campaigns: Campaign[] }
+
+/**
+ * Plays three reporters who report every campaign one after the other, and then one who reports each
+ * wanted message by mistake. Before, between and after it is asked what would be made of messages.
+ */
+export async function measureVerdicts(
+  folds: readonly Fold[],
+  isNewcomer: boolean,
+  explain: (line: string) => void,
+): Promise<string[][]> {
+  const parts = folds.map((fold): Part => {
+    const isWanted = ({ kind }: Sample) => !isUnwantedKind(kind)
+    const unwanted = fold.samples.filter((sample) => !isWanted(sample))
+    return { fold, wanted: fold.samples.filter(isWanted), campaigns: campaignsOf(unwanted) }
+  })
+  const world = await openWorld()
+  try {
+    const lines: string[][] = []
+    await askAll(world, parts, 'at first sight', lines, explain)
+    await playReports(world, parts, isNewcomer, lines)
+    await askAll(world, parts, `after ${TIMES} reports`, lines, explain)
+    await playMistakes(world, parts, isNewcomer, lines, explain)
+    return lines
+  } finally {
+    await world.close()
+  }
+}
+
+function campaignsOf(samples: readonly Sample[]): Campaign[] {
+  return [...Map.groupBy(samples, ({ campaign }) => campaign).values()].flatMap((members) => {
+    const inTime = members.toSorted((a, b) => a.at - b.at)
+    const asked = inTime.at(-1)
+    if (!asked) return []
+    const others = inTime.slice(0, -1)
+    const isSame = others.length === 0
+    return [{ kind: asked.kind, reported: isSame ? [asked] : others, asked, isSame }]
+  })
+}
+
+function isCalled(verdict: VerdictClass): boolean {
+  return verdict === 'spam' || verdict === 'phishing' || verdict === 'malware'
+}
+
+/** What would be made of everything, when a mail server asks and when somebody reports it. */
+async function askAll(
+  world: World,
+  parts: readonly Part[],
+  when: string,
+  lines: string[][],
+  explain: (line: string) => void,
+): Promise<void> {
+  const ask = async (
+    what: 'wanted' | Campaign['kind'],
+    how: 'asked' | 'reported',
+    bare = false,
+  ) => {
+    let [hits, of] = [0, 0]
+    for (const { fold, wanted, campaigns } of parts) {
+      world.use(bare ? undefined : fold.model)
+      const some =
+        what === 'wanted'
+          ? wanted
+          : campaigns.flatMap(({ kind, asked }) => (kind === what ? [asked] : []))
+      const said = what === 'spam' ? 'spam' : 'phishing'
+      const karma = karmaOf(freshKarma(how === 'trusted'), new Date())
+      const report = { kind: said, karma, channel: 'api' } as const
+      const files = some.map(({ file }) => file)
+      const found = await world.judge(files, how === 'asked' ? undefined : report)
+      hits += found.filter(({ verdict }) => isCalled(verdict.class)).length
+      of += files.length
+      for (const [at, { verdict }] of found.entries()) {
+        if (isCalled(verdict.class) === (what !== 'wanted')) continue
+        const symbols = verdict.symbols.map(({ name, weight }) => `${name} ${weight}`).join(', ')
+        if (!bare) explain(`${when}, ${what} ${how}: ${files[at]}: ${verdict.class}: ${symbols}`)
+      }
+    }
+    return shareOf(hits, of)
+  }
+  const kinds = [...new Set(parts.flatMap(({ campaigns }) => campaigns.map(({ kind }) => kind)))]
+  const spared = await ask('wanted', 'asked')
+  const bare = await ask('wanted', 'asked', true)
+  const sparedText = ({ hits, of }: typeof spared) => shareText(shareOf(of - hits, of))
+  lines.push([`wanted mail not called unwanted, ${when}`, sparedText(spared)])
+  lines.push([`… by rules without a model`, sparedText(bare)])
+  let called = 0
+  for (const kind of kinds) {
+    const found = await ask(kind, 'asked')
+    called += found.hits
+    lines.push([`${kind}: campaigns called, a mail server asks, ${when}`, shareText(found)])
+    lines.push(['… by rules without a model', shareText(await ask(kind, 'asked', true))])
+    const reported = await ask(kind, 'newcomer')
+    lines.push([`${kind}: campaigns called, a newcomer reports, ${when}`, shareText(reported)])
+    const trusted = shareText(await ask(kind, 'trusted'))
+    lines.push([`${kind}: campaigns called, one vouched for reports, ${when}`, trusted])
+  }
+  const precision = shareOf(called, called + spared.hits)
+  lines.push([`precision of what is called when asked, ${when}`, shareText(precision)])
+}
+
+async function playReports(
+  world: World,
+  parts: readonly Part[],
+  isNewcomer: boolean,
+  lines: string[][],
+): Promise<void> {
+  for (let time = 0; time < TIMES; time++) {
+    const reporter = await world.addReporter(isNewcomer)
+    let [hits, of, forwarded] = [0, 0, 0]
+    for (const { fold, campaigns } of parts) {
+      world.use(fold.model)
+      for (const kind of ['spam', 'phishing'] as const) {
+        const some = campaigns.filter((one) => (one.kind === 'spam') === (kind === 'spam'))
+        const files = some.flatMap(({ reported }) => reported[time % reported.length]?.file ?? [])
+        const kept = await world.report(reporter, kind, files)
+        hits += kept.filter(({ verdict }) => isCalled(verdict)).length
+        forwarded += kept.filter(({ action }) => action === 'forward').length
+        of += kept.length
+      }
+    }
+    lines.push([`reports called unwanted, time ${time + 1}`, shareText(shareOf(hits, of))])
+    lines.push(['… and forwarded', shareText(shareOf(forwarded, of))])
+  }
+}
+
+/** The worst that honest reporters do. */
+async function playMistakes(
+  world: World,
+  parts: readonly Part[],
+  isNewcomer: boolean,
+  lines: string[][],
+  explain: (line: string) => void,
+): Promise<void> {
+  const reporter = await world.addReporter(isNewcomer)
+  let [hits, of, forwarded] = [0, 0, 0]
+  for (const { fold, wanted } of parts) {
+    world.use(fold.model)
+    const kept = await world.report(
+      reporter,
+      'spam',
+      wanted.map(({ file }) => file),
+    )
+    hits += kept.filter(({ verdict }) => isCalled(verdict)).length
+    forwarded += kept.filter(({ action }) => action === 'forward').length
+    of += kept.length
+    for (const [at, { verdict, action, symbols }] of kept.entries()) {
+      if (!isCalled(verdict)) continue
+      explain(`by mistake: ${wanted[at]?.file}: ${verdict}, ${action}: ${symbols}`)
+    }
+  }
+  lines.push(['wanted mail reported by mistake: not called', shareText(shareOf(of - hits, of))])
+  lines.push(['… and not forwarded', shareText(shareOf(of - forwarded, of))])
+}

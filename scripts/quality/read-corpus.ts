@@ -1,0 +1,60 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { readOne, type ReadFile } from '../../src/commands/train/read-files.ts'
+import { groupCampaigns } from '../../src/verdict/model/group-campaigns.ts'
+import type { RowKind, TrainingRow } from '../../src/verdict/model/training-row.ts'
+
+/** A labeled message, with the file it is in. */
+export type Sample = TrainingRow & { file: string }
+
+/** What folders are called in a corpus that has no manifest. */
+const kindOfFolder: Readonly<Record<string, RowKind>> = {
+  spam: 'spam',
+  phishing: 'phishing',
+  phish: 'phishing',
+  malware: 'malware',
+  ham: 'ham',
+  newsletter: 'newsletter',
+  newsletters: 'newsletter',
+}
+
+/**
+ * The labeled messages of a folder: those that its MANIFEST.json names with a kind, else those in
+ * folders that are called spam, phishing, malware, ham or newsletters.
+ */
+export async function readCorpus(folder: string): Promise<Sample[]> {
+  const files: ReadFile[] = []
+  for (const [file, kind] of labeledFiles(folder)) {
+    const read = await readOne(file, kind)
+    if (read) files.push(read)
+  }
+  const campaigns = groupCampaigns(files.map(({ fingerprints }) => fingerprints))
+  return files.map(({ file, at, kind, facts }, index) => {
+    return { file, at, kind, facts, symbols: [], campaign: campaigns[index] ?? file }
+  })
+}
+
+function labeledFiles(folder: string): [string, RowKind][] {
+  const manifest = path.join(folder, 'MANIFEST.json')
+  if (existsSync(manifest)) {
+    const { files } = JSON.parse(readFileSync(manifest, 'utf8')) as {
+      files: Record<string, { kind: string }>
+    }
+    return Object.entries(files)
+      .flatMap(([name, { kind }]): [string, RowKind][] => {
+        const its = kindOfFolder[kind]
+        return its === undefined ? [] : [[path.join(folder, name), its]]
+      })
+      .sort()
+  }
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && entry.name in kindOfFolder)
+    .flatMap(({ name }) =>
+      readdirSync(path.join(folder, name), { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry): [string, RowKind] => {
+          return [path.join(entry.parentPath, entry.name), kindOfFolder[name] ?? 'ham']
+        }),
+    )
+    .sort()
+}

@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { checkedMail } from '../../support/checked-mail.ts'
+import { layWire, type Wire } from './cut-wire.ts'
+import { startWebSite, type WebSite } from './web-site.ts'
+
+let site: WebSite
+let wire: Wire
+
+beforeAll(async () => {
+  site = await startWebSite({ WORKERS: '1' }, async (url) => {
+    wire = await layWire(Number(new URL(url).port))
+    const rewired = new URL(url)
+    rewired.hostname = '127.0.0.1'
+    rewired.port = String(wire.port)
+    return rewired.href
+  })
+})
+afterAll(() => site.close())
+
+async function post(path: string, mark: string): Promise<{ status: number; error?: string }> {
+  const body = checkedMail(mark, `https://${mark}.example/`)
+  const answer = await fetch(`${site.url}${path}`, { method: 'POST', body })
+  const { error } = (await answer.json()) as { error?: string }
+  return { status: answer.status, ...(error !== undefined && { error }) }
+}
+
+test('the web answers mail servers too, on its own port', async () => {
+  expect(await post('/checkv2', 'first')).toEqual({ status: 200 })
+  const ping = await fetch(`${site.url}/ping`)
+  expect(await ping.text()).toBe('pong\r\n')
+  const metrics = await fetch(`${site.url}/metrics`)
+  expect(await metrics.text()).toContain('signalpost_check_seconds_count')
+})
+
+test('without the database a mail server is told so at once, and soon served again', async () => {
+  await wire.cut()
+  try {
+    const started = performance.now()
+    for (const path of ['/checkv2', '/learnspam']) {
+      expect(await post(path, `outage${path.slice(1)}`)).toMatchObject({ status: 503, error: /\w/ })
+    }
+    expect(performance.now() - started).toBeLessThan(12_000)
+  } finally {
+    await wire.mend()
+  }
+  await expect.poll(() => post('/checkv2', 'after')).toEqual({ status: 200 })
+  await expect.poll(() => post('/learnspam', 'after')).toEqual({ status: 200 })
+})

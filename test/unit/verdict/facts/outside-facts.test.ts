@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest'
+import type { Listing } from '../../../../src/mail/dnsbl.ts'
+import {
+  blacklistFacts,
+  envelopeFacts,
+  networkFacts,
+  reportFacts,
+} from '../../../../src/verdict/facts/outside-facts.ts'
+import { reputationFacts } from '../../../../src/verdict/facts/reputation-facts.ts'
+import type { KnownReputation } from '../../../../src/verdict/facts/reputation-facts.ts'
+
+function listing(subject: string, category: Listing['category'], zone = 'bl.example'): Listing {
+  return { zone, subject, codes: ['127.0.0.2'], category, meaning: 'Listed.' }
+}
+
+test('the categories of the origin and of domains are told apart', () => {
+  const facts = blacklistFacts([listing('192.0.2.1', 'spam'), listing('bad.example', 'phishing')])
+  expect(facts).toMatchObject({ origin_spam: true, has_phishing: true, domain_spam: false })
+})
+
+test('a welcome list is no bad zone, and a zone counts once', () => {
+  const facts = blacklistFacts([
+    listing('192.0.2.1', 'welcome', 'white.example'),
+    listing('192.0.2.1', 'spam'),
+    listing('bad.example', 'malware'),
+  ])
+  expect(facts).toMatchObject({ origin_welcome: true, bad_zones: 1, zones: ['bl.example'] })
+})
+
+test('lists that were not asked are not clean', () => {
+  expect(blacklistFacts(null)).toBeUndefined()
+  expect(blacklistFacts([])).toMatchObject({ is_asked: true, bad_zones: 0 })
+})
+
+test.for([
+  ['a literal', { helo: '[192.0.2.1]' }, { helo_literal: true, helo_bare: false }],
+  ['an address', { helo: '192.0.2.1' }, { helo_literal: true }],
+  ['a bare name', { helo: 'localhost' }, { helo_bare: true, helo_literal: false }],
+  ['nothing', { helo: ' ' }, { helo_missing: true, helo_bare: false }],
+  ['a host', { helo: 'mx.shop.example' }, { helo_missing: false, helo_bare: false }],
+  ['a bounce', { returnPath: '<>' }, { return_path_empty: true, return_path_domain: '' }],
+  ['no return path', {}, { return_path_empty: false, return_path_other_domain: false }],
+  ['its own', { returnPath: 'b@Mail.Shop.example' }, { return_path_other_domain: false }],
+  ['another', { returnPath: 'b@other.example' }, { return_path_other_domain: true }],
+] as const)('an envelope with %s', ([, envelope, expected]) => {
+  expect(envelopeFacts(envelope, 'shop.example')).toMatchObject(expected)
+})
+
+test('karma stays within its bounds', () => {
+  expect(reportFacts({ kind: 'spam', karma: 7, channel: 'api' })?.karma).toBe(1)
+  expect(reportFacts({ kind: 'spam', karma: -1, channel: 'api' })?.karma).toBe(0)
+})
+
+test('a network without a number or a name is known all the same', () => {
+  expect(networkFacts({ asn: null, name: null, country: null })).toEqual({
+    is_known: true,
+    asn: 0,
+    name: '',
+    country: '',
+  })
+})
+
+const now = new Date('2026-11-20T00:00:00Z')
+
+function known(kind: string, score: number, more: Partial<KnownReputation> = {}): KnownReputation {
+  return { kind, score, weight: 3, flags: [], firstSeenAt: null, ...more }
+}
+
+test('of several of a kind the worst counts', () => {
+  const facts = reputationFacts([known('link', 0.5), known('link', -0.9), known('link', 0)], now)
+  expect(facts).toMatchObject({ link_score: -0.9, known: 3 })
+})
+
+test('the worst of all is worth as much as there is evidence', () => {
+  const sure = reputationFacts([known('file', -0.8, { weight: 97 })], now)
+  const unsure = reputationFacts([known('file', -0.8, { weight: 1 })], now)
+  expect(sure).toMatchObject({ worst: -0.776, best: 0 })
+  expect(unsure).toMatchObject({ worst: -0.2 })
+})
+
+test('flags are told with what they are of, in order', () => {
+  const facts = reputationFacts(
+    [known('phone', 0, { flags: ['new'] }), known('link-host', -1, { flags: ['listed', 'odd'] })],
+    now,
+  )
+  expect(facts).toMatchObject({
+    any_listed: true,
+    any_new: true,
+    flagged: ['link_host:listed', 'phone:new'],
+  })
+  expect(facts).not.toHaveProperty('any_odd')
+})
+
+test('it is told for how many days something is known', () => {
+  const firstSeenAt = new Date('2026-11-08T12:00:00Z')
+  expect(reputationFacts([known('author', 0, { firstSeenAt })], now)).toMatchObject({
+    author_known_days: 11.5,
+  })
+})
+
+test('what nothing is known of is not known to be neutral', () => {
+  expect(reputationFacts([known('link', 0, { weight: 0 })], now)).toMatchObject({ known: 0 })
+  expect(reputationFacts([known('moon', -1)], now)).toMatchObject({ known: 0, worst: 0 })
+  expect(reputationFacts([], now)).toBeUndefined()
+})

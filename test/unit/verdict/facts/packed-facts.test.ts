@@ -1,0 +1,63 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { FactValue } from '../../../../src/verdict/facts/fact.ts'
+import { emptyFacts, factDefinitions } from '../../../../src/verdict/facts/fact-list.ts'
+import { packFacts, unpackFacts } from '../../../../src/verdict/facts/packed-facts.ts'
+import { factsWith } from '../../../support/shipped-rules.ts'
+
+const values = {
+  bool: fc.boolean(),
+  double: fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0),
+  string: fc.string({ maxLength: 20 }),
+  strings: fc.array(fc.string({ maxLength: 5 }), { maxLength: 5 }),
+}
+
+test('what is unpacked reads as what was packed', () => {
+  const someFact = fc
+    .constantFrom(...factDefinitions)
+    .chain(({ group, name, type }) =>
+      fc.tuple(fc.constant(`${group}.${name}`), values[type] as fc.Arbitrary<FactValue>),
+    )
+  fc.assert(
+    fc.property(fc.array(someFact, { maxLength: 30 }), (known) => {
+      const facts = factsWith(Object.fromEntries(known))
+      const again = unpackFacts(packFacts(facts))
+      for (const { group, name } of factDefinitions) {
+        expect(again[group]?.[name]).toEqual(facts[group]?.[name])
+      }
+    }),
+    { numRuns: 30 },
+  )
+})
+
+test('only what is not empty is kept', () => {
+  const facts = factsWith({ 'links.count': 3, 'report.kind': 'spam', 'text.language': '' })
+  expect(JSON.parse(packFacts(facts).toString())).toEqual({
+    links: { count: 3 },
+    report: { kind: 'spam' },
+  })
+  expect(packFacts(emptyFacts()).toString()).toBe('{}')
+})
+
+test.for([
+  ['no JSON', '{"links"'],
+  ['a list', '[1]'],
+  ['a number', '4'],
+  ['nothing', ''],
+  ['groups that are none', '{"links":3,"text":[1],"author":null}'],
+  ['facts that are none any more', '{"links":{"gone":true},"gone":{"links":1}}'],
+  ['facts of another type', '{"links":{"count":"3"},"text":{"forms":1},"author":{"domain":[]}}'],
+  ['lists of another type', '{"attachments":{"extensions":["pdf",1]}}'],
+  ['names of what objects have', '{"links":{"constructor":1,"__proto__":{"count":1}}}'],
+] as const)('%s is read as nothing known', ([, kept]) => {
+  const facts = unpackFacts(Buffer.from(kept))
+  for (const { group, name } of factDefinitions) {
+    expect(facts[group]?.[name]).toEqual(emptyFacts()[group]?.[name])
+  }
+})
+
+test('what is right beside what is wrong is kept', () => {
+  const facts = unpackFacts(Buffer.from('{"links":{"count":3,"hosts":"many","gone":1}}'))
+  expect(facts.links?.count).toBe(3)
+  expect(facts.links?.hosts).toBe(0)
+})

@@ -1,0 +1,104 @@
+import { expect, test } from 'vitest'
+import { wholePairKey } from '../../../../src/counters/pair-key.ts'
+import { withLaterShingles } from '../../../../src/analysis/shingles/later-shingles.ts'
+import { packShingles } from '../../../../src/analysis/shingles/packed-shingles.ts'
+import { pairTypes } from '../../../../src/analysis/shingles/pair-types.ts'
+import { pieceTypes } from '../../../../src/analysis/shingles/piece-types.ts'
+import type { PieceName } from '../../../../src/analysis/shingles/piece-types.ts'
+import { seenDefinitions, seenFacts } from '../../../../src/verdict/facts/seen-facts.ts'
+import type { SeenCounts, SeenWindows } from '../../../../src/verdict/facts/seen-facts.ts'
+import { seenKeysMax, seenPieces } from '../../../../src/verdict/facts/seen-pieces.ts'
+import type { SeenKey } from '../../../../src/verdict/facts/seen-pieces.ts'
+
+function packed(...pieces: readonly (readonly [PieceName, number])[]) {
+  return packShingles(
+    pieces.map(([name, hash]) => ({
+      type: pieceTypes[name].number,
+      name,
+      hash: hash.toString(16).padStart(16, '0'),
+    })),
+  )
+}
+
+test('of a message with everything, 48 keys are asked for at most', () => {
+  const all = Object.values(pieceTypes).flatMap(({ name }) =>
+    Array.from({ length: 8 }, (_, index): [PieceName, number] => [name, index + 1]),
+  )
+  const { keys, groups } = seenPieces(packed(...all), wholePairKey)
+  expect(keys.length).toBe(seenKeysMax)
+  expect(groups.length).toBe(keys.length)
+  expect(seenKeysMax).toBeLessThanOrEqual(48)
+})
+
+test('a piece is asked for by its hash, its reporters by the key of their pairs', () => {
+  const { keys, groups } = seenPieces(packed(['author-address', 7]), wholePairKey)
+  const pair = pairTypes.find(({ name }) => name === 'author-reporters')?.number ?? 0
+  expect(keys).toEqual([7n, wholePairKey(pair, 7n)])
+  expect(groups).toEqual([
+    { group: 'author', counts: 'piece' },
+    { group: 'author', counts: 'reporters' },
+  ])
+})
+
+test('pieces behind pairs are found, and what does not tell is passed over', () => {
+  const shingles = withLaterShingles(packed(['origin-ip', 3], ['header-names', 4]), {
+    reporterId: 'r',
+    originAsn: 64_500,
+  })
+  const groups = seenPieces(shingles, wholePairKey).groups.map(({ group }) => group)
+  expect(groups).toEqual(['origin_ip', 'origin_ip', 'origin_as', 'origin_as'])
+})
+
+const none: SeenCounts = { ham: 0, spam: 0, complaint: 0, redeemed: 0, unique: 0 }
+const text: SeenKey = { group: 'text', counts: 'piece' }
+
+function windows(prefix: 'reports' | 'checks', counts: Partial<SeenCounts>): SeenWindows {
+  const its = { ...none, ...counts }
+  return { [prefix]: { hour: none, day: its, twoWeeks: its } }
+}
+
+test('of several pieces of a group the largest count is taken', () => {
+  const known = [windows('reports', { complaint: 2 }), windows('reports', { complaint: 9 })]
+  expect(seenFacts([text, text], known)).toMatchObject({
+    text_complaints_day: 9,
+    text_complaints_weeks: 9,
+  })
+})
+
+test('what we concluded of traffic is volume, not evidence', () => {
+  const facts = seenFacts([text], [windows('checks', { spam: 400, ham: 100, complaint: 3 })])
+  expect(facts).toEqual({ text_copies_day: 500, text_copies_weeks: 500 })
+})
+
+test('the reporters of a piece are not taken for its complaints', () => {
+  const reporters: SeenKey = { group: 'text', counts: 'reporters' }
+  const facts = seenFacts([reporters], [windows('reports', { unique: 4, complaint: 50 })])
+  expect(facts).toEqual({ text_reporters_weeks: 4 })
+})
+
+test.for([
+  ['one complaint blames little', { complaint: 1 }, 0.167],
+  ['many blame much', { complaint: 95 }, 0.95],
+  ['those who wanted it speak for it', { complaint: 1, ham: 4 }, -0.3],
+  ['as many on both sides say nothing', { complaint: 10, ham: 10 }, 0],
+] as const)('%s', ([, counts, blame]) => {
+  const facts = seenFacts([text], [windows('reports', counts)])
+  expect(facts.text_blame).toBeCloseTo(blame, 3)
+})
+
+test('complaints are a share of all that was seen', () => {
+  const both = { ...windows('reports', { complaint: 10 }), ...windows('checks', { ham: 970 }) }
+  expect(seenFacts([text], [both]).text_complaint_share).toBeCloseTo(0.01, 3)
+})
+
+test('nothing is made of what was never seen', () => {
+  expect(seenFacts([text, text], [{}, undefined])).toEqual({})
+})
+
+test('every number has its definition', () => {
+  const names = new Set(seenDefinitions.map(({ name }) => name))
+  const groups = [text, { group: 'link', counts: 'reporters' }] satisfies SeenKey[]
+  const both = { ...windows('reports', { complaint: 1, ham: 1, spam: 1, unique: 1 }) }
+  const made = seenFacts(groups, [{ ...both, ...windows('checks', { ham: 1 }) }, both])
+  expect(Object.keys(made).filter((name) => !names.has(name))).toEqual([])
+})
