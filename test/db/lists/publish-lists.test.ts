@@ -27,9 +27,7 @@ afterAll(() => database.close())
 
 beforeEach(async () => {
   now = start
-  await database.pool.query(
-    'truncate reputations, reputation_marks, listings, list_exemptions',
-  )
+  await database.pool.query('truncate reputations, reputation_marks, listings, list_exemptions')
   folder = await mkdtemp(path.join(tmpdir(), 'signalpost-lists-'))
   return () => rm(folder, { recursive: true })
 })
