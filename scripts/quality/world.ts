@@ -11,12 +11,12 @@ import { pack } from '../../src/db/packed.ts'
 import { createIntake } from '../../src/intake/accept-report.ts'
 import { analyzeReports } from '../../src/jobs/analyze-report.ts'
 import { KARMA_SHARD } from '../../src/judging/evidence.ts'
-import { foldShard } from '../../src/judging/fold-evidence.ts'
+import { foldShard } from '../../src/judging/reputations/fold-evidence.ts'
 import { findCampaigns } from '../../src/judging/find-campaigns.ts'
 import { createJudge, type Judgement } from '../../src/judging/judge.ts'
 import { findKnownNetworks } from '../../src/jobs/known-networks.ts'
 import { createReputationReader } from '../../src/judging/reputation-reader.ts'
-import { shippedRules } from '../../src/judging/shipped-rules.ts'
+import { shippedRules } from '../../src/judging/rules/shipped-rules.ts'
 import { readMessage } from '../../src/mail/message.ts'
 import { createParserPool } from '../../src/parsing/parser-pool.ts'
 import { startBoss, stopBoss } from '../../src/queue/boss.ts'
@@ -40,7 +40,9 @@ export type World = {
     kind: 'spam' | 'phishing',
     files: readonly string[],
   ) => Promise<Kept[]>
-  /** What would be made of messages now, without a trace. Undefined `report`: a mail server asks. */
+  /**
+   * What would be made of messages now, without a trace. Undefined `report`: a mail server asks.
+   */
   judge: (files: readonly string[], report?: ReportedAs) => Promise<Judgement[]>
   /** Which model has the last word from now on. */
   use: (model: Model | undefined) => void
