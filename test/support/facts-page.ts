@@ -2,10 +2,10 @@ import { factDefinitions } from '../../src/verdict/facts/fact-list.ts'
 
 const opening = `# Facts
 
-What rules and models may ask of a message: \`group.name\`. Made by \`factsOf\` from the features
-of the message (\`src/analysis/features\`), from what a reporter or a mail server says, and from what
-is known of its pieces. Numbers are doubles. What is not known is false, 0, an empty text or an empty
-list, so a rule that asks for an absence asks first whether it was looked for
+What rules and models may ask of a message: \`group.name\`. Made by \`factsOf\` from the
+features of the message (\`src/analysis/features\`), from what a reporter or a mail server says,
+and from what is known of its pieces. Numbers are doubles. What is not known is false, 0, an empty
+text or an empty list, so a rule that asks for an absence asks first whether it was looked for
 (\`authentication.checked\`, \`blacklists.is_asked\`).
 
 - \`report\` is empty when a mail server asks, \`envelope\` when it was reported.
