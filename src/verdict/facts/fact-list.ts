@@ -52,8 +52,9 @@ export function emptyFacts(): Facts {
 }
 
 /**
- * The facts of one group of which some are known. The others are inherited from the empty group, and
- * no properties of its own: copying 200 facts of which few are known costs more than finding them.
+ * The facts of one group of which some are known. The others are inherited from the empty group,
+ * and no properties of its own: copying 200 facts of which few are known costs more than finding
+ * them.
  */
 export function groupOf(
   group: string,

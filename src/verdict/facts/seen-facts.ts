@@ -55,9 +55,9 @@ const PRIOR_REPORTS = 5
 const PRIOR_COPIES = 20
 
 /**
- * Reduces the windows of the pieces that were asked for, in the order of `groups`: of several pieces
- * of a group the largest count is taken, of each kind. What we concluded of traffic that nobody
- * reported is volume only: counted as evidence it would prove itself.
+ * Reduces the windows of the pieces that were asked for, in the order of `groups`: of several
+ * pieces of a group the largest count is taken, of each kind. What we concluded of traffic that
+ * nobody reported is volume only: counted as evidence it would prove itself.
  */
 export function seenFacts(
   groups: readonly SeenKey[],

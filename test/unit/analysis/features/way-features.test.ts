@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { analyzeForCounting } from '../../../../src/analysis/analyze.ts'
-import type { AuthenticationFeatures } from '../../../../src/analysis/features/authentication-features.ts'
+import type { MessageFeatures } from '../../../../src/analysis/features/features-of.ts'
 import { isGenericName } from '../../../../src/analysis/features/origin-features.ts'
 import type { OriginFeatures } from '../../../../src/analysis/features/origin-features.ts'
 import type { DnsFindings, SpfFinding } from '../../../../src/analysis/dns-findings.ts'
@@ -76,7 +76,7 @@ function findings(policy: string | undefined, finding: SpfFinding | undefined): 
   return { answers, spf: finding, listings: [] }
 }
 
-test.for<[string, DnsFindings | undefined, Partial<AuthenticationFeatures>]>([
+test.for<[string, DnsFindings | undefined, Partial<MessageFeatures['authentication']>]>([
   ['nobody asked', undefined, { checked: false, spf: '', dmarc: '', author_stands_behind: false }],
   [
     'its domain stands behind it',
