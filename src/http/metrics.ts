@@ -26,8 +26,8 @@ export type CountConsumers = () => Promise<readonly { health: Health; consumers:
 const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 
 /**
- * A registry of its own for each server; what cannot be read from the database is left out. `others`
- * give the text of registries that stand elsewhere.
+ * A registry of its own for each server; what cannot be read from the database is left out. The
+ * `others` give the text of registries that stand elsewhere.
  */
 export function createMetrics(
   readQueues: ReadQueues,
