@@ -32,7 +32,7 @@ export async function benchModel(): Promise<void> {
   const rows = Object.values(trained.report.rows.train).reduce((sum, count) => sum + count, 0)
   console.log(
     `Trained from ${rows} rows with ${trained.features.length} features in ` +
-      `${seconds.toFixed(1)} s; ${((user + system) / 1e6).toFixed(1)} s of CPU outside the trees.\n`,
+      `${seconds.toFixed(1)} s; ${((user + system) / 1e6).toFixed(1)} s of CPU in here.\n`,
   )
   const rest = { version: 1, calibration: identity }
   const ydf = await loadModel({ ...rest, format: 'ydf', content: trained.content })

@@ -13,7 +13,7 @@ import { analyzeReports } from '../../src/jobs/analyze-report.ts'
 import { KARMA_SHARD } from '../../src/judging/evidence.ts'
 import { foldShard } from '../../src/judging/reputations/fold-evidence.ts'
 import { findCampaigns } from '../../src/judging/find-campaigns.ts'
-import { createJudge, type JudgedCase } from '../../src/judging/judge.ts'
+import { createJudge, type Judge } from '../../src/judging/judge.ts'
 import { findKnownNetworks } from '../../src/jobs/known-networks.ts'
 import { createReputationReader } from '../../src/judging/reputation-reader.ts'
 import { shippedRules } from '../../src/judging/rules/shipped-rules.ts'
@@ -43,20 +43,21 @@ export type World = {
   /**
    * What would be made of messages now, without a trace. Undefined `report`: a mail server asks.
    */
-  judge: (files: readonly string[], report?: ReportedAs) => Promise<JudgedCase[]>
+  judge: (files: readonly string[], report?: ReportedAs) => ReturnType<Judge>
   /** Which model has the last word from now on. */
   use: (model: Model | undefined) => void
   close: () => Promise<void>
 }
 
 const BATCH = 50
+const BLOCKS_AT_ONCE = 1_000
 const HOUR_MS = 3_600_000
 
 /** Opens a world on a database of its own, with the shipped rules, and without the DNS. */
 export async function openWorld(): Promise<World> {
   const instance = await startInstance()
   const { pool, databaseUrl } = instance
-  await inTransaction(pool, (tx) => replaceNetworks(tx, 'bench', [everyNetwork()], new Date()))
+  await inTransaction(pool, (tx) => replaceNetworks(tx, 'bench', everyNetwork(), new Date()))
   const boss = await startBoss(databaseUrl, 'sends', { name: 'quality', onError: console.error })
   const parser = createParserPool(1)
   let [model, ahead]: [Model | undefined, number] = [undefined, 0]
@@ -144,11 +145,11 @@ export async function openWorld(): Promise<World> {
       )
     },
     async judge(files, report) {
-      const judgedCases: JudgedCase[] = []
+      const made: Awaited<ReturnType<Judge>> = []
       for (const some of batches(files)) {
-        judgedCases.push(...(await judge(await casesOf(some, report))))
+        made.push(...(await judge(await casesOf(some, report))))
       }
-      return judgedCases
+      return made
     },
     async close() {
       await parser.close()
@@ -163,17 +164,18 @@ export async function openWorld(): Promise<World> {
  * larger ones would share their bad reputations with everybody.
  */
 function everyNetwork() {
-  return Array.from({ length: 223 * 256 }, (_, index) => ({
+  const blocks = Array.from({ length: 223 * 256 }, (_, index) => ({
     cidr: `${1 + (index >> 8)}.${index & 255}.0.0/16`,
     asn: 4_200_000_000 + index,
     name: `Network ${index}`,
     country: 'FR',
     contacts: [`abuse@network-${index}.example`],
   }))
+  return batches(blocks, BLOCKS_AT_ONCE)
 }
 
-function batches<T>(all: readonly T[]): T[][] {
-  return Array.from({ length: Math.ceil(all.length / BATCH) }, (_, at) =>
-    all.slice(at * BATCH, (at + 1) * BATCH),
+function batches<T>(all: readonly T[], size: number = BATCH): T[][] {
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, at) =>
+    all.slice(at * size, (at + 1) * size),
   )
 }
