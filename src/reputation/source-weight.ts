@@ -1,3 +1,5 @@
+import { SOURCES_MAX } from './detail.ts'
+
 /** From this karma on reporters are proven, and each is a source of his own. */
 export const PROVEN_KARMA_MIN = 0.5
 /** With this much reporters begin that nobody vouches for. */
@@ -21,4 +23,14 @@ export function saturated(sayings: number): number {
  */
 export function saturatedCrowd(believed: number): number {
   return NEWCOMER_KARMA * saturated(believed / NEWCOMER_KARMA)
+}
+
+/**
+ * How many different proven sources there are at least behind so much evidence: who says a thing
+ * again and again counts for more than one, and of those beyond the number that are told apart
+ * nobody knows how many they are.
+ */
+export function sourcesAtLeast(evidence: number): number {
+  const crowd = NEWCOMER_KARMA * SAYINGS_MAX
+  return Math.min(SOURCES_MAX, Math.max(0, evidence - crowd) / SAYINGS_MAX)
 }

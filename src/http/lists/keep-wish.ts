@@ -3,6 +3,7 @@ import { findListings, pardonListing } from '../../db/listings.ts'
 import { inTransaction, type Db } from '../../db/pool.ts'
 import { findReputations } from '../../db/reputations.ts'
 import { reputationKey } from '../../judging/reputation-reader.ts'
+import { sourcesAtLeast } from '../../reputation/source-weight.ts'
 import { delistingCourse } from '../../verdict/lists/delisting.ts'
 import { type Listing, listedKinds } from '../../verdict/lists/list.ts'
 import { uuidv7 } from '../../world.ts'
@@ -60,5 +61,6 @@ export async function pardon(
 ): Promise<boolean> {
   const key = reputationKey({ kind: listedKinds[list], name })
   const [known] = await findReputations(tx, [key])
-  return pardonListing(tx, { list, name, at, reporters: known?.bad ?? 0 })
+  const reporters = sourcesAtLeast(known?.bad ?? 0)
+  return pardonListing(tx, { list, name, at, reporters })
 }

@@ -6,6 +6,7 @@ import { decayed, SLOW_DAYS } from '../../reputation/decay.ts'
 import { reputationAt } from '../../reputation/reputation.ts'
 import { type ListCandidate, listedKinds } from '../../verdict/lists/list.ts'
 import { evidenceMin } from '../../verdict/lists/judge-candidate.ts'
+import { sourcesAtLeast } from '../../reputation/source-weight.ts'
 import type { Subject } from '../../reputation/subject.ts'
 
 type Needs = Pick<App, 'pool'>
@@ -56,10 +57,6 @@ async function candidatesOf(
   return rows.map((row) => candidateOf(row, now, markOf.get(row.key)))
 }
 
-/**
- * Evidence is counted in reporters of full karma who have nothing in common, so what is left of
- * that against a subject is how many there are at least.
- */
 function candidateOf(
   row: ReputationRow,
   now: Date,
@@ -73,7 +70,7 @@ function candidateOf(
     // What is bad counts up here.
     score: -score,
     weight,
-    independentReporters: decayed(row.bad, days, SLOW_DAYS),
+    independentReporters: sourcesAtLeast(decayed(row.bad, days, SLOW_DAYS)),
     lastSeen: row.lastSeenAt,
     flags,
   }

@@ -32,11 +32,11 @@ beforeEach(async () => {
   )
   const at = clock()
   await know(pool, [
-    { kind: 'address', name: '192.0.2.7', bad: 12, at },
+    { kind: 'address', name: '192.0.2.7', bad: 18, at },
     { kind: 'address', name: '192.0.2.9', bad: 300, at },
-    { kind: 'link-domain', name: 'bad.example', bad: 12, at },
-    { kind: 'link-host', name: 'www.bad.example', bad: 12, at },
-    { kind: 'link-host', name: 'known.example', bad: 4, at },
+    { kind: 'link-domain', name: 'bad.example', bad: 18, at },
+    { kind: 'link-host', name: 'www.bad.example', bad: 18, at },
+    { kind: 'link-host', name: 'known.example', bad: 7, at },
   ])
   await publishLists(site.app)
 })
@@ -129,7 +129,7 @@ test('little evidence goes at once, once, and stays away after the next edition'
   expect((await visitor.get('/lookup/delist/nonsense')).status).toBe(404)
   expect(await askFor(address)).toBe('/lookup?q=192.0.2.7')
   const later = new Date(site.app.clock().getTime() + 1_000)
-  await know(site.app.pool, [{ kind: 'address', name: '192.0.2.7', bad: 16, at: later }])
+  await know(site.app.pool, [{ kind: 'address', name: '192.0.2.7', bad: 26, at: later }])
   await publishLists({ ...site.app, clock: () => later })
   expect(await pageOf(await askFor(address))).toContain('A person will read it.')
 })

@@ -27,9 +27,7 @@ afterAll(() => database.close())
 
 beforeEach(async () => {
   now = start
-  await database.pool.query(
-    'truncate reputations, reputation_marks, listings, list_exemptions',
-  )
+  await database.pool.query('truncate reputations, reputation_marks, listings, list_exemptions')
   folder = await mkdtemp(path.join(tmpdir(), 'signalpost-lists-'))
   return () => rm(folder, { recursive: true })
 })
@@ -187,10 +185,10 @@ test('who was pardoned stays off until enough others complain', async () => {
   expect(await pardonListing(database.pool, pardon)).toBe(true)
   expect(await pardonListing(database.pool, pardon)).toBe(false)
   now = new Date(now.getTime() + 3_600_000)
-  await know(database.pool, [address('192.0.2.7', 14)])
+  await know(database.pool, [address('192.0.2.7', 22)])
   await publish()
   expect(await namesIn('addresses')).toEqual([])
-  await know(database.pool, [address('192.0.2.7', 15)])
+  await know(database.pool, [address('192.0.2.7', 24)])
   await publish()
   expect(await namesIn('addresses')).toEqual(['192.0.2.7'])
 })
