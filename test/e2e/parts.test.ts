@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
+import { freePort } from '../../src/db/embedded.ts'
 import { freshDatabase, type TestDatabase } from '../support/database.ts'
 import { makePlace, type Place, untilRunning } from '../support/instance.ts'
 import { spamMessage } from '../support/messages.ts'
@@ -71,3 +72,16 @@ async function greeting(port: number): Promise<string> {
   socket.destroy()
   return chunk.toString()
 }
+
+test('with CHECK_PORT a part of its own answers mail servers', async () => {
+  const database = await freshDatabase()
+  databases.push(database)
+  const port = await freePort()
+  const made = await makePlace({ DATABASE_URL: database.url, CHECK_PORT: String(port) })
+  places.push(made)
+  const program = await untilRunning(made.start())
+  expect(program.said()).toContain(`Mail servers  port ${port}`)
+  const ping = await fetch(`http://127.0.0.1:${port}/ping`)
+  expect(await ping.text()).toBe('pong\r\n')
+  expect((await program.stop()).code).toBe(0)
+}, 60_000)
