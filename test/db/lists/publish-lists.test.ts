@@ -27,9 +27,7 @@ afterAll(() => database.close())
 
 beforeEach(async () => {
   now = start
-  await database.pool.query(
-    'truncate reputations, reputation_marks, listings, list_exemptions',
-  )
+  await database.pool.query('truncate reputations, reputation_marks, listings, list_exemptions')
   folder = await mkdtemp(path.join(tmpdir(), 'signalpost-lists-'))
   return () => rm(folder, { recursive: true })
 })
@@ -139,6 +137,20 @@ test('an entry ends when nothing more comes, and comes back for longer', async (
   expect(await findListings(database.pool, 'addresses', ['192.0.2.7'])).toMatchObject([
     { times: 2, until: new Date('2026-12-11T00:00:00Z') },
   ])
+})
+
+test('newcomers alone keep nothing on a list', async () => {
+  await know(database.pool, [address('192.0.2.7'), address('192.0.2.8')])
+  await publish()
+  daysLater(5)
+  await know(database.pool, [
+    address('192.0.2.7', 20, { recentBad: 0.3 }),
+    address('192.0.2.8', 20, { recentBad: 0.8 }),
+  ])
+  await publish()
+  daysLater(2)
+  await publish()
+  expect(await namesIn('addresses')).toEqual(['192.0.2.8'])
 })
 
 test('an entry ends at once when its reputation turns or is gone', async () => {
