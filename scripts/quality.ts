@@ -13,8 +13,9 @@ import { isUnwantedKind } from '../src/verdict/model/training-row.ts'
 
 /*
  * How good verdicts are on labeled mail: node scripts/quality.ts [--corpus DIR] [--seed N]
- * [--no-ablation] [--explain]. DIR has a MANIFEST.json that names kinds, or folders spam, phishing, malware,
- * ham, newsletters. Prints what was asked, what came, and between what the truth lies.
+ * [--no-ablation] [--explain]. DIR has a MANIFEST.json that names kinds, or folders spam,
+ * phishing, malware, ham, newsletters. Prints what was asked, what came, and between what the
+ * truth lies.
  */
 const usual = path.join(import.meta.dirname, '..', '..', 'shared', 'corpus')
 const { values } = parseArgs({

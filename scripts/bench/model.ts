@@ -15,9 +15,9 @@ const identity = { slope: 1, intercept: 0 }
 const CATBOOST = { trees: 1_000, levels: 6 }
 
 /**
- * What one verdict's last word costs, a row at a time, as CPU time in the best of several rounds: of
- * a model trained on the corpus, and of a CatBoost one of the usual size over the same features. The
- * measure is the reading of the features, which both do.
+ * What one verdict's last word costs, a row at a time, as CPU time in the best of several rounds:
+ * of a model trained on the corpus, and of a CatBoost one of the usual size over the same
+ * features. The measure is the reading of the features, which both do.
  */
 export async function benchModel(): Promise<void> {
   const samples = await readSamples(corpus)
@@ -31,8 +31,8 @@ export async function benchModel(): Promise<void> {
   const { user, system } = process.cpuUsage(before)
   const rows = Object.values(trained.report.rows.train).reduce((sum, count) => sum + count, 0)
   console.log(
-    `Trained from ${rows} rows with ${trained.features.length} features in ${seconds.toFixed(1)} s, ` +
-      `of which ${((user + system) / 1e6).toFixed(1)} s of CPU are this process's own.\n`,
+    `Trained from ${rows} rows with ${trained.features.length} features in ` +
+      `${seconds.toFixed(1)} s; ${((user + system) / 1e6).toFixed(1)} s of CPU outside the trees.\n`,
   )
   const rest = { version: 1, calibration: identity }
   const ydf = await loadModel({ ...rest, format: 'ydf', content: trained.content })

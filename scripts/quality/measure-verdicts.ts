@@ -20,8 +20,9 @@ type Asker = 'asked' | 'newcomer' | 'trusted'
 type Part = { fold: Fold; wanted: Sample[]; campaigns: Campaign[] }
 
 /**
- * Plays three reporters who report every campaign one after the other, and then one who reports each
- * wanted message by mistake. Before, between and after it is asked what would be made of messages.
+ * Plays three reporters who report every campaign one after the other, and then one who reports
+ * each wanted message by mistake. Before, between and after it is asked what would be made of
+ * messages.
  */
 export async function measureVerdicts(
   folds: readonly Fold[],
@@ -69,11 +70,7 @@ async function askAll(
   lines: string[][],
   explain: (line: string) => void,
 ): Promise<void> {
-  const ask = async (
-    what: 'wanted' | Campaign['kind'],
-    how: 'asked' | 'reported',
-    bare = false,
-  ) => {
+  const ask = async (what: 'wanted' | Campaign['kind'], how: Asker, bare = false) => {
     let [hits, of] = [0, 0]
     for (const { fold, wanted, campaigns } of parts) {
       world.use(bare ? undefined : fold.model)

@@ -40,21 +40,34 @@ export async function findWholeReputations(
   return rows.map(({ detail, ...row }) => ({ base: withKey(row), detail }))
 }
 
-/** Writes both parts, given in the order of their keys. */
+/**
+ * Writes both parts, given in the order of their keys. Full groups of rows share a statement that
+ * the server knows already: to read so long a text each time was a fifth of its work.
+ */
 export async function upsertReputations(tx: Db, rows: readonly WholeReputation[]): Promise<void> {
-  if (rows.length === 0) return
-  const { text, params } = values(rows.map(valuesOf))
-  await tx.query(
-    `insert into reputations (key, kind, name, good, bad, recent_good, recent_bad,
-       first_seen_at, last_seen_at, woke_at, jumped_at, folded_at, detail)
-     values ${text}
-     on conflict (key) do update set good = excluded.good, bad = excluded.bad,
-       recent_good = excluded.recent_good, recent_bad = excluded.recent_bad,
-       first_seen_at = excluded.first_seen_at, last_seen_at = excluded.last_seen_at,
-       woke_at = excluded.woke_at, jumped_at = excluded.jumped_at,
-       folded_at = excluded.folded_at, detail = excluded.detail`,
-    params,
-  )
+  const done: Promise<unknown>[] = []
+  for (let at = 0; at < rows.length; at += GROUP_ROWS) {
+    const group = rows.slice(at, at + GROUP_ROWS).map(valuesOf)
+    const isFull = group.length === GROUP_ROWS
+    const text = isFull ? (fullText ??= upsertText(group)) : upsertText(group)
+    const name = isFull ? { name: 'upsert-reputations' } : {}
+    done.push(tx.query({ ...name, text, values: group.flat() }))
+  }
+  await Promise.all(done)
+}
+
+const GROUP_ROWS = 100
+let fullText: string | undefined
+
+function upsertText(rows: readonly (readonly unknown[])[]): string {
+  return `insert into reputations (key, kind, name, good, bad, recent_good, recent_bad,
+      first_seen_at, last_seen_at, woke_at, jumped_at, folded_at, detail)
+    values ${values(rows).text}
+    on conflict (key) do update set good = excluded.good, bad = excluded.bad,
+      recent_good = excluded.recent_good, recent_bad = excluded.recent_bad,
+      first_seen_at = excluded.first_seen_at, last_seen_at = excluded.last_seen_at,
+      woke_at = excluded.woke_at, jumped_at = excluded.jumped_at,
+      folded_at = excluded.folded_at, detail = excluded.detail`
 }
 
 /** Instants as text: the driver would write them in local time, at ten times the cost. */

@@ -6,7 +6,7 @@ import { insertEvents, type ReportEvent } from '../db/report-events.ts'
 import { listReportsByIds, markReports, type Report, type ReportState } from '../db/reports.ts'
 import { holdReporters } from '../db/reporters.ts'
 import { appendEvidence } from '../judging/evidence.ts'
-import type { CaseToJudge, Judge, Judgement } from '../judging/judge.ts'
+import type { CaseToJudge, Judge, JudgedCase } from '../judging/judge.ts'
 import { readKarmas } from '../judging/karma.ts'
 import type { ReportEvidence } from '../reputation/evidence.ts'
 import { findContact } from '../queue/queues.ts'
@@ -28,7 +28,7 @@ type Needs = Pick<WorkApp, 'boss' | 'clock' | 'rdap'> & Readers & { judge: Judge
 type Judgment = {
   report: Report
   analysis: AnalysisDigest
-  judgement: Judgement
+  judgedCase: JudgedCase
   judged: Case
   submitterAsn: number | null
 }
@@ -91,13 +91,13 @@ async function judge(
   )
   const networks = await findKnownNetworks(app.pool, ips, app.rdap, app.clock())
   const networkOf = (ip: string | undefined) => networks.get(ip ?? '')?.network
-  const judgements = await app.judge(await casesOf(analyses, { networkOf, campaignOf }, app))
+  const judgedCases = await app.judge(await casesOf(analyses, { networkOf, campaignOf }, app))
   return analyses.flatMap(({ report, analysis }, index) => {
-    const judgement = judgements[index]
-    if (!judgement) return []
+    const judgedCase = judgedCases[index]
+    if (!judgedCase) return []
     const judged: Case = {
       reporterId: report.reporterId,
-      verdict: judgement.verdict,
+      verdict: judgedCase.verdict,
       reportedAs: report.kind,
       isLearned: report.channel === 'learn',
       messageKind: analysis.kind,
@@ -109,7 +109,7 @@ async function judge(
       forwardTo: app.config.forwardTo,
     }
     const submitterAsn = networkOf(analysis.submitterIp)?.asn ?? null
-    return [{ report, analysis, judgement, judged, submitterAsn }]
+    return [{ report, analysis, judgedCase, judged, submitterAsn }]
   })
 }
 
@@ -226,7 +226,7 @@ async function keep(
 }
 
 function evidenceOf(
-  { report, judgement: { verdict, facts, subjects } }: Judgment,
+  { report, judgedCase: { verdict, facts, subjects } }: Judgment,
   campaignOf: Campaigns,
 ): ReportEvidence {
   return {
@@ -242,18 +242,18 @@ function evidenceOf(
 }
 
 function toCount(
-  { report, analysis: { shingles }, judgement, judged, submitterAsn }: Judgment,
+  { report, analysis: { shingles }, judgedCase, judged, submitterAsn }: Judgment,
   campaignOf: Campaigns,
 ): ReportToCount {
   const isSure = (judged.origin?.confidence ?? 0) >= judged.originConfidenceMin
   const originAsn = isSure ? judged.network?.asn : undefined
   const campaignId = campaignOf.get(report.id)
-  const { verdict } = judgement
+  const { verdict } = judgedCase
   return { report, verdict, shingles, originAsn, submitterAsn, campaignId }
 }
 
 function outcomeOf(
-  { report, analysis, judgement: { verdict, facts }, judged }: Judgment,
+  { report, analysis, judgedCase: { verdict, facts }, judged }: Judgment,
   { consequence, consumer }: Drawn,
   now: Date,
 ): { row: NewAnalysis; event: ReportEvent; consumer: Drawn['consumer'] } {

@@ -35,7 +35,7 @@ export function createJudgeChecked(
       ),
       findNetworks(pool, [...ips], now),
     ])
-    const judgements = await judge(
+    const judgedCases = await judge(
       cases.map(({ digest, envelope }, index) => ({
         digest,
         envelope,
@@ -43,6 +43,6 @@ export function createJudgeChecked(
         network: networks.get(digest.origin?.ip ?? ''),
       })),
     )
-    return judgements.map(({ verdict }) => verdict)
+    return judgedCases.map(({ verdict }) => verdict)
   }, LANES)
 }

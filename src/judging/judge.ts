@@ -32,12 +32,12 @@ export type CaseToJudge = {
 }
 
 /** A verdict, the facts it rests on, and all that it blames or praises. */
-export type Judgement = { verdict: Verdict; facts: Facts; subjects: readonly Subject[] }
+export type JudgedCase = { verdict: Verdict; facts: Facts; subjects: readonly Subject[] }
 
 /** Judges messages, in their order: with two journeys to the database at most, for all of them. */
-export type Judge = (cases: readonly CaseToJudge[]) => Promise<Judgement[]>
+export type Judge = (cases: readonly CaseToJudge[]) => Promise<JudgedCase[]>
 
-/** Where a judge asks. Rules and model are those of the moment: they may change between messages. */
+/** Where a judge asks. Rules and model are those of the moment: they change between messages. */
 export type JudgeTools = {
   counters: Pick<CounterReader, 'readWindows'>
   reputations: ReputationReader

@@ -83,7 +83,7 @@ test('processes follow promotions and rollbacks within two seconds', async () =>
   await Promise.all(lives.map((live) => live.close()))
 })
 
-test('a model that cannot be applied is not promoted, and never takes the place of one', async () => {
+test('one that cannot be applied is not promoted, and takes nobody’s place', async () => {
   await bringIn(sureModel(4))
   await models('promote', '1')
   const broken = { format: 'ydf', content: Buffer.from('PK'), report: null } as const

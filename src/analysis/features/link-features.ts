@@ -37,6 +37,7 @@ export type LinkFeatures = {
 
 const linksMax = 60
 const htmlCharsMax = 64 * 1024
+const activeCharsMax = 16 * 1024
 
 /** Reads the links of a message: at most its first 60. */
 export function linkFeatures(
@@ -68,7 +69,7 @@ export function linkFeatures(
     ...found.sums,
     forms: found.forms,
     shown_differs: html === '' ? 0 : countMisleading(html),
-    active: html === '' ? 0 : countActive(html),
+    active: html === '' ? 0 : countActive(html.slice(0, activeCharsMax)),
     insecure_share: share(found.insecure, length),
     parameters_mean: length === 0 ? 0 : Math.round((found.parameters / length) * 10) / 10,
     author_share: share(found.ofAuthor, length),

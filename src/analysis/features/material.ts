@@ -40,16 +40,15 @@ export type HeaderIndex = {
 
 /** Reads the names of a header once. */
 export function indexHeader(fields: readonly HeaderField[]): HeaderIndex {
-  const firsts = new Map<string, HeaderField>()
-  const counts = new Map<string, number>()
+  const known = new Map<string, { first: HeaderField; count: number }>()
   for (const field of fields) {
-    const known = counts.get(field.key)
-    if (known === undefined) firsts.set(field.key, field)
-    counts.set(field.key, (known ?? 0) + 1)
+    const its = known.get(field.key)
+    if (its) its.count++
+    else known.set(field.key, { first: field, count: 1 })
   }
   return {
-    value: (key) => firsts.get(key)?.value,
-    count: (key) => counts.get(key) ?? 0,
+    value: (key) => known.get(key)?.first.value,
+    count: (key) => known.get(key)?.count ?? 0,
   }
 }
 

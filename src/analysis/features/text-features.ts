@@ -39,8 +39,8 @@ export type TextFeatures = {
   mail_addresses: number
 }
 
-const sampleChars = 1_536
-const disguiseCharsMax = 4_096
+const sampleChars = 1_024
+const disguiseCharsMax = 2_048
 const lineCharsMax = 6_144
 const htmlCharsMax = 12 * 1024
 const imageWordsMax = 20
@@ -81,14 +81,19 @@ export function textFeatures({ body, view, shingles }: Material): TextFeatures {
 }
 
 /** As people write styles that hide what they are on. */
-const hidings =
-  /display: ?none|visibility: ?hidden|font-size: ?[01](?:px)?[;"' ]|opacity: ?0[;"' ]/g
-const hidingsMax = 10
+const hidings = [
+  'display:none',
+  'display: none',
+  'visibility:hidden',
+  'font-size:0',
+  'font-size: 0',
+  'font-size:1px',
+  'opacity:0',
+]
 
 function countHiding(html: string): number {
   let count = 0
-  hidings.lastIndex = 0
-  while (count < hidingsMax && hidings.test(html)) count++
+  for (const style of hidings) if (html.includes(style)) count++
   return count
 }
 

@@ -56,14 +56,14 @@ export const attachmentsTable: FactTable<AttachmentFeatures> = {
   extensions: strings('What their names end in, sorted, each once; at most 10.'),
 }
 
-/** What is shown. Of long texts the first 1,536 to 12,288 characters are looked at. */
+/** What is shown. Of long texts the first 1,024 to 12,288 characters are looked at. */
 export const textTable: FactTable<TextFeatures> = {
   words: double('How many words are shown; at most 4,000.'),
   is_empty: bool('Nothing is shown: no word and no picture.'),
   html_only: bool('There is an HTML part and no text/plain part.'),
   html_kilobytes: double('How long the HTML part is, in KiB.'),
   html_per_character: double('How many characters of HTML there are for one that is shown.'),
-  hidden_styles: double('At how many places the HTML part hides text by a style; at most 10.'),
+  hidden_styles: double('How many ways of hiding text the HTML part uses, of seven.'),
   plain_part_differs: bool('The text/plain part says something else than the HTML part.'),
   images: double('How many pictures the HTML part shows; at most 50.'),
   images_only: bool('There are pictures and fewer than 20 words.'),

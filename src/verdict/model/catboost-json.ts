@@ -97,5 +97,6 @@ function faultOf({ issues }: z.ZodError): string {
   if (where.endsWith('split_type')) {
     return `The model asks one-hot or ctr questions (${where}); only float features can be applied.`
   }
-  return `The model is not as CatBoost writes it: ${where}: ${issue?.message ?? 'it cannot be read'}`
+  const why = issue?.message ?? 'it cannot be read'
+  return `The model is not as CatBoost writes it: ${where}: ${why}`
 }

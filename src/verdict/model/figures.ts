@@ -94,7 +94,10 @@ export function thresholdsOf(
   })
 }
 
-/** Whether of those that were given 70 % seventy of a hundred were unwanted; empty bins are left out. */
+/**
+ * Whether of those that were given 70 % seventy of a hundred were unwanted; empty bins are left
+ * out.
+ */
 export function calibrationOf(scored: readonly Scored[]): CalibrationBin[] {
   const bins = Map.groupBy(scored, ({ probability }) => Math.min(Math.floor(probability * 10), 9))
   return [...bins]

@@ -19,9 +19,9 @@ const OTHERS_MIN = 2
 /**
  * As what a report is learned from; undefined of those that prove nothing. A single word is taken
  * only of a reporter who earned it, the word of a newcomer only when two others say the same, and
- * none of a campaign about which reporters disagree. The verdict never makes a label by itself, or a
- * model would learn the rules by heart; but it can take one away. What was taken back was a mistake:
- * it is learned from neither as unwanted nor, since nobody looked again, as wanted.
+ * none of a campaign about which reporters disagree. The verdict never makes a label by itself, or
+ * a model would learn the rules by heart; but it can take one away. What was taken back was a
+ * mistake: it is learned from neither as unwanted nor, since nobody looked again, as wanted.
  */
 export function labelOf({ kind, isRetracted, verdict, karma, others }: ReportedRow) {
   if (isRetracted) return undefined

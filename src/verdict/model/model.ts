@@ -3,6 +3,7 @@ import type { Facts } from '../facts/fact.ts'
 /** How the bytes of a model are written: by `signalpost train`, or by CatBoost as JSON. */
 export const modelFormats = ['ydf', 'catboost'] as const
 
+/** One of them. */
 export type ModelFormat = (typeof modelFormats)[number]
 
 /**
@@ -25,8 +26,8 @@ export type Model = {
   /** The names of what it looks at, see `features.ts`. */
   features: readonly string[]
   /**
-   * How likely the message is unwanted, 0 to 1, from its facts and the symbols that were raised. The
-   * same for the same, in any process.
+   * How likely the message is unwanted, 0 to 1, from its facts and the symbols that were raised.
+   * The same for the same, in any process.
    */
   apply: (facts: Facts, symbols: readonly { name: string }[]) => number
   /** Gives its memory back. It must not be asked any more. */
@@ -43,7 +44,9 @@ export function logistic(logOdds: number): number {
   return 1 / (1 + Math.exp(-logOdds))
 }
 
-/** The log odds of a probability; of those beyond a millionth of certainty, those of a millionth. */
+/**
+ * The log odds of a probability; of those beyond a millionth of certainty, those of a millionth.
+ */
 export function logit(probability: number): number {
   const bounded = Math.min(Math.max(probability, 1e-6), 1 - 1e-6)
   return Math.log(bounded / (1 - bounded))

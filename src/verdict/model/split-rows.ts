@@ -4,6 +4,7 @@ import type { TrainingRow } from './training-row.ts'
 /** How rows are kept apart: whole campaigns, by lot; or the past from what came later. */
 export const splitKinds = ['campaign', 'time'] as const
 
+/** One of them. */
 export type SplitKind = (typeof splitKinds)[number]
 
 /** The rows that trees learn from, that the calibration learns from, and that measure both. */
@@ -22,9 +23,10 @@ export type SplitShares = { train: number; calibrate: number }
 export const usualShares: SplitShares = { train: 0.6, calibrate: 0.15 }
 
 /**
- * Splits rows so that no campaign is in two parts. By campaign, a lot decides, drawn from `seed` and
- * the campaign alone: rows that are added later move none of the others. By time, the oldest are
- * learned from and the newest measured, and of a campaign that goes on only its beginning is kept.
+ * Splits rows so that no campaign is in two parts. By campaign, a lot decides, drawn from `seed`
+ * and the campaign alone: rows that are added later move none of the others. By time, the oldest
+ * are learned from and the newest measured, and of a campaign that goes on only its beginning is
+ * kept.
  */
 export function splitRows<Row extends Pick<TrainingRow, 'at' | 'campaign'>>(
   rows: readonly Row[],

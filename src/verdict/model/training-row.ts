@@ -4,6 +4,7 @@ import { featureReader, type FeatureName } from './features.ts'
 /** Of what kind a labeled message is. */
 export const rowKinds = ['spam', 'phishing', 'malware', 'ham', 'newsletter'] as const
 
+/** One of them. */
 export type RowKind = (typeof rowKinds)[number]
 
 /** One labeled message. */
@@ -38,7 +39,9 @@ export function tellingFeatures(
   })
 }
 
-/** The rows as lines of comma-separated values, under the features' names; the last is the label. */
+/**
+ * The rows as lines of comma-separated values, under the features' names; the last is the label.
+ */
 export function rowsAsCsv(
   features: readonly FeatureName[],
   rows: readonly TrainingRow[],

@@ -44,10 +44,10 @@ test('nothing is raised by a message of which nothing is known', () => {
 })
 
 test.for([
-  ['spam', 1, 5],
-  ['phishing', 1, 6],
+  ['spam', 1, 6],
+  ['phishing', 1, 7],
   ['not-spam', 1, -5],
-] as const)('the word of a vouched reporter for %s weighs as it always did', (one) => {
+] as const)('the word of a vouched reporter for %s decides', (one) => {
   const [kind, karma, score] = one
   expect(scoreBy(book, factsWith({ 'report.kind': kind, 'report.karma': karma }))).toBe(score)
 })

@@ -1,0 +1,75 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { packFacts } from '../../src/verdict/facts/packed-facts.ts'
+import { uuidv7 } from '../../src/world.ts'
+import { startWebSite, type Person, type WebSite } from '../db/http/web-site.ts'
+import { keepJudgedFacts } from '../support/judged-facts.ts'
+import { ruleText } from '../support/rule-facts.ts'
+import { openPage, startChromium } from './chromium.ts'
+
+let site: WebSite
+let browser: Browser
+let admin: Person
+
+beforeAll(async () => {
+  site = await startWebSite()
+  browser = await startChromium()
+  admin = await site.addPerson('admin@desk.example', { isAdmin: true })
+  const facts = packFacts({
+    report: { kind: 'spam', karma: 1 },
+    message: { kind: 'message' },
+    links: { count: 3 },
+  })
+  const at = new Date()
+  await keepJudgedFacts(site.app.pool, [{ id: uuidv7(at), at, facts }])
+})
+afterAll(async () => {
+  await browser.close()
+  await site.close()
+})
+
+test.for([
+  ['a wide screen', { viewport: { width: 1280, height: 900 } }],
+  ['a narrow dark screen', { colorScheme: 'dark', viewport: { width: 320, height: 700 } }],
+  ['a screen without JavaScript', { javaScriptEnabled: false }],
+] as const)(
+  'rules are edited, tried and applied on %s',
+  async ([, options]) => {
+    const { page, complaints } = await openPage(browser, options)
+    await page.goto(`${site.url}/admin/rules`)
+    await page.fill('#email', admin.email)
+    await page.fill('#password', admin.password)
+    await page.click('main button[type=submit]')
+    const fits = () =>
+      page.locator('html').evaluate(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)
+    const button = (name: string) => page.getByRole('button', { name }).click()
+    expect(await fits()).toBe(true)
+    await page.getByRole('link', { name: 'Facts' }).click()
+    expect(await fits()).toBe(true)
+    await page.goto(`${site.url}/admin/rules`)
+    await page.getByRole('link', { name: 'Edit' }).click()
+    const rules = page.getByRole('textbox', { name: 'Rules' })
+    const acting = await rules.inputValue()
+    await rules.fill(`${acting}\n${ruleText('MANY_LINKS', 'lnks.count > 2')}`)
+    await button('Check')
+    expect(await page.getByRole('alert').textContent()).toContain('Did you mean links.count?')
+    expect(await rules.getAttribute('aria-invalid')).toBe('true')
+    expect(await fits()).toBe(true)
+    await rules.fill(`${acting}\n${ruleText(`MANY_LINKS_${Date.now()}`, 'links.count > 2', -9)}`)
+    await button('Try on past reports')
+    expect(await page.getByRole('heading', { level: 2 }).textContent()).toContain('last 1 reports')
+    expect(await page.locator('pre').textContent()).toContain('+ MANY_LINKS')
+    expect(await fits()).toBe(true)
+    await button('Apply')
+    expect(await page.getByRole('status').textContent()).toContain('is applied')
+    expect(await page.locator('tbody').textContent()).toContain('MANY_LINKS')
+    await page.getByRole('link', { name: 'Versions', exact: true }).click()
+    expect(await fits()).toBe(true)
+    await page.click('tbody a')
+    expect(await fits()).toBe(true)
+    // The browser itself remarks that a text with faults is refused.
+    expect(complaints).toEqual([expect.stringContaining('422')])
+    await page.context().close()
+  },
+  60_000,
+)

@@ -1,0 +1,15 @@
+import { seedShingles } from '../../src/analysis/shingles/hash.ts'
+import { findShingleSeed } from '../../src/db/installation.ts'
+import { inTransaction, type Pool } from '../../src/db/pool.ts'
+import { setMark } from '../../src/db/reputation-marks.ts'
+import { reputationKey } from '../../src/judging/reputation-reader.ts'
+import type { Subject } from '../../src/reputation/subject.ts'
+
+/** Lists a subject, as an administrator does by hand, under the seed of that database. */
+export async function listByHand(pool: Pool, subject: Subject): Promise<void> {
+  seedShingles((await findShingleSeed(pool)) ?? 0n)
+  const key = reputationKey(subject)
+  const mark = { key, ...subject, mark: 'listed', reason: 'A test.' } as const
+  const when = { setAt: new Date(), untilAt: null }
+  await inTransaction(pool, (tx) => setMark(tx, { ...mark, ...when, reporterId: null }))
+}
