@@ -4,16 +4,32 @@ import type { Db } from '../../src/db/pool.ts'
 import type { SubjectKind } from '../../src/reputation/subject.ts'
 
 /** A subject with so much evidence, as of `at`. */
-export type Known = { kind: SubjectKind; name: string; bad: number; good?: number; at: Date }
+export type Known = {
+  kind: SubjectKind
+  name: string
+  bad: number
+  good?: number
+  /** As much as `bad`, where it is not said. */
+  recentBad?: number
+  at: Date
+}
+
+const MONTH_MS = 30 * 86_400_000
 
 /** Writes the reputations of subjects, as if their reports had been counted. */
 export async function know(db: Db, known: readonly Known[]): Promise<void> {
-  const rows = known.map(({ kind, name, bad, good = 0, at }) => ({
+  const rows = known.map(({ kind, name, bad, good = 0, recentBad = bad, at }) => ({
     base: {
       key: reputationKey({ kind, name }),
       ...{ kind, name, good, bad },
-      ...{ recentGood: good, recentBad: bad },
-      ...{ firstSeenAt: at, lastSeenAt: at, wokeAt: null, jumpedAt: null, foldedAt: at },
+      ...{ recentGood: good, recentBad },
+      ...{
+        firstSeenAt: new Date(at.getTime() - MONTH_MS),
+        lastSeenAt: at,
+        wokeAt: null,
+        jumpedAt: null,
+        foldedAt: at,
+      },
     },
     detail: Buffer.alloc(0),
   }))

@@ -3,6 +3,7 @@ import { findMarks } from '../../db/reputation-marks.ts'
 import { findReputations, listReputations, type ReputationRow } from '../../db/reputations.ts'
 import { reputationKey } from '../../judging/reputation-reader.ts'
 import { decayed, SLOW_DAYS } from '../../reputation/decay.ts'
+import { lastComplaintAt } from '../../reputation/last-complaint.ts'
 import { reputationAt } from '../../reputation/reputation.ts'
 import { type ListCandidate, listedKinds } from '../../verdict/lists/list.ts'
 import { evidenceMin } from '../../verdict/lists/judge-candidate.ts'
@@ -71,7 +72,7 @@ function candidateOf(
     score: -score,
     weight,
     independentReporters: sourcesAtLeast(decayed(row.bad, days, SLOW_DAYS)),
-    lastSeen: row.lastSeenAt,
+    lastSeen: lastComplaintAt(row),
     flags,
   }
 }

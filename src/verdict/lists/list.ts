@@ -35,6 +35,7 @@ export type ListCandidate = {
    * `weight` is, so not a whole number.
    */
   independentReporters: number
+  /** When somebody proven last complained. */
   lastSeen: Date
   /** `exempt` and `welcome` spare it; `phishing` and `malware` say what it is, else it is spam. */
   flags: readonly string[]

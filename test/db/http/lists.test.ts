@@ -27,9 +27,7 @@ afterAll(async () => {
 beforeEach(async () => {
   const { pool, clock } = site.app
   visitor = new Browser(site.url)
-  await pool.query(
-    'truncate reputations, reputation_details, listings, list_exemptions, delisting_requests',
-  )
+  await pool.query('truncate reputations, listings, list_exemptions, delisting_requests')
   const at = clock()
   await know(pool, [
     { kind: 'address', name: '192.0.2.7', bad: 18, at },

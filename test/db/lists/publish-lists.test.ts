@@ -139,6 +139,20 @@ test('an entry ends when nothing more comes, and comes back for longer', async (
   ])
 })
 
+test('newcomers alone keep nothing on a list', async () => {
+  await know(database.pool, [address('192.0.2.7'), address('192.0.2.8')])
+  await publish()
+  daysLater(5)
+  await know(database.pool, [
+    address('192.0.2.7', 20, { recentBad: 0.3 }),
+    address('192.0.2.8', 20, { recentBad: 0.8 }),
+  ])
+  await publish()
+  daysLater(2)
+  await publish()
+  expect(await namesIn('addresses')).toEqual(['192.0.2.8'])
+})
+
 test('an entry ends at once when its reputation turns or is gone', async () => {
   await know(database.pool, [address('192.0.2.7'), address('192.0.2.8'), address('192.0.2.9')])
   await publish()
