@@ -242,7 +242,7 @@ function isDeclared(tree: Tree, name: string): boolean {
 const british = new RegExp(
   [
     String.raw`\b(colou?r(?<=our)|behaviour|honour|favour|neighbour|licence|catalogue)\w*`,
-    String.raw`\b(analys(ed|er|ing)|centre[ds]?|grey|artefacts?|judgedCase|cancell(ed|ing))\b`,
+    String.raw`\b(analys(ed|er|ing)|centre[ds]?|grey|artefacts?|judgement|cancell(ed|ing))\b`,
     String.raw`\b(normal|organ|recogn|real|serial)is(ed?|es|ing|ation)\b`,
     String.raw`\b(author|summar|optim|custom)is(ed?|es|ing|ation)\b`,
   ].join('|'),
