@@ -16,8 +16,8 @@ export const SPAM_SCORE_MIN = 5
 const WANTED_SCORE_MAX = -2
 /** The score at which wanted and unwanted are as likely: scores are read as log-odds from here. */
 const EVEN_SCORE = 2.5
-/** The model may carry a message over the threshold, and not further. */
-const MODEL_WEIGHT_MAX = 5
+/** The model alone carries nothing over the threshold: it looks at little more than content. */
+const MODEL_WEIGHT_MAX = 4
 /** From this karma on the word "not spam" settles it. */
 const SURE_KARMA_MIN = 0.5
 

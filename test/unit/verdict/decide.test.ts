@@ -62,8 +62,8 @@ test('the model speaks last: as one symbol, whose weight is its log-odds', () =>
 })
 
 test.for([
-  [1, 5],
-  [0, -5],
+  [1, 4],
+  [0, -4],
   [0.5, 0],
 ] as const)('a model that says %s weighs %s', ([probability, weight]) => {
   const { symbols: raised } = decide({ facts: facts(), symbols: [], probability })
