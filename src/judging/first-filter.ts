@@ -1,5 +1,6 @@
 import { houseOf } from '../mail/domain.ts'
 import type { Subject } from '../reputation/subject.ts'
+import { FIRST_FILTER } from '../verdict/check-action.ts'
 import type { Verdict } from '../verdict/verdict.ts'
 import type { Envelope } from './envelope.ts'
 
@@ -33,6 +34,6 @@ export function flaggedVerdict(
   if (!isAny(['address', 'return-path-domain'], ['listed'])) return undefined
   if (isAny(['address'], ['welcome', 'exempt'])) return undefined
   const meaning = 'The client or the return path is listed; the message was not read.'
-  const symbols = [{ name: 'FIRST_FILTER', weight: 10, meaning }]
+  const symbols = [{ name: FIRST_FILTER, weight: 10, meaning }]
   return { class: 'spam', confidence: 0.9, score: 10, symbols }
 }
