@@ -22,28 +22,36 @@ export function createAsk(
 ): Ask {
   let waiting = 0
 
+  /** Who is told to fall back leaves his message behind, and his place taken, until it is done. */
+  const checked = async (raw: Buffer, fields: Fields) => {
+    waiting++
+    try {
+      return await station.check(raw, envelopeOf(fields))
+    } finally {
+      waiting--
+    }
+  }
+
   const checkedInTime = async (raw: Buffer, fields: Fields) => {
     if (waiting >= WAITING_MAX) throw new Error('Too many questions at once.')
-    waiting++
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_resolve, reject) => {
       const giveUp = () => reject(new Error(`No answer within ${ANSWER_MS_MAX / 1_000} s.`))
       timer = setTimeout(giveUp, ANSWER_MS_MAX)
     })
     try {
-      return await Promise.race([station.check(raw, envelopeOf(fields)), late])
+      return await Promise.race([checked(raw, fields), late])
     } finally {
       clearTimeout(timer)
-      waiting--
     }
   }
 
   return async (given, fields) => {
     const start = performance.now()
     const raw = given === 'too-big' || given.length === 0 ? undefined : given
-    const checked = raw ? await checkedInTime(raw, fields) : 'unread'
+    const made = raw ? await checkedInTime(raw, fields) : 'unread'
     const seconds = (performance.now() - start) / 1_000
-    const answer = composeAnswer(checked, scores, seconds)
+    const answer = composeAnswer(made, scores, seconds)
     statistics.answered(answer.action, seconds)
     return answer
   }
