@@ -1,3 +1,4 @@
+import { domainToASCII } from 'node:url'
 import { houseOf } from '../mail/domain.ts'
 import type { Subject } from '../reputation/subject.ts'
 import { FIRST_FILTER } from '../verdict/check-action.ts'
@@ -9,12 +10,18 @@ export type FlagsOf = (
   subjects: readonly Subject[],
 ) => Promise<readonly { flags: readonly string[] }[]>
 
-/** What the envelope alone can be blamed on: the client's address, the domain of MAIL FROM. */
+/**
+ * What the envelope alone can be blamed on: the client's address; the domain of MAIL FROM, under
+ * which reputations are kept, and the registered one, which an administrator may have meant.
+ */
 export function subjectsOf({ ip, returnPath }: Envelope): Subject[] {
   const subjects: Subject[] = []
   if (ip !== undefined) subjects.push({ kind: 'address', name: ip })
-  const domain = houseOf(returnPath?.slice(returnPath.lastIndexOf('@') + 1).toLowerCase())
-  if (domain !== undefined) subjects.push({ kind: 'return-path-domain', name: domain })
+  const domain = domainToASCII(returnPath?.slice(returnPath.lastIndexOf('@') + 1) ?? '')
+  const house = houseOf(domain)
+  for (const name of new Set(house === undefined ? [] : [domain, house])) {
+    subjects.push({ kind: 'return-path-domain', name })
+  }
   return subjects
 }
 
