@@ -32,7 +32,7 @@ export function createGate(
   isTrusted: (req: IncomingMessage) => boolean,
 ): Gate {
   const wrong = new Map<string, { times: number; until: number }>()
-  const expected = password === undefined ? undefined : digestOf(password)
+  const expected = password === undefined ? undefined : digestOf(Buffer.from(password))
   const live = (who: string, now: number) => {
     const before = wrong.get(who)
     return before && before.until > now ? before : { times: 0, until: now + SILENCE_MS }
@@ -52,7 +52,8 @@ export function createGate(
       const retrySeconds = Math.ceil((until - now) / 1_000)
       return { status: 429, error: 'Too many wrong passwords. Try again later.', retrySeconds }
     }
-    if (timingSafeEqual(digestOf(given), expected)) return undefined
+    // Header fields are bytes; Node reads them as Latin-1.
+    if (timingSafeEqual(digestOf(Buffer.from(given, 'latin1')), expected)) return undefined
     if (wrong.size >= ADDRESSES_MAX) wrong.clear()
     for (const [who] of guessers) {
       wrong.set(who, { times: live(who, now).times + 1, until: now + SILENCE_MS })
@@ -100,6 +101,6 @@ export function isLoopback(address: string | undefined): boolean {
   return /^(127\.|::1$|::ffff:127\.)/.test(address ?? '')
 }
 
-function digestOf(text: string): Buffer {
-  return createHash('sha256').update(text).digest()
+function digestOf(bytes: Buffer): Buffer {
+  return createHash('sha256').update(bytes).digest()
 }

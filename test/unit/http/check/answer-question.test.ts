@@ -27,3 +27,20 @@ test('who waits no longer still takes a place, until what he asked is done', asy
     vi.useRealTimers()
   }
 })
+
+test('few large messages are as many as many small ones', async () => {
+  const done: (() => void)[] = []
+  const check = ({ length }: Buffer) =>
+    new Promise<'unread'>((resolve) => {
+      const end = () => resolve('unread')
+      if (length > 1_000) done.push(end)
+      else end()
+    })
+  const ask = createAsk({ check }, scores, { answered: () => undefined })
+  const large = Buffer.alloc(50_000_000)
+  const many = [large, large, large].map((one) => ask(one, {}))
+  await expect(ask(message, {})).rejects.toThrow('Too many questions at once.')
+  done.forEach((end) => end())
+  await Promise.all(many)
+  expect(await ask(message, {})).toMatchObject({ is_skipped: true })
+})

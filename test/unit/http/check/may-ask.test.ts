@@ -37,6 +37,13 @@ test('with a password everybody must send it, this machine too', () => {
   expect(gate(from('203.0.113.9', { password: 'open sesame' }))).toBeUndefined()
 })
 
+test('a password may be of any letters', () => {
+  const sent = Buffer.from('sésame ouvre-toi').toString('latin1')
+  expect(createGate('sésame ouvre-toi', clock, isDirect)(from('::1', { password: sent }))).toBe(
+    undefined,
+  )
+})
+
 test('who was wrong ten times in a minute is not listened to, then is again', () => {
   const gate = createGate('open sesame', clock, isDirect)
   const guess = (address: string, password: string) => gate(from(address, { password }))?.status
