@@ -34,7 +34,8 @@ test('rspamc shows the verdict, plainly, as JSON and compressed', async () => {
 
 test('rspamc shows what is unwanted, with the reason', async () => {
   const from = ['-F', 'offers@bad.example']
-  const { text } = await rspamc(port, [...from, 'symbols'], checkedMail('bad', 'https://x.example'))
+  const message = checkedMail('bad', 'https://x.example')
+  const { text } = await rspamc(port, [...from, 'symbols'], message)
   expect(text).toContain('Action: add header')
   expect(text).toContain('Score: 10.00 / 15.00')
   expect(text).toContain('Symbol: FIRST_FILTER (10.00)')

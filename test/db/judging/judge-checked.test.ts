@@ -33,7 +33,7 @@ async function cases(...marks: string[]) {
   return (await Promise.all(read)).map((digest) => ({ digest, envelope }))
 }
 
-test('a message that breaks its judge spoils nobody else’s verdict, and is let through', async () => {
+test('a message that breaks its judge spoils no other verdict, and is let through', async () => {
   const fragile: Judge = (all) => {
     const isBroken = all.some(({ digest }) => digest.subjects.length === 0)
     return isBroken ? Promise.reject(new TypeError('It has no subject.')) : app.judge(all)
