@@ -31,7 +31,7 @@ export async function openJudge(
   const { databaseUrl } = app.config
   const rules = await openRules({ ...app, databaseUrl, name, definitions: factDefinitions })
   const model = await openModel(app).catch(async (error: unknown) => {
-    // Whoever asks next opens a judge anew.
+    // Who tries again would leave a connection behind each time.
     await rules.close()
     throw error
   })
