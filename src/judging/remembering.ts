@@ -7,7 +7,7 @@ export type MemoryLimits = { keysMax: number; freshMs: number }
 export type Keyed<Question> = { key: string; question: Question }
 
 /**
- * Asks only what was not answered lately, each once; the answers come in the order of the questions.
+ * Asks only what was not answered lately, each once; answers come in the order of the questions.
  * What was answered first is forgotten first.
  */
 export function remembering<Question, Answer>(
