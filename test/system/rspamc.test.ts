@@ -34,14 +34,13 @@ test('rspamc shows the verdict, plainly, as JSON and compressed', async () => {
 
 test('rspamc shows what is unwanted, with the reason', async () => {
   const from = ['-F', 'offers@bad.example']
-  const message = checkedMail('bad', 'https://x.example')
-  const { text } = await rspamc(port, [...from, 'symbols'], message)
+  const { text } = await rspamc(port, [...from, 'symbols'], checkedMail('bad', 'https://x.example'))
   expect(text).toContain('Action: add header')
   expect(text).toContain('Score: 10.00 / 15.00')
   expect(text).toContain('Symbol: FIRST_FILTER (10.00)')
 })
 
-test('what rspamc teaches is analyzed as a report of the mail server; nobody is told', async () => {
+test('what rspamc teaches is analyzed as a report, and nobody hears of it', async () => {
   await site.start('work')
   const message = checkedMail('bad', 'https://bad.example/offer')
   expect((await rspamc(port, ['learn_spam'], message)).text).toContain('success = true')
