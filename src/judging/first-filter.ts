@@ -12,10 +12,12 @@ export type FlagsOf = (
 
 /**
  * What the envelope alone can be blamed on: the client's address; the domain of MAIL FROM, under
- * which reputations are kept, and the registered one, which an administrator may have meant.
+ * which reputations are kept, and the registered one, which an administrator may have meant. Who
+ * logged in is no stranger: his address is that of wherever he is today.
  */
-export function subjectsOf({ ip, returnPath }: Envelope): Subject[] {
+export function subjectsOf({ ip, returnPath, user }: Envelope): Subject[] {
   const subjects: Subject[] = []
+  if (user !== undefined) return subjects
   if (ip !== undefined) subjects.push({ kind: 'address', name: ip })
   const domain = domainToASCII(returnPath?.slice(returnPath.lastIndexOf('@') + 1) ?? '')
   const house = houseOf(domain)

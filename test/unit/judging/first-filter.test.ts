@@ -20,6 +20,7 @@ test('an envelope is blamed on its client and on the domain of its return path',
     { kind: 'return-path-domain', name: 'xn--bcher-kva.example' },
   ])
   expect(subjectsOf({ ...envelope, ip: undefined, returnPath: '' })).toEqual([])
+  expect(subjectsOf({ ...envelope, user: 'ann' })).toEqual([])
 })
 
 test.for([
