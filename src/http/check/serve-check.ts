@@ -37,6 +37,7 @@ export async function serveChecks(
     url: localUrl(host, listener.port),
     async close() {
       const closed = listener.close()
+      speaker.stop()
       const cut = setTimeout(() => speaker.close(), CUT_MS)
       await closed
       clearTimeout(cut)
