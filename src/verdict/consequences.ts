@@ -53,7 +53,7 @@ export function consequenceOf(judged: Judged): Consequence {
   if (verdict.class === 'marketing') {
     return {
       action: 'advise',
-      why: 'Its author stands behind it and says how to unsubscribe. Nobody is accused.',
+      why: 'It is mail in bulk that says how to unsubscribe. Nobody is accused.',
     }
   }
   if (!origin) return keepOrAsk(judged, 'The origin could not be found.')
