@@ -81,6 +81,30 @@ test('an origin counts with its network when it is sure, and not at all otherwis
   expect(subjects({ origin }, 0.95).join()).not.toContain('192.0.2')
 })
 
+test('what millions share is nobody, and what one of them has there is', () => {
+  const gmail = { ...origin, ip: '209.85.218.41' }
+  const dkim = [{ ...signature, domain: 'gmail.com', result: 'pass', aligned: true } as const]
+  const spf = { ip: gmail.ip, result: 'pass', domain: 'gmail.com' } as const
+  const links = [
+    'https://www.facebook.com/letters.example',
+    'https://bit.ly/3abcdef',
+    'https://docs.google.com/forms/d/e/1FAIpQL/viewform',
+    'https://customer.github.io/',
+  ].map(link)
+  const found = subjects({
+    origin: gmail,
+    headers: { fromAddress: 'ann@gmail.com' } as SubjectSource['headers'],
+    authentication: authentication({ dkim, spf }),
+    links,
+  })
+  expect(found.filter((one) => !one.startsWith('link '))).toEqual([
+    'author ann@gmail.com',
+    'link-host customer.github.io',
+  ])
+  expect(found).toContain('link bit.ly/3abcdef')
+  expect(found.join()).toContain('link docs.google.com/forms/d/e/1FAIpQL/viewform')
+})
+
 test('an autonomous system comes with a sure origin only', () => {
   const sure = subjectsOf({ ...bare, origin }, { originConfidenceMin: 0.8 })
   expect(withSystem(sure, 64_500).at(-1)).toEqual({ kind: 'autonomous-system', name: '64500' })
