@@ -72,8 +72,8 @@ test('a crowd of newcomers who complain of one thing does not decide', () => {
   const facts = (kind: string) => factsWith({ ...Object.fromEntries(crowd), ...reported(kind) })
   const word = scoreBy(book, factsWith(reported('phishing')))
   expect(scoreBy(book, facts('phishing'))).toBeGreaterThan(word)
-  // Leaves room for what the content of an honest newsletter raises: see below.
-  expect(scoreBy(book, facts('phishing'))).toBeLessThan(SPAM_SCORE_MIN - 1)
+  // Leaves room for what the content of an honest newsletter raises: half the threshold, see below.
+  expect(scoreBy(book, facts('phishing'))).toBeLessThan(SPAM_SCORE_MIN / 2)
 })
 
 function reported(kind: string): Known {
