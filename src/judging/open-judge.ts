@@ -30,7 +30,11 @@ export async function openJudge(
 ): Promise<OpenJudge> {
   const { databaseUrl } = app.config
   const rules = await openRules({ ...app, databaseUrl, name, definitions: factDefinitions })
-  const model = await openModel(app)
+  const model = await openModel(app).catch(async (error: unknown) => {
+    // Who tries again would leave a connection behind each time.
+    await rules.close()
+    throw error
+  })
   const memory = { keysMax: KEYS_REMEMBERED_MAX, freshMs }
   const reputations = createReputationReader(app, memory)
   const counters = createCounterReader(app, memory)
