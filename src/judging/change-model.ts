@@ -7,8 +7,10 @@ import {
   rollBackModel,
 } from '../db/models.ts'
 import { inTransaction, type Pool } from '../db/pool.ts'
+import { reasonOf } from '../errors.ts'
 import { loadModel } from '../verdict/model/load-model.ts'
-import { ModelFault } from '../verdict/model/model.ts'
+import { emptyFacts } from '../verdict/facts/fact-list.ts'
+import { type Model, ModelFault } from '../verdict/model/model.ts'
 
 /** What came of a promotion. */
 export type Promotion = { is: 'promoted' } | { is: 'unknown' } | { is: 'refused'; why: string }
@@ -19,13 +21,25 @@ export async function promote(pool: Pool, version: number, deed: ModelDeed): Pro
   if (!kept) return { is: 'unknown' }
   try {
     const model = await loadModel(kept)
+    const said = sayingOf(model)
     model.close()
+    if (said !== undefined) return { is: 'refused', why: said }
   } catch (error) {
     if (error instanceof ModelFault) return { is: 'refused', why: error.message }
     throw error
   }
   await inTransaction(pool, (tx) => promoteModel(tx, version, deed))
   return { is: 'promoted' }
+}
+
+/** What is wrong with what a model says of a message of which nothing is known. */
+function sayingOf(model: Model): string | undefined {
+  try {
+    const probability = model.apply(emptyFacts(), [])
+    return probability >= 0 && probability <= 1 ? undefined : 'What it says is no probability.'
+  } catch (error) {
+    return `It breaks when it is asked: ${reasonOf(error)}`
+  }
 }
 
 /** Takes back the last promotion; undefined when no model acts. */

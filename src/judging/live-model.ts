@@ -46,10 +46,13 @@ export async function openModel({
   async function load(version: number): Promise<Model | undefined> {
     const kept = await findModelContent(pool, version)
     if (!kept) return undefined
-    return loadModel(kept).catch((error: unknown) => {
-      log.error({ err: error, version }, 'The model cannot be applied.')
-      return undefined
-    })
+    return loadModel(kept).then(
+      (loaded) => guarded(loaded, log),
+      (error: unknown) => {
+        log.error({ err: error, version }, 'The model cannot be applied.')
+        return undefined
+      },
+    )
   }
 
   function lookLater(): void {
@@ -74,6 +77,23 @@ export async function openModel({
       await looking
       model?.close()
       model = undefined
+    },
+  }
+}
+
+/** A model that breaks over a message has no word of it (NaN), and is told of once. */
+function guarded(model: Model, log: Pick<Logger, 'error'>): Model {
+  let isTold = false
+  return {
+    ...model,
+    apply(facts, symbols) {
+      try {
+        return model.apply(facts, symbols)
+      } catch (error) {
+        if (!isTold) log.error({ err: error, version: model.version }, 'The model broke.')
+        isTold = true
+        return NaN
+      }
     },
   }
 }

@@ -53,6 +53,19 @@ test('a model that was brought in does not act before it is promoted', async () 
   await live.close()
 })
 
+test('a model that says what is no probability is not promoted', async () => {
+  // Each leaf is a number; their sum is infinite, and nothing of the infinite is none.
+  const model = JSON.parse(sureModel(1e308).toString()) as { oblivious_trees: unknown[] }
+  const [tree] = model.oblivious_trees
+  await bringIn(
+    Buffer.from(
+      JSON.stringify({ ...model, oblivious_trees: [tree, tree], scale_and_bias: [0, [0]] }),
+    ),
+  )
+  await expect(models('promote', '1')).rejects.toThrow('no probability')
+  expect(await states()).toEqual(['1 candidate'])
+})
+
 test('one model acts at a time, and a rollback goes back the way of the promotions', async () => {
   for (const logOdds of [1, 2, 3]) await bringIn(sureModel(logOdds))
   await models('promote', '1')
