@@ -49,7 +49,8 @@ export function subjectsOf(
     add('network', networkOf(address))
   }
   addAuthor(add, found)
-  for (const { sha256 } of attachments.slice(0, FILES_MAX)) add('file', sha256)
+  const files = attachments.filter((one) => !isEverybodys(one)).slice(0, FILES_MAX)
+  for (const { sha256 } of files) add('file', sha256)
   addLinks(add, found)
   for (const number of telephones.slice(0, TELEPHONES_MAX)) add('phone', number)
   return [...subjects.values()]
@@ -91,6 +92,15 @@ function isShared(kind: SubjectKind, name: string): boolean {
 
 function isOfProvider(address: string): boolean {
   return whySpared('addresses', address, []) === 'mailbox provider'
+}
+
+const FILE_BYTES_MIN = 100
+const pictureName = /\.(?:bmp|gif|heic|jpe?g|png|tiff?|webp)$/i
+
+/** Logos are shown by who owns them and by who plays him; little files are the same by chance. */
+function isEverybodys({ name, type, bytes }: SubjectSource['attachments'][number]): boolean {
+  const isPicture = type.startsWith('image/') && !type.startsWith('image/svg')
+  return bytes < FILE_BYTES_MIN || (isPicture && (name === null || pictureName.test(name)))
 }
 
 type Add = (kind: SubjectKind, name: string | null | undefined) => void

@@ -69,15 +69,18 @@ test('five hundred fresh accounts that report one newsletter change nobody', asy
 
 test('twenty old reporters of a real spam list what it is made of', async () => {
   const { pool } = database
-  const subject = host('pills.example')
+  const subject: Subject = { kind: 'address', name: '192.0.2.77' }
+  const linked = host('bank.example')
   const old = await vouchedReporters(pool, 20)
-  await append(pool, await reportedBy(pool, old, { subjects: [subject] }))
+  await append(pool, await reportedBy(pool, old, { subjects: [subject, linked] }))
   expect((await standing(pool, subject)).score).toBe(0)
   await foldAll(pool)
   const { score, weight, flags } = await standing(pool, subject)
   expect(score).toBeLessThan(-0.85)
   expect(weight).toBeCloseTo(20, 1)
   expect(flags).toEqual(['listed', 'new'])
+  // Anybody may link to anybody.
+  expect((await standing(pool, linked)).flags).toEqual(['new'])
 })
 
 test('one reporter who says it again and again is one reporter', async () => {
@@ -201,7 +204,7 @@ test('a reader answers in the order of the subjects and remembers for a second',
   const { pool } = database
   let now = start
   const reader = createReputationReader({ pool, clock: () => now }, { keysMax: 2, freshMs: 1_000 })
-  const subjects = [host('unknown.example'), host('pills.example'), host('pills.example')]
+  const subjects = [host('unknown.example'), host('bank.example'), host('bank.example')]
   expect((await reader.read(subjects)).map(({ score }) => score < -0.5)).toEqual([
     ...[false, true, true],
   ])

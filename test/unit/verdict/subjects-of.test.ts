@@ -131,13 +131,28 @@ test('a link that is too long to be anybody else’s is left out', () => {
 
 test('files and telephones count, and all in all no more than forty', () => {
   const sha256 = 'ab'.repeat(32)
-  const attachments = [{ name: 'a.pdf', type: 'application/pdf', bytes: 1, sha256 }]
+  const attachments = [{ name: 'a.pdf', type: 'application/pdf', bytes: 5_000, sha256 }]
   const telephones = ['33100000000']
   expect(subjects({ attachments, telephones })).toEqual(
     expect.arrayContaining([`file ${sha256}`, 'phone 33100000000']),
   )
   const many = Array.from({ length: 200 }, (_, index) => link(`https://a${index}.example/x`))
   expect(subjects({ origin, links: many, telephones }).length).toBeLessThanOrEqual(SUBJECTS_MAX)
+})
+
+test('a logo is nobody’s, nor is an empty file; what only claims to be a picture is a file', () => {
+  const file = (name: string | null, type: string, bytes: number) => {
+    return { name, type, bytes, sha256: `${name}` }
+  }
+  const attachments = [
+    file('logo.png', 'image/png', 5_000),
+    file(null, 'image/gif', 5_000),
+    file('ATT00001.txt', 'text/plain', 2),
+    file('invoice.png.exe', 'image/png', 5_000),
+    file('page.svg', 'image/svg+xml', 5_000),
+  ]
+  const files = subjects({ attachments }).filter((one) => one.startsWith('file'))
+  expect(files).toEqual(['file invoice.png.exe', 'file page.svg'])
 })
 
 test('an author that cannot be written down is nobody', () => {
