@@ -121,6 +121,27 @@ test('what is taken back leaves what was there before, once', async () => {
   expect(karma.get(ann)).toBeLessThan(1)
 })
 
+test('what nobody says any more is forgotten at once, with its name', async () => {
+  const { pool } = database
+  const subject: Subject = { kind: 'claimed-author', name: 'ann@home.example' }
+  const both = [...(await vouchedReporters(pool, 1)), ...newcomers(1)]
+  const reports = await reportedBy(pool, both, { subjects: [subject] })
+  await append(pool, reports)
+  await foldAll(pool)
+  expect(await detailOf(subject)).toBeDefined()
+  const later = daysLater(40)
+  await inTransaction(pool, (tx) =>
+    takeBackEvidence(
+      tx,
+      reports.map(({ reportId }) => reportId),
+      'retraction',
+      later,
+    ),
+  )
+  await foldAll(pool, later)
+  expect(await detailOf(subject)).toBeUndefined()
+})
+
 test('a report that is analyzed again counts as what it is then, and once', async () => {
   const { pool } = database
   const [old, fresh] = [host('old.example'), host('fresh.example')]
