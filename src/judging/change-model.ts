@@ -8,8 +8,9 @@ import {
 } from '../db/models.ts'
 import { inTransaction, type Pool } from '../db/pool.ts'
 import { reasonOf } from '../errors.ts'
+import { strangeFeatures } from '../verdict/model/features.ts'
 import { loadModel } from '../verdict/model/load-model.ts'
-import { emptyFacts } from '../verdict/facts/fact-list.ts'
+import { emptyFacts, factDefinitions } from '../verdict/facts/fact-list.ts'
 import { type Model, ModelFault } from '../verdict/model/model.ts'
 
 /** What came of a promotion. */
@@ -21,9 +22,9 @@ export async function promote(pool: Pool, version: number, deed: ModelDeed): Pro
   if (!kept) return { is: 'unknown' }
   try {
     const model = await loadModel(kept)
-    const said = sayingOf(model)
+    const fault = faultOf(model)
     model.close()
-    if (said !== undefined) return { is: 'refused', why: said }
+    if (fault !== undefined) return { is: 'refused', why: fault }
   } catch (error) {
     if (error instanceof ModelFault) return { is: 'refused', why: error.message }
     throw error
@@ -32,8 +33,10 @@ export async function promote(pool: Pool, version: number, deed: ModelDeed): Pro
   return { is: 'promoted' }
 }
 
-/** What is wrong with what a model says of a message of which nothing is known. */
-function sayingOf(model: Model): string | undefined {
+/** What is wrong with a model: with what it looks at, or says of what nothing is known of. */
+function faultOf(model: Model): string | undefined {
+  const [strange] = strangeFeatures(model.features, factDefinitions)
+  if (strange !== undefined) return `This program knows nothing of ${strange}.`
   try {
     const probability = model.apply(emptyFacts(), [])
     return probability >= 0 && probability <= 1 ? undefined : 'What it says is no probability.'

@@ -66,6 +66,16 @@ test('a model that says what is no probability is not promoted', async () => {
   expect(await states()).toEqual(['1 candidate'])
 })
 
+test('a model that looks at what this program does not know, or hides, is not promoted', async () => {
+  const rest = { format: 'catboost', calibration: { slope: 1, intercept: 0 } } as const
+  for (const feature of ['links.gone', 'report.karma']) {
+    const model = { ...rest, content: sureModel(3, feature), report: null, origin: 'A test.' }
+    const deed = { at: clock(), reporterId: null }
+    const version = await keepModel(database.pool, { ...model, trainedAt: clock() }, deed)
+    await expect(models('promote', String(version))).rejects.toThrow(feature)
+  }
+})
+
 test('one model acts at a time, and a rollback goes back the way of the promotions', async () => {
   for (const logOdds of [1, 2, 3]) await bringIn(sureModel(logOdds))
   await models('promote', '1')

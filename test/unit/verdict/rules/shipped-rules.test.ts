@@ -76,8 +76,19 @@ test('a crowd of newcomers who complain of one thing does not decide', () => {
   expect(scoreBy(book, facts('phishing'))).toBeLessThan(SPAM_SCORE_MIN / 2)
 })
 
-function reported(kind: string): Known {
-  return { 'report.kind': kind, 'report.karma': 0.2 }
+test('nor does one that wants it outweigh the word of a vouched reporter', () => {
+  const wanted = factDefinitions
+    .filter(({ group, name }) => group === 'seen' && /_(?:ham|reporters)_|_blame$/.test(name))
+    .map(({ name }) => [`seen.${name}`, name.endsWith('_blame') ? -1 : 500])
+  const facts = factsWith({ ...Object.fromEntries(wanted), ...reported('spam', 1) })
+  expect(symbolsOf(book, facts)).toEqual(
+    expect.arrayContaining(['SEEN_WANTED', 'SEEN_LIST_WANTED', 'SEEN_SIGNER_WANTED']),
+  )
+  expect(scoreBy(book, facts)).toBeGreaterThanOrEqual(SPAM_SCORE_MIN)
+})
+
+function reported(kind: string, karma = 0.2): Known {
+  return { 'report.kind': kind, 'report.karma': karma }
 }
 
 test('what was concluded of traffic that nobody reported raises nothing', () => {
