@@ -39,20 +39,17 @@ export async function openModel({
     seen = version
     if (version !== undefined && !next) return
     model?.close()
-    model = next
+    model = next && guarded(next, log)
     log.info({ version: version ?? null }, 'The model has changed.')
   }
 
   async function load(version: number): Promise<Model | undefined> {
     const kept = await findModelContent(pool, version)
     if (!kept) return undefined
-    return loadModel(kept).then(
-      (loaded) => guarded(loaded, log),
-      (error: unknown) => {
-        log.error({ err: error, version }, 'The model cannot be applied.')
-        return undefined
-      },
-    )
+    return loadModel(kept).catch((error: unknown) => {
+      log.error({ err: error, version }, 'The model cannot be applied.')
+      return undefined
+    })
   }
 
   function lookLater(): void {

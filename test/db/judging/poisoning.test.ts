@@ -90,7 +90,7 @@ test('who plays a bank, with its links and telephone, does not make its mail spa
   expect(names).not.toContain('LINK_DOMAIN_BAD_REPUTATION')
 })
 
-test('where a bank is all that spam links to, its own mail and a club’s are still no spam', async () => {
+test('where spam links to a bank alone, its own mail and a club’s are still no spam', async () => {
   const ownBank = {
     ...bank,
     from: 'Savings <a@savings.example>',
