@@ -66,7 +66,7 @@ test('a model that says what is no probability is not promoted', async () => {
   expect(await states()).toEqual(['1 candidate'])
 })
 
-test('a model that looks at what this program does not know, or hides, is not promoted', async () => {
+test('a model that looks at what is not known here, or hidden, is not promoted', async () => {
   const rest = { format: 'catboost', calibration: { slope: 1, intercept: 0 } } as const
   for (const feature of ['links.gone', 'report.karma']) {
     const model = { ...rest, content: sureModel(3, feature), report: null, origin: 'A test.' }
