@@ -12,7 +12,7 @@ import { openRdap } from './contact.ts'
 import { openDns } from './open-dns.ts'
 
 /** A report is judged by what was known so long ago at most. */
-const JUDGED_FRESH_MS = 2_000
+const JUDGED_FRESH_MS = 10_000
 
 /** The queues that `--queues` may name. */
 export const queueNames: readonly string[] = queues.queues.map(({ name }) => name)

@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto'
+import type { Fingerprints } from '../analysis/fingerprints/fingerprints-of.ts'
 import type { App } from '../app.ts'
 import type { CheckDigest } from '../parsing/parser-pool.ts'
 import type { Verdict } from '../verdict/verdict.ts'
@@ -5,6 +7,7 @@ import type { Envelope } from './envelope.ts'
 import { findCampaigns } from './find-campaigns.ts'
 import { findNetworks } from './find-networks.ts'
 import { gathered } from './gather.ts'
+import { remembering } from './remembering.ts'
 import type { Judge } from './judge.ts'
 
 /** A message that a mail server asks about, read. */
@@ -15,6 +18,8 @@ export type JudgeChecked = (one: CheckedCase) => Promise<Verdict>
 
 /** While one round waits for the database, the next is made ready. */
 const LANES = 2
+/** Campaigns and networks change slowly, and mail comes in waves. */
+const MEMORY = { keysMax: 20_000, freshMs: 10_000 }
 
 /**
  * Judges messages that mail servers ask about. Those that are asked about at the same time are
@@ -24,25 +29,41 @@ export function createJudgeChecked(
   { pool, clock }: Pick<App, 'pool' | 'clock'>,
   judge: Judge,
 ): JudgeChecked {
+  const campaignsOf = remembering(
+    (prints: readonly Fingerprints[]) => findCampaigns(pool, prints, clock()),
+    clock,
+    MEMORY,
+  )
+  const networksOf = remembering(
+    async (ips: readonly string[]) => {
+      const found = await findNetworks(pool, ips, clock())
+      return ips.map((ip) => found.get(ip))
+    },
+    clock,
+    MEMORY,
+  )
   return gathered(async (cases) => {
-    const now = clock()
-    const ips = new Set(cases.flatMap(({ digest: { origin } }) => (origin ? [origin.ip] : [])))
     const [campaignIds, networks] = await Promise.all([
-      findCampaigns(
-        pool,
-        cases.map(({ digest }) => digest.fingerprints),
-        now,
+      campaignsOf(
+        cases.map(({ digest: { fingerprints } }) => {
+          return { key: hash('md5', JSON.stringify(fingerprints)), question: fingerprints }
+        }),
       ),
-      findNetworks(pool, [...ips], now),
+      networksOf(
+        cases.map(({ digest: { origin } }) => ({
+          key: origin?.ip ?? '',
+          question: origin?.ip ?? '',
+        })),
+      ),
     ])
-    const judgedCases = await judge(
+    const judged = await judge(
       cases.map(({ digest, envelope }, index) => ({
         digest,
         envelope,
         campaignId: campaignIds[index],
-        network: networks.get(digest.origin?.ip ?? ''),
+        network: networks[index],
       })),
     )
-    return judgedCases.map(({ verdict }) => verdict)
+    return judged.map(({ verdict }) => verdict)
   }, LANES)
 }

@@ -40,7 +40,7 @@ test('rspamc shows what is unwanted, with the reason', async () => {
   expect(text).toContain('Symbol: FIRST_FILTER (10.00)')
 })
 
-test('what rspamc teaches is analyzed as a report of the mail server, and told nobody', async () => {
+test('what rspamc teaches is analyzed as a report, and nobody hears of it', async () => {
   await site.start('work')
   const message = checkedMail('bad', 'https://bad.example/offer')
   expect((await rspamc(port, ['learn_spam'], message)).text).toContain('success = true')

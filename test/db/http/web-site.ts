@@ -3,6 +3,7 @@ import type { App } from '../../../src/app.ts'
 import { readConfig } from '../../../src/config.ts'
 import { web } from '../../../src/commands/web.ts'
 import { createPool } from '../../../src/db/pool.ts'
+import { insertKarma } from '../../../src/db/karmas.ts'
 import { insertReporter, insertToken } from '../../../src/db/reporters.ts'
 import { createToken, hashPassword } from '../../../src/intake/credentials.ts'
 import { startBoss, stopBoss } from '../../../src/queue/boss.ts'
@@ -70,6 +71,7 @@ async function addPerson(app: App, email: string, isAdmin: boolean): Promise<Per
   const passwordHash = await hashPassword(password)
   const createdAt = new Date()
   await insertReporter(app.pool, { id, email, passwordHash, isAdmin, createdAt })
+  await insertKarma(app.pool, { reporterId: id, isVouched: true, now: createdAt })
   await insertToken(app.pool, { hash, reporterId: id, name: 'test', createdAt })
   const basic = `Basic ${Buffer.from(`${email}:${password}`).toString('base64')}`
   return { id, email, password, token, basic }

@@ -44,7 +44,8 @@ export async function examine(pool: Pool, ledger: Ledger, startedAt: Date): Prom
 }
 
 /** What reporters were told of is there, as they said it, and nothing else is. */
-function reportFaults({ told }: Ledger, { reports, counted }: KeptFacts): string[] {
+function reportFaults({ told }: Ledger, facts: KeptFacts): string[] {
+  const { reports, counted, evidence } = facts
   const faults: string[] = []
   const sent = new Map<string, string>()
   for (const { id, account, kind, raw, isRetracted } of told.values()) {
@@ -67,6 +68,8 @@ function reportFaults({ told }: Ledger, { reports, counted }: KeptFacts): string
       faults.push(`${id} is ${isRetracted ? 'taken back and still' : 'not'} in counted_reports`)
     }
   }
+  for (const id of counted.keys()) if (!evidence.has(id)) faults.push(`${id} is no evidence`)
+  for (const id of evidence) if (!counted.has(id)) faults.push(`${id} is evidence still`)
   for (const id of reports.keys()) if (!told.has(id)) faults.push(`${id} is of nobody`)
   for (const id of counted.keys())
     if (!reports.has(id)) faults.push(`${id} counts and is no report`)

@@ -21,6 +21,10 @@ export type KeptFacts = {
   retractedAt: Map<string, Date>
   /** Reports that are counted, with their campaigns. */
   counted: Map<string, string | null>
+  /** What each report was judged to be: that it is counted as such is looked at. */
+  verdicts: Map<string, string>
+  /** Reports that are evidence. */
+  evidence: Set<string>
   /** Oldest first. */
   campaigns: KeptCampaign[]
   /** `campaign day` and how many reports. */
@@ -42,6 +46,10 @@ export async function readFacts(pool: Pool): Promise<KeptFacts> {
   const counted = await pool.query<{ id: string; campaignId: string | null }>(
     `select id, campaign_id as "campaignId" from counted_reports`,
   )
+  const verdicts = await pool.query<{ id: string; verdict: string }>(
+    `select id, verdict_class as verdict from analyses`,
+  )
+  const evidence = await pool.query<{ id: string }>(`select id from reported_evidence`)
   const campaigns = await pool.query<KeptCampaign>(
     `select id, first_report_id as "firstReportId", fingerprints from campaigns order by id`,
   )
@@ -68,6 +76,8 @@ export async function readFacts(pool: Pool): Promise<KeptFacts> {
     ),
     retractedAt: new Map(retracted.map(({ reportId, at }) => [reportId, at])),
     counted: new Map(counted.rows.map(({ id, campaignId }) => [id, campaignId])),
+    verdicts: new Map(verdicts.rows.map(({ id, verdict }) => [id, verdict])),
+    evidence: new Set(evidence.rows.map(({ id }) => id)),
     campaigns: campaigns.rows,
     campaignDays: new Map(days.rows.map(({ place, reports: count }) => [place, count])),
     dead: dead.rows.map(({ reason }) => reason),

@@ -55,7 +55,7 @@ async function countOne(
     'origin-as': isSure(analysis) ? asnOf(analysis.origin?.ip ?? '') : undefined,
     campaign: campaignId ?? undefined,
   })
-  const seenAs = { ...amountsOf(told, analysis.kind), at: report.receivedAt }
+  const seenAs = { ...amountsOf(told, facts.verdicts.get(told.id)), at: report.receivedAt }
   const amounts = retractedAt ? { redeemed: 1, at: retractedAt } : seenAs
   for (const shingle of shingles) increments.push(incrementOf(shingle, amounts))
 }
@@ -95,10 +95,12 @@ async function analyze(
   return analysis
 }
 
-/** What a report counts; a mail system's own message is neither spam nor ham. */
-function amountsOf({ kind }: Told, messageKind: string): Partial<Increment> {
-  if (kind === 'not-spam') return { ham: 1 }
-  return messageKind === 'message' ? { spam: 1, complaint: 1 } : { complaint: 1 }
+/** What a report counts: as the reporter says, and as it was judged where that is sure. */
+function amountsOf({ kind }: Told, verdict: string | undefined): Partial<Increment> {
+  const complaint = kind === 'not-spam' ? {} : { complaint: 1 }
+  if (verdict === 'legitimate') return { ...complaint, ham: 1 }
+  const isUnwanted = ['spam', 'phishing', 'malware'].includes(verdict ?? '')
+  return isUnwanted ? { ...complaint, spam: 1 } : complaint
 }
 
 type Later = Partial<Record<PieceName, string | number | undefined>>

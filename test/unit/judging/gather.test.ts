@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+import { gathered } from '../../../src/judging/gather.ts'
+
+/** Work whose rounds end when the test says so. */
+function work(lanes: number) {
+  const rounds: { questions: readonly number[]; end: (answers?: readonly string[]) => void }[] = []
+  const ask = gathered<number, string>(
+    (questions) =>
+      new Promise((resolve) => {
+        const usual = questions.map((question) => `answer ${question}`)
+        rounds.push({ questions, end: (answers = usual) => resolve(answers) })
+      }),
+    lanes,
+  )
+  return { ask, rounds, asked: () => rounds.map(({ questions }) => questions) }
+}
+
+test('what is asked while all lanes are busy goes into one round', async () => {
+  const { ask, rounds, asked } = work(2)
+  const answers = [1, 2, 3, 4, 5].map(ask)
+  expect(asked()).toEqual([[1], [2]])
+  rounds[0]?.end()
+  expect(await answers[0]).toBe('answer 1')
+  expect(asked()).toEqual([[1], [2], [3, 4, 5]])
+  rounds[2]?.end()
+  rounds[1]?.end()
+  expect(await Promise.all(answers)).toEqual([1, 2, 3, 4, 5].map((one) => `answer ${one}`))
+})
+
+test('a round that fails fails for all in it, and for nobody else', async () => {
+  let rounds = 0
+  const ask = gathered<number, number>((questions) => {
+    rounds++
+    if (questions.includes(2)) return Promise.reject(new Error('The database is away.'))
+    return Promise.resolve(questions)
+  }, 1)
+  const answers = await Promise.allSettled([1, 2, 3].map(ask))
+  expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected'])
+  expect(await ask(4)).toBe(4)
+  expect(rounds).toBe(3)
+})
+
+test('an answer too few fails: nobody gets another one’s answer', async () => {
+  const { ask, rounds } = work(1)
+  const answer = ask(1)
+  rounds[0]?.end([])
+  await expect(answer).rejects.toThrow('Not every question was answered.')
+})
