@@ -91,6 +91,19 @@ function reported(kind: string, karma = 0.2): Known {
   return { 'report.kind': kind, 'report.karma': karma }
 }
 
+test('whoever copies a letter does not harm the long known domain that wrote it', () => {
+  const copied = { 'reputation.campaign_score': -0.7, 'reputation.campaign_weight': 7 }
+  const own = { ...copied, 'authentication.author_stands_behind': true }
+  const known = { ...own, 'reputation.author_domain_known_days': 30 }
+  const told = (facts: Known) =>
+    symbolsOf(book, factsWith(facts)).filter((name) => name.startsWith('CAMPAIGN_'))
+  const both = ['CAMPAIGN_REPORTED', 'CAMPAIGN_BAD_REPUTATION']
+  expect(told(copied)).toEqual(both)
+  expect(told(own)).toEqual(both)
+  expect(told(known)).toEqual([])
+  expect(told({ ...known, 'reputation.author_domain_score': -0.25 })).toEqual(both)
+})
+
 test('what was concluded of traffic that nobody reported raises nothing', () => {
   const copies = factDefinitions
     .filter(({ group, name }) => group === 'seen' && name.includes('_copies_'))
