@@ -79,7 +79,7 @@ export async function openModel({
 }
 
 /** A model that breaks over a message has no word of it (NaN), and is told of once. */
-function guarded(model: Model, log: Pick<Logger, 'error'>): Model {
+export function guarded(model: Model, log: Pick<Logger, 'error'>): Model {
   let isTold = false
   return {
     ...model,
