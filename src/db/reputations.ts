@@ -120,6 +120,12 @@ export async function listReputations(
   return rows.map(withKey)
 }
 
+/** Forgets subjects by their keys. */
+export async function removeReputations(tx: Db, keys: readonly bigint[]): Promise<void> {
+  if (keys.length === 0) return
+  await tx.query(`delete from reputations where key = any($1::bigint[])`, [keys.map(String)])
+}
+
 /** Which subjects of a stretch of keys (both ends in it) are to be forgotten. */
 export type Forgetting = {
   from: bigint
@@ -142,7 +148,9 @@ export async function removeOldReputations(tx: Db, which: Forgetting): Promise<n
      order by reputations.key limit $6`,
     [String(from), String(to), before, littleBefore, littleMax, limit],
   )
-  const keys = old.rows.map(({ key }) => key)
-  await tx.query(`delete from reputations where key = any($1::bigint[])`, [keys])
-  return keys.length
+  await removeReputations(
+    tx,
+    old.rows.map(({ key }) => BigInt(key)),
+  )
+  return old.rows.length
 }

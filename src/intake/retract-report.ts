@@ -10,7 +10,7 @@ import type { Clock } from '../world.ts'
 
 const retractable: readonly ReportState[] = ['received', 'analyzed', 'forwarded', 'kept', 'failed']
 
-/** Who takes a report back: its reporter, or an administrator in the reporter's place. */
+/** Who takes a report back: its reporter, or an administrator who overrules the reporter. */
 export type Retractor = { isReporter: true } | { isReporter: false; administratorId: string }
 
 /**
@@ -36,7 +36,8 @@ export async function retractIn(
   const [moved] = await markReports(tx, [reportId], retractable, 'retracted')
   if (moved === undefined) return false
   const withdrawn = await withdrawFeedback(tx, reportId, now)
-  await send(app.boss, redeemReport, [{ reportId }], tx)
+  const isOverruled = !retractor.isReporter
+  await send(app.boss, redeemReport, [{ reportId, ...(isOverruled && { isOverruled }) }], tx)
   const who = retractor.isReporter ? 'The reporter' : 'An administrator'
   const recall = withdrawn > 0 ? ' Feedback that had not left was called back.' : ''
   const detail = `${who} took it back.${recall}`

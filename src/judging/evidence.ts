@@ -48,7 +48,7 @@ export async function appendEvidence(
   const kept = reports.map((report) => {
     const testified = testimonyOf(report)
     const piece = pieceOf(report)
-    const subjects = piece ? keyed(report.subjects) : []
+    const subjects = piece ? keyed(answerable(report.subjects, piece)) : []
     putReport(writer, { piece, subjects, testified })
     const bare = subjects.map(({ key }) => ({ key, subject: undefined }))
     const evidence = piece ? packReport({ piece, subjects: bare }) : Buffer.alloc(0)
@@ -125,6 +125,16 @@ function pieceOf(report: ReportEvidence): Piece | undefined {
   if (good + bad === 0) return undefined
   const source = Number(textHash(`reporter\0${report.reporterId}`) & 0xffffffffn)
   return { source, karma: report.karma, good, bad, at: report.at.getTime() }
+}
+
+/**
+ * Those that answer for a message. Of several sites that it links to nobody knows which is the
+ * spammer's, for who plays a bank links to it too: then only the whole links are blamed.
+ */
+function answerable(subjects: readonly Subject[], { bad }: Piece): readonly Subject[] {
+  const sites = subjects.filter(({ kind }) => kind === 'link-domain')
+  if (bad === 0 || sites.length <= 1) return subjects
+  return subjects.filter(({ kind }) => kind !== 'link-domain' && kind !== 'link-host')
 }
 
 /** Each subject once; a name that is too long is none. */

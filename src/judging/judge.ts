@@ -4,9 +4,10 @@ import { type PieceName, pieceTypes } from '../analysis/shingles/piece-types.ts'
 import type { Network } from '../analysis/network.ts'
 import { wholePairKey } from '../counters/pair-key.ts'
 import type { CounterReader } from '../counters/reader.ts'
+import { houseOf } from '../mail/domain.ts'
 import { parseIp } from '../mail/ip.ts'
 import type { AnalysisDigest } from '../parsing/parser-pool.ts'
-import type { Subject } from '../reputation/subject.ts'
+import type { Subject, SubjectKind } from '../reputation/subject.ts'
 import { decide } from '../verdict/decide.ts'
 import type { Facts } from '../verdict/facts/fact.ts'
 import { factsOf } from '../verdict/facts/facts-of.ts'
@@ -69,8 +70,10 @@ export function createJudge(tools: JudgeTools): Judge {
         envelope: one.envelope,
         network: one.network,
         listings: listingsFor(one),
-        reputations: subjects.map(({ kind }, index) => {
-          return { ...reputationAt(reputations, subjectAt + index), kind }
+        reputations: subjects.flatMap((subject, index) => {
+          const its = reputationAt(reputations, subjectAt + index)
+          const isOwn = isOwnLink(subject, one.digest.features.author.organization)
+          return isOwn && !isMarked(its) ? [] : [{ ...its, kind: subject.kind }]
         }),
         seen: seenFacts(pieces.groups, known),
         now: tools.clock(),
@@ -92,6 +95,22 @@ function reputationAt(reputations: Reputations, at: number): Reputations[number]
   const one = reputations[at]
   if (!one) throw new RangeError('There is no reputation for a subject that was asked for.')
   return one
+}
+
+const linkKinds: ReadonlySet<SubjectKind> = new Set(['link', 'link-domain', 'link-host'])
+
+/**
+ * A link to the author's own house says what is known of that house, and who plays a bank links to
+ * it as the bank does: of his links only those elsewhere are to be blamed for.
+ */
+function isOwnLink({ kind, name }: Subject, organization: string): boolean {
+  if (organization === '' || !linkKinds.has(kind)) return false
+  return houseOf(name.split('/', 1)[0]) === organization
+}
+
+/** Links are marked by hand alone. */
+function isMarked({ flags }: Reputations[number]): boolean {
+  return flags.some((flag) => flag === 'listed' || flag === 'welcome' || flag === 'exempt')
 }
 
 /** Beside what the message itself tells: its campaign, and the AS of an origin that is sure. */

@@ -39,7 +39,7 @@ export async function openModel({
     seen = version
     if (version !== undefined && !next) return
     model?.close()
-    model = next
+    model = next && guarded(next, log)
     log.info({ version: version ?? null }, 'The model has changed.')
   }
 
@@ -74,6 +74,23 @@ export async function openModel({
       await looking
       model?.close()
       model = undefined
+    },
+  }
+}
+
+/** A model that breaks over a message has no word of it (NaN), and is told of once. */
+export function guarded(model: Model, log: Pick<Logger, 'error'>): Model {
+  let isTold = false
+  return {
+    ...model,
+    apply(facts, symbols) {
+      try {
+        return model.apply(facts, symbols)
+      } catch (error) {
+        if (!isTold) log.error({ err: error, version: model.version }, 'The model broke.')
+        isTold = true
+        return NaN
+      }
     },
   }
 }

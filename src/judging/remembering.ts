@@ -23,7 +23,7 @@ export function remembering<Question, Answer>(
     const missing = new Map<string, Question>()
     for (const { key, question } of keyed) {
       const known = memory.get(key)
-      if (known && known.readAt > now - freshMs) answers.set(key, known.answer)
+      if (known && Math.abs(now - known.readAt) < freshMs) answers.set(key, known.answer)
       else missing.set(key, question)
     }
     const learned = missing.size > 0 ? await ask([...missing.values()]) : []

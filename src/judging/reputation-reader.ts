@@ -70,7 +70,7 @@ export function createReputationReader(
       const known = new Map<bigint, Known>()
       for (const key of keys) {
         const old = memory.get(key)
-        if (old && old.readAt > now.getTime() - freshMs) known.set(key, old)
+        if (old && Math.abs(now.getTime() - old.readAt) < freshMs) known.set(key, old)
       }
       const asked = [...new Set(keys)].filter((key) => !known.has(key))
       if (asked.length > 0) {

@@ -45,8 +45,11 @@ export const forwardReport = defineQueue(
   { retryLimit: 20, retryDelay: 30, retryDelayMax: 4 * 3600, expireInSeconds: 300 },
 )
 
+/** Whether an administrator took it back, and not its reporter. */
+const redemption = z.object({ reportId: z.uuid(), isOverruled: z.boolean().optional() })
+
 /** Take back what a retracted report was counted as. */
-export const redeemReport = defineQueue('redeem-report', z.object({ reportId: z.uuid() }), {
+export const redeemReport = defineQueue('redeem-report', redemption, {
   retryLimit: 20,
   retryDelay: 5,
   retryDelayMax: 3_600,

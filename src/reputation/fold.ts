@@ -57,6 +57,13 @@ function emptyDetail(at: number): Detail {
   return { epoch, sources: [], ...sums, days: [], provenAt: 0, wokenAt: 0 }
 }
 
+/** Whether nobody says anything any more: all was taken back. */
+export function isNothing({ sources, rest, newcomers }: Detail): boolean {
+  return (
+    sources.length === 0 && [rest, newcomers].every((one) => sides.every((at) => one[at] === 0))
+  )
+}
+
 /** The same as of the epoch of an instant, with its own arrays. Both scales are powers of two. */
 function rebased(detail: Detail, at: number): Detail {
   const epoch = Math.max(detail.epoch, epochOf(at / DAY_MS))

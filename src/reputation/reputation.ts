@@ -57,16 +57,11 @@ export const SURE_SCORE_MIN = 0.65
 /** … if there is so much evidence: of six proven reporters who agree. */
 export const SURE_WEIGHT_MIN = 6
 
-/** Kinds that stand for one source: others are shared by many, who are not to answer for one. */
-const flaggedKinds: ReadonlySet<SubjectKind> = new Set([
-  'address',
-  'author',
-  'link-host',
-  'link-domain',
-  'link',
-  'file',
-  'phone',
-])
+/**
+ * Kinds that stand for one source. Others are shared by many, who are not to answer for one; and
+ * links and telephones anybody may write into his message: those of the bank he plays, too.
+ */
+const flaggedKinds: ReadonlySet<SubjectKind> = new Set(['address', 'author', 'file'])
 
 /** Of whom nothing is known. */
 export const unknownReputation: Reputation = {

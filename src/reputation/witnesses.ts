@@ -17,13 +17,15 @@ export type Settled = { witnesses: Witness[]; agreed: string[]; contradicted: st
 
 /** Later ones are not kept: who came first is whom the others agree with. */
 export const WITNESSES_MAX = 32
-/** One may err. */
+/** One may err, or have been bought to raise a crowd. */
 const CONTRADICTORS_MIN = 2
+const AGREEING_MIN = { proven: 1, newcomer: 2 }
 
 /**
  * Hears one more witness. Karma is settled once for each reporter and campaign: he gains when
- * another proven reporter says the same and none the opposite, and loses when two say the opposite
- * and none the same. So a crowd of newcomers gains nothing by agreeing with itself.
+ * other proven reporters say the same and none the opposite, a newcomer when two do, and loses
+ * when two say the opposite and none the same. So a crowd of newcomers gains nothing by agreeing
+ * with itself, nor with one whom somebody proved for it.
  */
 export function testify(before: readonly Witness[], testimony: Testimony): Settled {
   const { reporterId } = testimony
@@ -40,7 +42,8 @@ export function testify(before: readonly Witness[], testimony: Testimony): Settl
     )
     const same = others.filter(({ side }) => side === one.side).length
     const opposite = others.length - same
-    if (same > 0 && opposite === 0) agreed.push(one.reporterId)
+    const enough = one.isProven ? AGREEING_MIN.proven : AGREEING_MIN.newcomer
+    if (same >= enough && opposite === 0) agreed.push(one.reporterId)
     else if (same === 0 && opposite >= CONTRADICTORS_MIN) contradicted.push(one.reporterId)
     else continue
     one.isSettled = true

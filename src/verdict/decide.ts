@@ -25,7 +25,9 @@ const SURE_KARMA_MIN = 0.5
  * Concludes what a message is from the symbols and the model, which speaks last: as one symbol more
  * whose weight is its log-odds, bounded. Doubt ends as `undecided`, which accuses nobody.
  */
-export function decide({ facts, symbols: raised, probability }: Judging): Verdict {
+export function decide({ facts, symbols: raised, ...judging }: Judging): Verdict {
+  // A model whose sums overflow says nothing; a score that is no number would say less.
+  const probability = Number.isNaN(judging.probability) ? undefined : judging.probability
   const symbols = probability === undefined ? raised : [...raised, modelSymbol(probability)]
   const score = scoreOf(symbols)
   const its = classOf(score, facts)

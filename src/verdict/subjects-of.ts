@@ -5,6 +5,7 @@ import { networkOf } from '../analysis/shingles/shapes.ts'
 import { domainOf } from '../mail/address.ts'
 import { parseIp } from '../mail/ip.ts'
 import type { Subject, SubjectKind } from '../reputation/subject.ts'
+import { type Spared, whySpared } from './lists/spare.ts'
 
 /** What subjects are found in; telephones are in the text, which an analysis does not keep. */
 export type SubjectSource = Pick<
@@ -27,8 +28,10 @@ const LINK_CHARS_MAX = 200
 /**
  * What a message can be blamed on or praised for, what tells most first. An origin that is not sure
  * is nobody, because evidence against it would be an accusation. An author counts as such only when
- * his domain stands behind the message; else he is claimed, which says nothing of the real one. The
- * autonomous system is known only beside the message: `withSystem` adds it.
+ * his domain stands behind the message; else he is claimed, which says nothing of the real one.
+ * What millions share is nobody either: three complaints of mail by a mailbox provider, or with a
+ * link to a social network, would condemn all other mail that has the same. The autonomous system
+ * is known only beside the message: `withSystem` adds it.
  */
 export function subjectsOf(
   found: SubjectSource,
@@ -36,17 +39,18 @@ export function subjectsOf(
 ): Subject[] {
   const subjects = new Map<string, Subject>()
   const add = (kind: SubjectKind, name: string | null | undefined) => {
-    if (!name || subjects.size >= SUBJECTS_MAX || !isName(name)) return
+    if (!name || subjects.size >= SUBJECTS_MAX || !isName(name) || isShared(kind, name)) return
     subjects.set(`${kind} ${name}`, { kind, name })
   }
   const { origin, attachments, telephones } = found
   const address = origin && origin.confidence >= originConfidenceMin && parseIp(origin.ip)
-  if (address) {
+  if (address && !isOfProvider(address.text)) {
     add('address', address.text)
     add('network', networkOf(address))
   }
   addAuthor(add, found)
-  for (const { sha256 } of attachments.slice(0, FILES_MAX)) add('file', sha256)
+  const files = attachments.filter((one) => !isEverybodys(one)).slice(0, FILES_MAX)
+  for (const { sha256 } of files) add('file', sha256)
   addLinks(add, found)
   for (const number of telephones.slice(0, TELEPHONES_MAX)) add('phone', number)
   return [...subjects.values()]
@@ -62,6 +66,41 @@ export function withSystem(subjects: readonly Subject[], asn: number | null): re
 /** What can be stored and shown; nobody is called otherwise. */
 function isName(text: string): boolean {
   return text.isWellFormed() && !/[\p{Cc}\s]/u.test(text)
+}
+
+const hostKinds: ReadonlySet<SubjectKind> = new Set([
+  'author-domain',
+  'claimed-author-domain',
+  'signer',
+  'return-path-domain',
+  'link-host',
+  'link-domain',
+])
+const shared: ReadonlySet<Spared> = new Set([
+  'mailbox provider',
+  'public suffix',
+  'shared platform',
+  'link shortener',
+])
+
+/** Whether a host or domain is everybody's; a whole link, or a customer's host there, is not. */
+function isShared(kind: SubjectKind, name: string): boolean {
+  if (!hostKinds.has(kind)) return false
+  const why = whySpared('hosts', name, [])
+  return why !== undefined && shared.has(why)
+}
+
+function isOfProvider(address: string): boolean {
+  return whySpared('addresses', address, []) === 'mailbox provider'
+}
+
+const FILE_BYTES_MIN = 100
+const pictureName = /\.(?:bmp|gif|heic|jpe?g|png|tiff?|webp)$/i
+
+/** Logos are shown by who owns them and by who plays him; little files are the same by chance. */
+function isEverybodys({ name, type, bytes }: SubjectSource['attachments'][number]): boolean {
+  const isPicture = type.startsWith('image/') && !type.startsWith('image/svg')
+  return bytes < FILE_BYTES_MIN || (isPicture && (name === null || pictureName.test(name)))
 }
 
 type Add = (kind: SubjectKind, name: string | null | undefined) => void

@@ -53,6 +53,29 @@ test('a model that was brought in does not act before it is promoted', async () 
   await live.close()
 })
 
+test('a model that says what is no probability is not promoted', async () => {
+  // Each leaf is a number; their sum is infinite, and nothing of the infinite is none.
+  const model = JSON.parse(sureModel(1e308).toString()) as { oblivious_trees: unknown[] }
+  const [tree] = model.oblivious_trees
+  await bringIn(
+    Buffer.from(
+      JSON.stringify({ ...model, oblivious_trees: [tree, tree], scale_and_bias: [0, [0]] }),
+    ),
+  )
+  await expect(models('promote', '1')).rejects.toThrow('no probability')
+  expect(await states()).toEqual(['1 candidate'])
+})
+
+test('a model that looks at what is not known here, or hidden, is not promoted', async () => {
+  const rest = { format: 'catboost', calibration: { slope: 1, intercept: 0 } } as const
+  for (const feature of ['links.gone', 'report.karma']) {
+    const model = { ...rest, content: sureModel(3, feature), report: null, origin: 'A test.' }
+    const deed = { at: clock(), reporterId: null }
+    const version = await keepModel(database.pool, { ...model, trainedAt: clock() }, deed)
+    await expect(models('promote', String(version))).rejects.toThrow(feature)
+  }
+})
+
 test('one model acts at a time, and a rollback goes back the way of the promotions', async () => {
   for (const logOdds of [1, 2, 3]) await bringIn(sureModel(logOdds))
   await models('promote', '1')

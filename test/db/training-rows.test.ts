@@ -2,9 +2,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readReports } from '../../src/commands/train/read-reports.ts'
 import { type Judgment, insertAnalyses } from '../../src/db/analyses.ts'
 import { factDefinitions } from '../../src/verdict/facts/fact-list.ts'
+import { insertCountedReports } from '../../src/db/counted-reports.ts'
+import { insertReporter } from '../../src/db/reporters.ts'
 import { packFacts } from '../../src/verdict/facts/packed-facts.ts'
 import { featureReader, featuresOf } from '../../src/verdict/model/features.ts'
 import { retractReport } from '../../src/intake/retract-report.ts'
+import { uuidv7 } from '../../src/world.ts'
 import { openTestApp, type TestApp } from '../support/app.ts'
 import { spamMessage } from '../support/messages.ts'
 
@@ -14,11 +17,24 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-type Told = { kind?: 'phishing' | 'not-spam'; karma: number; hosts: number; verdict?: 'spam' }
+type Told = {
+  kind?: 'phishing' | 'not-spam'
+  karma: number
+  hosts: number
+  verdict?: 'spam'
+  /** Of somebody else than ann. */
+  reporterId?: string
+  campaignId?: string
+}
 
-/** A report of ann's that was judged by these facts. */
-async function judged(mark: string, { kind, karma, hosts, verdict }: Told): Promise<string> {
-  const { id } = await app.report(spamMessage(mark), kind ? { kind } : {})
+/** A report that was judged by these facts. */
+async function judged(mark: string, told: Told): Promise<string> {
+  const { kind, karma, hosts, verdict, reporterId, campaignId } = told
+  const given = { ...(kind && { kind }), ...(reporterId && { reporterId }) }
+  const { id } = await app.report(spamMessage(mark), given)
+  if (campaignId) {
+    await insertCountedReports(app.pool, [{ id, campaignId, content: Buffer.alloc(0) }])
+  }
   const symbol = { name: 'FORGED_HOP', weight: 2, meaning: 'A hop was invented.' }
   const judgment = {
     verdict: { class: verdict ?? 'undecided', confidence: 0.5, score: 2, symbols: [symbol] },
@@ -75,3 +91,28 @@ test('reports that prove something become rows, with what they were judged by', 
 test('reports before the first day that is asked for are left out', async () => {
   expect(await read(new Date(Date.now() + 60_000))).toEqual([])
 })
+
+test('new accounts write no label by agreeing with each other, and strike none out', async () => {
+  const campaignId = uuidv7(new Date())
+  const by = (reporterId: string, told: Told) =>
+    judged(`${told.hosts} by ${reporterId}`, { ...told, reporterId, campaignId })
+  const newcomers = await Promise.all(Array.from({ length: 4 }, () => account()))
+  const labels = async () =>
+    (await read()).map(({ kind, facts }) => [kind, facts['links']?.['hosts']])
+  const before = await labels()
+  for (const id of newcomers) await by(id, { kind: 'not-spam', karma: 0.2, hosts: 20 })
+  expect(await labels()).toEqual(before)
+  await by(app.ann, { karma: 0.9, hosts: 21 })
+  await by(app.bob, { karma: 0.9, hosts: 22 })
+  const told = [...before, ['spam', 21], ['spam', 22]]
+  expect(await labels()).toEqual(told)
+  await by(await account(), { karma: 0.2, hosts: 23 })
+  expect(await labels()).toEqual([...told, ['spam', 23]])
+})
+
+async function account(): Promise<string> {
+  const [id, createdAt] = [uuidv7(new Date()), new Date()]
+  const email = `${id}@reporters.example`
+  await insertReporter(app.pool, { id, email, passwordHash: null, isAdmin: false, createdAt })
+  return id
+}

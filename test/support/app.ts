@@ -23,8 +23,11 @@ export type TestApp = App & {
   /** Ids of accounts. */
   ann: string
   bob: string
-  /** Takes a report of ann's in. */
-  report: (raw: Buffer, more?: { kind?: 'phishing' | 'not-spam' }) => Promise<Accepted>
+  /** Takes a report in, of ann's unless another says so. */
+  report: (
+    raw: Buffer,
+    more?: { kind?: 'phishing' | 'not-spam'; reporterId?: string },
+  ) => Promise<Accepted>
   /** Takes in reports of fresh spam, and gives their payloads. */
   reports: (...marks: string[]) => Promise<{ reportId: string }[]>
   /** The rows of a query, as plain values. */

@@ -1,7 +1,8 @@
 import { type JudgedReport, listJudgedReports } from '../../db/labeled-reports.ts'
 import type { Db } from '../../db/pool.ts'
+import type { Facts } from '../../verdict/facts/fact.ts'
 import { unpackFacts } from '../../verdict/facts/packed-facts.ts'
-import { labelOf } from '../../verdict/model/label.ts'
+import { LABEL_KARMA_MIN, labelOf } from '../../verdict/model/label.ts'
 import type { TrainingRow } from '../../verdict/model/training-row.ts'
 import type { VerdictClass } from '../../verdict/verdict.ts'
 
@@ -10,6 +11,7 @@ const PAGE = 1_000
 const REPORTS_MAX = 200_000
 
 type Voices = { unwanted: Set<string>; wanted: Set<string> }
+type Report = JudgedReport & { karma: number }
 
 /**
  * The reports since an instant that prove something, see `labelOf`, with the facts they were judged
@@ -20,11 +22,13 @@ export async function readReports(
   since: Date,
   tell: (line: string) => void,
 ): Promise<TrainingRow[]> {
-  const reports: JudgedReport[] = []
+  const reports: Report[] = []
   let after = idBefore(since)
   for (;;) {
     const page = await listJudgedReports(db, { after, limit: PAGE })
-    reports.push(...page)
+    reports.push(
+      ...page.map((report) => ({ ...report, karma: karmaIn(unpackFacts(report.facts)) })),
+    )
     if (reports.length > REPORTS_MAX) reports.splice(0, reports.length - REPORTS_MAX)
     const last = page.at(-1)
     if (!last || page.length < PAGE) break
@@ -35,22 +39,28 @@ export async function readReports(
   return reports.flatMap((report) => rowOf(report, voices) ?? [])
 }
 
-function rowOf(report: JudgedReport, voices: ReadonlyMap<string, Voices>): TrainingRow | undefined {
-  const { id, kind, isRetracted, verdictClass, campaignId, reporterId, symbols } = report
+function karmaIn({ report }: Facts): number {
+  return Number(report?.['karma'] ?? 0)
+}
+
+function rowOf(report: Report, voices: ReadonlyMap<string, Voices>): TrainingRow | undefined {
+  const { id, kind, isRetracted, verdictClass, campaignId, reporterId, symbols, karma } = report
   const facts = unpackFacts(report.facts)
   const others = othersThan(reporterId, campaignId === null ? undefined : voices.get(campaignId))
-  const karma = Number(facts['report']?.['karma'] ?? 0)
   const verdict = verdictClass as VerdictClass
   const label = labelOf({ kind, isRetracted, verdict, karma, others })
   if (label === undefined) return undefined
   return { at: timeIn(id), campaign: campaignId ?? id, kind: label, facts, symbols }
 }
 
-/** Who says what of each campaign; a report that was taken back says nothing. */
-function voicesOf(reports: readonly JudgedReport[]): Map<string, Voices> {
+/**
+ * Who says what of each campaign: of the proven, for three new accounts would write a label, or
+ * strike one out. A report that was taken back says nothing.
+ */
+function voicesOf(reports: readonly Report[]): Map<string, Voices> {
   const voices = new Map<string, Voices>()
-  for (const { campaignId, kind, isRetracted, reporterId } of reports) {
-    if (campaignId === null || isRetracted) continue
+  for (const { campaignId, kind, isRetracted, reporterId, karma } of reports) {
+    if (campaignId === null || isRetracted || karma < LABEL_KARMA_MIN) continue
     const its = voices.get(campaignId) ?? { unwanted: new Set(), wanted: new Set() }
     voices.set(campaignId, its)
     its[kind === 'not-spam' ? 'wanted' : 'unwanted'].add(reporterId)

@@ -2,11 +2,12 @@ import { type Db, inTransaction, type Pool } from '../../db/pool.ts'
 import { claimEvidence, listEvidence, takeEvidence } from '../../db/reputation-evidence.ts'
 import {
   findWholeReputations,
+  removeReputations,
   upsertReputations,
   type WholeReputation,
 } from '../../db/reputations.ts'
 import { packDetail, unpackDetail } from '../../reputation/detail.ts'
-import { foldPieces, type Folded, type Piece } from '../../reputation/fold.ts'
+import { foldPieces, type Folded, isNothing, type Piece } from '../../reputation/fold.ts'
 import { unpackReports, unpackTestified } from '../../reputation/packed-evidence.ts'
 import type { Subject } from '../../reputation/subject.ts'
 import { KARMA_SHARD } from '../evidence.ts'
@@ -61,6 +62,7 @@ async function foldSubjects(tx: Db, contents: readonly Buffer[], now: Date): Pro
   for (let at = 0; at < keys.length; at += KEYS_AT_ONCE) {
     const some = keys.slice(at, at + KEYS_AT_ONCE)
     const known = await findKnown(tx, some)
+    const nothing: bigint[] = []
     const rows = some.flatMap((key): WholeReputation[] => {
       const { subject, pieces } = gathered.get(key) ?? {}
       const before = known.get(key)
@@ -69,9 +71,11 @@ async function foldSubjects(tx: Db, contents: readonly Buffer[], now: Date): Pro
       if (!own || !pieces) return []
       const { kind, name } = own
       const { base, detail } = foldPieces(before, { kind, name }, pieces, now)
-      return [{ base: { ...base, key }, detail: packDetail(detail) }]
+      // Who took everything back left no name here: not of the author, nor of a link.
+      if (isNothing(detail)) nothing.push(key)
+      return isNothing(detail) ? [] : [{ base: { ...base, key }, detail: packDetail(detail) }]
     })
-    await upsertReputations(tx, rows)
+    await Promise.all([upsertReputations(tx, rows), removeReputations(tx, nothing)])
   }
 }
 

@@ -27,7 +27,7 @@ export type Model = {
   features: readonly string[]
   /**
    * How likely the message is unwanted, 0 to 1, from its facts and the symbols that were raised.
-   * The same for the same, in any process.
+   * The same for the same, in any process. NaN where its sums are none.
    */
   apply: (facts: Facts, symbols: readonly { name: string }[]) => number
   /** Gives its memory back. It must not be asked any more. */

@@ -21,9 +21,13 @@ export type RuleHealth = {
 /** Tells that a rule is not run any more, once for each. */
 export type OnCutOff = (symbol: string, why: RuleCutOff) => void
 
+const sparedMeaning =
+  'It cost too much to be asked: it is taken to hold, so that nobody is accused for want of it.'
+
 /**
  * A set of rules that acts. Given an `elapsed`, it times itself: a rule that costs too much is cut
- * off, and from then on holds for no message. The set itself never changes.
+ * off, and from then on holds for no message if it speaks for spam, and for each if it speaks
+ * against: in doubt nobody is accused. The set itself never changes.
  */
 export class RuleBook {
   /** All rules as written, in order; those that are off, too. */
@@ -79,8 +83,10 @@ export class RuleBook {
       const symbol = this.#symbols[at]
       if (symbol) found.push(symbol)
     }
-    if (this.#costs) this.#costs.run({ ask, take, askAgain })
-    else for (let at = 0; at < this.#active.length; at++) if (ask(at)) take(at)
+    if (this.#costs) {
+      this.#costs.run({ ask, take, askAgain })
+      this.#spare(found, this.#costs)
+    } else for (let at = 0; at < this.#active.length; at++) if (ask(at)) take(at)
     return found
   }
 
@@ -98,6 +104,14 @@ export class RuleBook {
     const answer = this.#evaluate(at, values)
     if (answer === 'error') this.#errors[at] = (this.#errors[at] ?? 0) + 1
     return answer === true
+  }
+
+  /** Adds what was cut off and speaks against, unless it was cut off by this very message. */
+  #spare(found: VerdictSymbol[], costs: RuleCosts): void {
+    for (const [at, symbol] of this.#symbols.entries()) {
+      if (symbol.weight >= 0 || !costs.cutOff(at) || found.includes(symbol)) continue
+      found.push({ ...symbol, meaning: sparedMeaning })
+    }
   }
 
   #evaluate(at: number, values: Record<string, FactValue>): boolean | 'error' {

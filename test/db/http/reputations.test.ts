@@ -63,7 +63,7 @@ test('a word by hand holds, is written down with its reason, and is lifted', asy
   expect(await text('/admin/reputations')).toContain('Shared.')
   const lifted = await desk.post('/admin/reputations/subject', { ...said, do: 'lift' })
   expect(lifted.headers.get('location')).toContain('done=lifted')
-  expect(await flagsOf(shop)).toEqual(['listed', 'new'])
+  expect(await flagsOf(shop)).toEqual(['new'])
   const [last, first] = await listAudit(site.app.pool, { before: undefined, limit: 2 })
   expect(first).toMatchObject({ action: 'mark reputation', reporterId: admin.id })
   expect(first?.detail).toContain(`link-host pills.example: exempt until ${until}`)
@@ -77,7 +77,7 @@ test('a word that has ended does not hold', async () => {
      select key, kind, name, 'welcome', 'Once.', $1, $2 from reputations where name = $3`,
     [new Date(Date.now() - 5_000), new Date(Date.now() - 1_000), shop.name],
   )
-  expect(await flagsOf(shop)).toEqual(['listed', 'new'])
+  expect(await flagsOf(shop)).toEqual(['new'])
 })
 
 test.for([

@@ -13,6 +13,8 @@ import { retractReport } from '../../../src/intake/retract-report.ts'
 import { tellRelays } from '../../../src/intake/tell-relays.ts'
 import { analyzeReports } from '../../../src/jobs/analyze-report.ts'
 import { keepHouse } from '../../../src/jobs/keep-house.ts'
+import { KARMA_SHARD } from '../../../src/judging/evidence.ts'
+import { foldShard } from '../../../src/judging/reputations/fold-evidence.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
 import { redeemReports } from '../../../src/jobs/redeem-report.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
@@ -180,3 +182,26 @@ test('reports of one campaign are members of it, until they are taken back', asy
   await redeem(gone)
   expect(await days()).toEqual([{ reports: 1 }])
 })
+
+test('what an administrator takes back counts against its reporter as overruled', async () => {
+  const [own, theirs] = [await reported('mine to take back'), await reported('overruled')]
+  await analyze(own, theirs)
+  await retract(own)
+  await retractReport(app, theirs.reportId, { isReporter: false, administratorId: app.bob })
+  const jobs = await app.rows(
+    `select data from pgboss.job where name = 'redeem-report' and data->>'reportId' = any($1)`,
+    [[own.reportId, theirs.reportId]],
+  )
+  const before = await karma()
+  await redeem(...jobs.map(({ data }) => data as Payload))
+  const { retractions, overrulings } = await karma()
+  expect(retractions).toBe(before.retractions + 1)
+  expect(overrulings).toBe(before.overrulings + 1)
+})
+
+async function karma(): Promise<{ retractions: number; overrulings: number }> {
+  while (((await foldShard(app.pool, KARMA_SHARD, new Date()))?.rows ?? 0) > 0);
+  const text = 'select retractions, overrulings from karmas where reporter_id = $1'
+  const [row] = await app.rows(text, [app.ann])
+  return { retractions: Number(row?.['retractions']), overrulings: Number(row?.['overrulings']) }
+}

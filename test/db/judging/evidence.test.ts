@@ -69,15 +69,18 @@ test('five hundred fresh accounts that report one newsletter change nobody', asy
 
 test('twenty old reporters of a real spam list what it is made of', async () => {
   const { pool } = database
-  const subject = host('pills.example')
+  const subject: Subject = { kind: 'address', name: '192.0.2.77' }
+  const linked = host('bank.example')
   const old = await vouchedReporters(pool, 20)
-  await append(pool, await reportedBy(pool, old, { subjects: [subject] }))
+  await append(pool, await reportedBy(pool, old, { subjects: [subject, linked] }))
   expect((await standing(pool, subject)).score).toBe(0)
   await foldAll(pool)
   const { score, weight, flags } = await standing(pool, subject)
   expect(score).toBeLessThan(-0.85)
   expect(weight).toBeCloseTo(20, 1)
   expect(flags).toEqual(['listed', 'new'])
+  // Anybody may link to anybody.
+  expect((await standing(pool, linked)).flags).toEqual(['new'])
 })
 
 test('one reporter who says it again and again is one reporter', async () => {
@@ -116,6 +119,27 @@ test('what is taken back leaves what was there before, once', async () => {
   expect((await detailOf(subject))?.sources).toHaveLength(3)
   const karma = await readKarmas(pool, [ann], start)
   expect(karma.get(ann)).toBeLessThan(1)
+})
+
+test('what nobody says any more is forgotten at once, with its name', async () => {
+  const { pool } = database
+  const subject: Subject = { kind: 'claimed-author', name: 'ann@home.example' }
+  const both = [...(await vouchedReporters(pool, 1)), ...newcomers(1)]
+  const reports = await reportedBy(pool, both, { subjects: [subject] })
+  await append(pool, reports)
+  await foldAll(pool)
+  expect(await detailOf(subject)).toBeDefined()
+  const later = daysLater(40)
+  await inTransaction(pool, (tx) =>
+    takeBackEvidence(
+      tx,
+      reports.map(({ reportId }) => reportId),
+      'retraction',
+      later,
+    ),
+  )
+  await foldAll(pool, later)
+  expect(await detailOf(subject)).toBeUndefined()
 })
 
 test('a report that is analyzed again counts as what it is then, and once', async () => {
@@ -201,7 +225,7 @@ test('a reader answers in the order of the subjects and remembers for a second',
   const { pool } = database
   let now = start
   const reader = createReputationReader({ pool, clock: () => now }, { keysMax: 2, freshMs: 1_000 })
-  const subjects = [host('unknown.example'), host('pills.example'), host('pills.example')]
+  const subjects = [host('unknown.example'), host('bank.example'), host('bank.example')]
   expect((await reader.read(subjects)).map(({ score }) => score < -0.5)).toEqual([
     ...[false, true, true],
   ])

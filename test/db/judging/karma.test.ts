@@ -51,18 +51,29 @@ test('a newcomer begins with little, who is vouched for with all', async () => {
 
 test('a newcomer whom the proven agree with is proven after days, not at once', async () => {
   const [fresh = ''] = newcomers(1)
-  const [known = ''] = await vouchedReporters(database.pool, 1)
+  const known = await vouchedReporters(database.pool, 2)
   for (const day of [0, 0, 0, 0]) {
     const campaignId = uuidv7(daysLater(day))
     await report([fresh], campaignId, { at: daysLater(day) })
-    await report([known], campaignId, { at: daysLater(day) })
+    await report(known, campaignId, { at: daysLater(day) })
   }
-  expect(await karmaOf(fresh)).toBeCloseTo(2 / 6, 3)
-  for (const day of [1, 2, 3]) {
+  expect(await karmaOf(fresh)).toBeCloseTo(3 / 11, 3)
+  for (const day of [1, 2, 3, 4, 5, 6]) {
+    expect(await karmaOf(fresh, daysLater(day))).toBeLessThan(0.5)
     const campaignId = uuidv7(daysLater(day))
-    await report([known, fresh], campaignId, { at: daysLater(day) })
+    await report([...known, fresh], campaignId, { at: daysLater(day) })
   }
-  expect(await karmaOf(fresh, daysLater(3))).toBeGreaterThan(0.5)
+  expect(await karmaOf(fresh, daysLater(6))).toBeGreaterThan(0.5)
+})
+
+test('one proven account does not raise a crowd, by campaigns they make up', async () => {
+  const crowd = newcomers(20)
+  const [bought = ''] = await vouchedReporters(database.pool, 1)
+  for (const day of [0, 1, 2, 3, 4, 5, 6]) {
+    await report([bought, ...crowd], uuidv7(daysLater(day)), { at: daysLater(day) })
+  }
+  const karmas = await readKarmas(database.pool, crowd, daysLater(6))
+  expect([...karmas.values()].every((karma) => karma === 0.2)).toBe(true)
 })
 
 test('newcomers who agree with each other alone stay newcomers', async () => {

@@ -36,6 +36,14 @@ test('what is no longer fresh is asked again', async () => {
   expect(asked).toEqual([['a'], ['a']])
 })
 
+test('what was answered by a clock that has since been put back is asked again', async () => {
+  const { ask, asked, later } = memory({ keysMax: 10, freshMs: 100 })
+  await ask('a')
+  later(-3_600_000)
+  await ask('a')
+  expect(asked).toEqual([['a'], ['a']])
+})
+
 test('the oldest are forgotten first', async () => {
   const { ask, asked } = memory({ keysMax: 2, freshMs: 100 })
   await ask('a', 'b', 'c')

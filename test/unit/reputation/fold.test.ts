@@ -110,10 +110,14 @@ test('few observations mean little', () => {
 test('only what stands for one source is listed of itself; by hand, all is', () => {
   const six = Array.from({ length: 8 }, (_, index) => bad(index))
   const { base } = fold(six)
-  expect(reputationAt(base, now).flags).toEqual(['listed', 'new'])
-  expect(reputationAt({ ...base, kind: 'signer' }, now).flags).toEqual(['new'])
+  expect(reputationAt({ ...base, kind: 'address' }, now).flags).toEqual(['listed', 'new'])
+  for (const kind of ['signer', 'link-domain', 'link', 'phone'] as const) {
+    expect(reputationAt({ ...base, kind }, now).flags).toEqual(['new'])
+  }
   expect(reputationAt({ ...base, kind: 'signer' }, now, 'listed').flags).toContain('listed')
-  expect(reputationAt(base, now, 'exempt').flags).toEqual(['new', 'exempt'])
+  expect(reputationAt({ ...base, kind: 'address' }, now, 'exempt').flags).toEqual([
+    ...['new', 'exempt'],
+  ])
   expect(reputationAt(undefined, now, 'welcome').flags).toEqual(['welcome'])
 })
 

@@ -33,15 +33,16 @@ function hear(...words: string[]) {
 
 test.for([
   ['newcomers alone settle nothing', ['-1', '-2', '-3'], [], []],
-  ['a proven one raises who came before', ['-1', '-2', '!-3'], [1, 2], []],
-  ['and who comes after', ['!-3', '-1'], [1], []],
+  ['two proven ones raise who came before', ['-1', '-2', '!-3', '!-4'], [1, 2, 3, 4], []],
+  ['and who comes after', ['!-3', '!-4', '-1'], [3, 4, 1], []],
+  ['one alone raises no newcomer', ['-1', '!-3', '-2', '-4'], [], []],
   ['two proven ones raise each other', ['!-1', '!-2'], [1, 2], []],
   ['each of them once', ['!-1', '!-2', '!-2', '!-3'], [1, 2, 3], []],
   ['one against one is undecided', ['!+1', '!-2'], [], []],
   ['two against one contradict', ['!+1', '!-2', '!-3'], [], [1]],
   ['where proven ones differ nobody gains', ['!+1', '!-2', '-3'], [], []],
-  ['what is withdrawn is no testimony', ['!-1', '~1', '-2'], [], []],
-  ['nor does it settle twice', ['!-1', '-2', '~2', '-2'], [2], []],
+  ['what is withdrawn is no testimony', ['!-1', '!-2', '~1', '-3'], [1, 2], []],
+  ['nor does it settle twice', ['!-1', '!-2', '-3', '~3', '-3'], [1, 2, 3], []],
 ] as const)('%s', ([, words, agreed, contradicted]) => {
   expect(hear(...words)).toMatchObject({ agreed, contradicted })
 })

@@ -82,6 +82,11 @@ test.for([
   expect(raised[0]?.weight).toBe(weight)
 })
 
+test('a model that says what is no number has said nothing', () => {
+  const verdict = decide({ facts: facts(), symbols: symbols(5), probability: NaN })
+  expect(verdict).toEqual(decide({ facts: facts(), symbols: symbols(5) }))
+})
+
 test('without a model there is no word of it', () => {
   const verdict = decide({ facts: facts(), symbols: symbols(1.105, 2) })
   expect(verdict).toMatchObject({ score: 3.11, symbols: symbols(1.105, 2) })

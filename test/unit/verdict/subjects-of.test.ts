@@ -81,6 +81,30 @@ test('an origin counts with its network when it is sure, and not at all otherwis
   expect(subjects({ origin }, 0.95).join()).not.toContain('192.0.2')
 })
 
+test('what millions share is nobody, and what one of them has there is', () => {
+  const gmail = { ...origin, ip: '209.85.218.41' }
+  const dkim = [{ ...signature, domain: 'gmail.com', result: 'pass', aligned: true } as const]
+  const spf = { ip: gmail.ip, result: 'pass', domain: 'gmail.com' } as const
+  const links = [
+    'https://www.facebook.com/letters.example',
+    'https://bit.ly/3abcdef',
+    'https://docs.google.com/forms/d/e/1FAIpQL/viewform',
+    'https://customer.github.io/',
+  ].map(link)
+  const found = subjects({
+    origin: gmail,
+    headers: { fromAddress: 'ann@gmail.com' } as SubjectSource['headers'],
+    authentication: authentication({ dkim, spf }),
+    links,
+  })
+  expect(found.filter((one) => !one.startsWith('link '))).toEqual([
+    'author ann@gmail.com',
+    'link-host customer.github.io',
+  ])
+  expect(found).toContain('link bit.ly/3abcdef')
+  expect(found.join()).toContain('link docs.google.com/forms/d/e/1FAIpQL/viewform')
+})
+
 test('an autonomous system comes with a sure origin only', () => {
   const sure = subjectsOf({ ...bare, origin }, { originConfidenceMin: 0.8 })
   expect(withSystem(sure, 64_500).at(-1)).toEqual({ kind: 'autonomous-system', name: '64500' })
@@ -107,13 +131,28 @@ test('a link that is too long to be anybody else’s is left out', () => {
 
 test('files and telephones count, and all in all no more than forty', () => {
   const sha256 = 'ab'.repeat(32)
-  const attachments = [{ name: 'a.pdf', type: 'application/pdf', bytes: 1, sha256 }]
+  const attachments = [{ name: 'a.pdf', type: 'application/pdf', bytes: 5_000, sha256 }]
   const telephones = ['33100000000']
   expect(subjects({ attachments, telephones })).toEqual(
     expect.arrayContaining([`file ${sha256}`, 'phone 33100000000']),
   )
   const many = Array.from({ length: 200 }, (_, index) => link(`https://a${index}.example/x`))
   expect(subjects({ origin, links: many, telephones }).length).toBeLessThanOrEqual(SUBJECTS_MAX)
+})
+
+test('a logo is nobody’s, nor is an empty file; what only claims to be a picture is a file', () => {
+  const file = (name: string | null, type: string, bytes: number) => {
+    return { name, type, bytes, sha256: `${name}` }
+  }
+  const attachments = [
+    file('logo.png', 'image/png', 5_000),
+    file(null, 'image/gif', 5_000),
+    file('ATT00001.txt', 'text/plain', 2),
+    file('invoice.png.exe', 'image/png', 5_000),
+    file('page.svg', 'image/svg+xml', 5_000),
+  ]
+  const files = subjects({ attachments }).filter((one) => one.startsWith('file'))
+  expect(files).toEqual(['file invoice.png.exe', 'file page.svg'])
 })
 
 test('an author that cannot be written down is nobody', () => {

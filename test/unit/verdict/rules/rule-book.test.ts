@@ -110,3 +110,29 @@ test('a rule book on a real clock cuts a hostile rule off and tells of it', () =
   expect(made.rules.run(facts).map(({ name }) => name)).toEqual(['FAST'])
   expect(made.rules.health()[0]?.cutOff?.why).toBe('slow once')
 })
+
+test('a rule that speaks against is taken to hold when it is cut off', () => {
+  let now = 0
+  const made = compileRules(
+    ruleText('AGAINST', 'size(links.hosts) > 0', -3) + ruleText('FOR', 'links.count > 0', 6),
+    ruleFacts,
+    // Only who looks at the hosts moves the clock.
+    { elapsed: () => now },
+  )
+  if ('faults' in made) throw new Error(made.faults[0]?.reason)
+  const slow = new Proxy(['shop.example'], {
+    get: (hosts, name) => {
+      now += 30
+      return Reflect.get(hosts, name) as unknown
+    },
+  })
+  const first = made.rules.run(factsOf({ links: { count: 1, hosts: slow } }))
+  expect(first.map(({ name, weight }) => [name, weight])).toEqual([
+    ['AGAINST', -3],
+    ['FOR', 6],
+  ])
+  expect(made.rules.health()[0]?.cutOff?.why).toBe('slow once')
+  const later = made.rules.run(factsOf({ links: { count: 1 } }))
+  expect(later.map(({ name }) => name)).toEqual(['FOR', 'AGAINST'])
+  expect(later[1]?.meaning).toContain('nobody is accused')
+})

@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createJudgeChecked } from '../../../src/judging/judge-checked.ts'
+import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
+import type { Subject } from '../../../src/reputation/subject.ts'
+import type { Verdict } from '../../../src/verdict/verdict.ts'
+import { freshDatabase, type TestDatabase } from '../../support/database.ts'
+import { append, foldAll, reportedBy, start, vouchedReporters } from '../../support/evidence.ts'
+import { testJudge } from '../../support/judge.ts'
+
+let database: TestDatabase
+let parser: ParserPool
+
+beforeAll(async () => {
+  database = await freshDatabase()
+  parser = createParserPool(1)
+})
+afterAll(async () => {
+  await parser.close()
+  await database.close()
+})
+
+type Written = { from: string; ip: string; words: string; links: readonly string[] }
+
+function mail({ from, ip, words, links }: Written) {
+  const raw = Buffer.from(
+    [
+      `From: ${from}`,
+      'To: you@home.example',
+      'Subject: Your statement of November',
+      'Date: Fri, 20 Nov 2026 09:59:57 +0000',
+      `Message-ID: <1${from.replace(/^.*<|>$/g, '')}>`,
+      'MIME-Version: 1.0',
+      'Content-Type: text/plain; charset=utf-8',
+      '',
+      `${words} ${links.join(' ')} Call us: +33 1 23 45 67 89.`,
+      '',
+    ].join('\r\n'),
+  )
+  const client = { ip, helo: 'mail.sender.example', rdns: 'mail.sender.example' }
+  return { raw, client }
+}
+
+const digestOf = async ({ raw, client }: ReturnType<typeof mail>) =>
+  parser.check(raw, { trustedRelays: [], client })
+
+/** What a mail server hears that asks about it. */
+async function asked(written: Written): Promise<Verdict> {
+  const message = mail(written)
+  const digest = await digestOf(message)
+  const { ip, helo, rdns: hostname } = message.client
+  const envelope = { ip, helo, hostname, returnPath: 'bounces@sender.example' }
+  const judge = createJudgeChecked(
+    { pool: database.pool, clock: () => start },
+    testJudge(database.pool, () => start),
+  )
+  const nobody = { recipients: [], user: undefined, queueId: undefined }
+  return judge({ digest, envelope: { ...envelope, ...nobody } })
+}
+
+/** Eight people whom an operator knows report a message, each for the first time. */
+async function reported(written: Written, more: readonly Subject[] = []): Promise<void> {
+  const { subjects } = await digestOf(mail(written))
+  const reporters = await vouchedReporters(database.pool, 8)
+  const reports = await reportedBy(database.pool, reporters, { subjects: [...subjects, ...more] })
+  await append(database.pool, reports)
+  await foldAll(database.pool)
+}
+
+const bank = {
+  from: 'Bank <service@bank.example>',
+  ip: '192.0.2.10',
+  words: 'Dear Ann, your statement is there. Sign in as you are used to.',
+  links: ['https://www.bank.example/', 'https://www.bank.example/imprint'],
+}
+const phish = {
+  from: 'Bank <x1@stranger.example>',
+  ip: '198.51.100.66',
+  words: 'We have locked what is yours. Unlock it by this form today.',
+  links: ['https://evil.example/unlock', ...bank.links],
+}
+
+test('who plays a bank, with its links and telephone, does not make its mail spam', async () => {
+  const before = await asked(bank)
+  await reported(phish)
+  expect((await asked({ ...phish, words: 'Something else.' })).class).toBe('spam')
+  const after = await asked(bank)
+  expect(after.class).toBe(before.class)
+  const other = { ...bank, from: 'Club <news@club.example>', links: bank.links.slice(0, 1) }
+  const names = (await asked(other)).symbols.map(({ name }) => name)
+  expect(names).not.toContain('LINK_DOMAIN_BAD_REPUTATION')
+})
+
+test('where spam links to a bank alone, its own mail and a club’s are still no spam', async () => {
+  const ownBank = {
+    ...bank,
+    from: 'Savings <a@savings.example>',
+    links: ['https://savings.example/'],
+  }
+  await reported({ ...phish, words: 'See what is attached to this.', links: ownBank.links })
+  expect((await asked(ownBank)).class).not.toBe('spam')
+  const other = await asked({ ...ownBank, from: 'Club <news@club.example>' })
+  expect(other.symbols.map(({ name }) => name)).toContain('LINK_DOMAIN_BAD_REPUTATION')
+  expect(other.class).not.toBe('spam')
+})
+
+test('spam by a mailbox provider, with a link to a social network, harms nobody else', async () => {
+  const gmail = { ip: '209.85.218.41', links: ['https://www.facebook.com/somebody'] }
+  const spam = { ...gmail, from: 'Pills <p1@gmail.com>', words: 'Buy our pills, they are cheap.' }
+  await reported(spam)
+  const names = await database.pool.query('select kind from reputations where name = any($1)', [
+    ['gmail.com', 'facebook.com', 'www.facebook.com', gmail.ip, '209.85.218.0/24'],
+  ])
+  expect(names.rows).toEqual([])
+  const ann = { ...gmail, from: 'Ann <ann@gmail.com>', words: 'See you at lunch tomorrow?' }
+  expect((await asked({ ...ann, links: ['https://www.facebook.com/events/1'] })).class).not.toBe(
+    'spam',
+  )
+})

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest'
+import { guarded } from '../../../src/judging/live-model.ts'
+
+test('a model that breaks over a message has no word of it, and is told of once', () => {
+  const told: unknown[] = []
+  const log = { error: (fields: unknown) => void told.push(fields) }
+  const model = guarded(
+    {
+      version: 3,
+      features: ['links.count'],
+      apply({ links }) {
+        if (links?.['count'] === 9) throw new RangeError('Unreachable.')
+        return 0.25
+      },
+      close: () => undefined,
+    },
+    log,
+  )
+  expect(model.apply({ links: { count: 1 } }, [])).toBe(0.25)
+  expect(model.apply({ links: { count: 9 } }, [])).toBeNaN()
+  expect(model.apply({ links: { count: 9 } }, [])).toBeNaN()
+  expect(model.apply({}, [])).toBe(0.25)
+  expect(told).toMatchObject([{ version: 3 }])
+})
