@@ -63,7 +63,10 @@ export async function findLiveListings(
   return rows
 }
 
-/** Keeps entries in place of what was known of their names. */
+/**
+ * Keeps entries in place of what was known of their names, unless they were pardoned since that was
+ * read.
+ */
 export async function keepListings(db: Db, listings: readonly Listing[]): Promise<void> {
   if (listings.length === 0) return
   const sorted = [...listings].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
@@ -80,7 +83,8 @@ export async function keepListings(db: Db, listings: readonly Listing[]): Promis
        listed_since = excluded.listed_since, listed_until = excluded.listed_until,
        times = excluded.times, reporters_at_least = excluded.reporters_at_least,
        last_seen = excluded.last_seen, pardoned_at = excluded.pardoned_at,
-       pardoned_reporters = excluded.pardoned_reporters`,
+       pardoned_reporters = excluded.pardoned_reporters
+     where listings.pardoned_at is not distinct from excluded.pardoned_at`,
     params,
   )
 }

@@ -22,6 +22,9 @@ export function createPool(
     max: options.connectionsMax,
     application_name: options.name,
     connectionTimeoutMillis: 10_000,
+    // Or who asks a machine that is gone would wait for its answer for ever.
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
     pipeline: true,
     idleTimeoutMillis: 60_000,
     types: {

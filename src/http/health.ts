@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { Router, type Request, type Response } from 'express'
 import { expectedMigrations, missingMigrations } from '../db/schema-state.ts'
 import { authenticate } from './authenticate.ts'
+import { isDirect } from './check/may-ask.ts'
 import { ProblemError } from './problem.ts'
 import type { Site } from './site.ts'
 
@@ -57,10 +58,7 @@ async function obstacleOf({
  * must prove itself.
  */
 async function requireWatcher(req: Request, site: Needs): Promise<void> {
-  const isForwarded =
-    req.headers['x-forwarded-for'] !== undefined || req.headers.forwarded !== undefined
-  const isLocal = /^(127\.|::1$|::ffff:127\.)/.test(req.socket.remoteAddress ?? '')
-  if (isLocal && !isForwarded) return
+  if (isDirect(req)) return
   const { isAdmin } = await authenticate(req, site.credentials, ['bearer', 'basic'])
   if (!isAdmin) throw new ProblemError('not-allowed', 'Only administrators may read the metrics.')
 }

@@ -7,6 +7,7 @@ import { createCredentials } from '../intake/credentials.ts'
 import { createCheckStation } from '../judging/check-message.ts'
 import { apiRouter, problemAnswers } from './api/router.ts'
 import { type CheckDoor, createCheckDoor } from './check/check-door.ts'
+import { isDirect, isLocalHost, isNobody } from './check/may-ask.ts'
 import { healthRoutes } from './health.ts'
 import { listen } from './listen.ts'
 import { createMetrics } from './metrics.ts'
@@ -24,7 +25,9 @@ const STRANGER_BYTES_IN_HAND_MAX = 50_000_000
 export async function serve(app: App): Promise<{ url: string; close: () => Promise<void> }> {
   const { httpHost: host, httpPort: port } = app.config
   const station = createCheckStation(app, 'web')
-  const door = createCheckDoor(app, station)
+  // Under a name of the Internet there is a proxy, and some add nothing to what they pass on.
+  const isTrusted = isLocalHost(new URL(app.config.publicUrl).host) ? isDirect : isNobody
+  const door = createCheckDoor(app, station, isTrusted)
   const listener = await listen(
     (taken) => createExpress(createSite(app, taken, door.statistics.metrics), door),
     { host, port },

@@ -108,6 +108,7 @@ async function checkMessage(
     })
   if (!digest) return 'unread'
   const verdict = await judge({ digest, envelope })
+  if (!verdict) return 'unread'
   countChecked(buffer, digest.shingles, isUnwanted(verdict) ? 'spam' : 'ham')
   return { verdict, messageId: digest.messageId ?? undefined }
 }

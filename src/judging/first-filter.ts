@@ -1,5 +1,7 @@
+import { domainToASCII } from 'node:url'
 import { houseOf } from '../mail/domain.ts'
 import type { Subject } from '../reputation/subject.ts'
+import { FIRST_FILTER } from '../verdict/check-action.ts'
 import type { Verdict } from '../verdict/verdict.ts'
 import type { Envelope } from './envelope.ts'
 
@@ -8,12 +10,20 @@ export type FlagsOf = (
   subjects: readonly Subject[],
 ) => Promise<readonly { flags: readonly string[] }[]>
 
-/** What the envelope alone can be blamed on: the client's address, the domain of MAIL FROM. */
-export function subjectsOf({ ip, returnPath }: Envelope): Subject[] {
+/**
+ * What the envelope alone can be blamed on: the client's address; the domain of MAIL FROM, under
+ * which reputations are kept, and the registered one, which an administrator may have meant. Who
+ * logged in is no stranger: his address is that of wherever he is today.
+ */
+export function subjectsOf({ ip, returnPath, user }: Envelope): Subject[] {
   const subjects: Subject[] = []
+  if (user !== undefined) return subjects
   if (ip !== undefined) subjects.push({ kind: 'address', name: ip })
-  const domain = houseOf(returnPath?.slice(returnPath.lastIndexOf('@') + 1).toLowerCase())
-  if (domain !== undefined) subjects.push({ kind: 'return-path-domain', name: domain })
+  const domain = domainToASCII(returnPath?.slice(returnPath.lastIndexOf('@') + 1) ?? '')
+  const house = houseOf(domain)
+  for (const name of new Set(house === undefined ? [] : [domain, house])) {
+    subjects.push({ kind: 'return-path-domain', name })
+  }
   return subjects
 }
 
@@ -33,6 +43,6 @@ export function flaggedVerdict(
   if (!isAny(['address', 'return-path-domain'], ['listed'])) return undefined
   if (isAny(['address'], ['welcome', 'exempt'])) return undefined
   const meaning = 'The client or the return path is listed; the message was not read.'
-  const symbols = [{ name: 'FIRST_FILTER', weight: 10, meaning }]
+  const symbols = [{ name: FIRST_FILTER, weight: 10, meaning }]
   return { class: 'spam', confidence: 0.9, score: 10, symbols }
 }

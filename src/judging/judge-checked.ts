@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto'
 import type { Fingerprints } from '../analysis/fingerprints/fingerprints-of.ts'
 import type { App } from '../app.ts'
+import { isOutage } from '../db/outage.ts'
+import { reasonOf, sqlState } from '../errors.ts'
 import type { CheckDigest } from '../parsing/parser-pool.ts'
 import type { Verdict } from '../verdict/verdict.ts'
 import type { Envelope } from './envelope.ts'
@@ -13,8 +15,14 @@ import type { Judge } from './judge.ts'
 /** A message that a mail server asks about, read. */
 export type CheckedCase = { digest: CheckDigest; envelope: Envelope }
 
-/** Gives the verdict on a message that is checked. */
-export type JudgeChecked = (one: CheckedCase) => Promise<Verdict>
+/**
+ * Gives the verdict on a message that is checked; undefined where the message itself is what makes
+ * it fail, now or ever. Rejects when what is known could not be asked.
+ */
+export type JudgeChecked = (one: CheckedCase) => Promise<Verdict | undefined>
+
+type Needs = Pick<App, 'pool' | 'clock' | 'log'>
+type JudgeAll = (cases: readonly CheckedCase[]) => Promise<readonly Verdict[]>
 
 /** While one round waits for the database, the next is made ready. */
 const LANES = 2
@@ -23,12 +31,35 @@ const MEMORY = { keysMax: 20_000, freshMs: 10_000 }
 
 /**
  * Judges messages that mail servers ask about. Those that are asked about at the same time are
- * judged together: the journeys to the database cost more than what is done there.
+ * judged together: the journeys to the database cost more than what is done there. Where one of
+ * them fails, each is judged alone: nobody may spoil the verdicts on the mail of others.
  */
-export function createJudgeChecked(
-  { pool, clock }: Pick<App, 'pool' | 'clock'>,
-  judge: Judge,
-): JudgeChecked {
+export function createJudgeChecked(app: Needs, judge: Judge): JudgeChecked {
+  const judgeAll = createJudgeAll(app, judge)
+  const judgeAlone = async (one: CheckedCase): Promise<Verdict | undefined> => {
+    try {
+      return (await judgeAll([one]))[0]
+    } catch (error) {
+      if (isOfDatabase(error)) throw error
+      app.log.warn({ reason: reasonOf(error) }, 'A checked message was not judged.')
+      return undefined
+    }
+  }
+  return gathered(async (cases) => {
+    try {
+      return await judgeAll(cases)
+    } catch (error) {
+      if (isOfDatabase(error)) throw error
+      return Promise.all(cases.map(judgeAlone))
+    }
+  }, LANES)
+}
+
+function isOfDatabase(error: unknown): boolean {
+  return isOutage(error) || sqlState(error) !== undefined
+}
+
+function createJudgeAll({ pool, clock }: Needs, judge: Judge): JudgeAll {
   const campaignsOf = remembering(
     (prints: readonly Fingerprints[]) => findCampaigns(pool, prints, clock()),
     clock,
@@ -42,7 +73,7 @@ export function createJudgeChecked(
     clock,
     MEMORY,
   )
-  return gathered(async (cases) => {
+  return async (cases) => {
     const [campaignIds, networks] = await Promise.all([
       campaignsOf(
         cases.map(({ digest: { fingerprints } }) => {
@@ -65,5 +96,5 @@ export function createJudgeChecked(
       })),
     )
     return judged.map(({ verdict }) => verdict)
-  }, LANES)
+  }
 }

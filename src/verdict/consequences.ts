@@ -1,7 +1,7 @@
 import type { Analysis } from '../analysis/analyze.ts'
 import type { Network } from '../analysis/network.ts'
 import { chooseContact, type KnownContact, type OwnAddresses } from './choose-contact.ts'
-import type { Verdict } from './verdict.ts'
+import { hasEvidence, type Verdict } from './verdict.ts'
 
 /**
  * What is done about a report, and why, in a sentence a person can read. `look-up`: the registries
@@ -42,9 +42,6 @@ export type Judged = {
   own: OwnAddresses
 }
 
-/** Least weight of what is not content: with less nobody is told. One newcomer's word is less. */
-const EVIDENCE_MIN = 2.5
-
 /**
  * Decides whether anybody is told. Every doubt keeps the report: an accusation of the wrong
  * network is worse than none. Content alone never sends anything.
@@ -56,7 +53,7 @@ export function consequenceOf(judged: Judged): Consequence {
   if (verdict.class === 'marketing') {
     return {
       action: 'advise',
-      why: 'Its author stands behind it and says how to unsubscribe. Nobody is accused.',
+      why: 'It is mail in bulk that says how to unsubscribe. Nobody is accused.',
     }
   }
   if (!origin) return keepOrAsk(judged, 'The origin could not be found.')
@@ -85,17 +82,10 @@ function obstacleOf({ verdict, reportedAs, messageKind, isLearned }: Judged): st
   if (isLearned) return 'A mail server learned it; nobody reported it.'
   if (verdict.class === 'legitimate') return 'It looks like wanted mail.'
   if (verdict.class === 'undecided') return 'The verdict is undecided.'
-  if (verdict.class !== 'marketing' && evidenceOf(verdict) < EVIDENCE_MIN) {
+  if (verdict.class !== 'marketing' && !hasEvidence(verdict)) {
     return 'Hardly more than its content speaks against it, and on that alone nobody is told.'
   }
   return undefined
-}
-
-/** What weighs against it that is not content: words, ways and what others reported. */
-function evidenceOf({ symbols }: Verdict): number {
-  return symbols
-    .filter(({ weight, basis }) => weight > 0 && basis !== 'content' && basis !== 'model')
-    .reduce((sum, { weight }) => sum + weight, 0)
 }
 
 function deskOf({ cidr, deskName }: Network): string {

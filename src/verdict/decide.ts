@@ -69,10 +69,16 @@ function unwantedClass({ report, blacklists }: Facts): VerdictClass {
   return isPhishing ? 'phishing' : 'spam'
 }
 
-/** Mail in bulk whose author stands behind it, by a signature, and says how to be rid of it. */
-function isHonestBulk({ authentication, message, origin }: Facts): boolean {
-  const isSigned = authentication?.dkim_aligned === true
-  return isSigned && message?.has_list_unsubscribe === true && origin?.has_forged_hop !== true
+/**
+ * Mail in bulk whose author stands behind it, by a signature, and says how to be rid of it. Where
+ * nobody looked up the signature, it is enough that one unsubscribes at the author's.
+ */
+function isHonestBulk({ authentication, bulk, message, origin }: Facts): boolean {
+  const isAuthors =
+    authentication?.checked === true
+      ? authentication.dkim_aligned === true
+      : bulk?.unsubscribe_of_author === true
+  return isAuthors && message?.has_list_unsubscribe === true && origin?.has_forged_hop !== true
 }
 
 function confidenceOf(its: VerdictClass, score: number): number {

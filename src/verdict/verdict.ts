@@ -57,12 +57,28 @@ export function basisOf(groups: Iterable<string>): SymbolBasis {
   return its.some((group) => wayGroups.includes(group)) ? 'way' : 'content'
 }
 
+const hiddenBases: readonly (SymbolBasis | undefined)[] = ['known', 'model', 'word']
+
 /**
- * The symbols a reporter may see. A reporter may be a spammer who listens: what others reported and
- * what the model thinks is not for them.
+ * The symbols a reporter may see. A reporter may be a spammer who listens: what others reported,
+ * what the model thinks and how far the reporter is believed is not for them.
  */
 export function symbolsForReporters(symbols: readonly VerdictSymbol[]): VerdictSymbol[] {
-  return symbols.filter(({ basis }) => basis !== 'known' && basis !== 'model')
+  return symbols.filter(({ basis }) => !hiddenBases.includes(basis))
+}
+
+/** Least weight of what is not content: one newcomer's word is less. */
+const EVIDENCE_MIN = 2.5
+
+/**
+ * Whether more than its content and the model speaks against a message: words, ways and what others
+ * reported. Without it nobody is told, and nothing is refused.
+ */
+export function hasEvidence({ symbols }: Pick<Verdict, 'symbols'>): boolean {
+  const evidence = symbols
+    .filter(({ weight, basis }) => weight > 0 && basis !== 'content' && basis !== 'model')
+    .reduce((sum, { weight }) => sum + weight, 0)
+  return evidence >= EVIDENCE_MIN
 }
 
 /** The sum of the weights, to two digits. */

@@ -1,6 +1,6 @@
 import { fieldValues } from '../../mail/header.ts'
 import type { HeaderField } from '../../mail/header.ts'
-import { parseIp } from '../../mail/ip.ts'
+import { isRoutable, parseIp } from '../../mail/ip.ts'
 import type { IpAddress } from '../../mail/ip.ts'
 import { parseReceived } from '../../mail/received.ts'
 import type { ReceivedField } from '../../mail/received.ts'
@@ -26,14 +26,18 @@ export const hopsMax = 100
 
 /**
  * The Received fields of a header, top first, read and made ready to compare. A `client` stands
- * above them, unless the topmost line names it already: then the mail server has written its own.
+ * above them, or in place of the topmost line where that names it already: then the mail server
+ * has written its own, or the client brought it along, to say what it likes of itself. Inside an
+ * internal network that line stays.
  */
 export function readHops(fields: readonly HeaderField[], client?: Client): Hop[] {
   const lines = fieldValues(fields, 'received').slice(0, hopsMax).map(parseReceived)
   const clientIp = addressOf(client?.ip)
   const isWritten = clientIp?.text === addressOf(lines[0]?.from?.ip)?.text
+  const older = isWritten ? lines.slice(1) : lines
+  const isKept = !clientIp || (isWritten && !isRoutable(clientIp))
   const seen: (ReceivedField | undefined)[] =
-    client && clientIp && !isWritten ? [{ from: client, by: {} }, ...lines] : lines
+    client && !isKept ? [{ from: client, by: {} }, ...older] : lines
   return seen.map((field, index) => ({
     index,
     field,

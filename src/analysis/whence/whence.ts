@@ -9,7 +9,7 @@ import type { Custody } from './custody.ts'
 import type { DnsFindings } from '../dns-findings.ts'
 import { followForwarder } from './forwarders.ts'
 import type { ForwardingProof } from './forwarders.ts'
-import type { Hop } from './hops.ts'
+import type { Client, Hop } from './hops.ts'
 import { walkToInjection } from './injection-point.ts'
 import type { Walk } from './injection-point.ts'
 import { originOf } from './origin.ts'
@@ -32,6 +32,8 @@ export type WhenceClues = {
   seals?: ForwardingProof['seals']
   /** What the DNS told; absent when nobody was asked. */
   dns?: Pick<DnsFindings, 'spf' | 'listings'>
+  /** Who hands the message over just now: the first of the hops. */
+  client?: Client
 }
 
 /** Where a message came from, and how each of its Received lines was judged. */
@@ -55,7 +57,8 @@ export function findWhence(
   const walk = walkThrough(fields, hops, clues)
   const custody = custodyBelow(walk, hops)
   const origin = originOf(walk, {
-    isTraceOnTop: isTraceOnTop(fields),
+    // Whom a mail server sees, no order of the header makes doubtful.
+    isTraceOnTop: (clues.client && walk.entry?.index === 0) || isTraceOnTop(fields),
     spf: clues.dns?.spf,
     listings: clues.dns?.listings ?? [],
   })

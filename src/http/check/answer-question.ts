@@ -11,8 +11,9 @@ export type Ask = (given: Buffer | 'too-big', fields: Fields) => Promise<Answer>
 
 /** Mail servers wait for longer; who waits for us holds a connection of theirs. */
 const ANSWER_MS_MAX = 5_000
-/** So many wait at once; the next is told to fall back. */
+/** So many wait at once, with so many bytes; the next is told to fall back. */
 const WAITING_MAX = 500
+const WAITING_BYTES_MAX = 150_000_000
 
 /** Questions of one process go through here, by whichever protocol they came. */
 export function createAsk(
@@ -20,30 +21,41 @@ export function createAsk(
   scores: CheckScores,
   statistics: Pick<CheckStatistics, 'answered'>,
 ): Ask {
-  let waiting = 0
+  let [waiting, waitingBytes] = [0, 0]
+
+  /** Who is told to fall back leaves his message behind, and his place taken, until it is done. */
+  const checked = async (raw: Buffer, fields: Fields) => {
+    waiting++
+    waitingBytes += raw.length
+    try {
+      return await station.check(raw, envelopeOf(fields))
+    } finally {
+      waiting--
+      waitingBytes -= raw.length
+    }
+  }
 
   const checkedInTime = async (raw: Buffer, fields: Fields) => {
-    if (waiting >= WAITING_MAX) throw new Error('Too many questions at once.')
-    waiting++
+    const isFull = waiting >= WAITING_MAX || waitingBytes + raw.length > WAITING_BYTES_MAX
+    if (isFull && waiting > 0) throw new Error('Too many questions at once.')
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_resolve, reject) => {
       const giveUp = () => reject(new Error(`No answer within ${ANSWER_MS_MAX / 1_000} s.`))
       timer = setTimeout(giveUp, ANSWER_MS_MAX)
     })
     try {
-      return await Promise.race([station.check(raw, envelopeOf(fields)), late])
+      return await Promise.race([checked(raw, fields), late])
     } finally {
       clearTimeout(timer)
-      waiting--
     }
   }
 
   return async (given, fields) => {
     const start = performance.now()
     const raw = given === 'too-big' || given.length === 0 ? undefined : given
-    const checked = raw ? await checkedInTime(raw, fields) : 'unread'
+    const made = raw ? await checkedInTime(raw, fields) : 'unread'
     const seconds = (performance.now() - start) / 1_000
-    const answer = composeAnswer(checked, scores, seconds)
+    const answer = composeAnswer(made, scores, seconds)
     statistics.answered(answer.action, seconds)
     return answer
   }

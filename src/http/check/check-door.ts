@@ -38,8 +38,13 @@ const BYTES_IN_HAND_MAX = 150_000_000
 /**
  * The door of mail servers: rspamd's normal worker and its controller in one. Every refusal and
  * every failure is JSON with an `error`, and quick, so that the mail server falls back on its own.
+ * Without a password only who is trusted as he comes may ask.
  */
-export function createCheckDoor(app: Needs, station: CheckStation): CheckDoor {
+export function createCheckDoor(
+  app: Needs,
+  station: CheckStation,
+  isTrusted: (req: IncomingMessage) => boolean,
+): CheckDoor {
   const { config, clock } = app
   const statistics = createCheckStatistics(clock, station.lost)
   const scores = { reject: config.checkRejectScore, greylist: config.checkGreylistScore }
@@ -48,7 +53,7 @@ export function createCheckDoor(app: Needs, station: CheckStation): CheckDoor {
     ask,
     statistics,
     log: app.log,
-    gate: createGate(config.checkPassword, clock),
+    gate: createGate(config.checkPassword, clock, isTrusted),
     learn: createLearn({ ...app, intake: createIntake(app) }),
     readBody: createReadBody(BYTES_IN_HAND_MAX),
   }

@@ -69,7 +69,7 @@ export function composeLines(answer: Answer): string {
     `Metric: default; ${flag}; ${shown(answer.score)} / ${shown(answer.required_score)} / 0.0`,
     `Action: ${answer.action}`,
     ...Object.values(answer.symbols).map(({ name, score }) => `Symbol: ${name}(${shown(score)})`),
-    `Message-ID: ${answer['message-id'] ?? 'undef'}`,
+    `Message-ID: ${answer['message-id']?.replaceAll(/\p{Cc}+/gu, ' ') ?? 'undef'}`,
   ]
   return `${lines.join('\r\n')}\r\n`
 }

@@ -1,6 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
+import { isIP } from 'node:net'
 import type { Clock } from '../../world.ts'
+import { askerOf } from '../lists/asker.ts'
 
 /** Why somebody may not ask; `status` as HTTP has it. */
 export type NotAllowed = { status: 401 | 403 | 429; error: string; retrySeconds?: number }
@@ -10,45 +12,88 @@ export type Gate = (req: IncomingMessage) => NotAllowed | undefined
 
 /** So many wrong passwords of one address, then a minute of silence. */
 const WRONG_MAX = 10
+/** Of all for whom one proxy asks: what it says of them may be made up. */
+const WRONG_OF_PROXY_MAX = 1_000
 const SILENCE_MS = 60_000
 const ADDRESSES_MAX = 10_000
 /** What a proxy adds, and what a browser cannot leave out: neither is a program of this machine. */
-const goBetweens = ['x-forwarded-for', 'forwarded', 'via', 'x-real-ip', 'origin', 'sec-fetch-site']
+const goBetweens = [
+  ...['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-forwarded-server'],
+  ...['forwarded', 'via', 'x-real-ip', 'origin', 'sec-fetch-site'],
+]
 
 /**
- * With a password, who sends it in the header `Password`; without one, programs of this machine
- * that ask directly. A page that a browser on this machine shows is not one of them.
+ * With a password, who sends it in the header `Password`; without one, whoever is trusted as he
+ * comes. Strangers who guess behind a proxy silence themselves, not who asks beside them.
  */
-export function createGate(password: string | undefined, clock: Clock): Gate {
+export function createGate(
+  password: string | undefined,
+  clock: Clock,
+  isTrusted: (req: IncomingMessage) => boolean,
+): Gate {
   const wrong = new Map<string, { times: number; until: number }>()
-  const expected = password === undefined ? undefined : digestOf(password)
+  const expected = password === undefined ? undefined : digestOf(Buffer.from(password))
+  const live = (who: string, now: number) => {
+    const before = wrong.get(who)
+    return before && before.until > now ? before : { times: 0, until: now + SILENCE_MS }
+  }
 
   return (req) => {
-    if (!expected) return isDirect(req) ? undefined : { status: 403, error: closed }
+    if (!expected) return isTrusted(req) ? undefined : { status: 403, error: closed }
     const given = req.headers['password']
     if (typeof given !== 'string') {
       return { status: 401, error: 'Send the password in the header "Password".' }
     }
     const now = clock().getTime()
-    const address = req.socket.remoteAddress ?? ''
-    const before = wrong.get(address)
-    const isLive = before !== undefined && before.until > now
-    if (isLive && before.times >= WRONG_MAX) {
-      const retrySeconds = Math.ceil((before.until - now) / 1_000)
+    const guessers = guessersOf(req)
+    for (const [who, timesMax] of guessers) {
+      const { times, until } = live(who, now)
+      if (times < timesMax) continue
+      const retrySeconds = Math.ceil((until - now) / 1_000)
       return { status: 429, error: 'Too many wrong passwords. Try again later.', retrySeconds }
     }
-    if (timingSafeEqual(digestOf(given), expected)) return undefined
+    // Header fields are bytes; Node reads them as Latin-1.
+    if (timingSafeEqual(digestOf(Buffer.from(given, 'latin1')), expected)) return undefined
     if (wrong.size >= ADDRESSES_MAX) wrong.clear()
-    wrong.set(address, { times: isLive ? before.times + 1 : 1, until: now + SILENCE_MS })
+    for (const [who] of guessers) {
+      wrong.set(who, { times: live(who, now).times + 1, until: now + SILENCE_MS })
+    }
     return { status: 401, error: 'This is not the password.' }
   }
 }
 
-const closed = 'Only programs on this machine may ask, unless CHECK_PASSWORD is set.'
+const closed =
+  'Only programs on this machine may ask, and not through a proxy, unless CHECK_PASSWORD is set.'
 
-/** Whether a program of this machine asks, with nobody between. */
+function guessersOf(req: IncomingMessage): (readonly [who: string, timesMax: number])[] {
+  const peer = req.socket.remoteAddress ?? ''
+  if (!goBetweens.some((name) => name in req.headers)) return [[peer, WRONG_MAX]]
+  return [
+    [`${peer} for ${askerOf(req)}`, WRONG_MAX],
+    [`${peer} for others`, WRONG_OF_PROXY_MAX],
+  ]
+}
+
+/**
+ * Whether a program of this machine asks, with nobody between. Who passes a request on often passes
+ * on the name it was sent to: that is not this machine's.
+ */
 export function isDirect(req: IncomingMessage): boolean {
-  return isLoopback(req.socket.remoteAddress) && !goBetweens.some((name) => name in req.headers)
+  const isPassedOn = goBetweens.some((name) => name in req.headers)
+  return isLoopback(req.socket.remoteAddress) && !isPassedOn && isLocalHost(req.headers.host)
+}
+
+/** Nobody: where a proxy may stand before us that adds nothing to what it passes on. */
+export function isNobody(): boolean {
+  return false
+}
+
+/** Whether a name with its port means this machine itself; rspamc and Exim send none. */
+export function isLocalHost(host: string | undefined): boolean {
+  if (host === undefined || host === '') return true
+  const name = URL.parse(`http://${host}`)?.hostname ?? ''
+  const address = name.replace(/^\[|\]$/g, '')
+  return name === 'localhost' || (isIP(address) !== 0 && isLoopback(address))
 }
 
 /** Whether an address of a connection is this machine's own. */
@@ -56,6 +101,6 @@ export function isLoopback(address: string | undefined): boolean {
   return /^(127\.|::1$|::ffff:127\.)/.test(address ?? '')
 }
 
-function digestOf(text: string): Buffer {
-  return createHash('sha256').update(text).digest()
+function digestOf(bytes: Buffer): Buffer {
+  return createHash('sha256').update(bytes).digest()
 }

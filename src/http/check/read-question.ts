@@ -36,7 +36,7 @@ export function envelopeOf(fields: Fields): Envelope {
       const recipient = addressOf(one)
       return recipient === undefined || recipient === '' ? [] : [recipient]
     }),
-    user: value('user') ?? value('deliver-to'),
+    user: value('user'),
     queueId: value('queue-id'),
   }
 }

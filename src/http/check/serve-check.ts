@@ -21,7 +21,7 @@ export async function serveChecks(
   station: CheckStation,
 ): Promise<{ url: string; close: () => Promise<void> }> {
   const { checkHost: host, checkPort: port, messageBytesMax } = app.config
-  const door = createCheckDoor(app, station)
+  const door = createCheckDoor(app, station, isDirect)
   const speaker = createLineSpeaker(door.ask, messageBytesMax, app.log)
   const listener = await listen(() => (req, res) => answer(req, res, door), {
     host,
@@ -37,6 +37,7 @@ export async function serveChecks(
     url: localUrl(host, listener.port),
     async close() {
       const closed = listener.close()
+      speaker.stop()
       const cut = setTimeout(() => speaker.close(), CUT_MS)
       await closed
       clearTimeout(cut)

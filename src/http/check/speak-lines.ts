@@ -9,7 +9,9 @@ import { type Fields, messageIn } from './read-question.ts'
 /** Takes connections that speak the older protocol; who speaks HTTP is given on. */
 export type LineSpeaker = {
   take: (socket: Socket, speaksHttp: (socket: Socket) => void) => void
-  /** Cuts the connections that are left. */
+  /** Cuts the connections on which nothing was asked yet. */
+  stop: () => void
+  /** Cuts those that are left. */
   close: () => void
 }
 
@@ -29,9 +31,14 @@ const DRAINED_BYTES_MAX = 64_000_000
  */
 export function createLineSpeaker(ask: Ask, bytesMax: number, log: Logger): LineSpeaker {
   const open = new Set<Socket>()
+  const silent = new Set<Socket>()
   return {
     take(socket, speaksHttp) {
       let held: Buffer = Buffer.alloc(0)
+      silent.add(socket)
+      const onEnd = () => socket.destroy()
+      socket.once('end', onEnd)
+      socket.once('close', () => silent.delete(socket))
       socket.setNoDelay(true)
       socket.setTimeout(IDLE_MS, () => socket.destroy())
       const onError = () => socket.destroy()
@@ -40,7 +47,9 @@ export function createLineSpeaker(ask: Ask, bytesMax: number, log: Logger): Line
         held = held.length === 0 ? chunk : Buffer.concat([held, chunk])
         const isLines = speaksLines(held)
         if (isLines === undefined) return
+        silent.delete(socket)
         socket.removeListener('data', look)
+        socket.removeListener('end', onEnd)
         socket.pause()
         socket.unshift(held)
         if (!isLines) {
@@ -55,6 +64,9 @@ export function createLineSpeaker(ask: Ask, bytesMax: number, log: Logger): Line
         void converse(socket, ask, bytesMax, log)
       }
       socket.on('data', look)
+    },
+    stop: () => {
+      for (const socket of silent) socket.destroy()
     },
     close: () => {
       for (const socket of open) socket.destroy()

@@ -1,12 +1,12 @@
 import { createHmac } from 'node:crypto'
-import type { Request } from 'express'
+import type { IncomingMessage } from 'node:http'
 import { addressScope, isRoutable, parseIp } from '../../mail/ip.ts'
 
 /**
  * Where a request comes from: the other end, or who that forwards for when it is a proxy of ours,
  * as its address inside says. IPv6 hosts change their addresses, so their network stands for them.
  */
-export function askerOf(req: Request): string {
+export function askerOf(req: IncomingMessage): string {
   const peer = parseIp(req.socket.remoteAddress ?? '')
   if (!peer) return 'unknown'
   const scope = addressScope(peer)
@@ -17,7 +17,7 @@ export function askerOf(req: Request): string {
 }
 
 /** The same as a hash that nobody can turn back without the secret. */
-export function askerHash(req: Request, secret: string): Buffer {
+export function askerHash(req: IncomingMessage, secret: string): Buffer {
   return createHmac('sha256', secret)
     .update(`asker ${askerOf(req)}`)
     .digest()

@@ -20,8 +20,11 @@ export type Wish = {
 }
 
 const DAY_MS = 86_400_000
-/** Of a day: so many for one name, whoever asks, and so many from one machine. */
-const OF_NAME_MAX = 5
+/**
+ * Of a day: so many for one name, whoever asks, and so many from one machine: too few to keep out
+ * whose name it is.
+ */
+const OF_NAME_MAX = 25
 const OF_ASKER_MAX = 5
 
 /** Keeps a wish, and fulfils it at once where that may be. */

@@ -60,6 +60,7 @@ test('the metrics are for this machine and for administrators', async () => {
   const forwarded = { 'x-forwarded-for': '203.0.113.9' }
   expect(await read({})).toBe(200)
   expect(await read(forwarded)).toBe(401)
+  expect(await read({ 'x-real-ip': '203.0.113.9' })).toBe(401)
   expect(await read({ ...forwarded, authorization: `Bearer ${ann.token}` })).toBe(403)
   expect(await read({ ...forwarded, authorization: `Bearer ${admin.token}` })).toBe(200)
 })

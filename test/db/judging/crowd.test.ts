@@ -120,7 +120,7 @@ async function reportedBy(
 }
 
 /** What a mail server hears that asks about one more copy. */
-async function checked(raw: Buffer): Promise<string> {
+async function checked(raw: Buffer): Promise<string | undefined> {
   const client = { ip: '198.51.100.23', helo: 'mail.letters.example' }
   const digest = await parser.check(raw, { trustedRelays: [], client })
   const envelope = {
@@ -131,7 +131,7 @@ async function checked(raw: Buffer): Promise<string> {
     user: undefined,
     queueId: undefined,
   }
-  return (await createJudgeChecked(app, app.judge)({ digest, envelope })).class
+  return (await createJudgeChecked(app, app.judge)({ digest, envelope }))?.class
 }
 
 const all = (count: number, its: string) => Array.from({ length: count }, () => its)

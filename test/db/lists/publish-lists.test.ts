@@ -5,7 +5,7 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { readConfig } from '../../../src/config.ts'
 import { keepExemption, removeExemption } from '../../../src/db/list-exemptions.ts'
-import { claimLists, findListings, pardonListing } from '../../../src/db/listings.ts'
+import { claimLists, findListings, keepListings, pardonListing } from '../../../src/db/listings.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { setMark } from '../../../src/db/reputation-marks.ts'
 import { publishLists } from '../../../src/jobs/lists/publish-lists.ts'
@@ -219,4 +219,19 @@ test('more than fits in one page is listed without a gap, each once, in order', 
   expect((await publish())?.lists.addresses.entries).toBe(count)
   expect(await namesIn('addresses')).toEqual([...names].sort())
   expect((JSON.parse(await read('addresses.json')) as { entries: [] }).entries).toHaveLength(count)
+})
+
+test('who is pardoned while the lists are judged is not put back', async () => {
+  const { pool } = database
+  await know(pool, [address('192.0.2.7')])
+  await publish()
+  const [before] = await findListings(pool, 'addresses', ['192.0.2.7'])
+  if (!before) throw new Error('It is not listed.')
+  const pardon = { list: 'addresses', name: '192.0.2.7', at: now, reporters: 13.2 } as const
+  expect(await inTransaction(pool, (tx) => pardonListing(tx, pardon))).toBe(true)
+  await keepListings(pool, [{ ...before, until: new Date(now.getTime() + 30 * DAY_MS) }])
+  const [after] = await findListings(pool, 'addresses', ['192.0.2.7'])
+  expect(after).toMatchObject({ until: now, pardonedAt: now, pardonedReporters: 14 })
+  await keepListings(pool, [{ ...before, pardonedAt: now, times: 2 }])
+  expect(await findListings(pool, 'addresses', ['192.0.2.7'])).toMatchObject([{ times: 2 }])
 })

@@ -9,12 +9,18 @@ const envelope = {
   queueId: undefined,
 }
 
-test('an envelope is blamed on its client and on the registered domain of its return path', () => {
+test('an envelope is blamed on its client and on the domain of its return path', () => {
   expect(subjectsOf(envelope)).toEqual([
     { kind: 'address', name: '203.0.113.9' },
+    { kind: 'return-path-domain', name: 'news.shop.co.uk' },
     { kind: 'return-path-domain', name: 'shop.co.uk' },
   ])
+  const registered = { ...envelope, ip: undefined, returnPath: 'Us@BÜCHER.example' }
+  expect(subjectsOf(registered)).toEqual([
+    { kind: 'return-path-domain', name: 'xn--bcher-kva.example' },
+  ])
   expect(subjectsOf({ ...envelope, ip: undefined, returnPath: '' })).toEqual([])
+  expect(subjectsOf({ ...envelope, user: 'ann' })).toEqual([])
 })
 
 test.for([

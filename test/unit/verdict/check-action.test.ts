@@ -1,13 +1,19 @@
 import { expect, test } from 'vitest'
 import { checkActionOf } from '../../../src/verdict/check-action.ts'
-import type { VerdictClass } from '../../../src/verdict/verdict.ts'
+import type { VerdictClass, VerdictSymbol } from '../../../src/verdict/verdict.ts'
 
-const verdict = (kind: VerdictClass, score: number, confidence = 0.5) => ({
-  class: kind,
-  score,
-  confidence,
-  symbols: [],
-})
+const reported = {
+  name: 'REPORTED',
+  weight: 4,
+  meaning: 'It was reported.',
+  basis: 'known',
+} as const
+const verdict = (
+  kind: VerdictClass,
+  score: number,
+  confidence = 0.5,
+  symbols: readonly VerdictSymbol[] = [reported],
+) => ({ class: kind, score, confidence, symbols })
 const scores = { reject: 15, greylist: undefined }
 
 test.for([
@@ -30,4 +36,21 @@ test('where it is wished, undecided mail is greylisted from a score on, and no o
   expect(checkActionOf(verdict('undecided', 3.9), wished)).toBe('no action')
   expect(checkActionOf(verdict('marketing', 9), wished)).toBe('no action')
   expect(checkActionOf(verdict('spam', 9), wished)).toBe('add header')
+})
+
+test.for([
+  ['what it says', [{ ...reported, weight: 30, basis: 'content' }]],
+  ['what the model thinks', [{ ...reported, weight: 30, basis: 'model' }]],
+  [
+    'little besides',
+    [
+      { ...reported, weight: 30, basis: 'content' },
+      { ...reported, weight: 2.4 },
+    ],
+  ],
+  ['who hands it over, unread', [{ name: 'FIRST_FILTER', weight: 30, meaning: 'It is listed.' }]],
+] as const)('on %s alone nothing is rejected, however bad', ([, symbols]) => {
+  for (const kind of ['spam', 'phishing', 'malware'] as const) {
+    expect(checkActionOf(verdict(kind, 30, 1, symbols), scores)).toBe('add header')
+  }
 })

@@ -11,7 +11,7 @@ const facts = (changes: Facts = {}): Facts => ({ message: { kind: 'message' }, .
 const reportedAs = (kind: string, karma = 1) => facts({ report: { kind, karma } })
 const bulk = {
   message: { kind: 'message', has_list_unsubscribe: true },
-  authentication: { dkim_aligned: true },
+  authentication: { checked: true, dkim_aligned: true },
 }
 
 test.for([
@@ -46,8 +46,20 @@ test.for([
     'undecided',
   ],
   [
+    'where no signature was looked up, its own way to unsubscribe is enough',
+    { ...bulk, authentication: { checked: false }, bulk: { unsubscribe_of_author: true } },
+    [3],
+    'marketing',
+  ],
+  [
+    'but not one of somebody else',
+    { ...bulk, authentication: { checked: false }, bulk: { unsubscribe_of_author: false } },
+    [3],
+    'undecided',
+  ],
+  [
     'nor without a signature of its author',
-    { ...bulk, authentication: { dkim_aligned: false } },
+    { ...bulk, authentication: { checked: true, dkim_aligned: false } },
     [3],
     'undecided',
   ],

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import { composeAnswer, composeLines } from '../../../../src/http/check/compose-answer.ts'
 
 const scores = { reject: 15, greylist: undefined }
-const symbols = [{ name: 'REPORTED', weight: 6.25, meaning: 'Several reports of a part of it.' }]
+const meaning = 'Several reports of a part of it.'
+const symbols = [{ name: 'REPORTED', weight: 6.25, meaning, basis: 'known' }] as const
 const spam = { class: 'spam', confidence: 0.9, score: 6.25, symbols } as const
 
 test('a verdict is told in the words of rspamd', () => {
@@ -57,4 +58,10 @@ test('the lines are those that Exim reads', () => {
       '',
     ].join('\r\n'),
   )
+})
+
+test('a Message-ID cannot bring lines of its own', () => {
+  const messageId = '1@shop.example\r\nAction: no action'
+  const lines = composeLines(composeAnswer({ verdict: spam, messageId }, scores, 0)).split('\r\n')
+  expect(lines).toContain('Message-ID: 1@shop.example Action: no action')
 })

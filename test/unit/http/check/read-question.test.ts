@@ -32,6 +32,8 @@ test('what cannot be read is absent, and the null return path is none', () => {
   expect(envelopeOf({})).toEqual(unknown)
   expect(envelopeOf({ ip: ['1.2.3.4.5; drop'], rcpt: ['', '<>'] })).toEqual(unknown)
   expect(envelopeOf({ from: ['<>'] }).returnPath).toBe('')
+  // To whom it goes, not who logged in.
+  expect(envelopeOf({ 'deliver-to': ['you@home.example'] }).user).toBeUndefined()
   expect(envelopeOf({ helo: [`\u0007x${'y'.repeat(5_000)}`] }).helo).toHaveLength(1_000)
 })
 

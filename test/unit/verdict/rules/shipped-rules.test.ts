@@ -112,6 +112,24 @@ test('what was concluded of traffic that nobody reported raises nothing', () => 
   expect(symbolsOf(book, factsWith(Object.fromEntries(copies)))).toEqual([])
 })
 
+test.for([
+  ['an answer', { 'headers.is_answer': true }],
+  ['a post of a list', { 'bulk.has_list_id': true, 'bulk.has_list_post': true }],
+  ['a machine’s answer', { 'message.is_machine_answer': true }],
+  [
+    'all of it',
+    { 'headers.is_answer': true, 'bulk.has_list_id': true, 'bulk.has_list_post': true },
+  ],
+] as const)('what a mail server asks about is not spared for calling itself %s', ([, called]) => {
+  const known = { 'reputation.campaign_score': -0.6, 'reputation.campaign_weight': 4 }
+  for (const isEmpty of [true, false]) {
+    const asked = { 'envelope.is_given': true, 'envelope.return_path_empty': isEmpty }
+    expect(scoreBy(book, factsWith({ ...known, ...asked, ...called }))).toBeGreaterThanOrEqual(
+      SPAM_SCORE_MIN,
+    )
+  }
+})
+
 test('what is shown, however it is written, stays below the threshold', () => {
   const shown = Object.fromEntries(
     factDefinitions

@@ -1,0 +1,32 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { expect, test } from 'vitest'
+import { openCheckSite } from './check-site.ts'
+
+test.for([
+  ['says nothing', ''],
+  ['has only begun to speak', 'CHEC'],
+] as const)('a client that %s does not hold up the end of the process', async ([, said]) => {
+  const site = await openCheckSite()
+  const socket = connect(site.port, '127.0.0.1')
+  socket.on('error', () => undefined)
+  await once(socket, 'connect')
+  if (said !== '') await new Promise((resolve) => socket.write(said, resolve))
+  // Answered after it: so the other connection is known by now.
+  await site.sendRaw('PING RSPAMC/1.3\r\n\r\n')
+  const began = performance.now()
+  await site.stop()
+  expect(performance.now() - began).toBeLessThan(3_000)
+  socket.destroy()
+  await site.close()
+})
+
+test('who hangs up after half an opening is let go', async () => {
+  const site = await openCheckSite()
+  const socket = connect({ port: site.port, host: '127.0.0.1', allowHalfOpen: true })
+  socket.resume()
+  socket.end('CHEC')
+  await once(socket, 'end')
+  socket.destroy()
+  await site.close()
+})

@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createJudgeChecked } from '../../../src/judging/judge-checked.ts'
+import type { Judge } from '../../../src/judging/judge.ts'
+import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
+import { openTestApp, type TestApp } from '../../support/app.ts'
+import { checkedMail } from '../../support/checked-mail.ts'
+
+let app: TestApp
+let parser: ParserPool
+
+beforeAll(async () => {
+  app = await openTestApp()
+  parser = createParserPool(1)
+})
+afterAll(async () => {
+  await parser.close()
+  await app.close()
+})
+
+const envelope = {
+  ip: '203.0.113.9',
+  helo: undefined,
+  hostname: undefined,
+  returnPath: undefined,
+  recipients: [],
+  user: undefined,
+  queueId: undefined,
+}
+
+async function cases(...marks: string[]) {
+  const mails = marks.map((mark) => checkedMail(mark, 'https://good.example/'))
+  const read = mails.map((mail) => parser.check(mail, { trustedRelays: [] }))
+  return (await Promise.all(read)).map((digest) => ({ digest, envelope }))
+}
+
+test('a message that breaks its judge spoils no other verdict, and is let through', async () => {
+  const fragile: Judge = (all) => {
+    const isBroken = all.some(({ digest }) => digest.subjects.length === 0)
+    return isBroken ? Promise.reject(new TypeError('It has no subject.')) : app.judge(all)
+  }
+  const judge = createJudgeChecked(app, fragile)
+  const [first, second, third, poison] = await cases('one', 'two', 'three', 'four')
+  if (!first || !second || !third || !poison) throw new Error('A message is missing.')
+  const broken = { ...poison, digest: { ...poison.digest, subjects: [] } }
+  const verdicts = await Promise.all([first, second, third, broken].map(judge))
+  expect(verdicts.map((verdict) => verdict?.class)).toEqual([
+    ...['undecided', 'undecided', 'undecided'],
+    undefined,
+  ])
+})
+
+test('what fails for want of the database fails: a second try may not', async () => {
+  const away: Judge = () =>
+    Promise.reject(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }))
+  const [one] = await cases('five')
+  if (!one) throw new Error('A message is missing.')
+  await expect(createJudgeChecked(app, away)(one)).rejects.toThrow('connect')
+})
