@@ -1,3 +1,4 @@
+import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createJudgeChecked } from '../../../src/judging/judge-checked.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
@@ -50,11 +51,13 @@ async function asked(written: Written): Promise<Verdict> {
   const { ip, helo, rdns: hostname } = message.client
   const envelope = { ip, helo, hostname, returnPath: 'bounces@sender.example' }
   const judge = createJudgeChecked(
-    { pool: database.pool, clock: () => start },
+    { pool: database.pool, clock: () => start, log: pino({ level: 'silent' }) },
     testJudge(database.pool, () => start),
   )
   const nobody = { recipients: [], user: undefined, queueId: undefined }
-  return judge({ digest, envelope: { ...envelope, ...nobody } })
+  const verdict = await judge({ digest, envelope: { ...envelope, ...nobody } })
+  if (!verdict) throw new Error('It was not judged.')
+  return verdict
 }
 
 /** Eight people whom an operator knows report a message, each for the first time. */
