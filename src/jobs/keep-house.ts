@@ -52,7 +52,7 @@ export async function keepHouse(app: Needs): Promise<void> {
   await forgetKeys(app, oldest)
   await removeIdempotencyKeys(app.pool, new Date(now.getTime() - IDEMPOTENCY_MS))
   await removeRegistryRows(app.pool, new Date(now.getTime() - ANSWERS_MS))
-  await forgetReputations(app.pool, now)
+  await forgetReputations(app.pool, now, app.config.retentionDays)
   await requeueOrphans(app)
 }
 

@@ -22,22 +22,23 @@ const STEP_ROWS = 1_000
 /**
  * Forgets what was silent for long, in small steps: a part of the subjects each hour, a thousand
  * rows at a time, each step while nobody folds their shard. And the witnesses of old campaigns.
+ * Nothing is kept for longer than reports, which are kept for `daysMax`.
  */
-export async function forgetReputations(pool: Pool, now: Date): Promise<void> {
+export async function forgetReputations(pool: Pool, now: Date, daysMax: number): Promise<void> {
   const first = (Math.floor(now.getTime() / HOUR_MS) * SLICES_AN_HOUR) % SLICES
   for (let index = 0; index < SLICES_AN_HOUR; index++) {
-    await sweep(pool, LOWEST + BigInt((first + index) % SLICES) * SLICE, now)
+    await sweep(pool, LOWEST + BigInt((first + index) % SLICES) * SLICE, now, daysMax)
   }
-  const day = daysBefore(now, WITNESS_DAYS).toISOString().slice(0, 10)
+  const day = daysBefore(now, Math.min(WITNESS_DAYS, daysMax)).toISOString().slice(0, 10)
   while ((await removeOldWitnesses(pool, day, STEP_ROWS)) === STEP_ROWS);
 }
 
-async function sweep(pool: Pool, from: bigint, now: Date): Promise<void> {
+async function sweep(pool: Pool, from: bigint, now: Date, daysMax: number): Promise<void> {
   const which = {
     from,
     to: from + SLICE - 1n,
-    before: daysBefore(now, SILENT_DAYS),
-    littleBefore: daysBefore(now, LITTLE_DAYS),
+    before: daysBefore(now, Math.min(SILENT_DAYS, daysMax)),
+    littleBefore: daysBefore(now, Math.min(LITTLE_DAYS, daysMax)),
     littleMax: LITTLE,
     limit: STEP_ROWS,
   }

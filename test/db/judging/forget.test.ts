@@ -24,9 +24,9 @@ const hosts = (name: string): Subject[] =>
   Array.from({ length: 60 }, (_, index) => ({ kind: 'link-host', name: `${name}${index}.example` }))
 
 /** All the hours in which every slice of the keys comes round. */
-async function forgetAll(days: number) {
+async function forgetAll(days: number, daysMax = 400) {
   for (let hour = 0; hour < 11; hour++) {
-    await forgetReputations(database.pool, daysLater(days + hour / 24))
+    await forgetReputations(database.pool, daysLater(days + hour / 24), daysMax)
   }
 }
 
@@ -67,4 +67,16 @@ test('what is taken back of somebody who is forgotten brings nobody back', async
   await inTransaction(pool, (tx) => takeBackEvidence(tx, ids, 'retraction', late))
   await foldAll(pool, late)
   expect(await names()).toEqual([])
+})
+
+test('nothing is kept for longer than reports are', async () => {
+  const { pool } = database
+  const at = daysLater(20)
+  const reporters = await vouchedReporters(pool, 5)
+  await append(pool, await reportedBy(pool, reporters, { subjects: hosts('brief'), at }), at)
+  await foldAll(pool, at)
+  await forgetAll(49, 30)
+  expect(await names()).toContain('brief')
+  await forgetAll(51, 30)
+  expect(await names()).not.toContain('brief')
 })
