@@ -6,11 +6,9 @@ import type { Logger } from '../log.ts'
 import type { Clock } from '../world.ts'
 import { createGates } from './gate/gate.ts'
 import { rollUp } from './roll-up.ts'
+import { complainer, type Rounds, runRounds } from './rounds.ts'
 
 type Needs = { pool: Pool; clock: Clock; log: Logger }
-
-/** A loop that rolls up until it is closed. */
-export type RollUps = { close: () => Promise<void> }
 
 /** How long nothing waits unnoticed. */
 const PAUSE_MS = 500
@@ -22,9 +20,6 @@ const SMALL_ROUND_PAUSE_MS = 2_000
 /** After a round of so many increments the next follows at once. */
 const ENTRIES_MANY = 500_000
 const GENERATIONS_AHEAD = 6
-/** So often the same failure is told. */
-const COMPLAINT_MS = 60_000
-const REASONS_MAX = 100
 /** Keys that may be held back have a counter from the third time on. */
 export const GATE_TIMES_MIN = 3
 /** SQLSTATEs where a partition lacks: of a row without one, and of the table itself. */
@@ -36,64 +31,29 @@ const NO_PARTITION = new Set(['23514', '42P01'])
  * once, so that under load a roll-up becomes rarer and cheaper rather than slower. What fails (the
  * database is away, or chose a victim among transactions) is still there the next time.
  */
-export function runRollUps({ pool, clock, log }: Needs): RollUps {
+export function runRollUps({ pool, clock, log }: Needs): Rounds {
   const gates = createGates(GATE_TIMES_MIN)
-  let isClosed = false
-  let wake: () => void = () => undefined
-  const pause = (ms: number) =>
-    new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms)
-      wake = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
-
-  const complain = complainer({ clock, log })
+  const complain = complainer({ clock, log }, 'A roll-up failed and will be repeated.')
   const failed = async (error: unknown): Promise<number> => {
     complain(error)
     if (NO_PARTITION.has(sqlState(error) ?? '')) await makePartitions({ pool, clock, log })
     return 0
   }
-  const round = async (): Promise<number> => {
+  const rollUpShards = async (isClosed: () => boolean): Promise<number> => {
     let entries = 0
     for (const { shard } of await listShardBacklogs(pool)) {
-      if (isClosed) break
+      if (isClosed()) break
       // A shard that cannot be rolled up does not hold up the others.
       const done = rollUp(pool, shard, clock(), gates)
       entries += await done.then((rolled) => rolled?.entries ?? 0, failed)
     }
     return entries
   }
-  const run = async () => {
-    while (!isClosed) {
-      const entries = await round().catch(failed)
-      if (entries < ENTRIES_MANY && !isClosed) {
-        await pause(entries === 0 ? PAUSE_MS : SMALL_ROUND_PAUSE_MS)
-      }
-    }
-  }
-  const running = run()
-  return {
-    async close() {
-      isClosed = true
-      wake()
-      await running
-    },
-  }
-}
-
-/** Says why a roll-up failed: a new reason at once, the same again only after a while. */
-function complainer({ clock, log }: Pick<Needs, 'clock' | 'log'>): (error: unknown) => void {
-  const saidAt = new Map<string, number>()
-  return (error) => {
-    const reason = reasonOf(error)
-    const now = clock().getTime()
-    if (now - (saidAt.get(reason) ?? -Infinity) < COMPLAINT_MS) return
-    if (saidAt.size >= REASONS_MAX) saidAt.clear()
-    saidAt.set(reason, now)
-    log.warn({ reason }, 'A roll-up failed and will be repeated.')
-  }
+  return runRounds(async (isClosed) => {
+    const entries = await rollUpShards(isClosed).catch(failed)
+    if (entries >= ENTRIES_MANY) return 0
+    return entries === 0 ? PAUSE_MS : SMALL_ROUND_PAUSE_MS
+  })
 }
 
 async function makePartitions({ pool, clock, log }: Needs) {
