@@ -12,7 +12,7 @@ import { addToCampaignDays, type CampaignDayChange } from '../db/campaign-days.t
 import { insertCountedReports, takeCountedReports } from '../db/counted-reports.ts'
 import type { Db } from '../db/pool.ts'
 import type { Report } from '../db/reports.ts'
-import type { Verdict, VerdictClass } from '../verdict/verdict.ts'
+import { isUnwanted, type Verdict } from '../verdict/verdict.ts'
 
 /** A report whose analysis is kept, with all that its shingles follow from. */
 export type ReportToCount = Omit<Circumstances, 'reporterId'> & {
@@ -101,8 +101,6 @@ function messageOf(
 /** A complaint is the reporter's word; spam or ham is what we make of it, where we are sure. */
 function amountsOf({ kind }: Report, verdict: Verdict): Amounts {
   const complaint = kind === 'not-spam' ? 0 : 1
-  if (unwanted.includes(verdict.class)) return { spam: 1, complaint }
+  if (isUnwanted(verdict)) return { spam: 1, complaint }
   return verdict.class === 'legitimate' ? { ham: 1, complaint } : { complaint }
 }
-
-const unwanted: readonly VerdictClass[] = ['spam', 'phishing', 'malware']

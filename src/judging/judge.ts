@@ -16,6 +16,7 @@ import { seenFacts } from '../verdict/facts/seen-facts.ts'
 import { type SeenPieces, seenPieces } from '../verdict/facts/seen-pieces.ts'
 import type { Model } from '../verdict/model/model.ts'
 import type { RuleBook } from '../verdict/rules/rule-book.ts'
+import { hasSureOrigin, withSystem } from '../verdict/subjects-of.ts'
 import type { Verdict } from '../verdict/verdict.ts'
 import type { Clock } from '../world.ts'
 import type { ReputationReader } from './reputation-reader.ts'
@@ -114,25 +115,20 @@ function isMarked({ flags }: Reputations[number]): boolean {
 }
 
 /** Beside what the message itself tells: its campaign, and the AS of an origin that is sure. */
-function subjectsOf({ digest: { subjects }, network, campaignId }: CaseToJudge): Subject[] {
-  const its = [...subjects]
-  if (network?.asn && isSure(subjects)) {
-    its.push({ kind: 'autonomous-system', name: String(network.asn) })
-  }
-  if (campaignId !== undefined) its.push({ kind: 'campaign', name: campaignId })
-  return its
-}
-
-/** An origin that is only claimed is no subject: then its network is none either. */
-function isSure(subjects: readonly Subject[]): boolean {
-  return subjects.some(({ kind }) => kind === 'address')
+function subjectsOf({
+  digest: { subjects },
+  network,
+  campaignId,
+}: CaseToJudge): readonly Subject[] {
+  const its = withSystem(subjects, network?.asn || null)
+  return campaignId === undefined ? its : [...its, { kind: 'campaign', name: campaignId }]
 }
 
 /** The shingles with those that tell and that the message alone does not know. */
 function withCircumstances({ digest, network, campaignId }: CaseToJudge): PackedShingles {
   const later: [PieceName, string][] = []
   if (campaignId !== undefined) later.push(['campaign', campaignId])
-  if (network?.asn && isSure(digest.subjects)) later.push(['origin-as', String(network.asn)])
+  if (network?.asn && hasSureOrigin(digest.subjects)) later.push(['origin-as', String(network.asn)])
   const pieces = Buffer.alloc(later.length * PIECE_BYTES)
   later.forEach(([name, piece], index) => {
     const { number } = pieceTypes[name]

@@ -4,23 +4,23 @@ import type { Clock } from '../world.ts'
 export type MemoryLimits = { keysMax: number; freshMs: number }
 
 /** A question, and the key under which its answer is remembered. */
-export type Keyed<Question> = { key: string; question: Question }
+export type Keyed<Question, Key = string> = { key: Key; question: Question }
 
 /**
  * Asks only what was not answered lately, each once; answers come in the order of the questions.
  * What was answered first is forgotten first.
  */
-export function remembering<Question, Answer>(
+export function remembering<Question, Answer, Key extends string | bigint = string>(
   ask: (questions: readonly Question[]) => Promise<readonly Answer[]>,
   clock: Clock,
   { keysMax, freshMs }: MemoryLimits,
-): (keyed: readonly Keyed<Question>[]) => Promise<Answer[]> {
-  const memory = new Map<string, { answer: Answer; readAt: number }>()
+): (keyed: readonly Keyed<Question, Key>[]) => Promise<Answer[]> {
+  const memory = new Map<Key, { answer: Answer; readAt: number }>()
 
   return async (keyed) => {
     const now = clock().getTime()
-    const answers = new Map<string, Answer>()
-    const missing = new Map<string, Question>()
+    const answers = new Map<Key, Answer>()
+    const missing = new Map<Key, Question>()
     for (const { key, question } of keyed) {
       const known = memory.get(key)
       if (known && Math.abs(now - known.readAt) < freshMs) answers.set(key, known.answer)

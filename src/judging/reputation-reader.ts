@@ -10,6 +10,7 @@ import {
 } from '../reputation/reputation.ts'
 import type { Subject } from '../reputation/subject.ts'
 import type { Clock } from '../world.ts'
+import { type MemoryLimits, remembering } from './remembering.ts'
 
 /** Answers what is known of subjects: the base part only. */
 export type ReputationReader = {
@@ -20,17 +21,10 @@ export type ReputationReader = {
   read: (subjects: readonly Subject[]) => Promise<Reputation[]>
 }
 
-/** How much is remembered, and for how long. */
-export type ReaderLimits = { keysMax: number; freshMs: number }
-
 type MarkUntil = { mark: Mark; untilAt: Date | null }
-type Known = {
-  readAt: number
-  stored: StoredReputation | undefined
-  mark: MarkUntil | undefined
-}
+type Known = { stored: StoredReputation | undefined; mark: MarkUntil | undefined }
 
-const usualLimits: ReaderLimits = { keysMax: 20_000, freshMs: 1_000 }
+const usualLimits: MemoryLimits = { keysMax: 20_000, freshMs: 1_000 }
 
 /** The key of a subject, as the tables of reputations have it: 64 bits, signed. */
 export function reputationKey({ kind, name }: Subject): bigint {
@@ -40,48 +34,22 @@ export function reputationKey({ kind, name }: Subject): bigint {
 /** A reader with a memory of its own; what it remembers costs some 500 bytes a subject. */
 export function createReputationReader(
   { pool, clock }: { pool: Pool; clock: Clock },
-  { keysMax, freshMs }: ReaderLimits = usualLimits,
+  limits: MemoryLimits = usualLimits,
 ): ReputationReader {
-  const memory = new Map<bigint, Known>()
-
-  async function learn(keys: readonly bigint[], readAt: number): Promise<[bigint, Known][]> {
+  async function learn(keys: readonly bigint[]): Promise<Known[]> {
     const [found, marks] = await Promise.all([findReputations(pool, keys), findMarks(pool, keys)])
     const storedOf = new Map(found.map((row) => [row.key, row]))
     const markOf = new Map(marks.map((row) => [row.key, row]))
-    return keys.map((key) => [key, { readAt, stored: storedOf.get(key), mark: markOf.get(key) }])
+    return keys.map((key) => ({ stored: storedOf.get(key), mark: markOf.get(key) }))
   }
 
-  function remember(learned: readonly [bigint, Known][]): void {
-    for (const [key, known] of learned) {
-      // What is written anew stands at the end: the oldest are forgotten first.
-      memory.delete(key)
-      memory.set(key, known)
-    }
-    for (const key of memory.keys()) {
-      if (memory.size <= keysMax) return
-      memory.delete(key)
-    }
-  }
-
+  const know = remembering<bigint, Known, bigint>(learn, clock, limits)
   return {
     async read(subjects) {
       const now = clock()
       const keys = subjects.map(reputationKey)
-      const known = new Map<bigint, Known>()
-      for (const key of keys) {
-        const old = memory.get(key)
-        if (old && Math.abs(now.getTime() - old.readAt) < freshMs) known.set(key, old)
-      }
-      const asked = [...new Set(keys)].filter((key) => !known.has(key))
-      if (asked.length > 0) {
-        const learned = await learn(asked, now.getTime())
-        for (const [key, one] of learned) known.set(key, one)
-        remember(learned)
-      }
-      return keys.map((key) => {
-        const { stored, mark } = known.get(key) ?? {}
-        return reputationAt(stored, now, holding(mark, now))
-      })
+      const known = await know(keys.map((key) => ({ key, question: key })))
+      return known.map(({ stored, mark }) => reputationAt(stored, now, holding(mark, now)))
     },
   }
 }

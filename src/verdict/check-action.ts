@@ -1,4 +1,4 @@
-import { hasEvidence, type Verdict, type VerdictClass } from './verdict.ts'
+import { hasEvidence, isUnwanted, type Verdict, type VerdictClass } from './verdict.ts'
 
 /** What a mail server is advised to do, in the words of rspamd's protocol. */
 export const checkActions = [
@@ -20,7 +20,6 @@ export type CheckScores = {
   greylist: number | undefined
 }
 
-const unwanted: readonly VerdictClass[] = ['spam', 'phishing', 'malware']
 const dangerous: readonly VerdictClass[] = ['phishing', 'malware']
 /** Of phishing and malware, which harm whoever opens them, so sure is sure enough. */
 const DANGEROUS_CONFIDENCE_MIN = 0.95
@@ -30,11 +29,6 @@ export const FIRST_FILTER = 'FIRST_FILTER'
 
 function isUnread({ symbols }: Verdict): boolean {
   return symbols.some(({ name }) => name === FIRST_FILTER)
-}
-
-/** Whether a message is one that nobody wants. */
-export function isUnwanted(verdict: Pick<Verdict, 'class'>): boolean {
-  return unwanted.includes(verdict.class)
 }
 
 /**

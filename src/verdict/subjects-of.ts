@@ -58,9 +58,13 @@ export function subjectsOf(
 
 /** The same with the autonomous system of a sure origin, once that is known. */
 export function withSystem(subjects: readonly Subject[], asn: number | null): readonly Subject[] {
-  const isSure = subjects.some(({ kind }) => kind === 'address')
-  if (asn === null || !isSure) return subjects
-  return [...subjects.slice(0, SUBJECTS_MAX - 1), { kind: 'autonomous-system', name: `${asn}` }]
+  if (asn === null || !hasSureOrigin(subjects)) return subjects
+  return [...subjects, { kind: 'autonomous-system', name: `${asn}` }]
+}
+
+/** An origin that is only claimed is no subject: then its network is none either. */
+export function hasSureOrigin(subjects: readonly Subject[]): boolean {
+  return subjects.some(({ kind }) => kind === 'address')
 }
 
 /** What can be stored and shown; nobody is called otherwise. */

@@ -38,6 +38,13 @@ export type Verdict = {
   probability?: number
 }
 
+const unwanted: readonly VerdictClass[] = ['spam', 'phishing', 'malware']
+
+/** Whether a message is one that nobody wants. */
+export function isUnwanted(verdict: Pick<Verdict, 'class'>): boolean {
+  return unwanted.includes(verdict.class)
+}
+
 /** Groups of facts that say what is known of the past, and so perhaps who reported. */
 const knownGroups: readonly string[] = ['reputation', 'seen']
 const wordGroups: readonly string[] = ['report']
