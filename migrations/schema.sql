@@ -131,11 +131,22 @@ create table consumers (
   soft_bounces smallint not null default 0,
   bounces_since timestamp with time zone,
   last_bounced_at timestamp with time zone,
+  format text not null default 'arf'::text,
+  form text not null default 'whole'::text,
+  pace text not null default 'at-once'::text,
+  hourly_max integer,
+  connections_max smallint,
+  paused_until timestamp with time zone,
   constraint consumers_pkey PRIMARY KEY (id),
   constraint consumers_address_unique UNIQUE (address),
+  constraint consumers_connections_max_positive CHECK ((connections_max > 0)),
+  constraint consumers_form_known CHECK ((form = ANY (ARRAY['whole'::text, 'headers'::text]))),
+  constraint consumers_format_known CHECK ((format = ANY (ARRAY['arf'::text, 'xarf'::text]))),
   constraint consumers_health_ends CHECK (((health = 'healthy'::text) = (health_until IS NULL))),
   constraint consumers_health_known CHECK ((health = ANY (ARRAY['healthy'::text, 'failing'::text, 'dead'::text]))),
-  constraint consumers_state_known CHECK ((state = ANY (ARRAY['found'::text, 'enrolled'::text, 'paused'::text])))
+  constraint consumers_hourly_max_positive CHECK ((hourly_max > 0)),
+  constraint consumers_pace_known CHECK ((pace = ANY (ARRAY['at-once'::text, 'campaign'::text, 'digest'::text]))),
+  constraint consumers_state_known CHECK ((state = ANY (ARRAY['found'::text, 'enrolled'::text, 'paused'::text, 'stopped'::text])))
 );
 
 -- counted_reports: distributed by id
@@ -242,12 +253,21 @@ create table feedback_reports (
   bounced_at timestamp with time zone,
   bounce_status text,
   bounce_reason text,
+  kind text not null default 'complaint'::text,
+  incidents integer not null default 1,
+  due_at timestamp with time zone,
+  merged_into uuid,
+  merged_number smallint,
   constraint feedback_reports_pkey PRIMARY KEY (report_id, number),
-  constraint feedback_reports_consumer_unique UNIQUE (report_id, consumer_id),
+  constraint feedback_reports_consumer_unique UNIQUE (report_id, consumer_id, kind),
   constraint feedback_reports_consumer_fkey FOREIGN KEY (consumer_id) REFERENCES consumers(id),
+  constraint feedback_reports_incidents_positive CHECK ((incidents > 0)),
+  constraint feedback_reports_kind_known CHECK ((kind = ANY (ARRAY['complaint'::text, 'redeemed'::text]))),
+  constraint feedback_reports_merged_whole CHECK (((state = 'merged'::text) = (merged_into IS NOT NULL))),
   constraint feedback_reports_number_positive CHECK (((number >= 1) AND (number <= 255))),
-  constraint feedback_reports_state_known CHECK ((state = ANY (ARRAY['queued'::text, 'held'::text, 'sent'::text, 'bounced'::text, 'refused'::text, 'withdrawn'::text])))
+  constraint feedback_reports_state_known CHECK ((state = ANY (ARRAY['waiting'::text, 'queued'::text, 'held'::text, 'sent'::text, 'bounced'::text, 'refused'::text, 'withdrawn'::text, 'merged'::text])))
 ) partition by RANGE (report_id);
+create index feedback_reports_due_idx on feedback_reports (consumer_id, due_at) WHERE (state = 'waiting'::text);
 create index feedback_reports_state_idx on feedback_reports (state, report_id);
 
 -- idempotency_keys: distributed by key_hash
@@ -300,6 +320,28 @@ create table karmas (
   updated_at timestamp with time zone not null,
   constraint karmas_pkey PRIMARY KEY (reporter_id)
 );
+
+-- letters: distributed by id
+create table letters (
+  id uuid not null,
+  kind text not null,
+  state text not null,
+  address text not null,
+  reporter_id uuid,
+  report_id uuid,
+  consumer_id uuid,
+  created_at timestamp with time zone not null,
+  finished_at timestamp with time zone,
+  reply text,
+  encoding text not null,
+  content bytea storage external not null,
+  constraint letters_pkey PRIMARY KEY (id),
+  constraint letters_encoding_known CHECK ((encoding = ANY (ARRAY['identity'::text, 'zstd'::text]))),
+  constraint letters_kind_known CHECK ((kind = ANY (ARRAY['advice'::text, 'answer'::text, 'enrollment'::text, 'mail-in'::text]))),
+  constraint letters_state_known CHECK ((state = ANY (ARRAY['queued'::text, 'held'::text, 'sent'::text, 'bounced'::text, 'refused'::text, 'suppressed'::text])))
+) partition by RANGE (id);
+create index letters_report_idx on letters (report_id) WHERE (report_id IS NOT NULL);
+create index letters_state_idx on letters (state, id);
 
 -- list_exemptions: local
 create table list_exemptions (
@@ -435,9 +477,12 @@ create table reporters (
   password_hash text,
   is_admin boolean not null,
   created_at timestamp with time zone not null,
+  language text,
+  wants_answers boolean not null default false,
   constraint reporters_pkey PRIMARY KEY (id),
   constraint reporters_email_unique UNIQUE (email),
-  constraint reporters_email_lower CHECK ((email = lower(email)))
+  constraint reporters_email_lower CHECK ((email = lower(email))),
+  constraint reporters_language_known CHECK ((language = ANY (ARRAY['en'::text, 'fr'::text, 'ru'::text])))
 );
 
 -- reports: distributed by id
@@ -535,6 +580,20 @@ create table sessions (
   constraint sessions_pkey PRIMARY KEY (sid)
 );
 create index sessions_expire_idx on sessions (expire);
+
+-- suppressions: reference
+create table suppressions (
+  address text not null,
+  reason text not null,
+  status text,
+  detail text not null,
+  since timestamp with time zone not null,
+  until timestamp with time zone,
+  constraint suppressions_pkey PRIMARY KEY (address),
+  constraint suppressions_address_lower CHECK ((address = lower(address))),
+  constraint suppressions_reason_known CHECK ((reason = ANY (ARRAY['hard-bounce'::text, 'soft-bounces'::text, 'complaint'::text, 'stop'::text, 'operator'::text])))
+);
+create index suppressions_until_idx on suppressions (until) WHERE (until IS NOT NULL);
 
 -- table_placements: local
 create table table_placements (

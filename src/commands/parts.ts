@@ -27,7 +27,11 @@ export const parts: readonly Part[] = [
   },
   {
     name: 'forward',
-    args: ['work', '--queues', 'forward-report,handle-inbound,learn-relays,publish-lists'],
+    args: [
+      'work',
+      '--queues',
+      'forward-report,send-letter,handle-inbound,learn-relays,publish-lists',
+    ],
     allocator: thrifty,
   },
   { name: 'count', args: ['count'], allocator: thrifty },

@@ -7,12 +7,27 @@ import { first, values } from './values.ts'
 export type Consumer = HealthRecord & {
   id: string
   address: string
-  state: 'found' | 'enrolled' | 'paused'
+  /** `found` never asked for our reports; `stopped` said stop. */
+  state: ConsumerState
+  /** When a pause ends; null: when it is ended by hand. */
+  pausedUntil: Date | null
+  format: 'arf' | 'xarf'
+  /** How much of a message it gets. */
+  form: 'whole' | 'headers'
+  /** Each report at once, one of each campaign and hour, or all in one mail a day. */
+  pace: 'at-once' | 'campaign' | 'digest'
+  /** Feedback reports an hour, and sent at once; null: what the program thinks right. */
+  hourlyMax: number | null
+  connectionsMax: number | null
 }
+
+/** Where a consumer stands. */
+export type ConsumerState = 'found' | 'enrolled' | 'paused' | 'stopped'
 
 const columns = `id, address, state, health, health_until as "healthUntil",
   soft_bounces as "softBounces", bounces_since as "bouncesSince",
-  last_bounced_at as "lastBouncedAt"`
+  last_bounced_at as "lastBouncedAt", paused_until as "pausedUntil", format, form, pace,
+  hourly_max as "hourlyMax", connections_max as "connectionsMax"`
 
 /** The consumers at these addresses, by address; unknown ones are added as `found`. */
 export async function ensureConsumers(
@@ -43,6 +58,18 @@ export async function listConsumers(
     [addresses],
   )
   return new Map(rows.map((consumer) => [consumer.address, consumer]))
+}
+
+/** The consumers of these ids, by id. */
+export async function listConsumersByIds(
+  db: Db,
+  ids: readonly string[],
+): Promise<Map<string, Consumer>> {
+  const { rows } = await db.query<Consumer>(
+    `select ${columns} from consumers where id = any($1::uuid[])`,
+    [ids],
+  )
+  return new Map(rows.map((consumer) => [consumer.id, consumer]))
 }
 
 /** One consumer by its id. */

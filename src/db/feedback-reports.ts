@@ -3,7 +3,11 @@ import type { Db } from './pool.ts'
 import { first, values } from './values.ts'
 
 /** Where one feedback report stands; drawn in `src/README.md`. */
-export type FeedbackState = 'queued' | 'held' | 'sent' | 'bounced' | 'refused' | 'withdrawn'
+export type FeedbackState =
+  'waiting' | 'queued' | 'held' | 'sent' | 'bounced' | 'refused' | 'withdrawn' | 'merged'
+
+/** Whether a message is complained of, or the complaint taken back (RFC 6430). */
+export type FeedbackKind = 'complaint' | 'redeemed'
 
 /** Names one feedback report: the report, and which of its consumers. */
 export type FeedbackKey = { reportId: string; number: number }
@@ -11,7 +15,10 @@ export type FeedbackKey = { reportId: string; number: number }
 /** What one consumer is told of one report. */
 export type Feedback = FeedbackKey & {
   consumerId: string
+  kind: FeedbackKind
   state: FeedbackState
+  /** How many messages it stands for: itself, and those that were merged into it. */
+  incidents: number
   /** Of the consumer, as it was when the report was made. */
   address: string
   createdAt: Date
@@ -24,7 +31,8 @@ export type Feedback = FeedbackKey & {
   bounceReason: string | null
 }
 
-const columns = `report_id as "reportId", number, consumer_id as "consumerId", state, address,
+const columns = `report_id as "reportId", number, consumer_id as "consumerId", kind, state,
+  incidents, address,
   created_at as "createdAt", finished_at as "finishedAt", message_id as "messageId", reply,
   bounced_at as "bouncedAt", bounce_status as "bounceStatus", bounce_reason as "bounceReason"`
 

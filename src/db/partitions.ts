@@ -15,6 +15,7 @@ export const partitionedTables = [
   'feedback_reports',
   'feedback_messages',
   'inbound_mails',
+  'letters',
   'audit_log',
 ] as const
 

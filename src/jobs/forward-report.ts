@@ -1,5 +1,6 @@
 import type { WorkApp } from '../app.ts'
 import { listPackedAnalyses } from '../db/analyses.ts'
+import { listConsumersByIds } from '../db/consumers.ts'
 import {
   type Feedback,
   type FeedbackKey,
@@ -16,7 +17,8 @@ import { listReporterEmails } from '../db/reporters.ts'
 import { listReportsByIds, markReports } from '../db/reports.ts'
 import { PermanentError, reasonOf } from '../errors.ts'
 import { redactionKey } from '../mail/address-redactor.ts'
-import { composeReturnPath } from '../mail/verp.ts'
+import { answerLinks } from '../mail/answer-links.ts'
+import { composeAnswerAddress, composeReturnPath } from '../mail/verp.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import { type FeedbackContent, feedbackMessageId } from '../parsing/feedback-content.ts'
 import type { ParserPool } from '../parsing/parser-pool.ts'
@@ -59,18 +61,22 @@ async function load(payloads: readonly FeedbackKey[], app: Needs): Promise<Loade
     listPackedAnalyses(app.pool, waitingIds),
     listRawMessages(app.pool, waitingIds),
   ])
+  const consumerIds = [...new Set(waiting.map(({ consumerId }) => consumerId))]
+  const consumers = await listConsumersByIds(app.pool, consumerIds)
   const emails = await listReporterEmails(app.pool, [
     ...new Set(reports.map(({ reporterId }) => reporterId)),
   ])
   const byId = <T extends { id: string }>(rows: readonly T[]) =>
     new Map(rows.map((row) => [row.id, row]))
   const [reportOf, analysisOf, rawOf] = [byId(reports), byId(analyses), byId(raws)]
+  const { returnPathDomain: domain, secret, publicUrl } = app.config
   return waiting.map((feedback) => {
     const report = reportOf.get(feedback.reportId)
     const analysis = analysisOf.get(feedback.reportId)
     const packed = rawOf.get(feedback.reportId)
     const reporterEmail = emails.get(report?.reporterId ?? '')
-    if (!report || !analysis?.network || !packed || reporterEmail === undefined) {
+    const consumer = consumers.get(feedback.consumerId)
+    if (!report || !analysis?.network || !packed || reporterEmail === undefined || !consumer) {
       throw new PermanentError('The report of this feedback is not complete any more.')
     }
     const content: FeedbackContent = {
@@ -81,7 +87,14 @@ async function load(payloads: readonly FeedbackKey[], app: Needs): Promise<Loade
       createdAt: feedback.createdAt,
       domain: app.config.returnPathDomain,
       service: app.config.publicUrl,
-      feedbackType: feedbackTypeOf(analysis.judgment.verdict.class),
+      feedbackType: feedbackTypeOf(feedback, analysis.judgment.verdict.class),
+      format: consumer.format,
+      form: consumer.form,
+      incidents: feedback.incidents,
+      answerAddress: composeAnswerAddress(feedback, { domain, secret }),
+      answerLinks: answerLinks(feedback, { publicUrl, secret }),
+      isUnsolicited: consumer.state === 'found',
+      keepsTokens: false,
       network: analysis.network,
       reporterEmail,
       redactionKey: redactionKey(app.config.secret, feedback.consumerId),
@@ -91,7 +104,8 @@ async function load(payloads: readonly FeedbackKey[], app: Needs): Promise<Loade
 }
 
 /** As the verdict has it, which is sure: else nobody would be told. */
-function feedbackTypeOf(its: VerdictClass): FeedbackContent['feedbackType'] {
+function feedbackTypeOf({ kind }: Feedback, its: VerdictClass): FeedbackContent['feedbackType'] {
+  if (kind === 'redeemed') return 'not-spam'
   if (its === 'phishing') return 'fraud'
   return its === 'malware' ? 'virus' : 'abuse'
 }

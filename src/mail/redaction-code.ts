@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { base32 } from './verp.ts'
+import { base32 } from './base32.ts'
 
 /** The code that stands for an address, the same however the address is written. */
 export type CodeOf = (address: string) => string

@@ -1,4 +1,4 @@
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
+import { composeToken, parseToken } from './signed-token.ts'
 
 /** Which feedback report a return path stands for: the nth one made for a report. */
 export type ReturnPathToken = {
@@ -11,99 +11,110 @@ export type ReturnPathToken = {
 /** Where return paths live and what signs them. */
 export type ReturnPathSettings = { domain: string; secret: string }
 
-const alphabet = 'abcdefghijklmnopqrstuvwxyz234567'
-const macBytes = 10
-const uuidShape = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-const returnPathShape = /^<?fb-([a-z2-7]{28})-[a-z2-7]{16}@([^@<>\s]+?)\.?>?$/
+/** An address of ours that a mail was sent to, by what it was given out for. */
+export type OwnAddress =
+  /** The return path of a feedback report. */
+  | ({ is: 'feedback-bounce' } & ReturnPathToken)
+  /** Where its consumer answers. */
+  | ({ is: 'feedback-answer' } & ReturnPathToken)
+  /** The return path of a letter. */
+  | { is: 'letter-bounce'; letterId: string }
+  /** Where who got a letter answers. */
+  | { is: 'letter-answer'; letterId: string }
+  /** Where a reporter sends mail to be reported: the secret is looked up by its hash. */
+  | { is: 'mail-in'; secret: string }
+
+const kinds = {
+  fb: 'feedback-bounce',
+  re: 'feedback-answer',
+  lt: 'letter-bounce',
+  la: 'letter-answer',
+} as const
+
+type Prefix = keyof typeof kinds
+
+const purposes: Record<Prefix, string> = {
+  fb: 'return path 1',
+  re: 'answer address 1',
+  lt: 'letter return path 1',
+  la: 'letter answer address 1',
+}
+
+const addressShape = /^<?(fb|re|lt|la)-([a-z2-7-]{45})@([^@<>\s]+?)\.?>?$/
+const mailInShape = /^<?report-([a-z2-7]{26})@([^@<>\s]+?)\.?>?$/
 
 /**
  * The variable envelope return path of one feedback report: what is sent under it bounces to it,
  * so a bounce names its report however badly it is written. Lower case and case-insensitive
- * (relays change case), 48 octets before the `@` where RFC 5321 §4.5.3.1.1 allows 64, and signed
- * by the first 80 bits of an HMAC-SHA256 whose key serves nothing else.
+ * (relays change case), 48 octets before the `@` where RFC 5321 §4.5.3.1.1 allows 64, and signed.
  *
  * Throws a RangeError when the report id is no UUID or the number not within 1 to 255.
  */
 export function composeReturnPath(token: ReturnPathToken, settings: ReturnPathSettings): string {
-  const reportId = token.reportId.toLowerCase()
-  if (!uuidShape.test(reportId)) throw new RangeError('A return path needs a UUID')
-  if (!Number.isInteger(token.number) || token.number < 1 || token.number > 255) {
-    throw new RangeError('A return path needs a number from 1 to 255')
-  }
-  const content = Buffer.from(reportId.replaceAll('-', '') + '00', 'hex')
-  content[16] = token.number
-  const mac = createHmac('sha256', signingKey(settings.secret)).update(content).digest()
-  const signature = base32(mac.subarray(0, macBytes))
-  return `fb-${base32(content)}-${signature}@${settings.domain.toLowerCase()}`
+  return addressOf('fb', { id: token.reportId, number: token.number }, settings)
+}
+
+/** The Reply-To of one feedback report: what comes there is its consumer's answer. */
+export function composeAnswerAddress(token: ReturnPathToken, settings: ReturnPathSettings): string {
+  return addressOf('re', { id: token.reportId, number: token.number }, settings)
+}
+
+/** The return path of a letter. */
+export function composeLetterReturnPath(letterId: string, settings: ReturnPathSettings): string {
+  return addressOf('lt', { id: letterId, number: 1 }, settings)
+}
+
+/** The Reply-To of a letter that may be answered. */
+export function composeLetterAnswerAddress(letterId: string, settings: ReturnPathSettings): string {
+  return addressOf('la', { id: letterId, number: 1 }, settings)
+}
+
+/** The address to which a reporter sends what is to be reported; `secret` is base 32. */
+export function composeMailInAddress(
+  secret: string,
+  { domain }: Pick<ReturnPathSettings, 'domain'>,
+): string {
+  return `report-${secret}@${domain.toLowerCase()}`
 }
 
 /**
- * Reads a return path back, in any case and with or without angle brackets: the token it was
- * made of, `'forged'` when it has the shape and the domain but not our signature, undefined when
- * it is some other address. The comparison takes the same time wherever the signature differs.
+ * What an address of ours was given out for, in any case and with or without angle brackets:
+ * `'forged'` when it has the shape and the domain but not our signature, undefined when it is some
+ * other address. The comparison takes the same time wherever the signature differs.
  */
+export function parseOwnAddress(
+  address: string,
+  settings: ReturnPathSettings,
+): OwnAddress | 'forged' | undefined {
+  const given = address.trim().toLowerCase()
+  const ours = settings.domain.toLowerCase()
+  const [, secret, mailInDomain] = mailInShape.exec(given) ?? []
+  if (secret !== undefined) return mailInDomain === ours ? { is: 'mail-in', secret } : undefined
+  const [, prefix, token = '', domain] = addressShape.exec(given) ?? []
+  if (prefix === undefined || domain !== ours) return undefined
+  const content = parseToken(token, purposes[prefix as Prefix], settings.secret)
+  if (content === undefined || content === 'forged') return content
+  const its = kinds[prefix as Prefix]
+  if (its === 'letter-bounce' || its === 'letter-answer') return { is: its, letterId: content.id }
+  return { is: its, reportId: content.id, number: content.number }
+}
+
+/** The same for return paths of feedback reports alone; any other address is undefined. */
 export function parseReturnPath(
   address: string,
   settings: ReturnPathSettings,
 ): ReturnPathToken | 'forged' | undefined {
-  const [, content, domain] = returnPathShape.exec(address.trim().toLowerCase()) ?? []
-  if (content === undefined || domain !== settings.domain.toLowerCase()) return undefined
-  const bytes = fromBase32(content)
-  const number = bytes[16] ?? 0
-  if (number === 0) return 'forged'
-  const token = { reportId: uuidOf(bytes.subarray(0, 16)), number }
-  const expected = localPart(composeReturnPath(token, settings))
-  const given = localPart(address.trim().toLowerCase().replace(/^</, ''))
-  if (given.length !== expected.length) return 'forged'
-  return timingSafeEqual(given, expected) ? token : 'forged'
+  const own = parseOwnAddress(address, settings)
+  if (own === undefined) return undefined
+  if (own === 'forged') return /^\s*<?fb-/i.test(address) ? own : undefined
+  if (own.is !== 'feedback-bounce') return undefined
+  return { reportId: own.reportId, number: own.number }
 }
 
-let derived: { secret: string; key: Buffer } | undefined
-
-/** Derived once: a process has one secret, and a thousand return paths a second. */
-function signingKey(secret: string): Buffer {
-  if (derived?.secret !== secret) {
-    const key = Buffer.from(hkdfSync('sha256', secret, '', 'signalpost return path 1', 32))
-    derived = { secret, key }
-  }
-  return derived.key
-}
-
-function localPart(address: string): Buffer {
-  return Buffer.from(address.slice(0, address.lastIndexOf('@')))
-}
-
-function uuidOf(bytes: Buffer): string {
-  const hex = bytes.toString('hex')
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
-}
-
-/** Base 32 by RFC 4648 §6, in lower case and without padding. */
-export function base32(bytes: Uint8Array): string {
-  let text = ''
-  let bits = 0
-  let held = 0
-  for (const byte of bytes) {
-    held = ((held << 8) | byte) & 0xfff
-    bits += 8
-    while (bits >= 5) {
-      bits -= 5
-      text += alphabet.charAt((held >> bits) & 31)
-    }
-  }
-  return bits === 0 ? text : text + alphabet.charAt((held << (5 - bits)) & 31)
-}
-
-function fromBase32(text: string): Buffer {
-  const bytes: number[] = []
-  let bits = 0
-  let held = 0
-  for (const character of text) {
-    held = ((held << 5) | alphabet.indexOf(character)) & 0xfff
-    bits += 5
-    if (bits < 8) continue
-    bits -= 8
-    bytes.push((held >> bits) & 255)
-  }
-  return Buffer.from(bytes)
+function addressOf(
+  prefix: Prefix,
+  content: { id: string; number: number },
+  { domain, secret }: ReturnPathSettings,
+): string {
+  return `${prefix}-${composeToken(content, purposes[prefix], secret)}@${domain.toLowerCase()}`
 }

@@ -1,5 +1,7 @@
 import type { Analysis } from '../analysis/analyze.ts'
 import type { Network } from '../analysis/network.ts'
+import type { Consumer } from '../db/consumers.ts'
+import type { AnswerKind } from '../mail/answer-links.ts'
 import { composeFeedbackReport } from '../mail/arf.ts'
 import { registrableDomain } from '../mail/domain.ts'
 import { redactMessage } from '../mail/redact.ts'
@@ -15,7 +17,19 @@ export type FeedbackContent = {
   domain: string
   /** Name or domain of this service, for the people who read it. */
   service: string
-  feedbackType: 'abuse' | 'fraud' | 'virus'
+  feedbackType: 'abuse' | 'fraud' | 'virus' | 'not-spam'
+  format: Consumer['format']
+  form: Consumer['form']
+  /** How many messages it stands for. */
+  incidents: number
+  /** Where its consumer may answer by mail. */
+  answerAddress: string
+  /** The pages on which its consumer may answer. */
+  answerLinks: Readonly<Record<AnswerKind, string>>
+  /** Whether the consumer never asked for reports: then the way to stop them is said at once. */
+  isUnsolicited: boolean
+  /** Whether opaque tokens (of links, Message-IDs …) are left: for who gave them out. */
+  keepsTokens: boolean
   network: Network
   /** The reporter's own address; those in the message's header are found by the redaction. */
   reporterEmail: string

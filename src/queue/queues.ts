@@ -48,6 +48,14 @@ export const forwardReport = defineQueue(
 /** Whether an administrator took it back, and not its reporter. */
 const redemption = z.object({ reportId: z.uuid(), isOverruled: z.boolean().optional() })
 
+/** Send one letter: advice, an answer, an invitation. */
+export const sendLetter = defineQueue('send-letter', z.object({ letterId: z.uuid() }), {
+  retryLimit: 20,
+  retryDelay: 30,
+  retryDelayMax: 4 * 3600,
+  expireInSeconds: 300,
+})
+
 /** Take back what a retracted report was counted as. */
 export const redeemReport = defineQueue('redeem-report', redemption, {
   retryLimit: 20,
@@ -101,6 +109,7 @@ export const queues: readonly QueueDefinition[] = [
   analyzeReport,
   findContact,
   forwardReport,
+  sendLetter,
   redeemReport,
   handleInbound,
   keepHouse,

@@ -3,7 +3,7 @@ import { domainOf } from '../mail/address.ts'
 import type { Health } from './contact-health.ts'
 
 /** What we know of an address that we may have written to before. */
-export type KnownContact = { state: 'found' | 'enrolled' | 'paused'; health: Health }
+export type KnownContact = { state: 'found' | 'enrolled' | 'paused' | 'stopped'; health: Health }
 
 /** Ours and the reporter's: abuse desks of nobody else. All addresses of `domain` are. */
 export type OwnAddresses = { addresses: readonly string[]; domain: string }
@@ -31,6 +31,9 @@ export function chooseContact(
   )
   const [best] = healthy
   if (best === undefined) return { nobody: 'Every known abuse address of this network bounces.' }
+  if (known.get(best)?.state === 'stopped') {
+    return { nobody: 'The abuse desk asked us to stop.' }
+  }
   if (known.get(best)?.state === 'paused') {
     return { nobody: 'The abuse desk asked us to stop for now.' }
   }

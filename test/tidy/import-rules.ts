@@ -13,13 +13,23 @@ export const mayImport: Readonly<Record<string, { values: readonly string[]; typ
     db: { values: [], types: knowledge },
     queue: { values: ['db'] },
     counters: { values: ['analysis', 'db'] },
+    letters: { values: ['mail', 'verdict', 'db', 'queue'] },
+    feedback: { values: ['mail', 'analysis', 'verdict', 'db', 'queue', 'letters'] },
     outbound: { values: ['mail'] },
     intake: { values: ['mail', 'db', 'queue'] },
     parsing: { values: ['mail', 'analysis', 'verdict', 'reputation', 'db'] },
     judging: { values: [...knowledge, 'parsing', 'counters', 'db'] },
-    jobs: { values: [...knowledge, 'parsing', 'judging', 'counters', 'db', 'queue'] },
+    jobs: {
+      values: [
+        ...knowledge,
+        ...['parsing', 'judging', 'counters', 'db', 'queue', 'intake', 'letters', 'feedback'],
+      ],
+    },
     http: {
-      values: ['mail', 'intake', 'db', 'queue', 'counters', 'verdict', 'reputation', 'judging'],
+      values: [
+        ...['mail', 'intake', 'db', 'queue', 'counters', 'verdict', 'reputation', 'judging'],
+        ...['letters', 'feedback'],
+      ],
     },
     errors: { values: [] },
     world: { values: [] },

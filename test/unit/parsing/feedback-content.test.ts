@@ -22,6 +22,13 @@ async function feedbackOn(lines: readonly string[]): Promise<string> {
     domain: 'here.example',
     service: 'here.example',
     feedbackType: 'abuse',
+    format: 'arf',
+    form: 'whole',
+    incidents: 1,
+    answerAddress: 'answer@bounces.test.example',
+    answerLinks: { resolved: 'x', 'not-ours': 'x', wrong: 'x', stop: 'x' },
+    isUnsolicited: true,
+    keepsTokens: false,
     network: {
       cidr: '209.85.128.0/17',
       asn: 64_500,

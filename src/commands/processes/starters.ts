@@ -1,0 +1,105 @@
+import type { App } from '../../app.ts'
+import type { analyzeReports } from '../../jobs/analyze-report.ts'
+import type { forwardReports } from '../../jobs/forward-report.ts'
+import * as queues from '../../queue/queues.ts'
+import { schedule, work as workQueue } from '../../queue/work.ts'
+
+/** What the work on the queues needs besides the application. */
+type Tools = Parameters<typeof analyzeReports>[1] & Parameters<typeof forwardReports>[1]
+
+/** What starts the work on each queue. A process loads what it works, and nothing else. */
+export function startersOf(app: App, tools: Tools): Starters {
+  return { ...lineStarters(app, tools), ...mailStarters(app, tools), ...choreStarters(app) }
+}
+
+type Starters = Record<string, () => Promise<void>>
+
+/** From a report that came in to who is told. */
+function lineStarters(app: App, tools: Tools): Starters {
+  return {
+    [queues.analyzeReport.name]: async () => {
+      const { analyzeReports } = await import('../../jobs/analyze-report.ts')
+      await workQueue(app, queues.analyzeReport, { batchSize: 50, concurrency: 2 }, (jobs) =>
+        analyzeReports(jobs, tools),
+      )
+    },
+    [queues.findContact.name]: async () => {
+      const { findContacts } = await import('../../jobs/find-contact.ts')
+      await workQueue(app, queues.findContact, { batchSize: 20, concurrency: 1 }, (jobs) =>
+        findContacts(jobs, tools),
+      )
+    },
+    [queues.forwardReport.name]: async () => {
+      const { forwardReports } = await import('../../jobs/forward-report.ts')
+      await workQueue(app, queues.forwardReport, { batchSize: 50, concurrency: 2 }, (jobs) =>
+        forwardReports(jobs, tools),
+      )
+    },
+    [queues.redeemReport.name]: async () => {
+      const { redeemReports } = await import('../../jobs/redeem-report.ts')
+      await workQueue(app, queues.redeemReport, { batchSize: 50, concurrency: 1 }, (jobs) =>
+        redeemReports(jobs, app),
+      )
+    },
+  }
+}
+
+/** Mail to people, and mail that comes in. */
+function mailStarters(app: App, tools: Tools): Starters {
+  return {
+    [queues.sendLetter.name]: async () => {
+      const { sendLetters } = await import('../../jobs/send-letter.ts')
+      await workQueue(app, queues.sendLetter, { batchSize: 20, concurrency: 1 }, (jobs) =>
+        sendLetters(jobs, tools),
+      )
+    },
+    [queues.handleInbound.name]: async () => {
+      const { handleInboundMail } = await import('../../jobs/handle-inbound.ts')
+      await workQueue(
+        app,
+        queues.handleInbound,
+        { batchSize: 10, concurrency: 1 },
+        async (jobs) => {
+          for (const job of jobs) await handleInboundMail(job, app)
+          return jobs.map(() => 'done')
+        },
+      )
+    },
+  }
+}
+
+/** Chores, at the times of their cron lines. */
+function choreStarters(app: App): Starters {
+  return {
+    [queues.keepHouse.name]: async () => {
+      const { keepHouse } = await import('../../jobs/keep-house.ts')
+      await chore(app, queues.keepHouse, '17 * * * *', keepHouse)
+    },
+    [queues.learnRelays.name]: async () => {
+      const { learnAllRelays } = await import('../../jobs/learn-relays.ts')
+      await chore(app, queues.learnRelays, '41 * * * *', learnAllRelays)
+    },
+    [queues.markDead.name]: async () => {
+      const { markDeadReports } = await import('../../jobs/keep-house.ts')
+      await chore(app, queues.markDead, '* * * * *', markDeadReports)
+    },
+    [queues.publishLists.name]: async () => {
+      const { publishLists } = await import('../../jobs/lists/publish-lists.ts')
+      await chore(app, queues.publishLists, '*/10 * * * *', publishLists)
+    },
+  }
+}
+
+/** Does a chore at the times of a cron line, one process at a time. */
+async function chore(
+  app: App,
+  queue: typeof queues.keepHouse,
+  cron: string,
+  run: (app: App) => Promise<unknown>,
+): Promise<void> {
+  await workQueue(app, queue, { batchSize: 1, concurrency: 1 }, async () => {
+    await run(app)
+    return ['done']
+  })
+  await schedule(app.boss, queue, cron)
+}

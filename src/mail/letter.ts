@@ -1,0 +1,69 @@
+import { composeMailDate } from './feedback-fields.ts'
+import { composeEncodedWords, foldText } from './seven-bit.ts'
+import { encodeTransfer } from './transfer-encoding.ts'
+
+/** A letter: a mail of text to one person, that our program writes. */
+export type LetterContent = {
+  from: string
+  to: string
+  replyTo?: string | undefined
+  /** In any letters. */
+  subject: string
+  /** In any letters; lines end in LF. */
+  text: string
+  language: 'en' | 'fr' | 'ru'
+  date: Date
+  /** With its angle brackets. */
+  messageId: string
+  /** The Message-ID of the mail it answers, with its angle brackets. */
+  inReplyTo?: string | undefined
+  /** `replied` to a mail that somebody sent us, else `generated` (RFC 3834 §5). */
+  autoSubmitted: 'generated' | 'replied'
+  /** A page on which letters of its kind can be stopped with one click (RFC 8058). */
+  unsubscribe?: string | undefined
+}
+
+const addressShape = /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,128}@[A-Za-z0-9.-]{1,253}$/
+const messageIdShape = /^<[\x21-\x3b\x3d\x3f-\x7e]{1,900}>$/
+const urlShape = /^https?:\/\/[\x21-\x3b\x3d\x3f-\x7e]{1,900}$/
+
+/**
+ * A letter in 7 bits with CRLF line ends; the same content gives the same bytes. What it answers is
+ * left out where it could not stand in a header.
+ *
+ * Throws a RangeError when an address, its own Message-ID or the link could break the header.
+ */
+export function composeLetter(content: LetterContent): Buffer {
+  const { from, to, replyTo, messageId, inReplyTo, unsubscribe } = content
+  const addresses = [from, to, ...(replyTo === undefined ? [] : [replyTo])]
+  if (!addresses.every((address) => addressShape.test(address))) {
+    throw new RangeError('Not an address to write in a header')
+  }
+  if (!messageIdShape.test(messageId)) throw new RangeError('Not a Message-ID')
+  if (unsubscribe !== undefined && !urlShape.test(unsubscribe)) throw new RangeError('Not a link')
+  const answered = messageIdShape.test(inReplyTo ?? '') ? inReplyTo : undefined
+  const subject = composeEncodedWords(Buffer.from(content.subject).toString('latin1'))
+  const fields: [name: string, value: string | undefined][] = [
+    ['From', from],
+    ['To', to],
+    ['Reply-To', replyTo],
+    ['Subject', foldText(subject, 'Subject: '.length)],
+    ['Date', composeMailDate(content.date)],
+    ['Message-ID', messageId],
+    ['In-Reply-To', answered],
+    ['References', answered],
+    ['Auto-Submitted', `auto-${content.autoSubmitted}`],
+    ['Content-Language', content.language],
+    ['List-Unsubscribe', unsubscribe && `<${unsubscribe}>`],
+    ['List-Unsubscribe-Post', unsubscribe && 'List-Unsubscribe=One-Click'],
+    ['MIME-Version', '1.0'],
+    ['Content-Type', 'text/plain; charset=utf-8'],
+    ['Content-Transfer-Encoding', 'quoted-printable'],
+  ]
+  const header = fields
+    .filter(([, value]) => value !== undefined && value !== '')
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+  const lines = content.text.trimEnd().replace(/\r?\n/g, '\r\n')
+  const body = encodeTransfer(Buffer.from(`${lines}\r\n`).toString('latin1'), 'quoted-printable')
+  return Buffer.from(`${header.join('')}\r\n${body}`, 'latin1')
+}
