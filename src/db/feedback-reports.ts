@@ -19,6 +19,11 @@ export type Feedback = FeedbackKey & {
   state: FeedbackState
   /** How many messages it stands for: itself, and those that were merged into it. */
   incidents: number
+  /** When one that is `waiting` is to leave. */
+  dueAt: Date | null
+  /** The one that tells of this one too, where it is `merged`. */
+  mergedInto: string | null
+  mergedNumber: number | null
   /** Of the consumer, as it was when the report was made. */
   address: string
   createdAt: Date
@@ -32,28 +37,39 @@ export type Feedback = FeedbackKey & {
 }
 
 const columns = `report_id as "reportId", number, consumer_id as "consumerId", kind, state,
-  incidents, address,
+  incidents, due_at as "dueAt", merged_into as "mergedInto", merged_number as "mergedNumber",
+  address,
   created_at as "createdAt", finished_at as "finishedAt", message_id as "messageId", reply,
   bounced_at as "bouncedAt", bounce_status as "bounceStatus", bounce_reason as "bounceReason"`
 
+/** A feedback report to be: sent at once, or at `dueAt` when it is `waiting`. */
+export type NewFeedback = FeedbackKey & {
+  consumerId: string
+  kind?: FeedbackKind
+  address: string
+  createdAt: Date
+  state?: 'queued' | 'waiting'
+  dueAt?: Date | null
+}
+
 /** Adds feedback reports, still to be composed and sent. */
-export async function insertFeedback(
-  tx: Db,
-  feedback: readonly (FeedbackKey & { consumerId: string; address: string; createdAt: Date })[],
-): Promise<void> {
+export async function insertFeedback(tx: Db, feedback: readonly NewFeedback[]): Promise<void> {
   if (feedback.length === 0) return
   const { text, params } = values(
     feedback.map((row) => [
       row.reportId,
       row.number,
       row.consumerId,
-      'queued',
+      row.kind ?? 'complaint',
+      row.state ?? 'queued',
       row.address,
       row.createdAt,
+      row.dueAt ?? null,
     ]),
   )
   await tx.query(
-    `insert into feedback_reports (report_id, number, consumer_id, state, address, created_at)
+    `insert into feedback_reports
+       (report_id, number, consumer_id, kind, state, address, created_at, due_at)
      values ${text}`,
     params,
   )
