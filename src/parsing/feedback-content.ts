@@ -60,6 +60,7 @@ export function composeFeedback(
   const redaction = redactMessage(raw, {
     addresses: [content.reporterEmail],
     key: Buffer.from(content.redactionKey),
+    tokens: content.keepsTokens ? 'kept' : 'redacted',
   })
   const { redactText } = redaction
   const returnPath = analysis.headers.returnPath
