@@ -55,26 +55,46 @@ export type FeedbackReport = { messageId: string; raw: Buffer; form: 'whole' | '
  * Throws a RangeError when an address or the token could break the header.
  */
 export function composeFeedbackReport(input: FeedbackReportInput): FeedbackReport {
-  const { from, to, replyTo, unsubscribe, corrects } = input
-  const messageId = `<${input.token}@${input.domain}>`
+  const original = originalPart(input)
+  const machine = feedbackFields(input.facts)
+  const raw = assembleReport(input, original, { machine, last: original.text, format: 'arf' })
+  return { messageId: messageIdOf(input), raw, form: original.form }
+}
+
+/** What is between the text for people and the end of a report. */
+export type ReportParts = {
+  /** The fields of message/feedback-report. */
+  machine: readonly [name: string, value: string][]
+  /** The part after it, with its header, as a Latin-1 view. */
+  last: string
+  format: 'arf' | 'xarf'
+}
+
+/** A multipart/report of the text for people and those parts (RFC 6522). */
+export function assembleReport(
+  input: FeedbackReportInput,
+  original: OriginalPart,
+  { machine, last, format }: ReportParts,
+): Buffer {
+  const { from, to, replyTo, unsubscribe, corrects, facts, explanation } = input
+  const messageId = messageIdOf(input)
   checkHeader({
     addresses: [from, to, replyTo],
     messageIds: [messageId, corrects],
     links: [unsubscribe],
   })
-  const original = originalPart(input)
-  const parts = [
-    textPart(composeFeedbackText(input.facts, input.explanation, original)),
-    machinePart(input.facts),
-    original.text,
-  ]
+  const text = composeFeedbackText(facts, explanation, { ...original, format })
+  const parts = [textPart(text), machinePart(machine), last]
   const boundary = unusedBoundary(messageId, parts)
   const header = headerLines(input, messageId, original.fields).join('\r\n')
   const type = 'Content-Type: multipart/report; report-type=feedback-report'
   const contentType = `${type};\r\n boundary="${boundary}"`
   const body = parts.map((part) => `--${boundary}\r\n${part}\r\n`).join('')
-  const raw = Buffer.from(`${header}\r\n${contentType}\r\n\r\n${body}--${boundary}--\r\n`, 'latin1')
-  return { messageId, raw, form: original.form }
+  return Buffer.from(`${header}\r\n${contentType}\r\n\r\n${body}--${boundary}--\r\n`, 'latin1')
+}
+
+function messageIdOf({ token, domain }: Pick<FeedbackReportInput, 'token' | 'domain'>): string {
+  return `<${token}@${domain}>`
 }
 
 type Sent = Omit<FeedbackReportInput, 'original' | 'form' | 'explanation'>
@@ -95,9 +115,18 @@ function headerLines(input: Sent, messageId: string, fields: Entity['fields']): 
   ]
 }
 
-type OriginalPart = { text: string; form: 'whole' | 'headers'; fields: Entity['fields'] }
+/** The reported message as a part of a report, and what it is itself. */
+export type OriginalPart = {
+  /** The part with its header, as a Latin-1 view. */
+  text: string
+  /** The message or its header alone, in 7 bits. */
+  content: string
+  form: 'whole' | 'headers'
+  fields: Entity['fields']
+}
 
-function originalPart({ original, form }: FeedbackReportInput): OriginalPart {
+/** The reported message in 7 bits, or its header where the whole cannot be sent so. */
+export function originalPart({ original, form }: FeedbackReportInput): OriginalPart {
   const tree = Buffer.isBuffer(original) ? parseMimeTree(original) : original
   const fields = tree?.fields ?? []
   const whole = form === 'whole' && tree ? sevenBitTree(tree) : undefined
@@ -108,13 +137,13 @@ function originalPart({ original, form }: FeedbackReportInput): OriginalPart {
         .join('')
   const type = whole ? 'message/rfc822' : 'text/rfc822-headers'
   const text = `Content-Type: ${type}\r\nContent-Transfer-Encoding: 7bit\r\n\r\n${content}`
-  return { text, form: whole ? 'whole' : 'headers', fields }
+  return { text, content, form: whole ? 'whole' : 'headers', fields }
 }
 
-function machinePart(facts: FeedbackFacts): string {
-  const fields = feedbackFields(facts).map(([name, value]) => `${name}: ${value}\r\n`)
+function machinePart(fields: ReportParts['machine']): string {
+  const lines = fields.map(([name, value]) => `${name}: ${value}\r\n`)
   const header = 'Content-Type: message/feedback-report\r\nContent-Transfer-Encoding: 7bit\r\n'
-  return `${header}\r\n${fields.join('')}`
+  return `${header}\r\n${lines.join('')}`
 }
 
 function subjectOf(

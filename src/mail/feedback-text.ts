@@ -29,6 +29,13 @@ export type FeedbackExplanation = {
   takenBack?: string | undefined
 }
 
+/** What is sent of the message: `fields` are those of the redacted one. */
+export type ReportSample = {
+  fields: readonly HeaderField[]
+  form: 'whole' | 'headers'
+  format: 'arf' | 'xarf'
+}
+
 const openings: Record<FeedbackType, string> = {
   abuse: 'One of our users did not ask for it and reported it as spam.',
   fraud: 'One of our users reported it, and we take it for phishing or fraud.',
@@ -39,13 +46,12 @@ const openings: Record<FeedbackType, string> = {
 
 /**
  * The first part of a feedback report: everything an abuse desk needs to act, without opening
- * the other two. `fields` are those of the redacted message, `form` tells what of it is sent. Lines
- * end in LF.
+ * the other two. Lines end in LF.
  */
 export function composeFeedbackText(
   facts: FeedbackFacts,
   explanation: FeedbackExplanation,
-  { fields, form }: { fields: readonly HeaderField[]; form: 'whole' | 'headers' },
+  { fields, form, format }: ReportSample,
 ): string {
   const paragraphs = [
     wrap(`${firstSentence(facts)} ${openings[facts.feedbackType]}${countOf(facts)}`, ''),
@@ -59,7 +65,7 @@ export function composeFeedbackText(
     wrap(attachedOf(facts, form), ''),
     answerLines(explanation),
     ...(explanation.isUnsolicited === true ? [wrap(unsolicitedOf(explanation), '')] : []),
-    closingLines(explanation),
+    closingLines(explanation, format),
   ]
   return paragraphs.map((lines) => `${lines.join('\n')}\n`).join('\n')
 }
@@ -170,11 +176,19 @@ function unsolicitedOf({ network }: FeedbackExplanation): string {
   )
 }
 
-function closingLines({ service, reportNumber }: FeedbackExplanation): string[] {
+const formats = {
+  arf: 'second part says the same for machines (Abuse Reporting Format, RFC 5965)',
+  xarf: 'third part says the same for machines (XARF 4, JSON) and holds the message',
+} as const
+
+function closingLines(
+  { service, reportNumber }: FeedbackExplanation,
+  format: ReportSample['format'],
+): string[] {
   return [
     ...fact('Report number', reportNumber),
     ...fact('Made by', service),
-    ...wrap('The second part says the same for machines (Abuse Reporting Format, RFC 5965).', ''),
+    ...wrap(`The ${formats[format]}.`, ''),
   ]
 }
 

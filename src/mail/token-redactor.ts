@@ -129,10 +129,13 @@ function redactValue(value: string, codeOf: CodeOf): string {
   return isToken(value, 'query') ? codeOf(text) : value
 }
 
+const uuid = '[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}'
+const localPiece = new RegExp(`(${codeShape.source})|${uuid}|[A-Za-z0-9]+`, 'g')
+
 /** Piece by piece: `bounce+4711-…` still says that it is for bounces. */
 function redactLocal(local: string, codeOf: CodeOf): string {
   if (!isToken(local, 'mailbox')) return local
-  return local.replace(/(redacted-[a-z2-7]{16})|[A-Za-z0-9]+/g, (piece, code?: string) =>
+  return local.replace(localPiece, (piece, code?: string) =>
     code === undefined && looksOpaque(piece, 'mailbox') ? codeOf(piece) : piece,
   )
 }
