@@ -3,6 +3,7 @@ import { dropCounterPartitions, ensureCounterPartitions } from '../db/counter-pa
 import { listDeadIds } from '../db/dead-letters.ts'
 import { listFeedback } from '../db/feedback-reports.ts'
 import { removeIdempotencyKeys } from '../db/idempotency-keys.ts'
+import { removeInboundKeys } from '../db/inbound-keys.ts'
 import { dropPartitions, ensurePartitions } from '../db/partitions.ts'
 import { inTransaction } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
@@ -21,6 +22,8 @@ const DAY_MS = 86_400_000
 const WEEKS_AHEAD = 12
 const GENERATIONS_AHEAD = 6
 const IDEMPOTENCY_MS = 2 * DAY_MS
+/** Longer than mail servers try. */
+const INBOUND_MS = 10 * DAY_MS
 /** Kept a while after they grew old, for who wonders what was known. */
 const ANSWERS_MS = 30 * DAY_MS
 
@@ -41,6 +44,7 @@ export async function keepHouse(app: Needs): Promise<void> {
   if (dropped.length > 0) app.log.info({ partitions: dropped.length }, 'Dropped old partitions.')
   await forgetKeys(app, oldest)
   await removeIdempotencyKeys(app.pool, new Date(now.getTime() - IDEMPOTENCY_MS))
+  await removeInboundKeys(app.pool, new Date(now.getTime() - INBOUND_MS))
   await removeRegistryRows(app.pool, new Date(now.getTime() - ANSWERS_MS))
   await removeEndedSuppressions(app.pool, oldest)
   await forgetReputations(app.pool, now, app.config.retentionDays)
