@@ -23,6 +23,7 @@ import type { Link } from './links.ts'
 import type { Origin } from './whence/origin.ts'
 import { readBounce, readFeedback } from './returned-mail.ts'
 import type { Bounce, Feedback } from './returned-mail.ts'
+import type { RecognizedMarketer } from './marketer.ts'
 import type { PackedShingles } from './shingles/packed-shingles.ts'
 import type { Shingle } from './shingles/shingle-list.ts'
 import type { takeApart } from './shingles/take-apart.ts'
@@ -52,7 +53,8 @@ export type PlainAnalysis = {
   listings: DnsFindings['listings'] | null
   links: Link[]
   attachments: Attachment[]
-  marketer: Record<string, unknown> | null
+  /** Whose mail it is; null when nobody is recognized, or nobody looked. */
+  marketer: RecognizedMarketer | null
   unsubscribe: Unsubscribe | null
   bounce: Bounce | null
   feedback: Feedback | null
