@@ -43,7 +43,6 @@ create table advices (
   -- The Monday it begins with.
   week date not null,
   report_id uuid not null,
-  letter_id uuid not null,
   advised_at timestamptz not null,
   constraint advices_pkey primary key (reporter_id, about, week)
 );

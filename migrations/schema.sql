@@ -57,7 +57,6 @@ create table advices (
   about text not null,
   week date not null,
   report_id uuid not null,
-  letter_id uuid not null,
   advised_at timestamp with time zone not null,
   constraint advices_pkey PRIMARY KEY (reporter_id, about, week)
 );

@@ -14,6 +14,8 @@ export type MarketerMarks = {
   listIds: readonly string[]
   /** Narrowing too: the author's domain must be one of them, and stand behind the message. */
   authors: readonly string[]
+  /** Where complaints about its mail go besides the network; null: nowhere. */
+  feedback: string | null
 }
 
 /** What a message has to show for itself. */
@@ -34,6 +36,8 @@ export type RecognizedMarketer = {
   by: 'signature' | 'range'
   /** The signing domain, or the block of addresses. */
   proof: string
+  /** Where it wants to be told; null: nowhere. */
+  feedback: string | null
   /** A sentence for a person. */
   why: string
 }
@@ -157,7 +161,7 @@ function byStrength(a: Proof, b: Proof): number {
 }
 
 function recognized({ entry, by, proof }: Proof, evidence: MarketerEvidence): RecognizedMarketer {
-  const { key, name, listIds, authors } = entry
+  const { key, name, feedback, listIds, authors } = entry
   const said =
     by === 'signature'
       ? `${proof} signed the message, and the signature verifies`
@@ -167,7 +171,7 @@ function recognized({ entry, by, proof }: Proof, evidence: MarketerEvidence): Re
     ...(authors.length > 0 ? [`${evidence.authorDomain ?? ''} stands behind its From`] : []),
   ]
   const both = [said, ...narrowed].join(', ')
-  return { key, name, by, proof, why: `${both}: that is how ${name} is known.` }
+  return { key, name, by, proof, feedback, why: `${both}: that is how ${name} is known.` }
 }
 
 function addTo<Value>(map: Map<string, Value[]>, key: string, value: Value): void {

@@ -1,4 +1,5 @@
 import type { App } from '../app.ts'
+import { removeAdvices } from '../db/advices.ts'
 import { listUnredeemed } from '../db/counted-reports.ts'
 import { dropCounterPartitions, ensureCounterPartitions } from '../db/counter-partitions.ts'
 import { listDeadReportIds } from '../db/dead-letters.ts'
@@ -20,6 +21,7 @@ import {
 } from '../queue/queues.ts'
 import { send } from '../queue/send.ts'
 import { forgetReputations } from '../judging/reputations/forget-reputations.ts'
+import { endStuckUnsubscribes } from './marketers/unsubscribe-reporter.ts'
 import { uuidFloor, uuidTime } from '../world.ts'
 
 type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config' | 'log'>
@@ -30,6 +32,8 @@ const GENERATIONS_AHEAD = 6
 const IDEMPOTENCY_MS = 2 * DAY_MS
 /** Kept a while after they grew old, for who wonders what was known. */
 const ANSWERS_MS = 30 * DAY_MS
+/** Longer than the week for which a letter counts. */
+const ADVICES_MS = 60 * DAY_MS
 const ORPHAN_MS = 10 * 60_000
 /** Of what waits the oldest are looked at; what has no job gets there sooner or later. */
 const WAITING_MAX = 1_000
@@ -53,6 +57,8 @@ export async function keepHouse(app: Needs): Promise<void> {
   await removeIdempotencyKeys(app.pool, new Date(now.getTime() - IDEMPOTENCY_MS))
   await removeRegistryRows(app.pool, new Date(now.getTime() - ANSWERS_MS))
   await forgetReputations(app.pool, now, app.config.retentionDays)
+  await removeAdvices(app.pool, new Date(now.getTime() - ADVICES_MS))
+  await endStuckUnsubscribes(app)
   await requeueOrphans(app)
 }
 

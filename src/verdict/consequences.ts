@@ -1,5 +1,6 @@
 import type { Analysis } from '../analysis/analyze.ts'
 import type { Network } from '../analysis/network.ts'
+import type { RecognizedMarketer } from '../analysis/marketer.ts'
 import { chooseContact, type KnownContact, type OwnAddresses } from './choose-contact.ts'
 import { hasEvidence, type Verdict } from './verdict.ts'
 
@@ -34,6 +35,8 @@ export type Judged = {
   originConfidenceMin: number
   /** Addresses the reporter could tell us more about; empty when they have spoken of them all. */
   askable: readonly string[]
+  /** Whose mail in bulk it is, where that is proven. */
+  marketer?: RecognizedMarketer | null
   network: Network | undefined
   registry: RegistryState
   /** Those of the network's contacts that are known to us, by address. */
@@ -49,6 +52,8 @@ export type Judged = {
 export function consequenceOf(judged: Judged): Consequence {
   const { verdict, origin, network } = judged
   const obstacle = obstacleOf(judged)
+  if (isMarketers(judged))
+    return { action: 'advise', why: `${judged.marketer.why} Nobody is accused.` }
   if (obstacle !== undefined) return keep(obstacle)
   if (verdict.class === 'marketing') {
     return {
@@ -71,6 +76,13 @@ export function consequenceOf(judged: Judged): Consequence {
     to: choice.to,
     why: `${deskOf(network)} answers for the origin and has an abuse contact.`,
   }
+}
+
+/** Whether a marketer stands behind it, and nothing says that it is worse than unwelcome. */
+function isMarketers(judged: Judged): judged is Judged & { marketer: RecognizedMarketer } {
+  const { marketer, verdict, reportedAs, isLearned, messageKind } = judged
+  if (!marketer || reportedAs !== 'spam' || isLearned || messageKind !== 'message') return false
+  return verdict.class === 'undecided' || verdict.class === 'marketing'
 }
 
 /** Why nobody is to be told, whatever is known of the origin. */
