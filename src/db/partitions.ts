@@ -16,6 +16,7 @@ export const partitionedTables = [
   'feedback_messages',
   'inbound_mails',
   'letters',
+  'unsubscribe_requests',
   'audit_log',
 ] as const
 

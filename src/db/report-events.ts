@@ -19,6 +19,9 @@ export type EventName =
   | 'redriven'
   | 'answered'
   | 'reopened'
+  | 'advised'
+  | 'unsubscribing'
+  | 'unsubscribed'
 
 /** Adds events to the stories of their reports. */
 export async function insertEvents(tx: Db, events: readonly ReportEvent[]): Promise<void> {

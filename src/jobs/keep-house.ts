@@ -1,4 +1,5 @@
 import type { App } from '../app.ts'
+import { removeAdvices } from '../db/advices.ts'
 import { dropCounterPartitions, ensureCounterPartitions } from '../db/counter-partitions.ts'
 import { listDeadIds } from '../db/dead-letters.ts'
 import { listFeedback } from '../db/feedback-reports.ts'
@@ -13,6 +14,7 @@ import { findOldestKey, removeReportKeys } from '../db/report-keys.ts'
 import { markReports, type ReportState } from '../db/reports.ts'
 import { analyzeReport, findContact } from '../queue/queues.ts'
 import { forgetReputations } from '../judging/reputations/forget-reputations.ts'
+import { endStuckUnsubscribes } from './marketers/unsubscribe-reporter.ts'
 import { uuidFloor, uuidTime } from '../world.ts'
 import { requeueOrphans } from './requeue-orphans.ts'
 
@@ -26,6 +28,8 @@ const IDEMPOTENCY_MS = 2 * DAY_MS
 const INBOUND_MS = 10 * DAY_MS
 /** Kept a while after they grew old, for who wonders what was known. */
 const ANSWERS_MS = 30 * DAY_MS
+/** Longer than the week for which a letter counts. */
+const ADVICES_MS = 60 * DAY_MS
 
 /**
  * The hourly chores: partitions for the weeks to come, those past retention dropped, keys of
@@ -48,6 +52,8 @@ export async function keepHouse(app: Needs): Promise<void> {
   await removeRegistryRows(app.pool, new Date(now.getTime() - ANSWERS_MS))
   await removeEndedSuppressions(app.pool, oldest)
   await forgetReputations(app.pool, now, app.config.retentionDays)
+  await removeAdvices(app.pool, new Date(now.getTime() - ADVICES_MS))
+  await endStuckUnsubscribes(app)
   await requeueOrphans(app)
 }
 

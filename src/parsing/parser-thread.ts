@@ -87,6 +87,7 @@ function digestOf(
 ): Omit<AnalysisDigest, 'packed'> {
   const { analysis, shingles, fingerprints, features, telephones } = made
   const { kind, origin, originObstacle, listings, headers, hops, submitter } = analysis
+  const { authentication, claims, unsubscribe } = analysis
   const { originConfidenceMin = 0 } = options
   const isSure = (one: { confidence: number }) => one.confidence >= originConfidenceMin
   return {
@@ -94,7 +95,11 @@ function digestOf(
     origin,
     originObstacle,
     listings,
+    unsubscribe,
     subject: headers.subject,
+    authentication: authentication && { spf: authentication.spf, dkim: authentication.dkim },
+    listId: claims?.listId ?? null,
+    authorDomain: claims?.authorDomain ?? null,
     hasForgedHop: hops.some(({ trust }) => trust === 'forged'),
     candidates: relayCandidates(hops),
     addressesAsked: addressesAsked(hops),

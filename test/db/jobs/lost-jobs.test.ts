@@ -100,7 +100,9 @@ test('a letter without a job is put in line again, but no dead letter', async ()
 })
 
 test('a mail that came in and has no job is put in line again', async () => {
-  const mail = { mailFrom: '', rcptTo: 'fb@bounces.test.example', reportId: null, number: null }
+  const nobody = { reportId: null, number: null, letterId: null, reporterId: null, peerIp: null }
+  const to = { mailFrom: '', rcptTo: 'fb@bounces.test.example', purpose: 'other' } as const
+  const mail = { ...to, ...nobody }
   const content = { encoding: 'identity', content: Buffer.from('Subject: x\r\n\r\n') } as const
   const id = uuidv7(app.clock())
   await insertInboundMail(app.pool, { id, receivedAt: app.clock(), ...mail, ...content })
