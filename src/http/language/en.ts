@@ -251,6 +251,10 @@ export const en = {
     redriven: 'We tried once more',
     answered: 'You answered our question',
     reopened: 'We look at it again',
+    'desk-resolved': 'The abuse desk says that it dealt with it',
+    'desk-not-ours': 'The abuse desk says that it is not its network',
+    'desk-wrong': 'The abuse desk says that the report is wrong',
+    'desk-stop': 'The abuse desk wants no more reports',
   },
   problems: {
     'bad-request': 'The request cannot be understood.',

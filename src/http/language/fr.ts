@@ -267,6 +267,10 @@ export const fr: Words = {
     redriven: 'Nous avons essayé encore une fois',
     answered: 'Vous avez répondu à notre question',
     reopened: 'Nous l’examinons de nouveau',
+    'desk-resolved': 'Le service d’abus dit avoir traité le problème',
+    'desk-not-ours': 'Le service d’abus dit que ce n’est pas son réseau',
+    'desk-wrong': 'Le service d’abus dit que le signalement est erroné',
+    'desk-stop': 'Le service d’abus ne veut plus de signalements',
   },
   problems: problemsFr,
   chart: {
