@@ -5,7 +5,7 @@ import { findWaitingMail, type InboundMail, markInboundMail } from '../db/inboun
 import { unpack } from '../db/packed.ts'
 import { inTransaction, type Db } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
-import { type BounceResult, parseBounce } from '../mail/dsn.ts'
+import { type BounceResult, parseBounce } from '../mail/bounces/parse-bounce.ts'
 import { parseHeader } from '../mail/header.ts'
 import { messageKind } from '../mail/message-kind.ts'
 import { afterBounce, SOFT_BOUNCES_MAX } from '../verdict/contact-health.ts'
