@@ -1,6 +1,6 @@
 import type { App } from '../app.ts'
 import { type AnswerWay, insertAnswer } from '../db/feedback-answers.ts'
-import { type FeedbackKey, findFeedback } from '../db/feedback-reports.ts'
+import { type Feedback, type FeedbackKey, findFeedback } from '../db/feedback-reports.ts'
 import type { Db } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
 import type { AnswerKind } from '../mail/answer-links.ts'
@@ -22,6 +22,11 @@ const details: Record<AnswerKind, string> = {
   stop: 'The abuse desk asked for no more feedback reports.',
 }
 
+/** Whether a feedback report left, so that its consumer can have something to say to it. */
+export function hasLeft({ state }: Pick<Feedback, 'state'>): boolean {
+  return state === 'sent' || state === 'bounced'
+}
+
 /**
  * Takes what an abuse desk says to one feedback report, in the transaction of the caller: keeps it
  * once, tells it in the report's story, and does what it asks for. Who calls has made sure that it
@@ -38,7 +43,7 @@ export async function takeAnswer(
 ): Promise<AnswerTaken> {
   void app
   const feedback = await findFeedback(tx, { reportId, number })
-  if (!feedback) return 'unknown'
+  if (!feedback || !hasLeft(feedback)) return 'unknown'
   const isNew = await insertAnswer(tx, {
     ...{ reportId, number, answer, how, at: now },
     said: storableText(said?.trim() ?? '', SAID_CHARACTERS_MAX) || null,

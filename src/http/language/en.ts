@@ -1,3 +1,4 @@
+import { answersEn } from './answers-en.ts'
 import { listsEn } from './lists-en.ts'
 
 const { format: n } = new Intl.NumberFormat('en-GB')
@@ -251,10 +252,7 @@ export const en = {
     redriven: 'We tried once more',
     answered: 'You answered our question',
     reopened: 'We look at it again',
-    'desk-resolved': 'The abuse desk says that it dealt with it',
-    'desk-not-ours': 'The abuse desk says that it is not its network',
-    'desk-wrong': 'The abuse desk says that the report is wrong',
-    'desk-stop': 'The abuse desk wants no more reports',
+    ...answersEn.events,
   },
   problems: {
     'bad-request': 'The request cannot be understood.',
@@ -286,6 +284,7 @@ export const en = {
     highest: (value: string, when: string) => `The highest bar is ${value} (${when}).`,
   },
   lists: listsEn,
+  answers: answersEn,
   error: { title: 'That did not work', home: 'Back to the start' },
 }
 
