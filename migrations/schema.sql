@@ -293,6 +293,15 @@ create table idempotency_keys (
 );
 create index idempotency_keys_created_idx on idempotency_keys (created_at);
 
+-- inbound_keys: distributed by key_hash
+create table inbound_keys (
+  key_hash bytea not null,
+  mail_id uuid not null,
+  created_at timestamp with time zone not null,
+  constraint inbound_keys_pkey PRIMARY KEY (key_hash)
+);
+create index inbound_keys_created_idx on inbound_keys (created_at);
+
 -- inbound_mails: distributed by id
 create table inbound_mails (
   id uuid not null,
@@ -315,10 +324,16 @@ create table inbound_mails (
   needs_look boolean not null default false,
   handled_at timestamp with time zone,
   handled_by uuid,
+  purpose text not null,
+  letter_id uuid,
+  reporter_id uuid,
+  peer_ip inet,
   constraint inbound_mails_pkey PRIMARY KEY (id),
   constraint inbound_mails_answer_known CHECK ((answer = ANY (ARRAY['resolved'::text, 'not-ours'::text, 'wrong'::text, 'stop'::text]))),
   constraint inbound_mails_encoding_known CHECK ((encoding = ANY (ARRAY['identity'::text, 'zstd'::text]))),
+  constraint inbound_mails_mail_in_whole CHECK (((purpose <> 'mail-in'::text) OR (reporter_id IS NOT NULL))),
   constraint inbound_mails_matched_by_known CHECK ((matched_by = ANY (ARRAY['recipient'::text, 'envelope-id'::text, 'message-id'::text, 'return-path'::text, 'reference'::text]))),
+  constraint inbound_mails_purpose_known CHECK ((purpose = ANY (ARRAY['feedback-bounce'::text, 'feedback-answer'::text, 'letter-bounce'::text, 'letter-answer'::text, 'mail-in'::text, 'other'::text]))),
   constraint inbound_mails_state_known CHECK ((state = ANY (ARRAY['received'::text, 'handled'::text, 'failed'::text])))
 ) partition by RANGE (id);
 create index inbound_mails_kind_idx on inbound_mails (kind, id);
@@ -400,6 +415,19 @@ create table listings (
   constraint listings_times_positive CHECK ((times > 0))
 );
 create index listings_until_idx on listings (listed_until);
+
+-- mail_in_addresses: reference
+create table mail_in_addresses (
+  reporter_id uuid not null,
+  generation integer not null,
+  secret_hash bytea not null,
+  since timestamp with time zone not null,
+  answered_at timestamp with time zone,
+  constraint mail_in_addresses_pkey PRIMARY KEY (reporter_id),
+  constraint mail_in_addresses_secret_unique UNIQUE (secret_hash),
+  constraint mail_in_addresses_reporter_fkey FOREIGN KEY (reporter_id) REFERENCES reporters(id) ON DELETE CASCADE,
+  constraint mail_in_addresses_generation_positive CHECK ((generation > 0))
+);
 
 -- models: local
 create table models (

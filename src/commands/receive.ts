@@ -5,7 +5,7 @@ import { insertInboundMail } from '../db/inbound-mails.ts'
 import { pack } from '../db/packed.ts'
 import { inTransaction } from '../db/pool.ts'
 import { UsageError } from '../errors.ts'
-import { parseReturnPath, type ReturnPathToken } from '../mail/verp.ts'
+import { type OwnAddress, parseOwnAddress } from '../mail/verp.ts'
 import { handleInbound } from '../queue/queues.ts'
 import { send } from '../queue/send.ts'
 import { uuidv7 } from '../world.ts'
@@ -109,7 +109,7 @@ export async function receiveOne(
 }
 
 /** Stores a mail with its job: together or not at all. */
-async function keepMail(arrival: Arrival, token: ReturnPathToken, app: Needs): Promise<void> {
+async function keepMail(arrival: Arrival, token: OwnAddress, app: Needs): Promise<void> {
   const id = uuidv7(app.clock())
   const packed = await pack(arrival.raw)
   await inTransaction(app.pool, async (tx) => {
@@ -118,7 +118,12 @@ async function keepMail(arrival: Arrival, token: ReturnPathToken, app: Needs): P
       receivedAt: app.clock(),
       mailFrom: arrival.mailFrom,
       rcptTo: arrival.rcptTo,
-      ...token,
+      purpose: token.is,
+      reportId: 'reportId' in token ? token.reportId : null,
+      number: 'number' in token ? token.number : null,
+      letterId: 'letterId' in token ? token.letterId : null,
+      reporterId: null,
+      peerIp: null,
       ...packed,
     })
     await send(app.boss, handleInbound, [{ mailId: id }], tx)
@@ -126,12 +131,13 @@ async function keepMail(arrival: Arrival, token: ReturnPathToken, app: Needs): P
 }
 
 /** The token of a recipient of ours, or why it is none, as an SMTP reply. */
-function tokenOf(address: string, { config }: Pick<App, 'config'>): ReturnPathToken | Reply {
-  const token = parseReturnPath(address, {
+function tokenOf(address: string, { config }: Pick<App, 'config'>): OwnAddress | Reply {
+  const token = parseOwnAddress(address, {
     domain: config.returnPathDomain,
     secret: config.secret,
   })
-  if (token === undefined) return reply(550, '5.1.1 No such address here; nothing is relayed')
+  if (token === undefined || (token !== 'forged' && token.is === 'mail-in'))
+    return reply(550, '5.1.1 No such address here; nothing is relayed')
   if (token === 'forged') return reply(550, '5.7.1 This address was never given out')
   return token
 }

@@ -44,8 +44,12 @@ async function arrived({ reportId }: { reportId: string }, raw: Buffer) {
     receivedAt: new Date(),
     mailFrom: '',
     rcptTo: 'fb@bounces.test.example',
+    purpose: 'feedback-bounce',
     reportId,
     number: 1,
+    letterId: null,
+    reporterId: null,
+    peerIp: null,
     ...(await pack(raw)),
   })
   return { mailId: id }
