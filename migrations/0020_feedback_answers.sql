@@ -39,3 +39,5 @@ create index inbound_mails_kind_idx on inbound_mails (kind, id);
 create index inbound_mails_look_idx on inbound_mails (id) where needs_look and handled_at is null;
 create index inbound_mails_thread_idx on inbound_mails (report_id, number)
   where report_id is not null;
+create index inbound_mails_unmatched_idx on inbound_mails (id)
+  where matched_by is null and state = 'handled';

@@ -402,6 +402,7 @@ create index inbound_mails_kind_idx on inbound_mails (kind, id);
 create index inbound_mails_look_idx on inbound_mails (id) WHERE (needs_look AND (handled_at IS NULL));
 create index inbound_mails_state_idx on inbound_mails (state, id);
 create index inbound_mails_thread_idx on inbound_mails (report_id, number) WHERE (report_id IS NOT NULL);
+create index inbound_mails_unmatched_idx on inbound_mails (id) WHERE ((matched_by IS NULL) AND (state = 'handled'::text));
 
 -- installation: local
 create table installation (

@@ -44,3 +44,44 @@ export async function listAnswers(db: Db, reportIds: readonly string[]): Promise
   )
   return rows
 }
+
+/** A reporter who wishes to read answers by mail, and the report in question. */
+export type AnswerReader = {
+  reportId: string
+  reporterId: string
+  email: string
+  language: 'en' | 'fr' | 'ru' | null
+  receivedAt: Date
+}
+
+/** Those of the reporters of some reports who want answers by mail, and did not take them back. */
+export async function listAnswerReaders(
+  db: Db,
+  reportIds: readonly string[],
+): Promise<AnswerReader[]> {
+  const { rows } = await db.query<AnswerReader>(
+    `select reports.id as "reportId", reporters.id as "reporterId", reporters.email,
+       reporters.language, reports.received_at as "receivedAt"
+     from reports join reporters on reporters.id = reports.reporter_id
+     where reports.id = any($1::uuid[]) and reporters.wants_answers
+       and reports.state <> 'retracted'
+     order by reports.id`,
+    [reportIds],
+  )
+  return rows
+}
+
+/** The reports that a feedback report stands for besides its own, the oldest first. */
+export async function listMergedReportIds(
+  db: Db,
+  { reportId, number }: FeedbackKey,
+  limit: number,
+): Promise<string[]> {
+  const { rows } = await db.query<{ reportId: string }>(
+    `select report_id as "reportId" from feedback_reports
+     where merged_into = $1 and merged_number = $2 and state = 'merged'
+     order by report_id limit $3`,
+    [reportId, number, limit],
+  )
+  return rows.map((row) => row.reportId)
+}
