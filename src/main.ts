@@ -75,9 +75,10 @@ const commands: Record<string, Command> = {
   },
   receive: {
     usage: 'receive [--stdin --to ADDRESS [--from ADDRESS]]',
-    summary: 'take returned mail by SMTP or LMTP, or one mail from standard input',
+    summary: 'take mail for us by SMTP or LMTP, or one mail from standard input',
     async run({ args, config, log }) {
-      const { parseReceive, receive, receiveOne } = await import('./commands/receive.ts')
+      const { parseReceive, receiveOne } = await import('./commands/receive/receive-one.ts')
+      const { receive } = await import('./commands/receive/receive.ts')
       const envelope = parseReceive(args)
       if (!envelope) return serve(config, log, 'receive', 'sends', (app) => receive(app))
       const { DatabaseAway, withDatabase } = await import('./commands/open-app.ts')

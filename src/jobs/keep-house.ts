@@ -4,6 +4,7 @@ import { dropCounterPartitions, ensureCounterPartitions } from '../db/counter-pa
 import { listDeadReportIds } from '../db/dead-letters.ts'
 import { listFeedback, listQueuedFeedback } from '../db/feedback-reports.ts'
 import { removeIdempotencyKeys } from '../db/idempotency-keys.ts'
+import { removeInboundKeys } from '../db/inbound-keys.ts'
 import { dropPartitions, ensurePartitions } from '../db/partitions.ts'
 import { inTransaction } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
@@ -28,6 +29,8 @@ const DAY_MS = 86_400_000
 const WEEKS_AHEAD = 12
 const GENERATIONS_AHEAD = 6
 const IDEMPOTENCY_MS = 2 * DAY_MS
+/** Longer than mail servers try. */
+const INBOUND_MS = 10 * DAY_MS
 /** Kept a while after they grew old, for who wonders what was known. */
 const ANSWERS_MS = 30 * DAY_MS
 const ORPHAN_MS = 10 * 60_000
@@ -51,6 +54,7 @@ export async function keepHouse(app: Needs): Promise<void> {
   if (dropped.length > 0) app.log.info({ partitions: dropped.length }, 'Dropped old partitions.')
   await forgetKeys(app, oldest)
   await removeIdempotencyKeys(app.pool, new Date(now.getTime() - IDEMPOTENCY_MS))
+  await removeInboundKeys(app.pool, new Date(now.getTime() - INBOUND_MS))
   await removeRegistryRows(app.pool, new Date(now.getTime() - ANSWERS_MS))
   await forgetReputations(app.pool, now, app.config.retentionDays)
   await requeueOrphans(app)
