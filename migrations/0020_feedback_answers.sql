@@ -1,4 +1,4 @@
--- What abuse desks say to our feedback reports, each thing once, and what is needed to file the mail
+-- What abuse desks say to our feedback reports, each thing once, and what is needed to file mail
 -- that comes back: how it was matched, what it says of itself, and who looked after it.
 set local citus.multi_shard_modify_mode to 'sequential';
 
@@ -26,6 +26,8 @@ alter table inbound_mails add column author text;
 alter table inbound_mails add column message_id text;
 alter table inbound_mails add column answer text;
 alter table inbound_mails add column ticket text;
+-- What its author wrote, cut.
+alter table inbound_mails add column said text;
 -- A sentence: what was done with it.
 alter table inbound_mails add column outcome text;
 alter table inbound_mails add column needs_look boolean not null default false;

@@ -382,6 +382,7 @@ create table inbound_mails (
   message_id text,
   answer text,
   ticket text,
+  said text,
   outcome text,
   needs_look boolean not null default false,
   handled_at timestamp with time zone,

@@ -47,13 +47,13 @@ export async function insertInboundMail(tx: Db, mail: InboundMail): Promise<void
   )
 }
 
-/** A mail that is still to be handled. */
+/** A mail that is still to be handled; one whose job had died may be handled yet. */
 export async function findWaitingMail(db: Db, id: string): Promise<InboundMail | undefined> {
   const answer = await db.query<InboundMail>(
     `select id, received_at as "receivedAt", mail_from as "mailFrom", rcpt_to as "rcptTo", purpose,
        report_id as "reportId", number, letter_id as "letterId", reporter_id as "reporterId",
        host(peer_ip) as "peerIp", encoding, content
-     from inbound_mails where id = $1 and state = 'received'`,
+     from inbound_mails where id = $1 and state in ('received', 'failed')`,
     [id],
   )
   return first(answer)
@@ -62,7 +62,8 @@ export async function findWaitingMail(db: Db, id: string): Promise<InboundMail |
 /** Ends the handling of a mail; false when another run had ended it. */
 export async function markInboundMail(tx: Db, id: string, kind: string): Promise<boolean> {
   const { rowCount } = await tx.query(
-    `update inbound_mails set state = 'handled', kind = $2 where id = $1 and state = 'received'`,
+    `update inbound_mails set state = 'handled', kind = $2
+     where id = $1 and state in ('received', 'failed')`,
     [id, kind],
   )
   return rowCount === 1

@@ -21,6 +21,8 @@ export type Filing = {
   messageId: string | null
   answer: AnswerKind | null
   ticket: string | null
+  /** What its author wrote, without what is quoted. */
+  said: string | null
   /** A sentence for administrators: what was done with it. */
   outcome: string
   /** Whether a person should see it. */
@@ -59,7 +61,8 @@ export type Shelf = (typeof shelves)[number]
 
 const columns = `id, received_at as "receivedAt", mail_from as "mailFrom", rcpt_to as "rcptTo",
   purpose, state, kind, matched_by as "matchedBy", report_id as "reportId", number,
-  letter_id as "letterId", subject, author, message_id as "messageId", answer, ticket, outcome,
+  letter_id as "letterId", subject, author, message_id as "messageId", answer, ticket, said,
+  outcome,
   needs_look as "needsLook", handled_at as "handledAt", handled_by as "handledBy"`
 
 /** Keeps what became of a mail, whose handling this transaction has ended. */
@@ -67,7 +70,7 @@ export async function fileMail(tx: Db, id: string, filing: Filing): Promise<void
   await tx.query(
     `update inbound_mails set matched_by = $2, report_id = $3, number = $4, letter_id = $5,
        subject = $6, author = $7, message_id = $8, answer = $9, ticket = $10, outcome = $11,
-       needs_look = $12, kind = $13
+       needs_look = $12, kind = $13, said = $14
      where id = $1`,
     [
       id,
@@ -83,6 +86,7 @@ export async function fileMail(tx: Db, id: string, filing: Filing): Promise<void
       filing.outcome,
       filing.needsLook,
       filing.kind,
+      filing.said,
     ],
   )
 }

@@ -82,6 +82,7 @@ async function act(
 }
 
 const LINE_CHARS_MAX = 1_000
+const TEXT_CHARS_MAX = 8_000
 
 function filingOf(
   kind: string,
@@ -102,6 +103,7 @@ function filingOf(
     messageId: line(messageId),
     answer: answer ?? null,
     ticket: line(ticket ?? null),
+    said: text === '' ? null : storableText(text, TEXT_CHARS_MAX),
     ...done,
   }
 }

@@ -20,6 +20,7 @@ import {
   redeemReport,
 } from '../queue/queues.ts'
 import { send } from '../queue/send.ts'
+import { markDeadMails, requeueMails } from './inbound/tend-mails.ts'
 import { forgetReputations } from '../judging/reputations/forget-reputations.ts'
 import { uuidFloor, uuidTime } from '../world.ts'
 
@@ -70,6 +71,7 @@ export async function markDeadReports(app: Needs): Promise<void> {
   await markDead(app, analysis, 'received', 'The analysis failed for good.')
   const lookUps = await listDeadReportIds(app.pool, [findContact.name], since)
   await markDead(app, lookUps, 'analyzed', 'Looking for a contact failed for good.')
+  await markDeadMails(app, since)
 }
 
 async function markDead(
@@ -119,6 +121,7 @@ async function requeueOrphans(app: Needs): Promise<void> {
   const dead = await listDeadReportIds(pool, [forwardReport.name], new Date(0))
   const queued = await listQueuedFeedback(pool, before, dead, WAITING_MAX)
   await requeue(app, forwardReport, queued)
+  await requeueMails(app, before, WAITING_MAX)
 }
 
 async function requeue<Payload extends { reportId: string }>(

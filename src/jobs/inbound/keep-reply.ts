@@ -26,7 +26,7 @@ export async function keepReply(
   const forPeople = (outcome: string) => ({ outcome, needsLook: true })
   if (!feedback) return forPeople(letter ? 'A letter was answered.' : 'Somebody wrote to us.')
   if (answer === undefined) return forPeople('A feedback report was answered in free words.')
-  if (isAutomatic) return forPeople('It reads like an answer, but a machine seems to have sent it.')
+  if (isAutomatic) return forPeople('It reads like an answer, but a machine may have sent it.')
   if (author === null || !isOfDesk(author, feedback.address)) {
     return forPeople('It reads like an answer, but not of who was told: nothing was done.')
   }

@@ -10,14 +10,11 @@ const inSubject: readonly RegExp[] = [
   // OTRS and Znuny: [Ticket#2026112210000012].
   /\[(?:ticket|case)\s?#\s?:?\s?([A-Z0-9-]{2,40})\]/i,
 ]
-const labeled = new RegExp(
-  `\\b(?:${labels})(?:[ -]?(?:number|no|nr|id))?\\.?[ ]?(?:is[ ])?[:#][ ]?#?([A-Z0-9-]{0,30}\\d[A-Z0-9-]{0,12})\\b`,
-  'i',
-)
-const spoken = new RegExp(
-  `\\b(?:${labels})[ -]?(?:number|no|nr|id)\\.?[ ](?:is[ ])?#?([A-Z0-9-]{0,30}\\d[A-Z0-9-]{0,12})\\b`,
-  'i',
-)
+const label = `\\b(?:${labels})`
+const noun = '[ -]?(?:number|no|nr|id)'
+const digits = '#?([A-Z0-9-]{0,30}\\d[A-Z0-9-]{0,12})\\b'
+const labeled = new RegExp(`${label}(?:${noun})?\\.?[ ]?(?:is[ ])?[:#][ ]?${digits}`, 'i')
+const spoken = new RegExp(`${label}${noun}\\.?[ ](?:is[ ])?${digits}`, 'i')
 
 /**
  * The number that a ticket system gave to a mail of ours, by the subject of its acknowledgment,
