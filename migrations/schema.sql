@@ -298,6 +298,20 @@ create index enrollment_requests_address_idx on enrollment_requests (address, id
 create index enrollment_requests_asker_idx on enrollment_requests (asker_hash, id);
 create index enrollment_requests_state_idx on enrollment_requests (state, id);
 
+-- feedback_answers: distributed by report_id
+create table feedback_answers (
+  report_id uuid not null,
+  number smallint not null,
+  answer text not null,
+  how text not null,
+  at timestamp with time zone not null,
+  said text,
+  mail_id uuid,
+  constraint feedback_answers_pkey PRIMARY KEY (report_id, number, answer),
+  constraint feedback_answers_answer_known CHECK ((answer = ANY (ARRAY['resolved'::text, 'not-ours'::text, 'wrong'::text, 'stop'::text]))),
+  constraint feedback_answers_how_known CHECK ((how = ANY (ARRAY['link'::text, 'one-click'::text, 'mail'::text, 'operator'::text])))
+) partition by RANGE (report_id);
+
 -- feedback_messages: distributed by report_id
 create table feedback_messages (
   report_id uuid not null,
@@ -373,17 +387,34 @@ create table inbound_mails (
   kind text,
   encoding text not null,
   content bytea storage external not null,
+  matched_by text,
+  subject text,
+  author text,
+  message_id text,
+  answer text,
+  ticket text,
+  said text,
+  outcome text,
+  needs_look boolean not null default false,
+  handled_at timestamp with time zone,
+  handled_by uuid,
   purpose text not null,
   letter_id uuid,
   reporter_id uuid,
   peer_ip inet,
   constraint inbound_mails_pkey PRIMARY KEY (id),
+  constraint inbound_mails_answer_known CHECK ((answer = ANY (ARRAY['resolved'::text, 'not-ours'::text, 'wrong'::text, 'stop'::text]))),
   constraint inbound_mails_encoding_known CHECK ((encoding = ANY (ARRAY['identity'::text, 'zstd'::text]))),
   constraint inbound_mails_mail_in_whole CHECK (((purpose <> 'mail-in'::text) OR (reporter_id IS NOT NULL))),
+  constraint inbound_mails_matched_by_known CHECK ((matched_by = ANY (ARRAY['recipient'::text, 'envelope-id'::text, 'message-id'::text, 'return-path'::text, 'reference'::text]))),
   constraint inbound_mails_purpose_known CHECK ((purpose = ANY (ARRAY['feedback-bounce'::text, 'feedback-answer'::text, 'letter-bounce'::text, 'letter-answer'::text, 'mail-in'::text, 'other'::text]))),
   constraint inbound_mails_state_known CHECK ((state = ANY (ARRAY['received'::text, 'handled'::text, 'failed'::text])))
 ) partition by RANGE (id);
+create index inbound_mails_kind_idx on inbound_mails (kind, id);
+create index inbound_mails_look_idx on inbound_mails (id) WHERE (needs_look AND (handled_at IS NULL));
 create index inbound_mails_state_idx on inbound_mails (state, id);
+create index inbound_mails_thread_idx on inbound_mails (report_id, number) WHERE (report_id IS NOT NULL);
+create index inbound_mails_unmatched_idx on inbound_mails (id) WHERE ((matched_by IS NULL) AND (state = 'handled'::text));
 
 -- installation: local
 create table installation (

@@ -47,13 +47,13 @@ export async function insertInboundMail(tx: Db, mail: InboundMail): Promise<void
   )
 }
 
-/** A mail that is still to be handled. */
+/** A mail that is still to be handled; one whose job had died may be handled yet. */
 export async function findWaitingMail(db: Db, id: string): Promise<InboundMail | undefined> {
   const answer = await db.query<InboundMail>(
     `select id, received_at as "receivedAt", mail_from as "mailFrom", rcpt_to as "rcptTo", purpose,
        report_id as "reportId", number, letter_id as "letterId", reporter_id as "reporterId",
        host(peer_ip) as "peerIp", encoding, content
-     from inbound_mails where id = $1 and state = 'received'`,
+     from inbound_mails where id = $1 and state in ('received', 'failed')`,
     [id],
   )
   return first(answer)
@@ -65,19 +65,21 @@ export async function listWaitingMails(
   before: string,
   except: readonly string[],
   limit: number,
-): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>(
-    `select id from inbound_mails where state = 'received' and id < $1 and id <> all($2::uuid[])
+): Promise<{ mailId: string; isMailIn: boolean }[]> {
+  const { rows } = await db.query<{ mailId: string; isMailIn: boolean }>(
+    `select id as "mailId", purpose = 'mail-in' as "isMailIn" from inbound_mails
+     where state = 'received' and id < $1 and id <> all($2::uuid[])
      order by id limit $3`,
     [before, except, limit],
   )
-  return rows.map(({ id }) => id)
+  return rows
 }
 
 /** Ends the handling of a mail; false when another run had ended it. */
 export async function markInboundMail(tx: Db, id: string, kind: string): Promise<boolean> {
   const { rowCount } = await tx.query(
-    `update inbound_mails set state = 'handled', kind = $2 where id = $1 and state = 'received'`,
+    `update inbound_mails set state = 'handled', kind = $2
+     where id = $1 and state in ('received', 'failed')`,
     [id, kind],
   )
   return rowCount === 1

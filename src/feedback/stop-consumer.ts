@@ -12,7 +12,7 @@ import { suppress } from '../db/suppressions.ts'
 export async function stopConsumer(
   tx: Db,
   consumerId: string,
-  { why }: { why: string },
+  { why, reason = 'stop' }: { why: string; reason?: 'stop' | 'complaint' },
   now: Date,
 ): Promise<boolean> {
   const consumer = await findConsumer(tx, consumerId)
@@ -20,7 +20,7 @@ export async function stopConsumer(
   await markStopped(tx, consumerId)
   const { address } = consumer
   const suppression = { address, status: null, detail: why, since: now, until: null }
-  await suppress(tx, { ...suppression, reason: 'stop' })
+  await suppress(tx, { ...suppression, reason })
   const withdrawn = await withdrawFeedbackOf(tx, consumerId, now)
   const detail = 'The abuse desk wants no more of them: the feedback report was called back.'
   await insertEvents(

@@ -16,6 +16,7 @@ import { analyzeReport, findContact } from '../queue/queues.ts'
 import { forgetReputations } from '../judging/reputations/forget-reputations.ts'
 import { endStuckUnsubscribes } from './marketers/unsubscribe-reporter.ts'
 import { uuidFloor, uuidTime } from '../world.ts'
+import { markDeadMails } from './inbound/tend-mails.ts'
 import { requeueOrphans } from './requeue-orphans.ts'
 
 type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config' | 'log'>
@@ -67,6 +68,7 @@ export async function markDeadReports(app: Needs): Promise<void> {
   await markDead(app, analysis, 'received', 'The analysis failed for good.')
   const lookUps = await listDeadIds(app.pool, 'reportId', [findContact.name], since)
   await markDead(app, lookUps, 'analyzed', 'Looking for a contact failed for good.')
+  await markDeadMails(app, since)
 }
 
 async function markDead(

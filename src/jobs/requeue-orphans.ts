@@ -15,6 +15,7 @@ import {
   type QueueDefinition,
   redeemReport,
   sendLetter,
+  takeMailed,
 } from '../queue/queues.ts'
 import { send } from '../queue/send.ts'
 import { uuidFloor } from '../world.ts'
@@ -51,10 +52,14 @@ async function requeueMail(app: Needs, before: string): Promise<void> {
   const letters = await listQueuedLetters(pool, before, deadLetters, WAITING_MAX)
   const ofLetters = letters.map((letterId) => ({ letterId }))
   await requeue(app, sendLetter, 'letterId', ofLetters)
-  const deadMails = await listDeadIds(pool, 'mailId', [handleInbound.name], new Date(0))
+  const mailQueues = [handleInbound.name, takeMailed.name]
+  const deadMails = await listDeadIds(pool, 'mailId', mailQueues, new Date(0))
   const mails = await listWaitingMails(pool, before, deadMails, WAITING_MAX)
-  const ofMails = mails.map((mailId) => ({ mailId }))
-  await requeue(app, handleInbound, 'mailId', ofMails)
+  for (const queue of [handleInbound, takeMailed]) {
+    const its = mails.filter(({ isMailIn }) => isMailIn === (queue === takeMailed))
+    const ofMails = its.map(({ mailId }) => ({ mailId }))
+    await requeue(app, queue, 'mailId', ofMails)
+  }
 }
 
 async function requeue<Key extends JobKey, Payload extends Record<Key, string>>(

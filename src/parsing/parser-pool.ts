@@ -7,6 +7,7 @@ import type { Fingerprints } from '../analysis/fingerprints/fingerprints-of.ts'
 import { shingleSeed } from '../analysis/shingles/hash.ts'
 import type { PackedShingles } from '../analysis/shingles/packed-shingles.ts'
 import type { Packed } from '../db/packed.ts'
+import type { InboundReading } from '../mail/inbound/read-inbound.ts'
 import type { Subject } from '../reputation/subject.ts'
 import type { RelayCandidate } from '../verdict/relay-question.ts'
 import type { FeedbackContent } from './feedback-content.ts'
@@ -16,6 +17,7 @@ export type ParserTask =
   | { work: 'analyze'; packed: Packed; options: ParserOptions }
   | { work: 'check'; packed: Packed; options: ParserOptions }
   | { work: 'compose'; packed: Packed; analysis: Packed; content: FeedbackContent }
+  | { work: 'inbound'; packed: Packed; mailFrom: string }
 
 /** What is known of a message before it is read. */
 export type ParserOptions = Omit<AnalysisOptions, 'ignoreStamps'>
@@ -75,11 +77,13 @@ export type ParserPool = {
   check: (raw: Buffer, options: ParserOptions) => Promise<CheckDigest>
   /** The feedback report of a message; `analysis` is the packed one of its digest. */
   compose: (packed: Packed, analysis: Packed, content: FeedbackContent) => Promise<ComposedFeedback>
+  /** What a mail that came to us says; `mailFrom` is the sender of its envelope. */
+  readInbound: (packed: Packed, mailFrom: string) => Promise<InboundReading>
   close: () => Promise<void>
 }
 
 /** What a task makes. */
-export type Made = AnalysisDigest | CheckDigest | ComposedFeedback
+export type Made = AnalysisDigest | CheckDigest | ComposedFeedback | InboundReading
 
 /** How a task of a chunk ended: what it made, or the words of what went wrong. */
 export type ParserOutcome = { made: Made } | { fault: string }
@@ -143,6 +147,9 @@ export function createParserPool(
       const made = await inLine({ work: 'compose', packed, analysis, content })
       const composed = made as ComposedFeedback
       return { raw: asBuffer(composed.raw), packed: asBuffers(composed.packed) }
+    },
+    async readInbound(packed, mailFrom) {
+      return (await inLine({ work: 'inbound', packed, mailFrom })) as InboundReading
     },
     close: () => pool.close(),
   }

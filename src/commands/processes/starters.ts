@@ -69,15 +69,9 @@ function mailStarters(app: App, tools: Tools): Starters {
       )
     },
     [queues.handleInbound.name]: async () => {
-      const { handleInboundMail } = await import('../../jobs/handle-inbound.ts')
-      await workQueue(
-        app,
-        queues.handleInbound,
-        { batchSize: 10, concurrency: 1 },
-        async (jobs) => {
-          for (const job of jobs) await handleInboundMail(job, app)
-          return jobs.map(() => 'done')
-        },
+      const { handleInboundMails } = await import('../../jobs/handle-inbound.ts')
+      await workQueue(app, queues.handleInbound, { batchSize: 10, concurrency: 1 }, (jobs) =>
+        handleInboundMails(jobs, tools),
       )
     },
   }

@@ -1,3 +1,4 @@
+import { answersEn } from './answers-en.ts'
 import { listsEn } from './lists-en.ts'
 
 const { format: n } = new Intl.NumberFormat('en-GB')
@@ -251,6 +252,7 @@ export const en = {
     redriven: 'We tried once more',
     answered: 'You answered our question',
     reopened: 'We look at it again',
+    ...answersEn.events,
   },
   problems: {
     'bad-request': 'The request cannot be understood.',
@@ -282,6 +284,7 @@ export const en = {
     highest: (value: string, when: string) => `The highest bar is ${value} (${when}).`,
   },
   lists: listsEn,
+  answers: answersEn,
   error: { title: 'That did not work', home: 'Back to the start' },
 }
 
