@@ -20,7 +20,10 @@ export type ParserTask =
 export type ParserOptions = Omit<AnalysisOptions, 'ignoreStamps'>
 
 /** What an analysis comes to, and all of it as packed JSON: most of it is only stored. */
-export type AnalysisDigest = Pick<Analysis, 'kind' | 'origin' | 'originObstacle' | 'listings'> & {
+export type AnalysisDigest = Pick<
+  Analysis,
+  'kind' | 'origin' | 'originObstacle' | 'listings' | 'cfbl'
+> & {
   subject: string | null
   hasForgedHop: boolean
   /** The machines of which the reporter could tell us whose they are. */

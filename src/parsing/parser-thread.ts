@@ -85,7 +85,7 @@ function digestOf(
   options: ParserOptions,
 ): Omit<AnalysisDigest, 'packed'> {
   const { analysis, shingles, fingerprints, features, telephones } = made
-  const { kind, origin, originObstacle, listings, headers, hops, submitter } = analysis
+  const { kind, origin, originObstacle, listings, cfbl, headers, hops, submitter } = analysis
   const { originConfidenceMin = 0 } = options
   const isSure = (one: { confidence: number }) => one.confidence >= originConfidenceMin
   return {
@@ -93,6 +93,7 @@ function digestOf(
     origin,
     originObstacle,
     listings,
+    cfbl,
     subject: headers.subject,
     hasForgedHop: hops.some(({ trust }) => trust === 'forged'),
     candidates: relayCandidates(hops),
