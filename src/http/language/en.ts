@@ -1,4 +1,5 @@
 import { listsEn } from './lists-en.ts'
+import { settingsEn } from './settings-en.ts'
 
 const { format: n } = new Intl.NumberFormat('en-GB')
 
@@ -282,6 +283,7 @@ export const en = {
     highest: (value: string, when: string) => `The highest bar is ${value} (${when}).`,
   },
   lists: listsEn,
+  settings: settingsEn,
   error: { title: 'That did not work', home: 'Back to the start' },
 }
 

@@ -1,6 +1,7 @@
 import type { Words } from './en.ts'
 import { listsFr } from './lists-fr.ts'
 import { problemsFr } from './problems-fr.ts'
+import { settingsFr } from './settings-fr.ts'
 
 const { format: n } = new Intl.NumberFormat('fr')
 
@@ -276,5 +277,6 @@ export const fr: Words = {
     highest: (value: string, when: string) => `La plus haute barre est ${value} (${when}).`,
   },
   lists: listsFr,
+  settings: settingsFr,
   error: { title: 'Cela n’a pas marché', home: 'Retour à l’accueil' },
 }

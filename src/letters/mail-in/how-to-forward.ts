@@ -27,13 +27,14 @@ export const howToForward: Readonly<
   fr: [
     [
       'Gmail',
-      'cochez le message dans la liste, ouvrez ⋮ en haut, puis «\u00a0Transférer en tant que pièce ' +
-        'jointe\u00a0».',
+      'cochez le message dans la liste, ouvrez ⋮ en haut, puis «\u00a0Transférer en tant que ' +
+        'pièce jointe\u00a0».',
     ],
     [
       'Outlook sur le web, nouvel Outlook',
-      'commencez un nouveau message et glissez-y le message indésirable depuis la liste ; ou ' +
-        'ouvrez ⋯ dans le message, Transférer, «\u00a0Transférer en tant que pièce jointe\u00a0».',
+      'commencez un nouveau message et glissez-y le message indésirable depuis la ' +
+        'liste\u00a0; ou ouvrez ⋯ dans le message, Transférer, «\u00a0Transférer en tant que ' +
+        'pièce jointe\u00a0».',
     ],
     [
       'Outlook pour Windows (classique)',
@@ -46,18 +47,23 @@ export const howToForward: Readonly<
     ],
     [
       'Thunderbird',
-      'sélectionnez les messages, clic droit, «\u00a0Transférer en\u00a0», «\u00a0Pièce jointe\u00a0».',
+      'sélectionnez les messages, clic droit, «\u00a0Transférer en\u00a0», ' +
+        '«\u00a0Pièce jointe\u00a0».',
     ],
     [
       'Yahoo',
-      'ouvrez ⋯ dans le message, «\u00a0Afficher le message brut\u00a0», enregistrez la page dans un ' +
-        'fichier finissant par .eml et joignez-le à un nouveau message.',
+      'ouvrez ⋯ dans le message, «\u00a0Afficher le message brut\u00a0», enregistrez la page ' +
+        'dans un fichier finissant par .eml et joignez-le à un nouveau message.',
     ],
     [
       'Proton',
-      'ouvrez ⋯ dans le message, «\u00a0Exporter\u00a0», et joignez le fichier .eml à un nouveau message.',
+      'ouvrez ⋯ dans le message, «\u00a0Exporter\u00a0», et joignez le fichier .eml à un ' +
+        'nouveau message.',
     ],
-    ['Téléphones', 'la plupart des applications ne le permettent pas : signalez d’un ordinateur.'],
+    [
+      'Téléphones',
+      'la plupart des applications ne le permettent pas\u00a0: signalez d’un ordinateur.',
+    ],
   ],
   ru: [
     [

@@ -125,7 +125,7 @@ const fr: Words = {
   taken: (taken) =>
     'De ce que vous nous avez transféré, ' +
     `${taken === 1 ? 'un message est signalé' : `${taken} messages sont signalés`}. ` +
-    'Le reste ne l’est pas :',
+    'Le reste ne l’est pas\u00a0:',
   nothing:
     'Le courriel envoyé à votre adresse de signalement ne portait aucun message lisible pour ' +
     'nous. Transféré de la façon habituelle, un message perd son en-tête, qui dit d’où il vient. ' +
@@ -136,17 +136,17 @@ const fr: Words = {
       : `${refused} messages joints sont trop grands, trop imbriqués, ou ne sont pas des ` +
         'messages avec leur en-tête.',
   beyond: (beyond, most) =>
-    `Au plus ${most} messages sont pris d’un même courriel ; ${beyond} autres étaient joints. ` +
-    'Renvoyez-les en plusieurs courriels, s’il vous plaît.',
+    `Au plus ${most} messages sont pris d’un même courriel\u00a0; ${beyond} autres étaient ` +
+    'joints. Renvoyez-les en plusieurs courriels, s’il vous plaît.',
   unreadable:
     'Les archives (.zip et autres) et les fichiers d’Outlook (.msg, winmail.dat) ne sont pas ' +
     'ouverts. Joignez les messages eux-mêmes, s’il vous plaît.',
-  howTo: 'Comment transférer un message en pièce jointe :',
-  page: (reports) => `Tous vos signalements : ${reports}`,
+  howTo: 'Comment transférer un message en pièce jointe\u00a0:',
+  page: (reports) => `Tous vos signalements\u00a0: ${reports}`,
   why: (settings) =>
     'Vous recevez ceci parce qu’un courriel est arrivé à votre adresse secrète de signalement. ' +
-    'Si vous n’en avez pas envoyé, créez une nouvelle adresse ; l’ancienne cesse aussitôt : ' +
-    settings,
+    'Si vous n’en avez pas envoyé, créez une nouvelle adresse\u00a0; l’ancienne cesse ' +
+    `aussitôt\u00a0: ${settings}`,
 }
 
 const ru: Words = {
