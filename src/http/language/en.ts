@@ -1,5 +1,6 @@
 import { answersEn } from './answers-en.ts'
 import { listsEn } from './lists-en.ts'
+import { settingsEn } from './settings-en.ts'
 
 const { format: n } = new Intl.NumberFormat('en-GB')
 
@@ -285,6 +286,7 @@ export const en = {
   },
   lists: listsEn,
   answers: answersEn,
+  settings: settingsEn,
   error: { title: 'That did not work', home: 'Back to the start' },
 }
 

@@ -2,6 +2,7 @@ import type { Words } from './en.ts'
 import { answersFr } from './answers-fr.ts'
 import { listsFr } from './lists-fr.ts'
 import { problemsFr } from './problems-fr.ts'
+import { settingsFr } from './settings-fr.ts'
 
 const { format: n } = new Intl.NumberFormat('fr')
 
@@ -279,5 +280,6 @@ export const fr: Words = {
   },
   lists: listsFr,
   answers: answersFr,
+  settings: settingsFr,
   error: { title: 'Cela n’a pas marché', home: 'Retour à l’accueil' },
 }
