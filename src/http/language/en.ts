@@ -1,3 +1,4 @@
+import { consumersEn } from './consumers-en.ts'
 import { listsEn } from './lists-en.ts'
 
 const { format: n } = new Intl.NumberFormat('en-GB')
@@ -282,6 +283,7 @@ export const en = {
     highest: (value: string, when: string) => `The highest bar is ${value} (${when}).`,
   },
   lists: listsEn,
+  consumers: consumersEn,
   error: { title: 'That did not work', home: 'Back to the start' },
 }
 

@@ -1,4 +1,5 @@
 import type { Words } from './en.ts'
+import { consumersFr } from './consumers-fr.ts'
 import { listsFr } from './lists-fr.ts'
 import { problemsFr } from './problems-fr.ts'
 
@@ -276,5 +277,6 @@ export const fr: Words = {
     highest: (value: string, when: string) => `La plus haute barre est ${value} (${when}).`,
   },
   lists: listsFr,
+  consumers: consumersFr,
   error: { title: 'Cela n’a pas marché', home: 'Retour à l’accueil' },
 }
