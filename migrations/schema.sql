@@ -51,6 +51,17 @@ begin
   return coalesce(bytes, 0);
 end $function$;
 
+-- advices: distributed by reporter_id
+create table advices (
+  reporter_id uuid not null,
+  about text not null,
+  week date not null,
+  report_id uuid not null,
+  advised_at timestamp with time zone not null,
+  constraint advices_pkey PRIMARY KEY (reporter_id, about, week)
+);
+create index advices_week_idx on advices (week);
+
 -- analyses: distributed by id
 create table analyses (
   id uuid not null,
@@ -287,6 +298,20 @@ create index enrollment_requests_address_idx on enrollment_requests (address, id
 create index enrollment_requests_asker_idx on enrollment_requests (asker_hash, id);
 create index enrollment_requests_state_idx on enrollment_requests (state, id);
 
+-- feedback_answers: distributed by report_id
+create table feedback_answers (
+  report_id uuid not null,
+  number smallint not null,
+  answer text not null,
+  how text not null,
+  at timestamp with time zone not null,
+  said text,
+  mail_id uuid,
+  constraint feedback_answers_pkey PRIMARY KEY (report_id, number, answer),
+  constraint feedback_answers_answer_known CHECK ((answer = ANY (ARRAY['resolved'::text, 'not-ours'::text, 'wrong'::text, 'stop'::text]))),
+  constraint feedback_answers_how_known CHECK ((how = ANY (ARRAY['link'::text, 'one-click'::text, 'mail'::text, 'operator'::text])))
+) partition by RANGE (report_id);
+
 -- feedback_messages: distributed by report_id
 create table feedback_messages (
   report_id uuid not null,
@@ -341,6 +366,15 @@ create table idempotency_keys (
 );
 create index idempotency_keys_created_idx on idempotency_keys (created_at);
 
+-- inbound_keys: distributed by key_hash
+create table inbound_keys (
+  key_hash bytea not null,
+  mail_id uuid not null,
+  created_at timestamp with time zone not null,
+  constraint inbound_keys_pkey PRIMARY KEY (key_hash)
+);
+create index inbound_keys_created_idx on inbound_keys (created_at);
+
 -- inbound_mails: distributed by id
 create table inbound_mails (
   id uuid not null,
@@ -353,11 +387,34 @@ create table inbound_mails (
   kind text,
   encoding text not null,
   content bytea storage external not null,
+  matched_by text,
+  subject text,
+  author text,
+  message_id text,
+  answer text,
+  ticket text,
+  said text,
+  outcome text,
+  needs_look boolean not null default false,
+  handled_at timestamp with time zone,
+  handled_by uuid,
+  purpose text not null,
+  letter_id uuid,
+  reporter_id uuid,
+  peer_ip inet,
   constraint inbound_mails_pkey PRIMARY KEY (id),
+  constraint inbound_mails_answer_known CHECK ((answer = ANY (ARRAY['resolved'::text, 'not-ours'::text, 'wrong'::text, 'stop'::text]))),
   constraint inbound_mails_encoding_known CHECK ((encoding = ANY (ARRAY['identity'::text, 'zstd'::text]))),
+  constraint inbound_mails_mail_in_whole CHECK (((purpose <> 'mail-in'::text) OR (reporter_id IS NOT NULL))),
+  constraint inbound_mails_matched_by_known CHECK ((matched_by = ANY (ARRAY['recipient'::text, 'envelope-id'::text, 'message-id'::text, 'return-path'::text, 'reference'::text]))),
+  constraint inbound_mails_purpose_known CHECK ((purpose = ANY (ARRAY['feedback-bounce'::text, 'feedback-answer'::text, 'letter-bounce'::text, 'letter-answer'::text, 'mail-in'::text, 'other'::text]))),
   constraint inbound_mails_state_known CHECK ((state = ANY (ARRAY['received'::text, 'handled'::text, 'failed'::text])))
 ) partition by RANGE (id);
+create index inbound_mails_kind_idx on inbound_mails (kind, id);
+create index inbound_mails_look_idx on inbound_mails (id) WHERE (needs_look AND (handled_at IS NULL));
 create index inbound_mails_state_idx on inbound_mails (state, id);
+create index inbound_mails_thread_idx on inbound_mails (report_id, number) WHERE (report_id IS NOT NULL);
+create index inbound_mails_unmatched_idx on inbound_mails (id) WHERE ((matched_by IS NULL) AND (state = 'handled'::text));
 
 -- installation: local
 create table installation (
@@ -433,6 +490,66 @@ create table listings (
   constraint listings_times_positive CHECK ((times > 0))
 );
 create index listings_until_idx on listings (listed_until);
+
+-- mail_in_addresses: reference
+create table mail_in_addresses (
+  reporter_id uuid not null,
+  generation integer not null,
+  secret_hash bytea not null,
+  since timestamp with time zone not null,
+  answered_at timestamp with time zone,
+  constraint mail_in_addresses_pkey PRIMARY KEY (reporter_id),
+  constraint mail_in_addresses_secret_unique UNIQUE (secret_hash),
+  constraint mail_in_addresses_reporter_fkey FOREIGN KEY (reporter_id) REFERENCES reporters(id) ON DELETE CASCADE,
+  constraint mail_in_addresses_generation_positive CHECK ((generation > 0))
+);
+
+-- marketer_proposals: local
+create table marketer_proposals (
+  signer text not null,
+  list_id text not null,
+  state text not null,
+  author text not null,
+  name text not null,
+  messages integer not null,
+  reporters_at_least integer not null,
+  subjects jsonb not null,
+  unsubscribe_host text,
+  first_seen timestamp with time zone not null,
+  last_seen timestamp with time zone not null,
+  decided_at timestamp with time zone,
+  decided_by uuid,
+  constraint marketer_proposals_pkey PRIMARY KEY (signer, list_id),
+  constraint marketer_proposals_state_known CHECK ((state = ANY (ARRAY['open'::text, 'dismissed'::text, 'taken'::text])))
+);
+create index marketer_proposals_state_idx on marketer_proposals (state, messages);
+
+-- marketer_registry: reference
+create table marketer_registry (
+  is_only boolean not null,
+  version integer not null,
+  constraint marketer_registry_pkey PRIMARY KEY (is_only),
+  constraint marketer_registry_once CHECK (is_only)
+);
+
+-- marketers: reference
+create table marketers (
+  key text not null,
+  name text not null,
+  state text not null,
+  signers text[] not null,
+  ranges cidr[] not null,
+  list_ids text[] not null,
+  authors text[] not null,
+  practice text not null,
+  website text,
+  advice jsonb not null,
+  contact text,
+  feedback text,
+  changed_at timestamp with time zone not null,
+  constraint marketers_pkey PRIMARY KEY (key),
+  constraint marketers_state_known CHECK ((state = ANY (ARRAY['declared'::text, 'confirmed'::text, 'suspended'::text])))
+);
 
 -- models: local
 create table models (
@@ -541,6 +658,7 @@ create table reporters (
   created_at timestamp with time zone not null,
   language text,
   wants_answers boolean not null default false,
+  wants_advice boolean not null default true,
   constraint reporters_pkey PRIMARY KEY (id),
   constraint reporters_email_unique UNIQUE (email),
   constraint reporters_email_lower CHECK ((email = lower(email))),
@@ -677,3 +795,18 @@ create table tokens (
   constraint tokens_reporter_fkey FOREIGN KEY (reporter_id) REFERENCES reporters(id) ON DELETE CASCADE
 );
 create index tokens_reporter_idx on tokens (reporter_id);
+
+-- unsubscribe_requests: distributed by report_id
+create table unsubscribe_requests (
+  report_id uuid not null,
+  reporter_id uuid not null,
+  state text not null,
+  host text not null,
+  asked_at timestamp with time zone not null,
+  begun_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  outcome text,
+  constraint unsubscribe_requests_pkey PRIMARY KEY (report_id),
+  constraint unsubscribe_requests_state_known CHECK ((state = ANY (ARRAY['queued'::text, 'under-way'::text, 'done'::text, 'doubtful'::text, 'refused'::text, 'failed'::text, 'unknown'::text])))
+) partition by RANGE (report_id);
+create index unsubscribe_requests_state_idx on unsubscribe_requests (state, report_id) WHERE (state = ANY (ARRAY['queued'::text, 'under-way'::text]));

@@ -33,6 +33,8 @@ const variables = z.object({
   RECEIVE_HOST: z.string().default('127.0.0.1'),
   RECEIVE_PORT: port.default(2525),
   RECEIVE_PROTOCOL: z.enum(['smtp', 'lmtp']).default('smtp'),
+  RECEIVE_TLS_CERT_FILE: z.string().optional(),
+  RECEIVE_TLS_KEY_FILE: z.string().optional(),
   CHECK_HOST: z.string().default('127.0.0.1'),
   CHECK_PORT: port.optional(),
   CHECK_PASSWORD: z.string().min(8, 'is shorter than 8 characters').optional(),
@@ -70,6 +72,9 @@ export type Config = {
   receiveHost: string
   receivePort: number
   receiveProtocol: 'smtp' | 'lmtp'
+  /** Absolute; undefined: STARTTLS is not offered. */
+  receiveTlsCertFile: string | undefined
+  receiveTlsKeyFile: string | undefined
   checkHost: string
   /** Undefined: mail servers ask on the port of the web. */
   checkPort: number | undefined
@@ -169,6 +174,7 @@ export function readConfig(
     throw new UsageError(problems)
   }
   const read = parsed.data
+  const absolute = (file: string | undefined) => file && path.resolve(machine.cwd, file)
   return {
     databaseUrl: read.DATABASE_URL,
     dataDir: path.resolve(machine.cwd, read.DATA_DIR),
@@ -182,6 +188,8 @@ export function readConfig(
     receiveHost: read.RECEIVE_HOST,
     receivePort: read.RECEIVE_PORT,
     receiveProtocol: read.RECEIVE_PROTOCOL,
+    receiveTlsCertFile: absolute(read.RECEIVE_TLS_CERT_FILE),
+    receiveTlsKeyFile: absolute(read.RECEIVE_TLS_KEY_FILE),
     checkHost: read.CHECK_HOST,
     checkPort: read.CHECK_PORT,
     checkPassword: read.CHECK_PASSWORD,

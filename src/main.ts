@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import type { App } from './app.ts'
 import { closeInTime, stopSignal } from './commands/processes/ending.ts'
 import { listsCommand } from './commands/lists/lists-command.ts'
+import { suppressionsCommand } from './commands/suppressions/suppressions-command.ts'
 import { modelCommands } from './commands/train/model-commands.ts'
 import { reputationCommand } from './commands/reputation/reputation-command.ts'
 import { rulesCommand } from './commands/rules/rules-command.ts'
@@ -75,9 +76,10 @@ const commands: Record<string, Command> = {
   },
   receive: {
     usage: 'receive [--stdin --to ADDRESS [--from ADDRESS]]',
-    summary: 'take returned mail by SMTP or LMTP, or one mail from standard input',
+    summary: 'take mail for us by SMTP or LMTP, or one mail from standard input',
     async run({ args, config, log }) {
-      const { parseReceive, receive, receiveOne } = await import('./commands/receive.ts')
+      const { parseReceive, receiveOne } = await import('./commands/receive/receive-one.ts')
+      const { receive } = await import('./commands/receive/receive.ts')
       const envelope = parseReceive(args)
       if (!envelope) return serve(config, log, 'receive', 'sends', (app) => receive(app))
       const { DatabaseAway, withDatabase } = await import('./commands/open-app.ts')
@@ -179,6 +181,7 @@ const commands: Record<string, Command> = {
   reputation: reputationCommand,
   rules: rulesCommand,
   lists: listsCommand,
+  suppressions: suppressionsCommand,
   blacklists: {
     usage: 'blacklists',
     summary: 'test the DNS blacklists of the settings; needs no database',

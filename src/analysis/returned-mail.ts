@@ -1,5 +1,5 @@
-import { parseBounce } from '../mail/dsn.ts'
-import type { BounceResult } from '../mail/dsn.ts'
+import { parseBounce } from '../mail/bounces/parse-bounce.ts'
+import type { BounceResult } from '../mail/bounces/parse-bounce.ts'
 import { parseFeedbackReport } from '../mail/feedback-report.ts'
 import { fieldValue } from '../mail/header.ts'
 import type { HeaderField } from '../mail/header.ts'

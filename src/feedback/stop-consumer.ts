@@ -13,7 +13,7 @@ import { listSuppressed, removeSuppression, suppress } from '../db/suppressions.
 export async function stopConsumer(
   tx: Db,
   consumerId: string,
-  { why, reason = 'stop' }: { why: string; reason?: 'stop' | 'operator' },
+  { why, reason = 'stop' }: { why: string; reason?: 'stop' | 'complaint' | 'operator' },
   now: Date,
 ): Promise<boolean> {
   const consumer = await findConsumer(tx, consumerId)

@@ -185,6 +185,7 @@ async function draw(
       originConfidenceMin: app.config.originConfidenceMin,
       // What the walk found was enough to look for a contact.
       askable: [],
+      marketer: judgment.marketer ?? null,
       network: known[index]?.network,
       registry: known[index]?.registry ?? 'off',
       disowned: known[index]?.disowned ?? unknown.disowned,
@@ -205,7 +206,7 @@ async function draw(
 /** Writes a conclusion down; undefined when another run has. */
 async function end(tx: Db, conclusion: Conclusion): Promise<Conclusion | undefined> {
   const { analysis, known, drawn } = conclusion
-  const judgment = { verdict: analysis.judgment.verdict, consequence: drawn.consequence }
+  const judgment = { ...analysis.judgment, consequence: drawn.consequence }
   const network = known.network ?? null
   return (await concludeLookUp(tx, analysis.id, network, judgment)) ? conclusion : undefined
 }

@@ -3,6 +3,7 @@ import { analyzeForCounting, type PlainAnalysis } from '../analysis/analyze.ts'
 import { seedShingles } from '../analysis/shingles/hash.ts'
 import { pack, type Packed, unpack } from '../db/packed.ts'
 import { reasonOf } from '../errors.ts'
+import { readInbound } from '../mail/inbound/read-inbound.ts'
 import { addressesAsked, relayCandidates } from '../verdict/relay-question.ts'
 import { subjectsOf } from '../verdict/subjects-of.ts'
 import { verifiedDomains } from '../verdict/verified-domains.ts'
@@ -41,6 +42,7 @@ export default async function run(tasks: readonly ParserTask[]): Promise<unknown
 }
 
 function bytesOf(made: Made): Buffer[] {
+  if ('isAutomatic' in made) return []
   if (!('packed' in made)) return [made.shingles]
   const { content } = made.packed
   return 'raw' in made ? [made.raw, content] : [made.shingles, content]
@@ -65,6 +67,7 @@ async function make(task: ParserTask): Promise<Made> {
   const raw = await unpack(asBuffers(task.packed))
   if (task.work === 'check') return check(raw, task.options)
   if (task.work === 'analyze') return analyze(raw, task.options)
+  if (task.work === 'inbound') return readInbound(raw, task.mailFrom)
   const json = (await unpack(asBuffers(task.analysis))).toString()
   const composed = composeFeedback(raw, JSON.parse(json) as PlainAnalysis, task.content)
   return { raw: owned(composed), packed: await packOwned(composed) }
@@ -87,6 +90,7 @@ function digestOf(
 ): Omit<AnalysisDigest, 'packed'> {
   const { analysis, shingles, fingerprints, features, telephones } = made
   const { kind, origin, originObstacle, listings, headers, hops, submitter } = analysis
+  const { authentication, claims, unsubscribe } = analysis
   const { originConfidenceMin = 0 } = options
   const isSure = (one: { confidence: number }) => one.confidence >= originConfidenceMin
   return {
@@ -94,7 +98,11 @@ function digestOf(
     origin,
     originObstacle,
     listings,
+    unsubscribe,
     subject: headers.subject,
+    authentication: authentication && { spf: authentication.spf, dkim: authentication.dkim },
+    listId: claims?.listId ?? null,
+    authorDomain: claims?.authorDomain ?? null,
     hasForgedHop: hops.some(({ trust }) => trust === 'forged'),
     candidates: relayCandidates(hops),
     addressesAsked: addressesAsked(hops),

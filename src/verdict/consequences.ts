@@ -1,5 +1,6 @@
 import type { Analysis } from '../analysis/analyze.ts'
 import type { Network } from '../analysis/network.ts'
+import type { RecognizedMarketer } from '../analysis/marketer.ts'
 import { chooseContact, topicOf } from './choose-contact.ts'
 import { hasEvidence, type Verdict } from './verdict.ts'
 import { type AlsoTold, enrolledDesks, type ScopeMatch, type ToldOf, whoElse } from './who-else.ts'
@@ -35,6 +36,8 @@ export type Judged = ToldOf & {
   originConfidenceMin: number
   /** Addresses the reporter could tell us more about; empty when they have spoken of them all. */
   askable: readonly string[]
+  /** Whose mail in bulk it is, where that is proven. */
+  marketer?: RecognizedMarketer | null
   network: Network | undefined
   registry: RegistryState
 }
@@ -46,6 +49,8 @@ export type Judged = ToldOf & {
 export function consequenceOf(judged: Judged): Consequence {
   const { verdict, origin, network } = judged
   const obstacle = obstacleOf(judged)
+  if (isMarketers(judged))
+    return { action: 'advise', why: `${judged.marketer.why} Nobody is accused.` }
   if (obstacle !== undefined) return keep(obstacle)
   if (verdict.class === 'marketing') {
     return {
@@ -101,6 +106,13 @@ export function alsoToldOf(judged: Judged, consequence: Consequence): AlsoTold[]
 function whyOf({ kind, value }: ScopeMatch): string {
   const what = kind === 'as' ? `AS${value}` : value
   return `An abuse desk enrolled for ${what}, where the origin is.`
+}
+
+/** Whether a marketer stands behind it, and nothing says that it is worse than unwelcome. */
+function isMarketers(judged: Judged): judged is Judged & { marketer: RecognizedMarketer } {
+  const { marketer, verdict, reportedAs, isLearned, messageKind } = judged
+  if (!marketer || reportedAs !== 'spam' || isLearned || messageKind !== 'message') return false
+  return verdict.class === 'undecided' || verdict.class === 'marketing'
 }
 
 /** Why nobody is to be told, whatever is known of the origin. */

@@ -1,4 +1,5 @@
 import type { Words } from './en.ts'
+import { answersFr } from './answers-fr.ts'
 import { consumersFr } from './consumers-fr.ts'
 import { listsFr } from './lists-fr.ts'
 import { problemsFr } from './problems-fr.ts'
@@ -268,6 +269,7 @@ export const fr: Words = {
     redriven: 'Nous avons essayé encore une fois',
     answered: 'Vous avez répondu à notre question',
     reopened: 'Nous l’examinons de nouveau',
+    ...answersFr.events,
   },
   problems: problemsFr,
   chart: {
@@ -277,6 +279,7 @@ export const fr: Words = {
     highest: (value: string, when: string) => `La plus haute barre est ${value} (${when}).`,
   },
   lists: listsFr,
+  answers: answersFr,
   consumers: consumersFr,
   error: { title: 'Cela n’a pas marché', home: 'Retour à l’accueil' },
 }

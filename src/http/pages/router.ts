@@ -2,6 +2,7 @@ import { Router, type NextFunction, type Request, type Response } from 'express'
 import { adminRoutes } from '../admin/router.ts'
 import { failureOf } from '../answer.ts'
 import { assetRoutes } from '../assets.ts'
+import { answerRoutes } from '../desks/answer-routes.ts'
 import { enrollRoutes } from '../consumers/enroll.ts'
 import { ownConsumerRoutes } from '../consumers/own-page.ts'
 import { delistingRoutes } from '../lists/delisting.ts'
@@ -24,6 +25,7 @@ export function pageRoutes(site: Site): Router {
   const router = Router()
   router.use(assetRoutes())
   router.use(pageHeaders(site.publicUrl))
+  router.use(answerRoutes(site))
   router.use(sameOrigin(site.publicUrl))
   router.use(sessions(site))
   router.use(welcome(site))

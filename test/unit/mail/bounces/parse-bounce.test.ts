@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { bounceReason, isHardBounce } from '../../../src/mail/bounce-reason.ts'
-import { recipientsInText } from '../../../src/mail/bounce-text.ts'
-import { parseBounce } from '../../../src/mail/dsn.ts'
-import { corpusTruths } from '../../support/corpus.ts'
+import { bounceReason, isHardBounce } from '../../../../src/mail/bounces/bounce-reason.ts'
+import { recipientsInText } from '../../../../src/mail/bounces/bounce-text.ts'
+import { parseBounce } from '../../../../src/mail/bounces/parse-bounce.ts'
+import { corpusTruths } from '../../../support/corpus.ts'
 
 function notification(groups: readonly string[][], text = 'Your message could not be delivered.') {
   return [

@@ -1,11 +1,11 @@
 import { bounceReason, isHardBounce } from './bounce-reason.ts'
 import type { BounceReason } from './bounce-phrases.ts'
 import { recipientsInText, systemText } from './bounce-text.ts'
-import { decodeCharset } from './encoded-word.ts'
-import { fieldValue, parseHeader } from './header.ts'
-import type { HeaderField } from './header.ts'
-import { entityField, fieldParameter, leafText, ownPart, parseMimeTree } from './mime-tree.ts'
-import type { Entity } from './mime-tree.ts'
+import { decodeCharset } from '../encoded-word.ts'
+import { fieldValue, parseHeader } from '../header.ts'
+import type { HeaderField } from '../header.ts'
+import { entityField, fieldParameter, leafText, ownPart, parseMimeTree } from '../mime-tree.ts'
+import type { Entity } from '../mime-tree.ts'
 
 /** What became of a message for one recipient. */
 export type BounceResult = {
