@@ -107,6 +107,48 @@ export async function markStopped(tx: Db, id: string): Promise<boolean> {
   return rowCount === 1
 }
 
+/** Keeps how a consumer wants to be told. */
+export async function keepTelling(
+  tx: Db,
+  id: string,
+  { format, form, pace, takes }: Pick<Consumer, 'format' | 'form' | 'pace' | 'takes'>,
+): Promise<void> {
+  await tx.query(
+    `update consumers set format = $2, form = $3, pace = $4, takes = $5 where id = $1`,
+    [id, format, form, pace, takes],
+  )
+}
+
+/** Enrolls a consumer, whatever it was; when it enrolled first, stays. */
+export async function markEnrolled(tx: Db, id: string, now: Date): Promise<void> {
+  await tx.query(
+    `update consumers set state = 'enrolled', paused_until = null,
+       enrolled_at = coalesce(enrolled_at, $2)
+     where id = $1`,
+    [id, now],
+  )
+}
+
+/** Pauses a consumer that is told; null: until it is ended by hand. False when it is not told. */
+export async function markPaused(tx: Db, id: string, until: Date | null): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `update consumers set state = 'paused', paused_until = $2 where id = $1 and state <> 'stopped'`,
+    [id, until],
+  )
+  return rowCount === 1
+}
+
+/** Ends a pause, or a stop: who enrolled is enrolled again. False when there was neither. */
+export async function markResumed(tx: Db, id: string): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `update consumers set paused_until = null,
+       state = case when enrolled_at is null then 'found' else 'enrolled' end
+     where id = $1 and state in ('paused', 'stopped')`,
+    [id],
+  )
+  return rowCount === 1
+}
+
 /** What is counted of the answers of consumers. */
 export type CountedAnswer = 'resolved' | 'not-ours' | 'wrong'
 

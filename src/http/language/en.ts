@@ -1,4 +1,5 @@
 import { answersEn } from './answers-en.ts'
+import { consumersEn } from './consumers-en.ts'
 import { listsEn } from './lists-en.ts'
 import { settingsEn } from './settings-en.ts'
 
@@ -287,6 +288,7 @@ export const en = {
   lists: listsEn,
   answers: answersEn,
   settings: settingsEn,
+  consumers: consumersEn,
   error: { title: 'That did not work', home: 'Back to the start' },
 }
 

@@ -1,5 +1,6 @@
 import type { Words } from './en.ts'
 import { answersFr } from './answers-fr.ts'
+import { consumersFr } from './consumers-fr.ts'
 import { listsFr } from './lists-fr.ts'
 import { problemsFr } from './problems-fr.ts'
 import { settingsFr } from './settings-fr.ts'
@@ -281,5 +282,6 @@ export const fr: Words = {
   lists: listsFr,
   answers: answersFr,
   settings: settingsFr,
+  consumers: consumersFr,
   error: { title: 'Cela n’a pas marché', home: 'Retour à l’accueil' },
 }

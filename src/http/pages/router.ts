@@ -3,6 +3,8 @@ import { adminRoutes } from '../admin/router.ts'
 import { failureOf } from '../answer.ts'
 import { assetRoutes } from '../assets.ts'
 import { answerRoutes } from '../desks/answer-routes.ts'
+import { enrollRoutes } from '../consumers/enroll.ts'
+import { ownConsumerRoutes } from '../consumers/own-page.ts'
 import { delistingRoutes } from '../lists/delisting.ts'
 import { downloadRoutes } from '../lists/downloads.ts'
 import { lookupRoutes } from '../lists/lookup.ts'
@@ -37,6 +39,8 @@ export function pageRoutes(site: Site): Router {
   router.use(lookupRoutes(site))
   router.use(delistingRoutes(site))
   router.use(downloadRoutes(site))
+  router.use(enrollRoutes(site))
+  router.use(ownConsumerRoutes(site))
   router.use('/admin', adminRoutes(site))
   router.use(() => {
     throw new ProblemError('not-found', 'There is no such page.')
