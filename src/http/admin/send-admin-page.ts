@@ -10,6 +10,7 @@ export function sendAdminPage(req: Request, res: Response, page: Page): void {
     ['/admin/campaigns', 'Campaigns'],
     ['/admin/outbox', 'Outbox'],
     ['/admin/networks', 'Networks'],
+    ['/admin/marketers', 'Marketers'],
     ['/admin/counters', 'Counters'],
     ['/admin/reputations', 'Reputations'],
     ['/admin/models', 'Models'],

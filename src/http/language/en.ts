@@ -1,3 +1,4 @@
+import { adviceEn } from './advice-en.ts'
 import { listsEn } from './lists-en.ts'
 
 const { format: n } = new Intl.NumberFormat('en-GB')
@@ -251,6 +252,9 @@ export const en = {
     redriven: 'We tried once more',
     answered: 'You answered our question',
     reopened: 'We look at it again',
+    advised: 'We wrote to you how to unsubscribe',
+    unsubscribing: 'You asked us to unsubscribe you',
+    unsubscribed: 'What became of unsubscribing',
   },
   problems: {
     'bad-request': 'The request cannot be understood.',
@@ -281,6 +285,7 @@ export const en = {
     when: 'When (UTC)',
     highest: (value: string, when: string) => `The highest bar is ${value} (${when}).`,
   },
+  advice: adviceEn,
   lists: listsEn,
   error: { title: 'That did not work', home: 'Back to the start' },
 }

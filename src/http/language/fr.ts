@@ -1,4 +1,5 @@
 import type { Words } from './en.ts'
+import { adviceFr } from './advice-fr.ts'
 import { listsFr } from './lists-fr.ts'
 import { problemsFr } from './problems-fr.ts'
 
@@ -267,6 +268,9 @@ export const fr: Words = {
     redriven: 'Nous avons essayé encore une fois',
     answered: 'Vous avez répondu à notre question',
     reopened: 'Nous l’examinons de nouveau',
+    advised: 'Nous vous avons écrit comment vous désabonner',
+    unsubscribing: 'Vous nous avez demandé de vous désabonner',
+    unsubscribed: 'Ce qu’il est advenu de la demande de désabonnement',
   },
   problems: problemsFr,
   chart: {
@@ -275,6 +279,7 @@ export const fr: Words = {
     when: 'Quand (UTC)',
     highest: (value: string, when: string) => `La plus haute barre est ${value} (${when}).`,
   },
+  advice: adviceFr,
   lists: listsFr,
   error: { title: 'Cela n’a pas marché', home: 'Retour à l’accueil' },
 }

@@ -13,6 +13,7 @@ import { blockOfAddress } from '../../mail/relay-block.ts'
 import { storableText } from '../../mail/storable-text.ts'
 import { readAnswer, type RelayCandidate } from '../../verdict/relay-question.ts'
 import { symbolsForReporters } from '../../verdict/verdict.ts'
+import { shownAdvice } from '../advice/shown-advice.ts'
 import { sendMessage } from '../download.ts'
 import { ProblemError } from '../problem.ts'
 import { describeSame } from './same-campaign.ts'
@@ -141,6 +142,8 @@ async function sendStory(
     describeSame(site.pool, report),
   ])
   const question = await findQuestion(site.pool, report, analysis, events)
+  const { language } = visitOf(req)
+  const advice = await shownAdvice(site.pool, { report, analysis, language, now: site.clock() })
   sendPage(req, res, {
     view: 'pages/story',
     title: visitOf(req).words.story.whereFrom,
@@ -151,6 +154,7 @@ async function sendStory(
       feedback,
       found: analysis && findings(analysis),
       same,
+      advice,
       question: question && {
         id: report.id,
         isAnswered: question.isAnswered,
