@@ -1,13 +1,14 @@
 import type { adviceEn } from './advice-en.ts'
+import { deName } from '../../letters/advice/french-name.ts'
 
 /** What the page of a report says of unsubscribing, in French. */
 export const adviceFr: typeof adviceEn = {
   title: 'Comment ne plus recevoir de tels messages',
-  known: (name) => `C’est un envoi de ${name}. Vous pouvez vous désabonner sans risque.`,
+  known: (name) => `C’est un envoi ${deName(name)}. Vous pouvez vous désabonner sans risque.`,
   cautious: (signer) =>
-    `Cet envoi vient bien de ${signer}, mais nous ne connaissons pas davantage cet expéditeur.`,
+    `Cet envoi vient bien ${deName(signer)}, mais nous ne connaissons pas davantage cet expéditeur.`,
   signature: (domain) =>
-    `Nous le pensons parce que le message porte une signature numérique valable de ${domain}.`,
+    `Nous le pensons parce que le message porte une signature numérique valable ${deName(domain)}.`,
   range: (range, name) =>
     `Nous le pensons parce qu’il vient des adresses ${range}, depuis lesquelles seul ${name} ` +
     'envoie du courrier.',
@@ -52,7 +53,7 @@ export const adviceFr: typeof adviceEn = {
       'l’expéditeur est certain.',
     ask: 'Voulez-vous que nous cessions de vous écrire à ce sujet\u00a0?',
     submit: 'Ne plus m’écrire',
-    done: 'Nous ne vous enverrons plus de conseils. Vos signalements sont traités comme auparavant.',
+    done: 'Vous ne recevrez plus de conseils. Vos signalements sont traités comme auparavant.',
     unknown: 'Ce lien n’est pas l’un des nôtres, ou il n’est plus valable.',
   },
 }

@@ -129,7 +129,7 @@ test('nobody unsubscribes another reporter, nor one whose message is too old', a
   expect(await requestOf(id)).toBeUndefined()
 })
 
-test('the letters are switched off by a page that asks, or by a mail program’s button', async () => {
+test('letters are switched off by a page that asks, or by a mail program’s button', async () => {
   const { publicUrl, secret } = site.app.config
   const path = new URL(adviceOffLink(ann.id, { publicUrl, secret })).pathname
   const visitor = new Visitor(site.url)

@@ -45,7 +45,7 @@ test('a marketer is added, changed and removed by a form, and all is written dow
   expect(audit).toContain('remove marketer')
 })
 
-test('a form that would recognize the mail of others is given back with all its faults', async () => {
+test('a form that would recognize others’ mail is given back with all its faults', async () => {
   const wrong = { ...fields, signers: 'gmail.com sendgrid.net', ranges: '10.0.0.0/8', key: 'X' }
   const answer = await admin.post('/admin/marketers', wrong)
   expect(answer.status).toBe(422)

@@ -138,7 +138,7 @@ test('an address is looked up once: what the name leads to later does not matter
   expect(times).toBe(1)
 })
 
-test('a certificate that nobody vouches for, or of another name, ends it before it left', async () => {
+test('a certificate of a stranger, or of another name, ends it before it left', async () => {
   const there = await site((_req, res) => res.end())
   const stranger = await createOneClick({
     resolve: answers(found('127.0.0.1')).resolve,
