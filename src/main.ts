@@ -3,6 +3,7 @@ import type { App } from './app.ts'
 import { closeInTime, stopSignal } from './commands/processes/ending.ts'
 import { listsCommand } from './commands/lists/lists-command.ts'
 import { suppressionsCommand } from './commands/suppressions/suppressions-command.ts'
+import { marketersCommand } from './commands/marketers/marketers-command.ts'
 import { modelCommands } from './commands/train/model-commands.ts'
 import { reputationCommand } from './commands/reputation/reputation-command.ts'
 import { rulesCommand } from './commands/rules/rules-command.ts'
@@ -182,6 +183,7 @@ const commands: Record<string, Command> = {
   rules: rulesCommand,
   lists: listsCommand,
   suppressions: suppressionsCommand,
+  marketers: marketersCommand,
   blacklists: {
     usage: 'blacklists',
     summary: 'test the DNS blacklists of the settings; needs no database',

@@ -5,7 +5,11 @@ import type { Db } from './pool.ts'
 import { first } from './values.ts'
 
 /** Who changed the registry, and when. */
-export type MarketerDeed = { at: Date; /** Null: at the command line. */ reporterId: string | null }
+export type MarketerDeed = {
+  at: Date
+  /** Null: at the command line. */
+  reporterId: string | null
+}
 
 const marks = `key, name, signers, ranges::text[] as ranges, list_ids as "listIds", authors, feedback`
 const columns = `${marks}, state, practice, website, advice, contact`

@@ -1,7 +1,6 @@
 import type { App } from '../app.ts'
 import { type AdvisedReporter, findAdvisedReporter, insertAdvice } from '../db/advices.ts'
 import { type AnalysisDetails, findAnalysis } from '../db/analyses.ts'
-import { findMarketer } from '../db/marketers.ts'
 import { weekOf } from '../db/partitions.ts'
 import { inTransaction, type Db } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
@@ -10,6 +9,7 @@ import { listSuppressed } from '../db/suppressions.ts'
 import { findUnsubscribe } from '../db/unsubscribe-requests.ts'
 import { reasonOf } from '../errors.ts'
 import { composeAdvice } from '../letters/advice/compose-advice.ts'
+import { findAdvice } from '../letters/advice/find-advice.ts'
 import { unsubscribeWays } from '../letters/advice/unsubscribe-ways.ts'
 import { oweLetter } from '../letters/owe-letter.ts'
 import { adviceOffLink } from '../mail/advice-off-link.ts'
@@ -72,25 +72,6 @@ async function adviseOn(reportId: string, app: Needs): Promise<JobOutcome> {
     await insertEvents(tx, [{ reportId, at: now, event: 'advised', detail }])
   })
   return 'done'
-}
-
-/** What to advise by the registry of the moment. */
-async function findAdvice(
-  db: Db,
-  report: Report,
-  details: AnalysisDetails,
-): Promise<{ advice: Advice | undefined; marketer: Marketer | undefined }> {
-  const key = details.marketer?.key
-  const found = key === undefined ? undefined : await findMarketer(db, key)
-  const marketer = found?.state === 'confirmed' ? found : undefined
-  const advice = adviceOf({
-    ...details,
-    reportedAs: report.kind,
-    isLearned: report.channel === 'learn',
-    messageKind: details.kind,
-    marketer: marketer ? details.marketer : null,
-  })
-  return { advice, marketer }
 }
 
 type Writing = {

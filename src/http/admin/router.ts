@@ -12,6 +12,7 @@ import { suppressionRoutes } from './inbox/suppressions.ts'
 import { modelRoutes } from './models.ts'
 import { delistingAdminRoutes } from './lists/delistings.ts'
 import { listExemptionRoutes } from './lists/exemptions.ts'
+import { marketerRoutes } from './marketers/marketers.ts'
 import { networkRoutes } from './networks.ts'
 import { outboxRoutes } from './outbox.ts'
 import { overviewRoutes } from './overview.ts'
@@ -38,6 +39,7 @@ export function adminRoutes(site: Site): Router {
   router.use('/rules', ruleRoutes(site))
   router.use('/delistings/exemptions', listExemptionRoutes(site))
   router.use('/delistings', delistingAdminRoutes(site))
+  router.use('/marketers', marketerRoutes(site))
   router.use('/dead-letters', deadLetterRoutes(site))
   router.use('/audit', auditRoutes(site))
   return router

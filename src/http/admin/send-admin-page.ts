@@ -12,6 +12,7 @@ export function sendAdminPage(req: Request, res: Response, page: Page): void {
     ['/admin/inbox', 'Inbox'],
     ['/admin/suppressions', 'Suppressions'],
     ['/admin/networks', 'Networks'],
+    ['/admin/marketers', 'Marketers'],
     ['/admin/counters', 'Counters'],
     ['/admin/reputations', 'Reputations'],
     ['/admin/models', 'Models'],

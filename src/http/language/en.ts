@@ -1,5 +1,6 @@
 import { answersEn } from './answers-en.ts'
 import { consumersEn } from './consumers-en.ts'
+import { adviceEn } from './advice-en.ts'
 import { listsEn } from './lists-en.ts'
 import { settingsEn } from './settings-en.ts'
 
@@ -255,6 +256,9 @@ export const en = {
     answered: 'You answered our question',
     reopened: 'We look at it again',
     ...answersEn.events,
+    advised: 'We wrote to you how to unsubscribe',
+    unsubscribing: 'You asked us to unsubscribe you',
+    unsubscribed: 'What became of unsubscribing',
   },
   problems: {
     'bad-request': 'The request cannot be understood.',
@@ -285,6 +289,7 @@ export const en = {
     when: 'When (UTC)',
     highest: (value: string, when: string) => `The highest bar is ${value} (${when}).`,
   },
+  advice: adviceEn,
   lists: listsEn,
   answers: answersEn,
   settings: settingsEn,

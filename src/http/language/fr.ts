@@ -1,6 +1,7 @@
 import type { Words } from './en.ts'
 import { answersFr } from './answers-fr.ts'
 import { consumersFr } from './consumers-fr.ts'
+import { adviceFr } from './advice-fr.ts'
 import { listsFr } from './lists-fr.ts'
 import { problemsFr } from './problems-fr.ts'
 import { settingsFr } from './settings-fr.ts'
@@ -271,6 +272,9 @@ export const fr: Words = {
     answered: 'Vous avez répondu à notre question',
     reopened: 'Nous l’examinons de nouveau',
     ...answersFr.events,
+    advised: 'Nous vous avons écrit comment vous désabonner',
+    unsubscribing: 'Vous nous avez demandé de vous désabonner',
+    unsubscribed: 'Ce qu’il est advenu de la demande de désabonnement',
   },
   problems: problemsFr,
   chart: {
@@ -279,6 +283,7 @@ export const fr: Words = {
     when: 'Quand (UTC)',
     highest: (value: string, when: string) => `La plus haute barre est ${value} (${when}).`,
   },
+  advice: adviceFr,
   lists: listsFr,
   answers: answersFr,
   settings: settingsFr,

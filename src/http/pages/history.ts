@@ -14,6 +14,7 @@ import { storableText } from '../../mail/storable-text.ts'
 import { readAnswer, type RelayCandidate } from '../../verdict/relay-question.ts'
 import { symbolsForReporters } from '../../verdict/verdict.ts'
 import { answersOf } from '../desks/answers-of.ts'
+import { shownAdvice } from '../advice/shown-advice.ts'
 import { sendMessage } from '../download.ts'
 import { ProblemError } from '../problem.ts'
 import { describeSame } from './same-campaign.ts'
@@ -142,6 +143,8 @@ async function sendStory(
     describeSame(site.pool, report),
   ])
   const question = await findQuestion(site.pool, report, analysis, events)
+  const { language } = visitOf(req)
+  const advice = await shownAdvice(site.pool, { report, analysis, language, now: site.clock() })
   sendPage(req, res, {
     view: 'pages/story',
     title: visitOf(req).words.story.whereFrom,
@@ -153,6 +156,7 @@ async function sendStory(
       answers: await answersOf(site.pool, feedback, events),
       found: analysis && findings(analysis),
       same,
+      advice,
       question: question && {
         id: report.id,
         isAnswered: question.isAnswered,

@@ -1,5 +1,6 @@
 import { Router, type NextFunction, type Request, type Response } from 'express'
 import { adminRoutes } from '../admin/router.ts'
+import { adviceRoutes } from '../advice/advice-routes.ts'
 import { failureOf } from '../answer.ts'
 import { assetRoutes } from '../assets.ts'
 import { answerRoutes } from '../desks/answer-routes.ts'
@@ -34,6 +35,7 @@ export function pageRoutes(site: Site): Router {
   router.use(signInRoutes(site))
   router.use(reportRoutes(site))
   router.use(historyRoutes(site))
+  router.use(adviceRoutes(site))
   router.use(relayRoutes(site))
   router.use(settingsRoutes(site))
   router.use(lookupRoutes(site))

@@ -31,7 +31,7 @@ export const en: AdviceWords = {
   howTitle: 'How to unsubscribe',
   inLanguage: { en: 'in English', fr: 'in French', ru: 'in Russian' },
   said: (name) => `${name} says:`,
-  byLink: (host) => `By the link that the message gives; it leads to ${host}:`,
+  byLink: (host) => `By the link in the message, which leads to ${host}:`,
   byMail: (address, subject) =>
     subject === undefined
       ? `By a mail to ${address}; it may be empty.`
@@ -44,8 +44,8 @@ export const en: AdviceWords = {
   noWay: (name) => `The message gives no safe way. Ask ${name} on its website.`,
   nextTitle: 'What happens next',
   next: [
-    'Who unsubscribes may still get mail for some days. If it does not end after two weeks, ' +
-      'report the next message: then we know that unsubscribing does not help.',
+    'After you unsubscribe, mail may still come for some days. If it does not stop within two ' +
+      'weeks, report the next message: then we know that unsubscribing does not help.',
   ],
   nobodyAccused: 'Nobody was accused because of your report.',
   networkTold: 'The network that the message came from was told of it, without your name.',

@@ -1,24 +1,25 @@
 import type { AdviceWords } from './advice-words.ts'
+import { deName } from './french-name.ts'
 
 const days = new Intl.DateTimeFormat('fr', { dateStyle: 'long', timeZone: 'UTC' })
 
 /** Letters of advice in French. */
 export const fr: AdviceWords = {
   day: (at) => days.format(at),
-  subjectKnown: (name) => `Se désabonner des messages de ${name}`,
-  subjectCautious: (signer) => `À propos de l’envoi de ${signer} que vous avez signalé`,
+  subjectKnown: (name) => `Se désabonner des messages ${deName(name)}`,
+  subjectCautious: (signer) => `À propos de l’envoi ${deName(signer)} que vous avez signalé`,
   hello: 'Bonjour,',
   reported: (subject, day) => `Le ${day}, vous avez signalé le message «\u00a0${subject}\u00a0».`,
   reportedUntitled: (day) => `Le ${day}, vous avez signalé un message sans objet.`,
   isKnown: (name) =>
-    `Il s’agit d’un envoi de ${name}. Vous pouvez vous désabonner\u00a0; voici comment le faire ` +
+    `Il s’agit d’un envoi ${deName(name)}. Vous pouvez vous désabonner\u00a0; voici comment le faire ` +
     'sans risque.',
   isCautious: (signer) =>
-    `Il s’agit d’un envoi qui vient bien de ${signer}, mais nous ne connaissons pas davantage ` +
+    `Il s’agit d’un envoi qui vient bien ${deName(signer)}, mais nous ne connaissons pas davantage ` +
     'cet expéditeur.',
   whyTitle: 'Pourquoi nous le pensons',
   whySignature: (domain) =>
-    `Le message porte une signature numérique de ${domain}. Nous l’avons vérifiée à l’arrivée de ` +
+    `Le message porte une signature numérique ${deName(domain)}. Nous l’avons vérifiée à l’arrivée de ` +
     'votre signalement, et elle est valable\u00a0: personne d’autre n’a pu la faire.',
   whyRange: (range, name) =>
     `Le message vient des adresses ${range}, depuis lesquelles seul ${name} envoie du courrier.`,

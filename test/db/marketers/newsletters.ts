@@ -1,0 +1,143 @@
+import type { DnsTools } from '../../../src/analysis/authenticity/ask-dns.ts'
+import { analyzeReports } from '../../../src/jobs/analyze-report.ts'
+import { adviseReporters } from '../../../src/jobs/advise-reporter.ts'
+import { findLetterMessage, listLettersOf } from '../../../src/db/letters.ts'
+import { keepMarketer } from '../../../src/db/marketers.ts'
+import { unpack } from '../../../src/db/packed.ts'
+import { inTransaction } from '../../../src/db/pool.ts'
+import { openMarketers } from '../../../src/judging/marketers/live-marketers.ts'
+import { createParserPool } from '../../../src/parsing/parser-pool.ts'
+import type { Marketer } from '../../../src/verdict/marketers/marketer.ts'
+import { openTestApp, type TestApp } from '../../support/app.ts'
+import { fakeDns, rsaKey, signed } from '../../support/signing.ts'
+
+const key = rsaKey()
+const oneClick = [
+  'List-Unsubscribe: <https://news.example.org/off?who=42>, <mailto:off@example.org?subject=off%2042>',
+  'List-Unsubscribe-Post: List-Unsubscribe=One-Click',
+]
+const usual = 'From:To:Subject:Date:Message-ID:List-Id:List-Unsubscribe:List-Unsubscribe-Post'
+
+/** What a newsletter is like; by default all is well with it. */
+export type NewsletterOptions = {
+  mark: string
+  domain?: string
+  /** Fields of its header. */
+  fields?: readonly string[]
+  covered?: string
+  /** Put in place of what was signed. */
+  forged?: boolean
+}
+
+/** A newsletter of example.org, signed by it, with all that one click needs. */
+export async function newsletter({
+  mark,
+  domain = 'example.org',
+  fields = oneClick,
+  covered = usual,
+  forged = false,
+}: NewsletterOptions): Promise<Buffer> {
+  const raw = [
+    `Return-Path: <news@${domain}>`,
+    `Received: from mail.${domain} (mail.${domain} [198.51.100.23])`,
+    ' by mx.provider.example (Postfix) with ESMTPS id 4ABC',
+    ' for <you@provider.example>; Mon, 16 Nov 2026 10:00:00 +0000',
+    `From: "The Example Shop" <news@${domain}>`,
+    'To: you@provider.example',
+    `Subject: What is new in autumn ${mark}`,
+    'Date: Mon, 16 Nov 2026 09:59:57 +0000',
+    `Message-ID: <${mark}@${domain}>`,
+    `List-Id: The Example Shop <news.${domain}>`,
+    ...fields,
+    'MIME-Version: 1.0',
+    'Content-Type: text/plain; charset=utf-8',
+    '',
+    `Dear customer, here is what is new this autumn: ${mark}.`,
+    '',
+  ].join('\r\n')
+  const whole = await signed(Buffer.from(raw), { domain, key, fields: covered })
+  return forged ? Buffer.from(whole.toString().replace('Dear customer', 'Dear victim')) : whole
+}
+
+/** A marketer as it is declared, confirmed and signing as example.org. */
+export const exampleShop: Marketer = {
+  key: 'example-shop',
+  name: 'The Example Shop',
+  state: 'confirmed',
+  signers: ['example.org'],
+  ranges: [],
+  listIds: [],
+  authors: [],
+  practice: '',
+  website: 'https://www.example.org/',
+  advice: { en: 'Open your account and choose “No mail”.', fr: 'Ouvrez votre compte.' },
+  contact: null,
+  feedback: null,
+}
+
+/** The DNS in which the keys of the newsletters are. */
+export function newsletterDns(): DnsTools {
+  const { resolve } = fakeDns({
+    'TXT s1._domainkey.example.org': [key.record],
+    'TXT s1._domainkey.example.net': [key.record],
+  })
+  return { resolve, listings: () => Promise.resolve([]) }
+}
+
+/** An application that takes newsletters in, analyzes them and writes advice. */
+export type Newsletters = Awaited<ReturnType<typeof openNewsletters>>
+
+/** Opens one. */
+export async function openNewsletters() {
+  const app: TestApp = await openTestApp()
+  const parser = createParserPool(1)
+  const dns = newsletterDns()
+  const keep = (marketer: Marketer) =>
+    inTransaction(app.pool, (tx) =>
+      keepMarketer(tx, marketer, { at: new Date(), reporterId: null }),
+    )
+  /** With the registry as it is now. */
+  async function analyze(...ids: string[]): Promise<void> {
+    const marketers = await openMarketers(app)
+    const payloads = ids.map((reportId) => ({ reportId }))
+    const outcomes = await analyzeReports(payloads, { ...app, parser, dns, marketers })
+    await marketers.close()
+    if (outcomes.some((outcome) => outcome !== 'done')) throw new Error(JSON.stringify(outcomes))
+  }
+  async function report(
+    options: NewsletterOptions,
+    more: Parameters<TestApp['report']>[1] = {},
+  ): Promise<string> {
+    const { id } = await app.report(await newsletter(options), more)
+    await analyze(id)
+    return id
+  }
+  return {
+    app,
+    keep,
+    analyze,
+    report,
+    advise: (...ids: string[]) =>
+      adviseReporters(
+        ids.map((reportId) => ({ reportId })),
+        app,
+      ),
+    /** The jobs of a queue about a report. */
+    jobsOf: async (queue: string, reportId: string) =>
+      (
+        await app.rows(`select id from pgboss.job where name = $1 and data ->> 'reportId' = $2`, [
+          queue,
+          reportId,
+        ])
+      ).length,
+    letterOf: async (reportId: string) => {
+      const [letter] = await listLettersOf(app.pool, reportId)
+      const copy = letter && (await findLetterMessage(app.pool, letter.id))
+      return copy && (await unpack(copy)).toString()
+    },
+    close: async () => {
+      await parser.close()
+      await app.close()
+    },
+  }
+}

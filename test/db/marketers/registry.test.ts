@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { Readable } from 'node:stream'
+import { parseMarketers } from '../../../src/commands/marketers/marketers-request.ts'
+import { runMarketers } from '../../../src/commands/marketers/marketers.ts'
+import { findMarketer, listMarketers } from '../../../src/db/marketers.ts'
+import { keepReports } from './seen-newsletters.ts'
+import { listProposals } from '../../../src/db/marketer-proposals.ts'
+import { proposeMarketers } from '../../../src/jobs/marketers/propose-marketers.ts'
+import { openMarketers } from '../../../src/judging/marketers/live-marketers.ts'
+import { exampleShop, type Newsletters, openNewsletters } from './newsletters.ts'
+
+let letters: Newsletters
+
+beforeAll(async () => {
+  letters = await openNewsletters()
+})
+afterAll(() => letters.close())
+beforeEach(() => letters.app.pool.query('delete from marketers'))
+
+async function run(args: readonly string[], stdin = '') {
+  const said = { out: '', err: '' }
+  const code = await runMarketers(parseMarketers(args), (chore) => chore(letters.app), {
+    stdin: Readable.from([stdin]),
+    stdout: { write: (text) => (said.out += text) },
+    stderr: { write: (text) => (said.err += text) },
+  })
+  return { code, ...said }
+}
+
+const file = `# Two marketers.
+- key: example-shop
+  name: The Example Shop
+  state: confirmed
+  signers: [example.org, "*.Mail.example.org"]
+  ranges: ["192.0.2.7/24"]
+  website: https://www.example.org/
+  advice:
+    en: |
+      Open your account.
+      Choose “No mail”.
+    ru: Откройте личный кабинет.
+- key: example-club
+  name: Example Club
+  signers: [sendgrid.net]
+  list_ids: [<club.example.net>]
+  feedback: abuse@example.net
+`
+
+test('a file is taken whole, and taking it again changes nothing', async () => {
+  expect(await run(['import', '-', '--dry-run'], file)).toMatchObject({
+    code: 0,
+    out: expect.stringContaining('2 added') as string,
+  })
+  expect(await listMarketers(letters.app.pool, { after: '', limit: 9 })).toEqual([])
+  expect((await run(['import', '-'], file)).out).toBe('2 added, 0 changed, 0 as before.\n')
+  const before = await letters.app.rows('select * from marketers order by key')
+  expect((await run(['import', '-'], file)).out).toBe('0 added, 0 changed, 2 as before.\n')
+  expect(await letters.app.rows('select * from marketers order by key')).toEqual(before)
+  expect(await findMarketer(letters.app.pool, 'example-shop')).toMatchObject({
+    signers: ['example.org', '*.mail.example.org'],
+    ranges: ['192.0.2.0/24'],
+    advice: { en: 'Open your account.\nChoose “No mail”.', ru: 'Откройте личный кабинет.' },
+  })
+})
+
+test.for(['yaml', 'jsonl'])('what is exported as %s can be imported as it is', async (format) => {
+  await run(['import', '-'], file)
+  const before = await letters.app.rows('select * from marketers order by key')
+  const { out } = await run(['export', ...(format === 'jsonl' ? ['--jsonl'] : [])])
+  expect((await run(['import', '-'], out)).out).toBe('0 added, 0 changed, 2 as before.\n')
+  await letters.app.pool.query('delete from marketers')
+  await run(['import', '-'], out)
+  const after = await letters.app.rows('select * from marketers order by key')
+  const timeless = (rows: Record<string, unknown>[]) =>
+    rows.map((row) => ({ ...row, changed_at: null }))
+  expect(timeless(after)).toEqual(timeless(before))
+})
+
+test('one fault keeps the whole file out, and all are named', async () => {
+  const wrong = file.replace('[sendgrid.net]', '[gmail.com]').replace('name: The', 'nome: The')
+  const { code, err } = await run(['import', '-'], wrong)
+  expect(code).toBe(1)
+  expect(err).toContain('line 2, example-shop: name:')
+  expect(err).toContain('There is no field "nome".')
+  expect(err).toMatch(/line 15, example-club: signers: gmail\.com: anybody can have a mailbox/)
+  expect(await listMarketers(letters.app.pool, { after: '', limit: 9 })).toEqual([])
+})
+
+test('fields are set one by one, and refused like those of a file', async () => {
+  await run(['import', '-'], file)
+  expect((await run(['set', 'example-club', '--state', 'confirmed'])).code).toBe(0)
+  expect((await findMarketer(letters.app.pool, 'example-club'))?.state).toBe('confirmed')
+  const { code, err } = await run(['set', 'example-club', '--list-ids', 'none'])
+  expect([code, err]).toEqual([1, expect.stringContaining('signs for many') as string])
+  expect((await run(['remove', 'example-club'])).out).toContain('is removed')
+  expect((await run(['remove', 'example-club'])).code).toBe(1)
+  const log = await letters.app.rows(`select action from audit_log order by id desc limit 2`)
+  expect(log.map(({ action }) => action)).toEqual(['remove marketer', 'set marketer'])
+})
+
+test('a running process knows of a change within two seconds', async () => {
+  const live = await openMarketers(letters.app)
+  expect(live.current().count).toBe(0)
+  await letters.keep(exampleShop)
+  await vi.waitFor(() => expect(live.current().count).toBe(1), 2_000)
+  await letters.keep({ ...exampleShop, state: 'suspended' })
+  await vi.waitFor(() => expect(live.current().count).toBe(0), 2_000)
+  await live.close()
+})
+
+test('signers that several people reported are proposed, and stay dismissed', async () => {
+  await keepReports(letters, 3, 'example.org')
+  await keepReports(letters, 2, 'example.net')
+  await proposeMarketers(letters.app)
+  const [proposal, ...more] = await listProposals(letters.app.pool, 9)
+  expect(more).toEqual([])
+  expect(proposal).toMatchObject({
+    signer: 'example.org',
+    listId: 'news.example.org',
+    name: 'The Example Shop',
+    messages: 3,
+    unsubscribeHost: 'news.example.org',
+  })
+  expect((await run(['proposals', 'dismiss', 'example.org', 'news.example.org'])).code).toBe(0)
+  await proposeMarketers(letters.app)
+  expect(await listProposals(letters.app.pool, 9)).toEqual([])
+})
+
+test('a proposal that is taken is a draft, which acts only when it is confirmed', async () => {
+  await letters.app.pool.query('delete from marketer_proposals')
+  await keepReports(letters, 3, 'example.org')
+  await proposeMarketers(letters.app)
+  const { out } = await run(['proposals', 'take', 'example.org', 'news.example.org'])
+  expect(out).toContain('state: declared')
+  const live = await openMarketers(letters.app)
+  expect(live.current().count).toBe(0)
+  await live.close()
+  await proposeMarketers(letters.app)
+  expect(await listProposals(letters.app.pool, 9)).toEqual([])
+})

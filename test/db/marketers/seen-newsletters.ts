@@ -1,0 +1,18 @@
+import { addAccount } from '../../../src/commands/account.ts'
+import type { Newsletters } from './newsletters.ts'
+
+let made = 0
+
+/** Newsletters of a domain that so many people reported, one each. */
+export async function keepReports(
+  letters: Newsletters,
+  people: number,
+  domain: string,
+): Promise<void> {
+  for (let at = 0; at < people; at++) {
+    const email = `reader${++made}@reporters.example`
+    const account = { email, password: undefined, isAdmin: false, wantsToken: false }
+    const { id } = await addAccount(account, letters.app)
+    await letters.report({ mark: `seen-${made}`, domain }, { reporterId: id })
+  }
+}

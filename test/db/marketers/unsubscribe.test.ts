@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { findUnsubscribe, insertUnsubscribe } from '../../../src/db/unsubscribe-requests.ts'
+import {
+  endStuckUnsubscribes,
+  unsubscribeReporters,
+} from '../../../src/jobs/marketers/unsubscribe-reporter.ts'
+import type { OneClickOutcome } from '../../../src/mail/one-click.ts'
+import { type Newsletters, openNewsletters } from './newsletters.ts'
+
+let letters: Newsletters
+let made = 0
+
+beforeAll(async () => {
+  letters = await openNewsletters()
+})
+afterAll(() => letters.close())
+
+const yes: OneClickOutcome = { state: 'done', outcome: 'It was taken.' }
+
+/** A report whose reporter has clicked. */
+async function clicked(): Promise<string> {
+  const reportId = await letters.report({ mark: `click-${++made}` })
+  await insertUnsubscribe(letters.app.pool, {
+    reportId,
+    reporterId: letters.app.ann,
+    host: 'news.example.org',
+    askedAt: new Date(),
+  })
+  return reportId
+}
+
+/** Answers so, and notes what was asked. */
+function sender(outcome: OneClickOutcome = yes) {
+  const urls: string[] = []
+  return {
+    urls,
+    postOneClick: (url: string) => {
+      urls.push(url)
+      return Promise.resolve(outcome)
+    },
+  }
+}
+
+function run(
+  reportId: string,
+  tools: Pick<ReturnType<typeof sender>, 'postOneClick'>,
+  clock = letters.app.clock,
+) {
+  return unsubscribeReporters([{ reportId }], { ...letters.app, clock, ...tools })
+}
+
+const stateOf = async (id: string) => (await findUnsubscribe(letters.app.pool, id))?.state
+
+test('a wish leaves once, and what became of it is in the story', async () => {
+  const id = await clicked()
+  const tools = sender()
+  expect(await run(id, tools)).toEqual(['done'])
+  expect(await run(id, tools)).toEqual(['done'])
+  expect(tools.urls).toEqual(['https://news.example.org/off?who=42'])
+  expect(await stateOf(id)).toBe('done')
+  const events = await letters.app.rows(
+    `select detail from report_events where report_id = $1 and event = 'unsubscribed'`,
+    [id],
+  )
+  expect(events).toEqual([{ detail: 'It was taken.' }])
+})
+
+test('twenty runs at once send one request', async () => {
+  const id = await clicked()
+  const tools = sender()
+  await Promise.all(Array.from({ length: 20 }, () => run(id, tools)))
+  expect(tools.urls).toHaveLength(1)
+})
+
+test('a process that dies after it began sends nothing a second time', async () => {
+  const id = await clicked()
+  // It never comes back from the request: what is kept is what a killed process leaves.
+  let left: () => void = () => undefined
+  const hasLeft = new Promise<void>((resolve) => (left = resolve))
+  void run(id, {
+    postOneClick: () => {
+      left()
+      return new Promise(() => undefined)
+    },
+  })
+  await hasLeft
+  expect(await stateOf(id)).toBe('under-way')
+  const tools = sender()
+  expect(await run(id, tools)).toEqual([{ retry: 'It is under way.' }])
+  const later = () => new Date(Date.now() + 10 * 60_000)
+  expect(await run(id, tools, later)).toEqual(['done'])
+  expect(await run(id, tools, later)).toEqual(['done'])
+  expect(tools.urls).toEqual([])
+  expect(await stateOf(id)).toBe('unknown')
+})
+
+test('what a slow process finds out later is believed more than that nobody knows', async () => {
+  const id = await clicked()
+  let answer: (outcome: OneClickOutcome) => void = () => undefined
+  let left: () => void = () => undefined
+  const hasLeft = new Promise<void>((resolve) => (left = resolve))
+  const slow = run(id, {
+    postOneClick: () => {
+      left()
+      return new Promise((resolve) => (answer = resolve))
+    },
+  })
+  await hasLeft
+  await run(id, sender(), () => new Date(Date.now() + 10 * 60_000))
+  expect(await stateOf(id)).toBe('unknown')
+  answer(yes)
+  await slow
+  expect(await stateOf(id)).toBe('done')
+})
+
+test('a wish whose job was lost ends as unknown: perhaps it had left', async () => {
+  const [old, fresh] = [await clicked(), await clicked()]
+  await letters.app.pool.query(
+    `update unsubscribe_requests set asked_at = asked_at - interval '2 days' where report_id = $1`,
+    [old],
+  )
+  await endStuckUnsubscribes(letters.app)
+  expect([await stateOf(old), await stateOf(fresh)]).toEqual(['unknown', 'queued'])
+})
