@@ -51,6 +51,17 @@ begin
   return coalesce(bytes, 0);
 end $function$;
 
+-- advices: distributed by reporter_id
+create table advices (
+  reporter_id uuid not null,
+  about text not null,
+  week date not null,
+  report_id uuid not null,
+  advised_at timestamp with time zone not null,
+  constraint advices_pkey PRIMARY KEY (reporter_id, about, week)
+);
+create index advices_week_idx on advices (week);
+
 -- analyses: distributed by id
 create table analyses (
   id uuid not null,
@@ -493,6 +504,53 @@ create table mail_in_addresses (
   constraint mail_in_addresses_generation_positive CHECK ((generation > 0))
 );
 
+-- marketer_proposals: local
+create table marketer_proposals (
+  signer text not null,
+  list_id text not null,
+  state text not null,
+  author text not null,
+  name text not null,
+  messages integer not null,
+  reporters_at_least integer not null,
+  subjects jsonb not null,
+  unsubscribe_host text,
+  first_seen timestamp with time zone not null,
+  last_seen timestamp with time zone not null,
+  decided_at timestamp with time zone,
+  decided_by uuid,
+  constraint marketer_proposals_pkey PRIMARY KEY (signer, list_id),
+  constraint marketer_proposals_state_known CHECK ((state = ANY (ARRAY['open'::text, 'dismissed'::text, 'taken'::text])))
+);
+create index marketer_proposals_state_idx on marketer_proposals (state, messages);
+
+-- marketer_registry: reference
+create table marketer_registry (
+  is_only boolean not null,
+  version integer not null,
+  constraint marketer_registry_pkey PRIMARY KEY (is_only),
+  constraint marketer_registry_once CHECK (is_only)
+);
+
+-- marketers: reference
+create table marketers (
+  key text not null,
+  name text not null,
+  state text not null,
+  signers text[] not null,
+  ranges cidr[] not null,
+  list_ids text[] not null,
+  authors text[] not null,
+  practice text not null,
+  website text,
+  advice jsonb not null,
+  contact text,
+  feedback text,
+  changed_at timestamp with time zone not null,
+  constraint marketers_pkey PRIMARY KEY (key),
+  constraint marketers_state_known CHECK ((state = ANY (ARRAY['declared'::text, 'confirmed'::text, 'suspended'::text])))
+);
+
 -- models: local
 create table models (
   version integer not null,
@@ -600,6 +658,7 @@ create table reporters (
   created_at timestamp with time zone not null,
   language text,
   wants_answers boolean not null default false,
+  wants_advice boolean not null default true,
   constraint reporters_pkey PRIMARY KEY (id),
   constraint reporters_email_unique UNIQUE (email),
   constraint reporters_email_lower CHECK ((email = lower(email))),
@@ -736,3 +795,18 @@ create table tokens (
   constraint tokens_reporter_fkey FOREIGN KEY (reporter_id) REFERENCES reporters(id) ON DELETE CASCADE
 );
 create index tokens_reporter_idx on tokens (reporter_id);
+
+-- unsubscribe_requests: distributed by report_id
+create table unsubscribe_requests (
+  report_id uuid not null,
+  reporter_id uuid not null,
+  state text not null,
+  host text not null,
+  asked_at timestamp with time zone not null,
+  begun_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  outcome text,
+  constraint unsubscribe_requests_pkey PRIMARY KEY (report_id),
+  constraint unsubscribe_requests_state_known CHECK ((state = ANY (ARRAY['queued'::text, 'under-way'::text, 'done'::text, 'doubtful'::text, 'refused'::text, 'failed'::text, 'unknown'::text])))
+) partition by RANGE (report_id);
+create index unsubscribe_requests_state_idx on unsubscribe_requests (state, report_id) WHERE (state = ANY (ARRAY['queued'::text, 'under-way'::text]));

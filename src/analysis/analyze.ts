@@ -23,6 +23,9 @@ import type { Link } from './links.ts'
 import type { Origin } from './whence/origin.ts'
 import { readBounce, readFeedback } from './returned-mail.ts'
 import type { Bounce, Feedback } from './returned-mail.ts'
+import { listClaims } from './list-claims.ts'
+import type { ListClaims } from './list-claims.ts'
+import type { RecognizedMarketer } from './marketer.ts'
 import type { PackedShingles } from './shingles/packed-shingles.ts'
 import type { Shingle } from './shingles/shingle-list.ts'
 import type { takeApart } from './shingles/take-apart.ts'
@@ -52,8 +55,11 @@ export type PlainAnalysis = {
   listings: DnsFindings['listings'] | null
   links: Link[]
   attachments: Attachment[]
-  marketer: Record<string, unknown> | null
+  /** Whose mail it is; null when nobody is recognized, or nobody looked. */
+  marketer: RecognizedMarketer | null
   unsubscribe: Unsubscribe | null
+  /** What it says of its list; absent in analyses of before this was read. */
+  claims?: ListClaims
   bounce: Bounce | null
   feedback: Feedback | null
 }
@@ -146,6 +152,7 @@ async function read(
   const links = findLinks(body)
   const attachments = describeAttachments(body.attachments)
   const signers = authentication?.dkim.filter(({ result }) => result === 'pass') ?? []
+  const unsubscribe = parseListUnsubscribe(fields)
   const plain: PlainAnalysis = {
     bytes: raw.length,
     sha256: hash('sha256', raw, 'hex'),
@@ -158,7 +165,8 @@ async function read(
     links,
     attachments,
     marketer: null,
-    unsubscribe: parseListUnsubscribe(fields),
+    unsubscribe,
+    claims: listClaims(fields, authentication, unsubscribe),
     bounce,
     feedback,
   }

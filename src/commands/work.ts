@@ -3,7 +3,9 @@ import type { App } from '../app.ts'
 import { UsageError } from '../errors.ts'
 import { createParserPool } from '../parsing/parser-pool.ts'
 import { openJudge } from '../judging/open-judge.ts'
+import { openMarketers } from '../judging/marketers/live-marketers.ts'
 import { createMailer } from '../outbound/mailer.ts'
+import { createOneClick } from '../outbound/one-click.ts'
 import * as queues from '../queue/queues.ts'
 import { openRdap } from './contact.ts'
 import { openDns } from './open-dns.ts'
@@ -43,7 +45,11 @@ export async function work(
     ? await openJudge(app, { name: 'work', freshMs: JUDGED_FRESH_MS })
     : undefined
   const judge = opened?.judge ?? (() => Promise.reject(new Error('Nothing is judged here.')))
-  const tools = { ...app, parser, mailer, dns, rdap, judge }
+  const marketers = opened && (await openMarketers(app))
+  const userAgent = `Signalpost (${app.config.publicUrl})`
+  const postOneClick = createOneClick({ resolve: dnsTools.resolve, userAgent })
+  const known = marketers && { marketers }
+  const tools = { ...app, parser, mailer, dns, rdap, judge, postOneClick, ...known }
   const starters = startersOf(app, tools)
   if (names.includes(queues.analyzeReport.name)) void blacklists.test()
   for (const name of names) await starters[name]?.()
@@ -53,6 +59,7 @@ export async function work(
       await Promise.all(names.map((name) => app.boss.offWork(name, { wait: true })))
       closeDns()
       await opened?.close()
+      await marketers?.close()
       await parser.close()
       await mailer?.close()
     },

@@ -17,6 +17,7 @@ export const partitionedTables = [
   'feedback_answers',
   'inbound_mails',
   'letters',
+  'unsubscribe_requests',
   'audit_log',
 ] as const
 

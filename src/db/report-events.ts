@@ -20,6 +20,9 @@ export type EventName =
   | 'redriven'
   | 'answered'
   | 'reopened'
+  | 'advised'
+  | 'unsubscribing'
+  | 'unsubscribed'
   | `desk-${AnswerKind}`
 
 /** Adds events to the stories of their reports. */

@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { Piscina } from 'piscina'
 import type { Analysis, AnalysisOptions } from '../analysis/analyze.ts'
+import type { MarketerEvidence } from '../analysis/marketer.ts'
 import type { MessageFeatures } from '../analysis/features/features-of.ts'
 import type { Fingerprints } from '../analysis/fingerprints/fingerprints-of.ts'
 import { shingleSeed } from '../analysis/shingles/hash.ts'
@@ -22,23 +23,29 @@ export type ParserTask =
 export type ParserOptions = Omit<AnalysisOptions, 'ignoreStamps'>
 
 /** What an analysis comes to, and all of it as packed JSON: most of it is only stored. */
-export type AnalysisDigest = Pick<Analysis, 'kind' | 'origin' | 'originObstacle' | 'listings'> & {
-  subject: string | null
-  hasForgedHop: boolean
-  /** The machines of which the reporter could tell us whose they are. */
-  candidates: readonly RelayCandidate[]
-  /** Every address about which what they say may matter. */
-  addressesAsked: readonly string[]
-  /** The address behind a sending provider, where that tells. */
-  submitterIp: string | undefined
-  shingles: PackedShingles
-  fingerprints: Fingerprints
-  /** What it is judged by, as far as the message alone tells. */
-  features: MessageFeatures
-  /** What it can be blamed on or praised for; without the autonomous system. */
-  subjects: readonly Subject[]
-  packed: Packed
-}
+export type AnalysisDigest = Pick<
+  Analysis,
+  'kind' | 'origin' | 'originObstacle' | 'listings' | 'unsubscribe'
+> &
+  MarketerEvidence & {
+    subject: string | null
+    hasForgedHop: boolean
+    /** The machines of which the reporter could tell us whose they are. */
+    candidates: readonly RelayCandidate[]
+    /** Every address about which what they say may matter. */
+    addressesAsked: readonly string[]
+    /** The address behind a sending provider, where that tells. */
+    submitterIp: string | undefined
+    shingles: PackedShingles
+    fingerprints: Fingerprints
+    /** What it is judged by, as far as the message alone tells. */
+    features: MessageFeatures
+    /** What it can be blamed on or praised for; without the autonomous system. */
+    subjects: readonly Subject[]
+    /** The domains that stand behind it, with those above them. */
+    verifiedDomains: readonly string[]
+    packed: Packed
+  }
 
 /** The same of a message that a mail server asks about: nothing of it is stored. */
 export type CheckDigest = Omit<AnalysisDigest, 'packed'> & { messageId: string | null }

@@ -6,6 +6,7 @@ import { reasonOf } from '../errors.ts'
 import { readInbound } from '../mail/inbound/read-inbound.ts'
 import { addressesAsked, relayCandidates } from '../verdict/relay-question.ts'
 import { subjectsOf } from '../verdict/subjects-of.ts'
+import { verifiedDomains } from '../verdict/verified-domains.ts'
 import { composeFeedback } from './feedback-content.ts'
 import {
   type AnalysisDigest,
@@ -89,6 +90,7 @@ function digestOf(
 ): Omit<AnalysisDigest, 'packed'> {
   const { analysis, shingles, fingerprints, features, telephones } = made
   const { kind, origin, originObstacle, listings, headers, hops, submitter } = analysis
+  const { authentication, claims, unsubscribe } = analysis
   const { originConfidenceMin = 0 } = options
   const isSure = (one: { confidence: number }) => one.confidence >= originConfidenceMin
   return {
@@ -96,7 +98,11 @@ function digestOf(
     origin,
     originObstacle,
     listings,
+    unsubscribe,
     subject: headers.subject,
+    authentication: authentication && { spf: authentication.spf, dkim: authentication.dkim },
+    listId: claims?.listId ?? null,
+    authorDomain: claims?.authorDomain ?? null,
     hasForgedHop: hops.some(({ trust }) => trust === 'forged'),
     candidates: relayCandidates(hops),
     addressesAsked: addressesAsked(hops),
@@ -105,5 +111,6 @@ function digestOf(
     fingerprints,
     features,
     subjects: subjectsOf({ ...analysis, telephones }, { originConfidenceMin }),
+    verifiedDomains: verifiedDomains(analysis),
   }
 }
