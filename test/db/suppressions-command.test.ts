@@ -27,7 +27,7 @@ test('an address is added for a while, listed, and removed, with the audit log',
   expect(await told('remove', 'bob@desk.example')).toMatchObject({ isDone: true })
   expect(await told('remove', 'bob@desk.example')).toMatchObject({ isDone: false })
   const { rows } = await database.pool.query(
-    'select action, reporter_id from audit_log order by id',
+    'select action, reporter_id from audit_log order by action',
   )
   expect(rows).toEqual([
     { action: 'suppress', reporter_id: null },

@@ -136,9 +136,9 @@ test.for(['resolved', 'wrong', 'not-ours', 'stop'])(
       ),
     ).toEqual([{ answer: kind, how: 'operator', said: null, mailId }])
     expect(await page('/admin/inbox')).toContain('Nothing here.')
-    expect(await rows('select action, detail from audit_log order by action')).toMatchObject([
-      { action: 'answer for a desk', detail: expect.stringContaining(`${kind}: `) as string },
+    expect(await rows('select action, detail from audit_log order by detail')).toMatchObject([
       { action: 'answer for a desk', detail: expect.stringContaining('repeated') as string },
+      { action: 'answer for a desk', detail: expect.stringContaining(`${kind}: `) as string },
     ])
     const [consumer] = await rows(`select state from consumers where address = $1`, [
       'abuse@access-two.example',
