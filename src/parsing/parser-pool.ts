@@ -25,7 +25,7 @@ export type ParserOptions = Omit<AnalysisOptions, 'ignoreStamps'>
 /** What an analysis comes to, and all of it as packed JSON: most of it is only stored. */
 export type AnalysisDigest = Pick<
   Analysis,
-  'kind' | 'origin' | 'originObstacle' | 'listings' | 'unsubscribe'
+  'kind' | 'origin' | 'originObstacle' | 'listings' | 'unsubscribe' | 'cfbl'
 > &
   MarketerEvidence & {
     subject: string | null

@@ -90,7 +90,7 @@ function digestOf(
 ): Omit<AnalysisDigest, 'packed'> {
   const { analysis, shingles, fingerprints, features, telephones } = made
   const { kind, origin, originObstacle, listings, headers, hops, submitter } = analysis
-  const { authentication, claims, unsubscribe } = analysis
+  const { authentication, cfbl, claims, unsubscribe } = analysis
   const { originConfidenceMin = 0 } = options
   const isSure = (one: { confidence: number }) => one.confidence >= originConfidenceMin
   return {
@@ -99,6 +99,7 @@ function digestOf(
     originObstacle,
     listings,
     unsubscribe,
+    cfbl,
     subject: headers.subject,
     authentication: authentication && { spf: authentication.spf, dkim: authentication.dkim },
     listId: claims?.listId ?? null,
