@@ -13,7 +13,11 @@ export type FeedbackFields = { fields: [name: string, value: string][] }
  */
 export function parseFeedbackReport(raw: Buffer): FeedbackFields | undefined {
   const tree = parseMimeTree(raw)
-  if (tree === undefined) return undefined
+  return tree && feedbackReportIn(tree)
+}
+
+/** The same of a message whose tree is there. */
+export function feedbackReportIn(tree: Entity): FeedbackFields | undefined {
   const part = ownPart(tree, 'message/feedback-report')
   if (part?.body.kind !== 'leaf') return isBareComplaint(tree) ? { fields: [] } : undefined
   const { fields } = parseHeader(Buffer.from(leafText(part).trimStart(), 'latin1'))

@@ -22,6 +22,8 @@ const texts: readonly RegExp[] = [
   /(?:error|trouble) delivering your|did not reach the following|unable to deliver/i,
   /no valid recipients for this|n'a pas pu être|konnte nicht zugestellt|не удалось доставить/i,
 ]
+/** A person writes from such addresses too. */
+const refusalCode = /(?:^|[\s:])[45][0-5]\d[ -]/m
 const refusedPost =
   /\b(?:are|is) not (?:an? )?(?:registered )?(?:member|subscriber)|not subscribed/i
 
@@ -36,7 +38,9 @@ export function looksLikeBounce(fields: readonly HeaderField[], explanation: str
   const subject = decodeHeaderText((fieldValue(fields, 'subject') ?? '').slice(0, 1000))
   const isNull = (fieldValue(fields, 'return-path') ?? '').replace(/\s/g, '') === '<>'
   if (system.test(from) || isNull || /^\s*<>\s*$/.test(from)) {
-    const start = explanation.slice(0, textCharsRead)
+    const start = explanation.slice(0, textCharsRead).replace(/^>.*$/gm, '')
+    const isAnswer = !isNull && /^\s*(?:re|aw|sv|antw)\s*:/i.test(subject)
+    if (isAnswer) return refusalCode.test(start) && texts.some((form) => form.test(start))
     const isAway = fieldValue(fields, 'x-autoreply') !== undefined
     if (subjects.some((form) => form.test(subject))) return true
     return !isAway && texts.some((form) => form.test(start))

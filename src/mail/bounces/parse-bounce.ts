@@ -37,7 +37,11 @@ export type BounceResult = {
  */
 export function parseBounce(raw: Buffer): { results: BounceResult[] } | undefined {
   const tree = parseMimeTree(raw)
-  if (tree === undefined) return undefined
+  return tree && bounceIn(tree)
+}
+
+/** The same of a message whose tree is there. */
+export function bounceIn(tree: Entity): { results: BounceResult[] } | undefined {
   const explanation = explanationOf(tree)
   const events = deliveryEvents(explanation)
   if (events !== undefined) return found(events.map((event) => judged(event)))

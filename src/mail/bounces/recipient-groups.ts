@@ -20,7 +20,7 @@ export type RecipientGroup = {
 
 const groupsMax = 200
 const recipientKeys = ['final-recipient', 'original-recipient', 'action', 'x-actual-recipient']
-const firstField = /^[>\s]*(?:reporting-mta|final-recipient|original-recipient|action)[ \t]*:/im
+const firstField = /^[> \t]*(?:reporting-mta|final-recipient|original-recipient|action)[ \t]*:/im
 
 /**
  * The groups of a machine-readable part, one for each recipient. `in a text`: the same fields

@@ -26,7 +26,7 @@ const announcement =
   /(?:did not reach|following (?:recipients?|address)|delivered to|delivering your mail to|affected)[^\n@]{0,80}[:<\n]/i
 /** Lines of which the address is somebody else's. */
 const othersLine =
-  /^[>\s]*(?:from|sender|original sender|mail from|reply-to|subject|message-id|in-reply-to|sent|x-\S+|references|return-path|(?:for further|please)\b.{0,200})\s*:?.*$|\bcontact\b.*$|envelope-from.*$|after mail from:.*$/gim
+  /^[> \t]*(?:from|sender|original sender|mail from|reply-to|subject|message-id|in-reply-to|sent|x-\S+|references|return-path|(?:for further|please)\b.{0,200})\s*:?.*$|\bcontact\b.*$|envelope-from.*$|after mail from:.*$/gim
 
 /**
  * The recipients that the text of a bounce is about, each with what is said of it: those of
@@ -101,8 +101,10 @@ function isAnswerAbout(line: string, recipient: string): boolean {
 
 /** Of a transcript with both sides of a session, what the server refused. */
 function refusalsIn(text: string): string {
-  if (!/^\s*Out: [245]\d\d/m.test(text)) return text
-  const refused = [...text.matchAll(/^\s*Out: ([45]\d\d[ -].{0,500})$/gm)].map(([, line]) => line)
+  if (!/^[ \t]*Out: [245]\d\d/m.test(text)) return text
+  const refused = [...text.matchAll(/^[ \t]*Out: ([45]\d\d[ -].{0,500})$/gm)].map(
+    ([, line]) => line,
+  )
   return refused.length === 0 ? text : refused.join('\n')
 }
 

@@ -45,16 +45,31 @@ const awaySubjects: readonly RegExp[] = [
   /^(?:re: ?)?(?:otomatik yanıt|ofis dışında|automatikus válasz|αυτόματη απάντηση)/i,
 ]
 
+const awayFields = ['x-apple-action', 'x-vacation', 'x-ms-exchange-inbox-rules-loop']
+
 /**
- * Whether a machine answered for somebody who is away (RFC 3834 §5 and what was used before it):
- * by a field that only such machines write, else by a subject that begins as theirs do. An answer
- * to a vacation note keeps its subject behind `Re:`; that alone is not enough where a person's
- * mail program says who it is.
+ * Whether a machine answered for somebody (RFC 3834 §5 and what was used before it): by a field
+ * that only such machines write, else by a subject that begins as theirs do.
  */
 export function isAutomaticReply(fields: readonly HeaderField[]): boolean {
-  for (const { key, value } of fields) {
-    if (machineFields.get(key)?.test(value.slice(0, valueCharsMax)) === true) return true
-  }
+  return fields.some(isMachineField) || hasAwaySubject(fields)
+}
+
+/** Whether it says that somebody is away, and not only that a machine answered. */
+export function isAwayNote(fields: readonly HeaderField[]): boolean {
+  const byField = fields.some((field) => awayFields.includes(field.key) && isMachineField(field))
+  return byField || hasAwaySubject(fields)
+}
+
+function isMachineField({ key, value }: HeaderField): boolean {
+  return machineFields.get(key)?.test(value.slice(0, valueCharsMax)) === true
+}
+
+/**
+ * An answer to a vacation note keeps its subject behind `Re:`; that is not enough where a person's
+ * mail program says who it is.
+ */
+function hasAwaySubject(fields: readonly HeaderField[]): boolean {
   const subject = decodeHeaderText((fieldValue(fields, 'subject') ?? '').slice(0, valueCharsMax))
   const isPersons = fields.some(({ key }) => key === 'user-agent' || key === 'x-mailer')
   const isAnswer = /^\s*re ?:/i.test(subject)

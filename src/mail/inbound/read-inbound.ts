@@ -1,11 +1,17 @@
-import { parseMailboxes } from '../address.ts'
 import type { AnswerKind } from '../answer-links.ts'
-import { parseBounce, type BounceResult } from '../bounces/parse-bounce.ts'
+import { bounceIn, type BounceResult } from '../bounces/parse-bounce.ts'
 import { decodeHeaderText } from '../encoded-word.ts'
-import { parseFeedbackReport, type FeedbackFields } from '../feedback-report.ts'
+import { authorAddress } from '../extract-fields.ts'
+import { feedbackReportIn, type FeedbackFields } from '../feedback-report.ts'
 import { fieldValue, parseHeader, type HeaderField } from '../header.ts'
-import { messageKind } from '../message-kind.ts'
+import { parseMimeTree } from '../mime-tree.ts'
 import { storableText } from '../storable-text.ts'
+import { isAcknowledgment } from './acknowledgment.ts'
+import { answerIn } from './answer-words.ts'
+import { isAutomaticReply, isAwayNote, isFromMachine } from './automatic.ts'
+import { ownTextOf } from './own-text.ts'
+import { readableText } from './readable-text.ts'
+import { idsIn, returnedIn } from './returned.ts'
 
 /**
  * What sort of mail came to an address of ours: one that came back, a complaint about our own mail
@@ -45,38 +51,64 @@ export type InboundReading = {
   isAutomatic: boolean
 }
 
-const textCharsMax = 1000
+const textCharsMax = 8000
+const subjectCharsMax = 1000
 const idCharsMax = 998
+const referencesMax = 100
+const answerCharsMax = 4000
 
 /**
  * Reads a mail that came to an address of ours; `mailFrom` is the sender of its envelope, empty
- * for the null one. Pure, linear in the size of the mail, and never throws.
+ * for the null one. Pure, linear in the size of the mail, and never throws. Of mail that nests
+ * deeper than 30 levels only the header is read.
  */
 export function readInbound(raw: Buffer, mailFrom: string): InboundReading {
-  const { fields } = parseHeader(raw)
-  const feedback = parseFeedbackReport(raw)
-  const bounce = feedback ? undefined : parseBounce(raw)
-  const isAnswered = messageKind(fields) === 'auto-reply'
-  const kind = feedback ? 'complaint' : bounce ? 'bounce' : isAnswered ? 'auto-reply' : 'reply'
+  const tree = parseMimeTree(raw)
+  const fields = tree?.fields ?? parseHeader(raw).fields
+  const text = tree ? readableText(tree) : ''
+  const { words, signature } = ownTextOf(text)
+  const isAutomatic = isFromMachine(fields, mailFrom)
+  const feedback = tree && feedbackReportIn(tree)
+  const bounce = tree && !feedback ? bounceIn(tree) : undefined
+  const kind = kindOf({ feedback, bounce, fields, text, isAutomatic })
   const subject = fieldValue(fields, 'subject')
   return {
     kind,
     results: bounce?.results ?? [],
     feedback,
-    returned: { messageIds: [], envelopeIds: [], returnPaths: [] },
-    references: [],
-    answer: undefined,
-    messageId: idsOf(fields, 'message-id')[0] ?? null,
-    author: parseMailboxes(fieldValue(fields, 'from') ?? '')[0]?.address ?? null,
-    subject: subject === undefined ? null : storableText(decodeHeaderText(subject), textCharsMax),
-    text: '',
-    isAutomatic: mailFrom === '' || kind !== 'reply',
+    returned: tree ? returnedIn(tree, text) : { messageIds: [], envelopeIds: [], returnPaths: [] },
+    references: referencesOf(fields),
+    answer: kind === 'reply' ? answerIn(words.slice(0, answerCharsMax)) : undefined,
+    messageId: storable(idsIn(fieldValue(fields, 'message-id') ?? '')[0], idCharsMax),
+    author: authorAddress((fieldValue(fields, 'from') ?? '').slice(0, 8 * 1024)),
+    subject: storable(subject && decodeHeaderText(subject.slice(0, 8 * 1024)), subjectCharsMax),
+    text: storableText(signature === '' ? words : `${words}\n-- \n${signature}`, textCharsMax),
+    isAutomatic: isAutomatic || kind !== 'reply',
   }
 }
 
-function idsOf(fields: readonly HeaderField[], key: string): string[] {
-  const value = (fieldValue(fields, key) ?? '').slice(0, 16 * 1024)
-  return [...value.matchAll(/<([^<>\s]{1,998})>/g)].map(([, id = '']) =>
-    storableText(id, idCharsMax),
-  )
+type Clues = {
+  feedback: FeedbackFields | undefined
+  bounce: object | undefined
+  fields: readonly HeaderField[]
+  text: string
+  isAutomatic: boolean
+}
+
+function kindOf({ feedback, bounce, fields, text, isAutomatic }: Clues): InboundKind {
+  if (feedback) return 'complaint'
+  if (bounce) return 'bounce'
+  if (isAcknowledgment(fields, text, { isAutomatic, isAway: isAwayNote(fields) }))
+    return 'acknowledgment'
+  return isAutomaticReply(fields) ? 'auto-reply' : 'reply'
+}
+
+function referencesOf(fields: readonly HeaderField[]): string[] {
+  const values = ['in-reply-to', 'references'].map((key) => fieldValue(fields, key) ?? '')
+  const ids = values.flatMap(idsIn).map((id) => storableText(id, idCharsMax))
+  return [...new Set(ids)].slice(0, referencesMax)
+}
+
+function storable(text: string | undefined, charsMax: number): string | null {
+  return text === undefined ? null : storableText(text, charsMax)
 }
