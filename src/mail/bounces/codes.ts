@@ -44,11 +44,14 @@ export function preferredStatus(
 
 const replyForm = /(?<![\d.:#/=-])([245])([0-5])(\d)(?![\d.:]*\d)/g
 const codeInFront = /^\s*[<[(]?([245][0-5]\d)[\s-]/
-const announced =
-  /(?:said|reply|replied|response|responded|code|error|smtp;|host|because|\(|<<<)[^\d\n]{0,60}(?<![\d.])([245][0-5]\d)(?![\d.])/i
+const announcers = 'said|reply|replied|response|responded|code|error|smtp;|host|because|\\(|<<<'
+const announced = new RegExp(
+  `(?:${announcers})[^\\d\\n]{0,60}(?<![\\d.])([245][0-5]\\d)(?![\\d.])`,
+  'i',
+)
 const beforeStatus = /(?<![\d.])([245][0-5]\d)[\s-]+[(#'"]*[245]\.\d{1,3}\.\d{1,3}(?!\d)/
 
-/** The SMTP reply code in a text (RFC 5321 §4.2), one of the class of the status if there is one. */
+/** The SMTP reply code in a text (RFC 5321 §4.2), of the class of the status if there is one. */
 export function replyCodeIn(text: string, status?: string): number | undefined {
   const plain = text.replace(address, ' ')
   const likely = [beforeStatus, codeInFront, announced].map((form) => form.exec(plain)?.[1])

@@ -3,8 +3,13 @@ import { fieldValue } from '../header.ts'
 import type { HeaderField } from '../header.ts'
 
 const textCharsRead = 4000
-const system =
-  /mailer-?daemon|post_?master|mail[ -]?(?:deliver|system|admin|daemon)|mdaemon|\bmta\b|\bndr\b|amavis/i
+const system = new RegExp(
+  [
+    'mailer-?daemon|post_?master|mail[ -]?(?:deliver|system|admin|daemon)',
+    'mdaemon|\\bmta\\b|\\bndr\\b|amavis',
+  ].join('|'),
+  'i',
+)
 const listManager = /^[^@]{0,200}(?:-admin|-owner|-request|owner-[^@]{0,60}|majordomo|listserv)@/i
 
 const subjects: readonly RegExp[] = [

@@ -114,10 +114,18 @@ function toldResults({ fields }: Entity, text: string): BounceResult[] {
 }
 
 const unstated = { stated: undefined, type: '' }
-const transientWords =
-  /\b(?:temporar(?:y|ily)|persistent transient|(?<!delivery )retry time(?:out)? (?:exceeded|not reached))\b/i
-const delayWords =
-  /has been delayed|delay reason:|not yet been delivered|warning message only|message is delayed|this is a warning only|will be retried|still being retried/i
+const retried = '(?<!delivery )retry time(?:out)? (?:exceeded|not reached)'
+const transientWords = new RegExp(
+  `\\b(?:temporar(?:y|ily)|persistent transient|${retried})\\b`,
+  'i',
+)
+const delayWords = new RegExp(
+  [
+    'has been delayed|delay reason:|not yet been delivered|warning message only',
+    'message is delayed|this is a warning only|will be retried|still being retried',
+  ].join('|'),
+  'i',
+)
 
 function actionTold(text: string): BounceResult['action'] {
   return delayWords.test(systemText(text).slice(0, 8192)) ? 'delayed' : 'failed'

@@ -22,11 +22,23 @@ const surePlaces: readonly RegExp[] = [
   /\brcpt to:\s*<?([^\s<>]{1,320}@[^\s<>]{1,253})>?/gi,
 ]
 /** Announcements of recipients: what stands before them is about others. */
-const announcement =
-  /(?:did not reach|following (?:recipients?|address)|delivered to|delivering your mail to|affected)[^\n@]{0,80}[:<\n]/i
+const announcement = new RegExp(
+  '(?:did not reach|following (?:recipients?|address)|delivered to' +
+    '|delivering your mail to|affected)[^\\n@]{0,80}[:<\\n]',
+  'i',
+)
 /** Lines of which the address is somebody else's. */
-const othersLine =
-  /^[> \t]*(?:from|sender|original sender|mail from|reply-to|subject|message-id|in-reply-to|sent|x-\S+|references|return-path|(?:for further|please)\b.{0,200})\s*:?.*$|\bcontact\b.*$|envelope-from.*$|after mail from:.*$/gim
+const othersNames = [
+  'from|sender|original sender|mail from|reply-to|subject|message-id|in-reply-to|sent|x-\\S+',
+  'references|return-path|(?:for further|please)\\b.{0,200}',
+].join('|')
+const othersLine = new RegExp(
+  [
+    `^[> \\t]*(?:${othersNames})\\s*:?.*$`,
+    '\\bcontact\\b.*$|envelope-from.*$|after mail from:.*$',
+  ].join('|'),
+  'gim',
+)
 
 /**
  * The recipients that the text of a bounce is about, each with what is said of it: those of

@@ -42,26 +42,58 @@ const systemFields = new Set([
   'x-ticket-number',
   'x-request-tracker',
 ])
-const systemMailers =
-  /\b(?:request tracker|rt \d|otrs|znuny|zendesk|freshdesk|freshservice|jira|atlassian|kayako|osticket|zammad|redmine|servicenow|help ?scout|whmcs|abuseio|abusehq|topdesk|supportpal)\b/i
+const systemMailers = new RegExp(
+  [
+    '\\b(?:request tracker|rt \\d|otrs|znuny|zendesk|freshdesk|freshservice|jira|atlassian|kayako',
+    'osticket|zammad|redmine|servicenow|help ?scout|whmcs|abuseio|abusehq|topdesk|supportpal)\\b',
+  ].join('|'),
+  'i',
+)
 
+const numberNouns = 'ticket|case|request|incident|vorgang|anfrage|dossier|demande|обращение|заявка'
+const numberWords = 'id|number|no\\.?|nummer|nr\\.?|n°|номер'
+const bracketNouns = 'ticket|case|request|incident|abuse|issue|id|ref'
 const ticketSubjects: readonly RegExp[] = [
-  /\[(?:ticket|case|request|incident|abuse|issue|id|ref)?\s{0,2}[:#-]?\s{0,2}#?[\w-]{0,30}\d{3,20}\]/i,
+  new RegExp(`\\[(?:${bracketNouns})?\\s{0,2}[:#-]?\\s{0,2}#?[\\w-]{0,30}\\d{3,20}\\]`, 'i'),
   /\[[\w. -]{1,40} #\d{2,20}\]|\((?:ticket|case|request) ?[:#]? ?[\w-]{0,20}\d{3,}\)/i,
-  /\b(?:ticket|case|request|incident|vorgang|anfrage|dossier|demande|обращение|заявка)(?: (?:id|number|no\.?|nummer|nr\.?|n°|номер))?\s{0,2}[:#№]?\s{0,2}#?[\w-]{0,10}\d{3,20}/i,
+  new RegExp(
+    `\\b(?:${numberNouns})(?: (?:${numberWords}))?\\s{0,2}[:#№]?\\s{0,2}#?[\\w-]{0,10}\\d{3,20}`,
+    'i',
+  ),
   /(?:##|tt|inc|req|cas-)\d{4,20}/i,
 ]
 
+const sentNouns =
+  'request|report|complaint|message|e-?mail|ticket|enquiry|inquiry|case|abuse report'
+const takenVerbs = 'received|registered|created|logged|opened|assigned|recorded|accepted'
+const frenchNouns = 'demande|message|signalement|plainte|courriel|e-?mail|ticket'
+const frenchVerbs = 'reçue?|enregistrée?|prise? en compte|créée?'
+const germanNouns = 'anfrage|nachricht|meldung|e-?mail|beschwerde'
+const germanVerbs = 'eingegangen|erhalten|erfasst|registriert'
+const russianNouns = 'заявка|обращение|запрос|сообщение|письмо|жалоба'
 const receiptTexts: readonly RegExp[] = [
-  /(?:your|this) (?:\w+ ){0,3}(?:request|report|complaint|message|e-?mail|ticket|enquiry|inquiry|case|abuse report)(?: \(?#?[\w-]{1,30}\)?)? (?:has been|was|is) (?:\w+ )?(?:received|registered|created|logged|opened|assigned|recorded|accepted)/i,
-  /(?:we (?:have )?received your|thank(?:s| you) for (?:contacting|your (?:report|e-?mail|message|complaint|submission|request)))/i,
-  /(?:ticket|case|request|incident) (?:id |number |#)?(?:[\w#[\]-]{1,30} )?(?:has been|was) (?:\w+ )?(?:created|opened|registered|assigned)/i,
-  /(?:this is an? )?(?:automatic|automated|auto-?generated) (?:\w+ )?(?:confirmation|acknowledge?ment|response|reply|message|notification)/i,
-  /votre (?:demande|message|signalement|plainte|courriel|e-?mail|ticket) a (?:bien )?été (?:reçue?|enregistrée?|prise? en compte|créée?)/i,
+  new RegExp(
+    `(?:your|this) (?:\\w+ ){0,3}(?:${sentNouns})(?: \\(?#?[\\w-]{1,30}\\)?)? ` +
+      `(?:has been|was|is) (?:\\w+ )?(?:${takenVerbs})`,
+    'i',
+  ),
+  /we (?:have )?received your|thank(?:s| you) for contacting/i,
+  new RegExp(`thank(?:s| you) for your (?:${sentNouns}|submission)`, 'i'),
+  new RegExp(
+    `(?:ticket|case|request|incident) (?:id |number |#)?(?:[\\w#[\\]-]{1,30} )?` +
+      '(?:has been|was) (?:\\w+ )?(?:created|opened|registered|assigned)',
+    'i',
+  ),
+  /(?:automatic|automated|auto-?generated) (?:\w+ )?(?:confirmation|acknowledge?ment)/i,
+  /(?:automatic|automated|auto-?generated) (?:\w+ )?(?:response|reply|message|notification)/i,
+  new RegExp(`votre (?:${frenchNouns}) a (?:bien )?été (?:${frenchVerbs})`, 'i'),
   /nous avons bien reçu (?:votre|ton)|accusé de réception/i,
-  /(?:ihre|deine) (?:\w+ ){0,2}(?:anfrage|nachricht|meldung|e-?mail|beschwerde) (?:ist|wurde)[^.]{0,60}(?:eingegangen|erhalten|erfasst|registriert)/i,
-  /(?:wir haben ihre|eingangsbestätigung|empfangsbestätigung)/i,
-  /ваш[аеи]? (?:заявка|обращение|запрос|сообщение|письмо|жалоба)[^.]{0,60}(?:принят|получен|зарегистрирован|создан)/i,
+  new RegExp(
+    `(?:ihre|deine) (?:\\w+ ){0,2}(?:${germanNouns}) (?:ist|wurde)[^.]{0,60}(?:${germanVerbs})`,
+    'i',
+  ),
+  /wir haben ihre|eingangsbestätigung|empfangsbestätigung/i,
+  new RegExp(`ваш[аеи]? (?:${russianNouns})[^.]{0,60}(?:принят|получен|зарегистр|создан)`, 'i'),
   /su (?:solicitud|mensaje|reporte|queja) (?:ha sido|fue) (?:recibid|registrad)/i,
 ]
 

@@ -4,11 +4,22 @@ const linesRead = 3
 const lineCharsMax = 120
 
 const it =
-  '(?:(?:this|the|that|it)(?: \\w{1,12}){0,2} (?:is|was|has been|should be|were) (?:now |already )?)?'
+  '(?:(?:this|the|that|it)(?: \\w{1,12}){0,2} ' +
+  '(?:is|was|has been|should be|were) (?:now |already )?)?'
 const ilEst =
   "(?:(?:c['’]est|cela est|le problème (?:est|a été)|il est|a été) )?(?:maintenant |déjà )?"
 const esIst = '(?:(?:das|dies|es|das problem) (?:ist|wurde) )?(?:jetzt |bereits |schon )?'
 const eto = '(?:(?:проблема|вопрос|это|уже) )?(?:уже |была |был )?'
+const acted = '(?:resolved|fixed|solved|blocked|suspended|terminated)'
+const object = '(?:issue|problem|customer|account|host|server|user)'
+const thing = '(?:ip|address|network|host|server|domain|range)'
+const owned = '(?:ip|address|ip address|network|host|server|customer|range|domain|user)'
+const chose = '(?:adresse|ip|réseau|client|serveur)'
+const ceasing = "(?:stop|do not|don['’]t)"
+const writing = '(?:sending|send|mailing|emailing|writing|write)'
+const toUs = '(?:(?: to)? (?:us|me))?'
+const which = '(?: (?:any ?more|these|this|such|your|more|any))?'
+const mails = '(?: (?:reports?|e-?mails?|messages?|mails?))?'
 
 /** Whole sentences that say one thing; what they may begin with is spelled out. */
 const sentences: readonly (readonly [AnswerKind, readonly string[]])[] = [
@@ -16,8 +27,8 @@ const sentences: readonly (readonly [AnswerKind, readonly string[]])[] = [
     'resolved',
     [
       `${it}(?:resolved|fixed|solved|taken care of|dealt with|cleaned up|mitigated)`,
-      '(?:(?:the |this )?(?:issue|problem|case|matter)) (?:resolved|fixed|solved|closed)',
-      'we (?:have |had )?(?:now )?(?:resolved|fixed|solved|blocked|suspended|terminated) (?:it|this|the (?:issue|problem|customer|account|host|server|user))',
+      '(?:the |this )?(?:issue|problem|case|matter) (?:resolved|fixed|solved|closed)',
+      `we (?:have |had )?(?:now )?${acted} (?:it|this|the ${object})`,
       `${ilEst}(?:résolue?|réglée?|corrigée?)`,
       "(?:nous avons|j['’]ai) (?:résolu|réglé|corrigé) (?:le problème|cela)",
       `${esIst}(?:erledigt|behoben|gelöst)`,
@@ -28,11 +39,13 @@ const sentences: readonly (readonly [AnswerKind, readonly string[]])[] = [
   [
     'not-ours',
     [
-      '(?:(?:this|that|it)(?: (?:ip|address|network|host|server|domain|range))?(?: address)? (?:is|are) )?not (?:ours|us|our (?:ip|address|ip address|network|host|server|customer|range|domain|user))',
+      `(?:(?:this|that|it)(?: ${thing})?(?: address)? (?:is|are) )?not (?:ours|us|our ${owned})`,
       'wrong (?:address|network|company|provider|contact|department|recipient)',
-      "(?:this|that|the|it)?(?: ?(?:ip|address|network|host|domain|range)){0,2} ?(?:does not|doesn['’]t) belong to us",
-      "we (?:do not|don['’]t) (?:own|manage|operate|run|host) (?:this|that|the|it)(?: (?:ip|address|network|host|server|domain|range)){0,2}",
-      "(?:(?:ce|cela|cette adresse|cette ip) )?(?:n['’]est )?pas (?:à nous|chez nous|de chez nous|notre (?:adresse|ip|réseau|client|serveur))",
+      `(?:this|that|the|it)?(?: ?${thing}){0,2} ?(?:does not|doesn['’]t) belong to us`,
+      "we (?:do not|don['’]t) (?:own|manage|operate|run|host) " +
+        `(?:this|that|the|it)(?: ${thing}){0,2}`,
+      "(?:(?:ce|cela|cette adresse|cette ip) )?(?:n['’]est )?" +
+        `pas (?:à nous|chez nous|de chez nous|notre ${chose})`,
       'mauvaise? (?:adresse|destinataire|réseau)',
       'nicht (?:unser(?:e|s|er)?|von uns)(?: (?:adresse|ip|netz|server|kunde))?',
       '(?:falsche adresse|falscher empfänger|falsches netz)',
@@ -44,8 +57,9 @@ const sentences: readonly (readonly [AnswerKind, readonly string[]])[] = [
   [
     'wrong',
     [
-      '(?:this|the|your) report is (?:wrong|incorrect|mistaken)|(?:wrong|incorrect|false) report',
-      'false positive|(?:this|that|it) (?:is|was) (?:not|no) spam|not spam',
+      '(?:this|the|your) report is (?:wrong|incorrect|mistaken)',
+      '(?:wrong|incorrect|false) report|false positive',
+      '(?:this|that|it) (?:is|was) (?:not|no) spam|not spam',
       "(?:ce n['’]est )?pas (?:un |du )?spam|(?:rapport|signalement) (?:erroné|incorrect)",
       '(?:das ist )?kein spam|falsche meldung|(?:это )?не спам|ошибочная жалоба',
     ],
@@ -53,32 +67,32 @@ const sentences: readonly (readonly [AnswerKind, readonly string[]])[] = [
   [
     'stop',
     [
-      'stop|unsubscribe(?: me| us)?|remove (?:me|us)(?: from (?:your|this|the) (?:list|mailing list))?',
-      "(?:please )?(?:stop|do not|don['’]t) (?:sending|send|mailing|emailing|writing|write)(?: (?:to )?(?:us|me))?(?: (?:any ?more|these|this|such|your|more|any))?(?: (?:reports?|e-?mails?|messages?|mails?))?(?: to (?:us|me))?",
-      "arrêtez|arrêter|désabonne(?:r|z)?(?:[- ](?:moi|nous))?|désinscri(?:re|vez)(?:[- ](?:moi|nous))?|ne (?:nous|m['’]?) ?(?:écrivez|envoyez) plus",
-      'stopp|abmelden|abbestellen|bitte (?:keine|nicht) (?:weiteren |mehr )?(?:mails|nachrichten|schreiben|senden)',
+      'stop|unsubscribe(?: me| us)?',
+      'remove (?:me|us)(?: from (?:your|this|the) (?:list|mailing list))?',
+      `(?:please )?${ceasing} ${writing}${toUs}${which}${mails}${toUs}`,
+      'arrêtez|arrêter|désabonne(?:r|z)?(?:[- ](?:moi|nous))?',
+      'désinscri(?:re|vez)(?:[- ](?:moi|nous))?',
+      "ne (?:nous|m['’]?) ?(?:écrivez|envoyez) plus",
+      'stopp|abmelden|abbestellen',
+      'bitte (?:keine|nicht) (?:weiteren |mehr )?(?:mails|nachrichten|schreiben|senden)',
       'стоп|отписать(?:ся)?|отпишите(?: (?:меня|нас))?|больше не (?:пишите|присылайте)',
     ],
   ],
 ]
 
-const polite =
-  "(?:(?:please|pls|kindly|thanks|thank you|merci|s['’]il vous plaît|bitte|danke|пожалуйста|спасибо)[, ]*)?"
+const thanks = "please|thanks|thank you|merci|bitte|danke|s['’]il vous plaît|пожалуйста|спасибо"
+const before = `(?:(?:pls|kindly|${thanks})[, ]*)?`
+const after = `(?: ?(?:now|already|today|${thanks}))?`
 const forms = sentences.flatMap(([kind, all]) =>
-  all.map(
-    (one) =>
-      [
-        kind,
-        new RegExp(
-          `^${polite}(?:${one})(?: ?(?:now|already|today|please|thanks|thank you|merci|danke|спасибо))?$`,
-          'u',
-        ),
-      ] as const,
-  ),
+  all.map((one) => [kind, new RegExp(`^${before}(?:${one})${after}$`, 'u')] as const),
 )
 
-const greeting =
-  /^(?:hi|hello|hey|dear|good (?:morning|day|afternoon|evening)|greetings|bonjour|bonsoir|salut|madame|monsieur|hallo|guten (?:tag|morgen|abend)|sehr geehrte\S{0,2}|moin|здравствуйте|добрый (?:день|вечер)|доброе утро|привет|уважаем\S{1,4})(?!\p{L})[^.!?:;]{0,60}$/iu
+const salutations = [
+  'hi|hello|hey|dear|good (?:morning|day|afternoon|evening)|greetings',
+  'bonjour|bonsoir|salut|madame|monsieur|hallo|guten (?:tag|morgen|abend)',
+  'sehr geehrte\\S{0,2}|moin|здравствуйте|добрый (?:день|вечер)|доброе утро|привет|уважаем\\S{1,4}',
+].join('|')
+const greeting = new RegExp(`^(?:${salutations})(?!\\p{L})[^.!?:;]{0,60}$`, 'iu')
 
 /**
  * The answer in somebody's own words, where it cannot be meant otherwise: one of the first three
@@ -117,8 +131,13 @@ function firstSentences(words: string): (string | undefined)[] {
   )
 }
 
-const against =
-  /\b(?:but|however|unless|except|if|until|not|cannot|can[’']?t|isn[’']?t|never|still|yet|mais|sauf|pas|aber|nicht|wenn|noch)\b|(?:^|\s)(?:но|не|если|ещё|еще|пока)(?:\s|$)/iu
+const against = new RegExp(
+  [
+    "\\b(?:but|however|unless|except|if|until|not|cannot|can[’']?t|isn[’']?t|never|still|yet)\\b",
+    '\\b(?:mais|sauf|pas|aber|nicht|wenn|noch)\\b|(?:^|\\s)(?:но|не|если|ещё|еще|пока)(?:\\s|$)',
+  ].join('|'),
+  'iu',
+)
 
 function contradicts(sentence: string): boolean {
   return against.test(sentence)

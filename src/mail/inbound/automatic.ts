@@ -29,11 +29,14 @@ const machineFields: ReadonlyMap<string, RegExp> = new Map([
  * machine puts before or in place of the subject it answers.
  */
 const awaySubjects: readonly RegExp[] = [
-  /^(?:re: ?)?\[?\(?(?:auto(?:matic|mated|matically)?[- ]?(?:reply|response|responder|answer)|autoreply)\b/i,
+  /^(?:re: ?)?\[?\(?auto(?:matic|mated|matically)?[- ]?(?:reply|response|responder|answer)\b/i,
+  /^(?:re: ?)?\[?\(?autoreply\b/i,
   /^(?:re: ?)?(?:out of (?:the )?office|on vacation|vacation (?:reply|message)|away from)/i,
   /^(?:re: ?)?i am (?:currently )?(?:away|out of|on (?:leave|vacation|holiday))/i,
-  /^(?:re ?: ?)?(?:réponse automatique|absence du bureau|message d'absence|je suis absent|absen(?:t|ce)\b)/i,
-  /^(?:aw: ?)?(?:automatische (?:antwort|abwesenheits)|abwesenheits(?:notiz|meldung)|autom\. antwort)/i,
+  /^(?:re ?: ?)?(?:réponse automatique|absence du bureau|message d'absence)/i,
+  /^(?:re ?: ?)?(?:je suis absent|absen(?:t|ce)\b)/i,
+  /^(?:aw: ?)?(?:automatische (?:antwort|abwesenheits)|abwesenheits(?:notiz|meldung))/i,
+  /^(?:aw: ?)?autom\. antwort/i,
   /^(?:re: ?)?(?:respuesta automática|fuera de la oficina|ausente)/i,
   /^(?:re: ?)?(?:risposta automatica|fuori (?:ufficio|sede))/i,
   /^(?:re: ?)?(?:resposta automática|ausência do escritório|fora do escritório)/i,
@@ -77,8 +80,11 @@ function hasAwaySubject(fields: readonly HeaderField[]): boolean {
 }
 
 const listFields = ['list-id', 'list-unsubscribe', 'list-post', 'mailing-list', 'x-loop']
-const machineAuthor =
-  /^(?:[^<]{0,300}<)?\s*(?:mailer-daemon|postmaster|no-?reply|do-?not-?reply|noreply[^@]{0,40}|bounces?|daemon|root|majordomo|listserv)@/i
+const machineNames = [
+  'mailer-daemon|postmaster|no-?reply|do-?not-?reply|noreply[^@]{0,40}',
+  'bounces?|daemon|root|majordomo|listserv',
+].join('|')
+const machineAuthor = new RegExp(`^(?:[^<]{0,300}<)?\\s*(?:${machineNames})@`, 'i')
 
 /**
  * Whether a machine seems to have sent a mail, so that no machine may answer it (RFC 3834 §2): no

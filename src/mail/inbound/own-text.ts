@@ -66,7 +66,8 @@ const introEnds: readonly RegExp[] = [
   /^\W{0,3}on .{4,400}\bwrote\s*:$/i,
   /^\W{0,3}le .{4,400}\ba écrit\s*:$/i,
   /^\W{0,3}am .{4,400}\bschrieb\b.{0,200}:$/i,
-  /^.{4,400}\b(?:schrieb|wrote|a écrit|ha scritto|escribió|escreveu|schreef|skrev|napsala?|pisze)\s*:$/i,
+  /^.{4,400}\b(?:schrieb|wrote|a écrit|ha scritto|escribió)\s*:$/i,
+  /^.{4,400}\b(?:escreveu|schreef|skrev|napsala?|pisze)\s*:$/i,
   /^.{4,400}(?:написала?|написал\(а\)|пишет|пише)\s*:$/i,
   /^(?:el|il|em|op|dnia|den|dne) .{4,400}:$/i,
   /^.{4,400}(?:写道|のメール|さんは書きました)\s*[:：]$/,
@@ -95,15 +96,20 @@ function hasDate(line: string): boolean {
 
 const originals: readonly RegExp[] = [
   /^[-_* ]{2,60}\s?(?:original message|message d['’]origine|message transféré)\b.{0,60}$/i,
-  /^[-_* ]{2,60}\s?(?:ursprüngliche nachricht|originalnachricht|weitergeleitete nachricht)\b.{0,60}$/i,
+  /^[-_* ]{2,60}\s?(?:ursprüngliche nachricht|originalnachricht)\b.{0,60}$/i,
+  /^[-_* ]{2,60}\s?weitergeleitete nachricht\b.{0,60}$/i,
   /^[-_* ]{2,60}\s?(?:исходное сообщение|пересылаемое сообщение|mensaje original)[-_* ]{0,60}$/i,
   /^[-_* ]{2,60}\s?(?:messaggio originale|oorspronkelijk bericht|mensagem original)\b.{0,60}$/i,
   /^[-_* ]{2,60}\s?(?:forwarded message|reply message)\b.{0,60}$/i,
-  /^(?:begin forwarded message|début du message (?:réexpédié|transféré)|anfang der weitergeleit\S{1,12} nachricht)\s?:/i,
+  /^(?:begin forwarded message|début du message (?:réexpédié|transféré))\s?:/i,
+  /^anfang der weitergeleit\S{1,12} nachricht\s?:/i,
   /^_{20,}$/,
 ]
-const headerLine =
-  /^\W{0,3}(?:from|de|von|от|da|van|sent|envoyé|gesendet|отправлено|date|datum|дата|to|à|an|кому|subject|objet|betreff|тема)\s?:\W{0,3}\s?\S/i
+const headerNames = [
+  'from|de|von|от|da|van|sent|envoyé|gesendet|отправлено|date|datum|дата',
+  'to|à|an|кому|subject|objet|betreff|тема',
+].join('|')
+const headerLine = new RegExp(`^\\W{0,3}(?:${headerNames})\\s?:\\W{0,3}\\s?\\S`, 'i')
 const authorLine = /^\W{0,3}(?:from|de|von|от|da|van)\s?:/i
 
 /** Whether the message that is answered begins there, as mail programs of offices show it. */

@@ -24,7 +24,8 @@ function decoded(part: Entity | undefined): string {
 
 const quotations = [
   'blockquote',
-  'div[^<>]{0,200}\\b(?:gmail_quote|yahoo_quoted|moz-cite-prefix|divRplyFwdMsg|OutlookMessageHeader)',
+  'div[^<>]{0,200}\\b(?:gmail_quote|yahoo_quoted|moz-cite-prefix)',
+  'div[^<>]{0,200}\\b(?:divRplyFwdMsg|OutlookMessageHeader)',
 ].join('|')
 const firstQuotation = new RegExp(`<(?:${quotations})\\b`, 'i')
 

@@ -61,7 +61,7 @@ function fieldsIn(text: string): HeaderField[] {
 }
 
 function readHeader(fields: readonly HeaderField[], found: Found): void {
-  for (const value of fieldValues(fields, 'message-id')) found.add('messageIds', idsIn(value)[0])
+  for (const value of fieldValues(fields, 'message-id')) found.add('messageIds', idOf(value))
   for (const value of fieldValues(fields, 'return-path')) found.add('returnPaths', pathIn(value))
   for (const value of fieldValues(fields, 'x-envelope-from')) {
     found.add('returnPaths', pathIn(value))
@@ -76,7 +76,7 @@ function readMachinePart(fields: readonly HeaderField[], found: Found): void {
     for (const value of fieldValues(fields, key)) found.add('returnPaths', pathIn(value))
   }
   for (const value of fieldValues(fields, 'original-message-id')) {
-    found.add('messageIds', idsIn(value)[0])
+    found.add('messageIds', idOf(value))
   }
 }
 
@@ -87,6 +87,11 @@ const quotedPath =
 function readQuoted(text: string, found: Found): void {
   for (const [, id] of text.matchAll(quotedId)) found.add('messageIds', id)
   for (const [, path] of text.matchAll(quotedPath)) found.add('returnPaths', pathIn(path ?? ''))
+}
+
+/** Some write it without its angle brackets. */
+function idOf(value: string): string | undefined {
+  return idsIn(value)[0] ?? /^\s*([^<>\s]{1,900}@[^<>\s@]{1,253})\s*$/.exec(value)?.[1]
 }
 
 /** The Message-IDs in a field, without angle brackets. */

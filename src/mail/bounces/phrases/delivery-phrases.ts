@@ -29,7 +29,8 @@ export const deliveryPhrases: Phrases = {
   ],
   expired: [
     /connection timed? ?out|could not find a gateway|delivery attempts will continue/,
-    /delivery (?:time )?expired|failed to deliver to domain|giving up(?: on)?|could not deliver for/,
+    /delivery (?:time )?expired|failed to deliver to domain/,
+    /giving up(?: on)?|could not deliver for/,
     /have been failing for a long time|(?:has|have) been delayed|has not been collected/,
     /message expired|message timed out|retry time(?:out)? (?:not reached|exceeded)/,
     /server did not respond|in the queue too long|after multiple retries|connection expired/,

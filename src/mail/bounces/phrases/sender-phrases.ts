@@ -94,7 +94,8 @@ export const senderPhrases: Phrases = {
   ],
   failedstarttls: [
     /starttls is required|tls required|must issue a starttls|starttls-not-supported/,
-    /mta-sts validation|senders to use tls|certificate-(?:expired|host-mismatch)|(?:tlsa|dnssec)-inv/,
+    /mta-sts validation|senders to use tls|certificate-(?:expired|host-mismatch)/,
+    /(?:tlsa|dnssec)-inv/,
     /not support tls|tls (?:negotiation|handshake) fail|starttls may not be repeated/,
   ],
   securityerror: [

@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { parseBounce } from '../../../../src/mail/bounces/parse-bounce.ts'
 import { parseFeedbackReport } from '../../../../src/mail/feedback-report.ts'
+import { fieldValue, fieldValues, parseHeader } from '../../../../src/mail/header.ts'
+import type { HeaderField } from '../../../../src/mail/header.ts'
+import { leafText, ownPart, parseMimeTree } from '../../../../src/mail/mime-tree.ts'
 import { readInbound } from '../../../../src/mail/inbound/read-inbound.ts'
 import { corpusTruths } from '../../../support/corpus.ts'
 
@@ -73,6 +76,26 @@ describe.skipIf(truths === undefined)('real bounces (skipped without the corpus)
       expect(share(pairs, isNamed)).toBeGreaterThanOrEqual(0.95)
     })
 
+    test('that are feedback reports give what they return', () => {
+      for (const { name, raw, truth } of mails) {
+        const {
+          n_received: received,
+          'message-id': id,
+          ...original
+        } = truth.feedback_report?.original ?? {}
+        const fields = returnedFields(raw)
+        for (const [key, value] of Object.entries(original)) {
+          expect(fieldValue(fields, key)?.replace(/\s+/g, ' '), `${name} ${key}`).toBe(
+            String(value).replace(/\s+/g, ' ').trim(),
+          )
+        }
+        if (received === undefined) continue
+        expect(fieldValues(fields, 'received'), name).toHaveLength(Number(received))
+        const found = readInbound(raw, '').returned.messageIds
+        if (id !== undefined) expect(found, name).toContain(String(id).replace(/[<>]/g, '').trim())
+      }
+    })
+
     test('that are feedback reports give all their fields', () => {
       for (const { name, raw, truth } of mails) {
         const fields = truth.feedback_report?.feedback_fields
@@ -81,6 +104,14 @@ describe.skipIf(truths === undefined)('real bounces (skipped without the corpus)
     })
   })
 })
+
+/** The header of the message that a report is about. */
+function returnedFields(raw: Buffer): HeaderField[] {
+  const tree = parseMimeTree(raw)
+  const part = tree && (ownPart(tree, 'message/rfc822') ?? ownPart(tree, 'text/rfc822-headers'))
+  if (part?.body.kind === 'message') return part.body.message.fields
+  return part === undefined ? [] : parseHeader(Buffer.from(leafText(part), 'latin1')).fields
+}
 
 function share<T>(all: readonly T[], isRight: (one: T) => boolean): number {
   return all.filter(isRight).length / all.length
