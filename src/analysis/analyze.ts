@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto'
 import { parseBody } from '../mail/body.ts'
 import type { MessageBody } from '../mail/body.ts'
+import { judgeCfbl } from '../mail/cfbl.ts'
+import type { CfblFinding } from '../mail/cfbl.ts'
 import { fieldsOf } from '../mail/extract-fields.ts'
 import type { ExtractedFields } from '../mail/extract-fields.ts'
 import { parseHeader } from '../mail/header.ts'
@@ -12,7 +14,7 @@ import type { MessageKind } from '../mail/message-kind.ts'
 import { exceedsLimits } from '../mail/structure.ts'
 import { describeAttachments } from './attachments.ts'
 import type { Attachment } from './attachments.ts'
-import type { Authentication } from './authenticity/authenticate.ts'
+import type { Authenticated, Authentication } from './authenticity/authenticate.ts'
 import type { DnsFindings } from './dns-findings.ts'
 import type { MessageFeatures } from './features/features-of.ts'
 import type { Fingerprints } from './fingerprints/fingerprints-of.ts'
@@ -23,6 +25,9 @@ import type { Link } from './links.ts'
 import type { Origin } from './whence/origin.ts'
 import { readBounce, readFeedback } from './returned-mail.ts'
 import type { Bounce, Feedback } from './returned-mail.ts'
+import { listClaims } from './list-claims.ts'
+import type { ListClaims } from './list-claims.ts'
+import type { RecognizedMarketer } from './marketer.ts'
 import type { PackedShingles } from './shingles/packed-shingles.ts'
 import type { Shingle } from './shingles/shingle-list.ts'
 import type { takeApart } from './shingles/take-apart.ts'
@@ -52,8 +57,13 @@ export type PlainAnalysis = {
   listings: DnsFindings['listings'] | null
   links: Link[]
   attachments: Attachment[]
-  marketer: Record<string, unknown> | null
+  /** Whose mail it is; null when nobody is recognized, or nobody looked. */
+  marketer: RecognizedMarketer | null
   unsubscribe: Unsubscribe | null
+  /** What it says of its list; absent in analyses of before this was read. */
+  claims?: ListClaims
+  /** Whom it asks to be told of complaints, and whether it may; null when it asks for nothing. */
+  cfbl: CfblFinding | null
   bounce: Bounce | null
   feedback: Feedback | null
 }
@@ -136,7 +146,7 @@ async function read(
   const header = parseHeader(raw)
   const fields = options.ignoreStamps ? withoutStamps(header.fields) : header.fields
   const hops = readHops(fields, options.client)
-  const authentication = options.dns ? await authenticated(raw, header, hops, options.dns) : null
+  const { cfbl, authentication } = await identified(raw, header, hops, options.dns)
   const seals = sealsOf(authentication)
   const { originObstacle, ...way } = findWhence(fields, hops, { ...options, seals })
   const isBomb = exceedsLimits(raw, bodyLimits) !== undefined
@@ -146,6 +156,7 @@ async function read(
   const links = findLinks(body)
   const attachments = describeAttachments(body.attachments)
   const signers = authentication?.dkim.filter(({ result }) => result === 'pass') ?? []
+  const unsubscribe = parseListUnsubscribe(fields)
   const plain: PlainAnalysis = {
     bytes: raw.length,
     sha256: hash('sha256', raw, 'hex'),
@@ -158,7 +169,9 @@ async function read(
     links,
     attachments,
     marketer: null,
-    unsubscribe: parseListUnsubscribe(fields),
+    unsubscribe,
+    claims: listClaims(fields, authentication, unsubscribe),
+    cfbl,
     bounce,
     feedback,
   }
@@ -167,13 +180,24 @@ async function read(
   return { plain, parts: found }
 }
 
+async function identified(
+  raw: Buffer,
+  header: Header,
+  hops: readonly Hop[],
+  dns: DnsFindings | undefined,
+): Promise<{ cfbl: CfblFinding | null; authentication: Authentication | null }> {
+  if (!dns) return { cfbl: judgeCfbl(header.fields, []), authentication: null }
+  const { cfbl, ...authentication } = await authenticated(raw, header, hops, dns)
+  return { cfbl, authentication }
+}
+
 /** The library behind it is loaded when the DNS was asked, and not otherwise. */
 async function authenticated(
   raw: Buffer,
   header: Header,
   hops: readonly Hop[],
   dns: DnsFindings,
-): Promise<Authentication> {
+): Promise<Authenticated> {
   const { authenticate } = await import('./authenticity/authenticate.ts')
   return authenticate(raw, header, hops, dns)
 }

@@ -3,7 +3,10 @@ import type { App } from '../app.ts'
 import { UsageError } from '../errors.ts'
 import { createParserPool } from '../parsing/parser-pool.ts'
 import { openJudge } from '../judging/open-judge.ts'
+import { openMarketers } from '../judging/marketers/live-marketers.ts'
 import { createMailer } from '../outbound/mailer.ts'
+import { createOneClick } from '../outbound/one-click.ts'
+import { readSigningKey, signing } from '../outbound/sign.ts'
 import * as queues from '../queue/queues.ts'
 import { openRdap } from './contact.ts'
 import { openDns } from './open-dns.ts'
@@ -28,22 +31,27 @@ export function parseQueues(args: readonly string[]): readonly string[] {
 /**
  * Takes jobs of the named queues until closed.
  *
- * @throws UsageError naming every wrong entry of BLACKLISTS
+ * @throws UsageError naming every wrong entry of BLACKLISTS, or what is wrong with the DKIM key
  */
 export async function work(
   app: App,
   names: readonly string[],
 ): Promise<{ close: () => Promise<void> }> {
   const { tools: dnsTools, blacklists, close: closeDns } = await openDns(app.config, app)
-  const parser = createParserPool(app.config.workers)
-  const mailer = createMailer(app.config.smtpUrl)
+  const signingKey = await readSigningKey(app.config, app.log)
+  const parser = createParserPool(app.config.workers, undefined, { signingKey })
+  const mailer = signing(createMailer(app.config.smtpUrl), signingKey)
   const dns = app.config.dnsServers === 'none' ? undefined : dnsTools
   const rdap = openRdap(app.config)
   const opened = names.includes(queues.analyzeReport.name)
     ? await openJudge(app, { name: 'work', freshMs: JUDGED_FRESH_MS })
     : undefined
   const judge = opened?.judge ?? (() => Promise.reject(new Error('Nothing is judged here.')))
-  const tools = { ...app, parser, mailer, dns, rdap, judge }
+  const marketers = opened && (await openMarketers(app))
+  const userAgent = `Signalpost (${app.config.publicUrl})`
+  const postOneClick = createOneClick({ resolve: dnsTools.resolve, userAgent })
+  const known = marketers && { marketers }
+  const tools = { ...app, parser, mailer, dns, rdap, judge, postOneClick, ...known }
   const starters = startersOf(app, tools)
   if (names.includes(queues.analyzeReport.name)) void blacklists.test()
   for (const name of names) await starters[name]?.()
@@ -53,6 +61,7 @@ export async function work(
       await Promise.all(names.map((name) => app.boss.offWork(name, { wait: true })))
       closeDns()
       await opened?.close()
+      await marketers?.close()
       await parser.close()
       await mailer?.close()
     },

@@ -1,15 +1,20 @@
 import type { PlainAnalysis } from '../analysis/analyze.ts'
+import type { RecognizedMarketer } from '../analysis/marketer.ts'
 import type { Network } from '../analysis/network.ts'
 import type { Consequence } from '../verdict/consequences.ts'
 import type { Verdict } from '../verdict/verdict.ts'
 import { type Packed, unpack } from './packed.ts'
 import type { Db } from './pool.ts'
 
-/** What was made of an analysis. */
-export type Judgment = { verdict: Verdict; consequence: Consequence }
+/** What was made of an analysis, and whose mail it is; nobody's where that was not looked for. */
+export type Judgment = {
+  verdict: Verdict
+  consequence: Consequence
+  marketer?: RecognizedMarketer | null | undefined
+}
 
 /** All of an analysis, for the person who asks why. */
-export type AnalysisDetails = PlainAnalysis & Judgment
+export type AnalysisDetails = PlainAnalysis & Omit<Judgment, 'marketer'>
 
 type Findings = {
   id: string
@@ -84,7 +89,10 @@ export async function findAnalysis(db: Db, id: string): Promise<KeptAnalysis | u
   if (!row) return undefined
   const { judgment, encoding, content, ...findings } = row
   const json = (await unpack({ encoding, content })).toString()
-  return { ...findings, details: { ...(JSON.parse(json) as PlainAnalysis), ...judgment } }
+  return {
+    ...findings,
+    details: { ...(JSON.parse(json) as PlainAnalysis), ...judgment } as AnalysisDetails,
+  }
 }
 
 /**
@@ -137,4 +145,16 @@ export async function concludeLookUp(
     ],
   )
   return rowCount === 1
+}
+
+/** Makes the report of an analysis wait for a registry again, once its desk said it is not its. */
+export async function reopenLookUp(
+  tx: Db,
+  id: string,
+  consequence: Extract<Consequence, { action: 'look-up' }>,
+): Promise<void> {
+  await tx.query(
+    `update analyses set judgment = jsonb_set(judgment, '{consequence}', $2::jsonb) where id = $1`,
+    [id, JSON.stringify(consequence)],
+  )
 }

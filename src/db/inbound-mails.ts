@@ -47,22 +47,39 @@ export async function insertInboundMail(tx: Db, mail: InboundMail): Promise<void
   )
 }
 
-/** A mail that is still to be handled. */
+/** A mail that is still to be handled; one whose job had died may be handled yet. */
 export async function findWaitingMail(db: Db, id: string): Promise<InboundMail | undefined> {
   const answer = await db.query<InboundMail>(
     `select id, received_at as "receivedAt", mail_from as "mailFrom", rcpt_to as "rcptTo", purpose,
        report_id as "reportId", number, letter_id as "letterId", reporter_id as "reporterId",
        host(peer_ip) as "peerIp", encoding, content
-     from inbound_mails where id = $1 and state = 'received'`,
+     from inbound_mails where id = $1 and state in ('received', 'failed')`,
     [id],
   )
   return first(answer)
 }
 
+/** Mails older than the id `before` that wait to be handled, oldest first, but for `except`. */
+export async function listWaitingMails(
+  db: Db,
+  before: string,
+  except: readonly string[],
+  limit: number,
+): Promise<{ mailId: string; isMailIn: boolean }[]> {
+  const { rows } = await db.query<{ mailId: string; isMailIn: boolean }>(
+    `select id as "mailId", purpose = 'mail-in' as "isMailIn" from inbound_mails
+     where state = 'received' and id < $1 and id <> all($2::uuid[])
+     order by id limit $3`,
+    [before, except, limit],
+  )
+  return rows
+}
+
 /** Ends the handling of a mail; false when another run had ended it. */
 export async function markInboundMail(tx: Db, id: string, kind: string): Promise<boolean> {
   const { rowCount } = await tx.query(
-    `update inbound_mails set state = 'handled', kind = $2 where id = $1 and state = 'received'`,
+    `update inbound_mails set state = 'handled', kind = $2
+     where id = $1 and state in ('received', 'failed')`,
     [id, kind],
   )
   return rowCount === 1

@@ -14,8 +14,10 @@ export const partitionedTables = [
   'report_events',
   'feedback_reports',
   'feedback_messages',
+  'feedback_answers',
   'inbound_mails',
   'letters',
+  'unsubscribe_requests',
   'audit_log',
 ] as const
 

@@ -179,3 +179,12 @@ export async function listActiveReporters(
   )
   return rows
 }
+
+/** The state of a report, which stays what it is until the transaction ends. */
+export async function holdReport(tx: Db, id: string): Promise<ReportState | undefined> {
+  const { rows } = await tx.query<{ state: ReportState }>(
+    `select state from reports where id = $1 for share`,
+    [id],
+  )
+  return rows[0]?.state
+}

@@ -5,10 +5,11 @@ import { inTransaction, type Db } from '../db/pool.ts'
 import { insertEvents, type ReportEvent } from '../db/report-events.ts'
 import { listReportsByIds, markReports, type Report, type ReportState } from '../db/reports.ts'
 import { holdReporters } from '../db/reporters.ts'
+import { oweFeedback } from '../feedback/owe-feedback.ts'
 import { appendEvidence } from '../judging/evidence.ts'
-import type { CaseToJudge, Judge, JudgedCase } from '../judging/judge.ts'
+import type { CaseToJudge, Judge } from '../judging/judge.ts'
 import { readKarmas } from '../judging/karma.ts'
-import type { ReportEvidence } from '../reputation/evidence.ts'
+import type { LiveMarketers } from '../judging/marketers/live-marketers.ts'
 import { findContact } from '../queue/queues.ts'
 import { putInLineAgain } from '../queue/reopen-reports.ts'
 import { send } from '../queue/send.ts'
@@ -16,24 +17,22 @@ import type { JobOutcome } from '../queue/work.ts'
 import { packFacts } from '../verdict/facts/packed-facts.ts'
 import { openCandidates } from '../verdict/relay-question.ts'
 import { percentOf } from '../verdict/walk-picture.ts'
-import { countReports, type ReportToCount } from './count-reports.ts'
-import { type Case, type Drawn, drawConsequences, oweFeedback } from './draw-consequences.ts'
+import { oweAdvice } from './advise-reporter.ts'
+import { countReports } from './count-reports.ts'
+import { type Case, type Drawn, drawConsequences } from './draw-consequences.ts'
 import { findRelays, type ReportRelays } from './find-relays.ts'
 import { joinCampaigns } from './join-campaigns.ts'
+import { adviceCase, type Campaigns, evidenceOf, type Judgment, toCount } from './judgment.ts'
 import { findKnownNetworks } from './known-networks.ts'
 import type { AnalysisDigest } from '../parsing/parser-pool.ts'
 import { readMessages, type Readers, type ReadReport } from './read-messages.ts'
 
-type Needs = Pick<WorkApp, 'boss' | 'clock' | 'rdap'> & Readers & { judge: Judge }
-type Judgment = {
-  report: Report
-  analysis: AnalysisDigest
-  judgedCase: JudgedCase
-  judged: Case
-  submitterAsn: number | null
-}
-/** The campaigns of reports, by their ids. */
-type Campaigns = ReadonlyMap<string, string>
+type Needs = Pick<WorkApp, 'boss' | 'clock' | 'rdap'> &
+  Readers & {
+    judge: Judge
+    /** Absent where nobody's mail is to be recognized. */
+    marketers?: Pick<LiveMarketers, 'current'>
+  }
 type RelaysOf = (reportId: string) => ReportRelays
 type NetworkOf = (ip: string | undefined) => Network | undefined
 
@@ -91,6 +90,8 @@ async function judge(
   )
   const networks = await findKnownNetworks(app.pool, ips, app.rdap, app.clock())
   const networkOf = (ip: string | undefined) => networks.get(ip ?? '')?.network
+  const { originConfidenceMin } = app.config
+  const book = app.marketers?.current()
   const judgedCases = await app.judge(await casesOf(analyses, { networkOf, campaignOf }, app))
   return analyses.flatMap(({ report, analysis }, index) => {
     const judgedCase = judgedCases[index]
@@ -102,11 +103,15 @@ async function judge(
       isLearned: report.channel === 'learn',
       messageKind: analysis.kind,
       origin: analysis.origin ?? undefined,
-      originConfidenceMin: app.config.originConfidenceMin,
+      originConfidenceMin,
+      marketer: book?.recognize(analysis, originConfidenceMin) ?? null,
       askable: askable(analysis, relaysOf(report.id)),
       network: networkOf(analysis.origin?.ip),
       registry: networks.get(analysis.origin?.ip ?? '')?.registry ?? 'off',
       forwardTo: app.config.forwardTo,
+      disowned: networks.get(analysis.origin?.ip ?? '')?.disowned ?? new Set(),
+      alsoTell: [],
+      verifiedDomains: analysis.verifiedDomains,
     }
     const submitterAsn = networkOf(analysis.submitterIp)?.asn ?? null
     return [{ report, analysis, judgedCase, judged, submitterAsn }]
@@ -178,18 +183,18 @@ async function keep(
     const one = drawn[index]
     return one ? [outcomeOf(judgment, one, now)] : []
   })
-  const idsOf = (...actions: readonly string[]) =>
-    outcomes
-      .filter(({ row }) => actions.includes(row.judgment.consequence.action))
-      .map(({ row }) => row.id)
+  const isOpen = ({ row, told }: (typeof outcomes)[number]) =>
+    told.length > 0 || row.judgment.consequence.action === 'look-up'
+  const idsOf = (some: typeof outcomes) => some.map(({ row }) => row.id)
   const marked = await Promise.all([
-    markReports(tx, idsOf('forward', 'look-up'), waitingStates, 'analyzed'),
-    markReports(tx, idsOf('keep', 'ask', 'advise'), waitingStates, 'kept'),
+    markReports(tx, idsOf(outcomes.filter(isOpen)), waitingStates, 'analyzed'),
+    markReports(tx, idsOf(outcomes.filter((one) => !isOpen(one))), waitingStates, 'kept'),
   ])
   const mine = new Set(marked.flat())
   const kept = outcomes.filter(({ row }) => mine.has(row.id))
   if (kept.length === 0) return
-  const lookUps = idsOf('look-up').filter((id) => mine.has(id))
+  await oweAdvice(tx, judgments.filter(({ report }) => mine.has(report.id)).map(adviceCase), app)
+  const lookUps = kept.filter(({ row }) => row.judgment.consequence.action === 'look-up')
   await Promise.all([
     insertAnalyses(
       tx,
@@ -201,14 +206,14 @@ async function keep(
     ),
     oweFeedback(
       tx,
-      kept.flatMap(({ row, consumer }) => (consumer ? [{ reportId: row.id, consumer }] : [])),
+      kept.flatMap(({ row, told }) => told.map((one) => ({ reportId: row.id, ...one }))),
       app,
       now,
     ),
     send(
       app.boss,
       findContact,
-      lookUps.map((reportId) => ({ reportId })),
+      lookUps.map(({ row }) => ({ reportId: row.id })),
       tx,
     ),
   ])
@@ -225,49 +230,22 @@ async function keep(
   )
 }
 
-function evidenceOf(
-  { report, judgedCase: { verdict, facts, subjects } }: Judgment,
-  campaignOf: Campaigns,
-): ReportEvidence {
-  return {
-    reportId: report.id,
-    reporterId: report.reporterId,
-    karma: Number(facts.report?.karma ?? 0),
-    reportedAs: report.kind,
-    verdict: { class: verdict.class, confidence: verdict.confidence ?? 0 },
-    campaignId: campaignOf.get(report.id),
-    subjects,
-    at: report.receivedAt,
-  }
-}
-
-function toCount(
-  { report, analysis: { shingles }, judgedCase, judged, submitterAsn }: Judgment,
-  campaignOf: Campaigns,
-): ReportToCount {
-  const isSure = (judged.origin?.confidence ?? 0) >= judged.originConfidenceMin
-  const originAsn = isSure ? judged.network?.asn : undefined
-  const campaignId = campaignOf.get(report.id)
-  const { verdict } = judgedCase
-  return { report, verdict, shingles, originAsn, submitterAsn, campaignId }
-}
-
 function outcomeOf(
   { report, analysis, judgedCase: { verdict, facts }, judged }: Judgment,
-  { consequence, consumer }: Drawn,
+  { consequence, told, why }: Drawn,
   now: Date,
-): { row: NewAnalysis; event: ReportEvent; consumer: Drawn['consumer'] } {
+): { row: NewAnalysis; event: ReportEvent; told: Drawn['told'] } {
   return {
     row: {
       id: report.id,
       analyzedAt: now,
       originIp: analysis.origin?.ip ?? null,
       originConfidence: analysis.origin?.confidence ?? null,
-      network: judged.network ?? null,
+      network: judged.network ?? (told.length > 0 ? bareNetwork(judged) : null),
       verdictClass: verdict.class,
       verdictScore: verdict.score,
       subject: analysis.subject,
-      judgment: { verdict, consequence },
+      judgment: { verdict, consequence, marketer: judged.marketer },
       packed: analysis.packed,
       facts: packFacts(facts),
     },
@@ -275,10 +253,17 @@ function outcomeOf(
       reportId: report.id,
       at: now,
       event: 'analyzed',
-      detail: storyOf(analysis, consequence.why),
+      detail: storyOf(analysis, why),
     },
-    consumer,
+    told,
   }
+}
+
+/** Of an origin that no table knows nothing but the address can be told. */
+function bareNetwork({ origin }: Case): Network | null {
+  if (!origin) return null
+  const cidr = `${origin.ip}/${origin.ip.includes(':') ? 128 : 32}`
+  return { cidr, asn: null, name: null, country: null, abuse: null, contacts: [] }
 }
 
 function storyOf({ origin, originObstacle }: AnalysisDigest, why: string): string {

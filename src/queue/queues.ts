@@ -56,6 +56,30 @@ export const sendLetter = defineQueue('send-letter', z.object({ letterId: z.uuid
   expireInSeconds: 300,
 })
 
+/** Write to a reporter how to unsubscribe. */
+export const adviseReporter = defineQueue('advise-reporter', z.object({ reportId: z.uuid() }), {
+  retryLimit: 10,
+  retryDelay: 10,
+  retryDelayMax: 3_600,
+  expireInSeconds: 120,
+})
+
+/** Ask a sender, once, to unsubscribe a reporter. A retry never sends again. */
+export const unsubscribe = defineQueue('unsubscribe', z.object({ reportId: z.uuid() }), {
+  retryLimit: 10,
+  retryDelay: 30,
+  retryDelayMax: 600,
+  expireInSeconds: 300,
+})
+
+/** Look for marketers in the mail that was reported. */
+export const proposeMarketers = defineQueue('propose-marketers', z.object({}), {
+  retryLimit: 1,
+  retryDelay: 60,
+  retryDelayMax: 600,
+  expireInSeconds: 900,
+})
+
 /** Take back what a retracted report was counted as. */
 export const redeemReport = defineQueue('redeem-report', redemption, {
   retryLimit: 20,
@@ -118,6 +142,8 @@ export const queues: readonly QueueDefinition[] = [
   findContact,
   forwardReport,
   sendLetter,
+  adviseReporter,
+  unsubscribe,
   redeemReport,
   handleInbound,
   takeMailed,
@@ -125,6 +151,7 @@ export const queues: readonly QueueDefinition[] = [
   learnRelays,
   markDead,
   publishLists,
+  proposeMarketers,
 ]
 
 function defineQueue<Payload extends object>(

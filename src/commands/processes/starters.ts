@@ -1,11 +1,14 @@
 import type { App } from '../../app.ts'
 import type { analyzeReports } from '../../jobs/analyze-report.ts'
 import type { forwardReports } from '../../jobs/forward-report.ts'
+import type { unsubscribeReporters } from '../../jobs/marketers/unsubscribe-reporter.ts'
 import * as queues from '../../queue/queues.ts'
 import { schedule, work as workQueue } from '../../queue/work.ts'
 
 /** What the work on the queues needs besides the application. */
-type Tools = Parameters<typeof analyzeReports>[1] & Parameters<typeof forwardReports>[1]
+type Tools = Parameters<typeof analyzeReports>[1] &
+  Parameters<typeof forwardReports>[1] &
+  Parameters<typeof unsubscribeReporters>[1]
 
 /** What starts the work on each queue. A process loads what it works, and nothing else. */
 export function startersOf(app: App, tools: Tools): Starters {
@@ -53,16 +56,22 @@ function mailStarters(app: App, tools: Tools): Starters {
         sendLetters(jobs, tools),
       )
     },
+    [queues.adviseReporter.name]: async () => {
+      const { adviseReporters } = await import('../../jobs/advise-reporter.ts')
+      await workQueue(app, queues.adviseReporter, { batchSize: 20, concurrency: 1 }, (jobs) =>
+        adviseReporters(jobs, app),
+      )
+    },
+    [queues.unsubscribe.name]: async () => {
+      const { unsubscribeReporters } = await import('../../jobs/marketers/unsubscribe-reporter.ts')
+      await workQueue(app, queues.unsubscribe, { batchSize: 5, concurrency: 1 }, (jobs) =>
+        unsubscribeReporters(jobs, tools),
+      )
+    },
     [queues.handleInbound.name]: async () => {
-      const { handleInboundMail } = await import('../../jobs/handle-inbound.ts')
-      await workQueue(
-        app,
-        queues.handleInbound,
-        { batchSize: 10, concurrency: 1 },
-        async (jobs) => {
-          for (const job of jobs) await handleInboundMail(job, app)
-          return jobs.map(() => 'done')
-        },
+      const { handleInboundMails } = await import('../../jobs/handle-inbound.ts')
+      await workQueue(app, queues.handleInbound, { batchSize: 10, concurrency: 1 }, (jobs) =>
+        handleInboundMails(jobs, tools),
       )
     },
     [queues.takeMailed.name]: async () => {
@@ -91,6 +100,10 @@ function choreStarters(app: App): Starters {
     [queues.markDead.name]: async () => {
       const { markDeadReports } = await import('../../jobs/keep-house.ts')
       await chore(app, queues.markDead, '* * * * *', markDeadReports)
+    },
+    [queues.proposeMarketers.name]: async () => {
+      const { proposeMarketers } = await import('../../jobs/marketers/propose-marketers.ts')
+      await chore(app, queues.proposeMarketers, '29 */6 * * *', proposeMarketers)
     },
     [queues.publishLists.name]: async () => {
       const { publishLists } = await import('../../jobs/lists/publish-lists.ts')

@@ -1,3 +1,5 @@
+import { answersEn } from './answers-en.ts'
+import { consumersEn } from './consumers-en.ts'
 import { listsEn } from './lists-en.ts'
 import { settingsEn } from './settings-en.ts'
 
@@ -252,6 +254,7 @@ export const en = {
     redriven: 'We tried once more',
     answered: 'You answered our question',
     reopened: 'We look at it again',
+    ...answersEn.events,
   },
   problems: {
     'bad-request': 'The request cannot be understood.',
@@ -283,7 +286,9 @@ export const en = {
     highest: (value: string, when: string) => `The highest bar is ${value} (${when}).`,
   },
   lists: listsEn,
+  answers: answersEn,
   settings: settingsEn,
+  consumers: consumersEn,
   error: { title: 'That did not work', home: 'Back to the start' },
 }
 

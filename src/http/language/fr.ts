@@ -1,4 +1,6 @@
 import type { Words } from './en.ts'
+import { answersFr } from './answers-fr.ts'
+import { consumersFr } from './consumers-fr.ts'
 import { listsFr } from './lists-fr.ts'
 import { problemsFr } from './problems-fr.ts'
 import { settingsFr } from './settings-fr.ts'
@@ -268,6 +270,7 @@ export const fr: Words = {
     redriven: 'Nous avons essayé encore une fois',
     answered: 'Vous avez répondu à notre question',
     reopened: 'Nous l’examinons de nouveau',
+    ...answersFr.events,
   },
   problems: problemsFr,
   chart: {
@@ -277,6 +280,8 @@ export const fr: Words = {
     highest: (value: string, when: string) => `La plus haute barre est ${value} (${when}).`,
   },
   lists: listsFr,
+  answers: answersFr,
   settings: settingsFr,
+  consumers: consumersFr,
   error: { title: 'Cela n’a pas marché', home: 'Retour à l’accueil' },
 }

@@ -2,6 +2,9 @@ import { Router, type NextFunction, type Request, type Response } from 'express'
 import { adminRoutes } from '../admin/router.ts'
 import { failureOf } from '../answer.ts'
 import { assetRoutes } from '../assets.ts'
+import { answerRoutes } from '../desks/answer-routes.ts'
+import { enrollRoutes } from '../consumers/enroll.ts'
+import { ownConsumerRoutes } from '../consumers/own-page.ts'
 import { delistingRoutes } from '../lists/delisting.ts'
 import { downloadRoutes } from '../lists/downloads.ts'
 import { lookupRoutes } from '../lists/lookup.ts'
@@ -23,6 +26,7 @@ export function pageRoutes(site: Site): Router {
   const router = Router()
   router.use(assetRoutes())
   router.use(pageHeaders(site.publicUrl))
+  router.use(answerRoutes(site))
   router.use(sameOrigin(site.publicUrl))
   router.use(sessions(site))
   router.use(welcome(site))
@@ -35,6 +39,8 @@ export function pageRoutes(site: Site): Router {
   router.use(lookupRoutes(site))
   router.use(delistingRoutes(site))
   router.use(downloadRoutes(site))
+  router.use(enrollRoutes(site))
+  router.use(ownConsumerRoutes(site))
   router.use('/admin', adminRoutes(site))
   router.use(() => {
     throw new ProblemError('not-found', 'There is no such page.')

@@ -4,6 +4,7 @@ import { claimLists, pageListings, removeListings } from '../../db/listings.ts'
 import { inTransaction } from '../../db/pool.ts'
 import { jsonFooter, jsonHeader, listedJson } from '../../verdict/lists/json-list.ts'
 import { MANIFEST, zoneOf } from '../../verdict/lists/list-file-names.ts'
+import { ownNamesOf } from '../../verdict/lists/own-names.ts'
 import { type Listing, listNames, type ListName } from '../../verdict/lists/list.ts'
 import {
   type ListEdition,
@@ -42,7 +43,7 @@ export async function publishLists(app: Needs): Promise<ListManifest | undefined
   return inTransaction(app.pool, async (tx) => {
     if (!(await claimLists(tx))) return undefined
     const now = app.clock()
-    const renewal = { own: ownNames(app.config), now }
+    const renewal = { own: ownNamesOf(app.config), now }
     await addListings(app, renewal)
     const manifest = await writeLists(app, renewal)
     await removeListings(app.pool, new Date(now.getTime() - MEMORY_DAYS * DAY_MS))
@@ -52,14 +53,6 @@ export async function publishLists(app: Needs): Promise<ListManifest | undefined
     app.log.info(entries, 'Published the lists.')
     return manifest
   })
-}
-
-function ownNames(config: Needs['config']): string[] {
-  const sender = config.mailFrom.slice(config.mailFrom.lastIndexOf('@') + 1)
-  const { hostname } = new URL(config.publicUrl)
-  return [hostname, sender, config.returnPathDomain, config.listsZone].map((name) =>
-    name.toLowerCase(),
-  )
 }
 
 async function writeLists(app: Needs, renewal: Renewal): Promise<ListManifest> {

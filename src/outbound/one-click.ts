@@ -1,0 +1,158 @@
+import { Agent, request, type RequestOptions } from 'node:https'
+import type { IncomingMessage } from 'node:http'
+import { reasonOf } from '../errors.ts'
+import {
+  oneClickBody,
+  type OneClickOutcome,
+  type PostOneClick,
+  readOneClickUrl,
+} from '../mail/one-click.ts'
+import type { DnsAnswer, Resolve } from '../world.ts'
+import { isPublicAddress } from './public-address.ts'
+
+/** What asking takes. */
+export type OneClickOptions = {
+  /** Asks the DNS: its answer is looked at, and that very answer is connected to. */
+  resolve: Resolve
+  /** Names us to whom we ask. */
+  userAgent: string
+  /** Handed in by tests alone, whose servers are on their own machine. */
+  forTests?: {
+    mayConnect: (address: string) => boolean
+    port: number
+    ca: string
+    connectMsMax?: number
+    allMsMax?: number
+  }
+}
+
+const CONNECT_MS_MAX = 10_000
+const ALL_MS_MAX = 20_000
+const BODY_BYTES_MAX = 64 * 1024
+const HEADER_BYTES_MAX = 16 * 1024
+
+/**
+ * Makes what asks a sender to unsubscribe somebody (RFC 8058 §3.2): one POST, without cookies,
+ * credentials or referrer, to an address that we have looked up and found to be on the Internet.
+ * One answer of the DNS that is not makes us refuse all. Redirects are not followed, and the answer
+ * is thrown away but for its status.
+ */
+export function createOneClick(options: OneClickOptions): PostOneClick {
+  return async (text) => {
+    const read = readOneClickUrl(text)
+    if ('refused' in read) return { state: 'refused', outcome: read.refused }
+    const { hostname } = read.url
+    const found = await findAddress(hostname, options).catch((error: unknown) => {
+      return { outcome: `${hostname} could not be looked up: ${reasonOf(error)}` }
+    })
+    if (typeof found !== 'string') return { state: 'refused', ...found }
+    return post(read.url, found, options)
+  }
+}
+
+async function findAddress(
+  host: string,
+  { resolve, forTests }: OneClickOptions,
+): Promise<string | { outcome: string }> {
+  const answers = await Promise.all([resolve(host, 'A'), resolve(host, 'AAAA')])
+  const unknown = answers.find((answer) => answer.is === 'unknown')
+  // An answer that is missing might be the one that leads to our own machines.
+  if (unknown) return { outcome: `${host} could not be looked up: ${unknown.why}` }
+  const addresses = answers.flatMap(recordsOf)
+  const [first] = addresses
+  if (first === undefined) return { outcome: `${host} has no address.` }
+  const mayConnect = forTests?.mayConnect ?? isPublicAddress
+  if (!addresses.every((address) => mayConnect(address))) {
+    return { outcome: `${host} leads to an address that is not on the Internet.` }
+  }
+  return first
+}
+
+function recordsOf(answer: DnsAnswer): readonly string[] {
+  return answer.is === 'found' ? answer.records : []
+}
+
+function requestOf(url: URL, address: string, options: OneClickOptions): RequestOptions {
+  const { forTests } = options
+  return {
+    // The address itself: no name is looked up a second time.
+    host: address,
+    servername: url.hostname,
+    port: forTests?.port ?? 443,
+    path: `${url.pathname}${url.search}`,
+    method: 'POST',
+    headers: {
+      host: url.hostname,
+      'user-agent': options.userAgent,
+      accept: '*/*',
+      'content-type': 'application/x-www-form-urlencoded',
+      'content-length': Buffer.byteLength(oneClickBody),
+      connection: 'close',
+    },
+    setHost: false,
+    maxHeaderSize: HEADER_BYTES_MAX,
+    rejectUnauthorized: true,
+    ...(forTests && { ca: forTests.ca }),
+  }
+}
+
+function post(url: URL, address: string, options: OneClickOptions): Promise<OneClickOutcome> {
+  const { connectMsMax = CONNECT_MS_MAX, allMsMax = ALL_MS_MAX } = options.forTests ?? {}
+  // One of its own, so that no connection and no proxy of the process is used.
+  const agent = new Agent({ keepAlive: false, maxCachedSessions: 0 })
+  return new Promise((resolve) => {
+    let hasLeft = false
+    let answered: OneClickOutcome | undefined
+    const sent = request({ ...requestOf(url, address, options), agent })
+    const settle = (outcome: OneClickOutcome) => {
+      clearTimeout(connecting)
+      clearTimeout(all)
+      resolve(outcome)
+      sent.destroy()
+      agent.destroy()
+    }
+    // Who has told the status has answered, whatever happens to the rest.
+    const giveUp = (why: string) => {
+      const outcome = `${url.hostname}: ${why}`
+      settle(answered ?? { state: hasLeft ? 'unknown' : 'failed', outcome })
+    }
+    const connecting = setTimeout(() => giveUp('it could not be reached in time.'), connectMsMax)
+    const all = setTimeout(() => giveUp('we asked, and no answer came in time.'), allMsMax)
+    sent.on('socket', (socket) =>
+      socket.once('secureConnect', () => {
+        hasLeft = true
+        clearTimeout(connecting)
+      }),
+    )
+    sent.on('error', (error) => giveUp(`${reasonOf(error).slice(0, 200)}.`))
+    sent.on('response', (response) => {
+      const outcome = outcomeOf(url.hostname, response.statusCode ?? 0)
+      answered = outcome
+      drop(response, () => settle(outcome))
+    })
+    sent.end(oneClickBody)
+  })
+}
+
+/** Reads what follows the status, and forgets it, up to its bound. */
+function drop(response: IncomingMessage, done: () => void): void {
+  let bytes = 0
+  response.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+    if (bytes > BODY_BYTES_MAX) done()
+  })
+  for (const event of ['end', 'error', 'close']) response.on(event, done)
+}
+
+function outcomeOf(host: string, status: number): OneClickOutcome {
+  if (status >= 200 && status < 300) {
+    return { state: 'done', outcome: `${host} has taken the request (${status}).` }
+  }
+  if (status >= 300 && status < 400) {
+    return {
+      state: 'doubtful',
+      outcome: `${host} sent us on to another page (${status}), where we do not follow.`,
+    }
+  }
+  return { state: 'failed', outcome: `${host} did not take the request (${status}).` }
+}
