@@ -80,7 +80,8 @@ test('Exim delivers by LMTP, and hears of each recipient what became of it', asy
 test('Exim delivers through a pipe, and takes the exit codes for what they are', async () => {
   const script = path.join(folder, 'receive.sh')
   const env = Object.entries(site.env).map(([name, value]) => `export ${name}='${value}'\n`)
-  const line = `exec '${process.execPath}' '${main}' receive --stdin "--to=$RECIPIENT" "--from=$SENDER"\n`
+  const envelope = '"--to=$RECIPIENT" "--from=$SENDER"'
+  const line = `exec '${process.execPath}' '${main}' receive --stdin ${envelope}\n`
   await writeFile(script, `#!/bin/sh\n${env.join('')}${line}`, { mode: 0o755 })
   const pipe = `  driver = pipe
   command = ${script}
