@@ -21,6 +21,7 @@ import {
 import { importNetworks } from './networks/import-networks.ts'
 import { migrateAll } from './migrate.ts'
 import { checkPart, parts, startPart } from './parts.ts'
+import { readTlsFiles } from './receive/tls-files.ts'
 import { supervise } from './supervise.ts'
 
 /** What `start` needs of its surroundings. */
@@ -45,11 +46,13 @@ const sampleNetworks = path.join(import.meta.dirname, '..', 'db', 'sample-networ
  * migrations, then `web`, two of `work`, `count`, `receive` and, with CHECK_PORT, `check`, each
  * started again when it dies.
  *
- * @throws UsageError when another `start` has the data folder, or BLACKLISTS is wrong
+ * @throws UsageError when another `start` has the data folder, BLACKLISTS is wrong, or the
+ *   certificate of `receive` cannot be used
  */
 export async function start(context: StartContext): Promise<Instance> {
   const { config, log, main, env, say, stopping } = context
   await readZones(config.blacklists)
+  await readTlsFiles(config)
   const closers: (() => Promise<void>)[] = []
   const close = async () => {
     for (const closer of closers.toReversed()) await closer()

@@ -23,7 +23,7 @@ async function addressOf({ database, env }: Site): Promise<string> {
   return makeMailInAddress(app, rows[0]?.id ?? '')
 }
 
-test('what a reporter mails becomes reports whose networks are told, and is confirmed', async () => {
+test('what a reporter mails is reported, told to networks, and confirmed', async () => {
   const far = await startSmtpSink()
   closers.push(() => far.close())
   const here = await makeSite({ SMTP_URL: far.url })

@@ -107,6 +107,8 @@ export async function receive(app: Needs, limits: ReceiveLimits = usualLimits): 
 function usualOptions(line: Line, limits: ReceiveLimits, size: number): SMTPServerOptions {
   return {
     lmtp: line.isLmtp,
+    // Exim would say QUIT with its mail and close its half; our word would not reach it then.
+    hidePIPELINING: true,
     banner: 'Signalpost',
     size,
     maxClients: limits.clients,
