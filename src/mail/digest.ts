@@ -1,9 +1,11 @@
+import { z } from 'zod'
 import { decodeHeaderText } from './encoded-word.ts'
 import { composeMailDate, feedbackTypes } from './feedback-fields.ts'
 import type { FeedbackType } from './feedback-fields.ts'
 import { parseFeedbackReport } from './feedback-report.ts'
 import { parseHeader } from './header.ts'
 import { checkHeader, textPart, unsubscribeLines, unusedBoundary } from './mail-parts.ts'
+import { leafText, ownPart, parseMimeTree } from './mime-tree.ts'
 import { cleanLine, fact, wrap } from './plain-text.ts'
 
 /** One feedback report of a digest. What the digest says of it is read from what was composed. */
@@ -104,7 +106,7 @@ function messagesOf({ lines }: Group): number {
 }
 
 function lineOf(raw: Buffer): Line {
-  const fields = new Map(parseFeedbackReport(raw)?.fields)
+  const fields = fieldsOf(raw)
   const subject = parseHeader(raw).fields.find(({ key }) => key === 'subject')?.value ?? ''
   const type = fields.get('Feedback-Type') ?? ''
   const arrivedAt = new Date(fields.get('Arrival-Date') ?? Number.NaN)
@@ -116,6 +118,30 @@ function lineOf(raw: Buffer): Line {
     subject: decodeHeaderText(subject),
   }
 }
+
+/** The fields of the report; of one in JSON those that say the same. */
+function fieldsOf(raw: Buffer): Map<string, string> {
+  const fields = new Map(parseFeedbackReport(raw)?.fields)
+  const tree = fields.get('Feedback-Type') === 'xarf' ? parseMimeTree(raw) : undefined
+  const part = tree && ownPart(tree, 'application/json')
+  if (part === undefined) return fields
+  const report = xarfFacts.safeParse(JSON.parse(leafText(part))).data
+  if (report === undefined) return fields
+  const [kind = ''] = report.tags
+  return new Map([
+    ['Feedback-Type', { 'message:phishing': 'fraud', 'message:malware': 'virus' }[kind] ?? 'abuse'],
+    ['Source-IP', report.source_identifier],
+    ['Arrival-Date', report.timestamp],
+    ['Incidents', String(report.recipient_count ?? 1)],
+  ])
+}
+
+const xarfFacts = z.object({
+  source_identifier: z.string(),
+  timestamp: z.string(),
+  recipient_count: z.number().optional(),
+  tags: z.array(z.string()),
+})
 
 function isFeedbackType(type: string): type is FeedbackType {
   return type in feedbackTypes

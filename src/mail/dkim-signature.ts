@@ -48,7 +48,8 @@ export function signMail(raw: Buffer, { domain, selector, privateKey }: SigningK
   const data = Buffer.from(`${lines.join('')}${own}`, 'latin1')
   const signature =
     key.asymmetricKeyType === 'ed25519' ? sign(null, sha256(data), key) : sign('sha256', data, key)
-  const field = `DKIM-Signature: ${value}${folded(signature.toString('base64').match(/.{1,70}/g) ?? [])}\r\n`
+  const digits = folded(signature.toString('base64').match(/.{1,70}/g) ?? [])
+  const field = `DKIM-Signature: ${value}${digits}\r\n`
   return Buffer.concat([Buffer.from(field, 'latin1'), raw])
 }
 

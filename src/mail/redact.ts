@@ -58,7 +58,11 @@ export function redactMessage(
   const people = createAddressRedactor(
     [...addresses, ...delivered, ...claimed],
     key,
-    reporterNames(fields, [...addresses, ...delivered.slice(0, deliveredMax)]),
+    reporterNames(fields, [
+      ...addresses,
+      ...delivered.slice(0, deliveredMax),
+      ...(claimed.length === 1 ? claimed : []),
+    ]),
   )
   const opaque = tokens === 'kept' ? undefined : createTokenRedactor(key, authorsOf(fields))
   const redactors = { people, tokens: opaque }

@@ -21,11 +21,17 @@ export function composeReportSubject(facts: FeedbackFacts, fields: readonly Head
   return foldText(readsAsAutomatic(fields) ? `[Fwd: ${given} ]` : given, room)
 }
 
-const automaticSubject =
-  /^(?:auto\w*[ -]*(?:reply|response|answer)|out of (?:the )?office|undeliver|failure notice|returned mail|(?:mail )?delivery )/i
+const automaticSubject = new RegExp(
+  '^(?:auto\\w{0,9}[ -]{0,3}(?:reply|response|answer)|out of (?:the )?office|undeliver|' +
+    'failure notice|returned mail|(?:mail )?delivery )',
+  'i',
+)
+const mailSystem = /(?:^|[<\s])(?:mailer-daemon|postmaster)@/i
 
 function readsAsAutomatic(fields: readonly HeaderField[]): boolean {
   if (fieldValue(fields, 'return-path')?.replace(/\s/g, '') === '<>') return true
+  const authors = ['from', 'return-path'].map((key) => fieldValue(fields, key) ?? '')
+  if (authors.some((author) => mailSystem.test(author))) return true
   const submitted = fieldValue(fields, 'auto-submitted')?.toLowerCase()
   if (submitted !== undefined && submitted !== 'no') return true
   return automaticSubject.test(decodeHeaderText(fieldValue(fields, 'subject') ?? '').trim())

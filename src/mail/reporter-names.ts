@@ -80,14 +80,13 @@ export function reporterNames(
   return [...names.values()]
 }
 
-/** Those of To and Cc that are `own`; where there is only one recipient, that one. */
+/** Those of To and Cc that are `own`. */
 function recipientsOf(fields: readonly HeaderField[], own: ReadonlySet<string>) {
   const listed = fields
     .filter(({ key }) => key === 'to' || key === 'cc')
     .flatMap(({ value }) => parseMailboxes(decodeHeaderText(value.slice(0, 16 * 1024))))
     .map(({ name, address }) => ({ name, address: address.toLowerCase() }))
-  const mine = listed.filter(({ address }) => own.has(address))
-  return mine.length === 0 && listed.length === 1 ? listed : mine
+  return listed.filter(({ address }) => own.has(address))
 }
 
 /** The words of a full name in lower case; none when it is no name of a person. */

@@ -24,7 +24,7 @@ export function createTokenRedactor(key: Buffer, authors: readonly string[]): To
   const codeOf = createTokenCodes(key)
   const kept = new Set(authors.map((address) => address.toLowerCase()))
   const redactLinks = (text: string) => {
-    if (!/:\/\/|mailto:/i.test(text)) return text
+    if (!/\/\/|mailto:/i.test(text)) return text
     return text.replace(linkShape, (link) => redactLink(link, codeOf))
   }
   const redactMailboxes = (text: string) =>
@@ -85,12 +85,18 @@ function redactLink(link: string, codeOf: CodeOf): string {
   const [, origin = '', path = '', query = '', fragment = ''] =
     /^((?:https?:)?\/\/[^/?#]*)([^?#]*)((?:\?[^#]*)?)((?:#.*)?)$/is.exec(link) ?? []
   if (origin === '') return link
-  const at = origin.lastIndexOf('@')
-  const host =
-    at < 0 ? origin : `${origin.slice(0, origin.indexOf('//') + 2)}${origin.slice(at + 1)}`
-  return (
-    host + redactPath(path, codeOf) + redactQuery(query, codeOf) + redactQuery(fragment, codeOf)
-  )
+  return [
+    redactUser(origin, codeOf),
+    redactPath(path, codeOf),
+    redactQuery(query, codeOf),
+    redactQuery(fragment, codeOf),
+  ].join('')
+}
+
+/** A name before the host is none of a page: `https://user@host/`. */
+function redactUser(origin: string, codeOf: CodeOf): string {
+  const [, scheme = '', user = '', host = ''] = /^([^/]*\/\/)(.*)(@[^@]*)$/s.exec(origin) ?? []
+  return host === '' ? origin : scheme + redactLocal(user, codeOf) + host
 }
 
 function redactMailto(link: string, codeOf: CodeOf): string {
@@ -172,6 +178,7 @@ function redactSignature(value: string, codeOf: CodeOf): string {
 
 const codePart = `(${codeShape.source}(?:@redacted\\.invalid)?)`
 const namedPart = [
+  `(?<!${localLetter})${localLetter}{1,256}@[A-Za-z0-9.-]+`,
   /@[A-Za-z0-9.-]+/.source,
   /https?:\/\/[^\s<>"]+/.source,
   /mailto:[^\s<>"]+/.source,

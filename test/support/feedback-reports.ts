@@ -123,6 +123,7 @@ function plant(tree: Entity): { tree: Entity; hasTokens: boolean } {
 
 function plantedText(base64: string): string {
   const hex = Buffer.from(account).toString('hex')
+  const twice = account.replace('@', '%2540')
   const hash = createHash('sha256').update(account).digest('hex')
   const entities = [...account].map((letter) => `&#${String(letter.charCodeAt(0))};`).join('')
   return [
@@ -130,6 +131,6 @@ function plantedText(base64: string): string {
     `you are ${account.toUpperCase()} or ${entities}.`,
     `https://list.example/open/${token}.gif?s=${subscriber}&m=${base64}`,
     `https://list.example/go?u=${hex}&h=${hash}`,
-    `https://list.example/x?to=https%3A%2F%2Fshop.example%2F${token}%3Fmail%3D${account.replace('@', '%2540')}`,
+    `https://list.example/x?to=https%3A%2F%2Fshop.example%2F${token}%3Fmail%3D${twice}`,
   ].join('\r\n')
 }

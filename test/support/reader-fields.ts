@@ -4,7 +4,7 @@ import { parseFeedbackReport } from '../../src/mail/feedback-report.ts'
 import { leafText, leavesOf, ownPart, parseMimeTree } from '../../src/mail/mime-tree.ts'
 import type { Entity } from '../../src/mail/mime-tree.ts'
 
-/** The fields that a program states, in order: names in lower case, values without angle brackets. */
+/** The fields that a program states, in order, their names in lower case. */
 export type ReadFields = [name: string, value: string][]
 
 /** What our own reader makes of a feedback report. */

@@ -2,8 +2,6 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { messageKind } from '../../src/mail/message-kind.ts'
-import { parseHeader } from '../../src/mail/header.ts'
 import { corpusFiles } from '../support/corpus.ts'
 import { feedbackOn, reportedMessage } from '../support/feedback-reports.ts'
 import { leaksIn } from '../support/leaks.ts'
@@ -49,7 +47,7 @@ test(
       expect.soft(await leaksIn(raw, message.secrets), file.name).toEqual([])
       expect.soft(changedParts(message.planted, raw), file.name).toEqual([])
       // About mail that a mail system wrote nobody is told; the rest must be known for feedback.
-      const isOrdinary = messageKind(parseHeader(file.raw).fields) === 'message'
+      const isOrdinary = message.analysis.kind === 'message'
       const name = `${String(index)}.eml`
       reports.set(name, { raw, isOrdinary })
       await writeFile(path.join(folder, name), raw)

@@ -5,9 +5,9 @@ const selectorShape = /^[A-Za-z0-9._-]{1,100}$/
 
 /**
  * The value of an Authentication-Results field (RFC 8601 §2.2) in one line, of what we verified
- * ourselves: `authservId` is our own name, `author` the domain of From. Results that say nothing (a DNS that did not answer on
- * DMARC, a chain that was not checked) are left out, and so is what could break the syntax.
- * Undefined when nothing was asked.
+ * ourselves: `authservId` is our own name, `author` the domain of From. Results that say nothing
+ * (a DNS that did not answer on DMARC, a chain that was not checked) are left out, and so is what
+ * could break the syntax. Undefined when nothing was asked.
  */
 export function composeAuthenticationResults(
   authentication: Authentication | null,

@@ -58,7 +58,7 @@ test('a digest holds every report whole, as if it had come alone', async () => {
   expect(contents.sort()).toEqual(two.map(({ raw }) => raw.toString('latin1').trimEnd()).sort())
 })
 
-test('its text has a paragraph for each campaign: kind, address, count, times, numbers', async () => {
+test('its text says of each campaign its kind, address, count, times and numbers', async () => {
   const { text } = await simpleParser(digestOf(two))
   expect(text).toContain(
     [
@@ -82,7 +82,7 @@ test('one click stops them', async () => {
   )
 })
 
-test('what does not fit is listed only, and each campaign has a sample before a second', async () => {
+test('what does not fit is only listed, and each campaign has a sample first', async () => {
   const many = Array.from({ length: 120 }, (_, index) => reportOf(`${String(index)}.1`))
   const parsed = await simpleParser(digestOf([...many, reportOf('x.1', { sourceIp: '192.0.2.9' })]))
   expect(parsed.attachments).toHaveLength(100)

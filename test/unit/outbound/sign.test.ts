@@ -116,7 +116,7 @@ test('a file that is not there is refused at start', async () => {
   await expect(reading).rejects.toThrow(/DKIM_KEY_FILE cannot be read/)
 })
 
-test('a domain that is not that of MAIL_FROM is warned of, one below or above it is not', async () => {
+test('a domain that is not that of MAIL_FROM is warned of, its parent is not', async () => {
   const { privateKey } = ed25519Key()
   warnings.length = 0
   await keyFrom(privateKey)
