@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import type { App } from './app.ts'
 import { closeInTime, stopSignal } from './commands/processes/ending.ts'
 import { listsCommand } from './commands/lists/lists-command.ts'
-import { suppressionsCommand } from './commands/suppressions/suppressions-command.ts'
+import { deskCommands } from './commands/consumers/desk-commands.ts'
 import { modelCommands } from './commands/train/model-commands.ts'
 import { reputationCommand } from './commands/reputation/reputation-command.ts'
 import { rulesCommand } from './commands/rules/rules-command.ts'
@@ -181,7 +181,7 @@ const commands: Record<string, Command> = {
   reputation: reputationCommand,
   rules: rulesCommand,
   lists: listsCommand,
-  suppressions: suppressionsCommand,
+  ...deskCommands,
   blacklists: {
     usage: 'blacklists',
     summary: 'test the DNS blacklists of the settings; needs no database',
