@@ -32,8 +32,10 @@ create table mail_in_addresses (
   generation integer not null,
   secret_hash bytea not null,
   since timestamptz not null,
-  -- When a mail to it was last answered: there is a limit.
+  -- When a mail to it was last answered with what was wrong: there is a limit.
   answered_at timestamptz,
+  -- When the reporter was told that the first report by mail arrived.
+  confirmed_at timestamptz,
   constraint mail_in_addresses_pkey primary key (reporter_id),
   constraint mail_in_addresses_secret_unique unique (secret_hash),
   constraint mail_in_addresses_reporter_fkey foreign key (reporter_id) references reporters (id)

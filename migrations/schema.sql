@@ -498,6 +498,7 @@ create table mail_in_addresses (
   secret_hash bytea not null,
   since timestamp with time zone not null,
   answered_at timestamp with time zone,
+  confirmed_at timestamp with time zone,
   constraint mail_in_addresses_pkey PRIMARY KEY (reporter_id),
   constraint mail_in_addresses_secret_unique UNIQUE (secret_hash),
   constraint mail_in_addresses_reporter_fkey FOREIGN KEY (reporter_id) REFERENCES reporters(id) ON DELETE CASCADE,

@@ -28,6 +28,9 @@ const variables = z.object({
     .url({ protocol: /^smtps?$/, error: 'is not an smtp:// or smtps:// address' })
     .optional(),
   MAIL_FROM: z.email({ error: 'is not a mail address' }).default('feedback@signalpost.example'),
+  DKIM_DOMAIN: mailDomain.optional(),
+  DKIM_SELECTOR: mailDomain.optional(),
+  DKIM_KEY_FILE: z.string().optional(),
   RETURN_PATH_DOMAIN: mailDomain.default('bounces.signalpost.example'),
   SECRET: z.string().min(32, 'is shorter than 32 characters').optional(),
   RECEIVE_HOST: z.string().default('127.0.0.1'),
@@ -66,6 +69,8 @@ export type Config = {
   publicUrl: string
   smtpUrl: string | undefined
   mailFrom: string
+  /** Undefined: mail leaves unsigned. The file is absolute. */
+  dkim: { domain: string; selector: string; keyFile: string } | undefined
   returnPathDomain: string
   /** Undefined until made: `keptSecret` in `commands/data-dir.ts` fills it. */
   secret: string | undefined
@@ -104,6 +109,19 @@ export type Config = {
   messageBytesMax: number
   retentionDays: number
   databaseConnections: number
+}
+
+function signing(read: z.infer<typeof variables>, cwd: string): Config['dkim'] {
+  const { DKIM_DOMAIN: domain, DKIM_SELECTOR: selector, DKIM_KEY_FILE: file } = read
+  if (domain === undefined && selector === undefined && file === undefined) return undefined
+  if (domain === undefined || selector === undefined || file === undefined) {
+    throw new UsageError([
+      'Mail is signed only with all of DKIM_DOMAIN, DKIM_SELECTOR and DKIM_KEY_FILE: give all ' +
+        'three or none (see .env.example)',
+    ])
+  }
+  const keyFile = path.resolve(cwd, file)
+  return { domain: domain.toLowerCase(), selector: selector.toLowerCase(), keyFile }
 }
 
 function isSafeUrl(text: string): boolean {
@@ -183,6 +201,7 @@ export function readConfig(
     publicUrl: (read.PUBLIC_URL ?? `http://localhost:${read.HTTP_PORT}`).replace(/\/+$/, ''),
     smtpUrl: read.SMTP_URL,
     mailFrom: read.MAIL_FROM,
+    dkim: signing(read, machine.cwd),
     returnPathDomain: read.RETURN_PATH_DOMAIN.toLowerCase(),
     secret: read.SECRET,
     receiveHost: read.RECEIVE_HOST,

@@ -103,7 +103,7 @@ const commands: Record<string, Command> = {
     },
   },
   account: {
-    usage: 'account add --email E [--password P] [--admin] [--token] [--unproven]',
+    usage: 'account add --email E [--password P] [--admin] [--token] [--unproven] [--language L]',
     summary: 'make an account, or change it; prints a line of JSON',
     async run({ args, config, log }) {
       const { addAccount, parseAccount } = await import('./commands/account.ts')

@@ -50,8 +50,8 @@ export async function putMailInAddress(db: Db, address: MailInAddress): Promise<
 }
 
 /**
- * Notes that a mail of this reporter is answered now; false when one was since `after`. Holds the
- * row: two mails at once are answered once.
+ * Notes that a mail of this reporter is answered now with what was wrong; false when one was since
+ * `after`. Holds the row: two mails at once are answered once.
  */
 export async function markMailInAnswered(
   tx: Db,
@@ -61,6 +61,19 @@ export async function markMailInAnswered(
     `update mail_in_addresses set answered_at = $3
      where reporter_id = $1 and (answered_at is null or answered_at < $2)`,
     [mark.reporterId, mark.after, mark.at],
+  )
+  return rowCount === 1
+}
+
+/** Notes that the reporter is told now of the first report by mail; false when told before. */
+export async function markMailInConfirmed(
+  tx: Db,
+  mark: { reporterId: string; at: Date },
+): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `update mail_in_addresses set confirmed_at = $2
+     where reporter_id = $1 and confirmed_at is null`,
+    [mark.reporterId, mark.at],
   )
   return rowCount === 1
 }

@@ -1,17 +1,12 @@
-import { composeMailDate, feedbackFields, feedbackTypes } from './feedback-fields.ts'
+import { composeMailDate, feedbackFields } from './feedback-fields.ts'
 import type { FeedbackFacts } from './feedback-fields.ts'
 import { composeFeedbackText } from './feedback-text.ts'
 import type { FeedbackExplanation } from './feedback-text.ts'
 import { checkHeader, textPart, unsubscribeLines, unusedBoundary } from './mail-parts.ts'
 import { entityText, parseMimeTree } from './mime-tree.ts'
 import type { Entity } from './mime-tree.ts'
-import {
-  composeEncodedWords,
-  foldText,
-  sevenBitFields,
-  sevenBitTree,
-  unfoldField,
-} from './seven-bit.ts'
+import { composeReportSubject } from './report-subject.ts'
+import { sevenBitFields, sevenBitTree } from './seven-bit.ts'
 
 /**
  * All that goes into one feedback report. It leaves the house: whatever may name the reporter
@@ -105,7 +100,7 @@ function headerLines(input: Sent, messageId: string, fields: Entity['fields']): 
     `From: ${from}`,
     `To: ${to}`,
     ...(replyTo === undefined ? [] : [`Reply-To: ${replyTo}`]),
-    `Subject: ${subjectOf(input, fields)}`,
+    `Subject: ${composeReportSubject(input.facts, fields)}`,
     `Date: ${composeMailDate(date)}`,
     `Message-ID: ${messageId}`,
     ...(corrects === undefined ? [] : [`In-Reply-To: ${corrects}`, `References: ${corrects}`]),
@@ -144,18 +139,4 @@ function machinePart(fields: ReportParts['machine']): string {
   const lines = fields.map(([name, value]) => `${name}: ${value}\r\n`)
   const header = 'Content-Type: message/feedback-report\r\nContent-Transfer-Encoding: 7bit\r\n'
   return `${header}\r\n${lines.join('')}`
-}
-
-function subjectOf(
-  { facts }: Pick<FeedbackReportInput, 'facts'>,
-  fields: Entity['fields'],
-): string {
-  const field = fields.find(({ key }) => key === 'subject')
-  const given = field === undefined ? '' : composeEncodedWords(unfoldField(field))
-  const subject = given.trim() === '' ? fallbackSubject(facts) : given
-  return foldText(subject, 'Subject: '.length)
-}
-
-function fallbackSubject(facts: FeedbackFacts): string {
-  return `${feedbackTypes[facts.feedbackType]} from ${facts.sourceIp}`
 }

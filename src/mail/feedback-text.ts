@@ -72,10 +72,9 @@ export function composeFeedbackText(
 
 /** In the words of RFC 5965 appendix B, by which some readers know a report. */
 function firstSentence({ feedbackType, sourceIp, arrivedAt }: FeedbackFacts): string {
-  const what = feedbackType === 'not-spam' ? 'a correction of an' : 'an'
   const when = arrivedAt === undefined ? '' : ` on ${composeMailDate(arrivedAt)}`
-  const about = `email abuse report for an email message received from IP ${sourceIp}`
-  return `This is ${what} ${about}${when}.`
+  const about = `This is an email abuse report for an email message received from IP ${sourceIp}`
+  return `${about}${when}.${feedbackType === 'not-spam' ? ' It corrects an earlier one.' : ''}`
 }
 
 function countOf({ incidents = 1 }: FeedbackFacts): string {

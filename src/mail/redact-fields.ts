@@ -66,7 +66,9 @@ export function redactFields(
   return kept.map((field) => {
     if (level === 'top' && recipientFields.has(field.key)) return redactRecipients(field, people)
     const named = naming.has(field) ? redactField(field, people) : field
-    return tokens ? redactTokens(named, tokens) : named
+    const opaque = tokens ? redactTokens(named, tokens) : named
+    if (named === field && opaque !== field) people.vouchFor(wordsOf(opaque))
+    return opaque
   })
 }
 
@@ -127,12 +129,16 @@ export function fieldsTelling(
   redactor: AddressRedactor,
 ): Set<HeaderField> {
   const inWords = fields.filter(({ raw }) => raw.includes('=?'))
-  const asWritten = redactor.findsIn(fields.map((field) => `${field.name}:${unfolded(field)}`))
+  const asWritten = redactor.findsIn(fields.map(wordsOf))
   const decoded = redactor.findsIn(inWords.map(({ raw }) => decodeHeaderText(raw)))
   return new Set([
     ...fields.filter((_, index) => asWritten[index]),
     ...inWords.filter((_, index) => decoded[index]),
   ])
+}
+
+function wordsOf(field: HeaderField): string {
+  return `${field.name}:${unfolded(field)}`
 }
 
 function unfolded({ raw }: HeaderField): string {

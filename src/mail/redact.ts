@@ -147,7 +147,9 @@ function redactContent(entity: Entity, content: string, redactors: Redactors): s
   const inner = isMessage ? parseMimeTree(Buffer.from(content, 'latin1')) : undefined
   const redacted = inner && redactEntity(inner, redactors, 'inner')
   const text = redactors.people.redact(redacted ? entityText(redacted) : content)
-  return redactors.tokens ? redactors.tokens.redactLinks(text) : text
+  const opaque = redactors.tokens ? redactors.tokens.redactLinks(text) : text
+  if (text === content) redactors.people.vouchFor(opaque)
+  return opaque
 }
 
 const wideLink = /h\0t\0t\0p/i

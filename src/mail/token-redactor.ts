@@ -123,10 +123,24 @@ function redactQuery(query: string, codeOf: CodeOf): string {
 }
 
 function redactValue(value: string, codeOf: CodeOf): string {
-  const text = plain(value)
-  if (/^https?:\/\//i.test(text) && text !== value)
-    return encodeURIComponent(redactLink(text, codeOf))
-  return isToken(value, 'query') ? codeOf(text) : value
+  if (/^https?%3A%2F%2F/i.test(value)) return redactNested(value, codeOf)
+  return isToken(value, 'query') ? codeOf(plain(value)) : value
+}
+
+const nestedSigns = /(%(?:2F|3F|26|3D|23|3B))/i
+
+/** A link inside a link, cut where its encoded signs stand: scheme, host and words stay. */
+function redactNested(link: string, codeOf: CodeOf): string {
+  const pieces = link.split(nestedSigns)
+  const queryAt = pieces.findIndex((piece) => /^%3F$/i.test(piece))
+  return pieces
+    .map((piece, index) => {
+      // `https%3A`, two slashes with nothing between, and the host come first.
+      if (index <= 4 || nestedSigns.test(piece)) return piece
+      const place = queryAt >= 0 && index > queryAt ? 'query' : 'path'
+      return isToken(piece, place) ? codeOf(plain(piece)) : piece
+    })
+    .join('')
 }
 
 const uuid = '[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}'

@@ -8,6 +8,7 @@ import { shingleSeed } from '../analysis/shingles/hash.ts'
 import type { PackedShingles } from '../analysis/shingles/packed-shingles.ts'
 import type { Packed } from '../db/packed.ts'
 import type { InboundReading } from '../mail/inbound/read-inbound.ts'
+import type { SigningKey } from '../mail/dkim-signature.ts'
 import type { Subject } from '../reputation/subject.ts'
 import type { RelayCandidate } from '../verdict/relay-question.ts'
 import type { FeedbackContent } from './feedback-content.ts'
@@ -25,7 +26,7 @@ export type ParserOptions = Omit<AnalysisOptions, 'ignoreStamps'>
 /** What an analysis comes to, and all of it as packed JSON: most of it is only stored. */
 export type AnalysisDigest = Pick<
   Analysis,
-  'kind' | 'origin' | 'originObstacle' | 'listings' | 'unsubscribe'
+  'kind' | 'origin' | 'originObstacle' | 'listings' | 'unsubscribe' | 'cfbl'
 > &
   MarketerEvidence & {
     subject: string | null
@@ -91,6 +92,9 @@ export type ParserOutcome = { made: Made } | { fault: string }
 /** What one message may cost. */
 export type ParserLimits = { messageMsMax: number; heapMegabytesMax: number }
 
+/** What the threads work with, whatever the message. */
+export type ThreadData = { seed: bigint; signingKey: SigningKey | undefined }
+
 type Pending = {
   task: ParserTask
   resolve: (made: Made) => void
@@ -104,19 +108,21 @@ const CHUNK_TASKS_MAX = 8
 /**
  * Starts `threads` parser threads. Messages travel to them in chunks; where a chunk makes its
  * thread crash, stall or swell, the thread is replaced and each message of it is tried alone, so
- * that the one at fault costs its own job only. They hash under the seed of who starts them.
+ * that the one at fault costs its own job only. They hash under the seed of who starts them, and
+ * sign what they compose when they are given a key.
  */
 export function createParserPool(
   threads: number,
   { messageMsMax, heapMegabytesMax }: ParserLimits = usualLimits,
-  seed: bigint = shingleSeed(),
+  { seed = shingleSeed(), signingKey }: Partial<ThreadData> = {},
 ): ParserPool {
+  const workerData: ThreadData = { seed, signingKey }
   const pool = new Piscina({
     filename: path.join(import.meta.dirname, 'parser-thread.ts'),
     minThreads: 1,
     maxThreads: threads,
     idleTimeout: 60_000,
-    workerData: seed,
+    workerData,
     resourceLimits: { maxOldGenerationSizeMb: heapMegabytesMax, maxYoungGenerationSizeMb: 24 },
   })
   const inLine = createLine(threads, async (tasks) => {

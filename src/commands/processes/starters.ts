@@ -74,6 +74,15 @@ function mailStarters(app: App, tools: Tools): Starters {
         handleInboundMails(jobs, tools),
       )
     },
+    [queues.takeMailed.name]: async () => {
+      const { takeMailed } = await import('../../jobs/mail-in/take-mailed.ts')
+      const { createIntake } = await import('../../intake/accept-report.ts')
+      const needs = { ...app, intake: createIntake(app) }
+      await workQueue(app, queues.takeMailed, { batchSize: 5, concurrency: 1 }, async (jobs) => {
+        for (const job of jobs) await takeMailed(job, needs)
+        return jobs.map(() => 'done')
+      })
+    },
   }
 }
 

@@ -1,6 +1,7 @@
 import { answersEn } from './answers-en.ts'
 import { consumersEn } from './consumers-en.ts'
 import { listsEn } from './lists-en.ts'
+import { settingsEn } from './settings-en.ts'
 
 const { format: n } = new Intl.NumberFormat('en-GB')
 
@@ -286,6 +287,7 @@ export const en = {
   },
   lists: listsEn,
   answers: answersEn,
+  settings: settingsEn,
   consumers: consumersEn,
   error: { title: 'That did not work', home: 'Back to the start' },
 }

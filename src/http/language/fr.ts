@@ -3,6 +3,7 @@ import { answersFr } from './answers-fr.ts'
 import { consumersFr } from './consumers-fr.ts'
 import { listsFr } from './lists-fr.ts'
 import { problemsFr } from './problems-fr.ts'
+import { settingsFr } from './settings-fr.ts'
 
 const { format: n } = new Intl.NumberFormat('fr')
 
@@ -280,6 +281,7 @@ export const fr: Words = {
   },
   lists: listsFr,
   answers: answersFr,
+  settings: settingsFr,
   consumers: consumersFr,
   error: { title: 'Cela n’a pas marché', home: 'Retour à l’accueil' },
 }

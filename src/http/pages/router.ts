@@ -17,6 +17,7 @@ import { relayRoutes } from './relays.ts'
 import { reportRoutes } from './report.ts'
 import { sameOrigin } from './same-origin.ts'
 import { sessions } from './session.ts'
+import { settingsRoutes } from './settings.ts'
 import { signInRoutes } from './sign-in.ts'
 import { visitOf, welcome } from './visit.ts'
 
@@ -34,6 +35,7 @@ export function pageRoutes(site: Site): Router {
   router.use(reportRoutes(site))
   router.use(historyRoutes(site))
   router.use(relayRoutes(site))
+  router.use(settingsRoutes(site))
   router.use(lookupRoutes(site))
   router.use(delistingRoutes(site))
   router.use(downloadRoutes(site))

@@ -1,31 +1,46 @@
+import { fieldValue } from '../header.ts'
+import type { HeaderField } from '../header.ts'
+
 // Where the message that comes back begins; what follows was not written by the mail system.
 const announcements = [
   'original message|returned message|unsent message|message header|included is',
-  'below this line|copy of|the (?:header|message) (?:was|of|follows)',
+  'below this line|(?:this is |below is )?an? copy of|message text follows',
+  'the (?:header|message) (?:was|of|follows)',
 ].join('|')
 const opening = '[-=_*> ]{0,40}(?:this is (?:a|the) |below (?:is|this line is) )?'
 const returnedMessage = new RegExp(
-  `^(?:${opening}(?:${announcements}).{0,80}|(?:received|return-path): .{0,200})$`,
+  `^(?:${opening}(?:${announcements}).{0,80}|(?:received|return-path|received-from): ?.{0,200})$`,
   'im',
 )
-const bracketed = /<([^\s<>@:;"()]{1,64}@[A-Za-z0-9.-]{1,253})>/g
-const bare = /(?<![\w.+-])([A-Za-z0-9][\w.+=/-]{0,63}@[A-Za-z0-9][A-Za-z0-9.-]{0,252}[A-Za-z0-9])/g
-const recipientsMax = 50
-
-/**
- * The addresses that the text of a bounce names as its recipients: those in angle brackets, else
- * bare ones, before the returned message begins. Those of mail systems are left out.
- */
-export function recipientsInText(text: string): string[] {
-  const own = systemText(text)
-  const found = [...own.matchAll(bracketed)].map(([, address = '']) => address)
-  const named =
-    found.length > 0 ? found : [...own.matchAll(bare)].map(([, address = '']) => address)
-  const recipients = named.filter((address) => !/^(?:mailer-daemon|postmaster)@/i.test(address))
-  return [...new Set(recipients)].slice(0, recipientsMax)
-}
 
 /** The text of a bounce up to where the returned message begins. */
 export function systemText(text: string): string {
-  return text.slice(0, returnedMessage.exec(text)?.index ?? text.length)
+  const at = returnedMessage.exec(text)?.index ?? text.length
+  return text.slice(0, at)
+}
+
+/** The text between the tags of HTML. */
+export function withoutTags(html: string): string {
+  return html
+    .replace(/<(?:br|p|div|tr|li|h\d)\b[^>]{0,500}>/gi, '\n')
+    .replace(/<[a-z/!][^>@]{0,500}>/gi, ' ')
+    .replace(/&lt;/gi, '<')
+    .replace(/&gt;/gi, '>')
+    .replace(/&(?:nbsp|#160);/gi, ' ')
+    .replace(/&#39;|&apos;/gi, "'")
+    .replace(/&amp;/gi, '&')
+}
+
+const forwarded = /^\s*(?:fwd?|tr|wg|vs|enc|rv|пересл)\s*:/i
+const quotedNotice = /^> ?from: .{0,200}(?:mailer-daemon|mail delivery|postmaster)/im
+
+/**
+ * The text of a notification that somebody passed on, without its quotation marks; undefined when
+ * the mail is no such thing.
+ */
+export function forwardedNotice(fields: readonly HeaderField[], text: string): string | undefined {
+  if (!forwarded.test((fieldValue(fields, 'subject') ?? '').slice(0, 500))) return undefined
+  const at = quotedNotice.exec(text)?.index
+  if (at === undefined) return undefined
+  return text.slice(at).replace(/^> ?/gm, '')
 }

@@ -74,6 +74,12 @@ test('a renewed certificate is shown from then on, and a broken one never', asyn
   await tlsFiles('renewed', second)
   await listener.renew()
   expect(await shown()).toBe(second.cert)
+  const third = selfSigned()
+  await tlsFiles('renewed', third)
+  process.emit('SIGHUP')
+  let cert = ''
+  for (let tries = 0; tries < 30 && cert !== third.cert; tries++) cert = await shown()
+  expect(cert).toBe(third.cert)
   await listener.close()
 })
 

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { bounceReason, isHardBounce } from '../../../../src/mail/bounces/bounce-reason.ts'
-import { recipientsInText } from '../../../../src/mail/bounces/bounce-text.ts'
+import { recipientsInText } from '../../../../src/mail/bounces/told-recipients.ts'
 import { parseBounce } from '../../../../src/mail/bounces/parse-bounce.ts'
-import { corpusTruths } from '../../../support/corpus.ts'
 
 function notification(groups: readonly string[][], text = 'Your message could not be delivered.') {
   return [
@@ -43,6 +42,7 @@ const unknownUserResult = {
   recipient: 'abuse@example.net',
   action: 'failed',
   status: '5.1.1',
+  isStatusInferred: false,
   replyCode: 550,
   reason: 'userunknown',
   hard: true,
@@ -110,12 +110,12 @@ describe('a recipient group', () => {
     [
       'an address is not a status',
       ['Action: failed', 'Diagnostic-Code: smtp; 550 host 192.0.2.5.1 said no'],
-      { status: undefined, replyCode: 550 },
+      { status: '5.0.901', isStatusInferred: true, replyCode: 550 },
     ],
     [
       'nothing said is no reason',
       ['Action: failed'],
-      { status: undefined, replyCode: undefined, reason: 'undefined', hard: false },
+      { status: '5.0.900', isStatusInferred: true, replyCode: undefined, reason: 'undefined' },
     ],
   ] as const)('%s', ([, group, expected]) => {
     const lines = ['Final-Recipient: rfc822; abuse@example.net', ...group]
@@ -189,7 +189,12 @@ test.for([
   ['delivery temporarily suspended: connection timed out', '4.4.1', 'expired', false],
   ['user has moved', '5.1.6', 'hasmoved', true],
   ['not a word', '5.1.1', 'userunknown', true],
-  ['not a word', undefined, 'undefined', false],
+  ['not a word', undefined, 'onhold', false],
+  ['', undefined, 'undefined', false],
+  ['User unknown (in reply to RCPT TO command)', undefined, 'userunknown', true],
+  ['User unknown (in reply to end of DATA command)', undefined, 'filtered', false],
+  ['host does not accept mail', '5.7.27', 'notaccept', true],
+  ['host does not accept mail', '4.3.2', 'notaccept', false],
 ] as const)('"%s" with %s means %s', ([text, status, reason, isHard]) => {
   expect(bounceReason({ text, status, replyCode: undefined })).toBe(reason)
   expect(isHardBounce(reason, status)).toBe(isHard)
@@ -201,46 +206,3 @@ test('recipients are those named before the returned message begins', () => {
     '--- Original message ---\n<c@example.net>'
   expect(recipientsInText(text)).toEqual(['a@example.net', 'b@example.net'])
 })
-
-const truths = corpusTruths('bounces')
-
-describe.skipIf(truths === undefined)('real bounces (skipped without the corpus)', () => {
-  const isByTheBook = (raw: Buffer) =>
-    /^content-type:\s*message\/delivery-status/im.test(raw.toString('latin1'))
-  const bounces = (truths ?? []).filter(
-    ({ raw, truth }) => truth.kind === 'dsn' && isByTheBook(raw),
-  )
-
-  test('by RFC 3464 give their recipients, 95 of 100', () => {
-    const pairs = bounces.flatMap(({ raw, truth }) => {
-      const found = parseBounce(raw)?.results.map(({ recipient }) => recipient.toLowerCase()) ?? []
-      return (truth.oracle_p5_sisimai_5_1_0 ?? []).map(({ recipient }) =>
-        found.includes(recipient.toLowerCase()),
-      )
-    })
-    expect(share(pairs)).toBeGreaterThanOrEqual(0.95)
-  })
-
-  test('by RFC 3464 give their status and reply code, 95 of 100', () => {
-    const pairs = bounces.flatMap(({ raw, truth }) => {
-      const results = parseBounce(raw)?.results ?? []
-      return (truth.expected?.results ?? []).flatMap((expected, index) => {
-        const isReplyRight = String(results[index]?.replyCode ?? '') === expected.replycode
-        // The suite writes 5.0.9nn where the message gives no status at all.
-        if (/\.0\.9\d\d$/.test(expected.deliverystatus)) return [isReplyRight]
-        return [isReplyRight, results[index]?.status === expected.deliverystatus]
-      })
-    })
-    expect(share(pairs)).toBeGreaterThanOrEqual(0.95)
-  })
-
-  test('nothing else is taken for one', () => {
-    for (const { name, raw, truth } of truths ?? []) {
-      if (truth.kind !== 'dsn') expect(parseBounce(raw), name).toBeUndefined()
-    }
-  })
-})
-
-function share(outcomes: readonly boolean[]): number {
-  return outcomes.filter(Boolean).length / outcomes.length
-}
