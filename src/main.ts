@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import type { App } from './app.ts'
 import { closeInTime, stopSignal } from './commands/processes/ending.ts'
 import { listsCommand } from './commands/lists/lists-command.ts'
-import { suppressionsCommand } from './commands/suppressions/suppressions-command.ts'
+import { deskCommands } from './commands/consumers/desk-commands.ts'
 import { marketersCommand } from './commands/marketers/marketers-command.ts'
 import { modelCommands } from './commands/train/model-commands.ts'
 import { reputationCommand } from './commands/reputation/reputation-command.ts'
@@ -142,7 +142,7 @@ const commands: Record<string, Command> = {
   reputation: reputationCommand,
   rules: rulesCommand,
   lists: listsCommand,
-  suppressions: suppressionsCommand,
+  ...deskCommands,
   marketers: marketersCommand,
   blacklists: {
     usage: 'blacklists',

@@ -94,6 +94,20 @@ export async function listFeedback(db: Db, reportIds: readonly string[]): Promis
   return rows
 }
 
+/** The latest feedback reports to a consumer, newest first. */
+export async function listFeedbackTo(
+  db: Db,
+  consumerId: string,
+  limit: number,
+): Promise<Feedback[]> {
+  const { rows } = await db.query<Feedback>(
+    `select ${columns} from feedback_reports
+     where consumer_id = $1 order by report_id desc, number desc limit $2`,
+    [consumerId, limit],
+  )
+  return rows
+}
+
 /** One feedback report. */
 export async function findFeedback(db: Db, key: FeedbackKey): Promise<Feedback | undefined> {
   const answer = await db.query<Feedback>(

@@ -3,6 +3,8 @@ import { removeAdvices } from '../db/advices.ts'
 import { dropCounterPartitions, ensureCounterPartitions } from '../db/counter-partitions.ts'
 import { listDeadIds } from '../db/dead-letters.ts'
 import { listFeedback } from '../db/feedback-reports.ts'
+import { removeEndedCorrections } from '../db/contact-corrections.ts'
+import { removeEnrollments } from '../db/enrollment-requests.ts'
 import { removeIdempotencyKeys } from '../db/idempotency-keys.ts'
 import { removeInboundKeys } from '../db/inbound-keys.ts'
 import { dropPartitions, ensurePartitions } from '../db/partitions.ts'
@@ -51,6 +53,8 @@ export async function keepHouse(app: Needs): Promise<void> {
   await removeIdempotencyKeys(app.pool, new Date(now.getTime() - IDEMPOTENCY_MS))
   await removeInboundKeys(app.pool, new Date(now.getTime() - INBOUND_MS))
   await removeRegistryRows(app.pool, new Date(now.getTime() - ANSWERS_MS))
+  await removeEndedCorrections(app.pool, new Date(now.getTime() - ANSWERS_MS))
+  await removeEnrollments(app.pool, oldest)
   await removeEndedSuppressions(app.pool, oldest)
   await forgetReputations(app.pool, now, app.config.retentionDays)
   await removeAdvices(app.pool, new Date(now.getTime() - ADVICES_MS))

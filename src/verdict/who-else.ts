@@ -1,3 +1,5 @@
+import type { RecognizedMarketer } from '../analysis/marketer.ts'
+import type { CfblFinding } from '../mail/cfbl.ts'
 import { prefixOf } from '../mail/ip-blocks.ts'
 import {
   type FeedbackTopic,
@@ -27,6 +29,28 @@ export type AlsoTell = {
   keepsTokens: boolean
   /** A sentence for the story of the report. */
   why: string
+}
+
+/** What of a message, and of what is known of its sender, says who else is told. */
+export type SentBy = {
+  cfbl: Pick<CfblFinding, 'addresses'> | null | undefined
+  marketer: RecognizedMarketer | null | undefined
+}
+
+/**
+ * Who is to be told because of who sent a message: the feedback address of its marketer, and the
+ * addresses that it names itself and may. A marketer gets its tokens back when its own signature
+ * stands behind them.
+ */
+export function alsoTellOf({ cfbl, marketer }: SentBy): AlsoTell[] {
+  const named = (cfbl?.addresses ?? []).map(({ address, format }): AlsoTell => {
+    const why = 'The message asks for complaints of it, and its signature vouches for that.'
+    return { address, source: 'cfbl', format, keepsTokens: false, why }
+  })
+  if (!marketer?.feedback) return named
+  const { feedback: address, by, name } = marketer
+  const how = { format: 'arf', keepsTokens: by === 'signature' } as const
+  return [{ address, source: 'marketer', ...how, why: `${name} is told, as it wishes.` }, ...named]
 }
 
 /** Something an enrolled consumer is to be told of, that holds for a message. */

@@ -5,6 +5,9 @@ import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { auditRoutes } from './audit.ts'
 import { campaignRoutes } from './campaigns.ts'
+import { consumerRoutes } from './consumers/consumers.ts'
+import { enrollmentRoutes } from './consumers/enrollments.ts'
+import { correctionRoutes } from './consumers/corrections.ts'
 import { counterRoutes } from './counters.ts'
 import { deadLetterRoutes } from './dead-letters.ts'
 import { inboxRoutes } from './inbox/inbox.ts'
@@ -31,6 +34,9 @@ export function adminRoutes(site: Site): Router {
   router.use('/outbox', outboxRoutes(site))
   router.use('/inbox', inboxRoutes(site))
   router.use('/suppressions', suppressionRoutes(site))
+  router.use('/consumers/requests', enrollmentRoutes(site))
+  router.use('/consumers', consumerRoutes(site))
+  router.use('/networks/corrections', correctionRoutes(site))
   router.use('/networks', networkRoutes(site))
   router.use('/counters', counterRoutes(site))
   router.use('/reputations', reputationRoutes(site))

@@ -11,6 +11,7 @@ export function sendAdminPage(req: Request, res: Response, page: Page): void {
     ['/admin/outbox', 'Outbox'],
     ['/admin/inbox', 'Inbox'],
     ['/admin/suppressions', 'Suppressions'],
+    ['/admin/consumers', 'Consumers'],
     ['/admin/networks', 'Networks'],
     ['/admin/marketers', 'Marketers'],
     ['/admin/counters', 'Counters'],

@@ -1,3 +1,4 @@
+import { storableText } from '../../mail/storable-text.ts'
 import { type FeedbackTopic, feedbackTopics } from '../choose-contact.ts'
 
 /** How a consumer wants to be told. */
@@ -50,4 +51,34 @@ export function oneOf<Choice extends string>(
   text: string | null | undefined,
 ): Choice | undefined {
   return choices.find((choice) => choice === text)
+}
+
+/** What a person may set of a consumer; null limits are those of the program. */
+export type ConsumerLimits = {
+  hourlyMax: number | null
+  connectionsMax: number | null
+  note: string | null
+}
+
+const HOURLY_MAX = 1_000_000
+const CONNECTIONS_MAX = 50
+const NOTE_CHARS_MAX = 500
+
+/** Reads limits as people write them: empty is null. Undefined when one is none. */
+export function readLimits(fields: {
+  hourlyMax: string
+  connectionsMax: string
+  note: string
+}): ConsumerLimits | undefined {
+  const hourlyMax = readCount(fields.hourlyMax, HOURLY_MAX)
+  const connectionsMax = readCount(fields.connectionsMax, CONNECTIONS_MAX)
+  if (hourlyMax === undefined || connectionsMax === undefined) return undefined
+  const note = storableText(fields.note.trim(), NOTE_CHARS_MAX) || null
+  return { hourlyMax, connectionsMax, note }
+}
+
+function readCount(text: string, max: number): number | null | undefined {
+  if (text.trim() === '') return null
+  const count = /^\d{1,7}$/.test(text.trim()) ? Number(text) : 0
+  return count >= 1 && count <= max ? count : undefined
 }

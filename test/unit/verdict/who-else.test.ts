@@ -1,0 +1,199 @@
+import { expect, test } from 'vitest'
+import type { KnownContact } from '../../../src/verdict/choose-contact.ts'
+import { alsoToldOf, consequenceOf, type Judged } from '../../../src/verdict/consequences.ts'
+import { answersForBlock } from '../../../src/verdict/consumers/provable-scope.ts'
+import { readScopes } from '../../../src/verdict/consumers/consumer-scope.ts'
+import { mayTell, type Standing } from '../../../src/verdict/may-tell.ts'
+import { healthyRecord } from '../../../src/verdict/contact-health.ts'
+import { alsoTellOf, type AlsoTell, type ScopeMatch } from '../../../src/verdict/who-else.ts'
+import type { VerdictSymbol } from '../../../src/verdict/verdict.ts'
+
+const word: VerdictSymbol = { name: 'A_SIGN', weight: 5, meaning: 'A sign.', basis: 'word' }
+const enrolled: KnownContact = { state: 'enrolled', health: 'healthy' }
+const how = { keepsTokens: false, why: 'A reason.' }
+const cfbl: AlsoTell = { ...how, address: 'fbl@shop.example', source: 'cfbl', format: 'arf' }
+const brand: ScopeMatch = { kind: 'domain', value: 'shop.example', address: 'b@shop.example' }
+const close: ScopeMatch = { kind: 'range', value: '192.0.2.0/28', address: 'close@desk.example' }
+const wide: ScopeMatch = { kind: 'range', value: '192.0.2.0/24', address: 'wide@desk.example' }
+const system: ScopeMatch = { kind: 'as', value: '64496', address: 'as@desk.example' }
+
+const clear: Judged = {
+  verdict: { class: 'spam', score: 5, symbols: [word] },
+  reportedAs: 'spam',
+  isLearned: false,
+  messageKind: 'message',
+  origin: { ip: '192.0.2.7', confidence: 0.9 },
+  originConfidenceMin: 0.7,
+  askable: [],
+  network: {
+    ...{ cidr: '192.0.2.0/24', asn: 64496, name: null, country: null },
+    ...{ abuse: 'abuse@found.example', contacts: ['abuse@found.example'] },
+  },
+  registry: 'off',
+  known: new Map(
+    ['b@shop.example', 'close@desk.example', 'wide@desk.example', 'as@desk.example'].map(
+      (address) => [address, enrolled],
+    ),
+  ),
+  alsoTell: [],
+  scopes: [],
+  disowned: new Set(),
+  forwardTo: 'any',
+  own: { addresses: ['feedback@us.example', 'ann@home.example'], domain: 'bounces.us.example' },
+}
+const verdict = (name: Judged['verdict']['class']) => ({ ...clear.verdict, class: name })
+const knowing = (address: string, contact: KnownContact) =>
+  new Map([...clear.known, [address, contact]])
+
+/** All who are told, the desk of the network first. */
+function told(change: Partial<Judged>): string[] {
+  const judged = { ...clear, ...change }
+  const consequence = consequenceOf(judged)
+  const also = alsoToldOf(judged, consequence).map(({ address }) => address)
+  return consequence.action === 'forward' ? [consequence.to, ...also] : also
+}
+
+test.for<[string, Partial<Judged>, string[]]>([
+  ['the contact of the tables', {}, ['abuse@found.example']],
+  ['in its place who enrolled for the block', { scopes: [wide] }, ['wide@desk.example']],
+  [
+    'the closest first, and all who enrolled',
+    { scopes: [system, wide, close] },
+    ['close@desk.example', 'wide@desk.example', 'as@desk.example'],
+  ],
+  [
+    'an enrolled desk even where no table knows the network',
+    { scopes: [wide], network: undefined },
+    ['wide@desk.example'],
+  ],
+  [
+    'besides it, who enrolled for a domain and whom the message names',
+    { scopes: [brand], alsoTell: [cfbl] },
+    ['abuse@found.example', 'fbl@shop.example', 'b@shop.example'],
+  ],
+  [
+    'each address once',
+    { alsoTell: [cfbl, { ...cfbl, address: 'Abuse@found.example' }, cfbl] },
+    ['abuse@found.example', 'fbl@shop.example'],
+  ],
+  [
+    'whom the message names, of mail in bulk that accuses nobody',
+    { alsoTell: [cfbl], verdict: verdict('marketing') },
+    ['fbl@shop.example'],
+  ],
+  [
+    'no tables’ contact when the desk that enrolled paused',
+    { scopes: [wide], known: knowing('wide@desk.example', { ...enrolled, state: 'paused' }) },
+    [],
+  ],
+  [
+    'the tables’ contact when mail to the desk that enrolled comes back',
+    { scopes: [wide], known: knowing('wide@desk.example', { ...enrolled, health: 'dead' }) },
+    ['abuse@found.example'],
+  ],
+  [
+    'the tables’ contact when the desk that enrolled said that it is not its network',
+    { scopes: [wide], disowned: new Set(['wide@desk.example']) },
+    ['abuse@found.example'],
+  ],
+])('told is %s', ([, change, expected]) => {
+  expect(told(change)).toEqual(expected)
+})
+
+test.for<[string, Partial<Judged>]>([
+  ['the reporter defends it', { reportedAs: 'not-spam' }],
+  ['a mail server learned it', { isLearned: true }],
+  ['a mail system wrote it', { messageKind: 'dsn' }],
+  ['it looks like wanted mail', { verdict: verdict('legitimate') }],
+  ['its origin is not sure', { origin: { ip: '192.0.2.7', confidence: 0.6 } }],
+  ['the reporter is asked', { origin: undefined, askable: ['192.0.2.9'] }],
+  ['it is phishing that names its own address', { verdict: verdict('phishing') }],
+  ['only enrolled ones are told', { forwardTo: 'enrolled' }],
+  [
+    'the address stopped',
+    { known: knowing('fbl@shop.example', { state: 'stopped', health: 'healthy' }) },
+  ],
+  [
+    'the address is suppressed',
+    { known: knowing('fbl@shop.example', { state: 'found', health: 'healthy', isMuted: true }) },
+  ],
+  ['the address is the reporter’s', { alsoTell: [{ ...cfbl, address: 'Ann@home.example' }] }],
+  ['the address is ours', { alsoTell: [{ ...cfbl, address: 'x@bounces.us.example' }] }],
+])('whom a message names is not told when %s', ([, change]) => {
+  expect(told({ alsoTell: [cfbl], ...change })).not.toContain(
+    change.alsoTell?.[0]?.address ?? cfbl.address,
+  )
+})
+
+test('a marketer gets its tokens back by its signature alone, and is named once', () => {
+  const marketer = { key: 'shop', name: 'Shop', proof: 'shop.example', why: 'It is.' }
+  const address = 'fbl@shop.example'
+  const by = (its: 'signature' | 'range') =>
+    alsoTellOf({ cfbl: null, marketer: { ...marketer, by: its, feedback: address } })
+  expect(by('signature')).toMatchObject([{ address, keepsTokens: true, source: 'marketer' }])
+  expect(by('range')).toMatchObject([{ address, keepsTokens: false }])
+  const silent = { ...marketer, by: 'signature' as const, feedback: null }
+  expect(alsoTellOf({ cfbl: null, marketer: silent })).toEqual([])
+  const both = [...by('signature'), { ...cfbl, address }]
+  expect(told({ alsoTell: both, verdict: verdict('marketing') })).toEqual([address])
+})
+
+const now = new Date('2026-11-22T10:00:00Z')
+const later = new Date('2026-11-23T10:00:00Z')
+const standing: Standing = {
+  ...healthyRecord,
+  ...{ state: 'enrolled', pausedUntil: null, enrolledAt: now, takes: null },
+}
+
+test.for<[string, Partial<Standing>, Parameters<typeof mayTell>[1], string]>([
+  ['one that enrolled', {}, undefined, 'yes'],
+  ['one that was found', { state: 'found', enrolledAt: null }, undefined, 'yes'],
+  ['one whose pause is over', { state: 'paused', pausedUntil: now }, undefined, 'yes'],
+  ['one that paused', { state: 'paused', pausedUntil: later }, undefined, 'later'],
+  ['one that paused until it says so', { state: 'paused' }, undefined, 'later'],
+  ['one that stopped', { state: 'stopped' }, undefined, 'never'],
+  ['one that complained', {}, { reason: 'complaint' }, 'never'],
+  ['one whose mail comes back', { health: 'dead', healthUntil: later }, undefined, 'bouncing'],
+  ['one suppressed for bounces', {}, { reason: 'soft-bounces' }, 'bouncing'],
+])('%s may be told now or not', ([, change, suppression, expected]) => {
+  expect(mayTell({ ...standing, ...change }, suppression, now).is).toBe(expected)
+})
+
+const layer = {
+  ...{ cidr: '192.0.2.0/24', source: 'a', asn: 64496, name: null, country: null },
+  ...{ contacts: ['abuse@desk.example'], isMuted: false, importedAt: now, expiresAt: null },
+}
+
+test.for<[string, (typeof layer)[], boolean]>([
+  ['it is its contact', [layer], true],
+  ['a part of it names it too', [layer, { ...layer, cidr: '192.0.2.128/25' }], true],
+  ['nobody is', [], false],
+  ['another is', [{ ...layer, contacts: ['abuse@other.example'] }], false],
+  [
+    'a part is another’s',
+    [layer, { ...layer, cidr: '192.0.2.128/25', contacts: ['abuse@other.example'] }],
+    false,
+  ],
+  ['a part is of another AS', [layer, { ...layer, cidr: '192.0.2.0/28', asn: 64500 }], false],
+  [
+    'nobody is to be written to',
+    [{ ...layer, source: 'manual', contacts: [], isMuted: true }, layer],
+    false,
+  ],
+  ['only a part is its', [{ ...layer, cidr: '192.0.2.0/25' }], false],
+])('whether an address answers for a block when %s', ([, layers, expected]) => {
+  expect(answersForBlock('Abuse@desk.example', '192.0.2.0/24', layers)).toBe(expected)
+})
+
+test('scopes are read as people write them', () => {
+  expect(
+    readScopes('192.0.2.7/24, as64496;\n2001:db8::/32 Shop.example 192.0.2.0-192.0.2.255'),
+  ).toEqual([
+    { kind: 'range', value: '192.0.2.0/24' },
+    { kind: 'as', value: '64496' },
+    { kind: 'range', value: '2001:db8:0:0:0:0:0:0/32' },
+    { kind: 'domain', value: 'shop.example' },
+  ])
+  expect(readScopes('0.0.0.0/0 com AS0 as99999999999 <b>')).toMatchObject({ faults: { length: 3 } })
+  expect(readScopes('192.0.2.1 '.repeat(500))).toMatchObject({ faults: ['…'] })
+})
