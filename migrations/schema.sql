@@ -131,6 +131,21 @@ create table campaigns (
   constraint campaigns_pkey PRIMARY KEY (id)
 ) partition by RANGE (id);
 
+-- consumer_scopes: reference
+create table consumer_scopes (
+  consumer_id uuid not null,
+  kind text not null,
+  value text not null,
+  block cidr,
+  added_at timestamp with time zone not null,
+  constraint consumer_scopes_pkey PRIMARY KEY (consumer_id, kind, value),
+  constraint consumer_scopes_consumer_fkey FOREIGN KEY (consumer_id) REFERENCES consumers(id),
+  constraint consumer_scopes_block_of_range CHECK (((kind = 'range'::text) = (block IS NOT NULL))),
+  constraint consumer_scopes_kind_known CHECK ((kind = ANY (ARRAY['range'::text, 'as'::text, 'domain'::text])))
+);
+create index consumer_scopes_block_idx on consumer_scopes USING spgist (block);
+create index consumer_scopes_value_idx on consumer_scopes (kind, value);
+
 -- consumers: reference
 create table consumers (
   id uuid not null,
@@ -148,6 +163,13 @@ create table consumers (
   hourly_max integer,
   connections_max smallint,
   paused_until timestamp with time zone,
+  source text not null default 'network'::text,
+  takes text[],
+  note text,
+  enrolled_at timestamp with time zone,
+  resolved_answers integer not null default 0,
+  not_ours_answers integer not null default 0,
+  wrong_answers integer not null default 0,
   constraint consumers_pkey PRIMARY KEY (id),
   constraint consumers_address_unique UNIQUE (address),
   constraint consumers_connections_max_positive CHECK ((connections_max > 0)),
@@ -157,8 +179,25 @@ create table consumers (
   constraint consumers_health_known CHECK ((health = ANY (ARRAY['healthy'::text, 'failing'::text, 'dead'::text]))),
   constraint consumers_hourly_max_positive CHECK ((hourly_max > 0)),
   constraint consumers_pace_known CHECK ((pace = ANY (ARRAY['at-once'::text, 'campaign'::text, 'digest'::text]))),
-  constraint consumers_state_known CHECK ((state = ANY (ARRAY['found'::text, 'enrolled'::text, 'paused'::text, 'stopped'::text])))
+  constraint consumers_source_known CHECK ((source = ANY (ARRAY['network'::text, 'cfbl'::text, 'marketer'::text, 'enrollment'::text, 'operator'::text]))),
+  constraint consumers_state_known CHECK ((state = ANY (ARRAY['found'::text, 'enrolled'::text, 'paused'::text, 'stopped'::text]))),
+  constraint consumers_takes_known CHECK (((takes <@ ARRAY['spam'::text, 'phishing'::text, 'malware'::text]) AND (takes <> '{}'::text[])))
 );
+create index consumers_state_idx on consumers (state, address);
+
+-- contact_corrections: reference
+create table contact_corrections (
+  cidr cidr not null,
+  address text not null,
+  report_id uuid,
+  reason text not null,
+  since timestamp with time zone not null,
+  until timestamp with time zone not null,
+  constraint contact_corrections_pkey PRIMARY KEY (cidr, address),
+  constraint contact_corrections_address_lower CHECK ((address = lower(address)))
+);
+create index contact_corrections_cidr_idx on contact_corrections USING spgist (cidr);
+create index contact_corrections_until_idx on contact_corrections (until);
 
 -- counted_reports: distributed by id
 create table counted_reports (
@@ -240,6 +279,39 @@ create index delisting_requests_asker_idx on delisting_requests (asker_hash, id)
 create index delisting_requests_name_idx on delisting_requests (name, id);
 create index delisting_requests_state_idx on delisting_requests (state, id);
 
+-- enrollment_requests: local
+create table enrollment_requests (
+  id uuid not null,
+  token_hash bytea not null,
+  address text not null,
+  state text not null,
+  wish jsonb not null,
+  asker_hash bytea not null,
+  consumer_id uuid,
+  decided_at timestamp with time zone,
+  decided_by uuid,
+  constraint enrollment_requests_pkey PRIMARY KEY (id),
+  constraint enrollment_requests_token_unique UNIQUE (token_hash),
+  constraint enrollment_requests_state_known CHECK ((state = ANY (ARRAY['sent'::text, 'proven'::text, 'accepted'::text, 'refused'::text])))
+);
+create index enrollment_requests_address_idx on enrollment_requests (address, id);
+create index enrollment_requests_asker_idx on enrollment_requests (asker_hash, id);
+create index enrollment_requests_state_idx on enrollment_requests (state, id);
+
+-- feedback_answers: distributed by report_id
+create table feedback_answers (
+  report_id uuid not null,
+  number smallint not null,
+  answer text not null,
+  how text not null,
+  at timestamp with time zone not null,
+  said text,
+  mail_id uuid,
+  constraint feedback_answers_pkey PRIMARY KEY (report_id, number, answer),
+  constraint feedback_answers_answer_known CHECK ((answer = ANY (ARRAY['resolved'::text, 'not-ours'::text, 'wrong'::text, 'stop'::text]))),
+  constraint feedback_answers_how_known CHECK ((how = ANY (ARRAY['link'::text, 'one-click'::text, 'mail'::text, 'operator'::text])))
+) partition by RANGE (report_id);
+
 -- feedback_messages: distributed by report_id
 create table feedback_messages (
   report_id uuid not null,
@@ -269,6 +341,8 @@ create table feedback_reports (
   due_at timestamp with time zone,
   merged_into uuid,
   merged_number smallint,
+  keeps_tokens boolean not null default false,
+  told_as text not null default 'network'::text,
   constraint feedback_reports_pkey PRIMARY KEY (report_id, number),
   constraint feedback_reports_consumer_unique UNIQUE (report_id, consumer_id, kind),
   constraint feedback_reports_consumer_fkey FOREIGN KEY (consumer_id) REFERENCES consumers(id),
@@ -276,8 +350,10 @@ create table feedback_reports (
   constraint feedback_reports_kind_known CHECK ((kind = ANY (ARRAY['complaint'::text, 'redeemed'::text]))),
   constraint feedback_reports_merged_whole CHECK (((state = 'merged'::text) = (merged_into IS NOT NULL))),
   constraint feedback_reports_number_positive CHECK (((number >= 1) AND (number <= 255))),
-  constraint feedback_reports_state_known CHECK ((state = ANY (ARRAY['waiting'::text, 'queued'::text, 'held'::text, 'sent'::text, 'bounced'::text, 'refused'::text, 'withdrawn'::text, 'merged'::text])))
+  constraint feedback_reports_state_known CHECK ((state = ANY (ARRAY['waiting'::text, 'queued'::text, 'held'::text, 'sent'::text, 'bounced'::text, 'refused'::text, 'withdrawn'::text, 'merged'::text]))),
+  constraint feedback_reports_told_as_known CHECK ((told_as = ANY (ARRAY['network'::text, 'cfbl'::text, 'marketer'::text, 'domain'::text])))
 ) partition by RANGE (report_id);
+create index feedback_reports_consumer_idx on feedback_reports (consumer_id, report_id);
 create index feedback_reports_due_idx on feedback_reports (consumer_id, due_at) WHERE (state = 'waiting'::text);
 create index feedback_reports_state_idx on feedback_reports (state, report_id);
 
@@ -289,6 +365,15 @@ create table idempotency_keys (
   constraint idempotency_keys_pkey PRIMARY KEY (key_hash)
 );
 create index idempotency_keys_created_idx on idempotency_keys (created_at);
+
+-- inbound_keys: distributed by key_hash
+create table inbound_keys (
+  key_hash bytea not null,
+  mail_id uuid not null,
+  created_at timestamp with time zone not null,
+  constraint inbound_keys_pkey PRIMARY KEY (key_hash)
+);
+create index inbound_keys_created_idx on inbound_keys (created_at);
 
 -- inbound_mails: distributed by id
 create table inbound_mails (
@@ -302,11 +387,34 @@ create table inbound_mails (
   kind text,
   encoding text not null,
   content bytea storage external not null,
+  matched_by text,
+  subject text,
+  author text,
+  message_id text,
+  answer text,
+  ticket text,
+  said text,
+  outcome text,
+  needs_look boolean not null default false,
+  handled_at timestamp with time zone,
+  handled_by uuid,
+  purpose text not null,
+  letter_id uuid,
+  reporter_id uuid,
+  peer_ip inet,
   constraint inbound_mails_pkey PRIMARY KEY (id),
+  constraint inbound_mails_answer_known CHECK ((answer = ANY (ARRAY['resolved'::text, 'not-ours'::text, 'wrong'::text, 'stop'::text]))),
   constraint inbound_mails_encoding_known CHECK ((encoding = ANY (ARRAY['identity'::text, 'zstd'::text]))),
+  constraint inbound_mails_mail_in_whole CHECK (((purpose <> 'mail-in'::text) OR (reporter_id IS NOT NULL))),
+  constraint inbound_mails_matched_by_known CHECK ((matched_by = ANY (ARRAY['recipient'::text, 'envelope-id'::text, 'message-id'::text, 'return-path'::text, 'reference'::text]))),
+  constraint inbound_mails_purpose_known CHECK ((purpose = ANY (ARRAY['feedback-bounce'::text, 'feedback-answer'::text, 'letter-bounce'::text, 'letter-answer'::text, 'mail-in'::text, 'other'::text]))),
   constraint inbound_mails_state_known CHECK ((state = ANY (ARRAY['received'::text, 'handled'::text, 'failed'::text])))
 ) partition by RANGE (id);
+create index inbound_mails_kind_idx on inbound_mails (kind, id);
+create index inbound_mails_look_idx on inbound_mails (id) WHERE (needs_look AND (handled_at IS NULL));
 create index inbound_mails_state_idx on inbound_mails (state, id);
+create index inbound_mails_thread_idx on inbound_mails (report_id, number) WHERE (report_id IS NOT NULL);
+create index inbound_mails_unmatched_idx on inbound_mails (id) WHERE ((matched_by IS NULL) AND (state = 'handled'::text));
 
 -- installation: local
 create table installation (
@@ -382,6 +490,20 @@ create table listings (
   constraint listings_times_positive CHECK ((times > 0))
 );
 create index listings_until_idx on listings (listed_until);
+
+-- mail_in_addresses: reference
+create table mail_in_addresses (
+  reporter_id uuid not null,
+  generation integer not null,
+  secret_hash bytea not null,
+  since timestamp with time zone not null,
+  answered_at timestamp with time zone,
+  confirmed_at timestamp with time zone,
+  constraint mail_in_addresses_pkey PRIMARY KEY (reporter_id),
+  constraint mail_in_addresses_secret_unique UNIQUE (secret_hash),
+  constraint mail_in_addresses_reporter_fkey FOREIGN KEY (reporter_id) REFERENCES reporters(id) ON DELETE CASCADE,
+  constraint mail_in_addresses_generation_positive CHECK ((generation > 0))
+);
 
 -- marketer_proposals: local
 create table marketer_proposals (

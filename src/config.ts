@@ -28,11 +28,16 @@ const variables = z.object({
     .url({ protocol: /^smtps?$/, error: 'is not an smtp:// or smtps:// address' })
     .optional(),
   MAIL_FROM: z.email({ error: 'is not a mail address' }).default('feedback@signalpost.example'),
+  DKIM_DOMAIN: mailDomain.optional(),
+  DKIM_SELECTOR: mailDomain.optional(),
+  DKIM_KEY_FILE: z.string().optional(),
   RETURN_PATH_DOMAIN: mailDomain.default('bounces.signalpost.example'),
   SECRET: z.string().min(32, 'is shorter than 32 characters').optional(),
   RECEIVE_HOST: z.string().default('127.0.0.1'),
   RECEIVE_PORT: port.default(2525),
   RECEIVE_PROTOCOL: z.enum(['smtp', 'lmtp']).default('smtp'),
+  RECEIVE_TLS_CERT_FILE: z.string().optional(),
+  RECEIVE_TLS_KEY_FILE: z.string().optional(),
   CHECK_HOST: z.string().default('127.0.0.1'),
   CHECK_PORT: port.optional(),
   CHECK_PASSWORD: z.string().min(8, 'is shorter than 8 characters').optional(),
@@ -64,12 +69,17 @@ export type Config = {
   publicUrl: string
   smtpUrl: string | undefined
   mailFrom: string
+  /** Undefined: mail leaves unsigned. The file is absolute. */
+  dkim: { domain: string; selector: string; keyFile: string } | undefined
   returnPathDomain: string
   /** Undefined until made: `keptSecret` in `commands/data-dir.ts` fills it. */
   secret: string | undefined
   receiveHost: string
   receivePort: number
   receiveProtocol: 'smtp' | 'lmtp'
+  /** Absolute; undefined: STARTTLS is not offered. */
+  receiveTlsCertFile: string | undefined
+  receiveTlsKeyFile: string | undefined
   checkHost: string
   /** Undefined: mail servers ask on the port of the web. */
   checkPort: number | undefined
@@ -99,6 +109,19 @@ export type Config = {
   messageBytesMax: number
   retentionDays: number
   databaseConnections: number
+}
+
+function signing(read: z.infer<typeof variables>, cwd: string): Config['dkim'] {
+  const { DKIM_DOMAIN: domain, DKIM_SELECTOR: selector, DKIM_KEY_FILE: file } = read
+  if (domain === undefined && selector === undefined && file === undefined) return undefined
+  if (domain === undefined || selector === undefined || file === undefined) {
+    throw new UsageError([
+      'Mail is signed only with all of DKIM_DOMAIN, DKIM_SELECTOR and DKIM_KEY_FILE: give all ' +
+        'three or none (see .env.example)',
+    ])
+  }
+  const keyFile = path.resolve(cwd, file)
+  return { domain: domain.toLowerCase(), selector: selector.toLowerCase(), keyFile }
 }
 
 function isSafeUrl(text: string): boolean {
@@ -169,6 +192,7 @@ export function readConfig(
     throw new UsageError(problems)
   }
   const read = parsed.data
+  const absolute = (file: string | undefined) => file && path.resolve(machine.cwd, file)
   return {
     databaseUrl: read.DATABASE_URL,
     dataDir: path.resolve(machine.cwd, read.DATA_DIR),
@@ -177,11 +201,14 @@ export function readConfig(
     publicUrl: (read.PUBLIC_URL ?? `http://localhost:${read.HTTP_PORT}`).replace(/\/+$/, ''),
     smtpUrl: read.SMTP_URL,
     mailFrom: read.MAIL_FROM,
+    dkim: signing(read, machine.cwd),
     returnPathDomain: read.RETURN_PATH_DOMAIN.toLowerCase(),
     secret: read.SECRET,
     receiveHost: read.RECEIVE_HOST,
     receivePort: read.RECEIVE_PORT,
     receiveProtocol: read.RECEIVE_PROTOCOL,
+    receiveTlsCertFile: absolute(read.RECEIVE_TLS_CERT_FILE),
+    receiveTlsKeyFile: absolute(read.RECEIVE_TLS_KEY_FILE),
     checkHost: read.CHECK_HOST,
     checkPort: read.CHECK_PORT,
     checkPassword: read.CHECK_PASSWORD,

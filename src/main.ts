@@ -2,9 +2,11 @@ import { availableParallelism } from 'node:os'
 import type { App } from './app.ts'
 import { closeInTime, stopSignal } from './commands/processes/ending.ts'
 import { listsCommand } from './commands/lists/lists-command.ts'
+import { suppressionsCommand } from './commands/suppressions/suppressions-command.ts'
 import { marketersCommand } from './commands/marketers/marketers-command.ts'
 import { modelCommands } from './commands/train/model-commands.ts'
 import { reputationCommand } from './commands/reputation/reputation-command.ts'
+import { networkCommands } from './commands/networks/network-commands.ts'
 import { rulesCommand } from './commands/rules/rules-command.ts'
 import { type Config, readConfig } from './config.ts'
 import { reasonOf, UsageError } from './errors.ts'
@@ -76,9 +78,10 @@ const commands: Record<string, Command> = {
   },
   receive: {
     usage: 'receive [--stdin --to ADDRESS [--from ADDRESS]]',
-    summary: 'take returned mail by SMTP or LMTP, or one mail from standard input',
+    summary: 'take mail for us by SMTP or LMTP, or one mail from standard input',
     async run({ args, config, log }) {
-      const { parseReceive, receive, receiveOne } = await import('./commands/receive.ts')
+      const { parseReceive, receiveOne } = await import('./commands/receive/receive-one.ts')
+      const { receive } = await import('./commands/receive/receive.ts')
       const envelope = parseReceive(args)
       if (!envelope) return serve(config, log, 'receive', 'sends', (app) => receive(app))
       const { DatabaseAway, withDatabase } = await import('./commands/open-app.ts')
@@ -102,7 +105,7 @@ const commands: Record<string, Command> = {
     },
   },
   account: {
-    usage: 'account add --email E [--password P] [--admin] [--token] [--unproven]',
+    usage: 'account add --email E [--password P] [--admin] [--token] [--unproven] [--language L]',
     summary: 'make an account, or change it; prints a line of JSON',
     async run({ args, config, log }) {
       const { addAccount, parseAccount } = await import('./commands/account.ts')
@@ -112,48 +115,7 @@ const commands: Record<string, Command> = {
       return DONE
     },
   },
-  import: {
-    usage: 'import networks FILE [--as NAME] [--format auto|csv|ip2asn|rir|mmdb]',
-    summary: 'import who has which addresses: CSV, IP-to-AS, RIR statistics or MaxMind, also .gz',
-    async run({ args, config, log }) {
-      const { importNetworks, parseImport, progressOn } =
-        await import('./commands/networks/import-networks.ts')
-      const { file, ...options } = parseImport(args)
-      const { withDatabase } = await import('./commands/open-app.ts')
-      const progress = progressOn(process.stderr)
-      const { setFlagsFromString } = await import('node:v8')
-      // A table leaves nothing but garbage: without this V8 gives it 60 MB more.
-      setFlagsFromString('--semi-space-growth-factor=1')
-      const done = await withDatabase(config, log, (app) =>
-        importNetworks(file, app, { ...options, tell: progress.tell }),
-      ).finally(progress.end)
-      say(`Imported ${done.ranges} ranges as ${done.blocks} blocks from ${done.source}.`)
-      if (done.skipped > 0) say(`Skipped ${done.skipped} lines that tell of no network.`)
-      return DONE
-    },
-  },
-  networks: {
-    usage:
-      'networks show IP | list | drop SOURCE | unset CIDR |\n' +
-      '    set CIDR [--abuse A,B|none] [--name N] [--asn N] [--country CC]',
-    summary: 'show who answers for an address; say it by hand, before all imported tables',
-    async run({ args, config, log }) {
-      const { parseNetworks, runNetworks } = await import('./commands/networks/networks.ts')
-      const request = parseNetworks(args)
-      const { withDatabase } = await import('./commands/open-app.ts')
-      say(await withDatabase(config, log, (app) => runNetworks(request, app)))
-      return DONE
-    },
-  },
-  contact: {
-    usage: 'contact IP',
-    summary: 'ask the Internet registries who answers for an address; needs no database',
-    async run({ args, config }) {
-      const { askForContact, openRdap, parseContact } = await import('./commands/contact.ts')
-      const io = { print: say, complain }
-      return (await askForContact(parseContact(args), openRdap(config), io)) ? DONE : FAILED
-    },
-  },
+  ...networkCommands,
   counters: {
     usage:
       'counters [KIND] VALUE | KIND - | file PATH | --type TYPE VALUE | --hash HASH\n' +
@@ -180,6 +142,7 @@ const commands: Record<string, Command> = {
   reputation: reputationCommand,
   rules: rulesCommand,
   lists: listsCommand,
+  suppressions: suppressionsCommand,
   marketers: marketersCommand,
   blacklists: {
     usage: 'blacklists',

@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto'
 import { parseBody } from '../mail/body.ts'
 import type { MessageBody } from '../mail/body.ts'
+import { judgeCfbl } from '../mail/cfbl.ts'
+import type { CfblFinding } from '../mail/cfbl.ts'
 import { fieldsOf } from '../mail/extract-fields.ts'
 import type { ExtractedFields } from '../mail/extract-fields.ts'
 import { parseHeader } from '../mail/header.ts'
@@ -12,7 +14,7 @@ import type { MessageKind } from '../mail/message-kind.ts'
 import { exceedsLimits } from '../mail/structure.ts'
 import { describeAttachments } from './attachments.ts'
 import type { Attachment } from './attachments.ts'
-import type { Authentication } from './authenticity/authenticate.ts'
+import type { Authenticated, Authentication } from './authenticity/authenticate.ts'
 import type { DnsFindings } from './dns-findings.ts'
 import type { MessageFeatures } from './features/features-of.ts'
 import type { Fingerprints } from './fingerprints/fingerprints-of.ts'
@@ -60,6 +62,8 @@ export type PlainAnalysis = {
   unsubscribe: Unsubscribe | null
   /** What it says of its list; absent in analyses of before this was read. */
   claims?: ListClaims
+  /** Whom it asks to be told of complaints, and whether it may; null when it asks for nothing. */
+  cfbl: CfblFinding | null
   bounce: Bounce | null
   feedback: Feedback | null
 }
@@ -142,7 +146,7 @@ async function read(
   const header = parseHeader(raw)
   const fields = options.ignoreStamps ? withoutStamps(header.fields) : header.fields
   const hops = readHops(fields, options.client)
-  const authentication = options.dns ? await authenticated(raw, header, hops, options.dns) : null
+  const { cfbl, authentication } = await identified(raw, header, hops, options.dns)
   const seals = sealsOf(authentication)
   const { originObstacle, ...way } = findWhence(fields, hops, { ...options, seals })
   const isBomb = exceedsLimits(raw, bodyLimits) !== undefined
@@ -167,6 +171,7 @@ async function read(
     marketer: null,
     unsubscribe,
     claims: listClaims(fields, authentication, unsubscribe),
+    cfbl,
     bounce,
     feedback,
   }
@@ -175,13 +180,24 @@ async function read(
   return { plain, parts: found }
 }
 
+async function identified(
+  raw: Buffer,
+  header: Header,
+  hops: readonly Hop[],
+  dns: DnsFindings | undefined,
+): Promise<{ cfbl: CfblFinding | null; authentication: Authentication | null }> {
+  if (!dns) return { cfbl: judgeCfbl(header.fields, []), authentication: null }
+  const { cfbl, ...authentication } = await authenticated(raw, header, hops, dns)
+  return { cfbl, authentication }
+}
+
 /** The library behind it is loaded when the DNS was asked, and not otherwise. */
 async function authenticated(
   raw: Buffer,
   header: Header,
   hops: readonly Hop[],
   dns: DnsFindings,
-): Promise<Authentication> {
+): Promise<Authenticated> {
   const { authenticate } = await import('./authenticity/authenticate.ts')
   return authenticate(raw, header, hops, dns)
 }

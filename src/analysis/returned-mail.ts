@@ -1,5 +1,5 @@
-import { parseBounce } from '../mail/dsn.ts'
-import type { BounceResult } from '../mail/dsn.ts'
+import { parseBounce } from '../mail/bounces/parse-bounce.ts'
+import type { BounceResult } from '../mail/bounces/parse-bounce.ts'
 import { parseFeedbackReport } from '../mail/feedback-report.ts'
 import { fieldValue } from '../mail/header.ts'
 import type { HeaderField } from '../mail/header.ts'
@@ -16,6 +16,8 @@ export type Bounce = {
     status: string | null
     /** SMTP reply code. */
     replyCode: number | null
+    /** Whether the status was made of the reason, because nobody stated one. */
+    isStatusInferred: boolean
     reason: BounceResult['reason']
     hard: boolean
   }[]
@@ -37,6 +39,7 @@ export function readBounce(raw: Buffer, fields: readonly HeaderField[]): Bounce 
     recipient: result.recipient === '' ? null : storableText(result.recipient, addressCharsMax),
     action: result.action,
     status: result.status ?? null,
+    isStatusInferred: result.isStatusInferred,
     replyCode: result.replyCode ?? null,
     reason: result.reason,
     hard: result.hard,
@@ -46,7 +49,7 @@ export function readBounce(raw: Buffer, fields: readonly HeaderField[]): Bounce 
 
 /** What a feedback report states; null for other mail. */
 export function readFeedback(raw: Buffer): Feedback | null {
-  if (!raw.includes('feedback-report')) return null
+  if (!raw.includes('feedback-report') && !raw.includes('complaint about message')) return null
   const report = parseFeedbackReport(raw)
   if (!report) return null
   const fields = report.fields
@@ -64,8 +67,13 @@ function seemsReturned(raw: Buffer, fields: readonly HeaderField[]): boolean {
   if (/report|delivery-status/i.test(fieldValue(fields, 'content-type') ?? '')) return true
   if (fields.some(({ key }) => key === 'x-failed-recipients')) return true
   const author = (fieldValue(fields, 'from') ?? '').slice(0, 500)
-  if (/daemon|postmaster|mail ?delivery|mta-?master|amavis/i.test(author)) return true
+  if (/daemon|post_?master|mail ?deliver|mta-?master|amavis|\bndr\b/i.test(author)) return true
   const subject = (fieldValue(fields, 'subject') ?? '').slice(0, 500)
-  if (/deliver|return|undeliver|fail|bounce|rejected|notif|NDN|refus/i.test(subject)) return true
-  return raw.includes('delivery-status')
+  if (
+    /deliver|return|undeliver|fail|bounce|rejected|notif|NDN|refus|not sen[dt]|error|member/i.test(
+      subject,
+    )
+  )
+    return true
+  return raw.includes('delivery-status') || raw.includes('"notificationType"')
 }

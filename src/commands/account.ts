@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { App } from '../app.ts'
 import { insertKarma } from '../db/karmas.ts'
 import { inTransaction } from '../db/pool.ts'
+import { type LetterLanguage, updateReporterSettings } from '../db/reporter-settings.ts'
 import {
   findReporterByEmail,
   insertReporter,
@@ -21,14 +22,17 @@ export type AccountRequest = {
   wantsToken: boolean
   /** Whether a new account starts with little karma, as if nobody vouched for it. */
   isUnproven?: boolean
+  /** Of the mail to it; undefined keeps what is, and that is English at first. */
+  language?: LetterLanguage | undefined
 }
 
 /** What it answers; printed as one line of JSON. */
 export type AccountAnswer = { id: string; email: string; admin: boolean; token?: string }
 
 const PASSWORD_CHARS_MIN = 10
+const languages = z.enum(['en', 'fr', 'ru'])
 
-/** Reads `add --email E [--password P] [--admin] [--token] [--unproven]`. */
+/** Reads `add --email E [--password P] [--admin] [--token] [--unproven] [--language L]`. */
 export function parseAccount(args: readonly string[]): AccountRequest {
   const { values, positionals } = parseArgs({
     args: [...args],
@@ -39,6 +43,7 @@ export function parseAccount(args: readonly string[]): AccountRequest {
       admin: { type: 'boolean', default: false },
       token: { type: 'boolean', default: false },
       unproven: { type: 'boolean', default: false },
+      language: { type: 'string' },
     },
   })
   const problems: string[] = []
@@ -48,6 +53,8 @@ export function parseAccount(args: readonly string[]): AccountRequest {
   if (values.password !== undefined && values.password.length < PASSWORD_CHARS_MIN) {
     problems.push(`--password must have at least ${PASSWORD_CHARS_MIN} characters.`)
   }
+  const language = languages.optional().safeParse(values.language)
+  if (!language.success) problems.push('--language must be en, fr or ru.')
   if (!email.success || problems.length > 0) throw new UsageError(problems)
   return {
     email: email.data.toLowerCase(),
@@ -55,6 +62,7 @@ export function parseAccount(args: readonly string[]): AccountRequest {
     isAdmin: values.admin,
     wantsToken: values.token,
     isUnproven: values.unproven,
+    language: language.data,
   }
 }
 
@@ -88,6 +96,7 @@ export async function addAccount(
       isAdmin: isAdmin || undefined,
     })
   }
+  if (request.language) await updateReporterSettings(app.pool, id, { language: request.language })
   const answer: AccountAnswer = { id, email, admin }
   if (!request.wantsToken) return answer
   const { token, hash } = createToken()

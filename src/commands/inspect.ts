@@ -264,8 +264,9 @@ export function contractJson(file: string, analysis: Found) {
     },
     bounce: bounce && {
       token: bounce.token,
-      results: bounce.results.map(({ replyCode, ...result }) => ({
+      results: bounce.results.map(({ replyCode, isStatusInferred, ...result }) => ({
         ...result,
+        status_inferred: isStatusInferred,
         reply_code: replyCode,
       })),
     },

@@ -6,6 +6,7 @@ import { openJudge } from '../judging/open-judge.ts'
 import { openMarketers } from '../judging/marketers/live-marketers.ts'
 import { createMailer } from '../outbound/mailer.ts'
 import { createOneClick } from '../outbound/one-click.ts'
+import { readSigningKey, signing } from '../outbound/sign.ts'
 import * as queues from '../queue/queues.ts'
 import { openRdap } from './contact.ts'
 import { openDns } from './open-dns.ts'
@@ -30,15 +31,16 @@ export function parseQueues(args: readonly string[]): readonly string[] {
 /**
  * Takes jobs of the named queues until closed.
  *
- * @throws UsageError naming every wrong entry of BLACKLISTS
+ * @throws UsageError naming every wrong entry of BLACKLISTS, or what is wrong with the DKIM key
  */
 export async function work(
   app: App,
   names: readonly string[],
 ): Promise<{ close: () => Promise<void> }> {
   const { tools: dnsTools, blacklists, close: closeDns } = await openDns(app.config, app)
-  const parser = createParserPool(app.config.workers)
-  const mailer = createMailer(app.config.smtpUrl)
+  const signingKey = await readSigningKey(app.config, app.log)
+  const parser = createParserPool(app.config.workers, undefined, { signingKey })
+  const mailer = signing(createMailer(app.config.smtpUrl), signingKey)
   const dns = app.config.dnsServers === 'none' ? undefined : dnsTools
   const rdap = openRdap(app.config)
   const opened = names.includes(queues.analyzeReport.name)

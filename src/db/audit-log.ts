@@ -31,6 +31,10 @@ export type AuditAction =
   | 'remove marketer'
   | 'dismiss marketer proposal'
   | 'take marketer proposal'
+  | 'answer for a desk'
+  | 'look after mail'
+  | 'suppress'
+  | 'unsuppress'
 
 /** Writes down what an administrator does, in the transaction that does it. */
 export async function insertAudit(tx: Db, entry: AuditEntry): Promise<void> {

@@ -1,3 +1,4 @@
+import type { ToldAs } from '../verdict/who-else.ts'
 import type { Packed } from './packed.ts'
 import type { Db } from './pool.ts'
 import { first, values } from './values.ts'
@@ -19,6 +20,14 @@ export type Feedback = FeedbackKey & {
   state: FeedbackState
   /** How many messages it stands for: itself, and those that were merged into it. */
   incidents: number
+  toldAs: ToldAs
+  /** Whether opaque tokens of the message are left: for who gave them out. */
+  keepsTokens: boolean
+  /** When one that is `waiting` is to leave. */
+  dueAt: Date | null
+  /** The one that tells of this one too, where it is `merged`. */
+  mergedInto: string | null
+  mergedNumber: number | null
   /** Of the consumer, as it was when the report was made. */
   address: string
   createdAt: Date
@@ -32,28 +41,44 @@ export type Feedback = FeedbackKey & {
 }
 
 const columns = `report_id as "reportId", number, consumer_id as "consumerId", kind, state,
-  incidents, address,
+  incidents, told_as as "toldAs", keeps_tokens as "keepsTokens", due_at as "dueAt",
+  merged_into as "mergedInto", merged_number as "mergedNumber", address,
   created_at as "createdAt", finished_at as "finishedAt", message_id as "messageId", reply,
   bounced_at as "bouncedAt", bounce_status as "bounceStatus", bounce_reason as "bounceReason"`
 
+/** A feedback report to be: sent at once, or at `dueAt` when it is `waiting`. */
+export type NewFeedback = FeedbackKey & {
+  consumerId: string
+  kind?: FeedbackKind
+  address: string
+  createdAt: Date
+  state?: 'queued' | 'waiting'
+  dueAt?: Date | null
+  toldAs?: ToldAs
+  keepsTokens?: boolean
+}
+
 /** Adds feedback reports, still to be composed and sent. */
-export async function insertFeedback(
-  tx: Db,
-  feedback: readonly (FeedbackKey & { consumerId: string; address: string; createdAt: Date })[],
-): Promise<void> {
+export async function insertFeedback(tx: Db, feedback: readonly NewFeedback[]): Promise<void> {
   if (feedback.length === 0) return
   const { text, params } = values(
     feedback.map((row) => [
       row.reportId,
       row.number,
       row.consumerId,
-      'queued',
+      row.kind ?? 'complaint',
+      row.state ?? 'queued',
       row.address,
       row.createdAt,
+      row.dueAt ?? null,
+      row.toldAs ?? 'network',
+      row.keepsTokens ?? false,
     ]),
   )
   await tx.query(
-    `insert into feedback_reports (report_id, number, consumer_id, state, address, created_at)
+    `insert into feedback_reports
+       (report_id, number, consumer_id, kind, state, address, created_at, due_at, told_as,
+        keeps_tokens)
      values ${text}`,
     params,
   )
@@ -160,6 +185,21 @@ export async function withdrawFeedback(tx: Db, reportId: string, now: Date): Pro
     [reportId, now],
   )
   return rowCount ?? 0
+}
+
+/** Calls back all that has not left to a consumer; returns which that was. */
+export async function withdrawFeedbackOf(
+  tx: Db,
+  consumerId: string,
+  now: Date,
+): Promise<FeedbackKey[]> {
+  const { rows } = await tx.query<FeedbackKey>(
+    `update feedback_reports set state = 'withdrawn', finished_at = $2
+     where consumer_id = $1 and state in ('queued', 'held', 'waiting')
+     returning report_id as "reportId", number`,
+    [consumerId, now],
+  )
+  return rows
 }
 
 /** Marks the bounce of a feedback report that was sent; false when it had bounced already. */

@@ -33,6 +33,27 @@ export async function listLayers(db: Db, ips: readonly string[], now: Date): Pro
 }
 
 /**
+ * All that any source says of a block, of those around it and of those in it, but for what has
+ * expired; undefined when there are more than `limit`.
+ */
+export async function listLayersOfBlock(
+  db: Db,
+  cidr: string,
+  limit: number,
+  now: Date,
+): Promise<NetworkLayer[] | undefined> {
+  const { rows } = await db.query<NetworkLayer>(
+    `select cidr::text, source, asn, name, country, contacts, is_muted as "isMuted",
+       imported_at as "importedAt", expires_at as "expiresAt"
+     from networks
+     where (cidr >>= $1::cidr or cidr << $1::cidr) and (expires_at is null or expires_at > $2)
+     limit $3`,
+    [cidr, now, limit + 1],
+  )
+  return rows.length > limit ? undefined : rows
+}
+
+/**
  * Replaces all that `source` told earlier by layers that come in parts of at most
  * `LAYERS_PER_STATEMENT`; of two for one block the last counts. Returns how many blocks it knows
  * now. In one transaction readers see the old or the new; a second import under the same name waits

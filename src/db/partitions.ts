@@ -14,6 +14,7 @@ export const partitionedTables = [
   'report_events',
   'feedback_reports',
   'feedback_messages',
+  'feedback_answers',
   'inbound_mails',
   'letters',
   'unsubscribe_requests',

@@ -1,3 +1,4 @@
+import type { AnswerKind } from '../mail/answer-links.ts'
 import { type Clock, uuidv7 } from '../world.ts'
 import type { Db } from './pool.ts'
 import { values } from './values.ts'
@@ -22,6 +23,7 @@ export type EventName =
   | 'advised'
   | 'unsubscribing'
   | 'unsubscribed'
+  | `desk-${AnswerKind}`
 
 /** Adds events to the stories of their reports. */
 export async function insertEvents(tx: Db, events: readonly ReportEvent[]): Promise<void> {

@@ -70,15 +70,17 @@ export async function listSuppressed(
   return new Map(rows.map((row) => [row.address, row]))
 }
 
-/** A page of all of them by address, ended ones too. */
+/** A page of all of them by address, ended ones too; `part` is what their addresses hold. */
 export async function listSuppressions(
   db: Db,
-  { after, limit }: { after?: string | undefined; limit: number },
+  { after, part, limit }: { after?: string | undefined; part?: string | undefined; limit: number },
 ): Promise<Suppression[]> {
   const { rows } = await db.query<Suppression>(
     `select address, reason, status, detail, since, until from suppressions
-     where $1::text is null or address > $1 order by address limit $2`,
-    [after ?? null, limit],
+     where ($1::text is null or address > $1)
+       and ($2::text is null or strpos(address, $2) > 0)
+     order by address limit $3`,
+    [after ?? null, part?.toLowerCase() ?? null, limit],
   )
   return rows
 }

@@ -5,6 +5,7 @@ import { inTransaction, type Db } from '../db/pool.ts'
 import { insertEvents, type ReportEvent } from '../db/report-events.ts'
 import { listReportsByIds, markReports, type Report, type ReportState } from '../db/reports.ts'
 import { holdReporters } from '../db/reporters.ts'
+import { oweFeedback } from '../feedback/owe-feedback.ts'
 import { appendEvidence } from '../judging/evidence.ts'
 import type { CaseToJudge, Judge } from '../judging/judge.ts'
 import { readKarmas } from '../judging/karma.ts'
@@ -18,7 +19,7 @@ import { openCandidates } from '../verdict/relay-question.ts'
 import { percentOf } from '../verdict/walk-picture.ts'
 import { oweAdvice } from './advise-reporter.ts'
 import { countReports } from './count-reports.ts'
-import { type Case, type Drawn, drawConsequences, oweFeedback } from './draw-consequences.ts'
+import { type Case, type Drawn, drawConsequences } from './draw-consequences.ts'
 import { findRelays, type ReportRelays } from './find-relays.ts'
 import { joinCampaigns } from './join-campaigns.ts'
 import { adviceCase, type Campaigns, evidenceOf, type Judgment, toCount } from './judgment.ts'
@@ -108,6 +109,9 @@ async function judge(
       network: networkOf(analysis.origin?.ip),
       registry: networks.get(analysis.origin?.ip ?? '')?.registry ?? 'off',
       forwardTo: app.config.forwardTo,
+      disowned: networks.get(analysis.origin?.ip ?? '')?.disowned ?? new Set(),
+      alsoTell: [],
+      verifiedDomains: analysis.verifiedDomains,
     }
     const submitterAsn = networkOf(analysis.submitterIp)?.asn ?? null
     return [{ report, analysis, judgedCase, judged, submitterAsn }]
@@ -179,19 +183,18 @@ async function keep(
     const one = drawn[index]
     return one ? [outcomeOf(judgment, one, now)] : []
   })
-  const idsOf = (...actions: readonly string[]) =>
-    outcomes
-      .filter(({ row }) => actions.includes(row.judgment.consequence.action))
-      .map(({ row }) => row.id)
+  const isOpen = ({ row, told }: (typeof outcomes)[number]) =>
+    told.length > 0 || row.judgment.consequence.action === 'look-up'
+  const idsOf = (some: typeof outcomes) => some.map(({ row }) => row.id)
   const marked = await Promise.all([
-    markReports(tx, idsOf('forward', 'look-up'), waitingStates, 'analyzed'),
-    markReports(tx, idsOf('keep', 'ask', 'advise'), waitingStates, 'kept'),
+    markReports(tx, idsOf(outcomes.filter(isOpen)), waitingStates, 'analyzed'),
+    markReports(tx, idsOf(outcomes.filter((one) => !isOpen(one))), waitingStates, 'kept'),
   ])
   const mine = new Set(marked.flat())
   const kept = outcomes.filter(({ row }) => mine.has(row.id))
   if (kept.length === 0) return
   await oweAdvice(tx, judgments.filter(({ report }) => mine.has(report.id)).map(adviceCase), app)
-  const lookUps = idsOf('look-up').filter((id) => mine.has(id))
+  const lookUps = kept.filter(({ row }) => row.judgment.consequence.action === 'look-up')
   await Promise.all([
     insertAnalyses(
       tx,
@@ -203,14 +206,14 @@ async function keep(
     ),
     oweFeedback(
       tx,
-      kept.flatMap(({ row, consumer }) => (consumer ? [{ reportId: row.id, consumer }] : [])),
+      kept.flatMap(({ row, told }) => told.map((one) => ({ reportId: row.id, ...one }))),
       app,
       now,
     ),
     send(
       app.boss,
       findContact,
-      lookUps.map((reportId) => ({ reportId })),
+      lookUps.map(({ row }) => ({ reportId: row.id })),
       tx,
     ),
   ])
@@ -229,16 +232,16 @@ async function keep(
 
 function outcomeOf(
   { report, analysis, judgedCase: { verdict, facts }, judged }: Judgment,
-  { consequence, consumer }: Drawn,
+  { consequence, told, why }: Drawn,
   now: Date,
-): { row: NewAnalysis; event: ReportEvent; consumer: Drawn['consumer'] } {
+): { row: NewAnalysis; event: ReportEvent; told: Drawn['told'] } {
   return {
     row: {
       id: report.id,
       analyzedAt: now,
       originIp: analysis.origin?.ip ?? null,
       originConfidence: analysis.origin?.confidence ?? null,
-      network: judged.network ?? null,
+      network: judged.network ?? (told.length > 0 ? bareNetwork(judged) : null),
       verdictClass: verdict.class,
       verdictScore: verdict.score,
       subject: analysis.subject,
@@ -250,10 +253,17 @@ function outcomeOf(
       reportId: report.id,
       at: now,
       event: 'analyzed',
-      detail: storyOf(analysis, consequence.why),
+      detail: storyOf(analysis, why),
     },
-    consumer,
+    told,
   }
+}
+
+/** Of an origin that no table knows nothing but the address can be told. */
+function bareNetwork({ origin }: Case): Network | null {
+  if (!origin) return null
+  const cidr = `${origin.ip}/${origin.ip.includes(':') ? 128 : 32}`
+  return { cidr, asn: null, name: null, country: null, abuse: null, contacts: [] }
 }
 
 function storyOf({ origin, originObstacle }: AnalysisDigest, why: string): string {

@@ -3,7 +3,7 @@ import type { WorkApp } from '../app.ts'
 import type { Db } from '../db/pool.ts'
 import type { RegistryState } from '../verdict/consequences.ts'
 import type { MergedNetwork, NetworkLayer } from '../verdict/network-layers.ts'
-import { findMerged } from '../judging/find-networks.ts'
+import { findDesks } from '../feedback/find-desks.ts'
 
 /** What is known of an address, and whether its registry could tell more. */
 export type KnownNetwork = {
@@ -11,6 +11,8 @@ export type KnownNetwork = {
   registry: RegistryState
   /** The AS that announces the address, and the block that says so. */
   announced?: { asn: number; cidr: string } | undefined
+  /** Mail addresses, in lower case, that said that the address is not in their network. */
+  disowned: ReadonlySet<string>
 }
 
 /**
@@ -23,13 +25,17 @@ export async function findKnownNetworks(
   rdap: WorkApp['rdap'],
   now: Date,
 ): Promise<Map<string, KnownNetwork>> {
-  const found = await findMerged(db, ips, now)
+  const found = await findDesks(db, ips, now)
   return new Map(
     ips.map((ip) => {
-      const merged = found.get(ip)
+      const { merged, disowned } = found.get(ip) ?? {
+        merged: undefined,
+        disowned: new Set<string>(),
+      }
       const { asn, cidr } = merged?.from.asn ?? { asn: null, cidr: '' }
       const announced = asn === null ? undefined : { asn, cidr }
-      return [ip, { network: merged?.network, announced, registry: registryOf(ip, merged, rdap) }]
+      const registry = registryOf(ip, merged, rdap)
+      return [ip, { network: merged?.network, announced, registry, disowned }]
     }),
   )
 }

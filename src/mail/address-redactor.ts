@@ -1,6 +1,10 @@
 import { hash, hkdfSync } from 'node:crypto'
+import { addressesIn, namesIn, occurrences } from './address-occurrences.ts'
+import type { Found, Sought } from './address-occurrences.ts'
 import { createCodes } from './redaction-code.ts'
 import type { CodeOf } from './redaction-code.ts'
+import { createNameFinder } from './reporter-names.ts'
+import type { ReporterName } from './reporter-names.ts'
 import { characterSet, stretchesOf } from './stretches.ts'
 import { textViews } from './text-views.ts'
 import type { TextView } from './text-views.ts'
@@ -13,6 +17,8 @@ export type AddressRedactor = {
   finds(text: string): boolean
   /** The same of many texts in one search, which costs far less than one each. */
   findsIn(texts: readonly string[]): boolean[]
+  /** Remembers a text that was clean before codes were put into it: they name nobody. */
+  vouchFor(text: string): void
   /** The code of an address, the same for this consumer however the address is written. */
   codeOf(address: string): string
 }
@@ -39,13 +45,18 @@ export function redactionKey(secret: string, consumer: string): Buffer {
  * character; cut by soft line breaks, folds or invisible characters; in UTF-16; with another
  * separator or turned around, as return paths carry them (VERP, SRS); within base64 and hexadecimal
  * runs; and as their MD5, SHA-1 or SHA-256, which anybody could look up. At most 300 addresses,
- * the first ones given. Takes time linear in the text.
+ * the first ones given. `names` are found as words and become the codes of their addresses. Takes
+ * time linear in the text.
  */
-export function createAddressRedactor(addresses: readonly string[], key: Buffer): AddressRedactor {
+export function createAddressRedactor(
+  addresses: readonly string[],
+  key: Buffer,
+  names: readonly ReporterName[] = [],
+): AddressRedactor {
   const known = normalized(addresses)
   const codeOf = createCodes(key)
   if (known.length === 0) return redactNothing(codeOf)
-  const index = indexOf(known)
+  const index = indexOf(known, names)
   // Most texts hold nothing, and are searched again in what is made of them.
   const clean = new Set<string>()
   const findsIn = (texts: readonly string[]) => {
@@ -62,6 +73,7 @@ export function createAddressRedactor(addresses: readonly string[], key: Buffer)
     },
     finds: (text) => findsIn([text])[0] ?? false,
     findsIn,
+    vouchFor: (text) => void clean.add(text),
     codeOf,
   }
 }
@@ -71,6 +83,7 @@ function redactNothing(codeOf: CodeOf): AddressRedactor {
     redact: (text) => text,
     finds: () => false,
     findsIn: (texts) => texts.map(() => false),
+    vouchFor: () => undefined,
     codeOf,
   }
 }
@@ -105,9 +118,7 @@ function placesInRuns(text: string, index: AddressIndex): number[] {
     .map((match) => match.index)
 }
 
-type AddressIndex = {
-  /** Local parts by domain, longer ones first. */
-  locals: Map<string, string[]>
+type AddressIndex = Sought & {
   hashes: Map<string, string>
   /** A run of base64 digits long enough to hold an address, with its padding. */
   run: RegExp
@@ -115,7 +126,7 @@ type AddressIndex = {
   runMin: number
 }
 
-function indexOf(known: readonly string[]): AddressIndex {
+function indexOf(known: readonly string[], names: readonly ReporterName[]): AddressIndex {
   const locals = Map.groupBy(known, (address) => address.slice(address.lastIndexOf('@') + 1))
   const byLength = (one: string, other: string) => other.length - one.length
   const hashes = new Map<string, string>()
@@ -127,6 +138,7 @@ function indexOf(known: readonly string[]): AddressIndex {
   const shortest = Math.min(...known.map(({ length }) => length))
   const digitsMin = Math.min(32, Math.max(8, Math.floor((shortest * 4) / 3)))
   return {
+    findNames: createNameFinder(names),
     hashes,
     runMin: digitsMin,
     run: new RegExp(
@@ -145,19 +157,27 @@ function indexOf(known: readonly string[]): AddressIndex {
 // A run begins where no digit stands before: else the search would begin again in each of them.
 const runStart = '(?<![A-Za-z0-9+/_-])'
 
-type Found = { start: number; end: number; address: string }
-
 function redactViews(text: string, index: AddressIndex, codeOf: CodeOf): string {
   let redacted = text
   // What one view shows is replaced before the next is made: offsets are those of the text then.
   for (let round = 0; round < roundsMax; round += 1) {
-    const shown = textViews(redacted)
-      .map((view) => ({ found: occurrences(view.text, index), view }))
-      .find(({ found }) => found.length > 0)
+    const views = textViews(redacted)
+    // Whole addresses first: in another view a name may be one's beginning.
+    const shown =
+      shownIn(views, (view) => addressesIn(view, index.locals)) ??
+      shownIn(views, (view) => namesIn(view, index.findNames))
     if (shown === undefined) return redacted
     redacted = replaceFound(redacted, shown.found, shown.view, codeOf)
   }
   return redacted
+}
+
+function shownIn(views: readonly TextView[], find: (text: string) => Found[]) {
+  for (const view of views) {
+    const found = find(view.text)
+    if (found.length > 0) return { found, view }
+  }
+  return undefined
 }
 
 function replaceFound(
@@ -178,39 +198,6 @@ function replaceFound(
     done = writtenEnd
   }
   return result + text.slice(done)
-}
-
-const signs = new Set('@=%#!~+:/|*_-'.split(''))
-const wordSign = /[\s._([{-]{1,3}at[\s._)\]}-]{1,3}$/
-
-/** Where an address stands in a view, in order: `local sign domain` or `domain sign local`. */
-function occurrences(text: string, { locals }: AddressIndex): Found[] {
-  const found: Found[] = []
-  for (const [domain, names] of locals) {
-    for (let at = text.indexOf(domain); at >= 0; at = text.indexOf(domain, at + 1)) {
-      const end = at + domain.length
-      const before = localBefore(text, at, names)
-      if (before) found.push({ start: before.start, end, address: `${before.local}@${domain}` })
-      else if (/^[=!%]/.test(text.slice(end, end + 1))) {
-        const local = names.find((name) => text.startsWith(name, end + 1))
-        const stop = end + 1 + (local?.length ?? 0)
-        if (local !== undefined) found.push({ start: at, end: stop, address: `${local}@${domain}` })
-      }
-    }
-  }
-  return found.sort((one, other) => one.start - other.start)
-}
-
-function localBefore(text: string, domainAt: number, names: readonly string[]) {
-  const word = wordSign.exec(text.slice(Math.max(0, domainAt - 8), domainAt))?.[0].length
-  const signLengths = signs.has(text.charAt(domainAt - 1)) ? [1] : []
-  if (word !== undefined) signLengths.push(word)
-  for (const signLength of signLengths) {
-    const end = domainAt - signLength
-    const local = names.find((name) => text.startsWith(name, end - name.length))
-    if (local !== undefined && end >= local.length) return { local, start: end - local.length }
-  }
-  return undefined
 }
 
 /** Replaces runs of base64 or hexadecimal digits that hold an address or its hash. */

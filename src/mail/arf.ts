@@ -1,18 +1,12 @@
-import { createHash } from 'node:crypto'
-import { composeMailDate, feedbackFields, feedbackTypes } from './feedback-fields.ts'
+import { composeMailDate, feedbackFields } from './feedback-fields.ts'
 import type { FeedbackFacts } from './feedback-fields.ts'
 import { composeFeedbackText } from './feedback-text.ts'
 import type { FeedbackExplanation } from './feedback-text.ts'
+import { checkHeader, textPart, unsubscribeLines, unusedBoundary } from './mail-parts.ts'
 import { entityText, parseMimeTree } from './mime-tree.ts'
 import type { Entity } from './mime-tree.ts'
-import {
-  composeEncodedWords,
-  foldText,
-  sevenBitFields,
-  sevenBitTree,
-  unfoldField,
-} from './seven-bit.ts'
-import { encodeTransfer } from './transfer-encoding.ts'
+import { composeReportSubject } from './report-subject.ts'
+import { sevenBitFields, sevenBitTree } from './seven-bit.ts'
 
 /**
  * All that goes into one feedback report. It leaves the house: whatever may name the reporter
@@ -23,6 +17,12 @@ export type FeedbackReportInput = {
   from: string
   /** The abuse address it goes to. */
   to: string
+  /** Where it is answered by mail; `from` when absent. */
+  replyTo?: string | undefined
+  /** A page on which such reports are stopped with one click (RFC 8058). */
+  unsubscribe?: string | undefined
+  /** The Message-ID, in angle brackets, of the report that this one corrects. */
+  corrects?: string | undefined
   /** When the report was made: kept with it, so that composing again gives the same bytes. */
   date: Date
   /** The part of the Message-ID before the `@`: this feedback report's alone. */
@@ -50,37 +50,78 @@ export type FeedbackReport = { messageId: string; raw: Buffer; form: 'whole' | '
  * Throws a RangeError when an address or the token could break the header.
  */
 export function composeFeedbackReport(input: FeedbackReportInput): FeedbackReport {
-  for (const piece of [input.from, input.to, `${input.token}@${input.domain}`]) {
-    if (!addressShape.test(piece)) throw new RangeError('Not an address to write in a header')
-  }
-  const messageId = `<${input.token}@${input.domain}>`
   const original = originalPart(input)
-  const parts = [
-    textPart(composeFeedbackText(input.facts, input.explanation, original)),
-    machinePart(input.facts),
-    original.text,
-  ]
-  const boundary = unusedBoundary(messageId, parts)
-  const header = [
-    `From: ${input.from}`,
-    `To: ${input.to}`,
-    `Subject: ${subjectOf(input, original.fields)}`,
-    `Date: ${composeMailDate(input.date)}`,
-    `Message-ID: ${messageId}`,
-    'Auto-Submitted: auto-generated',
-    'MIME-Version: 1.0',
-    `Content-Type: multipart/report; report-type=feedback-report;\r\n boundary="${boundary}"`,
-  ].join('\r\n')
-  const body = parts.map((part) => `--${boundary}\r\n${part}\r\n`).join('')
-  const raw = Buffer.from(`${header}\r\n\r\n${body}--${boundary}--\r\n`, 'latin1')
-  return { messageId, raw, form: original.form }
+  const machine = feedbackFields(input.facts)
+  const raw = assembleReport(input, original, { machine, last: original.text, format: 'arf' })
+  return { messageId: messageIdOf(input), raw, form: original.form }
 }
 
-const addressShape = /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,128}@[A-Za-z0-9.-]{1,253}$/
+/** What is between the text for people and the end of a report. */
+export type ReportParts = {
+  /** The fields of message/feedback-report. */
+  machine: readonly [name: string, value: string][]
+  /** The part after it, with its header, as a Latin-1 view. */
+  last: string
+  format: 'arf' | 'xarf'
+}
 
-type OriginalPart = { text: string; form: 'whole' | 'headers'; fields: Entity['fields'] }
+/** A multipart/report of the text for people and those parts (RFC 6522). */
+export function assembleReport(
+  input: FeedbackReportInput,
+  original: OriginalPart,
+  { machine, last, format }: ReportParts,
+): Buffer {
+  const { from, to, replyTo, unsubscribe, corrects, facts, explanation } = input
+  const messageId = messageIdOf(input)
+  checkHeader({
+    addresses: [from, to, replyTo],
+    messageIds: [messageId, corrects],
+    links: [unsubscribe],
+  })
+  const text = composeFeedbackText(facts, explanation, { ...original, format })
+  const parts = [textPart(text), machinePart(machine), last]
+  const boundary = unusedBoundary(messageId, parts)
+  const header = headerLines(input, messageId, original.fields).join('\r\n')
+  const type = 'Content-Type: multipart/report; report-type=feedback-report'
+  const contentType = `${type};\r\n boundary="${boundary}"`
+  const body = parts.map((part) => `--${boundary}\r\n${part}\r\n`).join('')
+  return Buffer.from(`${header}\r\n${contentType}\r\n\r\n${body}--${boundary}--\r\n`, 'latin1')
+}
 
-function originalPart({ original, form }: FeedbackReportInput): OriginalPart {
+function messageIdOf({ token, domain }: Pick<FeedbackReportInput, 'token' | 'domain'>): string {
+  return `<${token}@${domain}>`
+}
+
+type Sent = Omit<FeedbackReportInput, 'original' | 'form' | 'explanation'>
+
+function headerLines(input: Sent, messageId: string, fields: Entity['fields']): string[] {
+  const { from, to, replyTo, date, unsubscribe, corrects } = input
+  return [
+    `From: ${from}`,
+    `To: ${to}`,
+    ...(replyTo === undefined ? [] : [`Reply-To: ${replyTo}`]),
+    `Subject: ${composeReportSubject(input.facts, fields)}`,
+    `Date: ${composeMailDate(date)}`,
+    `Message-ID: ${messageId}`,
+    ...(corrects === undefined ? [] : [`In-Reply-To: ${corrects}`, `References: ${corrects}`]),
+    'Auto-Submitted: auto-generated',
+    ...unsubscribeLines(unsubscribe),
+    'MIME-Version: 1.0',
+  ]
+}
+
+/** The reported message as a part of a report, and what it is itself. */
+export type OriginalPart = {
+  /** The part with its header, as a Latin-1 view. */
+  text: string
+  /** The message or its header alone, in 7 bits. */
+  content: string
+  form: 'whole' | 'headers'
+  fields: Entity['fields']
+}
+
+/** The reported message in 7 bits, or its header where the whole cannot be sent so. */
+export function originalPart({ original, form }: FeedbackReportInput): OriginalPart {
   const tree = Buffer.isBuffer(original) ? parseMimeTree(original) : original
   const fields = tree?.fields ?? []
   const whole = form === 'whole' && tree ? sevenBitTree(tree) : undefined
@@ -91,42 +132,11 @@ function originalPart({ original, form }: FeedbackReportInput): OriginalPart {
         .join('')
   const type = whole ? 'message/rfc822' : 'text/rfc822-headers'
   const text = `Content-Type: ${type}\r\nContent-Transfer-Encoding: 7bit\r\n\r\n${content}`
-  return { text, form: whole ? 'whole' : 'headers', fields }
+  return { text, content, form: whole ? 'whole' : 'headers', fields }
 }
 
-function textPart(text: string): string {
-  const lines = text.replaceAll('\n', '\r\n')
-  if (/^[\x09\x0d\x0a\x20-\x7e]*$/.test(text)) {
-    const type = 'Content-Type: text/plain; charset=us-ascii\r\n'
-    return `${type}Content-Transfer-Encoding: 7bit\r\n\r\n${lines}`
-  }
-  const encoded = encodeTransfer(Buffer.from(lines).toString('latin1'), 'quoted-printable')
-  const type = 'Content-Type: text/plain; charset=utf-8\r\n'
-  return `${type}Content-Transfer-Encoding: quoted-printable\r\n\r\n${encoded}`
-}
-
-function machinePart(facts: FeedbackFacts): string {
-  const fields = feedbackFields(facts).map(([name, value]) => `${name}: ${value}\r\n`)
+function machinePart(fields: ReportParts['machine']): string {
+  const lines = fields.map(([name, value]) => `${name}: ${value}\r\n`)
   const header = 'Content-Type: message/feedback-report\r\nContent-Transfer-Encoding: 7bit\r\n'
-  return `${header}\r\n${fields.join('')}`
-}
-
-function subjectOf({ facts }: FeedbackReportInput, fields: Entity['fields']): string {
-  const field = fields.find(({ key }) => key === 'subject')
-  const given = field === undefined ? '' : composeEncodedWords(unfoldField(field))
-  const subject = given.trim() === '' ? fallbackSubject(facts) : given
-  return foldText(subject, 'Subject: '.length)
-}
-
-function fallbackSubject(facts: FeedbackFacts): string {
-  return `${feedbackTypes[facts.feedbackType]} from ${facts.sourceIp}`
-}
-
-/** A boundary that stands nowhere in the parts, and the same each time. */
-function unusedBoundary(messageId: string, parts: readonly string[]): string {
-  for (let attempt = 0; ; attempt += 1) {
-    const seed = `${messageId} ${String(attempt)}`
-    const boundary = `=_${createHash('sha256').update(seed).digest('hex').slice(0, 32)}`
-    if (!parts.some((part) => part.includes(boundary))) return boundary
-  }
+  return `${header}\r\n${lines.join('')}`
 }

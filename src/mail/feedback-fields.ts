@@ -25,6 +25,8 @@ export type FeedbackFacts = {
   reportingMta?: string | undefined
   /** The MAIL FROM of the message, without angle brackets; empty is the null one. */
   mailFrom?: string | undefined
+  /** What stands for who received it: never an address of theirs. */
+  recipients?: readonly string[] | undefined
   /** The ENVID it was sent with (RFC 3461). */
   envelopeId?: string | undefined
   /** What we found when we verified, as RFC 8601 writes it: never what a header claims. */
@@ -59,6 +61,9 @@ export function feedbackFields(facts: FeedbackFacts): [name: string, value: stri
     ['Source-Port', sourcePort?.toString()],
     ['Incidents', incidents === undefined || incidents < 2 ? undefined : String(incidents)],
   ]
+  for (const recipient of several(facts.recipients)) {
+    fields.push(['Original-Rcpt-To', `<${recipient}>`])
+  }
   for (const result of several(facts.authenticationResults)) {
     fields.push(['Authentication-Results', result])
   }

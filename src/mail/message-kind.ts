@@ -1,5 +1,6 @@
 import { fieldValue } from './header.ts'
 import type { HeaderField } from './header.ts'
+import { isAutomaticReply } from './inbound/automatic.ts'
 
 /** What sort of mail it is, as far as its header tells. */
 export type MessageKind = 'message' | 'dsn' | 'feedback-report' | 'auto-reply'
@@ -16,15 +17,4 @@ export function messageKind(fields: readonly HeaderField[]): MessageKind {
     if (report === 'delivery-status') return 'dsn'
   }
   return isAutomaticReply(fields) ? 'auto-reply' : 'message'
-}
-
-function isAutomaticReply(fields: readonly HeaderField[]): boolean {
-  const submitted = fieldValue(fields, 'auto-submitted')?.trim().toLowerCase()
-  if (submitted?.startsWith('auto-replied')) return true
-  const isAnswer =
-    fieldValue(fields, 'x-autoreply') !== undefined ||
-    fieldValue(fields, 'x-autorespond') !== undefined ||
-    fieldValue(fields, 'x-autoresponder') !== undefined
-  const precedence = fieldValue(fields, 'precedence')?.trim().toLowerCase()
-  return isAnswer || precedence === 'auto_reply'
 }

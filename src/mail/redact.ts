@@ -1,12 +1,17 @@
 import { createHash } from 'node:crypto'
-import { createAddressRedactor, redactedDomain } from './address-redactor.ts'
+import { parseMailboxes } from './address.ts'
+import { createAddressRedactor } from './address-redactor.ts'
 import type { AddressRedactor } from './address-redactor.ts'
 import { decodeHeaderText } from './encoded-word.ts'
 import type { HeaderField } from './header.ts'
 import { composeMimeTree, fieldParameter, leafText, leavesOf } from './mime-tree.ts'
-import { entityField, newField, parseMimeTree } from './mime-tree.ts'
+import { entityField, entityText, newField, parseMimeTree } from './mime-tree.ts'
 import type { Body, Entity } from './mime-tree.ts'
-import { composeEncodedWords, foldText } from './seven-bit.ts'
+import { fieldsTelling, recipientsIn, redactFields, tells } from './redact-fields.ts'
+import type { Level, Redactors } from './redact-fields.ts'
+import { reporterNames } from './reporter-names.ts'
+import { composeEncodedWords } from './seven-bit.ts'
+import { createTokenRedactor } from './token-redactor.ts'
 import { encodeTransfer } from './transfer-encoding.ts'
 
 /** A message as one consumer may see it. */
@@ -19,36 +24,72 @@ export type Redaction = {
   form: 'whole' | 'headers'
   /** The same redaction for what is said about the message: return path, links, explanations. */
   redactText: (text: string) => string
+  /** What stands for the person who received it. */
+  recipient: string | undefined
+}
+
+/** What is to be taken out of a message, and how. */
+export type RedactionOptions = {
+  /** The reporter's own addresses; those of the header are found. */
+  addresses: readonly string[]
+  /** The consumer's (`redactionKey`). */
+  key: Buffer
+  /** Whether opaque tokens stay: for the consumer that gave them out. */
+  tokens: 'redacted' | 'kept'
 }
 
 /**
  * Takes the reporter out of a message (RFC 6590): `addresses` and those the header gives as the
  * recipient's (To, Cc, Delivered-To and their kin, `for` in Received) become codes under `key`
- * wherever they stand, decoded where need be. Fields that exist to name the mailbox are dropped,
- * recipients' display names too. Parts that hide their content (archives, PDF, encrypted) give way
- * to a note with their checksum. MIME structure stays.
+ * wherever they stand, decoded where need be, and so do their names and, unless they are kept,
+ * tokens that may stand for them. Fields that exist to name the mailbox are dropped. Parts that
+ * hide their content (archives, PDF, encrypted) give way to a note with their checksum. MIME
+ * structure stays, and so do the bytes of every part that held nothing.
  *
  * What comes out is searched once more; when in doubt only the header is left. Linear time.
  */
 export function redactMessage(
   raw: Buffer,
-  { addresses, key }: { addresses: readonly string[]; key: Buffer },
+  { addresses, key, tokens }: RedactionOptions,
 ): Redaction {
   const tree = parseMimeTree(raw)
   const fields = tree?.fields ?? []
-  const redactor = createAddressRedactor([...addresses, ...recipientAddresses(fields)], key)
-  const redactText = (text: string) => redactor.redact(text)
-  const redacted = tree && redactEntity(tree, redactor, 'top')
+  const { delivered, claimed } = recipientsIn(fields)
+  const people = createAddressRedactor(
+    [...addresses, ...delivered, ...claimed],
+    key,
+    reporterNames(fields, [...addresses, ...delivered.slice(0, deliveredMax)]),
+  )
+  const opaque = tokens === 'kept' ? undefined : createTokenRedactor(key, authorsOf(fields))
+  const redactors = { people, tokens: opaque }
+  const redactText = (text: string) => {
+    const named = people.redact(text)
+    return opaque ? opaque.redact(named) : named
+  }
+  const recipient = delivered[0] ?? addresses[0]
+  const rest = { redactText, recipient: recipient && people.redact(recipient) }
+  const redacted = tree && redactEntity(tree, redactors, 'top')
   if (tree && redacted) {
     const whole = composeMimeTree(redacted)
     const read = parseMimeTree(whole)
-    if (read && isClean(read, redactor, leavesOf(tree).length)) {
-      return { raw: whole, tree: read, form: 'whole', redactText }
+    if (read && isClean(read, people, leavesOf(tree).length)) {
+      return { raw: whole, tree: read, form: 'whole', ...rest }
     }
   }
-  const safe = redactFields(fields, redactor, 'top').filter((field) => !tells(field, redactor))
+  const safe = redactFields(fields, redactors, 'top').filter((field) => !tells(field, people))
   const headers: Entity = { ...emptyEntity, fields: safe.filter((field) => !isMime(field)) }
-  return { raw: composeMimeTree(headers), form: 'headers', redactText }
+  return { raw: composeMimeTree(headers), form: 'headers', ...rest }
+}
+
+/** How many addresses that the provider wrote are taken for the reporter's own. */
+const deliveredMax = 10
+
+/** Accounts that the message claims to be from: a desk acts on them, whatever they look like. */
+function authorsOf(fields: readonly HeaderField[]): string[] {
+  return fields
+    .filter(({ key }) => key === 'from')
+    .flatMap(({ value }) => parseMailboxes(decodeHeaderText(value.slice(0, 16 * 1024))))
+    .map(({ address }) => address)
 }
 
 const emptyEntity: Entity = {
@@ -58,142 +99,60 @@ const emptyEntity: Entity = {
   body: { kind: 'leaf', text: '' },
 }
 
-const recipientFields = new Set(['to', 'cc', 'resent-to', 'resent-cc'])
-
-// Written by the reporter's provider or mail program, for the mailbox and nobody else.
-const mailboxFields = new Set([
-  ...['bcc', 'resent-bcc', 'delivered-to', 'x-delivered-to', 'x-original-to', 'envelope-to'],
-  ...['x-envelope-to', 'x-rcpt-to', 'x-real-to', 'x-resolved-to', 'x-forwarded-to'],
-  ...['x-forwarded-for', 'original-recipient', 'x-original-recipient', 'x-recipient'],
-  ...['x-failed-recipients', 'apparently-to', 'x-apparently-to', 'x-account-key', 'x-uidl'],
-  ...['x-gmail-labels', 'x-gm-thrid', 'x-gm-msgid'],
-  ...['x-mozilla-status', 'x-mozilla-status2', 'x-mozilla-keys'],
-])
-
-const addressInText = /[^\s<>,;:"'()[\]@]{1,128}@[A-Za-z0-9.-]{1,253}/g
-const forClause = /\sfor\s+<?([^\s<>;()]{1,128}@[^\s<>;()]{1,253})/gi
-
-/** The addresses a header gives as the recipient's; those the provider wrote come first. */
-export function recipientAddresses(fields: readonly HeaderField[]): string[] {
-  const delivered: string[] = []
-  const claimed: string[] = []
-  for (const { key, value } of fields) {
-    if (key === 'received') {
-      for (const [, address = ''] of ` ${value}`.matchAll(forClause)) delivered.push(address)
-    } else if (mailboxFields.has(key) || recipientFields.has(key)) {
-      const found = decodeHeaderText(value.slice(0, 64 * 1024)).match(addressInText) ?? []
-      if (mailboxFields.has(key)) delivered.push(...found)
-      else claimed.push(...found)
-    }
-  }
-  return [...new Set([...delivered, ...claimed])]
-}
-
-type Level = 'top' | 'inner'
-
-function redactEntity(entity: Entity, redactor: AddressRedactor, level: Level): Entity | undefined {
-  const fields = redactFields(entity.fields, redactor, level)
+function redactEntity(entity: Entity, redactors: Redactors, level: Level): Entity | undefined {
+  const { people } = redactors
+  const fields = redactFields(entity.fields, redactors, level)
   const { body } = entity
-  if (body.kind === 'leaf') return redactLeaf({ ...entity, fields }, redactor)
+  if (body.kind === 'leaf') return redactLeaf({ ...entity, fields }, redactors)
   if (body.kind === 'message') {
-    const message = redactEntity(body.message, redactor, 'inner')
+    const message = redactEntity(body.message, redactors, 'inner')
     return message && { ...entity, fields, body: { kind: 'message', message } }
   }
   const parts: typeof body.parts = []
   for (const part of body.parts) {
-    const inner = redactEntity(part.entity, redactor, 'inner')
+    const inner = redactEntity(part.entity, redactors, 'inner')
     if (inner === undefined) return undefined
-    parts.push({ delimiter: redactor.redact(part.delimiter), entity: inner })
+    parts.push({ delimiter: people.redact(part.delimiter), entity: inner })
   }
-  const preamble = redactor.redact(body.preamble)
-  const close = redactor.redact(body.close)
+  const preamble = people.redact(body.preamble)
+  const close = people.redact(body.close)
   return { ...entity, fields, body: { ...body, parts, preamble, close, epilogue: '\r\n' } }
-}
-
-function redactFields(
-  fields: readonly HeaderField[],
-  redactor: AddressRedactor,
-  level: Level,
-): HeaderField[] {
-  const kept = fields.filter(({ key }) => level === 'inner' || !mailboxFields.has(key))
-  const naming = fieldsTelling(kept, redactor)
-  return kept.map((field) => {
-    if (level === 'top' && recipientFields.has(field.key)) return redactRecipients(field, redactor)
-    return naming.has(field) ? redactField(field, redactor) : field
-  })
-}
-
-function redactField(field: HeaderField, redactor: AddressRedactor): HeaderField {
-  const { name } = field
-  const value = unfolded(field)
-  const readable = value.includes('=?') ? decodeHeaderText(value) : value
-  const raw = redactor.redact(field.raw)
-  const changed = raw === field.raw ? field : withRaw(field, raw)
-  // Encoded words must be opened, not searched: half of one would be no word any more.
-  const isInWords = readable !== value && redactor.finds(readable)
-  if (!isInWords && !tells(changed, redactor)) return changed
-  const ascii = composeEncodedWords(Buffer.from(redactor.redact(readable)).toString('latin1'))
-  return newField(name, foldText(ascii, name.length + 2))
-}
-
-/** Recipients are codes without their names: `To: "Jane Doe" <…>` names her all the same. */
-function redactRecipients({ name, value }: HeaderField, redactor: AddressRedactor): HeaderField {
-  const found = decodeHeaderText(value.slice(0, 64 * 1024)).match(addressInText) ?? []
-  const codes = [...new Set(found)].map((one) => `${redactor.codeOf(one)}@${redactedDomain}`)
-  const list = codes.length === 0 ? 'undisclosed-recipients:;' : codes.join(', ')
-  return newField(name, foldText(list, name.length + 2))
-}
-
-function withRaw(field: HeaderField, raw: string): HeaderField {
-  const value = raw
-    .slice(raw.indexOf(':') + 1)
-    .replace(/\r\n[ \t]+/g, ' ')
-    .trim()
-  return { name: field.name, key: field.key, raw, value }
-}
-
-/** Whether a field still names the reporter when its folds and encoded words are undone. */
-function tells(field: HeaderField, redactor: AddressRedactor): boolean {
-  const value = unfolded(field)
-  if (redactor.finds(field.raw) || redactor.finds(value)) return true
-  return value.includes('=?') && redactor.finds(decodeHeaderText(value))
-}
-
-/** The fields that name the reporter, folds and encoded words undone, in two searches for all. */
-function fieldsTelling(
-  fields: readonly HeaderField[],
-  redactor: AddressRedactor,
-): Set<HeaderField> {
-  const inWords = fields.filter(({ raw }) => raw.includes('=?'))
-  const asWritten = redactor.findsIn(fields.map((field) => `${field.name}:${unfolded(field)}`))
-  const decoded = redactor.findsIn(inWords.map(({ raw }) => decodeHeaderText(raw)))
-  return new Set([
-    ...fields.filter((_, index) => asWritten[index]),
-    ...inWords.filter((_, index) => decoded[index]),
-  ])
-}
-
-function unfolded({ raw }: HeaderField): string {
-  return raw.slice(raw.indexOf(':') + 1).replace(/\r\n[ \t]+/g, raw.includes('=?') ? ' ' : '')
 }
 
 function isMime({ key }: HeaderField): boolean {
   return key.startsWith('content-') || key === 'mime-version'
 }
 
-function redactLeaf(entity: Entity, redactor: AddressRedactor): Entity | undefined {
+function redactLeaf(entity: Entity, redactors: Redactors): Entity | undefined {
   const { body, encoding, type } = entity
+  const { people, tokens } = redactors
   if (body.kind !== 'leaf' || encoding === undefined) return undefined
   const content = leafText(entity)
   if (!isText(type)) {
-    return isOpaque(type, content) || redactor.finds(content) ? withheld(entity, content) : entity
+    return isOpaque(type, content) || people.finds(content) ? withheld(entity, content) : entity
   }
-  const redacted = redactor.redact(content)
+  const redacted = redactContent(entity, content, redactors)
+  if (isWide(entity) && (redacted !== content || (tokens && wideLink.test(content)))) {
+    return withheld(entity, content)
+  }
   if (redacted === content) return entity
-  if (isWide(entity)) return withheld(entity, content)
   const text = encoding === 'identity' ? redacted : encodeTransfer(redacted, encoding)
   return { ...entity, body: { kind: 'leaf', text } }
 }
+
+/** A message under an encoding, which RFC 2046 forbids and some send, is a message all the same. */
+function redactContent(entity: Entity, content: string, redactors: Redactors): string {
+  const isMessage =
+    entity.encoding !== 'identity' && /^message\/(?:rfc822|global)/.test(entity.type)
+  const inner = isMessage ? parseMimeTree(Buffer.from(content, 'latin1')) : undefined
+  const redacted = inner && redactEntity(inner, redactors, 'inner')
+  const text = redactors.people.redact(redacted ? entityText(redacted) : content)
+  const opaque = redactors.tokens ? redactors.tokens.redactLinks(text) : text
+  if (text === content) redactors.people.vouchFor(opaque)
+  return opaque
+}
+
+const wideLink = /h\0t\0t\0p/i
 
 function isText(type: string): boolean {
   return type.startsWith('text/') || type.startsWith('multipart/') || type.startsWith('message/')

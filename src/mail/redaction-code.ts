@@ -1,23 +1,44 @@
-import { createHmac } from 'node:crypto'
+import { createHmac, hash } from 'node:crypto'
 import { base32 } from './base32.ts'
 
-/** The code that stands for an address, the same however the address is written. */
-export type CodeOf = (address: string) => string
+/** The code that stands for an address or a token; the same one for the same text. */
+export type CodeOf = (text: string) => string
+
+/** A code as it stands in a text: what is one already is not replaced again. */
+export const codeShape = /redacted-[a-z2-7]{16}/
 
 const codeBytes = 10
 
-/** The codes of one consumer, by its `key`; each is made once. They cannot be turned back. */
+/**
+ * The codes of one consumer for addresses, by its `key`; each is made once, the same however the
+ * address is written. They cannot be turned back.
+ */
 export function createCodes(key: Buffer): CodeOf {
-  const codes = new Map<string, string>()
-  return (address) => {
-    const lower = address.toLowerCase()
-    const code = codes.get(lower) ?? codeUnder(key, lower)
-    codes.set(lower, code)
-    return code
-  }
+  return remembered((address) => {
+    const mac = createHmac('sha256', key).update(address.toLowerCase()).digest()
+    return `redacted-${base32(mac.subarray(0, codeBytes))}`
+  })
 }
 
-function codeUnder(key: Buffer, address: string): string {
-  const mac = createHmac('sha256', key).update(address).digest()
-  return `redacted-${base32(mac.subarray(0, codeBytes))}`
+/**
+ * The same for tokens, in which case matters; no token has the code of an address. Hashed twice
+ * under a key of their own, which is an HMAC but for its padding and takes a quarter of the time:
+ * a newsletter has a hundred tokens.
+ */
+export function createTokenCodes(key: Buffer): CodeOf {
+  const secret = createHmac('sha256', key).update('tokens').digest('hex')
+  return remembered((token) => {
+    const inner = hash('sha256', `${secret}${token}`)
+    const outer = hash('sha256', `${secret}${inner}`, 'buffer')
+    return `redacted-${base32(outer.subarray(0, codeBytes))}`
+  })
+}
+
+function remembered(make: CodeOf): CodeOf {
+  const codes = new Map<string, string>()
+  return (text) => {
+    const code = codes.get(text) ?? make(text)
+    codes.set(text, code)
+    return code
+  }
 }

@@ -7,6 +7,8 @@ import type { Fingerprints } from '../analysis/fingerprints/fingerprints-of.ts'
 import { shingleSeed } from '../analysis/shingles/hash.ts'
 import type { PackedShingles } from '../analysis/shingles/packed-shingles.ts'
 import type { Packed } from '../db/packed.ts'
+import type { InboundReading } from '../mail/inbound/read-inbound.ts'
+import type { SigningKey } from '../mail/dkim-signature.ts'
 import type { Subject } from '../reputation/subject.ts'
 import type { RelayCandidate } from '../verdict/relay-question.ts'
 import type { FeedbackContent } from './feedback-content.ts'
@@ -16,6 +18,7 @@ export type ParserTask =
   | { work: 'analyze'; packed: Packed; options: ParserOptions }
   | { work: 'check'; packed: Packed; options: ParserOptions }
   | { work: 'compose'; packed: Packed; analysis: Packed; content: FeedbackContent }
+  | { work: 'inbound'; packed: Packed; mailFrom: string }
 
 /** What is known of a message before it is read. */
 export type ParserOptions = Omit<AnalysisOptions, 'ignoreStamps'>
@@ -23,7 +26,7 @@ export type ParserOptions = Omit<AnalysisOptions, 'ignoreStamps'>
 /** What an analysis comes to, and all of it as packed JSON: most of it is only stored. */
 export type AnalysisDigest = Pick<
   Analysis,
-  'kind' | 'origin' | 'originObstacle' | 'listings' | 'unsubscribe'
+  'kind' | 'origin' | 'originObstacle' | 'listings' | 'unsubscribe' | 'cfbl'
 > &
   MarketerEvidence & {
     subject: string | null
@@ -40,6 +43,8 @@ export type AnalysisDigest = Pick<
     features: MessageFeatures
     /** What it can be blamed on or praised for; without the autonomous system. */
     subjects: readonly Subject[]
+    /** The domains that stand behind it, with those above them. */
+    verifiedDomains: readonly string[]
     packed: Packed
   }
 
@@ -73,17 +78,22 @@ export type ParserPool = {
   check: (raw: Buffer, options: ParserOptions) => Promise<CheckDigest>
   /** The feedback report of a message; `analysis` is the packed one of its digest. */
   compose: (packed: Packed, analysis: Packed, content: FeedbackContent) => Promise<ComposedFeedback>
+  /** What a mail that came to us says; `mailFrom` is the sender of its envelope. */
+  readInbound: (packed: Packed, mailFrom: string) => Promise<InboundReading>
   close: () => Promise<void>
 }
 
 /** What a task makes. */
-export type Made = AnalysisDigest | CheckDigest | ComposedFeedback
+export type Made = AnalysisDigest | CheckDigest | ComposedFeedback | InboundReading
 
 /** How a task of a chunk ended: what it made, or the words of what went wrong. */
 export type ParserOutcome = { made: Made } | { fault: string }
 
 /** What one message may cost. */
 export type ParserLimits = { messageMsMax: number; heapMegabytesMax: number }
+
+/** What the threads work with, whatever the message. */
+export type ThreadData = { seed: bigint; signingKey: SigningKey | undefined }
 
 type Pending = {
   task: ParserTask
@@ -98,19 +108,21 @@ const CHUNK_TASKS_MAX = 8
 /**
  * Starts `threads` parser threads. Messages travel to them in chunks; where a chunk makes its
  * thread crash, stall or swell, the thread is replaced and each message of it is tried alone, so
- * that the one at fault costs its own job only. They hash under the seed of who starts them.
+ * that the one at fault costs its own job only. They hash under the seed of who starts them, and
+ * sign what they compose when they are given a key.
  */
 export function createParserPool(
   threads: number,
   { messageMsMax, heapMegabytesMax }: ParserLimits = usualLimits,
-  seed: bigint = shingleSeed(),
+  { seed = shingleSeed(), signingKey }: Partial<ThreadData> = {},
 ): ParserPool {
+  const workerData: ThreadData = { seed, signingKey }
   const pool = new Piscina({
     filename: path.join(import.meta.dirname, 'parser-thread.ts'),
     minThreads: 1,
     maxThreads: threads,
     idleTimeout: 60_000,
-    workerData: seed,
+    workerData,
     resourceLimits: { maxOldGenerationSizeMb: heapMegabytesMax, maxYoungGenerationSizeMb: 24 },
   })
   const inLine = createLine(threads, async (tasks) => {
@@ -141,6 +153,9 @@ export function createParserPool(
       const made = await inLine({ work: 'compose', packed, analysis, content })
       const composed = made as ComposedFeedback
       return { raw: asBuffer(composed.raw), packed: asBuffers(composed.packed) }
+    },
+    async readInbound(packed, mailFrom) {
+      return (await inLine({ work: 'inbound', packed, mailFrom })) as InboundReading
     },
     close: () => pool.close(),
   }

@@ -3,8 +3,11 @@ import { analyzeForCounting, type PlainAnalysis } from '../analysis/analyze.ts'
 import { seedShingles } from '../analysis/shingles/hash.ts'
 import { pack, type Packed, unpack } from '../db/packed.ts'
 import { reasonOf } from '../errors.ts'
+import { readInbound } from '../mail/inbound/read-inbound.ts'
+import { signMail } from '../mail/dkim-signature.ts'
 import { addressesAsked, relayCandidates } from '../verdict/relay-question.ts'
 import { subjectsOf } from '../verdict/subjects-of.ts'
+import { verifiedDomains } from '../verdict/verified-domains.ts'
 import { composeFeedback } from './feedback-content.ts'
 import {
   type AnalysisDigest,
@@ -14,9 +17,11 @@ import {
   type ParserOptions,
   type ParserOutcome,
   type ParserTask,
+  type ThreadData,
 } from './parser-pool.ts'
 
-seedShingles(workerData as bigint)
+const { seed, signingKey } = workerData as ThreadData
+seedShingles(seed)
 
 /**
  * Runs in a thread of the parser pool: an outcome for each task, in order. The bytes are handed
@@ -40,6 +45,7 @@ export default async function run(tasks: readonly ParserTask[]): Promise<unknown
 }
 
 function bytesOf(made: Made): Buffer[] {
+  if ('isAutomatic' in made) return []
   if (!('packed' in made)) return [made.shingles]
   const { content } = made.packed
   return 'raw' in made ? [made.raw, content] : [made.shingles, content]
@@ -64,8 +70,11 @@ async function make(task: ParserTask): Promise<Made> {
   const raw = await unpack(asBuffers(task.packed))
   if (task.work === 'check') return check(raw, task.options)
   if (task.work === 'analyze') return analyze(raw, task.options)
+  if (task.work === 'inbound') return readInbound(raw, task.mailFrom)
   const json = (await unpack(asBuffers(task.analysis))).toString()
-  const composed = composeFeedback(raw, JSON.parse(json) as PlainAnalysis, task.content)
+  const report = composeFeedback(raw, JSON.parse(json) as PlainAnalysis, task.content)
+  // Here, so that the copy that is kept is the one that leaves.
+  const composed = signingKey ? signMail(report, signingKey) : report
   return { raw: owned(composed), packed: await packOwned(composed) }
 }
 
@@ -86,7 +95,7 @@ function digestOf(
 ): Omit<AnalysisDigest, 'packed'> {
   const { analysis, shingles, fingerprints, features, telephones } = made
   const { kind, origin, originObstacle, listings, headers, hops, submitter } = analysis
-  const { authentication, claims, unsubscribe } = analysis
+  const { authentication, claims, unsubscribe, cfbl } = analysis
   const { originConfidenceMin = 0 } = options
   const isSure = (one: { confidence: number }) => one.confidence >= originConfidenceMin
   return {
@@ -95,6 +104,7 @@ function digestOf(
     originObstacle,
     listings,
     unsubscribe,
+    cfbl,
     subject: headers.subject,
     authentication: authentication && { spf: authentication.spf, dkim: authentication.dkim },
     listId: claims?.listId ?? null,
@@ -107,5 +117,6 @@ function digestOf(
     fingerprints,
     features,
     subjects: subjectsOf({ ...analysis, telephones }, { originConfidenceMin }),
+    verifiedDomains: verifiedDomains(analysis),
   }
 }

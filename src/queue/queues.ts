@@ -96,6 +96,14 @@ export const handleInbound = defineQueue('handle-inbound', z.object({ mailId: z.
   expireInSeconds: 120,
 })
 
+/** Take in the messages that a mail of a reporter carries. */
+export const takeMailed = defineQueue('take-mailed', z.object({ mailId: z.uuid() }), {
+  retryLimit: 8,
+  retryDelay: 5,
+  retryDelayMax: 600,
+  expireInSeconds: 300,
+})
+
 /** Make the partitions of the coming weeks, drop those past retention, forget old keys. */
 export const keepHouse = defineQueue('keep-house', z.object({}), {
   retryLimit: 3,
@@ -138,6 +146,7 @@ export const queues: readonly QueueDefinition[] = [
   unsubscribe,
   redeemReport,
   handleInbound,
+  takeMailed,
   keepHouse,
   learnRelays,
   markDead,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { addAccount, parseAccount } from '../../src/commands/account.ts'
 import { findReporter } from '../../src/db/reporters.ts'
+import { findReporterSettings } from '../../src/db/reporter-settings.ts'
 import { createCredentials } from '../../src/intake/credentials.ts'
 import { readKarmas } from '../../src/judging/karma.ts'
 import { freshDatabase, type TestDatabase } from '../support/database.ts'
@@ -93,4 +94,11 @@ test('the operator vouches for who is added, unless he is to prove himself', asy
   await add('--email', 'jo@example.com')
   const karmas = await readKarmas(database.pool, [ida.id, jo.id], clock())
   expect([...karmas.values()]).toEqual([1, 0.2])
+})
+
+test('the language of letters is kept until another is given', async () => {
+  const kim = await add('--email', 'kim@example.com', '--language', 'fr')
+  await add('--email', 'kim@example.com', '--admin')
+  const found = await findReporterSettings(database.pool, kim.id)
+  expect(found).toEqual({ language: 'fr', wantsAnswers: false })
 })

@@ -12,7 +12,11 @@ export type BounceTruth = {
   kind: string
   expected?: { results?: ExpectedResult[] }
   oracle_p5_sisimai_5_1_0?: { recipient: string }[]
-  feedback_report?: { feedback_fields: [string, string][] }
+  feedback_report?: {
+    feedback_fields: [string, string][]
+    /** Fields of the message the report is about, by name, and how many Received it has. */
+    original?: Readonly<Record<string, string | number>>
+  }
 }
 
 /** What the corpus expects for one recipient of a bounce. */

@@ -34,6 +34,8 @@ export type SigningOptions = {
   canonicalization?: string
   /** For a signature that covers only so many bytes of the body. */
   bodyBytesMax?: number
+  /** The names of the fields to sign, parted by colons; otherwise those that are usual. */
+  covering?: string
   signedAt?: Date
   expiresAt?: Date
   /** The fields it covers, between colons; without it those that are usually covered. */
@@ -47,6 +49,7 @@ export async function signed(raw: Buffer, options: SigningOptions): Promise<Buff
     selector: options.selector ?? 's1',
     privateKey: options.key.privateKey,
     ...(options.bodyBytesMax !== undefined && { maxBodyLength: options.bodyBytesMax }),
+    ...(options.covering !== undefined && { headerList: options.covering }),
   }
   const { signatures, errors } = await dkimSign(raw, {
     ...signer,

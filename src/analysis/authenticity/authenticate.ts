@@ -1,3 +1,5 @@
+import { judgeCfbl } from '../../mail/cfbl.ts'
+import type { CfblFinding } from '../../mail/cfbl.ts'
 import type { Header } from '../../mail/header.ts'
 import type { DnsFindings, SpfFinding } from '../dns-findings.ts'
 import type { Hop } from '../whence/hops.ts'
@@ -24,6 +26,9 @@ export type Authentication = {
   arc: ArcFinding
 }
 
+/** The same, with whom the message may ask to be told of complaints. */
+export type Authenticated = Authentication & { cfbl: CfblFinding | null }
+
 /** A header with more than this is none that any verifier should be made to read. */
 const headerBytesMax = 512 * 1024
 const fieldsMax = 1000
@@ -38,7 +43,7 @@ export async function authenticate(
   header: Header,
   hops: readonly Hop[],
   dns: DnsFindings,
-): Promise<Authentication> {
+): Promise<Authenticated> {
   const { fields } = header
   const isUndue = header.bodyOffset > headerBytesMax || fields.length > fieldsMax
   const { chosen, passedOver } = chooseSignatures(isUndue ? [] : fields)
@@ -69,6 +74,13 @@ export async function authenticate(
     dkim,
     passedOver,
     dmarc: await checkDmarc({ fields, dkim, dns, resolver }),
+    cfbl: judgeCfbl(
+      fields,
+      chosen.map((signature, index) => ({
+        ...signature,
+        isValid: dkim[index]?.result === 'pass',
+      })),
+    ),
     arc: arc ?? { result: 'fail', why: 'The chain cannot be read.', seals: [] },
   }
 }

@@ -1,8 +1,9 @@
 import { domainToASCII } from 'node:url'
 import { domainOf } from '../../mail/address.ts'
+import { parseCfblAddress } from '../../mail/cfbl.ts'
 import { houseOf } from '../../mail/domain.ts'
 import { authorAddress } from '../../mail/extract-fields.ts'
-import { fieldValue } from '../../mail/header.ts'
+import { fieldValue, fieldValues } from '../../mail/header.ts'
 import type { HeaderField } from '../../mail/header.ts'
 import { parseTagList } from '../../mail/tag-list.ts'
 import type { TagList } from '../../mail/tag-list.ts'
@@ -17,6 +18,8 @@ export type Signature = {
   keyName: string
   /** Whether the domain and the author's have the same owner. */
   isAligned: boolean
+  /** The names of the fields it covers, in lower case, as often as each stands there. */
+  covered: readonly string[]
   /** Why no verifier would take it, as a sentence; undefined when it is sound. */
   fault: string | undefined
 }
@@ -30,7 +33,8 @@ const othersMax = 2
 
 /**
  * The signatures worth verifying, the author's own first, from the top: at most two whose domain
- * has the owner of the author's, and two others. `passedOver` counts the rest.
+ * has the owner of the author's, and two others, first of those whom the message asks to tell of
+ * complaints (RFC 9477). `passedOver` counts the rest.
  */
 export function chooseSignatures(fields: readonly HeaderField[]): {
   chosen: Signature[]
@@ -42,11 +46,19 @@ export function chooseSignatures(fields: readonly HeaderField[]): {
     .slice(0, fieldsReadMax)
     .map((field) => readSignature(field, house))
     .filter((signature) => signature !== undefined)
+  const others = read.filter(({ isAligned }) => !isAligned)
+  const told = fieldValues(fields, 'cfbl-address').slice(0, fieldsReadMax).flatMap(houseTold)
+  const rank = ({ domain }: Signature) => Number(told.includes(houseOf(domain) ?? ''))
   const chosen = [
     ...read.filter(({ isAligned }) => isAligned).slice(0, alignedMax),
-    ...read.filter(({ isAligned }) => !isAligned).slice(0, othersMax),
+    ...others.toSorted((one, other) => rank(other) - rank(one)).slice(0, othersMax),
   ]
   return { chosen, passedOver: all.length - chosen.length }
+}
+
+function houseTold(value: string): string[] {
+  const asked = parseCfblAddress(value)
+  return asked === undefined ? [] : [houseOf(domainOf(asked.address)) ?? '']
 }
 
 /** The domain of the first author in lower case, in ASCII; undefined when there is none. */
@@ -75,10 +87,16 @@ function readSignature(field: HeaderField, house: string | undefined): Signature
   if (!signer) return undefined
   const { tags, domain, selector, keyName } = signer
   const isAligned = house !== undefined && houseOf(domain) === house
-  return { field, domain, selector, keyName, isAligned, fault: faultOf(tags) }
+  const covered = coveredBy(tags)
+  return { field, domain, selector, keyName, isAligned, covered, fault: faultOf(tags, covered) }
 }
 
-function faultOf(tags: TagList): string | undefined {
+function coveredBy(tags: TagList): string[] {
+  const names = (tags.get('h') ?? '').toLowerCase().split(':')
+  return names.map((name) => name.trim())
+}
+
+function faultOf(tags: TagList, covered: readonly string[]): string | undefined {
   const algorithm = (tags.get('a') ?? '').toLowerCase()
   if (algorithm === 'rsa-sha1') return 'It is made by SHA-1, which proves nothing any more.'
   if (!['rsa-sha256', 'ed25519-sha256'].includes(algorithm)) return 'Its algorithm is not known.'
@@ -87,8 +105,7 @@ function faultOf(tags: TagList): string | undefined {
   if (!canons.every((canon) => canon === 'relaxed' || canon === 'simple')) {
     return 'Its canonicalization is not known.'
   }
-  const names = (tags.get('h') ?? '').toLowerCase().split(':')
-  if (!names.some((name) => name.trim() === 'from')) return 'It does not cover the From field.'
+  if (!covered.includes('from')) return 'It does not cover the From field.'
   return undefined
 }
 

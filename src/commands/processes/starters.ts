@@ -69,16 +69,19 @@ function mailStarters(app: App, tools: Tools): Starters {
       )
     },
     [queues.handleInbound.name]: async () => {
-      const { handleInboundMail } = await import('../../jobs/handle-inbound.ts')
-      await workQueue(
-        app,
-        queues.handleInbound,
-        { batchSize: 10, concurrency: 1 },
-        async (jobs) => {
-          for (const job of jobs) await handleInboundMail(job, app)
-          return jobs.map(() => 'done')
-        },
+      const { handleInboundMails } = await import('../../jobs/handle-inbound.ts')
+      await workQueue(app, queues.handleInbound, { batchSize: 10, concurrency: 1 }, (jobs) =>
+        handleInboundMails(jobs, tools),
       )
+    },
+    [queues.takeMailed.name]: async () => {
+      const { takeMailed } = await import('../../jobs/mail-in/take-mailed.ts')
+      const { createIntake } = await import('../../intake/accept-report.ts')
+      const needs = { ...app, intake: createIntake(app) }
+      await workQueue(app, queues.takeMailed, { batchSize: 5, concurrency: 1 }, async (jobs) => {
+        for (const job of jobs) await takeMailed(job, needs)
+        return jobs.map(() => 'done')
+      })
     },
   }
 }

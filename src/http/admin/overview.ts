@@ -1,20 +1,28 @@
 import { Router } from 'express'
 import type { CounterHealth } from '../../counters/counter-health.ts'
+import { countUnread } from '../../db/inbox.ts'
 import { deadLetterQueue } from '../../queue/queues.ts'
 import type { Site } from '../site.ts'
 import { type HealthWord, healthWord } from './health-word.ts'
 import { sendAdminPage } from './send-admin-page.ts'
 
-type Needs = Pick<Site, 'config' | 'readQueues' | 'readCounterHealth'>
+type Needs = Pick<Site, 'pool' | 'config' | 'readQueues' | 'readCounterHealth'>
 
 /** A roll-up comes every half second: what waits for so long waits for nobody. */
 const COUNTING_LATE_SECONDS = 60
+
+/** Past so many it is enough to know that they are many. */
+const UNREAD_MAX = 100
 
 /** The first page: how the queues and the counting fare, and whether mail leaves. */
 export function overviewRoutes(site: Needs): Router {
   const router = Router()
   router.get('/', async (req, res) => {
-    const [queues, counted] = await Promise.all([site.readQueues(), site.readCounterHealth()])
+    const [queues, counted, unread] = await Promise.all([
+      site.readQueues(),
+      site.readCounterHealth(),
+      countUnread(site.pool, UNREAD_MAX),
+    ])
     const counting = countingOf(counted)
     sendAdminPage(req, res, {
       view: 'admin/overview',
@@ -24,6 +32,8 @@ export function overviewRoutes(site: Needs): Router {
         health: worseOf(healthWord(queues, deadLetterQueue), counting),
         deadLetterQueue,
         counting,
+        unread,
+        unreadMax: UNREAD_MAX,
         isHeld: site.config.smtpUrl === undefined,
         forwardTo: site.config.forwardTo,
       },

@@ -7,6 +7,8 @@ import { auditRoutes } from './audit.ts'
 import { campaignRoutes } from './campaigns.ts'
 import { counterRoutes } from './counters.ts'
 import { deadLetterRoutes } from './dead-letters.ts'
+import { inboxRoutes } from './inbox/inbox.ts'
+import { suppressionRoutes } from './inbox/suppressions.ts'
 import { modelRoutes } from './models.ts'
 import { delistingAdminRoutes } from './lists/delistings.ts'
 import { listExemptionRoutes } from './lists/exemptions.ts'
@@ -27,6 +29,8 @@ export function adminRoutes(site: Site): Router {
   router.use('/reports', reportRoutes(site))
   router.use('/campaigns', campaignRoutes(site))
   router.use('/outbox', outboxRoutes(site))
+  router.use('/inbox', inboxRoutes(site))
+  router.use('/suppressions', suppressionRoutes(site))
   router.use('/networks', networkRoutes(site))
   router.use('/counters', counterRoutes(site))
   router.use('/reputations', reputationRoutes(site))

@@ -9,6 +9,8 @@ export function sendAdminPage(req: Request, res: Response, page: Page): void {
     ['/admin/reports', 'Reports'],
     ['/admin/campaigns', 'Campaigns'],
     ['/admin/outbox', 'Outbox'],
+    ['/admin/inbox', 'Inbox'],
+    ['/admin/suppressions', 'Suppressions'],
     ['/admin/networks', 'Networks'],
     ['/admin/marketers', 'Marketers'],
     ['/admin/counters', 'Counters'],

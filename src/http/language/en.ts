@@ -1,5 +1,9 @@
+import { answersEn } from './answers-en.ts'
+import { consumersEn } from './consumers-en.ts'
 import { adviceEn } from './advice-en.ts'
 import { listsEn } from './lists-en.ts'
+import { problemsEn } from './problems-en.ts'
+import { settingsEn } from './settings-en.ts'
 
 const { format: n } = new Intl.NumberFormat('en-GB')
 
@@ -252,33 +256,12 @@ export const en = {
     redriven: 'We tried once more',
     answered: 'You answered our question',
     reopened: 'We look at it again',
+    ...answersEn.events,
     advised: 'We wrote to you how to unsubscribe',
     unsubscribing: 'You asked us to unsubscribe you',
     unsubscribed: 'What became of unsubscribing',
   },
-  problems: {
-    'bad-request': 'The request cannot be understood.',
-    'not-a-message': 'This is not the source of a mail message: its header lines are missing.',
-    'bad-base64': 'The message is damaged.',
-    'no-message': 'There is no message in it.',
-    'sign-in-needed': 'Please sign in first.',
-    'not-allowed': 'This account may not do that.',
-    'not-found': 'There is nothing here.',
-    'wrong-method': 'This address cannot do that.',
-    'too-slow': 'The request took too long.',
-    'too-big': 'It is too big.',
-    'wrong-type': 'This kind of content is not taken.',
-    'bad-field': 'Something in the form is not right.',
-    'too-many-headers': 'It has too many header lines to be a real message.',
-    'too-many-parts': 'It has too many parts to be a real message.',
-    'nested-too-deep': 'It is nested too deep to be a real message.',
-    'nothing-accepted': 'None of the messages could be recorded.',
-    'key-used': 'This request was made before with another content.',
-    'too-often': 'That was asked too often. Please try again later.',
-    'header-too-big': 'The request is too big.',
-    internal: 'Something failed on our side. Please try again.',
-    unavailable: 'We cannot take this just now. Please try again in a minute.',
-  },
+  problems: problemsEn,
   chart: {
     nothing: 'Nothing was counted in this time.',
     figures: 'The figures as a table',
@@ -287,6 +270,9 @@ export const en = {
   },
   advice: adviceEn,
   lists: listsEn,
+  answers: answersEn,
+  settings: settingsEn,
+  consumers: consumersEn,
   error: { title: 'That did not work', home: 'Back to the start' },
 }
 

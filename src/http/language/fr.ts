@@ -1,7 +1,10 @@
 import type { Words } from './en.ts'
+import { answersFr } from './answers-fr.ts'
+import { consumersFr } from './consumers-fr.ts'
 import { adviceFr } from './advice-fr.ts'
 import { listsFr } from './lists-fr.ts'
 import { problemsFr } from './problems-fr.ts'
+import { settingsFr } from './settings-fr.ts'
 
 const { format: n } = new Intl.NumberFormat('fr')
 
@@ -268,6 +271,7 @@ export const fr: Words = {
     redriven: 'Nous avons essayé encore une fois',
     answered: 'Vous avez répondu à notre question',
     reopened: 'Nous l’examinons de nouveau',
+    ...answersFr.events,
     advised: 'Nous vous avons écrit comment vous désabonner',
     unsubscribing: 'Vous nous avez demandé de vous désabonner',
     unsubscribed: 'Ce qu’il est advenu de la demande de désabonnement',
@@ -281,5 +285,8 @@ export const fr: Words = {
   },
   advice: adviceFr,
   lists: listsFr,
+  answers: answersFr,
+  settings: settingsFr,
+  consumers: consumersFr,
   error: { title: 'Cela n’a pas marché', home: 'Retour à l’accueil' },
 }

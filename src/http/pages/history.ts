@@ -13,6 +13,7 @@ import { blockOfAddress } from '../../mail/relay-block.ts'
 import { storableText } from '../../mail/storable-text.ts'
 import { readAnswer, type RelayCandidate } from '../../verdict/relay-question.ts'
 import { symbolsForReporters } from '../../verdict/verdict.ts'
+import { answersOf } from '../desks/answers-of.ts'
 import { shownAdvice } from '../advice/shown-advice.ts'
 import { sendMessage } from '../download.ts'
 import { ProblemError } from '../problem.ts'
@@ -152,6 +153,7 @@ async function sendStory(
       report,
       events: [{ event: 'received', at: report.receivedAt, detail: '' }, ...events],
       feedback,
+      answers: await answersOf(site.pool, feedback, events),
       found: analysis && findings(analysis),
       same,
       advice,

@@ -3,6 +3,9 @@ import { adminRoutes } from '../admin/router.ts'
 import { adviceRoutes } from '../advice/advice-routes.ts'
 import { failureOf } from '../answer.ts'
 import { assetRoutes } from '../assets.ts'
+import { answerRoutes } from '../desks/answer-routes.ts'
+import { enrollRoutes } from '../consumers/enroll.ts'
+import { ownConsumerRoutes } from '../consumers/own-page.ts'
 import { delistingRoutes } from '../lists/delisting.ts'
 import { downloadRoutes } from '../lists/downloads.ts'
 import { lookupRoutes } from '../lists/lookup.ts'
@@ -15,6 +18,7 @@ import { relayRoutes } from './relays.ts'
 import { reportRoutes } from './report.ts'
 import { sameOrigin } from './same-origin.ts'
 import { sessions } from './session.ts'
+import { settingsRoutes } from './settings.ts'
 import { signInRoutes } from './sign-in.ts'
 import { visitOf, welcome } from './visit.ts'
 
@@ -23,6 +27,7 @@ export function pageRoutes(site: Site): Router {
   const router = Router()
   router.use(assetRoutes())
   router.use(pageHeaders(site.publicUrl))
+  router.use(answerRoutes(site))
   router.use(sameOrigin(site.publicUrl))
   router.use(sessions(site))
   router.use(welcome(site))
@@ -32,9 +37,12 @@ export function pageRoutes(site: Site): Router {
   router.use(historyRoutes(site))
   router.use(adviceRoutes(site))
   router.use(relayRoutes(site))
+  router.use(settingsRoutes(site))
   router.use(lookupRoutes(site))
   router.use(delistingRoutes(site))
   router.use(downloadRoutes(site))
+  router.use(enrollRoutes(site))
+  router.use(ownConsumerRoutes(site))
   router.use('/admin', adminRoutes(site))
   router.use(() => {
     throw new ProblemError('not-found', 'There is no such page.')

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { insertInboundMail } from '../../../src/db/inbound-mails.ts'
 import { pack } from '../../../src/db/packed.ts'
 import { analyzeReports } from '../../../src/jobs/analyze-report.ts'
-import { handleInboundMail } from '../../../src/jobs/handle-inbound.ts'
+import { handleInboundMail as handle } from '../../../src/jobs/handle-inbound.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
 import { uuidv7 } from '../../../src/world.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
@@ -20,12 +20,17 @@ afterAll(async () => {
   await app.close()
 })
 
-beforeEach(() =>
-  app.pool.query(
+beforeEach(async () => {
+  await app.pool.query('delete from suppressions')
+  await app.pool.query(
     `update consumers set health = 'healthy', health_until = null, soft_bounces = 0,
        bounces_since = null, last_bounced_at = null`,
-  ),
-)
+  )
+})
+
+function handleInboundMail(mail: { mailId: string }, needs: TestApp) {
+  return handle(mail, { ...needs, parser })
+}
 
 /** A report whose feedback was sent. */
 async function sent(mark: string) {
@@ -44,8 +49,12 @@ async function arrived({ reportId }: { reportId: string }, raw: Buffer) {
     receivedAt: new Date(),
     mailFrom: '',
     rcptTo: 'fb@bounces.test.example',
+    purpose: 'feedback-bounce',
     reportId,
     number: 1,
+    letterId: null,
+    reporterId: null,
+    peerIp: null,
     ...(await pack(raw)),
   })
   return { mailId: id }
@@ -96,7 +105,7 @@ test('an answer from a person is filed and changes nothing', async () => {
   expect(await feedback(payload)).toMatchObject({ state: 'sent', bounces: 0 })
   expect(
     await app.rows('select state, kind from inbound_mails where id = $1', [mail.mailId]),
-  ).toEqual([{ state: 'handled', kind: 'message' }])
+  ).toEqual([{ state: 'handled', kind: 'reply' }])
 })
 
 test.for<[string, string]>([

@@ -13,13 +13,14 @@ test('the address is kept in lower case, and what is not asked for is not done',
 
 test('all options together', () => {
   const args =
-    'add --email a@example.com --password correct-horse --admin --token --unproven'.split(' ')
-  expect(parseAccount(args)).toEqual({
+    'add --email a@example.com --password correct-horse --admin --token --unproven --language ru'
+  expect(parseAccount(args.split(' '))).toEqual({
     email: 'a@example.com',
     password: 'correct-horse',
     isAdmin: true,
     wantsToken: true,
     isUnproven: true,
+    language: 'ru',
   })
 })
 
@@ -37,6 +38,7 @@ test.for([
   ['no address', ['add'], '--email must be a mail address.'],
   ['half an address', ['add', '--email', 'ann@'], '--email must be a mail address.'],
   ['two lines', ['add', '--email', 'a@example.com\nb@example.com'], '--email must be'],
+  ['no language', ['add', '--email', 'a@example.com', '--language', 'xx'], '--language must be'],
   ['an unknown option', ['add', '--email', 'a@example.com', '--root'], /--root/],
 ] as const)('%s is refused with what is wrong', ([, args, problem]) => {
   expect(() => parseAccount(args)).toThrow(problem)

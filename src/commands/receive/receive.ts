@@ -1,0 +1,158 @@
+import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server'
+import type { App } from '../../app.ts'
+import { createPeers, type PeerLimits } from './peers.ts'
+import { bytesMaxFor } from './recipients.ts'
+import { type Line, takeMail, takeRecipient } from './session.ts'
+import { isSmtpReply, smtpReply } from './smtp-reply.ts'
+import { createSpool } from './spool.ts'
+import { endOf, readTlsFiles, watchTlsFiles } from './tls-files.ts'
+
+/** A listener that takes mail. */
+export type Receiver = {
+  port: number
+  /** Reads the certificate anew, as it does each minute. */
+  renew: () => Promise<void>
+  close: () => Promise<void>
+}
+
+/** How much is taken, and how long a peer may need. */
+export type ReceiveLimits = {
+  peer: PeerLimits
+  clients: number
+  recipients: number
+  /** Bytes of mail that are held for all sessions together. */
+  held: number
+  /** Between two pieces of what a peer says. */
+  silenceMs: number
+  /** From the beginning of a mail's data to its end. */
+  dataMs: number
+  sessionMs: number
+}
+
+type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config' | 'log'>
+
+const MINUTE_MS = 60_000
+
+/** Generous to mail servers that bring back a day's bounces, hard on who only holds the line. */
+export const usualLimits: ReceiveLimits = {
+  peer: { connections: 120, sessions: 30, recipients: 1_200, strangers: 10 },
+  clients: 250,
+  recipients: 100,
+  held: 128_000_000,
+  silenceMs: MINUTE_MS,
+  dataMs: 10 * MINUTE_MS,
+  sessionMs: 30 * MINUTE_MS,
+}
+
+/**
+ * Listens for mail to the addresses that we gave out, by SMTP or LMTP, with STARTTLS where there is
+ * a certificate. Other recipients are refused: nothing is relayed. A mail is stored, with its job,
+ * before it is acknowledged.
+ *
+ * @throws UsageError when the certificate cannot be used
+ */
+export async function receive(app: Needs, limits: ReceiveLimits = usualLimits): Promise<Receiver> {
+  const tls = await readTlsFiles(app.config)
+  if (tls && endOf(tls) < app.clock()) {
+    app.log.warn({ endedAt: endOf(tls) }, 'The certificate of the mail listener has ended.')
+  }
+  const size = bytesMaxFor('mail-in', app.config)
+  const line: Line = {
+    app,
+    isLmtp: app.config.receiveProtocol === 'lmtp',
+    peers: createPeers(limits.peer),
+    // Never less than one mail of the greatest size.
+    spool: createSpool(Math.max(limits.held, 2 * size)),
+  }
+  const cuts = new Map<string, NodeJS.Timeout>()
+  const server = new SMTPServer({
+    ...usualOptions(line, limits, size),
+    ...(tls ?? { disabledCommands: ['AUTH', 'STARTTLS'] }),
+    onConnect(session, done) {
+      const refusal = line.peers.enter(session.id, session.remoteAddress, app.clock())
+      if (!refusal) cuts.set(session.id, cutAfter(limits.sessionMs, session, server))
+      done(refusal)
+    },
+    onClose(session) {
+      clearTimeout(cuts.get(session.id))
+      cuts.delete(session.id)
+      line.peers.leave(session.id)
+    },
+    onData(stream, session, done) {
+      const cut = cutAfter(limits.dataMs, session, server)
+      takeMail(stream, session, line)
+        .then(
+          (replies) => done(null, replies),
+          (error: unknown) => done(replyTo(error, app)),
+        )
+        .finally(() => clearTimeout(cut))
+    },
+  })
+  // Resets and time-outs of peers: theirs, and not worth a line each.
+  server.on('error', (error) => app.log.debug({ err: error }, 'A mail peer was lost.'))
+  const watch =
+    tls && watchTlsFiles(app.config, tls, (files) => server.updateSecureContext(files), app.log)
+  const port = await listen(server, app)
+  return {
+    port,
+    renew: async () => watch?.look(),
+    close: () => {
+      watch?.close()
+      for (const cut of cuts.values()) clearTimeout(cut)
+      return new Promise((resolve) => server.close(() => resolve()))
+    },
+  }
+}
+
+function usualOptions(line: Line, limits: ReceiveLimits, size: number): SMTPServerOptions {
+  return {
+    lmtp: line.isLmtp,
+    banner: 'Signalpost',
+    size,
+    maxClients: limits.clients,
+    maxRecipients: limits.recipients,
+    maxCommandLength: 4_096,
+    socketTimeout: limits.silenceMs,
+    closeTimeout: 10_000,
+    authOptional: true,
+    disabledCommands: ['AUTH'],
+    disableReverseLookup: true,
+    logger: false,
+    onRcptTo(address, session, done) {
+      takeRecipient(address.address, session, line).then(
+        (refusal) => done(refusal),
+        (error: unknown) => done(replyTo(error, line.app)),
+      )
+    },
+  }
+}
+
+async function listen(server: SMTPServer, { config, log }: Needs): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.server.once('error', reject)
+    server.listen(config.receivePort, config.receiveHost, () => resolve())
+  })
+  const address = server.server.address()
+  const port = typeof address === 'object' && address ? address.port : config.receivePort
+  const { receiveHost: host, receiveProtocol: protocol } = config
+  const hasTls = config.receiveTlsCertFile !== undefined
+  log.info({ host, port, protocol, starttls: hasTls }, 'Listening for mail.')
+  return port
+}
+
+/** Ends a session that takes longer, whatever it does: a peer may say a byte a minute. */
+function cutAfter(ms: number, { id }: SMTPServerSession, server: SMTPServer): NodeJS.Timeout {
+  const cut = () => {
+    for (const connection of server.connections) {
+      if (connection.id === id) connection.send(421, '4.4.2 This takes too long')
+    }
+  }
+  return setTimeout(cut, ms).unref()
+}
+
+/** What a peer hears. Of what is no refusal, only that it may come again. */
+function replyTo(error: unknown, { log }: Pick<Needs, 'log'>): Error {
+  if (isSmtpReply(error)) return error
+  log.error({ err: error }, 'A mail could not be kept.')
+  return smtpReply(451, '4.3.0 Cannot keep the mail now, try again later')
+}

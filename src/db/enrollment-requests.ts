@@ -1,0 +1,132 @@
+import type { Scope } from '../verdict/consumers/consumer-scope.ts'
+import type { TellingWish } from '../verdict/consumers/consumer-settings.ts'
+import { uuidFloor } from '../world.ts'
+import type { Db } from './pool.ts'
+import { first } from './values.ts'
+
+/** Where a wish to be enrolled stands: `proven` waits for a person to decide on its scope. */
+export type EnrollmentState = 'sent' | 'proven' | 'accepted' | 'refused'
+
+/** What somebody wishes who enrolls. */
+export type EnrollmentWish = TellingWish & { scopes: Scope[]; language: 'en' | 'fr' }
+
+/** A wish to be enrolled. The time is inside the id. */
+export type EnrollmentRequest = {
+  id: string
+  address: string
+  state: EnrollmentState
+  /** Once it is proven, the scopes on which a person is to decide. */
+  wish: EnrollmentWish
+  consumerId: string | null
+  decidedAt: Date | null
+}
+
+const columns = `id, address, state, wish, consumer_id as "consumerId", decided_at as "decidedAt"`
+
+/** Keeps a wish; of its token and of the machine that asked, hashes. */
+export async function insertEnrollment(
+  tx: Db,
+  request: Pick<EnrollmentRequest, 'id' | 'address' | 'wish'> & {
+    tokenHash: Buffer
+    askerHash: Buffer
+  },
+): Promise<void> {
+  const { id, address, wish, tokenHash, askerHash } = request
+  await tx.query(
+    `insert into enrollment_requests (id, token_hash, address, state, wish, asker_hash)
+     values ($1, $2, $3, 'sent', $4, $5)`,
+    [id, tokenHash, address, JSON.stringify(wish), askerHash],
+  )
+}
+
+/** The wish that was kept under the hash of its token. */
+export async function findEnrollment(
+  db: Db,
+  tokenHash: Buffer,
+): Promise<EnrollmentRequest | undefined> {
+  return first(
+    await db.query<EnrollmentRequest>(
+      `select ${columns} from enrollment_requests where token_hash = $1`,
+      [tokenHash],
+    ),
+  )
+}
+
+/** Moves a wish on from a state; undefined when it is not in it. */
+export async function moveEnrollment(
+  tx: Db,
+  id: string,
+  from: EnrollmentState,
+  to: {
+    state: EnrollmentState
+    wish: EnrollmentWish
+    consumerId: string | null
+    at: Date | null
+    reporterId: string | null
+  },
+): Promise<EnrollmentRequest | undefined> {
+  return first(
+    await tx.query<EnrollmentRequest>(
+      `update enrollment_requests
+       set state = $3, wish = $4, consumer_id = $5, decided_at = $6, decided_by = $7
+       where id = $1 and state = $2 returning ${columns}`,
+      [id, from, to.state, JSON.stringify(to.wish), to.consumerId, to.at, to.reporterId],
+    ),
+  )
+}
+
+/** Keeps other wishes of an address waiting until the transaction ends. */
+export async function holdEnrollments(tx: Db, address: string): Promise<void> {
+  await tx.query(`select pg_advisory_xact_lock(hashtextextended($1, 0))`, [`enroll ${address}`])
+}
+
+/** How many wishes came since an instant: for an address, and from a machine; up to `limit`. */
+export async function countEnrollments(
+  db: Db,
+  of: { address: string; askerHash: Buffer; since: Date; limit: number },
+): Promise<{ ofAddress: number; ofAsker: number }> {
+  const floor = uuidFloor(of.since)
+  const [byAddress, byAsker] = await Promise.all([
+    db.query(`select id from enrollment_requests where address = $1 and id >= $2 limit $3`, [
+      of.address,
+      floor,
+      of.limit,
+    ]),
+    db.query(`select id from enrollment_requests where asker_hash = $1 and id >= $2 limit $3`, [
+      of.askerHash,
+      floor,
+      of.limit,
+    ]),
+  ])
+  return { ofAddress: byAddress.rows.length, ofAsker: byAsker.rows.length }
+}
+
+/** A page of wishes in a state, the newest first; `before` is the last id of the page before. */
+export async function listEnrollments(
+  db: Db,
+  page: { state: EnrollmentState; before: string | undefined; limit: number },
+): Promise<EnrollmentRequest[]> {
+  const { rows } = await db.query<EnrollmentRequest>(
+    `select ${columns} from enrollment_requests
+     where state = $1 and ($2::uuid is null or id < $2) order by id desc limit $3`,
+    [page.state, page.before ?? null, page.limit],
+  )
+  return rows
+}
+
+/** One wish. */
+export async function findEnrollmentById(
+  db: Db,
+  id: string,
+): Promise<EnrollmentRequest | undefined> {
+  return first(
+    await db.query<EnrollmentRequest>(`select ${columns} from enrollment_requests where id = $1`, [
+      id,
+    ]),
+  )
+}
+
+/** Forgets wishes from before an instant. */
+export async function removeEnrollments(db: Db, before: Date): Promise<void> {
+  await db.query(`delete from enrollment_requests where id < $1`, [uuidFloor(before)])
+}

@@ -1,0 +1,97 @@
+import type { EnrollmentWish } from '../db/enrollment-requests.ts'
+import { scopeText } from '../verdict/consumers/consumer-scope.ts'
+
+/** What a letter says. */
+export type LetterWords = { subject: string; text: string }
+
+type Words = {
+  ask: (service: string, link: string, scopes: string) => LetterWords
+  welcome: (service: string, link: string, state: string) => LetterWords
+  nothing: string
+  waiting: (scopes: string) => string
+  ready: string
+}
+
+const words: Record<EnrollmentWish['language'], Words> = {
+  en: {
+    ask: (service, link, scopes) => ({
+      subject: 'Confirm: reports of spam to this address',
+      text: `Somebody asked ${service} to send reports of spam, phishing and malware
+to this address, as feedback reports (RFC 5965).
+
+Asked for: ${scopes}
+
+If you want them, open this page within seven days and confirm:
+
+${link}
+
+If you do not, there is nothing to do: without a confirmation nothing changes.
+You can also answer this mail; a person reads it.
+`,
+    }),
+    welcome: (service, link, state) => ({
+      subject: 'Reports of spam to this address',
+      text: `This address is enrolled for feedback reports of ${service}.
+
+${state}
+
+On this page you can change how you are told, pause and stop. Keep it to
+yourselves: who has it can do all that.
+
+${link}
+`,
+    }),
+    nothing: 'what the registries say is yours',
+    waiting: (scopes) => `A person still has to agree to: ${scopes}.`,
+    ready: 'All that was asked for holds from now on.',
+  },
+  fr: {
+    ask: (service, link, scopes) => ({
+      subject: 'À confirmer : des signalements de spam à cette adresse',
+      text: `On a demandé à ${service} d’envoyer à cette adresse les signalements de
+spam, d’hameçonnage et de logiciels malveillants (RFC 5965).
+
+Demandé : ${scopes}
+
+Si vous les voulez, ouvrez cette page dans les sept jours et confirmez :
+
+${link}
+
+Sinon, il n’y a rien à faire : sans confirmation, rien ne change.
+Vous pouvez aussi répondre à ce message ; une personne le lira.
+`,
+    }),
+    welcome: (service, link, state) => ({
+      subject: 'Des signalements de spam à cette adresse',
+      text: `Cette adresse est inscrite aux signalements de ${service}.
+
+${state}
+
+Cette page permet de changer la façon dont vous êtes prévenus, de faire une
+pause et d’arrêter. Gardez-la pour vous : qui l’a peut tout cela.
+
+${link}
+`,
+    }),
+    nothing: 'ce que les registres disent être à vous',
+    waiting: (scopes) => `Une personne doit encore accepter : ${scopes}.`,
+    ready: 'Tout ce qui était demandé vaut dès maintenant.',
+  },
+}
+
+/** Asks who reads mail at an address whether they want our reports. */
+export function askingLetter(wish: EnrollmentWish, service: string, link: string): LetterWords {
+  const its = words[wish.language]
+  return its.ask(service, link, scopesText(wish.scopes) || its.nothing)
+}
+
+/** Says that an address is enrolled, what still waits, and where it looks after itself. */
+export function welcomeLetter(wish: EnrollmentWish, service: string, link: string): LetterWords {
+  const its = words[wish.language]
+  const waiting = scopesText(wish.scopes)
+  return its.welcome(service, link, waiting === '' ? its.ready : its.waiting(waiting))
+}
+
+function scopesText(scopes: EnrollmentWish['scopes']): string {
+  return scopes.map(scopeText).join(', ')
+}

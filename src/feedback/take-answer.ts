@@ -1,0 +1,102 @@
+import type { App } from '../app.ts'
+import {
+  type AnswerWay,
+  insertAnswer,
+  listAnswers,
+  listMergedReportIds,
+} from '../db/feedback-answers.ts'
+import { type Feedback, type FeedbackKey, findFeedback } from '../db/feedback-reports.ts'
+import type { Db } from '../db/pool.ts'
+import { insertEvents } from '../db/report-events.ts'
+import { oweAnswerLetters } from '../letters/answer/owe-answer-letters.ts'
+import type { AnswerKind } from '../mail/answer-links.ts'
+import { storableText } from '../mail/storable-text.ts'
+import { markResolved, markWrong } from './mark-answer.ts'
+import { markNotOurs } from './mark-not-ours.ts'
+import { stopConsumer } from './stop-consumer.ts'
+
+/** What became of an answer: a repeated one changes nothing, nor does one to what we never sent. */
+export type AnswerTaken = 'taken' | 'repeated' | 'unknown'
+
+/** What comes with an answer: the desk's own words, and the mail they came in. */
+export type AnswerContext = { said?: string | undefined; mailId?: string | undefined }
+
+/** Of a desk's own words so many characters are kept. */
+export const SAID_CHARACTERS_MAX = 2_000
+
+const details: Record<AnswerKind, string> = {
+  resolved: 'The abuse desk says that it has dealt with it.',
+  'not-ours': 'The abuse desk says that the address is not in its network.',
+  wrong: 'The abuse desk says that the report is wrong.',
+  stop: 'The abuse desk asked for no more feedback reports.',
+}
+
+/** Whether a feedback report left, so that its consumer can have something to say to it. */
+export function hasLeft({ state }: Pick<Feedback, 'state'>): boolean {
+  return state === 'sent' || state === 'bounced'
+}
+
+/** One answer counts for so many reports of a campaign at most. */
+const MERGED_MAX = 1_000
+
+/**
+ * Takes what an abuse desk says to one feedback report, in the transaction of the caller: keeps it
+ * once, tells it in the stories of the reports it is about, and does what it asks for. Who calls
+ * has made sure that it is the desk that speaks.
+ */
+export async function takeAnswer(
+  tx: Db,
+  { reportId, number }: FeedbackKey,
+  answer: AnswerKind,
+  how: AnswerWay,
+  app: Pick<App, 'boss' | 'config'>,
+  now: Date,
+  { said, mailId }: AnswerContext = {},
+): Promise<AnswerTaken> {
+  const feedback = await findFeedback(tx, { reportId, number })
+  if (!feedback || !hasLeft(feedback)) return 'unknown'
+  const words = storableText(said?.trim() ?? '', SAID_CHARACTERS_MAX)
+  const isNew = await insertAnswer(tx, {
+    ...{ reportId, number, answer, how, at: now, mailId: mailId ?? null },
+    said: words === '' ? null : words,
+  })
+  if (!isNew) return 'repeated'
+  await tellReporters(tx, feedback, answer, app, now)
+  await obey(tx, feedback, answer, app, now)
+  return 'taken'
+}
+
+/** The reporters of all it stands for. One of a digest tells of each by itself, so it has one. */
+async function tellReporters(
+  tx: Db,
+  { reportId, number, incidents, address }: Feedback,
+  answer: AnswerKind,
+  app: Pick<App, 'boss' | 'config'>,
+  now: Date,
+): Promise<void> {
+  const key = { reportId, number }
+  const merged = incidents > 1 ? await listMergedReportIds(tx, key, MERGED_MAX) : []
+  const reportIds = [...new Set([reportId, ...merged])]
+  const event = { at: now, event: `desk-${answer}`, detail: details[answer] } as const
+  await insertEvents(
+    tx,
+    reportIds.map((id) => ({ reportId: id, ...event })),
+  )
+  const others = (await listAnswers(tx, [reportId])).filter((one) => one.number !== number)
+  if (others.some((one) => one.answer === answer)) return
+  await oweAnswerLetters(tx, { reportIds, address, answer }, app, now)
+}
+
+async function obey(
+  tx: Db,
+  { reportId, number, consumerId }: Feedback,
+  answer: AnswerKind,
+  app: Pick<App, 'boss' | 'config'>,
+  now: Date,
+): Promise<void> {
+  const key = { reportId, number }
+  if (answer === 'resolved') await markResolved(tx, key)
+  if (answer === 'wrong') await markWrong(tx, key)
+  if (answer === 'not-ours') await markNotOurs(tx, key, app, now)
+  if (answer === 'stop') await stopConsumer(tx, consumerId, { why: 'It asked us to stop.' }, now)
+}

@@ -1,0 +1,88 @@
+import type { AnswerKind } from '../../mail/answer-links.ts'
+
+/** What a letter about the answer of an abuse desk says, in one language. */
+export type AnswerWords = {
+  subject: string
+  text: (facts: AnswerFacts) => string
+  answers: Record<AnswerKind, string>
+}
+
+/** What the letter is about. */
+export type AnswerFacts = {
+  /** Whose abuse desk it is: a domain. */
+  desk: string
+  says: string
+  /** The day of the report, in the language. */
+  day: string
+  /** The page of the report. */
+  page: string
+  /** Where letters like this are switched off. */
+  settings: string
+}
+
+const en: AnswerWords = {
+  subject: 'An answer to your report',
+  text: ({ desk, says, day, page, settings }) => `Hello,
+
+on ${day} you reported a message to us. We told the abuse desk of ${desk}, and it answered:
+${says}.
+
+The whole story, with the desk's own words if it wrote any:
+${page}
+
+You get this letter because you asked for answers by mail. To get no more of them:
+${settings}
+`,
+  answers: {
+    resolved: 'it has dealt with it',
+    'not-ours': 'the address is not in its network; we look for who answers for it',
+    wrong: 'it holds the report for wrong',
+    stop: 'it wants no more reports from us',
+  },
+}
+
+const fr: AnswerWords = {
+  subject: 'Une réponse à votre signalement',
+  text: ({ desk, says, day, page, settings }) => `Bonjour,
+
+le ${day}, vous nous avez signalé un message. Nous avons écrit au service d’abus de ${desk},
+qui a répondu : ${says}.
+
+Toute l’histoire, avec les mots du service s’il en a écrit :
+${page}
+
+Vous recevez cette lettre parce que vous souhaitez les réponses par courriel. Pour ne plus en
+recevoir :
+${settings}
+`,
+  answers: {
+    resolved: 'le problème est traité',
+    'not-ours': 'l’adresse n’est pas dans son réseau ; nous cherchons qui en répond',
+    wrong: 'il tient le signalement pour erroné',
+    stop: 'il ne veut plus recevoir nos signalements',
+  },
+}
+
+const ru: AnswerWords = {
+  subject: 'Ответ на вашу жалобу',
+  text: ({ desk, says, day, page, settings }) => `Здравствуйте!
+
+${day} вы сообщили нам о письме. Мы написали в службу ${desk}, которая разбирает жалобы,
+и получили ответ: ${says}.
+
+Вся история, вместе со словами самой службы, если она что-то написала:
+${page}
+
+Вы получили это письмо, потому что просили присылать ответы по почте. Чтобы их больше не получать:
+${settings}
+`,
+  answers: {
+    resolved: 'меры приняты',
+    'not-ours': 'адрес не из их сети; мы ищем, кто за него отвечает',
+    wrong: 'жалобу считают ошибочной',
+    stop: 'просят больше не присылать жалоб',
+  },
+}
+
+/** The words by language. */
+export const answerWords: Readonly<Record<'en' | 'fr' | 'ru', AnswerWords>> = { en, fr, ru }

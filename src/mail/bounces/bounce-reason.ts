@@ -1,0 +1,223 @@
+import { contentPhrases } from './phrases/content-phrases.ts'
+import { deliveryPhrases } from './phrases/delivery-phrases.ts'
+import { recipientPhrases } from './phrases/recipient-phrases.ts'
+import { senderPhrases } from './phrases/sender-phrases.ts'
+import { reasonOfOwnWords } from './own-words.ts'
+import { reasonOfProviderCode } from './provider-codes.ts'
+import { reasonOfProviderWords } from './provider-words.ts'
+import type { BounceReason, Phrases } from './reasons.ts'
+import { stageIn } from './smtp-stage.ts'
+import type { SmtpStage } from './smtp-stage.ts'
+import { reasonOfStatus } from './status-meanings.ts'
+
+/** What is known of one failed delivery when its reason is looked for. */
+export type Failure = {
+  /** What the systems on the way said, in any language. */
+  text: string
+  /** RFC 3463, when given. */
+  status: string | undefined
+  /** RFC 5321, when given. */
+  replyCode: number | undefined
+  /** Where else the stage of the SMTP session may be told. */
+  context?: string
+  /** The type before what was said (RFC 3464 §2.3.6), in lower case: `smtp`, `x-unix`. */
+  type?: string
+  isDelayed?: boolean
+  /** Names of the host that spoke and of the recipient's domain, in lower case. */
+  hosts?: readonly string[]
+}
+
+/** Everything the rulings look at. */
+type Evidence = {
+  named: BounceReason | undefined
+  says: (reason: BounceReason) => boolean
+  stage: SmtpStage | undefined
+  replyCode: number
+  subject: string
+  type: string
+  isDelayed: boolean
+}
+
+type Ruling = readonly [reason: BounceReason, holds: (evidence: Evidence) => boolean]
+
+const phrases: Phrases = {
+  ...recipientPhrases,
+  ...senderPhrases,
+  ...contentPhrases,
+  ...deliveryPhrases,
+}
+const textCharsMax = 4000
+
+/**
+ * The reason of a failure. First what a provider's own code says, then what a far server refused,
+ * from the narrowest cause to the widest, with the stage of the session in mind: a server that
+ * knows the recipient's name only after the message has filtered it. Then wider words, the status
+ * alone, and what little is left. `onhold`: something was said that tells nothing.
+ */
+export function bounceReason(failure: Failure): BounceReason {
+  const said = whatWasSaid(failure)
+  if (failure.status?.startsWith('2') === true) return 'delivered'
+  const evidence = evidenceOf(failure, said)
+  const isSmtp = evidence.type === '' || evidence.type === 'smtp'
+  return (
+    reasonOfProviderCode(said) ??
+    reasonOfProviderWords(said, failure.hosts ?? []) ??
+    reasonOfOwnWords(said) ??
+    (isSmtp ? firstOf(refusals, evidence) : undefined) ??
+    firstOf(widerRulings, evidence) ??
+    evidence.named ??
+    firstOf(remainders, evidence) ??
+    (said === '' ? 'undefined' : 'onhold')
+  )
+}
+
+/**
+ * Whether writing to the address again is of no use, ever: nobody has that name, the host does not
+ * exist, they moved away, or the host takes no mail and does not say that this will change.
+ */
+export function isHardBounce(
+  reason: BounceReason,
+  status: string | undefined,
+  replyCode?: number,
+): boolean {
+  if (reason === 'userunknown' || reason === 'hostunknown' || reason === 'hasmoved') return true
+  if (reason !== 'notaccept') return false
+  return !(status ?? String(replyCode ?? '')).startsWith('4')
+}
+
+const refusals: readonly Ruling[] = [
+  ['mailboxfull', namedOrSaid('mailboxfull')],
+  [
+    'mesgtoobig',
+    (it) => it.named === 'mesgtoobig' || (it.named !== 'exceedlimit' && it.says('mesgtoobig')),
+  ],
+  ['exceedlimit', namedOrSaid('exceedlimit')],
+  ['suspend', (it) => it.replyCode === 525 || it.says('suspend')],
+  ['hasmoved', namedOrSaid('hasmoved')],
+  ['norelaying', (it) => !isEarly(it.stage) && it.says('norelaying')],
+  ['authfailure', namedOrSaid('authfailure')],
+  ['userunknown', isUserUnknown],
+  ['filtered', isFiltered],
+  ['requireptr', namedOrSaid('requireptr')],
+  ['notcompliantrfc', said('notcompliantrfc')],
+  ['badreputation', said('badreputation')],
+  ['contenterror', (it) => !saysSpam(it) && namedOrSaid('contenterror')(it)],
+  ['rejected', isRejected],
+  ['hostunknown', isHostUnknown],
+  ['spamdetected', (it) => it.named === 'spamdetected' || saysSpam(it)],
+  ['speeding', said('speeding')],
+  ['toomanyconn', namedOrSaid('toomanyconn')],
+  ['blocked', namedOrSaid('blocked')],
+]
+
+/** What the wider words of any text mean, where its status leaves it open. */
+const widerReasons = [
+  ...['mailboxfull', 'authfailure', 'badreputation', 'speeding', 'spamdetected', 'virusdetected'],
+  ...['policyviolation', 'norelaying', 'systemerror', 'networkerror', 'suspend', 'contenterror'],
+  ...['systemfull', 'notaccept', 'expired', 'failedstarttls', 'securityerror', 'suppressed'],
+  'mailererror',
+] as BounceReason[]
+const widerRulings: readonly Ruling[] = widerReasons.map((reason) => [reason, said(reason)])
+
+const remainders: readonly Ruling[] = [
+  ['contenterror', ({ subject }) => subject === '6'],
+  ['securityerror', ({ subject }) => subject === '7'],
+  ['mailererror', ({ type }) => type.startsWith('x-unix')],
+  ['syntaxerror', ({ replyCode }) => [400, 500].some((c) => replyCode > c && replyCode < c + 8)],
+  ['expired', ({ isDelayed }) => isDelayed],
+  ['blocked', ({ stage }) => stage === 'helo'],
+]
+
+function evidenceOf(failure: Failure, said: string): Evidence {
+  const { status, replyCode, type = '', isDelayed = false, context = '' } = failure
+  const known = new Map<BounceReason, boolean>()
+  const says = (reason: BounceReason) => {
+    const found = known.get(reason) ?? (phrases[reason] ?? []).some((form) => form.test(said))
+    known.set(reason, found)
+    return found
+  }
+  return {
+    named: reasonOfStatus(status),
+    says,
+    stage: stageIn(said) ?? stageIn(plainText(context)),
+    replyCode: replyCode ?? 0,
+    subject: status?.charAt(2) ?? '',
+    type,
+    isDelayed,
+  }
+}
+
+// Of IronPort and Amazon SES, before the reply they quote: a class, not a cause.
+const classWords = /^[45]\.\d\.\d - [a-z ]{1,60} (?=(?:[45]\d\d[- ])?')/
+const stageWords = /\(in reply to (?:end of )?[a-z ]{1,20} command\)/
+
+/** What was said, with the command it answers where that stands elsewhere. */
+function whatWasSaid({ text, context = '' }: Failure): string {
+  const said = plainText(text).replace(classWords, '')
+  const stage = stageWords.exec(said) ? undefined : stageWords.exec(plainText(context))?.[0]
+  return stage === undefined || said === '' ? said : `${said} ${stage}`
+}
+
+// What begins each line of a long reply, but the first.
+const laterCodes =
+  /(?<!\S)[245]\d\d-(?:[245]\.\d{1,3}\.\d{1,3} )?|(?<=\S )[245]\d\d [245]\.\d\.\d (?=\w)/g
+
+/** Lower case on one line, without the codes that begin each line of a long reply. */
+function plainText(text: string): string {
+  const joined = text.slice(0, textCharsMax).toLowerCase().replace(/\s+/g, ' ').trim()
+  return joined.replace(laterCodes, ' ').replace(/ {2,}/g, ' ')
+}
+
+function firstOf(rulings: readonly Ruling[], evidence: Evidence): BounceReason | undefined {
+  return rulings.find(([, holds]) => holds(evidence))?.[0]
+}
+
+function said(reason: BounceReason): Ruling[1] {
+  return ({ says }) => says(reason)
+}
+
+function namedOrSaid(reason: BounceReason): Ruling[1] {
+  return ({ named, says }) => named === reason || says(reason)
+}
+
+function isEarly(stage: SmtpStage | undefined): boolean {
+  return stage === 'connect' || stage === 'helo' || stage === 'tls'
+}
+
+/** Before the message was sent, so nothing in it was the cause. */
+function isBeforeData(stage: SmtpStage | undefined): boolean {
+  return isEarly(stage) || stage === 'mail' || stage === 'rcpt'
+}
+
+const otherCauses: readonly BounceReason[] = [
+  ...(['norelaying', 'blocked', 'mailboxfull', 'hasmoved', 'rejected', 'notaccept'] as const),
+]
+
+function isUserUnknown({ named, says, stage }: Evidence): boolean {
+  if (named === 'suspend') return false
+  if (named === 'userunknown') return !otherCauses.some(says)
+  return stage === 'rcpt' && says('userunknown')
+}
+
+function isFiltered({ named, says, stage }: Evidence): boolean {
+  if (named === 'suspend' || (named !== 'filtered' && isBeforeData(stage))) return false
+  return says('userunknown') || says('filtered')
+}
+
+function isRejected({ named, says, stage }: Evidence): boolean {
+  if (named === 'rejected') return true
+  const mayBe =
+    stage === 'mail' ||
+    (stage === 'data' && named !== 'userunknown') ||
+    (stage !== 'data' &&
+      (named === undefined || named === 'securityerror' || named === 'systemerror'))
+  return mayBe && says('rejected')
+}
+
+function isHostUnknown({ named, says }: Evidence): boolean {
+  return named === 'hostunknown' ? !says('networkerror') : says('hostunknown')
+}
+
+function saysSpam({ says, stage }: Evidence): boolean {
+  return !isBeforeData(stage) && says('spamdetected')
+}

@@ -1,0 +1,50 @@
+import { decodeHeaderText } from '../encoded-word.ts'
+import { fieldValue } from '../header.ts'
+import type { HeaderField } from '../header.ts'
+
+const textCharsRead = 4000
+const system =
+  /mailer-?daemon|post_?master|mail[ -]?(?:deliver|system|admin|daemon)|mdaemon|\bmta\b|\bndr\b|amavis/i
+const listManager = /^[^@]{0,200}(?:-admin|-owner|-request|owner-[^@]{0,60}|majordomo|listserv)@/i
+
+const subjects: readonly RegExp[] = [
+  /undeliver|deliver(?:y|ed|ing)|returned? (?:mail|to sender)|mailer|bounce|could not send/i,
+  /failure (?:notice|notification)|mail (?:failed|error|system)|could not be|rejected/i,
+  /non[- _]remis|unzustellbar|warning: (?:message|could)|error sending your|olevererbart/i,
+  /smtp server: errors|non recapitabile|не ?доставлено|devuelto|delayed mail/i,
+]
+
+const texts: readonly RegExp[] = [
+  /(?:could|can) ?not be (?:sent|delivered)|(?:was|were) (?:not delivered|undeliverable)/i,
+  /error message below:|following (?:addresses|recipients?)[^.]{0,60}(?:failed|errors?|problems)/i,
+  /(?:permanent|fatal) (?:fatal )?errors?|delivery[^.]{0,60}failed|failed permanently/i,
+  /transcript of session|rcpt to:[^\n]{0,400}\n[^\n]{0,20}\b5\d\d |undeliverable to/i,
+  /(?:error|trouble) delivering your|did not reach the following|unable to deliver/i,
+  /no valid recipients for this|n'a pas pu être|konnte nicht zugestellt|не удалось доставить/i,
+]
+/** A person writes from such addresses too. */
+const refusalCode = /(?:^|[\s:])[45][0-5]\d[ -]/m
+const refusedPost =
+  /\b(?:are|is) not (?:an? )?(?:registered )?(?:member|subscriber)|not subscribed/i
+
+/**
+ * Whether a mail without a machine-readable part is a notification: from a mail system or without
+ * a return path, with a subject or a text that says something was not delivered; or from the
+ * manager of a mailing list that does not take a post. A person who writes of a bounce is none.
+ */
+export function looksLikeBounce(fields: readonly HeaderField[], explanation: string): boolean {
+  if (fieldValue(fields, 'x-failed-recipients') !== undefined) return true
+  const from = (fieldValue(fields, 'from') ?? '').slice(0, 1000)
+  const subject = decodeHeaderText((fieldValue(fields, 'subject') ?? '').slice(0, 1000))
+  const isNull = (fieldValue(fields, 'return-path') ?? '').replace(/\s/g, '') === '<>'
+  if (system.test(from) || isNull || /^\s*<>\s*$/.test(from)) {
+    const start = explanation.slice(0, textCharsRead).replace(/^>.*$/gm, '')
+    const isAnswer = !isNull && /^\s*(?:re|aw|sv|antw)\s*:/i.test(subject)
+    if (isAnswer) return refusalCode.test(start) && texts.some((form) => form.test(start))
+    const isAway = fieldValue(fields, 'x-autoreply') !== undefined
+    if (subjects.some((form) => form.test(subject))) return true
+    return !isAway && texts.some((form) => form.test(start))
+  }
+  const author = /<([^<>]{1,320})>/.exec(from)?.[1] ?? from.trim()
+  return listManager.test(author) && refusedPost.test(subject)
+}

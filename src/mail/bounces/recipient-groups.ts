@@ -1,0 +1,102 @@
+import { domainOf } from '../address.ts'
+import { decodeHeaderText } from '../encoded-word.ts'
+import { fieldValue, parseHeader } from '../header.ts'
+import type { HeaderField } from '../header.ts'
+
+/** What a notification's machine-readable part says of one recipient (RFC 3464 §2.3). */
+export type RecipientGroup = {
+  recipient: string
+  action: 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expanded'
+  stated: string | undefined
+  /** The type of what was said, in lower case; empty when none is given. */
+  type: string
+  /** What was said, without its type. */
+  diagnostic: string
+  /** The far host, the recipient's domain and the host that reports, in lower case. */
+  hosts: string[]
+  /** What the reporting system sorted it into, where it says so. */
+  category: string
+}
+
+const groupsMax = 200
+const recipientKeys = ['final-recipient', 'original-recipient', 'action', 'x-actual-recipient']
+const firstField = /^[> \t]*(?:reporting-mta|final-recipient|original-recipient|action)[ \t]*:/im
+
+/**
+ * The groups of a machine-readable part, one for each recipient. `in a text`: the same fields
+ * within the text of a notification that has no such part, from where the first of them stands.
+ */
+export function recipientGroups(text: string, where?: 'in a text'): RecipientGroup[] {
+  const from = where === undefined ? 0 : (firstField.exec(text)?.index ?? text.length)
+  const blocks = text
+    .slice(from)
+    .replace(/\r\n/g, '\n')
+    // A reply of several lines that was not folded.
+    .replace(/\n(?=[245]\d\d[- ])/g, '\n ')
+    .split(/\n[ \t]*\n+/)
+    .slice(0, 3 * groupsMax)
+    .map(
+      (group) =>
+        parseHeader(Buffer.from(group.trimStart(), where === undefined ? 'latin1' : 'utf8')).fields,
+    )
+  const reporting = blocks.flatMap((fields) => fieldValue(fields, 'reporting-mta') ?? [])[0]
+  const groups = blocks.flatMap(byRecipient)
+  return groups
+    .slice(0, groupsMax)
+    .map((fields) => readGroup(fields, reporting ?? ''))
+    .filter(({ recipient, stated, diagnostic }) => {
+      return recipient !== '' || stated !== undefined || diagnostic !== ''
+    })
+}
+
+/** A blank line may be missing between the groups. */
+function byRecipient(fields: readonly HeaderField[]): HeaderField[][] {
+  if (!fields.some(({ key }) => recipientKeys.includes(key))) return []
+  const groups: HeaderField[][] = [[]]
+  for (const field of fields) {
+    const last = groups.at(-1) ?? []
+    const isNext = field.key === 'final-recipient' && last.some(({ key }) => key === field.key)
+    if (isNext) groups.push([field])
+    else last.push(field)
+  }
+  return groups
+}
+
+function readGroup(fields: readonly HeaderField[], reporting: string): RecipientGroup {
+  const value = (key: string) => fieldValue(fields, key) ?? ''
+  const [final, original] = ['final-recipient', 'original-recipient'].map((key) =>
+    typedAddress(value(key)),
+  ) as [string, string]
+  const said = /^\s*([\w-]{1,40})\s*;\s*(.*)$/s.exec(value('diagnostic-code').slice(0, 8192))
+  const recipient = final.includes('@') || !original.includes('@') ? final || original : original
+  const names = [value('remote-mta'), domainOf(recipient) ?? '', reporting]
+  return {
+    recipient,
+    action: actionOf(value('action')),
+    stated: /(?<![\d.])[245]\.\d{1,3}\.\d{1,3}(?![\d.]*\d)/.exec(value('status'))?.[0],
+    type: (said?.[1] ?? '').toLowerCase(),
+    diagnostic: decodeHeaderText(said?.[2] ?? value('diagnostic-code').slice(0, 8192)),
+    hosts: names.map(hostName),
+    category: value('x-powermta-bouncecategory'),
+  }
+}
+
+/** `dns; mx.example.org` */
+function hostName(value: string): string {
+  return (/^\s*(?:\w+\s*;\s*)?([\w.-]+)/.exec(value.slice(0, 1000))?.[1] ?? '').toLowerCase()
+}
+
+function typedAddress(value: string): string {
+  const address = value
+    .slice(0, 1000)
+    .replace(/^\s*[\w-]+\s*;\s*/, '')
+    .trim()
+  return /<([^<>]*)>/.exec(address)?.[1] ?? address.replace(/\s*\(.*$|[<>]/g, '')
+}
+
+function actionOf(value: string): RecipientGroup['action'] {
+  const word = /[a-z]+/.exec(value.toLowerCase())?.[0]
+  if (word === 'delayed' || word === 'delivered') return word
+  if (word === 'relayed' || word === 'expanded') return word
+  return 'failed'
+}

@@ -1,0 +1,159 @@
+import { domainToASCII } from 'node:url'
+import { authorAddress } from './extract-fields.ts'
+import { domainOf, parseMailboxes } from './address.ts'
+import { isSharedSuffix } from './domain.ts'
+import { decodeHeaderText } from './encoded-word.ts'
+import { fieldValues } from './header.ts'
+import type { HeaderField } from './header.ts'
+
+/** An address that a message names for complaints about it, and how they are to be written. */
+export type CfblAddress = {
+  /** The domain in lower case, in ASCII. */
+  address: string
+  /** `xarf` only where the message asks for it. */
+  format: 'arf' | 'xarf'
+}
+
+/** Whom a message asks to be told of complaints (RFC 9477), and whether it may ask. */
+export type CfblFinding = {
+  /** Those the rules let us tell, in the order they stand; none without a signature that counts. */
+  addresses: CfblAddress[]
+  /** To be handed back with a complaint, white space and comments removed. */
+  feedbackId: string | null
+  /** Why nobody, or not everybody, is to be told, as a sentence. */
+  obstacle: string | null
+}
+
+/** A DKIM signature as far as these rules look at it. */
+export type CfblSignature = {
+  /** d=, in lower case. */
+  domain: string
+  /** h=, in lower case, as often as each stands there. */
+  covered: readonly string[]
+  /** Whether it verified, for the whole body and at the time the message came. */
+  isValid: boolean
+}
+
+const addressesMax = 5
+const valueCharsMax = 2000
+const idCharsMax = 500
+const addressKey = 'cfbl-address'
+const idKey = 'cfbl-feedback-id'
+
+/**
+ * Applies the rules of RFC 9477 §3.1 for a received message. The owner of the author's domain must
+ * have signed: by a signature of that domain or one above it that covers every CFBL-Address and
+ * CFBL-Feedback-ID field there is. That is enough for an address of the author's domain or below
+ * it. Any other address needs a second signature, of its own domain, that covers them too; then
+ * the author's signature may also cover neither field, for mail that was signed before the sending
+ * service added them. Null where the message names nobody.
+ */
+export function judgeCfbl(
+  fields: readonly HeaderField[],
+  signatures: readonly CfblSignature[],
+): CfblFinding | null {
+  const asked = fieldValues(fields, addressKey)
+  if (asked.length === 0) return null
+  const nobody = (obstacle: string) => ({ addresses: [], feedbackId: null, obstacle })
+  if (asked.length > addressesMax) return nobody('It names too many addresses for complaints.')
+  const read = asked.map(parseCfblAddress)
+  const named = read.filter((one) => one !== undefined)
+  if (named.length === 0) return nobody('Its address for complaints cannot be read.')
+  const author = onlyAuthorDomain(fields)
+  if (author === undefined) return nobody('It does not name one author.')
+  const valid = signatures.filter(({ isValid }) => isValid)
+  if (valid.length === 0) return nobody('No signature of it verifies.')
+  const faults = named.map((one) => faultOf(domainOf(one.address) ?? '', author, valid, fields))
+  const addresses = named.filter((_, index) => faults[index] === undefined)
+  const unreadable = read.includes(undefined) ? 'One of its addresses cannot be read.' : null
+  const obstacle = faults.find((fault) => fault !== undefined) ?? unreadable
+  return { addresses, feedbackId: addresses.length > 0 ? feedbackIdOf(fields) : null, obstacle }
+}
+
+/**
+ * Reads a CFBL-Address field: an address, and the format after a semicolon (RFC 9477 §5.1), with
+ * comments anywhere. Undefined for anything else: what is not understood is not written to.
+ */
+export function parseCfblAddress(value: string): CfblAddress | undefined {
+  if (value.length > valueCharsMax) return undefined
+  const [written = '', parameter, ...more] = withoutComments(value).split(';')
+  if (more.length > 0) return undefined
+  const shape = /^([^\s<>@:;,"()[\]\\]{1,64})@([^\s<>@:;,"()[\]\\]{1,253})$/
+  const [, local, host = ''] = shape.exec(decodeHeaderText(written.trim())) ?? []
+  const domain = domainToASCII(host).toLowerCase()
+  if (local === undefined || !hostShape.test(domain)) return undefined
+  const format = parameter === undefined ? 'report=arf' : parameter.trim()
+  if (format !== 'report=arf' && format !== 'report=xarf') return undefined
+  return { address: `${local}@${domain}`, format: format === 'report=xarf' ? 'xarf' : 'arf' }
+}
+
+const hostShape = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.){1,20}[a-z][a-z0-9-]{0,61}[a-z0-9]$/
+
+/** Why an address of that domain is not to be told; undefined when it is. */
+function faultOf(
+  domain: string,
+  author: string,
+  valid: readonly CfblSignature[],
+  fields: readonly HeaderField[],
+): string | undefined {
+  const authors = valid.filter((signature) => matches(signature.domain, author))
+  if (authors.length === 0) return 'No signature of the author’s domain verifies.'
+  const isCovering = ({ covered }: CfblSignature) => covers(covered, fields)
+  const hasAuthors = authors.some(isCovering)
+  if (isSameOrBelow(domain, author)) {
+    return hasAuthors ? undefined : 'The author’s signature does not cover the address.'
+  }
+  const own = valid.filter((signature) => matches(signature.domain, domain))
+  if (own.length === 0) return 'No signature of the domain that is to be told verifies.'
+  if (!own.some(isCovering)) return 'The signature of who is to be told does not cover the address.'
+  const isSignedBefore = authors.some(
+    ({ covered }) => !covered.includes(addressKey) && !covered.includes(idKey),
+  )
+  if (hasAuthors || isSignedBefore) return undefined
+  return 'The author’s signature covers only a part of what asks for complaints.'
+}
+
+/** Whether a signature covers every field there is: one that was added later is not signed. */
+function covers(covered: readonly string[], fields: readonly HeaderField[]): boolean {
+  return [addressKey, idKey].every((key) => {
+    const times = covered.filter((name) => name === key).length
+    return times >= fields.filter((field) => field.key === key).length
+  })
+}
+
+/** Whether a signer's domain is that domain, or one above it that is not shared by strangers. */
+function matches(signer: string, domain: string): boolean {
+  return signer === domain || (isSameOrBelow(domain, signer) && !isSharedSuffix(signer))
+}
+
+function isSameOrBelow(domain: string, parent: string): boolean {
+  return domain === parent || domain.endsWith(`.${parent}`)
+}
+
+/** The domain of the author where the header names exactly one. */
+function onlyAuthorDomain(fields: readonly HeaderField[]): string | undefined {
+  const [from, ...others] = fieldValues(fields, 'from')
+  if (from === undefined || others.length > 0 || from.length > 4 * valueCharsMax) return undefined
+  if (parseMailboxes(from).filter(({ address }) => address !== '').length !== 1) return undefined
+  return domainToASCII(domainOf(authorAddress(from) ?? '') ?? '').toLowerCase() || undefined
+}
+
+function feedbackIdOf(fields: readonly HeaderField[]): string | null {
+  const [value, ...others] = fieldValues(fields, idKey)
+  if (value === undefined || others.length > 0 || value.length > valueCharsMax) return null
+  const id = withoutComments(value).replace(/\s+/g, '')
+  return id.length <= idCharsMax && /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~:-]+$/.test(id) ? id : null
+}
+
+/** Comments may nest (RFC 5322 §3.2.2); one that does not end takes the rest with it. */
+function withoutComments(value: string): string {
+  if (!value.includes('(')) return value
+  let depth = 0
+  let text = ''
+  for (const char of value) {
+    if (char === '(') depth += 1
+    else if (char === ')' && depth > 0) depth -= 1
+    else if (depth === 0) text += char
+  }
+  return text
+}

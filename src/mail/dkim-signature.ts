@@ -1,0 +1,115 @@
+import { createHash, createPrivateKey, sign } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
+import { parseHeader } from './header.ts'
+import type { HeaderField } from './header.ts'
+
+/** With what mail of ours is signed: plain data, which may go to another thread. */
+export type SigningKey = {
+  domain: string
+  selector: string
+  /** RSA or Ed25519, in PEM. */
+  privateKey: string
+}
+
+// Signed once more than they stand there, so that nobody can add another one (RFC 6376 §8.15).
+const signedFields = [
+  ...['from', 'to', 'cc', 'subject', 'date', 'message-id', 'reply-to', 'in-reply-to', 'references'],
+  ...['mime-version', 'content-type', 'content-transfer-encoding', 'auto-submitted'],
+  ...['list-unsubscribe', 'list-unsubscribe-post'],
+]
+
+const lineCharsMax = 70
+const ourSignature = /^DKIM-Signature: v=1;/
+
+/**
+ * A mail of ours with a DKIM signature on top (RFC 6376, RFC 8463), relaxed/relaxed. Its time is
+ * the Date of the mail, so that signing again gives the same bytes; a mail that is signed already
+ * stays as it is. `raw` is 7-bit with CRLF line ends.
+ *
+ * Throws when the key is none.
+ */
+export function signMail(raw: Buffer, { domain, selector, privateKey }: SigningKey): Buffer {
+  const start = raw.toString('latin1', 0, 24)
+  if (ourSignature.test(start)) return raw
+  const key = keyOf(privateKey)
+  const { fields, bodyOffset } = parseHeader(raw)
+  const body = relaxedBody(raw.toString('latin1', bodyOffset))
+  const sentAt = Date.parse(fields.find((field) => field.key === 'date')?.value ?? '')
+  const time = Number.isNaN(sentAt) ? [] : [`t=${String(Math.floor(sentAt / 1000))}`]
+  const { names, lines } = chosen(fields)
+  const tags = [
+    ['v=1', `a=${key.asymmetricKeyType === 'ed25519' ? 'ed25519' : 'rsa'}-sha256`],
+    ['c=relaxed/relaxed', `d=${domain}`, `s=${selector}`, ...time],
+    [`h=${folded(names.map((name, index) => (index === 0 ? name : `:${name}`)))}`],
+    [`bh=${sha256(body).toString('base64')}`],
+  ]
+  const value = `${tags.map((line) => line.join('; ')).join(';\r\n\t')};\r\n\tb=`
+  const own = relaxedField('dkim-signature', value)
+  const data = Buffer.from(`${lines.join('')}${own}`, 'latin1')
+  const signature =
+    key.asymmetricKeyType === 'ed25519' ? sign(null, sha256(data), key) : sign('sha256', data, key)
+  const field = `DKIM-Signature: ${value}${folded(signature.toString('base64').match(/.{1,70}/g) ?? [])}\r\n`
+  return Buffer.concat([Buffer.from(field, 'latin1'), raw])
+}
+
+const keys = new Map<string, KeyObject>()
+
+/** Read once: a thread signs a thousand mails with one key. */
+function keyOf(privateKey: string): KeyObject {
+  const known = keys.get(privateKey)
+  if (known) return known
+  const key = createPrivateKey(privateKey)
+  keys.set(privateKey, key)
+  return key
+}
+
+/** The names for h=, and the fields they stand for: of several the last one first (§5.4.2). */
+function chosen(fields: readonly HeaderField[]): { names: string[]; lines: string[] } {
+  const names: string[] = []
+  const lines: string[] = []
+  for (const name of signedFields) {
+    for (const field of fields.filter(({ key }) => key === name).toReversed()) {
+      names.push(name)
+      const { raw } = field
+      lines.push(`${relaxedField(name, raw.slice(raw.indexOf(':') + 1))}\r\n`)
+    }
+    names.push(name)
+  }
+  return { names, lines }
+}
+
+/** RFC 6376 §3.4.2. */
+function relaxedField(name: string, value: string): string {
+  const bare = value
+    .replace(/\r\n/g, '')
+    .replace(/[ \t]+/g, ' ')
+    .replace(/^ | $/g, '')
+  return `${name}:${bare}`
+}
+
+/** RFC 6376 §3.4.4. */
+function relaxedBody(body: string): string {
+  const lines = body.split('\r\n').map((line) => line.replace(/[ \t]+/g, ' ').replace(/ $/, ''))
+  let end = lines.length
+  while (end > 0 && lines[end - 1] === '') end -= 1
+  return end === 0 ? '' : `${lines.slice(0, end).join('\r\n')}\r\n`
+}
+
+function sha256(data: string | Buffer): Buffer {
+  const bytes = typeof data === 'string' ? Buffer.from(data, 'latin1') : data
+  return createHash('sha256').update(bytes).digest()
+}
+
+/** Pieces in lines of at most 70 characters. */
+function folded(pieces: readonly string[]): string {
+  const lines: string[] = []
+  let line = ''
+  for (const piece of pieces) {
+    if (line !== '' && line.length + piece.length > lineCharsMax) {
+      lines.push(line)
+      line = ''
+    }
+    line += piece
+  }
+  return [...lines, line].join('\r\n\t')
+}

@@ -1,0 +1,112 @@
+import { parseMailboxes } from './address.ts'
+import { fieldValue, parseHeader } from './header.ts'
+import { looksLikeMessage } from './message.ts'
+import { leafBytes, type MimeLeaf, mimeLeaves } from './mime-leaves.ts'
+
+/** What a mail carries that was sent in to have messages reported. */
+export type ForwardedMessages = {
+  /** The attached messages, in their order, each to the byte as it was carried. */
+  messages: Buffer[]
+  /** How many more there are than are taken from one mail. */
+  beyond: number
+  /** Attachments that may hold messages which nobody here takes out: archives, Outlook's files. */
+  unreadable: number
+}
+
+/** Who forwards, and how much is taken. */
+export type ForwardLimits = {
+  /** The address of the reporter's account. */
+  reporter: string
+  messagesMax: number
+}
+
+const wrappersMax = 5
+const wrapperTextBytes = 2_000
+const wrapperHtmlBytes = 30_000
+const messageTypes = ['message/rfc822', 'message/global', 'message/rfc2822', 'message/x-emlx']
+const archiveType = /^application\/(?:x-)?(?:zip|gzip|7z|rar|tar|zip-compressed|rar-compressed)/
+const unreadableType =
+  /^application\/(?:vnd\.ms-outlook|ms-tnef|vnd\.ms-tnef|x-7z-compressed|vnd\.rar|mbox)$/
+const unreadableName = /\.(?:zip|gz|tgz|7z|rar|tar|msg|mbox|pst)$|^winmail\.dat$/i
+
+/**
+ * Takes the attached messages out of a mail: `message/rfc822` parts and files named `.eml`, under
+ * whatever type and transfer encoding. What is attached to such a message is its own content and
+ * stays inside, unless it is a forward by the reporter, with nothing but attached messages: then
+ * those were meant. Pure, linear in the mail's size, and never throws.
+ */
+export function forwardedMessages(raw: Buffer, limits: ForwardLimits): ForwardedMessages {
+  const found: ForwardedMessages = { messages: [], beyond: 0, unreadable: 0 }
+  collect(mimeLeaves(raw), 0, limits, found)
+  return found
+}
+
+function collect(
+  leaves: readonly MimeLeaf[],
+  depth: number,
+  limits: ForwardLimits,
+  found: ForwardedMessages,
+): void {
+  for (const leaf of leaves) {
+    if (!isMessage(leaf)) {
+      if (isUnreadable(leaf)) found.unreadable += 1
+      continue
+    }
+    if (found.messages.length >= limits.messagesMax) {
+      found.beyond += 1
+      continue
+    }
+    const bytes = leafBytes(leaf)
+    if (!bytes) found.unreadable += 1
+    else {
+      const message = fromItsHeader(bytes)
+      const inside = depth < wrappersMax ? wrapped(message, limits.reporter) : undefined
+      if (inside) collect(inside, depth + 1, limits, found)
+      else found.messages.push(message)
+    }
+  }
+}
+
+function isMessage({ type, name }: MimeLeaf): boolean {
+  return messageTypes.includes(type) || /\.eml$/i.test(name?.trim() ?? '')
+}
+
+function isUnreadable({ type, name }: MimeLeaf): boolean {
+  return (
+    archiveType.test(type) || unreadableType.test(type) || unreadableName.test(name?.trim() ?? '')
+  )
+}
+
+/** Some programs leave a blank line before an attached message, which then has no header. */
+function fromItsHeader(bytes: Buffer): Buffer {
+  let start = 0
+  while (start < 8 && (bytes[start] === 0x0d || bytes[start] === 0x0a)) start += 1
+  if (start === 0) return bytes
+  const rest = bytes.subarray(start)
+  return looksLikeMessage(parseHeader(rest)) ? rest : bytes
+}
+
+/**
+ * The parts of a forward that the reporter wrote, undefined when the message is none. Who sends
+ * spam may write the reporter's address into it, and attach an innocent's mail: where the
+ * reporter's provider found the author's name forged, the forward is a message like any other.
+ */
+function wrapped(message: Buffer, reporter: string): MimeLeaf[] | undefined {
+  const { fields } = parseHeader(message)
+  const [author, second] = parseMailboxes(fieldValue(fields, 'from') ?? '')
+  if (second || author?.address.toLowerCase() !== reporter.toLowerCase()) return undefined
+  const results = (fieldValue(fields, 'authentication-results') ?? '').slice(0, 10_000)
+  if (/\b(?:dmarc|dkim|spf)=(?:fail|softfail|permerror)\b/i.test(results)) return undefined
+  const leaves = mimeLeaves(message)
+  const isWrapper = leaves.some(isMessage) && leaves.every(isWrapping)
+  return isWrapper ? leaves : undefined
+}
+
+/** What a forward has beside attached messages: a word of greeting, a signature. */
+function isWrapping(leaf: MimeLeaf): boolean {
+  if (isMessage(leaf)) return true
+  if (/^application\/(?:pgp-signature|(?:x-)?pkcs7-signature)$/.test(leaf.type)) return true
+  if (leaf.isAttachment) return false
+  if (leaf.type === 'text/plain') return leaf.content.length <= wrapperTextBytes
+  return leaf.type === 'text/html' && leaf.content.length <= wrapperHtmlBytes
+}

@@ -1,0 +1,125 @@
+import type { AnswerKind } from '../answer-links.ts'
+
+const linesRead = 3
+const lineCharsMax = 120
+
+const it =
+  '(?:(?:this|the|that|it)(?: \\w{1,12}){0,2} (?:is|was|has been|should be|were) (?:now |already )?)?'
+const ilEst =
+  "(?:(?:c['’]est|cela est|le problème (?:est|a été)|il est|a été) )?(?:maintenant |déjà )?"
+const esIst = '(?:(?:das|dies|es|das problem) (?:ist|wurde) )?(?:jetzt |bereits |schon )?'
+const eto = '(?:(?:проблема|вопрос|это|уже) )?(?:уже |была |был )?'
+
+/** Whole sentences that say one thing; what they may begin with is spelled out. */
+const sentences: readonly (readonly [AnswerKind, readonly string[]])[] = [
+  [
+    'resolved',
+    [
+      `${it}(?:resolved|fixed|solved|taken care of|dealt with|cleaned up|mitigated)`,
+      '(?:(?:the |this )?(?:issue|problem|case|matter)) (?:resolved|fixed|solved|closed)',
+      'we (?:have |had )?(?:now )?(?:resolved|fixed|solved|blocked|suspended|terminated) (?:it|this|the (?:issue|problem|customer|account|host|server|user))',
+      `${ilEst}(?:résolue?|réglée?|corrigée?)`,
+      "(?:nous avons|j['’]ai) (?:résolu|réglé|corrigé) (?:le problème|cela)",
+      `${esIst}(?:erledigt|behoben|gelöst)`,
+      'problem (?:behoben|gelöst)',
+      `${eto}(?:решен[ао]?|исправлен[ао]?|устранен[ао]?)`,
+    ],
+  ],
+  [
+    'not-ours',
+    [
+      '(?:(?:this|that|it)(?: (?:ip|address|network|host|server|domain|range))?(?: address)? (?:is|are) )?not (?:ours|us|our (?:ip|address|ip address|network|host|server|customer|range|domain|user))',
+      'wrong (?:address|network|company|provider|contact|department|recipient)',
+      "(?:this|that|the|it)?(?: ?(?:ip|address|network|host|domain|range)){0,2} ?(?:does not|doesn['’]t) belong to us",
+      "we (?:do not|don['’]t) (?:own|manage|operate|run|host) (?:this|that|the|it)(?: (?:ip|address|network|host|server|domain|range)){0,2}",
+      "(?:(?:ce|cela|cette adresse|cette ip) )?(?:n['’]est )?pas (?:à nous|chez nous|de chez nous|notre (?:adresse|ip|réseau|client|serveur))",
+      'mauvaise? (?:adresse|destinataire|réseau)',
+      'nicht (?:unser(?:e|s|er)?|von uns)(?: (?:adresse|ip|netz|server|kunde))?',
+      '(?:falsche adresse|falscher empfänger|falsches netz)',
+      '(?:(?:das|die adresse|die ip) )?gehört (?:uns nicht|nicht (?:zu )?uns)',
+      '(?:это )?не (?:наш[аеи]?|к нам)(?: (?:адрес|сеть|сервер|клиент|ip))?',
+      '(?:неверный|неправильный) адрес',
+    ],
+  ],
+  [
+    'wrong',
+    [
+      '(?:this|the|your) report is (?:wrong|incorrect|mistaken)|(?:wrong|incorrect|false) report',
+      'false positive|(?:this|that|it) (?:is|was) (?:not|no) spam|not spam',
+      "(?:ce n['’]est )?pas (?:un |du )?spam|(?:rapport|signalement) (?:erroné|incorrect)",
+      '(?:das ist )?kein spam|falsche meldung|(?:это )?не спам|ошибочная жалоба',
+    ],
+  ],
+  [
+    'stop',
+    [
+      'stop|unsubscribe(?: me| us)?|remove (?:me|us)(?: from (?:your|this|the) (?:list|mailing list))?',
+      "(?:please )?(?:stop|do not|don['’]t) (?:sending|send|mailing|emailing|writing|write)(?: (?:to )?(?:us|me))?(?: (?:any ?more|these|this|such|your|more|any))?(?: (?:reports?|e-?mails?|messages?|mails?))?(?: to (?:us|me))?",
+      "arrêtez|arrêter|désabonne(?:r|z)?(?:[- ](?:moi|nous))?|désinscri(?:re|vez)(?:[- ](?:moi|nous))?|ne (?:nous|m['’]?) ?(?:écrivez|envoyez) plus",
+      'stopp|abmelden|abbestellen|bitte (?:keine|nicht) (?:weiteren |mehr )?(?:mails|nachrichten|schreiben|senden)',
+      'стоп|отписать(?:ся)?|отпишите(?: (?:меня|нас))?|больше не (?:пишите|присылайте)',
+    ],
+  ],
+]
+
+const polite =
+  "(?:(?:please|pls|kindly|thanks|thank you|merci|s['’]il vous plaît|bitte|danke|пожалуйста|спасибо)[, ]*)?"
+const forms = sentences.flatMap(([kind, all]) =>
+  all.map(
+    (one) =>
+      [
+        kind,
+        new RegExp(
+          `^${polite}(?:${one})(?: ?(?:now|already|today|please|thanks|thank you|merci|danke|спасибо))?$`,
+          'u',
+        ),
+      ] as const,
+  ),
+)
+
+const greeting =
+  /^(?:hi|hello|hey|dear|good (?:morning|day|afternoon|evening)|greetings|bonjour|bonsoir|salut|madame|monsieur|hallo|guten (?:tag|morgen|abend)|sehr geehrte\S{0,2}|moin|здравствуйте|добрый (?:день|вечер)|доброе утро|привет|уважаем\S{1,4})(?!\p{L})[^.!?:;]{0,60}$/iu
+
+/**
+ * The answer in somebody's own words, where it cannot be meant otherwise: one of the first three
+ * sentences after the greeting is, as a whole, one of a few that say a single thing. Undefined
+ * where a sentence only contains such words, asks, denies or sets a condition, or where two say
+ * different things.
+ */
+export function answerIn(words: string): AnswerKind | undefined {
+  const found = new Set<AnswerKind>()
+  for (const [index, sentence] of firstSentences(words).entries()) {
+    if (sentence === undefined) return undefined
+    const kind = forms.find(([, form]) => form.test(sentence))?.[0]
+    // What comes first is what is meant; later sentences explain, and may contradict.
+    if (index === 0 && kind === undefined) return undefined
+    if (kind !== undefined) found.add(kind)
+    else if (contradicts(sentence)) return undefined
+  }
+  return found.size === 1 ? [...found][0] : undefined
+}
+
+/** Undefined stands for a question. */
+function firstSentences(words: string): (string | undefined)[] {
+  const lines = words
+    .slice(0, 4000)
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+  const from = greeting.test((lines[0] ?? '').replace(/[,!.]+$/, '')) ? 1 : 0
+  const first = lines.slice(from, from + linesRead)
+  return first.flatMap((line) =>
+    (line.slice(0, lineCharsMax).match(/[^.!?;]+[.!?;]*/g) ?? []).map((sentence) => {
+      if (sentence.includes('?') || line.length > lineCharsMax) return undefined
+      const plain = sentence.toLowerCase().replace(/^[\s"'«»*_#-]+|[\s"'«»*_,.!:;)-]+$/g, '')
+      return plain.replace(/\s+/g, ' ')
+    }),
+  )
+}
+
+const against =
+  /\b(?:but|however|unless|except|if|until|not|cannot|can[’']?t|isn[’']?t|never|still|yet|mais|sauf|pas|aber|nicht|wenn|noch)\b|(?:^|\s)(?:но|не|если|ещё|еще|пока)(?:\s|$)/iu
+
+function contradicts(sentence: string): boolean {
+  return against.test(sentence)
+}

@@ -1,0 +1,200 @@
+import type { HeaderField } from './header.ts'
+import { looksOpaque } from './opaque-token.ts'
+import type { TokenPlace } from './opaque-token.ts'
+import { codeShape, createTokenCodes } from './redaction-code.ts'
+import type { CodeOf } from './redaction-code.ts'
+
+/**
+ * Replaces what its author may know a recipient by, without being an address (RFC 6590): opaque
+ * pieces of links, of return paths, of Message-IDs and of fields. Scheme, host and the words of a
+ * path stay, so that a desk sees what a link leads to. The same token has the same code for one
+ * consumer, wherever it stands.
+ */
+export type TokenRedactor = {
+  /** The text with the tokens of its links, and of its addresses but the author's. */
+  redact(text: string): string
+  /** The same for the body of a message, where only links count. */
+  redactLinks(text: string): string
+  /** The value of a field, by what that field is for; lines may be folded. */
+  redactField(field: HeaderField): string
+}
+
+/** `authors` are the addresses a message claims to be from: accounts, which a desk acts on. */
+export function createTokenRedactor(key: Buffer, authors: readonly string[]): TokenRedactor {
+  const codeOf = createTokenCodes(key)
+  const kept = new Set(authors.map((address) => address.toLowerCase()))
+  const redactLinks = (text: string) => {
+    if (!/:\/\/|mailto:/i.test(text)) return text
+    return text.replace(linkShape, (link) => redactLink(link, codeOf))
+  }
+  const redactMailboxes = (text: string) =>
+    text.includes('@')
+      ? text.replace(mailboxShape, (address, local: string, domain: string) =>
+          kept.has(address.toLowerCase()) ? address : `${redactLocal(local, codeOf)}@${domain}`,
+        )
+      : text
+  const redact = (text: string) => redactMailboxes(redactLinks(text))
+  return {
+    redact,
+    redactLinks,
+    redactField({ key, raw }) {
+      const value = raw.slice(raw.indexOf(':') + 1)
+      if (spokenFields.test(key)) return value
+      if (messageIdFields.test(key)) return redactMessageIds(value, codeOf)
+      if (signatureFields.test(key)) return redactMailboxes(redactSignature(value, codeOf))
+      if (tracingFields.test(key)) return redactMailboxes(value)
+      return redactRuns(redact(value), codeOf)
+    },
+  }
+}
+
+const linkShape = new RegExp(
+  [
+    /(?:\bhttps?:\/\/|(?<=["'(=])\/\/(?=[\w.-]+\.[a-z]{2}))[^\s"'<>()\\^`{|}\x80-\xff]+/.source,
+    /\bmailto:[^\s"'<>()]+/.source,
+  ].join('|'),
+  'gi',
+)
+const localLetter = "[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]"
+const mailboxShape = new RegExp(
+  `(?<!${localLetter})(${localLetter}{1,256})@([A-Za-z0-9.-]{1,253})`,
+  'g',
+)
+
+function named(...patterns: readonly string[]): RegExp {
+  return new RegExp(`^(?:${patterns.join('|')})$`)
+}
+
+/** For people, for MIME, and for programs that answer to them (RFC 9477): as they are. */
+const spokenFields = named(
+  ...['subject', 'date', 'from', 'to', 'cc', 'mime-version', 'content-.*', 'cfbl-.*'],
+  ...['organization', 'user-agent', 'x-mailer', 'list-id'],
+)
+const messageIdFields = named('(?:.*-)?message-?id', 'references', 'in-reply-to')
+const signatureFields = named(
+  ...['(?:x-google-)?dkim-signature', 'domainkey-signature', 'arc-seal', 'arc-message-signature'],
+)
+/** Written by those who carried the message: their queue ids are what a desk looks for. */
+const tracingFields = named(
+  ...['received', 'x-received', 'received-spf', '(?:arc-|x-)?authentication-results'],
+  ...['reply-to', 'sender', 'resent-.*'],
+)
+
+function redactLink(link: string, codeOf: CodeOf): string {
+  if (/^mailto:/i.test(link)) return redactMailto(link, codeOf)
+  const [, origin = '', path = '', query = '', fragment = ''] =
+    /^((?:https?:)?\/\/[^/?#]*)([^?#]*)((?:\?[^#]*)?)((?:#.*)?)$/is.exec(link) ?? []
+  if (origin === '') return link
+  const at = origin.lastIndexOf('@')
+  const host =
+    at < 0 ? origin : `${origin.slice(0, origin.indexOf('//') + 2)}${origin.slice(at + 1)}`
+  return (
+    host + redactPath(path, codeOf) + redactQuery(query, codeOf) + redactQuery(fragment, codeOf)
+  )
+}
+
+function redactMailto(link: string, codeOf: CodeOf): string {
+  const [, scheme = '', address = '', query = ''] = /^(mailto:)([^?]*)(.*)$/is.exec(link) ?? []
+  const at = address.lastIndexOf('@')
+  const local = redactLocal(at < 0 ? address : address.slice(0, at), codeOf)
+  return scheme + local + (at < 0 ? '' : address.slice(at)) + redactQuery(query, codeOf)
+}
+
+function redactPath(path: string, codeOf: CodeOf): string {
+  return path
+    .split('/')
+    .map((segment) => {
+      const [, stem = '', ending = ''] =
+        /^(.*?)((?:\.[A-Za-z][A-Za-z0-9]{1,4})?)$/s.exec(segment) ?? []
+      return isToken(stem, 'path') ? codeOf(plain(stem)) + ending : segment
+    })
+    .join('/')
+}
+
+/** `?name=value&…`, and the same behind a `#`. */
+function redactQuery(query: string, codeOf: CodeOf): string {
+  if (query === '') return query
+  return query.replace(/[^?#&;=]+/g, (piece, at: number) => {
+    const isName = /^[^?#&;=]*=/.test(query.slice(at, at + piece.length + 1))
+    if (isName && query[at - 1] !== '=')
+      return isToken(piece, 'path') ? codeOf(plain(piece)) : piece
+    return redactValue(piece, codeOf)
+  })
+}
+
+function redactValue(value: string, codeOf: CodeOf): string {
+  if (/^https?%3A%2F%2F/i.test(value)) return redactNested(value, codeOf)
+  return isToken(value, 'query') ? codeOf(plain(value)) : value
+}
+
+const nestedSigns = /(%(?:2F|3F|26|3D|23|3B))/i
+
+/** A link inside a link, cut where its encoded signs stand: scheme, host and words stay. */
+function redactNested(link: string, codeOf: CodeOf): string {
+  const pieces = link.split(nestedSigns)
+  const queryAt = pieces.findIndex((piece) => /^%3F$/i.test(piece))
+  return pieces
+    .map((piece, index) => {
+      // `https%3A`, two slashes with nothing between, and the host come first.
+      if (index <= 4 || nestedSigns.test(piece)) return piece
+      const place = queryAt >= 0 && index > queryAt ? 'query' : 'path'
+      return isToken(piece, place) ? codeOf(plain(piece)) : piece
+    })
+    .join('')
+}
+
+const uuid = '[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}'
+const localPiece = new RegExp(`(${codeShape.source})|${uuid}|[A-Za-z0-9]+`, 'g')
+
+/** Piece by piece: `bounce+4711-…` still says that it is for bounces. */
+function redactLocal(local: string, codeOf: CodeOf): string {
+  if (!isToken(local, 'mailbox')) return local
+  return local.replace(localPiece, (piece, code?: string) =>
+    code === undefined && looksOpaque(piece, 'mailbox') ? codeOf(piece) : piece,
+  )
+}
+
+function redactMessageIds(value: string, codeOf: CodeOf): string {
+  return value.replace(/<([^<>@]{1,900})(@[^<>\s]*)?>/g, (_, local: string, domain = '') =>
+    codeShape.test(local)
+      ? `<${local}${String(domain)}>`
+      : `<${codeOf(plain(local))}${String(domain)}>`,
+  )
+}
+
+/** The digits of a signature are of one copy, and cannot be checked any more. */
+function redactSignature(value: string, codeOf: CodeOf): string {
+  return value.replace(/(\bbh?\s*=)([^;]*)/g, (_, tag: string, digits: string) => {
+    const bare = digits.replace(/\s+/g, '')
+    return bare === '' ? tag + digits : `${tag}${codeOf(bare)}`
+  })
+}
+
+const codePart = `(${codeShape.source}(?:@redacted\\.invalid)?)`
+const namedPart = [
+  /@[A-Za-z0-9.-]+/.source,
+  /https?:\/\/[^\s<>"]+/.source,
+  /mailto:[^\s<>"]+/.source,
+  /(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,18}\b/.source,
+].join('|')
+const runShape = new RegExp(`${codePart}|(${namedPart})|[A-Za-z0-9][A-Za-z0-9+/_=-]{5,}`, 'g')
+
+/** Machine-made words of a field nobody reads; links, hosts and addresses stay. */
+function redactRuns(value: string, codeOf: CodeOf): string {
+  return value.replace(runShape, (run, code?: string, named?: string) =>
+    code === undefined && named === undefined && looksOpaque(run, 'field') ? codeOf(run) : run,
+  )
+}
+
+function isToken(text: string, place: TokenPlace): boolean {
+  return looksOpaque(text.replace(new RegExp(codeShape, 'g'), ''), place)
+}
+
+/** Percent-decoded where that can be: a token is the same however it is written. */
+function plain(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,171 @@
+import { createHash } from 'node:crypto'
+import { parseMailboxes } from './address.ts'
+import { assembleReport, originalPart } from './arf.ts'
+import type { FeedbackReportInput, OriginalPart } from './arf.ts'
+import { decodeHeaderText } from './encoded-word.ts'
+import type { FeedbackFacts } from './feedback-fields.ts'
+import { cleanLine } from './plain-text.ts'
+import { encodeTransfer } from './transfer-encoding.ts'
+
+/** A report as XARF 4 has it (xarf.org, category `messaging`, type `spam`): what goes into JSON. */
+export type XarfReport = {
+  xarf_version: '4.2.0'
+  report_id: string
+  timestamp: string
+  reporter: XarfContact
+  sender: XarfContact
+  source_identifier: string
+  source_port?: number
+  category: 'messaging'
+  type: 'spam'
+  evidence_source: 'user_complaint'
+  protocol: 'smtp' | 'other'
+  smtp_from?: string
+  smtp_to?: string
+  subject?: string
+  sender_name?: string
+  message_id?: string
+  recipient_count?: number
+  spam_indicators?: { suspicious_links: string[] }
+  description: string
+  tags: string[]
+  evidence: XarfEvidence[]
+}
+
+type XarfContact = { org: string; contact: string; domain: string }
+type XarfEvidence = {
+  content_type: string
+  description: string
+  payload: string
+  hash: string
+  size: number
+}
+
+const evidenceBytesMax = 5 * 1024 * 1024
+
+/**
+ * The same report as XARF 4 in JSON, within a mail as XARF is mailed: a multipart/report of a text
+ * for people, a feedback-report part of type `xarf`, and the JSON. Of input that has been redacted.
+ *
+ * Throws a RangeError when an address or the token could break the header.
+ */
+export function composeXarfReport(input: FeedbackReportInput): Buffer {
+  const original = originalPart(input)
+  const report = xarfReport(input, original)
+  const json = Buffer.from(`${JSON.stringify(report, null, 2)}\n`).toString('latin1')
+  const last = [
+    'Content-Type: application/json; charset=utf-8; name=xarf.json',
+    'Content-Transfer-Encoding: base64',
+    'Content-Disposition: attachment; filename=xarf.json',
+    '',
+    encodeTransfer(json, 'base64').trimEnd(),
+  ].join('\r\n')
+  const form = report.evidence[0]?.content_type === 'message/rfc822' ? 'whole' : 'headers'
+  const machine: [string, string][] = [
+    ['Feedback-Type', 'xarf'],
+    ['User-Agent', input.facts.userAgent],
+    ['Version', '1'],
+  ]
+  return assembleReport(input, { ...original, form }, { machine, last, format: 'xarf' })
+}
+
+/**
+ * The report itself. Always `messaging`/`spam`: its source is the machine that sent the message.
+ * Phishing and malware are types of content in XARF, whose source is the machine that holds the
+ * page; who sent a link to it is another one, and would be wrongly accused. What the message was is
+ * a tag. XARF wants the client's port and the return path with `smtp`; where either is unknown the
+ * protocol is `other`, since an invented port would point at another customer behind one address.
+ */
+export function xarfReport(input: FeedbackReportInput, original: OriginalPart): XarfReport {
+  const { facts, date, from, replyTo, domain, token, explanation } = input
+  const { sourcePort, mailFrom = '', incidents = 1, uris = [] } = facts
+  const contact = { org: explanation.service.slice(0, 200), contact: replyTo ?? from, domain }
+  const isSmtp = sourcePort !== undefined && emailShape.test(mailFrom)
+  const links = uris.filter((uri) => /^https?:\/\/[\x21-\x7e]+$/.test(uri))
+  return {
+    xarf_version: '4.2.0',
+    report_id: uuidOf(`${token}@${domain}`),
+    timestamp: (facts.arrivedAt ?? date).toISOString(),
+    reporter: contact,
+    sender: contact,
+    source_identifier: facts.sourceIp,
+    ...(sourcePort !== undefined && { source_port: sourcePort }),
+    category: 'messaging',
+    type: 'spam',
+    evidence_source: 'user_complaint',
+    protocol: isSmtp ? 'smtp' : 'other',
+    ...(emailShape.test(mailFrom) && { smtp_from: mailFrom }),
+    ...headerFacts(facts, original),
+    ...(incidents > 1 && { recipient_count: incidents }),
+    ...(links.length > 0 && { spam_indicators: { suspicious_links: links } }),
+    description: descriptionOf(input),
+    tags: [`message:${kinds[facts.feedbackType]}`],
+    evidence: [evidenceOf(original)],
+  }
+}
+
+const emailShape = /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+$/
+
+const kinds = {
+  abuse: 'unsolicited',
+  fraud: 'phishing',
+  virus: 'malware',
+  'not-spam': 'not-spam',
+  other: 'unwanted',
+} as const
+
+function headerFacts({ recipients = [] }: FeedbackFacts, { fields }: OriginalPart) {
+  const read = (key: string, charsMax: number) => {
+    const value = fields.find((field) => field.key === key)?.value
+    const text = value === undefined ? '' : cleanLine(decodeHeaderText(value)).slice(0, charsMax)
+    return text === '' ? undefined : text.toWellFormed()
+  }
+  const subject = read('subject', 500)
+  const messageId = read('message-id', 200)
+  const name = cleanLine(parseMailboxes(read('from', 1000) ?? '')[0]?.name ?? '').slice(0, 200)
+  const recipient = recipients.find((one) => emailShape.test(one))
+  return {
+    ...(recipient !== undefined && { smtp_to: recipient }),
+    ...(subject !== undefined && { subject }),
+    ...(name !== '' && { sender_name: name }),
+    ...(messageId !== undefined && { message_id: messageId }),
+  }
+}
+
+function descriptionOf({ facts, explanation }: FeedbackReportInput): string {
+  const { incidents = 1 } = facts
+  const count = incidents < 2 ? '' : ` It stands for ${String(incidents)} messages of one kind.`
+  const port = facts.sourcePort === undefined ? ' The port of the client was not noted.' : ''
+  return (
+    `A message from ${facts.sourceIp}, taken in by SMTP, was reported by who received it.` +
+    `${count}${port} Quote ${explanation.reportNumber} when you answer.`
+  ).slice(0, 1000)
+}
+
+/** The message, or its header where the whole is more than a piece of evidence may be. */
+function evidenceOf(original: OriginalPart): XarfEvidence {
+  const header = original.content.slice(0, original.content.indexOf('\r\n\r\n') + 2)
+  const isWhole = original.form === 'whole' && original.content.length <= evidenceBytesMax
+  const content = original.form === 'headers' || isWhole ? original.content : header
+  const bytes = Buffer.from(content.slice(0, evidenceBytesMax), 'latin1')
+  return {
+    content_type: isWhole ? 'message/rfc822' : 'text/rfc822-headers',
+    description: isWhole ? 'The message, redacted' : 'The header of the message, redacted',
+    payload: bytes.toString('base64'),
+    hash: `sha256:${createHash('sha256').update(bytes).digest('hex')}`,
+    size: bytes.length,
+  }
+}
+
+/** A UUID (RFC 9562) that is the same for the same feedback report, in the form of version 4. */
+function uuidOf(seed: string): string {
+  const hex = createHash('sha256').update(`xarf ${seed}`).digest('hex')
+  const variant = '89ab'.charAt(Number.parseInt(hex.charAt(16), 16) % 4)
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `4${hex.slice(13, 16)}`,
+    `${variant}${hex.slice(17, 20)}`,
+    hex.slice(20, 32),
+  ].join('-')
+}

@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { ensureConsumers } from '../../../src/db/consumers.ts'
+import { listFeedback } from '../../../src/db/feedback-reports.ts'
+import { listSuppressed, suppress } from '../../../src/db/suppressions.ts'
+import { markResolved, markWrong } from '../../../src/feedback/mark-answer.ts'
+import { markNotOurs } from '../../../src/feedback/mark-not-ours.ts'
+import { oweFeedback } from '../../../src/feedback/owe-feedback.ts'
+import { stopConsumer } from '../../../src/feedback/stop-consumer.ts'
+import { tellNextContact } from '../../../src/feedback/tell-next-contact.ts'
+import { retractReport } from '../../../src/intake/retract-report.ts'
+import type { TestApp } from '../../support/app.ts'
+import { network, openToldApp, type ToldApp } from './told-app.ts'
+
+const now = new Date()
+const DAY_MS = 86_400_000
+const range = (value: string) => ({ kind: 'range' as const, value })
+
+let at: ToldApp
+let app: TestApp
+
+beforeAll(async () => {
+  at = await openToldApp()
+  app = at.app
+})
+afterAll(() => at.close())
+beforeEach(() => at.renew())
+
+test('stopping calls back what waits, suppresses the address and tells the stories', async () => {
+  const reportId = await at.reported()
+  const [feedback] = await listFeedback(app.pool, [reportId])
+  await at.inTx((tx) => stopConsumer(tx, feedback?.consumerId ?? '', { why: 'It asked.' }, now))
+  expect(await at.told(reportId)).toEqual(['1 abuse@one.example withdrawn'])
+  const suppressed = await listSuppressed(app.pool, ['Abuse@one.example'], now)
+  expect(suppressed.get('abuse@one.example')?.reason).toBe('stop')
+  const events = await app.rows(
+    'select event from report_events where report_id = $1 order by at',
+    [reportId],
+  )
+  expect(events).toContainEqual({ event: 'withdrawn' })
+  expect(await at.told(await at.reported())).toEqual([])
+  expect(await at.inTx((tx) => stopConsumer(tx, app.ann, { why: 'Nobody.' }, now))).toBe(false)
+})
+
+test('the same consumer is told once of a report, whatever runs again', async () => {
+  const reportId = await at.reported()
+  const consumers = await ensureConsumers(
+    app.pool,
+    ['abuse@one.example', 'abuse@two.example'].map((address) => ({ address, source: 'network' })),
+    now,
+  )
+  const owed = [...consumers.values()].map((consumer) => ({ reportId, consumer }))
+  await at.inTx((tx) => oweFeedback(tx, owed, app, now))
+  await at.inTx((tx) => oweFeedback(tx, owed, app, now))
+  expect(await at.told(reportId)).toEqual([
+    '1 abuse@one.example queued',
+    '2 abuse@two.example queued',
+  ])
+  const redeemed = owed.map((one) => ({ ...one, kind: 'redeemed' as const }))
+  const [third] = await at.inTx((tx) => oweFeedback(tx, redeemed, app, now))
+  expect(third).toMatchObject({ number: 3, kind: 'redeemed' })
+})
+
+test('after a bounce the next contact is told, and at most three are', async () => {
+  const reportId = await at.reported()
+  const next = (number: number) =>
+    at.inTx((tx) => tellNextContact(tx, { reportId, number }, app, now))
+  expect(await next(1)).toEqual({ told: 'abuse@two.example' })
+  expect(await next(1)).toEqual({ nobody: 'Another was told already.' })
+  expect(await next(2)).toEqual({ told: 'abuse@three.example' })
+  expect(await next(3)).toEqual({ nobody: 'Enough contacts were tried.' })
+  expect(await at.told(reportId)).toHaveLength(3)
+})
+
+test('nobody follows who bounces or stopped, nor on a report that was taken back', async () => {
+  const [one, two, three] = [await at.reported(), await at.reported(), await at.reported()]
+  const next = (reportId: string) =>
+    at.inTx((tx) => tellNextContact(tx, { reportId, number: 1 }, app, now))
+  const suppression = { status: null, detail: 'a test', since: now, until: null }
+  await suppress(app.pool, { ...suppression, address: 'abuse@two.example', reason: 'hard-bounce' })
+  expect(await next(one)).toEqual({ told: 'abuse@three.example' })
+  await retractReport(app, two, { isReporter: true })
+  expect(await next(two)).toEqual({ nobody: 'The report was taken back.' })
+  const [feedback] = await listFeedback(app.pool, [three])
+  await at.inTx((tx) => stopConsumer(tx, feedback?.consumerId ?? '', { why: 'It asked.' }, now))
+  expect(await next(three)).toEqual({ nobody: 'The abuse desk asked us to stop.' })
+})
+
+test('"not ours" holds for the block and the address, and the next contact is told', async () => {
+  const reportId = await at.reported()
+  const answer = await at.inTx((tx) => markNotOurs(tx, { reportId, number: 1 }, app, now))
+  expect(answer).toEqual({ told: 'abuse@two.example' })
+  const kept = await app.rows('select cidr::text, address, until from contact_corrections')
+  expect(kept).toEqual([
+    {
+      cidr: network.cidr,
+      address: 'abuse@one.example',
+      until: new Date(now.getTime() + 180 * DAY_MS),
+    },
+  ])
+  expect(await at.told(await at.reported())).toEqual(['1 abuse@two.example queued'])
+  await app.pool.query('update contact_corrections set until = $1', [now])
+  expect(await at.told(await at.reported())).toEqual(['1 abuse@one.example queued'])
+})
+
+test('an enrolled desk that says so is not told of that block either', async () => {
+  await at.enroll('soc@desk.example', range('198.51.100.0/24'))
+  const reportId = await at.reported()
+  expect(await at.inTx((tx) => markNotOurs(tx, { reportId, number: 1 }, app, now))).toEqual({
+    told: 'abuse@one.example',
+  })
+  expect(await at.told(await at.reported())).toEqual(['1 abuse@one.example queued'])
+})
+
+test('when the only contact says so, the registries are asked', async () => {
+  await at.contactsAre('abuse@one.example')
+  const reportId = await at.reported()
+  const answer = await at.inTx((tx) => markNotOurs(tx, { reportId, number: 1 }, app, now))
+  expect(answer).toEqual({ asking: true })
+  const jobs = await app.rows(
+    `select 1 from pgboss.job where name = 'find-contact' and data ->> 'reportId' = $1`,
+    [reportId],
+  )
+  expect(jobs).toHaveLength(1)
+})
+
+test('answers are counted on who gave them', async () => {
+  const reportId = await at.reported()
+  const key = { reportId, number: 1 }
+  await markWrong(app.pool, key)
+  await markWrong(app.pool, key)
+  await markResolved(app.pool, key)
+  await markWrong(app.pool, { reportId, number: 9 })
+  const [counts] = await app.rows(
+    'select wrong_answers as wrong, resolved_answers as resolved from consumers',
+  )
+  expect(counts).toEqual({ wrong: 2, resolved: 1 })
+})

@@ -1,0 +1,73 @@
+import { replaceScopes, type ConsumerScope } from '../../../src/db/consumer-scopes.ts'
+import { type Consumer, ensureConsumers, markEnrolled } from '../../../src/db/consumers.ts'
+import { listFeedback } from '../../../src/db/feedback-reports.ts'
+import { type Db, inTransaction } from '../../../src/db/pool.ts'
+import { analyzeReports } from '../../../src/jobs/analyze-report.ts'
+import { createParserPool } from '../../../src/parsing/parser-pool.ts'
+import { openTestApp, type TestApp } from '../../support/app.ts'
+
+/** The network from which the spam of these tests comes. */
+export const network = { cidr: '198.51.100.0/25', asn: 64497 }
+
+/** An application whose reports come from one network. */
+export type ToldApp = {
+  app: TestApp
+  /** Nobody is known but four contacts of the network. */
+  renew: () => Promise<void>
+  contactsAre: (...contacts: string[]) => Promise<void>
+  /** A report of spam from the network, analyzed. */
+  reported: () => Promise<string>
+  /** Who was told of a report: number, address, state. */
+  told: (reportId: string) => Promise<string[]>
+  enroll: (address: string, ...scopes: ConsumerScope[]) => Promise<Consumer>
+  /** Changes a consumer by hand. */
+  change: (consumer: Consumer, assignment: string, ...params: unknown[]) => Promise<unknown>
+  inTx: <T>(work: (tx: Db) => Promise<T>) => Promise<T>
+  close: () => Promise<void>
+}
+
+/** Opens one. */
+export async function openToldApp(): Promise<ToldApp> {
+  const app = await openTestApp()
+  const parser = createParserPool(1)
+  const { pool } = app
+  let made = 0
+  const contactsAre: ToldApp['contactsAre'] = async (...contacts) => {
+    await pool.query(`update networks set contacts = $2, abuse = $3 where cidr = $1`, [
+      ...[network.cidr, contacts, contacts[0] ?? null],
+    ])
+  }
+  return {
+    app,
+    contactsAre,
+    async renew() {
+      const tables = 'contact_corrections, consumer_scopes, suppressions, feedback_reports'
+      await pool.query(`truncate ${tables}, consumers`)
+      await contactsAre(...['one', 'two', 'three', 'four'].map((name) => `abuse@${name}.example`))
+    },
+    async reported() {
+      const [report = { reportId: '' }] = await app.reports(`told-${++made}`)
+      await analyzeReports([report], { ...app, parser })
+      return report.reportId
+    },
+    async told(reportId) {
+      const rows = await listFeedback(pool, [reportId])
+      return rows.map(({ number, address, state }) => `${number} ${address} ${state}`)
+    },
+    async enroll(address, ...scopes) {
+      const wanted = [{ address, source: 'enrollment' as const }]
+      const consumer = (await ensureConsumers(pool, wanted, new Date())).get(address)
+      if (!consumer) throw new Error('no consumer')
+      await markEnrolled(pool, consumer.id, new Date())
+      await replaceScopes(pool, consumer.id, scopes, new Date())
+      return consumer
+    },
+    change: ({ id }, assignment, ...params) =>
+      pool.query(`update consumers set ${assignment} where id = $1`, [id, ...params]),
+    inTx: (work) => inTransaction(pool, work),
+    async close() {
+      await parser.close()
+      await app.close()
+    },
+  }
+}

@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { keepHealth } from '../../../src/db/consumers.ts'
+import { suppress } from '../../../src/db/suppressions.ts'
+import { stopConsumer } from '../../../src/feedback/stop-consumer.ts'
+import { type Case, drawConsequences } from '../../../src/jobs/draw-consequences.ts'
+import type { TestApp } from '../../support/app.ts'
+import { openToldApp, type ToldApp } from './told-app.ts'
+
+const now = new Date()
+const DAY_MS = 86_400_000
+const range = (value: string) => ({ kind: 'range' as const, value })
+
+let at: ToldApp
+let app: TestApp
+
+beforeAll(async () => {
+  at = await openToldApp()
+  app = at.app
+})
+afterAll(() => at.close())
+beforeEach(() => at.renew())
+
+test('the first contact of the network is told', async () => {
+  expect(await at.told(await at.reported())).toEqual(['1 abuse@one.example queued'])
+})
+
+test('a desk that enrolled for the block is told in place of the tables’ contact', async () => {
+  await at.enroll('soc@desk.example', range('198.51.100.0/26'))
+  const reportId = await at.reported()
+  expect(await at.told(reportId)).toEqual(['1 soc@desk.example queued'])
+  const [event] = await app.rows('select detail from report_events where report_id = $1', [
+    reportId,
+  ])
+  expect(event?.['detail']).toContain('enrolled for 198.51.100.0/26')
+})
+
+test('a block beside the origin changes nothing, nor does one of who only was found', async () => {
+  await at.enroll('soc@desk.example', range('198.51.100.128/25'))
+  const found = await at.enroll('other@desk.example', range('198.51.100.0/24'))
+  await app.pool.query(`update consumers set state = 'found' where id = $1`, [found.id])
+  expect(await at.told(await at.reported())).toEqual(['1 abuse@one.example queued'])
+})
+
+test('of several that enrolled the closest is the desk, and all are told', async () => {
+  await at.enroll('as@desk.example', { kind: 'as', value: '64497' })
+  await at.enroll('wide@desk.example', range('198.51.100.0/24'))
+  await at.enroll('close@desk.example', range('198.51.100.16/28'), range('198.51.100.0/24'))
+  const [first, ...rest] = await at.told(await at.reported())
+  expect(first).toBe('1 close@desk.example queued')
+  expect(rest.map((line) => line.split(' ')[1])).toEqual(['wide@desk.example', 'as@desk.example'])
+})
+
+test('a desk that takes no spam is silent; one that bounces lets the tables speak', async () => {
+  const desk = await at.enroll('soc@desk.example', range('198.51.100.0/24'))
+  await at.change(desk, `takes = '{phishing}'`)
+  expect(await at.told(await at.reported())).toEqual([])
+  await app.pool.query(`update consumers set takes = null where id = $1`, [desk.id])
+  const record = { softBounces: 0, bouncesSince: null, lastBouncedAt: now }
+  const healthUntil = new Date(Date.now() + DAY_MS)
+  await keepHealth(app.pool, desk.id, { ...record, health: 'dead', healthUntil })
+  expect(await at.told(await at.reported())).toEqual(['1 abuse@one.example queued'])
+})
+
+test('a desk that enrolled and then stopped is not gone round by the tables', async () => {
+  const desk = await at.enroll('soc@desk.example', range('198.51.100.0/24'))
+  await at.inTx((tx) => stopConsumer(tx, desk.id, { why: 'It asked.' }, now))
+  expect(await at.told(await at.reported())).toEqual([])
+})
+
+test('a pause holds until its end, and leaves who enrolled enrolled', async () => {
+  const desk = await at.enroll('soc@desk.example', range('198.51.100.0/24'))
+  await app.pool.query(`update consumers set state = 'paused', paused_until = $2 where id = $1`, [
+    ...[desk.id, new Date(Date.now() + DAY_MS)],
+  ])
+  expect(await at.told(await at.reported())).toEqual([])
+  await app.pool.query(`update consumers set paused_until = $2 where id = $1`, [
+    ...[desk.id, new Date(Date.now() - 1)],
+  ])
+  expect(await at.told(await at.reported())).toEqual(['1 soc@desk.example queued'])
+})
+
+test('an address suppressed for bounces gives way, one that complained does not', async () => {
+  const suppression = { status: null, detail: 'a test', since: now, until: null }
+  await suppress(app.pool, { ...suppression, address: 'abuse@one.example', reason: 'hard-bounce' })
+  expect(await at.told(await at.reported())).toEqual(['1 abuse@two.example queued'])
+  await suppress(app.pool, { ...suppression, address: 'abuse@two.example', reason: 'complaint' })
+  expect(await at.told(await at.reported())).toEqual([])
+})
+
+test('a consumer that wants digests waits without a job', async () => {
+  const desk = await at.enroll('soc@desk.example', range('198.51.100.0/24'))
+  await at.change(desk, `pace = 'digest'`)
+  const reportId = await at.reported()
+  expect(await at.told(reportId)).toEqual(['1 soc@desk.example waiting'])
+  const jobs = await app.rows(
+    `select 1 from pgboss.job where name = 'forward-report' and data ->> 'reportId' = $1`,
+    [reportId],
+  )
+  expect(jobs).toEqual([])
+})
+
+const complaint: Case = {
+  reporterId: '',
+  verdict: { class: 'undecided', score: 1, symbols: [] },
+  reportedAs: 'spam',
+  isLearned: false,
+  messageKind: 'message',
+  origin: { ip: '198.51.100.23', confidence: 0.9 },
+  originConfidenceMin: 0.7,
+  askable: [],
+  network: undefined,
+  registry: 'off',
+  forwardTo: 'any',
+  alsoTell: [],
+  disowned: new Set(),
+  verifiedDomains: ['mail.shop.example', 'shop.example'],
+}
+
+test('who enrolled for a domain that stands behind a message is told besides', async () => {
+  await at.enroll('brand@shop.example', { kind: 'domain', value: 'shop.example' })
+  await at.enroll('brand@other.example', { kind: 'domain', value: 'other.example' })
+  const one = { ...complaint, reporterId: app.ann }
+  const [drawn] = await drawConsequences(app.pool, [one], app, now)
+  expect(drawn?.consequence.action).toBe('keep')
+  expect(drawn?.told).toMatchObject([
+    { consumer: { address: 'brand@shop.example' }, toldAs: 'domain' },
+  ])
+})
+
+test('an address that a message names becomes a consumer of its own kind', async () => {
+  const named = {
+    source: 'cfbl',
+    format: 'xarf',
+    keepsTokens: false,
+    why: 'It asks for it.',
+  } as const
+  const one = { ...complaint, reporterId: app.ann }
+  const alsoTell = [{ ...named, address: 'fbl@shop.example' }]
+  const [drawn] = await drawConsequences(app.pool, [{ ...one, alsoTell }], app, now)
+  expect(drawn?.told).toMatchObject([
+    { consumer: { address: 'fbl@shop.example', source: 'cfbl', format: 'xarf' }, toldAs: 'cfbl' },
+  ])
+  expect(drawn?.why).toContain('It asks for it.')
+})
+
+test('a batch is asked of the database as a whole', async () => {
+  await at.enroll('soc@desk.example', range('198.51.100.0/24'))
+  const cases = Array.from({ length: 40 }, () => ({ ...complaint, reporterId: app.ann }))
+  let asked = 0
+  const counting = new Proxy(app.pool, {
+    get(target, name) {
+      if (name === 'query') asked++
+      const value: unknown = Reflect.get(target, name)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+  await drawConsequences(counting, cases, app, now)
+  expect(asked).toBeLessThanOrEqual(4)
+})

@@ -1,0 +1,126 @@
+import { simpleParser } from 'mailparser'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { importNetworks } from '../../../src/commands/networks/import-networks.ts'
+import { findLetterMessage, listLettersOf } from '../../../src/db/letters.ts'
+import { unpack } from '../../../src/db/packed.ts'
+import { type AnswerKind, answerLinks } from '../../../src/mail/answer-links.ts'
+import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
+import { sampleNetworks, spamMessage } from '../../support/messages.ts'
+import { tellDesk, type Told } from '../../support/told-desk.ts'
+import { Browser, signedInBrowser } from './browser.ts'
+import { type Person, startWebSite, type WebSite } from './web-site.ts'
+
+let site: WebSite
+let parser: ParserPool
+let ann: Person
+let desk: Browser
+let made = 0
+
+beforeAll(async () => {
+  site = await startWebSite({ RETURN_PATH_DOMAIN: 'bounces.test.example' })
+  parser = createParserPool(1)
+  await importNetworks(sampleNetworks, site.app)
+  ann = await site.addPerson('ann@reporters.example')
+})
+afterAll(async () => {
+  await parser.close()
+  await site.close()
+})
+beforeEach(async () => {
+  desk = new Browser(site.url)
+  await site.app.pool.query('delete from suppressions')
+  await site.app.pool.query('delete from contact_corrections')
+  await site.app.pool.query(`update consumers set state = 'found'`)
+})
+
+async function told(): Promise<Told> {
+  const id = await site.report(ann, spamMessage(`desk-${++made}`))
+  return tellDesk(site.app, parser, id)
+}
+
+function linkOf(feedback: Told, kind: AnswerKind): string {
+  const { secret } = site.app.config
+  return answerLinks(feedback, { publicUrl: '', secret })[kind]
+}
+
+async function rows(text: string, params: unknown[]): Promise<Record<string, unknown>[]> {
+  return (await site.app.pool.query<Record<string, unknown>>(text, params)).rows
+}
+
+const eventsOf = async ({ reportId }: Told) =>
+  (
+    await rows(
+      `select event from report_events where report_id = $1 and event like 'desk-%' order by id`,
+      [reportId],
+    )
+  ).map(({ event }) => event)
+
+test('the reporter reads the answer in the history, in both languages, the words as text', async () => {
+  const feedback = await told()
+  await desk.post(linkOf(feedback, 'resolved'), { said: '<script>alert(1)</script> \u202eclosed' })
+  const path = `/reports/${feedback.reportId}`
+  const english = await (await (await signedInBrowser(site.url, ann)).get(path)).text()
+  expect(english).toContain('The abuse desk of access-two.example says:')
+  expect(english).toContain('it has dealt with it')
+  expect(english).toContain('&lt;script&gt;alert(1)&lt;/script&gt; ‹U+202E›closed')
+  const french = await (await (await signedInBrowser(site.url, ann, 'fr')).get(path)).text()
+  expect(french).toContain('Le service d’abus de access-two.example dit :')
+  expect(french).toContain('Le service d’abus dit avoir traité le problème')
+})
+
+test('who reported another message of the campaign reads the answer, but not the words', async () => {
+  const [feedback, other] = [await told(), await told()]
+  const { pool } = site.app
+  await pool.query('update feedback_reports set incidents = 2 where report_id = $1', [
+    feedback.reportId,
+  ])
+  await pool.query(
+    `update feedback_reports set state = 'merged', merged_into = $2, merged_number = 1
+     where report_id = $1`,
+    [other.reportId, feedback.reportId],
+  )
+  await desk.post(linkOf(feedback, 'resolved'), { said: 'to the first' })
+  expect(await eventsOf(other)).toEqual(['desk-resolved'])
+  const browser = await signedInBrowser(site.url, ann)
+  const page = await (await browser.get(`/reports/${other.reportId}`)).text()
+  expect(page).toContain('The abuse desk of access-two.example says:')
+  expect(page).not.toContain('to the first')
+})
+
+test('answers come by mail to who wishes, once for a report and an answer, without the words', async () => {
+  const { pool } = site.app
+  await pool.query(`update reporters set wants_answers = true, language = 'fr' where id = $1`, [
+    ann.id,
+  ])
+  try {
+    const feedback = await told()
+    await desk.post(linkOf(feedback, 'resolved'), { said: 'a secret word' })
+    await desk.post(linkOf(feedback, 'resolved'), {})
+    const letters = await listLettersOf(pool, feedback.reportId)
+    expect(letters).toMatchObject([{ kind: 'answer', address: 'ann@reporters.example' }])
+    const copy = await findLetterMessage(pool, letters[0]?.id ?? '')
+    const letter = await simpleParser(copy ? await unpack(copy) : '')
+    expect(letter.subject).toBe('Une réponse à votre signalement')
+    expect(letter.text).toContain('access-two.example')
+    expect(letter.text).toContain('le problème est traité')
+    expect(letter.text).toContain(`/reports/${feedback.reportId}`)
+    expect(letter.text).not.toContain('secret word')
+  } finally {
+    await pool.query('update reporters set wants_answers = false where id = $1', [ann.id])
+  }
+})
+
+test('who took the report back gets no letter', async () => {
+  const { pool } = site.app
+  await pool.query('update reporters set wants_answers = true where id = $1', [ann.id])
+  try {
+    const feedback = await told()
+    await pool.query(`update reports set state = 'retracted' where id = $1`, [feedback.reportId])
+    await desk.post(linkOf(feedback, 'resolved'), {})
+    expect(await rows('select id from letters where report_id = $1', [feedback.reportId])).toEqual(
+      [],
+    )
+  } finally {
+    await pool.query('update reporters set wants_answers = false where id = $1', [ann.id])
+  }
+})

@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto'
+import { analyzePlainly } from '../../src/analysis/analyze.ts'
+import type { PlainAnalysis } from '../../src/analysis/analyze.ts'
+import { redactionKey } from '../../src/mail/address-redactor.ts'
+import { answerLinks } from '../../src/mail/answer-links.ts'
+import { fieldParameter, leafText, newField, parseMimeTree } from '../../src/mail/mime-tree.ts'
+import { composeMimeTree, entityField, leavesOf } from '../../src/mail/mime-tree.ts'
+import type { Entity } from '../../src/mail/mime-tree.ts'
+import { encodeTransfer } from '../../src/mail/transfer-encoding.ts'
+import { composeAnswerAddress } from '../../src/mail/verp.ts'
+import { composeFeedback } from '../../src/parsing/feedback-content.ts'
+import type { FeedbackContent } from '../../src/parsing/feedback-content.ts'
+import { recipientAddresses } from '../../src/mail/redact-fields.ts'
+import type { Secrets } from './leaks.ts'
+
+/** A message with a reporter put into it in every way we know, and the feedback it makes. */
+export type ReportedMessage = {
+  name: string
+  /** The message with the reporter in it. */
+  planted: Buffer
+  content: FeedbackContent
+  analysis: PlainAnalysis
+  secrets: Secrets
+}
+
+const account = 'zoe.quarry4711@reporters.example'
+const token = 'Zq9xK2vLw7Rt'
+const subscriber = '90817263'
+
+const settings = { domain: 'bounces.here.example', secret: 'a secret of the tests, long enough' }
+
+/** What is composed for a test: whole, in the Abuse Reporting Format. */
+export function contentOf(index: number, changes: Partial<FeedbackContent> = {}): FeedbackContent {
+  const tail = index.toString(16).padStart(12, '0')
+  const key = { reportId: `01a1fa3a-814b-7f10-ace3-${tail}`, number: 1 }
+  return {
+    ...key,
+    from: 'feedback@here.example',
+    to: 'abuse@there.example',
+    createdAt: new Date('2026-11-03T09:00:00Z'),
+    domain: 'here.example',
+    service: 'https://here.example',
+    feedbackType: 'abuse',
+    format: 'arf',
+    form: 'whole',
+    incidents: 1,
+    answerAddress: composeAnswerAddress(key, settings),
+    answerLinks: answerLinks(key, { publicUrl: 'https://here.example', secret: settings.secret }),
+    isUnsolicited: true,
+    keepsTokens: false,
+    network: {
+      cidr: '192.0.2.0/24',
+      asn: 64_500,
+      name: 'There',
+      country: 'US',
+      abuse: 'abuse@there.example',
+      contacts: ['abuse@there.example'],
+    },
+    reporterEmail: account,
+    redactionKey: redactionKey('a secret of the tests', 'abuse@there.example'),
+    ...changes,
+  }
+}
+
+/** The message ready to be reported; undefined when it has no origin, and nobody would be told. */
+export async function reportedMessage(
+  { name, raw }: { name: string; raw: Buffer },
+  index: number,
+): Promise<ReportedMessage | undefined> {
+  const analysis = await analyzePlainly(raw, { trustedRelays: [], ignoreStamps: false })
+  const tree = parseMimeTree(raw)
+  if (analysis.origin === null || tree === undefined) return undefined
+  const recipients = recipientAddresses(tree.fields)
+  const planted = plant(tree)
+  const secrets: Secrets = {
+    addresses: [account, ...recipients.filter((address) => /^[^@]+@[^@]+\.[^@]+$/.test(address))],
+    words: ['zoe quarry', 'zoe.quarry4711', ...(planted.hasTokens ? [token, subscriber] : [])],
+  }
+  return {
+    name,
+    planted: composeMimeTree(planted.tree),
+    content: contentOf(index),
+    analysis,
+    secrets,
+  }
+}
+
+/** Its feedback report. */
+export function feedbackOn({ planted, analysis, content }: ReportedMessage): Buffer {
+  return composeFeedback(planted, analysis, content)
+}
+
+function plant(tree: Entity): { tree: Entity; hasTokens: boolean } {
+  const base64 = Buffer.from(`id=1&m=${account}`).toString('base64url')
+  const fields = [
+    newField('Delivered-To', account),
+    newField('X-Planted', `${account.replace('@', '=')}; ${base64}`),
+    newField('X-Planted-Id', `${token}:${subscriber}`),
+    newField(
+      'List-Unsubscribe',
+      `<https://list.example/u/${token}?m=${account.replace('@', '%40')}>`,
+    ),
+    newField('Cc', `"Quarry, Zoe" <${account}>`),
+  ]
+  const leaf = leavesOf(tree).find(
+    (one) =>
+      one.type.startsWith('text/') &&
+      one.encoding !== undefined &&
+      !/utf-?(?:16|32)|ucs|2022|utf-?7|hz/i.test(
+        fieldParameter(entityField(one, 'content-type') ?? '', 'charset') ?? '',
+      ),
+  )
+  if (leaf?.body.kind === 'leaf' && leaf.encoding !== undefined) {
+    const text = `${leafText(leaf).replace(/\r?\n?$/, '')}\r\n${plantedText(base64)}\r\n`
+    const { encoding } = leaf
+    leaf.body = {
+      kind: 'leaf',
+      text: encoding === 'identity' ? text : encodeTransfer(text, encoding),
+    }
+  }
+  return { tree: { ...tree, fields: [...fields, ...tree.fields] }, hasTokens: true }
+}
+
+function plantedText(base64: string): string {
+  const hex = Buffer.from(account).toString('hex')
+  const hash = createHash('sha256').update(account).digest('hex')
+  const entities = [...account].map((letter) => `&#${String(letter.charCodeAt(0))};`).join('')
+  return [
+    'Dear Zoe Quarry, dear zoe.quarry4711,',
+    `you are ${account.toUpperCase()} or ${entities}.`,
+    `https://list.example/open/${token}.gif?s=${subscriber}&m=${base64}`,
+    `https://list.example/go?u=${hex}&h=${hash}`,
+    `https://list.example/x?to=https%3A%2F%2Fshop.example%2F${token}%3Fmail%3D${account.replace('@', '%2540')}`,
+  ].join('\r\n')
+}

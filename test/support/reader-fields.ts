@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto'
+import { simpleParser } from 'mailparser'
+import { parseFeedbackReport } from '../../src/mail/feedback-report.ts'
+import { leafText, leavesOf, ownPart, parseMimeTree } from '../../src/mail/mime-tree.ts'
+import type { Entity } from '../../src/mail/mime-tree.ts'
+
+/** The fields that a program states, in order: names in lower case, values without angle brackets. */
+export type ReadFields = [name: string, value: string][]
+
+/** What our own reader makes of a feedback report. */
+export function ownFields(raw: Buffer): ReadFields {
+  return plain(parseFeedbackReport(raw)?.fields ?? [])
+}
+
+/** What mailparser does: it hands the part over, whose lines are split here. */
+export async function mailparserFields(raw: Buffer): Promise<ReadFields> {
+  const { attachments } = await simpleParser(raw)
+  const part = attachments.find(({ contentType }) => contentType === 'message/feedback-report')
+  const lines = (part?.content.toString() ?? '').split(/\r?\n/).filter((line) => line !== '')
+  return plain(lines.map((line) => [line.split(':', 1)[0] ?? '', line.replace(/^[^:]*:\s*/, '')]))
+}
+
+/** In one writing, to be compared. */
+export function plain(fields: readonly (readonly [string, string])[]): ReadFields {
+  return fields.map(([name, value]) => [name.toLowerCase(), value.trim()])
+}
+
+const code = /redacted-[a-z2-7]{16}(?:@redacted\.invalid)?/
+
+/**
+ * The parts of the reported message that are not in the report byte for byte but for codes, or
+ * replaced by a note with their checksum; and `lost` when their number differs.
+ */
+export function changedParts(planted: Buffer, report: Buffer): string[] {
+  const before = parseMimeTree(planted)
+  const tree = parseMimeTree(report)
+  const sent = tree && ownPart(tree, 'message/rfc822')
+  if (sent === undefined) return []
+  const [given, left] = [leavesOf(before ?? sent), leavesOf(sent)]
+  if (given.length !== left.length) return [`lost: ${given.length} became ${left.length}`]
+  return given.flatMap((leaf, index) => {
+    const other = left[index]
+    return other && isSame(leaf, other) ? [] : [`part ${String(index)} (${leaf.type})`]
+  })
+}
+
+function isSame(before: Entity, after: Entity): boolean {
+  const [given, left] = [trimmed(leafText(before)), trimmed(leafText(after))]
+  if (given === left) return true
+  if (left.includes('This part was left out')) {
+    const bytes = Buffer.from(leafText(before), 'latin1')
+    return left.includes(createHash('sha256').update(bytes).digest('hex'))
+  }
+  const pieces = left.split(new RegExp(code, 'g'))
+  let at = 0
+  for (const [index, piece] of pieces.entries()) {
+    const found = index === 0 ? (given.startsWith(piece) ? 0 : -1) : given.indexOf(piece, at)
+    if (found < 0) return false
+    at = found + piece.length
+  }
+  return given.endsWith(pieces.at(-1) ?? '')
+}
+
+/** The line end before a boundary belongs to the boundary. */
+function trimmed(text: string): string {
+  return text.replace(/\r\n/g, '\n').replace(/\s+$/, '')
+}

@@ -1,0 +1,36 @@
+import type { App } from '../../src/app.ts'
+import { analyzeReports } from '../../src/jobs/analyze-report.ts'
+import type { ParserPool } from '../../src/parsing/parser-pool.ts'
+import { testJudge } from './judge.ts'
+
+/** The feedback report that the desk of a report's network got. */
+export type Told = { reportId: string; number: number }
+
+/**
+ * Analyzes a report whose network has a desk, and has its feedback report leave, so many hours
+ * before now.
+ */
+export async function tellDesk(
+  app: App,
+  parser: ParserPool,
+  reportId: string,
+  hoursAgo = 1,
+): Promise<Told> {
+  const judge = testJudge(app.pool, app.clock)
+  await analyzeReports([{ reportId }], { ...app, parser, judge, rdap: undefined })
+  return leave(app, { reportId, number: 1 }, hoursAgo)
+}
+
+/** Marks a feedback report as sent, so many hours before now. */
+export async function leave(app: App, told: Told, hoursAgo = 1): Promise<Told> {
+  const { reportId, number } = told
+  const messageId = `<${reportId}.${number}@${app.config.returnPathDomain}>`
+  const { rowCount } = await app.pool.query(
+    `update feedback_reports set state = 'sent', message_id = $3, finished_at = $4
+     where report_id = $1 and number = $2`,
+    [reportId, number, messageId, new Date(app.clock().getTime() - hoursAgo * 3_600_000)],
+  )
+  if (rowCount !== 1) throw new Error('Nobody was told of the report.')
+  await app.pool.query(`update reports set state = 'forwarded' where id = $1`, [reportId])
+  return told
+}

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest'
+import { mailInHash, mailInSecret } from '../../../src/mail/mail-in-secret.ts'
+import { composeMailInAddress, parseOwnAddress } from '../../../src/mail/verp.ts'
+
+const ann = { reporterId: '0190a000-0000-7000-8000-000000000001', generation: 1 }
+const key = 'a secret of the tests, long enough for all'
+
+test('each reporter and each generation has a secret of its own', () => {
+  const secrets = [
+    mailInSecret(ann, key),
+    mailInSecret({ ...ann, generation: 2 }, key),
+    mailInSecret({ ...ann, reporterId: ann.reporterId.replace(/1$/, '2') }, key),
+    mailInSecret(ann, `${key}, another`),
+  ]
+  expect(new Set(secrets).size).toBe(4)
+  for (const secret of secrets) expect(secret).toMatch(/^[a-z2-7]{26}$/)
+  expect(mailInSecret(ann, key)).toBe(secrets[0])
+})
+
+test('the address that is made of it is read back, in any case', () => {
+  const secret = mailInSecret(ann, key)
+  const address = composeMailInAddress(secret, { domain: 'bounces.example' })
+  const settings = { domain: 'bounces.example', secret: key }
+  expect(parseOwnAddress(address.toUpperCase(), settings)).toEqual({ is: 'mail-in', secret })
+  expect(mailInHash(secret.toUpperCase())).toEqual(mailInHash(secret))
+})

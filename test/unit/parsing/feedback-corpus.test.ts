@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest'
+import { corpusFiles } from '../../support/corpus.ts'
+import { feedbackOn, reportedMessage } from '../../support/feedback-reports.ts'
+import { leaksIn } from '../../support/leaks.ts'
+import { changedParts, mailparserFields, ownFields } from '../../support/reader-fields.ts'
+
+const folders = ['phishing', 'spam', 'ham', 'newsletters', 'robustness', 'bounces'] as const
+const corpus = corpusFiles(...folders)
+/** All of them, with more readers, are in test/system/feedback-readers.test.ts. */
+const EVERY = 16
+
+test.skipIf(corpus === undefined)(
+  'feedback on real mail names nobody, keeps its parts and reads alike (skipped without the corpus)',
+  { timeout: 120_000 },
+  async () => {
+    for (const [index, file] of (corpus ?? []).entries()) {
+      if (index % EVERY !== 0) continue
+      const message = await reportedMessage(file, index)
+      if (!message) continue
+      const raw = feedbackOn(message)
+      expect(await leaksIn(raw, message.secrets), file.name).toEqual([])
+      expect(changedParts(message.planted, raw), file.name).toEqual([])
+      expect(await mailparserFields(raw), file.name).toEqual(ownFields(raw))
+      expect(raw.equals(feedbackOn(message)), file.name).toBe(true)
+    }
+  },
+)
