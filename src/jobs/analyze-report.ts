@@ -15,6 +15,7 @@ import { putInLineAgain } from '../queue/reopen-reports.ts'
 import { send } from '../queue/send.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import { packFacts } from '../verdict/facts/packed-facts.ts'
+import { tellMarketer } from '../verdict/marketers/tell-marketer.ts'
 import { openCandidates } from '../verdict/relay-question.ts'
 import { percentOf } from '../verdict/walk-picture.ts'
 import { oweAdvice } from './advise-reporter.ts'
@@ -96,6 +97,7 @@ async function judge(
   return analyses.flatMap(({ report, analysis }, index) => {
     const judgedCase = judgedCases[index]
     if (!judgedCase) return []
+    const marketer = book?.recognize(analysis, originConfidenceMin) ?? null
     const judged: Case = {
       reporterId: report.reporterId,
       verdict: judgedCase.verdict,
@@ -104,13 +106,13 @@ async function judge(
       messageKind: analysis.kind,
       origin: analysis.origin ?? undefined,
       originConfidenceMin,
-      marketer: book?.recognize(analysis, originConfidenceMin) ?? null,
+      marketer,
       askable: askable(analysis, relaysOf(report.id)),
       network: networkOf(analysis.origin?.ip),
       registry: networks.get(analysis.origin?.ip ?? '')?.registry ?? 'off',
       forwardTo: app.config.forwardTo,
       disowned: networks.get(analysis.origin?.ip ?? '')?.disowned ?? new Set(),
-      alsoTell: [],
+      alsoTell: tellMarketer(marketer),
       verifiedDomains: analysis.verifiedDomains,
     }
     const submitterAsn = networkOf(analysis.submitterIp)?.asn ?? null
