@@ -1,5 +1,6 @@
 import { domainToASCII } from 'node:url'
 import { domainOf, parseMailboxes } from '../mail/address.ts'
+import { decodeHeaderText } from '../mail/encoded-word.ts'
 import { fieldValue, fieldValues } from '../mail/header.ts'
 import type { HeaderField } from '../mail/header.ts'
 import type { Unsubscribe } from '../mail/list-unsubscribe.ts'
@@ -69,9 +70,9 @@ function readListId(fields: readonly HeaderField[]): string | null {
 function readAuthorDomain(fields: readonly HeaderField[]): string | null {
   const [from, ...more] = fieldValues(fields, 'from')
   if (from === undefined || more.length > 0) return null
-  const mailboxes = parseMailboxes(from.slice(0, valueCharsMax))
-  const [mailbox] = mailboxes
-  if (mailboxes.length !== 1 || !mailbox) return null
-  const domain = domainOf(mailbox.address)
+  const [mailbox, ...others] = parseMailboxes(from.slice(0, valueCharsMax))
+  if (!mailbox || others.length > 0) return null
+  // Decoded before its letters are made small: until then it is bytes.
+  const domain = domainOf(decodeHeaderText(mailbox.address))
   return (domain && domainToASCII(domain).toLowerCase()) || null
 }

@@ -11,7 +11,8 @@ export type MarketerDeed = {
   reporterId: string | null
 }
 
-const marks = `key, name, signers, ranges::text[] as ranges, list_ids as "listIds", authors, feedback`
+const marks = `key, name, signers, ranges::text[] as ranges, list_ids as "listIds", authors,
+  feedback`
 const columns = `${marks}, state, practice, website, advice, contact`
 
 /** One marketer. */

@@ -6,7 +6,8 @@ export const adviceFr: typeof adviceEn = {
   title: 'Comment ne plus recevoir de tels messages',
   known: (name) => `C’est un envoi ${deName(name)}. Vous pouvez vous désabonner sans risque.`,
   cautious: (signer) =>
-    `Cet envoi vient bien ${deName(signer)}, mais nous ne connaissons pas davantage cet expéditeur.`,
+    `Cet envoi vient bien ${deName(signer)}, mais nous ne connaissons pas autrement cet ` +
+    'expéditeur.',
   signature: (domain) =>
     `Nous le pensons parce que le message porte une signature numérique valable ${deName(domain)}.`,
   range: (range, name) =>

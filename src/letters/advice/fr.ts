@@ -12,15 +12,15 @@ export const fr: AdviceWords = {
   reported: (subject, day) => `Le ${day}, vous avez signalé le message «\u00a0${subject}\u00a0».`,
   reportedUntitled: (day) => `Le ${day}, vous avez signalé un message sans objet.`,
   isKnown: (name) =>
-    `Il s’agit d’un envoi ${deName(name)}. Vous pouvez vous désabonner\u00a0; voici comment le faire ` +
-    'sans risque.',
+    `Il s’agit d’un envoi ${deName(name)}. Vous pouvez vous désabonner\u00a0; voici ` +
+    'comment le faire sans risque.',
   isCautious: (signer) =>
-    `Il s’agit d’un envoi qui vient bien ${deName(signer)}, mais nous ne connaissons pas davantage ` +
-    'cet expéditeur.',
+    `Il s’agit d’un envoi qui vient bien ${deName(signer)}, mais nous ne connaissons pas ` +
+    'autrement cet expéditeur.',
   whyTitle: 'Pourquoi nous le pensons',
   whySignature: (domain) =>
-    `Le message porte une signature numérique ${deName(domain)}. Nous l’avons vérifiée à l’arrivée de ` +
-    'votre signalement, et elle est valable\u00a0: personne d’autre n’a pu la faire.',
+    `Le message porte une signature numérique ${deName(domain)}. Nous l’avons vérifiée à ` +
+    'l’arrivée de votre signalement, et elle est valable\u00a0: personne d’autre n’a pu la faire.',
   whyRange: (range, name) =>
     `Le message vient des adresses ${range}, depuis lesquelles seul ${name} envoie du courrier.`,
   cautiousTitle: 'Avant toute chose',

@@ -58,6 +58,21 @@ test('who reports a known marketer is told how to unsubscribe, and nobody is acc
   ).toHaveLength(1)
 })
 
+test('a marketer that asked for complaints gets one, and keeps its own tokens', async () => {
+  await letters.keep({ ...exampleShop, feedback: 'complaints@example.org' })
+  const id = await letters.report({ mark: 'told' })
+  expect(
+    await letters.app.rows(`select address, state from feedback_reports where report_id = $1`, [
+      id,
+    ]),
+  ).toEqual([{ address: 'complaints@example.org', state: 'queued' }])
+  const forged = await letters.report({ mark: 'not-told', forged: true })
+  const told = await letters.app.rows(`select address from feedback_reports where report_id = $1`, [
+    forged,
+  ])
+  expect(told.map(({ address }) => address)).not.toContain('complaints@example.org')
+})
+
 test('who signs but is unknown gets careful words', async () => {
   const id = await letters.report({ mark: 'unknown', domain: 'example.net' })
   await letters.advise(id)

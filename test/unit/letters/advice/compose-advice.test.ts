@@ -27,13 +27,15 @@ On 16 November 2026 you reported the message “What is new”.
 It is a mailing from Example Shop. You can unsubscribe, and here is how to do it safely.
 
 WHY WE BELIEVE IT
-The message carries a digital signature of example.org. We checked it when your report came in, and it is valid: nobody else could have made it.
+The message carries a digital signature of example.org. We checked it when your \
+report came in, and it is valid: nobody else could have made it.
 
 HOW TO UNSUBSCRIBE
 - Example Shop says:
     Open your account.
     Choose “No mail”.
-- With one click on the page of your report: we then ask the sender, once and for you, to take you off the list.
+- With one click on the page of your report: we then ask the sender, once and for you, \
+to take you off the list.
   https://here.example/reports/1
 - By the link in the message, which leads to news.example.org:
   https://news.example.org/off
@@ -41,7 +43,8 @@ HOW TO UNSUBSCRIBE
 Website: https://www.example.org/
 
 WHAT HAPPENS NEXT
-After you unsubscribe, mail may still come for some days. If it does not stop within two weeks, report the next message: then we know that unsubscribing does not help.
+After you unsubscribe, mail may still come for some days. If it does not stop within two \
+weeks, report the next message: then we know that unsubscribing does not help.
 Nobody was accused because of your report.
 
 All about your report:
