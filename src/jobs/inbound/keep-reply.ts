@@ -36,7 +36,7 @@ export async function keepReply(
   return { outcome: `The answer was taken${again}: ${answer}.`, needsLook: false }
 }
 
-/** Whether an author is the desk, or of its organization; neighbors at a free mail house are not. */
+/** Whether an author is the desk or of its organization; neighbors at a free mail house are not. */
 export function isOfDesk(author: string, address: string): boolean {
   if (author.toLowerCase() === address.toLowerCase()) return true
   const house = houseOf(address)

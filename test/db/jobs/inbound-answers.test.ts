@@ -141,7 +141,7 @@ test('the receipt of a ticket system is filed with its number', async () => {
   })
 })
 
-test('a complaint about a feedback report stops its consumer at once, and a person sees it', async () => {
+test('a complaint about a feedback report stops its consumer, and a person sees it', async () => {
   const [feedback, waiting] = [await told(), await told()]
   await app.pool.query(`update feedback_reports set state = 'queued' where report_id = $1`, [
     waiting.reportId,
