@@ -90,12 +90,13 @@ test('the answer of another house is filed for people, and acted on by nobody', 
   expect(await stateOfDesk()).toBe('found')
 })
 
-test('what goes to our own address is matched by what it refers to', async () => {
+test('what refers to a report is matched by that, but its answer is for people to judge', async () => {
   const feedback = await told()
   const raw = reply(desk, ['Resolved'], [`In-Reply-To: ${ownId(feedback)}`])
   const row = await handled(raw, { purpose: 'other', mailFrom: desk })
   expect(row).toMatchObject({ matchedBy: 'reference', reportId: feedback.reportId })
-  expect(await answersTo(feedback)).toMatchObject([{ answer: 'resolved' }])
+  expect(row).toMatchObject({ answer: 'resolved', needsLook: true })
+  expect(await answersTo(feedback)).toEqual([])
 })
 
 test('free words are for people', async () => {
