@@ -123,7 +123,8 @@ export async function listInbox(
 export async function countUnread(db: Db, max: number): Promise<number> {
   const { rows } = await db.query<{ unread: number }>(
     `select count(*)::int as unread
-     from (select id from inbound_mails where needs_look and handled_at is null limit $1) as looked_for`,
+     from (select id from inbound_mails
+       where needs_look and handled_at is null limit $1) as looked_for`,
     [max],
   )
   return rows[0]?.unread ?? 0

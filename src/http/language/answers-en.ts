@@ -27,8 +27,8 @@ export const answersEn = {
     wrong: {
       name: 'The report is wrong',
       does:
-        'We note that you dispute the report. Who reported the message can read that you do; your ' +
-        'reasons are read by our operators.',
+        'We note that you dispute the report. Who reported the message can read that you do; ' +
+        'your reasons are read by our operators.',
       submit: 'Say that it is wrong',
       done: 'Thank you. It is noted, and our operators can read your reasons.',
     },

@@ -23,16 +23,16 @@ export const answersFr: typeof answersEn = {
     'not-ours': {
       name: 'Ce n’est pas notre réseau',
       does:
-        'Nous notons que vous ne répondez pas de cette adresse, ne vous écrivons plus au sujet de ' +
-        'ce réseau et cherchons qui en répond.',
+        'Nous notons que vous ne répondez pas de cette adresse, ne vous écrivons plus au sujet ' +
+        'de ce réseau et cherchons qui en répond.',
       submit: 'Dire que ce n’est pas à nous',
       done: 'Merci, et pardon. Nous ne vous écrivons plus au sujet de ce réseau.',
     },
     wrong: {
       name: 'Le signalement est erroné',
       does:
-        'Nous notons que vous contestez le signalement. La personne qui a signalé le message peut ' +
-        'le lire ; nos opérateurs lisent vos raisons.',
+        'Nous notons que vous contestez le signalement. La personne qui a signalé le message ' +
+        'peut le lire ; nos opérateurs lisent vos raisons.',
       submit: 'Dire que c’est une erreur',
       done: 'Merci. C’est noté, et nos opérateurs peuvent lire vos raisons.',
     },
@@ -47,8 +47,8 @@ export const answersFr: typeof answersEn = {
   },
   said: 'Quelque chose à ajouter ? (si vous voulez)',
   saidHelp:
-    'Au plus 2 000 caractères. Nos opérateurs et la personne qui a signalé le message peuvent les ' +
-    'lire.',
+    'Au plus 2 000 caractères. Nos opérateurs et la personne qui a signalé le message peuvent ' +
+    'les lire.',
   repeated: 'Vous l’aviez déjà dit. Rien n’a changé.',
   others: 'Autre chose à dire ?',
   gone: 'Ce lien n’est pas de nous, ou ce dont il parle n’est plus conservé.',

@@ -18,7 +18,7 @@ export type ReplyKept = { outcome: string; needsLook: boolean }
 export async function keepReply(
   tx: Db,
   { id }: Pick<InboundMail, 'id'>,
-  { feedback, letter }: Partial<Match>,
+  { feedback, letter, by }: Partial<Match>,
   { answer, author, isAutomatic, text }: InboundReading,
   app: Pick<App, 'boss' | 'config'>,
   at: Date,
@@ -27,6 +27,9 @@ export async function keepReply(
   if (!feedback) return forPeople(letter ? 'A letter was answered.' : 'Somebody wrote to us.')
   if (answer === undefined) return forPeople('A feedback report was answered in free words.')
   if (isAutomatic) return forPeople('It reads like an answer, but a machine may have sent it.')
+  // A Message-ID can be told from the number of a report, which its reporter knows.
+  if (by !== 'recipient')
+    return forPeople('It reads like an answer, but came to no signed address.')
   if (author === null || !isOfDesk(author, feedback.address)) {
     return forPeople('It reads like an answer, but not of who was told: nothing was done.')
   }
@@ -36,7 +39,7 @@ export async function keepReply(
   return { outcome: `The answer was taken${again}: ${answer}.`, needsLook: false }
 }
 
-/** Whether an author is the desk, or of its organization; neighbors at a free mail house are not. */
+/** Whether an author is the desk or of its organization; neighbors at a free mail house are not. */
 export function isOfDesk(author: string, address: string): boolean {
   if (author.toLowerCase() === address.toLowerCase()) return true
   const house = houseOf(address)

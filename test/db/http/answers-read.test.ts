@@ -55,7 +55,7 @@ const eventsOf = async ({ reportId }: Told) =>
     )
   ).map(({ event }) => event)
 
-test('the reporter reads the answer in the history, in both languages, the words as text', async () => {
+test('the reporter reads the answer in both languages, the words as text', async () => {
   const feedback = await told()
   await desk.post(linkOf(feedback, 'resolved'), { said: '<script>alert(1)</script> \u202eclosed' })
   const path = `/reports/${feedback.reportId}`
@@ -68,7 +68,7 @@ test('the reporter reads the answer in the history, in both languages, the words
   expect(french).toContain('Le service d’abus dit avoir traité le problème')
 })
 
-test('who reported another message of the campaign reads the answer, but not the words', async () => {
+test('who reported another of the campaign reads the answer, but not the words', async () => {
   const [feedback, other] = [await told(), await told()]
   const { pool } = site.app
   await pool.query('update feedback_reports set incidents = 2 where report_id = $1', [
@@ -87,7 +87,7 @@ test('who reported another message of the campaign reads the answer, but not the
   expect(page).not.toContain('to the first')
 })
 
-test('answers come by mail to who wishes, once for a report and an answer, without the words', async () => {
+test('answers come by mail to who wishes, once, without the words', async () => {
   const { pool } = site.app
   await pool.query(`update reporters set wants_answers = true, language = 'fr' where id = $1`, [
     ann.id,

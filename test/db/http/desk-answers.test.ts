@@ -139,7 +139,7 @@ test('stop is at once effective: nothing that waits leaves, and nobody is told a
   ).toEqual([{ state: 'withdrawn' }])
 })
 
-test('one click of a mail program stops at once, from anywhere, without a page before', async () => {
+test('one click of a mail program stops at once, from anywhere', async () => {
   const feedback = await told()
   const answer = await fetch(`${site.url}${linkOf(feedback, 'stop')}`, {
     method: 'POST',

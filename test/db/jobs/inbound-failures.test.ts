@@ -63,7 +63,7 @@ test('when its job has died it is failed; redriven, it is handled all the same',
   expect(await stateOf(mail)).toEqual({ state: 'handled', kind: 'reply' })
 })
 
-test('a mail without a job is given one after a while; one among the dead letters is not', async () => {
+test('a mail without a job is given one; one among the dead letters is not', async () => {
   const [lost, dead, fresh] = [await arrived('lost'), await arrived('dead'), await arrived('fresh')]
   await handleInboundMail(fresh, { ...app, parser })
   await die(dead)

@@ -1,0 +1,73 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { importNetworks } from '../../src/commands/networks/import-networks.ts'
+import { handleInboundMail } from '../../src/jobs/handle-inbound.ts'
+import { answerLinks } from '../../src/mail/answer-links.ts'
+import { createParserPool, type ParserPool } from '../../src/parsing/parser-pool.ts'
+import { type Person, startWebSite, type WebSite } from '../db/http/web-site.ts'
+import { arrive, reply } from '../support/inbound-mail.ts'
+import { sampleNetworks, spamMessage } from '../support/messages.ts'
+import { tellDesk } from '../support/told-desk.ts'
+import { openPage, startChromium } from './chromium.ts'
+
+let site: WebSite
+let browser: Browser
+let parser: ParserPool
+let admin: Person
+let made = 0
+
+beforeAll(async () => {
+  site = await startWebSite({ RETURN_PATH_DOMAIN: 'bounces.test.example' })
+  parser = createParserPool(1)
+  browser = await startChromium()
+  await importNetworks(sampleNetworks, site.app)
+  admin = await site.addPerson('admin@desk.example', { isAdmin: true })
+})
+afterAll(async () => {
+  await browser.close()
+  await parser.close()
+  await site.close()
+})
+
+const screens = [
+  ['a wide screen', { viewport: { width: 1280, height: 900 } }],
+  ['a narrow dark screen', { colorScheme: 'dark', viewport: { width: 320, height: 700 } }],
+  ['a screen without JavaScript', { javaScriptEnabled: false }],
+] as const
+
+async function told() {
+  const id = await site.report(admin, spamMessage(`browser-${++made}`))
+  return tellDesk(site.app, parser, id)
+}
+
+test.for(screens)('a desk answers, and the reporter reads it, on %s', async ([, options]) => {
+  const feedback = await told()
+  const { secret } = site.app.config
+  const link = answerLinks(feedback, { publicUrl: site.url, secret }).resolved
+  const { page, complaints } = await openPage(browser, options)
+  await page.goto(link)
+  await page.getByLabel('Anything to add?').fill('The customer was warned.')
+  await page.getByRole('button', { name: 'Say that it is dealt with' }).click()
+  expect(await page.getByRole('status').textContent()).toContain('Thank you.')
+  await page.getByRole('link', { name: 'The report is wrong' }).click()
+  expect(await page.getByRole('button', { name: 'Say that it is wrong' }).isVisible()).toBe(true)
+  await page.goto(`${site.url}/sign-in?next=/reports/${feedback.reportId}`)
+  await page
+    .locator('input[type=email], input[name="user[email_or_login]"]')
+    .first()
+    .fill(admin.email)
+  await page.locator('input[type=password]').first().fill(admin.password)
+  await page.locator('main button[type=submit]').first().click()
+  await page.goto(`${site.url}/reports/${feedback.reportId}`)
+  expect(await page.locator('blockquote').textContent()).toContain('The customer was warned.')
+  const raw = reply('bob@desk.example', ['Which customer?'], ['Subject: Re: a long subject here'])
+  const mail = await arrive(site.app, raw, { ...feedback, purpose: 'feedback-answer' })
+  await handleInboundMail(mail, { ...site.app, parser })
+  await page.goto(`${site.url}/admin/inbox`)
+  await page.getByRole('link', { name: 'Re: a long subject here' }).first().click()
+  await page.getByRole('button', { name: 'Mark as looked after' }).click()
+  expect(await page.getByRole('status').textContent()).toContain('looked after')
+  await page.goto(`${site.url}/admin/suppressions`)
+  expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Suppressions')
+  expect(complaints).toEqual([])
+})

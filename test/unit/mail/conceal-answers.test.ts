@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import { answerLinks, parseAnswerToken } from '../../../src/mail/answer-links.ts'
+import { concealAnswers } from '../../../src/mail/conceal-answers.ts'
+import { composeAnswerAddress, parseOwnAddress } from '../../../src/mail/verp.ts'
+
+const told = { reportId: '0198c5f0-1234-7abc-8def-0123456789ab', number: 7 }
+const secret = 'a secret of the tests'
+const settings = { domain: 'bounces.test.example', secret }
+const link = answerLinks(told, { publicUrl: 'https://spam.example', secret }).stop
+const address = composeAnswerAddress(told, settings)
+
+test('a concealed copy gives nobody the right to answer, and keeps its length', () => {
+  const raw = Buffer.from(`Reply-To: ${address}\r\nList-Unsubscribe: <${link}>\r\n\r\n${link}\r\n`)
+  const text = concealAnswers(raw).toString()
+  expect(text).toHaveLength(raw.length)
+  for (const [, found = ''] of text.matchAll(/answer\/([^/]+)\//g)) {
+    expect(parseAnswerToken(found, secret)).toBeUndefined()
+  }
+  const [, replyTo = ''] = /Reply-To: (.*)\r/.exec(text) ?? []
+  expect(parseOwnAddress(replyTo, settings)).toBeUndefined()
+  expect(text).not.toContain(address)
+})
+
+test('a link that quoted-printable breaks is concealed too, wherever it is broken', () => {
+  const start = link.indexOf('/answer/') + '/answer/'.length
+  for (let at = start; at <= start + 45; at++) {
+    const broken = `${link.slice(0, at)}=\r\n${link.slice(at)}`
+    const text = concealAnswers(Buffer.from(broken)).toString()
+    expect(text).toHaveLength(broken.length)
+    const [, found = ''] = /answer\/([^/]+)\//.exec(text.replaceAll('=\r\n', '')) ?? []
+    expect(found).toHaveLength(45)
+    expect(parseAnswerToken(found, secret)).toBeUndefined()
+  }
+})
+
+test('everything else stays to the byte', () => {
+  const raw = Buffer.from([0, 255, 13, 10, 61, 128, 254])
+  expect(concealAnswers(raw)).toEqual(raw)
+  const page = Buffer.from('https://spam.example/answer/short/stop re-abc@bounces.test.example')
+  expect(concealAnswers(page)).toEqual(page)
+})
