@@ -120,6 +120,21 @@ create table campaigns (
   constraint campaigns_pkey PRIMARY KEY (id)
 ) partition by RANGE (id);
 
+-- consumer_scopes: reference
+create table consumer_scopes (
+  consumer_id uuid not null,
+  kind text not null,
+  value text not null,
+  block cidr,
+  added_at timestamp with time zone not null,
+  constraint consumer_scopes_pkey PRIMARY KEY (consumer_id, kind, value),
+  constraint consumer_scopes_consumer_fkey FOREIGN KEY (consumer_id) REFERENCES consumers(id),
+  constraint consumer_scopes_block_of_range CHECK (((kind = 'range'::text) = (block IS NOT NULL))),
+  constraint consumer_scopes_kind_known CHECK ((kind = ANY (ARRAY['range'::text, 'as'::text, 'domain'::text])))
+);
+create index consumer_scopes_block_idx on consumer_scopes USING spgist (block);
+create index consumer_scopes_value_idx on consumer_scopes (kind, value);
+
 -- consumers: reference
 create table consumers (
   id uuid not null,
@@ -137,6 +152,13 @@ create table consumers (
   hourly_max integer,
   connections_max smallint,
   paused_until timestamp with time zone,
+  source text not null default 'network'::text,
+  takes text[],
+  note text,
+  enrolled_at timestamp with time zone,
+  resolved_answers integer not null default 0,
+  not_ours_answers integer not null default 0,
+  wrong_answers integer not null default 0,
   constraint consumers_pkey PRIMARY KEY (id),
   constraint consumers_address_unique UNIQUE (address),
   constraint consumers_connections_max_positive CHECK ((connections_max > 0)),
@@ -146,8 +168,25 @@ create table consumers (
   constraint consumers_health_known CHECK ((health = ANY (ARRAY['healthy'::text, 'failing'::text, 'dead'::text]))),
   constraint consumers_hourly_max_positive CHECK ((hourly_max > 0)),
   constraint consumers_pace_known CHECK ((pace = ANY (ARRAY['at-once'::text, 'campaign'::text, 'digest'::text]))),
-  constraint consumers_state_known CHECK ((state = ANY (ARRAY['found'::text, 'enrolled'::text, 'paused'::text, 'stopped'::text])))
+  constraint consumers_source_known CHECK ((source = ANY (ARRAY['network'::text, 'cfbl'::text, 'marketer'::text, 'enrollment'::text, 'operator'::text]))),
+  constraint consumers_state_known CHECK ((state = ANY (ARRAY['found'::text, 'enrolled'::text, 'paused'::text, 'stopped'::text]))),
+  constraint consumers_takes_known CHECK (((takes <@ ARRAY['spam'::text, 'phishing'::text, 'malware'::text]) AND (takes <> '{}'::text[])))
 );
+create index consumers_state_idx on consumers (state, address);
+
+-- contact_corrections: reference
+create table contact_corrections (
+  cidr cidr not null,
+  address text not null,
+  report_id uuid,
+  reason text not null,
+  since timestamp with time zone not null,
+  until timestamp with time zone not null,
+  constraint contact_corrections_pkey PRIMARY KEY (cidr, address),
+  constraint contact_corrections_address_lower CHECK ((address = lower(address)))
+);
+create index contact_corrections_cidr_idx on contact_corrections USING spgist (cidr);
+create index contact_corrections_until_idx on contact_corrections (until);
 
 -- counted_reports: distributed by id
 create table counted_reports (
@@ -229,6 +268,25 @@ create index delisting_requests_asker_idx on delisting_requests (asker_hash, id)
 create index delisting_requests_name_idx on delisting_requests (name, id);
 create index delisting_requests_state_idx on delisting_requests (state, id);
 
+-- enrollment_requests: local
+create table enrollment_requests (
+  id uuid not null,
+  token_hash bytea not null,
+  address text not null,
+  state text not null,
+  wish jsonb not null,
+  asker_hash bytea not null,
+  consumer_id uuid,
+  decided_at timestamp with time zone,
+  decided_by uuid,
+  constraint enrollment_requests_pkey PRIMARY KEY (id),
+  constraint enrollment_requests_token_unique UNIQUE (token_hash),
+  constraint enrollment_requests_state_known CHECK ((state = ANY (ARRAY['sent'::text, 'proven'::text, 'accepted'::text, 'refused'::text])))
+);
+create index enrollment_requests_address_idx on enrollment_requests (address, id);
+create index enrollment_requests_asker_idx on enrollment_requests (asker_hash, id);
+create index enrollment_requests_state_idx on enrollment_requests (state, id);
+
 -- feedback_messages: distributed by report_id
 create table feedback_messages (
   report_id uuid not null,
@@ -258,6 +316,8 @@ create table feedback_reports (
   due_at timestamp with time zone,
   merged_into uuid,
   merged_number smallint,
+  keeps_tokens boolean not null default false,
+  told_as text not null default 'network'::text,
   constraint feedback_reports_pkey PRIMARY KEY (report_id, number),
   constraint feedback_reports_consumer_unique UNIQUE (report_id, consumer_id, kind),
   constraint feedback_reports_consumer_fkey FOREIGN KEY (consumer_id) REFERENCES consumers(id),
@@ -265,8 +325,10 @@ create table feedback_reports (
   constraint feedback_reports_kind_known CHECK ((kind = ANY (ARRAY['complaint'::text, 'redeemed'::text]))),
   constraint feedback_reports_merged_whole CHECK (((state = 'merged'::text) = (merged_into IS NOT NULL))),
   constraint feedback_reports_number_positive CHECK (((number >= 1) AND (number <= 255))),
-  constraint feedback_reports_state_known CHECK ((state = ANY (ARRAY['waiting'::text, 'queued'::text, 'held'::text, 'sent'::text, 'bounced'::text, 'refused'::text, 'withdrawn'::text, 'merged'::text])))
+  constraint feedback_reports_state_known CHECK ((state = ANY (ARRAY['waiting'::text, 'queued'::text, 'held'::text, 'sent'::text, 'bounced'::text, 'refused'::text, 'withdrawn'::text, 'merged'::text]))),
+  constraint feedback_reports_told_as_known CHECK ((told_as = ANY (ARRAY['network'::text, 'cfbl'::text, 'marketer'::text, 'domain'::text])))
 ) partition by RANGE (report_id);
+create index feedback_reports_consumer_idx on feedback_reports (consumer_id, report_id);
 create index feedback_reports_due_idx on feedback_reports (consumer_id, due_at) WHERE (state = 'waiting'::text);
 create index feedback_reports_state_idx on feedback_reports (state, report_id);
 

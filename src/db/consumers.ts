@@ -19,7 +19,21 @@ export type Consumer = HealthRecord & {
   /** Feedback reports an hour, and sent at once; null: what the program thinks right. */
   hourlyMax: number | null
   connectionsMax: number | null
+  /** Which kinds of messages it takes reports of; null: all. */
+  takes: FeedbackTopic[] | null
+  source: ConsumerSource
+  /** When it proved that it reads mail there, and was enrolled; this outlasts a pause. */
+  enrolledAt: Date | null
 }
+
+/** What a feedback report is about, by the verdict: what is neither of the others is spam. */
+export type FeedbackTopic = 'spam' | 'phishing' | 'malware'
+
+/** Where we have an address from. */
+export type ConsumerSource = 'network' | 'cfbl' | 'marketer' | 'enrollment' | 'operator'
+
+/** An address that is to be told: what it is when nothing is known of it. */
+export type NewConsumer = Pick<Consumer, 'address' | 'source'> & { format?: Consumer['format'] }
 
 /** Where a consumer stands. */
 export type ConsumerState = 'found' | 'enrolled' | 'paused' | 'stopped'
@@ -27,21 +41,31 @@ export type ConsumerState = 'found' | 'enrolled' | 'paused' | 'stopped'
 const columns = `id, address, state, health, health_until as "healthUntil",
   soft_bounces as "softBounces", bounces_since as "bouncesSince",
   last_bounced_at as "lastBouncedAt", paused_until as "pausedUntil", format, form, pace,
-  hourly_max as "hourlyMax", connections_max as "connectionsMax"`
+  hourly_max as "hourlyMax", connections_max as "connectionsMax", takes, source,
+  enrolled_at as "enrolledAt"`
 
 /** The consumers at these addresses, by address; unknown ones are added as `found`. */
 export async function ensureConsumers(
   tx: Db,
-  addresses: readonly string[],
+  wanted: readonly NewConsumer[],
   now: Date,
 ): Promise<Map<string, Consumer>> {
-  if (addresses.length === 0) return new Map()
+  if (wanted.length === 0) return new Map()
+  const addresses = wanted.map(({ address }) => address)
   const known = await listConsumers(tx, addresses)
-  const missing = addresses.filter((address) => !known.has(address)).sort()
+  const byAddress = new Map(wanted.map((one) => [one.address, one]))
+  const missing = [...byAddress.values()]
+    .filter(({ address }) => !known.has(address))
+    .sort((one, other) => (one.address < other.address ? -1 : 1))
   if (missing.length === 0) return known
-  const { text, params } = values(missing.map((address) => [uuidv7(now), address, 'found', now]))
+  const { text, params } = values(
+    missing.map(({ address, source, format }) => [
+      ...[uuidv7(now), address, 'found', now],
+      ...[source, format ?? 'arf'],
+    ]),
+  )
   await tx.query(
-    `insert into consumers (id, address, state, created_at) values ${text}
+    `insert into consumers (id, address, state, created_at, source, format) values ${text}
      on conflict (address) do nothing`,
     params,
   )
@@ -75,6 +99,31 @@ export async function listConsumersByIds(
 /** One consumer by its id. */
 export async function findConsumer(db: Db, id: string): Promise<Consumer | undefined> {
   return first(await db.query<Consumer>(`select ${columns} from consumers where id = $1`, [id]))
+}
+
+/** Says that a consumer is not told any more; false when it had said so before. */
+export async function markStopped(tx: Db, id: string): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `update consumers set state = 'stopped', paused_until = null
+     where id = $1 and state <> 'stopped'`,
+    [id],
+  )
+  return rowCount === 1
+}
+
+/** What is counted of the answers of consumers. */
+export type CountedAnswer = 'resolved' | 'not-ours' | 'wrong'
+
+/** Counts one more answer of a consumer. */
+export async function countAnswer(tx: Db, id: string, answer: CountedAnswer): Promise<void> {
+  await tx.query(
+    `update consumers set
+       resolved_answers = resolved_answers + case when $2 = 'resolved' then 1 else 0 end,
+       not_ours_answers = not_ours_answers + case when $2 = 'not-ours' then 1 else 0 end,
+       wrong_answers = wrong_answers + case when $2 = 'wrong' then 1 else 0 end
+     where id = $1`,
+    [id, answer],
+  )
 }
 
 /** Keeps what the bounces of a consumer's address say about it. */

@@ -9,6 +9,9 @@ export type FeedbackState =
 /** Whether a message is complained of, or the complaint taken back (RFC 6430). */
 export type FeedbackKind = 'complaint' | 'redeemed'
 
+/** As what a consumer is told: the network's desk, by the author's wish, the marketer, a signer. */
+export type ToldAs = 'network' | 'cfbl' | 'marketer' | 'domain'
+
 /** Names one feedback report: the report, and which of its consumers. */
 export type FeedbackKey = { reportId: string; number: number }
 
@@ -19,6 +22,9 @@ export type Feedback = FeedbackKey & {
   state: FeedbackState
   /** How many messages it stands for: itself, and those that were merged into it. */
   incidents: number
+  toldAs: ToldAs
+  /** Whether opaque tokens of the message are left: for who gave them out. */
+  keepsTokens: boolean
   /** When one that is `waiting` is to leave. */
   dueAt: Date | null
   /** The one that tells of this one too, where it is `merged`. */
@@ -37,8 +43,8 @@ export type Feedback = FeedbackKey & {
 }
 
 const columns = `report_id as "reportId", number, consumer_id as "consumerId", kind, state,
-  incidents, due_at as "dueAt", merged_into as "mergedInto", merged_number as "mergedNumber",
-  address,
+  incidents, told_as as "toldAs", keeps_tokens as "keepsTokens", due_at as "dueAt",
+  merged_into as "mergedInto", merged_number as "mergedNumber", address,
   created_at as "createdAt", finished_at as "finishedAt", message_id as "messageId", reply,
   bounced_at as "bouncedAt", bounce_status as "bounceStatus", bounce_reason as "bounceReason"`
 
@@ -50,6 +56,8 @@ export type NewFeedback = FeedbackKey & {
   createdAt: Date
   state?: 'queued' | 'waiting'
   dueAt?: Date | null
+  toldAs?: ToldAs
+  keepsTokens?: boolean
 }
 
 /** Adds feedback reports, still to be composed and sent. */
@@ -65,11 +73,14 @@ export async function insertFeedback(tx: Db, feedback: readonly NewFeedback[]): 
       row.address,
       row.createdAt,
       row.dueAt ?? null,
+      row.toldAs ?? 'network',
+      row.keepsTokens ?? false,
     ]),
   )
   await tx.query(
     `insert into feedback_reports
-       (report_id, number, consumer_id, kind, state, address, created_at, due_at)
+       (report_id, number, consumer_id, kind, state, address, created_at, due_at, told_as,
+        keeps_tokens)
      values ${text}`,
     params,
   )
@@ -176,6 +187,21 @@ export async function withdrawFeedback(tx: Db, reportId: string, now: Date): Pro
     [reportId, now],
   )
   return rowCount ?? 0
+}
+
+/** Calls back all that has not left to a consumer; returns which that was. */
+export async function withdrawFeedbackOf(
+  tx: Db,
+  consumerId: string,
+  now: Date,
+): Promise<FeedbackKey[]> {
+  const { rows } = await tx.query<FeedbackKey>(
+    `update feedback_reports set state = 'withdrawn', finished_at = $2
+     where consumer_id = $1 and state in ('queued', 'held', 'waiting')
+     returning report_id as "reportId", number`,
+    [consumerId, now],
+  )
+  return rows
 }
 
 /** Marks the bounce of a feedback report that was sent; false when it had bounced already. */

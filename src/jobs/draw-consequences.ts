@@ -1,13 +1,10 @@
 import type { App } from '../app.ts'
-import { type Consumer, ensureConsumers, listConsumers } from '../db/consumers.ts'
-import { insertFeedback } from '../db/feedback-reports.ts'
+import { type Consumer, ensureConsumers } from '../db/consumers.ts'
 import type { Db } from '../db/pool.ts'
 import { listReporterEmails } from '../db/reporters.ts'
-import { forwardReport } from '../queue/queues.ts'
-import { send } from '../queue/send.ts'
+import { knownContacts } from '../feedback/known-contacts.ts'
 import type { OwnAddresses } from '../verdict/choose-contact.ts'
 import { type Consequence, consequenceOf, type Judged } from '../verdict/consequences.ts'
-import { healthAt } from '../verdict/contact-health.ts'
 
 /** All that a consequence is drawn from but what we know of the contacts and of the reporter. */
 export type Case = Omit<Judged, 'known' | 'own'> & { reporterId: string }
@@ -26,20 +23,18 @@ export async function drawConsequences(
   now: Date,
 ): Promise<Drawn[]> {
   const contacts = new Set(cases.flatMap(({ network }) => network?.contacts ?? []))
-  const consumers = contacts.size > 0 ? await listConsumers(tx, [...contacts]) : new Map()
-  const known = new Map(
-    [...consumers.values()].map((consumer: Consumer) => [
-      consumer.address,
-      { state: consumer.state, health: healthAt(consumer, now) },
-    ]),
-  )
+  const { consumers, byAddress: known } = await knownContacts(tx, [...contacts], now)
   const ownOf = await findOwn(tx, contacts.size > 0 ? cases : [], app)
   const consequences = cases.map((one) =>
     consequenceOf({ ...one, known, own: ownOf(one.reporterId) }),
   )
   const told = consequences.flatMap((one) => (one.action === 'forward' ? [one.to] : []))
   const missing = [...new Set(told)].filter((address) => !consumers.has(address))
-  const added = await ensureConsumers(tx, missing, now)
+  const added = await ensureConsumers(
+    tx,
+    missing.map((address) => ({ address, source: 'network' as const })),
+    now,
+  )
   return consequences.map((consequence) => {
     if (consequence.action !== 'forward') return { consequence, consumer: undefined }
     const { to } = consequence
@@ -59,18 +54,4 @@ async function findOwn(
     const email = emails.get(reporterId)
     return { addresses: email === undefined ? [mailFrom] : [mailFrom, email], domain }
   }
-}
-
-/** Puts the first feedback report of each of these reports in line, with its job. */
-export async function oweFeedback(
-  tx: Db,
-  owed: readonly { reportId: string; consumer: Consumer }[],
-  app: Pick<App, 'boss'>,
-  now: Date,
-): Promise<void> {
-  const feedback = owed.map(({ reportId, consumer: { id, address } }) => {
-    return { reportId, number: 1, consumerId: id, address, createdAt: now }
-  })
-  const jobs = feedback.map(({ reportId, number }) => ({ reportId, number }))
-  await Promise.all([insertFeedback(tx, feedback), send(app.boss, forwardReport, jobs, tx)])
 }

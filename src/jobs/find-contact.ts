@@ -4,11 +4,12 @@ import { inTransaction, type Db } from '../db/pool.ts'
 import { keepRegistryRows, type NewRegistryRow } from '../db/registry-answers.ts'
 import { insertEvents } from '../db/report-events.ts'
 import { listReportsByIds, markReports, type ReportState } from '../db/reports.ts'
+import { oweFeedback } from '../feedback/owe-feedback.ts'
 import { commonBlock } from '../mail/ip-blocks.ts'
 import { findContact } from '../queue/queues.ts'
 import { send } from '../queue/send.ts'
 import type { JobOutcome } from '../queue/work.ts'
-import { type Drawn, drawConsequences, oweFeedback } from './draw-consequences.ts'
+import { type Drawn, drawConsequences } from './draw-consequences.ts'
 import { findKnownNetworks, type KnownNetwork } from './known-networks.ts'
 
 type Needs = Pick<WorkApp, 'pool' | 'boss' | 'clock' | 'config' | 'rdap'>

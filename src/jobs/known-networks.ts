@@ -3,7 +3,7 @@ import type { WorkApp } from '../app.ts'
 import type { Db } from '../db/pool.ts'
 import type { RegistryState } from '../verdict/consequences.ts'
 import type { MergedNetwork, NetworkLayer } from '../verdict/network-layers.ts'
-import { findMerged } from '../judging/find-networks.ts'
+import { findDesks } from '../feedback/find-desks.ts'
 
 /** What is known of an address, and whether its registry could tell more. */
 export type KnownNetwork = {
@@ -23,10 +23,10 @@ export async function findKnownNetworks(
   rdap: WorkApp['rdap'],
   now: Date,
 ): Promise<Map<string, KnownNetwork>> {
-  const found = await findMerged(db, ips, now)
+  const found = await findDesks(db, ips, now)
   return new Map(
     ips.map((ip) => {
-      const merged = found.get(ip)
+      const merged = found.get(ip)?.merged
       const { asn, cidr } = merged?.from.asn ?? { asn: null, cidr: '' }
       const announced = asn === null ? undefined : { asn, cidr }
       return [ip, { network: merged?.network, announced, registry: registryOf(ip, merged, rdap) }]

@@ -3,7 +3,12 @@ import { domainOf } from '../mail/address.ts'
 import type { Health } from './contact-health.ts'
 
 /** What we know of an address that we may have written to before. */
-export type KnownContact = { state: 'found' | 'enrolled' | 'paused' | 'stopped'; health: Health }
+export type KnownContact = {
+  state: 'found' | 'enrolled' | 'paused' | 'stopped'
+  health: Health
+  /** Somebody complained of our mail there, or an administrator forbade it. */
+  isMuted?: true
+}
 
 /** Ours and the reporter's: abuse desks of nobody else. All addresses of `domain` are. */
 export type OwnAddresses = { addresses: readonly string[]; domain: string }
@@ -33,6 +38,9 @@ export function chooseContact(
   if (best === undefined) return { nobody: 'Every known abuse address of this network bounces.' }
   if (known.get(best)?.state === 'stopped') {
     return { nobody: 'The abuse desk asked us to stop.' }
+  }
+  if (known.get(best)?.isMuted) {
+    return { nobody: 'The abuse address of this network is not to be written to.' }
   }
   if (known.get(best)?.state === 'paused') {
     return { nobody: 'The abuse desk asked us to stop for now.' }

@@ -16,6 +16,9 @@ import {
 import { uuidv7 } from '../../src/world.ts'
 import { freshDatabase, type TestDatabase } from '../support/database.ts'
 
+const found = (addresses: readonly string[]) =>
+  addresses.map((address) => ({ address, source: 'network' as const }))
+
 let database: TestDatabase
 let consumerIds: string[]
 const createdAt = new Date()
@@ -24,7 +27,7 @@ const addresses = ['abuse@one.example', 'abuse@two.example']
 
 beforeAll(async () => {
   database = await freshDatabase()
-  const consumers = await ensureConsumers(database.pool, addresses, createdAt)
+  const consumers = await ensureConsumers(database.pool, found(addresses), createdAt)
   consumerIds = addresses.flatMap((address) => consumers.get(address)?.id ?? [])
 })
 afterAll(() => database.close())
@@ -177,7 +180,7 @@ test('the copy of the first run stays: what left is never rewritten', async () =
 test('the outbox is read page by page, newest first, each line once', async () => {
   const other = await freshDatabase()
   const { pool } = other
-  const consumers = await ensureConsumers(pool, addresses, createdAt)
+  const consumers = await ensureConsumers(pool, found(addresses), createdAt)
   const ids = addresses.map((address) => consumers.get(address)?.id ?? '')
   const rows = Array.from({ length: 7 }, (_, n) => uuidv7(new Date(createdAt.getTime() + n)))
     .flatMap((reportId) => ids.map((consumerId, index) => ({ reportId, consumerId, index })))
@@ -202,8 +205,8 @@ test('the outbox is read page by page, newest first, each line once', async () =
 test('consumers found at once by two writers are the same consumers', async () => {
   const desks = Array.from({ length: 20 }, (_, n) => `abuse@desk${n}.example`)
   const [one, two] = await Promise.all([
-    ensureConsumers(database.pool, desks, createdAt),
-    ensureConsumers(database.pool, desks.toReversed(), createdAt),
+    ensureConsumers(database.pool, found(desks), createdAt),
+    ensureConsumers(database.pool, found(desks.toReversed()), createdAt),
   ])
   expect(one.size).toBe(20)
   for (const desk of desks) expect(two.get(desk)).toEqual(one.get(desk))

@@ -16,7 +16,7 @@ test('schema.sql is what the migrations make (if not, run "npm run schema")', as
 })
 
 test.for([
-  ['a column', 'alter table consumers add note text', '  note text,'],
+  ['a column', 'alter table consumers add nickname text', '  nickname text,'],
   ['a default', "alter table consumers alter state set default 'found'", "default 'found'::text"],
   ['what may be null', 'alter table consumers alter address drop not null', '  address text,'],
   ['a check', 'alter table consumers add constraint c_a check (true)', 'constraint c_a CHECK'],

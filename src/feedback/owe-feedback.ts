@@ -1,0 +1,69 @@
+import type { App } from '../app.ts'
+import type { Consumer } from '../db/consumers.ts'
+import {
+  type FeedbackKind,
+  insertFeedback,
+  listFeedback,
+  type NewFeedback,
+  type ToldAs,
+} from '../db/feedback-reports.ts'
+import type { Db } from '../db/pool.ts'
+import { forwardReport } from '../queue/queues.ts'
+import { send } from '../queue/send.ts'
+import { paceOf } from './pace.ts'
+
+/** Who is to be told of a report, and how. */
+export type OwedFeedback = {
+  reportId: string
+  consumer: Consumer
+  /** A complaint unless it says otherwise. */
+  kind?: FeedbackKind
+  /** As the desk of the network unless it says otherwise. */
+  toldAs?: ToldAs
+  keepsTokens?: boolean
+}
+
+/** The last number that fits into the token of a return path. */
+const NUMBER_MAX = 255
+
+/**
+ * Puts feedback reports in line, under the next free numbers of their reports: at once with a job,
+ * or waiting until their consumer's pace lets them leave. A consumer that was told the same of a
+ * report before is not told again. Returns what was put in line.
+ */
+export async function oweFeedback(
+  tx: Db,
+  owed: readonly OwedFeedback[],
+  app: Pick<App, 'boss'>,
+  now: Date,
+): Promise<NewFeedback[]> {
+  if (owed.length === 0) return []
+  const told = await listFeedback(tx, [...new Set(owed.map(({ reportId }) => reportId))])
+  const done = new Set(told.map(nameOf))
+  const lastOf = new Map<string, number>()
+  for (const { reportId, number } of told) {
+    lastOf.set(reportId, Math.max(number, lastOf.get(reportId) ?? 0))
+  }
+  const feedback: NewFeedback[] = []
+  for (const { reportId, consumer, kind = 'complaint', toldAs, keepsTokens } of owed) {
+    const name = nameOf({ reportId, consumerId: consumer.id, kind })
+    const number = (lastOf.get(reportId) ?? 0) + 1
+    if (done.has(name) || number > NUMBER_MAX) continue
+    done.add(name)
+    lastOf.set(reportId, number)
+    const row = { reportId, number, consumerId: consumer.id, address: consumer.address }
+    feedback.push({
+      ...{ ...row, kind, createdAt: now, ...paceOf(consumer, now) },
+      ...{ toldAs: toldAs ?? 'network', keepsTokens: keepsTokens ?? false },
+    })
+  }
+  const jobs = feedback
+    .filter(({ state }) => state === 'queued')
+    .map(({ reportId, number }) => ({ reportId, number }))
+  await Promise.all([insertFeedback(tx, feedback), send(app.boss, forwardReport, jobs, tx)])
+  return feedback
+}
+
+function nameOf(one: { reportId: string; consumerId: string; kind: FeedbackKind }): string {
+  return `${one.reportId} ${one.consumerId} ${one.kind}`
+}
