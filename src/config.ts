@@ -29,6 +29,7 @@ const variables = z.object({
     .optional(),
   MAIL_FROM: z.email({ error: 'is not a mail address' }).default('feedback@signalpost.example'),
   RETURN_PATH_DOMAIN: mailDomain.default('bounces.signalpost.example'),
+  FEEDBACK_HOURLY_MAX: count.default(100),
   SECRET: z.string().min(32, 'is shorter than 32 characters').optional(),
   RECEIVE_HOST: z.string().default('127.0.0.1'),
   RECEIVE_PORT: port.default(2525),
@@ -64,6 +65,8 @@ export type Config = {
   publicUrl: string
   smtpUrl: string | undefined
   mailFrom: string
+  /** Feedback reports an hour to an address that never asked for them, unless it has a limit. */
+  feedbackHourlyMax: number
   returnPathDomain: string
   /** Undefined until made: `keptSecret` in `commands/data-dir.ts` fills it. */
   secret: string | undefined
@@ -177,6 +180,7 @@ export function readConfig(
     publicUrl: (read.PUBLIC_URL ?? `http://localhost:${read.HTTP_PORT}`).replace(/\/+$/, ''),
     smtpUrl: read.SMTP_URL,
     mailFrom: read.MAIL_FROM,
+    feedbackHourlyMax: read.FEEDBACK_HOURLY_MAX,
     returnPathDomain: read.RETURN_PATH_DOMAIN.toLowerCase(),
     secret: read.SECRET,
     receiveHost: read.RECEIVE_HOST,

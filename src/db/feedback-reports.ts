@@ -25,6 +25,8 @@ export type Feedback = FeedbackKey & {
   toldAs: ToldAs
   /** Whether opaque tokens of the message are left: for who gave them out. */
   keepsTokens: boolean
+  /** Whether it tells of what was merged into it one by one. */
+  isDigest: boolean
   /** When one that is `waiting` is to leave. */
   dueAt: Date | null
   /** The one that tells of this one too, where it is `merged`. */
@@ -43,7 +45,7 @@ export type Feedback = FeedbackKey & {
 }
 
 const columns = `report_id as "reportId", number, consumer_id as "consumerId", kind, state,
-  incidents, told_as as "toldAs", keeps_tokens as "keepsTokens", due_at as "dueAt",
+  incidents, told_as as "toldAs", keeps_tokens as "keepsTokens", is_digest as "isDigest", due_at as "dueAt",
   merged_into as "mergedInto", merged_number as "mergedNumber", address,
   created_at as "createdAt", finished_at as "finishedAt", message_id as "messageId", reply,
   bounced_at as "bouncedAt", bounce_status as "bounceStatus", bounce_reason as "bounceReason"`
@@ -179,16 +181,6 @@ export async function markFeedback(
   return rows
 }
 
-/** Calls back the feedback of a retracted report that has not left; returns how many. */
-export async function withdrawFeedback(tx: Db, reportId: string, now: Date): Promise<number> {
-  const { rowCount } = await tx.query(
-    `update feedback_reports set state = 'withdrawn', finished_at = $2
-     where report_id = $1 and state in ('queued', 'held')`,
-    [reportId, now],
-  )
-  return rowCount ?? 0
-}
-
 /** Calls back all that has not left to a consumer; returns which that was. */
 export async function withdrawFeedbackOf(
   tx: Db,
@@ -218,7 +210,7 @@ export async function markBounced(
   return rowCount === 1
 }
 
-/** Keeps the exact copies that left, or that are held. */
+/** Keeps the exact copies that left, or that are held until then. */
 export async function insertFeedbackMessages(
   tx: Db,
   messages: readonly (FeedbackKey & Packed)[],
@@ -233,7 +225,8 @@ export async function insertFeedbackMessages(
   )
   await tx.query(
     `insert into feedback_messages (report_id, number, encoding, content) values ${text}
-     on conflict (report_id, number) do nothing`,
+     on conflict (report_id, number) do update
+     set encoding = excluded.encoding, content = excluded.content`,
     params,
   )
 }

@@ -38,10 +38,17 @@ export const findContact = defineQueue(
   { retryLimit: 5, retryDelay: 30, retryDelayMax: 3_600, expireInSeconds: 120 },
 )
 
-/** Compose one feedback report and send it. Mail servers may be away for days. */
+/**
+ * Compose one feedback report and send it. Mail servers may be away for days. A job that was put
+ * off says since when it waits.
+ */
 export const forwardReport = defineQueue(
   'forward-report',
-  z.object({ reportId: z.uuid(), number: z.int().min(1).max(255) }),
+  z.object({
+    reportId: z.uuid(),
+    number: z.int().min(1).max(255),
+    putOffSince: z.iso.datetime().optional(),
+  }),
   { retryLimit: 20, retryDelay: 30, retryDelayMax: 4 * 3600, expireInSeconds: 300 },
 )
 
