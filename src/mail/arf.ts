@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto'
 import { composeMailDate, feedbackFields, feedbackTypes } from './feedback-fields.ts'
 import type { FeedbackFacts } from './feedback-fields.ts'
 import { composeFeedbackText } from './feedback-text.ts'
 import type { FeedbackExplanation } from './feedback-text.ts'
+import { checkHeader, textPart, unsubscribeLines, unusedBoundary } from './mail-parts.ts'
 import { entityText, parseMimeTree } from './mime-tree.ts'
 import type { Entity } from './mime-tree.ts'
 import {
@@ -12,7 +12,6 @@ import {
   sevenBitTree,
   unfoldField,
 } from './seven-bit.ts'
-import { encodeTransfer } from './transfer-encoding.ts'
 
 /**
  * All that goes into one feedback report. It leaves the house: whatever may name the reporter
@@ -23,6 +22,12 @@ export type FeedbackReportInput = {
   from: string
   /** The abuse address it goes to. */
   to: string
+  /** Where it is answered by mail; `from` when absent. */
+  replyTo?: string | undefined
+  /** A page on which such reports are stopped with one click (RFC 8058). */
+  unsubscribe?: string | undefined
+  /** The Message-ID, in angle brackets, of the report that this one corrects. */
+  corrects?: string | undefined
   /** When the report was made: kept with it, so that composing again gives the same bytes. */
   date: Date
   /** The part of the Message-ID before the `@`: this feedback report's alone. */
@@ -50,10 +55,13 @@ export type FeedbackReport = { messageId: string; raw: Buffer; form: 'whole' | '
  * Throws a RangeError when an address or the token could break the header.
  */
 export function composeFeedbackReport(input: FeedbackReportInput): FeedbackReport {
-  for (const piece of [input.from, input.to, `${input.token}@${input.domain}`]) {
-    if (!addressShape.test(piece)) throw new RangeError('Not an address to write in a header')
-  }
+  const { from, to, replyTo, unsubscribe, corrects } = input
   const messageId = `<${input.token}@${input.domain}>`
+  checkHeader({
+    addresses: [from, to, replyTo],
+    messageIds: [messageId, corrects],
+    links: [unsubscribe],
+  })
   const original = originalPart(input)
   const parts = [
     textPart(composeFeedbackText(input.facts, input.explanation, original)),
@@ -61,22 +69,31 @@ export function composeFeedbackReport(input: FeedbackReportInput): FeedbackRepor
     original.text,
   ]
   const boundary = unusedBoundary(messageId, parts)
-  const header = [
-    `From: ${input.from}`,
-    `To: ${input.to}`,
-    `Subject: ${subjectOf(input, original.fields)}`,
-    `Date: ${composeMailDate(input.date)}`,
-    `Message-ID: ${messageId}`,
-    'Auto-Submitted: auto-generated',
-    'MIME-Version: 1.0',
-    `Content-Type: multipart/report; report-type=feedback-report;\r\n boundary="${boundary}"`,
-  ].join('\r\n')
+  const header = headerLines(input, messageId, original.fields).join('\r\n')
+  const type = 'Content-Type: multipart/report; report-type=feedback-report'
+  const contentType = `${type};\r\n boundary="${boundary}"`
   const body = parts.map((part) => `--${boundary}\r\n${part}\r\n`).join('')
-  const raw = Buffer.from(`${header}\r\n\r\n${body}--${boundary}--\r\n`, 'latin1')
+  const raw = Buffer.from(`${header}\r\n${contentType}\r\n\r\n${body}--${boundary}--\r\n`, 'latin1')
   return { messageId, raw, form: original.form }
 }
 
-const addressShape = /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,128}@[A-Za-z0-9.-]{1,253}$/
+type Sent = Omit<FeedbackReportInput, 'original' | 'form' | 'explanation'>
+
+function headerLines(input: Sent, messageId: string, fields: Entity['fields']): string[] {
+  const { from, to, replyTo, date, unsubscribe, corrects } = input
+  return [
+    `From: ${from}`,
+    `To: ${to}`,
+    ...(replyTo === undefined ? [] : [`Reply-To: ${replyTo}`]),
+    `Subject: ${subjectOf(input, fields)}`,
+    `Date: ${composeMailDate(date)}`,
+    `Message-ID: ${messageId}`,
+    ...(corrects === undefined ? [] : [`In-Reply-To: ${corrects}`, `References: ${corrects}`]),
+    'Auto-Submitted: auto-generated',
+    ...unsubscribeLines(unsubscribe),
+    'MIME-Version: 1.0',
+  ]
+}
 
 type OriginalPart = { text: string; form: 'whole' | 'headers'; fields: Entity['fields'] }
 
@@ -94,24 +111,16 @@ function originalPart({ original, form }: FeedbackReportInput): OriginalPart {
   return { text, form: whole ? 'whole' : 'headers', fields }
 }
 
-function textPart(text: string): string {
-  const lines = text.replaceAll('\n', '\r\n')
-  if (/^[\x09\x0d\x0a\x20-\x7e]*$/.test(text)) {
-    const type = 'Content-Type: text/plain; charset=us-ascii\r\n'
-    return `${type}Content-Transfer-Encoding: 7bit\r\n\r\n${lines}`
-  }
-  const encoded = encodeTransfer(Buffer.from(lines).toString('latin1'), 'quoted-printable')
-  const type = 'Content-Type: text/plain; charset=utf-8\r\n'
-  return `${type}Content-Transfer-Encoding: quoted-printable\r\n\r\n${encoded}`
-}
-
 function machinePart(facts: FeedbackFacts): string {
   const fields = feedbackFields(facts).map(([name, value]) => `${name}: ${value}\r\n`)
   const header = 'Content-Type: message/feedback-report\r\nContent-Transfer-Encoding: 7bit\r\n'
   return `${header}\r\n${fields.join('')}`
 }
 
-function subjectOf({ facts }: FeedbackReportInput, fields: Entity['fields']): string {
+function subjectOf(
+  { facts }: Pick<FeedbackReportInput, 'facts'>,
+  fields: Entity['fields'],
+): string {
   const field = fields.find(({ key }) => key === 'subject')
   const given = field === undefined ? '' : composeEncodedWords(unfoldField(field))
   const subject = given.trim() === '' ? fallbackSubject(facts) : given
@@ -120,13 +129,4 @@ function subjectOf({ facts }: FeedbackReportInput, fields: Entity['fields']): st
 
 function fallbackSubject(facts: FeedbackFacts): string {
   return `${feedbackTypes[facts.feedbackType]} from ${facts.sourceIp}`
-}
-
-/** A boundary that stands nowhere in the parts, and the same each time. */
-function unusedBoundary(messageId: string, parts: readonly string[]): string {
-  for (let attempt = 0; ; attempt += 1) {
-    const seed = `${messageId} ${String(attempt)}`
-    const boundary = `=_${createHash('sha256').update(seed).digest('hex').slice(0, 32)}`
-    if (!parts.some((part) => part.includes(boundary))) return boundary
-  }
 }

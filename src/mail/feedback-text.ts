@@ -1,7 +1,9 @@
+import type { AnswerKind } from './answer-links.ts'
 import { decodeHeaderText } from './encoded-word.ts'
 import { composeMailDate, feedbackTypes } from './feedback-fields.ts'
 import type { FeedbackFacts, FeedbackType } from './feedback-fields.ts'
 import type { HeaderField } from './header.ts'
+import { cleanLine, fact, wrap } from './plain-text.ts'
 
 /** What a person is told beyond the facts. Nothing in it may name the reporter. */
 export type FeedbackExplanation = {
@@ -20,20 +22,20 @@ export type FeedbackExplanation = {
   /** How we know the message came from there, one sentence each. */
   why: readonly string[]
   /** Where to answer: pages that ask before they act. */
-  answers?: { resolved?: string; notOurs?: string; stop?: string } | undefined
+  answers?: Readonly<Record<AnswerKind, string>> | undefined
+  /** Whether who gets it never asked for reports: then the text says how it came to this. */
+  isUnsolicited?: boolean | undefined
+  /** What they quoted of the report that a `not-spam` one takes back. */
+  takenBack?: string | undefined
 }
 
 const openings: Record<FeedbackType, string> = {
   abuse: 'One of our users did not ask for it and reported it as spam.',
   fraud: 'One of our users reported it, and we take it for phishing or fraud.',
   virus: 'One of our users reported it, and it carries malware or leads to it.',
-  'not-spam': 'It was reported to you as spam and turned out not to be.',
+  'not-spam': 'We are sorry: it was no spam, and should not have been reported to you.',
   other: 'One of our users did not want it and reported it.',
 }
-
-const lineCharsMax = 76
-const labelChars = 15
-const factCharsMax = 300
 
 /**
  * The first part of a feedback report: everything an abuse desk needs to act, without opening
@@ -51,23 +53,31 @@ export function composeFeedbackText(
     messageLines(facts, fields),
     [
       'How we know it came from there:',
-      ...explanation.why.flatMap((why) => wrap(clean(why), '- ')),
+      ...explanation.why.flatMap((why) => wrap(cleanLine(why), '- ')),
     ],
-    requestLines(facts, form),
+    wrap(requestOf(facts, explanation), ''),
+    wrap(attachedOf(facts, form), ''),
     answerLines(explanation),
+    ...(explanation.isUnsolicited === true ? [wrap(unsolicitedOf(explanation), '')] : []),
     closingLines(explanation),
   ]
   return paragraphs.map((lines) => `${lines.join('\n')}\n`).join('\n')
 }
 
 /** In the words of RFC 5965 appendix B, by which some readers know a report. */
-function firstSentence({ sourceIp, arrivedAt }: FeedbackFacts): string {
+function firstSentence({ feedbackType, sourceIp, arrivedAt }: FeedbackFacts): string {
+  const what = feedbackType === 'not-spam' ? 'a correction of an' : 'an'
   const when = arrivedAt === undefined ? '' : ` on ${composeMailDate(arrivedAt)}`
-  return `This is an email abuse report for an email message received from IP ${sourceIp}${when}.`
+  const about = `email abuse report for an email message received from IP ${sourceIp}`
+  return `This is ${what} ${about}${when}.`
 }
 
 function countOf({ incidents = 1 }: FeedbackFacts): string {
-  return incidents < 2 ? '' : ` This report stands for ${String(incidents)} messages of one kind.`
+  if (incidents < 2) return ''
+  return (
+    ` This report stands for ${String(incidents)} messages of one kind that we were told of; ` +
+    'the attached one is a sample.'
+  )
 }
 
 function originLines(
@@ -104,41 +114,68 @@ function messageLines(facts: FeedbackFacts, fields: readonly HeaderField[]): str
   ]
 }
 
-function requestLines({ feedbackType }: FeedbackFacts, form: 'whole' | 'headers'): string[] {
-  const attached = form === 'whole' ? 'The message is' : 'The header of the message is'
-  const request =
-    feedbackType === 'not-spam'
-      ? 'You need not do anything more about that message.'
-      : 'Please find out who or what sent it and see that it stops.'
-  return wrap(
-    `${request} ${attached} attached; addresses of the person who received it are replaced ` +
-      'by codes. The same code means the same address in all our reports to you.',
-    '',
+function requestOf(
+  { feedbackType }: FeedbackFacts,
+  { takenBack, reportNumber }: FeedbackExplanation,
+): string {
+  if (feedbackType !== 'not-spam') {
+    return 'Please find out who or what sent it and see that it stops.'
+  }
+  const earlier = takenBack ?? reportNumber.split('.')[0]
+  return (
+    `We take back our report ${earlier ?? ''} about this message. Please undo what was done ` +
+    'because of it, as far as it rested on that report; nothing else is asked of you.'
   )
 }
 
-function answerLines({ answers = {}, reportNumber }: FeedbackExplanation): string[] {
+function attachedOf({ incidents = 1 }: FeedbackFacts, form: 'whole' | 'headers'): string {
+  const attached = form === 'whole' ? 'The message is attached' : 'Its header is attached'
+  const who = incidents < 2 ? 'the person who received it' : 'the people who received them'
+  return (
+    `${attached}. Addresses and names of ${who}, and tokens that may stand for them, are ` +
+    'replaced by codes ("redacted-..."). The same code means the same in all our reports to you.'
+  )
+}
+
+const answerLabels: readonly [AnswerKind, string][] = [
+  ['resolved', 'Resolved'],
+  ['not-ours', 'Not ours'],
+  ['wrong', 'Wrong'],
+  ['stop', 'Stop'],
+]
+
+function answerLines({ answers, reportNumber }: FeedbackExplanation): string[] {
   const purpose = 'To answer, to ask, or to get no more reports'
-  const reply = `${purpose}, reply to this mail and quote ${reportNumber}.`
-  const links = [
-    ...fact('Resolved', answers.resolved),
-    ...fact('Not ours', answers.notOurs),
-    ...fact('No more', answers.stop),
+  if (!answers) return wrap(`${purpose}, reply to this mail and quote ${reportNumber}.`, '')
+  return [
+    ...wrap(
+      'Tell us what came of it: open one of these pages, each of which asks before it acts, or ' +
+        'reply to this mail with one of the words.',
+      '',
+    ),
+    ...answerLabels.flatMap(([kind, label]) => fact(label, answers[kind])),
+    ...wrap(
+      'Resolved: it has been dealt with. Not ours: you do not answer for that address. Wrong: ' +
+        'the message was no abuse. Stop: send us no more reports.',
+      '',
+    ),
   ]
-  if (links.length === 0) return wrap(reply, '')
-  return ['Tell us with one click, or reply to this mail:', ...links]
+}
+
+function unsolicitedOf({ network }: FeedbackExplanation): string {
+  return (
+    `You did not ask for our reports. You get this one because your address is published as ` +
+    `the abuse contact for ${network.cidr}. To get no more of them, open the page after "Stop" ` +
+    'or reply "stop": it takes effect at once.'
+  )
 }
 
 function closingLines({ service, reportNumber }: FeedbackExplanation): string[] {
   return [
-    ...wrap(`Report ${reportNumber}, made automatically by ${clean(service)}.`, ''),
+    ...fact('Report number', reportNumber),
+    ...fact('Made by', service),
     ...wrap('The second part says the same for machines (Abuse Reporting Format, RFC 5965).', ''),
   ]
-}
-
-function fact(label: string, value: string | undefined): string[] {
-  if (value === undefined || value === '') return []
-  return [`  ${`${label}:`.padEnd(labelChars)} ${clean(value).slice(0, factCharsMax)}`]
 }
 
 /** Written for people: nobody should follow it by a slip, and filters should let it pass. */
@@ -148,27 +185,4 @@ function defanged(uri: string): string {
 
 function instant(date: Date): string {
   return `${date.toISOString().replace('.000Z', 'Z')} (${date.toUTCString()})`
-}
-
-function clean(text: string): string {
-  return text
-    .replace(/[\0-\x1f\x7f\u0080-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g, ' ')
-    .trim()
-    .toWellFormed()
-}
-
-/** Lines of at most 76 characters; those after the first stand under the text of the first. */
-function wrap(text: string, bullet: string): string[] {
-  const lines: string[] = []
-  let line = bullet
-  for (const word of text.split(/\s+/)) {
-    const isStart = line.length === bullet.length
-    if (!isStart && line.length + 1 + word.length > lineCharsMax) {
-      lines.push(line)
-      line = ' '.repeat(bullet.length) + word
-    } else {
-      line += isStart ? word : ` ${word}`
-    }
-  }
-  return [...lines, line]
 }

@@ -28,6 +28,8 @@ export type FeedbackContent = {
   answerLinks: Readonly<Record<AnswerKind, string>>
   /** Whether the consumer never asked for reports: then the way to stop them is said at once. */
   isUnsolicited: boolean
+  /** The number of the feedback report that a `not-spam` one takes back, where it is known. */
+  takenBack?: number | undefined
   /** Whether opaque tokens (of links, Message-IDs …) are left: for who gave them out. */
   keepsTokens: boolean
   network: Network
@@ -51,7 +53,7 @@ export function composeFeedback(
   analysis: Pick<Analysis, 'origin' | 'submitter' | 'hops' | 'headers' | 'links'>,
   content: FeedbackContent,
 ): Buffer {
-  const { network } = content
+  const { network, takenBack } = content
   const { origin, submitter } = analysis
   if (!origin) throw new Error('A feedback report needs an origin.')
   const hop = analysis.hops[origin.hop]
@@ -68,6 +70,9 @@ export function composeFeedback(
     from: content.from,
     to: content.to,
     date: content.createdAt,
+    replyTo: content.answerAddress,
+    unsubscribe: content.isUnsolicited ? content.answerLinks.stop : undefined,
+    corrects: takenBack === undefined ? undefined : messageIdOf({ ...content, number: takenBack }),
     token: `${content.reportId}.${content.number}`,
     domain: content.domain,
     facts: {
@@ -79,6 +84,7 @@ export function composeFeedback(
       reportingMta: hop?.by.host ?? undefined,
       mailFrom: returnPath === null ? undefined : redactText(returnPath),
       domains: authorDomain === undefined ? [] : [authorDomain],
+      incidents: content.incidents,
       uris: analysis.links.slice(0, LINKS_MAX).map(({ url }) => redactText(url)),
     },
     explanation: {
@@ -92,14 +98,23 @@ export function composeFeedback(
       },
       reverseName: hop?.from.rdns ?? undefined,
       why: [...origin.why, ...(submitter ? [submitter.how] : [])].map(redactText),
+      answers: content.answerLinks,
+      isUnsolicited: content.isUnsolicited,
+      takenBack: takenBack === undefined ? undefined : `${content.reportId}.${takenBack}`,
     },
     original: redaction.tree ?? redaction.raw,
-    form: redaction.form,
+    form: content.form === 'headers' ? 'headers' : redaction.form,
   })
   return report.raw
 }
 
 /** The Message-ID under which a feedback report goes out, whenever it is composed. */
 export function feedbackMessageId(content: FeedbackContent): string {
-  return `<${content.reportId}.${content.number}@${content.domain}>`
+  return messageIdOf(content)
 }
+
+function messageIdOf({ reportId, number, domain }: MessageIdParts): string {
+  return `<${reportId}.${number}@${domain}>`
+}
+
+type MessageIdParts = Pick<FeedbackContent, 'reportId' | 'number' | 'domain'>

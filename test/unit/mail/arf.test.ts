@@ -211,7 +211,7 @@ describe('the copy of the message', () => {
     expect(form).toBe('headers')
     expect(cut(raw).copy).toContain('Content-Type: text/rfc822-headers\r\n')
     expect(raw.toString()).not.toContain('Cheap watches')
-    expect(cut(raw).text.replace(/\s+/g, ' ')).toContain('The header of the message is attached')
+    expect(cut(raw).text.replace(/\s+/g, ' ')).toContain('Its header is attached')
   })
 
   test('is headers only when a part cannot be made 7-bit', () => {

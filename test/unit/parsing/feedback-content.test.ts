@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { analyzePlainly } from '../../../src/analysis/analyze.ts'
+import { answerLinks } from '../../../src/mail/answer-links.ts'
 import { composeFeedback } from '../../../src/parsing/feedback-content.ts'
 
 const time = 'Tue, 3 Nov 2026 08:15:00 +0000'
@@ -9,12 +10,15 @@ const throughGmail = [
   'from desk ([192.0.2.44]) by smtp.gmail.com with ESMTPSA id 3',
 ]
 
+const reportId = '01a1fa3a-814b-7f10-ace3-b4222ca1f3d6'
+const secret = 'a secret of the tests, long enough'
+
 async function feedbackOn(lines: readonly string[]): Promise<string> {
   const received = lines.map((line) => `Received: ${line}; ${time}\r\n`).join('')
   const raw = Buffer.from(`${received}From: a@author.example\r\n\r\nBuy.\r\n`)
   const analysis = await analyzePlainly(raw, { trustedRelays: [], ignoreStamps: false })
   const report = composeFeedback(raw, analysis, {
-    reportId: '01a1fa3a-814b-7f10-ace3-b4222ca1f3d6',
+    reportId,
     number: 1,
     from: 'feedback@here.example',
     to: 'abuse@there.example',
@@ -26,7 +30,10 @@ async function feedbackOn(lines: readonly string[]): Promise<string> {
     form: 'whole',
     incidents: 1,
     answerAddress: 'answer@bounces.test.example',
-    answerLinks: { resolved: 'x', 'not-ours': 'x', wrong: 'x', stop: 'x' },
+    answerLinks: answerLinks(
+      { reportId, number: 1 },
+      { publicUrl: 'https://here.example', secret },
+    ),
     isUnsolicited: true,
     keepsTokens: false,
     network: {

@@ -1,0 +1,196 @@
+import { decodeHeaderText } from './encoded-word.ts'
+import { composeMailDate, feedbackTypes } from './feedback-fields.ts'
+import type { FeedbackType } from './feedback-fields.ts'
+import { parseFeedbackReport } from './feedback-report.ts'
+import { parseHeader } from './header.ts'
+import { checkHeader, textPart, unsubscribeLines, unusedBoundary } from './mail-parts.ts'
+import { cleanLine, fact, wrap } from './plain-text.ts'
+
+/** One feedback report of a digest. What the digest says of it is read from what was composed. */
+export type DigestReport = {
+  /** As `composeFeedback` made it: redacted, in 7 bits. */
+  raw: Buffer
+  /** What its consumer quotes. */
+  number: string
+  /** What it has in common with others of the digest; absent: it stands alone. */
+  campaign?: string | undefined
+}
+
+/** One mail with many feedback reports for one consumer. */
+export type DigestContent = {
+  from: string
+  to: string
+  replyTo?: string | undefined
+  date: Date
+  /** With its angle brackets. */
+  messageId: string
+  /** Who runs this service, a name or a domain. */
+  service: string
+  /** A page on which the reports can be stopped with one click (RFC 8058). */
+  unsubscribe?: string | undefined
+  reports: readonly DigestReport[]
+}
+
+const attachedMax = 100
+const attachedBytesMax = 8 * 1024 * 1024
+const groupsMax = 500
+const numbersMax = 5
+
+/**
+ * One mail with a list for people and the feedback reports themselves, each whole and attached as
+ * message/rfc822, so that a program takes them as if they had come alone. At most 100 are attached
+ * and 8 MB, of each campaign one before others get a second; the rest is in the list only, and the
+ * text says so. 7-bit with CRLF line ends; the same content gives the same bytes.
+ *
+ * Throws a RangeError when an address, the Message-ID or the link could break the header.
+ */
+export function composeDigest(content: DigestContent): Buffer {
+  const { from, to, replyTo, messageId, unsubscribe, reports } = content
+  checkHeader({ addresses: [from, to, replyTo], messageIds: [messageId], links: [unsubscribe] })
+  const groups = groupsOf(reports)
+  const attached = chosen(groups)
+  const parts = [
+    textPart(textOf(content, groups, attached.size)),
+    ...[...attached].map(
+      ({ raw }) =>
+        'Content-Type: message/rfc822\r\nContent-Transfer-Encoding: 7bit\r\n\r\n' +
+        raw.toString('latin1'),
+    ),
+  ]
+  const boundary = unusedBoundary(messageId, parts)
+  const header = [
+    `From: ${from}`,
+    `To: ${to}`,
+    ...(replyTo === undefined ? [] : [`Reply-To: ${replyTo}`]),
+    `Subject: ${String(reports.length)} feedback reports, ${dayOf(content.date)}`,
+    `Date: ${composeMailDate(content.date)}`,
+    `Message-ID: ${messageId}`,
+    'Auto-Submitted: auto-generated',
+    ...unsubscribeLines(unsubscribe),
+    'MIME-Version: 1.0',
+    `Content-Type: multipart/mixed;\r\n boundary="${boundary}"`,
+  ].join('\r\n')
+  const body = parts.map((part) => `--${boundary}\r\n${part}\r\n`).join('')
+  return Buffer.from(`${header}\r\n\r\n${body}--${boundary}--\r\n`, 'latin1')
+}
+
+type Line = {
+  kind: FeedbackType
+  sourceIp: string
+  messages: number
+  arrivedAt: Date | undefined
+  subject: string
+}
+
+type Group = { lines: Line[]; reports: DigestReport[] }
+
+/** Reports of one campaign, kind and address, the largest first. */
+function groupsOf(reports: readonly DigestReport[]): Group[] {
+  const groups = new Map<string, Group>()
+  for (const report of reports) {
+    const line = lineOf(report.raw)
+    const key = JSON.stringify([report.campaign ?? report.number, line.kind, line.sourceIp])
+    const group = groups.get(key) ?? { lines: [], reports: [] }
+    group.lines.push(line)
+    group.reports.push(report)
+    groups.set(key, group)
+  }
+  const bySize = (one: Group, other: Group) => messagesOf(other) - messagesOf(one)
+  return [...groups.values()].sort(bySize)
+}
+
+function messagesOf({ lines }: Group): number {
+  return lines.reduce((sum, { messages }) => sum + messages, 0)
+}
+
+function lineOf(raw: Buffer): Line {
+  const fields = new Map(parseFeedbackReport(raw)?.fields)
+  const subject = parseHeader(raw).fields.find(({ key }) => key === 'subject')?.value ?? ''
+  const type = fields.get('Feedback-Type') ?? ''
+  const arrivedAt = new Date(fields.get('Arrival-Date') ?? Number.NaN)
+  return {
+    kind: isFeedbackType(type) ? type : 'other',
+    sourceIp: fields.get('Source-IP') ?? '',
+    messages: Number(fields.get('Incidents') ?? 1),
+    arrivedAt: Number.isNaN(arrivedAt.getTime()) ? undefined : arrivedAt,
+    subject: decodeHeaderText(subject),
+  }
+}
+
+function isFeedbackType(type: string): type is FeedbackType {
+  return type in feedbackTypes
+}
+
+/** What is attached: the first of each group, then the second of each, as long as it fits. */
+function chosen(groups: readonly Group[]): Set<DigestReport> {
+  const attached = new Set<DigestReport>()
+  let bytes = 0
+  const rounds = Math.max(0, ...groups.map(({ reports }) => reports.length))
+  for (let round = 0; round < rounds && attached.size < attachedMax; round += 1) {
+    for (const { reports } of groups) {
+      const report = reports[round]
+      if (report === undefined || attached.size >= attachedMax) continue
+      if (bytes + report.raw.length > attachedBytesMax) continue
+      attached.add(report)
+      bytes += report.raw.length
+    }
+  }
+  return attached
+}
+
+function textOf(content: DigestContent, groups: readonly Group[], attached: number): string {
+  const { reports } = content
+  const rest = reports.length - attached
+  const paragraphs = [
+    wrap(
+      `These are ${String(reports.length)} feedback reports about mail from your network. ` +
+        `${rest === 0 ? 'All of them are' : `${String(attached)} of them are`} attached, each in ` +
+        'the Abuse Reporting Format (RFC 5965) with the message it is about.' +
+        (rest === 0 ? '' : ' The others are in this list only; ask for them by their numbers.'),
+      '',
+    ),
+    ...groups.slice(0, groupsMax).map(groupLines),
+    ...(groups.length <= groupsMax
+      ? []
+      : [wrap(`${String(groups.length - groupsMax)} smaller ones are left out of this list.`, '')]),
+    answerLines(content),
+  ]
+  return paragraphs.map((lines) => `${lines.join('\n')}\n`).join('\n')
+}
+
+function groupLines(group: Group): string[] {
+  const [line] = group.lines
+  if (line === undefined) return []
+  const times = group.lines.flatMap(({ arrivedAt }) => arrivedAt?.getTime() ?? [])
+  const numbers = group.reports.map(({ number }) => number)
+  const more = numbers.length - numbersMax
+  return [
+    `${feedbackTypes[line.kind]} from ${cleanLine(line.sourceIp)}`,
+    ...fact('Messages', String(messagesOf(group))),
+    ...fact('First', times.length === 0 ? undefined : instant(Math.min(...times))),
+    ...fact('Last', times.length === 0 ? undefined : instant(Math.max(...times))),
+    ...fact('Subject', line.subject),
+    ...numbers.slice(0, numbersMax).flatMap((number) => fact('Number', number)),
+    ...(more > 0 ? [`  and ${String(more)} more numbers`] : []),
+  ]
+}
+
+function answerLines({ unsubscribe, service }: DigestContent): string[] {
+  return [
+    ...wrap(
+      'To answer one of them, open the page that it names, or reply to this mail, quote its ' +
+        'number and say "resolved", "not ours", "wrong" or "stop".',
+      '',
+    ),
+    ...fact('No more', unsubscribe),
+    ...fact('Made by', service),
+  ]
+}
+
+function instant(time: number): string {
+  return new Date(time).toISOString().replace('.000Z', 'Z')
+}
+
+function dayOf(date: Date): string {
+  return date.toISOString().slice(0, 10)
+}
