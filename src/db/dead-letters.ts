@@ -1,4 +1,5 @@
 import type { Db } from './pool.ts'
+import type { JobKey } from './queue-health.ts'
 
 /** A job that no retry could save. */
 export type DeadLetter = {
@@ -47,17 +48,18 @@ export async function listDeadLetters(
   return rows
 }
 
-/** Reports whose job in one of the queues is among the dead letters, since an instant or later. */
-export async function listDeadReportIds(
+/** The ids that jobs of the queues name which are among the dead letters since an instant. */
+export async function listDeadIds(
   db: Db,
+  key: JobKey,
   queues: readonly string[],
   since: Date,
 ): Promise<string[]> {
-  const { rows } = await db.query<{ reportId: string }>(
-    `select data ->> 'reportId' as "reportId" from pgboss.job
+  const { rows } = await db.query<{ id: string }>(
+    `select data ->> $3::text as id from pgboss.job
      where name = 'dead-letter' and state < 'active' and created_on >= $1
        and source_name = any($2::text[])`,
-    [since, queues],
+    [since, queues, key],
   )
-  return rows.map(({ reportId }) => reportId)
+  return rows.map(({ id }) => id)
 }

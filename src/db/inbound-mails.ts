@@ -43,6 +43,21 @@ export async function findWaitingMail(db: Db, id: string): Promise<InboundMail |
   return first(answer)
 }
 
+/** Mails older than the id `before` that wait to be handled, oldest first, but for `except`. */
+export async function listWaitingMails(
+  db: Db,
+  before: string,
+  except: readonly string[],
+  limit: number,
+): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `select id from inbound_mails where state = 'received' and id < $1 and id <> all($2::uuid[])
+     order by id limit $3`,
+    [before, except, limit],
+  )
+  return rows.map(({ id }) => id)
+}
+
 /** Ends the handling of a mail; false when another run had ended it. */
 export async function markInboundMail(tx: Db, id: string, kind: string): Promise<boolean> {
   const { rowCount } = await tx.query(

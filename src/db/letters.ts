@@ -84,11 +84,17 @@ export async function listLetters(
   return rows
 }
 
-/** Letters older than the id `before` that wait to be sent, oldest first. */
-export async function listQueuedLetters(db: Db, before: string, limit: number): Promise<string[]> {
+/** Letters older than the id `before` that wait to be sent, oldest first, but for `except`. */
+export async function listQueuedLetters(
+  db: Db,
+  before: string,
+  except: readonly string[],
+  limit: number,
+): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
-    `select id from letters where state = 'queued' and id < $1 order by id limit $2`,
-    [before, limit],
+    `select id from letters where state = 'queued' and id < $1 and id <> all($2::uuid[])
+     order by id limit $3`,
+    [before, except, limit],
   )
   return rows.map(({ id }) => id)
 }

@@ -41,21 +41,25 @@ export async function listBacklogs(
   return names.map((name) => found.get(name) ?? { name, ...empty })
 }
 
+/** By what a job names the thing it is about. */
+export type JobKey = 'reportId' | 'letterId' | 'mailId'
+
 /**
- * Those reports that have an unfinished job in a queue: in line, put off, or in hand. Reads all
+ * Those ids that an unfinished job of a queue names: in line, put off, or in hand. Reads all
  * unfinished jobs of the queue.
  */
-export async function listReportsWithJobs(
+export async function listIdsWithJobs(
   db: Db,
   name: string,
-  reportIds: readonly string[],
+  key: JobKey,
+  ids: readonly string[],
 ): Promise<Set<string>> {
-  const { rows } = await db.query<{ reportId: string }>(
-    `select distinct data ->> 'reportId' as "reportId" from pgboss.job
-     where name = $1 and state <= 'active' and data ->> 'reportId' = any($2::text[])`,
-    [name, reportIds],
+  const { rows } = await db.query<{ id: string }>(
+    `select distinct data ->> $3::text as id from pgboss.job
+     where name = $1 and state <= 'active' and data ->> $3::text = any($2::text[])`,
+    [name, ids, key],
   )
-  return new Set(rows.map(({ reportId }) => reportId))
+  return new Set(rows.map(({ id }) => id))
 }
 
 /** Tells the planner what the queues hold; pg-boss itself never does. */

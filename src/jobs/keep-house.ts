@@ -1,26 +1,19 @@
 import type { App } from '../app.ts'
-import { listUnredeemed } from '../db/counted-reports.ts'
 import { dropCounterPartitions, ensureCounterPartitions } from '../db/counter-partitions.ts'
-import { listDeadReportIds } from '../db/dead-letters.ts'
-import { listFeedback, listQueuedFeedback } from '../db/feedback-reports.ts'
+import { listDeadIds } from '../db/dead-letters.ts'
+import { listFeedback } from '../db/feedback-reports.ts'
 import { removeIdempotencyKeys } from '../db/idempotency-keys.ts'
 import { dropPartitions, ensurePartitions } from '../db/partitions.ts'
 import { inTransaction } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
+import { removeEndedSuppressions } from '../db/suppressions.ts'
 import { removeRegistryRows } from '../db/registry-answers.ts'
 import { findOldestKey, removeReportKeys } from '../db/report-keys.ts'
-import { listLookUps, listReceivedReports, markReports, type ReportState } from '../db/reports.ts'
-import { listReportsWithJobs } from '../db/queue-health.ts'
-import {
-  analyzeReport,
-  findContact,
-  forwardReport,
-  type QueueDefinition,
-  redeemReport,
-} from '../queue/queues.ts'
-import { send } from '../queue/send.ts'
+import { markReports, type ReportState } from '../db/reports.ts'
+import { analyzeReport, findContact } from '../queue/queues.ts'
 import { forgetReputations } from '../judging/reputations/forget-reputations.ts'
 import { uuidFloor, uuidTime } from '../world.ts'
+import { requeueOrphans } from './requeue-orphans.ts'
 
 type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config' | 'log'>
 
@@ -30,14 +23,11 @@ const GENERATIONS_AHEAD = 6
 const IDEMPOTENCY_MS = 2 * DAY_MS
 /** Kept a while after they grew old, for who wonders what was known. */
 const ANSWERS_MS = 30 * DAY_MS
-const ORPHAN_MS = 10 * 60_000
-/** Of what waits the oldest are looked at; what has no job gets there sooner or later. */
-const WAITING_MAX = 1_000
 
 /**
  * The hourly chores: partitions for the weeks to come, those past retention dropped, keys of
- * dropped reports, old Idempotency-Keys, answers of registries and reputations forgotten, reports
- * without a job given one.
+ * dropped reports, old Idempotency-Keys, answers of registries, reputations and ended suppressions
+ * forgotten, what waits without a job given one.
  */
 export async function keepHouse(app: Needs): Promise<void> {
   const now = app.clock()
@@ -52,6 +42,7 @@ export async function keepHouse(app: Needs): Promise<void> {
   await forgetKeys(app, oldest)
   await removeIdempotencyKeys(app.pool, new Date(now.getTime() - IDEMPOTENCY_MS))
   await removeRegistryRows(app.pool, new Date(now.getTime() - ANSWERS_MS))
+  await removeEndedSuppressions(app.pool, oldest)
   await forgetReputations(app.pool, now, app.config.retentionDays)
   await requeueOrphans(app)
 }
@@ -62,9 +53,9 @@ export async function keepHouse(app: Needs): Promise<void> {
  */
 export async function markDeadReports(app: Needs): Promise<void> {
   const since = new Date(app.clock().getTime() - DAY_MS)
-  const analysis = await listDeadReportIds(app.pool, [analyzeReport.name], since)
+  const analysis = await listDeadIds(app.pool, 'reportId', [analyzeReport.name], since)
   await markDead(app, analysis, 'received', 'The analysis failed for good.')
-  const lookUps = await listDeadReportIds(app.pool, [findContact.name], since)
+  const lookUps = await listDeadIds(app.pool, 'reportId', [findContact.name], since)
   await markDead(app, lookUps, 'analyzed', 'Looking for a contact failed for good.')
 }
 
@@ -98,36 +89,4 @@ async function forgetKeys({ pool }: Needs, oldest: Date): Promise<void> {
     const to = new Date(Math.min(from.getTime() + DAY_MS, oldest.getTime()))
     await removeReportKeys(pool, uuidFloor(from), uuidFloor(to))
   }
-}
-
-/**
- * Gives a job to what waits without one: jobs were purged, or lost with a restored backup. What
- * waits among the dead letters has its job there.
- */
-async function requeueOrphans(app: Needs): Promise<void> {
-  const { pool } = app
-  const before = uuidFloor(new Date(app.clock().getTime() - ORPHAN_MS))
-  const payloads = (ids: readonly string[]) => ids.map((reportId) => ({ reportId }))
-  const received = await listReceivedReports(pool, before, WAITING_MAX)
-  await requeue(app, analyzeReport, payloads(received))
-  await requeue(app, findContact, payloads(await listLookUps(pool, before, WAITING_MAX)))
-  await requeue(app, redeemReport, payloads(await listUnredeemed(pool, before, WAITING_MAX)))
-  const dead = await listDeadReportIds(pool, [forwardReport.name], new Date(0))
-  const queued = await listQueuedFeedback(pool, before, dead, WAITING_MAX)
-  await requeue(app, forwardReport, queued)
-}
-
-async function requeue<Payload extends { reportId: string }>(
-  { pool, boss, log }: Needs,
-  queue: QueueDefinition<Payload>,
-  waiting: readonly Payload[],
-): Promise<void> {
-  if (waiting.length === 0) return
-  const ids = waiting.map(({ reportId }) => reportId)
-  const busy = await listReportsWithJobs(pool, queue.name, ids)
-  const orphans = waiting.filter(({ reportId }) => !busy.has(reportId))
-  if (orphans.length === 0) return
-  const facts = { queue: queue.name, reports: orphans.length }
-  log.warn(facts, 'Reports without a job were put in line again.')
-  await inTransaction(pool, (tx) => send(boss, queue, orphans, tx))
 }

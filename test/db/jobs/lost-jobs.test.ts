@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { insertInboundMail } from '../../../src/db/inbound-mails.ts'
+import { inTransaction } from '../../../src/db/pool.ts'
 import { analyzeReports } from '../../../src/jobs/analyze-report.ts'
 import { keepHouse, markDeadReports } from '../../../src/jobs/keep-house.ts'
+import { oweLetter } from '../../../src/letters/owe-letter.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
+import { uuidv7 } from '../../../src/world.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
 import { spamMessage } from '../../support/messages.ts'
 
@@ -52,7 +56,7 @@ async function stateOf({ reportId }: Payload) {
   return row?.['state']
 }
 
-async function die(payload: Payload, queue: string) {
+async function die(payload: object, queue: string) {
   const id = await app.boss.send('dead-letter', payload)
   await app.pool.query(`update pgboss.job set source_name = $2 where id = $1`, [id, queue])
 }
@@ -74,10 +78,35 @@ test('a look-up without a job is put in line again, once, whatever else waits', 
 test('feedback without a job is put in line again, but no dead letter', async () => {
   const [lost, dead] = [await owed(), await owed()]
   await app.pool.query('delete from pgboss.job')
-  await die({ ...dead, number: 1 } as Payload, 'forward-report')
+  await die({ ...dead, number: 1 }, 'forward-report')
   await house()
   expect(await jobs('forward-report')).toEqual([{ ...lost, number: 1 }])
   expect(await jobs('find-contact')).not.toContainEqual(lost)
+})
+
+test('a letter without a job is put in line again, but no dead letter', async () => {
+  const oweTo = (to: string) =>
+    inTransaction(app.pool, (tx) => {
+      const said = { subject: 'Hello', text: 'Hello.', language: 'en' } as const
+      const letter = { kind: 'advice', to, autoSubmitted: 'generated', ...said } as const
+      return oweLetter(tx, letter, app, app.clock())
+    })
+  const [lost, dead] = [await oweTo('lost@reporters.example'), await oweTo('d@reporters.example')]
+  await app.pool.query('delete from pgboss.job')
+  await die({ letterId: dead }, 'send-letter')
+  await house()
+  await house()
+  expect(await jobs('send-letter')).toEqual([{ letterId: lost }])
+})
+
+test('a mail that came in and has no job is put in line again', async () => {
+  const mail = { mailFrom: '', rcptTo: 'fb@bounces.test.example', reportId: null, number: null }
+  const content = { encoding: 'identity', content: Buffer.from('Subject: x\r\n\r\n') } as const
+  const id = uuidv7(app.clock())
+  await insertInboundMail(app.pool, { id, receivedAt: app.clock(), ...mail, ...content })
+  await house()
+  await house()
+  expect(await jobs('handle-inbound')).toEqual([{ mailId: id }])
 })
 
 test('a look-up that died marks its report failed, once, and told in its story', async () => {

@@ -1,0 +1,74 @@
+import type { App } from '../app.ts'
+import { listUnredeemed } from '../db/counted-reports.ts'
+import { listDeadIds } from '../db/dead-letters.ts'
+import { listQueuedFeedback } from '../db/feedback-reports.ts'
+import { listWaitingMails } from '../db/inbound-mails.ts'
+import { listQueuedLetters } from '../db/letters.ts'
+import { inTransaction } from '../db/pool.ts'
+import { type JobKey, listIdsWithJobs } from '../db/queue-health.ts'
+import { listLookUps, listReceivedReports } from '../db/reports.ts'
+import {
+  analyzeReport,
+  findContact,
+  forwardReport,
+  handleInbound,
+  type QueueDefinition,
+  redeemReport,
+  sendLetter,
+} from '../queue/queues.ts'
+import { send } from '../queue/send.ts'
+import { uuidFloor } from '../world.ts'
+
+type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'log'>
+
+const ORPHAN_MS = 10 * 60_000
+/** Of what waits the oldest are looked at; what has no job gets there sooner or later. */
+const WAITING_MAX = 1_000
+
+/**
+ * Gives a job to what waits without one: jobs were purged, or lost with a restored backup. What
+ * waits among the dead letters has its job there.
+ */
+export async function requeueOrphans(app: Needs): Promise<void> {
+  const { pool } = app
+  const before = uuidFloor(new Date(app.clock().getTime() - ORPHAN_MS))
+  const reports = (ids: readonly string[]) => ids.map((reportId) => ({ reportId }))
+  const received = await listReceivedReports(pool, before, WAITING_MAX)
+  await requeue(app, analyzeReport, 'reportId', reports(received))
+  const lookUps = await listLookUps(pool, before, WAITING_MAX)
+  await requeue(app, findContact, 'reportId', reports(lookUps))
+  const unredeemed = await listUnredeemed(pool, before, WAITING_MAX)
+  await requeue(app, redeemReport, 'reportId', reports(unredeemed))
+  const dead = await listDeadIds(pool, 'reportId', [forwardReport.name], new Date(0))
+  const queued = await listQueuedFeedback(pool, before, dead, WAITING_MAX)
+  await requeue(app, forwardReport, 'reportId', queued)
+  await requeueMail(app, before)
+}
+
+async function requeueMail(app: Needs, before: string): Promise<void> {
+  const { pool } = app
+  const deadLetters = await listDeadIds(pool, 'letterId', [sendLetter.name], new Date(0))
+  const letters = await listQueuedLetters(pool, before, deadLetters, WAITING_MAX)
+  const ofLetters = letters.map((letterId) => ({ letterId }))
+  await requeue(app, sendLetter, 'letterId', ofLetters)
+  const deadMails = await listDeadIds(pool, 'mailId', [handleInbound.name], new Date(0))
+  const mails = await listWaitingMails(pool, before, deadMails, WAITING_MAX)
+  const ofMails = mails.map((mailId) => ({ mailId }))
+  await requeue(app, handleInbound, 'mailId', ofMails)
+}
+
+async function requeue<Key extends JobKey, Payload extends Record<Key, string>>(
+  { pool, boss, log }: Needs,
+  queue: QueueDefinition<Payload>,
+  key: Key,
+  waiting: readonly Payload[],
+): Promise<void> {
+  if (waiting.length === 0) return
+  const ids = waiting.map((payload) => payload[key])
+  const busy = await listIdsWithJobs(pool, queue.name, key, ids)
+  const orphans = waiting.filter((payload) => !busy.has(payload[key]))
+  if (orphans.length === 0) return
+  const facts = { queue: queue.name, jobs: orphans.length }
+  log.warn(facts, 'What waited without a job was put in line again.')
+  await inTransaction(pool, (tx) => send(boss, queue, orphans, tx))
+}

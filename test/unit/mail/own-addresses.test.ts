@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest'
+import { answerKinds, answerLinks, parseAnswerToken } from '../../../src/mail/answer-links.ts'
+import {
+  composeAnswerAddress,
+  composeLetterAnswerAddress,
+  composeLetterReturnPath,
+  composeMailInAddress,
+  composeReturnPath,
+  parseOwnAddress,
+  parseReturnPath,
+} from '../../../src/mail/verp.ts'
+
+const settings = { domain: 'bounce.example.org', secret: 'a secret of the tests' }
+const reportId = '0198c5f0-1234-7abc-8def-0123456789ab'
+const token = { reportId, number: 7 }
+const secret = 'abcdefghijklmnopqrstuvwxy2'
+
+const addresses = {
+  'feedback-bounce': composeReturnPath(token, settings),
+  'feedback-answer': composeAnswerAddress(token, settings),
+  'letter-bounce': composeLetterReturnPath(reportId, settings),
+  'letter-answer': composeLetterAnswerAddress(reportId, settings),
+  'mail-in': composeMailInAddress(secret, settings),
+}
+
+test.for([
+  ['feedback-bounce', token],
+  ['feedback-answer', token],
+  ['letter-bounce', { letterId: reportId }],
+  ['letter-answer', { letterId: reportId }],
+  ['mail-in', { secret }],
+] as const)('an address says what it was given out for: %s', ([is, what]) => {
+  expect(parseOwnAddress(addresses[is], settings)).toEqual({ is, ...what })
+  expect(parseOwnAddress(`<${addresses[is].toUpperCase()}.>`, settings)).toEqual({ is, ...what })
+})
+
+test('the signature of one purpose is none of another', () => {
+  const turned = addresses['feedback-bounce'].replace(/^fb-/, 're-')
+  expect(parseOwnAddress(turned, settings)).toBe('forged')
+  expect(parseReturnPath(addresses['feedback-answer'], settings)).toBeUndefined()
+  expect(parseReturnPath(turned, settings)).toBeUndefined()
+})
+
+test.for(Object.values(addresses))('%s is none of ours at another domain', (address) => {
+  expect(parseOwnAddress(address, { ...settings, domain: 'example.net' })).toBeUndefined()
+})
+
+test('the links of a feedback report name it, and nobody can make one for another', () => {
+  const links = answerLinks(token, { publicUrl: 'https://spam.example', secret: settings.secret })
+  for (const kind of answerKinds) {
+    const [, given = '', named] =
+      /^https:\/\/spam\.example\/answer\/([^/]+)\/(.+)$/.exec(links[kind]) ?? []
+    expect(named).toBe(kind)
+    expect(parseAnswerToken(given, settings.secret)).toEqual(token)
+    expect(parseAnswerToken(given, 'another secret')).toBeUndefined()
+    expect(parseAnswerToken(given.replace(/^./, 'z'), settings.secret)).toBeUndefined()
+  }
+  const [localPart = ''] = addresses['feedback-answer'].split('@')
+  expect(parseAnswerToken(localPart.slice(3), settings.secret)).toBeUndefined()
+})
