@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import type { App } from '../app.ts'
 import { UsageError } from '../errors.ts'
 import { createParserPool } from '../parsing/parser-pool.ts'
+import { forwardingIdle, openForwarding } from '../jobs/forwarding/open-forwarding.ts'
 import { openJudge } from '../judging/open-judge.ts'
 import { createMailer } from '../outbound/mailer.ts'
 import * as queues from '../queue/queues.ts'
@@ -43,7 +44,8 @@ export async function work(
     ? await openJudge(app, { name: 'work', freshMs: JUDGED_FRESH_MS })
     : undefined
   const judge = opened?.judge ?? (() => Promise.reject(new Error('Nothing is judged here.')))
-  const tools = { ...app, parser, mailer, dns, rdap, judge }
+  const forwarding = openForwarding(app)
+  const tools = { ...app, parser, mailer, dns, rdap, judge, forwarding }
   const starters = startersOf(app, tools)
   if (names.includes(queues.analyzeReport.name)) void blacklists.test()
   for (const name of names) await starters[name]?.()
@@ -53,8 +55,10 @@ export async function work(
       await Promise.all(names.map((name) => app.boss.offWork(name, { wait: true })))
       closeDns()
       await opened?.close()
-      await parser.close()
+      // What is being sent ends with the connections, and is kept.
       await mailer?.close()
+      await forwardingIdle(forwarding)
+      await parser.close()
     },
   }
 }

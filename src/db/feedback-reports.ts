@@ -210,7 +210,7 @@ export async function markBounced(
   return rowCount === 1
 }
 
-/** Keeps the exact copies that left, or that are held until then. */
+/** Keeps the exact copies that left, or that are held. */
 export async function insertFeedbackMessages(
   tx: Db,
   messages: readonly (FeedbackKey & Packed)[],
@@ -225,8 +225,7 @@ export async function insertFeedbackMessages(
   )
   await tx.query(
     `insert into feedback_messages (report_id, number, encoding, content) values ${text}
-     on conflict (report_id, number) do update
-     set encoding = excluded.encoding, content = excluded.content`,
+     on conflict (report_id, number) do nothing`,
     params,
   )
 }

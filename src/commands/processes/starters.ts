@@ -1,11 +1,13 @@
 import type { App } from '../../app.ts'
 import type { analyzeReports } from '../../jobs/analyze-report.ts'
 import type { forwardReports } from '../../jobs/forward-report.ts'
+import type { Forwarding } from '../../jobs/forwarding/open-forwarding.ts'
 import * as queues from '../../queue/queues.ts'
 import { schedule, work as workQueue } from '../../queue/work.ts'
 
 /** What the work on the queues needs besides the application. */
-type Tools = Parameters<typeof analyzeReports>[1] & Parameters<typeof forwardReports>[1]
+type Tools = Parameters<typeof analyzeReports>[1] &
+  Parameters<typeof forwardReports>[1] & { forwarding: Forwarding }
 
 /** What starts the work on each queue. A process loads what it works, and nothing else. */
 export function startersOf(app: App, tools: Tools): Starters {
@@ -32,7 +34,7 @@ function lineStarters(app: App, tools: Tools): Starters {
     [queues.forwardReport.name]: async () => {
       const { forwardReports } = await import('../../jobs/forward-report.ts')
       await workQueue(app, queues.forwardReport, { batchSize: 50, concurrency: 2 }, (jobs) =>
-        forwardReports(jobs, tools),
+        forwardReports(jobs, tools, tools.forwarding),
       )
     },
     [queues.redeemReport.name]: async () => {

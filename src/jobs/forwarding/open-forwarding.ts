@@ -1,0 +1,32 @@
+import type { App } from '../../app.ts'
+import { SENT_FOR_SURE_MS } from '../../outbound/mailer.ts'
+import { type ConsumerLines, createConsumerLines } from './consumer-lines.ts'
+import { createKeeper, type Keeper } from './keep-outcomes.ts'
+
+/** What the batches of one process share while they forward. */
+export type Forwarding = {
+  lines: ConsumerLines
+  keeper: Keeper
+  /** What is being sent, by name, until it is kept. */
+  underWay: Map<string, Promise<unknown>>
+  /** How long a batch waits for what is being sent. */
+  patienceMs: number
+  /** What is still being sent then is tried again so much later: by then it has ended. */
+  leaseMs: number
+}
+
+const PATIENCE_MS = 2_000
+
+/** Begins to forward. */
+export function openForwarding(
+  app: Pick<App, 'pool' | 'boss' | 'clock'>,
+  { patienceMs = PATIENCE_MS, leaseMs = SENT_FOR_SURE_MS } = {},
+): Forwarding {
+  const lines = createConsumerLines(app.clock)
+  return { lines, keeper: createKeeper(app), underWay: new Map(), patienceMs, leaseMs }
+}
+
+/** Resolves when nothing is being sent any more. */
+export async function forwardingIdle({ underWay }: Forwarding): Promise<void> {
+  while (underWay.size > 0) await Promise.allSettled(underWay.values())
+}
