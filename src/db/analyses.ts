@@ -138,3 +138,15 @@ export async function concludeLookUp(
   )
   return rowCount === 1
 }
+
+/** Makes the report of an analysis wait for a registry again, once its desk said it is not its. */
+export async function reopenLookUp(
+  tx: Db,
+  id: string,
+  consequence: Extract<Consequence, { action: 'look-up' }>,
+): Promise<void> {
+  await tx.query(
+    `update analyses set judgment = jsonb_set(judgment, '{consequence}', $2::jsonb) where id = $1`,
+    [id, JSON.stringify(consequence)],
+  )
+}

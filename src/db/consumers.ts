@@ -1,3 +1,5 @@
+import type { FeedbackTopic } from '../verdict/choose-contact.ts'
+import type { ConsumerSource } from '../verdict/who-else.ts'
 import type { Health, HealthRecord } from '../verdict/contact-health.ts'
 import { uuidFloor, uuidv7 } from '../world.ts'
 import type { Db } from './pool.ts'
@@ -25,12 +27,6 @@ export type Consumer = HealthRecord & {
   /** When it proved that it reads mail there, and was enrolled; this outlasts a pause. */
   enrolledAt: Date | null
 }
-
-/** What a feedback report is about, by the verdict: what is neither of the others is spam. */
-export type FeedbackTopic = 'spam' | 'phishing' | 'malware'
-
-/** Where we have an address from. */
-export type ConsumerSource = 'network' | 'cfbl' | 'marketer' | 'enrollment' | 'operator'
 
 /** An address that is to be told: what it is when nothing is known of it. */
 export type NewConsumer = Pick<Consumer, 'address' | 'source'> & { format?: Consumer['format'] }

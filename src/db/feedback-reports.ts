@@ -1,3 +1,4 @@
+import type { ToldAs } from '../verdict/who-else.ts'
 import type { Packed } from './packed.ts'
 import type { Db } from './pool.ts'
 import { first, values } from './values.ts'
@@ -8,9 +9,6 @@ export type FeedbackState =
 
 /** Whether a message is complained of, or the complaint taken back (RFC 6430). */
 export type FeedbackKind = 'complaint' | 'redeemed'
-
-/** As what a consumer is told: the network's desk, by the author's wish, the marketer, a signer. */
-export type ToldAs = 'network' | 'cfbl' | 'marketer' | 'domain'
 
 /** Names one feedback report: the report, and which of its consumers. */
 export type FeedbackKey = { reportId: string; number: number }

@@ -5,11 +5,11 @@ import {
   insertFeedback,
   listFeedback,
   type NewFeedback,
-  type ToldAs,
 } from '../db/feedback-reports.ts'
 import type { Db } from '../db/pool.ts'
 import { forwardReport } from '../queue/queues.ts'
 import { send } from '../queue/send.ts'
+import type { ToldAs } from '../verdict/who-else.ts'
 import { paceOf } from './pace.ts'
 
 /** Who is to be told of a report, and how. */

@@ -108,6 +108,9 @@ async function judge(
       network: networkOf(analysis.origin?.ip),
       registry: networks.get(analysis.origin?.ip ?? '')?.registry ?? 'off',
       forwardTo: app.config.forwardTo,
+      disowned: networks.get(analysis.origin?.ip ?? '')?.disowned ?? new Set(),
+      alsoTell: [],
+      verifiedDomains: analysis.verifiedDomains,
     }
     const submitterAsn = networkOf(analysis.submitterIp)?.asn ?? null
     return [{ report, analysis, judgedCase, judged, submitterAsn }]
@@ -179,18 +182,17 @@ async function keep(
     const one = drawn[index]
     return one ? [outcomeOf(judgment, one, now)] : []
   })
-  const idsOf = (...actions: readonly string[]) =>
-    outcomes
-      .filter(({ row }) => actions.includes(row.judgment.consequence.action))
-      .map(({ row }) => row.id)
+  const isOpen = ({ row, told }: (typeof outcomes)[number]) =>
+    told.length > 0 || row.judgment.consequence.action === 'look-up'
+  const idsOf = (some: typeof outcomes) => some.map(({ row }) => row.id)
   const marked = await Promise.all([
-    markReports(tx, idsOf('forward', 'look-up'), waitingStates, 'analyzed'),
-    markReports(tx, idsOf('keep', 'ask', 'advise'), waitingStates, 'kept'),
+    markReports(tx, idsOf(outcomes.filter(isOpen)), waitingStates, 'analyzed'),
+    markReports(tx, idsOf(outcomes.filter((one) => !isOpen(one))), waitingStates, 'kept'),
   ])
   const mine = new Set(marked.flat())
   const kept = outcomes.filter(({ row }) => mine.has(row.id))
   if (kept.length === 0) return
-  const lookUps = idsOf('look-up').filter((id) => mine.has(id))
+  const lookUps = kept.filter(({ row }) => row.judgment.consequence.action === 'look-up')
   await Promise.all([
     insertAnalyses(
       tx,
@@ -202,14 +204,14 @@ async function keep(
     ),
     oweFeedback(
       tx,
-      kept.flatMap(({ row, consumer }) => (consumer ? [{ reportId: row.id, consumer }] : [])),
+      kept.flatMap(({ row, told }) => told.map((one) => ({ reportId: row.id, ...one }))),
       app,
       now,
     ),
     send(
       app.boss,
       findContact,
-      lookUps.map((reportId) => ({ reportId })),
+      lookUps.map(({ row }) => ({ reportId: row.id })),
       tx,
     ),
   ])
@@ -255,16 +257,16 @@ function toCount(
 
 function outcomeOf(
   { report, analysis, judgedCase: { verdict, facts }, judged }: Judgment,
-  { consequence, consumer }: Drawn,
+  { consequence, told, why }: Drawn,
   now: Date,
-): { row: NewAnalysis; event: ReportEvent; consumer: Drawn['consumer'] } {
+): { row: NewAnalysis; event: ReportEvent; told: Drawn['told'] } {
   return {
     row: {
       id: report.id,
       analyzedAt: now,
       originIp: analysis.origin?.ip ?? null,
       originConfidence: analysis.origin?.confidence ?? null,
-      network: judged.network ?? null,
+      network: judged.network ?? (told.length > 0 ? bareNetwork(judged) : null),
       verdictClass: verdict.class,
       verdictScore: verdict.score,
       subject: analysis.subject,
@@ -276,10 +278,17 @@ function outcomeOf(
       reportId: report.id,
       at: now,
       event: 'analyzed',
-      detail: storyOf(analysis, consequence.why),
+      detail: storyOf(analysis, why),
     },
-    consumer,
+    told,
   }
+}
+
+/** Of an origin that no table knows nothing but the address can be told. */
+function bareNetwork({ origin }: Case): Network | null {
+  if (!origin) return null
+  const cidr = `${origin.ip}/${origin.ip.includes(':') ? 128 : 32}`
+  return { cidr, asn: null, name: null, country: null, abuse: null, contacts: [] }
 }
 
 function storyOf({ origin, originObstacle }: AnalysisDigest, why: string): string {

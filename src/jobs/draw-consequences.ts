@@ -1,20 +1,41 @@
 import type { App } from '../app.ts'
-import { type Consumer, ensureConsumers } from '../db/consumers.ts'
+import { findScopes, type FoundScope } from '../db/consumer-scopes.ts'
+import { ensureConsumers, type NewConsumer } from '../db/consumers.ts'
 import type { Db } from '../db/pool.ts'
 import { listReporterEmails } from '../db/reporters.ts'
 import { knownContacts } from '../feedback/known-contacts.ts'
+import type { OwedFeedback } from '../feedback/owe-feedback.ts'
 import type { OwnAddresses } from '../verdict/choose-contact.ts'
-import { type Consequence, consequenceOf, type Judged } from '../verdict/consequences.ts'
-
-/** All that a consequence is drawn from but what we know of the contacts and of the reporter. */
-export type Case = Omit<Judged, 'known' | 'own'> & { reporterId: string }
-
-/** A consequence, and the consumer it names. */
-export type Drawn = { consequence: Consequence; consumer: Consumer | undefined }
+import {
+  alsoToldOf,
+  type Consequence,
+  consequenceOf,
+  type Judged,
+} from '../verdict/consequences.ts'
+import type { AlsoTold, ScopeMatch } from '../verdict/who-else.ts'
 
 /**
- * Draws the consequences of cases, in order, with what is known of their networks' contacts. Who
- * is to be told for the first time becomes a consumer.
+ * All that a consequence is drawn from but what we know of the contacts, of the reporter, and of
+ * who enrolled for what.
+ */
+export type Case = Omit<Judged, 'known' | 'own' | 'scopes'> & {
+  reporterId: string
+  /** Domains that stand behind the message: who enrolled for one is told. */
+  verifiedDomains: readonly string[]
+}
+
+/** A consequence, and all who are told because of it. */
+export type Drawn = {
+  consequence: Consequence
+  told: Omit<OwedFeedback, 'reportId'>[]
+  /** Why, for the story: of the consequence, and of each who is told besides. */
+  why: string
+}
+
+/**
+ * Draws the consequences of cases, in order, with what is known of their networks' contacts and of
+ * those who enrolled. Who is to be told for the first time becomes a consumer. The database is
+ * asked per batch, however many cases there are.
  */
 export async function drawConsequences(
   tx: Db,
@@ -22,24 +43,72 @@ export async function drawConsequences(
   app: Pick<App, 'config'>,
   now: Date,
 ): Promise<Drawn[]> {
-  const contacts = new Set(cases.flatMap(({ network }) => network?.contacts ?? []))
-  const { consumers, byAddress: known } = await knownContacts(tx, [...contacts], now)
-  const ownOf = await findOwn(tx, contacts.size > 0 ? cases : [], app)
-  const consequences = cases.map((one) =>
-    consequenceOf({ ...one, known, own: ownOf(one.reporterId) }),
-  )
-  const told = consequences.flatMap((one) => (one.action === 'forward' ? [one.to] : []))
-  const missing = [...new Set(told)].filter((address) => !consumers.has(address))
-  const added = await ensureConsumers(
-    tx,
-    missing.map((address) => ({ address, source: 'network' as const })),
-    now,
-  )
-  return consequences.map((consequence) => {
-    if (consequence.action !== 'forward') return { consequence, consumer: undefined }
-    const { to } = consequence
-    return { consequence, consumer: consumers.get(to) ?? added.get(to) }
+  const scopesOf = await scopesByCase(tx, cases)
+  const addressesOf = (one: Case) => [
+    ...(one.network?.contacts ?? []),
+    ...one.alsoTell.map(({ address }) => address),
+    ...scopesOf(one).map(({ address }) => address),
+  ]
+  const addresses = new Set(cases.flatMap(addressesOf))
+  const { byAddress: known, consumers } = await knownContacts(tx, [...addresses], now)
+  const ownOf = await findOwn(tx, addresses.size > 0 ? cases : [], app)
+  const drawn = cases.map((one) => {
+    const judged = { ...one, known, own: ownOf(one.reporterId), scopes: scopesOf(one) }
+    const consequence = consequenceOf(judged)
+    return { consequence, also: alsoToldOf(judged, consequence) }
   })
+  const wanted = drawn.flatMap(({ consequence, also }) => [
+    ...(consequence.action === 'forward' ? [deskAt(consequence.to)] : []),
+    ...also.map(({ address, source, format }) => ({ address, source, format })),
+  ])
+  const missing = wanted.filter(({ address }) => !consumers.has(address))
+  const added = await ensureConsumers(tx, missing, now)
+  const consumerAt = (address: string) => consumers.get(address) ?? added.get(address)
+  return drawn.map(({ consequence, also }) => ({
+    consequence,
+    told: toldOf(consequence, also).flatMap(({ address, ...how }) => {
+      const consumer = consumerAt(address)
+      return consumer ? [{ consumer, ...how }] : []
+    }),
+    why: [consequence.why, ...also.map(({ why }) => why)].join(' '),
+  }))
+}
+
+function deskAt(address: string): NewConsumer {
+  return { address, source: 'network' }
+}
+
+type ToldAt = Pick<AlsoTold, 'address' | 'toldAs' | 'keepsTokens'>
+
+function toldOf(consequence: Consequence, also: readonly AlsoTold[]): ToldAt[] {
+  const desks: ToldAt[] =
+    consequence.action === 'forward'
+      ? [{ address: consequence.to, toldAs: 'network', keepsTokens: false }]
+      : []
+  return [
+    ...desks,
+    ...also.map(({ address, toldAs, keepsTokens }) => ({ address, toldAs, keepsTokens })),
+  ]
+}
+
+/** Who enrolled for what a case is about. */
+async function scopesByCase(
+  tx: Db,
+  cases: readonly Case[],
+): Promise<(one: Case) => readonly ScopeMatch[]> {
+  const ips = [...new Set(cases.flatMap(({ origin }) => origin?.ip ?? []))]
+  const asns = [...new Set(cases.flatMap(({ network }) => network?.asn ?? []))]
+  const domains = [...new Set(cases.flatMap(({ verifiedDomains }) => verifiedDomains))]
+  if (ips.length === 0) return () => []
+  const found = await findScopes(tx, { ips, asns, domains })
+  if (found.length === 0) return () => []
+  return (one) => found.filter((scope) => holdsFor(scope, one))
+}
+
+function holdsFor({ kind, value, ip }: FoundScope, one: Case): boolean {
+  if (kind === 'range') return ip === one.origin?.ip
+  if (kind === 'as') return value === String(one.network?.asn)
+  return one.verifiedDomains.includes(value)
 }
 
 /** The addresses that are nobody's abuse desk, by reporter. */

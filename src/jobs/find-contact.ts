@@ -24,8 +24,12 @@ type Waiting = Analysis & {
 type Answer = Awaited<ReturnType<NonNullable<WorkApp['rdap']>['ask']>>
 type Conclusion = { analysis: Waiting; known: KnownNetwork; drawn: Drawn }
 
-/** A redriven report was marked failed when its job died. */
-const waitingStates: readonly ReportState[] = ['analyzed', 'failed']
+/**
+ * A redriven report was marked failed when its job died; one that was forwarded was told to who
+ * sent it, or to a desk that says that it is not theirs.
+ */
+const waitingStates: readonly ReportState[] = ['analyzed', 'failed', 'forwarded']
+const unsentStates: readonly ReportState[] = ['analyzed', 'failed']
 
 const DAY_MS = 86_400_000
 const FOUND_MS = 7 * DAY_MS
@@ -124,8 +128,9 @@ async function conclude(
   const idsOf = (some: readonly Conclusion[]) => some.map(({ analysis }) => analysis.id)
   // The state is looked at and locked in one: a retraction comes before all this, or after.
   const marked = await Promise.all([
-    markReports(tx, idsOf([...doing('forward'), ...doing('look-up')]), waitingStates, 'analyzed'),
-    markReports(tx, idsOf(doing('keep')), waitingStates, 'kept'),
+    markReports(tx, idsOf([...doing('forward'), ...doing('look-up')]), unsentStates, 'analyzed'),
+    markReports(tx, idsOf(doing('keep')), unsentStates, 'kept'),
+    markReports(tx, idsOf(conclusions), ['forwarded'], 'forwarded'),
   ])
   const alive = new Set(marked.flat())
   const ended = await Promise.all(
@@ -135,11 +140,11 @@ async function conclude(
   )
   const putOff = doing('look-up').filter(({ analysis }) => alive.has(analysis.id))
   const mine = ended.filter((one) => one !== undefined)
-  const owed = mine.flatMap(({ analysis: { id }, drawn: { consumer } }) =>
-    consumer ? [{ reportId: id, consumer }] : [],
+  const owed = mine.flatMap(({ analysis: { id }, drawn: { told } }) =>
+    told.map((one) => ({ reportId: id, ...one })),
   )
-  const events = mine.map(({ analysis: { id }, drawn: { consequence } }) => {
-    return { reportId: id, at: now, event: 'looked-up' as const, detail: consequence.why }
+  const events = mine.map(({ analysis: { id }, drawn: { why } }) => {
+    return { reportId: id, at: now, event: 'looked-up' as const, detail: why }
   })
   await Promise.all([
     insertEvents(tx, events),
@@ -153,6 +158,8 @@ async function conclude(
   ])
 }
 
+const unknown: KnownNetwork = { network: undefined, registry: 'off', disowned: new Set() }
+
 async function draw(
   tx: Db,
   waiting: readonly Waiting[],
@@ -161,7 +168,7 @@ async function draw(
   now: Date,
 ): Promise<Conclusion[]> {
   const known = waiting.map((analysis): KnownNetwork => {
-    const found = networks.get(analysis.originIp) ?? { network: undefined, registry: 'off' }
+    const found = networks.get(analysis.originIp) ?? unknown
     const isOver = now.getTime() - analysis.firstAskedAt.getTime() >= GIVE_UP_MS
     return found.registry === 'unasked' && isOver ? { ...found, registry: 'away' } : found
   })
@@ -180,7 +187,11 @@ async function draw(
       askable: [],
       network: known[index]?.network,
       registry: known[index]?.registry ?? 'off',
+      disowned: known[index]?.disowned ?? unknown.disowned,
       forwardTo: app.config.forwardTo,
+      // Who sent it was told when it was analyzed, if they asked for complaints.
+      alsoTell: [],
+      verifiedDomains: [],
     })),
     app,
     now,

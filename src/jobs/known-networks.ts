@@ -11,6 +11,8 @@ export type KnownNetwork = {
   registry: RegistryState
   /** The AS that announces the address, and the block that says so. */
   announced?: { asn: number; cidr: string } | undefined
+  /** Mail addresses, in lower case, that said that the address is not in their network. */
+  disowned: ReadonlySet<string>
 }
 
 /**
@@ -26,10 +28,14 @@ export async function findKnownNetworks(
   const found = await findDesks(db, ips, now)
   return new Map(
     ips.map((ip) => {
-      const merged = found.get(ip)?.merged
+      const { merged, disowned } = found.get(ip) ?? {
+        merged: undefined,
+        disowned: new Set<string>(),
+      }
       const { asn, cidr } = merged?.from.asn ?? { asn: null, cidr: '' }
       const announced = asn === null ? undefined : { asn, cidr }
-      return [ip, { network: merged?.network, announced, registry: registryOf(ip, merged, rdap) }]
+      const registry = registryOf(ip, merged, rdap)
+      return [ip, { network: merged?.network, announced, registry, disowned }]
     }),
   )
 }

@@ -35,6 +35,8 @@ export type AnalysisDigest = Pick<Analysis, 'kind' | 'origin' | 'originObstacle'
   features: MessageFeatures
   /** What it can be blamed on or praised for; without the autonomous system. */
   subjects: readonly Subject[]
+  /** The domains that stand behind it, with those above them. */
+  verifiedDomains: readonly string[]
   packed: Packed
 }
 

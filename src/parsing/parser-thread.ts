@@ -5,6 +5,7 @@ import { pack, type Packed, unpack } from '../db/packed.ts'
 import { reasonOf } from '../errors.ts'
 import { addressesAsked, relayCandidates } from '../verdict/relay-question.ts'
 import { subjectsOf } from '../verdict/subjects-of.ts'
+import { verifiedDomains } from '../verdict/verified-domains.ts'
 import { composeFeedback } from './feedback-content.ts'
 import {
   type AnalysisDigest,
@@ -102,5 +103,6 @@ function digestOf(
     fingerprints,
     features,
     subjects: subjectsOf({ ...analysis, telephones }, { originConfidenceMin }),
+    verifiedDomains: verifiedDomains(analysis),
   }
 }

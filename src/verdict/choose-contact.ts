@@ -1,6 +1,13 @@
 import type { Network } from '../analysis/network.ts'
 import { domainOf } from '../mail/address.ts'
 import type { Health } from './contact-health.ts'
+import type { VerdictClass } from './verdict.ts'
+
+/** What a feedback report is about, by the verdict: what is neither of the others is spam. */
+export const feedbackTopics = ['spam', 'phishing', 'malware'] as const
+
+/** One of them. */
+export type FeedbackTopic = (typeof feedbackTopics)[number]
 
 /** What we know of an address that we may have written to before. */
 export type KnownContact = {
@@ -8,6 +15,8 @@ export type KnownContact = {
   health: Health
   /** Somebody complained of our mail there, or an administrator forbade it. */
   isMuted?: true
+  /** What it takes reports of; absent or null: of all. */
+  takes?: readonly FeedbackTopic[] | null
 }
 
 /** Ours and the reporter's: abuse desks of nobody else. All addresses of `domain` are. */
@@ -26,32 +35,59 @@ export function chooseContact(
   known: ReadonlyMap<string, KnownContact>,
   forwardTo: 'any' | 'enrolled',
   own: OwnAddresses,
+  topic: FeedbackTopic,
 ): ContactChoice {
   const others = contacts.filter((address) => !isOwn(address, own))
   if (others.length === 0) {
     return { nobody: 'The abuse address of this network is our own, or the reporter’s.' }
   }
-  const healthy = others.filter(
-    (address) => (known.get(address)?.health ?? 'healthy') === 'healthy',
-  )
+  const healthy = others.filter((address) => isHealthy(known.get(address)))
   const [best] = healthy
   if (best === undefined) return { nobody: 'Every known abuse address of this network bounces.' }
-  if (known.get(best)?.state === 'stopped') {
-    return { nobody: 'The abuse desk asked us to stop.' }
-  }
-  if (known.get(best)?.isMuted) {
-    return { nobody: 'The abuse address of this network is not to be written to.' }
-  }
-  if (known.get(best)?.state === 'paused') {
-    return { nobody: 'The abuse desk asked us to stop for now.' }
-  }
+  const silence = silenceOf(known.get(best), topic)
+  if (silence !== undefined) return { nobody: silence }
   if (forwardTo === 'any') return { to: best }
-  const enrolled = healthy.find((address) => known.get(address)?.state === 'enrolled')
+  const enrolled = healthy.find((address) => mayBeTold(known.get(address), 'enrolled', topic))
   if (enrolled !== undefined) return { to: enrolled }
   return { nobody: 'The abuse desk has not enrolled, and only enrolled ones are written to.' }
 }
 
-function isOwn(address: string, { addresses, domain }: OwnAddresses): boolean {
+/** Whether an address may be told at all of such a message. */
+export function mayBeTold(
+  contact: KnownContact | undefined,
+  forwardTo: 'any' | 'enrolled',
+  topic: FeedbackTopic,
+): boolean {
+  if (!isHealthy(contact) || silenceOf(contact, topic) !== undefined) return false
+  return forwardTo === 'any' || contact?.state === 'enrolled'
+}
+
+/** Whether mail to an address does not come back, as far as is known. */
+export function isHealthy(contact: KnownContact | undefined): boolean {
+  return (contact?.health ?? 'healthy') === 'healthy'
+}
+
+/** Why a desk is not told though its mail arrives, and no other is told in its stead. */
+export function silenceOf(
+  contact: KnownContact | undefined,
+  topic: FeedbackTopic,
+): string | undefined {
+  if (contact?.state === 'stopped') return 'The abuse desk asked us to stop.'
+  if (contact?.isMuted) return 'The abuse address of this network is not to be written to.'
+  if (contact?.state === 'paused') return 'The abuse desk asked us to stop for now.'
+  if (contact?.takes && !contact.takes.includes(topic)) {
+    return `The abuse desk takes no reports of ${topic}.`
+  }
+  return undefined
+}
+
+/** What a message is told as. */
+export function topicOf(verdict: VerdictClass): FeedbackTopic {
+  return verdict === 'phishing' || verdict === 'malware' ? verdict : 'spam'
+}
+
+/** Whether an address is ours or the reporter's, in whatever spelling. */
+export function isOwn(address: string, { addresses, domain }: OwnAddresses): boolean {
   const key = keyOf(address)
   return domainOf(address) === domainOf(`@${domain}`) || addresses.some((one) => keyOf(one) === key)
 }

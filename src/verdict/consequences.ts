@@ -1,7 +1,8 @@
 import type { Analysis } from '../analysis/analyze.ts'
 import type { Network } from '../analysis/network.ts'
-import { chooseContact, type KnownContact, type OwnAddresses } from './choose-contact.ts'
+import { chooseContact, topicOf } from './choose-contact.ts'
 import { hasEvidence, type Verdict } from './verdict.ts'
+import { type AlsoTold, enrolledDesks, type ScopeMatch, type ToldOf, whoElse } from './who-else.ts'
 
 /**
  * What is done about a report, and why, in a sentence a person can read. `look-up`: the registries
@@ -23,7 +24,7 @@ export type Consequence =
 export type RegistryState = 'off' | 'unasked' | 'asked' | 'away'
 
 /** What is known when the consequence is drawn. */
-export type Judged = {
+export type Judged = ToldOf & {
   verdict: Verdict
   reportedAs: 'spam' | 'phishing' | 'not-spam'
   /** Whether a mail server taught us this one: then nobody reported it to be told on. */
@@ -36,10 +37,6 @@ export type Judged = {
   askable: readonly string[]
   network: Network | undefined
   registry: RegistryState
-  /** Those of the network's contacts that are known to us, by address. */
-  known: ReadonlyMap<string, KnownContact>
-  forwardTo: 'any' | 'enrolled'
-  own: OwnAddresses
 }
 
 /**
@@ -63,14 +60,47 @@ export function consequenceOf(judged: Judged): Consequence {
   if (network?.isMuted) {
     return keep('An administrator said that nobody is to be written to for this network.')
   }
+  const topic = topicOf(verdict.class)
+  const { desks, silence } = enrolledDesks(judged, topic)
+  if (desks[0]) return { action: 'forward', to: desks[0].address, why: whyOf(desks[0]) }
+  if (silence !== undefined) return keep(silence)
   if (!network || network.contacts.length === 0) return withoutContact(judged)
-  const choice = chooseContact(network, judged.known, judged.forwardTo, judged.own)
+  const { known, forwardTo, own } = judged
+  const choice = chooseContact(network, known, forwardTo, own, topic)
   if ('nobody' in choice) return keep(choice.nobody)
   return {
     action: 'forward',
     to: choice.to,
     why: `${deskOf(network)} answers for the origin and has an abuse contact.`,
   }
+}
+
+/**
+ * Who is told besides, with what is done about the network: all others that enrolled for it, and
+ * who sent the message, if they asked for complaints. Nobody while the reporter is asked, because
+ * a report of which anybody was told is not looked at again; nobody without a sure origin.
+ */
+export function alsoToldOf(judged: Judged, consequence: Consequence): AlsoTold[] {
+  const { verdict, origin, reportedAs, messageKind, isLearned } = judged
+  const isComplaint = reportedAs !== 'not-spam' && messageKind === 'message' && !isLearned
+  if (!isComplaint || verdict.class === 'legitimate' || consequence.action === 'ask') return []
+  if (!origin || origin.confidence < judged.originConfidenceMin) return []
+  const isForwarded = consequence.action === 'forward'
+  const topic = topicOf(verdict.class)
+  const [, ...more] = isForwarded ? enrolledDesks(judged, topic).desks : []
+  const desks = more.flatMap((match): AlsoTold[] => {
+    const how = { format: 'arf', keepsTokens: false, source: 'enrollment' } as const
+    return [{ address: match.address, toldAs: 'network', ...how, why: whyOf(match) }]
+  })
+  const to = isForwarded ? [consequence.to] : []
+  const distinct = new Map(desks.map((desk) => [desk.address, desk]))
+  for (const address of to) distinct.delete(address)
+  return [...distinct.values(), ...whoElse(judged, verdict.class, [...to, ...distinct.keys()])]
+}
+
+function whyOf({ kind, value }: ScopeMatch): string {
+  const what = kind === 'as' ? `AS${value}` : value
+  return `An abuse desk enrolled for ${what}, where the origin is.`
 }
 
 /** Why nobody is to be told, whatever is known of the origin. */

@@ -7,6 +7,7 @@ export type Standing = HealthRecord & {
   /** When a pause ends; null: when it is ended by hand. */
   pausedUntil: Date | null
   enrolledAt: Date | null
+  takes: KnownContact['takes']
 }
 
 /** Why an address is not written to, as it is kept. */
@@ -25,7 +26,7 @@ export type MayTell =
 
 /** The state at an instant: a pause ends by itself, and leaves who enrolled enrolled. */
 export function stateAt(
-  { state, pausedUntil, enrolledAt }: Omit<Standing, keyof HealthRecord>,
+  { state, pausedUntil, enrolledAt }: Pick<Standing, 'state' | 'pausedUntil' | 'enrolledAt'>,
   now: Date,
 ): KnownContact['state'] {
   if (state !== 'paused' || pausedUntil === null || pausedUntil > now) return state
@@ -59,10 +60,11 @@ export function contactOf(
 ): KnownContact {
   const state = consumer ? stateAt(consumer, now) : 'found'
   const health = consumer ? healthAt(consumer, now) : 'healthy'
-  if (suppression === undefined) return { state, health }
-  if (suppression.reason === 'hard-bounce') return { state, health: 'dead' }
+  const takes = consumer?.takes ?? null
+  if (suppression === undefined) return { state, health, takes }
+  if (suppression.reason === 'hard-bounce') return { state, health: 'dead', takes }
   if (suppression.reason === 'soft-bounces') {
-    return { state, health: health === 'dead' ? 'dead' : 'failing' }
+    return { state, health: health === 'dead' ? 'dead' : 'failing', takes }
   }
-  return { state, health, isMuted: true }
+  return { state, health, takes, isMuted: true }
 }

@@ -12,7 +12,7 @@ function choose(known: Record<string, KnownContact>, forwardTo: 'any' | 'enrolle
   const byAddress = new Map(
     Object.entries(known).map(([name, one]) => [`${name}@desk.example`, one]),
   )
-  return chooseContact({ contacts }, byAddress, forwardTo, own)
+  return chooseContact({ contacts }, byAddress, forwardTo, own, 'spam')
 }
 
 test.for<[string, Record<string, KnownContact>, string]>([
@@ -50,7 +50,8 @@ test.for([
   'anything@bounces.us.example',
   'v-1@BOUNCES.us.example.',
 ])('we never write to %s, which is ours or the reporter’s', (address) => {
-  const chosen = (...contacts: string[]) => chooseContact({ contacts }, new Map(), 'any', own)
+  const chosen = (...contacts: string[]) =>
+    chooseContact({ contacts }, new Map(), 'any', own, 'spam')
   expect(chosen(address, 'a@desk.example')).toEqual({ to: 'a@desk.example' })
   expect(chosen(address)).toEqual({
     nobody: 'The abuse address of this network is our own, or the reporter’s.',
@@ -59,6 +60,6 @@ test.for([
 
 test('others at the domain of our sender or of the reporter may be written to', () => {
   for (const to of ['abuse@us.example', 'abuse@home.example', 'abuse@x.bounces.us.example']) {
-    expect(chooseContact({ contacts: [to] }, new Map(), 'any', own)).toEqual({ to })
+    expect(chooseContact({ contacts: [to] }, new Map(), 'any', own, 'spam')).toEqual({ to })
   }
 })

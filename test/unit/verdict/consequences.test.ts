@@ -26,6 +26,9 @@ const clear: Judged = {
   network,
   registry: 'off',
   known: new Map(),
+  alsoTell: [],
+  scopes: [],
+  disowned: new Set(),
   forwardTo: 'any',
   own: { addresses: ['feedback@signalpost.example'], domain: 'bounces.signalpost.example' },
 }
