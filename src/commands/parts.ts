@@ -30,7 +30,7 @@ export const parts: readonly Part[] = [
     args: [
       'work',
       '--queues',
-      'forward-report,send-letter,handle-inbound,learn-relays,publish-lists',
+      'forward-report,pace-feedback,send-letter,handle-inbound,learn-relays,publish-lists',
     ],
     allocator: thrifty,
   },

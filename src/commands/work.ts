@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import type { App } from '../app.ts'
 import { UsageError } from '../errors.ts'
 import { createParserPool } from '../parsing/parser-pool.ts'
+import { SEND_MS_MAX } from '../jobs/forwarding/lease.ts'
 import { forwardingIdle, openForwarding } from '../jobs/forwarding/open-forwarding.ts'
 import { openJudge } from '../judging/open-judge.ts'
 import { createMailer } from '../outbound/mailer.ts'
@@ -37,7 +38,7 @@ export async function work(
 ): Promise<{ close: () => Promise<void> }> {
   const { tools: dnsTools, blacklists, close: closeDns } = await openDns(app.config, app)
   const parser = createParserPool(app.config.workers)
-  const mailer = createMailer(app.config.smtpUrl)
+  const mailer = createMailer(app.config.smtpUrl, { sendMsMax: SEND_MS_MAX })
   const dns = app.config.dnsServers === 'none' ? undefined : dnsTools
   const rdap = openRdap(app.config)
   const opened = names.includes(queues.analyzeReport.name)

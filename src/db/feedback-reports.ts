@@ -43,7 +43,8 @@ export type Feedback = FeedbackKey & {
 }
 
 const columns = `report_id as "reportId", number, consumer_id as "consumerId", kind, state,
-  incidents, told_as as "toldAs", keeps_tokens as "keepsTokens", is_digest as "isDigest", due_at as "dueAt",
+  incidents, told_as as "toldAs", keeps_tokens as "keepsTokens",
+  is_digest as "isDigest", due_at as "dueAt",
   merged_into as "mergedInto", merged_number as "mergedNumber", address,
   created_at as "createdAt", finished_at as "finishedAt", message_id as "messageId", reply,
   bounced_at as "bouncedAt", bounce_status as "bounceStatus", bounce_reason as "bounceReason"`

@@ -15,6 +15,7 @@ export type EventName =
   | 'bounced'
   | 'retracted'
   | 'withdrawn'
+  | 'merged'
   | 'failed'
   | 'redriven'
   | 'answered'

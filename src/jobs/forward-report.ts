@@ -7,10 +7,9 @@ import { composeLoaded, envelopeIdOf, messageIdOf } from '../feedback/compose-lo
 import { outcomeWords } from '../feedback/feedback-words.ts'
 import { type LoadedFeedback, loadFeedback, nameOf } from '../feedback/load-content.ts'
 import { composeReturnPath } from '../mail/verp.ts'
-import type { SendResult } from '../outbound/mailer.ts'
 import type { ComposedFeedback, ParserPool } from '../parsing/parser-pool.ts'
 import type { JobOutcome } from '../queue/work.ts'
-import type { Ticket } from './forwarding/consumer-lines.ts'
+import type { SendResult, Ticket } from './forwarding/consumer-lines.ts'
 import {
   hourlyMaxOf,
   hourOf,

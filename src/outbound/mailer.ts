@@ -75,22 +75,13 @@ export type MailerLimits = {
   messagesPerConnectionMax: number
 }
 
-/** The longest that one message may take once it is being sent. */
-const SEND_MS_MAX = 10 * 60_000
-
-/**
- * When the sending of a message that is handed over now has surely ended, with a margin for clocks:
- * whoever sends it again after that does so for good reason.
- */
-export const SENT_FOR_SURE_MS = SEND_MS_MAX + 2 * 60_000
-
 const usualLimits: MailerLimits = {
   connectionMs: 30_000,
   greetingMs: 60_000,
   silenceMs: 5 * 60_000,
   idleMs: 30_000,
   stallMs: 5_000,
-  sendMsMax: SEND_MS_MAX,
+  sendMsMax: 10 * 60_000,
   placeMs: 30_000,
   connectionsMax: 5,
   slowMax: 10,

@@ -103,6 +103,14 @@ export const markDead = defineQueue('mark-dead', z.object({}), {
   expireInSeconds: 60,
 })
 
+/** Let feedback leave that waited for its hour. */
+export const paceFeedback = defineQueue('pace-feedback', z.object({}), {
+  retryLimit: 0,
+  retryDelay: 60,
+  retryDelayMax: 60,
+  expireInSeconds: 600,
+})
+
 /** Judge who is to be listed, and write the lists for others. */
 export const publishLists = defineQueue('publish-lists', z.object({}), {
   retryLimit: 1,
@@ -123,6 +131,7 @@ export const queues: readonly QueueDefinition[] = [
   learnRelays,
   markDead,
   publishLists,
+  paceFeedback,
 ]
 
 function defineQueue<Payload extends object>(

@@ -85,6 +85,10 @@ function choreStarters(app: App): Starters {
       const { markDeadReports } = await import('../../jobs/keep-house.ts')
       await chore(app, queues.markDead, '* * * * *', markDeadReports)
     },
+    [queues.paceFeedback.name]: async () => {
+      const { paceFeedback } = await import('../../jobs/pace/pace-feedback.ts')
+      await chore(app, queues.paceFeedback, '* * * * *', paceFeedback)
+    },
     [queues.publishLists.name]: async () => {
       const { publishLists } = await import('../../jobs/lists/publish-lists.ts')
       await chore(app, queues.publishLists, '*/10 * * * *', publishLists)

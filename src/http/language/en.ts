@@ -132,6 +132,8 @@ export const en = {
     toldNobody: 'Nobody was told.',
     notYet: 'Nobody has been told yet.',
     feedback: {
+      waiting: 'a report will leave soon',
+      merged: 'told together with others of the same campaign',
       queued: 'a report is about to leave',
       held: 'a report is ready; the operator has not switched sending on',
       sent: 'a report was sent',
@@ -247,6 +249,7 @@ export const en = {
     bounced: 'Our report came back',
     retracted: 'You took it back',
     withdrawn: 'A report that had not left was called back',
+    merged: 'A report on others tells of it too',
     failed: 'Something went wrong',
     redriven: 'We tried once more',
     answered: 'You answered our question',

@@ -144,6 +144,8 @@ export const fr: Words = {
     toldNobody: 'Personne n’a été prévenu.',
     notYet: 'Personne n’a encore été prévenu.',
     feedback: {
+      waiting: 'un rapport partira bientôt',
+      merged: 'signalé avec d’autres de la même campagne',
       queued: 'un rapport va partir',
       held: 'un rapport est prêt\u00a0; l’exploitant n’a pas activé l’envoi',
       sent: 'un rapport a été envoyé',
@@ -263,6 +265,7 @@ export const fr: Words = {
     bounced: 'Notre rapport est revenu',
     retracted: 'Vous l’avez retiré',
     withdrawn: 'Un rapport qui n’était pas parti a été rappelé',
+    merged: 'Un rapport sur d’autres messages le signale aussi',
     failed: 'Quelque chose s’est mal passé',
     redriven: 'Nous avons essayé encore une fois',
     answered: 'Vous avez répondu à notre question',

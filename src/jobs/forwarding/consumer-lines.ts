@@ -1,6 +1,10 @@
-import type { Lane } from '../../outbound/lanes.ts'
-import type { SendResult } from '../../outbound/mailer.ts'
+import type { WorkApp } from '../../app.ts'
 import type { Clock } from '../../world.ts'
+
+type Send = NonNullable<WorkApp['mailer']>['send']
+/** What the mailer says of one mail. */
+export type SendResult = Awaited<ReturnType<Send>>
+type Lane = NonNullable<Parameters<Send>[0]['lane']>
 
 /** What one turn does: sends one mail from a lane, and says at once when it stalls. */
 export type SendTurn = (how: { lane: Lane; onStall: () => void }) => Promise<SendResult>

@@ -1,7 +1,7 @@
 import type { App } from '../../app.ts'
-import { SENT_FOR_SURE_MS } from '../../outbound/mailer.ts'
 import { type ConsumerLines, createConsumerLines } from './consumer-lines.ts'
 import { createKeeper, type Keeper } from './keep-outcomes.ts'
+import { LEASE_MS } from './lease.ts'
 
 /** What the batches of one process share while they forward. */
 export type Forwarding = {
@@ -20,7 +20,7 @@ const PATIENCE_MS = 2_000
 /** Begins to forward. */
 export function openForwarding(
   app: Pick<App, 'pool' | 'boss' | 'clock'>,
-  { patienceMs = PATIENCE_MS, leaseMs = SENT_FOR_SURE_MS } = {},
+  { patienceMs = PATIENCE_MS, leaseMs = LEASE_MS } = {},
 ): Forwarding {
   const lines = createConsumerLines(app.clock)
   return { lines, keeper: createKeeper(app), underWay: new Map(), patienceMs, leaseMs }
