@@ -1,4 +1,5 @@
 import { listsEn } from './lists-en.ts'
+import { toldEn } from './told-en.ts'
 
 const { format: n } = new Intl.NumberFormat('en-GB')
 
@@ -285,6 +286,7 @@ export const en = {
     highest: (value: string, when: string) => `The highest bar is ${value} (${when}).`,
   },
   lists: listsEn,
+  told: toldEn,
   error: { title: 'That did not work', home: 'Back to the start' },
 }
 

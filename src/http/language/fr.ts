@@ -1,5 +1,6 @@
 import type { Words } from './en.ts'
 import { listsFr } from './lists-fr.ts'
+import { toldFr } from './told-fr.ts'
 import { problemsFr } from './problems-fr.ts'
 
 const { format: n } = new Intl.NumberFormat('fr')
@@ -279,5 +280,6 @@ export const fr: Words = {
     highest: (value: string, when: string) => `La plus haute barre est ${value} (${when}).`,
   },
   lists: listsFr,
+  told: toldFr,
   error: { title: 'Cela n’a pas marché', home: 'Retour à l’accueil' },
 }

@@ -15,6 +15,7 @@ import { reportRoutes } from './report.ts'
 import { sameOrigin } from './same-origin.ts'
 import { sessions } from './session.ts'
 import { signInRoutes } from './sign-in.ts'
+import { toldRoutes } from './told.ts'
 import { visitOf, welcome } from './visit.ts'
 
 /** Everything for people: sessions, pages, and error pages. */
@@ -29,6 +30,7 @@ export function pageRoutes(site: Site): Router {
   router.use(signInRoutes(site))
   router.use(reportRoutes(site))
   router.use(historyRoutes(site))
+  router.use(toldRoutes(site))
   router.use(relayRoutes(site))
   router.use(lookupRoutes(site))
   router.use(delistingRoutes(site))
