@@ -38,7 +38,6 @@ type OnItsWay = {
 const GIVE_UP_MS = 5 * 86_400_000
 /** A batch does not wait for what would take longer than this in its consumer's line. */
 const EXPECTED_MS_MAX = 1_000
-const AGAIN_MS = 30_000
 
 /**
  * Composes a batch of feedback reports and sends them, or holds them. Each is kept as soon as it
@@ -80,7 +79,7 @@ export async function forwardReports(
 async function findPlaces(
   payloads: readonly Payload[],
   app: Needs,
-  { lines, underWay }: Forwarding,
+  { lines, underWay, againMs }: Forwarding,
   outcomes: Map<string, JobOutcome>,
 ): Promise<Placed[]> {
   const wanted = new Set(payloads.map(nameOf))
@@ -91,7 +90,7 @@ async function findPlaces(
   const now = app.clock()
   const idle = queued.filter((feedback) => {
     if (!underWay.has(nameOf(feedback))) return true
-    outcomes.set(nameOf(feedback), { putOff: new Date(now.getTime() + AGAIN_MS), payload: {} })
+    outcomes.set(nameOf(feedback), { putOff: new Date(now.getTime() + againMs), payload: {} })
     return false
   })
   const leaving = await whoMayLeave(idle, app)
@@ -106,15 +105,11 @@ async function findPlaces(
   return inLine.filter(({ feedback, ticket }) => within.has(nameOf(feedback)) || !ticket.drop())
 }
 
-function setOut(
-  one: Placed,
-  loaded: LoadedFeedback,
-  app: Needs,
-  { keeper, underWay }: Forwarding,
-): OnItsWay {
+function setOut(one: Placed, loaded: LoadedFeedback, app: Needs, forwarding: Forwarding): OnItsWay {
+  const { underWay } = forwarding
   const name = nameOf(one.feedback)
   const composed = composeLoaded(loaded, app.parser)
-  const ended = deliver(one, loaded, composed, app, keeper).catch((error: unknown) => {
+  const ended = deliver(one, loaded, composed, app, forwarding).catch((error: unknown) => {
     one.ticket?.drop()
     return { retry: reasonOf(error) }
   })
@@ -132,7 +127,7 @@ async function deliver(
   loaded: LoadedFeedback,
   composing: Promise<ComposedFeedback>,
   app: Needs,
-  keeper: Forwarding['keeper'],
+  { keeper, againMs }: Forwarding,
 ): Promise<JobOutcome> {
   const { raw, packed } = await composing
   const takenAt = app.clock()
@@ -142,7 +137,7 @@ async function deliver(
       await giveBackPlaces(app.pool, consumer.id, 1, hourOf(takenAt))
     }
     if (result !== undefined && result.fault !== 'places') return { retry: result.reason }
-    return { putOff: new Date(app.clock().getTime() + AGAIN_MS), payload: {} }
+    return { putOff: new Date(app.clock().getTime() + againMs), payload: {} }
   }
   const { reportId, number } = feedback
   const state = result === 'held' ? 'held' : result.outcome === 'accepted' ? 'sent' : 'refused'
@@ -186,9 +181,9 @@ async function waitFor(under: readonly OnItsWay[], { patienceMs }: Forwarding): 
 }
 
 /** What still waits gives its place up; what is being sent goes on without its job. */
-function letGo({ ticket }: OnItsWay, app: Needs, { leaseMs }: Forwarding): JobOutcome {
+function letGo({ ticket }: OnItsWay, app: Needs, { leaseMs, againMs }: Forwarding): JobOutcome {
   const isDropped = ticket !== undefined && ticket.expectedMs <= EXPECTED_MS_MAX && ticket.drop()
-  const ms = isDropped ? AGAIN_MS : leaseMs
+  const ms = isDropped ? againMs : leaseMs
   return { putOff: new Date(app.clock().getTime() + ms), payload: {} }
 }
 

@@ -38,9 +38,20 @@ const WAIT_MS_MAX = 60_000
 const BACKLOG_MS = WAIT_MS_MAX / 2
 const WAITING_MAX = 100
 const WAITING_MIN = 2
+/** How long who failed is left alone: the first time, and at most. */
+export type Pauses = {
+  refusalMs: number
+  stallMs: number
+  refusalMsMax: number
+  stallMsMax: number
+}
+
 /** A stall is waited out for longer than a refusal, which costs us nothing. */
-const PAUSE_MS = { refusal: 30_000, stall: 60_000 }
-const PAUSE_MS_MAX = { refusal: 5 * 60_000, stall: 3_600_000 }
+export const usualPauses: Pauses = {
+  ...{ refusalMs: 30_000, stallMs: 60_000 },
+  ...{ refusalMsMax: 5 * 60_000, stallMsMax: 3_600_000 },
+}
+
 /** One refusal may be about one message. */
 const REFUSALS_FREE = 3
 const LINES_MAX = 10_000
@@ -51,6 +62,8 @@ type Turn = {
   start: (how: 'send' | 'drop') => void
   timer?: NodeJS.Timeout
 }
+
+type Rules = { clock: Clock; pauses: Pauses }
 
 type Line = {
   connections: number
@@ -64,7 +77,7 @@ type Line = {
 }
 
 /** Lines that begin empty; their memory is this process's. */
-export function createConsumerLines(clock: Clock): ConsumerLines {
+export function createConsumerLines(clock: Clock, pauses = usualPauses): ConsumerLines {
   const lines = new Map<string, Line>()
   return {
     admit({ id, connectionsMax }) {
@@ -80,12 +93,12 @@ export function createConsumerLines(clock: Clock): ConsumerLines {
       if (line.waiting.size >= Math.min(WAITING_MAX, Math.max(WAITING_MIN, room))) {
         return { putOff: new Date(now + BACKLOG_MS) }
       }
-      return { ticket: takeTicket(line, clock) }
+      return { ticket: takeTicket(line, { clock, pauses }) }
     },
   }
 }
 
-function takeTicket(line: Line, clock: Clock): Ticket {
+function takeTicket(line: Line, rules: Rules): Ticket {
   const places = (line.waiting.size + line.sending + 1) / atOnce(line)
   const turn: Turn = { isReady: false, start: () => undefined }
   let outcome: 'send' | 'drop' | undefined
@@ -108,7 +121,7 @@ function takeTicket(line: Line, clock: Clock): Ticket {
       pump(line)
       if (outcome === undefined) await new Promise<void>((resolve) => (wake = resolve))
       if (outcome !== 'send') return undefined
-      return sendInTurn(line, send, clock)
+      return sendInTurn(line, send, rules)
     },
     drop() {
       turn.start('drop')
@@ -117,13 +130,17 @@ function takeTicket(line: Line, clock: Clock): Ticket {
   }
 }
 
-async function sendInTurn(line: Line, send: SendTurn, clock: Clock): Promise<SendResult> {
+async function sendInTurn(
+  line: Line,
+  send: SendTurn,
+  { clock, pauses }: Rules,
+): Promise<SendResult> {
   const startedAt = clock().getTime()
   const lane = line.strikes > 0 ? 'slow' : 'fast'
   let hasStalled = false
   const onStall = () => {
     hasStalled = true
-    strike(line, 'stall', clock().getTime())
+    strike(line, 'stall', clock().getTime(), pauses)
   }
   try {
     const result = await send({ lane, onStall })
@@ -131,7 +148,7 @@ async function sendInTurn(line: Line, send: SendTurn, clock: Clock): Promise<Sen
     line.typicalMs = Math.max(1, line.typicalMs * 0.7 + (now - startedAt) * 0.3)
     const isItsFault = result.outcome === 'later' && (result.fault ?? 'message') === 'message'
     if (result.outcome !== 'later') forgive(line)
-    else if (isItsFault && !hasStalled) strike(line, 'refusal', now)
+    else if (isItsFault && !hasStalled) strike(line, 'refusal', now, pauses)
     return result
   } finally {
     line.sending--
@@ -140,12 +157,12 @@ async function sendInTurn(line: Line, send: SendTurn, clock: Clock): Promise<Sen
 }
 
 /** One more failure: those in line go back, and the next are left alone for a while. */
-function strike(line: Line, how: 'refusal' | 'stall', now: number): void {
+function strike(line: Line, how: 'refusal' | 'stall', now: number, pauses: Pauses): void {
   line.strikes++
   line.isStalling = how === 'stall'
   const counted = how === 'stall' ? line.strikes : line.strikes - REFUSALS_FREE
   if (counted <= 0) return
-  const pause = Math.min(PAUSE_MS_MAX[how], PAUSE_MS[how] * 2 ** (counted - 1))
+  const pause = Math.min(pauses[`${how}MsMax`], pauses[`${how}Ms`] * 2 ** (counted - 1))
   line.notBefore = Math.max(line.notBefore, now + pause)
   for (const turn of line.waiting) turn.start('drop')
 }

@@ -1,5 +1,5 @@
 import type { App } from '../../app.ts'
-import { type ConsumerLines, createConsumerLines } from './consumer-lines.ts'
+import { type ConsumerLines, createConsumerLines, usualPauses } from './consumer-lines.ts'
 import { createKeeper, type Keeper } from './keep-outcomes.ts'
 import { LEASE_MS } from './lease.ts'
 
@@ -13,17 +13,20 @@ export type Forwarding = {
   patienceMs: number
   /** What is still being sent then is tried again so much later: by then it has ended. */
   leaseMs: number
+  /** What had no turn comes again so much later. */
+  againMs: number
 }
 
 const PATIENCE_MS = 2_000
+const AGAIN_MS = 30_000
 
 /** Begins to forward. */
 export function openForwarding(
   app: Pick<App, 'pool' | 'boss' | 'clock'>,
-  { patienceMs = PATIENCE_MS, leaseMs = LEASE_MS } = {},
+  { patienceMs = PATIENCE_MS, leaseMs = LEASE_MS, againMs = AGAIN_MS, pauses = usualPauses } = {},
 ): Forwarding {
-  const lines = createConsumerLines(app.clock)
-  return { lines, keeper: createKeeper(app), underWay: new Map(), patienceMs, leaseMs }
+  const lines = createConsumerLines(app.clock, pauses)
+  return { lines, keeper: createKeeper(app), underWay: new Map(), patienceMs, leaseMs, againMs }
 }
 
 /** Resolves when nothing is being sent any more. */
