@@ -103,7 +103,7 @@ test('of a digest a reporter sees the own part alone', async () => {
   expect(String(member)).not.toContain(first)
 })
 
-test('what was held leaves when an administrator lets it, once, and that is written down', async () => {
+test('what was held leaves once when an administrator lets it, and that is noted', async () => {
   const [one, two] = [await analyzed('held-1'), await analyzed('held-2')]
   await forward(one, false)
   await forward(two, false)
