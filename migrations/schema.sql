@@ -131,6 +131,16 @@ create table campaigns (
   constraint campaigns_pkey PRIMARY KEY (id)
 ) partition by RANGE (id);
 
+-- consumer_hours: distributed by consumer_id
+create table consumer_hours (
+  consumer_id uuid not null,
+  hour_at timestamp with time zone not null,
+  told integer not null,
+  granted integer not null,
+  constraint consumer_hours_pkey PRIMARY KEY (consumer_id),
+  constraint consumer_hours_consumer_fkey FOREIGN KEY (consumer_id) REFERENCES consumers(id)
+);
+
 -- consumer_scopes: reference
 create table consumer_scopes (
   consumer_id uuid not null,
@@ -343,6 +353,7 @@ create table feedback_reports (
   merged_number smallint,
   keeps_tokens boolean not null default false,
   told_as text not null default 'network'::text,
+  is_digest boolean not null default false,
   constraint feedback_reports_pkey PRIMARY KEY (report_id, number),
   constraint feedback_reports_consumer_unique UNIQUE (report_id, consumer_id, kind),
   constraint feedback_reports_consumer_fkey FOREIGN KEY (consumer_id) REFERENCES consumers(id),
@@ -355,6 +366,7 @@ create table feedback_reports (
 ) partition by RANGE (report_id);
 create index feedback_reports_consumer_idx on feedback_reports (consumer_id, report_id);
 create index feedback_reports_due_idx on feedback_reports (consumer_id, due_at) WHERE (state = 'waiting'::text);
+create index feedback_reports_merged_idx on feedback_reports (merged_into, merged_number) WHERE (merged_into IS NOT NULL);
 create index feedback_reports_state_idx on feedback_reports (state, report_id);
 
 -- idempotency_keys: distributed by key_hash

@@ -1,11 +1,13 @@
 import { parseArgs } from 'node:util'
 import { tortureCounters } from '../test/support/counter-torture.ts'
 import { chanceFrom } from '../test/support/counter-torture-batches.ts'
+import { tortureSending } from '../test/support/torture/sending/torture-sending.ts'
 import { tortureReports } from '../test/support/torture/torture-reports.ts'
 
 // Kills processes and PostgreSQL at random and looks whether anything was lost or counted twice.
 const usage = `Usage: npm run torture counters [-- --rounds N --seed N]
-       npm run torture reports [-- --kills N --seed N]`
+       npm run torture reports [-- --kills N --seed N]
+       npm run torture sending [-- --kills N --seed N]`
 const FAULTS_SHOWN = 20
 
 const { values, positionals } = parseArgs({
@@ -21,11 +23,13 @@ const kills = Number(values.kills)
 const rounds = Number(values.rounds)
 const areNumbers = [seed, kills, rounds].every((one) => Number.isSafeInteger(one) && one >= 0)
 const [what, ...rest] = positionals
-if (rest.length > 0 || (what !== 'counters' && what !== 'reports') || !areNumbers) {
+const runs = { counters, reports, sending }
+const run = what !== undefined && Object.hasOwn(runs, what) ? runs[what as keyof typeof runs] : null
+if (rest.length > 0 || !run || !areNumbers) {
   console.error(usage)
   process.exit(2)
 }
-const faults = what === 'counters' ? await counters() : await reports()
+const faults = await run()
 for (const line of faults.slice(0, FAULTS_SHOWN)) console.log(`differs: ${line}`)
 console.log(faults.length === 0 ? 'Everything is exact.' : `${faults.length} differ.`)
 process.exitCode = faults.length === 0 ? 0 : 1
@@ -51,5 +55,15 @@ async function reports(): Promise<string[]> {
   console.log(`${analyzedTwice} were analyzed again; ${campaigns} campaigns were founded`)
   const { slots, days } = done.compared
   console.log(`compared to the digit: ${slots} buckets of ten minutes, ${days} of days`)
+  return done.faults
+}
+
+async function sending(): Promise<string[]> {
+  console.log(`${kills} kills, seed ${seed}`)
+  const done = await tortureSending({ kills, seed, say: console.log })
+  const { sent, refused, copies, repeats, sinkFaults } = done
+  for (const [name, times] of [...sinkFaults].sort()) console.log(`${name}: ${times}`)
+  console.log(`${sent} were sent, ${refused} refused; ${copies} mails arrived`)
+  console.log(`${repeats} of them came again, where their sender could not know`)
   return done.faults
 }

@@ -32,6 +32,7 @@ const variables = z.object({
   DKIM_SELECTOR: mailDomain.optional(),
   DKIM_KEY_FILE: z.string().optional(),
   RETURN_PATH_DOMAIN: mailDomain.default('bounces.signalpost.example'),
+  FEEDBACK_HOURLY_MAX: count.default(100),
   SECRET: z.string().min(32, 'is shorter than 32 characters').optional(),
   RECEIVE_HOST: z.string().default('127.0.0.1'),
   RECEIVE_PORT: port.default(2525),
@@ -71,6 +72,8 @@ export type Config = {
   mailFrom: string
   /** Undefined: mail leaves unsigned. The file is absolute. */
   dkim: { domain: string; selector: string; keyFile: string } | undefined
+  /** Feedback reports an hour to an address that never asked for them, unless it has a limit. */
+  feedbackHourlyMax: number
   returnPathDomain: string
   /** Undefined until made: `keptSecret` in `commands/data-dir.ts` fills it. */
   secret: string | undefined
@@ -202,6 +205,7 @@ export function readConfig(
     smtpUrl: read.SMTP_URL,
     mailFrom: read.MAIL_FROM,
     dkim: signing(read, machine.cwd),
+    feedbackHourlyMax: read.FEEDBACK_HOURLY_MAX,
     returnPathDomain: read.RETURN_PATH_DOMAIN.toLowerCase(),
     secret: read.SECRET,
     receiveHost: read.RECEIVE_HOST,

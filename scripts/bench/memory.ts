@@ -17,6 +17,7 @@ export async function benchMemory(): Promise<void> {
     const analyze = await instance.run('analyze')
     const forward = await instance.run('forward', {
       SMTP_URL: `smtp://127.0.0.1:${sink.port}?ignoreTLS=true`,
+      FEEDBACK_HOURLY_MAX: '1000000',
     })
     const receive = await instance.run('receive')
     const pids = [web, analyze, forward, receive].map(({ pid }) => pid ?? 0)

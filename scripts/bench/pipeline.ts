@@ -46,7 +46,10 @@ export async function benchPipeline(): Promise<void> {
   const instance = await startInstance()
   const sink = await startSink()
   try {
-    const env = { SMTP_URL: `smtp://127.0.0.1:${sink.port}?ignoreTLS=true` }
+    const env = {
+      SMTP_URL: `smtp://127.0.0.1:${sink.port}?ignoreTLS=true`,
+      FEEDBACK_HOURLY_MAX: '1000000',
+    }
     const web = await instance.run('web')
     const analyze = await instance.run('analyze')
     const forward = await instance.run('forward', env)

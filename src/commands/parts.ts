@@ -1,5 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import path from 'node:path'
+import { queues } from '../queue/queues.ts'
 
 /** One part of Signalpost, run as a process of its own: its name, command line and allocator. */
 export type Part = {
@@ -14,24 +15,24 @@ export type Part = {
 const thrifty = { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '8000000' }
 const swift = { MALLOC_ARENA_MAX: '2' }
 
+const analyzing: readonly string[] = [
+  'analyze-report',
+  'find-contact',
+  'redeem-report',
+  'keep-house',
+  'mark-dead',
+]
+
 /**
  * The parts of a whole instance. Analysis and forwarding are two processes, so that a slow mail
  * server or a heavy message holds up one of them only, and each stays under 300 MB.
  */
 export const parts: readonly Part[] = [
   { name: 'web', args: ['web'], allocator: swift },
-  {
-    name: 'analyze',
-    args: ['work', '--queues', 'analyze-report,find-contact,redeem-report,keep-house,mark-dead'],
-    allocator: thrifty,
-  },
+  { name: 'analyze', args: workOn(analyzing), allocator: thrifty },
   {
     name: 'forward',
-    args: [
-      'work',
-      '--queues',
-      'forward-report,send-letter,handle-inbound,take-mailed,learn-relays,publish-lists',
-    ],
+    args: workOn(queues.map(({ name }) => name).filter((name) => !analyzing.includes(name))),
     allocator: thrifty,
   },
   { name: 'count', args: ['count'], allocator: thrifty },
@@ -44,6 +45,10 @@ export const checkPart: Part = {
   args: ['check'],
   allocator: swift,
   isWaitedFor: true,
+}
+
+function workOn(names: readonly string[]): string[] {
+  return ['work', '--queues', names.join(',')]
 }
 
 /**

@@ -1,9 +1,20 @@
 import type { App } from '../app.ts'
+import { createPreview } from '../feedback/preview-feedback.ts'
 import { serve } from '../http/serve.ts'
+import { createParserPool, type ParserPool } from '../parsing/parser-pool.ts'
 
 /** Takes reports and shows pages, from when it resolves until it is closed. */
 export async function web(app: App): Promise<{ close(): Promise<void>; url: string }> {
-  const served = await serve(app)
+  // Started by the first who wants to see a mail that has not left: most never do.
+  let parser: ParserPool | undefined
+  const preview = createPreview(app, () => (parser ??= createParserPool(1)))
+  const served = await serve(app, preview)
   app.log.info({ url: served.url }, 'Listening.')
-  return served
+  return {
+    ...served,
+    close: async () => {
+      await served.close()
+      await parser?.close()
+    },
+  }
 }

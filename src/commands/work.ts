@@ -2,6 +2,8 @@ import { parseArgs } from 'node:util'
 import type { App } from '../app.ts'
 import { UsageError } from '../errors.ts'
 import { createParserPool } from '../parsing/parser-pool.ts'
+import { SEND_MS_MAX } from '../jobs/forwarding/lease.ts'
+import { forwardingIdle, openForwarding } from '../jobs/forwarding/open-forwarding.ts'
 import { openJudge } from '../judging/open-judge.ts'
 import { openMarketers } from '../judging/marketers/live-marketers.ts'
 import { createMailer } from '../outbound/mailer.ts'
@@ -40,7 +42,7 @@ export async function work(
   const { tools: dnsTools, blacklists, close: closeDns } = await openDns(app.config, app)
   const signingKey = await readSigningKey(app.config, app.log)
   const parser = createParserPool(app.config.workers, undefined, { signingKey })
-  const mailer = signing(createMailer(app.config.smtpUrl), signingKey)
+  const mailer = signing(createMailer(app.config.smtpUrl, { sendMsMax: SEND_MS_MAX }), signingKey)
   const dns = app.config.dnsServers === 'none' ? undefined : dnsTools
   const rdap = openRdap(app.config)
   const opened = names.includes(queues.analyzeReport.name)
@@ -51,7 +53,8 @@ export async function work(
   const userAgent = `Signalpost (${app.config.publicUrl})`
   const postOneClick = createOneClick({ resolve: dnsTools.resolve, userAgent })
   const known = marketers && { marketers }
-  const tools = { ...app, parser, mailer, dns, rdap, judge, postOneClick, ...known }
+  const forwarding = openForwarding(app)
+  const tools = { ...app, parser, mailer, dns, rdap, judge, forwarding, postOneClick, ...known }
   const starters = startersOf(app, tools)
   if (names.includes(queues.analyzeReport.name)) void blacklists.test()
   for (const name of names) await starters[name]?.()
@@ -62,8 +65,10 @@ export async function work(
       closeDns()
       await opened?.close()
       await marketers?.close()
-      await parser.close()
+      // What is being sent ends with the connections, and is kept.
       await mailer?.close()
+      await forwardingIdle(forwarding)
+      await parser.close()
     },
   }
 }

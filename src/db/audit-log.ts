@@ -14,6 +14,7 @@ export type AuditEntry = {
 export type AuditAction =
   | 'redrive'
   | 'retract'
+  | 'release'
   | 'set network'
   | 'unset network'
   | 'drop networks'

@@ -23,6 +23,8 @@ export type Feedback = FeedbackKey & {
   toldAs: ToldAs
   /** Whether opaque tokens of the message are left: for who gave them out. */
   keepsTokens: boolean
+  /** Whether it tells of what was merged into it one by one. */
+  isDigest: boolean
   /** When one that is `waiting` is to leave. */
   dueAt: Date | null
   /** The one that tells of this one too, where it is `merged`. */
@@ -41,7 +43,8 @@ export type Feedback = FeedbackKey & {
 }
 
 const columns = `report_id as "reportId", number, consumer_id as "consumerId", kind, state,
-  incidents, told_as as "toldAs", keeps_tokens as "keepsTokens", due_at as "dueAt",
+  incidents, told_as as "toldAs", keeps_tokens as "keepsTokens",
+  is_digest as "isDigest", due_at as "dueAt",
   merged_into as "mergedInto", merged_number as "mergedNumber", address,
   created_at as "createdAt", finished_at as "finishedAt", message_id as "messageId", reply,
   bounced_at as "bouncedAt", bounce_status as "bounceStatus", bounce_reason as "bounceReason"`
@@ -189,16 +192,6 @@ export async function markFeedback(
     [outcomes.map(({ reportId }) => reportId), JSON.stringify(byKey)],
   )
   return rows
-}
-
-/** Calls back the feedback of a retracted report that has not left; returns how many. */
-export async function withdrawFeedback(tx: Db, reportId: string, now: Date): Promise<number> {
-  const { rowCount } = await tx.query(
-    `update feedback_reports set state = 'withdrawn', finished_at = $2
-     where report_id = $1 and state in ('queued', 'held')`,
-    [reportId, now],
-  )
-  return rowCount ?? 0
 }
 
 /** Calls back all that has not left to a consumer; returns which that was. */

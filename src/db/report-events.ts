@@ -16,6 +16,7 @@ export type EventName =
   | 'bounced'
   | 'retracted'
   | 'withdrawn'
+  | 'merged'
   | 'failed'
   | 'redriven'
   | 'answered'

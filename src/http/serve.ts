@@ -2,6 +2,7 @@ import express, { type Express, type NextFunction, type Request, type Response }
 import type { App } from '../app.ts'
 import { createReadCounterHealth } from '../counters/counter-health.ts'
 import { countConsumersByHealth } from '../db/consumers.ts'
+import type { Preview } from '../feedback/preview-feedback.ts'
 import { createIntake } from '../intake/accept-report.ts'
 import { createCredentials } from '../intake/credentials.ts'
 import { createCheckStation } from '../judging/check-message.ts'
@@ -22,14 +23,17 @@ const BYTES_IN_HAND_MAX = 150_000_000
 const STRANGER_BYTES_IN_HAND_MAX = 50_000_000
 
 /** Serves everything that comes by HTTP, from when it resolves until it is closed. */
-export async function serve(app: App): Promise<{ url: string; close: () => Promise<void> }> {
+export async function serve(
+  app: App,
+  preview: Preview,
+): Promise<{ url: string; close: () => Promise<void> }> {
   const { httpHost: host, httpPort: port } = app.config
   const station = createCheckStation(app, 'web')
   // Under a name of the Internet there is a proxy, and some add nothing to what they pass on.
   const isTrusted = isLocalHost(new URL(app.config.publicUrl).host) ? isDirect : isNobody
   const door = createCheckDoor(app, station, isTrusted)
   const listener = await listen(
-    (taken) => createExpress(createSite(app, taken, door.statistics.metrics), door),
+    (taken) => createExpress({ ...createSite(app, taken, door.statistics.metrics), preview }, door),
     { host, port },
   )
   return {
@@ -41,7 +45,11 @@ export async function serve(app: App): Promise<{ url: string; close: () => Promi
   }
 }
 
-function createSite(app: App, port: number, checkMetrics: () => Promise<string>): Site {
+function createSite(
+  app: App,
+  port: number,
+  checkMetrics: () => Promise<string>,
+): Omit<Site, 'preview'> {
   const readQueues = createReadQueues(app)
   const readCounterHealth = createReadCounterHealth(app)
   const countConsumers = () => countConsumersByHealth(app.pool, app.clock())

@@ -1,5 +1,6 @@
 import type { App } from '../app.ts'
 import type { ReadCounterHealth } from '../counters/counter-health.ts'
+import type { Preview } from '../feedback/preview-feedback.ts'
 import type { Credentials } from '../intake/credentials.ts'
 import type { Metrics } from './metrics.ts'
 import type { ReadQueues } from './queues-now.ts'
@@ -18,4 +19,6 @@ export type Site = App & {
   readQueues: ReadQueues
   readCounterHealth: ReadCounterHealth
   metrics: Metrics
+  /** The mail that a feedback report would leave as now. */
+  preview: Preview
 }

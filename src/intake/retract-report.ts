@@ -1,5 +1,5 @@
 import { insertAudit } from '../db/audit-log.ts'
-import { withdrawFeedback } from '../db/feedback-reports.ts'
+import { withdrawFeedback } from '../db/feedback-waiting.ts'
 import { type Db, inTransaction, type Pool } from '../db/pool.ts'
 import { eventNow, insertEvents } from '../db/report-events.ts'
 import { markReports, type ReportState } from '../db/reports.ts'

@@ -1,190 +1,201 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import type { WorkApp } from '../app.ts'
-import { listPackedAnalyses } from '../db/analyses.ts'
-import { listConsumersByIds } from '../db/consumers.ts'
-import {
-  type Feedback,
-  type FeedbackKey,
-  type FeedbackOutcome,
-  insertFeedbackMessages,
-  listFeedback,
-  markFeedback,
-} from '../db/feedback-reports.ts'
-import type { Packed } from '../db/packed.ts'
-import { inTransaction, type Db } from '../db/pool.ts'
-import { listRawMessages } from '../db/raw-messages.ts'
-import { insertEvents, type ReportEvent } from '../db/report-events.ts'
-import { listReporterEmails } from '../db/reporters.ts'
-import { listReportsByIds, markReports } from '../db/reports.ts'
-import { PermanentError, reasonOf } from '../errors.ts'
-import { redactionKey } from '../mail/address-redactor.ts'
-import { answerLinks } from '../mail/answer-links.ts'
-import { composeAnswerAddress, composeReturnPath } from '../mail/verp.ts'
+import { giveBackPlaces } from '../db/consumer-hours.ts'
+import { type FeedbackKey, listFeedback } from '../db/feedback-reports.ts'
+import { reasonOf } from '../errors.ts'
+import { composeLoaded, envelopeIdOf, messageIdOf } from '../feedback/compose-loaded.ts'
+import { outcomeWords } from '../feedback/feedback-words.ts'
+import { type LoadedFeedback, loadFeedback, nameOf } from '../feedback/load-content.ts'
+import { composeReturnPath } from '../mail/verp.ts'
+import type { ComposedFeedback, ParserPool } from '../parsing/parser-pool.ts'
 import type { JobOutcome } from '../queue/work.ts'
-import { type FeedbackContent, feedbackMessageId } from '../parsing/feedback-content.ts'
-import type { ParserPool } from '../parsing/parser-pool.ts'
-import type { VerdictClass } from '../verdict/verdict.ts'
+import type { SendResult, Ticket } from './forwarding/consumer-lines.ts'
+import {
+  hourlyMaxOf,
+  hourOf,
+  type Leaving,
+  whoMayLeave,
+  withinLimits,
+} from './forwarding/leave-now.ts'
+import { type Forwarding, openForwarding } from './forwarding/open-forwarding.ts'
 
-type Needs = Pick<WorkApp, 'pool' | 'clock' | 'config' | 'mailer'> & { parser: ParserPool }
-type SendResult = Awaited<ReturnType<NonNullable<WorkApp['mailer']>['send']>>
-type Loaded = { feedback: Feedback; content: FeedbackContent; packed: Packed; analysis: Packed }
-type Sent = { outcome: FeedbackOutcome; copy: Packed; event: ReportEvent }
+type Needs = Pick<WorkApp, 'pool' | 'boss' | 'clock' | 'config' | 'mailer'> & {
+  parser: Pick<ParserPool, 'compose'>
+}
+type Payload = FeedbackKey & { putOffSince?: string | undefined }
+type Placed = Leaving & { ticket: Ticket | undefined }
 
-/**
- * Composes a batch of feedback reports and sends them, or holds them. What is composed is the same
- * at every run, so a run that was cut between sending and marking can only repeat the same mail
- * under the same Message-ID.
- */
-export async function forwardReports(
-  payloads: readonly FeedbackKey[],
-  app: Needs,
-): Promise<JobOutcome[]> {
-  const loaded = await load(payloads, app)
-  const results = await Promise.all(loaded.map((one) => deliver(one, app)))
-  const sent = results.filter((result) => 'outcome' in result)
-  if (sent.length > 0) await inTransaction(app.pool, (tx) => keep(tx, sent))
-  const failures = new Map(
-    results.flatMap((result) => ('failure' in result ? [[result.key, result.failure]] : [])),
-  )
-  return payloads.map((key) => failures.get(nameOf(key)) ?? 'done')
+/** One feedback report on its way. */
+type OnItsWay = {
+  name: string
+  ticket: Ticket | undefined
+  composed: Promise<unknown>
+  ended: Promise<JobOutcome>
+  outcome: JobOutcome | undefined
 }
 
-async function load(payloads: readonly FeedbackKey[], app: Needs): Promise<Loaded[]> {
-  const wanted = new Set(payloads.map(nameOf))
-  const ids = payloads.map(({ reportId }) => reportId)
-  const waiting = (await listFeedback(app.pool, ids)).filter(
-    (feedback) => feedback.state === 'queued' && wanted.has(nameOf(feedback)),
+/** What nobody took for so long is given up (RFC 5321 §4.5.4.1). */
+const GIVE_UP_MS = 5 * 86_400_000
+/** A batch does not wait for what would take longer than this in its consumer's line. */
+const EXPECTED_MS_MAX = 1_000
+
+/**
+ * Composes a batch of feedback reports and sends them, or holds them. Each is kept as soon as it
+ * has ended. A batch never waits long for a slow consumer: what is in line is put off, and what is
+ * being sent goes on without its job, which comes again when that has surely ended. What is
+ * composed is the same at every run, so a run that was cut between sending and marking can only
+ * repeat the same mail under the same Message-ID.
+ */
+export async function forwardReports(
+  payloads: readonly Payload[],
+  app: Needs,
+  forwarding: Forwarding = openForwarding(app),
+): Promise<JobOutcome[]> {
+  const outcomes = new Map<string, JobOutcome>()
+  const placed = await findPlaces(payloads, app, forwarding, outcomes)
+  const loaded = await loadFeedback(
+    app.pool,
+    placed.map(({ feedback }) => feedback),
+    app.config,
   )
-  if (waiting.length === 0) return []
-  const waitingIds = [...new Set(waiting.map(({ reportId }) => reportId))]
-  const [reports, analyses, raws] = await Promise.all([
-    listReportsByIds(app.pool, waitingIds),
-    listPackedAnalyses(app.pool, waitingIds),
-    listRawMessages(app.pool, waitingIds),
-  ])
-  const consumerIds = [...new Set(waiting.map(({ consumerId }) => consumerId))]
-  const consumers = await listConsumersByIds(app.pool, consumerIds)
-  const emails = await listReporterEmails(app.pool, [
-    ...new Set(reports.map(({ reporterId }) => reporterId)),
-  ])
-  const byId = <T extends { id: string }>(rows: readonly T[]) =>
-    new Map(rows.map((row) => [row.id, row]))
-  const [reportOf, analysisOf, rawOf] = [byId(reports), byId(analyses), byId(raws)]
-  const { returnPathDomain: domain, secret, publicUrl } = app.config
-  return waiting.map((feedback) => {
-    const report = reportOf.get(feedback.reportId)
-    const analysis = analysisOf.get(feedback.reportId)
-    const packed = rawOf.get(feedback.reportId)
-    const reporterEmail = emails.get(report?.reporterId ?? '')
-    const consumer = consumers.get(feedback.consumerId)
-    if (!report || !analysis?.network || !packed || reporterEmail === undefined || !consumer) {
-      throw new PermanentError('The report of this feedback is not complete any more.')
-    }
-    const content: FeedbackContent = {
-      reportId: feedback.reportId,
-      number: feedback.number,
-      from: app.config.mailFrom,
-      to: feedback.address,
-      createdAt: feedback.createdAt,
-      domain: app.config.returnPathDomain,
-      service: app.config.publicUrl,
-      feedbackType: feedbackTypeOf(feedback, analysis.judgment.verdict.class),
-      format: consumer.format,
-      form: consumer.form,
-      incidents: feedback.incidents,
-      answerAddress: composeAnswerAddress(feedback, { domain, secret }),
-      answerLinks: answerLinks(feedback, { publicUrl, secret }),
-      isUnsolicited: consumer.state === 'found',
-      keepsTokens: false,
-      network: analysis.network,
-      reporterEmail,
-      redactionKey: redactionKey(app.config.secret, feedback.consumerId),
-    }
-    return { feedback, content, packed, analysis }
+  const under = placed.flatMap((one) => {
+    const its = loaded.get(nameOf(one.feedback))
+    if (its) return [setOut(one, its, app, forwarding)]
+    one.ticket?.drop()
+    const hopeless = 'The report of this feedback is not complete any more.'
+    outcomes.set(nameOf(one.feedback), { hopeless })
+    return []
+  })
+  await waitFor(under, forwarding)
+  for (const one of under) outcomes.set(one.name, one.outcome ?? letGo(one, app, forwarding))
+  return payloads.map((payload) => {
+    const outcome = outcomes.get(nameOf(payload)) ?? 'done'
+    outcomes.delete(nameOf(payload))
+    return outcome === 'done' || !('putOff' in outcome) ? outcome : again(payload, outcome, app)
   })
 }
 
-/** As the verdict has it, which is sure: else nobody would be told. */
-function feedbackTypeOf({ kind }: Feedback, its: VerdictClass): FeedbackContent['feedbackType'] {
-  if (kind === 'redeemed') return 'not-spam'
-  if (its === 'phishing') return 'fraud'
-  return its === 'malware' ? 'virus' : 'abuse'
+/** Asks who may leave, and takes their places in line and in the hour. */
+async function findPlaces(
+  payloads: readonly Payload[],
+  app: Needs,
+  { lines, underWay, againMs }: Forwarding,
+  outcomes: Map<string, JobOutcome>,
+): Promise<Placed[]> {
+  const wanted = new Set(payloads.map(nameOf))
+  const ids = [...new Set(payloads.map(({ reportId }) => reportId))]
+  const queued = (await listFeedback(app.pool, ids)).filter(
+    (feedback) => feedback.state === 'queued' && wanted.has(nameOf(feedback)),
+  )
+  const now = app.clock()
+  const idle = queued.filter((feedback) => {
+    if (!underWay.has(nameOf(feedback))) return true
+    outcomes.set(nameOf(feedback), { putOff: new Date(now.getTime() + againMs), payload: {} })
+    return false
+  })
+  const leaving = await whoMayLeave(idle, app)
+  if (!app.mailer) return leaving.map((one) => ({ ...one, ticket: undefined }))
+  const inLine = leaving.flatMap((one) => {
+    const admission = lines.admit(one.consumer)
+    if ('ticket' in admission) return [{ ...one, ticket: admission.ticket }]
+    outcomes.set(nameOf(one.feedback), { putOff: admission.putOff, payload: {} })
+    return []
+  })
+  const within = new Set((await withinLimits(inLine, app)).map(({ feedback }) => nameOf(feedback)))
+  return inLine.filter(({ feedback, ticket }) => within.has(nameOf(feedback)) || !ticket.drop())
+}
+
+function setOut(one: Placed, loaded: LoadedFeedback, app: Needs, forwarding: Forwarding): OnItsWay {
+  const { underWay } = forwarding
+  const name = nameOf(one.feedback)
+  const composed = composeLoaded(loaded, app.parser)
+  const ended = deliver(one, loaded, composed, app, forwarding).catch((error: unknown) => {
+    one.ticket?.drop()
+    return { retry: reasonOf(error) }
+  })
+  const onItsWay: OnItsWay = { name, ticket: one.ticket, composed, ended, outcome: undefined }
+  underWay.set(name, ended)
+  void ended.then((outcome) => {
+    onItsWay.outcome = outcome
+    underWay.delete(name)
+  })
+  return onItsWay
 }
 
 async function deliver(
-  { feedback, content, packed, analysis }: Loaded,
+  { feedback, consumer, ticket }: Placed,
+  loaded: LoadedFeedback,
+  composing: Promise<ComposedFeedback>,
   app: Needs,
-): Promise<Sent | { key: string; failure: JobOutcome }> {
-  const key = nameOf(feedback)
-  try {
-    const composed = await app.parser.compose(packed, analysis, content)
-    const result = await sendOrHold(composed.raw, feedback, app)
-    if (result.outcome === 'later') return { key, failure: { retry: result.reason } }
-    const state = stateOf[result.outcome]
-    const at = app.clock()
-    const messageId = feedbackMessageId(content)
-    const { reportId, number } = feedback
-    return {
-      outcome: { reportId, number, state, at, messageId, reply: result.reply },
-      copy: composed.packed,
-      event: { reportId, at, event: state, detail: detailOf(result, content) },
+  { keeper, againMs }: Forwarding,
+): Promise<JobOutcome> {
+  const { raw, packed } = await composing
+  const takenAt = app.clock()
+  const result = ticket ? await sendIn(ticket, raw, feedback, app) : 'held'
+  if (result === undefined || (result !== 'held' && result.outcome === 'later')) {
+    if (hourlyMaxOf(consumer, app.config) !== undefined) {
+      await giveBackPlaces(app.pool, consumer.id, 1, hourOf(takenAt))
     }
-  } catch (error) {
-    return { key, failure: { retry: reasonOf(error) } }
+    if (result !== undefined && result.fault !== 'places') return { retry: result.reason }
+    return { putOff: new Date(app.clock().getTime() + againMs), payload: {} }
   }
-}
-
-type Result = SendResult | { outcome: 'held'; reply: null }
-
-const stateOf = { accepted: 'sent', rejected: 'refused', held: 'held' } as const
-
-async function sendOrHold(raw: Buffer, feedback: Feedback, app: Needs): Promise<Result> {
-  if (!app.mailer) return { outcome: 'held', reply: null }
-  const from = composeReturnPath(feedback, {
-    domain: app.config.returnPathDomain,
-    secret: app.config.secret,
+  const { reportId, number } = feedback
+  const state = result === 'held' ? 'held' : result.outcome === 'accepted' ? 'sent' : 'refused'
+  const at = app.clock()
+  const reply = result === 'held' ? null : result.reply
+  await keeper.keep({
+    outcome: { reportId, number, state, at, messageId: messageIdOf(loaded), reply },
+    copy: packed,
+    event: { reportId, at, event: state, detail: outcomeWords(state, loaded) },
   })
-  return app.mailer.send({ envelope: { from, to: feedback.address }, raw })
+  return 'done'
 }
 
-function detailOf(result: Exclude<Result, { outcome: 'later' }>, content: FeedbackContent): string {
-  const desk = `the abuse desk of ${content.network.name ?? content.network.cidr}`
-  if (result.outcome === 'held') {
-    return `A feedback report for ${desk} is written and held: sending is switched off.`
+function sendIn(
+  ticket: Ticket,
+  raw: Buffer,
+  feedback: Leaving['feedback'],
+  { mailer, config }: Needs,
+): Promise<SendResult | undefined> {
+  const from = composeReturnPath(feedback, {
+    domain: config.returnPathDomain,
+    secret: config.secret,
+  })
+  const envelopeId = envelopeIdOf(feedback)
+  return ticket.run(async (how) => {
+    if (!mailer) throw new Error('Sending was switched off.')
+    return mailer.send({ envelope: { from, to: feedback.address }, raw, envelopeId, ...how })
+  })
+}
+
+/** Waits until all are composed, and then a while for those that will not take long. */
+async function waitFor(under: readonly OnItsWay[], { patienceMs }: Forwarding): Promise<void> {
+  await Promise.allSettled(under.map(({ composed }) => composed))
+  const quick = under.filter(({ ticket }) => (ticket?.expectedMs ?? 0) <= EXPECTED_MS_MAX)
+  const over = new AbortController()
+  const patience = wait(patienceMs, undefined, { signal: over.signal }).catch(() => undefined)
+  await Promise.race([Promise.all(quick.map(({ ended }) => ended)), patience])
+  over.abort()
+  // What has ended just now is heard of one step later.
+  await Promise.resolve()
+}
+
+/** What still waits gives its place up; what is being sent goes on without its job. */
+function letGo({ ticket }: OnItsWay, app: Needs, { leaseMs, againMs }: Forwarding): JobOutcome {
+  const isDropped = ticket !== undefined && ticket.expectedMs <= EXPECTED_MS_MAX && ticket.drop()
+  const ms = isDropped ? againMs : leaseMs
+  return { putOff: new Date(app.clock().getTime() + ms), payload: {} }
+}
+
+function again(
+  { reportId, number, putOffSince }: Payload,
+  { putOff }: { putOff: Date },
+  app: Pick<Needs, 'clock'>,
+): JobOutcome {
+  const now = app.clock()
+  const since = putOffSince ?? now.toISOString()
+  if (now.getTime() - Date.parse(since) > GIVE_UP_MS) {
+    return { hopeless: 'The mail server of its consumer took nothing for five days.' }
   }
-  if (result.outcome === 'accepted') return `A feedback report was sent to ${desk}.`
-  return `The mail server refused the feedback report for ${desk}.`
-}
-
-async function keep(tx: Db, sent: readonly Sent[]): Promise<void> {
-  const marked = new Set(
-    (
-      await markFeedback(
-        tx,
-        sent.map(({ outcome }) => outcome),
-      )
-    ).map(nameOf),
-  )
-  const mine = sent.filter(({ outcome }) => marked.has(nameOf(outcome)))
-  if (mine.length === 0) return
-  const left = mine.filter(({ outcome }) => outcome.state === 'sent')
-  await Promise.all([
-    insertFeedbackMessages(
-      tx,
-      mine.map(({ outcome: { reportId, number }, copy }) => ({ reportId, number, ...copy })),
-    ),
-    insertEvents(
-      tx,
-      mine.map(({ event }) => event),
-    ),
-    markReports(
-      tx,
-      left.map(({ outcome }) => outcome.reportId),
-      ['analyzed'],
-      'forwarded',
-    ),
-  ])
-}
-
-function nameOf({ reportId, number }: FeedbackKey): string {
-  return `${reportId} ${number}`
+  return { putOff, payload: { reportId, number, putOffSince: since } }
 }

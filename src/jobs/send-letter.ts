@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import type { WorkApp } from '../app.ts'
 import { findLetter, findLetterMessage, markLetter } from '../db/letters.ts'
 import { unpack } from '../db/packed.ts'
@@ -5,22 +6,34 @@ import { listSuppressed } from '../db/suppressions.ts'
 import { reasonOf } from '../errors.ts'
 import { composeLetterReturnPath } from '../mail/verp.ts'
 import type { JobOutcome } from '../queue/work.ts'
+import { LEASE_MS } from './forwarding/lease.ts'
 
 type Needs = Pick<WorkApp, 'pool' | 'clock' | 'config' | 'mailer'>
 
+/** A batch waits so long for its letters; the rest are sent without their jobs. */
+const PATIENCE_MS = 5_000
+
 /**
  * Sends letters, or holds them while sending is switched off. One to an address that we do not
- * write to is put aside. The copy was made before: any number of runs send the same bytes.
+ * write to is put aside. The copy was made before: any number of runs send the same bytes. One that
+ * stalls goes on without its job, which comes again when it has surely ended.
  */
 export async function sendLetters(
   payloads: readonly { letterId: string }[],
   app: Needs,
 ): Promise<JobOutcome[]> {
-  return Promise.all(
-    payloads.map(({ letterId }) =>
-      sendOne(letterId, app).catch((error: unknown) => ({ retry: reasonOf(error) })),
-    ),
-  )
+  const outcomes = payloads.map((): JobOutcome | undefined => undefined)
+  const ended = payloads.map(async ({ letterId }, index) => {
+    outcomes[index] = await sendOne(letterId, app).catch((error: unknown) => ({
+      retry: reasonOf(error),
+    }))
+  })
+  const over = new AbortController()
+  const patience = wait(PATIENCE_MS, undefined, { signal: over.signal }).catch(() => undefined)
+  await Promise.race([Promise.all(ended), patience])
+  over.abort()
+  const putOff = new Date(app.clock().getTime() + LEASE_MS)
+  return payloads.map((payload, index) => outcomes[index] ?? { putOff, payload })
 }
 
 async function sendOne(id: string, app: Needs): Promise<JobOutcome> {

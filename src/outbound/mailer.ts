@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
-import { setTimeout } from 'node:timers/promises'
+import { setTimeout as wait } from 'node:timers/promises'
 import { createTransport } from 'nodemailer'
+import { createLanes, type Lane, type Lanes } from './lanes.ts'
 
 /** Who a message goes from and to by SMTP, whatever its header says (RFC 5321 §2.3.1). */
 export type MailEnvelope = {
@@ -10,7 +11,19 @@ export type MailEnvelope = {
 }
 
 /** One message as it goes over the wire, complete: the bytes are not changed. */
-export type OutgoingMail = { envelope: MailEnvelope; raw: Buffer }
+export type OutgoingMail = {
+  envelope: MailEnvelope
+  raw: Buffer
+  /** `slow` for who stalled or failed lately; `fast` without it. */
+  lane?: Lane
+  /**
+   * Comes back in bounces of servers that know DSNs (RFC 3461 §4.4): then those of failures and
+   * delays are asked for too, with the header only.
+   */
+  envelopeId?: string
+  /** Told once when nothing has come of it for `stallMs`; it goes on, from a slow place. */
+  onStall?: () => void
+}
 
 /**
  * What became of a message. `reply` and `reason` are the far side's words and may name an
@@ -27,7 +40,13 @@ export type OutgoingMail = { envelope: MailEnvelope; raw: Buffer }
 export type SendResult =
   | { outcome: 'accepted'; reply: string }
   | { outcome: 'rejected'; replyCode: number | undefined; reply: string }
-  | { outcome: 'later'; replyCode: number | undefined; reason: string }
+  | { outcome: 'later'; replyCode: number | undefined; reason: string; fault?: LaterFault }
+
+/**
+ * Whose fault it is: of this message or its recipient (which is so without the word), of the
+ * session that never came to it, or of ours, who had no place free.
+ */
+export type LaterFault = 'message' | 'session' | 'places'
 
 /** Hands messages to the configured mail server over a few connections that are kept open. */
 export type Mailer = {
@@ -44,7 +63,15 @@ export type MailerLimits = {
   /** Silence in the middle of a session, the wait after the final dot included. */
   silenceMs: number
   idleMs: number
+  /** How long a message may take before it counts as stalled. */
+  stallMs: number
+  /** How long one may take at all; then its connection is cut. */
+  sendMsMax: number
+  /** How long one waits for a place before it is given back. */
+  placeMs: number
+  /** Connections of the fast lane; `slowMax` come on top where they are needed. */
   connectionsMax: number
+  slowMax: number
   messagesPerConnectionMax: number
 }
 
@@ -53,7 +80,11 @@ const usualLimits: MailerLimits = {
   greetingMs: 60_000,
   silenceMs: 5 * 60_000,
   idleMs: 30_000,
+  stallMs: 5_000,
+  sendMsMax: 10 * 60_000,
+  placeMs: 30_000,
   connectionsMax: 5,
+  slowMax: 10,
   messagesPerConnectionMax: 500,
 }
 
@@ -83,17 +114,19 @@ export function createMailer(
   limits: Partial<MailerLimits> = {},
 ): Mailer | undefined {
   if (smtpUrl === undefined || smtpUrl === '') return undefined
-  const transport = openPool(smtpUrl, { ...usualLimits, ...limits })
+  const its = { ...usualLimits, ...limits }
+  const transport = openPool(smtpUrl, its)
+  const lanes = createLanes({ fast: its.connectionsMax, slow: its.slowMax })
   const underWay = new Set<Promise<SendResult>>()
   return {
     send(mail) {
-      const sending = sendOne(transport, mail)
+      const sending = sendOne(mail, { transport, lanes, limits: its })
       underWay.add(sending)
       return sending.finally(() => underWay.delete(sending))
     },
     async close(graceMs = 5000) {
       const grace = new AbortController()
-      const patience = setTimeout(graceMs, undefined, { signal: grace.signal })
+      const patience = wait(graceMs, undefined, { signal: grace.signal })
       await Promise.race([Promise.allSettled(underWay), patience])
       grace.abort()
       await patience.catch(() => undefined)
@@ -102,23 +135,50 @@ export function createMailer(
   }
 }
 
-async function sendOne(transport: Pool, { envelope, raw }: OutgoingMail): Promise<SendResult> {
-  const { from, to } = envelope
+type Means = { transport: Pool; lanes: Lanes; limits: MailerLimits }
+
+async function sendOne(mail: OutgoingMail, means: Means): Promise<SendResult> {
+  const { from, to } = mail.envelope
   if (!addressShape.test(to) || (from !== '' && !addressShape.test(from))) {
     return { outcome: 'rejected', replyCode: undefined, reply: 'Not an address mail can go to' }
   }
+  const place = await means.lanes.enter(mail.lane ?? 'fast', means.limits.placeMs)
+  if (!place) return later('All connections are busy.', 'places')
+  const watch = new AbortController()
+  let isBegun = false
+  const timers: NodeJS.Timeout[] = []
+  const begin = () => {
+    if (isBegun) return
+    isBegun = true
+    const stalled = setTimeout(() => {
+      mail.onStall?.()
+      if (!place.slowDown()) watch.abort()
+    }, means.limits.stallMs)
+    timers.push(
+      stalled,
+      setTimeout(() => watch.abort(), means.limits.sendMsMax),
+    )
+  }
   try {
-    const message = finishedMessage({ from, to: [to], size: raw.length }, raw)
+    const message = finishedMessage(mail, begin, watch.signal)
     return await new Promise((resolve, reject) => {
-      transport.transporter.send(message, (error, info) => {
+      means.transport.transporter.send(message, (error, info) => {
         if (error) reject(error)
         else resolve({ outcome: 'accepted', reply: info?.response ?? '' })
       })
     })
   } catch (error) {
     if (!(error instanceof Error)) throw error
-    return sendFailure(error)
+    if (watch.signal.aborted) return later('The mail server took too long.', 'message')
+    return sendFailure(error, isBegun ? 'message' : 'session')
+  } finally {
+    for (const timer of timers) clearTimeout(timer)
+    place.leave()
   }
+}
+
+function later(reason: string, fault: LaterFault): SendResult {
+  return { outcome: 'later', replyCode: undefined, reason, fault }
 }
 
 type Pool = ReturnType<typeof openPool>
@@ -129,11 +189,17 @@ type Message = Parameters<Pool['transporter']['send']>[0]
  * already, and to have it taken apart again and put together costs as much as to send it.
  */
 function finishedMessage(
-  envelope: { from: string; to: string[]; size: number },
-  raw: Buffer,
+  { envelope: { from, to }, raw, envelopeId: envid }: OutgoingMail,
+  begin: () => void,
+  signal: AbortSignal,
 ): Message {
+  const dsn = envid === undefined ? undefined : { envid, ret: 'HDRS', notify: 'FAILURE,DELAY' }
   const message = {
-    getEnvelope: () => envelope,
+    // Asked for once a connection is ready: before, it says nothing about this message.
+    getEnvelope: () => {
+      begin()
+      return { from, to: [to], size: raw.length }
+    },
     // Both are for the library's log, which is off.
     messageId: () => '',
     getHeader: () => '',
@@ -144,7 +210,7 @@ function finishedMessage(
       return stream
     },
   }
-  return { data: {}, message } as unknown as Message
+  return { data: { dsn, signal }, message } as unknown as Message
 }
 
 function openPool(smtpUrl: string, limits: MailerLimits) {
@@ -155,7 +221,7 @@ function openPool(smtpUrl: string, limits: MailerLimits) {
   return createTransport({
     url: smtpUrl,
     pool: true,
-    maxConnections: limits.connectionsMax,
+    maxConnections: limits.connectionsMax + limits.slowMax,
     maxMessages: limits.messagesPerConnectionMax,
     maxRequeues: 0,
     connectionTimeout: limits.connectionMs,
@@ -169,7 +235,7 @@ function openPool(smtpUrl: string, limits: MailerLimits) {
   })
 }
 
-function sendFailure(error: Error & SmtpFault): SendResult {
+function sendFailure(error: Error & SmtpFault, fault: LaterFault): SendResult {
   const { code, command } = error
   const replyCode = typeof error.responseCode === 'number' ? error.responseCode : undefined
   const words = typeof error.response === 'string' ? error.response : error.message
@@ -180,7 +246,7 @@ function sendFailure(error: Error & SmtpFault): SendResult {
   if (isHopeless || (isRefused && isAboutMessage && !sessionReplyCodes.has(replyCode))) {
     return { outcome: 'rejected', replyCode, reply: words }
   }
-  return { outcome: 'later', replyCode, reason: words }
+  return { outcome: 'later', replyCode, reason: words, fault }
 }
 
 type SmtpFault = { code?: unknown; responseCode?: unknown; response?: unknown; command?: unknown }

@@ -38,10 +38,17 @@ export const findContact = defineQueue(
   { retryLimit: 5, retryDelay: 30, retryDelayMax: 3_600, expireInSeconds: 120 },
 )
 
-/** Compose one feedback report and send it. Mail servers may be away for days. */
+/**
+ * Compose one feedback report and send it. Mail servers may be away for days. A job that was put
+ * off says since when it waits.
+ */
 export const forwardReport = defineQueue(
   'forward-report',
-  z.object({ reportId: z.uuid(), number: z.int().min(1).max(255) }),
+  z.object({
+    reportId: z.uuid(),
+    number: z.int().min(1).max(255),
+    putOffSince: z.iso.datetime().optional(),
+  }),
   { retryLimit: 20, retryDelay: 30, retryDelayMax: 4 * 3600, expireInSeconds: 300 },
 )
 
@@ -128,6 +135,14 @@ export const markDead = defineQueue('mark-dead', z.object({}), {
   expireInSeconds: 60,
 })
 
+/** Let feedback leave that waited for its hour. */
+export const paceFeedback = defineQueue('pace-feedback', z.object({}), {
+  retryLimit: 0,
+  retryDelay: 60,
+  retryDelayMax: 60,
+  expireInSeconds: 600,
+})
+
 /** Judge who is to be listed, and write the lists for others. */
 export const publishLists = defineQueue('publish-lists', z.object({}), {
   retryLimit: 1,
@@ -152,6 +167,7 @@ export const queues: readonly QueueDefinition[] = [
   markDead,
   publishLists,
   proposeMarketers,
+  paceFeedback,
 ]
 
 function defineQueue<Payload extends object>(

@@ -1,11 +1,16 @@
 import type { Job, JobResult } from 'pg-boss'
 import { PermanentError, reasonOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
-import type { Boss } from './boss.ts'
+import { inTransaction, type Pool } from '../db/pool.ts'
+import { type Boss, bossDb } from './boss.ts'
 import type { QueueDefinition } from './queues.ts'
 
-/** How one job ended: done, to be tried again later, or beyond saving. */
-export type JobOutcome = 'done' | { retry: string } | { hopeless: string }
+/**
+ * How one job ended: done, to be tried again later, beyond saving, or put off: it comes again at
+ * an instant with another payload, as if it were new, which uses up none of its attempts.
+ */
+export type JobOutcome =
+  'done' | { retry: string } | { hopeless: string } | { putOff: Date; payload: object }
 
 /**
  * Works a batch: one outcome for each payload, in order. What it throws is the whole batch's fault;
@@ -23,7 +28,7 @@ const NOTIFY_POLL_SECONDS = 5
  * Starts taking jobs of a queue: told of new ones at once, and taking on while batches are full.
  */
 export async function work<Payload extends object>(
-  app: { boss: Boss; log: Logger },
+  app: { boss: Boss; pool: Pool; log: Logger },
   queue: QueueDefinition<Payload>,
   settings: WorkSettings,
   handle: Handler<Payload>,
@@ -39,9 +44,10 @@ export async function work<Payload extends object>(
     },
     async (jobs: Job<object>[]) => {
       const outcomes = await runBatch(queue, jobs, handle)
+      await putOff(app, queue, jobs, outcomes)
       return outcomes.map((outcome, index) => {
         const id = jobs[index]?.id ?? ''
-        if (outcome !== 'done') {
+        if (outcome !== 'done' && !('putOff' in outcome)) {
           const reason = 'retry' in outcome ? outcome.retry : outcome.hopeless
           app.log.warn({ queue: queue.name, jobId: id, reason }, 'A job failed.')
         }
@@ -49,6 +55,36 @@ export async function work<Payload extends object>(
       })
     },
   )
+}
+
+/**
+ * Ends jobs and puts their successors in line, in one transaction: there is one of each at any
+ * instant. A job whose claim was lost meanwhile has no successor.
+ */
+async function putOff<Payload extends object>(
+  { boss, pool }: { boss: Boss; pool: Pool },
+  { name }: QueueDefinition<Payload>,
+  jobs: readonly Job<object>[],
+  outcomes: readonly JobOutcome[],
+): Promise<void> {
+  const those = jobs.flatMap((job, index) => {
+    const outcome = outcomes[index]
+    if (outcome === undefined || outcome === 'done' || !('putOff' in outcome)) return []
+    return [{ job, next: { data: outcome.payload, startAfter: outcome.putOff } }]
+  })
+  if (those.length === 0) return
+  await inTransaction(pool, async (tx) => {
+    const db = bossDb(tx)
+    const claims = those.map(({ job }) => job)
+    const ended = new Set(settledOf(await boss.complete(name, claims, null, { db })))
+    const next = those.filter(({ job }) => ended.has(job.id)).map((one) => one.next)
+    if (next.length > 0) await boss.insert(name, next, { db, returnId: false })
+  })
+}
+
+/** The ids it ended: pg-boss gives them, and does not say so in its types. */
+function settledOf(response: object): readonly string[] {
+  return 'settled' in response && Array.isArray(response.settled) ? response.settled : []
 }
 
 async function runBatch<Payload extends object>(
@@ -94,7 +130,7 @@ function outcomeOf(error: unknown): JobOutcome {
 }
 
 function settle(id: string, outcome: JobOutcome): JobResult {
-  if (outcome === 'done') return { id, status: 'completed' }
+  if (outcome === 'done' || 'putOff' in outcome) return { id, status: 'completed' }
   if ('hopeless' in outcome) {
     return { id, status: 'deadletter', output: { message: outcome.hopeless } }
   }

@@ -9,10 +9,10 @@ import {
   listOutbox,
   markBounced,
   markFeedback,
-  withdrawFeedback,
   type FeedbackKey,
   type FeedbackOutcome,
 } from '../../src/db/feedback-reports.ts'
+import { withdrawFeedback } from '../../src/db/feedback-waiting.ts'
 import { uuidv7 } from '../../src/world.ts'
 import { freshDatabase, type TestDatabase } from '../support/database.ts'
 

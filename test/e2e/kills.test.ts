@@ -28,7 +28,7 @@ test('whatever is killed under load, every accepted report is kept and told once
   const chance = chanceFrom(seed)
   const far = await startSmtpSink()
   closers.push(() => far.close())
-  const here = await makePlace({ SMTP_URL: far.url })
+  const here = await makePlace({ SMTP_URL: far.url, FEEDBACK_HOURLY_MAX: '1000000' })
   closers.push(() => here.clear())
   const program = await untilRunning(here.start())
   onTestFailed(() => console.info(program.said()))

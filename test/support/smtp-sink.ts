@@ -3,7 +3,14 @@ import { SMTPServer } from 'smtp-server'
 import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
 
 /** One message as the sink took it: the envelope, and the bytes after dot-unstuffing. */
-export type SunkMail = { from: string; to: string[]; raw: Buffer; connection: string }
+export type SunkMail = {
+  from: string
+  to: string[]
+  raw: Buffer
+  connection: string
+  /** What bounces are to bring, as the sender asked (RFC 3461). */
+  dsn: { envid: string | null; ret: string | null; notify: string }
+}
 
 /** Where in the session a failure strikes: `dot` is the reply to the message itself. */
 export type SinkStep = 'connect' | 'mail' | 'rcpt' | 'dot'
@@ -23,6 +30,8 @@ export type SmtpSink = {
   connections(): number
   /** The next `count` sessions that come to `step` fail there. */
   failNext(step: SinkStep, failure: SinkFailure, count?: number): void
+  /** Every message for a recipient fails at RCPT; undefined lets them pass again. */
+  failFor(recipient: string, failure: SinkFailure | undefined): void
   /** Resolves as soon as the sink holds `count` messages. */
   received(count: number): Promise<SunkMail[]>
   close(): Promise<void>
@@ -33,6 +42,7 @@ type Callback = (error?: Error | null) => void
 /** Starts a sink on an ephemeral port of the loopback interface. Greets after 100 ms. */
 export async function startSmtpSink(options: { sizeMax?: number } = {}): Promise<SmtpSink> {
   const messages: SunkMail[] = []
+  const failing = new Map<string, SinkFailure>()
   const failures: { step: SinkStep; failure: SinkFailure }[] = []
   const sockets = new Map<number, Socket>()
   const waiting = new Set<{ count: number; resolve: (mails: SunkMail[]) => void }>()
@@ -53,9 +63,10 @@ export async function startSmtpSink(options: { sizeMax?: number } = {}): Promise
     session: SMTPServerSession,
     callback: Callback,
     mail?: SunkMail,
+    recipient = '',
   ) => {
     const index = failures.findIndex((planned) => planned.step === step)
-    const failure = index < 0 ? undefined : failures.splice(index, 1)[0]?.failure
+    const failure = index < 0 ? failing.get(recipient) : failures.splice(index, 1)[0]?.failure
     if (mail !== undefined && (failure === undefined || failure === 'keep-and-drop')) keep(mail)
     if (failure === undefined) return callback()
     if (failure === 'stall') return
@@ -67,17 +78,20 @@ export async function startSmtpSink(options: { sizeMax?: number } = {}): Promise
   const server = new SMTPServer({
     disabledCommands: ['AUTH', 'STARTTLS'],
     disableReverseLookup: true,
+    hideDSN: false,
     logger: false,
     ...(options.sizeMax === undefined ? {} : { size: options.sizeMax }),
     onConnect: (session, callback) => pass('connect', session, callback),
     onMailFrom: (_address, session, callback) => pass('mail', session, callback),
-    onRcptTo: (_address, session, callback) => pass('rcpt', session, callback),
+    onRcptTo: ({ address }, session, callback) =>
+      pass('rcpt', session, callback, undefined, address),
     onData: (stream, session, callback) => {
       void readAll(stream).then((raw) => {
         const { mailFrom, rcptTo } = session.envelope
         const from = mailFrom === false ? '' : mailFrom.address
         const to = rcptTo.map(({ address }) => address)
-        pass('dot', session, callback, { from, to, raw, connection: session.id })
+        const dsn = dsnOf(session.envelope as SMTPServerSession['envelope'] & WithDsn)
+        pass('dot', session, callback, { from, to, raw, connection: session.id, dsn })
         // A sender that went away in the middle: nobody is there to be answered.
       }, callback)
     },
@@ -100,6 +114,10 @@ export async function startSmtpSink(options: { sizeMax?: number } = {}): Promise
     failNext(step, failure, count = 1) {
       for (let made = 0; made < count; made += 1) failures.push({ step, failure })
     },
+    failFor(recipient, failure) {
+      if (failure === undefined) failing.delete(recipient)
+      else failing.set(recipient, failure)
+    },
     received(count) {
       if (messages.length >= count) return Promise.resolve(messages)
       return new Promise((resolve) => waiting.add({ count, resolve }))
@@ -109,6 +127,16 @@ export async function startSmtpSink(options: { sizeMax?: number } = {}): Promise
       await new Promise<void>((resolve) => server.close(resolve))
     },
   }
+}
+
+type WithDsn = {
+  dsn?: { envid?: string | null; ret?: string | null }
+  rcptTo: { dsn?: { notify?: string[] | null } }[]
+}
+
+function dsnOf({ dsn, rcptTo }: WithDsn): SunkMail['dsn'] {
+  const notify = (rcptTo[0]?.dsn?.notify ?? []).join()
+  return { envid: dsn?.envid ?? null, ret: dsn?.ret ?? null, notify }
 }
 
 async function readAll(stream: SMTPServerDataStream): Promise<Buffer> {

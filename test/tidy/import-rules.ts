@@ -14,7 +14,7 @@ export const mayImport: Readonly<Record<string, { values: readonly string[]; typ
     queue: { values: ['db'] },
     counters: { values: ['analysis', 'db'] },
     letters: { values: ['mail', 'verdict', 'db', 'queue'] },
-    feedback: { values: ['mail', 'analysis', 'verdict', 'db', 'queue', 'letters'] },
+    feedback: { values: ['mail', 'analysis', 'verdict', 'parsing', 'db', 'queue', 'letters'] },
     outbound: { values: ['mail'] },
     intake: { values: ['mail', 'db', 'queue'] },
     parsing: { values: ['mail', 'analysis', 'verdict', 'reputation', 'db'] },

@@ -33,6 +33,7 @@ test('an empty environment gives a working configuration that sends nothing', ()
     receiveHost: '127.0.0.1',
     receivePort: 2525,
     receiveProtocol: 'smtp',
+    feedbackHourlyMax: 100,
     forwardTo: 'any',
     originConfidenceMin: 0.7,
     workers: 4,

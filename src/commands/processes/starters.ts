@@ -1,6 +1,7 @@
 import type { App } from '../../app.ts'
 import type { analyzeReports } from '../../jobs/analyze-report.ts'
 import type { forwardReports } from '../../jobs/forward-report.ts'
+import type { Forwarding } from '../../jobs/forwarding/open-forwarding.ts'
 import type { unsubscribeReporters } from '../../jobs/marketers/unsubscribe-reporter.ts'
 import * as queues from '../../queue/queues.ts'
 import { schedule, work as workQueue } from '../../queue/work.ts'
@@ -8,7 +9,7 @@ import { schedule, work as workQueue } from '../../queue/work.ts'
 /** What the work on the queues needs besides the application. */
 type Tools = Parameters<typeof analyzeReports>[1] &
   Parameters<typeof forwardReports>[1] &
-  Parameters<typeof unsubscribeReporters>[1]
+  Parameters<typeof unsubscribeReporters>[1] & { forwarding: Forwarding }
 
 /** What starts the work on each queue. A process loads what it works, and nothing else. */
 export function startersOf(app: App, tools: Tools): Starters {
@@ -35,7 +36,7 @@ function lineStarters(app: App, tools: Tools): Starters {
     [queues.forwardReport.name]: async () => {
       const { forwardReports } = await import('../../jobs/forward-report.ts')
       await workQueue(app, queues.forwardReport, { batchSize: 50, concurrency: 2 }, (jobs) =>
-        forwardReports(jobs, tools),
+        forwardReports(jobs, tools, tools.forwarding),
       )
     },
     [queues.redeemReport.name]: async () => {
@@ -104,6 +105,10 @@ function choreStarters(app: App): Starters {
     [queues.proposeMarketers.name]: async () => {
       const { proposeMarketers } = await import('../../jobs/marketers/propose-marketers.ts')
       await chore(app, queues.proposeMarketers, '29 */6 * * *', proposeMarketers)
+    },
+    [queues.paceFeedback.name]: async () => {
+      const { paceFeedback } = await import('../../jobs/pace/pace-feedback.ts')
+      await chore(app, queues.paceFeedback, '* * * * *', paceFeedback)
     },
     [queues.publishLists.name]: async () => {
       const { publishLists } = await import('../../jobs/lists/publish-lists.ts')

@@ -4,6 +4,7 @@ import { adviceEn } from './advice-en.ts'
 import { listsEn } from './lists-en.ts'
 import { problemsEn } from './problems-en.ts'
 import { settingsEn } from './settings-en.ts'
+import { toldEn } from './told-en.ts'
 
 const { format: n } = new Intl.NumberFormat('en-GB')
 
@@ -137,6 +138,8 @@ export const en = {
     toldNobody: 'Nobody was told.',
     notYet: 'Nobody has been told yet.',
     feedback: {
+      waiting: 'a report will leave soon',
+      merged: 'told together with others of the same campaign',
       queued: 'a report is about to leave',
       held: 'a report is ready; the operator has not switched sending on',
       sent: 'a report was sent',
@@ -252,6 +255,7 @@ export const en = {
     bounced: 'Our report came back',
     retracted: 'You took it back',
     withdrawn: 'A report that had not left was called back',
+    merged: 'A report on others tells of it too',
     failed: 'Something went wrong',
     redriven: 'We tried once more',
     answered: 'You answered our question',
@@ -273,6 +277,7 @@ export const en = {
   answers: answersEn,
   settings: settingsEn,
   consumers: consumersEn,
+  told: toldEn,
   error: { title: 'That did not work', home: 'Back to the start' },
 }
 

@@ -3,6 +3,7 @@ import { answersFr } from './answers-fr.ts'
 import { consumersFr } from './consumers-fr.ts'
 import { adviceFr } from './advice-fr.ts'
 import { listsFr } from './lists-fr.ts'
+import { toldFr } from './told-fr.ts'
 import { problemsFr } from './problems-fr.ts'
 import { settingsFr } from './settings-fr.ts'
 
@@ -148,6 +149,8 @@ export const fr: Words = {
     toldNobody: 'Personne n’a été prévenu.',
     notYet: 'Personne n’a encore été prévenu.',
     feedback: {
+      waiting: 'un rapport partira bientôt',
+      merged: 'signalé avec d’autres de la même campagne',
       queued: 'un rapport va partir',
       held: 'un rapport est prêt\u00a0; l’exploitant n’a pas activé l’envoi',
       sent: 'un rapport a été envoyé',
@@ -267,6 +270,7 @@ export const fr: Words = {
     bounced: 'Notre rapport est revenu',
     retracted: 'Vous l’avez retiré',
     withdrawn: 'Un rapport qui n’était pas parti a été rappelé',
+    merged: 'Un rapport sur d’autres messages le signale aussi',
     failed: 'Quelque chose s’est mal passé',
     redriven: 'Nous avons essayé encore une fois',
     answered: 'Vous avez répondu à notre question',
@@ -288,5 +292,6 @@ export const fr: Words = {
   answers: answersFr,
   settings: settingsFr,
   consumers: consumersFr,
+  told: toldFr,
   error: { title: 'Cela n’a pas marché', home: 'Retour à l’accueil' },
 }

@@ -20,6 +20,7 @@ import { sameOrigin } from './same-origin.ts'
 import { sessions } from './session.ts'
 import { settingsRoutes } from './settings.ts'
 import { signInRoutes } from './sign-in.ts'
+import { toldRoutes } from './told.ts'
 import { visitOf, welcome } from './visit.ts'
 
 /** Everything for people: sessions, pages, and error pages. */
@@ -36,6 +37,7 @@ export function pageRoutes(site: Site): Router {
   router.use(reportRoutes(site))
   router.use(historyRoutes(site))
   router.use(adviceRoutes(site))
+  router.use(toldRoutes(site))
   router.use(relayRoutes(site))
   router.use(settingsRoutes(site))
   router.use(lookupRoutes(site))

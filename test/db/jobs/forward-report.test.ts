@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findFeedbackMessage } from '../../../src/db/feedback-reports.ts'
 import { unpack } from '../../../src/db/packed.ts'
-import { PermanentError } from '../../../src/errors.ts'
 import { retractReport } from '../../../src/intake/retract-report.ts'
 import { analyzeReports } from '../../../src/jobs/analyze-report.ts'
 import { forwardReports } from '../../../src/jobs/forward-report.ts'
@@ -200,13 +199,13 @@ test('one that cannot be composed does not hold up the others of its batch', asy
   expect(far.mails).toHaveLength(2)
 })
 
-test('a batch with a report whose bytes are gone fails before anything leaves', async () => {
+test('one whose message is gone is beyond saving, and holds up no other', async () => {
   const payloads = await analyzed('whole', 'gone')
   await app.pool.query('delete from raw_messages where id = $1', [payloads[1]?.reportId])
   const far = farEnd()
-  await expect(forward(payloads, far)).rejects.toThrow(PermanentError)
-  expect(far.mails).toEqual([])
-  expect(await forward(payloads.slice(0, 1), far)).toEqual(['done'])
+  const hopeless = 'The report of this feedback is not complete any more.'
+  expect(await forward(payloads, far)).toEqual(['done', { hopeless }])
+  expect(far.mails).toHaveLength(1)
 })
 
 test('phishing is told as fraud, spam as abuse', async () => {

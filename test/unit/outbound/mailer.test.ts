@@ -2,7 +2,7 @@ import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createMailer } from '../../../src/outbound/mailer.ts'
-import type { Mailer, MailerLimits } from '../../../src/outbound/mailer.ts'
+import type { LaterFault, Mailer, MailerLimits } from '../../../src/outbound/mailer.ts'
 import { startSmtpSink } from '../../support/smtp-sink.ts'
 import type { SinkFailure, SinkStep, SmtpSink } from '../../support/smtp-sink.ts'
 
@@ -92,6 +92,58 @@ test('one message that stalls delays no other', async () => {
   const others = await Promise.all(Array.from({ length: 9 }, () => mailer.send({ envelope, raw })))
   expect(others.every(({ outcome }) => outcome === 'accepted')).toBe(true)
   expect(await stalled).toMatchObject({ outcome: 'later' })
+})
+
+test('stalled messages give their places to others, and are told of', async () => {
+  const narrow = createMailer(sink.url, { ...impatient, stallMs: 20, connectionsMax: 1 })
+  sink.failNext('rcpt', 'stall')
+  let stalls = 0
+  const stalled = narrow.send({ envelope, raw, onStall: () => (stalls += 1) })
+  expect(await narrow.send({ envelope, raw })).toMatchObject({ outcome: 'accepted' })
+  expect(stalls).toBe(1)
+  expect(await stalled).toMatchObject({ outcome: 'later', fault: 'message' })
+  await narrow.close(0)
+})
+
+test('a message that stalls with no slow place free is cut off', async () => {
+  const narrow = createMailer(sink.url, { stallMs: 20, connectionsMax: 1, slowMax: 1 })
+  sink.failNext('rcpt', 'stall', 2)
+  const slow = narrow.send({ envelope, raw, lane: 'slow' })
+  expect(await narrow.send({ envelope, raw })).toMatchObject({ outcome: 'later' })
+  expect(await narrow.send({ envelope, raw })).toMatchObject({ outcome: 'accepted' })
+  await narrow.close(0)
+  await slow
+})
+
+test('no place in the slow lane for a while means later, and is nobody’s fault', async () => {
+  const narrow = createMailer(sink.url, { slowMax: 1, placeMs: 20 })
+  sink.failNext('rcpt', 'stall')
+  const first = narrow.send({ envelope, raw, lane: 'slow' })
+  const second = narrow.send({ envelope, raw, lane: 'slow' })
+  expect(await second).toMatchObject({ outcome: 'later', fault: 'places' })
+  await narrow.close(0)
+  await first
+})
+
+test('a message ends at last, whatever the far side does', async () => {
+  const narrow = createMailer(sink.url, { stallMs: 10, sendMsMax: 50 })
+  sink.failNext('dot', 'stall')
+  expect(await narrow.send({ envelope, raw })).toMatchObject({ outcome: 'later' })
+  await narrow.close(0)
+})
+
+test.for<[SinkStep, LaterFault]>([
+  ['connect', 'session'],
+  ['mail', 'message'],
+  ['dot', 'message'],
+])('a stall at %s is a fault of the %s', async ([step, fault]) => {
+  sink.failNext(step, 'stall')
+  expect(await mailer.send({ envelope, raw })).toMatchObject({ outcome: 'later', fault })
+})
+
+test('the envelope id and what bounces are to bring go to servers that know them', async () => {
+  await mailer.send({ envelope, raw, envelopeId: 'token.1' })
+  expect(sink.messages[0]?.dsn).toEqual({ envid: 'token.1', ret: 'HDRS', notify: 'FAILURE,DELAY' })
 })
 
 test.for([

@@ -1,0 +1,122 @@
+import { fork } from 'node:child_process'
+import path from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { pino } from 'pino'
+import { openApp } from '../../../src/commands/open-app.ts'
+import { readConfig } from '../../../src/config.ts'
+import { forwardReport } from '../../../src/queue/queues.ts'
+import { send } from '../../../src/queue/send.ts'
+import { fillOutbox } from '../../../test/support/torture/sending/fill-outbox.ts'
+import { percentiles, printTable, readCorpus, variantOf } from '../corpus.ts'
+import { cpuSeconds, type Instance, startInstance } from '../instance.ts'
+import { forwardable, startSink } from '../pipeline.ts'
+
+type Measured = { perSecond: number; cpuMicros: number }
+
+const CONSUMERS = 50
+const SECRET = 'a secret of the benchmark, not of anybody'
+
+/**
+ * From queued rows to rows that are marked as sent, in one worker process, against nodemailer's
+ * pool with the same bytes, in turns.
+ */
+export async function benchSending(): Promise<void> {
+  const { values } = parseArgs({
+    args: process.argv.slice(3),
+    options: {
+      mails: { type: 'string', default: '2000' },
+      rounds: { type: 'string', default: '3' },
+    },
+  })
+  const messages = await forwardable(readCorpus(['phishing']))
+  const instance = await startInstance()
+  const sink = await startSink()
+  const settings = { SECRET, FEEDBACK_HOURLY_MAX: '1000000' }
+  const config = readConfig(settings, { cores: 2, cwd: '/nowhere' })
+  const its = { ...config, databaseUrl: instance.databaseUrl }
+  const app = await openApp(its, 'sends', pino({ level: 'silent' }), 'bench')
+  const [ours, bare]: [Measured[], Measured[]] = [[], []]
+  try {
+    const messageOf = (index: number) =>
+      variantOf(messages[index % messages.length] ?? Buffer.of(), index)
+    await fillOutbox(app, Number(values.mails), CONSUMERS, messageOf)
+    for (let round = 0; round < Number(values.rounds); round++) {
+      if (round > 0) await queueAgain(app)
+      ours.push(await measureOurs(instance, sink.port))
+      bare.push(await measureBare(instance, sink.port))
+    }
+  } finally {
+    await app.close()
+    await instance.close()
+    sink.child.kill()
+  }
+  print(ours, bare)
+}
+
+async function measureOurs(instance: Instance, port: number): Promise<Measured> {
+  const env = {
+    SMTP_URL: `smtp://127.0.0.1:${port}?ignoreTLS=true`,
+    FEEDBACK_HOURLY_MAX: '1000000',
+  }
+  const child = await instance.run('forward', env)
+  const cpuBefore = await cpuSeconds(child.pid ?? 0)
+  const count = async () => {
+    const { rows } = await instance.pool.query<{ sent: number; first: Date; last: Date }>(
+      `select count(*)::int as sent, min(finished_at) as first, max(finished_at) as last
+       from feedback_reports where state = 'sent'`,
+    )
+    const { rows: queued } = await instance.pool.query(
+      `select from feedback_reports where state = 'queued' limit 1`,
+    )
+    return { ...rows[0], isOver: queued.length === 0 }
+  }
+  for (;;) {
+    const { sent = 0, first, last, isOver } = await count()
+    if (!isOver || !first || !last) {
+      await wait(200)
+      continue
+    }
+    const cpuMicros = (((await cpuSeconds(child.pid ?? 0)) - cpuBefore) / sent) * 1e6
+    const ended = new Promise((resolve) => child.once('exit', resolve))
+    child.kill('SIGTERM')
+    await ended
+    return { perSecond: sent / ((last.getTime() - first.getTime()) / 1_000), cpuMicros }
+  }
+}
+
+async function measureBare({ databaseUrl }: Instance, port: number): Promise<Measured> {
+  const script = path.join(import.meta.dirname, 'bare-process.ts')
+  const child = fork(script, [databaseUrl, String(port)])
+  return new Promise((resolve) => {
+    child.once('message', ({ mails, wallMs, cpuMs }: Record<string, number>) => {
+      const [all = 1, wall = 1, cpu = 0] = [mails, wallMs, cpuMs]
+      resolve({ perSecond: all / (wall / 1_000), cpuMicros: (cpu / all) * 1_000 })
+    })
+  })
+}
+
+async function queueAgain(app: Awaited<ReturnType<typeof openApp>>): Promise<void> {
+  await app.pool.query('truncate feedback_messages')
+  const { rows } = await app.pool.query<{ reportId: string; number: number }>(
+    `update feedback_reports set state = 'queued', finished_at = null, message_id = null
+     returning report_id as "reportId", number`,
+  )
+  await send(app.boss, forwardReport, rows, app.pool)
+}
+
+function print(ours: readonly Measured[], bare: readonly Measured[]): void {
+  const median = (all: readonly Measured[], of: keyof Measured) =>
+    percentiles(all.map((one) => one[of])).p50
+  const limit = median(bare, 'perSecond')
+  const row = (name: string, all: readonly Measured[]) => [
+    name,
+    median(all, 'perSecond').toFixed(0),
+    (median(all, 'perSecond') / limit).toFixed(2),
+    `${median(all, 'cpuMicros').toFixed(0)} µs`,
+  ]
+  printTable(
+    ['`bench sending`, medians', 'mails/s', 'ratio', 'CPU a mail'],
+    [row('nodemailer’s pool, the same bytes', bare), row('from queued to marked as sent', ours)],
+  )
+}

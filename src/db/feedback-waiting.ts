@@ -1,0 +1,195 @@
+import type { Feedback, FeedbackKey, FeedbackKind } from './feedback-reports.ts'
+import type { Db } from './pool.ts'
+
+/** A feedback report that is due, and the campaign of its message as far as it was counted. */
+export type DueFeedback = FeedbackKey & {
+  kind: FeedbackKind
+  incidents: number
+  isDigest: boolean
+  campaignId: string | null
+}
+
+/** Consumers for whom something is due, those that wait longest first. */
+export async function listDueConsumers(db: Db, now: Date, limit: number): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `select consumer_id as id from feedback_reports
+     where state = 'waiting' and due_at <= $1
+     group by consumer_id order by min(due_at) limit $2`,
+    [now, limit],
+  )
+  return rows.map(({ id }) => id)
+}
+
+/**
+ * Takes the right to pace a consumer's feedback until the transaction ends; false when another
+ * process has it.
+ */
+export async function claimPacing(tx: Db, consumerId: string): Promise<boolean> {
+  const { rows } = await tx.query<{ free: boolean }>(
+    `select pg_try_advisory_xact_lock(hashtextextended($1, 0)) as free`,
+    [`pace ${consumerId}`],
+  )
+  return rows[0]?.free === true
+}
+
+/** What is due for a consumer, by report and number. */
+export async function listDueFeedback(
+  tx: Db,
+  consumerId: string,
+  now: Date,
+  limit: number,
+): Promise<DueFeedback[]> {
+  const { rows } = await tx.query<DueFeedback>(
+    `select report_id as "reportId", number, kind, incidents, is_digest as "isDigest",
+       campaign_id as "campaignId"
+     from feedback_reports left join counted_reports on counted_reports.id = report_id
+     where state = 'waiting' and consumer_id = $1 and due_at <= $2
+     order by report_id, number limit $3`,
+    [consumerId, now, limit],
+  )
+  return rows
+}
+
+/** Lets what is queued, or waits already, wait until an instant; returns what that was. */
+export async function delayFeedback(
+  tx: Db,
+  keys: readonly FeedbackKey[],
+  dueAt: Date,
+): Promise<FeedbackKey[]> {
+  const { rows } = await tx.query<FeedbackKey>(
+    `update feedback_reports set state = 'waiting', due_at = $3
+     where report_id = any($1::uuid[]) and report_id::text || ' ' || number = any($2::text[])
+       and state in ('queued', 'waiting')
+     returning report_id as "reportId", number`,
+    [...params(keys), dueAt],
+  )
+  return rows
+}
+
+/** Calls back what has not left; returns what that was. */
+export async function withdrawUnsent(
+  tx: Db,
+  keys: readonly FeedbackKey[],
+  now: Date,
+): Promise<FeedbackKey[]> {
+  const { rows } = await tx.query<FeedbackKey>(
+    `update feedback_reports set state = 'withdrawn', finished_at = $3
+     where report_id = any($1::uuid[]) and report_id::text || ' ' || number = any($2::text[])
+       and state in ('queued', 'waiting', 'held')
+     returning report_id as "reportId", number`,
+    [...params(keys), now],
+  )
+  return rows
+}
+
+/** Puts one that waits in line, standing for so many; false when it waits no more. */
+export async function queueWaiting(
+  tx: Db,
+  { reportId, number, incidents, isDigest }: Omit<DueFeedback, 'kind' | 'campaignId'>,
+): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `update feedback_reports set state = 'queued', due_at = null, incidents = $3, is_digest = $4
+     where report_id = $1 and number = $2 and state = 'waiting'`,
+    [reportId, number, incidents, isDigest],
+  )
+  return rowCount === 1
+}
+
+/** Lets those that wait, and what was merged into them before, be told by another. */
+export async function mergeWaiting(
+  tx: Db,
+  head: FeedbackKey,
+  members: readonly FeedbackKey[],
+): Promise<void> {
+  if (members.length === 0) return
+  await tx.query(
+    `update feedback_reports set merged_into = $3, merged_number = $4
+     where merged_into = any($1::uuid[])
+       and merged_into::text || ' ' || merged_number = any($2::text[])`,
+    [...params(members), head.reportId, head.number],
+  )
+  await tx.query(
+    `update feedback_reports
+     set state = 'merged', due_at = null, incidents = 1, is_digest = false, merged_into = $3,
+       merged_number = $4
+     where report_id = any($1::uuid[]) and report_id::text || ' ' || number = any($2::text[])
+       and state = 'waiting'`,
+    [...params(members), head.reportId, head.number],
+  )
+}
+
+/** What was merged into each of these, in the order of the reports. */
+export async function listMerged(
+  db: Db,
+  heads: readonly FeedbackKey[],
+): Promise<{ member: FeedbackKey; head: FeedbackKey }[]> {
+  const { rows } = await db.query<{
+    reportId: string
+    number: number
+    headId: string
+    headNumber: number
+  }>(
+    `select report_id as "reportId", number, merged_into as "headId", merged_number as "headNumber"
+     from feedback_reports
+     where merged_into = any($1::uuid[])
+       and merged_into::text || ' ' || merged_number = any($2::text[])
+     order by report_id, number`,
+    params(heads),
+  )
+  return rows.map(({ headId, headNumber, ...member }) => {
+    return { member, head: { reportId: headId, number: headNumber } }
+  })
+}
+
+/**
+ * Calls back the feedback of a retracted report that has not left; returns how many. What would
+ * have been told by it waits to be told by another; where another would have told of it, that one
+ * stands for one message less.
+ */
+export async function withdrawFeedback(tx: Db, reportId: string, now: Date): Promise<number> {
+  const { rows } = await tx.query<{ number: number }>(
+    `update feedback_reports set state = 'withdrawn', finished_at = $2
+     where report_id = $1 and state in ('queued', 'held', 'waiting')
+     returning number`,
+    [reportId, now],
+  )
+  await tx.query(
+    `update feedback_reports
+     set state = 'waiting', due_at = $3, merged_into = null, merged_number = null
+     where merged_into = $1 and merged_number = any($2::smallint[])`,
+    [reportId, rows.map(({ number }) => number), now],
+  )
+  return rows.length + (await leaveHeads(tx, reportId, now))
+}
+
+async function leaveHeads(tx: Db, reportId: string, now: Date): Promise<number> {
+  const { rows } = await tx.query<Pick<Feedback, 'number' | 'mergedInto' | 'mergedNumber'>>(
+    `select number, merged_into as "mergedInto", merged_number as "mergedNumber"
+     from feedback_reports where report_id = $1 and state = 'merged'`,
+    [reportId],
+  )
+  let left = 0
+  for (const { number, mergedInto, mergedNumber } of rows) {
+    const { rowCount } = await tx.query(
+      `update feedback_reports set incidents = greatest(1, incidents - 1)
+       where report_id = $1 and number = $2 and state in ('queued', 'held', 'waiting')`,
+      [mergedInto, mergedNumber],
+    )
+    if (rowCount !== 1) continue
+    await tx.query(
+      `update feedback_reports
+       set state = 'withdrawn', finished_at = $3, merged_into = null, merged_number = null
+       where report_id = $1 and number = $2`,
+      [reportId, number, now],
+    )
+    left++
+  }
+  return left
+}
+
+function params(keys: readonly FeedbackKey[]): [string[], string[]] {
+  return [
+    keys.map(({ reportId }) => reportId),
+    keys.map(({ reportId, number }) => `${reportId} ${number}`),
+  ]
+}

@@ -1,0 +1,30 @@
+import type { LoadedFeedback } from './load-content.ts'
+
+/** Who a feedback report is for, in the words of a report's story: without an address. */
+export function consumerWords({ feedback, parts }: Pick<LoadedFeedback, 'feedback' | 'parts'>) {
+  const network = parts[0]?.content.network
+  switch (feedback.toldAs) {
+    case 'network':
+      return `the abuse desk of ${network?.name ?? network?.cidr ?? 'the network'}`
+    case 'cfbl':
+      return 'the address that its author takes complaints at'
+    case 'marketer':
+      return 'the marketer'
+    case 'domain':
+      return 'the desk of the domain that signed it'
+  }
+}
+
+/** What a report's story says of the end of a feedback report. */
+export function outcomeWords(
+  state: 'held' | 'sent' | 'refused',
+  loaded: Pick<LoadedFeedback, 'feedback' | 'parts'>,
+): string {
+  const whom = consumerWords(loaded)
+  const isTakenBack = loaded.feedback.kind === 'redeemed'
+  const what = isTakenBack ? 'A report that takes the complaint back' : 'A feedback report'
+  if (state === 'held') return `${what} for ${whom} is written and held: sending is switched off.`
+  if (state === 'sent') return `${what} was sent to ${whom}.`
+  const itself = what.charAt(0).toLowerCase() + what.slice(1)
+  return `The mail server refused ${itself.replace(/^a feedback/, 'the feedback')} for ${whom}.`
+}

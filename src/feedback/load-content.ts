@@ -1,0 +1,182 @@
+import type { App } from '../app.ts'
+import type { Network } from '../analysis/network.ts'
+import { listPackedAnalyses } from '../db/analyses.ts'
+import { type Consumer, listConsumersByIds } from '../db/consumers.ts'
+import { type Feedback, type FeedbackKey, listFeedback } from '../db/feedback-reports.ts'
+import { listMerged } from '../db/feedback-waiting.ts'
+import type { Packed } from '../db/packed.ts'
+import type { Db } from '../db/pool.ts'
+import { listRawMessages } from '../db/raw-messages.ts'
+import { listReporterEmails } from '../db/reporters.ts'
+import { listReportsByIds } from '../db/reports.ts'
+import { redactionKey } from '../mail/address-redactor.ts'
+import { answerLinks } from '../mail/answer-links.ts'
+import { composeAnswerAddress } from '../mail/verp.ts'
+import type { FeedbackContent } from '../parsing/feedback-content.ts'
+import type { Verdict } from '../verdict/verdict.ts'
+
+/** One feedback report as it is to be composed: what it says, and of which message. */
+export type FeedbackPart = {
+  feedback: Feedback
+  content: FeedbackContent
+  packed: Packed
+  analysis: Packed
+}
+
+/** A feedback report with all that it tells of: itself first, then the others of a digest. */
+export type LoadedFeedback = {
+  feedback: Feedback
+  consumer: Consumer
+  parts: readonly FeedbackPart[]
+}
+
+type Settings = Pick<App['config'], 'returnPathDomain' | 'publicUrl' | 'mailFrom' | 'secret'>
+
+/** A digest tells of so many at most; what reads the mails of others is never asked for more. */
+export const DIGEST_MAX = 100
+
+/**
+ * Loads what feedback reports are composed of, by `nameOf`. One whose report is not complete any
+ * more, because its message or its analysis is gone, is absent.
+ */
+export async function loadFeedback(
+  db: Db,
+  wanted: readonly Feedback[],
+  settings: Settings,
+): Promise<Map<string, LoadedFeedback>> {
+  const digests = wanted.filter(({ isDigest }) => isDigest)
+  const members = digests.length > 0 ? await loadMembers(db, digests) : []
+  const loaded = new Map<string, LoadedFeedback>()
+  const all = [...wanted, ...members.map(({ feedback }) => feedback)]
+  if (all.length === 0) return loaded
+  const consumers = await listConsumersByIds(db, unique(all.map((one) => one.consumerId)))
+  const partOf = await loadParts(db, all, consumers, settings)
+  for (const feedback of wanted) {
+    const consumer = consumers.get(feedback.consumerId)
+    const itself = partOf.get(nameOf(feedback))
+    if (!consumer || !itself) continue
+    const others = members.flatMap((one) => {
+      const part = one.head === nameOf(feedback) ? partOf.get(nameOf(one.feedback)) : undefined
+      return part ? [part] : []
+    })
+    loaded.set(nameOf(feedback), { feedback, consumer, parts: [itself, ...others] })
+  }
+  return loaded
+}
+
+/** The name of one feedback report, as its consumer quotes it but for the space. */
+export function nameOf({ reportId, number }: FeedbackKey): string {
+  return `${reportId} ${number}`
+}
+
+async function loadMembers(
+  db: Db,
+  digests: readonly Feedback[],
+): Promise<{ feedback: Feedback; head: string }[]> {
+  const merged = await listMerged(db, digests)
+  const headOf = new Map(merged.map(({ member, head }) => [nameOf(member), nameOf(head)]))
+  const rows = await listFeedback(db, unique(merged.map(({ member }) => member.reportId)))
+  const taken = new Map<string, number>()
+  return rows.flatMap((feedback) => {
+    const head = headOf.get(nameOf(feedback))
+    if (head === undefined) return []
+    const count = (taken.get(head) ?? 1) + 1
+    taken.set(head, count)
+    return count > DIGEST_MAX ? [] : [{ feedback, head }]
+  })
+}
+
+async function loadParts(
+  db: Db,
+  all: readonly Feedback[],
+  consumers: ReadonlyMap<string, Consumer>,
+  settings: Settings,
+): Promise<Map<string, FeedbackPart>> {
+  const ids = unique(all.map(({ reportId }) => reportId))
+  const redeemed = unique(all.flatMap((one) => (one.kind === 'redeemed' ? [one.reportId] : [])))
+  const [reports, analyses, raws, told] = await Promise.all([
+    listReportsByIds(db, ids),
+    listPackedAnalyses(db, ids),
+    listRawMessages(db, ids),
+    redeemed.length > 0 ? listFeedback(db, redeemed) : [],
+  ])
+  const emails = await listReporterEmails(db, unique(reports.map(({ reporterId }) => reporterId)))
+  const [reportOf, analysisOf, rawOf] = [byId(reports), byId(analyses), byId(raws)]
+  const parts = new Map<string, FeedbackPart>()
+  for (const feedback of all) {
+    const analysis = analysisOf.get(feedback.reportId)
+    const network = analysis && networkOf(analysis)
+    const packed = rawOf.get(feedback.reportId)
+    const reporterEmail = emails.get(reportOf.get(feedback.reportId)?.reporterId ?? '')
+    const consumer = consumers.get(feedback.consumerId)
+    if (!analysis || !network || !packed || reporterEmail === undefined || !consumer) continue
+    const complaint = told.find(
+      (one) =>
+        one.reportId === feedback.reportId &&
+        one.consumerId === feedback.consumerId &&
+        one.kind === 'complaint',
+    )
+    const content = contentOf(feedback, consumer, settings, {
+      network,
+      reporterEmail,
+      feedbackType: feedbackTypeOf(feedback, analysis.judgment.verdict),
+      takenBack: feedback.kind === 'redeemed' ? complaint?.number : undefined,
+    })
+    parts.set(nameOf(feedback), { feedback, content, packed, analysis })
+  }
+  return parts
+}
+
+type Known = Pick<FeedbackContent, 'network' | 'reporterEmail' | 'feedbackType' | 'takenBack'>
+
+function contentOf(
+  feedback: Feedback,
+  consumer: Consumer,
+  { returnPathDomain: domain, secret, publicUrl, mailFrom }: Settings,
+  known: Known,
+): FeedbackContent {
+  return {
+    ...known,
+    reportId: feedback.reportId,
+    number: feedback.number,
+    from: mailFrom,
+    to: feedback.address,
+    createdAt: feedback.createdAt,
+    domain,
+    service: publicUrl,
+    format: consumer.format,
+    form: consumer.form,
+    incidents: feedback.isDigest ? 1 : feedback.incidents,
+    answerAddress: composeAnswerAddress(feedback, { domain, secret }),
+    answerLinks: answerLinks(feedback, { publicUrl, secret }),
+    isUnsolicited: consumer.enrolledAt === null && consumer.state !== 'enrolled',
+    keepsTokens: feedback.keepsTokens,
+    redactionKey: redactionKey(secret, feedback.consumerId),
+  }
+}
+
+/** As the verdict has it, which is sure: else nobody would be told. */
+function feedbackTypeOf({ kind }: Feedback, its: Verdict): FeedbackContent['feedbackType'] {
+  if (kind === 'redeemed') return 'not-spam'
+  if (its.class === 'phishing') return 'fraud'
+  return its.class === 'malware' ? 'virus' : 'abuse'
+}
+
+/** Who is told as nobody's desk may be told of an origin whose network nobody knows. */
+function networkOf(analysis: {
+  network: Network | null
+  originIp: string | null
+}): Network | undefined {
+  if (analysis.network) return analysis.network
+  if (analysis.originIp === null) return undefined
+  const cidr = `${analysis.originIp}/${analysis.originIp.includes(':') ? 128 : 32}`
+  return { cidr, asn: null, name: null, country: null, abuse: null, contacts: [] }
+}
+
+function byId<T extends { id: string }>(rows: readonly T[]): Map<string, T> {
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+function unique(texts: readonly string[]): string[] {
+  return [...new Set(texts)]
+}

@@ -1,0 +1,16 @@
+/** What the page of one mail to an abuse desk says, in English. */
+export const toldEn = {
+  title: 'What the network is told',
+  open: 'Read it',
+  to: 'To',
+  left: 'This is the mail as it left, byte for byte.',
+  leaves: 'This is the mail as it would leave now.',
+  none: 'There is no mail of its own about your message.',
+  text: 'What it says',
+  source: 'The whole mail',
+  download: 'Download (.eml)',
+  back: 'Back to your report',
+}
+
+/** The same in another language. */
+export type ToldWords = typeof toldEn

@@ -1,0 +1,15 @@
+import type { ToldWords } from './told-en.ts'
+
+/** What the page of one mail to an abuse desk says, in French. */
+export const toldFr: ToldWords = {
+  title: 'Ce qui est dit au réseau',
+  open: 'Lire',
+  to: 'À',
+  left: 'Voici le message tel qu’il est parti, octet pour octet.',
+  leaves: 'Voici le message tel qu’il partirait maintenant.',
+  none: 'Aucun message n’est consacré au vôtre seul.',
+  text: 'Ce qu’il dit',
+  source: 'Le message entier',
+  download: 'Télécharger (.eml)',
+  back: 'Retour à votre signalement',
+}

@@ -1,0 +1,8 @@
+/** The longest that the mailer may take to send one message: whoever opens it says so. */
+export const SEND_MS_MAX = 10 * 60_000
+
+/**
+ * When a message that is handed over now has surely left or failed, the wait for its turn and the
+ * difference of clocks included. Its job comes again then, and not before: else two would send it.
+ */
+export const LEASE_MS = SEND_MS_MAX + 4 * 60_000

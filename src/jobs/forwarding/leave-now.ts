@@ -1,0 +1,110 @@
+import type { App } from '../../app.ts'
+import { takePlaces } from '../../db/consumer-hours.ts'
+import { type Consumer, listConsumersByIds } from '../../db/consumers.ts'
+import type { Feedback } from '../../db/feedback-reports.ts'
+import { delayFeedback, withdrawUnsent } from '../../db/feedback-waiting.ts'
+import { type Db, inTransaction } from '../../db/pool.ts'
+import { insertEvents } from '../../db/report-events.ts'
+import { listReportsByIds } from '../../db/reports.ts'
+import { listSuppressed } from '../../db/suppressions.ts'
+import { nameOf } from '../../feedback/load-content.ts'
+import { endOfHour } from '../../feedback/pace.ts'
+import { tellNextContact } from '../../feedback/tell-next-contact.ts'
+import { type MayTell, mayTell } from '../../verdict/may-tell.ts'
+
+type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config'>
+
+/** A feedback report that may leave, and for whom. */
+export type Leaving = { feedback: Feedback; consumer: Consumer }
+
+const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
+
+/**
+ * Those of the queued feedback reports that may leave now. It is asked again, however long ago they
+ * became owed: what was taken back, and what goes to who stopped, is withdrawn; who is paused is
+ * told later; where mail comes back the next contact is told.
+ */
+export async function whoMayLeave(queued: readonly Feedback[], app: Needs): Promise<Leaving[]> {
+  if (queued.length === 0) return []
+  const now = app.clock()
+  const ids = [...new Set(queued.map(({ reportId }) => reportId))]
+  const [consumers, suppressed, reports] = await Promise.all([
+    listConsumersByIds(app.pool, [...new Set(queued.map((one) => one.consumerId))]),
+    listSuppressed(app.pool, [...new Set(queued.map(({ address }) => address))], now),
+    listReportsByIds(app.pool, ids),
+  ])
+  const retracted = new Set(reports.flatMap((one) => (one.state === 'retracted' ? [one.id] : [])))
+  const leaving: Leaving[] = []
+  const stays: { feedback: Feedback; may: Exclude<MayTell, { is: 'yes' }> }[] = []
+  for (const feedback of queued) {
+    const consumer = consumers.get(feedback.consumerId)
+    if (!consumer) continue
+    const isTakenBack = feedback.kind === 'complaint' && retracted.has(feedback.reportId)
+    const may: MayTell = isTakenBack
+      ? { is: 'never', why: 'The report was taken back.' }
+      : mayTell(consumer, suppressed.get(feedback.address.toLowerCase()), now)
+    if (may.is === 'yes') leaving.push({ feedback, consumer })
+    else stays.push({ feedback, may })
+  }
+  for (const { feedback, may } of stays) {
+    await inTransaction(app.pool, (tx) => keepBack(tx, feedback, may, app))
+  }
+  return leaving
+}
+
+async function keepBack(
+  tx: Db,
+  feedback: Feedback,
+  may: Exclude<MayTell, { is: 'yes' }>,
+  app: Needs,
+): Promise<void> {
+  const now = app.clock()
+  if (may.is === 'later') {
+    await delayFeedback(tx, [feedback], may.at ?? new Date(now.getTime() + DAY_MS))
+    return
+  }
+  const [withdrawn] = await withdrawUnsent(tx, [feedback], now)
+  if (!withdrawn) return
+  const { reportId, kind } = feedback
+  const detail = `The feedback report was called back before it left. ${may.why}`
+  await insertEvents(tx, [{ reportId, at: now, event: 'withdrawn', detail }])
+  if (may.is === 'bouncing' && kind === 'complaint') await tellNextContact(tx, feedback, app, now)
+}
+
+/** The limit of a consumer, an hour; undefined: none. Who never asked for reports has one. */
+export function hourlyMaxOf(
+  { hourlyMax, enrolledAt, state }: Pick<Consumer, 'hourlyMax' | 'enrolledAt' | 'state'>,
+  config: Pick<App['config'], 'feedbackHourlyMax'>,
+): number | undefined {
+  if (hourlyMax !== null) return hourlyMax
+  return enrolledAt === null && state !== 'enrolled' ? config.feedbackHourlyMax : undefined
+}
+
+/** The beginning of the hour in which places are counted. */
+export function hourOf(now: Date): Date {
+  return new Date(Math.floor(now.getTime() / HOUR_MS) * HOUR_MS)
+}
+
+/**
+ * Those for which their consumers have places in this hour (RFC 6650 §7.5 asks for a pace). The
+ * others wait for the next one, when they are told by campaign.
+ */
+export async function withinLimits(
+  leaving: readonly Leaving[],
+  app: Pick<App, 'pool' | 'clock' | 'config'>,
+): Promise<Leaving[]> {
+  const byConsumer = Map.groupBy(leaving, ({ consumer }) => consumer.id)
+  const asked = [...byConsumer].flatMap(([consumerId, its]) => {
+    const hourlyMax = its[0] && hourlyMaxOf(its[0].consumer, app.config)
+    return hourlyMax === undefined ? [] : [{ consumerId, wanted: its.length, hourlyMax }]
+  })
+  if (asked.length === 0) return [...leaving]
+  const now = app.clock()
+  const granted = await takePlaces(app.pool, asked, hourOf(now))
+  const late = [...byConsumer].flatMap(([id, its]) => its.slice(granted.get(id) ?? its.length))
+  const keys = late.map(({ feedback }) => feedback)
+  if (keys.length > 0) await delayFeedback(app.pool, keys, endOfHour(now))
+  const names = new Set(keys.map(nameOf))
+  return leaving.filter(({ feedback }) => !names.has(nameOf(feedback)))
+}

@@ -1,0 +1,28 @@
+import { pino } from 'pino'
+import { openApp } from '../../../../src/commands/open-app.ts'
+import { readConfig } from '../../../../src/config.ts'
+import { forwardReports } from '../../../../src/jobs/forward-report.ts'
+import { openForwarding } from '../../../../src/jobs/forwarding/open-forwarding.ts'
+import { createMailer } from '../../../../src/outbound/mailer.ts'
+import { createParserPool } from '../../../../src/parsing/parser-pool.ts'
+import { forwardReport } from '../../../../src/queue/queues.ts'
+import { work } from '../../../../src/queue/work.ts'
+
+// One process of a torture run, there to be killed: it forwards as the worker does, in a hurry.
+const [databaseUrl = '', smtpUrl = '', secret = ''] = process.argv.slice(2)
+process.once('disconnect', () => process.exit())
+const env = { FEEDBACK_HOURLY_MAX: '1000000', SECRET: secret, SMTP_URL: smtpUrl }
+const config = { ...readConfig(env, { cores: 1, cwd: '/nowhere' }), databaseUrl }
+const app = await openApp(config, 'works', pino({ level: 'silent' }), 'torture')
+const mailer = createMailer(smtpUrl, {
+  ...{ stallMs: 300, sendMsMax: 2_000, silenceMs: 1_000, greetingMs: 1_000, placeMs: 1_000 },
+})
+const forwarding = openForwarding(app, {
+  ...{ patienceMs: 1_000, leaseMs: 6_000, againMs: 500 },
+  pauses: { refusalMs: 200, stallMs: 500, refusalMsMax: 1_000, stallMsMax: 2_000 },
+})
+const parser = createParserPool(1)
+await work(app, forwardReport, { batchSize: 20, concurrency: 2 }, (jobs) =>
+  forwardReports(jobs, { ...app, parser, mailer }, forwarding),
+)
+process.send?.('working')
