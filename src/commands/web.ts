@@ -1,13 +1,16 @@
 import type { App } from '../app.ts'
 import { createPreview } from '../feedback/preview-feedback.ts'
 import { serve } from '../http/serve.ts'
+import { readSigningKey } from '../outbound/sign.ts'
 import { createParserPool, type ParserPool } from '../parsing/parser-pool.ts'
 
 /** Takes reports and shows pages, from when it resolves until it is closed. */
 export async function web(app: App): Promise<{ close(): Promise<void>; url: string }> {
   // Started by the first who wants to see a mail that has not left: most never do.
   let parser: ParserPool | undefined
-  const preview = createPreview(app, () => (parser ??= createParserPool(1)))
+  const signingKey = await readSigningKey(app.config, app.log)
+  const openParser = () => createParserPool(1, undefined, { signingKey })
+  const preview = createPreview(app, () => (parser ??= openParser()))
   const served = await serve(app, preview)
   app.log.info({ url: served.url }, 'Listening.')
   return {

@@ -10,6 +10,8 @@ export type ReporterSettings = {
   language: LetterLanguage | null
   /** Whether answers of abuse desks come by mail too. */
   wantsAnswers: boolean
+  /** Whether letters say how to unsubscribe from what was reported. */
+  wantsAdvice: boolean
 }
 
 /** What a reporter has set; undefined when there is no such account. */
@@ -18,7 +20,8 @@ export async function findReporterSettings(
   id: string,
 ): Promise<ReporterSettings | undefined> {
   const answer = await db.query<ReporterSettings>(
-    `select language, wants_answers as "wantsAnswers" from reporters where id = $1`,
+    `select language, wants_answers as "wantsAnswers", wants_advice as "wantsAdvice"
+     from reporters where id = $1`,
     [id],
   )
   return first(answer)
@@ -28,12 +31,13 @@ export async function findReporterSettings(
 export async function updateReporterSettings(
   db: Db,
   id: string,
-  change: { language?: LetterLanguage | undefined; wantsAnswers?: boolean | undefined },
+  change: { [Name in keyof ReporterSettings]?: NonNullable<ReporterSettings[Name]> | undefined },
 ): Promise<void> {
   await db.query(
     `update reporters
-     set language = coalesce($2, language), wants_answers = coalesce($3, wants_answers)
+     set language = coalesce($2, language), wants_answers = coalesce($3, wants_answers),
+       wants_advice = coalesce($4, wants_advice)
      where id = $1`,
-    [id, change.language ?? null, change.wantsAnswers ?? null],
+    [id, change.language ?? null, change.wantsAnswers ?? null, change.wantsAdvice ?? null],
   )
 }

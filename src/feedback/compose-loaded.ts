@@ -12,7 +12,7 @@ import type { LoadedFeedback } from './load-content.ts'
  */
 export async function composeLoaded(
   { feedback, parts }: LoadedFeedback,
-  parser: Pick<ParserPool, 'compose'>,
+  parser: Pick<ParserPool, 'compose' | 'sign'>,
 ): Promise<ComposedFeedback> {
   const [head] = parts
   if (!head) throw new RangeError('Nothing was loaded of the feedback report.')
@@ -21,7 +21,7 @@ export async function composeLoaded(
   )
   if (!feedback.isDigest && composed[0]) return composed[0]
   const { content } = head
-  const raw = composeDigest({
+  const digest = composeDigest({
     from: content.from,
     to: content.to,
     replyTo: content.answerAddress,
@@ -34,6 +34,7 @@ export async function composeLoaded(
       return { raw: one.raw, number: `${reportId}.${number}` }
     }),
   })
+  const raw = parser.sign(digest)
   return { raw, packed: await pack(raw) }
 }
 
@@ -44,9 +45,4 @@ export function messageIdOf({ feedback, parts }: Pick<LoadedFeedback, 'feedback'
   const { reportId, number, isDigest } = feedback
   if (isDigest) return `<${reportId}.${number}.digest@${content.domain}>`
   return feedbackMessageId(content)
-}
-
-/** The token by which bounces name it: the local part of its Message-ID. */
-export function envelopeIdOf({ reportId, number }: { reportId: string; number: number }): string {
-  return `${reportId}.${number}`
 }

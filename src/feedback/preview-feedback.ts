@@ -2,6 +2,7 @@ import type { App } from '../app.ts'
 import { type Feedback, findFeedbackMessage } from '../db/feedback-reports.ts'
 import { unpack } from '../db/packed.ts'
 import type { Db } from '../db/pool.ts'
+import { concealAnswers } from '../mail/conceal-answers.ts'
 import type { ParserPool } from '../parsing/parser-pool.ts'
 import { composeLoaded } from './compose-loaded.ts'
 import { loadFeedback, nameOf } from './load-content.ts'
@@ -15,7 +16,7 @@ export type ExactCopy = { raw: Buffer; hasLeft: boolean }
 /** Composes as the job does, from the same content: what is shown is what leaves. */
 export function createPreview(
   { pool, config }: Pick<App, 'pool' | 'config'>,
-  parser: () => Pick<ParserPool, 'compose'>,
+  parser: () => Pick<ParserPool, 'compose' | 'sign'>,
 ): Preview {
   return async (feedback) => {
     const loaded = (await loadFeedback(pool, [feedback], config)).get(nameOf(feedback))
@@ -40,8 +41,8 @@ export async function findCopy(
 }
 
 /**
- * The copy for the reporter: the same, but of a digest, which holds what others reported, the part
- * on the own message alone.
+ * The copy for the reporter: the same, but without the signatures by which its consumer answers,
+ * and of a digest, which holds what others reported, the part on the own message alone.
  */
 export async function findOwnCopy(
   db: Db,
@@ -50,9 +51,12 @@ export async function findOwnCopy(
   preview: Preview,
 ): Promise<ExactCopy | undefined> {
   const isInDigest = feedback.isDigest || (feedback.state === 'merged' && head?.isDigest === true)
-  if (!isInDigest) return findCopy(db, feedback, preview)
+  if (!isInDigest) {
+    const copy = await findCopy(db, feedback, preview)
+    return copy && { ...copy, raw: concealAnswers(copy.raw) }
+  }
   if (feedback.state === 'withdrawn') return undefined
   const raw = await preview({ ...feedback, isDigest: false, incidents: 1 })
   const hasLeft = ['sent', 'bounced', 'refused'].includes((head ?? feedback).state)
-  return raw && { raw, hasLeft }
+  return raw && { raw: concealAnswers(raw), hasLeft }
 }

@@ -3,7 +3,7 @@ import type { WorkApp } from '../app.ts'
 import { giveBackPlaces } from '../db/consumer-hours.ts'
 import { type FeedbackKey, listFeedback } from '../db/feedback-reports.ts'
 import { reasonOf } from '../errors.ts'
-import { composeLoaded, envelopeIdOf, messageIdOf } from '../feedback/compose-loaded.ts'
+import { composeLoaded, messageIdOf } from '../feedback/compose-loaded.ts'
 import { outcomeWords } from '../feedback/feedback-words.ts'
 import { type LoadedFeedback, loadFeedback, nameOf } from '../feedback/load-content.ts'
 import { composeReturnPath } from '../mail/verp.ts'
@@ -20,7 +20,7 @@ import {
 import { type Forwarding, openForwarding } from './forwarding/open-forwarding.ts'
 
 type Needs = Pick<WorkApp, 'pool' | 'boss' | 'clock' | 'config' | 'mailer'> & {
-  parser: Pick<ParserPool, 'compose'>
+  parser: Pick<ParserPool, 'compose' | 'sign'>
 }
 type Payload = FeedbackKey & { putOffSince?: string | undefined }
 type Placed = Leaving & { ticket: Ticket | undefined }
@@ -161,10 +161,9 @@ function sendIn(
     domain: config.returnPathDomain,
     secret: config.secret,
   })
-  const envelopeId = envelopeIdOf(feedback)
   return ticket.run(async (how) => {
     if (!mailer) throw new Error('Sending was switched off.')
-    return mailer.send({ envelope: { from, to: feedback.address }, raw, envelopeId, ...how })
+    return mailer.send({ envelope: { from, to: feedback.address }, raw, ...how })
   })
 }
 

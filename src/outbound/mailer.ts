@@ -16,11 +16,6 @@ export type OutgoingMail = {
   raw: Buffer
   /** `slow` for who stalled or failed lately; `fast` without it. */
   lane?: Lane
-  /**
-   * Comes back in bounces of servers that know DSNs (RFC 3461 §4.4): then those of failures and
-   * delays are asked for too, with the header only.
-   */
-  envelopeId?: string
   /** Told once when nothing has come of it for `stallMs`; it goes on, from a slow place. */
   onStall?: () => void
 }
@@ -189,11 +184,13 @@ type Message = Parameters<Pool['transporter']['send']>[0]
  * already, and to have it taken apart again and put together costs as much as to send it.
  */
 function finishedMessage(
-  { envelope: { from, to }, raw, envelopeId: envid }: OutgoingMail,
+  { envelope: { from, to }, raw }: OutgoingMail,
   begin: () => void,
   signal: AbortSignal,
 ): Message {
-  const dsn = envid === undefined ? undefined : { envid, ret: 'HDRS', notify: 'FAILURE,DELAY' }
+  // Servers that know DSNs give it back (RFC 3461 §4.4); others only have the return path.
+  const envid = from.slice(0, Math.max(0, from.lastIndexOf('@')))
+  const dsn = envid === '' ? undefined : { envid, ret: 'HDRS', notify: 'FAILURE,DELAY' }
   const message = {
     // Asked for once a connection is ready: before, it says nothing about this message.
     getEnvelope: () => {

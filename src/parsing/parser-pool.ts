@@ -8,7 +8,7 @@ import { shingleSeed } from '../analysis/shingles/hash.ts'
 import type { PackedShingles } from '../analysis/shingles/packed-shingles.ts'
 import type { Packed } from '../db/packed.ts'
 import type { InboundReading } from '../mail/inbound/read-inbound.ts'
-import type { SigningKey } from '../mail/dkim-signature.ts'
+import { signMail, type SigningKey } from '../mail/dkim-signature.ts'
 import type { Subject } from '../reputation/subject.ts'
 import type { RelayCandidate } from '../verdict/relay-question.ts'
 import type { FeedbackContent } from './feedback-content.ts'
@@ -80,6 +80,8 @@ export type ParserPool = {
   compose: (packed: Packed, analysis: Packed, content: FeedbackContent) => Promise<ComposedFeedback>
   /** What a mail that came to us says; `mailFrom` is the sender of its envelope. */
   readInbound: (packed: Packed, mailFrom: string) => Promise<InboundReading>
+  /** Signs a mail that was put together of what was composed here, as that is signed. */
+  sign: (raw: Buffer) => Buffer
   close: () => Promise<void>
 }
 
@@ -157,6 +159,7 @@ export function createParserPool(
     async readInbound(packed, mailFrom) {
       return (await inLine({ work: 'inbound', packed, mailFrom })) as InboundReading
     },
+    sign: (raw) => (signingKey ? signMail(raw, signingKey) : raw),
     close: () => pool.close(),
   }
 }

@@ -27,6 +27,7 @@ export const settingsEn = {
     language: 'Language',
     languages: { en: 'English', fr: 'Français', ru: 'Русский' },
     wantsAnswers: 'Write to me when an abuse desk answers about a report of mine',
+    wantsAdvice: 'Write to me how to unsubscribe, where what I reported is a known mailing',
     save: 'Save',
     unknown: 'Choose one of the languages.',
   },

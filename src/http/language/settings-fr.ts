@@ -29,6 +29,8 @@ export const settingsFr: typeof settingsEn = {
     language: 'Langue',
     languages: { en: 'English', fr: 'Français', ru: 'Русский' },
     wantsAnswers: 'M’écrire quand un service abuse répond à l’un de mes signalements',
+    wantsAdvice:
+      'M’écrire comment me désabonner, quand le message signalé vient d’une liste connue',
     save: 'Enregistrer',
     unknown: 'Choisissez l’une des langues.',
   },

@@ -48,7 +48,8 @@ async function change(req: Request, form: Form, { id }: Reporter, site: Needs): 
     return { problem: visitOf(req).words.settings.letters.unknown }
   }
   const wantsAnswers = form.text('wants_answers') === 'yes'
-  await updateReporterSettings(site.pool, id, { language, wantsAnswers })
+  const wantsAdvice = form.text('wants_advice') === 'yes'
+  await updateReporterSettings(site.pool, id, { language, wantsAnswers, wantsAdvice })
   return { done: 'saved' }
 }
 
@@ -70,6 +71,7 @@ async function sendSettings(
       mailIn: await mailInAddressOf(site, reporter.id),
       chosen: settings?.language ?? 'en',
       wantsAnswers: settings?.wantsAnswers ?? false,
+      wantsAdvice: settings?.wantsAdvice ?? true,
       howTo: howToForward[language],
     },
   })

@@ -9,7 +9,9 @@ const harmless = new Set(['not-spam', 'auth-failure', 'dmarc'])
 
 /**
  * Obeys a complaint about a mail of ours (RFC 5965), and returns what was done in a sentence: who
- * complained is not written to again, at once and for good. A person looks at each.
+ * complained is not written to again, at once and for good. A person looks at each. One that names
+ * a feedback report by its Message-ID alone is left to that person: its reporter knows that too,
+ * and could silence a desk.
  */
 export async function keepComplaint(
   tx: Db,
@@ -22,6 +24,9 @@ export async function keepComplaint(
   if (!match) return 'It is about no mail of ours that is known: see what it is.'
   const { feedback, letter } = match
   const detail = 'Complained of our mail in a feedback report.'
+  if (feedback && !match.isSigned) {
+    return 'Only a Message-ID says what it is about, which others know too: see what it is.'
+  }
   if (feedback) {
     await stopConsumer(tx, feedback.consumerId, { why: detail, reason: 'complaint' }, at)
     return 'The consumer was stopped, and its address is suppressed.'

@@ -10,6 +10,8 @@ import type { ReturnPathSettings } from '../../mail/verp.ts'
 /** The mail of ours that another is about, as far as it is still kept. */
 export type Match = {
   by: MatchedBy
+  /** Whether we signed what it was found by: then only who got that mail could know it. */
+  isSigned: boolean
   /** What it names, kept or not. */
   reportId: string | null
   number: number | null
@@ -44,7 +46,7 @@ async function matchRecipient(
   tx: Db,
   { reportId, number, letterId }: InboundMail,
 ): Promise<Match | undefined> {
-  const names = { by: 'recipient' as const, reportId, number, letterId }
+  const names = { by: 'recipient' as const, isSigned: true, reportId, number, letterId }
   if (reportId !== null && number !== null) {
     return { ...names, feedback: await findFeedback(tx, { reportId, number }) }
   }
@@ -60,12 +62,13 @@ async function matchClaim(
   if ('letterId' in mail) {
     const letter = await findLetter(tx, mail.letterId)
     if (!letter || !(isSigned || leftAsLetter(letter))) return undefined
-    return { by, reportId: null, number: null, letterId: mail.letterId, letter }
+    return { by, isSigned, reportId: null, number: null, letterId: mail.letterId, letter }
   }
   const feedback = await findFeedback(tx, mail)
   const messageId = `<${mail.reportId}.${mail.number}@${domain}>`
   if (!feedback || !(isSigned || isSameId(feedback.messageId, messageId))) return undefined
-  return { by, reportId: mail.reportId, number: mail.number, letterId: null, feedback }
+  const { reportId, number } = mail
+  return { by, isSigned, reportId, number, letterId: null, feedback }
 }
 
 /** Its Message-ID is made of its id, so only a letter that never left has none. */

@@ -16,7 +16,7 @@ const uuid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
 const messageIdShape = new RegExp(
   `^<?(?:letter\\.(${uuid})|(${uuid})\\.([1-9]\\d{0,2}))@([^@<>\\s]+?)>?$`,
 )
-const tokenInText = /(?:^|[^a-z0-9])((?:fb|lt)-[a-z2-7]{28}-[a-z2-7]{16})(?![a-z0-9])/
+const tokenInText = /(?:^|[^a-z0-9])((?:fb|re|lt|la)-[a-z2-7]{28}-[a-z2-7]{16})(?![a-z0-9])/
 
 /** The mail of ours that goes out under a Message-ID; undefined when it is none of ours. */
 export function ownMessageId(
@@ -32,8 +32,9 @@ export function ownMessageId(
 }
 
 /**
- * The mails of ours that a mail returns or answers, the surest first: by the ENVID and the return
- * path, which we signed, then by the Message-IDs of what it returns, then by those it refers to.
+ * The mails of ours that a mail returns or answers, the surest first: by the ENVID, the return path
+ * and the answer address, which we signed, then by the Message-IDs of what it returns, then by
+ * those it refers to.
  */
 export function claimsOf(
   { returned, references }: Pick<InboundReading, 'returned' | 'references'>,
@@ -57,7 +58,7 @@ export function claimsOf(
   ].slice(0, claimsMax)
 }
 
-/** The mail whose return path, or its part before the `@`, stands in a text. */
+/** The mail whose return path or answer address stands in a text, or its part before the `@`. */
 function signedMail(text: string, settings: ReturnPathSettings): OwnMail | undefined {
   const token = tokenInText.exec(text.slice(0, 998).toLowerCase())?.[1]
   const own = token && parseOwnAddress(`${token}@${settings.domain}`, settings)

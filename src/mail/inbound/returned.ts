@@ -5,7 +5,12 @@ import { leafText } from '../mime-tree.ts'
 import type { Entity } from '../mime-tree.ts'
 
 /** What a mail says of the message it returns or is about. */
-export type Returned = { messageIds: string[]; envelopeIds: string[]; returnPaths: string[] }
+export type Returned = {
+  messageIds: string[]
+  envelopeIds: string[]
+  /** Addresses it was sent under, or is to be answered at. */
+  returnPaths: string[]
+}
 
 const partsRead = 50
 const textCharsRead = 128 * 1024
@@ -62,9 +67,8 @@ function fieldsIn(text: string): HeaderField[] {
 
 function readHeader(fields: readonly HeaderField[], found: Found): void {
   for (const value of fieldValues(fields, 'message-id')) found.add('messageIds', idOf(value))
-  for (const value of fieldValues(fields, 'return-path')) found.add('returnPaths', pathIn(value))
-  for (const value of fieldValues(fields, 'x-envelope-from')) {
-    found.add('returnPaths', pathIn(value))
+  for (const key of ['return-path', 'x-envelope-from', 'reply-to']) {
+    for (const value of fieldValues(fields, key)) found.add('returnPaths', pathIn(value))
   }
 }
 

@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => site.close())
 beforeEach(async () => {
   const tables = 'enrollment_requests, consumer_scopes, feedback_reports, suppressions, audit_log'
-  await site.app.pool.query(`truncate ${tables}, contact_corrections, consumers`)
+  await site.app.pool.query(`truncate ${tables}, contact_corrections, consumer_hours, consumers`)
   const wanted = [{ address, source: 'network' as const }]
   id = (await ensureConsumers(site.app.pool, wanted, new Date())).get(address)?.id ?? ''
 })

@@ -6,6 +6,9 @@ import { forwardReports } from '../../../src/jobs/forward-report.ts'
 import { oweLetter } from '../../../src/letters/owe-letter.ts'
 import { sendLetters } from '../../../src/jobs/send-letter.ts'
 import type { Mailer, OutgoingMail } from '../../../src/outbound/mailer.ts'
+import { answerLinks } from '../../../src/mail/answer-links.ts'
+import { concealAnswers } from '../../../src/mail/conceal-answers.ts'
+import { composeAnswerAddress } from '../../../src/mail/verp.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
 import { testJudge } from '../../support/judge.ts'
 import { spamMessage } from '../../support/messages.ts'
@@ -65,10 +68,27 @@ test('what is shown before is what leaves, byte for byte, and what is shown afte
   const atDesk = await bytesOf(desk.get(`/admin/outbox/${id}/1/message.eml`))
   const [mail] = await forward(id)
   const after = await bytesOf(own.get(`/reports/${id}/told/1/message.eml`))
-  expect(mail?.raw.equals(before)).toBe(true)
-  expect(atDesk.equals(before)).toBe(true)
+  expect(mail?.raw.equals(atDesk)).toBe(true)
+  expect(concealAnswers(atDesk).equals(before)).toBe(true)
   expect(after.equals(before)).toBe(true)
   expect(await (await own.get(`/reports/${id}/told/1`)).text()).toContain('as it left')
+})
+
+test('who is not the desk cannot answer for it with a copy of the mail', async () => {
+  const id = await analyzed('concealed')
+  const { publicUrl, secret, returnPathDomain: domain } = site.app.config
+  const secrets = [
+    ...Object.values(answerLinks({ reportId: id, number: 1 }, { publicUrl, secret })),
+    composeAnswerAddress({ reportId: id, number: 1 }, { domain, secret }),
+  ]
+  const atDesk = String(await bytesOf(desk.get(`/admin/outbox/${id}/1/message.eml`)))
+  const file = String(await bytesOf(own.get(`/reports/${id}/told/1/message.eml`)))
+  const page = await (await own.get(`/reports/${id}/told/1`)).text()
+  for (const one of secrets) {
+    expect(atDesk.includes(one)).toBe(true)
+    expect(file.includes(one.slice(-30)) || page.includes(one.slice(-30))).toBe(false)
+  }
+  expect(file).toContain('****************')
 })
 
 test('the mail about a report is for its reporter', async () => {

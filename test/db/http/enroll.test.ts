@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => site.close())
 beforeEach(async () => {
   const tables = 'enrollment_requests, letters, suppressions, consumer_scopes, feedback_reports'
-  await site.app.pool.query(`truncate ${tables}, consumers, networks`)
+  await site.app.pool.query(`truncate ${tables}, consumer_hours, consumers, networks`)
   visitor = new Browser(site.url, { 'x-forwarded-for': '203.0.113.1' })
 })
 

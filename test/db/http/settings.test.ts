@@ -61,21 +61,23 @@ test('nothing in the database tells the address', async () => {
   expect(JSON.stringify(rows)).not.toContain(secret)
 })
 
-test('the language of letters and the wish for answers are kept', async () => {
+test('the language of letters, and the wishes for answers and advice, are kept', async () => {
   const { person, browser } = await visitor()
   await browser.post('/settings', { do: 'save', language: 'ru', wants_answers: 'yes' })
   expect(await findReporterSettings(site.app.pool, person.id)).toEqual({
     language: 'ru',
     wantsAnswers: true,
+    wantsAdvice: false,
   })
   const page = await shown(browser, '/settings?done=saved')
   expect(page).toContain('<option value="ru" lang="ru" selected>')
   expect(page).toContain('value="yes" checked')
   expect(page).toContain('Saved.')
-  await browser.post('/settings', { do: 'save', language: 'fr' })
+  await browser.post('/settings', { do: 'save', language: 'fr', wants_advice: 'yes' })
   expect(await findReporterSettings(site.app.pool, person.id)).toEqual({
     language: 'fr',
     wantsAnswers: false,
+    wantsAdvice: true,
   })
 })
 
@@ -91,6 +93,7 @@ test('a language that there is not is refused, and nothing changes', async () =>
   expect(await findReporterSettings(site.app.pool, person.id)).toEqual({
     language: null,
     wantsAnswers: false,
+    wantsAdvice: true,
   })
 })
 

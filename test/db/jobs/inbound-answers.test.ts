@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { handleInboundMail } from '../../../src/jobs/handle-inbound.ts'
 import { oweLetter } from '../../../src/letters/owe-letter.ts'
-import { composeReturnPath } from '../../../src/mail/verp.ts'
+import { composeAnswerAddress, composeReturnPath } from '../../../src/mail/verp.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
 import { type Arrived, arrive, complaint, reply } from '../../support/inbound-mail.ts'
@@ -90,7 +90,7 @@ test('the answer of another house is filed for people, and acted on by nobody', 
   expect(await stateOfDesk()).toBe('found')
 })
 
-test('what refers to a report is matched by that, but its answer is for people to judge', async () => {
+test('what refers to a report is matched by that, but its answer is for people', async () => {
   const feedback = await told()
   const raw = reply(desk, ['Resolved'], [`In-Reply-To: ${ownId(feedback)}`])
   const row = await handled(raw, { purpose: 'other', mailFrom: desk })
@@ -147,8 +147,11 @@ test('a complaint about a feedback report stops its consumer, and a person sees 
   await app.pool.query(`update feedback_reports set state = 'queued' where report_id = $1`, [
     waiting.reportId,
   ])
-  const row = await handled(complaint(headerOf(ownId(feedback))), { purpose: 'other' })
-  expect(row).toMatchObject({ kind: 'complaint', matchedBy: 'message-id', needsLook: true })
+  const settings = { domain: app.config.returnPathDomain, secret: app.config.secret }
+  const replyTo = `Reply-To: ${composeAnswerAddress(feedback, settings)}`
+  const raw = complaint([...headerOf(ownId(feedback)), replyTo])
+  const row = await handled(raw, { purpose: 'other' })
+  expect(row).toMatchObject({ kind: 'complaint', matchedBy: 'return-path', needsLook: true })
   expect(await stateOfDesk()).toBe('stopped')
   expect(await suppressed()).toEqual([{ address: desk, reason: 'complaint' }])
   expect(
@@ -187,6 +190,11 @@ test('a complaint about a letter ends the letters to that address', async () => 
 })
 
 test.for<[string, (feedback: Told) => Buffer, (feedback: Told) => Arrived]>([
+  [
+    'that knows no more than what its reporter knows',
+    (feedback) => complaint(headerOf(ownId(feedback))),
+    () => ({ purpose: 'other' }),
+  ],
   ['about mail that is not ours', () => complaint(headerOf('<spam-1@shop.example>')), atAnswers],
   [
     'that takes one back',

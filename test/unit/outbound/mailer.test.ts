@@ -141,9 +141,12 @@ test.for<[SinkStep, LaterFault]>([
   expect(await mailer.send({ envelope, raw })).toMatchObject({ outcome: 'later', fault })
 })
 
-test('the envelope id and what bounces are to bring go to servers that know them', async () => {
-  await mailer.send({ envelope, raw, envelopeId: 'token.1' })
-  expect(sink.messages[0]?.dsn).toEqual({ envid: 'token.1', ret: 'HDRS', notify: 'FAILURE,DELAY' })
+test('servers that know DSNs get the token of the return path, and how to bounce', async () => {
+  await mailer.send({ envelope, raw })
+  const [envid] = envelope.from.split('@')
+  expect(sink.messages[0]?.dsn).toEqual({ envid, ret: 'HDRS', notify: 'FAILURE,DELAY' })
+  await mailer.send({ envelope: { ...envelope, from: '' }, raw })
+  expect(sink.messages[1]?.dsn?.envid ?? undefined).toBeUndefined()
 })
 
 test.for([
