@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import type { App } from '../app.ts'
+import { insertAudit } from '../db/audit-log.ts'
 import { listBacklogs } from '../db/queue-health.ts'
 import { UsageError } from '../errors.ts'
 import { deadLetterQueue } from '../queue/queues.ts'
@@ -33,6 +34,7 @@ const REDRIVEN_AT_ONCE = 1_000
 export async function runQueue(request: QueueRequest, app: Needs): Promise<string> {
   if (request.action === 'purge') {
     await app.boss.deleteQueuedJobs(request.queue)
+    await note(app, 'purge', `The waiting jobs of ${request.queue} were dropped.`)
     return `The waiting jobs of ${request.queue} were dropped.`
   }
   if (request.action === 'retry') {
@@ -41,7 +43,10 @@ export async function runQueue(request: QueueRequest, app: Needs): Promise<strin
     for (;;) {
       const step = await app.boss.redrive(deadLetterQueue, { ...filter, limit: REDRIVEN_AT_ONCE })
       moved += step
-      if (step < REDRIVEN_AT_ONCE) return `${moved} dead letters were put back to work.`
+      if (step === REDRIVEN_AT_ONCE) continue
+      const told = `${moved} dead letters were put back to work.`
+      if (moved > 0) await note(app, 'redrive', told)
+      return told
     }
   }
   const backlogs = await listBacklogs(app.pool, [...queueNames, deadLetterQueue], app.clock())
@@ -54,6 +59,15 @@ export async function runQueue(request: QueueRequest, app: Needs): Promise<strin
       `${Math.round(oldestJobSeconds)} s`,
     ]),
   ])
+}
+
+/** What is done at the command line is written down like what is done on the pages. */
+async function note(
+  { pool, clock }: Needs,
+  action: 'purge' | 'redrive',
+  detail: string,
+): Promise<void> {
+  await insertAudit(pool, { at: clock(), reporterId: null, action, detail })
 }
 
 function table(rows: readonly (readonly string[])[]): string {

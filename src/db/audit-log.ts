@@ -13,6 +13,7 @@ export type AuditEntry = {
 /** The names of what is written down. */
 export type AuditAction =
   | 'redrive'
+  | 'purge'
   | 'retract'
   | 'release'
   | 'set network'

@@ -3,9 +3,20 @@ import type { Packed } from './packed.ts'
 import type { Db } from './pool.ts'
 import { first, values } from './values.ts'
 
-/** Where one feedback report stands; drawn in `src/README.md`. */
-export type FeedbackState =
-  'waiting' | 'queued' | 'held' | 'sent' | 'bounced' | 'refused' | 'withdrawn' | 'merged'
+/** Where a feedback report may stand; drawn in `src/README.md`. */
+export const feedbackStates = [
+  'waiting',
+  'queued',
+  'held',
+  'sent',
+  'bounced',
+  'refused',
+  'withdrawn',
+  'merged',
+] as const
+
+/** One of them. */
+export type FeedbackState = (typeof feedbackStates)[number]
 
 /** Whether a message is complained of, or the complaint taken back (RFC 6430). */
 export type FeedbackKind = 'complaint' | 'redeemed'

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Config } from '../../config.ts'
 import type { Logger } from '../../log.ts'
+import { outboxCommand } from '../outbox/outbox-command.ts'
 import { suppressionsCommand } from '../suppressions/suppressions-command.ts'
 
 type Context = { args: readonly string[]; config: Config; log: Logger }
@@ -24,5 +25,9 @@ const consumersCommand = {
   },
 }
 
-/** The commands about whom we tell, and whom we do not write to, by their names. */
-export const deskCommands = { suppressions: suppressionsCommand, consumers: consumersCommand }
+/** The commands about what leaves, whom we tell, and whom we do not write to, by their names. */
+export const deskCommands = {
+  outbox: outboxCommand,
+  suppressions: suppressionsCommand,
+  consumers: consumersCommand,
+}

@@ -4,7 +4,7 @@ import {
   findFeedback,
   listOutbox,
   type Feedback,
-  type FeedbackState,
+  feedbackStates,
 } from '../../../db/feedback-reports.ts'
 import { findCopy } from '../../../feedback/preview-feedback.ts'
 import { releaseHeld } from '../../../feedback/release-held.ts'
@@ -24,17 +24,6 @@ type Needs = Pick<Site, 'pool' | 'boss' | 'clock' | 'preview'> & FormReader
 const LINES = 50
 const COPY_BYTES_SHOWN = 256 * 1024
 
-const states: readonly FeedbackState[] = [
-  'waiting',
-  'queued',
-  'held',
-  'sent',
-  'bounced',
-  'refused',
-  'withdrawn',
-  'merged',
-]
-
 type Key = { reportId: string; number: string }
 
 /** What was told to whom: the list by state, and the exact copy of each. */
@@ -42,7 +31,7 @@ export function outboxRoutes(site: Needs): Router {
   const router = Router()
   router.use('/letters', letterRoutes(site))
   router.get('/', async (req, res) => {
-    const state = states.find((name) => name === req.query['state'])
+    const state = feedbackStates.find((name) => name === req.query['state'])
     const before = keyOf(req.query['report'], req.query['number'])
     const rows = await listOutbox(site.pool, { state, before }, LINES + 1)
     const { lines, next } = pageOf(rows, LINES, ({ reportId, number }) => ({
@@ -57,7 +46,7 @@ export function outboxRoutes(site: Needs): Router {
         lines,
         next,
         state,
-        states,
+        states: feedbackStates,
         isFirst: before === undefined,
         released: releasedOf(req),
         ailing: await ailingOf(lines, site),

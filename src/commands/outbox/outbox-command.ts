@@ -1,0 +1,16 @@
+import type { Config } from '../../config.ts'
+import type { Logger } from '../../log.ts'
+
+/** `signalpost outbox`, for the table of commands; what it needs is loaded when it is run. */
+export const outboxCommand = {
+  usage: 'outbox list [STATE] | release [--to ADDRESS | --letters]',
+  summary: 'the newest mail that leaves, as JSON lines; let held mail leave, once SMTP_URL is set',
+  async run({ args, config, log }: { args: readonly string[]; config: Config; log: Logger }) {
+    const { parseOutbox, runOutbox } = await import('./outbox.ts')
+    const request = parseOutbox(args)
+    const { withDatabase } = await import('../open-app.ts')
+    const { told, isDone } = await withDatabase(config, log, (app) => runOutbox(request, app))
+    process.stdout.write(told)
+    return isDone ? 0 : 1
+  },
+}
