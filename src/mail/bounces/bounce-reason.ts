@@ -210,7 +210,9 @@ function isRejected({ named, says, stage }: Evidence): boolean {
     stage === 'mail' ||
     (stage === 'data' && named !== 'userunknown') ||
     (stage !== 'data' &&
-      (named === undefined || named === 'securityerror' || named === 'systemerror'))
+      (named === undefined || named === 'securityerror' || named === 'systemerror')) ||
+    // The status blames an address, and the words say whose.
+    (named === 'userunknown' && stage === undefined && !says('userunknown'))
   return mayBe && says('rejected')
 }
 

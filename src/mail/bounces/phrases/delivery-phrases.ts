@@ -39,7 +39,7 @@ export const deliveryPhrases: Phrases = {
     /message delayed|(?:hasn't|has not) (?:yet )?been delivered|(?:still|will) (?:be )?retr/,
   ],
   systemerror: [
-    /forwarding loop broken|can't create user output file|could not load drd/,
+    /forwarding loop broken|duplicated message-id|can't create user output file|could not load drd/,
     /internal (?:server )?error|interrupted system call|encountered an error while being/,
     /would create a mail loop|local (?:configuration )?error|loop was found in the mail/,
     /loops back to myself|(?:mail|server|system) ?(?:system )?config(?:uration)? error/,

@@ -12,6 +12,7 @@ export const senderPhrases: Phrases = {
     /returned mail not accepted|third-party dsns|unsigned dsn for/,
     /because the sender isn't on the recipient's list|senderfilterconfig|valid-address-filter/,
     /purported responsible address|without a valid sender domain|from: domain is invalid/,
+    /all recipient addresses rejected ?: access denied/,
     /delivery not authorized, message refused|does not exist e2110|envelope blocked - /,
     /fully qualified email address required|invalid domain, see <url:|mx records for /,
     /(?:e-?mail )?address is not verified|mail from not owned by user/,
@@ -30,7 +31,7 @@ export const senderPhrases: Phrases = {
     /per it's spf record|authenticate[^.]{0,40} with (?:either )?(?:spf|dkim)/,
     /spf record (?:of|with a hard)|authenticated spf or dkim|fails to pass authentication/,
     /failing both spf and dkim|spf\/dns de votre nom|dkim (?:signature )?(?:check )?fail/,
-    /fail(?:s|ed|ing)? (?:the )?(?:spf|dkim|dmarc)|(?:spf|dkim|dmarc) (?:has )?fail/,
+    /does not have authentication information|fail(?:s|ed|ing)? (?:the )?(?:spf|dkim|dmarc)|(?:spf|dkim|dmarc) (?:has )?fail/,
   ],
   requireptr: [
     /\bptr\b[^.]{0,60}record|record[^.]{0,20}\bptr\b|reverse dns|\brdns\b|ptr-records/,
@@ -45,6 +46,8 @@ export const senderPhrases: Phrases = {
     /due to unexpected volume or user complaints/,
   ],
   blocked: [
+    // Addresses of the lists themselves, which many replies consist of.
+    /https?:\/\/\S{0,60}(?:spamhaus|spamcop|abuseat|barracudacentral|uceprotect|sorbs)\S{0,60}/,
     /blacklisted by|blocked (?:using|- see|by spamhaus)|spamcop\.net\/bl|dnsbl|\brbl\b/,
     /(?:banned|bad) (?:sending|sender) ip|blocked for abuse|was blocked by|said: 550 blocked/,
     /client host (?:\S+ )?(?:rejected: (?:abus|may not|was not auth)|blocked)/,
