@@ -34,7 +34,7 @@ export function deliveryEvents(text: string): DeliveryEvent[] | undefined {
   const start = text.search(/\S/)
   if (text[start] !== '{' || !/\b(?:notification|event)Type\b/.test(text)) return undefined
   const read = jsonIn(text.slice(start))
-  // The notification service puts the event into an envelope, as a string, unless it is told not to.
+  // The notification service puts the event into an envelope, as a string, unless told not to.
   const enclosed = textOf(read?.['Message'], textCharsMax)
   const event = enclosed.startsWith('{') ? jsonIn(enclosed) : read
   const kind = event?.['notificationType'] ?? event?.['eventType']

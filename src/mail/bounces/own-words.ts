@@ -31,10 +31,8 @@ const ownWords: readonly (readonly [RegExp, BounceReason])[] = [
   [/all (?:host address lookups failed permanently|relevant mx records point to)/, 'hostunknown'],
   [/(?:mx|srv) record indicated no smtp service/, 'notaccept'],
   [/lmtp error after|local delivery failed|delivery to (?:file|pipe) forbidden/, 'systemerror'],
-  [
-    /malformed address: |angle-brackets nested too deep|expected word or "<"|domain missing in source/,
-    'syntaxerror',
-  ],
+  [/malformed address: |angle-brackets nested too deep/, 'syntaxerror'],
+  [/expected word or "<"|domain missing in source/, 'syntaxerror'],
   // Names that have no mail exchanger: RFC 7505 and what was said before it.
   [/\bnull ?mx\b|no mx found for domain|find a mail exchanger or ip address/, 'notaccept'],
   // qmail, whose closing words say of every cause that it gave up.

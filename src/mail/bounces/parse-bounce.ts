@@ -68,7 +68,7 @@ function resultsIn(tree: Entity, where?: 'in another'): BounceResult[] {
   if (told.some(({ recipient }) => recipient !== '')) {
     return isReport ? told.map(withoutCause) : told
   }
-  // It says nothing of its own: what it encloses may be the notification, or tells whom it is about.
+  // It names nobody: what it encloses may be the notification, or tells whom it is about.
   const enclosed = returned?.body.kind === 'message' && where === undefined && returned.body.message
   const others = enclosed ? resultsIn(enclosed, 'in another') : []
   if (others.length > 0) return others
@@ -201,7 +201,7 @@ type Told = {
   reason?: BounceReason
 }
 
-/** The code in the line of a transcript that is about a recipient, of what has no reply of its own. */
+/** The code in the line of a transcript that is about a recipient. */
 function transcribedCode(context: string, recipient: string): number | undefined {
   const at =
     recipient === '' ? -1 : context.toLowerCase().indexOf(`<${recipient.toLowerCase()}>...`)

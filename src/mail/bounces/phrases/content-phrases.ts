@@ -13,8 +13,10 @@ export const contentPhrases: Phrases = {
     /bytes per individual header|exceeds? [^.]{0,30}header (?:size|name) limit/,
   ],
   spamdetected: [
-    / - spam\b|\/help_spam_16|reject, id=|(?:appears to be|likely) unsolicited|uribl/,
-    /blacklisted (?:url|link) in message|block for spam|no spam please|blocked by spamassassin/,
+    /message refused[;:] spam|(?:mail|message) looks like (?:junk|spam)| - spam\b|\/help_spam_16/,
+    /reject, id=|(?:appears to be|likely) unsolicited|uribl/,
+    /blacklisted (?:url|link) in message|block for spam|no spam please/,
+    /(?:blocked|rejected) by spamassassin/,
     /detected (?:your message |your e-?mail )?as (?:a )?spam|(?:content|spam) filter reject/,
     /(?:considered|classified|identified|scored|rejected|marked) as (?:a )?(?:bulk|spam|uns)/,
     /unsolicited bulk|due to (?:suspected )?spam/,
@@ -37,10 +39,12 @@ export const contentPhrases: Phrases = {
   virusdetected: [
     /potentially executable attachment|prohibited virus|(?:recent|contains?) (?:a )?virus/,
     /virus (?:detected|phishing|found)|infected (?:with|by)| - infected|malware (?:detected|found)/,
+    /contains malware|^5\d\d virus$/,
     /virus signature|malicious(?:_| )url/,
   ],
   policyviolation: [
-    /illegal attachment|not accepting mail with |by non-member to|closed mailing list/,
+    /illegal attachment|attachment type (?:is )?not allowed|not accepting mail with /,
+    /by non-member to|closed mailing list/,
     /(?:denied|rejected|blocked) by (?:\S+ ){0,3}policy|for policy reasons|local policy/,
     /security policies|headers? (?:are not accepted|error)|policy violation|protocol violation/,
     /due to organizational settings|message given low priority|multiple addresses/,

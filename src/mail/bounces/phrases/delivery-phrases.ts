@@ -3,8 +3,10 @@ import type { Phrases } from '../reasons.ts'
 /** What is said of the way and the systems on it: no such host, no answer, out of order. */
 export const deliveryPhrases: Phrases = {
   hostunknown: [
-    /domain (?:name )?(?:does not exist|is not reachable|must exist)|no such domain/,
-    /host or domain name not found|host (?:unknown|unreachable)|unknown (?:host|domain)/,
+    /domain (?:name )?(?:(?:is invalid or )?does not exist|is not reachable|must exist)/,
+    /no such domain/,
+    /host or domain name not found(?!.{0,120}try again)|host (?:unknown|unreachable)/,
+    /: host not found$|^the domain \S{1,253} does not exist|unknown (?:host|domain)/,
     /domain [^.]{0,60}(?:is unknown|must exist|may not exist)|name or service not known/,
     /unrout\w*able address|553 \S{1,253} does not exist|illegal host/,
     /host address lookups failed permanently|mx records point to non-existent/,
@@ -24,16 +26,20 @@ export const deliveryPhrases: Phrases = {
     /loop(?:ing)? count exceeded|message (?:is )?looping|in a routing loop|host is unreachable/,
     /host name lookup failure|host not found, try again|name ?server reply|no route to host/,
     /unable to resolve route|unrouteable mail domain|dns (?:query|lookup) failed/,
-    /network (?:is )?unreachable|(?:dns|network) error|no relevant answers|nxdomain/,
-    /network error on destination|all mx[^.]{0,40}unreachable/,
+    /network (?:is )?unreachable|(?:dns|network) error|no relevant answers/,
+    /dns server (?:failure|returned answer with no data)|nxdomain/,
+    /(?:connect(?:ion)? to \S{1,300}|connect): (?:connection refused|no route)/,
+    /lost connection with|network error on destination|all mx[^.]{0,40}unreachable/,
   ],
   expired: [
-    /connection timed? ?out|could not find a gateway|delivery attempts will continue/,
+    /connection timed? ?out|conversation with \S{1,300} timed out|could not find a gateway/,
+    /delivery attempts will continue/,
     /delivery (?:time )?expired|failed to deliver to domain/,
     /giving up(?: on)?|could not deliver for/,
     /have been failing for a long time|(?:has|have) been delayed|has not been collected/,
-    /message expired|message timed out|retry time(?:out)? (?:not reached|exceeded)/,
-    /server did not respond|in the queue too long|after multiple retries|connection expired/,
+    /(?:in (?:the )?queue too long|message retry timeout)|message expired|message timed out/,
+    /retry time(?:out)? (?:not reached|exceeded)/,
+    /server did not respond|after multiple retries|connection expired/,
     /was not reachable within|could not be delivered for|not delivered within|queue expired/,
     /timeout - closing|did not accept our requests to connect|delivery timeout|host not responding/,
     /message delayed|(?:hasn't|has not) (?:yet )?been delivered|(?:still|will) (?:be )?retr/,
@@ -57,7 +63,8 @@ export const deliveryPhrases: Phrases = {
   ],
   mailererror: [
     / \|\| exit |procmail: |bin\/(?:procmail|maildrop|maidrop)|command failed: |pipe to \|\//,
-    /command died with status|command output:|mailer error|x-unix; |unknown mailer error/,
+    /command (?:died with status|time limit exceeded)|command output:|mailer error|x-unix; /,
+    /unknown mailer error/,
     /(?:transport|program|delivery agent) [^.]{0,40}(?:exit|returned|died)/,
   ],
   syntaxerror: [
