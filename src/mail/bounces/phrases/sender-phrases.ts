@@ -80,12 +80,14 @@ export const senderPhrases: Phrases = {
     /too many bad commands|access denied, (?:please try again|rejected by)|spamhaus xbl/,
   ],
   norelaying: [
+    // By the word.
     /relay(?:ing)? (?:access )?(?:denied|not permitted|prohibited)|no relaying|as a relay/,
-    /we do not relay/,
-    /insecure mail relay|(?:not (?:permitted|allowed)|unable) to relay|relaying mail to /,
-    /not a gateway|not an open relay|not local host|mail relay denied|credentials for relay/,
-    /specified domain is not allowed|isn't in my list of allowed rcpthost/,
-    /not configured to relay|we don't handle mail for|address is not verified\./,
+    /we do not relay|insecure mail relay|(?:not (?:permitted|allowed)|unable) to relay/,
+    /relaying mail to |not an open relay|mail relay denied|credentials for relay/,
+    /not configured to relay/,
+    // By what the server is not.
+    /not a gateway|not local host|specified domain is not allowed/,
+    /isn't in my list of allowed rcpthost|we don't handle mail for|address is not verified\./,
     /when attempting to send to a non-local|not authorized to send e-?mail directly/,
   ],
   speeding: [
