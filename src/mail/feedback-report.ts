@@ -9,7 +9,8 @@ export type FeedbackFields = { fields: [name: string, value: string][] }
  * Reads the machine-readable part of a report in the Abuse Reporting Format (RFC 5965 §3), with
  * any line ends and whatever the multipart around it is called. Undefined when there is none; one
  * inside an attached message is that message's affair. A complaint as Microsoft's junk mail program
- * sends it, the message alone under a subject that says so, has no fields. Never throws.
+ * sends it, the message alone under a subject that says so, has no fields; nor has the mail by
+ * which Apple's mail program unsubscribes whoever got ours. Never throws.
  */
 export function parseFeedbackReport(raw: Buffer): FeedbackFields | undefined {
   const tree = parseMimeTree(raw)
@@ -27,6 +28,7 @@ export function feedbackReportIn(tree: Entity): FeedbackFields | undefined {
 const bareSubject = /^\s*complaint about message from \[?[0-9a-f.:]{3,45}\]?\s*$/i
 
 function isBareComplaint(tree: Entity): boolean {
+  if (/^\s*true\b/i.test(entityField(tree, 'x-apple-unsubscribe') ?? '')) return true
   return (
     bareSubject.test(entityField(tree, 'subject') ?? '') &&
     ownPart(tree, 'message/rfc822') !== undefined

@@ -58,7 +58,7 @@ export function bounceReason(failure: Failure): BounceReason {
   const said = whatWasSaid(failure)
   if (failure.status?.startsWith('2') === true) return 'delivered'
   const evidence = evidenceOf(failure, said)
-  const isSmtp = evidence.type === '' || evidence.type === 'smtp'
+  const isSmtp = !evidence.type.startsWith('x-unix')
   return (
     reasonOfProviderCode(said) ??
     reasonOfProviderWords(said, failure.hosts ?? []) ??
@@ -81,7 +81,8 @@ export function isHardBounce(
   replyCode?: number,
 ): boolean {
   if (reason === 'userunknown' || reason === 'hostunknown' || reason === 'hasmoved') return true
-  if (reason !== 'notaccept') return false
+  // X.7.27 is about the sender's domain: that one takes no mail (RFC 7505 §4.2).
+  if (reason !== 'notaccept' || status?.endsWith('.7.27') === true) return false
   return !(status ?? String(replyCode ?? '')).startsWith('4')
 }
 
@@ -210,7 +211,9 @@ function isRejected({ named, says, stage }: Evidence): boolean {
     stage === 'mail' ||
     (stage === 'data' && named !== 'userunknown') ||
     (stage !== 'data' &&
-      (named === undefined || named === 'securityerror' || named === 'systemerror'))
+      (named === undefined || named === 'securityerror' || named === 'systemerror')) ||
+    // The status blames an address, and the words say whose.
+    (named === 'userunknown' && stage === undefined && !says('userunknown'))
   return mayBe && says('rejected')
 }
 

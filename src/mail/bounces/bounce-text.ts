@@ -3,7 +3,7 @@ import type { HeaderField } from '../header.ts'
 
 // Where the message that comes back begins; what follows was not written by the mail system.
 const announcements = [
-  'original message|returned message|unsent message|message header|included is',
+  'original (?:message|mail)|returned message|unsent message|message header|included is',
   'below this line|(?:this is |below is )?an? copy of|message text follows',
   'the (?:header|message) (?:was|of|follows)',
 ].join('|')

@@ -15,6 +15,7 @@ export type DeliveryEvent = {
 type Json = Readonly<Record<string, unknown>>
 
 const recipientsMax = 200
+const textCharsMax = 64 * 1024
 const ownTypes: Readonly<Record<string, BounceReason>> = {
   Suppressed: 'suppressed',
   OnAccountSuppressionList: 'suppressed',
@@ -26,13 +27,17 @@ const ownTypes: Readonly<Record<string, BounceReason>> = {
 
 /**
  * Reads the events that Amazon SES sends by mail through its notification service: the text is a
- * JSON object with a `notificationType`. Undefined for any other text. Never throws.
+ * JSON object with a `notificationType`, or an `eventType` where events are published. Undefined
+ * for any other text. Never throws.
  */
 export function deliveryEvents(text: string): DeliveryEvent[] | undefined {
   const start = text.search(/\S/)
-  if (text[start] !== '{' || !text.includes('"notificationType"')) return undefined
-  const event = jsonIn(text.slice(start))
-  const kind = event?.['notificationType']
+  if (text[start] !== '{' || !/\b(?:notification|event)Type\b/.test(text)) return undefined
+  const read = jsonIn(text.slice(start))
+  // The notification service puts the event into an envelope, as a string, unless told not to.
+  const enclosed = textOf(read?.['Message'], textCharsMax)
+  const event = enclosed.startsWith('{') ? jsonIn(enclosed) : read
+  const kind = event?.['notificationType'] ?? event?.['eventType']
   if (event === undefined || typeof kind !== 'string') return undefined
   const about = member(event, kind.toLowerCase())
   const known = { stated: undefined, type: 'smtp', context: '' }
@@ -92,6 +97,6 @@ function list(value: unknown): Json[] {
     .filter((one): one is Json => typeof one === 'object' && one !== null)
 }
 
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value.slice(0, 8192) : ''
+function textOf(value: unknown, charsMax = 8192): string {
+  return typeof value === 'string' ? value.slice(0, charsMax) : ''
 }

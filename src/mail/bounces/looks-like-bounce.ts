@@ -14,7 +14,7 @@ const listManager = /^[^@]{0,200}(?:-admin|-owner|-request|owner-[^@]{0,60}|majo
 
 const subjects: readonly RegExp[] = [
   /undeliver|deliver(?:y|ed|ing)|returned? (?:mail|to sender)|mailer|bounce|could not send/i,
-  /failure (?:notice|notification)|mail (?:failed|error|system)|could not be|rejected/i,
+  /failure (?:notice|notification)|mail (?:fail(?:ed|ure)|error|system)|could not be|rejected/i,
   /non[- _]remis|unzustellbar|warning: (?:message|could)|error sending your|olevererbart/i,
   /smtp server: errors|non recapitabile|не ?доставлено|devuelto|delayed mail/i,
 ]
@@ -30,14 +30,21 @@ const texts: readonly RegExp[] = [
 /** A person writes from such addresses too. */
 const refusalCode = /(?:^|[\s:])[45][0-5]\d[ -]/m
 const refusedPost =
-  /\b(?:are|is) not (?:an? )?(?:registered )?(?:member|subscriber)|not subscribed/i
+  /\b(?:are|is) not (?:an? )?(?:registered )?(?:member|subscriber)|not subscribed|\bloop alert\b/i
+/** A sending service that returns the message, but takes no answers. */
+const unanswered = /\b(?:no|do-?not)-?reply@/i
 
 /**
  * Whether a mail without a machine-readable part is a notification: from a mail system or without
- * a return path, with a subject or a text that says something was not delivered; or from the
+ * a return path, with a subject or a text that says something was not delivered; from an address
+ * that takes no answers, with such a text and the message itself (`isReturning`); or from the
  * manager of a mailing list that does not take a post. A person who writes of a bounce is none.
  */
-export function looksLikeBounce(fields: readonly HeaderField[], explanation: string): boolean {
+export function looksLikeBounce(
+  fields: readonly HeaderField[],
+  explanation: string,
+  isReturning = false,
+): boolean {
   if (fieldValue(fields, 'x-failed-recipients') !== undefined) return true
   const from = (fieldValue(fields, 'from') ?? '').slice(0, 1000)
   const subject = decodeHeaderText((fieldValue(fields, 'subject') ?? '').slice(0, 1000))
@@ -49,6 +56,10 @@ export function looksLikeBounce(fields: readonly HeaderField[], explanation: str
     const isAway = fieldValue(fields, 'x-autoreply') !== undefined
     if (subjects.some((form) => form.test(subject))) return true
     return !isAway && texts.some((form) => form.test(start))
+  }
+  if (isReturning && unanswered.test(from)) {
+    const start = explanation.slice(0, textCharsRead)
+    return texts.some((form) => form.test(start))
   }
   const author = /<([^<>]{1,320})>/.exec(from)?.[1] ?? from.trim()
   return listManager.test(author) && refusedPost.test(subject)

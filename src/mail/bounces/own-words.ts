@@ -15,6 +15,11 @@ const ownWords: readonly (readonly [RegExp, BounceReason])[] = [
   [/^unknown user: \S{1,320}$|no valid recipients for this mm/, 'userunknown'],
   [/mailbox exceeds allowed size/, 'mailboxfull'],
   [/delivery failed \d{1,4} attempts/, 'expired'],
+  [/invalid final delivery user ?id/, 'userunknown'],
+  // Agents of local delivery, as sendmail quotes them.
+  [/\bmail\.local: (?:unknown (?:user|name)|user unknown)/, 'userunknown'],
+  // Gmail in its own name.
+  [/\*\* address not found \*\*|because the address couldn't be found/, 'userunknown'],
   [/\(and other recipients in the same domain\)/, 'userunknown'],
   [/\bdd this user doesn't have an? .{1,80}account/, 'userunknown'],
   // Exchange Online of a far server that refused.
@@ -26,9 +31,13 @@ const ownWords: readonly (readonly [RegExp, BounceReason])[] = [
   [/all (?:host address lookups failed permanently|relevant mx records point to)/, 'hostunknown'],
   [/(?:mx|srv) record indicated no smtp service/, 'notaccept'],
   [/lmtp error after|local delivery failed|delivery to (?:file|pipe) forbidden/, 'systemerror'],
-  [/angle-brackets nested too deep|expected word or "<"|domain missing in source/, 'syntaxerror'],
+  [/malformed address: |angle-brackets nested too deep/, 'syntaxerror'],
+  [/expected word or "<"|domain missing in source/, 'syntaxerror'],
   // Names that have no mail exchanger: RFC 7505 and what was said before it.
   [/\bnull ?mx\b|no mx found for domain|find a mail exchanger or ip address/, 'notaccept'],
+  // qmail, whose closing words say of every cause that it gave up.
+  [/wasn't able to establish an smtp connection|cname lookup failed temp/, 'networkerror'],
+  [/listed as a best-preference mx|connected to \S{1,253} but connection died/, 'networkerror'],
   // qmail, Courier, Zoho and OpenSMTPD.
   [/dns violates rfc 1035/, 'systemerror'],
   [/host not reachable|envelope expired/, 'expired'],

@@ -1,4 +1,7 @@
 import { decodeCharset } from '../encoded-word.ts'
+import { parseMailboxes } from '../address.ts'
+import { fieldValue, parseHeader } from '../header.ts'
+import type { HeaderField } from '../header.ts'
 import { entityField, fieldParameter, leafText, ownPart, parseMimeTree } from '../mime-tree.ts'
 import type { Entity } from '../mime-tree.ts'
 import { bounceReason, isHardBounce } from './bounce-reason.ts'
@@ -11,7 +14,7 @@ import { reasonOfCategory } from './own-words.ts'
 import { recipientGroups } from './recipient-groups.ts'
 import type { RecipientGroup } from './recipient-groups.ts'
 import { inferredStatus } from './status-meanings.ts'
-import { recipientSections, sectionAbout } from './told-recipients.ts'
+import { recipientSections, recipientsInText, sectionAbout } from './told-recipients.ts'
 
 /** What became of a message for one recipient. */
 export type BounceResult = {
@@ -42,19 +45,62 @@ export function parseBounce(raw: Buffer): { results: BounceResult[] } | undefine
 
 /** The same of a message whose tree is there. */
 export function bounceIn(tree: Entity): { results: BounceResult[] } | undefined {
+  return found(resultsIn(tree))
+}
+
+function resultsIn(tree: Entity, where?: 'in another'): BounceResult[] {
   const explanation = explanationOf(tree)
   const events = deliveryEvents(explanation)
-  if (events !== undefined) return found(events.map((event) => judged(event)))
+  if (events !== undefined) return events.map((event) => judged(event))
   const part = statusTypes.map((type) => ownPart(tree, type)).find((one) => one !== undefined)
   if (part !== undefined) {
     const results = groupResults(recipientGroups(leafText(part)), explanation)
-    if (results.length > 0) return { results }
+    if (results.length > 0) return results
   }
   const notice = forwardedNotice(tree.fields, explanation)
-  if (notice === undefined && !looksLikeBounce(tree.fields, explanation)) return undefined
+  const returned = ownPart(tree, 'message/rfc822')
+  if (notice === undefined && !looksLikeBounce(tree.fields, explanation, returned !== undefined))
+    return []
   const text = notice ?? explanation
   const written = groupResults(recipientGroups(text, 'in a text'), text)
-  return found(written.length > 0 ? written : toldResults(tree, text))
+  const told = written.length > 0 ? written : toldResults(tree.fields, text)
+  const isReport = part !== undefined
+  if (told.some(({ recipient }) => recipient !== '')) {
+    return isReport ? told.map(withoutCause) : told
+  }
+  // It names nobody: what it encloses may be the notification, or tells whom it is about.
+  const enclosed = returned?.body.kind === 'message' && where === undefined && returned.body.message
+  const others = enclosed ? resultsIn(enclosed, 'in another') : []
+  if (others.length > 0) return others
+  const unnamed = unnamedResults(told, tree, text)
+  return isReport ? unnamed.map(withoutCause) : unnamed
+}
+
+/** What is about nobody by name is about whom the returned message went to, if that is one. */
+function unnamedResults(told: readonly BounceResult[], tree: Entity, text: string): BounceResult[] {
+  const [recipient = '', ...more] = returnedTo(tree)
+  if (recipient === '' || more.length > 0) return [...told]
+  if (told.length > 0) return told.map((result) => ({ ...result, recipient }))
+  return [judged({ ...unstated, recipient, text, action: actionTold(text), context: text })]
+}
+
+/** Where even the machine-readable part gives no cause, none was said. */
+function withoutCause(result: BounceResult): BounceResult {
+  if (result.reason !== 'onhold' || !result.isStatusInferred) return result
+  const reason = 'undefined'
+  return { ...result, reason, status: inferredStatus(reason, result.status?.[0] === '4' ? 4 : 5) }
+}
+
+function returnedTo(tree: Entity): string[] {
+  const part = ownPart(tree, 'message/rfc822') ?? ownPart(tree, 'text/rfc822-headers')
+  if (part === undefined) return []
+  const fields =
+    part.body.kind === 'message'
+      ? part.body.message.fields
+      : parseHeader(Buffer.from(leafText(part), 'latin1')).fields
+  return parseMailboxes((fieldValue(fields, 'to') ?? '').slice(0, 8192)).map(
+    ({ address }) => address,
+  )
 }
 
 const statusTypes = ['message/delivery-status', 'message/global-delivery-status']
@@ -91,11 +137,13 @@ function groupResults(groups: readonly RecipientGroup[], explanation: string): B
   const own = systemText(explanation)
   const isOnly = groups.length === 1
   return groups.slice(0, resultsMax).map((group) => {
-    const { recipient, diagnostic } = group
+    const { diagnostic } = group
+    const recipient = recipientOf(group, isOnly ? own : '')
     const told = isOnly ? own : sectionAbout(own, recipient)
     const reason = reasonOfCategory(group.category)
     return judged({
       ...group,
+      recipient,
       ...(reason && { reason }),
       text: diagnostic === '' ? told : diagnostic,
       context: told,
@@ -103,7 +151,14 @@ function groupResults(groups: readonly RecipientGroup[], explanation: string): B
   })
 }
 
-function toldResults({ fields }: Entity, text: string): BounceResult[] {
+/** A route or a program may stand where the address belongs; the text may have it. */
+function recipientOf({ recipient }: RecipientGroup, text: string): string {
+  if (/^[^@\s]+@/.test(recipient) || text === '') return recipient
+  const [named, ...more] = recipientsInText(text)
+  return named === undefined || more.length > 0 ? recipient : named
+}
+
+function toldResults(fields: readonly HeaderField[], text: string): BounceResult[] {
   const results = recipientSections(fields, text).map((section) =>
     judged({ ...section, ...unstated, action: actionTold(text), context: section.text }),
   )
@@ -114,7 +169,7 @@ function toldResults({ fields }: Entity, text: string): BounceResult[] {
 }
 
 const unstated = { stated: undefined, type: '' }
-const retried = '(?<!delivery )retry time(?:out)? (?:exceeded|not reached)'
+const retried = '(?<!delivery )retry time(?:out)? (?:exceeded|not reached)|failing for a long time'
 const transientWords = new RegExp(
   `\\b(?:temporar(?:y|ily)|persistent transient|${retried})\\b`,
   'i',
@@ -146,10 +201,20 @@ type Told = {
   reason?: BounceReason
 }
 
+/** The code in the line of a transcript that is about a recipient. */
+function transcribedCode(context: string, recipient: string): number | undefined {
+  const at =
+    recipient === '' ? -1 : context.toLowerCase().indexOf(`<${recipient.toLowerCase()}>...`)
+  if (at < 0) return undefined
+  const line = context.slice(context.lastIndexOf('\n', at) + 1, at)
+  const code = /^([45][0-5]\d) (?:[45]\.\d\.\d{1,3} )?$/.exec(line)?.[1]
+  return code === undefined ? undefined : Number(code)
+}
+
 function judged({ recipient, action, stated, type, text, context, ...told }: Told): BounceResult {
   const replied = statusIn(text)
   const status = preferredStatus(stated, replied, replyCodeIn(text, replied))
-  const replyCode = replyCodeIn(text, status)
+  const replyCode = replyCodeIn(text, status) ?? transcribedCode(context, recipient)
   if (action !== 'failed' && action !== 'delayed') {
     const reason = 'delivered'
     return { recipient, action, status, isStatusInferred: false, replyCode, reason, hard: false }

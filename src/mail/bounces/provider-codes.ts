@@ -40,6 +40,22 @@ const codeTables: readonly CodeTable[] = [
       cxsmtp: 'rejected',
     },
   },
+  // Spectrum, once Charter.
+  {
+    form: /\baup#[a-z]{0,4}-?(1\d{3})\b/,
+    meanings: {
+      ...meaning('blocked', '1000 1200 1210 1220 1230 1240 1250'),
+      ...meaning('rejected', '1010 1020 1030 1040 1050 1060 1070 1080 1500 1520'),
+      ...meaning('requireptr', '1100 1110 1120 1130 1140 1150'),
+      ...meaning('policyviolation', '1160 1170 1180 1190 1560'),
+      ...meaning('toomanyconn', '1300 1310 1320 1330 1340'),
+      ...meaning('speeding', '1350 1360 1370 1380 1390 1400 1410 1420 1430 1440 1450 1460'),
+      ...meaning('speeding', '1470 1480 1490 1540 1550 1580'),
+      '1090': 'systemerror',
+      '1260': 'networkerror',
+      '1530': 'mesgtoobig',
+    },
+  },
   // GoDaddy.
   {
     form: /\s(ib\d{3})\b/,

@@ -12,6 +12,7 @@ const providerWords: readonly ProviderWords[] = [
     words: [
       [/: user unknown(?<=>: user unknown)/, 'userunknown'],
       [/^[^<>]{0,20}: user unknown/, 'filtered'],
+      [/recipients was rejected by a remote mail server/, 'filtered'],
     ],
   },
   {
@@ -81,6 +82,8 @@ const providerWords: readonly ProviderWords[] = [
     words: [
       [/552 too much mail data/, 'mailboxfull'],
       [/552 too many recipients/, 'toomanyconn'],
+      // After DATA: a member's own list of whom not to take mail from.
+      [/^550 unknown user .{1,400}\(in reply to end of data/, 'rejected'],
       [/bad sequence of commands|parameter not implemented/, 'syntaxerror'],
     ],
   },

@@ -68,7 +68,9 @@ function readGroup(fields: readonly HeaderField[], reporting: string): Recipient
     typedAddress(value(key)),
   ) as [string, string]
   const said = /^\s*([\w-]{1,40})\s*;\s*(.*)$/s.exec(value('diagnostic-code').slice(0, 8192))
-  const recipient = final.includes('@') || !original.includes('@') ? final || original : original
+  // A program or a source route (RFC 5321 §C) may stand where the recipient belongs.
+  const isPlain = /^[^@\s]+@[^@\s]*$/
+  const recipient = isPlain.test(final) || !isPlain.test(original) ? final || original : original
   const names = [value('remote-mta'), domainOf(recipient) ?? '', reporting]
   return {
     recipient,

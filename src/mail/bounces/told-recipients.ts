@@ -21,12 +21,11 @@ const surePlaces: readonly RegExp[] = [
   new RegExp(`^[-=_ ]{0,9}undeliverable to <?(${address})`, 'gim'),
   /\brcpt to:\s*<?([^\s<>]{1,320}@[^\s<>]{1,253})>?/gi,
 ]
-/** Announcements of recipients: what stands before them is about others. */
-const announcement = new RegExp(
-  '(?:did not reach|following (?:recipients?|address)|delivered to' +
-    '|delivering your mail to|affected)[^\\n@]{0,80}[:<\\n]',
-  'i',
-)
+/** Announcements of recipients, the surest first: what stands before them is about others. */
+const announcements: readonly RegExp[] = [
+  /following (?:recipient|address)[^\n@]{0,80}[:<\n]/i,
+  /(?:did not reach|delivered to|delivering your mail to|affected)[^\n@]{0,80}[:<\n]/i,
+]
 /** Lines of which the address is somebody else's. */
 const othersNames = [
   'from|sender|original sender|mail from|reply-to|subject|message-id|in-reply-to|sent|x-\\S+',
@@ -36,6 +35,7 @@ const othersLine = new RegExp(
   [
     `^[> \\t]*(?:${othersNames})\\s*:?.*$`,
     '\\bcontact\\b.*$|envelope-from.*$|after mail from:.*$',
+    '\\((?:ultimately )?(?:generated|expanded) from:? .*$',
   ].join('|'),
   'gim',
 )
@@ -71,8 +71,9 @@ export function recipientsInText(text: string): string[] {
   const own = systemText(text)
   const sure = surePlaces.map((form) => addressesIn(own, form)).find(({ length }) => length > 0)
   if (sure !== undefined) return unique(sure).slice(0, recipientsMax)
-  const from = announcement.exec(own)?.index ?? 0
-  for (const place of from > 0 ? [own.slice(from), own] : [own]) {
+  const announced = announcements.map((form) => form.exec(own)?.index ?? 0)
+  for (const from of new Set([...announced.filter((at) => at > 0), 0])) {
+    const place = own.slice(from)
     const told = place.replace(othersLine, ' ')
     const found = addressesIn(told, bracketed)
     const all = unique(found.length > 0 ? found : addressesIn(told, bare))

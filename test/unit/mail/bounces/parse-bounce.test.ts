@@ -193,7 +193,14 @@ test.for([
   ['', undefined, 'undefined', false],
   ['User unknown (in reply to RCPT TO command)', undefined, 'userunknown', true],
   ['User unknown (in reply to end of DATA command)', undefined, 'filtered', false],
-  ['host does not accept mail', '5.7.27', 'notaccept', true],
+  ['host does not accept mail', '5.3.2', 'notaccept', true],
+  ['sender address has null MX', '5.7.27', 'notaccept', false],
+  ['host not found, try again (Host or domain name not found)', undefined, 'hostunknown', true],
+  ['Host or domain name not found. Host not found, try again', undefined, 'networkerror', false],
+  ['<a@example.net> sender rejected', '5.1.0', 'rejected', false],
+  ['553 https://www.spamhaus.org/query/ip/192.0.2.1', '5.1.3', 'blocked', false],
+  ['551 user not local; please try <new@example.net>', undefined, 'hasmoved', true],
+  ['550 mailbox is inactive (in reply to RCPT TO command)', undefined, 'suspend', false],
   ['host does not accept mail', '4.3.2', 'notaccept', false],
 ] as const)('"%s" with %s means %s', ([text, status, reason, isHard]) => {
   expect(bounceReason({ text, status, replyCode: undefined })).toBe(reason)
