@@ -1,5 +1,6 @@
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server'
 import type { App } from '../../app.ts'
+import { forLog, withoutData } from '../../errors.ts'
 import { createPeers, type PeerLimits } from './peers.ts'
 import { bytesMaxFor } from './recipients.ts'
 import { type Line, takeMail, takeRecipient } from './session.ts'
@@ -89,7 +90,9 @@ export async function receive(app: Needs, limits: ReceiveLimits = usualLimits): 
     },
   })
   // Resets and time-outs of peers: theirs, and not worth a line each.
-  server.on('error', (error) => app.log.debug({ err: error }, 'A mail peer was lost.'))
+  server.on('error', (error) =>
+    app.log.debug({ reason: forLog(error.message) }, 'A mail peer was lost.'),
+  )
   const watch =
     tls && watchTlsFiles(app.config, tls, (files) => server.updateSecureContext(files), app.log)
   const port = await listen(server, app)
@@ -155,6 +158,6 @@ function cutAfter(ms: number, { id }: SMTPServerSession, server: SMTPServer): No
 /** What a peer hears. Of what is no refusal, only that it may come again. */
 function replyTo(error: unknown, { log }: Pick<Needs, 'log'>): Error {
   if (isSmtpReply(error)) return error
-  log.error({ err: error }, 'A mail could not be kept.')
+  log.error(withoutData(error), 'A mail could not be kept.')
   return smtpReply(451, '4.3.0 Cannot keep the mail now, try again later')
 }

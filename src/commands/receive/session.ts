@@ -1,5 +1,6 @@
 import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
 import type { App } from '../../app.ts'
+import { withoutData } from '../../errors.ts'
 import { parseIp } from '../../mail/ip.ts'
 import { storableText } from '../../mail/storable-text.ts'
 import { type Arrival, keepMail } from './keep-mail.ts'
@@ -80,7 +81,7 @@ async function keepEach(
       await keepMail(arrival, [recipient], app)
       replies.push(KEPT)
     } catch (error) {
-      if (!isSmtpReply(error)) app.log.error({ err: error }, 'A mail could not be kept.')
+      if (!isSmtpReply(error)) app.log.error(withoutData(error), 'A mail could not be kept.')
       const later = () => smtpReply(451, '4.3.0 Cannot keep the mail now, try again later')
       replies.push(isSmtpReply(error) ? error : later())
     }
