@@ -135,6 +135,25 @@ test('a forward of the reporter inside a forward is unwrapped', () => {
   )
 })
 
+const passed = 'Authentication-Results: mx.reporters.example; dmarc=pass'
+const travelled = 'Received: from a.example (a.example [192.0.2.1]) by mx.reporters.example; x'
+
+test('a forward that the last machine vouches for is unwrapped too', () => {
+  const inner = forwardOf([attached(one)], { before: [passed, travelled] })
+  expect(taken(forwardOf([attached(inner)]))).toEqual(bytes(one))
+})
+
+test.for<[string, readonly string[]]>([
+  ['that travelled, and for which nobody vouches', [travelled]],
+  ['that vouches for itself', [travelled, passed]],
+  ['that was delivered', ['Return-Path: <x@spam.example>']],
+])('a forward in the name of the reporter %s accuses nobody', ([, before]) => {
+  const inner = forwardOf([attached(one)], { before })
+  const found = forwardedMessages(forwardOf([attached(inner), attached(two)]), limits)
+  expect(found.messages).toEqual([two])
+  expect(found.unreadable).toBe(1)
+})
+
 test.for<[string, Buffer]>([
   ['that has another attachment', forwardOf([attached(one), file('image/png', 'a.png', two)])],
   [
