@@ -34,6 +34,7 @@ export type AuditAction =
   | 'take marketer proposal'
   | 'answer for a desk'
   | 'look after mail'
+  | 'add consumer'
   | 'set consumer'
   | 'pause consumer'
   | 'resume consumer'

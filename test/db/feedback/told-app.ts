@@ -42,7 +42,7 @@ export async function openToldApp(): Promise<ToldApp> {
     contactsAre,
     async renew() {
       const tables = 'contact_corrections, consumer_scopes, suppressions, feedback_reports'
-      await pool.query(`truncate ${tables}, consumers`)
+      await pool.query(`truncate ${tables}, consumer_hours, consumers`)
       await contactsAre(...['one', 'two', 'three', 'four'].map((name) => `abuse@${name}.example`))
     },
     async reported() {

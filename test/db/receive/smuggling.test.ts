@@ -53,7 +53,7 @@ test('what is said in the same breath as STARTTLS is not done', async () => {
   await expect.poll(() => heard).toContain('220 ')
   socket.write('EHLO a.example\r\n')
   await expect.poll(() => heard).toContain('STARTTLS')
-  const injected = `EHLO b.example\r\nMAIL FROM:<>\r\nRCPT TO:<${rcpt}>\r\nDATA\r\nx: y\r\n\r\nz\r\n`
+  const injected = `EHLO b.example\r\nMAIL FROM:<>\r\nRCPT TO:<${rcpt}>\r\nDATA\r\nx: y\r\n\r\n`
   socket.write(`STARTTLS\r\n${injected}.\r\n`)
   await expect.poll(() => heard.match(/^220 /gm)).toHaveLength(2)
   await new Promise((resolve) => setTimeout(resolve, 500))
