@@ -92,9 +92,9 @@ function fromItsHeader(bytes: Buffer): Buffer {
 
 /**
  * The parts of a forward that the reporter wrote, undefined when the message is none. Who sends
- * spam may write the reporter's address into it, and attach a mail that he made up to accuse others:
- * so a forward must be proven to be the reporter's. One that is not is doubtful: it has to be
- * forwarded in another way. Where its author was found forged it is a message like any other.
+ * spam may write the reporter's address into it, and attach a mail that was made up to accuse
+ * others: so a forward must be proven to be the reporter's. One that is not is doubtful: it has to
+ * be forwarded in another way. Where its author was found forged it is a message like any other.
  */
 function wrapped(message: Buffer, reporter: string): MimeLeaf[] | 'doubtful' | undefined {
   const { fields } = parseHeader(message)

@@ -14,8 +14,8 @@ const LETTERS_MAX = 20
 const DAY_MS = 86_400_000
 
 /**
- * Writes to the reporters who want answers by mail, to each once for an answer. The desk's own words
- * are left out: they are a stranger's, and stand on the page of the report, which says so.
+ * Writes to the reporters who want answers by mail, to each once for an answer. The desk's own
+ * words are left out: they are a stranger's, and stand on the page of the report, which says so.
  */
 export async function oweAnswerLetters(
   tx: Db,
