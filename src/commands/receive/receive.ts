@@ -36,7 +36,7 @@ const MINUTE_MS = 60_000
 
 /** Generous to mail servers that bring back a day's bounces, hard on who only holds the line. */
 export const usualLimits: ReceiveLimits = {
-  peer: { connections: 120, sessions: 30, recipients: 1_200, strangers: 10 },
+  peer: { connections: 120, sessions: 30, recipients: 1_200, bytes: 100_000_000, strangers: 10 },
   clients: 250,
   recipients: 100,
   held: 128_000_000,
@@ -61,7 +61,8 @@ export async function receive(app: Needs, limits: ReceiveLimits = usualLimits): 
   const line: Line = {
     app,
     isLmtp: app.config.receiveProtocol === 'lmtp',
-    peers: createPeers(limits.peer),
+    // Never less than some mails of the greatest size.
+    peers: createPeers({ ...limits.peer, bytes: Math.max(limits.peer.bytes, 4 * size) }),
     // Never less than one mail of the greatest size.
     spool: createSpool(Math.max(limits.held, 2 * size)),
   }

@@ -44,7 +44,7 @@ export async function takeRecipient(
 export async function takeMail(
   stream: SMTPServerDataStream,
   session: SMTPServerSession,
-  { app, isLmtp, spool }: Line,
+  { app, isLmtp, peers, spool }: Line,
 ): Promise<string | (string | SmtpReply)[]> {
   // Looked up again: an address may have ended since, and no recipient is carried by hand.
   const looking = Promise.all(
@@ -54,6 +54,8 @@ export async function takeMail(
   looking.catch(() => undefined)
   const bytesMax = bytesMaxFor('mail-in', app.config)
   return spool.read(stream, bytesMax, async (raw) => {
+    const tooMuch = peers.weigh(session.id, raw.length, app.clock())
+    if (tooMuch) throw tooMuch
     const arrival = { mailFrom: mailFromOf(session), peerIp: peerOf(session), raw }
     const recipients = await looking
     const fitting = recipients.map((recipient) => fit(recipient, raw.length, app))
