@@ -1,4 +1,4 @@
-/** Says whether somebody may have so much more now, else after how many seconds; 1 is a question. */
+/** Says whether somebody may have so much more now, else after how many seconds. */
 export type Throttle = (asker: string, now: Date, amount?: number) => number | undefined
 
 /**
