@@ -471,6 +471,7 @@ create table letters (
   constraint letters_kind_known CHECK ((kind = ANY (ARRAY['advice'::text, 'answer'::text, 'enrollment'::text, 'mail-in'::text]))),
   constraint letters_state_known CHECK ((state = ANY (ARRAY['queued'::text, 'held'::text, 'sent'::text, 'bounced'::text, 'refused'::text, 'suppressed'::text])))
 ) partition by RANGE (id);
+create index letters_answers_idx on letters (reporter_id, id) WHERE (kind = 'answer'::text);
 create index letters_report_idx on letters (report_id) WHERE (report_id IS NOT NULL);
 create index letters_state_idx on letters (state, id);
 

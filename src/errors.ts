@@ -31,6 +31,26 @@ export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message || error.name : String(error)
 }
 
+const LOG_CHARS_MAX = 300
+
+/**
+ * The words of a reason as a log may hold them: far mail servers and databases quote what they
+ * refuse. Addresses are left out, secret ones of ours too, and of words without end the rest.
+ */
+export function forLog(reason: string): string {
+  const address = /[^\s<>@"'(),;:[\]]{1,64}@[^\s<>@"'(),;:]{1,253}/g
+  return reason.slice(0, 1_000).replace(address, '…@…').slice(0, LOG_CHARS_MAX)
+}
+
+/** What a log may hold of anything thrown; of a database error, which quotes values, its code. */
+export function withoutData(error: unknown) {
+  const state = sqlState(error)
+  const stack = error instanceof Error ? (error.stack ?? '').split('\n    at ').slice(1, 8) : []
+  return state === undefined
+    ? { reason: forLog(reasonOf(error)), stack }
+    : { sqlState: state, stack }
+}
+
 /**
  * The SQLSTATE of a database error, or undefined for any other. Each SQLSTATE has a digit: EPIPE
  * and its like, of the same length, have none.

@@ -35,6 +35,7 @@ export type AuditAction =
   | 'take marketer proposal'
   | 'answer for a desk'
   | 'look after mail'
+  | 'add consumer'
   | 'set consumer'
   | 'pause consumer'
   | 'resume consumer'

@@ -80,6 +80,18 @@ export async function holdEnrollments(tx: Db, address: string): Promise<void> {
   await tx.query(`select pg_advisory_xact_lock(hashtextextended($1, 0))`, [`enroll ${address}`])
 }
 
+/** Whether as many wishes as `limit` came since an instant, from everybody together. */
+export async function hasEnrollments(
+  db: Db,
+  { since, limit }: { since: Date; limit: number },
+): Promise<boolean> {
+  const { rows } = await db.query(
+    'select id from enrollment_requests where id >= $1 order by id offset $2 limit 1',
+    [uuidFloor(since), limit - 1],
+  )
+  return rows.length > 0
+}
+
 /** How many wishes came since an instant: for an address, and from a machine; up to `limit`. */
 export async function countEnrollments(
   db: Db,

@@ -1,4 +1,5 @@
 import type { AnswerKind } from '../mail/answer-links.ts'
+import { uuidFloor } from '../world.ts'
 import type { FeedbackKey } from './feedback-reports.ts'
 import type { Db } from './pool.ts'
 
@@ -54,21 +55,33 @@ export type AnswerReader = {
   receivedAt: Date
 }
 
-/** Those of the reporters of some reports who want answers by mail, and did not take them back. */
+/**
+ * Those of the reporters of some reports who want answers by mail, and did not take them back: each
+ * once, with the first report. Left out is who had `lettersMax` of them since an instant.
+ */
 export async function listAnswerReaders(
   db: Db,
   reportIds: readonly string[],
+  { since, lettersMax }: { since: Date; lettersMax: number },
 ): Promise<AnswerReader[]> {
   const { rows } = await db.query<AnswerReader>(
-    `select reports.id as "reportId", reporters.id as "reporterId", reporters.email,
-       reporters.language, reports.received_at as "receivedAt"
+    `select distinct on (reporters.id) reports.id as "reportId", reporters.id as "reporterId",
+       reporters.email, reporters.language, reports.received_at as "receivedAt"
      from reports join reporters on reporters.id = reports.reporter_id
      where reports.id = any($1::uuid[]) and reporters.wants_answers
        and reports.state <> 'retracted'
-     order by reports.id`,
+     order by reporters.id, reports.id`,
     [reportIds],
   )
-  return rows
+  if (rows.length === 0) return rows
+  const full = await db.query<{ reporterId: string }>(
+    `select reporter_id as "reporterId" from letters
+     where kind = 'answer' and id >= $2 and reporter_id = any($1::uuid[])
+     group by reporter_id having count(*) >= $3`,
+    [rows.map(({ reporterId }) => reporterId), uuidFloor(since), lettersMax],
+  )
+  const hasEnough = new Set(full.rows.map(({ reporterId }) => reporterId))
+  return rows.filter(({ reporterId }) => !hasEnough.has(reporterId))
 }
 
 /** The reports that a feedback report stands for besides its own, the oldest first. */

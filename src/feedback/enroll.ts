@@ -8,6 +8,7 @@ import {
   type EnrollmentRequest,
   type EnrollmentWish,
   findEnrollment,
+  hasEnrollments,
   holdEnrollments,
   insertEnrollment,
   moveEnrollment,
@@ -30,13 +31,18 @@ const DAY_MS = 86_400_000
 /** Of a day: one letter to an address, and so many wishes from one machine. */
 const OF_ADDRESS_MAX = 1
 const OF_ASKER_MAX = 5
+/** Of an hour, from everybody: strangers choose to whom these letters go. */
+const OF_ALL_MAX = 100
+const HOUR_MS = 3_600_000
 const VALID_MS = 7 * DAY_MS
 const LAYERS_MAX = 2_000
 const TOKEN_BYTES = 24
 
 /**
  * Takes a wish to be enrolled: a letter with a link goes to the address, once a day at most. What
- * is answered does not tell whether it did: `taken`, or `too often` for who asks too often.
+ * is answered does not tell whether it did: `taken`, or `too often` for who asks too often, and for
+ * all when so many ask that it looks like a flood. A wish without a letter is not kept: who repeats
+ * it does not keep the address from its next letter.
  */
 export async function requestEnrollment(
   { address, wish, askerHash }: { address: string; wish: EnrollmentWish; askerHash: Buffer },
@@ -48,14 +54,17 @@ export async function requestEnrollment(
     await holdEnrollments(tx, address)
     const counted = await countEnrollments(tx, { address, askerHash, since, limit: OF_ASKER_MAX })
     if (counted.ofAsker >= OF_ASKER_MAX) return 'too often'
+    const lately = { since: new Date(now.getTime() - HOUR_MS), limit: OF_ALL_MAX }
+    if (await hasEnrollments(tx, lately)) return 'too often'
+    if (counted.ofAddress >= OF_ADDRESS_MAX) return 'taken'
     const { mailFrom, returnPathDomain: domain } = app.config
     const isOurs = isOwn(address, { addresses: [mailFrom], domain })
     const token = systemRandom(TOKEN_BYTES).toString('base64url')
     const request = { id: uuidv7(now), address, wish, tokenHash: hashOf(token), askerHash }
     await insertEnrollment(tx, request)
-    if (isOurs || counted.ofAddress >= OF_ADDRESS_MAX) return 'taken'
+    if (isOurs) return 'taken'
     const link = `${app.publicUrl}/consumers/enroll/${token}`
-    const said = askingLetter(wish, app.publicUrl, link)
+    const said = askingLetter(wish, address, app.publicUrl, link)
     const letter = { kind: 'enrollment', to: address, ...said, language: wish.language } as const
     await oweLetter(tx, { ...letter, autoSubmitted: 'generated', isAnswerable: true }, app, now)
     return 'taken'

@@ -1,5 +1,7 @@
 import type { EnrollmentWish } from '../db/enrollment-requests.ts'
-import { scopeText } from '../verdict/consumers/consumer-scope.ts'
+import { domainOf } from '../mail/address.ts'
+import { registrableDomain } from '../mail/domain.ts'
+import { type Scope, scopeText } from '../verdict/consumers/consumer-scope.ts'
 
 /** What a letter says. */
 export type LetterWords = { subject: string; text: string }
@@ -8,6 +10,7 @@ type Words = {
   ask: (service: string, link: string, scopes: string) => LetterWords
   welcome: (service: string, link: string, state: string) => LetterWords
   nothing: string
+  others: (domains: number) => string
   waiting: (scopes: string) => string
   ready: string
 }
@@ -42,6 +45,7 @@ ${link}
 `,
     }),
     nothing: 'what the registries say is yours',
+    others: (domains) => `other domains (${domains})`,
     waiting: (scopes) => `A person still has to agree to: ${scopes}.`,
     ready: 'All that was asked for holds from now on.',
   },
@@ -74,15 +78,33 @@ ${link}
 `,
     }),
     nothing: 'ce que les registres disent être à vous',
+    others: (domains) => `d’autres domaines (${domains})`,
     waiting: (scopes) => `Une personne doit encore accepter : ${scopes}.`,
     ready: 'Tout ce qui était demandé vaut dès maintenant.',
   },
 }
 
-/** Asks who reads mail at an address whether they want our reports. */
-export function askingLetter(wish: EnrollmentWish, service: string, link: string): LetterWords {
+/**
+ * Asks who reads mail at an address whether they want our reports. Anybody can have it sent to
+ * anybody, so names of other houses are counted only: the page behind the link shows them.
+ */
+export function askingLetter(
+  wish: EnrollmentWish,
+  address: string,
+  service: string,
+  link: string,
+): LetterWords {
   const its = words[wish.language]
-  return its.ask(service, link, scopesText(wish.scopes) || its.nothing)
+  const house = houseOf(domainOf(address) ?? '')
+  const isForeign = ({ kind, value }: Scope) => kind === 'domain' && houseOf(value) !== house
+  const foreign = wish.scopes.filter(isForeign).length
+  const named = scopesText(wish.scopes.filter((scope) => !isForeign(scope)))
+  const said = [named, foreign > 0 ? its.others(foreign) : ''].filter((text) => text !== '')
+  return its.ask(service, link, said.join(', ') || its.nothing)
+}
+
+function houseOf(domain: string): string {
+  return registrableDomain(domain) ?? domain
 }
 
 /** Says that an address is enrolled, what still waits, and where it looks after itself. */

@@ -1,6 +1,6 @@
 import type { Response } from 'express'
 import { isOutage } from '../db/outage.ts'
-import { CallerError, reasonOf, sqlState } from '../errors.ts'
+import { CallerError, sqlState, withoutData } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { systemRandom } from '../world.ts'
 import { AbortedError } from './read-body.ts'
@@ -75,13 +75,4 @@ function clientStatus(error: unknown): number | undefined {
   if (error instanceof URIError) return 400
   if (!('status' in error) || typeof error.status !== 'number') return undefined
   return error.status >= 400 && error.status < 500 ? error.status : undefined
-}
-
-/** Database errors quote values in their words: of those, only the code and the place are told. */
-function withoutData(error: unknown) {
-  const state = sqlState(error)
-  const stack = error instanceof Error ? (error.stack ?? '').split('\n    at ').slice(1, 8) : []
-  return state === undefined
-    ? { reason: reasonOf(error).slice(0, 300), stack }
-    : { sqlState: state, stack }
 }

@@ -75,7 +75,7 @@ async function act(
     const outcome = match
       ? await keepBounce(tx, match, reading.results, app, now)
       : 'It is about no mail of ours that is known.'
-    return { outcome, needsLook: false }
+    return { outcome, needsLook: match?.by === 'message-id' && match.feedback !== undefined }
   }
   if (reading.kind === 'reply') return keepReply(tx, mail, match ?? {}, reading, app, now)
   return { outcome: 'Filed; machines are not answered.', needsLook: false }

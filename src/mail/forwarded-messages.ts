@@ -1,5 +1,5 @@
 import { parseMailboxes } from './address.ts'
-import { fieldValue, parseHeader } from './header.ts'
+import { fieldValue, type HeaderField, parseHeader } from './header.ts'
 import { looksLikeMessage } from './message.ts'
 import { leafBytes, type MimeLeaf, mimeLeaves } from './mime-leaves.ts'
 
@@ -9,7 +9,10 @@ export type ForwardedMessages = {
   messages: Buffer[]
   /** How many more there are than are taken from one mail. */
   beyond: number
-  /** Attachments that may hold messages which nobody here takes out: archives, Outlook's files. */
+  /**
+   * Attachments that may hold messages which nobody here takes out: archives, Outlook's files,
+   * forwards in the reporter's name that may be a stranger's.
+   */
   unreadable: number
 }
 
@@ -32,8 +35,8 @@ const unreadableName = /\.(?:zip|gz|tgz|7z|rar|tar|msg|mbox|pst)$|^winmail\.dat$
 /**
  * Takes the attached messages out of a mail: `message/rfc822` parts and files named `.eml`, under
  * whatever type and transfer encoding. What is attached to such a message is its own content and
- * stays inside, unless it is a forward by the reporter, with nothing but attached messages: then
- * those were meant. Pure, linear in the mail's size, and never throws.
+ * stays inside, unless it is a forward that is surely the reporter's, with nothing but attached
+ * messages: then those were meant. Pure, linear in the mail's size, and never throws.
  */
 export function forwardedMessages(raw: Buffer, limits: ForwardLimits): ForwardedMessages {
   const found: ForwardedMessages = { messages: [], beyond: 0, unreadable: 0 }
@@ -61,7 +64,8 @@ function collect(
     else {
       const message = fromItsHeader(bytes)
       const inside = depth < wrappersMax ? wrapped(message, limits.reporter) : undefined
-      if (inside) collect(inside, depth + 1, limits, found)
+      if (inside === 'doubtful') found.unreadable += 1
+      else if (inside) collect(inside, depth + 1, limits, found)
       else found.messages.push(message)
     }
   }
@@ -88,10 +92,11 @@ function fromItsHeader(bytes: Buffer): Buffer {
 
 /**
  * The parts of a forward that the reporter wrote, undefined when the message is none. Who sends
- * spam may write the reporter's address into it, and attach an innocent's mail: where the
- * reporter's provider found the author's name forged, the forward is a message like any other.
+ * spam may write the reporter's address into it, and attach a mail that was made up to accuse
+ * others: so a forward must be proven to be the reporter's. One that is not is doubtful: it has to
+ * be forwarded in another way. Where its author was found forged it is a message like any other.
  */
-function wrapped(message: Buffer, reporter: string): MimeLeaf[] | undefined {
+function wrapped(message: Buffer, reporter: string): MimeLeaf[] | 'doubtful' | undefined {
   const { fields } = parseHeader(message)
   const [author, second] = parseMailboxes(fieldValue(fields, 'from') ?? '')
   if (second || author?.address.toLowerCase() !== reporter.toLowerCase()) return undefined
@@ -99,7 +104,20 @@ function wrapped(message: Buffer, reporter: string): MimeLeaf[] | undefined {
   if (/\b(?:dmarc|dkim|spf)=(?:fail|softfail|permerror)\b/i.test(results)) return undefined
   const leaves = mimeLeaves(message)
   const isWrapper = leaves.some(isMessage) && leaves.every(isWrapping)
-  return isWrapper ? leaves : undefined
+  if (!isWrapper) return undefined
+  return isReportersOwn(fields) ? leaves : 'doubtful'
+}
+
+/**
+ * Whether a mail in the reporter's name is surely the reporter's: it never travelled, as copies of
+ * what was sent have not, or the machine that received it last vouches for its author. What
+ * strangers write into a header stands below the Received of who took it from them.
+ */
+function isReportersOwn(fields: readonly HeaderField[]): boolean {
+  const last = fields.findIndex(({ key }) => key === 'received')
+  if (last < 0) return !fields.some(({ key }) => key === 'return-path' || key === 'delivered-to')
+  const above = fieldValue(fields.slice(0, last), 'authentication-results') ?? ''
+  return /\bdmarc=pass\b/i.test(above.slice(0, 10_000))
 }
 
 /** What a forward has beside attached messages: a word of greeting, a signature. */

@@ -74,19 +74,23 @@ function walk(raw: Buffer, usualType: string, { depth, budget, leaves }: Walk): 
 function partsOf(content: Buffer, boundary: string, most: number): Buffer[] {
   const mark = Buffer.from(`--${boundary}`, 'latin1')
   const lineEnd = content.includes(0x0a) ? 0x0a : 0x0d
+  // Looked for with the line end before it: a line may be nothing but marks, millions of them.
+  const delimiter = Buffer.concat([Buffer.of(lineEnd), mark])
+  const next = (from: number) => {
+    const found = content.indexOf(delimiter, from)
+    return found < 0 ? -1 : found + 1
+  }
   const parts: Buffer[] = []
   let start: number | undefined
-  for (let at = content.indexOf(mark); at >= 0;) {
+  const isAtOnce = content.subarray(0, mark.length).equals(mark)
+  for (let at = isAtOnce ? 0 : next(0); at >= 0; at = next(at)) {
     const found = content.indexOf(lineEnd, at)
     const end = found < 0 ? content.length : found + 1
     const rest = content.toString('latin1', at + mark.length, Math.min(end, at + 1_000)).trim()
-    const isFirst = at === 0 || content[at - 1] === lineEnd
-    if (isFirst && (rest === '' || rest === '--')) {
-      if (start !== undefined) parts.push(content.subarray(start, textEnd(content, start, at)))
-      if (rest === '--' || parts.length >= most) return parts
-      start = end
-    }
-    at = content.indexOf(mark, at + mark.length)
+    if (rest !== '' && rest !== '--') continue
+    if (start !== undefined) parts.push(content.subarray(start, textEnd(content, start, at)))
+    if (rest === '--' || parts.length >= most) return parts
+    start = end
   }
   // A mail that was cut off on its way has its last part all the same.
   if (start !== undefined) parts.push(content.subarray(start))

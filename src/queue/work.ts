@@ -1,5 +1,5 @@
 import type { Job, JobResult } from 'pg-boss'
-import { PermanentError, reasonOf } from '../errors.ts'
+import { forLog, PermanentError, reasonOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { inTransaction, type Pool } from '../db/pool.ts'
 import { type Boss, bossDb } from './boss.ts'
@@ -49,7 +49,7 @@ export async function work<Payload extends object>(
         const id = jobs[index]?.id ?? ''
         if (outcome !== 'done' && !('putOff' in outcome)) {
           const reason = 'retry' in outcome ? outcome.retry : outcome.hopeless
-          app.log.warn({ queue: queue.name, jobId: id, reason }, 'A job failed.')
+          app.log.warn({ queue: queue.name, jobId: id, reason: forLog(reason) }, 'A job failed.')
         }
         return settle(id, outcome)
       })

@@ -6,13 +6,19 @@ export type ForwardPart = { header: readonly string[]; body: Buffer | string }
 /** A mail of ann's with these parts between its delimiters. */
 export function forwardOf(
   parts: readonly ForwardPart[],
-  { eol = '\r\n', header = [] as readonly string[], from = 'ann@reporters.example' } = {},
+  {
+    eol = '\r\n',
+    before = [] as readonly string[],
+    header = [] as readonly string[],
+    from = 'ann@reporters.example',
+  } = {},
 ): Buffer {
   const hash = createHash('sha1')
   for (const { body } of parts) hash.update(body)
   // One in another must not end it.
   const boundary = `=_${hash.update(header.join()).digest('hex')}`
   const lines = [
+    ...before,
     `From: Ann <${from}>`,
     'To: <report@bounces.test.example>',
     'Subject: Fwd: junk',

@@ -10,6 +10,8 @@ export type PeerLimits = {
   sessions: number
   /** A minute, of one network; a mail counts once for each of its recipients. */
   recipients: number
+  /** Of mail a minute, of one network: a disk is filled soon. */
+  bytes: number
   /** Recipients of one session that are none. */
   strangers: number
 }
@@ -21,6 +23,8 @@ export type Peers = {
   leave: (sessionId: string) => void
   /** A recipient is named. */
   name: (sessionId: string, now: Date) => SmtpReply | undefined
+  /** A mail has come whole, and would be stored. */
+  weigh: (sessionId: string, bytes: number, now: Date) => SmtpReply | undefined
   /** A recipient was named that is none: what the peer hears, `refusal` as long as it may go on. */
   guess: (sessionId: string, refusal: SmtpReply) => SmtpReply
 }
@@ -29,9 +33,10 @@ const NETWORKS_MAX = 100_000
 
 /** Counts from nothing, in memory. */
 export function createPeers(limits: PeerLimits): Peers {
-  const { connections, sessions: sessionsMax, recipients, strangers } = limits
+  const { connections, sessions: sessionsMax, recipients, bytes: bytesMax, strangers } = limits
   const asksToCome = createThrottle({ perMinute: connections, askersMax: NETWORKS_MAX })
   const asksToWrite = createThrottle({ perMinute: recipients, askersMax: NETWORKS_MAX })
+  const asksToStore = createThrottle({ perMinute: bytesMax, askersMax: NETWORKS_MAX })
   const sessions = new Map<string, { network: string | undefined; strangers: number }>()
   const sessionsOf = new Map<string, number>()
   return {
@@ -57,6 +62,11 @@ export function createPeers(limits: PeerLimits): Peers {
     name(sessionId, now) {
       const network = sessions.get(sessionId)?.network
       if (network === undefined || asksToWrite(network, now) === undefined) return undefined
+      return smtpReply(451, '4.7.1 Too much mail from your network, try again later')
+    },
+    weigh(sessionId, bytes, now) {
+      const network = sessions.get(sessionId)?.network
+      if (network === undefined || asksToStore(network, now, bytes) === undefined) return undefined
       return smtpReply(451, '4.7.1 Too much mail from your network, try again later')
     },
     guess(sessionId, refusal) {

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { parseArgs } from 'node:util'
 import type { App } from '../../app.ts'
-import { UsageError } from '../../errors.ts'
+import { UsageError, withoutData } from '../../errors.ts'
 import { storableText } from '../../mail/storable-text.ts'
 import { keepMail } from './keep-mail.ts'
 import { bytesMaxFor, recipientOf } from './recipients.ts'
@@ -56,7 +56,7 @@ export async function receiveOne(
       app.log.warn({ reason: error.message }, 'A mail was refused.')
       return EX_DATAERR
     }
-    app.log.error({ err: error }, 'A mail could not be kept.')
+    app.log.error(withoutData(error), 'A mail could not be kept.')
     return EX_TEMPFAIL
   }
 }

@@ -1,5 +1,6 @@
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server'
 import type { App } from '../../app.ts'
+import { forLog, withoutData } from '../../errors.ts'
 import { createPeers, type PeerLimits } from './peers.ts'
 import { bytesMaxFor } from './recipients.ts'
 import { type Line, takeMail, takeRecipient } from './session.ts'
@@ -35,7 +36,7 @@ const MINUTE_MS = 60_000
 
 /** Generous to mail servers that bring back a day's bounces, hard on who only holds the line. */
 export const usualLimits: ReceiveLimits = {
-  peer: { connections: 120, sessions: 30, recipients: 1_200, strangers: 10 },
+  peer: { connections: 120, sessions: 30, recipients: 1_200, bytes: 100_000_000, strangers: 10 },
   clients: 250,
   recipients: 100,
   held: 128_000_000,
@@ -60,7 +61,8 @@ export async function receive(app: Needs, limits: ReceiveLimits = usualLimits): 
   const line: Line = {
     app,
     isLmtp: app.config.receiveProtocol === 'lmtp',
-    peers: createPeers(limits.peer),
+    // Never less than some mails of the greatest size.
+    peers: createPeers({ ...limits.peer, bytes: Math.max(limits.peer.bytes, 4 * size) }),
     // Never less than one mail of the greatest size.
     spool: createSpool(Math.max(limits.held, 2 * size)),
   }
@@ -89,7 +91,9 @@ export async function receive(app: Needs, limits: ReceiveLimits = usualLimits): 
     },
   })
   // Resets and time-outs of peers: theirs, and not worth a line each.
-  server.on('error', (error) => app.log.debug({ err: error }, 'A mail peer was lost.'))
+  server.on('error', (error) =>
+    app.log.debug({ reason: forLog(error.message) }, 'A mail peer was lost.'),
+  )
   const watch =
     tls && watchTlsFiles(app.config, tls, (files) => server.updateSecureContext(files), app.log)
   const port = await listen(server, app)
@@ -155,6 +159,6 @@ function cutAfter(ms: number, { id }: SMTPServerSession, server: SMTPServer): No
 /** What a peer hears. Of what is no refusal, only that it may come again. */
 function replyTo(error: unknown, { log }: Pick<Needs, 'log'>): Error {
   if (isSmtpReply(error)) return error
-  log.error({ err: error }, 'A mail could not be kept.')
+  log.error(withoutData(error), 'A mail could not be kept.')
   return smtpReply(451, '4.3.0 Cannot keep the mail now, try again later')
 }

@@ -1,5 +1,6 @@
 import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
 import type { App } from '../../app.ts'
+import { withoutData } from '../../errors.ts'
 import { parseIp } from '../../mail/ip.ts'
 import { storableText } from '../../mail/storable-text.ts'
 import { type Arrival, keepMail } from './keep-mail.ts'
@@ -43,7 +44,7 @@ export async function takeRecipient(
 export async function takeMail(
   stream: SMTPServerDataStream,
   session: SMTPServerSession,
-  { app, isLmtp, spool }: Line,
+  { app, isLmtp, peers, spool }: Line,
 ): Promise<string | (string | SmtpReply)[]> {
   // Looked up again: an address may have ended since, and no recipient is carried by hand.
   const looking = Promise.all(
@@ -53,6 +54,8 @@ export async function takeMail(
   looking.catch(() => undefined)
   const bytesMax = bytesMaxFor('mail-in', app.config)
   return spool.read(stream, bytesMax, async (raw) => {
+    const tooMuch = peers.weigh(session.id, raw.length, app.clock())
+    if (tooMuch) throw tooMuch
     const arrival = { mailFrom: mailFromOf(session), peerIp: peerOf(session), raw }
     const recipients = await looking
     const fitting = recipients.map((recipient) => fit(recipient, raw.length, app))
@@ -80,7 +83,7 @@ async function keepEach(
       await keepMail(arrival, [recipient], app)
       replies.push(KEPT)
     } catch (error) {
-      if (!isSmtpReply(error)) app.log.error({ err: error }, 'A mail could not be kept.')
+      if (!isSmtpReply(error)) app.log.error(withoutData(error), 'A mail could not be kept.')
       const later = () => smtpReply(451, '4.3.0 Cannot keep the mail now, try again later')
       replies.push(isSmtpReply(error) ? error : later())
     }

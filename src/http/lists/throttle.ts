@@ -1,5 +1,5 @@
-/** Says whether somebody may ask once more now; if not, after how many seconds. */
-export type Throttle = (asker: string, now: Date) => number | undefined
+/** Says whether somebody may have so much more now, else after how many seconds. */
+export type Throttle = (asker: string, now: Date, amount?: number) => number | undefined
 
 /**
  * Lets everybody ask `perMinute` times a minute, counted anew each minute, by this process alone.
@@ -15,14 +15,14 @@ export function createThrottle({
 }): Throttle {
   const counts = new Map<string, number>()
   let minute = Number.NEGATIVE_INFINITY
-  return (asker, now) => {
+  return (asker, now, amount = 1) => {
     const present = Math.floor(now.getTime() / 60_000)
     if (present !== minute) {
       counts.clear()
       minute = present
     }
     const who = counts.has(asker) || counts.size < askersMax ? asker : ''
-    const count = (counts.get(who) ?? 0) + 1
+    const count = (counts.get(who) ?? 0) + amount
     counts.set(who, count)
     const isAllowed = count <= (who === '' ? perMinute * 10 : perMinute)
     return isAllowed ? undefined : Math.ceil(60 - ((now.getTime() / 1_000) % 60))

@@ -26,11 +26,12 @@ const ROW_MS = 7 * DAY_MS
  * Keeps what became of a mail of ours, and returns what was done in a sentence. A hard bounce
  * suppresses the address while it counts as dead, and the next contact of the network is told;
  * three soft ones in a row, over a day or more, do so for a week. What is only delayed, or arrived,
- * changes nothing.
+ * changes nothing. A bounce that knows no more than a Message-ID says nothing of the address: a
+ * reporter can make that of the report's number, and write any bounce.
  */
 export async function keepBounce(
   tx: Db,
-  { feedback, letter }: Match,
+  { feedback, letter, by }: Match,
   results: readonly BounceResult[],
   app: Needs,
   at: Date,
@@ -39,7 +40,8 @@ export async function keepBounce(
   if (address === undefined) return 'What it is about is no longer kept.'
   const failure = failureOf(results, address)
   if (typeof failure === 'string') return failure
-  if (feedback) return bounceFeedback(tx, feedback, failure, app, at)
+  const isProof = by !== 'message-id' && by !== 'reference'
+  if (feedback) return bounceFeedback(tx, feedback, { ...failure, isProof }, app, at)
   return letter ? bounceLetter(tx, letter, failure, at) : ''
 }
 
@@ -76,7 +78,7 @@ function isOfHouse(recipient: string, address: string): boolean {
 async function bounceFeedback(
   tx: Db,
   feedback: Feedback,
-  failure: Failure,
+  failure: Failure & { isProof: boolean },
   app: Needs,
   at: Date,
 ): Promise<string> {
@@ -87,6 +89,7 @@ async function bounceFeedback(
   if (!isNew) return 'It had come back before: nothing changes.'
   const detail = `The feedback report came back undelivered (${status ?? 'no status given'}).`
   await insertEvents(tx, [{ reportId, at, event: 'bounced', detail }])
+  if (!failure.isProof) return 'It came back, says who knows its Message-ID: see whether it is so.'
   const until = await keepConsumerHealth(tx, feedback, failure, at)
   if (until === undefined) return 'A soft bounce, counted.'
   await suppressFor(tx, feedback.address, failure, { at, until })

@@ -9,9 +9,13 @@ import { answerWords } from './answer-words.ts'
 /** What an abuse desk said, and to which reports it counts. */
 export type DeskAnswer = { reportIds: readonly string[]; address: string; answer: AnswerKind }
 
+/** Of a day, to one reporter: the rest stands in the history. */
+const LETTERS_MAX = 20
+const DAY_MS = 86_400_000
+
 /**
- * Writes to the reporters who want answers by mail. The desk's own words are left out: they are a
- * stranger's, and stand on the page of the report, which says so.
+ * Writes to the reporters who want answers by mail, to each once for an answer. The desk's own
+ * words are left out: they are a stranger's, and stand on the page of the report, which says so.
  */
 export async function oweAnswerLetters(
   tx: Db,
@@ -19,7 +23,8 @@ export async function oweAnswerLetters(
   app: Pick<App, 'boss' | 'config'>,
   now: Date,
 ): Promise<void> {
-  for (const reader of await listAnswerReaders(tx, reportIds)) {
+  const limit = { since: new Date(now.getTime() - DAY_MS), lettersMax: LETTERS_MAX }
+  for (const reader of await listAnswerReaders(tx, reportIds, limit)) {
     await oweOne(tx, reader, { address, answer }, app, now)
   }
 }

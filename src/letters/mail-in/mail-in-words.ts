@@ -101,8 +101,9 @@ const en: Words = {
     `At most ${most} messages are taken from one mail; ${beyond} more were attached. Please send ` +
     'them once more, in smaller mails.',
   unreadable:
-    'Archives (.zip and the like) and files of Outlook (.msg, winmail.dat) are not opened. ' +
-    'Please attach the messages themselves.',
+    'Archives (.zip and the like) and files of Outlook (.msg, winmail.dat) are not opened, ' +
+    'nor are forwards in your name that others may have written. Please attach the messages ' +
+    'themselves.',
   howTo: 'How to forward a message as an attachment:',
   page: (reports) => `All your reports: ${reports}`,
   why: (settings) =>
@@ -140,7 +141,8 @@ const fr: Words = {
     'joints. Renvoyez-les en plusieurs courriels, s’il vous plaît.',
   unreadable:
     'Les archives (.zip et autres) et les fichiers d’Outlook (.msg, winmail.dat) ne sont pas ' +
-    'ouverts. Joignez les messages eux-mêmes, s’il vous plaît.',
+    'ouverts, ni les transferts à votre nom que d’autres ont pu écrire. Joignez les messages ' +
+    'eux-mêmes, s’il vous plaît.',
   howTo: 'Comment transférer un message en pièce jointe\u00a0:',
   page: (reports) => `Tous vos signalements\u00a0: ${reports}`,
   why: (settings) =>
@@ -170,7 +172,8 @@ const ru: Words = {
     `Из одного письма принимается не более ${most} писем; вложено больше на ${beyond}. Пошлите ` +
     'их, пожалуйста, ещё раз, меньшими частями.',
   unreadable:
-    'Архивы (.zip и другие) и файлы Outlook (.msg, winmail.dat) не открываются. Пожалуйста, ' +
+    'Архивы (.zip и другие) и файлы Outlook (.msg, winmail.dat) не открываются, как и ' +
+    'пересланные от вашего имени письма, которые мог написать кто-то другой. Пожалуйста, ' +
     'вкладывайте сами письма.',
   howTo: 'Как переслать письмо как вложение:',
   page: (reports) => `Все ваши сообщения: ${reports}`,

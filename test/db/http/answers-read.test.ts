@@ -5,6 +5,7 @@ import { findLetterMessage, listLettersOf } from '../../../src/db/letters.ts'
 import { unpack } from '../../../src/db/packed.ts'
 import { type AnswerKind, answerLinks } from '../../../src/mail/answer-links.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
+import { uuidv7 } from '../../../src/world.ts'
 import { sampleNetworks, spamMessage } from '../../support/messages.ts'
 import { tellDesk, type Told } from '../../support/told-desk.ts'
 import { Browser, signedInBrowser } from './browser.ts'
@@ -105,6 +106,37 @@ test('answers come by mail to who wishes, once, without the words', async () => 
     expect(letter.text).toContain('le problème est traité')
     expect(letter.text).toContain(`/reports/${feedback.reportId}`)
     expect(letter.text).not.toContain('secret word')
+  } finally {
+    await pool.query('update reporters set wants_answers = false where id = $1', [ann.id])
+  }
+})
+
+test('a desk that answers without end writes to a reporter twenty times a day', async () => {
+  const { pool } = site.app
+  await pool.query('update reporters set wants_answers = true where id = $1', [ann.id])
+  await pool.query('delete from letters')
+  try {
+    const [sample, merged] = [await told(), await told()]
+    await pool.query('update feedback_reports set incidents = 2 where report_id = $1', [
+      sample.reportId,
+    ])
+    await pool.query(
+      `update feedback_reports set state = 'merged', merged_into = $2, merged_number = $3
+       where report_id = $1`,
+      [merged.reportId, sample.reportId, sample.number],
+    )
+    await desk.post(linkOf(sample, 'resolved'), {})
+    const count = async () =>
+      (await rows(`select id from letters where reporter_id = $1`, [ann.id])).length
+    expect(await count()).toBe(1)
+    const copy = `insert into letters
+        (id, kind, state, address, reporter_id, created_at, encoding, content)
+      select $1, kind, state, address, reporter_id, created_at, encoding, content
+      from letters limit 1`
+    while ((await count()) < 20) await pool.query(copy, [uuidv7(new Date())])
+    await desk.post(linkOf(sample, 'wrong'), {})
+    expect(await count()).toBe(20)
+    expect(await eventsOf(sample)).toEqual(['desk-resolved', 'desk-wrong'])
   } finally {
     await pool.query('update reporters set wants_answers = false where id = $1', [ann.id])
   }

@@ -102,6 +102,9 @@ test('one is added by hand', async () => {
   const added = await desk.post('/admin/consumers', { address: 'New@desk.example' })
   expect(await pageOf(added.headers.get('location') ?? '')).toContain('new@desk.example')
   expect((await desk.post('/admin/consumers', { address: 'nobody' })).status).toBe(422)
+  await desk.post('/admin/consumers', { address: 'new@desk.example' })
+  const { rows } = await site.app.pool.query('select action, detail from audit_log')
+  expect(rows).toEqual([{ action: 'add consumer', detail: 'new@desk.example' }])
 })
 
 test('consumers are listed on pages without a gap', async () => {

@@ -152,6 +152,7 @@ test('letters are listed with their copies, and held ones leave when they are le
   expect(list).toContain(`/admin/outbox/letters/${id}`)
   const page = await (await desk.get(`/admin/outbox/letters/${id}`)).text()
   expect(page).toContain('How to leave the list.')
+  expect((await desk.post('/admin/outbox/letters/release', { id: 'x' })).status).toBe(404)
   const released = await desk.post('/admin/outbox/letters/release', { id })
   expect(released.headers.get('location')).toMatch(/released=1$/)
   expect((await desk.get('/admin/outbox/letters/x')).status).toBe(404)

@@ -25,8 +25,8 @@ beforeAll(async () => {
 })
 afterAll(() => site.close())
 beforeEach(async () => {
-  const tables = 'enrollment_requests, letters, suppressions, consumer_scopes, feedback_reports'
-  await site.app.pool.query(`truncate ${tables}, consumer_hours, consumers, networks`)
+  const tables = 'enrollment_requests, letters, suppressions, consumer_scopes, consumer_hours'
+  await site.app.pool.query(`truncate ${tables}, feedback_reports, consumers, networks`)
   visitor = new Browser(site.url, { 'x-forwarded-for': '203.0.113.1' })
 })
 
@@ -150,6 +150,39 @@ test('a machine asks five times a day', async () => {
   expect(sixth.status).toBe(429)
   visitor = new Browser(site.url, { 'x-forwarded-for': '203.0.113.2' })
   await linkOf({ address: 'a7@desk.example' })
+})
+
+test('who asks again and again does not keep an address from its letters', async () => {
+  const age = (hours: number) =>
+    site.app.pool.query(
+      `update enrollment_requests set id = (lpad(to_hex(
+         ('x' || left(replace(id::text, '-', ''), 12))::bit(48)::bigint - $1 * 3600000), 12, '0')
+         || right(replace(id::text, '-', ''), 20))::uuid`,
+      [hours],
+    )
+  await linkOf()
+  await age(13)
+  await visitor.post('/consumers/enroll', wish)
+  await age(13)
+  await visitor.post('/consumers/enroll', wish)
+  expect(await letters()).toHaveLength(2)
+})
+
+test('strangers together have a hundred letters an hour sent', async () => {
+  await site.app.pool.query(
+    `insert into enrollment_requests (id, token_hash, address, state, wish, asker_hash)
+     select uuidv7(), sha256(n::text::bytea), n || '@a.example', 'sent', '{}', sha256('a')
+     from generate_series(1, 100) n`,
+  )
+  expect((await visitor.post('/consumers/enroll', wish)).status).toBe(429)
+  expect(await letters()).toEqual([])
+})
+
+test('names of other houses do not stand in the letter', async () => {
+  await linkOf({ scopes: 'AS64496 mail.desk.example buy-pills.example a.example' })
+  const [letter] = await letters()
+  expect(letter).toContain('AS64496, mail.desk.example, other domains (2)')
+  expect(letter).not.toContain('pills')
 })
 
 test('a link holds for seven days', async () => {

@@ -196,6 +196,19 @@ test('a bounce that is no DSN is matched by it too', async () => {
   expect(await stateOf(feedback)).toBe('bounced')
 })
 
+test('who only knows the number of a report cannot end the desk', async () => {
+  // A reporter reads it, and anybody may write to the postmaster.
+  for (const hoursAgo of [30, 20, 1]) {
+    const feedback = await told(hoursAgo)
+    const raw = dsn({ recipient: desk, returned: headerOf(ownId(feedback)) })
+    expect(await handled(raw, { purpose: 'other' })).toMatchObject({ needsLook: true })
+  }
+  expect(await suppressed()).toEqual([])
+  expect(await app.rows('select health from consumers where address = $1', [desk])).toEqual([
+    { health: 'healthy' },
+  ])
+})
+
 test.for<[string, (feedback: Told) => string]>([
   ['of nothing we sent', () => '<01999999-0000-7000-8000-000000000000.1@bounces.test.example>'],
   ['of another house', (feedback) => ownId(feedback).replace('bounces.test', 'other')],

@@ -135,6 +135,25 @@ test('a forward of the reporter inside a forward is unwrapped', () => {
   )
 })
 
+const passed = 'Authentication-Results: mx.reporters.example; dmarc=pass'
+const travelled = 'Received: from a.example (a.example [192.0.2.1]) by mx.reporters.example; x'
+
+test('a forward that the last machine vouches for is unwrapped too', () => {
+  const inner = forwardOf([attached(one)], { before: [passed, travelled] })
+  expect(taken(forwardOf([attached(inner)]))).toEqual(bytes(one))
+})
+
+test.for<[string, readonly string[]]>([
+  ['that travelled, and for which nobody vouches', [travelled]],
+  ['that vouches for itself', [travelled, passed]],
+  ['that was delivered', ['Return-Path: <x@spam.example>']],
+])('a forward in the name of the reporter %s accuses nobody', ([, before]) => {
+  const inner = forwardOf([attached(one)], { before })
+  const found = forwardedMessages(forwardOf([attached(inner), attached(two)]), limits)
+  expect(found.messages).toEqual([two])
+  expect(found.unreadable).toBe(1)
+})
+
 test.for<[string, Buffer]>([
   ['that has another attachment', forwardOf([attached(one), file('image/png', 'a.png', two)])],
   [
@@ -193,6 +212,7 @@ test('a bomb of parts in parts is looked at in linear time', () => {
     (_, level) => `Content-Type: multipart/mixed; boundary=b${level}\r\n\r\n--b${level}\r\n`,
   ).join('')
   const dashes = `Content-Type: multipart/mixed; boundary="-"\r\n\r\n${'---\r\n'.repeat(400_000)}`
+  const line = `Content-Type: multipart/mixed; boundary=b\r\n\r\n${'--b'.repeat(3_000_000)}`
   const wrappers = Array.from({ length: 40 }).reduce<Buffer>(
     (inner) => forwardOf([attached(inner)]),
     forwardOf([attached(one)]),
@@ -200,6 +220,7 @@ test('a bomb of parts in parts is looked at in linear time', () => {
   const before = process.cpuUsage()
   expect(taken(Buffer.from(deep))).toEqual([])
   expect(taken(Buffer.from(dashes))).toEqual([])
+  expect(taken(Buffer.from(line))).toEqual([])
   // Five forwards in forwards are unwrapped: what is in the next stays inside.
   expect(taken(wrappers)).toHaveLength(1)
   expect(process.cpuUsage(before).user).toBeLessThan(3_000_000)

@@ -1,6 +1,7 @@
 import { Router, type Request, type Response } from 'express'
+import { insertAudit } from '../../../db/audit-log.ts'
 import { findConsumerDetails, listConsumerPage } from '../../../db/consumer-list.ts'
-import { type ConsumerState, ensureConsumers } from '../../../db/consumers.ts'
+import { type ConsumerState, ensureConsumers, listConsumers } from '../../../db/consumers.ts'
 import { inTransaction } from '../../../db/pool.ts'
 import { changeConsumer } from '../../../feedback/change-consumer.ts'
 import { isContact } from '../../../mail/ip-tables/reading.ts'
@@ -60,11 +61,18 @@ async function find(id: string, { pool }: Needs) {
 /** Makes a consumer known by hand; who is known already is shown. */
 async function addConsumer(req: Request, res: Response, site: Needs): Promise<void> {
   const form = await readShortForm(req, res, site)
-  if (!requireReporter(req, res)) return
+  const administrator = requireReporter(req, res)
+  if (!administrator) return
   const address = storableText(form.text('address') ?? '', ADDRESS_CHARS_MAX).toLowerCase()
   if (!isContact(address)) return sendConsumers(req, res, site, 'This is not a mail address.')
   const wanted = [{ address, source: 'operator' as const }]
-  const consumer = (await ensureConsumers(site.pool, wanted, site.clock())).get(address)
+  const at = site.clock()
+  const consumer = await inTransaction(site.pool, async (tx) => {
+    const isKnown = (await listConsumers(tx, [address])).has(address)
+    const deed = { at, reporterId: administrator.id, detail: address }
+    if (!isKnown) await insertAudit(tx, { ...deed, action: 'add consumer' })
+    return (await ensureConsumers(tx, wanted, at)).get(address)
+  })
   res.redirect(303, `/admin/consumers/${consumer?.id}`)
 }
 

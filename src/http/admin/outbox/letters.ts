@@ -62,7 +62,11 @@ export function letterRoutes(site: Needs): Router {
     const administrator = requireReporter(req, res)
     if (!administrator) return
     const letterId = form.text('id')
-    const which = letterId !== undefined && isUuid(letterId) ? { letterId } : 'all'
+    // A broken name of one is not all of them.
+    if (letterId !== undefined && !isUuid(letterId)) {
+      throw new ProblemError('not-found', 'There is no such letter.')
+    }
+    const which = letterId === undefined ? 'all' : { letterId }
     const released = await releaseHeldLetters(site, which, administrator.id)
     res.redirect(303, `/admin/outbox/letters?released=${released}`)
   })

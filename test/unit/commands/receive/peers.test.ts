@@ -5,7 +5,7 @@ import { smtpReply } from '../../../../src/commands/receive/smtp-reply.ts'
 const now = new Date('2026-11-22T10:00:00Z')
 const later = new Date('2026-11-22T10:01:00Z')
 const unknown = smtpReply(550, '5.1.1 No such address')
-const limits = { connections: 3, sessions: 2, recipients: 2, strangers: 3 }
+const limits = { connections: 3, sessions: 2, recipients: 2, bytes: 100, strangers: 3 }
 
 test('a network may come so often a minute, whichever of its machines does', () => {
   const peers = createPeers({ ...limits, sessions: 9 })
@@ -15,6 +15,18 @@ test('a network may come so often a minute, whichever of its machines does', () 
   expect(peers.enter('4', '192.0.2.4', now)?.responseCode).toBe(421)
   expect(peers.enter('5', '192.0.3.4', now)).toBeUndefined()
   expect(peers.enter('6', '192.0.2.4', later)).toBeUndefined()
+})
+
+test('a network has so many bytes a minute stored, this machine all it wants', () => {
+  const peers = createPeers(limits)
+  peers.enter('1', '192.0.2.1', now)
+  peers.enter('2', '192.0.3.1', now)
+  peers.enter('3', '127.0.0.1', now)
+  expect(peers.weigh('1', 100, now)).toBeUndefined()
+  expect(peers.weigh('1', 1, now)?.responseCode).toBe(451)
+  expect(peers.weigh('2', 1, now)).toBeUndefined()
+  expect(peers.weigh('3', 1_000, now)).toBeUndefined()
+  expect(peers.weigh('1', 1, later)).toBeUndefined()
 })
 
 test('an IPv6 network is a /48', () => {
