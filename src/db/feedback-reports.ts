@@ -1,4 +1,5 @@
 import type { ToldAs } from '../verdict/who-else.ts'
+import { withdrawMerged } from './feedback-merged.ts'
 import type { Packed } from './packed.ts'
 import type { Db } from './pool.ts'
 import { first, values } from './values.ts'
@@ -205,7 +206,10 @@ export async function markFeedback(
   return rows
 }
 
-/** Calls back all that has not left to a consumer; returns which that was. */
+/**
+ * Calls back all that has not left to a consumer, and what would have been told by it; returns
+ * which that was.
+ */
 export async function withdrawFeedbackOf(
   tx: Db,
   consumerId: string,
@@ -217,7 +221,7 @@ export async function withdrawFeedbackOf(
      returning report_id as "reportId", number`,
     [consumerId, now],
   )
-  return rows
+  return [...rows, ...(await withdrawMerged(tx, rows, now))]
 }
 
 /** Marks the bounce of a feedback report that was sent; false when it had bounced already. */
