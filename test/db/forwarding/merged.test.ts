@@ -92,7 +92,7 @@ test('where a sample comes back, the next contact hears of all of its campaign',
   const { keys, head } = await oneMail('abuse@first.example', ['c1', 'c2', 'c3'])
   await forward(head)
   const feedback = await findFeedback(app.pool, head)
-  const match = { by: 'recipient' as const, ...head, letterId: null, feedback }
+  const match = { by: 'recipient' as const, isSigned: true, ...head, letterId: null, feedback }
   const result = {
     ...{ recipient: 'abuse@first.example', action: 'failed' as const, status: '5.1.1' },
     ...{ hard: true, reason: 'userunknown' as const },
