@@ -64,7 +64,7 @@ export async function listDeadIds(
   return rows.map(({ id }) => id)
 }
 
-/** Where a job keeps since when it is put off: what is given up by it must forget it to be retried. */
+/** Where a job keeps since when it is put off, by which it is given up at last. */
 const patience = ['putOffSince', 'firstAskedAt']
 
 /**

@@ -25,7 +25,7 @@ export async function stopConsumer(
   const suppression = { address, status: null, detail: why, since: now, until: null }
   await suppress(tx, { ...suppression, reason })
   const withdrawn = await withdrawFeedbackOf(tx, consumerId, now)
-  const detail = 'The abuse desk wants no more of them: the feedback report was called back.'
+  const detail = 'Who was to be told wants no more of them: the feedback report was called back.'
   await insertEvents(
     tx,
     withdrawn.map(({ reportId }) => ({ reportId, at: now, event: 'withdrawn' as const, detail })),

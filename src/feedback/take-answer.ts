@@ -6,6 +6,7 @@ import { insertEvents } from '../db/report-events.ts'
 import { oweAnswerLetters } from '../letters/answer/owe-answer-letters.ts'
 import type { AnswerKind } from '../mail/answer-links.ts'
 import { storableText } from '../mail/storable-text.ts'
+import { speakerOf } from './feedback-words.ts'
 import { markResolved, markWrong } from './mark-answer.ts'
 import { markNotOurs } from './mark-not-ours.ts'
 import { findLeft, listMeant } from './merged-members.ts'
@@ -21,10 +22,10 @@ export type AnswerContext = { said?: string | undefined; mailId?: string | undef
 export const SAID_CHARACTERS_MAX = 2_000
 
 const details: Record<AnswerKind, string> = {
-  resolved: 'The abuse desk says that it has dealt with it.',
-  'not-ours': 'The abuse desk says that the address is not in its network.',
-  wrong: 'The abuse desk says that the report is wrong.',
-  stop: 'The abuse desk asked for no more feedback reports.',
+  resolved: 'says that it has dealt with it.',
+  'not-ours': 'says that the address is not in its network.',
+  wrong: 'says that the report is wrong.',
+  stop: 'asked for no more feedback reports.',
 }
 
 /**
@@ -65,7 +66,11 @@ async function tellReporters(
   const { reportId, number, address } = feedback
   const meant = await listMeant(tx, feedback, answer === 'not-ours' ? 'of its block' : 'all')
   const reportIds = [...new Set([reportId, ...meant.map((one) => one.reportId)])]
-  const event = { at: now, event: `desk-${answer}`, detail: details[answer] } as const
+  const event = {
+    at: now,
+    event: `desk-${answer}`,
+    detail: `${speakerOf(feedback)} ${details[answer]}`,
+  } as const
   await insertEvents(
     tx,
     reportIds.map((id) => ({ reportId: id, ...event })),

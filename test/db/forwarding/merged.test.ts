@@ -109,7 +109,7 @@ test('where a sample comes back, the next contact hears of all of its campaign',
   await change('abuse@first.example', `health = 'healthy', health_until = null`)
 })
 
-test('"not ours" of a sample counts for those of its block, and tells the next contact', async () => {
+test('"not ours" of a sample counts for its block, and tells the next contact', async () => {
   const { keys, head, others } = await oneMail('abuse@first.example', ['d1', 'd2', 'd3'])
   await forward(head)
   const [far = nothing] = others
