@@ -65,3 +65,28 @@ export async function keepLimits(
     [id, limits.hourlyMax, limits.connectionsMax, limits.note],
   )
 }
+
+/**
+ * Forgets addresses that only a message named (RFC 9477), that were found before an instant and of
+ * which nothing is kept: anybody may name as many as they like. Returns how many, at most `limit`.
+ */
+export async function removeUntold(db: Db, before: Date, limit: number): Promise<number> {
+  const { rows } = await db.query<{ id: string }>(
+    `select id from consumers
+     where source = 'cfbl' and state = 'found' and enrolled_at is null and created_at < $1
+       and health = 'healthy'
+       and not exists (select from feedback_reports where consumer_id = consumers.id)
+       and not exists (select from consumer_scopes where consumer_id = consumers.id)
+       and not exists (select from enrollment_requests where consumer_id = consumers.id)
+     order by id limit $2`,
+    [before, limit],
+  )
+  if (rows.length === 0) return 0
+  const ids = rows.map(({ id }) => id)
+  await db.query('delete from consumer_hours where consumer_id = any($1::uuid[])', [ids])
+  await db.query(
+    `delete from consumers where id = any($1::uuid[]) and source = 'cfbl' and state = 'found'`,
+    [ids],
+  )
+  return rows.length
+}

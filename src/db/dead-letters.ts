@@ -63,3 +63,24 @@ export async function listDeadIds(
   )
   return rows.map(({ id }) => id)
 }
+
+/** Where a job keeps since when it is put off, by which it is given up at last. */
+const patience = ['putOffSince', 'firstAskedAt']
+
+/**
+ * Has dead letters begin anew when they are put back to work: those of the ids, or all that there
+ * were at an instant. Else what was given up for its age would be given up again at once.
+ */
+export async function renewPatience(
+  tx: Db,
+  which: { ids: readonly string[] } | { createdBefore: Date },
+): Promise<void> {
+  const isChosen = 'ids' in which
+  await tx.query(
+    `update pgboss.job set data = data - $3::text[]
+     where name = 'dead-letter' and state < 'active' and data ?| $3::text[]
+       and ($1::uuid[] is null or id = any($1::uuid[]))
+       and ($2::timestamptz is null or created_on <= $2)`,
+    [isChosen ? which.ids : null, isChosen ? null : which.createdBefore, patience],
+  )
+}

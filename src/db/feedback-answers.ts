@@ -83,18 +83,3 @@ export async function listAnswerReaders(
   const hasEnough = new Set(full.rows.map(({ reporterId }) => reporterId))
   return rows.filter(({ reporterId }) => !hasEnough.has(reporterId))
 }
-
-/** The reports that a feedback report stands for besides its own, the oldest first. */
-export async function listMergedReportIds(
-  db: Db,
-  { reportId, number }: FeedbackKey,
-  limit: number,
-): Promise<string[]> {
-  const { rows } = await db.query<{ reportId: string }>(
-    `select report_id as "reportId" from feedback_reports
-     where merged_into = $1 and merged_number = $2 and state = 'merged'
-     order by report_id limit $3`,
-    [reportId, number, limit],
-  )
-  return rows.map((row) => row.reportId)
-}

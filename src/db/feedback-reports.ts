@@ -1,4 +1,5 @@
 import type { ToldAs } from '../verdict/who-else.ts'
+import { withdrawMerged } from './feedback-merged.ts'
 import type { Packed } from './packed.ts'
 import type { Db } from './pool.ts'
 import { first, values } from './values.ts'
@@ -132,20 +133,25 @@ export async function findFeedback(db: Db, key: FeedbackKey): Promise<Feedback |
 }
 
 /**
- * Feedback reports of reports older than the id `before` that wait to be sent, oldest first, but
- * for those of the reports `except`.
+ * Feedback reports of reports older than the id `before` that wait to be sent and that no job of
+ * the queue names, neither in line nor among the dead letters; oldest first.
  */
 export async function listQueuedFeedback(
   db: Db,
   before: string,
-  except: readonly string[],
+  queue: string,
   limit: number,
 ): Promise<FeedbackKey[]> {
   const { rows } = await db.query<FeedbackKey>(
     `select report_id as "reportId", number from feedback_reports
-     where state = 'queued' and report_id < $1 and report_id <> all($2::uuid[])
+     where state = 'queued' and report_id < $1
+       and report_id::text || ' ' || number not in (
+         select (data ->> 'reportId') || ' ' || (data ->> 'number') from pgboss.job
+         where (name = $2 and state <= 'active'
+           or name = 'dead-letter' and state < 'active' and source_name = $2)
+           and data ->> 'reportId' is not null and data ->> 'number' is not null)
      order by report_id, number limit $3`,
-    [before, except, limit],
+    [before, queue, limit],
   )
   return rows
 }
@@ -205,7 +211,10 @@ export async function markFeedback(
   return rows
 }
 
-/** Calls back all that has not left to a consumer; returns which that was. */
+/**
+ * Calls back all that has not left to a consumer, and what would have been told by it; returns
+ * which that was.
+ */
 export async function withdrawFeedbackOf(
   tx: Db,
   consumerId: string,
@@ -217,7 +226,7 @@ export async function withdrawFeedbackOf(
      returning report_id as "reportId", number`,
     [consumerId, now],
   )
-  return rows
+  return [...rows, ...(await withdrawMerged(tx, rows, now))]
 }
 
 /** Marks the bounce of a feedback report that was sent; false when it had bounced already. */

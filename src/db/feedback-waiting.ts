@@ -1,4 +1,5 @@
 import type { Feedback, FeedbackKey, FeedbackKind } from './feedback-reports.ts'
+import { keyParams, withdrawMerged } from './feedback-merged.ts'
 import type { Db } from './pool.ts'
 
 /** A feedback report that is due, and the campaign of its message as far as it was counted. */
@@ -61,12 +62,12 @@ export async function delayFeedback(
      where report_id = any($1::uuid[]) and report_id::text || ' ' || number = any($2::text[])
        and state in ('queued', 'waiting')
      returning report_id as "reportId", number`,
-    [...params(keys), dueAt],
+    [...keyParams(keys), dueAt],
   )
   return rows
 }
 
-/** Calls back what has not left; returns what that was. */
+/** Calls back what has not left, and what would have been told by it; returns what that was. */
 export async function withdrawUnsent(
   tx: Db,
   keys: readonly FeedbackKey[],
@@ -77,9 +78,18 @@ export async function withdrawUnsent(
      where report_id = any($1::uuid[]) and report_id::text || ' ' || number = any($2::text[])
        and state in ('queued', 'waiting', 'held')
      returning report_id as "reportId", number`,
-    [...params(keys), now],
+    [...keyParams(keys), now],
   )
-  return rows
+  return [...rows, ...(await withdrawMerged(tx, rows, now))]
+}
+
+/** Lets what waits for a consumer not wait for longer than until an instant. */
+export async function hastenFeedback(tx: Db, consumerId: string, dueAt: Date): Promise<void> {
+  await tx.query(
+    `update feedback_reports set due_at = $2
+     where consumer_id = $1 and state = 'waiting' and due_at > $2`,
+    [consumerId, dueAt],
+  )
 }
 
 /** Puts one that waits in line, standing for so many; false when it waits no more. */
@@ -106,7 +116,7 @@ export async function mergeWaiting(
     `update feedback_reports set merged_into = $3, merged_number = $4
      where merged_into = any($1::uuid[])
        and merged_into::text || ' ' || merged_number = any($2::text[])`,
-    [...params(members), head.reportId, head.number],
+    [...keyParams(members), head.reportId, head.number],
   )
   await tx.query(
     `update feedback_reports
@@ -114,31 +124,8 @@ export async function mergeWaiting(
        merged_number = $4
      where report_id = any($1::uuid[]) and report_id::text || ' ' || number = any($2::text[])
        and state = 'waiting'`,
-    [...params(members), head.reportId, head.number],
+    [...keyParams(members), head.reportId, head.number],
   )
-}
-
-/** What was merged into each of these, in the order of the reports. */
-export async function listMerged(
-  db: Db,
-  heads: readonly FeedbackKey[],
-): Promise<{ member: FeedbackKey; head: FeedbackKey }[]> {
-  const { rows } = await db.query<{
-    reportId: string
-    number: number
-    headId: string
-    headNumber: number
-  }>(
-    `select report_id as "reportId", number, merged_into as "headId", merged_number as "headNumber"
-     from feedback_reports
-     where merged_into = any($1::uuid[])
-       and merged_into::text || ' ' || merged_number = any($2::text[])
-     order by report_id, number`,
-    params(heads),
-  )
-  return rows.map(({ headId, headNumber, ...member }) => {
-    return { member, head: { reportId: headId, number: headNumber } }
-  })
 }
 
 /**
@@ -185,11 +172,4 @@ async function leaveHeads(tx: Db, reportId: string, now: Date): Promise<number> 
     left++
   }
   return left
-}
-
-function params(keys: readonly FeedbackKey[]): [string[], string[]] {
-  return [
-    keys.map(({ reportId }) => reportId),
-    keys.map(({ reportId, number }) => `${reportId} ${number}`),
-  ]
 }

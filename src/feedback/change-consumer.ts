@@ -1,14 +1,15 @@
 import { type AuditAction, insertAudit } from '../db/audit-log.ts'
 import { keepLimits } from '../db/consumer-list.ts'
 import { replaceScopes } from '../db/consumer-scopes.ts'
-import { findConsumer, keepTelling, markEnrolled, markPaused } from '../db/consumers.ts'
+import { findConsumer, keepTelling, markEnrolled } from '../db/consumers.ts'
 import { moveEnrollment, findEnrollmentById } from '../db/enrollment-requests.ts'
+import { hastenFeedback } from '../db/feedback-waiting.ts'
 import type { Db } from '../db/pool.ts'
 import { listSuppressed, removeSuppression } from '../db/suppressions.ts'
 import type { Scope } from '../verdict/consumers/consumer-scope.ts'
 import type { ConsumerLimits, TellingWish } from '../verdict/consumers/consumer-settings.ts'
 import { addScopes } from './enroll.ts'
-import { resumeConsumer, stopConsumer } from './stop-consumer.ts'
+import { pauseConsumer, resumeConsumer, stopConsumer } from './stop-consumer.ts'
 
 /** What an administrator does to a consumer. */
 export type ConsumerChange =
@@ -54,7 +55,7 @@ async function apply(
   change: ConsumerChange,
   { at }: Deed,
 ): Promise<boolean> {
-  if (change.do === 'pause') return markPaused(tx, id, change.until)
+  if (change.do === 'pause') return pauseConsumer(tx, id, change.until, at)
   if (change.do === 'resume') return resumeConsumer(tx, id, { by: 'operator' }, at)
   if (change.do === 'stop') {
     return stopConsumer(tx, id, { why: 'An administrator said so.', reason: 'operator' }, at)
@@ -63,6 +64,7 @@ async function apply(
     const isSuppressed = (await listSuppressed(tx, [address], at)).size > 0
     if (isSuppressed) await removeSuppression(tx, address)
     await markEnrolled(tx, id, at)
+    await hastenFeedback(tx, id, at)
     return true
   }
   await keepTelling(tx, id, change)

@@ -13,6 +13,7 @@ import {
   insertEnrollment,
   moveEnrollment,
 } from '../db/enrollment-requests.ts'
+import { hastenFeedback } from '../db/feedback-waiting.ts'
 import { listLayersOfBlock } from '../db/networks.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
 import { listSuppressed, removeSuppression } from '../db/suppressions.ts'
@@ -108,6 +109,7 @@ export async function confirmEnrollment(token: string, app: Needs): Promise<Conf
     const to = { state, wish: left, consumerId: consumer.id, at, reporterId: null } as const
     if (!(await moveEnrollment(tx, id, 'sent', to))) return undefined
     await markEnrolled(tx, consumer.id, now)
+    await hastenFeedback(tx, consumer.id, now)
     // Who confirms has got our mail.
     await keepHealth(tx, consumer.id, healthyRecord)
     await keepTelling(tx, consumer.id, wish)

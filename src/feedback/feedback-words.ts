@@ -1,3 +1,4 @@
+import type { Feedback } from '../db/feedback-reports.ts'
 import type { LoadedFeedback } from './load-content.ts'
 
 /** Who a feedback report is for, in the words of a report's story: without an address. */
@@ -13,6 +14,13 @@ export function consumerWords({ feedback, parts }: Pick<LoadedFeedback, 'feedbac
     case 'domain':
       return 'the desk of the domain that signed it'
   }
+}
+
+/** Who answers a feedback report, at the beginning of a sentence. */
+export function speakerOf({ toldAs }: Pick<Feedback, 'toldAs'>): string {
+  if (toldAs === 'network') return 'The abuse desk'
+  if (toldAs === 'marketer') return 'The marketer'
+  return toldAs === 'domain' ? 'The desk of its domain' : 'Who takes complaints for its author'
 }
 
 /** What a report's story says of the end of a feedback report. */

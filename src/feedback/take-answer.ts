@@ -1,18 +1,15 @@
 import type { App } from '../app.ts'
-import {
-  type AnswerWay,
-  insertAnswer,
-  listAnswers,
-  listMergedReportIds,
-} from '../db/feedback-answers.ts'
-import { type Feedback, type FeedbackKey, findFeedback } from '../db/feedback-reports.ts'
+import { type AnswerWay, insertAnswer, listAnswers } from '../db/feedback-answers.ts'
+import type { Feedback, FeedbackKey } from '../db/feedback-reports.ts'
 import type { Db } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
 import { oweAnswerLetters } from '../letters/answer/owe-answer-letters.ts'
 import type { AnswerKind } from '../mail/answer-links.ts'
 import { storableText } from '../mail/storable-text.ts'
+import { speakerOf } from './feedback-words.ts'
 import { markResolved, markWrong } from './mark-answer.ts'
 import { markNotOurs } from './mark-not-ours.ts'
+import { findLeft, listMeant } from './merged-members.ts'
 import { stopConsumer } from './stop-consumer.ts'
 
 /** What became of an answer: a repeated one changes nothing, nor does one to what we never sent. */
@@ -25,19 +22,11 @@ export type AnswerContext = { said?: string | undefined; mailId?: string | undef
 export const SAID_CHARACTERS_MAX = 2_000
 
 const details: Record<AnswerKind, string> = {
-  resolved: 'The abuse desk says that it has dealt with it.',
-  'not-ours': 'The abuse desk says that the address is not in its network.',
-  wrong: 'The abuse desk says that the report is wrong.',
-  stop: 'The abuse desk asked for no more feedback reports.',
+  resolved: 'says that it has dealt with it.',
+  'not-ours': 'says that the address is not in its network.',
+  wrong: 'says that the report is wrong.',
+  stop: 'asked for no more feedback reports.',
 }
-
-/** Whether a feedback report left, so that its consumer can have something to say to it. */
-export function hasLeft({ state }: Pick<Feedback, 'state'>): boolean {
-  return state === 'sent' || state === 'bounced'
-}
-
-/** One answer counts for so many reports of a campaign at most. */
-const MERGED_MAX = 1_000
 
 /**
  * Takes what an abuse desk says to one feedback report, in the transaction of the caller: keeps it
@@ -53,8 +42,8 @@ export async function takeAnswer(
   now: Date,
   { said, mailId }: AnswerContext = {},
 ): Promise<AnswerTaken> {
-  const feedback = await findFeedback(tx, { reportId, number })
-  if (!feedback || !hasLeft(feedback)) return 'unknown'
+  const feedback = await findLeft(tx, { reportId, number })
+  if (!feedback) return 'unknown'
   const words = storableText(said?.trim() ?? '', SAID_CHARACTERS_MAX)
   const isNew = await insertAnswer(tx, {
     ...{ reportId, number, answer, how, at: now, mailId: mailId ?? null },
@@ -66,18 +55,22 @@ export async function takeAnswer(
   return 'taken'
 }
 
-/** The reporters of all it stands for. One of a digest tells of each by itself, so it has one. */
+/** The reporters of all it stands for. */
 async function tellReporters(
   tx: Db,
-  { reportId, number, incidents, address }: Feedback,
+  feedback: Feedback,
   answer: AnswerKind,
   app: Pick<App, 'boss' | 'config'>,
   now: Date,
 ): Promise<void> {
-  const key = { reportId, number }
-  const merged = incidents > 1 ? await listMergedReportIds(tx, key, MERGED_MAX) : []
-  const reportIds = [...new Set([reportId, ...merged])]
-  const event = { at: now, event: `desk-${answer}`, detail: details[answer] } as const
+  const { reportId, number, address } = feedback
+  const meant = await listMeant(tx, feedback, answer === 'not-ours' ? 'of its block' : 'all')
+  const reportIds = [...new Set([reportId, ...meant.map((one) => one.reportId)])]
+  const event = {
+    at: now,
+    event: `desk-${answer}`,
+    detail: `${speakerOf(feedback)} ${details[answer]}`,
+  } as const
   await insertEvents(
     tx,
     reportIds.map((id) => ({ reportId: id, ...event })),

@@ -1,6 +1,7 @@
 import type { App } from '../app.ts'
 import { type AdvisedReporter, findAdvisedReporter, insertAdvice } from '../db/advices.ts'
 import { type AnalysisDetails, findAnalysis } from '../db/analyses.ts'
+import { type Feedback, type FeedbackState, listFeedback } from '../db/feedback-reports.ts'
 import { weekOf } from '../db/partitions.ts'
 import { inTransaction, type Db } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
@@ -74,6 +75,20 @@ async function adviseOn(reportId: string, app: Needs): Promise<JobOutcome> {
   return 'done'
 }
 
+const leaving: readonly FeedbackState[] = ['queued', 'waiting', 'sent', 'merged']
+
+/** Who is told; undefined while that is open: a registry is asked, or what is written is held. */
+function toldOf(
+  feedback: readonly Feedback[],
+  { action }: Pick<AnalysisDetails['consequence'], 'action'>,
+): { network: boolean; sender: boolean } | undefined {
+  const told = feedback.filter(({ kind, state }) => kind === 'complaint' && leaving.includes(state))
+  const isOpen = action === 'look-up' || feedback.some(({ state }) => state === 'held')
+  if (told.length === 0 && isOpen) return undefined
+  const isNetwork = ({ toldAs }: Feedback) => toldAs === 'network'
+  return { network: told.some(isNetwork), sender: !told.every(isNetwork) }
+}
+
 type Writing = {
   report: Report
   details: AnalysisDetails
@@ -104,7 +119,7 @@ async function write(
     website: marketer?.website ?? null,
     ways: unsubscribeWays(details.unsubscribe),
     canClick: !isAsked && oneClickLink(details, advice, age) !== undefined,
-    isNetworkTold: ['forward', 'look-up'].includes(details.consequence.action),
+    told: toldOf(await listFeedback(pool, [report.id]), details.consequence),
     pageUrl: `${publicUrl}/reports/${report.id}`,
     offUrl,
   })

@@ -1,6 +1,7 @@
 import type { App } from '../app.ts'
 import { removeAdvices } from '../db/advices.ts'
 import { dropCounterPartitions, ensureCounterPartitions } from '../db/counter-partitions.ts'
+import { removeUntold } from '../db/consumer-list.ts'
 import { listDeadIds } from '../db/dead-letters.ts'
 import { listFeedback } from '../db/feedback-reports.ts'
 import { removeEndedCorrections } from '../db/contact-corrections.ts'
@@ -33,11 +34,12 @@ const INBOUND_MS = 10 * DAY_MS
 const ANSWERS_MS = 30 * DAY_MS
 /** Longer than the week for which a letter counts. */
 const ADVICES_MS = 60 * DAY_MS
+const UNTOLD_AT_ONCE = 500
 
 /**
  * The hourly chores: partitions for the weeks to come, those past retention dropped, keys of
- * dropped reports, old Idempotency-Keys, answers of registries, reputations and ended suppressions
- * forgotten, what waits without a job given one.
+ * dropped reports, old Idempotency-Keys, answers of registries, reputations, ended suppressions and
+ * addresses that are not told forgotten, what waits without a job given one.
  */
 export async function keepHouse(app: Needs): Promise<void> {
   const now = app.clock()
@@ -56,6 +58,7 @@ export async function keepHouse(app: Needs): Promise<void> {
   await removeEndedCorrections(app.pool, new Date(now.getTime() - ANSWERS_MS))
   await removeEnrollments(app.pool, oldest)
   await removeEndedSuppressions(app.pool, oldest)
+  await forgetUntold(app, oldest)
   await forgetReputations(app.pool, now, app.config.retentionDays)
   await removeAdvices(app.pool, new Date(now.getTime() - ADVICES_MS))
   await endStuckUnsubscribes(app)
@@ -95,6 +98,14 @@ async function markDead(
       marked.map((reportId) => ({ reportId, at, event: 'failed', detail })),
     )
   })
+}
+
+/** Addresses that were named by messages, and are told no more. */
+async function forgetUntold({ pool }: Needs, oldest: Date): Promise<void> {
+  for (;;) {
+    const removed = await inTransaction(pool, (tx) => removeUntold(tx, oldest, UNTOLD_AT_ONCE))
+    if (removed < UNTOLD_AT_ONCE) return
+  }
 }
 
 /** In steps of a day, so that each is short. */

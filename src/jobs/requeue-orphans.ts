@@ -40,10 +40,14 @@ export async function requeueOrphans(app: Needs): Promise<void> {
   await requeue(app, findContact, 'reportId', reports(lookUps))
   const unredeemed = await listUnredeemed(pool, before, WAITING_MAX)
   await requeue(app, redeemReport, 'reportId', reports(unredeemed))
-  const dead = await listDeadIds(pool, 'reportId', [forwardReport.name], new Date(0))
-  const queued = await listQueuedFeedback(pool, before, dead, WAITING_MAX)
-  await requeue(app, forwardReport, 'reportId', queued)
+  await requeueFeedback(app, before)
   await requeueMail(app, before)
+}
+
+/** One report may have several: each has a job of its own, or is a dead letter of its own. */
+async function requeueFeedback(app: Needs, before: string): Promise<void> {
+  const queued = await listQueuedFeedback(app.pool, before, forwardReport.name, WAITING_MAX)
+  await putInLine(app, forwardReport, queued)
 }
 
 async function requeueMail(app: Needs, before: string): Promise<void> {
@@ -63,7 +67,7 @@ async function requeueMail(app: Needs, before: string): Promise<void> {
 }
 
 async function requeue<Key extends JobKey, Payload extends Record<Key, string>>(
-  { pool, boss, log }: Needs,
+  { pool, boss, log }: Pick<Needs, 'pool' | 'boss' | 'log'>,
   queue: QueueDefinition<Payload>,
   key: Key,
   waiting: readonly Payload[],
@@ -72,6 +76,14 @@ async function requeue<Key extends JobKey, Payload extends Record<Key, string>>(
   const ids = waiting.map((payload) => payload[key])
   const busy = await listIdsWithJobs(pool, queue.name, key, ids)
   const orphans = waiting.filter((payload) => !busy.has(payload[key]))
+  await putInLine({ pool, boss, log }, queue, orphans)
+}
+
+async function putInLine<Payload extends object>(
+  { pool, boss, log }: Pick<Needs, 'pool' | 'boss' | 'log'>,
+  queue: QueueDefinition<Payload>,
+  orphans: readonly Payload[],
+): Promise<void> {
   if (orphans.length === 0) return
   const facts = { queue: queue.name, jobs: orphans.length }
   log.warn(facts, 'What waited without a job was put in line again.')

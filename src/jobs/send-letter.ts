@@ -9,7 +9,10 @@ import type { JobOutcome } from '../queue/work.ts'
 import { LEASE_MS } from './forwarding/lease.ts'
 
 type Needs = Pick<WorkApp, 'pool' | 'clock' | 'config' | 'mailer'>
+type Payload = { letterId: string; putOffSince?: string | undefined }
 
+/** What nobody took for so long is given up (RFC 5321 §4.5.4.1). */
+const GIVE_UP_MS = 5 * 86_400_000
 /** A batch waits so long for its letters; the rest are sent without their jobs. */
 const PATIENCE_MS = 5_000
 
@@ -18,10 +21,7 @@ const PATIENCE_MS = 5_000
  * write to is put aside. The copy was made before: any number of runs send the same bytes. One that
  * stalls goes on without its job, which comes again when it has surely ended.
  */
-export async function sendLetters(
-  payloads: readonly { letterId: string }[],
-  app: Needs,
-): Promise<JobOutcome[]> {
+export async function sendLetters(payloads: readonly Payload[], app: Needs): Promise<JobOutcome[]> {
   const outcomes = payloads.map((): JobOutcome | undefined => undefined)
   const ended = payloads.map(async ({ letterId }, index) => {
     outcomes[index] = await sendOne(letterId, app).catch((error: unknown) => ({
@@ -32,8 +32,16 @@ export async function sendLetters(
   const patience = wait(PATIENCE_MS, undefined, { signal: over.signal }).catch(() => undefined)
   await Promise.race([Promise.all(ended), patience])
   over.abort()
-  const putOff = new Date(app.clock().getTime() + LEASE_MS)
-  return payloads.map((payload, index) => outcomes[index] ?? { putOff, payload })
+  return payloads.map((payload, index) => outcomes[index] ?? again(payload, app.clock()))
+}
+
+function again({ letterId, putOffSince }: Payload, now: Date): JobOutcome {
+  const since = putOffSince ?? now.toISOString()
+  if (now.getTime() - Date.parse(since) > GIVE_UP_MS) {
+    return { hopeless: 'The mail server of its reader stalled for five days.' }
+  }
+  const payload = { letterId, putOffSince: since }
+  return { putOff: new Date(now.getTime() + LEASE_MS), payload }
 }
 
 async function sendOne(id: string, app: Needs): Promise<JobOutcome> {

@@ -55,13 +55,12 @@ export const forwardReport = defineQueue(
 /** Whether an administrator took it back, and not its reporter. */
 const redemption = z.object({ reportId: z.uuid(), isOverruled: z.boolean().optional() })
 
-/** Send one letter: advice, an answer, an invitation. */
-export const sendLetter = defineQueue('send-letter', z.object({ letterId: z.uuid() }), {
-  retryLimit: 20,
-  retryDelay: 30,
-  retryDelayMax: 4 * 3600,
-  expireInSeconds: 300,
-})
+/** Send one letter: advice, an answer, an invitation. Put off as feedback is. */
+export const sendLetter = defineQueue(
+  'send-letter',
+  z.object({ letterId: z.uuid(), putOffSince: z.iso.datetime().optional() }),
+  { retryLimit: 20, retryDelay: 30, retryDelayMax: 4 * 3600, expireInSeconds: 300 },
+)
 
 /** Write to a reporter how to unsubscribe. */
 export const adviseReporter = defineQueue('advise-reporter', z.object({ reportId: z.uuid() }), {

@@ -1,4 +1,5 @@
 import { insertAudit } from '../db/audit-log.ts'
+import { renewPatience } from '../db/dead-letters.ts'
 import { inTransaction, type Pool } from '../db/pool.ts'
 import type { Clock } from '../world.ts'
 import { bossDb, type Boss } from './boss.ts'
@@ -19,6 +20,7 @@ export async function redriveDeadLetters(
   const now = app.clock()
   return inTransaction(app.pool, async (tx) => {
     const filter = which === 'all' ? { createdBefore: now } : { ids: [...which] }
+    await renewPatience(tx, filter)
     let moved = 0
     for (;;) {
       const limit = REDRIVEN_AT_ONCE

@@ -1,9 +1,9 @@
 import { Router, type Request, type Response } from 'express'
 import { listScopes } from '../../db/consumer-scopes.ts'
-import { type Consumer, findConsumer, keepTelling, markPaused } from '../../db/consumers.ts'
+import { type Consumer, findConsumer, keepTelling } from '../../db/consumers.ts'
 import { inTransaction } from '../../db/pool.ts'
 import { parseConsumerToken } from '../../feedback/consumer-link.ts'
-import { resumeConsumer, stopConsumer } from '../../feedback/stop-consumer.ts'
+import { pauseConsumer, resumeConsumer, stopConsumer } from '../../feedback/stop-consumer.ts'
 import { scopeText } from '../../verdict/consumers/consumer-scope.ts'
 import { stateAt } from '../../verdict/may-tell.ts'
 import { readShortForm, type Form, type FormReader } from '../pages/form.ts'
@@ -70,7 +70,7 @@ async function act(
     }
     if (asked === 'pause' && days !== undefined) {
       const until = days === 0 ? null : new Date(now.getTime() + days * DAY_MS)
-      return (await markPaused(tx, id, until)) ? 'paused' : 'refused'
+      return (await pauseConsumer(tx, id, until, now)) ? 'paused' : 'refused'
     }
     if (asked !== 'keep' || !telling) return undefined
     await keepTelling(tx, id, telling)

@@ -1,9 +1,10 @@
 import { Router, type Request, type Response } from 'express'
 import { findAnalysis } from '../../db/analyses.ts'
 import { listAnswers } from '../../db/feedback-answers.ts'
-import { type Feedback, type FeedbackKey, findFeedback } from '../../db/feedback-reports.ts'
+import type { Feedback, FeedbackKey } from '../../db/feedback-reports.ts'
 import { inTransaction } from '../../db/pool.ts'
-import { hasLeft, type AnswerTaken, takeAnswer } from '../../feedback/take-answer.ts'
+import { findLeft } from '../../feedback/merged-members.ts'
+import { type AnswerTaken, takeAnswer } from '../../feedback/take-answer.ts'
 import { type AnswerKind, answerKinds, parseAnswerToken } from '../../mail/answer-links.ts'
 import { type Form, readShortForm, type FormReader } from '../pages/form.ts'
 import { sendPage } from '../pages/render.ts'
@@ -59,8 +60,8 @@ async function findQuestion(
 ): Promise<Question | undefined> {
   const kind = answerKinds.find((name) => name === req.params.kind)
   const key = parseAnswerToken(req.params.token, config.secret)
-  const feedback = kind && key && (await findFeedback(pool, key))
-  if (!feedback || !hasLeft(feedback)) return undefined
+  const feedback = kind && key && (await findLeft(pool, key))
+  if (!feedback) return undefined
   return { feedback, kind, token: req.params.token.toLowerCase() }
 }
 

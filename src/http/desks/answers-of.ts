@@ -14,24 +14,29 @@ export type ShownAnswer = Pick<FeedbackAnswer, 'answer' | 'at' | 'said'> & {
 /**
  * What was said to the feedback reports of a report, the oldest first: to its own, and to those
  * that tell of it because it was merged into them, where its story says that it counts. Of the
- * latter nobody reads the words: they may be about the report of somebody else.
+ * latter nobody reads the words: they may be about the report of somebody else. One of a digest is
+ * answered by itself.
  */
 export async function answersOf(
   db: Db,
   feedback: readonly Feedback[],
   events: readonly ReportEvent[],
 ): Promise<ShownAnswer[]> {
-  const told = feedback.map((one) => ({
-    isMerged: one.mergedInto !== null,
-    reportId: one.mergedInto ?? one.reportId,
-    number: one.mergedNumber ?? one.number,
-    desk: domainOf(one.address) ?? one.address,
-  }))
-  if (told.length === 0) return []
-  const answers = await listAnswers(db, [...new Set(told.map(({ reportId }) => reportId))])
-  return answers.flatMap(({ reportId, number, answer, at, said }) => {
-    const its = told.find((one) => one.reportId === reportId && one.number === number)
-    const counts = !its?.isMerged || events.some(({ event }) => event === `desk-${answer}`)
-    return its && counts ? [{ answer, at, said: its.isMerged ? null : said, desk: its.desk }] : []
+  const heads = feedback.flatMap(({ mergedInto }) => mergedInto ?? [])
+  const ids = [...new Set([...feedback.map(({ reportId }) => reportId), ...heads])]
+  if (ids.length === 0) return []
+  const answers = await listAnswers(db, ids)
+  const saidTo = (reportId: string | null, number: number | null) =>
+    answers.filter((one) => one.reportId === reportId && one.number === number)
+  const shown = feedback.flatMap(({ reportId, number, address, mergedInto, mergedNumber }) => {
+    const desk = domainOf(address) ?? address
+    const own = saidTo(reportId, number).map((one) => ({ ...one, desk }))
+    if (own.length > 0) return own
+    return saidTo(mergedInto, mergedNumber)
+      .filter(({ answer }) => events.some(({ event }) => event === `desk-${answer}`))
+      .map((one) => ({ ...one, said: null, desk }))
   })
+  return shown
+    .toSorted((one, other) => one.at.getTime() - other.at.getTime())
+    .map(({ answer, at, said, desk }) => ({ answer, at, said, desk }))
 }

@@ -47,14 +47,14 @@ export const answersEn = {
   others: 'Something else to say?',
   gone: 'This link is not one of ours, or what it was about is no longer kept.',
   events: {
-    'desk-resolved': 'The abuse desk says that it dealt with it',
-    'desk-not-ours': 'The abuse desk says that it is not its network',
-    'desk-wrong': 'The abuse desk says that the report is wrong',
-    'desk-stop': 'The abuse desk wants no more reports',
+    'desk-resolved': 'Who was told says that it is dealt with',
+    'desk-not-ours': 'Who was told says that it is not theirs',
+    'desk-wrong': 'Who was told says that the report is wrong',
+    'desk-stop': 'Who was told wants no more reports',
   },
   story: {
-    title: 'What the abuse desk says',
-    says: (name: string) => `The abuse desk of ${name} says:`,
+    title: 'What those who were told say',
+    says: (name: string) => `Who was told at ${name} says:`,
     answers: {
       resolved: 'it has dealt with it',
       'not-ours': 'the address is not in its network',

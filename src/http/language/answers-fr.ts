@@ -53,14 +53,14 @@ export const answersFr: typeof answersEn = {
   others: 'Autre chose à dire ?',
   gone: 'Ce lien n’est pas de nous, ou ce dont il parle n’est plus conservé.',
   events: {
-    'desk-resolved': 'Le service d’abus dit avoir traité le problème',
-    'desk-not-ours': 'Le service d’abus dit que ce n’est pas son réseau',
-    'desk-wrong': 'Le service d’abus dit que le signalement est erroné',
-    'desk-stop': 'Le service d’abus ne veut plus de signalements',
+    'desk-resolved': 'Le destinataire dit avoir traité le problème',
+    'desk-not-ours': 'Le destinataire dit que cela ne le concerne pas',
+    'desk-wrong': 'Le destinataire dit que le signalement est erroné',
+    'desk-stop': 'Le destinataire ne veut plus de signalements',
   },
   story: {
-    title: 'Ce que dit le service d’abus',
-    says: (name: string) => `Le service d’abus de ${name} dit :`,
+    title: 'Ce que disent les destinataires',
+    says: (name: string) => `Le destinataire chez ${name} dit :`,
     answers: {
       resolved: 'le problème est traité',
       'not-ours': 'l’adresse n’est pas dans son réseau',

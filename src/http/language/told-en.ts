@@ -1,6 +1,6 @@
 /** What the page of one mail to an abuse desk says, in English. */
 export const toldEn = {
-  title: 'What the network is told',
+  title: 'What we tell',
   open: 'Read it',
   to: 'To',
   left: 'This is the mail as it left, byte for byte.',

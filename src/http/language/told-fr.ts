@@ -2,7 +2,7 @@ import type { ToldWords } from './told-en.ts'
 
 /** What the page of one mail to an abuse desk says, in French. */
 export const toldFr: ToldWords = {
-  title: 'Ce qui est dit au réseau',
+  title: 'Ce que nous transmettons',
   open: 'Lire',
   to: 'À',
   left: 'Voici le message tel qu’il est parti, octet pour octet.',

@@ -6,7 +6,7 @@ import {
   insertFeedbackMessages,
   markFeedback,
 } from '../../db/feedback-reports.ts'
-import { listMerged } from '../../db/feedback-waiting.ts'
+import { listMerged } from '../../db/feedback-merged.ts'
 import type { Packed } from '../../db/packed.ts'
 import { type Db, inTransaction } from '../../db/pool.ts'
 import { insertEvents, type ReportEvent } from '../../db/report-events.ts'

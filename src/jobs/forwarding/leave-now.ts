@@ -40,10 +40,11 @@ export async function whoMayLeave(queued: readonly Feedback[], app: Needs): Prom
   for (const feedback of queued) {
     const consumer = consumers.get(feedback.consumerId)
     if (!consumer) continue
-    const isTakenBack = feedback.kind === 'complaint' && retracted.has(feedback.reportId)
-    const may: MayTell = isTakenBack
-      ? { is: 'never', why: 'The report was taken back.' }
-      : mayTell(consumer, suppressed.get(feedback.address.toLowerCase()), now)
+    const suppression = suppressed.get(feedback.address.toLowerCase())
+    const obstacle = obstacleOf(feedback, consumer, retracted, app)
+    const may: MayTell = obstacle
+      ? { is: 'never', why: obstacle }
+      : mayTell(consumer, suppression, now)
     if (may.is === 'yes') leaving.push({ feedback, consumer })
     else stays.push({ feedback, may })
   }
@@ -51,6 +52,20 @@ export async function whoMayLeave(queued: readonly Feedback[], app: Needs): Prom
     await inTransaction(app.pool, (tx) => keepBack(tx, feedback, may, app))
   }
   return leaving
+}
+
+/** Why nobody is complained to any more, whoever it is. What takes a complaint back may leave. */
+function obstacleOf(
+  { kind, reportId }: Feedback,
+  { enrolledAt, state }: Consumer,
+  retracted: ReadonlySet<string>,
+  { config }: Pick<Needs, 'config'>,
+): string | undefined {
+  if (kind !== 'complaint') return undefined
+  if (retracted.has(reportId)) return 'The report was taken back.'
+  const isEnrolled = enrolledAt !== null || state === 'enrolled'
+  if (config.forwardTo === 'any' || isEnrolled) return undefined
+  return 'Only who enrolled is told.'
 }
 
 async function keepBack(
@@ -64,12 +79,14 @@ async function keepBack(
     await delayFeedback(tx, [feedback], may.at ?? new Date(now.getTime() + DAY_MS))
     return
   }
-  const [withdrawn] = await withdrawUnsent(tx, [feedback], now)
-  if (!withdrawn) return
-  const { reportId, kind } = feedback
+  const withdrawn = await withdrawUnsent(tx, [feedback], now)
   const detail = `The feedback report was called back before it left. ${may.why}`
-  await insertEvents(tx, [{ reportId, at: now, event: 'withdrawn', detail }])
-  if (may.is === 'bouncing' && kind === 'complaint') await tellNextContact(tx, feedback, app, now)
+  await insertEvents(
+    tx,
+    withdrawn.map(({ reportId }) => ({ reportId, at: now, event: 'withdrawn', detail })),
+  )
+  if (may.is !== 'bouncing' || feedback.kind !== 'complaint') return
+  for (const key of withdrawn) await tellNextContact(tx, key, app, now)
 }
 
 /** The limit of a consumer, an hour; undefined: none. Who never asked for reports has one. */

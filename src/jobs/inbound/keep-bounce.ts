@@ -6,6 +6,7 @@ import { type Letter, markLetterBounced } from '../../db/letters.ts'
 import type { Db } from '../../db/pool.ts'
 import { insertEvents } from '../../db/report-events.ts'
 import { suppress } from '../../db/suppressions.ts'
+import { listMembers } from '../../feedback/merged-members.ts'
 import { tellNextContact } from '../../feedback/tell-next-contact.ts'
 import { domainOf } from '../../mail/address.ts'
 import type { BounceResult } from '../../mail/bounces/parse-bounce.ts'
@@ -88,12 +89,16 @@ async function bounceFeedback(
   const isNew = await markBounced(tx, { reportId, number, at, status, reason })
   if (!isNew) return 'It had come back before: nothing changes.'
   const detail = `The feedback report came back undelivered (${status ?? 'no status given'}).`
-  await insertEvents(tx, [{ reportId, at, event: 'bounced', detail }])
+  const cameBack = [{ reportId, number }, ...(await listMembers(tx, feedback))]
+  await insertEvents(
+    tx,
+    cameBack.map((one) => ({ reportId: one.reportId, at, event: 'bounced', detail })),
+  )
   if (!failure.isProof) return 'It came back, says who knows its Message-ID: see whether it is so.'
   const until = await keepConsumerHealth(tx, feedback, failure, at)
   if (until === undefined) return 'A soft bounce, counted.'
   await suppressFor(tx, feedback.address, failure, { at, until })
-  await tellNextContact(tx, { reportId, number }, app, at)
+  for (const key of cameBack) await tellNextContact(tx, key, app, at)
   return 'The address is suppressed, and the next contact is looked for.'
 }
 

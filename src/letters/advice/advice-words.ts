@@ -30,6 +30,8 @@ export type AdviceWords = {
   next: readonly string[]
   nobodyAccused: string
   networkTold: string
+  /** The sender wants its complaints, and its own codes may stand in what it gets. */
+  senderTold: string
   weekly: string
   off: string
 }

@@ -21,8 +21,8 @@ export type AdviceFacts = {
   website: string | null
   ways: UnsubscribeWays
   canClick: boolean
-  /** Whether the network of the message is told of it. */
-  isNetworkTold: boolean
+  /** Who is told of it; undefined while that is not certain. */
+  told: { network: boolean; sender: boolean } | undefined
   /** The page of the report, and the one on which such letters are switched off. */
   pageUrl: string
   offUrl: string
@@ -47,10 +47,7 @@ export function composeAdvice(facts: AdviceFacts): { subject: string; text: stri
     titled(words.whyTitle, [whyOf(facts, name, words)]),
     ...(isKnown ? [] : [titled(words.cautiousTitle, words.cautious(name).map(asItem))]),
     titled(words.howTitle, waysOf(facts, name, words)),
-    titled(words.nextTitle, [
-      ...words.next,
-      facts.isNetworkTold ? words.networkTold : words.nobodyAccused,
-    ]),
+    titled(words.nextTitle, [...words.next, ...toldOf(facts, words)]),
     `${words.byPage}\n${facts.pageUrl}`,
     `${words.weekly}\n${words.off}\n${facts.offUrl}`,
   ]
@@ -58,6 +55,12 @@ export function composeAdvice(facts: AdviceFacts): { subject: string; text: stri
     subject: isKnown ? words.subjectKnown(name) : words.subjectCautious(name),
     text: `${paragraphs.join('\n\n')}\n`,
   }
+}
+
+function toldOf({ told }: AdviceFacts, words: AdviceWords): string[] {
+  if (!told) return []
+  if (!told.network && !told.sender) return [words.nobodyAccused]
+  return [...(told.network ? [words.networkTold] : []), ...(told.sender ? [words.senderTold] : [])]
 }
 
 function whyOf({ sender }: AdviceFacts, name: string, words: AdviceWords): string {

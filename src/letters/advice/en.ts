@@ -49,6 +49,9 @@ export const en: AdviceWords = {
   ],
   nobodyAccused: 'Nobody was accused because of your report.',
   networkTold: 'The network that the message came from was told of it, without your name.',
+  senderTold:
+    'The sender asks to be told of complaints, and is told of yours: without your name and ' +
+    'address, but it may know by its own codes whose copy it was.',
   weekly: 'We write to you about the same sender once a week at most.',
   off: 'If you do not want such advice any more:',
 }

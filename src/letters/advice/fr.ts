@@ -55,6 +55,9 @@ export const fr: AdviceWords = {
   ],
   nobodyAccused: 'Personne n’a été mis en cause à la suite de votre signalement.',
   networkTold: 'Le réseau d’où vient le message en a été informé, sans votre nom.',
+  senderTold:
+    'L’expéditeur demande à connaître les plaintes, et la vôtre lui est transmise\u00a0: sans ' +
+    'votre nom ni votre adresse, mais ses propres codes peuvent lui dire à qui il avait écrit.',
   weekly: 'Nous vous écrivons au plus une fois par semaine au sujet du même expéditeur.',
   off: 'Si vous ne voulez plus recevoir de tels conseils\u00a0:',
 }

@@ -24,10 +24,10 @@ const en: AnswerWords = {
   subject: 'An answer to your report',
   text: ({ desk, says, day, page, settings }) => `Hello,
 
-on ${day} you reported a message to us. We told the abuse desk of ${desk}, and it answered:
+on ${day} you reported a message to us. We told ${desk} of it, and the answer was:
 ${says}.
 
-The whole story, with the desk's own words if it wrote any:
+The whole story, with its own words if it wrote any:
 ${page}
 
 You get this letter because you asked for answers by mail. To get no more of them:
@@ -45,10 +45,10 @@ const fr: AnswerWords = {
   subject: 'Une réponse à votre signalement',
   text: ({ desk, says, day, page, settings }) => `Bonjour,
 
-le ${day}, vous nous avez signalé un message. Nous avons écrit au service d’abus de ${desk},
-qui a répondu : ${says}.
+le ${day}, vous nous avez signalé un message. Nous avons écrit à ${desk},
+qui a répondu : ${says}.
 
-Toute l’histoire, avec les mots du service s’il en a écrit :
+Toute l’histoire, avec ses propres mots s’il en a écrit :
 ${page}
 
 Vous recevez cette lettre parce que vous souhaitez les réponses par courriel. Pour ne plus en
@@ -67,10 +67,10 @@ const ru: AnswerWords = {
   subject: 'Ответ на вашу жалобу',
   text: ({ desk, says, day, page, settings }) => `Здравствуйте!
 
-${day} вы сообщили нам о письме. Мы написали в службу ${desk}, которая разбирает жалобы,
+${day} вы сообщили нам о письме. Мы написали в ${desk}
 и получили ответ: ${says}.
 
-Вся история, вместе со словами самой службы, если она что-то написала:
+Вся история, вместе с собственными словами адресата, если он что-то написал:
 ${page}
 
 Вы получили это письмо, потому что просили присылать ответы по почте. Чтобы их больше не получать:

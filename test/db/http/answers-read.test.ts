@@ -61,12 +61,12 @@ test('the reporter reads the answer in both languages, the words as text', async
   await desk.post(linkOf(feedback, 'resolved'), { said: '<script>alert(1)</script> \u202eclosed' })
   const path = `/reports/${feedback.reportId}`
   const english = await (await (await signedInBrowser(site.url, ann)).get(path)).text()
-  expect(english).toContain('The abuse desk of access-two.example says:')
+  expect(english).toContain('Who was told at access-two.example says:')
   expect(english).toContain('it has dealt with it')
   expect(english).toContain('&lt;script&gt;alert(1)&lt;/script&gt; ‹U+202E›closed')
   const french = await (await (await signedInBrowser(site.url, ann, 'fr')).get(path)).text()
-  expect(french).toContain('Le service d’abus de access-two.example dit :')
-  expect(french).toContain('Le service d’abus dit avoir traité le problème')
+  expect(french).toContain('Le destinataire chez access-two.example dit :')
+  expect(french).toContain('Le destinataire dit avoir traité le problème')
 })
 
 test('who reported another of the campaign reads the answer, but not the words', async () => {
@@ -84,7 +84,7 @@ test('who reported another of the campaign reads the answer, but not the words',
   expect(await eventsOf(other)).toEqual(['desk-resolved'])
   const browser = await signedInBrowser(site.url, ann)
   const page = await (await browser.get(`/reports/${other.reportId}`)).text()
-  expect(page).toContain('The abuse desk of access-two.example says:')
+  expect(page).toContain('Who was told at access-two.example says:')
   expect(page).not.toContain('to the first')
 })
 

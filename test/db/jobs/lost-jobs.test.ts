@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { ensureConsumers } from '../../../src/db/consumers.ts'
 import { insertInboundMail } from '../../../src/db/inbound-mails.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
+import { oweFeedback } from '../../../src/feedback/owe-feedback.ts'
 import { analyzeReports } from '../../../src/jobs/analyze-report.ts'
 import { keepHouse, markDeadReports } from '../../../src/jobs/keep-house.ts'
 import { oweLetter } from '../../../src/letters/owe-letter.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
+import { redriveDeadLetters } from '../../../src/queue/redrive.ts'
 import { uuidv7 } from '../../../src/world.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
 import { spamMessage } from '../../support/messages.ts'
@@ -82,6 +85,53 @@ test('feedback without a job is put in line again, but no dead letter', async ()
   await house()
   expect(await jobs('forward-report')).toEqual([{ ...lost, number: 1 }])
   expect(await jobs('find-contact')).not.toContainEqual(lost)
+})
+
+test('of one report each feedback report has a job of its own', async () => {
+  const [told, dead] = [await owed(), await owed()]
+  const consumers = await ensureConsumers(
+    app.pool,
+    [{ address: 'abuse@second.example', source: 'network' }],
+    new Date(),
+  )
+  const consumer = consumers.get('abuse@second.example')
+  const second = consumer ? [told, dead].map((one) => ({ ...one, consumer })) : []
+  await inTransaction(app.pool, (tx) => oweFeedback(tx, second, app, app.clock()))
+  await app.pool.query('delete from pgboss.job')
+  await app.boss.send('forward-report', { ...told, number: 1 })
+  await die({ ...dead, number: 1 }, 'forward-report')
+  await house()
+  const again = [told, dead].map((one) => ({ ...one, number: 2 }))
+  const inLine = await jobs('forward-report')
+  expect(inLine).toEqual(expect.arrayContaining([{ ...told, number: 1 }, ...again]))
+  expect(inLine).not.toContainEqual({ ...dead, number: 1 })
+  await app.pool.query(`update feedback_reports set state = 'held' where state = 'queued'`)
+})
+
+test('what was given up for its age begins anew when it is redriven', async () => {
+  const { reportId } = await owed()
+  await app.pool.query('delete from pgboss.job')
+  const payload = { reportId, number: 1, putOffSince: new Date(0).toISOString() }
+  await die(payload, 'forward-report')
+  const clock = inAnHour
+  expect(await redriveDeadLetters({ ...app, clock }, 'all', app.ann)).toBe(1)
+  expect(await jobs('forward-report')).toEqual([{ reportId, number: 1 }])
+})
+
+test('an address that only messages named is forgotten when nothing is kept of it', async () => {
+  const year = new Date(Date.now() - 4 * 365 * 86_400_000)
+  const wanted = ['cfbl', 'network'] as const
+  const named = wanted.map((source) => ({ address: `${source}@old.example`, source }))
+  await ensureConsumers(app.pool, named, year)
+  await ensureConsumers(app.pool, [{ address: 'new@old.example', source: 'cfbl' }], new Date())
+  await app.pool.query(
+    `insert into consumer_hours select id, now(), 1, 1 from consumers where source = 'cfbl'`,
+  )
+  await keepHouse(app)
+  const left = await app.rows(`select address from consumers where address like '%@old.example'`)
+  expect(left.map(({ address }) => address).toSorted()).toEqual([
+    ...['network@old.example', 'new@old.example'],
+  ])
 })
 
 test('a letter without a job is put in line again, but no dead letter', async () => {

@@ -95,3 +95,14 @@ test.for([
   expect(outcome).toEqual(state === 'queued' ? { retry: expect.stringContaining('451') } : 'done')
   expect(await stateOf(letterId)).toBe(state)
 })
+
+test('one that always stalls is put off since when it began, and given up at last', async () => {
+  const letterId = await owe('stalls@reporters.example')
+  const stalling: Mailer = { ...mailer, send: () => new Promise(() => undefined) }
+  const [fresh, old] = await sendLetters(
+    [{ letterId }, { letterId, putOffSince: new Date(0).toISOString() }],
+    { ...app, mailer: stalling },
+  )
+  expect(fresh).toMatchObject({ payload: { letterId, putOffSince: expect.any(String) } })
+  expect(old).toEqual({ hopeless: 'The mail server of its reader stalled for five days.' })
+}, 20_000)

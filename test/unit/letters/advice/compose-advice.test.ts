@@ -14,7 +14,7 @@ const facts: AdviceFacts = {
     mail: { address: 'off@example.org', subject: undefined },
   },
   canClick: true,
-  isNetworkTold: false,
+  told: { network: false, sender: false },
   pageUrl: 'https://here.example/reports/1',
   offUrl: 'https://here.example/advice/off/x',
 }
@@ -68,7 +68,8 @@ const variants: Partial<AdviceFacts>[] = [
   {},
   { sender: { is: 'cautious', domain: 'example.org' }, declared: {}, website: null },
   { sender: { is: 'known', name: 'X', by: 'range', proof: '192.0.2.0/24' }, subject: null },
-  { ways: {}, declared: {}, canClick: false, isNetworkTold: true },
+  { ways: {}, declared: {}, canClick: false, told: { network: true, sender: false } },
+  { told: { network: false, sender: true } },
 ]
 const letters = languages.flatMap((language) =>
   variants.map((variant, at) => [language, at, composeAdvice({ ...facts, ...variant, language })]),
@@ -92,6 +93,21 @@ test.for(letters)(
     }
   },
 )
+
+test.for([
+  ['en', 'Nobody was accused', 'The sender asks to be told', 'The network that'],
+  ['fr', 'Personne n’a été mis', 'L’expéditeur demande', 'Le réseau d’où'],
+  ['ru', 'никого ни', 'Отправитель просит', 'сообщили сети'],
+] as const)('who was told is said as it is: %s', ([language, nobody, sender, network]) => {
+  const said = (told: AdviceFacts['told']) => {
+    const { text } = composeAdvice({ ...facts, language, told })
+    return [nobody, sender, network].map((words) => text.includes(words))
+  }
+  expect(said({ network: false, sender: false })).toEqual([true, false, false])
+  expect(said({ network: false, sender: true })).toEqual([false, true, false])
+  expect(said({ network: true, sender: true })).toEqual([false, true, true])
+  expect(said(undefined)).toEqual([false, false, false])
+})
 
 test('what a stranger wrote cannot lead anywhere, nor change how the rest looks', () => {
   const subject = 'Win\u202e at https://bad.example/x \u200bnow\r\nBcc: all www.bad.example'
