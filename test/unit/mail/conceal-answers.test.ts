@@ -43,7 +43,7 @@ test('everything else stays to the byte', () => {
 
 test('the address inside the base64 of XARF is concealed, at every place it may begin', () => {
   for (let at = 0; at < 160; at++) {
-    const json = `{"x":"${'-'.repeat(at)}","contact":"${address}","links":"${link}"}${' '.repeat(80)}`
+    const json = `{"x":"${'-'.repeat(at)}","a":"${address}","b":"${link}"}${' '.repeat(80)}`
     const raw = Buffer.from(
       `Content-Transfer-Encoding: base64\r\n\r\n${encodeTransfer(json, 'base64')}`,
     )
