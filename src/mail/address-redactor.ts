@@ -43,8 +43,8 @@ export function redactionKey(secret: string, consumer: string): Buffer {
  * separator or turned around, as return paths carry them (VERP, SRS); in quotes, with a tag, with
  * other dots where those mean nothing; within base64, also over lines or twice, and hexadecimal
  * runs; and as their MD5, SHA-1, SHA-256 or SHA-512, which anybody could look up. At most 300
- * addresses, the first ones given. `names` are found as words and become the codes of their addresses. Takes
- * time linear in the text.
+ * addresses, the first ones given. `names` are found as words and become the codes of their
+ * addresses. Takes time linear in the text.
  */
 export function createAddressRedactor(
   addresses: readonly string[],
