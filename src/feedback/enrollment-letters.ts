@@ -77,7 +77,7 @@ pause et d’arrêter. Gardez-la pour vous : qui l’a peut tout cela.
 ${link}
 `,
     }),
-    nothing: 'ce que les registres disent être à vous',
+    nothing: 'ce que les registres vous attribuent',
     others: (domains) => `d’autres domaines (${domains})`,
     waiting: (scopes) => `Une personne doit encore accepter : ${scopes}.`,
     ready: 'Tout ce qui était demandé vaut dès maintenant.',

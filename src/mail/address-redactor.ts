@@ -1,11 +1,13 @@
 import { hash, hkdfSync } from 'node:crypto'
+import { domainToASCII, domainToUnicode } from 'node:url'
 import { addressesIn, namesIn, occurrences } from './address-occurrences.ts'
-import type { Found, Sought } from './address-occurrences.ts'
+import type { Found } from './address-occurrences.ts'
+import { placesInRuns, redactRuns } from './address-runs.ts'
+import type { AddressIndex } from './address-runs.ts'
 import { createCodes } from './redaction-code.ts'
 import type { CodeOf } from './redaction-code.ts'
 import { createNameFinder } from './reporter-names.ts'
 import type { ReporterName } from './reporter-names.ts'
-import { characterSet, stretchesOf } from './stretches.ts'
 import { textViews } from './text-views.ts'
 import type { TextView } from './text-views.ts'
 
@@ -27,11 +29,6 @@ export type AddressRedactor = {
 export const redactedDomain = 'redacted.invalid'
 
 const addressesMax = 300
-const HEX_MIN = 16
-const hexDigits = characterSet('0123456789abcdefABCDEF')
-const base64Digits = characterSet(
-  'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_',
-)
 const roundsMax = 8
 
 /** The key that one consumer's codes are made with; another consumer's codes differ. */
@@ -42,11 +39,12 @@ export function redactionKey(secret: string, consumer: string): Buffer {
 /**
  * A redactor by RFC 6590: an address becomes a code keyed by `key` that cannot be turned back.
  * Finds addresses in any case; percent-, quoted-printable-, HTML- and `\u`-encoded, character by
- * character; cut by soft line breaks, folds or invisible characters; in UTF-16; with another
- * separator or turned around, as return paths carry them (VERP, SRS); within base64 and hexadecimal
- * runs; and as their MD5, SHA-1 or SHA-256, which anybody could look up. At most 300 addresses,
- * the first ones given. `names` are found as words and become the codes of their addresses. Takes
- * time linear in the text.
+ * character; cut by soft line breaks, folds, tags or invisible characters; in UTF-16; with another
+ * separator or turned around, as return paths carry them (VERP, SRS); in quotes, with a tag, with
+ * other dots where those mean nothing; within base64, also over lines or twice, and hexadecimal
+ * runs; and as their MD5, SHA-1, SHA-256 or SHA-512, which anybody could look up. At most 300
+ * addresses, the first ones given. `names` are found as words and become the codes of their
+ * addresses. Takes time linear in the text.
  */
 export function createAddressRedactor(
   addresses: readonly string[],
@@ -56,7 +54,7 @@ export function createAddressRedactor(
   const known = normalized(addresses)
   const codeOf = createCodes(key)
   if (known.length === 0) return redactNothing(codeOf)
-  const index = indexOf(known, names)
+  const index = indexOf(known, names, addresses.slice(0, addressesMax))
   // Most texts hold nothing, and are searched again in what is made of them.
   const clean = new Set<string>()
   const findsIn = (texts: readonly string[]) => {
@@ -111,32 +109,21 @@ function placesInViews(text: string, index: AddressIndex): number[] {
   )
 }
 
-function placesInRuns(text: string, index: AddressIndex): number[] {
-  if (runsThatMayHold(text, index).length === 0) return []
-  return [...text.matchAll(index.run)]
-    .filter(([digits]) => holderOf(withoutPadding(digits), index) !== undefined)
-    .map((match) => match.index)
-}
-
-type AddressIndex = Sought & {
-  hashes: Map<string, string>
-  /** A run of base64 digits long enough to hold an address, with its padding. */
-  run: RegExp
-  /** How many digits that is. */
-  runMin: number
-}
-
-function indexOf(known: readonly string[], names: readonly ReporterName[]): AddressIndex {
+function indexOf(
+  known: readonly string[],
+  names: readonly ReporterName[],
+  asWritten: readonly string[],
+): AddressIndex {
   const locals = Map.groupBy(known, (address) => address.slice(address.lastIndexOf('@') + 1))
   const byLength = (one: string, other: string) => other.length - one.length
   const hashes = new Map<string, string>()
-  for (const address of known) {
-    for (const algorithm of ['md5', 'sha1', 'sha256']) {
-      hashes.set(hash(algorithm, address), address)
+  for (const address of new Set([...asWritten, ...known])) {
+    for (const algorithm of ['md5', 'sha1', 'sha256', 'sha512']) {
+      hashes.set(hash(algorithm, address), address.toLowerCase())
     }
   }
   const shortest = Math.min(...known.map(({ length }) => length))
-  const digitsMin = Math.min(32, Math.max(8, Math.floor((shortest * 4) / 3)))
+  const digitsMin = Math.min(22, Math.max(8, Math.floor((shortest * 4) / 3)))
   return {
     findNames: createNameFinder(names),
     hashes,
@@ -200,74 +187,6 @@ function replaceFound(
   return result + text.slice(done)
 }
 
-/** Replaces runs of base64 or hexadecimal digits that hold an address or its hash. */
-function redactRuns(text: string, index: AddressIndex, codeOf: CodeOf): string {
-  if (runsThatMayHold(text, index).length === 0) return text
-  return text.replace(index.run, (digits) => {
-    const address = holderOf(withoutPadding(digits), index)
-    return address === undefined ? digits : codeOf(address)
-  })
-}
-
-const hashShape = /[0-9a-f]{32,64}/gi
-
-/** Reads all runs at once: in most texts none holds anything, and then nothing more is done. */
-function runsThatMayHold(text: string, index: AddressIndex): string[] {
-  const runs = stretchesOf(text, base64Digits, index.runMin)
-  const domains = [...index.locals.keys()]
-  const says = (read: string) => {
-    const lower = read.toLowerCase()
-    return domains.some((domain) => lower.includes(domain))
-  }
-  if (runs.length === 0) return []
-  // Each run fills whole groups of four digits, so one cut shifts all of them alike.
-  const joined = runs.map(wholeGroups).join('')
-  const isHolding = [0, 1, 2, 3].some((shift) => says(decodeBase64(joined.slice(shift))))
-  if (isHolding) return runs
-  const hexadecimal = runs.filter((run) => stretchesOf(run, hexDigits, HEX_MIN).length > 0)
-  const holds = (run: string) => hashHeld(run, index) !== undefined || hexReadings(run).some(says)
-  return hexadecimal.some(holds) ? hexadecimal : []
-}
-
-function holderOf(run: string, index: AddressIndex): string | undefined {
-  const hashed = hashHeld(run, index)
-  if (hashed !== undefined) return hashed
-  const readings = [0, 1, 2, 3].map((offset) => decodeBase64(run.slice(offset)))
-  for (const reading of [...readings, ...hexReadings(run)]) {
-    for (const { text } of textViews(reading)) {
-      const [first] = occurrences(text, index)
-      if (first) return first.address
-    }
-  }
-  return undefined
-}
-
-function hashHeld(run: string, { hashes }: AddressIndex): string | undefined {
-  for (const [digits] of run.matchAll(hashShape)) {
-    const address = hashes.get(digits.toLowerCase())
-    if (address !== undefined) return address
-  }
-  return undefined
-}
-
-function hexReadings(run: string): string[] {
-  return stretchesOf(run, hexDigits, HEX_MIN).flatMap((stretch) =>
-    [stretch, stretch.slice(1)].map((digits) => Buffer.from(digits, 'hex').toString('latin1')),
-  )
-}
-
-function withoutPadding(run: string): string {
-  return run.replace(/(?:=|%3D)+$/i, '')
-}
-
-function wholeGroups(digits: string): string {
-  return digits + 'A'.repeat((4 - (digits.length % 4)) % 4) + 'AAAA'
-}
-
-function decodeBase64(digits: string): string {
-  return Buffer.from(digits, 'base64').toString('latin1')
-}
-
 /** In lower case, each with its form without a tag. */
 function normalized(addresses: readonly string[]): string[] {
   const known = new Set<string>()
@@ -275,9 +194,20 @@ function normalized(addresses: readonly string[]): string[] {
     const lower = address.trim().toLowerCase()
     if (!/^[^\s@]{1,128}@[^\s@]{1,253}$/.test(lower)) continue
     if (lower.endsWith(`@${redactedDomain}`)) continue
-    known.add(lower)
-    known.add(lower.replace(/^([^+]+)\+[^@]*@/, '$1@'))
+    for (const one of sameMailbox(lower)) known.add(one)
     if (known.size >= addressesMax) break
   }
   return [...known]
+}
+
+function sameMailbox(address: string): string[] {
+  const untagged = address.replace(/^([^+]+)\+[^@]*@/, '$1@')
+  const others = /@g(?:oogle)?mail\.com$/.test(untagged)
+    ? ['gmail.com', 'googlemail.com'].map((domain) => untagged.replace(/[^@]*$/, domain))
+    : []
+  const [local = '', domain = ''] = untagged.split(/@(?=[^@]*$)/)
+  const [ascii, readable] = [domainToASCII(domain), domainToUnicode(domain)]
+  const bytes = Buffer.from(readable).toString('latin1').toLowerCase()
+  const named = [ascii, readable, bytes].filter((one) => one !== '' && one !== domain)
+  return [...new Set([address, untagged, ...others, ...named.map((one) => `${local}@${one}`)])]
 }

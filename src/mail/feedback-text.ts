@@ -63,7 +63,7 @@ export function composeFeedbackText(
     ],
     wrap(requestOf(facts, explanation), ''),
     wrap(attachedOf(facts, form), ''),
-    answerLines(explanation),
+    answerLines(facts, explanation),
     ...(explanation.isUnsolicited === true ? [wrap(unsolicitedOf(explanation), '')] : []),
     closingLines(explanation, format),
   ]
@@ -149,9 +149,17 @@ const answerLabels: readonly [AnswerKind, string][] = [
   ['stop', 'Stop'],
 ]
 
-function answerLines({ answers, reportNumber }: FeedbackExplanation): string[] {
+function answerLines(
+  { feedbackType }: FeedbackFacts,
+  { answers, reportNumber }: FeedbackExplanation,
+): string[] {
   const purpose = 'To answer, to ask, or to get no more reports'
   if (!answers) return wrap(`${purpose}, reply to this mail and quote ${reportNumber}.`, '')
+  // What takes a report back asks for nothing: there is nothing to resolve, or to call wrong.
+  if (feedbackType === 'not-spam') {
+    const how = 'No answer is needed. To get no more of our reports, open this page, which asks'
+    return [...wrap(`${how} before it acts, or reply "stop".`, ''), ...fact('Stop', answers.stop)]
+  }
   return [
     ...wrap(
       'Tell us what came of it: open one of these pages, each of which asks before it acts, or ' +

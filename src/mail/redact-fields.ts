@@ -13,12 +13,17 @@ export type Redactors = { people: AddressRedactor; tokens: TokenRedactor | undef
 export type Level = 'top' | 'inner'
 
 const recipientFields = new Set(['to', 'cc', 'resent-to', 'resent-cc'])
+// Who sent it on to the reporter is mostly the reporter, by another address.
+const forwarderFields = new Set(['resent-from', 'resent-sender'])
 
 // Written by the reporter's provider or mail program, for the mailbox and nobody else.
 const mailboxFields = new Set([
   ...['bcc', 'resent-bcc', 'delivered-to', 'x-delivered-to', 'x-original-to', 'envelope-to'],
   ...['x-envelope-to', 'x-rcpt-to', 'x-real-to', 'x-resolved-to', 'x-forwarded-to'],
   ...['x-forwarded-for', 'original-recipient', 'x-original-recipient', 'x-recipient'],
+  ...['envelope-recipient', 'x-envelope-recipient', 'x-env-recipient', 'x-spam-recipient'],
+  ...['x-mdrcpt-to', 'x-mdaemon-deliver-to', 'x-deliver-to', 'x-original-delivered-to'],
+  ...['x-google-original-to', 'x-spam-user', 'x-rcpt', 'x-mail-recipient'],
   ...['x-failed-recipients', 'apparently-to', 'x-apparently-to', 'x-account-key', 'x-uidl'],
   ...['x-gmail-labels', 'x-gm-thrid', 'x-gm-msgid'],
   ...['x-mozilla-status', 'x-mozilla-status2', 'x-mozilla-keys'],
@@ -63,26 +68,66 @@ export function redactFields(
 ): HeaderField[] {
   const kept = fields.filter(({ key }) => level === 'inner' || !mailboxFields.has(key))
   const naming = fieldsTelling(kept, people)
-  return kept.map((field) => {
-    if (level === 'top' && recipientFields.has(field.key)) return redactRecipients(field, people)
-    const named = naming.has(field) ? redactField(field, people) : field
+  return kept.map((original) => {
+    let field = original
+    const isPerson = recipientFields.has(field.key) || forwarderFields.has(field.key)
+    if (level === 'top' && isPerson) return redactRecipients(field, people)
+    if (/^(?:x-)?received$/.test(field.key)) field = withoutLocalUser(field, people)
+    const named = naming.has(original) ? redactField(field, people) : field
     const opaque = tokens ? redactTokens(named, tokens) : named
     if (named === field && opaque !== field) people.vouchFor(wordsOf(opaque))
     return opaque
   })
 }
 
+/** `for jane`, a user of the machine that wrote the line: with its name that is an address. */
+function withoutLocalUser(field: HeaderField, people: AddressRedactor): HeaderField {
+  const raw = field.raw.replace(localFor, (_, before: string, user: string) => {
+    return before + people.codeOf(user)
+  })
+  return raw === field.raw ? field : withRaw(field, raw)
+}
+
+const localFor = /(\sfor\s+<?)([^\s<>;@()"]{1,64})(?=>?\s*(?:;|$|\())/gi
+
 function redactField(field: HeaderField, redactor: AddressRedactor): HeaderField {
   const { name } = field
   const value = unfolded(field)
   const readable = value.includes('=?') ? decodeHeaderText(value) : value
-  const raw = redactor.redact(field.raw)
+  const raw = redactor.redact(withoutCutParameters(field.raw, redactor))
   const changed = raw === field.raw ? field : withRaw(field, raw)
   // Encoded words must be opened, not searched: half of one would be no word any more.
   const isInWords = readable !== value && redactor.finds(readable)
   if (!isInWords && !tells(changed, redactor)) return changed
   const ascii = composeEncodedWords(Buffer.from(redactor.redact(readable)).toString('latin1'))
   return newField(name, foldText(ascii, name.length + 2))
+}
+
+const parameterPiece = /;\s*([\w-]{1,64})\*(\d{1,3})\*?\s*=\s*("(?:[^"\\\r]|\\.)*"|[^\s;"]+)/g
+
+/** The parameters that stand in pieces (RFC 2231 §3), whole, by name. */
+function joinedParameters(text: string): Map<string, string> {
+  const joined = new Map<string, string>()
+  if (!text.includes('*1')) return joined
+  for (const [, name = '', , piece = ''] of text.matchAll(parameterPiece)) {
+    const key = name.toLowerCase()
+    joined.set(key, (joined.get(key) ?? '') + piece.replace(/^"|"$/g, ''))
+  }
+  return joined
+}
+
+/** Without the parameters in pieces that name somebody once they are put together. */
+function withoutCutParameters(raw: string, redactor: AddressRedactor): string {
+  const telling = [...joinedParameters(raw)].filter(([, whole]) => redactor.finds(whole))
+  if (telling.length === 0) return raw
+  const names = new Set(telling.map(([name]) => name))
+  const rest = raw.replace(parameterPiece, (piece, name: string) =>
+    names.has(name.toLowerCase()) ? '' : piece,
+  )
+  return telling.reduce((text, [name, whole]) => {
+    const value = redactor.redact(whole.replace(/^[\w-]*'[\w-]*'/, ''))
+    return `${text};\r\n ${name}="${value.replace(/[^\x20-\x7e]|["\\]/g, '_')}"`
+  }, rest)
 }
 
 function redactTokens(field: HeaderField, tokens: TokenRedactor): HeaderField {
@@ -120,6 +165,7 @@ function withRaw(field: HeaderField, raw: string): HeaderField {
 export function tells(field: HeaderField, redactor: AddressRedactor): boolean {
   const value = unfolded(field)
   if (redactor.finds(field.raw) || redactor.finds(value)) return true
+  if ([...joinedParameters(field.raw).values()].some((one) => redactor.finds(one))) return true
   return value.includes('=?') && redactor.finds(decodeHeaderText(value))
 }
 
@@ -130,10 +176,15 @@ export function fieldsTelling(
 ): Set<HeaderField> {
   const inWords = fields.filter(({ raw }) => raw.includes('=?'))
   const asWritten = redactor.findsIn(fields.map(wordsOf))
+  const inPieces = fields.filter(({ raw }) => raw.includes('*1'))
+  const whole = redactor.findsIn(
+    inPieces.map(({ raw }) => [...joinedParameters(raw).values()].join('\r\n\r\n')),
+  )
   const decoded = redactor.findsIn(inWords.map(({ raw }) => decodeHeaderText(raw)))
   return new Set([
     ...fields.filter((_, index) => asWritten[index]),
     ...inWords.filter((_, index) => decoded[index]),
+    ...inPieces.filter((_, index) => whole[index]),
   ])
 }
 

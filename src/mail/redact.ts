@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { parseMailboxes } from './address.ts'
 import { createAddressRedactor } from './address-redactor.ts'
 import type { AddressRedactor } from './address-redactor.ts'
+import { decodeUtf7 } from './charset-bytes.ts'
 import { decodeHeaderText } from './encoded-word.ts'
 import type { HeaderField } from './header.ts'
 import { composeMimeTree, fieldParameter, leafText, leavesOf } from './mime-tree.ts'
@@ -32,6 +33,11 @@ export type Redaction = {
 export type RedactionOptions = {
   /** The reporter's own addresses; those of the header are found. */
   addresses: readonly string[]
+  /**
+   * Whom the message is verifiably from: writing to themselves, as who hides recipients does, makes
+   * them no reporters. Their desk needs the account.
+   */
+  authors?: readonly string[]
   /** The consumer's (`redactionKey`). */
   key: Buffer
   /** Whether opaque tokens stay: for the consumer that gave them out. */
@@ -50,11 +56,13 @@ export type RedactionOptions = {
  */
 export function redactMessage(
   raw: Buffer,
-  { addresses, key, tokens }: RedactionOptions,
+  { addresses, key, tokens, authors = [] }: RedactionOptions,
 ): Redaction {
   const tree = parseMimeTree(raw)
   const fields = tree?.fields ?? []
-  const { delivered, claimed } = recipientsIn(fields)
+  const { delivered, claimed: named } = recipientsIn(fields)
+  const verified = new Set(authors.map((address) => address.toLowerCase()))
+  const claimed = named.filter((address) => !verified.has(address.toLowerCase()))
   const people = createAddressRedactor(
     [...addresses, ...delivered, ...claimed],
     key,
@@ -118,7 +126,8 @@ function redactEntity(entity: Entity, redactors: Redactors, level: Level): Entit
     if (inner === undefined) return undefined
     parts.push({ delimiter: people.redact(part.delimiter), entity: inner })
   }
-  const preamble = people.redact(body.preamble)
+  const spoken = people.redact(body.preamble)
+  const preamble = redactors.tokens?.redactLinks(spoken) ?? spoken
   const close = people.redact(body.close)
   return { ...entity, fields, body: { ...body, parts, preamble, close, epilogue: '\r\n' } }
 }
@@ -132,13 +141,14 @@ function redactLeaf(entity: Entity, redactors: Redactors): Entity | undefined {
   const { people, tokens } = redactors
   if (body.kind !== 'leaf' || encoding === undefined) return undefined
   const content = leafText(entity)
-  if (!isText(type)) {
+  if (!isText(type) && !readsAsText(content)) {
     return isOpaque(type, content) || people.finds(content) ? withheld(entity, content) : entity
   }
   const redacted = redactContent(entity, content, redactors)
   if (isWide(entity) && (redacted !== content || (tokens && wideLink.test(content)))) {
     return withheld(entity, content)
   }
+  if (isUtf7(entity) && people.finds(decodeUtf7(redacted))) return withheld(entity, content)
   if (redacted === content) return entity
   const text = encoding === 'identity' ? redacted : encodeTransfer(redacted, encoding)
   return { ...entity, body: { kind: 'leaf', text } }
@@ -162,10 +172,24 @@ function isText(type: string): boolean {
   return type.startsWith('text/') || type.startsWith('multipart/') || type.startsWith('message/')
 }
 
+const textStart = /^(?:\xef\xbb\xbf)?\s{0,200}(?:<[!?a-z]|begin:v|[a-z][\w-]{1,40}:[ \t])/i
+
+/** A page, a calendar or a message under a type that does not say so: opened like those that do. */
+function readsAsText(content: string): boolean {
+  return textStart.test(content.slice(0, 400)) && !/[\0-\x08\x0e-\x1a]/.test(content.slice(0, 4096))
+}
+
 /** Whether the charset spends several bytes on every letter, so that a code would not fit in. */
 function isWide(entity: Entity): boolean {
-  const charset = fieldParameter(entityField(entity, 'content-type') ?? '', 'charset') ?? ''
-  return /^"?(?:utf-?(?:16|32)|ucs)/i.test(charset)
+  return /^"?(?:utf-?(?:16|32)|ucs)/i.test(charsetOf(entity))
+}
+
+function isUtf7(entity: Entity): boolean {
+  return /^"?(?:unicode-1-1-|x-)?utf-?7/i.test(charsetOf(entity))
+}
+
+function charsetOf(entity: Entity): string {
+  return fieldParameter(entityField(entity, 'content-type') ?? '', 'charset') ?? ''
 }
 
 const opaqueTypes = /pkcs7|pgp|ms-tnef|pdf|zip|compressed|msword|officedocument|rar|epub/

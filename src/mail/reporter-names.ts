@@ -1,4 +1,5 @@
 import { parseMailboxes } from './address.ts'
+import { writtenForms } from './charset-bytes.ts'
 import { decodeHeaderText } from './encoded-word.ts'
 import type { HeaderField } from './header.ts'
 
@@ -103,11 +104,17 @@ function localsOf(address: string): string[] {
   return [...new Set([local, untagged])]
 }
 
-/** A name as its bytes look in the charsets it may be written in. */
+/**
+ * A name as its bytes look in the charsets it may be written in, with the lower case that a search
+ * makes of them: it knows no letters beyond Latin-1, so the cases a name is written in are forms.
+ */
 function formsOf(text: string): Set<string> {
-  const bytes = Buffer.from(text).toString('latin1').toLowerCase()
+  const titled = text.replace(/(?<![\p{L}\p{M}'’])\p{L}/gu, (letter) => letter.toUpperCase())
   const folded = text.normalize('NFD').replace(/\p{M}+/gu, '')
-  return new Set([bytes, text, folded].filter((form) => /^[\0-\xff]+$/.test(form)))
+  const written = [text, titled, text.toUpperCase()]
+  const forms = new Set(/^[\0-\xff]+$/.test(folded) ? [folded] : [])
+  for (const one of written) for (const form of writtenForms(one)) forms.add(form.toLowerCase())
+  return forms
 }
 
 const greetings =
@@ -121,7 +128,7 @@ export type NameFinder = (text: string) => Iterable<{ start: number; end: number
 export function createNameFinder(names: readonly ReporterName[]): NameFinder | undefined {
   if (names.length === 0) return undefined
   const sorted = names.toSorted((one, other) => other.text.length - one.text.length)
-  const addressOf = new Map(sorted.map(({ text, address }) => [text, address]))
+  const addressOf = new Map(sorted.map(({ text, address }) => [bare(text), address]))
   const sources = (isGreeted: boolean) =>
     sorted
       .filter((name) => name.isGreeted === isGreeted)
@@ -132,7 +139,11 @@ export function createNameFinder(names: readonly ReporterName[]): NameFinder | u
     ...(free === '' ? [] : [`(?<![a-z0-9\\x80-\\xff])(${free})(?![a-z0-9\\x80-\\xff])`]),
     ...(greeted === ''
       ? []
-      : [`(?<=(?<![a-z])(?:${greetings})[ ,.]{1,2})(${greeted})(?![a-z0-9\\x80-\\xff])`]),
+      : [
+          `(?<=(?<![a-z])(?:${greetings})[ ,.]{1,2})(${greeted})(?![a-z0-9\\x80-\\xff])`,
+          // `Jane, your parcel`: what a line or a Subject begins with is called out to.
+          `(?<=^|\\n|subject: ?)(${greeted})(?=[,!])`,
+        ]),
   ].map((source) => new RegExp(source, 'g'))
   // A search for a word costs a tenth of one by an expression.
   const lastWords = [...new Set(sorted.map(({ text }) => text.split(' ').at(-1) ?? text))]
@@ -140,7 +151,7 @@ export function createNameFinder(names: readonly ReporterName[]): NameFinder | u
     if (!lastWords.some((word) => text.includes(word))) return
     for (const pattern of patterns) {
       for (const { 1: found = '', index } of text.matchAll(pattern)) {
-        const address = addressOf.get(found.replace(blanksRun, ' '))
+        const address = addressOf.get(bare(found))
         if (address !== undefined) yield { start: index, end: index + found.length, address }
       }
     }
@@ -149,6 +160,11 @@ export function createNameFinder(names: readonly ReporterName[]): NameFinder | u
 
 const blanks = '(?:,?[ \\t\\r\\n]{1,4}|&nbsp;|\\xc2?\\xa0)'
 const blanksRun = new RegExp(blanks, 'g')
+
+/** Without its blanks, of which some look like half a letter: so of both or of none. */
+function bare(text: string): string {
+  return text.replace(blanksRun, '')
+}
 
 function escaped(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&')

@@ -10,22 +10,57 @@ export type TextView = {
 
 /**
  * The text without soft line breaks, folds, NULs and invisible characters; then also percent-,
- * HTML- and `\u`-decoded; then also quoted-printable-decoded. Three views, because `%` and `=` are
- * also characters that stand for themselves; one that would equal the view before it is left
- * out. Linear time.
+ * HTML- and `\u`-decoded; then also quoted-printable-decoded; then without its tags, as a page
+ * shows it. Several views, because `%` and `=` are also characters that stand for themselves; one
+ * that would show nothing else is left out. Linear time.
  */
 export function textViews(written: string): TextView[] {
   const marks = marksIn(written)
   const views = [viewOf(written, marks, 'filler')]
   if (marks.some(({ kind }) => kind === 'escape')) views.push(viewOf(written, marks, 'escape'))
   if (marks.some(({ kind }) => kind === 'quote')) views.push(viewOf(written, marks, 'quote'))
+  if (tagAtSign.test(written)) views.push(viewOf(written, betweenTags(written, marks), 'tag'))
   return views
 }
 
-type Kind = 'filler' | 'escape' | 'quote'
+// Who writes an address in pieces, lest a program make a link of it, cuts it at its signs.
+const tagAtSign = new RegExp(
+  [
+    /(?:@|&#(?:0{0,8}64|x0{0,8}40);|&commat;)\s?</,
+    />\s?(?:@|&#|&commat;)/,
+    /[a-z0-9]<[^<>]{1,200}>(?:\.|&period;)/,
+    /[a-z0-9](?:\.|&period;)<[^<>]{1,200}>[a-z0-9]/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'i',
+)
+const tag = /<(?:\/?[a-z][^<>]{0,500}|!--[^<>]{0,500}--)>/gi
+
+/** The marks as a page shows them: tags are nothing, and what stands in them is not read. */
+function betweenTags(written: string, marks: readonly Mark[]): Mark[] {
+  const shown: Mark[] = []
+  let next = 0
+  let done = 0
+  const takeUntil = (end: number) => {
+    for (; (marks[next]?.start ?? Infinity) < end; next += 1) {
+      const mark = marks[next]
+      if (mark && mark.start >= done && mark.end <= end && mark.kind !== 'quote') shown.push(mark)
+    }
+  }
+  for (const { 0: found, index: start } of written.matchAll(tag)) {
+    takeUntil(start)
+    done = start + found.length
+    shown.push({ start, end: done, kind: 'tag', character: '' })
+  }
+  takeUntil(Infinity)
+  return shown
+}
+
+type Kind = 'filler' | 'escape' | 'quote' | 'tag'
 type Mark = { start: number; end: number; kind: Kind; character: string }
 
-const depth = { filler: 0, escape: 1, quote: 2 } as const
+const depth = { filler: 0, escape: 1, quote: 2, tag: 3 } as const
 const filler = joined(
   /=\r?\n|\r?\n[ \t]|\0+|<wbr ?\/?>|&shy;|&#173;/,
   /\xc2?\xad|\xe2\x80[\x8b-\x8d]|[\u200b-\u200d\ufeff]/,
@@ -37,12 +72,12 @@ const escape = joined(
   /&(?:amp;)?#0{0,5}([0-9]{2,4});?/,
   /\\u([0-9a-f]{4})/,
   /\\x([0-9a-f]{2})/,
-  /&commat;|\+AEA-?/,
+  /&(?:commat|period);|\+AEA-?/,
 )
 const quote = /=(?:3d){0,2}([0-9a-f]{2})/iy
 /** What every mark begins with, cheap to search for: most characters of a text begin none. */
 const lead =
-  /[=%][0-9a-f\r\n]|\r?\n[ \t]|<w|&[#asc]|\\[ux]|\+a|\xe2\x80|\xc2?\xad|[\0\u200b-\u200d\ufeff]/gi
+  /[=%][0-9a-f\r\n]|\r?\n[ \t]|<w|&[#acps]|\\[ux]|\+a|\xe2\x80|\xc2?\xad|[\0\u200b-\u200d\ufeff]/gi
 
 /** One of the forms, where the search stands. */
 function joined(...forms: readonly RegExp[]): RegExp {
@@ -69,7 +104,8 @@ function markAt(written: string, start: number): Mark | undefined {
   if (escaped) {
     const [, ...groups] = escaped
     const index = groups.findIndex((group) => group !== undefined)
-    const character = index < 0 ? '@' : characterOf(groups[index], index === 2 ? 10 : 16)
+    const sign = escaped[0].toLowerCase() === '&period;' ? '.' : '@'
+    const character = index < 0 ? sign : characterOf(groups[index], index === 2 ? 10 : 16)
     return { start, end: escape.lastIndex, kind: 'escape', character }
   }
   quote.lastIndex = start

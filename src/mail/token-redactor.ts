@@ -168,9 +168,9 @@ function redactMessageIds(value: string, codeOf: CodeOf): string {
   )
 }
 
-/** The digits of a signature are of one copy, and cannot be checked any more. */
+/** The digits of a signature are of one copy, and cannot be checked any more; `z=` has fields. */
 function redactSignature(value: string, codeOf: CodeOf): string {
-  return value.replace(/(\bbh?\s*=)([^;]*)/g, (_, tag: string, digits: string) => {
+  return value.replace(/(\b(?:bh?|z)\s*=)([^;]*)/g, (_, tag: string, digits: string) => {
     const bare = digits.replace(/\s+/g, '')
     return bare === '' ? tag + digits : `${tag}${codeOf(bare)}`
   })

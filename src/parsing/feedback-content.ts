@@ -56,6 +56,7 @@ export function composeFeedback(
 ): Buffer {
   const redaction = redactMessage(raw, {
     addresses: [content.reporterEmail],
+    authors: verifiedAuthors(analysis),
     key: Buffer.from(content.redactionKey),
     tokens: content.keepsTokens ? 'kept' : 'redacted',
   })
@@ -78,6 +79,11 @@ export function composeFeedback(
   return isXarf ? composeXarfReport(input) : composeFeedbackReport(input).raw
 }
 
+function verifiedAuthors({ headers, authentication }: FeedbackAnalysis): string[] {
+  const isVerified = authentication?.dmarc.result === 'pass'
+  return isVerified && headers.fromAddress !== null ? [headers.fromAddress] : []
+}
+
 function explanationOf(
   { origin, submitter, hops }: FeedbackAnalysis,
   content: FeedbackContent,
@@ -94,12 +100,17 @@ function explanationOf(
       name: network.name ?? undefined,
       country: network.country ?? undefined,
     },
-    reverseName: hops[origin?.hop ?? -1]?.from.rdns ?? undefined,
+    reverseName: redactedName(hops[origin?.hop ?? -1]?.from.rdns, redactText),
     why: why.map(redactText),
     answers: content.answerLinks,
     isUnsolicited: content.isUnsolicited,
     takenBack: takenBack === undefined ? undefined : `${content.reportId}.${takenBack}`,
   }
+}
+
+/** Who owns an address names it as he likes, and may name it after whom he writes to. */
+function redactedName(name: string | null | undefined, redactText: (text: string) => string) {
+  return name ? redactText(name) : undefined
 }
 
 /** The Message-ID under which a feedback report goes out, whenever it is composed. */

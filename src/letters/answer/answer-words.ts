@@ -36,7 +36,7 @@ ${settings}
   answers: {
     resolved: 'it has dealt with it',
     'not-ours': 'the address is not in its network; we look for who answers for it',
-    wrong: 'it holds the report for wrong',
+    wrong: 'it considers the report mistaken',
     stop: 'it wants no more reports from us',
   },
 }

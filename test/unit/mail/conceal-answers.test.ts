@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { answerLinks, parseAnswerToken } from '../../../src/mail/answer-links.ts'
 import { concealAnswers } from '../../../src/mail/conceal-answers.ts'
+import { encodeTransfer } from '../../../src/mail/transfer-encoding.ts'
 import { composeAnswerAddress, parseOwnAddress } from '../../../src/mail/verp.ts'
 
 const told = { reportId: '0198c5f0-1234-7abc-8def-0123456789ab', number: 7 }
@@ -38,4 +39,21 @@ test('everything else stays to the byte', () => {
   expect(concealAnswers(raw)).toEqual(raw)
   const page = Buffer.from('https://spam.example/answer/short/stop re-abc@bounces.test.example')
   expect(concealAnswers(page)).toEqual(page)
+})
+
+test('the address inside the base64 of XARF is concealed, at every place it may begin', () => {
+  for (let at = 0; at < 160; at++) {
+    const json = `{"x":"${'-'.repeat(at)}","a":"${address}","b":"${link}"}${' '.repeat(80)}`
+    const raw = Buffer.from(
+      `Content-Transfer-Encoding: base64\r\n\r\n${encodeTransfer(json, 'base64')}`,
+    )
+    const concealed = concealAnswers(raw)
+    expect(concealed).toHaveLength(raw.length)
+    const [, lines = ''] = concealed.toString().split('\r\n\r\n')
+    const read = Buffer.from(lines, 'base64').toString()
+    expect(read).toHaveLength(json.length)
+    expect(read).not.toContain(address)
+    expect(read).not.toContain(link)
+    expect(JSON.parse(read)).toMatchObject({ x: '-'.repeat(at) })
+  }
 })

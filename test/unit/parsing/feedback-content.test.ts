@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { analyzePlainly } from '../../../src/analysis/analyze.ts'
 import { answerLinks } from '../../../src/mail/answer-links.ts'
 import { composeFeedback } from '../../../src/parsing/feedback-content.ts'
+import type { FeedbackContent } from '../../../src/parsing/feedback-content.ts'
 
 const time = 'Tue, 3 Nov 2026 08:15:00 +0000'
 const throughGmail = [
@@ -13,7 +14,10 @@ const throughGmail = [
 const reportId = '01a1fa3a-814b-7f10-ace3-b4222ca1f3d6'
 const secret = 'a secret of the tests, long enough'
 
-async function feedbackOn(lines: readonly string[]): Promise<string> {
+async function feedbackOn(
+  lines: readonly string[],
+  changes: Partial<FeedbackContent> = {},
+): Promise<string> {
   const received = lines.map((line) => `Received: ${line}; ${time}\r\n`).join('')
   const raw = Buffer.from(`${received}From: a@author.example\r\n\r\nBuy.\r\n`)
   const analysis = await analyzePlainly(raw, { trustedRelays: [], ignoreStamps: false })
@@ -46,6 +50,7 @@ async function feedbackOn(lines: readonly string[]): Promise<string> {
     },
     reporterEmail: 'reader@home.example',
     redactionKey: Buffer.alloc(32, 1),
+    ...changes,
   })
   const text = report.toString('latin1')
   return text.slice(0, text.indexOf('message/feedback-report')).replace(/\s+/g, ' ')
@@ -59,4 +64,11 @@ test('who handed the message over is told which client it took the message from'
 
 test('nothing is said of a client that nobody noted', async () => {
   expect(await feedbackOn(throughGmail.slice(0, 2))).not.toContain('customer')
+})
+
+test('what takes a report back asks for nothing, and still offers to stop', async () => {
+  const text = await feedbackOn(throughGmail, { feedbackType: 'not-spam', takenBack: 1, number: 2 })
+  expect(text).toContain(`We take back our report ${reportId}.1`)
+  expect(text).not.toMatch(/Tell us what came of it|\/(?:resolved|wrong|not-ours)\b/)
+  expect(text).toMatch(/Stop: https:\/\/here\.example\/answer\/\S+\/stop/)
 })

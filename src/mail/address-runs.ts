@@ -1,0 +1,134 @@
+import { occurrences } from './address-occurrences.ts'
+import type { Sought } from './address-occurrences.ts'
+import { foldedBase64 } from './folded-base64.ts'
+import type { CodeOf } from './redaction-code.ts'
+import { characterSet, stretchesOf } from './stretches.ts'
+import { textViews } from './text-views.ts'
+
+/** What is looked for in runs of base64 and hexadecimal digits. */
+export type AddressIndex = Sought & {
+  hashes: Map<string, string>
+  /** A run of base64 digits long enough to hold an address, with its padding. */
+  run: RegExp
+  /** How many digits that is. */
+  runMin: number
+}
+
+const HEX_MIN = 16
+const hexDigits = characterSet('0123456789abcdefABCDEF')
+const base64Digits = characterSet(
+  'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_',
+)
+
+/** Where a run of digits begins that holds an address or its hash. */
+export function placesInRuns(text: string, index: AddressIndex): number[] {
+  const folded = holdersInFolds(text, index).map(({ start }) => start)
+  if (runsThatMayHold(text, index).length === 0) return folded
+  const runs = [...text.matchAll(index.run)]
+    .filter(([digits]) => holderOf(withoutPadding(digits), index) !== undefined)
+    .map((match) => match.index)
+  return [...folded, ...runs]
+}
+
+/** Base 64 over several lines that holds an address. */
+function holdersInFolds(text: string, index: AddressIndex) {
+  return foldedBase64(text).flatMap(({ start, end, decoded }) => {
+    const address = addressIn(decoded, index)
+    return address === undefined ? [] : [{ start, end, address }]
+  })
+}
+
+function addressIn(decoded: string, index: AddressIndex): string | undefined {
+  for (const { text } of textViews(decoded)) {
+    const [first] = occurrences(text, index)
+    if (first) return first.address
+  }
+  return undefined
+}
+
+/** Replaces runs of base64 or hexadecimal digits that hold an address or its hash. */
+export function redactRuns(written: string, index: AddressIndex, codeOf: CodeOf): string {
+  let text = written
+  for (const { start, end, address } of holdersInFolds(written, index).reverse()) {
+    text = text.slice(0, start) + codeOf(address) + text.slice(end)
+  }
+  if (runsThatMayHold(text, index).length === 0) return text
+  return text.replace(index.run, (digits) => {
+    const address = holderOf(withoutPadding(digits), index)
+    return address === undefined ? digits : codeOf(address)
+  })
+}
+
+const hashShape = /[0-9a-f]{32,128}/gi
+/** How long a hash is in base 64, without padding. */
+const hashDigits = new Set([22, 27, 43, 86])
+
+/** Reads all runs at once: in most texts none holds anything, and then nothing more is done. */
+function runsThatMayHold(text: string, index: AddressIndex): string[] {
+  const runs = stretchesOf(text, base64Digits, index.runMin)
+  const domains = [...index.locals.keys()]
+  const saysItself = (read: string) => {
+    const lower = read.toLowerCase()
+    return domains.some((domain) => lower.includes(domain))
+  }
+  const says = (read: string) => saysItself(read) || innerReadings(read, index).some(saysItself)
+  if (runs.length === 0) return []
+  // Each run fills whole groups of four digits, so one cut shifts all of them alike.
+  const joined = runs.map(wholeGroups).join('')
+  const isHolding = [0, 1, 2, 3].some((shift) => says(decodeBase64(joined.slice(shift))))
+  if (isHolding) return runs
+  const hexadecimal = runs.filter(
+    (run) => hashDigits.has(run.length) || stretchesOf(run, hexDigits, HEX_MIN).length > 0,
+  )
+  const holds = (run: string) => hashHeld(run, index) !== undefined || hexReadings(run).some(says)
+  return hexadecimal.some(holds) ? hexadecimal : []
+}
+
+function holderOf(run: string, index: AddressIndex): string | undefined {
+  const hashed = hashHeld(run, index)
+  if (hashed !== undefined) return hashed
+  const readings = [0, 1, 2, 3].map((offset) => decodeBase64(run.slice(offset)))
+  const twice = readings.flatMap((reading) => innerReadings(reading, index))
+  for (const reading of [...readings, ...hexReadings(run), ...twice]) {
+    const address = addressIn(reading, index)
+    if (address !== undefined) return address
+  }
+  return undefined
+}
+
+/** What base 64 within base 64 holds. */
+function innerReadings(reading: string, { runMin }: AddressIndex): string[] {
+  return stretchesOf(reading, base64Digits, runMin).flatMap((run) =>
+    [0, 1, 2, 3].map((offset) => decodeBase64(run.slice(offset))),
+  )
+}
+
+function hashHeld(run: string, { hashes }: AddressIndex): string | undefined {
+  if (hashDigits.has(run.length)) {
+    const address = hashes.get(Buffer.from(run, 'base64').toString('hex'))
+    if (address !== undefined) return address
+  }
+  for (const [digits] of run.matchAll(hashShape)) {
+    const address = hashes.get(digits.toLowerCase())
+    if (address !== undefined) return address
+  }
+  return undefined
+}
+
+function hexReadings(run: string): string[] {
+  return stretchesOf(run, hexDigits, HEX_MIN).flatMap((stretch) =>
+    [stretch, stretch.slice(1)].map((digits) => Buffer.from(digits, 'hex').toString('latin1')),
+  )
+}
+
+function withoutPadding(run: string): string {
+  return run.replace(/(?:=|%3D)+$/i, '')
+}
+
+function wholeGroups(digits: string): string {
+  return digits + 'A'.repeat((4 - (digits.length % 4)) % 4) + 'AAAA'
+}
+
+function decodeBase64(digits: string): string {
+  return Buffer.from(digits, 'base64').toString('latin1')
+}
