@@ -1,11 +1,15 @@
-import { hash, hkdfSync } from 'node:crypto'
+import { hkdfSync } from 'node:crypto'
+import { hashesOf } from './address-hashes.ts'
+import type { AddressOfHash } from './address-hashes.ts'
 import { addressesIn, namesIn, occurrences } from './address-occurrences.ts'
 import type { Found, Sought } from './address-occurrences.ts'
 import { createCodes } from './redaction-code.ts'
 import type { CodeOf } from './redaction-code.ts'
 import { createNameFinder } from './reporter-names.ts'
 import type { ReporterName } from './reporter-names.ts'
-import { characterSet, stretchesOf } from './stretches.ts'
+import { base64Test } from './base64-test.ts'
+import type { RunTest } from './base64-test.ts'
+import { characterSet, hasStretch, stretchesOf } from './stretches.ts'
 import { textViews } from './text-views.ts'
 import type { TextView } from './text-views.ts'
 
@@ -60,13 +64,18 @@ export function createAddressRedactor(
   // Most texts hold nothing, and are searched again in what is made of them.
   const clean = new Set<string>()
   const findsIn = (texts: readonly string[]) => {
-    const open = [...new Set(texts)].filter((text) => !clean.has(text))
-    const named = textsNaming(open, index)
+    const open = texts.filter((text) => !clean.has(text))
+    const named = open.length > 0 ? textsNaming(open, index) : noTexts
+    if (named.size === 0) {
+      for (const text of open) clean.add(text)
+      return texts.map(() => false)
+    }
     for (const text of open) if (!named.has(text)) clean.add(text)
     return texts.map((text) => named.has(text))
   }
   return {
     redact(text) {
+      if (clean.has(text)) return text
       const redacted = redactRuns(redactViews(text, index, codeOf), index, codeOf)
       if (redacted === text) clean.add(text)
       return redacted
@@ -88,16 +97,19 @@ function redactNothing(codeOf: CodeOf): AddressRedactor {
   }
 }
 
+const noTexts: ReadonlySet<string> = new Set()
+
 /** Those of the texts that name an address: all are read as one, cut where no fold joins. */
-function textsNaming(texts: readonly string[], index: AddressIndex): Set<string> {
+function textsNaming(texts: readonly string[], index: AddressIndex): ReadonlySet<string> {
   const starts: number[] = []
   let length = 0
   for (const text of texts) {
     starts.push(length)
     length += text.length + TEXT_SEPARATOR.length
   }
-  const whole = texts.join(TEXT_SEPARATOR)
+  const whole = texts.length === 1 ? (texts[0] ?? '') : texts.join(TEXT_SEPARATOR)
   const places = [...placesInViews(whole, index), ...placesInRuns(whole, index)]
+  if (places.length === 0) return noTexts
   return new Set(
     places.map((place) => texts[starts.findLastIndex((start) => start <= place)] ?? ''),
   )
@@ -119,7 +131,9 @@ function placesInRuns(text: string, index: AddressIndex): number[] {
 }
 
 type AddressIndex = Sought & {
-  hashes: Map<string, string>
+  hashed: AddressOfHash
+  /** Whether a run may say one of the domains in base64. */
+  mayDecode: RunTest
   /** A run of base64 digits long enough to hold an address, with its padding. */
   run: RegExp
   /** How many digits that is. */
@@ -129,22 +143,14 @@ type AddressIndex = Sought & {
 function indexOf(known: readonly string[], names: readonly ReporterName[]): AddressIndex {
   const locals = Map.groupBy(known, (address) => address.slice(address.lastIndexOf('@') + 1))
   const byLength = (one: string, other: string) => other.length - one.length
-  const hashes = new Map<string, string>()
-  for (const address of known) {
-    for (const algorithm of ['md5', 'sha1', 'sha256']) {
-      hashes.set(hash(algorithm, address), address)
-    }
-  }
   const shortest = Math.min(...known.map(({ length }) => length))
   const digitsMin = Math.min(32, Math.max(8, Math.floor((shortest * 4) / 3)))
   return {
     findNames: createNameFinder(names),
-    hashes,
+    hashed: hashesOf(known),
+    mayDecode: base64Test([...locals.keys()]),
     runMin: digitsMin,
-    run: new RegExp(
-      `${runStart}[A-Za-z0-9+/_-]{${String(digitsMin)},}(?:={0,2}|(?:%3D){0,2})`,
-      'gi',
-    ),
+    run: runOf(digitsMin),
     locals: new Map(
       [...locals].map(([domain, group]) => [
         domain,
@@ -156,6 +162,14 @@ function indexOf(known: readonly string[], names: readonly ReporterName[]): Addr
 
 // A run begins where no digit stands before: else the search would begin again in each of them.
 const runStart = '(?<![A-Za-z0-9+/_-])'
+const runsByLength = new Map<number, RegExp>()
+
+function runOf(digitsMin: number): RegExp {
+  const shape = `${runStart}[A-Za-z0-9+/_-]{${String(digitsMin)},}(?:={0,2}|(?:%3D){0,2})`
+  const run = runsByLength.get(digitsMin) ?? new RegExp(shape, 'gi')
+  runsByLength.set(digitsMin, run)
+  return run
+}
 
 function redactViews(text: string, index: AddressIndex, codeOf: CodeOf): string {
   let redacted = text
@@ -214,17 +228,20 @@ const hashShape = /[0-9a-f]{32,64}/gi
 /** Reads all runs at once: in most texts none holds anything, and then nothing more is done. */
 function runsThatMayHold(text: string, index: AddressIndex): string[] {
   const runs = stretchesOf(text, base64Digits, index.runMin)
+  if (runs.length === 0) return []
   const domains = [...index.locals.keys()]
   const says = (read: string) => {
     const lower = read.toLowerCase()
     return domains.some((domain) => lower.includes(domain))
   }
-  if (runs.length === 0) return []
-  // Each run fills whole groups of four digits, so one cut shifts all of them alike.
-  const joined = runs.map(wholeGroups).join('')
-  const isHolding = [0, 1, 2, 3].some((shift) => says(decodeBase64(joined.slice(shift))))
-  if (isHolding) return runs
-  const hexadecimal = runs.filter((run) => stretchesOf(run, hexDigits, HEX_MIN).length > 0)
+  const likely = runs.filter(index.mayDecode)
+  if (likely.length > 0) {
+    // Each run fills whole groups of four digits, so one cut shifts all of them alike.
+    const joined = likely.map(wholeGroups).join('')
+    const isHolding = [0, 1, 2, 3].some((shift) => says(decodeBase64(joined.slice(shift))))
+    if (isHolding) return runs
+  }
+  const hexadecimal = runs.filter((run) => hasStretch(run, hexDigits, HEX_MIN))
   const holds = (run: string) => hashHeld(run, index) !== undefined || hexReadings(run).some(says)
   return hexadecimal.some(holds) ? hexadecimal : []
 }
@@ -242,9 +259,9 @@ function holderOf(run: string, index: AddressIndex): string | undefined {
   return undefined
 }
 
-function hashHeld(run: string, { hashes }: AddressIndex): string | undefined {
+function hashHeld(run: string, { hashed }: AddressIndex): string | undefined {
   for (const [digits] of run.matchAll(hashShape)) {
-    const address = hashes.get(digits.toLowerCase())
+    const address = hashed(digits.toLowerCase())
     if (address !== undefined) return address
   }
   return undefined
