@@ -127,10 +127,7 @@ export function tells(field: HeaderField, redactor: AddressRedactor): boolean {
   return value.includes('=?') && redactor.finds(decodeHeaderText(value))
 }
 
-/**
- * The fields that name the reporter, folds and encoded words undone, in two searches for all:
- * decoded words have wide letters, and a search among those costs twice as much.
- */
+/** The fields that name the reporter, folds and encoded words undone, in two searches for all. */
 export function fieldsTelling(
   fields: readonly HeaderField[],
   redactor: AddressRedactor,
