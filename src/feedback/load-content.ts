@@ -37,19 +37,23 @@ export const DIGEST_MAX = 100
 
 /**
  * Loads what feedback reports are composed of, by `nameOf`. One whose report is not complete any
- * more, because its message or its analysis is gone, is absent.
+ * more, because its message or its analysis is gone, is absent. Consumers in `known` were read just
+ * now, and are not read again.
  */
 export async function loadFeedback(
   db: Db,
   wanted: readonly Feedback[],
   settings: Settings,
+  known: ReadonlyMap<string, Consumer> = new Map(),
 ): Promise<Map<string, LoadedFeedback>> {
   const digests = wanted.filter(({ isDigest }) => isDigest)
   const members = digests.length > 0 ? await loadMembers(db, digests) : []
   const loaded = new Map<string, LoadedFeedback>()
   const all = [...wanted, ...members.map(({ feedback }) => feedback)]
   if (all.length === 0) return loaded
-  const consumers = await listConsumersByIds(db, unique(all.map((one) => one.consumerId)))
+  const unknown = unique(all.map((one) => one.consumerId)).filter((id) => !known.has(id))
+  const others = unknown.length > 0 ? await listConsumersByIds(db, unknown) : []
+  const consumers = new Map([...known, ...others])
   const partOf = await loadParts(db, all, consumers, settings)
   for (const feedback of wanted) {
     const consumer = consumers.get(feedback.consumerId)

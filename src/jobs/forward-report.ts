@@ -57,6 +57,7 @@ export async function forwardReports(
     app.pool,
     placed.map(({ feedback }) => feedback),
     app.config,
+    new Map(placed.map(({ consumer }) => [consumer.id, consumer])),
   )
   const under = placed.flatMap((one) => {
     const its = loaded.get(nameOf(one.feedback))

@@ -58,13 +58,18 @@ export function createAddressRedactor(
   // Most texts hold nothing, and are searched again in what is made of them.
   const clean = new Set<string>()
   const findsIn = (texts: readonly string[]) => {
-    const open = [...new Set(texts)].filter((text) => !clean.has(text))
-    const named = textsNaming(open, index)
+    const open = texts.filter((text) => !clean.has(text))
+    const named = open.length > 0 ? textsNaming(open, index) : noTexts
+    if (named.size === 0) {
+      for (const text of open) clean.add(text)
+      return texts.map(() => false)
+    }
     for (const text of open) if (!named.has(text)) clean.add(text)
     return texts.map((text) => named.has(text))
   }
   return {
     redact(text) {
+      if (clean.has(text)) return text
       const redacted = redactRuns(redactViews(text, index, codeOf), index, codeOf)
       if (redacted === text) clean.add(text)
       return redacted
@@ -86,16 +91,19 @@ function redactNothing(codeOf: CodeOf): AddressRedactor {
   }
 }
 
+const noTexts: ReadonlySet<string> = new Set()
+
 /** Those of the texts that name an address: all are read as one, cut where no fold joins. */
-function textsNaming(texts: readonly string[], index: AddressIndex): Set<string> {
+function textsNaming(texts: readonly string[], index: AddressIndex): ReadonlySet<string> {
   const starts: number[] = []
   let length = 0
   for (const text of texts) {
     starts.push(length)
     length += text.length + TEXT_SEPARATOR.length
   }
-  const whole = texts.join(TEXT_SEPARATOR)
+  const whole = texts.length === 1 ? (texts[0] ?? '') : texts.join(TEXT_SEPARATOR)
   const places = [...placesInViews(whole, index), ...placesInRuns(whole, index)]
+  if (places.length === 0) return noTexts
   return new Set(
     places.map((place) => texts[starts.findLastIndex((start) => start <= place)] ?? ''),
   )
@@ -128,10 +136,7 @@ function indexOf(
     findNames: createNameFinder(names),
     hashes,
     runMin: digitsMin,
-    run: new RegExp(
-      `${runStart}[A-Za-z0-9+/_-]{${String(digitsMin)},}(?:={0,2}|(?:%3D){0,2})`,
-      'gi',
-    ),
+    run: runOf(digitsMin),
     locals: new Map(
       [...locals].map(([domain, group]) => [
         domain,
@@ -143,6 +148,14 @@ function indexOf(
 
 // A run begins where no digit stands before: else the search would begin again in each of them.
 const runStart = '(?<![A-Za-z0-9+/_-])'
+const runsByLength = new Map<number, RegExp>()
+
+function runOf(digitsMin: number): RegExp {
+  const shape = `${runStart}[A-Za-z0-9+/_-]{${String(digitsMin)},}(?:={0,2}|(?:%3D){0,2})`
+  const run = runsByLength.get(digitsMin) ?? new RegExp(shape, 'gi')
+  runsByLength.set(digitsMin, run)
+  return run
+}
 
 function redactViews(text: string, index: AddressIndex, codeOf: CodeOf): string {
   let redacted = text

@@ -2,7 +2,7 @@ import { occurrences } from './address-occurrences.ts'
 import type { Sought } from './address-occurrences.ts'
 import { foldedBase64 } from './folded-base64.ts'
 import type { CodeOf } from './redaction-code.ts'
-import { characterSet, stretchesOf } from './stretches.ts'
+import { characterSet, hasStretch, stretchesOf } from './stretches.ts'
 import { textViews } from './text-views.ts'
 
 /** What is looked for in runs of base64 and hexadecimal digits. */
@@ -78,7 +78,7 @@ function runsThatMayHold(text: string, index: AddressIndex): string[] {
   const isHolding = [0, 1, 2, 3].some((shift) => says(decodeBase64(joined.slice(shift))))
   if (isHolding) return runs
   const hexadecimal = runs.filter(
-    (run) => hashDigits.has(run.length) || stretchesOf(run, hexDigits, HEX_MIN).length > 0,
+    (run) => hashDigits.has(run.length) || hasStretch(run, hexDigits, HEX_MIN),
   )
   const holds = (run: string) => hashHeld(run, index) !== undefined || hexReadings(run).some(says)
   return hexadecimal.some(holds) ? hexadecimal : []

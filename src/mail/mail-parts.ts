@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { encodeTransfer } from './transfer-encoding.ts'
 
 const addressShape = /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,128}@[A-Za-z0-9.-]{1,253}$/
@@ -45,7 +45,7 @@ export function textPart(text: string): string {
 export function unusedBoundary(messageId: string, parts: readonly string[]): string {
   for (let attempt = 0; ; attempt += 1) {
     const seed = `${messageId} ${String(attempt)}`
-    const boundary = `=_${createHash('sha256').update(seed).digest('hex').slice(0, 32)}`
+    const boundary = `=_${hash('sha256', seed).slice(0, 32)}`
     if (!parts.some((part) => part.includes(boundary))) return boundary
   }
 }

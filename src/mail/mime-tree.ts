@@ -98,7 +98,8 @@ export function newField(name: string, value: string): HeaderField {
 /** The message with CRLF line ends; a lone CR ends a line only where there is no LF at all. */
 export function withCrlf(raw: Buffer): Buffer {
   const text = raw.toString('latin1')
-  const whole = text.includes('\n') ? text.replace(/\r?\n/g, '\r\n') : text.replace(/\r/g, '\r\n')
+  const shape = text.includes('\n') ? /(?<!\r)\n/g : /\r/g
+  const whole = text.replace(shape, '\r\n')
   return whole.length === raw.length ? raw : Buffer.from(whole, 'latin1')
 }
 

@@ -1,3 +1,5 @@
+import { characterSet } from './stretches.ts'
+
 /** Where a text stands decides how much it may say: a path names a page, a query what is asked. */
 export type TokenPlace = 'path' | 'query' | 'mailbox' | 'field'
 
@@ -7,6 +9,8 @@ const digitsMin = { path: 5, query: 5, mailbox: 5, field: 7 } as const
 const hexMin = 8
 const lettersMin = 16
 const wholeMax = 40
+/** What is shorter is no token anywhere. */
+export const tokenCharsMin = 5
 
 /**
  * Whether a piece of a link, an address or a field looks as if a machine had drawn it, so that it
@@ -18,15 +22,23 @@ const wholeMax = 40
  */
 export function looksOpaque(text: string, place: TokenPlace): boolean {
   if (place === 'query' && text.length > wholeMax && !/[\s+]|%20/.test(text)) return true
-  for (const [run] of text.matchAll(/[A-Za-z0-9]+/g)) {
-    if (isDrawn(run, place)) return true
+  let start = 0
+  for (let at = 0; at <= text.length; at++) {
+    if (lettersAndDigits[text.charCodeAt(at)] === 1) continue
+    if (at - start >= tokenCharsMin && isDrawn(text.slice(start, at), place)) return true
+    start = at + 1
   }
   return false
 }
 
+const lettersAndDigits = characterSet(
+  'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789',
+)
+
 function isDrawn(run: string, place: TokenPlace): boolean {
-  if (/^\d+$/.test(run)) return run.length >= digitsMin[place] && !/^(?:19|20)\d{6}$/.test(run)
   const hasDigit = /\d/.test(run)
+  if (!hasDigit && run.length < lettersMin) return false
+  if (/^\d+$/.test(run)) return run.length >= digitsMin[place] && !/^(?:19|20)\d{6}$/.test(run)
   if (hasDigit && run.length >= hexMin && /^(?:[0-9a-f]+|[0-9A-F]+)$/.test(run)) return true
   if (hasDigit) return run.length >= mixedMin[place] && !isNumberedWord(run)
   return run.length >= lettersMin && isUnspeakable(run)

@@ -131,8 +131,12 @@ function withoutCutParameters(raw: string, redactor: AddressRedactor): string {
 }
 
 function redactTokens(field: HeaderField, tokens: TokenRedactor): HeaderField {
+  if (tokens.leaves(field)) return field
   // A link or an address in angle brackets is one, wherever its line was folded.
-  const raw = field.raw.replace(/<[^<>]*\r\n[^<>]*>/g, (one) => one.replace(/\r\n[ \t]+/g, ''))
+  const raw =
+    field.raw.includes('<') && field.raw.includes('\r\n')
+      ? field.raw.replace(/<[^<>]*\r\n[^<>]*>/g, (one) => one.replace(/\r\n[ \t]+/g, ''))
+      : field.raw
   const value = raw.slice(raw.indexOf(':') + 1)
   if (value.includes('=?')) {
     const readable = decodeHeaderText(unfolded(field))
@@ -164,7 +168,7 @@ function withRaw(field: HeaderField, raw: string): HeaderField {
 /** Whether a field still names the reporter when its folds and encoded words are undone. */
 export function tells(field: HeaderField, redactor: AddressRedactor): boolean {
   const value = unfolded(field)
-  if (redactor.finds(field.raw) || redactor.finds(value)) return true
+  if (redactor.findsIn([field.raw, value]).includes(true)) return true
   if ([...joinedParameters(field.raw).values()].some((one) => redactor.finds(one))) return true
   return value.includes('=?') && redactor.finds(decodeHeaderText(value))
 }
@@ -193,5 +197,7 @@ function wordsOf(field: HeaderField): string {
 }
 
 function unfolded({ raw }: HeaderField): string {
-  return raw.slice(raw.indexOf(':') + 1).replace(/\r\n[ \t]+/g, raw.includes('=?') ? ' ' : '')
+  const value = raw.slice(raw.indexOf(':') + 1)
+  if (!value.includes('\r\n')) return value
+  return value.replace(/\r\n[ \t]+/g, raw.includes('=?') ? ' ' : '')
 }

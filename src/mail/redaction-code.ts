@@ -14,10 +14,9 @@ const codeBytes = 10
  * address is written. They cannot be turned back.
  */
 export function createCodes(key: Buffer): CodeOf {
-  return remembered((address) => {
-    const mac = createHmac('sha256', key).update(address.toLowerCase()).digest()
-    return `redacted-${base32(mac.subarray(0, codeBytes))}`
-  })
+  return remembered((address) =>
+    codeOfHash(createHmac('sha256', key).update(address.toLowerCase()).digest('hex')),
+  )
 }
 
 /**
@@ -29,15 +28,20 @@ export function createTokenCodes(key: Buffer): CodeOf {
   const secret = createHmac('sha256', key).update('tokens').digest('hex')
   return remembered((token) => {
     const inner = hash('sha256', `${secret}${token}`)
-    const outer = hash('sha256', `${secret}${inner}`, 'buffer')
-    return `redacted-${base32(outer.subarray(0, codeBytes))}`
+    return codeOfHash(hash('sha256', `${secret}${inner}`))
   })
+}
+
+function codeOfHash(digits: string): string {
+  return `redacted-${base32(Buffer.from(digits.slice(0, codeBytes * 2), 'hex'))}`
 }
 
 function remembered(make: CodeOf): CodeOf {
   const codes = new Map<string, string>()
   return (text) => {
-    const code = codes.get(text) ?? make(text)
+    const known = codes.get(text)
+    if (known !== undefined) return known
+    const code = make(text)
     codes.set(text, code)
     return code
   }

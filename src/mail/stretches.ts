@@ -28,3 +28,15 @@ export function stretchesOf(text: string, set: Uint8Array, lengthMin: number): s
   }
   return found
 }
+
+/** Whether there is any. */
+export function hasStretch(text: string, set: Uint8Array, lengthMin: number): boolean {
+  let start = 0
+  for (let at = lengthMin - 1; at < text.length; at = start + lengthMin - 1) {
+    let last = at
+    while (last >= start && set[text.charCodeAt(last)] === 1) last--
+    if (last < start) return true
+    start = last + 1
+  }
+  return false
+}

@@ -1,6 +1,7 @@
 import type { HeaderField } from './header.ts'
-import { looksOpaque } from './opaque-token.ts'
+import { looksOpaque, tokenCharsMin } from './opaque-token.ts'
 import type { TokenPlace } from './opaque-token.ts'
+import { replaceMailboxes } from './replace-mailboxes.ts'
 import { codeShape, createTokenCodes } from './redaction-code.ts'
 import type { CodeOf } from './redaction-code.ts'
 
@@ -15,6 +16,8 @@ export type TokenRedactor = {
   redact(text: string): string
   /** The same for the body of a message, where only links count. */
   redactLinks(text: string): string
+  /** Whether fields of that name stay as they are. */
+  leaves(field: HeaderField): boolean
   /** The value of a field, by what that field is for; lines may be folded. */
   redactField(field: HeaderField): string
 }
@@ -23,26 +26,31 @@ export type TokenRedactor = {
 export function createTokenRedactor(key: Buffer, authors: readonly string[]): TokenRedactor {
   const codeOf = createTokenCodes(key)
   const kept = new Set(authors.map((address) => address.toLowerCase()))
-  const redactLinks = (text: string) => {
-    if (!/\/\/|mailto:/i.test(text)) return text
-    return text.replace(linkShape, (link) => redactLink(link, codeOf))
+  // A message says most of its links several times, and so does what is said about it.
+  const links = new Map<string, string>()
+  const redactKnownLink = (link: string) => {
+    const redacted = links.get(link) ?? redactLink(link, codeOf)
+    links.set(link, redacted)
+    return redacted
   }
+  const redactLinks = (text: string) =>
+    mayLink.test(text) ? text.replace(linkShape, redactKnownLink) : text
   const redactMailboxes = (text: string) =>
-    text.includes('@')
-      ? text.replace(mailboxShape, (address, local: string, domain: string) =>
-          kept.has(address.toLowerCase()) ? address : `${redactLocal(local, codeOf)}@${domain}`,
-        )
-      : text
+    replaceMailboxes(text, (local, domain) =>
+      kept.has(`${local}@${domain}`.toLowerCase()) ? local : redactLocal(local, codeOf),
+    )
   const redact = (text: string) => redactMailboxes(redactLinks(text))
   return {
     redact,
     redactLinks,
+    leaves: ({ key }) => kindOf(key) === 'spoken',
     redactField({ key, raw }) {
       const value = raw.slice(raw.indexOf(':') + 1)
-      if (spokenFields.test(key)) return value
-      if (messageIdFields.test(key)) return redactMessageIds(value, codeOf)
-      if (signatureFields.test(key)) return redactMailboxes(redactSignature(value, codeOf))
-      if (tracingFields.test(key)) return redactMailboxes(value)
+      const kind = kindOf(key)
+      if (kind === 'spoken') return value
+      if (kind === 'message-id') return redactMessageIds(value, codeOf)
+      if (kind === 'signature') return redactMailboxes(redactSignature(value, codeOf))
+      if (kind === 'tracing') return redactMailboxes(value)
       return redactRuns(redact(value), codeOf)
     },
   }
@@ -55,11 +63,8 @@ const linkShape = new RegExp(
   ].join('|'),
   'gi',
 )
+const mayLink = /\/\/|mailto:/i
 const localLetter = "[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]"
-const mailboxShape = new RegExp(
-  `(?<!${localLetter})(${localLetter}{1,256})@([A-Za-z0-9.-]{1,253})`,
-  'g',
-)
 
 function named(...patterns: readonly string[]): RegExp {
   return new RegExp(`^(?:${patterns.join('|')})$`)
@@ -79,6 +84,26 @@ const tracingFields = named(
   ...['received', 'x-received', 'received-spf', '(?:arc-|x-)?authentication-results'],
   ...['reply-to', 'sender', 'resent-.*'],
 )
+
+type FieldKind = 'spoken' | 'message-id' | 'signature' | 'tracing' | 'other'
+
+const kinds = new Map<string, FieldKind>()
+const kindsMax = 500
+
+function kindOf(key: string): FieldKind {
+  const known = kinds.get(key)
+  if (known !== undefined) return known
+  const kind = readKind(key)
+  if (kinds.size < kindsMax) kinds.set(key, kind)
+  return kind
+}
+
+function readKind(key: string): FieldKind {
+  if (spokenFields.test(key)) return 'spoken'
+  if (messageIdFields.test(key)) return 'message-id'
+  if (signatureFields.test(key)) return 'signature'
+  return tracingFields.test(key) ? 'tracing' : 'other'
+}
 
 function redactLink(link: string, codeOf: CodeOf): string {
   if (/^mailto:/i.test(link)) return redactMailto(link, codeOf)
@@ -106,12 +131,16 @@ function redactMailto(link: string, codeOf: CodeOf): string {
   return scheme + local + (at < 0 ? '' : address.slice(at)) + redactQuery(query, codeOf)
 }
 
+const endingShape = /^\.[A-Za-z][A-Za-z0-9]{1,4}$/
+
 function redactPath(path: string, codeOf: CodeOf): string {
   return path
     .split('/')
     .map((segment) => {
-      const [, stem = '', ending = ''] =
-        /^(.*?)((?:\.[A-Za-z][A-Za-z0-9]{1,4})?)$/s.exec(segment) ?? []
+      if (segment.length < tokenCharsMin) return segment
+      const dot = segment.lastIndexOf('.')
+      const ending = dot >= 0 && endingShape.test(segment.slice(dot)) ? segment.slice(dot) : ''
+      const stem = segment.slice(0, segment.length - ending.length)
       return isToken(stem, 'path') ? codeOf(plain(stem)) + ending : segment
     })
     .join('/')
@@ -121,7 +150,7 @@ function redactPath(path: string, codeOf: CodeOf): string {
 function redactQuery(query: string, codeOf: CodeOf): string {
   if (query === '') return query
   return query.replace(/[^?#&;=]+/g, (piece, at: number) => {
-    const isName = /^[^?#&;=]*=/.test(query.slice(at, at + piece.length + 1))
+    const isName = query[at + piece.length] === '='
     if (isName && query[at - 1] !== '=')
       return isToken(piece, 'path') ? codeOf(plain(piece)) : piece
     return redactValue(piece, codeOf)
@@ -177,28 +206,38 @@ function redactSignature(value: string, codeOf: CodeOf): string {
 }
 
 const codePart = `(${codeShape.source}(?:@redacted\\.invalid)?)`
-const namedPart = [
-  `(?<!${localLetter})${localLetter}{1,256}@[A-Za-z0-9.-]+`,
-  /@[A-Za-z0-9.-]+/.source,
-  /https?:\/\/[^\s<>"]+/.source,
-  /mailto:[^\s<>"]+/.source,
-  /(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,18}\b/.source,
-].join('|')
-const runShape = new RegExp(`${codePart}|(${namedPart})|[A-Za-z0-9][A-Za-z0-9+/_=-]{5,}`, 'g')
+const hostPart = /(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,18}\b/.source
+const addressPart = `(?<!${localLetter})${localLetter}{1,256}@[A-Za-z0-9.-]+|@[A-Za-z0-9.-]+`
+const linkPart = 'https?:\\/\\/[^\\s<>"]+|mailto:[^\\s<>"]+'
+const runPart = '[A-Za-z0-9][A-Za-z0-9+/_=-]{5,}'
+const runShape = runsBut(addressPart, linkPart, hostPart)
+/** The same for texts without addresses and links: most of the time goes into looking for them. */
+const plainRunShape = runsBut(hostPart)
+
+function runsBut(...named: readonly string[]): RegExp {
+  return new RegExp(`${codePart}|(${named.join('|')})|${runPart}`, 'g')
+}
 
 /** Machine-made words of a field nobody reads; links, hosts and addresses stay. */
 function redactRuns(value: string, codeOf: CodeOf): string {
-  return value.replace(runShape, (run, code?: string, named?: string) =>
+  if (!value.includes(codeStart) && !looksOpaque(value, 'field')) return value
+  const shape = /@|:\/\/|mailto:/.test(value) ? runShape : plainRunShape
+  return value.replace(shape, (run, code?: string, named?: string) =>
     code === undefined && named === undefined && looksOpaque(run, 'field') ? codeOf(run) : run,
   )
 }
 
+const codeStart = 'redacted-'
+const codes = new RegExp(codeShape, 'g')
+
 function isToken(text: string, place: TokenPlace): boolean {
-  return looksOpaque(text.replace(new RegExp(codeShape, 'g'), ''), place)
+  if (text.length < tokenCharsMin) return false
+  return looksOpaque(text.includes(codeStart) ? text.replace(codes, '') : text, place)
 }
 
 /** Percent-decoded where that can be: a token is the same however it is written. */
 function plain(text: string): string {
+  if (!text.includes('%')) return text
   try {
     return decodeURIComponent(text)
   } catch {

@@ -45,12 +45,35 @@ function encodeBase64(bytes: string): string {
 }
 
 function decodeQuotedPrintable(text: string): string {
-  return trimLineEnds(text)
-    .replace(/=\r?\n/g, '')
-    .replace(/=$/, '')
-    .replace(/=([0-9A-Fa-f]{2})/g, (_, hex: string) =>
-      String.fromCharCode(Number.parseInt(hex, 16)),
-    )
+  const joined = trimLineEnds(text).replace(/=\r?\n/g, '')
+  return unquoted(joined.endsWith('=') ? joined.slice(0, -1) : joined)
+}
+
+function unquoted(text: string): string {
+  let at = text.indexOf('=')
+  if (at < 0) return text
+  const bytes = Buffer.from(text, 'latin1')
+  let end = at
+  while (at < bytes.length) {
+    const byte = bytes[at] ?? 0
+    const value = byte === 0x3d ? hexValue(bytes[at + 1], bytes[at + 2]) : -1
+    bytes[end++] = value < 0 ? byte : value
+    at += value < 0 ? 1 : 3
+  }
+  return bytes.toString('latin1', 0, end)
+}
+
+const digitValues = new Int8Array(256).fill(-1)
+for (const [value, digit] of [...'0123456789ABCDEF'].entries()) {
+  digitValues[digit.charCodeAt(0)] = value
+  digitValues[digit.toLowerCase().charCodeAt(0)] = value
+}
+
+/** The byte that two hexadecimal digits stand for, or -1. */
+function hexValue(high: number | undefined, low: number | undefined): number {
+  if (high === undefined || low === undefined) return -1
+  const [first = -1, second = -1] = [digitValues[high], digitValues[low]]
+  return first < 0 || second < 0 ? -1 : first * 16 + second
 }
 
 /** White space at the end of a line was added in transit (RFC 2045 §6.7 rule 3). */
