@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import type { App } from '../app.ts'
 import { insertAudit } from '../db/audit-log.ts'
+import { renewPatience } from '../db/dead-letters.ts'
 import { listBacklogs } from '../db/queue-health.ts'
 import { UsageError } from '../errors.ts'
 import { deadLetterQueue } from '../queue/queues.ts'
@@ -40,6 +41,7 @@ export async function runQueue(request: QueueRequest, app: Needs): Promise<strin
   if (request.action === 'retry') {
     const filter = request.source === undefined ? {} : { sourceName: request.source }
     let moved = 0
+    await renewPatience(app.pool, { createdBefore: app.clock() })
     for (;;) {
       const step = await app.boss.redrive(deadLetterQueue, { ...filter, limit: REDRIVEN_AT_ONCE })
       moved += step
