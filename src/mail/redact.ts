@@ -10,7 +10,7 @@ import { entityField, entityText, newField, parseMimeTree } from './mime-tree.ts
 import type { Body, Entity } from './mime-tree.ts'
 import { fieldsTelling, recipientsIn, redactFields, tells } from './redact-fields.ts'
 import type { Level, Redactors } from './redact-fields.ts'
-import { reporterNames } from './reporter-names.ts'
+import { localParts, reporterNames } from './reporter-names.ts'
 import { composeEncodedWords } from './seven-bit.ts'
 import { createTokenRedactor } from './token-redactor.ts'
 import { encodeTransfer } from './transfer-encoding.ts'
@@ -63,16 +63,12 @@ export function redactMessage(
   const { delivered, claimed: named } = recipientsIn(fields)
   const verified = new Set(authors.map((address) => address.toLowerCase()))
   const claimed = named.filter((address) => !verified.has(address.toLowerCase()))
-  const people = createAddressRedactor(
-    [...addresses, ...delivered, ...claimed],
-    key,
-    reporterNames(fields, [
-      ...addresses,
-      ...delivered.slice(0, deliveredMax),
-      ...(claimed.length === 1 ? claimed : []),
-    ]),
-  )
-  const opaque = tokens === 'kept' ? undefined : createTokenRedactor(key, authorsOf(fields))
+  const sole = claimed.length === 1 ? claimed : []
+  const own = [...addresses, ...delivered.slice(0, deliveredMax), ...sole]
+  const everybody = [...addresses, ...delivered, ...claimed]
+  const people = createAddressRedactor(everybody, key, reporterNames(fields, own))
+  const opaque =
+    tokens === 'kept' ? undefined : createTokenRedactor(key, authorsOf(fields), localParts(own))
   const redactors = { people, tokens: opaque }
   const redactText = (text: string) => {
     const named = people.redact(text)

@@ -98,6 +98,15 @@ function wordsOf(name: string): string[] {
   return words.length <= 4 && !words.every((word) => commonWords.has(word)) ? words : []
 }
 
+/**
+ * What addresses have before the `@`, in lower case, but for the usual names of mailboxes: alone it
+ * says little, but as the value of a link it says whose link it is.
+ */
+export function localParts(addresses: readonly string[]): Set<string> {
+  const locals = addresses.flatMap((address) => localsOf(address.toLowerCase()))
+  return new Set(locals.filter((local) => local.length >= 2 && !commonWords.has(local)))
+}
+
 function localsOf(address: string): string[] {
   const local = address.slice(0, address.lastIndexOf('@'))
   const untagged = local.replace(/\+.*$/, '')

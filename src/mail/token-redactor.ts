@@ -22,14 +22,22 @@ export type TokenRedactor = {
   redactField(field: HeaderField): string
 }
 
-/** `authors` are the addresses a message claims to be from: accounts, which a desk acts on. */
-export function createTokenRedactor(key: Buffer, authors: readonly string[]): TokenRedactor {
+/**
+ * `authors` are the addresses a message claims to be from: accounts, which a desk acts on. `locals`
+ * are in lower case what the recipient's addresses have before the `@`: as a whole value in a link
+ * (`?u=jane`) they are tokens.
+ */
+export function createTokenRedactor(
+  key: Buffer,
+  authors: readonly string[],
+  locals: ReadonlySet<string> = new Set(),
+): TokenRedactor {
   const codeOf = createTokenCodes(key)
   const kept = new Set(authors.map((address) => address.toLowerCase()))
   // A message says most of its links several times, and so does what is said about it.
   const links = new Map<string, string>()
   const redactKnownLink = (link: string) => {
-    const redacted = links.get(link) ?? redactLink(link, codeOf)
+    const redacted = links.get(link) ?? redactLocals(redactLink(link, codeOf), locals, codeOf)
     links.set(link, redacted)
     return redacted
   }
@@ -103,6 +111,16 @@ function readKind(key: string): FieldKind {
   if (messageIdFields.test(key)) return 'message-id'
   if (signatureFields.test(key)) return 'signature'
   return tracingFields.test(key) ? 'tracing' : 'other'
+}
+
+const linkValue = /(?<==)[^?&;#=]{2,128}(?=$|[?&;#])/g
+
+function redactLocals(link: string, locals: ReadonlySet<string>, codeOf: CodeOf): string {
+  if (locals.size === 0 || !link.includes('=')) return link
+  return link.replace(linkValue, (value) => {
+    const local = plain(value).toLowerCase()
+    return locals.has(local) ? codeOf(local) : value
+  })
 }
 
 function redactLink(link: string, codeOf: CodeOf): string {

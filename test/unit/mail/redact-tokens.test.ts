@@ -11,6 +11,42 @@ const redactor = createTokenRedactor(key, ['john1985x7@mail.example'])
 const code = /redacted-[a-z2-7]{16}/g
 const shown = (text: string) => text.replace(code, '*')
 
+test.for([
+  ['?u=jane', 'https://x.test/a/jane?u=*&l=en', 'https://x.test/a/jane?u=jane&l=en'],
+  ['in other cases, encoded', 'https://x.test/?u=*#to=*', 'https://x.test/?u=JANE#to=%6Aane'],
+  [
+    'as a part of a value only',
+    'https://x.test/?u=janet&v=x-jane',
+    'https://x.test/?u=janet&v=x-jane',
+  ],
+] as const)(
+  'what stands before the @ is a token as the value of a link: %s',
+  ([, expected, text]) => {
+    const own = createTokenRedactor(key, [], new Set(['jane']))
+    expect(shown(own.redactLinks(text))).toBe(expected)
+  },
+)
+
+test('a link that names the recipient by what stands before the @ does so no more', () => {
+  const raw = Buffer.from(
+    [
+      'Received: from a.test by mx.mail.example for <jane@mail.example>; Thu, 5 Nov 2026 03:41:08 +0000',
+      'From: x@shop.example',
+      'To: jane@mail.example',
+      'Subject: x',
+      '',
+      'See https://shop.example/?u=jane&page=info now',
+      '',
+    ].join('\r\n'),
+  )
+  const { raw: redacted } = redactMessage(raw, {
+    addresses: ['jane@mail.example'],
+    key,
+    tokens: 'redacted',
+  })
+  expect(shown(String(redacted))).toContain('See https://shop.example/?u=*&page=info now')
+})
+
 describe('a link', () => {
   test.for([
     ['a long number asked for', 'https://x.test/u?id=123456', 'https://x.test/u?id=*'],
