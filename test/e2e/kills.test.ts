@@ -82,28 +82,41 @@ async function pidOf(victim: Victim, supervisor: number, here: Place): Promise<n
 
 /** Waits for every report's end; what waits for a dead worker's silence or a retry is hurried. */
 async function settle(databaseUrl: string, count: number): Promise<void> {
-  const client = await until('the database', async () => {
-    const fresh = new pg.Client({ connectionString: databaseUrl })
-    await fresh.connect()
-    return fresh
-  })
+  // A server that was just killed may still take a connection, and then lose it.
+  await until('what died with its worker', () =>
+    asked(
+      databaseUrl,
+      `update pgboss.job set heartbeat_on = heartbeat_on - interval '1 minute' where state = 'active'
+       returning 1 as done`,
+    ),
+  )
+  await until(
+    'the end of every report',
+    async () => {
+      await asked(
+        databaseUrl,
+        `update pgboss.job set start_after = now()
+         where state in ('created', 'retry') and start_after > now() and name = 'forward-report'
+           or state = 'retry' and start_after > now()
+         returning 1 as done`,
+      )
+      const [row] = await asked(
+        databaseUrl,
+        `select count(*)::int as done from feedback_reports where state = 'sent'`,
+      )
+      return row?.done === count ? true : undefined
+    },
+    PATIENCE_MS,
+  )
+}
+
+/** The rows of one statement, over a connection of its own. */
+async function asked(databaseUrl: string, statement: string): Promise<{ done: number }[]> {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  client.on('error', () => undefined)
+  await client.connect()
   try {
-    await client.query(
-      `update pgboss.job set heartbeat_on = heartbeat_on - interval '1 minute' where state = 'active'`,
-    )
-    await until(
-      'the end of every report',
-      async () => {
-        await client.query(
-          `update pgboss.job set start_after = now() where state = 'retry' and start_after > now()`,
-        )
-        const { rows } = await client.query<{ done: number }>(
-          `select count(*)::int as done from feedback_reports where state = 'sent'`,
-        )
-        return rows[0]?.done === count ? true : undefined
-      },
-      PATIENCE_MS,
-    )
+    return (await client.query<{ done: number }>(statement)).rows
   } finally {
     await client.end()
   }
