@@ -100,5 +100,5 @@ test('the language of letters is kept until another is given', async () => {
   const kim = await add('--email', 'kim@example.com', '--language', 'fr')
   await add('--email', 'kim@example.com', '--admin')
   const found = await findReporterSettings(database.pool, kim.id)
-  expect(found).toEqual({ language: 'fr', wantsAnswers: false })
+  expect(found).toEqual({ language: 'fr', wantsAnswers: false, wantsAdvice: true })
 })
