@@ -4,6 +4,7 @@ import { findLetterMessage } from '../../../src/db/letters.ts'
 import { unpack } from '../../../src/db/packed.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { suppress } from '../../../src/db/suppressions.ts'
+import { uuidv7 } from '../../../src/world.ts'
 import { Browser } from './browser.ts'
 import { startWebSite, type WebSite } from './web-site.ts'
 
@@ -171,8 +172,9 @@ test('who asks again and again does not keep an address from its letters', async
 test('strangers together have a hundred letters an hour sent', async () => {
   await site.app.pool.query(
     `insert into enrollment_requests (id, token_hash, address, state, wish, asker_hash)
-     select uuidv7(), sha256(n::text::bytea), n || '@a.example', 'sent', '{}', sha256('a')
-     from generate_series(1, 100) n`,
+     select id, sha256(n::text::bytea), n || '@a.example', 'sent', '{}', sha256('a')
+     from unnest($1::uuid[]) with ordinality as made (id, n)`,
+    [Array.from({ length: 100 }, () => uuidv7(new Date()))],
   )
   expect((await visitor.post('/consumers/enroll', wish)).status).toBe(429)
   expect(await letters()).toEqual([])
