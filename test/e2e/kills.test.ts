@@ -87,8 +87,8 @@ async function settle(databaseUrl: string, count: number): Promise<void> {
   await until('what died with its worker', () =>
     asked(
       databaseUrl,
-      `update pgboss.job set heartbeat_on = heartbeat_on - interval '1 minute' where state = 'active'
-       returning 1 as done`,
+      `update pgboss.job set heartbeat_on = heartbeat_on - interval '1 minute'
+       where state = 'active' returning 1 as done`,
     ),
   )
   await until(
