@@ -1,5 +1,5 @@
-import { en, type Words } from './en.ts'
-import { fr } from './fr.ts'
+import { en, type Words } from './en/words.ts'
+import { fr } from './fr/words.ts'
 
 /** The languages of the public pages. A new one is a catalog and a line here. */
 export const catalogs = { en, fr } as const satisfies Record<string, Words>

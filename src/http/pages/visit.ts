@@ -1,7 +1,7 @@
 import type { NextFunction, Request, Response } from 'express'
 import { findReporter, type Reporter } from '../../db/reporters.ts'
 import { catalogs, chooseLanguage, isLanguage, type Language } from '../language/choose-language.ts'
-import type { Words } from '../language/en.ts'
+import type { Words } from '../language/en/words.ts'
 import type { Site } from '../site.ts'
 
 type Needs = Pick<Site, 'pool' | 'publicUrl'>

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { Eta } from 'eta'
 import { expect, test } from 'vitest'
-import { en } from '../../../src/http/language/en.ts'
+import { en } from '../../../src/http/language/en/words.ts'
 import { seriesChart, type ChartOptions } from '../../../src/http/pages/series-chart.ts'
 
 type Key = 'spam' | 'ham'

@@ -1,4 +1,4 @@
-import type { ConsumerWords } from './consumers-en.ts'
+import type { ConsumerWords } from '../en/consumers.ts'
 
 /** The same in French. */
 export const consumersFr: ConsumerWords = {

@@ -1,4 +1,4 @@
-import type { ListWords } from './lists-en.ts'
+import type { ListWords } from '../en/lists.ts'
 
 const { format: n } = new Intl.NumberFormat('fr')
 

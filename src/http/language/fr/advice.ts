@@ -1,5 +1,5 @@
-import type { adviceEn } from './advice-en.ts'
-import { deName } from '../../letters/advice/french-name.ts'
+import type { adviceEn } from '../en/advice.ts'
+import { deName } from '../../../letters/advice/french-name.ts'
 
 /** What the page of a report says of unsubscribing, in French. */
 export const adviceFr: typeof adviceEn = {

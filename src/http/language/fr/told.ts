@@ -1,4 +1,4 @@
-import type { ToldWords } from './told-en.ts'
+import type { ToldWords } from '../en/told.ts'
 
 /** What the page of one mail to an abuse desk says, in French. */
 export const toldFr: ToldWords = {

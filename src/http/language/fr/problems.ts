@@ -1,4 +1,4 @@
-import type { Words } from './en.ts'
+import type { Words } from '../en/words.ts'
 
 /** What went wrong, in French. */
 export const problemsFr: Words['problems'] = {

@@ -1,4 +1,4 @@
-import type { settingsEn } from './settings-en.ts'
+import type { settingsEn } from '../en/settings.ts'
 
 /** The same in French. */
 export const settingsFr: typeof settingsEn = {

@@ -1,4 +1,4 @@
-import type { answersEn } from './answers-en.ts'
+import type { answersEn } from '../en/answers.ts'
 
 /** The same in French. */
 export const answersFr: typeof answersEn = {

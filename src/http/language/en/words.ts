@@ -1,0 +1,111 @@
+import { adviceEn } from './advice.ts'
+import { answersEn } from './answers.ts'
+import { consumersEn } from './consumers.ts'
+import { eventsEn } from './events.ts'
+import { listsEn } from './lists.ts'
+import { problemsEn } from './problems.ts'
+import { questionEn } from './question.ts'
+import { relaysEn } from './relays.ts'
+import { reportEn } from './report.ts'
+import { settingsEn } from './settings.ts'
+import { storyEn } from './story.ts'
+import { toldEn } from './told.ts'
+import { walkEn } from './walk.ts'
+
+/** Everything the public pages say, in English: the catalog the others are held against. */
+export const en = {
+  languageName: 'English',
+  skip: 'Skip to the content',
+  nav: {
+    label: 'Main',
+    report: 'Report a message',
+    reports: 'My reports',
+    relays: 'My mail servers',
+    admin: 'Administration',
+    signIn: 'Sign in',
+    signOut: 'Sign out',
+    signedInAs: 'Signed in as',
+    languages: 'Language',
+  },
+  home: {
+    title: 'Report spam, and those who can stop it are told',
+    lead:
+      'Send us the spam you receive. Signalpost works out which machine really handed it to your ' +
+      'mail provider, and tells the network that machine belongs to.',
+    steps: [
+      ['You report', 'Paste the source of a message, upload it, or let your mail program do it.'],
+      [
+        'We find the origin',
+        'Most lines of a message can be forged. We keep to those that cannot, and say why.',
+      ],
+      [
+        'The network is told',
+        'Its abuse desk gets a report that machines read, without your name in it.',
+      ],
+    ],
+    promise: 'You can follow each report, see what was found, and take it back.',
+  },
+  signIn: {
+    title: 'Sign in',
+    email: 'Mail address',
+    password: 'Password',
+    remember: 'Stay signed in on this device',
+    submit: 'Sign in',
+    wrong: 'The address or the password is not right.',
+    needed: 'Please sign in first.',
+  },
+  report: reportEn,
+  sent: {
+    title: 'Your report',
+    recorded: 'Your report has been recorded',
+    none: 'Nothing could be recorded',
+    results: 'What became of each message',
+    pasted: 'Pasted message',
+    taken: 'recorded',
+    repeat: 'you had reported this message before',
+    refused: 'not recorded',
+    follow: 'Follow this report',
+    another: 'Report another message',
+  },
+  reports: {
+    title: 'My reports',
+    none: 'You have not reported anything yet.',
+    subject: 'Subject',
+    received: 'Reported',
+    state: 'Where it stands',
+    older: 'Older reports',
+    newest: 'Back to the newest',
+    noSubject: '(no subject)',
+    asks: 'We have a question',
+  },
+  states: {
+    received: 'Being looked at',
+    analyzed: 'Looked at',
+    forwarded: 'Passed on',
+    kept: 'Kept for the record',
+    retracted: 'Taken back',
+    failed: 'Stuck: we are on it',
+  },
+  story: storyEn,
+  walk: walkEn,
+  question: questionEn,
+  relays: relaysEn,
+  events: eventsEn,
+  problems: problemsEn,
+  chart: {
+    nothing: 'Nothing was counted in this time.',
+    figures: 'The figures as a table',
+    when: 'When (UTC)',
+    highest: (value: string, when: string) => `The highest bar is ${value} (${when}).`,
+  },
+  advice: adviceEn,
+  lists: listsEn,
+  answers: answersEn,
+  settings: settingsEn,
+  consumers: consumersEn,
+  told: toldEn,
+  error: { title: 'That did not work', home: 'Back to the start' },
+}
+
+/** The form of every catalog. */
+export type Words = typeof en

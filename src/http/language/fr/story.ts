@@ -1,0 +1,62 @@
+import type { storyEn } from '../en/story.ts'
+
+const { format: n } = new Intl.NumberFormat('fr')
+
+/** What the story of a report says, in French. */
+export const storyFr: typeof storyEn = {
+  back: 'Tous mes signalements',
+  from: 'Il dit venir de',
+  kind: 'Vous l’avez signalé comme',
+  whatHappened: 'Ce qui s’est passé',
+  whereFrom: 'D’où il vient',
+  waiting: 'Nous examinons ce message. Revenez dans un instant.',
+  noOrigin: 'Nous n’avons pas pu établir avec certitude d’où vient ce message.',
+  origin: (ip) => `La machine ${ip} a remis ce message à votre fournisseur de messagerie.`,
+  network: (name) => `Elle appartient au réseau ${name}.`,
+  path: 'Le chemin du message',
+  pathHelp:
+    'De votre boîte vers l’extérieur\u00a0: chaque machine se trouve sous celle qui dit avoir ' +
+    'reçu d’elle le message.',
+  found: 'Ce que nous avons trouvé',
+  verdicts: {
+    spam: 'Nous le tenons pour un spam.',
+    phishing:
+      'Nous le tenons pour un hameçonnage\u00a0: ne suivez pas ses liens, ' +
+      'ne donnez aucun mot de passe.',
+    malware:
+      'Nous le tenons pour un logiciel malveillant\u00a0: n’ouvrez pas ses fichiers ' +
+      'et ne suivez pas ses liens.',
+    marketing: 'Nous le tenons pour une publicité dont vous pouvez vous désabonner.',
+    legitimate: 'Ce n’est pas un spam.',
+    undecided: 'Nous ne pouvons pas dire ce que c’est.',
+  },
+  others: 'Combien d’autres ont signalé le même',
+  otherPeople: (atLeast) =>
+    atLeast === undefined
+      ? 'Moins de cinq autres personnes ont signalé ce message pour l’instant.'
+      : `Au moins ${n(atLeast)} autres personnes l’ont aussi signalé.`,
+  sameReports: (first, last) =>
+    first === last
+      ? `Il a toujours été signalé le ${first}.`
+      : `Il a été signalé d’abord le ${first} et en dernier le ${last}.`,
+  links: 'Adresses web qu’il contient',
+  attachments: 'Fichiers joints',
+  told: 'Qui a été prévenu',
+  toldNobody: 'Personne n’a été prévenu.',
+  notYet: 'Personne n’a encore été prévenu.',
+  feedback: {
+    waiting: 'un rapport partira bientôt',
+    merged: 'signalé avec d’autres de la même campagne',
+    queued: 'un rapport va partir',
+    held: 'un rapport est prêt\u00a0; l’exploitant n’a pas activé l’envoi',
+    sent: 'un rapport a été envoyé',
+    bounced: 'un rapport a été envoyé, mais il est revenu',
+    refused: 'leur serveur de messagerie a refusé le rapport',
+    withdrawn: 'le rapport a été rappelé avant son départ',
+  },
+  source: 'Télécharger le message d’origine',
+  retract: 'Retirer ce signalement',
+  retractHelp:
+    'Si vous vous êtes trompé\u00a0: il ne comptera pas, et ce qui n’est pas parti ' +
+    'ne partira pas.',
+}
