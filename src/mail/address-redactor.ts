@@ -60,7 +60,7 @@ export function createAddressRedactor(
   // Most texts hold nothing, and are searched again in what is made of them.
   const clean = new Set<string>()
   const findsIn = (texts: readonly string[]) => {
-    const open = texts.filter((text) => !clean.has(text))
+    const open = clean.size === 0 ? texts : texts.filter((text) => !clean.has(text))
     const named = open.length > 0 ? textsNaming(open, index) : noTexts
     if (named.size === 0) {
       for (const text of open) clean.add(text)

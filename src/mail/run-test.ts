@@ -99,7 +99,7 @@ function lettersOf(domains: readonly string[]): Letters {
   for (const domain of domains) {
     for (const first of domain.length < lettersOfAny ? [0] : [0, 1, 2]) {
       const [one = 0, two = 0, three = 0] = [0, 1, 2].map((at) => domain.charCodeAt(first + at))
-      const value = ((one << 16) | (two << 8) | three) | lowerCase
+      const value = (one << 16) | (two << 8) | three | lowerCase
       places[placeOf(value)] = 1
       values.add(value)
     }
@@ -142,7 +142,7 @@ function nests(bytes: Buffer, start: number, end: number, sought: SoughtInside):
     let from = 0
     for (let at = runMin - 1; at < length; at = from + runMin - 1) {
       let last = at
-      while (last >= from && base64Digits[byteAt(bytes, { start, end, first, at: last })] === 1) {
+      while (last >= from && base64Digits[byteAt(bytes, start, end, first, last)] === 1) {
         last--
       }
       if (last >= from) {
@@ -151,7 +151,7 @@ function nests(bytes: Buffer, start: number, end: number, sought: SoughtInside):
       }
       const run: number[] = []
       for (let inside = from; inside < length; inside++) {
-        const digit = byteAt(bytes, { start, end, first, at: inside })
+        const digit = byteAt(bytes, start, end, first, inside)
         if (base64Digits[digit] !== 1) break
         run.push(digit)
       }
@@ -162,15 +162,14 @@ function nests(bytes: Buffer, start: number, end: number, sought: SoughtInside):
   return false
 }
 
-type BytePlace = { start: number; end: number; first: number; at: number }
-
 /** A byte of what the digits from `first` on say, filled up by zeros on both sides. */
-function byteAt(bytes: Buffer, { start, end, first, at }: BytePlace): number {
-  const digit = first + Math.trunc((at * 4) / 3)
+function byteAt(bytes: Buffer, start: number, end: number, first: number, at: number): number {
+  const group = Math.trunc(at / 3)
+  const phase = at - group * 3
+  const digit = first + group * 4 + phase
   const high = digit < start ? 0 : (valueOf[bytes[digit] ?? 0] ?? 0)
   const next = digit + 1
   const low = next < start || next >= end ? 0 : (valueOf[bytes[next] ?? 0] ?? 0)
-  const phase = at % 3
   if (phase === 0) return (high << 2) | (low >> 4)
   if (phase === 1) return ((high & 15) << 4) | (low >> 2)
   return ((high & 3) << 6) | low
@@ -180,7 +179,8 @@ type SoughtInHex = SoughtInside & Pick<SoughtInRuns, 'isHash'>
 
 function holdsHex(bytes: Buffer, start: number, end: number, sought: SoughtInHex): boolean {
   if (hashDigits.has(end - start)) {
-    if (sought.isHash(Buffer.from(bytes.toString('latin1', start, end), 'base64').toString('hex'))) return true
+    if (sought.isHash(Buffer.from(bytes.toString('latin1', start, end), 'base64').toString('hex')))
+      return true
   }
   let from = start
   for (let at = start + HEX_MIN - 1; at < end; at = from + HEX_MIN - 1) {
