@@ -67,9 +67,10 @@ function filePart({ name, type = '', contentId, bytes }: KeptFile): string {
   const isMessage = type === 'message/rfc822'
   const isSafe = typeShape.test(type) && !/^(?:multipart|message)\//i.test(type)
   const shownType = isMessage || isSafe ? type : 'application/octet-stream'
+  const content = bytes.toString('latin1')
   const encoded = isMessage
-    ? `Content-Transfer-Encoding: 8bit\r\n\r\n${bytes.toString('latin1')}`
-    : `Content-Transfer-Encoding: base64\r\n\r\n${encodeTransfer(bytes.toString('latin1'), 'base64')}`
+    ? `Content-Transfer-Encoding: 8bit\r\n\r\n${content}`
+    : `Content-Transfer-Encoding: base64\r\n\r\n${encodeTransfer(content, 'base64')}`
   const id = /^[\x21-\x3b\x3d\x3f-\x7e]{1,200}$/.test(contentId ?? '')
     ? `Content-ID: <${contentId ?? ''}>\r\n`
     : ''

@@ -5,7 +5,7 @@ import { type Entry, fromBufferPromise, getFileNameLowLevel, type ZipFile } from
 export type ZipEntry = { name: string } & ({ content: Buffer } | { refusal: EntryRefusal })
 
 /** Why a file of an archive is not given. */
-export type EntryRefusal = 'damaged-archive' | 'encrypted' | 'unpacks-too-big'
+export type EntryRefusal = 'damaged-archive' | 'encrypted-archive' | 'unpacks-too-big'
 
 /** The files of an archive, or why none of it is read. */
 export type ZipContents =
@@ -92,7 +92,7 @@ async function readEntries(
 type Read = { spent: number; result: { content: Buffer } | { refusal: EntryRefusal } }
 
 async function readEntry(zip: ZipFile, entry: Entry, left: number): Promise<Read> {
-  if (entry.isEncrypted()) return { spent: 0, result: { refusal: 'encrypted' } }
+  if (entry.isEncrypted()) return { spent: 0, result: { refusal: 'encrypted-archive' } }
   const isKnown = entry.compressionMethod === stored || entry.compressionMethod === deflated
   if (!isKnown) return { spent: 0, result: { refusal: 'damaged-archive' } }
   if (entry.uncompressedSize > left) return { spent: 0, result: { refusal: 'unpacks-too-big' } }
