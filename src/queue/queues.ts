@@ -150,6 +150,14 @@ export const publishLists = defineQueue('publish-lists', z.object({}), {
   expireInSeconds: 900,
 })
 
+/** Let a report that was put aside look as if it had been looked at. */
+export const settleShadowed = defineQueue('settle-shadowed', z.object({ reportId: z.uuid() }), {
+  retryLimit: 5,
+  retryDelay: 5,
+  retryDelayMax: 600,
+  expireInSeconds: 120,
+})
+
 /** Every queue that has workers. */
 export const queues: readonly QueueDefinition[] = [
   analyzeReport,
@@ -159,6 +167,7 @@ export const queues: readonly QueueDefinition[] = [
   adviseReporter,
   unsubscribe,
   redeemReport,
+  settleShadowed,
   handleInbound,
   takeMailed,
   keepHouse,
