@@ -413,6 +413,8 @@ create table idempotency_keys (
   key_hash bytea not null,
   body_hash bytea not null,
   created_at timestamp with time zone not null,
+  answer_status integer,
+  answer_body text,
   constraint idempotency_keys_pkey PRIMARY KEY (key_hash)
 );
 create index idempotency_keys_created_idx on idempotency_keys (created_at);
@@ -935,3 +937,40 @@ create table unsubscribe_requests (
   constraint unsubscribe_requests_state_known CHECK ((state = ANY (ARRAY['queued'::text, 'under-way'::text, 'done'::text, 'doubtful'::text, 'refused'::text, 'failed'::text, 'unknown'::text])))
 ) partition by RANGE (report_id);
 create index unsubscribe_requests_state_idx on unsubscribe_requests (state, report_id) WHERE (state = ANY (ARRAY['queued'::text, 'under-way'::text]));
+
+-- webhook_deliveries: distributed by webhook_id
+create table webhook_deliveries (
+  webhook_id uuid not null,
+  id uuid not null,
+  event text not null,
+  report_id uuid,
+  state text not null,
+  tries integer not null,
+  tried_at timestamp with time zone,
+  status integer,
+  outcome text,
+  constraint webhook_deliveries_pkey PRIMARY KEY (webhook_id, id),
+  constraint webhook_deliveries_webhook_fkey FOREIGN KEY (webhook_id) REFERENCES webhooks(id) ON DELETE CASCADE,
+  constraint webhook_deliveries_state_known CHECK ((state = ANY (ARRAY['waiting'::text, 'delivered'::text, 'given-up'::text, 'dropped'::text])))
+);
+create index webhook_deliveries_id_idx on webhook_deliveries (id);
+
+-- webhooks: reference
+create table webhooks (
+  id uuid not null,
+  reporter_id uuid not null,
+  url text not null,
+  events text[] not null,
+  state text not null,
+  generation integer not null,
+  renewed_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  failures integer not null,
+  failing_since timestamp with time zone,
+  paused_until timestamp with time zone,
+  constraint webhooks_pkey PRIMARY KEY (id),
+  constraint webhooks_url_unique UNIQUE (reporter_id, url),
+  constraint webhooks_reporter_fkey FOREIGN KEY (reporter_id) REFERENCES reporters(id) ON DELETE CASCADE,
+  constraint webhooks_generation_positive CHECK ((generation > 0)),
+  constraint webhooks_state_known CHECK ((state = ANY (ARRAY['enabled'::text, 'disabled'::text, 'failed'::text])))
+);

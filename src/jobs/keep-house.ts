@@ -11,6 +11,7 @@ import { removeInboundKeys } from '../db/inbound-keys.ts'
 import { dropPartitions, ensurePartitions } from '../db/partitions.ts'
 import { inTransaction } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
+import { removeDeliveries } from '../db/webhook-deliveries.ts'
 import { removeEndedSuppressions } from '../db/suppressions.ts'
 import { removeIdleCounts } from '../db/rate-limits.ts'
 import { removeRegistryRows } from '../db/registry-answers.ts'
@@ -35,6 +36,7 @@ const INBOUND_MS = 10 * DAY_MS
 const ANSWERS_MS = 30 * DAY_MS
 /** Longer than the week for which a letter counts. */
 const ADVICES_MS = 60 * DAY_MS
+const DELIVERIES_MS = 7 * DAY_MS
 const UNTOLD_AT_ONCE = 500
 const KEYS_AT_ONCE = 5_000
 /** The first UUID. */
@@ -66,6 +68,7 @@ export async function keepHouse(app: Needs): Promise<void> {
   await forgetReputations(app.pool, now, app.config.retentionDays)
   await forgetIdleKeys(app)
   await removeAdvices(app.pool, new Date(now.getTime() - ADVICES_MS))
+  await removeDeliveries(app.pool, uuidFloor(new Date(now.getTime() - DELIVERIES_MS)))
   await endStuckUnsubscribes(app)
   await requeueOrphans(app)
 }

@@ -158,6 +158,13 @@ export const settleShadowed = defineQueue('settle-shadowed', z.object({ reportId
   expireInSeconds: 120,
 })
 
+/** Tell one webhook of one event. It is put off while its receiver fails. */
+export const deliverWebhook = defineQueue(
+  'deliver-webhook',
+  z.object({ webhookId: z.uuid(), deliveryId: z.uuid() }),
+  { retryLimit: 10, retryDelay: 10, retryDelayMax: 3_600, expireInSeconds: 120 },
+)
+
 /** Every queue that has workers. */
 export const queues: readonly QueueDefinition[] = [
   analyzeReport,
@@ -176,6 +183,7 @@ export const queues: readonly QueueDefinition[] = [
   publishLists,
   proposeMarketers,
   paceFeedback,
+  deliverWebhook,
 ]
 
 function defineQueue<Payload extends object>(
