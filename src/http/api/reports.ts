@@ -3,6 +3,7 @@ import { unpack } from '../../db/packed.ts'
 import { findRawMessage } from '../../db/raw-messages.ts'
 import type { Reporter } from '../../db/reporters.ts'
 import { findReport, type Report } from '../../db/reports.ts'
+import type { Scope } from '../../intake/credentials.ts'
 import { retractReport } from '../../intake/retract-report.ts'
 import { authenticate } from '../authenticate.ts'
 import { sendMessage } from '../download.ts'
@@ -25,11 +26,11 @@ export function reportsApi(site: Needs): Router {
   router.post('/', (req, res) => takeReports(req, res, site))
   router.all('/', refuseMethod('POST'))
   router.get('/:id', async (req, res) => {
-    const { report } = await requireOwnReport(req, site)
+    const { report } = await requireOwnReport(req, site, 'read')
     sendJson(res, 200, await describeReport(site.pool, report))
   })
   router.delete('/:id', async (req, res) => {
-    const { report, reporter } = await requireOwnReport(req, site)
+    const { report, reporter } = await requireOwnReport(req, site, 'retract')
     const isReporter = report.reporterId === reporter.id
     const administratorId = reporter.id
     await retractReport(
@@ -42,7 +43,7 @@ export function reportsApi(site: Needs): Router {
   })
   router.all('/:id', refuseMethod('GET, DELETE'))
   router.get('/:id/raw', async (req, res) => {
-    const { report } = await requireOwnReport(req, site)
+    const { report } = await requireOwnReport(req, site, 'read')
     const packed = await findRawMessage(site.pool, report.id)
     if (!packed) throw notFound()
     sendMessage(res, `${report.id}.eml`, await unpack(packed))
@@ -52,7 +53,7 @@ export function reportsApi(site: Needs): Router {
 }
 
 async function takeReports(req: Request, res: Response, site: Needs): Promise<void> {
-  const reporter = await authenticate(req, site.credentials, ['bearer', 'basic'])
+  const reporter = await authenticate(req, site.credentials, ['bearer', 'basic'], 'report')
   const contentType = req.headers['content-type'] ?? ''
   const type = (contentType.split(';')[0] ?? '').trim().toLowerCase()
   const { messageBytesMax } = site.config
@@ -81,8 +82,9 @@ async function takeReports(req: Request, res: Response, site: Needs): Promise<vo
 async function requireOwnReport(
   req: Request<{ id: string }>,
   site: Needs,
+  scope: Scope,
 ): Promise<{ report: Report; reporter: Reporter }> {
-  const reporter = await authenticate(req, site.credentials, ['bearer', 'basic'])
+  const reporter = await authenticate(req, site.credentials, ['bearer', 'basic'], scope)
   const report = isUuid(req.params.id) ? await findReport(site.pool, req.params.id) : undefined
   if (!report || (report.reporterId !== reporter.id && !reporter.isAdmin)) throw notFound()
   return { report, reporter }

@@ -18,7 +18,7 @@ export function signalerApi(site: Needs): Router {
   const router = Router()
   router.post('/', (req, res) => takeReport(req, res, site))
   router.options('/', async (req, res) => {
-    await authenticate(req, site.credentials, ['basic'])
+    await authenticate(req, site.credentials, ['basic'], 'report')
     res.status(200).set('allow', 'POST, OPTIONS').end()
   })
   router.all('/', () => {
@@ -28,7 +28,7 @@ export function signalerApi(site: Needs): Router {
 }
 
 async function takeReport(req: Request, res: Response, site: Needs): Promise<void> {
-  const reporter = await authenticate(req, site.credentials, ['basic'])
+  const reporter = await authenticate(req, site.credentials, ['basic'], 'report')
   const { messageBytesMax } = site.config
   // Base64 makes a third more, its line ends and percent-encoding a little beyond that.
   const body = await site.readBody(req, res, Math.ceil(messageBytesMax * 1.5) + 64_000)
