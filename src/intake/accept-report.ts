@@ -22,6 +22,8 @@ export type Submission = {
   receivedVia: readonly string[]
   /** Where the message had to be put together anew of what it was given as. */
   rebuiltFrom?: RebuiltFrom
+  /** Whether it is to be put aside, and its reporter to notice nothing. */
+  isShadowed?: boolean
 }
 
 /** The report a submission became; `isRepeat` when the reporter had sent the same bytes before. */
@@ -87,6 +89,7 @@ export async function prepareReport(submission: Submission, now: Date): Promise<
     contentHash,
     key: `${contentHash.toString('base64')} ${reporterId}`,
     packed: await pack(raw),
+    isShadowed: submission.isShadowed ?? false,
     report: {
       id: uuidv7(now),
       reporterId,

@@ -15,6 +15,7 @@ import { reportRoutes } from '../reporting/report-form.ts'
 import type { Site } from '../site.ts'
 import { contentPolicy } from './content-policy.ts'
 import { historyRoutes } from './history.ts'
+import { languageRoutes } from './language-choice.ts'
 import { homeRoutes } from './home.ts'
 import { sendPage } from './render.ts'
 import { relayRoutes } from './relays.ts'
@@ -35,6 +36,7 @@ export function pageRoutes(site: Site): Router {
   router.use(sessions(site))
   router.use(welcome(site))
   router.use(homeRoutes())
+  router.use(languageRoutes(site))
   router.use(signInRoutes(site))
   router.use(reportRoutes(site))
   router.use(helpRoutes())

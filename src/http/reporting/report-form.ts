@@ -1,6 +1,7 @@
 import { Router, type Request, type Response } from 'express'
 import type { Reporter } from '../../db/reporters.ts'
 import type { ReportKind } from '../../db/reports.ts'
+import { admitReports } from '../limits/admit-reports.ts'
 import { UPLOAD_MESSAGES_MAX, uploadBytesMax } from '../../intake/unpack-upload.ts'
 import { scriptedContentPolicy } from '../pages/content-policy.ts'
 import { readForm, type Form, type FormReader } from '../pages/form.ts'
@@ -14,7 +15,7 @@ import type { Remarks } from '../submit.ts'
 import { sendResults } from './results.ts'
 import type { UploadedFile } from './take-upload.ts'
 
-type Needs = Pick<Site, 'config' | 'credentials' | 'takeUpload'> & FormReader
+type Needs = Pick<Site, 'config' | 'credentials' | 'limits' | 'takeUpload'> & FormReader
 
 const FILES_MAX = 200
 /** What is given back into the form when it could not be taken. */
@@ -53,7 +54,9 @@ export async function takeForm(
   if (!remarks) return sendForm(req, res, site, { status: 422, problem: 'bad-field', form })
   const files = filesOf(form, visitOf(req).words.sent.pasted)
   if (files.length === 0) return sendForm(req, res, site, { status: 422, problem: 'nothing', form })
-  const lines = await site.takeUpload(files, { reporter, channel: 'form', remarks })
+  const who = { id: reporter.id, tokenHash: undefined }
+  const admitAll = (messages: number) => admitReports(req, res, site, who, messages)
+  const lines = await site.takeUpload(files, { reporter, channel: 'form', remarks }, admitAll)
   sendResults(req, res, lines)
 }
 

@@ -21,7 +21,7 @@ export type UploadLine = { name: string; outcome: Outcome; rebuiltFrom?: Rebuilt
 export type Upload = { reporter: Reporter; channel: Channel; remarks: Remarks }
 
 /** What is asked before the messages of an upload go in, when it is known how many they are. */
-export type AdmitMessages = (messages: number) => Promise<unknown>
+export type AdmitMessages = (messages: number) => Promise<'admitted' | 'shadowed'>
 
 /**
  * Takes the messages out of files of any form and submits them, each by itself: one that is
@@ -64,8 +64,8 @@ export function createTakeUpload({ submit, unpack, messageBytesMax }: Needs): Ta
   return (files, upload, admit) => {
     const take = async () => {
       const found = await unpackAll(files, unpackUpload, limits.unpackedBytesMax)
-      await admit?.(found.filter((one) => 'raw' in one).length)
-      return submitAll(found, upload, submit)
+      const admission = await admit?.(Math.max(1, found.length))
+      return submitAll(found, { ...upload, admission }, submit)
     }
     const isBare = files.every(({ bytes }) => containerOf(bytes) === undefined)
     return isBare ? take() : inTurn(take)
@@ -103,9 +103,11 @@ async function unpackAll(
   return found
 }
 
+type Admitted = Upload & { admission: 'admitted' | 'shadowed' | undefined }
+
 async function submitAll(
   found: readonly Found[],
-  { reporter, channel, remarks }: Upload,
+  { reporter, channel, remarks, admission }: Admitted,
   submit: Submit,
 ): Promise<UploadLine[]> {
   const lineOf = async (one: Found): Promise<UploadLine> => {
@@ -116,7 +118,7 @@ async function submitAll(
     }
     const { rebuiltFrom } = one
     const all = rebuiltFrom ? { ...remarks, rebuiltFrom } : remarks
-    return { name, outcome: await submit(reporter, channel, one.raw, all), rebuiltFrom }
+    return { name, outcome: await submit(reporter, channel, one.raw, all, admission), rebuiltFrom }
   }
   const lines: UploadLine[] = []
   for (let at = 0; at < found.length; at += TOGETHER_MAX) {

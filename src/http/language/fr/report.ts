@@ -1,5 +1,4 @@
 import type { reportEn } from '../en/report.ts'
-
 /** What the report form says, in French. */
 export const reportFr: typeof reportEn = {
   title: 'Signaler un message',
