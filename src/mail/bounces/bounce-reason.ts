@@ -65,8 +65,10 @@ export function bounceReason(failure: Failure): BounceReason {
     reasonOfOwnWords(said) ??
     (isSmtp ? firstOf(refusals, evidence) : undefined) ??
     firstOf(widerRulings, evidence) ??
-    evidence.named ??
+    // A program of the host's own that ended badly is narrower than an error of the host.
+    (!isSmtp && evidence.named === 'systemerror' ? 'mailererror' : evidence.named) ??
     firstOf(remainders, evidence) ??
+    (closingWords.test(plainText(failure.text)) ? 'expired' : undefined) ??
     (said === '' ? 'undefined' : 'onhold')
   )
 }
@@ -150,11 +152,14 @@ function evidenceOf(failure: Failure, said: string): Evidence {
 
 // Of IronPort and Amazon SES, before the reply they quote: a class, not a cause.
 const classWords = /^[45]\.\d\.\d - [a-z ]{1,60} (?=(?:[45]\d\d[- ])?')/
+// Of qmail, after whatever was the cause.
+const closingWords =
+  /(?<=\S)\s?i'm not going to try again; this message has been in the queue too long/
 const stageWords = /\(in reply to (?:end of )?[a-z ]{1,20} command\)/
 
 /** What was said, with the command it answers where that stands elsewhere. */
 function whatWasSaid({ text, context = '' }: Failure): string {
-  const said = plainText(text).replace(classWords, '')
+  const said = plainText(text).replace(classWords, '').replace(closingWords, '')
   const stage = stageWords.exec(said) ? undefined : stageWords.exec(plainText(context))?.[0]
   return stage === undefined || said === '' ? said : `${said} ${stage}`
 }

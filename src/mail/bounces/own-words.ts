@@ -43,7 +43,8 @@ const ownWords: readonly (readonly [RegExp, BounceReason])[] = [
   [/host not reachable|envelope expired/, 'expired'],
   [/network error on destination mx/, 'networkerror'],
   // Transactions that broke off.
-  [/^554 transaction failed\b/, 'systemerror'],
+  [/^554 transaction failed\b(?!: \w)/, 'systemerror'],
+  [/but my name was rejected/, 'blocked'],
 ]
 
 // Of the categories PowerMTA puts a bounce into, those that say why.

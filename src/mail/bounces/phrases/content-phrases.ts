@@ -10,7 +10,7 @@ export const contentPhrases: Phrases = {
   exceedlimit: [
     /message header size exceeds limit|message too large|message size exceeds recipient/,
     /(?:header (?:size|name)|attachments?) limits?|limit of \d* ?attachments/,
-    /bytes per individual header|exceeds? [^.]{0,30}header (?:size|name) limit/,
+    /bytes per individual header|exceeds? (?:[^.]|\.\b){0,30}header (?:size|name) limit/,
   ],
   spamdetected: [
     // How sure the filter is.
@@ -28,7 +28,7 @@ export const contentPhrases: Phrases = {
     /uribl|blacklisted (?:url|link) in message|(?:content|spam) filter reject|mail content denied/,
     /message content rejected|unacceptable content|rejecting (?:banned content|mail content)/,
     /sender domain listed at|recurrent pattern detection|is blacklisted on/,
-    /greylisted[^.]{0,60}please try again in|content filter agent/,
+    /greylisted(?:[^.]|\.\b){0,60}please try again in|content filter agent/,
     /nature of the content or the links/,
     // Its name.
     /\/help_spam_16|reject, id=|(?:blocked|rejected) by spamassassin|mailmarshal spamprofiler/,
@@ -56,7 +56,7 @@ export const contentPhrases: Phrases = {
     /not subscribed to this group|organization policy|content presents a potential/,
     /not accept messages containing (?:images|attach)|you're using a mass mailer/,
     /without solving a captcha|policy that prohibit|attachment extension is forbidden/,
-    /contravene\w* [^.]{0,40}policy|violates? (?:\S+ ){0,3}polic/,
+    /contravene\w* (?:[^.]|\.\b){0,40}policy|violates? (?:\S+ ){0,3}polic/,
   ],
   contenterror: [
     /header size exceeds|8-bit data in message header|recipient list, exceeds policy/,

@@ -20,7 +20,7 @@ export const recipientPhrases: Phrases = {
     /no mail ?box (?:here|by|available|for)|mailbox (?:is )?unavail?able/,
     /(?:nobody|no one) (?:here|by|at|with)|no such person|is not an active address/,
     /(?:unknown|illegal)(?: or \w+)? (?:local[- ]?part|alias|user|address|recipient|mailbox)/,
-    /local[- ]?part [^.]{0,40}(?:unknown|invalid|not found)/,
+    /local[- ]?part (?:[^.]|\.\b){0,40}(?:unknown|invalid|not found)/,
     /<[^<>\s]{1,320}>,? (?:is )?(?:not found|unknown|not known)|<[^<>\s]{1,320}>\.\.\. blocked by/,
     /recipient address rejected(?:\. \(in reply|: (?:access denied|invalid|unknown|user))/,
     /destination (?:addresses were unknown|server rejected recipients|mailbox address)/,
@@ -37,7 +37,8 @@ export const recipientPhrases: Phrases = {
     /nessun utente|no existe (?:dicha|ese|el)|utilisateur inconnu|destinataire invalide/,
     /(?:benutzer|empf\w{1,4}nger|postfach) (?:ist )?(?:unbekannt|nicht (?:gefunden|bekannt))/,
     /(?:benutzer|empf\w{1,4}nger|postfach) existiert nicht/,
-    /пользовател\S{0,3} не (?:найден|существует)|rcpt (?:<|\()[^.]{1,200}(?:does not|t) exist/,
+    /пользовател\S{0,3} не (?:найден|существует)/,
+    /rcpt (?:<|\()(?:[^.]|\.\b){1,200}(?:does not|t) exist/,
   ],
   filtered: [
     /only accepting mail from specific|bounced address|has restricted sms/,
@@ -50,7 +51,7 @@ export const recipientPhrases: Phrases = {
     /cannot route mail to user/,
   ],
   mailboxfull: [
-    new RegExp(`${box}[^.]{0,60} (?:is |are )?(?:almost )?full\\b|full ${box}`),
+    new RegExp(`${box}(?:[^.]|\\.\\b){0,60} (?:is |are )?(?:almost )?full\\b|full ${box}`),
     /(?:over|exceed(?:s|ed|ing)?|out of|reached) (?:the |its |their |allowed |local |your )*quota/,
     /(?:over|exceeded?|reached)(?: the| its)? (?:allowed |disk |mailbox |storage )+quota/,
     /quota (?:usage )?(?:is )?(?:exceeded|violation|full|exhausted)|over ?quota/,
