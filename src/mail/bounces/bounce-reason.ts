@@ -2,6 +2,7 @@ import { contentPhrases } from './phrases/content-phrases.ts'
 import { deliveryPhrases } from './phrases/delivery-phrases.ts'
 import { recipientPhrases } from './phrases/recipient-phrases.ts'
 import { senderPhrases } from './phrases/sender-phrases.ts'
+import { widerPhrases } from './phrases/wider-phrases.ts'
 import { reasonOfOwnWords } from './own-words.ts'
 import { reasonOfProviderCode } from './provider-codes.ts'
 import { reasonOfProviderWords } from './provider-words.ts'
@@ -68,6 +69,7 @@ export function bounceReason(failure: Failure): BounceReason {
     // A program of the host's own that ended badly is narrower than an error of the host.
     (!isSmtp && evidence.named === 'systemerror' ? 'mailererror' : evidence.named) ??
     firstOf(remainders, evidence) ??
+    looserReason(said, evidence) ??
     (closingWords.test(plainText(failure.text)) ? 'expired' : undefined) ??
     (said === '' ? 'undefined' : 'onhold')
   )
@@ -96,7 +98,7 @@ const refusals: readonly Ruling[] = [
   ],
   ['exceedlimit', namedOrSaid('exceedlimit')],
   ['suspend', (it) => it.replyCode === 525 || it.says('suspend')],
-  ['hasmoved', namedOrSaid('hasmoved')],
+  ['hasmoved', (it) => it.says('hasmoved') || (it.named === 'hasmoved' && !it.says('userunknown'))],
   ['norelaying', (it) => !isEarly(it.stage) && it.says('norelaying')],
   ['authfailure', namedOrSaid('authfailure')],
   ['userunknown', isUserUnknown],
@@ -178,6 +180,17 @@ function firstOf(rulings: readonly Ruling[], evidence: Evidence): BounceReason |
   return rulings.find(([, holds]) => holds(evidence))?.[0]
 }
 
+/** By looser words and other languages; after the message was sent no name is unknown. */
+function looserReason(said: string, { stage }: Evidence): BounceReason | undefined {
+  const bare = said
+    .normalize('NFD')
+    .replace(/(?<=[a-z])[\u0300-\u036f]+/g, '')
+    .replaceAll('ł', 'l')
+    .normalize('NFC')
+  const reason = widerPhrases.find(([, forms]) => forms.some((form) => form.test(bare)))?.[0]
+  return reason === 'userunknown' && stage === 'data' ? 'filtered' : reason
+}
+
 function said(reason: BounceReason): Ruling[1] {
   return ({ says }) => says(reason)
 }
@@ -202,12 +215,12 @@ const otherCauses: readonly BounceReason[] = [
 function isUserUnknown({ named, says, stage }: Evidence): boolean {
   if (named === 'suspend') return false
   if (named === 'userunknown') return !otherCauses.some(says)
-  return stage === 'rcpt' && says('userunknown')
+  return stage === 'rcpt' && says('userunknown') && !says('blocked')
 }
 
 function isFiltered({ named, says, stage }: Evidence): boolean {
   if (named === 'suspend' || (named !== 'filtered' && isBeforeData(stage))) return false
-  return says('userunknown') || says('filtered')
+  return says('filtered') || (says('userunknown') && !says('blocked'))
 }
 
 function isRejected({ named, says, stage }: Evidence): boolean {

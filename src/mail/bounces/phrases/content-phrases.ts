@@ -33,12 +33,12 @@ export const contentPhrases: Phrases = {
     // Its name.
     /\/help_spam_16|reject, id=|(?:blocked|rejected) by spamassassin|mailmarshal spamprofiler/,
     /seg spamprofiler|thinks this e-?mail is spam|spam filter|spambouncer/,
-    /(?:blocked|rejected) by (?:our|\S{1,60}) ?\(?(?:spam|filter)/,
+    /(?:blocked|rejected) by (?:our|\S{1,60}) ?\(?(?:spam(?!haus|cop)|filter)/,
     /temporarily blocked by our filter/,
     // That it takes none.
     /message refused[;:] spam| - spam\b|block for spam|no spam please|due to (?:suspected )?spam/,
     /contains? spam|message rejected for policy reasons|spam embedded/,
-    /our system has detected that this message is|spamming not allowed|too (?:many|much) spam/,
+    /our system has detected that this message is|spamming not allowed|too (?:many|much) spam\b/,
     /(?:don't|dont|not) accept spam|spam block|anti-?spam/,
   ],
   virusdetected: [

@@ -55,6 +55,7 @@ export const senderPhrases: Phrases = {
   blocked: [
     // Addresses of the lists themselves, which many replies consist of.
     /https?:\/\/\S{0,60}(?:spamhaus|spamcop|abuseat|barracudacentral|uceprotect|sorbs)\S{0,60}/,
+    /^(?:[45]\d\d )?(?:[45]\.\d\.\d{1,3} )?blocked(?: by \S{1,60})?(?: \(in reply|\.?$)/,
     /ip (?:address )?(?:is )?(?:black ?listed|listed at)|ip<[^<>]{1,60}> in blacklist/,
     /is listed in (?:our|the) \S{0,20} ?(?:black|block)list|has blocked ip |greylisted/,
     /blacklisted by|blocked (?:using|- see|by spamhaus)|spamcop\.net\/bl|dnsbl|\brbl\b/,
