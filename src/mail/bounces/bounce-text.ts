@@ -29,8 +29,9 @@ export function wholeReply(firstLine: string, transcript: string): string {
   if (code === undefined || at < 0) return firstLine
   const lines = transcript.slice(at).split('\n', replyLinesMax)
   const replied = lines.map((line) => line.replace(/^<<< /, ''))
-  const end = replied.findIndex((line) => !line.startsWith(`${code}-`))
-  return replied.slice(0, end + 1).join('\n')
+  const last = replied.findIndex((line) => !line.startsWith(`${code}-`))
+  const isEnded = replied[last]?.startsWith(`${code} `) === true
+  return replied.slice(0, isEnded ? last + 1 : Math.max(last, 1)).join('\n')
 }
 
 const givenStatus = /^[45]\d\d ([45]\.\d\.\d{1,3}) /gm

@@ -164,9 +164,14 @@ function recipientOf({ recipient }: RecipientGroup, text: string): string {
 }
 
 function toldResults(fields: readonly HeaderField[], text: string): BounceResult[] {
-  const results = recipientSections(fields, text).map((section) =>
-    judged({ ...section, ...unstated, action: actionTold(text), context: section.text }),
-  )
+  const own = systemText(text)
+  const results = recipientSections(fields, text).map((section) => {
+    const told = { ...section, ...unstated, action: actionTold(text), context: section.text }
+    const result = judged(told)
+    // A list of recipients may stand after what is said of them all.
+    const isMute = isIdle(result.reason) && result.isStatusInferred
+    return isMute ? judged({ ...told, text: own, context: own }) : result
+  })
   // Nobody named and nothing recognized: whatever it is, it tells nothing.
   const tells = ({ recipient, reason, status, isStatusInferred }: BounceResult) =>
     recipient !== '' || !isIdle(reason) || (status !== undefined && !isStatusInferred)
