@@ -12,7 +12,7 @@ const parameters = ['kind', 'value', 'type', 'hash', 'series'] as const
 export function countersApi(site: Needs): Router {
   const router = Router()
   router.get('/', async (req, res) => {
-    const { isAdmin } = await authenticate(req, site.credentials, ['bearer', 'basic'])
+    const { isAdmin } = await authenticate(req, site.credentials, ['bearer', 'basic'], 'read')
     if (!isAdmin) throw new ProblemError('not-allowed', 'The counters are for administrators.')
     const { series, ...given } = readParameters(new URL(req.originalUrl, 'http://site'))
     // Loaded by the first who asks: taking messages apart needs much that intake does not.

@@ -31,11 +31,11 @@ const statement = z.object({
 export function relaysApi(site: Needs): Router {
   const router = Router()
   router.get('/', async (req, res) => {
-    const { id } = await authenticate(req, site.credentials, ['bearer', 'basic'])
+    const { id } = await authenticate(req, site.credentials, ['bearer', 'basic'], 'read')
     sendJson(res, 200, { relays: await describeRelays(site, id) })
   })
   router.put('/', async (req, res) => {
-    const { id } = await authenticate(req, site.credentials, ['bearer', 'basic'])
+    const { id } = await authenticate(req, site.credentials, ['bearer', 'basic'], 'report')
     const { cidr, how } = parseStatement(await site.readBody(req, res, BODY_BYTES_MAX))
     const told = await tellRelays(site, id, [{ cidr: parseCidr(cidr), name: null, how }])
     if (told === 'full') {
@@ -44,7 +44,7 @@ export function relaysApi(site: Needs): Router {
     sendJson(res, 200, { relays: await describeRelays(site, id) })
   })
   router.delete('/', async (req, res) => {
-    const { id } = await authenticate(req, site.credentials, ['bearer', 'basic'])
+    const { id } = await authenticate(req, site.credentials, ['bearer', 'basic'], 'report')
     if (!(await forgetRelay(site, id, parseCidr(cidrOf(req))))) {
       throw new ProblemError('not-found', 'You have no such relay.')
     }
