@@ -55,7 +55,9 @@ function resultsIn(tree: Entity, where?: 'in another'): BounceResult[] {
   if (events !== undefined) return events.map((event) => judged(event))
   const part = statusTypes.map((type) => ownPart(tree, type)).find((one) => one !== undefined)
   if (part !== undefined) {
-    const results = groupResults(recipientGroups(leafText(part)), explanation)
+    const groups = recipientGroups(leafText(part))
+    const isByRule = tree.type === 'multipart/report'
+    const results = groupResults(isByRule ? groups : groups.map(withoutVagueStatus), explanation)
     if (results.length > 0) return results
   }
   const isReport = part !== undefined
@@ -83,6 +85,12 @@ function unnamedResults(told: readonly BounceResult[], tree: Entity, text: strin
   if (recipient === '' || more.length > 0) return [...told]
   if (told.length > 0) return told.map((result) => ({ ...result, recipient }))
   return [judged({ ...unstated, recipient, text, action: actionTold(text), context: text })]
+}
+
+/** Outside a report (RFC 6522) x.0.0 is what a program writes that knows no codes. */
+function withoutVagueStatus(group: RecipientGroup): RecipientGroup {
+  const isVague = group.stated?.endsWith('.0.0') === true && group.diagnostic === ''
+  return isVague ? { ...group, stated: undefined } : group
 }
 
 /** Where even the machine-readable part gives no cause, none was said. */

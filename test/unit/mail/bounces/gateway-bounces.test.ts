@@ -138,3 +138,16 @@ test('what is postponed is late, and not failed', () => {
   expect(action('Delivery has been postponed due to a full mailbox.')).toBe('delayed')
   expect(action('Delivery has failed due to a full mailbox.')).toBe('failed')
 })
+
+test('a status that says nothing counts in a report, and not in a part of other mail', () => {
+  const of = (type: string, status: string) => {
+    const head = ['From: MAILER-DAEMON@mx.example.net', 'Subject: Delivery status notification']
+    const text = ['--b', '', 'b@example.net: Domain does not exist', '']
+    const part = ['--b', 'Content-Type: message/delivery-status', '', ...group, `Status: ${status}`]
+    return read([...head, `Content-Type: ${type}; boundary="b"`], [...text, ...part, '', '--b--'])
+      .results[0]
+  }
+  expect(of('multipart/mixed', '5.0.0')).toMatchObject({ status: '5.0.912', hard: true })
+  expect(of('multipart/report', '5.0.0')).toMatchObject({ status: '5.0.0', hard: true })
+  expect(of('multipart/mixed', '5.1.2')).toMatchObject({ status: '5.1.2', hard: true })
+})
