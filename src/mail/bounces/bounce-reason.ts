@@ -37,6 +37,8 @@ type Evidence = {
   subject: string
   type: string
   isDelayed: boolean
+  /** Whether the words blame the address of the client. */
+  isOfClient: boolean
 }
 
 type Ruling = readonly [reason: BounceReason, holds: (evidence: Evidence) => boolean]
@@ -70,7 +72,6 @@ export function bounceReason(failure: Failure): BounceReason {
     (!isSmtp && evidence.named === 'systemerror' ? 'mailererror' : evidence.named) ??
     firstOf(remainders, evidence) ??
     looserReason(said, evidence) ??
-    (closingWords.test(plainText(failure.text)) ? 'expired' : undefined) ??
     (said === '' ? 'undefined' : 'onhold')
   )
 }
@@ -149,19 +150,20 @@ function evidenceOf(failure: Failure, said: string): Evidence {
     subject: status?.charAt(2) ?? '',
     type,
     isDelayed,
+    isOfClient: clientBlame.test(said),
   }
 }
 
 // Of IronPort and Amazon SES, before the reply they quote: a class, not a cause.
 const classWords = /^[45]\.\d\.\d - [a-z ]{1,60} (?=(?:[45]\d\d[- ])?')/
-// Of qmail, after whatever was the cause.
-const closingWords =
-  /(?<=\S)\s?i'm not going to try again; this message has been in the queue too long/
+// Whose address a server refuses, whatever it says of the recipient's.
+const clientBlame =
+  /\b(?:your|client|sending) (?:ip|host|(?:mail )?server)\b.{0,80}(?:black|block|banned|listed)/
 const stageWords = /\(in reply to (?:end of )?[a-z ]{1,20} command\)/
 
 /** What was said, with the command it answers where that stands elsewhere. */
 function whatWasSaid({ text, context = '' }: Failure): string {
-  const said = plainText(text).replace(classWords, '').replace(closingWords, '')
+  const said = plainText(text).replace(classWords, '')
   const stage = stageWords.exec(said) ? undefined : stageWords.exec(plainText(context))?.[0]
   return stage === undefined || said === '' ? said : `${said} ${stage}`
 }
@@ -212,15 +214,15 @@ const otherCauses: readonly BounceReason[] = [
   ...(['norelaying', 'blocked', 'mailboxfull', 'hasmoved', 'rejected', 'notaccept'] as const),
 ]
 
-function isUserUnknown({ named, says, stage }: Evidence): boolean {
+function isUserUnknown({ named, says, stage, isOfClient }: Evidence): boolean {
   if (named === 'suspend') return false
   if (named === 'userunknown') return !otherCauses.some(says)
-  return stage === 'rcpt' && says('userunknown') && !says('blocked')
+  return stage === 'rcpt' && says('userunknown') && !isOfClient
 }
 
-function isFiltered({ named, says, stage }: Evidence): boolean {
+function isFiltered({ named, says, stage, isOfClient }: Evidence): boolean {
   if (named === 'suspend' || (named !== 'filtered' && isBeforeData(stage))) return false
-  return says('filtered') || (says('userunknown') && !says('blocked'))
+  return says('filtered') || (says('userunknown') && !isOfClient)
 }
 
 function isRejected({ named, says, stage }: Evidence): boolean {

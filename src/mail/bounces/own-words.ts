@@ -37,10 +37,10 @@ const ownWords: readonly (readonly [RegExp, BounceReason])[] = [
   [/expected word or "<"|domain missing in source/, 'syntaxerror'],
   // Names that have no mail exchanger: RFC 7505 and what was said before it.
   [/\bnull ?mx\b|no mx found for domain|find a mail exchanger or ip address/, 'notaccept'],
-  [/type=mx: malformed or unexpected name server reply/, 'notaccept'],
   // qmail, whose closing words say of every cause that it gave up.
   [/wasn't able to establish an smtp connection|cname lookup failed temp/, 'networkerror'],
   [/listed as a best-preference mx|connected to \S{1,253} but connection died/, 'networkerror'],
+  [/(?:unable to contact|cannot reach|connect to) (?:the )?ldap server/, 'systemerror'],
   // qmail, Courier, Zoho and OpenSMTPD.
   [/dns violates rfc 1035/, 'systemerror'],
   [/host not reachable|envelope expired/, 'expired'],

@@ -104,10 +104,10 @@ describe('what a provider means', () => {
 })
 
 describe('what stands around a reply', () => {
-  test('closing words are a cause only where no other is told', () => {
+  test('closing words are a cause only where the system tells no other of its own', () => {
     const closing = "I'm not going to try again; this message has been in the queue too long."
     expect(reasonOf(`Connected to 192.0.2.1 but my name was rejected. ${closing}`)).toBe('blocked')
-    expect(reasonOf(`Unable to contact the directory. (#4.4.3)${closing}`)).toBe('systemerror')
+    expect(reasonOf(`Unable to contact LDAP server. (#4.4.3)${closing}`)).toBe('systemerror')
     expect(reasonOf(`So it is. ${closing}`)).toBe('expired')
     expect(reasonOf('So it is.')).toBe('onhold')
   })
