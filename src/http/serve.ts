@@ -16,10 +16,12 @@ import { createRuleMetrics } from './metrics/rule-metrics.ts'
 import { pageRoutes } from './pages/router.ts'
 import { createReadQueues } from './queues-now.ts'
 import { createReadBody } from './read-body.ts'
+import { createReadLines } from './api/read-lines.ts'
 import type { Site } from './site.ts'
 import { createSubmit } from './submit.ts'
 
 const BYTES_IN_HAND_MAX = 150_000_000
+const LINE_BYTES_IN_HAND_MAX = 100_000_000
 const STRANGER_BYTES_IN_HAND_MAX = 50_000_000
 
 /** Serves everything that comes by HTTP, from when it resolves until it is closed. */
@@ -62,6 +64,7 @@ function createSite(
     credentials: createCredentials(app.pool),
     submit: createSubmit({ intake: createIntake(app), messageBytesMax, metrics: metrics.intake }),
     readBody: createReadBody(BYTES_IN_HAND_MAX),
+    readLines: createReadLines(LINE_BYTES_IN_HAND_MAX),
     readStrangerBody: createReadBody(STRANGER_BYTES_IN_HAND_MAX),
     readQueues,
     readCounterHealth,

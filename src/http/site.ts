@@ -5,6 +5,7 @@ import type { Credentials } from '../intake/credentials.ts'
 import type { Metrics } from './metrics.ts'
 import type { ReadQueues } from './queues-now.ts'
 import type { ReadBody } from './read-body.ts'
+import type { ReadLines } from './api/read-lines.ts'
 import type { Submit } from './submit.ts'
 
 /** What the routes of one web process share. */
@@ -14,6 +15,7 @@ export type Site = App & {
   credentials: Credentials
   submit: Submit
   readBody: ReadBody
+  readLines: ReadLines
   /** For who has not signed in: strangers share a smaller part of the memory. */
   readStrangerBody: ReadBody
   readQueues: ReadQueues

@@ -10,21 +10,41 @@ import { sendMessage } from '../download.ts'
 import { isUuid } from '../paging.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
-import { claimKey } from './idempotency.ts'
+import { takeBulk } from './bulk.ts'
+import { answerOnce, claimKey, withFiles } from './idempotency.ts'
+import { listReports } from './list-reports.ts'
+import { otherMethods } from './methods.ts'
 import { describeReport } from './report-json.ts'
-import { sendJson, sendReceipt, sendResults } from './results.ts'
-import { bodyBytesMax, parseSubmission, takenTypes, type GivenMessage } from './submission.ts'
+import { type ApiAnswer, receiptAnswer, resultsAnswer, sendAnswer, sendJson } from './results.ts'
+import {
+  bodyBytesMax,
+  parseSubmission,
+  takenTypes,
+  type GivenMessage,
+  type Submission,
+} from './submission.ts'
 
 type Needs = Pick<
   Site,
-  'pool' | 'boss' | 'clock' | 'config' | 'publicUrl' | 'credentials' | 'submit' | 'readBody'
+  | 'pool'
+  | 'boss'
+  | 'clock'
+  | 'config'
+  | 'publicUrl'
+  | 'credentials'
+  | 'submit'
+  | 'readBody'
+  | 'readLines'
 >
 
 /** The report API: `/api/v1/reports`. */
 export function reportsApi(site: Needs): Router {
   const router = Router()
   router.post('/', (req, res) => takeReports(req, res, site))
-  router.all('/', refuseMethod('POST'))
+  router.get('/', (req, res) => listReports(req, res, site))
+  router.all('/', otherMethods('GET', 'POST'))
+  router.post('/bulk', (req, res) => takeBulk(req, res, site))
+  router.all('/bulk', otherMethods('POST'))
   router.get('/:id', async (req, res) => {
     const { report } = await requireOwnReport(req, site, 'read')
     sendJson(res, 200, await describeReport(site.pool, report))
@@ -41,14 +61,14 @@ export function reportsApi(site: Needs): Router {
     const retracted = { ...report, state: 'retracted' as const }
     sendJson(res, 200, await describeReport(site.pool, retracted))
   })
-  router.all('/:id', refuseMethod('GET, DELETE'))
+  router.all('/:id', otherMethods('GET', 'DELETE'))
   router.get('/:id/raw', async (req, res) => {
     const { report } = await requireOwnReport(req, site, 'read')
     const packed = await findRawMessage(site.pool, report.id)
     if (!packed) throw notFound()
     sendMessage(res, `${report.id}.eml`, await unpack(packed))
   })
-  router.all('/:id/raw', refuseMethod('GET'))
+  router.all('/:id/raw', otherMethods('GET'))
   return router
 }
 
@@ -63,19 +83,31 @@ async function takeReports(req: Request, res: Response, site: Needs): Promise<vo
   const query = at < 0 ? '' : req.url.slice(at + 1)
   const submission = await parseSubmission(body, { type, contentType, query, messageBytesMax })
   const key = req.headers['idempotency-key']
-  if (typeof key === 'string') await claimKey(site, key, reporter.id, submission)
+  if (typeof key !== 'string') return sendAnswer(res, await answerTo(submission, reporter, site))
+  const claimed = await claimKey(site, key, reporter.id, submission)
+  if (claimed.answer) res.setHeader('idempotency-replayed', 'true')
+  const answer =
+    claimed.answer ?? (await answerOnce(site, claimed, await answerTo(submission, reporter, site)))
+  sendAnswer(res, withFiles(answer, submission))
+}
+
+async function answerTo(
+  { messages, remarks }: Submission,
+  reporter: Reporter,
+  site: Needs,
+): Promise<ApiAnswer> {
   const submit = async (message: GivenMessage) =>
     'refusal' in message
       ? { taken: false as const, refusal: message.refusal }
-      : site.submit(reporter, 'api', message.raw, submission.remarks)
-  const [first, ...others] = submission.messages
-  if (first && others.length === 0) return sendReceipt(res, await submit(first), site)
-  const outcomes = await Promise.all(submission.messages.map(submit))
+      : site.submit(reporter, 'api', message.raw, remarks)
+  const [first, ...others] = messages
+  if (first && others.length === 0) return receiptAnswer(await submit(first), site)
+  const outcomes = await Promise.all(messages.map(submit))
   const results = outcomes.map((outcome, index) => ({
-    file: submission.messages[index]?.file ?? null,
+    file: messages[index]?.file ?? null,
     outcome,
   }))
-  await sendResults(res, results, site)
+  return resultsAnswer(results, site)
 }
 
 /** The report of the address, if it is the caller's: others learn nothing of it. */
@@ -102,10 +134,4 @@ function wrongType(): ProblemError {
 
 function notFound(): ProblemError {
   return new ProblemError('not-found', 'There is no such report, or it is not yours.')
-}
-
-function refuseMethod(allow: string) {
-  return () => {
-    throw new ProblemError('wrong-method', `This address takes ${allow}.`, { allow })
-  }
 }

@@ -6,6 +6,7 @@ import { listingsOf } from '../lists/lookup.ts'
 import { createThrottle } from '../lists/throttle.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
+import { otherMethods } from './methods.ts'
 import { sendJson } from './results.ts'
 
 type Needs = Pick<Site, 'pool' | 'clock' | 'publicUrl'>
@@ -32,8 +33,6 @@ export function reputationApi(site: Needs): Router {
       url: `${site.publicUrl}/lookup?q=${encodeURIComponent(question.name)}`,
     })
   })
-  router.all('/:name', () => {
-    throw new ProblemError('wrong-method', 'This address takes GET.', { allow: 'GET, HEAD' })
-  })
+  router.all('/:name', otherMethods('GET'))
   return router
 }
