@@ -14,21 +14,28 @@ export type ReportFilter = {
   limit: number
 }
 
+const columns = `id, state, received_at as "receivedAt", kind, subject, author`
+const filter = `reporter_id = $1 and id < $2 and id > $3 and id >= $4
+  and ($5::text is null or kind = $5) and ($6::text is null or state = $6)`
 const LEAST = '00000000-0000-0000-0000-000000000000'
 const MOST = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
-/** Own reports, newest first; behind `after` oldest first. Read along an index, in both cases. */
+/**
+ * Own reports, put aside or not, newest first; behind `after` oldest first. Read along an index, in
+ * both cases.
+ */
 export async function listReporterPage(
   db: Db,
   reporterId: string,
   { before, after, from, kind, state, limit }: ReportFilter,
 ): Promise<ReportLine[]> {
   const order = after === undefined ? 'desc' : 'asc'
+  const along = `order by reporter_id ${order}, id ${order} limit $7`
   const { rows } = await db.query<ReportLine>(
-    `select id, state, received_at as "receivedAt", kind, subject, author from reports
-     where reporter_id = $1 and id < $2 and id > $3 and id >= $4
-       and ($5::text is null or kind = $5) and ($6::text is null or state = $6)
-     order by reporter_id ${order}, id ${order} limit $7`,
+    `(select ${columns} from reports where ${filter} ${along})
+     union all
+     (select ${columns} from shadowed_reports where ${filter} ${along})
+     order by id ${order} limit $7`,
     [reporterId, before ?? MOST, after ?? LEAST, from ?? LEAST, kind ?? null, state ?? null, limit],
   )
   return rows

@@ -2,6 +2,7 @@ import { Router } from 'express'
 import { SET_RELAYS_MAX } from '../../intake/tell-relays.ts'
 import { WEBHOOKS_MAX } from '../../intake/webhooks/keep-webhooks.ts'
 import { authenticate } from '../authenticate.ts'
+import { admit } from '../limits/admit.ts'
 import type { Site } from '../site.ts'
 import { BULK_MAX } from './bulk.ts'
 import { otherMethods } from './methods.ts'
@@ -9,10 +10,12 @@ import { sendJson } from './results.ts'
 import { MESSAGES_MAX } from './submission.ts'
 
 /** Who asks, and what they may: `/api/v1/account`. */
-export function accountApi(site: Pick<Site, 'credentials' | 'config'>): Router {
+export function accountApi(site: Pick<Site, 'credentials' | 'config' | 'limits'>): Router {
   const router = Router()
   router.get('/', async (req, res) => {
     const caller = await authenticate(req, site.credentials, ['bearer', 'basic'], 'any')
+    const { id: reporterId, tokenHash } = caller
+    await admit(req, res, site, 'read', { reporterId, tokenHash })
     sendJson(res, 200, {
       id: caller.id,
       email: caller.email,

@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express'
-import type { Reporter } from '../../db/reporters.ts'
+import type { Caller } from '../../intake/credentials.ts'
 import { authenticate } from '../authenticate.ts'
+import { admitReports } from '../limits/admit-reports.ts'
 import { ProblemError } from '../problem.ts'
 import type { Line } from './read-lines.ts'
 import type { Site } from '../site.ts'
@@ -13,7 +14,7 @@ import { bodyBytesMax, messageOfJson } from './submission.ts'
 
 type Needs = Pick<
   Site,
-  'pool' | 'clock' | 'config' | 'publicUrl' | 'credentials' | 'submit' | 'readLines'
+  'pool' | 'clock' | 'config' | 'publicUrl' | 'credentials' | 'limits' | 'submit' | 'readLines'
 >
 
 /** Messages in one request. */
@@ -25,6 +26,7 @@ const BATCH = { lines: 64, bytes: 8_000_000 }
 /** The media types of JSON lines. */
 export const lineTypes = 'application/x-ndjson, application/ndjson, application/jsonl'
 
+type Who = { reporter: Caller; admission: 'admitted' | 'shadowed' }
 type Given = { ref: string | null; outcome: Outcome }
 
 /**
@@ -42,13 +44,23 @@ export async function takeBulk(req: Request, res: Response, site: Needs): Promis
   if (req.headers['idempotency-key'] !== undefined) {
     throw new ProblemError('bad-request', 'Give each message its own idempotency_key instead.')
   }
+  // Before the body: who is refused need not be read.
+  const entry = await admitReports(req, res, site, reporter)
   const given: Given[] = []
   const lineBytesMax = bodyBytesMax('application/json', site.config.messageBytesMax)
   const limits = { lineBytesMax, allBytesMax: ALL_BYTES_MAX, batch: BATCH }
   await site.readLines(req, res, limits, async (lines) => {
-    const room = BULK_MAX - given.length
-    given.push(...(await Promise.all(lines.slice(0, room).map((one) => take(one, reporter, site)))))
-    if (lines.length <= room) return 'more'
+    const some = lines.slice(0, BULK_MAX - given.length)
+    const more = some.length - (given.length === 0 ? 1 : 0)
+    const admission = more > 0 ? await admitMore(req, res, site, { reporter, more }) : entry
+    if (admission instanceof ProblemError) {
+      given.push(...some.map(() => ({ ref: null, outcome: refused(admission) })))
+      return 'enough'
+    }
+    const isShadowed = [entry, admission].includes('shadowed')
+    const who = { reporter, admission: isShadowed ? 'shadowed' : 'admitted' } as const
+    given.push(...(await Promise.all(some.map((one) => take(one, who, site)))))
+    if (some.length === lines.length) return 'more'
     given.push({ ref: null, outcome: refused(tooMany()) })
     return 'enough'
   })
@@ -56,7 +68,23 @@ export async function takeBulk(req: Request, res: Response, site: Needs): Promis
   await sendBulk(res, given, site)
 }
 
-async function take(line: Line, reporter: Reporter, site: Needs): Promise<Given> {
+/** What is too often ends the request, and takes nothing back of what it brought before. */
+async function admitMore(
+  req: Request,
+  res: Response,
+  site: Needs,
+  { reporter, more }: { reporter: Caller; more: number },
+): Promise<'admitted' | 'shadowed' | ProblemError> {
+  try {
+    return await admitReports(req, res, site, reporter, more)
+  } catch (error) {
+    if (!(error instanceof ProblemError)) throw error
+    for (const [name, value] of Object.entries(error.headers)) res.setHeader(name, value)
+    return error
+  }
+}
+
+async function take(line: Line, { reporter, admission }: Who, site: Needs): Promise<Given> {
   let ref: string | null = null
   try {
     if (line === 'too-long')
@@ -68,7 +96,7 @@ async function take(line: Line, reporter: Reporter, site: Needs): Promise<Given>
       const submission = { messages: [{ file: null, raw }], remarks }
       await claimKey(site, item.idempotency_key, reporter.id, submission)
     }
-    return { ref, outcome: await site.submit(reporter, 'api', raw, remarks) }
+    return { ref, outcome: await site.submit(reporter, 'api', raw, remarks, admission) }
   } catch (error) {
     if (error instanceof ProblemError) return { ref, outcome: refused(error) }
     throw error

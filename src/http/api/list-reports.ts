@@ -2,6 +2,7 @@ import type { Request, Response } from 'express'
 import { listReporterPage } from '../../db/reporter-pages.ts'
 import { uuidFloor } from '../../world.ts'
 import { authenticate } from '../authenticate.ts'
+import { admit } from '../limits/admit.ts'
 import { queryOf } from '../paging.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
@@ -9,14 +10,16 @@ import { reportPageSchema } from './contract/schemas/report-page-schema.ts'
 import { readQuery } from './read-json.ts'
 import { reportUrl, sendJson } from './results.ts'
 
-type Needs = Pick<Site, 'pool' | 'publicUrl' | 'credentials'>
+type Needs = Pick<Site, 'pool' | 'config' | 'publicUrl' | 'credentials' | 'limits'>
 
 /**
  * The caller's own reports: the newest first, on from `before`; or those after `after`, the oldest
  * first, for who asks what is new.
  */
 export async function listReports(req: Request, res: Response, site: Needs): Promise<void> {
-  const { id: reporterId } = await authenticate(req, site.credentials, ['bearer', 'basic'], 'read')
+  const caller = await authenticate(req, site.credentials, ['bearer', 'basic'], 'read')
+  const { id: reporterId, tokenHash } = caller
+  await admit(req, res, site, 'read', { reporterId, tokenHash })
   const { before, after, limit, kind, status, since } = readQuery(req, reportPageSchema)
   if (before !== undefined && after !== undefined) {
     throw new ProblemError('bad-field', 'Say before or after, not both.')

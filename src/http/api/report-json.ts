@@ -1,8 +1,10 @@
 import type { z } from 'zod'
-import { findAnalysis, type KeptAnalysis } from '../../db/analyses.ts'
+import type { KeptAnalysis } from '../../db/analyses.ts'
 import type { Db } from '../../db/pool.ts'
 import { listEvents, type ReportEvent } from '../../db/report-events.ts'
 import type { Report } from '../../db/reports.ts'
+import type { OwnedReport } from '../../db/shadowed-reports.ts'
+import { findOwnedAnalysis } from '../../intake/owned-reports.ts'
 import { scoreOf, symbolsForReporters } from '../../verdict/verdict.ts'
 import { drawWalk } from '../../verdict/walk-picture.ts'
 import type { reportSchema } from './contract/schemas/report-schema.ts'
@@ -13,9 +15,9 @@ import { describeSame, type SameReports } from '../pages/same-campaign.ts'
 export type ReportJson = z.infer<typeof reportSchema>
 
 /** Reads what belongs to a report and puts it in the form of the contract. */
-export async function describeReport(db: Db, report: Report): Promise<ReportJson> {
+export async function describeReport(db: Db, report: OwnedReport): Promise<ReportJson> {
   const [analysis, events, same] = await Promise.all([
-    findAnalysis(db, report.id),
+    findOwnedAnalysis(db, report),
     listEvents(db, report.id),
     describeSame(db, report),
   ])

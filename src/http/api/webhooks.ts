@@ -13,6 +13,7 @@ import {
 } from '../../intake/webhooks/keep-webhooks.ts'
 import { uuidTime } from '../../world.ts'
 import { authenticate } from '../authenticate.ts'
+import { admit } from '../limits/admit.ts'
 import { isUuid } from '../paging.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
@@ -28,8 +29,9 @@ import { sendJson } from './results.ts'
 
 type Needs = Pick<
   Site,
-  'pool' | 'boss' | 'clock' | 'config' | 'publicUrl' | 'credentials' | 'readBody'
+  'pool' | 'boss' | 'clock' | 'config' | 'publicUrl' | 'credentials' | 'limits' | 'readBody'
 >
+type OneRequest = Request<{ id: string }>
 type Key = { id: string; reporterId: string }
 
 const BODY_BYTES_MAX = 8_000
@@ -39,11 +41,11 @@ const DELIVERIES_SHOWN = 20
 export function webhooksApi(site: Needs): Router {
   const router = Router()
   router.get('/', async (req, res) => {
-    const { id } = await authenticate(req, site.credentials, ['bearer', 'basic'], 'account')
+    const id = await requireOwner(req, res, site)
     sendJson(res, 200, { webhooks: (await listWebhooks(site.pool, id)).map(webhookJson) })
   })
   router.post('/', async (req, res) => {
-    const { id } = await authenticate(req, site.credentials, ['bearer', 'basic'], 'account')
+    const id = await requireOwner(req, res, site)
     const wanted = readJson(await site.readBody(req, res, BODY_BYTES_MAX), newWebhookSchema)
     const added = await addWebhook(site, id, wanted)
     if ('refused' in added) throw problemOfRefusal(added)
@@ -57,10 +59,10 @@ export function webhooksApi(site: Needs): Router {
 
 function oneWebhook(router: Router, site: Needs): void {
   router.get('/:id', async (req, res) => {
-    sendJson(res, 200, webhookJson(await requireWebhook(req, site)))
+    sendJson(res, 200, webhookJson(await requireWebhook(req, res, site)))
   })
   router.patch('/:id', async (req, res) => {
-    const key = await keyOf(req, site)
+    const key = await keyOf(req, res, site)
     const change = readJson(await site.readBody(req, res, BODY_BYTES_MAX), webhookChangeSchema)
     const changed = await changeWebhook(site, key, change)
     if (!changed) throw notFound()
@@ -68,13 +70,13 @@ function oneWebhook(router: Router, site: Needs): void {
     sendJson(res, 200, webhookJson(changed))
   })
   router.delete('/:id', async (req, res) => {
-    if (!(await forgetWebhook(site, await keyOf(req, site)))) throw notFound()
+    if (!(await forgetWebhook(site, await keyOf(req, res, site)))) throw notFound()
     res.statusCode = 204
     res.end()
   })
   router.all('/:id', otherMethods('GET', 'PATCH', 'DELETE'))
   router.post('/:id/secret', async (req, res) => {
-    const renewed = await renewSecret(site, await keyOf(req, site))
+    const renewed = await renewSecret(site, await keyOf(req, res, site))
     if (!renewed) throw notFound()
     sendJson(res, 200, { ...webhookJson(renewed.webhook), secret: renewed.secret })
   })
@@ -82,14 +84,14 @@ function oneWebhook(router: Router, site: Needs): void {
   router.post('/:id/test', (req, res) => sendTest(req, res, site))
   router.all('/:id/test', otherMethods('POST'))
   router.get('/:id/deliveries', async (req, res) => {
-    const { id } = await requireWebhook(req, site)
+    const { id } = await requireWebhook(req, res, site)
     sendJson(res, 200, await describeDeliveries(site, id))
   })
   router.all('/:id/deliveries', otherMethods('GET'))
 }
 
-async function sendTest(req: Request<{ id: string }>, res: Response, site: Needs): Promise<void> {
-  const tried = await tryWebhook(site, await keyOf(req, site))
+async function sendTest(req: OneRequest, res: Response, site: Needs): Promise<void> {
+  const tried = await tryWebhook(site, await keyOf(req, res, site))
   if (!tried) throw notFound()
   if (tried === 'off') throw new ProblemError('bad-field', 'This webhook is off: enable it first.')
   if (tried === 'too-often') {
@@ -132,14 +134,22 @@ function webhookJson(webhook: Webhook): z.infer<typeof webhookSchema> {
   }
 }
 
-async function keyOf(req: Request<{ id: string }>, site: Needs): Promise<Key> {
+/** The id of who sends this, and may say who is told what. */
+async function requireOwner(req: Request, res: Response, site: Needs): Promise<string> {
   const caller = await authenticate(req, site.credentials, ['bearer', 'basic'], 'account')
-  if (!isUuid(req.params.id)) throw notFound()
-  return { id: req.params.id, reporterId: caller.id }
+  const { id: reporterId, tokenHash } = caller
+  await admit(req, res, site, 'webhook', { reporterId, tokenHash })
+  return reporterId
 }
 
-async function requireWebhook(req: Request<{ id: string }>, site: Needs): Promise<Webhook> {
-  const { id, reporterId } = await keyOf(req, site)
+async function keyOf(req: OneRequest, res: Response, site: Needs): Promise<Key> {
+  const reporterId = await requireOwner(req as Request, res, site)
+  if (!isUuid(req.params.id)) throw notFound()
+  return { id: req.params.id, reporterId }
+}
+
+async function requireWebhook(req: OneRequest, res: Response, site: Needs): Promise<Webhook> {
+  const { id, reporterId } = await keyOf(req, res, site)
   const webhook = await findWebhook(site.pool, reporterId, id)
   if (!webhook) throw notFound()
   return webhook
