@@ -1,7 +1,9 @@
 import { availableParallelism } from 'node:os'
 import type { App } from './app.ts'
+import type { Command } from './commands/command.ts'
 import { closeInTime, stopSignal } from './commands/processes/ending.ts'
 import { listsCommand } from './commands/lists/lists-command.ts'
+import { limitsCommand } from './commands/limits/limits-command.ts'
 import { deskCommands } from './commands/consumers/desk-commands.ts'
 import { marketersCommand } from './commands/marketers/marketers-command.ts'
 import { modelCommands } from './commands/train/model-commands.ts'
@@ -12,15 +14,6 @@ import { type Config, readConfig } from './config.ts'
 import { reasonOf, UsageError } from './errors.ts'
 import { shownText } from './http/shown-text.ts'
 import { createLogger, type Logger } from './log.ts'
-
-/** What a command is given. */
-type Context = { args: readonly string[]; config: Config; log: Logger }
-
-type Command = {
-  usage: string
-  summary: string
-  run: (context: Context) => Promise<number>
-}
 
 const [DONE, FAILED, MISUSED, TRY_LATER] = [0, 1, 2, 75]
 const COMPLAINT_CHARS_MAX = 20_000
@@ -142,6 +135,7 @@ const commands: Record<string, Command> = {
   reputation: reputationCommand,
   rules: rulesCommand,
   lists: listsCommand,
+  limits: limitsCommand,
   ...deskCommands,
   marketers: marketersCommand,
   blacklists: {

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { Reporter } from '../db/reporters.ts'
-import type { Credentials } from '../intake/credentials.ts'
+import type { Caller, Credentials, Scope } from '../intake/credentials.ts'
 import { ProblemError } from './problem.ts'
 
 /** The schemes of `Authorization` (RFC 9110 §11) that an address takes. */
@@ -13,15 +12,18 @@ const challenges: Record<Scheme, string> = {
 
 /**
  * Who sends this request: by bearer token (RFC 6750) or Basic (RFC 7617). A token is also taken as
- * the password of Basic, for clients that know nothing else.
+ * the password of Basic, for clients that know nothing else. `scope` is what the request needs; the
+ * password allows everything, and `any` is what every token may.
  *
- * @throws ProblemError 401 with a challenge, in the same words whether or not the account exists
+ * @throws ProblemError 401 with a challenge, in the same words whether or not the account exists,
+ *   and 403 when the token is right but not meant for this
  */
 export async function authenticate(
   req: IncomingMessage,
   credentials: Credentials,
   schemes: readonly Scheme[],
-): Promise<Reporter> {
+  scope: Scope | 'any',
+): Promise<Caller> {
   const given = req.headers.authorization
   if (given === undefined) {
     throw refusal(schemes, `Send ${schemes.map(nameOf).join(' or ')} in the Authorization header.`)
@@ -29,17 +31,18 @@ export async function authenticate(
   const space = given.indexOf(' ')
   const scheme = given.slice(0, space).toLowerCase()
   const value = given.slice(space + 1).trim()
-  const reporter =
+  const caller =
     scheme === 'bearer' && schemes.includes('bearer')
       ? await credentials.byToken(value)
       : scheme === 'basic' && schemes.includes('basic')
         ? await byBasic(value, credentials)
         : undefined
-  if (!reporter) throw refusal(schemes, 'These credentials are not valid here.')
-  return reporter
+  if (!caller) throw refusal(schemes, 'These credentials are not valid here.')
+  if (scope !== 'any' && !caller.scopes.includes(scope)) throw outOfScope(scope)
+  return caller
 }
 
-async function byBasic(value: string, credentials: Credentials): Promise<Reporter | undefined> {
+async function byBasic(value: string, credentials: Credentials): Promise<Caller | undefined> {
   const text = decoded(Buffer.from(value, 'base64'))
   const colon = text.indexOf(':')
   if (colon < 0) return undefined
@@ -62,6 +65,14 @@ function decoded(bytes: Buffer): string {
 function refusal(schemes: readonly Scheme[], detail: string): ProblemError {
   const challenge = schemes.map((scheme) => challenges[scheme]).join(', ')
   return new ProblemError('sign-in-needed', detail, { 'www-authenticate': challenge })
+}
+
+/** RFC 6750 §3.1. */
+function outOfScope(scope: Scope): ProblemError {
+  const challenge = `${challenges.bearer}, error="insufficient_scope", scope="${scope}"`
+  return new ProblemError('not-allowed', `This token is not allowed the scope "${scope}".`, {
+    'www-authenticate': challenge,
+  })
 }
 
 function nameOf(scheme: Scheme): string {

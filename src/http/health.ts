@@ -59,7 +59,7 @@ async function obstacleOf({
  */
 async function requireWatcher(req: Request, site: Needs): Promise<void> {
   if (isDirect(req)) return
-  const { isAdmin } = await authenticate(req, site.credentials, ['bearer', 'basic'])
+  const { isAdmin } = await authenticate(req, site.credentials, ['bearer', 'basic'], 'read')
   if (!isAdmin) throw new ProblemError('not-allowed', 'Only administrators may read the metrics.')
 }
 

@@ -2,9 +2,12 @@ import type { App } from '../app.ts'
 import type { ReadCounterHealth } from '../counters/counter-health.ts'
 import type { Preview } from '../feedback/preview-feedback.ts'
 import type { Credentials } from '../intake/credentials.ts'
+import type { Limits } from '../intake/limits/limits.ts'
 import type { Metrics } from './metrics.ts'
 import type { ReadQueues } from './queues-now.ts'
 import type { ReadBody } from './read-body.ts'
+import type { TakeUpload } from './reporting/take-upload.ts'
+import type { ReadLines } from './api/read-lines.ts'
 import type { Submit } from './submit.ts'
 
 /** What the routes of one web process share. */
@@ -12,8 +15,13 @@ export type Site = App & {
   /** Without a trailing slash, with the port that is listened on when none was set. */
   publicUrl: string
   credentials: Credentials
+  /** Who may do what how often; routes call `admit` of `http/limits`. */
+  limits: Limits
   submit: Submit
+  /** Takes files that hold messages, of whatever form. */
+  takeUpload: TakeUpload
   readBody: ReadBody
+  readLines: ReadLines
   /** For who has not signed in: strangers share a smaller part of the memory. */
   readStrangerBody: ReadBody
   readQueues: ReadQueues

@@ -5,14 +5,29 @@ import { findReporterByEmail, findReporterByToken, type Reporter } from '../db/r
 import type { Db } from '../db/pool.ts'
 import { systemRandom } from '../world.ts'
 
+/** What a token may be allowed: to report, to read, to take reports back, to change the account. */
+export const scopes = ['report', 'read', 'retract', 'account'] as const
+
+/** One of them. */
+export type Scope = (typeof scopes)[number]
+
+/** Who proved to be somebody, and what that proof allows. */
+export type Caller = Reporter & {
+  /** By which token; undefined: by the password. */
+  tokenHash: Buffer | undefined
+  scopes: readonly Scope[]
+}
+
 /** Proves who somebody is. */
 export type Credentials = {
   /** By address and password; undefined when they do not fit. Takes as long for a stranger. */
-  byPassword: (email: string, password: string) => Promise<Reporter | undefined>
+  byPassword: (email: string, password: string) => Promise<Caller | undefined>
   /** By bearer token. */
-  byToken: (token: string) => Promise<Reporter | undefined>
+  byToken: (token: string) => Promise<Caller | undefined>
 }
 
+/** Of tokens that were made without a word about scopes. */
+const tokenScopes: readonly Scope[] = ['report', 'read', 'retract']
 const PASSWORD_BYTES_MAX = 1_024
 const TOKEN = /^sp_[A-Za-z0-9_-]{43}$/
 /** How long a change of password or a withdrawn token may take to be noticed. */
@@ -37,10 +52,10 @@ export function createToken(): { token: string; hash: Buffer } {
  */
 export function createCredentials(db: Db): Credentials {
   const key = systemRandom(32)
-  const remembered = new LRUCache<string, Reporter>({ max: REMEMBERED_MAX, ttl: REMEMBERED_MS })
+  const remembered = new LRUCache<string, Caller>({ max: REMEMBERED_MAX, ttl: REMEMBERED_MS })
   const decoy = hashPassword('nobody has this password')
 
-  async function byPassword(email: string, password: string): Promise<Reporter | undefined> {
+  async function byPassword(email: string, password: string): Promise<Caller | undefined> {
     if (password.length > PASSWORD_BYTES_MAX || email.length > 320) return undefined
     const name = createHmac('sha256', key)
       .update(`${email.length} ${email}${password}`)
@@ -50,20 +65,23 @@ export function createCredentials(db: Db): Credentials {
     const found = await findReporterByEmail(db, email)
     const isRight = await verify(found?.passwordHash ?? (await decoy), password)
     if (!found?.passwordHash || !isRight) return undefined
-    const reporter = { id: found.id, email: found.email, isAdmin: found.isAdmin }
-    remembered.set(name, reporter)
-    return reporter
+    const { id, isAdmin } = found
+    const caller = { id, email: found.email, isAdmin, tokenHash: undefined, scopes }
+    remembered.set(name, caller)
+    return caller
   }
 
-  async function byToken(token: string): Promise<Reporter | undefined> {
+  async function byToken(token: string): Promise<Caller | undefined> {
     if (!TOKEN.test(token)) return undefined
     const digest = tokenHash(token)
     const name = digest.toString('base64')
     const known = remembered.get(name)
     if (known) return known
     const reporter = await findReporterByToken(db, digest)
-    if (reporter) remembered.set(name, reporter)
-    return reporter
+    if (!reporter) return undefined
+    const caller = { ...reporter, tokenHash: digest, scopes: tokenScopes }
+    remembered.set(name, caller)
+    return caller
   }
 
   return { byPassword, byToken }
