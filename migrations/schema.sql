@@ -878,6 +878,7 @@ create table shadowed_reports (
   dated_at timestamp with time zone,
   comment text,
   received_via cidr[] not null,
+  is_dropped boolean not null default false,
   constraint shadowed_reports_pkey PRIMARY KEY (id),
   constraint shadowed_reports_channel_known CHECK ((channel = ANY (ARRAY['api'::text, 'signaler'::text, 'form'::text, 'mail'::text]))),
   constraint shadowed_reports_kind_known CHECK ((kind = ANY (ARRAY['spam'::text, 'phishing'::text, 'not-spam'::text]))),
