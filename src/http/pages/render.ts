@@ -45,7 +45,12 @@ export function sendPage(req: Request, res: Response, page: Page): void {
   res.setHeader('content-type', 'text/html; charset=utf-8')
   res.setHeader('content-language', visit.language)
   res.setHeader('cache-control', 'no-store')
-  res.end(token === undefined ? html : withFormToken(html, token))
+  res.end(withFocus(token === undefined ? html : withFormToken(html, token)))
+}
+
+/** A page whose first alert has the focus: who sent a form that was refused begins there. */
+function withFocus(html: string): string {
+  return html.replace(' role="alert"', ' role="alert" tabindex="-1" autofocus')
 }
 
 /** An instant for people and, beside it, for machines. */
