@@ -15,6 +15,7 @@ const assets = {
   frame: asset(path.join(own, 'frame.css'), 'frame.css', 'text/css; charset=utf-8'),
   story: asset(path.join(own, 'story.css'), 'story.css', 'text/css; charset=utf-8'),
   walk: asset(path.join(own, 'walk.css'), 'walk.css', 'text/css; charset=utf-8'),
+  docs: asset(path.join(own, 'docs.css'), 'docs.css', 'text/css; charset=utf-8'),
   series: asset(path.join(own, 'series.css'), 'series.css', 'text/css; charset=utf-8'),
   icon: asset(path.join(own, 'icon.svg'), 'icon.svg', 'image/svg+xml'),
 }
@@ -26,6 +27,7 @@ export const assetUrls = {
   frame: assets.frame.url,
   story: assets.story.url,
   walk: assets.walk.url,
+  docs: assets.docs.url,
   series: assets.series.url,
   icon: assets.icon.url,
 }
