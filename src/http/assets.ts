@@ -17,6 +17,8 @@ const assets = {
   walk: asset(path.join(own, 'walk.css'), 'walk.css', 'text/css; charset=utf-8'),
   docs: asset(path.join(own, 'docs.css'), 'docs.css', 'text/css; charset=utf-8'),
   series: asset(path.join(own, 'series.css'), 'series.css', 'text/css; charset=utf-8'),
+  uploadStyle: asset(path.join(own, 'upload.css'), 'upload.css', 'text/css; charset=utf-8'),
+  upload: asset(path.join(own, 'upload.js'), 'upload.js', 'text/javascript; charset=utf-8'),
   icon: asset(path.join(own, 'icon.svg'), 'icon.svg', 'image/svg+xml'),
 }
 
@@ -29,6 +31,8 @@ export const assetUrls = {
   walk: assets.walk.url,
   docs: assets.docs.url,
   series: assets.series.url,
+  uploadStyle: assets.uploadStyle.url,
+  upload: assets.upload.url,
   icon: assets.icon.url,
 }
 

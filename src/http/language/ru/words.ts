@@ -7,7 +7,9 @@ import { listsRu } from './lists.ts'
 import { problemsRu } from './problems.ts'
 import { questionRu } from './question.ts'
 import { relaysRu } from './relays.ts'
+import { helpRu } from './help.ts'
 import { reportRu } from './report.ts'
+import { uploadingRu } from './uploading.ts'
 import { settingsRu } from './settings.ts'
 import { storyRu } from './story.ts'
 import { toldRu } from './told.ts'
@@ -60,6 +62,8 @@ export const ru: Words = {
     needed: 'Сначала войдите, пожалуйста.',
   },
   report: reportRu,
+  uploading: uploadingRu,
+  help: helpRu,
   sent: {
     title: 'Ваша жалоба',
     recorded: 'Ваша жалоба принята',
