@@ -14,6 +14,7 @@ const stranger: Record<string, ListedPage['at']> = {
   '/': () => ['/'],
   '/sign-in': () => ['/sign-in'],
   '/problems': () => ['/problems'],
+  '/docs': () => ['/docs'],
   '/lookup': () => ['/lookup', '/lookup?q=192.0.2.7', '/lookup?q=x.example', '/lookup?q=%00'],
   '/lookup/delist': () => ['/lookup/delist?list=addresses&name=192.0.2.7'],
   '/lookup/delist/:token': ({ links }) => [links.delisting],
@@ -90,7 +91,8 @@ export const pages: readonly ListedPage[] = [
 export const notPages: readonly RegExp[] = [
   /^\/api(\/|$)/,
   /^\/assets\//,
-  /^\/(healthz|readyz|metrics|robots\.txt)$/,
+  /^\/(healthz|readyz|metrics|robots\.txt|security\.txt|openapi\.json)$/,
+  /^\/\.well-known\//,
   /\/message\.eml$/,
   /^\/lists\/:file$/,
 ]
