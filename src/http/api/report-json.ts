@@ -15,6 +15,8 @@ export type ReportJson = {
   status: Report['state']
   received_at: string
   kind: Report['kind']
+  /** In which form the message was given, where it had to be put together anew; no signature counts. */
+  rebuilt_from: Report['rebuiltFrom']
   subject: string | null
   author: string | null
   origin: {
@@ -114,6 +116,7 @@ export function reportJson(
     status: report.state,
     received_at: report.receivedAt.toISOString(),
     kind: report.kind,
+    rebuilt_from: report.rebuiltFrom,
     subject: report.subject,
     author: report.author,
     origin: originJson(analysis),
