@@ -129,7 +129,7 @@ export async function anyWebhooks(db: Db): Promise<boolean> {
   return rows[0]?.any ?? false
 }
 
-/** Which enabled webhooks want to hear of which of the reports. */
+/** Which enabled webhooks want to hear of which of the reports, those put aside among them. */
 export async function findListening(
   tx: Db,
   event: WebhookEvent,
@@ -140,7 +140,13 @@ export async function findListening(
      from reports join webhooks on webhooks.reporter_id = reports.reporter_id
      where reports.id = any($1::uuid[]) and webhooks.state = 'enabled'
        and webhooks.events @> array[$2]
-     order by webhooks.id, reports.id`,
+     union all
+     select webhooks.id as "webhookId", reports.id as "reportId"
+     from shadowed_reports as reports
+     join webhooks on webhooks.reporter_id = reports.reporter_id
+     where reports.id = any($1::uuid[]) and webhooks.state = 'enabled'
+       and webhooks.events @> array[$2]
+     order by "webhookId", "reportId"`,
     [reportIds, event],
   )
   return rows
