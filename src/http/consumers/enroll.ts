@@ -38,6 +38,7 @@ export function enrollRoutes(site: Needs): Router {
     sendConfirm(req, res, { token: req.params.token, wish, address: request?.address })
   })
   router.post('/consumers/enroll/:token', async (req, res) => {
+    await readShortForm(req, res, site)
     const { token } = req.params
     const confirmed = await confirmEnrollment(token, site)
     if (!confirmed) return sendConfirm(req, res, { token, wish: undefined, address: undefined })
@@ -66,8 +67,7 @@ async function takeWish(req: Request, res: Response, site: Needs): Promise<void>
   if (faults.length > 0 || 'faults' in scopes || !telling) {
     return sendForm(req, res, { ...given, faults, status: 422 })
   }
-  const language = visit.language === 'fr' ? 'fr' : 'en'
-  const wish: EnrollmentWish = { ...telling, scopes, language }
+  const wish: EnrollmentWish = { ...telling, scopes, language: visit.language }
   const asker = askerHash(req, site.config.secret)
   const taken = await requestEnrollment(
     { address: fields.address.toLowerCase(), wish, askerHash: asker },
