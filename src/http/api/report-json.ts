@@ -4,8 +4,8 @@ import { listEvents, type ReportEvent } from '../../db/report-events.ts'
 import type { Report } from '../../db/reports.ts'
 import { scoreOf, symbolsForReporters, type VerdictSymbol } from '../../verdict/verdict.ts'
 import { drawWalk, type StationRole } from '../../verdict/walk-picture.ts'
-import { findQuestion, type Question } from '../pages/question.ts'
-import { describeSame, type SameReports } from '../pages/same-campaign.ts'
+import { findQuestion, type Question } from '../history/question.ts'
+import { describeSame, type SameReports } from '../history/same-campaign.ts'
 
 /** A report as `GET /api/v1/reports/:id` gives it. */
 export type ReportJson = {

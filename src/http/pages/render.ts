@@ -2,6 +2,7 @@ import path from 'node:path'
 import { Eta } from 'eta'
 import type { Request, Response } from 'express'
 import { catalogs } from '../language/choose-language.ts'
+import { phraseBook } from '../language/phrase-book.ts'
 import { assetUrls } from '../assets.ts'
 import { shownLine } from '../shown-text.ts'
 import { visitOf } from './visit.ts'
@@ -34,8 +35,9 @@ export function sendPage(req: Request, res: Response, page: Page): void {
     })),
     assets: assetUrls,
     show: shownLine,
+    say: phraseBook(visit.language),
     when: (at: Date | string) => instant(at, visit.language),
-    whenDay: (day: string) => wholeDay(day, visit.language),
+    whenDay: (day: string | Date) => wholeDay(day, visit.language),
     number: (value: number) => new Intl.NumberFormat(localeOf(visit.language)).format(value),
   })
   res.statusCode = page.status ?? 200
@@ -55,7 +57,7 @@ function instant(at: Date | string, language: string): { text: string; iso: stri
 }
 
 /** A day in UTC (`2026-11-20`) for people. */
-function wholeDay(day: string, language: string): string {
+function wholeDay(day: string | Date, language: string): string {
   const format = { dateStyle: 'long', timeZone: 'UTC' } as const
   return new Intl.DateTimeFormat(localeOf(language), format).format(new Date(day))
 }
