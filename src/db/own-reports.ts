@@ -3,8 +3,8 @@ import type { Db } from './pool.ts'
 import type { ReportLine } from './report-search.ts'
 import { findReport, type Report, type ReportKind, type ReportState } from './reports.ts'
 
-/** A report of one's own, with what became of it. */
-export type OwnReport = ReportLine & {
+/** What became of a report of one's own. */
+export type OwnOutcome = {
   /** Kept until its reporter answers a question. */
   isAsking: boolean
   /** How many were told of it, by itself or together with others. */
@@ -17,10 +17,6 @@ export type OwnReport = ReportLine & {
 export type OwnQuery = {
   kind?: ReportKind | undefined
   states?: readonly ReportState[] | undefined
-  /** Only those that wait for an answer of their reporter. */
-  isAsking?: true | undefined
-  /** Only those of which somebody said something. */
-  isAnswered?: true | undefined
   /** Part of the subject or of the author's address, in any case. */
   words?: string | undefined
 }
@@ -33,32 +29,14 @@ export type OwnStretch = {
   after?: string | undefined
   first: 'newest' | 'oldest'
   limit: number
-  /** Of so many reports of the stretch those that fit are shown; the rest is not looked at. */
+  /** Of so many reports of the stretch those that fit are given; the rest is not looked at. */
   lookedAtMax: number
 }
-
-const fits = `($6::text is null or kind = $6)
-  and ($7::text[] is null or state = any($7))
-  and ($8::text is null or strpos(lower(subject), $8) > 0 or strpos(lower(author), $8) > 0)
-  and ($9::boolean is null or (state = 'kept' and exists (
-    select from analyses where analyses.id = own.id
-      and judgment -> 'consequence' ->> 'action' = 'ask')))
-  and ($10::boolean is null or (state in ('forwarded', 'retracted') and exists (
-    select from report_events where report_id = own.id and event like 'desk-%')))`
-
-const withOutcome = `page.id, page.received_at as "receivedAt", page.state, page.kind, page.author,
-  page.subject, page.state = 'kept' and exists (
-    select from analyses where analyses.id = page.id
-      and judgment -> 'consequence' ->> 'action' = 'ask') as "isAsking",
-  (select count(*)::integer from feedback_reports where report_id = page.id
-    and kind = 'complaint' and feedback_reports.state in ('sent', 'merged')) as told,
-  (select substr(event, 6) from report_events where report_id = page.id and event like 'desk-%'
-    order by at desc limit 1) as answer`
 
 /**
  * Part of one reporter's reports, in the order of `first`. It walks along the index of the
  * reporter and stops when it has enough, or has looked at enough: so it costs the same for a
- * hundred thousand reports, whatever is sought. Who finds fewer than `limit` asks `findOwnStop`
+ * hundred thousand reports, whatever is sought. Who gets fewer than `limit` asks `findOwnStop`
  * whether there is more.
  */
 export async function listOwnReports(
@@ -66,19 +44,18 @@ export async function listOwnReports(
   reporterId: string,
   query: OwnQuery,
   stretch: OwnStretch,
-): Promise<OwnReport[]> {
+): Promise<ReportLine[]> {
   const way = stretch.first === 'newest' ? 'desc' : 'asc'
-  const { rows } = await db.query<OwnReport>(
-    `select ${withOutcome}
+  const { rows } = await db.query<ReportLine>(
+    `select id, received_at as "receivedAt", state, kind, author, subject
      from (
-       select id, received_at, state, kind, author, subject
-       from (
-         select id, received_at, state, kind, author, subject from reports
-         where reporter_id = $1 and ($2::uuid is null or id < $2) and ($3::uuid is null or id > $3)
-         order by reporter_id ${way}, id ${way} limit $4) as own
-       where ${fits}
-       order by id ${way} limit $5) as page
-     order by page.id ${way}`,
+       select id, received_at, state, kind, author, subject from reports
+       where reporter_id = $1 and ($2::uuid is null or id < $2) and ($3::uuid is null or id > $3)
+       order by reporter_id ${way}, id ${way} limit $4) as own
+     where ($6::text is null or kind = $6)
+       and ($7::text[] is null or state = any($7))
+       and ($8::text is null or strpos(lower(subject), $8) > 0 or strpos(lower(author), $8) > 0)
+     order by id ${way} limit $5`,
     [
       reporterId,
       stretch.before ?? null,
@@ -88,11 +65,69 @@ export async function listOwnReports(
       query.kind ?? null,
       query.states ?? null,
       query.words?.toLowerCase() ?? null,
-      query.isAsking ?? null,
-      query.isAnswered ?? null,
     ],
   )
   return rows
+}
+
+/**
+ * What became of reports. Asked by their ids and not joined: so the server knows while it plans in
+ * which weeks they are.
+ */
+export async function listOutcomes(
+  db: Db,
+  lines: readonly Pick<ReportLine, 'id' | 'state'>[],
+): Promise<Map<string, OwnOutcome>> {
+  const [asking, told, answers] = await Promise.all([
+    listAsking(db, idsIn(lines, ['kept'])),
+    countTold(db, idsIn(lines, ['forwarded'])),
+    listLastAnswers(db, idsIn(lines, ['forwarded', 'retracted'])),
+  ])
+  return new Map(
+    lines.map(({ id }) => [
+      id,
+      { isAsking: asking.has(id), told: told.get(id) ?? 0, answer: answers.get(id) ?? null },
+    ]),
+  )
+}
+
+function idsIn(
+  lines: readonly Pick<ReportLine, 'id' | 'state'>[],
+  states: readonly ReportState[],
+): string[] {
+  return lines.flatMap(({ id, state }) => (states.includes(state) ? [id] : []))
+}
+
+async function listAsking(db: Db, ids: readonly string[]): Promise<Set<string>> {
+  if (ids.length === 0) return new Set()
+  const { rows } = await db.query<{ id: string }>(
+    `select id from analyses
+     where id = any($1::uuid[]) and judgment -> 'consequence' ->> 'action' = 'ask'`,
+    [ids],
+  )
+  return new Set(rows.map(({ id }) => id))
+}
+
+async function countTold(db: Db, ids: readonly string[]): Promise<Map<string, number>> {
+  if (ids.length === 0) return new Map()
+  const { rows } = await db.query<{ id: string; told: number }>(
+    `select report_id as id, count(*)::integer as told from feedback_reports
+     where report_id = any($1::uuid[]) and kind = 'complaint' and state in ('sent', 'merged')
+     group by report_id`,
+    [ids],
+  )
+  return new Map(rows.map(({ id, told }) => [id, told]))
+}
+
+async function listLastAnswers(db: Db, ids: readonly string[]): Promise<Map<string, AnswerKind>> {
+  if (ids.length === 0) return new Map()
+  const { rows } = await db.query<{ id: string; answer: AnswerKind }>(
+    `select distinct on (report_id) report_id as id, substr(event, 6) as answer
+     from report_events where report_id = any($1::uuid[]) and event like 'desk-%'
+     order by report_id, at desc`,
+    [ids],
+  )
+  return new Map(rows.map(({ id, answer }) => [id, answer]))
 }
 
 /** The last report of a stretch that is looked at; undefined where the stretch ends before. */
