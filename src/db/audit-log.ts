@@ -46,6 +46,11 @@ export type AuditAction =
   | 'lift correction'
   | 'suppress'
   | 'unsuppress'
+  | 'set limit'
+  | 'shadow ban'
+  | 'lift shadow ban'
+  | 'release reports'
+  | 'drop reports'
 
 /** Writes down what an administrator does, in the transaction that does it. */
 export async function insertAudit(tx: Db, entry: AuditEntry): Promise<void> {

@@ -1,7 +1,8 @@
 import type { AnswerKind } from '../mail/answer-links.ts'
 import type { Db } from './pool.ts'
 import type { ReportLine } from './report-search.ts'
-import { findReport, type Report, type ReportKind, type ReportState } from './reports.ts'
+import type { ReportKind, ReportState } from './reports.ts'
+import { findOwnedReport, type OwnedReport } from './shadowed-reports.ts'
 
 /** What became of a report of one's own. */
 export type OwnOutcome = {
@@ -33,6 +34,11 @@ export type OwnStretch = {
   lookedAtMax: number
 }
 
+/** A stretch of a table: its reporter sees what was put aside as all else. */
+const ownIn = (table: 'reports' | 'shadowed_reports') =>
+  `select reporter_id, id, received_at, state, kind, author, subject from ${table}
+   where reporter_id = $1 and ($2::uuid is null or id < $2) and ($3::uuid is null or id > $3)`
+
 /**
  * Part of one reporter's reports, in the order of `first`. It walks along the index of the
  * reporter and stops when it has enough, or has looked at enough: so it costs the same for a
@@ -49,8 +55,8 @@ export async function listOwnReports(
   const { rows } = await db.query<ReportLine>(
     `select id, received_at as "receivedAt", state, kind, author, subject
      from (
-       select id, received_at, state, kind, author, subject from reports
-       where reporter_id = $1 and ($2::uuid is null or id < $2) and ($3::uuid is null or id > $3)
+       select id, received_at, state, kind, author, subject from (
+         ${ownIn('reports')} union all ${ownIn('shadowed_reports')}) as all_own
        order by reporter_id ${way}, id ${way} limit $4) as own
      where ($6::text is null or kind = $6)
        and ($7::text[] is null or state = any($7))
@@ -139,8 +145,8 @@ export async function findOwnStop(
   const way = first === 'newest' ? 'desc' : 'asc'
   // One further says that there is more behind it.
   const { rows } = await db.query<{ id: string; receivedAt: Date }>(
-    `select id, received_at as "receivedAt" from reports
-     where reporter_id = $1 and ($2::uuid is null or id < $2) and ($3::uuid is null or id > $3)
+    `select id, received_at as "receivedAt" from (
+       ${ownIn('reports')} union all ${ownIn('shadowed_reports')}) as all_own
      order by reporter_id ${way}, id ${way} limit 2 offset $4`,
     [reporterId, before ?? null, after ?? null, lookedAtMax - 1],
   )
@@ -152,7 +158,7 @@ export async function findOwnReport(
   db: Db,
   reporterId: string,
   id: string,
-): Promise<Report | undefined> {
-  const report = await findReport(db, id)
+): Promise<OwnedReport | undefined> {
+  const report = await findOwnedReport(db, id)
   return report?.reporterId === reporterId ? report : undefined
 }

@@ -35,8 +35,12 @@ const columns = `reports.id, reports.reporter_id as "reporterId", reports.channe
   reports.author, reports.subject, reports.message_id as "messageId",
   reports.dated_at as "datedAt", reports.comment, reports.received_via::text[] as "receivedVia"`
 
-/** Adds reports in the state `received`. */
-export async function insertReports(tx: Db, reports: readonly NewReport[]): Promise<void> {
+/** Adds reports in the state `received`, to their table or to that of those put aside. */
+export async function insertReports(
+  tx: Db,
+  reports: readonly NewReport[],
+  table: 'reports' | 'shadowed_reports' = 'reports',
+): Promise<void> {
   const { text, params } = values(
     reports.map((report) => [
       report.id,
@@ -55,7 +59,7 @@ export async function insertReports(tx: Db, reports: readonly NewReport[]): Prom
     ]),
   )
   await tx.query(
-    `insert into reports (id, reporter_id, channel, kind, state, received_at, message_bytes,
+    `insert into ${table} (id, reporter_id, channel, kind, state, received_at, message_bytes,
        author, subject, message_id, dated_at, comment, received_via)
      values ${text}`,
     params,

@@ -12,6 +12,7 @@ const pico = createRequire(import.meta.url).resolve('@picocss/pico/css/pico.min.
 const assets = {
   pico: asset(pico, 'pico.css', 'text/css; charset=utf-8'),
   site: asset(path.join(own, 'site.css'), 'site.css', 'text/css; charset=utf-8'),
+  frame: asset(path.join(own, 'frame.css'), 'frame.css', 'text/css; charset=utf-8'),
   story: asset(path.join(own, 'story.css'), 'story.css', 'text/css; charset=utf-8'),
   walk: asset(path.join(own, 'walk.css'), 'walk.css', 'text/css; charset=utf-8'),
   series: asset(path.join(own, 'series.css'), 'series.css', 'text/css; charset=utf-8'),
@@ -22,6 +23,7 @@ const assets = {
 export const assetUrls = {
   pico: assets.pico.url,
   site: assets.site.url,
+  frame: assets.frame.url,
   story: assets.story.url,
   walk: assets.walk.url,
   series: assets.series.url,

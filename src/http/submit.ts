@@ -23,6 +23,8 @@ export type Submit = (
   channel: Channel,
   raw: Buffer,
   remarks: Remarks,
+  /** What `admit` said; who is shadowed notices nothing. */
+  admission?: 'admitted' | 'shadowed',
 ) => Promise<Outcome>
 
 /** Intake with its limits before it and its count after it. Throws when nothing can be stored. */
@@ -32,7 +34,7 @@ export function createSubmit(app: {
   metrics: IntakeMetrics
 }): Submit {
   const limits = { ...structureLimits, bytesMax: app.messageBytesMax }
-  return async (reporter, channel, raw, remarks) => {
+  return async (reporter, channel, raw, remarks, admission = 'admitted') => {
     const message = readMessage(raw)
     const refusal = refusalOf(message, limits)
     if (refusal) {
@@ -43,6 +45,7 @@ export function createSubmit(app: {
       reporterId: reporter.id,
       channel,
       message,
+      isShadowed: admission === 'shadowed',
       ...remarks,
     })
     app.metrics.count(channel, accepted.isRepeat ? 'repeat' : 'accepted')

@@ -19,6 +19,8 @@ export type Submission = {
   comment: string | null
   /** CIDR blocks of the relays the reporter trusts. */
   receivedVia: readonly string[]
+  /** Whether it is to be put aside, and its reporter to notice nothing. */
+  isShadowed?: boolean
 }
 
 /** The report a submission became; `isRepeat` when the reporter had sent the same bytes before. */
@@ -84,6 +86,7 @@ export async function prepareReport(submission: Submission, now: Date): Promise<
     contentHash,
     key: `${contentHash.toString('base64')} ${reporterId}`,
     packed: await pack(raw),
+    isShadowed: submission.isShadowed ?? false,
     report: {
       id: uuidv7(now),
       reporterId,

@@ -3,7 +3,9 @@ import { withdrawFeedback } from '../db/feedback-waiting.ts'
 import { type Db, inTransaction, type Pool } from '../db/pool.ts'
 import { eventNow, insertEvents } from '../db/report-events.ts'
 import { markReports, type ReportState } from '../db/reports.ts'
+import { markShadowed } from '../db/shadowed-reports.ts'
 import type { Boss } from '../queue/boss.ts'
+import { oweWebhooks } from '../queue/owe-webhooks.ts'
 import { redeemReport } from '../queue/queues.ts'
 import { send } from '../queue/send.ts'
 import type { Clock } from '../world.ts'
@@ -34,7 +36,9 @@ export async function retractIn(
 ): Promise<boolean> {
   const now = app.clock()
   const [moved] = await markReports(tx, [reportId], retractable, 'retracted')
-  if (moved === undefined) return false
+  // What was put aside is taken back in as many steps, and has nothing to be taken back from.
+  const [aside] = await markShadowed(tx, [reportId], retractable, 'retracted')
+  if (moved === undefined && aside === undefined) return false
   const withdrawn = await withdrawFeedback(tx, reportId, now)
   const isOverruled = !retractor.isReporter
   await send(app.boss, redeemReport, [{ reportId, ...(isOverruled && { isOverruled }) }], tx)
@@ -42,6 +46,7 @@ export async function retractIn(
   const recall = withdrawn > 0 ? ' Feedback that had not left was called back.' : ''
   const detail = `${who} took it back.${recall}`
   await insertEvents(tx, [eventNow(app.clock, reportId, 'retracted', detail)])
+  await oweWebhooks(tx, app.boss, { 'report.retracted': [reportId] }, now)
   if (!retractor.isReporter) {
     const { administratorId: reporterId } = retractor
     await insertAudit(tx, { at: now, reporterId, action: 'retract', detail: reportId })

@@ -150,6 +150,21 @@ export const publishLists = defineQueue('publish-lists', z.object({}), {
   expireInSeconds: 900,
 })
 
+/** Let a report that was put aside look as if it had been looked at. */
+export const settleShadowed = defineQueue('settle-shadowed', z.object({ reportId: z.uuid() }), {
+  retryLimit: 5,
+  retryDelay: 5,
+  retryDelayMax: 600,
+  expireInSeconds: 120,
+})
+
+/** Tell one webhook of one event. It is put off while its receiver fails. */
+export const deliverWebhook = defineQueue(
+  'deliver-webhook',
+  z.object({ webhookId: z.uuid(), deliveryId: z.uuid() }),
+  { retryLimit: 10, retryDelay: 10, retryDelayMax: 3_600, expireInSeconds: 120 },
+)
+
 /** Every queue that has workers. */
 export const queues: readonly QueueDefinition[] = [
   analyzeReport,
@@ -159,6 +174,7 @@ export const queues: readonly QueueDefinition[] = [
   adviseReporter,
   unsubscribe,
   redeemReport,
+  settleShadowed,
   handleInbound,
   takeMailed,
   keepHouse,
@@ -167,6 +183,7 @@ export const queues: readonly QueueDefinition[] = [
   publishLists,
   proposeMarketers,
   paceFeedback,
+  deliverWebhook,
 ]
 
 function defineQueue<Payload extends object>(

@@ -2,14 +2,16 @@ import type { App } from '../../app.ts'
 import type { analyzeReports } from '../../jobs/analyze-report.ts'
 import type { forwardReports } from '../../jobs/forward-report.ts'
 import type { Forwarding } from '../../jobs/forwarding/open-forwarding.ts'
+import type { deliverWebhooks } from '../../jobs/webhooks/deliver-webhooks.ts'
 import type { unsubscribeReporters } from '../../jobs/marketers/unsubscribe-reporter.ts'
 import * as queues from '../../queue/queues.ts'
-import { schedule, work as workQueue } from '../../queue/work.ts'
+import { type JobOutcome, schedule, work as workQueue } from '../../queue/work.ts'
 
 /** What the work on the queues needs besides the application. */
 type Tools = Parameters<typeof analyzeReports>[1] &
   Parameters<typeof forwardReports>[1] &
-  Parameters<typeof unsubscribeReporters>[1] & { forwarding: Forwarding }
+  Parameters<typeof unsubscribeReporters>[1] &
+  Parameters<typeof deliverWebhooks>[1] & { forwarding: Forwarding }
 
 /** What starts the work on each queue. A process loads what it works, and nothing else. */
 export function startersOf(app: App, tools: Tools): Starters {
@@ -45,6 +47,12 @@ function lineStarters(app: App, tools: Tools): Starters {
         redeemReports(jobs, app),
       )
     },
+    [queues.settleShadowed.name]: async () => {
+      const { settleShadowed } = await import('../../jobs/settle-shadowed.ts')
+      await workQueue(app, queues.settleShadowed, { batchSize: 50, concurrency: 1 }, (jobs) =>
+        settleShadowed(jobs, app),
+      )
+    },
   }
 }
 
@@ -69,6 +77,14 @@ function mailStarters(app: App, tools: Tools): Starters {
         unsubscribeReporters(jobs, tools),
       )
     },
+    [queues.deliverWebhook.name]: async () => {
+      const { deliverWebhooks, openWebhookLines } =
+        await import('../../jobs/webhooks/deliver-webhooks.ts')
+      const lines = openWebhookLines()
+      await workQueue(app, queues.deliverWebhook, { batchSize: 50, concurrency: 2 }, (jobs) =>
+        deliverWebhooks(jobs, tools, lines),
+      )
+    },
     [queues.handleInbound.name]: async () => {
       const { handleInboundMails } = await import('../../jobs/handle-inbound.ts')
       await workQueue(app, queues.handleInbound, { batchSize: 10, concurrency: 1 }, (jobs) =>
@@ -78,10 +94,12 @@ function mailStarters(app: App, tools: Tools): Starters {
     [queues.takeMailed.name]: async () => {
       const { takeMailed } = await import('../../jobs/mail-in/take-mailed.ts')
       const { createIntake } = await import('../../intake/accept-report.ts')
-      const needs = { ...app, intake: createIntake(app) }
+      const { createLimits } = await import('../../intake/limits/limits.ts')
+      const needs = { ...app, intake: createIntake(app), limits: createLimits(app) }
       await workQueue(app, queues.takeMailed, { batchSize: 5, concurrency: 1 }, async (jobs) => {
-        for (const job of jobs) await takeMailed(job, needs)
-        return jobs.map(() => 'done')
+        const outcomes: JobOutcome[] = []
+        for (const job of jobs) outcomes.push(await takeMailed(job, needs))
+        return outcomes
       })
     },
   }

@@ -1,7 +1,9 @@
-import { findAnalysis, type KeptAnalysis } from '../../db/analyses.ts'
+import type { KeptAnalysis } from '../../db/analyses.ts'
 import type { Db } from '../../db/pool.ts'
 import { listEvents, type ReportEvent } from '../../db/report-events.ts'
 import type { Report } from '../../db/reports.ts'
+import type { OwnedReport } from '../../db/shadowed-reports.ts'
+import { findOwnedAnalysis } from '../../intake/owned-reports.ts'
 import { scoreOf, symbolsForReporters, type VerdictSymbol } from '../../verdict/verdict.ts'
 import { drawWalk, type StationRole } from '../../verdict/walk-picture.ts'
 import { findQuestion, type Question } from '../history/question.ts'
@@ -84,9 +86,9 @@ export type ReportJson = {
 }
 
 /** Reads what belongs to a report and puts it in the form of the contract. */
-export async function describeReport(db: Db, report: Report): Promise<ReportJson> {
+export async function describeReport(db: Db, report: OwnedReport): Promise<ReportJson> {
   const [analysis, events, same] = await Promise.all([
-    findAnalysis(db, report.id),
+    findOwnedAnalysis(db, report),
     listEvents(db, report.id),
     describeSame(db, report),
   ])

@@ -1,5 +1,6 @@
 import type { Response } from 'express'
-import { listReportsByIds, type ReportState } from '../../db/reports.ts'
+import type { ReportState } from '../../db/reports.ts'
+import { listOwnedStates } from '../../db/shadowed-reports.ts'
 import type { Db } from '../../db/pool.ts'
 import type { ProblemError } from '../problem.ts'
 import { problemOf, problems, problemType, type Problem } from '../problem.ts'
@@ -81,7 +82,7 @@ async function receiptsOf(
   const repeats = outcomes.flatMap((outcome) =>
     outcome.taken && outcome.isRepeat ? [outcome.id] : [],
   )
-  const known = repeats.length > 0 ? await listReportsByIds(site.pool, repeats) : []
+  const known = repeats.length > 0 ? await listOwnedStates(site.pool, repeats) : []
   const stateOf = new Map(known.map(({ id, state }) => [id, state]))
   return outcomes.map((outcome) => {
     if (!outcome.taken) return undefined

@@ -1,6 +1,7 @@
 import { Router, type Request, type Response } from 'express'
 import type { Reporter } from '../../db/reporters.ts'
 import type { ReportKind } from '../../db/reports.ts'
+import { admitReports } from '../limits/admit-reports.ts'
 import { ProblemError } from '../problem.ts'
 import { parseRemarks } from '../remarks.ts'
 import type { Site } from '../site.ts'
@@ -10,7 +11,7 @@ import { sendPage } from './render.ts'
 import { requireReporter, signIn } from './signed-in.ts'
 import { visitOf } from './visit.ts'
 
-type Needs = Pick<Site, 'config' | 'credentials' | 'submit'> & FormReader
+type Needs = Pick<Site, 'config' | 'credentials' | 'limits' | 'submit'> & FormReader
 
 const FILES_MAX = 100
 /** What is given back into the form when it could not be taken. */
@@ -52,10 +53,12 @@ export async function takeForm(
   if (!remarks)
     return sendForm(req, res, site, { status: 422, problem: 'bad-field', text: keptText(form) })
   if (given.length === 0) return sendForm(req, res, site, { status: 422, problem: 'nothing' })
+  const who = { id: reporter.id, tokenHash: undefined }
+  const admission = await admitReports(req, res, site, who, given.length)
   const outcomes = await Promise.all(
     given.map((message): Promise<Outcome> => {
       if (message.isCut) return Promise.resolve({ taken: false, refusal: tooBig() })
-      return site.submit(reporter, 'form', message.raw, remarks)
+      return site.submit(reporter, 'form', message.raw, remarks, admission)
     }),
   )
   const refused = outcomes.find((outcome) => !outcome.taken)

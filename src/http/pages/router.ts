@@ -12,6 +12,7 @@ import { lookupRoutes } from '../lists/lookup.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { historyRoutes } from '../history/history.ts'
+import { languageRoutes } from './language-choice.ts'
 import { homeRoutes } from './home.ts'
 import { sendPage } from './render.ts'
 import { relayRoutes } from './relays.ts'
@@ -33,6 +34,7 @@ export function pageRoutes(site: Site): Router {
   router.use(sessions(site))
   router.use(welcome(site))
   router.use(homeRoutes())
+  router.use(languageRoutes(site))
   router.use(signInRoutes(site))
   router.use(reportRoutes(site))
   router.use(historyRoutes(site))

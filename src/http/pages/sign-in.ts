@@ -7,7 +7,7 @@ import { closeSession } from './session.ts'
 import { signIn } from './signed-in.ts'
 import { visitOf } from './visit.ts'
 
-type Needs = Pick<Site, 'config' | 'credentials' | 'submit'> & FormReader
+type Needs = Pick<Site, 'config' | 'credentials' | 'limits' | 'submit'> & FormReader
 
 /** Signing in and out. The form's field names are those that the old clients know. */
 export function signInRoutes(site: Needs): Router {

@@ -1,3 +1,5 @@
+import { number } from '../plural.ts'
+
 /** What the report form says, in English. */
 export const reportEn = {
   title: 'Report a message',
@@ -5,7 +7,7 @@ export const reportEn = {
   paste: 'Source of the message',
   pasteHelp: 'In your mail program it is called “show source”, “show original” or “view headers”.',
   files: 'Or message files (.eml), one or several',
-  filesHelp: (megabytes: number) => `At most ${megabytes} MB each.`,
+  filesHelp: (megabytes: number) => `At most ${number('en', megabytes)} MB each.`,
   kind: 'What is it?',
   kinds: { spam: 'Spam', phishing: 'Phishing', 'not-spam': 'Not spam' },
   kindHelp: {

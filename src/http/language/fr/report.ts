@@ -1,4 +1,5 @@
 import type { reportEn } from '../en/report.ts'
+import { number } from '../plural.ts'
 
 /** What the report form says, in French. */
 export const reportFr: typeof reportEn = {
@@ -9,7 +10,7 @@ export const reportFr: typeof reportEn = {
     'Dans votre logiciel\u00a0: «\u00a0afficher la source\u00a0», ' +
     '«\u00a0afficher l’original\u00a0» ou «\u00a0voir les en-têtes\u00a0».',
   files: 'Ou des fichiers de message (.eml), un ou plusieurs',
-  filesHelp: (megabytes) => `${megabytes} Mo au plus par fichier.`,
+  filesHelp: (megabytes) => `${number('fr', megabytes)}\u00a0Mo au plus par fichier.`,
   kind: 'De quoi s’agit-il\u00a0?',
   kinds: { spam: 'Spam', phishing: 'Hameçonnage', 'not-spam': 'Pas un spam' },
   kindHelp: {
