@@ -1,4 +1,5 @@
 import type { AnswerKind } from '../mail/answer-links.ts'
+import { uuidTime } from '../world.ts'
 import type { Db } from './pool.ts'
 import type { ReportLine } from './report-search.ts'
 import type { ReportKind, ReportState } from './reports.ts'
@@ -34,19 +35,36 @@ export type OwnStretch = {
   lookedAtMax: number
 }
 
-/** A stretch of a table: its reporter sees what was put aside as all else. */
-const ownIn = (table: 'reports' | 'shadowed_reports') =>
-  `select reporter_id, id, received_at, state, kind, author, subject from ${table}
-   where reporter_id = $1 and ($2::uuid is null or id < $2) and ($3::uuid is null or id > $3)`
+/** Reports that were put aside are their reporter's as all others are. */
+const tables = ['reports', 'shadowed_reports'] as const
+type Table = (typeof tables)[number]
+
+/** Part of one's own reports; `isMixed` where one table may have been looked at further back. */
+export type OwnPart = { rows: ReportLine[]; isMixed: boolean }
 
 /**
  * Part of one reporter's reports, in the order of `first`. It walks along the index of the
  * reporter and stops when it has enough, or has looked at enough: so it costs the same for a
- * hundred thousand reports, whatever is sought. Who gets fewer than `limit` asks `findOwnStop`
- * whether there is more.
+ * hundred thousand reports, whatever is sought. Who gets fewer than `limit`, or what is mixed, asks
+ * `findOwnStop` how far it is whole. Both tables are always asked, each by itself: together the
+ * server would look into every week.
  */
 export async function listOwnReports(
   db: Db,
+  reporterId: string,
+  query: OwnQuery,
+  stretch: OwnStretch,
+): Promise<OwnPart> {
+  const [own = [], aside = []] = await Promise.all(
+    tables.map((table) => listOwnIn(db, table, reporterId, query, stretch)),
+  )
+  const rows = [...own, ...aside].sort(inOrder(stretch.first)).slice(0, stretch.limit)
+  return { rows, isMixed: aside.length > 0 }
+}
+
+async function listOwnIn(
+  db: Db,
+  table: Table,
   reporterId: string,
   query: OwnQuery,
   stretch: OwnStretch,
@@ -55,8 +73,8 @@ export async function listOwnReports(
   const { rows } = await db.query<ReportLine>(
     `select id, received_at as "receivedAt", state, kind, author, subject
      from (
-       select id, received_at, state, kind, author, subject from (
-         ${ownIn('reports')} union all ${ownIn('shadowed_reports')}) as all_own
+       select id, received_at, state, kind, author, subject from ${table}
+       where reporter_id = $1 and ($2::uuid is null or id < $2) and ($3::uuid is null or id > $3)
        order by reporter_id ${way}, id ${way} limit $4) as own
      where ($6::text is null or kind = $6)
        and ($7::text[] is null or state = any($7))
@@ -74,6 +92,12 @@ export async function listOwnReports(
     ],
   )
   return rows
+}
+
+/** The order of ids from one end. */
+function inOrder(first: OwnStretch['first']) {
+  const sign = first === 'newest' ? -1 : 1
+  return (one: { id: string }, other: { id: string }) => (one.id < other.id ? -sign : sign)
 }
 
 /**
@@ -136,21 +160,38 @@ async function listLastAnswers(db: Db, ids: readonly string[]): Promise<Map<stri
   return new Map(rows.map(({ id, answer }) => [id, answer]))
 }
 
-/** The last report of a stretch that is looked at; undefined where the stretch ends before. */
+/** A report at which looking stopped. */
+export type OwnStop = { id: string; receivedAt: Date }
+
+/** How far a stretch was looked at; undefined where all of it was. */
 export async function findOwnStop(
   db: Db,
   reporterId: string,
+  stretch: OwnStretch,
+): Promise<OwnStop | undefined> {
+  const stops = await Promise.all(tables.map((table) => findStopIn(db, table, reporterId, stretch)))
+  return stops
+    .flatMap((stop) => stop ?? [])
+    .sort(inOrder(stretch.first))
+    .at(0)
+}
+
+async function findStopIn(
+  db: Db,
+  table: Table,
+  reporterId: string,
   { before, after, first, lookedAtMax }: OwnStretch,
-): Promise<{ id: string; receivedAt: Date } | undefined> {
+): Promise<OwnStop | undefined> {
   const way = first === 'newest' ? 'desc' : 'asc'
   // One further says that there is more behind it.
-  const { rows } = await db.query<{ id: string; receivedAt: Date }>(
-    `select id, received_at as "receivedAt" from (
-       ${ownIn('reports')} union all ${ownIn('shadowed_reports')}) as all_own
+  const { rows } = await db.query<{ id: string }>(
+    `select id from ${table}
+     where reporter_id = $1 and ($2::uuid is null or id < $2) and ($3::uuid is null or id > $3)
      order by reporter_id ${way}, id ${way} limit 2 offset $4`,
     [reporterId, before ?? null, after ?? null, lookedAtMax - 1],
   )
-  return rows.length === 2 ? rows[0] : undefined
+  const [last] = rows
+  return last && rows.length === 2 ? { id: last.id, receivedAt: uuidTime(last.id) } : undefined
 }
 
 /** A report of the reporter's own; undefined where it is somebody else's, or none. */

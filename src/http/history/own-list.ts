@@ -5,6 +5,7 @@ import {
   listOwnReports,
   type OwnOutcome,
   type OwnQuery,
+  type OwnStop,
   type OwnStretch,
 } from '../../db/own-reports.ts'
 import type { Db } from '../../db/pool.ts'
@@ -106,7 +107,7 @@ export async function readOwnPage(
 }
 
 /** What was found of a stretch, and where looking stopped before there was enough. */
-type Gathered = { found: OwnLine[]; stop: { id: string; receivedAt: Date } | undefined }
+type Gathered = { found: OwnLine[]; stop: OwnStop | undefined }
 
 async function gather(
   db: Db,
@@ -119,21 +120,25 @@ async function gather(
     kind: form.kind || undefined,
     states: form.outcome === '' ? undefined : statesOf[form.outcome],
   }
+  const isSought = [form.words, form.kind, form.outcome].some((field) => field !== '')
   const fits = lookedUp[form.outcome] ?? (() => true)
   const limit = form.outcome in lookedUp ? CHUNK : stretch.limit
+  const isBeyond = (id: string, stop: OwnStop) =>
+    stretch.first === 'newest' ? id < stop.id : id > stop.id
   const found: OwnLine[] = []
   let part = { ...stretch, limit }
   for (let looked = 0; ;) {
-    const rows = await listOwnReports(db, reporterId, query, part)
-    const outcomes = await listOutcomes(db, rows)
-    found.push(...rows.flatMap((row) => withOutcome(row, outcomes)).filter(fits))
-    const last = rows.at(-1)
-    looked += rows.length
+    const { rows, isMixed } = await listOwnReports(db, reporterId, query, part)
+    const isEnd = rows.length < limit
+    const stop =
+      isSought && (isEnd || isMixed) ? await findOwnStop(db, reporterId, part) : undefined
+    const sure = stop ? rows.filter(({ id }) => !isBeyond(id, stop)) : rows
+    const outcomes = await listOutcomes(db, sure)
+    found.push(...sure.flatMap((row) => withOutcome(row, outcomes)).filter(fits))
+    const last = sure.at(-1)
+    looked += sure.length
     if (found.length >= stretch.limit) return { found, stop: undefined }
-    const isSought = query.words ?? query.kind ?? query.states
-    if (!last || rows.length < limit) {
-      return { found, stop: isSought ? await findOwnStop(db, reporterId, part) : undefined }
-    }
+    if (!last || isEnd || sure.length < rows.length) return { found, stop }
     if (looked >= LOOKED_UP) return { found, stop: last }
     part = { ...part, [part.first === 'newest' ? 'before' : 'after']: last.id }
   }

@@ -8,18 +8,13 @@ export const retractionEn = {
   what: 'What happens then',
   counters: 'The message no longer counts as reported by you, here and in its campaign.',
   reputations: 'What it made us think of the sender and the network is taken back.',
-  consumers: (told: number, waiting: number) =>
-    [
-      told > 0 &&
-        plural('en', told, {
-          one: 'The desk that was told gets a correction.',
-          other: 'The # desks that were told get a correction.',
-        }),
-      waiting > 0 && 'What has not left yet will not leave.',
-      told + waiting === 0 && 'Nobody was told, so nobody has to be told of it.',
-    ]
-      .filter(Boolean)
-      .join(' '),
+  told: (told: number) =>
+    plural('en', told, {
+      one: 'The desk that was told gets a correction.',
+      other: 'The # desks that were told get a correction.',
+    }),
+  waiting: 'What has not left yet will not leave.',
+  nobody: 'Nobody was told, so nobody has to be told of it.',
   yours: 'The report stays in your list, marked as taken back.',
   forGood: 'This cannot be undone.',
   submit: 'I was wrong: take it back',

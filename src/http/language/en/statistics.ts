@@ -27,7 +27,7 @@ export const statisticsEn = {
       other: 'In all, # reports of ours reached abuse desks.',
     }),
   answered: (answered: number, told: number) =>
-    told === 0 ? '' : `Of the ${n(told)} that somebody was told, ${n(answered)} were answered.`,
+    `Of the ${n(told)} that somebody was told, ${n(answered)} were answered.`,
   whereFrom: 'Where it came from',
   whereFromHelp: 'In the last 30 days, where we could tell, without what you took back.',
   noOrigins: 'In the last 30 days we could not tell of any of them.',

@@ -54,7 +54,7 @@ export const storyEn = {
     withdrawn: 'the report was called back before it left',
   },
   source: 'Download the original message',
-  corrections: 'Correction',
+  corrections: 'Correction to',
   correction: {
     waiting: 'will leave soon',
     merged: 'sent together with others',

@@ -9,19 +9,14 @@ export const retractionFr: typeof retractionEn = {
   what: 'Ce qui se passe alors',
   counters: 'Le message ne compte plus comme signalé par vous, ni ici ni dans sa campagne.',
   reputations: 'Ce qu’il nous a fait penser de l’expéditeur et du réseau est retiré.',
-  consumers: (told, waiting) =>
-    [
-      told > 0 &&
-        plural('fr', told, {
-          one: 'Le service qui a été prévenu reçoit une correction.',
-          many: 'Les # de services qui ont été prévenus reçoivent une correction.',
-          other: 'Les # services qui ont été prévenus reçoivent une correction.',
-        }),
-      waiting > 0 && 'Ce qui n’est pas encore parti ne partira pas.',
-      told + waiting === 0 && 'Personne n’a été prévenu\u00a0: il n’y a personne à détromper.',
-    ]
-      .filter(Boolean)
-      .join(' '),
+  told: (told) =>
+    plural('fr', told, {
+      one: 'Le service qui a été prévenu reçoit une correction.',
+      many: 'Les # de services qui ont été prévenus reçoivent une correction.',
+      other: 'Les # services qui ont été prévenus reçoivent une correction.',
+    }),
+  waiting: 'Ce qui n’est pas encore parti ne partira pas.',
+  nobody: 'Personne n’a été prévenu\u00a0: il n’y a personne à détromper.',
   yours: 'Le signalement reste dans votre liste, marqué comme retiré.',
   forGood: 'On ne peut pas revenir en arrière.',
   submit: 'Je me suis trompé\u00a0: retirer',

@@ -34,10 +34,8 @@ export const statisticsFr: typeof statisticsEn = {
       other: 'En tout, # de nos rapports sont parvenus à des services abuse.',
     }),
   answered: (answered, told) =>
-    told === 0
-      ? ''
-      : `Signalements dont quelqu’un a été prévenu\u00a0: ${n(told)}\u00a0; ayant reçu une ` +
-        `réponse\u00a0: ${n(answered)}.`,
+    `Signalements dont quelqu’un a été prévenu\u00a0: ${n(told)}\u00a0; ayant reçu une ` +
+    `réponse\u00a0: ${n(answered)}.`,
   whereFrom: 'D’où ils viennent',
   whereFromHelp:
     'Ces 30 derniers jours, là où nous avons pu l’établir, sans ce que vous avez retiré.',

@@ -60,7 +60,7 @@ export const storyFr: typeof storyEn = {
     withdrawn: 'le rapport a été rappelé avant son départ',
   },
   source: 'Télécharger le message d’origine',
-  corrections: 'Correction',
+  corrections: 'Correction à',
   correction: {
     waiting: 'partira bientôt',
     merged: 'envoyée avec d’autres',

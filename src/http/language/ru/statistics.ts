@@ -30,7 +30,7 @@ export const statisticsRu: typeof statisticsEn = {
   },
   mails: (mails) => `Наших отчётов дошло до служб abuse: ${n(mails)}.`,
   answered: (answered, told) =>
-    told === 0 ? '' : `Жалоб, о которых мы сообщили: ${n(told)}; с ответом: ${n(answered)}.`,
+    `Жалоб, о которых мы сообщили: ${n(told)}; с ответом: ${n(answered)}.`,
   whereFrom: 'Откуда письма',
   whereFromHelp: 'За последние 30 дней, где это удалось установить, без отозванных жалоб.',
   noOrigins: 'За последние 30 дней этого не удалось установить ни разу.',

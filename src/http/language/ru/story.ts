@@ -61,7 +61,7 @@ export const storyRu: typeof storyEn = {
     withdrawn: 'отчёт отозван до отправки',
   },
   source: 'Скачать исходное письмо',
-  corrections: 'Поправка',
+  corrections: 'Поправка по адресу',
   correction: {
     waiting: 'скоро уйдёт',
     merged: 'отправлена вместе с другими',
