@@ -84,7 +84,12 @@ const verdict = {
   class: 'spam',
   score: 6,
   symbols: [
-    { name: 'SUBJECT_SHOUTS', weight: 0.5, basis: 'content', meaning: 'The subject shouts.' },
+    {
+      name: 'SUBJECT_SHOUTS',
+      weight: 0.5,
+      basis: 'content',
+      meaning: 'Most letters of a longer subject are capitals.',
+    },
   ],
 }
 const judgments = [

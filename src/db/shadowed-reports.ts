@@ -12,7 +12,7 @@ export type ShadowedReport = Report & { isDropped: boolean }
 const columns = `id, reporter_id as "reporterId", channel, kind, state,
   received_at as "receivedAt", message_bytes as "messageBytes", author, subject,
   message_id as "messageId", dated_at as "datedAt", comment,
-  received_via::text[] as "receivedVia"`
+  received_via::text[] as "receivedVia", rebuilt_from as "rebuiltFrom"`
 
 /** One report by its id, put aside or not: one question, so that both take as long. */
 export async function findOwnedReport(db: Db, id: string): Promise<OwnedReport | undefined> {

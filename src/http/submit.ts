@@ -2,6 +2,7 @@ import type { Reporter } from '../db/reporters.ts'
 import type { Channel, ReportKind } from '../db/reports.ts'
 import type { Accepted, Intake } from '../intake/accept-report.ts'
 import { refusalOf, structureLimits } from '../intake/check-message.ts'
+import type { RebuiltFrom } from '../mail/containers/unpack-file.ts'
 import { readMessage } from '../mail/message.ts'
 import type { IntakeMetrics } from './metrics.ts'
 import { ProblemError } from './problem.ts'
@@ -12,6 +13,8 @@ export type Remarks = {
   comment: string | null
   /** CIDR blocks, their host bits cleared. */
   receivedVia: readonly string[]
+  /** Where the message had to be put together anew of what it was given as. */
+  rebuiltFrom?: RebuiltFrom
 }
 
 /** How one message of a request fared. */

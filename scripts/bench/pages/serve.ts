@@ -11,6 +11,8 @@ export type Statement = { text: string; values: readonly unknown[] }
 
 /** A web process on a seeded database, and its busy reporter, signed in. */
 export type PageSite = {
+  url: string
+  cookie: string
   get: (path: string) => Promise<Response>
   /** Runs `work` and answers all statements it led to, each text once. */
   record: (work: () => Promise<void>) => Promise<Statement[]>
@@ -46,6 +48,8 @@ export async function servePages(seeded: Seeded): Promise<PageSite> {
   const served = await web(app)
   const cookie = await signIn(served.url, seeded)
   return {
+    url: served.url,
+    cookie,
     get: (path) => fetch(served.url + path, { headers: { cookie }, redirect: 'manual' }),
     async record(work) {
       seen.clear()

@@ -50,8 +50,8 @@ export type OwnPage = {
 const LINES = 25
 const WORDS_MAX = 100
 const DAY_MS = 86_400_000
-/** Looking at so many takes some 20 ms. */
-const LOOKED_AT = 8_000
+/** Looking at so many takes some 15 ms. */
+const LOOKED_AT = 5_000
 /** What stands in other tables is looked up, so many at once and so many for a page. */
 const CHUNK = 400
 const LOOKED_UP = 2_000

@@ -4,19 +4,23 @@ import { adviceRoutes } from '../advice/advice-routes.ts'
 import { failureOf } from '../answer.ts'
 import { assetRoutes } from '../assets.ts'
 import { answerRoutes } from '../desks/answer-routes.ts'
+import { docsRoutes } from '../docs/docs-routes.ts'
 import { enrollRoutes } from '../consumers/enroll.ts'
 import { ownConsumerRoutes } from '../consumers/own-page.ts'
+import { languageRoutes } from '../language/language-routes.ts'
 import { delistingRoutes } from '../lists/delisting.ts'
 import { downloadRoutes } from '../lists/downloads.ts'
 import { lookupRoutes } from '../lists/lookup.ts'
 import { ProblemError } from '../problem.ts'
+import { helpRoutes } from '../reporting/help.ts'
+import { reportRoutes } from '../reporting/report-form.ts'
 import type { Site } from '../site.ts'
 import { historyRoutes } from '../history/history.ts'
 import { languageRoutes } from './language-choice.ts'
+import { contentPolicy } from './content-policy.ts'
 import { homeRoutes } from './home.ts'
 import { sendPage } from './render.ts'
 import { relayRoutes } from './relays.ts'
-import { reportRoutes } from './report.ts'
 import { sameOrigin } from './same-origin.ts'
 import { sessions } from './session.ts'
 import { settingsRoutes } from './settings.ts'
@@ -34,9 +38,11 @@ export function pageRoutes(site: Site): Router {
   router.use(sessions(site))
   router.use(welcome(site))
   router.use(homeRoutes())
+  router.use(docsRoutes(site))
   router.use(languageRoutes(site))
   router.use(signInRoutes(site))
   router.use(reportRoutes(site))
+  router.use(helpRoutes())
   router.use(historyRoutes(site))
   router.use(adviceRoutes(site))
   router.use(toldRoutes(site))
@@ -54,15 +60,6 @@ export function pageRoutes(site: Site): Router {
   router.use(errorPages(site))
   return router
 }
-
-const contentPolicy = [
-  "default-src 'none'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
 
 function pageHeaders(publicUrl: string) {
   const isSecure = publicUrl.startsWith('https:')

@@ -65,7 +65,7 @@ const BARS_MAX = 400
 
 const WIDTH = 720
 const HEIGHT = 220
-const PLOT: Box = { x: 44, y: 10, width: WIDTH - 52, height: HEIGHT - 36 }
+const PLOT: Box = { x: 44, y: 10, width: WIDTH - 60, height: HEIGHT - 36 }
 /** However little it is beside the highest bar, a count is seen. */
 const BAR_HEIGHT_MIN = 1.5
 const LABELS_MAX = 9

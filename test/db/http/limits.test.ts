@@ -36,21 +36,6 @@ test('an answer tells the limits, and lets pages of other sites read them', asyn
   expect(answer.headers.get('access-control-expose-headers')).toMatch(/RateLimit, RateLimit-Policy/)
 })
 
-test('who is above a limit is answered 429 and told how long to wait', async () => {
-  const bob = await site.addPerson('bob@reporters.example')
-  await changeLimit(site.app.pool, 'report-minute', { attemptsMax: 3 }, deed)
-  await expect
-    .poll(async () => (await post('one', bob)).headers.get('ratelimit-policy'), { timeout: 5_000 })
-    .toMatch(/q=3;w=60/)
-  let refused = await post('two', bob)
-  for (let n = 0; n < 3; n++) refused = await post(`more ${n}`, bob)
-  expect(refused.status).toBe(429)
-  expect(await refused.json()).toMatchObject({ type: expect.stringMatching(/#too-often$/) as string })
-  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(50)
-  expect(refused.headers.get('ratelimit')).toMatch(/^"report-minute";r=0;t=\d+$/)
-  await changeLimit(site.app.pool, 'report-minute', { attemptsMax: 1_200 }, deed)
-})
-
 test('several messages in one request count as many reports', async () => {
   const cleo = await site.addPerson('cleo@reporters.example')
   const body = new FormData()
@@ -60,7 +45,24 @@ test('several messages in one request count as many reports', async () => {
     body,
     headers: { authorization: `Bearer ${cleo.token}` },
   })
-  expect(answer.headers.get('ratelimit')).toMatch(/r=\d*7;/)
+  expect(answer.headers.get('ratelimit')).toMatch(/r=\d*97;/)
+})
+
+test('who is above a limit is answered 429 and told how long to wait', async () => {
+  const bob = await site.addPerson('bob@reporters.example')
+  await changeLimit(site.app.pool, 'report-minute', { attemptsMax: 3 }, deed)
+  await expect
+    .poll(async () => (await post('one', bob)).headers.get('ratelimit-policy'), { timeout: 5_000 })
+    .toMatch(/q=3;w=60/)
+  let refused = await post('two', bob)
+  for (let n = 0; n < 3; n++) refused = await post(`more ${n}`, bob)
+  expect(refused.status).toBe(429)
+  expect(await refused.json()).toMatchObject({
+    type: expect.stringMatching(/#too-often$/) as string,
+  })
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(50)
+  expect(refused.headers.get('ratelimit')).toMatch(/^"report-minute";r=0;t=\d+$/)
+  await changeLimit(site.app.pool, 'report-minute', { attemptsMax: 1_200 }, deed)
 })
 
 test('a page that was asked for too often says so', async () => {

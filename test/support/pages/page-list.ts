@@ -14,6 +14,7 @@ const stranger: Record<string, ListedPage['at']> = {
   '/': () => ['/'],
   '/sign-in': () => ['/sign-in'],
   '/problems': () => ['/problems'],
+  '/docs': () => ['/docs'],
   '/lookup': () => ['/lookup', '/lookup?q=192.0.2.7', '/lookup?q=x.example', '/lookup?q=%00'],
   '/lookup/delist': () => ['/lookup/delist?list=addresses&name=192.0.2.7'],
   '/lookup/delist/:token': ({ links }) => [links.delisting],
@@ -58,7 +59,9 @@ const administrator: Record<string, ListedPage['at']> = {
   '/admin/networks/corrections': () => ['/admin/networks/corrections'],
   '/admin/counters': () => ['/admin/counters', '/admin/counters?kind=ip&value=198.51.100.23'],
   '/admin/reputations': () => ['/admin/reputations', '/admin/reputations?name=192.0.2.7'],
-  '/admin/reputations/subject': () => ['/admin/reputations/subject?kind=address&name=198.51.100.23'],
+  '/admin/reputations/subject': () => [
+    '/admin/reputations/subject?kind=address&name=198.51.100.23',
+  ],
   '/admin/reporters/:id': ({ ann }) => [`/admin/reporters/${ann.id}`],
   '/admin/models': () => ['/admin/models'],
   '/admin/models/:version': () => ['/admin/models/1'],
@@ -90,7 +93,8 @@ export const pages: readonly ListedPage[] = [
 export const notPages: readonly RegExp[] = [
   /^\/api(\/|$)/,
   /^\/assets\//,
-  /^\/(healthz|readyz|metrics|robots\.txt)$/,
+  /^\/(healthz|readyz|metrics|robots\.txt|security\.txt|openapi\.json)$/,
+  /^\/\.well-known\//,
   /\/message\.eml$/,
   /^\/lists\/:file$/,
 ]

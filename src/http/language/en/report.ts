@@ -1,13 +1,10 @@
-import { number } from '../plural.ts'
-
 /** What the report form says, in English. */
 export const reportEn = {
   title: 'Report a message',
   lead: 'We need the complete source of the message, with all its header lines.',
   paste: 'Source of the message',
   pasteHelp: 'In your mail program it is called “show source”, “show original” or “view headers”.',
-  files: 'Or message files (.eml), one or several',
-  filesHelp: (megabytes: number) => `At most ${number('en', megabytes)} MB each.`,
+  files: 'Or message files, one or several',
   kind: 'What is it?',
   kinds: { spam: 'Spam', phishing: 'Phishing', 'not-spam': 'Not spam' },
   kindHelp: {

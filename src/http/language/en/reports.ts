@@ -13,7 +13,7 @@ export const reportsEn = {
   received: 'Reported',
   kind: 'Reported as',
   state: 'What became of it',
-  words: 'Words of the subject or the author’s address',
+  words: 'Subject or author',
   outcome: 'What became of it',
   any: 'all',
   outcomes: {

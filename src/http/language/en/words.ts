@@ -9,6 +9,8 @@ import { relaysEn } from './relays.ts'
 import { reportEn } from './report.ts'
 import { reportsEn } from './reports.ts'
 import { retractionEn } from './retraction.ts'
+import { uploadingEn } from './uploading.ts'
+import { helpEn } from './help.ts'
 import { settingsEn } from './settings.ts'
 import { statisticsEn } from './statistics.ts'
 import { storyEn } from './story.ts'
@@ -58,6 +60,8 @@ export const en = {
     needed: 'Please sign in first.',
   },
   report: reportEn,
+  uploading: uploadingEn,
+  help: helpEn,
   sent: {
     title: 'Your report',
     recorded: 'Your report has been recorded',

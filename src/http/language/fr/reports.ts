@@ -15,7 +15,7 @@ export const reportsFr: typeof reportsEn = {
   received: 'Signalé le',
   kind: 'Signalé comme',
   state: 'Ce qu’il est devenu',
-  words: 'Mots de l’objet ou adresse de l’auteur',
+  words: 'Objet ou auteur',
   outcome: 'Ce qu’il est devenu',
   any: 'tous',
   outcomes: {

@@ -10,6 +10,8 @@ import { relaysFr } from './relays.ts'
 import { reportFr } from './report.ts'
 import { reportsFr } from './reports.ts'
 import { retractionFr } from './retraction.ts'
+import { uploadingFr } from './uploading.ts'
+import { helpFr } from './help.ts'
 import { settingsFr } from './settings.ts'
 import { statisticsFr } from './statistics.ts'
 import { storyFr } from './story.ts'
@@ -63,6 +65,8 @@ export const fr: Words = {
     needed: 'Veuillez d’abord vous connecter.',
   },
   report: reportFr,
+  uploading: uploadingFr,
+  help: helpFr,
   sent: {
     title: 'Votre signalement',
     // Old clients look for exactly these words.

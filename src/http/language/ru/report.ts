@@ -1,5 +1,4 @@
 import type { reportEn } from '../en/report.ts'
-import { number } from '../plural.ts'
 
 /** What the report form says, in Russian. */
 export const reportRu: typeof reportEn = {
@@ -9,8 +8,7 @@ export const reportRu: typeof reportEn = {
   pasteHelp:
     'В вашей почте это может называться «показать оригинал», «исходный текст» или «свойства ' +
     'письма».',
-  files: 'Или файлы писем (.eml), один или несколько',
-  filesHelp: (megabytes) => `Каждый не больше ${number('ru', megabytes)}\u00a0МБ.`,
+  files: 'Или файлы писем, один или несколько',
   kind: 'Что это?',
   kinds: { spam: 'Спам', phishing: 'Фишинг', 'not-spam': 'Не спам' },
   kindHelp: {

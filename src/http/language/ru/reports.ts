@@ -14,7 +14,7 @@ export const reportsRu: typeof reportsEn = {
   received: 'Когда',
   kind: 'Как вы его назвали',
   state: 'Чем кончилось',
-  words: 'Слова темы или адрес автора',
+  words: 'Тема или автор',
   outcome: 'Чем кончилось',
   any: 'все',
   outcomes: {

@@ -7,9 +7,11 @@ import { listsRu } from './lists.ts'
 import { problemsRu } from './problems.ts'
 import { questionRu } from './question.ts'
 import { relaysRu } from './relays.ts'
+import { helpRu } from './help.ts'
 import { reportRu } from './report.ts'
 import { reportsRu } from './reports.ts'
 import { retractionRu } from './retraction.ts'
+import { uploadingRu } from './uploading.ts'
 import { settingsRu } from './settings.ts'
 import { statisticsRu } from './statistics.ts'
 import { storyRu } from './story.ts'
@@ -63,6 +65,8 @@ export const ru: Words = {
     needed: 'Сначала войдите, пожалуйста.',
   },
   report: reportRu,
+  uploading: uploadingRu,
+  help: helpRu,
   sent: {
     title: 'Ваша жалоба',
     recorded: 'Ваша жалоба принята',

@@ -82,7 +82,7 @@ export const wayFr: Readonly<Record<string, string>> = {
   'It gives a date where the address of the peer belongs.':
     'Elle donne une date là où devrait être l’adresse de la machine.',
   'Only machines of {name} write "with {name2}".':
-    'Seules les machines de {name} écrivent «with {name2}».',
+    'Seules les machines de {name} écrivent «\u00a0with {name2}\u00a0».',
   'It has no identifier, and its writer has nothing to do with this message.':
     'Elle n’a pas d’identifiant, et celui qui l’a écrite n’a rien à voir avec ce message.',
 }
