@@ -17,6 +17,8 @@ const stranger: Record<string, ListedPage['at']> = {
   '/lookup': () => ['/lookup', '/lookup?q=192.0.2.7', '/lookup?q=x.example', '/lookup?q=%00'],
   '/lookup/delist': () => ['/lookup/delist?list=addresses&name=192.0.2.7'],
   '/lookup/delist/:token': ({ links }) => [links.delisting],
+  '/help': () => ['/help'],
+  '/help/source/:client': () => ['/help/source/gmail', '/help/source/thunderbird'],
   '/lists': () => ['/lists'],
   '/consumers/enroll': () => ['/consumers/enroll'],
   '/consumers/enroll/sent': () => ['/consumers/enroll/sent'],
@@ -76,6 +78,9 @@ const administrator: Record<string, ListedPage['at']> = {
   ],
   '/admin/marketers/proposals': () => ['/admin/marketers/proposals'],
   '/admin/dead-letters': () => ['/admin/dead-letters'],
+  '/admin/limits': () => ['/admin/limits'],
+  '/admin/limits/shadow': () => ['/admin/limits/shadow'],
+  '/admin/limits/shadow/:id': ({ banned }) => [`/admin/limits/shadow/${banned}`],
   '/admin/audit': () => ['/admin/audit'],
 }
 
@@ -92,6 +97,7 @@ export const notPages: readonly RegExp[] = [
   /^\/assets\//,
   /^\/(healthz|readyz|metrics|robots\.txt)$/,
   /\/message\.eml$/,
+  /^\/admin\/limits\/shadow\/messages\/:id$/,
   /^\/lists\/:file$/,
 ]
 
