@@ -11,6 +11,8 @@ import { createCheckStation } from '../judging/check-message.ts'
 import { apiRouter, problemAnswers } from './api/router.ts'
 import { type CheckDoor, createCheckDoor } from './check/check-door.ts'
 import { isDirect, isLocalHost, isNobody } from './check/may-ask.ts'
+import { contractRoutes } from './docs/docs-routes.ts'
+import { wellKnownRoutes } from './docs/well-known.ts'
 import { healthRoutes } from './health.ts'
 import { listen } from './listen.ts'
 import { createMetrics } from './metrics.ts'
@@ -19,10 +21,12 @@ import { pageRoutes } from './pages/router.ts'
 import { createReadQueues } from './queues-now.ts'
 import { createReadBody } from './read-body.ts'
 import { createTakeUpload } from './reporting/take-upload.ts'
+import { createReadLines } from './api/read-lines.ts'
 import type { Site } from './site.ts'
 import { createSubmit } from './submit.ts'
 
 const BYTES_IN_HAND_MAX = 150_000_000
+const LINE_BYTES_IN_HAND_MAX = 100_000_000
 const STRANGER_BYTES_IN_HAND_MAX = 50_000_000
 
 /** Serves everything that comes by HTTP, from when it resolves until it is closed. */
@@ -71,6 +75,7 @@ function createSite(
     limits: createLimits(app),
     submit: createSubmit({ intake: createIntake(app), messageBytesMax, metrics: metrics.intake }),
     readBody: createReadBody(BYTES_IN_HAND_MAX),
+    readLines: createReadLines(LINE_BYTES_IN_HAND_MAX),
     readStrangerBody: createReadBody(STRANGER_BYTES_IN_HAND_MAX),
     readQueues,
     readCounterHealth,
@@ -88,7 +93,8 @@ function createExpress(site: Site, door: CheckDoor): Express {
     if (!door.handle(req, res)) next()
   })
   handle.use('/api', apiRouter(site))
-  handle.use(healthRoutes(site), problemAnswers(site))
+  handle.use(healthRoutes(site), contractRoutes(site), problemAnswers(site))
+  handle.use(wellKnownRoutes(site))
   handle.use(pageRoutes(site))
   return handle
 }

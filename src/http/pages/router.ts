@@ -4,6 +4,7 @@ import { adviceRoutes } from '../advice/advice-routes.ts'
 import { failureOf } from '../answer.ts'
 import { assetRoutes } from '../assets.ts'
 import { answerRoutes } from '../desks/answer-routes.ts'
+import { docsRoutes } from '../docs/docs-routes.ts'
 import { enrollRoutes } from '../consumers/enroll.ts'
 import { ownConsumerRoutes } from '../consumers/own-page.ts'
 import { languageRoutes } from '../language/language-routes.ts'
@@ -36,6 +37,7 @@ export function pageRoutes(site: Site): Router {
   router.use(sessions(site))
   router.use(welcome(site))
   router.use(homeRoutes())
+  router.use(docsRoutes(site))
   router.use(languageRoutes(site))
   router.use(signInRoutes(site))
   router.use(reportRoutes(site))

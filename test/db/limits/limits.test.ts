@@ -128,7 +128,11 @@ test('keys under which nothing counts any more are forgotten, others not', async
     (await database.pool.query<{ n: number }>('select count(*) as n from rate_counts')).rows[0]?.n
   await open().admit('lookup', { address: '192.0.2.10' })
   const forget = (now: Date) =>
-    removeIdleCounts(database.pool, { after: reporterId(0).replace(/[78]/g, '0'), limit: 1_000 }, now)
+    removeIdleCounts(
+      database.pool,
+      { after: reporterId(0).replace(/[78]/g, '0'), limit: 1_000 },
+      now,
+    )
   const before = await keys()
   await forget(new Date())
   expect(await keys()).toBe(before)

@@ -14,6 +14,7 @@ const stranger: Record<string, ListedPage['at']> = {
   '/': () => ['/'],
   '/sign-in': () => ['/sign-in'],
   '/problems': () => ['/problems'],
+  '/docs': () => ['/docs'],
   '/lookup': () => ['/lookup', '/lookup?q=192.0.2.7', '/lookup?q=x.example', '/lookup?q=%00'],
   '/lookup/delist': () => ['/lookup/delist?list=addresses&name=192.0.2.7'],
   '/lookup/delist/:token': ({ links }) => [links.delisting],
@@ -95,7 +96,8 @@ export const pages: readonly ListedPage[] = [
 export const notPages: readonly RegExp[] = [
   /^\/api(\/|$)/,
   /^\/assets\//,
-  /^\/(healthz|readyz|metrics|robots\.txt)$/,
+  /^\/(healthz|readyz|metrics|robots\.txt|security\.txt|openapi\.json)$/,
+  /^\/\.well-known\//,
   /\/message\.eml$/,
   /^\/admin\/limits\/shadow\/messages\/:id$/,
   /^\/lists\/:file$/,

@@ -1,6 +1,9 @@
 import type { BounceReason } from '../reasons.ts'
 
-/** What Gmail and Google Workspace reply, by what their help page on SMTP errors says of it. */
+/**
+ * What Gmail and Google Workspace reply: their help page on SMTP errors has the words, and the
+ * classes are those that Sisimai's table of this provider gives them.
+ */
 export const googleWords: readonly (readonly [RegExp, BounceReason])[] = [
   // The sender's own proof.
   [/spf record of the sending domain|spf record with a hard fail/, 'authfailure'],

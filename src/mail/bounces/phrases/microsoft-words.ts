@@ -1,8 +1,9 @@
 import type { BounceReason } from '../reasons.ts'
 
 /**
- * What Exchange Online and Outlook.com reply, by what Microsoft's pages on non-delivery reports and
- * on sending to Outlook.com say of it.
+ * What Exchange Online and Outlook.com reply: Microsoft's pages on non-delivery reports and on
+ * sending to Outlook.com have the words, and the classes are those that Sisimai's table of this
+ * provider gives them.
  */
 export const microsoftWords: readonly (readonly [RegExp, BounceReason])[] = [
   // Of a far server, in its own words after an arrow.
