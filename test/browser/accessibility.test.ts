@@ -51,7 +51,7 @@ test('axe does find what is wrong', async () => {
   await page.goto(`${shown.site.url}/sign-in`)
   await page.evaluate(`(() => {
     document.querySelector('label').remove()
-    document.querySelector('h1').outerHTML = '<p id="gray">x</p>'
+    document.querySelector('h1').outerHTML = '<p id="gray">Hard to read</p>'
     document.querySelector('#gray').style.color = '#ddd'
     document.documentElement.lang = ''
   })()`)
