@@ -7,9 +7,9 @@ import { type LetterLanguage, updateReporterSettings } from '../db/reporter-sett
 import {
   findReporterByEmail,
   insertReporter,
-  insertToken,
   updateReporter,
 } from '../db/reporters.ts'
+import { insertToken, type Scope, scopes, usualScopes } from '../db/tokens.ts'
 import { UsageError } from '../errors.ts'
 import { createToken, hashPassword } from '../intake/credentials.ts'
 import { uuidv7 } from '../world.ts'

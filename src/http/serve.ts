@@ -59,7 +59,7 @@ function createSite(
   return {
     ...app,
     publicUrl: publicUrl.replace(/:0$/, `:${port}`),
-    credentials: createCredentials(app.pool),
+    credentials: createCredentials(app.pool, app.clock),
     submit: createSubmit({ intake: createIntake(app), messageBytesMax, metrics: metrics.intake }),
     readBody: createReadBody(BYTES_IN_HAND_MAX),
     readStrangerBody: createReadBody(STRANGER_BYTES_IN_HAND_MAX),

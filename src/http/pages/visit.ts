@@ -3,8 +3,9 @@ import { findReporter, type Reporter } from '../../db/reporters.ts'
 import { catalogs, chooseLanguage, isLanguage, type Language } from '../language/choose-language.ts'
 import type { Words } from '../language/en/words.ts'
 import type { Site } from '../site.ts'
+import { useSession } from './session.ts'
 
-type Needs = Pick<Site, 'pool' | 'publicUrl'>
+type Needs = Pick<Site, 'pool' | 'publicUrl' | 'clock'>
 
 /** Who looks at a page, and in which language. */
 export type Visit = {
@@ -36,8 +37,7 @@ export function welcome(site: Needs) {
       words: catalogs[language],
       path: req.path,
     })
-    // Absent only where the session itself could not be read.
-    const id = (req as Partial<Request>).session?.reporterId
+    const id = await useSession(req, site.clock())
     const reporter = id === undefined ? undefined : await findReporter(site.pool, id)
     if (reporter) setReporter(req, reporter)
     next()
