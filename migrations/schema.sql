@@ -2,6 +2,37 @@
 -- "npm run schema" and compared by a test; never run, and never changed by hand. Weekly partitions,
 -- the tables of knex and the schema of pg-boss are left out.
 
+CREATE OR REPLACE FUNCTION count_attempts(newest bigint, total bigint, counts integer[], present bigint, amount bigint)
+ RETURNS rate_state
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+declare
+  length integer := cardinality(counts);
+  gap bigint := present - newest;
+  drops integer;
+begin
+  if gap <= 0 then
+    counts[length] := least(1000000000, counts[length] + amount);
+    return row(newest, total + amount, counts)::rate_state;
+  end if;
+  drops := least(length, greatest(0, length + gap - 61));
+  while drops < length and counts[drops + 1] = 0 loop
+    drops := drops + 1;
+  end loop;
+  if drops >= length then
+    return row(present, amount, array[least(1000000000, amount)])::rate_state;
+  end if;
+  if drops > 0 then
+    for dropped in 1..drops loop
+      total := total - counts[dropped];
+    end loop;
+    counts := counts[drops + 1:];
+  end if;
+  counts := counts || array_fill(0, array[gap::integer - 1]) || least(1000000000, amount)::integer;
+  return row(present, total + amount, counts)::rate_state;
+end $function$;
+
 CREATE OR REPLACE FUNCTION distribute(target text, key text)
  RETURNS void
  LANGUAGE plpgsql
@@ -19,6 +50,14 @@ CREATE OR REPLACE FUNCTION keep_local(target text)
  LANGUAGE sql
 AS $function$
   insert into table_placements (table_name, placement) values (target, 'local');
+$function$;
+
+CREATE OR REPLACE FUNCTION present_ms(not_before timestamp with time zone)
+ RETURNS bigint
+ LANGUAGE sql
+ PARALLEL SAFE
+AS $function$
+  select floor(extract(epoch from greatest(not_before, clock_timestamp())) * 1000)::bigint
 $function$;
 
 CREATE OR REPLACE FUNCTION reference(target text)
@@ -428,6 +467,8 @@ create table idempotency_keys (
   key_hash bytea not null,
   body_hash bytea not null,
   created_at timestamp with time zone not null,
+  answer_status integer,
+  answer_body text,
   constraint idempotency_keys_pkey PRIMARY KEY (key_hash)
 );
 create index idempotency_keys_created_idx on idempotency_keys (created_at);
@@ -664,6 +705,35 @@ create index networks_cidr_idx on networks USING spgist (cidr);
 create index networks_expiry_idx on networks (expires_at) WHERE (expires_at IS NOT NULL);
 create index networks_manual_idx on networks (cidr) WHERE (source = 'manual'::text);
 
+-- rate_counts: distributed by key
+create table rate_counts (
+  key uuid not null,
+  sub_window_ms integer not null,
+  newest bigint not null,
+  total bigint not null,
+  counts integer[] not null,
+  constraint rate_counts_pkey PRIMARY KEY (key),
+  constraint rate_counts_counts_few CHECK (((cardinality(counts) >= 1) AND (cardinality(counts) <= 61)))
+);
+
+-- rate_limits: reference
+create table rate_limits (
+  name text not null,
+  attempt text not null,
+  key_kind text not null,
+  window_ms bigint not null,
+  attempts_max integer not null,
+  behavior text not null,
+  changed_at timestamp with time zone not null,
+  constraint rate_limits_pkey PRIMARY KEY (name),
+  constraint rate_limits_attempt_known CHECK ((attempt = ANY (ARRAY['report'::text, 'read'::text, 'sign-in'::text, 'password'::text, 'sign-up'::text, 'reset'::text, 'confirm'::text, 'lookup'::text, 'webhook'::text, 'mail-in'::text]))),
+  constraint rate_limits_attempts_positive CHECK (((attempts_max >= 1) AND (attempts_max <= 1000000000))),
+  constraint rate_limits_behavior_known CHECK ((behavior = ANY (ARRAY['refuse'::text, 'shadow'::text, 'off'::text]))),
+  constraint rate_limits_key_kind_known CHECK ((key_kind = ANY (ARRAY['reporter'::text, 'token'::text, 'address'::text, 'network'::text, 'name'::text, 'name-and-address'::text]))),
+  constraint rate_limits_shadow_reports CHECK (((behavior <> 'shadow'::text) OR (attempt = ANY (ARRAY['report'::text, 'mail-in'::text])))),
+  constraint rate_limits_window_divides CHECK ((((window_ms >= 600) AND (window_ms <= 86400000)) AND ((window_ms % (60)::bigint) = 0)))
+);
+
 -- raw_messages: distributed by id
 create table raw_messages (
   id uuid not null,
@@ -847,6 +917,48 @@ create table sessions (
 create index sessions_expire_idx on sessions (expire);
 create index sessions_reporter_idx on sessions (reporter_id) WHERE (reporter_id IS NOT NULL);
 
+-- shadow_bans: distributed by reporter_id
+create table shadow_bans (
+  reporter_id uuid not null,
+  reason text not null,
+  imposed_at timestamp with time zone not null,
+  imposed_by uuid,
+  constraint shadow_bans_pkey PRIMARY KEY (reporter_id)
+);
+
+-- shadowed_messages: distributed by id
+create table shadowed_messages (
+  id uuid not null,
+  encoding text not null,
+  content bytea storage external not null,
+  constraint shadowed_messages_pkey PRIMARY KEY (id),
+  constraint shadowed_messages_encoding_known CHECK ((encoding = ANY (ARRAY['identity'::text, 'zstd'::text])))
+) partition by RANGE (id);
+
+-- shadowed_reports: distributed by id
+create table shadowed_reports (
+  id uuid not null,
+  reporter_id uuid not null,
+  channel text not null,
+  kind text not null,
+  state text not null,
+  received_at timestamp with time zone not null,
+  message_bytes integer not null,
+  author text,
+  subject text,
+  message_id text,
+  dated_at timestamp with time zone,
+  comment text,
+  received_via cidr[] not null,
+  constraint shadowed_reports_pkey PRIMARY KEY (id),
+  constraint shadowed_reports_channel_known CHECK ((channel = ANY (ARRAY['api'::text, 'signaler'::text, 'form'::text, 'mail'::text]))),
+  constraint shadowed_reports_kind_known CHECK ((kind = ANY (ARRAY['spam'::text, 'phishing'::text, 'not-spam'::text]))),
+  constraint shadowed_reports_state_known CHECK ((state = ANY (ARRAY['received'::text, 'kept'::text, 'retracted'::text])))
+) partition by RANGE (id);
+create index shadowed_reports_author_idx on shadowed_reports (author, id) WHERE (author IS NOT NULL);
+create index shadowed_reports_reporter_idx on shadowed_reports (reporter_id, id);
+create index shadowed_reports_state_idx on shadowed_reports (state, id);
+
 -- suppressions: reference
 create table suppressions (
   address text not null,
@@ -901,3 +1013,40 @@ create table unsubscribe_requests (
   constraint unsubscribe_requests_state_known CHECK ((state = ANY (ARRAY['queued'::text, 'under-way'::text, 'done'::text, 'doubtful'::text, 'refused'::text, 'failed'::text, 'unknown'::text])))
 ) partition by RANGE (report_id);
 create index unsubscribe_requests_state_idx on unsubscribe_requests (state, report_id) WHERE (state = ANY (ARRAY['queued'::text, 'under-way'::text]));
+
+-- webhook_deliveries: distributed by webhook_id
+create table webhook_deliveries (
+  webhook_id uuid not null,
+  id uuid not null,
+  event text not null,
+  report_id uuid,
+  state text not null,
+  tries integer not null,
+  tried_at timestamp with time zone,
+  status integer,
+  outcome text,
+  constraint webhook_deliveries_pkey PRIMARY KEY (webhook_id, id),
+  constraint webhook_deliveries_webhook_fkey FOREIGN KEY (webhook_id) REFERENCES webhooks(id) ON DELETE CASCADE,
+  constraint webhook_deliveries_state_known CHECK ((state = ANY (ARRAY['waiting'::text, 'delivered'::text, 'given-up'::text, 'dropped'::text])))
+);
+create index webhook_deliveries_id_idx on webhook_deliveries (id);
+
+-- webhooks: reference
+create table webhooks (
+  id uuid not null,
+  reporter_id uuid not null,
+  url text not null,
+  events text[] not null,
+  state text not null,
+  generation integer not null,
+  renewed_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  failures integer not null,
+  failing_since timestamp with time zone,
+  paused_until timestamp with time zone,
+  constraint webhooks_pkey PRIMARY KEY (id),
+  constraint webhooks_url_unique UNIQUE (reporter_id, url),
+  constraint webhooks_reporter_fkey FOREIGN KEY (reporter_id) REFERENCES reporters(id) ON DELETE CASCADE,
+  constraint webhooks_generation_positive CHECK ((generation > 0)),
+  constraint webhooks_state_known CHECK ((state = ANY (ARRAY['enabled'::text, 'disabled'::text, 'failed'::text])))
+);

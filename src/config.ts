@@ -27,6 +27,10 @@ const variables = z.object({
   HTTP_HOST: z.string().default('127.0.0.1'),
   HTTP_PORT: port.default(8080),
   PUBLIC_URL: httpUrl.optional(),
+  TRUSTED_PROXIES: z
+    .string()
+    .default('127.0.0.0/8, ::1, 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, fc00::/7')
+    .transform(readBlocks),
   SMTP_URL: z
     .url({ protocol: /^smtps?$/, error: 'is not an smtp:// or smtps:// address' })
     .optional(),
@@ -76,6 +80,8 @@ export type Config = {
   /** Who runs this, as the page on privacy says it. */
   operatorName: string | undefined
   operatorContact: string | undefined
+  /** CIDR blocks of the proxies whose word is taken for the address of a client. */
+  trustedProxies: readonly string[]
   smtpUrl: string | undefined
   mailFrom: string
   /** Undefined: mail leaves unsigned. The file is absolute. */
@@ -169,6 +175,18 @@ function readServers(text: string, context: z.RefinementCtx): Config['dnsServers
   return entries
 }
 
+function readBlocks(text: string, context: z.RefinementCtx): readonly string[] {
+  const entries = text.trim() === 'none' ? [] : entriesOf(text)
+  const wrong = entries.filter((entry) => !/^[0-9a-f.:]+(\/\d{1,3})?$/i.test(entry))
+  const isBlock = (entry: string) => isIP(entry.replace(/\/\d+$/, '')) !== 0
+  wrong.push(...entries.filter((entry) => !wrong.includes(entry) && !isBlock(entry)))
+  if (wrong.length > 0) {
+    const message = `names ${wrong.join(' and ')}, which is neither an IP address nor a CIDR block`
+    context.addIssue({ code: 'custom', message })
+  }
+  return entries
+}
+
 function isServer(entry: string): boolean {
   const [, ip = '', port] = /^(.*?)(?::(\d{1,5}))?$/.exec(entry) ?? []
   if (isIP(entry) !== 0) return true
@@ -213,6 +231,7 @@ export function readConfig(
     signUpIsOpen: read.SIGN_UP === 'open',
     operatorName: read.OPERATOR_NAME,
     operatorContact: read.OPERATOR_CONTACT,
+    trustedProxies: read.TRUSTED_PROXIES,
     smtpUrl: read.SMTP_URL,
     mailFrom: read.MAIL_FROM,
     dkim: signing(read, machine.cwd),

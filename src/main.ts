@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import type { App } from './app.ts'
+import type { Command } from './commands/command.ts'
 import { closeInTime, stopSignal } from './commands/processes/ending.ts'
 import { listsCommand } from './commands/lists/lists-command.ts'
 import { deskCommands } from './commands/consumers/desk-commands.ts'
@@ -12,15 +13,6 @@ import { type Config, readConfig } from './config.ts'
 import { reasonOf, UsageError } from './errors.ts'
 import { shownText } from './http/shown-text.ts'
 import { createLogger, type Logger } from './log.ts'
-
-/** What a command is given. */
-type Context = { args: readonly string[]; config: Config; log: Logger }
-
-type Command = {
-  usage: string
-  summary: string
-  run: (context: Context) => Promise<number>
-}
 
 const [DONE, FAILED, MISUSED, TRY_LATER] = [0, 1, 2, 75]
 const COMPLAINT_CHARS_MAX = 20_000

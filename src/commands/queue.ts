@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util'
 import type { App } from '../app.ts'
 import { insertAudit } from '../db/audit-log.ts'
-import { renewPatience } from '../db/dead-letters.ts'
 import { listBacklogs } from '../db/queue-health.ts'
 import { UsageError } from '../errors.ts'
 import { deadLetterQueue } from '../queue/queues.ts'
+import { redriveDeadLetters } from '../queue/redrive.ts'
 import { queueNames } from './work.ts'
 
 /** What `queue` was asked to do. */
@@ -29,27 +29,19 @@ export function parseQueue(args: readonly string[]): QueueRequest {
 
 type Needs = Pick<App, 'boss' | 'pool' | 'clock'>
 
-const REDRIVEN_AT_ONCE = 1_000
-
 /** Lists the queues, puts dead letters back to work, or drops the waiting jobs of a queue. */
 export async function runQueue(request: QueueRequest, app: Needs): Promise<string> {
   if (request.action === 'purge') {
     await app.boss.deleteQueuedJobs(request.queue)
-    await note(app, 'purge', `The waiting jobs of ${request.queue} were dropped.`)
-    return `The waiting jobs of ${request.queue} were dropped.`
+    const told = `The waiting jobs of ${request.queue} were dropped.`
+    // What is done at the command line is written down like what is done on the pages.
+    const entry = { at: app.clock(), reporterId: null, action: 'purge', detail: told } as const
+    await insertAudit(app.pool, entry)
+    return told
   }
   if (request.action === 'retry') {
-    const filter = request.source === undefined ? {} : { sourceName: request.source }
-    let moved = 0
-    await renewPatience(app.pool, { createdBefore: app.clock() })
-    for (;;) {
-      const step = await app.boss.redrive(deadLetterQueue, { ...filter, limit: REDRIVEN_AT_ONCE })
-      moved += step
-      if (step === REDRIVEN_AT_ONCE) continue
-      const told = `${moved} dead letters were put back to work.`
-      if (moved > 0) await note(app, 'redrive', told)
-      return told
-    }
+    const which = request.source === undefined ? 'all' : { source: request.source }
+    return `${await redriveDeadLetters(app, which, null)} dead letters were put back to work.`
   }
   const backlogs = await listBacklogs(app.pool, [...queueNames, deadLetterQueue], app.clock())
   return table([
@@ -61,15 +53,6 @@ export async function runQueue(request: QueueRequest, app: Needs): Promise<strin
       `${Math.round(oldestJobSeconds)} s`,
     ]),
   ])
-}
-
-/** What is done at the command line is written down like what is done on the pages. */
-async function note(
-  { pool, clock }: Needs,
-  action: 'purge' | 'redrive',
-  detail: string,
-): Promise<void> {
-  await insertAudit(pool, { at: clock(), reporterId: null, action, detail })
 }
 
 function table(rows: readonly (readonly string[])[]): string {

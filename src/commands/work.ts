@@ -8,6 +8,7 @@ import { openJudge } from '../judging/open-judge.ts'
 import { openMarketers } from '../judging/marketers/live-marketers.ts'
 import { createMailer } from '../outbound/mailer.ts'
 import { createOneClick } from '../outbound/one-click.ts'
+import { createPostWebhook } from '../outbound/webhook.ts'
 import { readSigningKey, signing } from '../outbound/sign.ts'
 import * as queues from '../queue/queues.ts'
 import { openRdap } from './contact.ts'
@@ -52,9 +53,21 @@ export async function work(
   const marketers = opened && (await openMarketers(app))
   const userAgent = `Signalpost (${app.config.publicUrl})`
   const postOneClick = createOneClick({ resolve: dnsTools.resolve, userAgent })
+  const postWebhook = createPostWebhook({ resolve: dnsTools.resolve, userAgent })
   const known = marketers && { marketers }
   const forwarding = openForwarding(app)
-  const tools = { ...app, parser, mailer, dns, rdap, judge, forwarding, postOneClick, ...known }
+  const tools = {
+    ...app,
+    parser,
+    mailer,
+    dns,
+    rdap,
+    judge,
+    forwarding,
+    postOneClick,
+    ...known,
+    postWebhook,
+  }
   const starters = startersOf(app, tools)
   if (names.includes(queues.analyzeReport.name)) void blacklists.test()
   for (const name of names) await starters[name]?.()

@@ -5,6 +5,7 @@ import type { Db } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
 import { oweAnswerLetters } from '../letters/answer/owe-answer-letters.ts'
 import type { AnswerKind } from '../mail/answer-links.ts'
+import { oweWebhooks } from '../queue/owe-webhooks.ts'
 import { storableText } from '../mail/storable-text.ts'
 import { speakerOf } from './feedback-words.ts'
 import { markResolved, markWrong } from './mark-answer.ts'
@@ -75,6 +76,7 @@ async function tellReporters(
     tx,
     reportIds.map((id) => ({ reportId: id, ...event })),
   )
+  await oweWebhooks(tx, app.boss, { 'report.answered': reportIds }, now)
   const others = (await listAnswers(tx, [reportId])).filter((one) => one.number !== number)
   if (others.some((one) => one.answer === answer)) return
   await oweAnswerLetters(tx, { reportIds, address, answer }, app, now)

@@ -5,6 +5,7 @@ import { countConsumersByHealth } from '../db/consumers.ts'
 import type { Preview } from '../feedback/preview-feedback.ts'
 import { createIntake } from '../intake/accept-report.ts'
 import { createCredentials } from '../intake/credentials.ts'
+import { createLimits } from '../intake/limits/limits.ts'
 import { createCheckStation } from '../judging/check-message.ts'
 import { apiRouter, problemAnswers } from './api/router.ts'
 import { type CheckDoor, createCheckDoor } from './check/check-door.ts'
@@ -60,6 +61,7 @@ function createSite(
     ...app,
     publicUrl: publicUrl.replace(/:0$/, `:${port}`),
     credentials: createCredentials(app.pool, app.clock),
+    limits: createLimits(app),
     submit: createSubmit({ intake: createIntake(app), messageBytesMax, metrics: metrics.intake }),
     readBody: createReadBody(BYTES_IN_HAND_MAX),
     readStrangerBody: createReadBody(STRANGER_BYTES_IN_HAND_MAX),

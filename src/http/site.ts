@@ -2,6 +2,7 @@ import type { App } from '../app.ts'
 import type { ReadCounterHealth } from '../counters/counter-health.ts'
 import type { Preview } from '../feedback/preview-feedback.ts'
 import type { Credentials } from '../intake/credentials.ts'
+import type { Limits } from '../intake/limits/limits.ts'
 import type { Metrics } from './metrics.ts'
 import type { ReadQueues } from './queues-now.ts'
 import type { ReadBody } from './read-body.ts'
@@ -12,6 +13,8 @@ export type Site = App & {
   /** Without a trailing slash, with the port that is listened on when none was set. */
   publicUrl: string
   credentials: Credentials
+  /** Who may do what how often; routes call `admit` of `http/limits`. */
+  limits: Limits
   submit: Submit
   readBody: ReadBody
   /** For who has not signed in: strangers share a smaller part of the memory. */

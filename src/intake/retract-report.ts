@@ -4,6 +4,7 @@ import { type Db, inTransaction, type Pool } from '../db/pool.ts'
 import { eventNow, insertEvents } from '../db/report-events.ts'
 import { markReports, type ReportState } from '../db/reports.ts'
 import type { Boss } from '../queue/boss.ts'
+import { oweWebhooks } from '../queue/owe-webhooks.ts'
 import { redeemReport } from '../queue/queues.ts'
 import { send } from '../queue/send.ts'
 import type { Clock } from '../world.ts'
@@ -42,6 +43,7 @@ export async function retractIn(
   const recall = withdrawn > 0 ? ' Feedback that had not left was called back.' : ''
   const detail = `${who} took it back.${recall}`
   await insertEvents(tx, [eventNow(app.clock, reportId, 'retracted', detail)])
+  await oweWebhooks(tx, app.boss, { 'report.retracted': [reportId] }, now)
   if (!retractor.isReporter) {
     const { administratorId: reporterId } = retractor
     await insertAudit(tx, { at: now, reporterId, action: 'retract', detail: reportId })

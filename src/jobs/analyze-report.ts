@@ -10,6 +10,7 @@ import { appendEvidence } from '../judging/evidence.ts'
 import type { CaseToJudge, Judge } from '../judging/judge.ts'
 import { readKarmas } from '../judging/karma.ts'
 import type { LiveMarketers } from '../judging/marketers/live-marketers.ts'
+import { oweWebhooks } from '../queue/owe-webhooks.ts'
 import { findContact } from '../queue/queues.ts'
 import { putInLineAgain } from '../queue/reopen-reports.ts'
 import { send } from '../queue/send.ts'
@@ -218,6 +219,7 @@ async function keep(
       lookUps.map(({ row }) => ({ reportId: row.id })),
       tx,
     ),
+    oweWebhooks(tx, app.boss, newsOf(kept), now),
   ])
   const counted = judgments.filter(({ report }) => mine.has(report.id))
   await countReports(
@@ -230,6 +232,14 @@ async function keep(
     counted.map((judgment) => evidenceOf(judgment, campaignOf)),
     now,
   )
+}
+
+function newsOf(kept: readonly { row: NewAnalysis }[]) {
+  const isAsked = ({ row }: { row: NewAnalysis }) => row.judgment.consequence.action === 'ask'
+  return {
+    'report.analyzed': kept.map(({ row }) => row.id),
+    'report.asked': kept.filter(isAsked).map(({ row }) => row.id),
+  }
 }
 
 function outcomeOf(

@@ -11,6 +11,7 @@ import { removeInboundKeys } from '../db/inbound-keys.ts'
 import { dropPartitions, ensurePartitions } from '../db/partitions.ts'
 import { inTransaction } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
+import { removeDeliveries } from '../db/webhook-deliveries.ts'
 import { removeEndedSuppressions } from '../db/suppressions.ts'
 import { removeRegistryRows } from '../db/registry-answers.ts'
 import { findOldestKey, removeReportKeys } from '../db/report-keys.ts'
@@ -34,6 +35,7 @@ const INBOUND_MS = 10 * DAY_MS
 const ANSWERS_MS = 30 * DAY_MS
 /** Longer than the week for which a letter counts. */
 const ADVICES_MS = 60 * DAY_MS
+const DELIVERIES_MS = 7 * DAY_MS
 const UNTOLD_AT_ONCE = 500
 
 /**
@@ -61,6 +63,7 @@ export async function keepHouse(app: Needs): Promise<void> {
   await forgetUntold(app, oldest)
   await forgetReputations(app.pool, now, app.config.retentionDays)
   await removeAdvices(app.pool, new Date(now.getTime() - ADVICES_MS))
+  await removeDeliveries(app.pool, uuidFloor(new Date(now.getTime() - DELIVERIES_MS)))
   await endStuckUnsubscribes(app)
   await requeueOrphans(app)
 }

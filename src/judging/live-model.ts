@@ -1,3 +1,4 @@
+import { follow } from '../db/follow.ts'
 import { findActiveModel, findModelContent } from '../db/models.ts'
 import type { Pool } from '../db/pool.ts'
 import type { Logger } from '../log.ts'
@@ -10,9 +11,6 @@ export type LiveModel = {
   current: () => Model | undefined
   close: () => Promise<void>
 }
-
-/** How often it is asked which model acts: half of the two seconds that a change may take. */
-const LOOK_MS = 800
 
 /**
  * Loads the model that acts, and from then on follows promotions and rollbacks: each process within
@@ -29,7 +27,6 @@ export async function openModel({
   let model: Model | undefined
   let seen: number | undefined
   let isClosed = false
-  let timer: NodeJS.Timeout | undefined
 
   async function look(): Promise<void> {
     const version = await findActiveModel(pool)
@@ -52,26 +49,14 @@ export async function openModel({
     })
   }
 
-  function lookLater(): void {
-    timer = setTimeout(() => {
-      looking = look()
-        .catch((error: unknown) => log.warn({ err: error }, 'The model could not be looked up.'))
-        .finally(() => {
-          if (!isClosed) lookLater()
-        })
-    }, LOOK_MS)
-    timer.unref()
-  }
-
-  let looking: Promise<void> = look()
-  await looking
-  lookLater()
+  const following = await follow(look, (error) =>
+    log.warn({ err: error }, 'The model could not be looked up.'),
+  )
   return {
     current: () => model,
     async close() {
       isClosed = true
-      clearTimeout(timer)
-      await looking
+      await following.close()
       model?.close()
       model = undefined
     },

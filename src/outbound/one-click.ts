@@ -7,8 +7,8 @@ import {
   type PostOneClick,
   readOneClickUrl,
 } from '../mail/one-click.ts'
-import type { DnsAnswer, Resolve } from '../world.ts'
-import { isPublicAddress } from './public-address.ts'
+import type { Resolve } from '../world.ts'
+import { findPublicHost } from './public-host.ts'
 
 /** What asking takes. */
 export type OneClickOptions = {
@@ -42,34 +42,14 @@ export function createOneClick(options: OneClickOptions): PostOneClick {
     const read = readOneClickUrl(text)
     if ('refused' in read) return { state: 'refused', outcome: read.refused }
     const { hostname } = read.url
-    const found = await findAddress(hostname, options).catch((error: unknown) => {
+    const { resolve, forTests } = options
+    const hosts = { resolve, mayConnect: forTests?.mayConnect }
+    const found = await findPublicHost(hostname, hosts).catch((error: unknown) => {
       return { outcome: `${hostname} could not be looked up: ${reasonOf(error)}` }
     })
     if (typeof found !== 'string') return { state: 'refused', ...found }
     return post(read.url, found, options)
   }
-}
-
-async function findAddress(
-  host: string,
-  { resolve, forTests }: OneClickOptions,
-): Promise<string | { outcome: string }> {
-  const answers = await Promise.all([resolve(host, 'A'), resolve(host, 'AAAA')])
-  const unknown = answers.find((answer) => answer.is === 'unknown')
-  // An answer that is missing might be the one that leads to our own machines.
-  if (unknown) return { outcome: `${host} could not be looked up: ${unknown.why}` }
-  const addresses = answers.flatMap(recordsOf)
-  const [first] = addresses
-  if (first === undefined) return { outcome: `${host} has no address.` }
-  const mayConnect = forTests?.mayConnect ?? isPublicAddress
-  if (!addresses.every((address) => mayConnect(address))) {
-    return { outcome: `${host} leads to an address that is not on the Internet.` }
-  }
-  return first
-}
-
-function recordsOf(answer: DnsAnswer): readonly string[] {
-  return answer.is === 'found' ? answer.records : []
 }
 
 function requestOf(url: URL, address: string, options: OneClickOptions): RequestOptions {

@@ -150,6 +150,13 @@ export const publishLists = defineQueue('publish-lists', z.object({}), {
   expireInSeconds: 900,
 })
 
+/** Tell one webhook of one event. It is put off while its receiver fails. */
+export const deliverWebhook = defineQueue(
+  'deliver-webhook',
+  z.object({ webhookId: z.uuid(), deliveryId: z.uuid() }),
+  { retryLimit: 10, retryDelay: 10, retryDelayMax: 3_600, expireInSeconds: 120 },
+)
+
 /** Every queue that has workers. */
 export const queues: readonly QueueDefinition[] = [
   analyzeReport,
@@ -167,6 +174,7 @@ export const queues: readonly QueueDefinition[] = [
   publishLists,
   proposeMarketers,
   paceFeedback,
+  deliverWebhook,
 ]
 
 function defineQueue<Payload extends object>(

@@ -1,10 +1,7 @@
+import type { CommandContext } from '../command.ts'
 import { readFile } from 'node:fs/promises'
-import type { Config } from '../../config.ts'
-import type { Logger } from '../../log.ts'
 import { outboxCommand } from '../outbox/outbox-command.ts'
 import { suppressionsCommand } from '../suppressions/suppressions-command.ts'
-
-type Context = { args: readonly string[]; config: Config; log: Logger }
 
 const consumersCommand = {
   usage:
@@ -14,7 +11,7 @@ const consumersCommand = {
     '      [--pace at-once|campaign|digest] [--takes spam,phishing,malware] [--hourly N|none]\n' +
     '      [--connections N|none] [--scopes CIDR,ASn,DOMAIN|none] [--note TEXT]',
   summary: 'whom we tell, and how; JSON lines; 1 when there is no such consumer',
-  async run({ args, config, log }: Context) {
+  async run({ args, config, log }: CommandContext) {
     const { parseConsumers, runConsumers } = await import('./consumers.ts')
     const request = parseConsumers(args)
     const lines = request.action === 'import' ? await readFile(request.file, 'utf8') : ''

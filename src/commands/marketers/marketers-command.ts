@@ -1,5 +1,4 @@
-import type { Config } from '../../config.ts'
-import type { Logger } from '../../log.ts'
+import type { CommandContext } from '../command.ts'
 
 /** `signalpost marketers`, for the table of commands; what it needs is loaded when it is run. */
 export const marketersCommand = {
@@ -9,7 +8,7 @@ export const marketersCommand = {
     '        [--authors A,B] [--website U] [--contact A] [--feedback A] |\n' +
     '    proposals [take|dismiss SIGNER [LIST-ID]]',
   summary: 'keep the registry of who mails in bulk and says so; "-" is standard input',
-  async run({ args, config, log }: { args: readonly string[]; config: Config; log: Logger }) {
+  async run({ args, config, log }: CommandContext) {
     const { parseMarketers } = await import('./marketers-request.ts')
     const request = parseMarketers(args)
     const { runMarketers } = await import('./marketers.ts')

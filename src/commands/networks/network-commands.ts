@@ -1,8 +1,5 @@
-import type { Config } from '../../config.ts'
+import type { CommandContext } from '../command.ts'
 import { shownText } from '../../http/shown-text.ts'
-import type { Logger } from '../../log.ts'
-
-type Context = { args: readonly string[]; config: Config; log: Logger }
 
 const COMPLAINT_CHARS_MAX = 20_000
 
@@ -11,7 +8,7 @@ export const networkCommands = {
   import: {
     usage: 'import networks FILE [--as NAME] [--format auto|csv|ip2asn|rir|mmdb]',
     summary: 'import who has which addresses: CSV, IP-to-AS, RIR statistics or MaxMind, also .gz',
-    async run({ args, config, log }: Context): Promise<number> {
+    async run({ args, config, log }: CommandContext): Promise<number> {
       const { importNetworks, parseImport, progressOn } = await import('./import-networks.ts')
       const { file, ...options } = parseImport(args)
       const { withDatabase } = await import('../open-app.ts')
@@ -32,7 +29,7 @@ export const networkCommands = {
       'networks show IP | list | drop SOURCE | unset CIDR |\n' +
       '    set CIDR [--abuse A,B|none] [--name N] [--asn N] [--country CC]',
     summary: 'show who answers for an address; say it by hand, before all imported tables',
-    async run({ args, config, log }: Context): Promise<number> {
+    async run({ args, config, log }: CommandContext): Promise<number> {
       const { parseNetworks, runNetworks } = await import('./networks.ts')
       const request = parseNetworks(args)
       const { withDatabase } = await import('../open-app.ts')
@@ -43,7 +40,7 @@ export const networkCommands = {
   contact: {
     usage: 'contact IP',
     summary: 'ask the Internet registries who answers for an address; needs no database',
-    async run({ args, config }: Context): Promise<number> {
+    async run({ args, config }: CommandContext): Promise<number> {
       const { askForContact, openRdap, parseContact } = await import('../contact.ts')
       const io = { print, complain }
       return (await askForContact(parseContact(args), openRdap(config), io)) ? 0 : 1

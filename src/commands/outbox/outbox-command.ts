@@ -1,11 +1,10 @@
-import type { Config } from '../../config.ts'
-import type { Logger } from '../../log.ts'
+import type { CommandContext } from '../command.ts'
 
 /** `signalpost outbox`, for the table of commands; what it needs is loaded when it is run. */
 export const outboxCommand = {
   usage: 'outbox list [STATE] | release [--to ADDRESS | --letters]',
   summary: 'the newest mail that leaves, as JSON lines; let held mail leave, once SMTP_URL is set',
-  async run({ args, config, log }: { args: readonly string[]; config: Config; log: Logger }) {
+  async run({ args, config, log }: CommandContext) {
     const { parseOutbox, runOutbox } = await import('./outbox.ts')
     const request = parseOutbox(args)
     const { withDatabase } = await import('../open-app.ts')

@@ -2,6 +2,7 @@ import type { App } from '../../app.ts'
 import type { analyzeReports } from '../../jobs/analyze-report.ts'
 import type { forwardReports } from '../../jobs/forward-report.ts'
 import type { Forwarding } from '../../jobs/forwarding/open-forwarding.ts'
+import type { deliverWebhooks } from '../../jobs/webhooks/deliver-webhooks.ts'
 import type { unsubscribeReporters } from '../../jobs/marketers/unsubscribe-reporter.ts'
 import * as queues from '../../queue/queues.ts'
 import { schedule, work as workQueue } from '../../queue/work.ts'
@@ -9,7 +10,8 @@ import { schedule, work as workQueue } from '../../queue/work.ts'
 /** What the work on the queues needs besides the application. */
 type Tools = Parameters<typeof analyzeReports>[1] &
   Parameters<typeof forwardReports>[1] &
-  Parameters<typeof unsubscribeReporters>[1] & { forwarding: Forwarding }
+  Parameters<typeof unsubscribeReporters>[1] &
+  Parameters<typeof deliverWebhooks>[1] & { forwarding: Forwarding }
 
 /** What starts the work on each queue. A process loads what it works, and nothing else. */
 export function startersOf(app: App, tools: Tools): Starters {
@@ -67,6 +69,14 @@ function mailStarters(app: App, tools: Tools): Starters {
       const { unsubscribeReporters } = await import('../../jobs/marketers/unsubscribe-reporter.ts')
       await workQueue(app, queues.unsubscribe, { batchSize: 5, concurrency: 1 }, (jobs) =>
         unsubscribeReporters(jobs, tools),
+      )
+    },
+    [queues.deliverWebhook.name]: async () => {
+      const { deliverWebhooks, openWebhookLines } =
+        await import('../../jobs/webhooks/deliver-webhooks.ts')
+      const lines = openWebhookLines()
+      await workQueue(app, queues.deliverWebhook, { batchSize: 50, concurrency: 2 }, (jobs) =>
+        deliverWebhooks(jobs, tools, lines),
       )
     },
     [queues.handleInbound.name]: async () => {

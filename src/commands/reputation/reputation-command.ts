@@ -1,11 +1,10 @@
-import type { Config } from '../../config.ts'
-import type { Logger } from '../../log.ts'
+import type { CommandContext } from '../command.ts'
 
 /** `signalpost reputation`, for the table of commands; what it needs is loaded when it is run. */
 export const reputationCommand = {
   usage: 'reputation [KIND] NAME [--json]',
   summary: 'tell what is known of an address, author, link, file …, and why; 1 when nothing is',
-  async run({ args, config, log }: { args: readonly string[]; config: Config; log: Logger }) {
+  async run({ args, config, log }: CommandContext) {
     const { parseReputation, tellReputation } = await import('./reputation.ts')
     const request = parseReputation(args)
     const { withDatabase } = await import('../open-app.ts')

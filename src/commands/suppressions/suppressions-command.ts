@@ -1,11 +1,10 @@
-import type { Config } from '../../config.ts'
-import type { Logger } from '../../log.ts'
+import type { CommandContext } from '../command.ts'
 
 /** `signalpost suppressions`, for the table of commands; what it needs is loaded when it is run. */
 export const suppressionsCommand = {
   usage: 'suppressions list [PART] | add ADDRESS --why TEXT [--days N] | remove ADDRESS',
   summary: 'the addresses that we do not write to',
-  async run({ args, config, log }: { args: readonly string[]; config: Config; log: Logger }) {
+  async run({ args, config, log }: CommandContext) {
     const { parseSuppressions, runSuppressions } = await import('./suppressions.ts')
     const request = parseSuppressions(args)
     const { withDatabase } = await import('../open-app.ts')

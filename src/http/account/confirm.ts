@@ -13,7 +13,7 @@ import type { Site } from '../site.ts'
 import { filled, newPasswordOf } from './account-form.ts'
 import { limitAsking } from './limit-attempts.ts'
 
-type Needs = Pick<Site, 'pool' | 'clock'> & FormReader
+type Needs = Pick<Site, 'pool' | 'clock' | 'limits' | 'config'> & FormReader
 
 /**
  * The page behind the link that proves an address. To look changes nothing, because mail scanners

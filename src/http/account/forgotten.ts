@@ -15,7 +15,7 @@ import { sendBadLink } from './confirm.ts'
 import { limitAsking } from './limit-attempts.ts'
 import { sendWritten } from './sign-up.ts'
 
-type Needs = Pick<Site, 'pool' | 'boss' | 'clock' | 'config' | 'publicUrl'> & FormReader
+type Needs = Pick<Site, 'pool' | 'boss' | 'clock' | 'config' | 'publicUrl' | 'limits'> & FormReader
 
 /** A new password for who has forgotten it: a link by mail, and the page behind it. */
 export function forgottenRoutes(site: Needs): Router {
@@ -28,7 +28,7 @@ export function forgottenRoutes(site: Needs): Router {
       const { badEmail } = visitOf(req).words.account
       return sendForgotten(req, res, { email: badEmail }, form.text('email'))
     }
-    await limitAsking(req, site, 'reset')
+    await limitAsking(req, site, 'reset', address)
     const language = letterLanguageOf(visitOf(req).language)
     await askForReset({ address, language }, site)
     sendWritten(req, res, address)

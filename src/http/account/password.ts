@@ -17,7 +17,10 @@ import { limitAsking } from './limit-attempts.ts'
 import { asksForCode, isProven } from './prove.ts'
 import { sendWritten } from './sign-up.ts'
 
-type Needs = Pick<Site, 'pool' | 'boss' | 'clock' | 'config' | 'publicUrl' | 'credentials'> &
+type Needs = Pick<
+  Site,
+  'pool' | 'boss' | 'clock' | 'config' | 'publicUrl' | 'credentials' | 'limits'
+> &
   FormReader
 
 /** The page for another password or another address, and the link that proves the address. */
@@ -121,7 +124,7 @@ async function changeAddress(
     }
     return sendPassword(req, res, site, reporter, faults, form.text('email'))
   }
-  await limitAsking(req, site, 'reset')
+  await limitAsking(req, site, 'reset', address)
   const language = letterLanguageOf(visitOf(req).language)
   await askToMove(reporter, { address, language }, site)
   sendWritten(req, res, address)

@@ -5,7 +5,7 @@ import type { Form } from '../pages/form.ts'
 import type { Site } from '../site.ts'
 import { limitSignIn } from './limit-attempts.ts'
 
-type Needs = Pick<Site, 'pool' | 'clock' | 'config' | 'credentials'>
+type Needs = Pick<Site, 'pool' | 'clock' | 'config' | 'credentials' | 'limits'>
 
 /**
  * Whether the person at the browser is the one whose account it is: by the password, and the code

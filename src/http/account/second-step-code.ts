@@ -9,7 +9,7 @@ import { visitOf } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
 import { limitSignIn } from './limit-attempts.ts'
 
-type Needs = Pick<Site, 'pool' | 'clock' | 'config'> & FormReader
+type Needs = Pick<Site, 'pool' | 'clock' | 'config' | 'limits'> & FormReader
 
 const TRIES_MAX = 5
 

@@ -20,7 +20,10 @@ import type { Site } from '../site.ts'
 import type { Faults } from './account-form.ts'
 import { isProven } from './prove.ts'
 
-type Needs = Pick<Site, 'pool' | 'boss' | 'clock' | 'config' | 'publicUrl' | 'credentials'> &
+type Needs = Pick<
+  Site,
+  'pool' | 'boss' | 'clock' | 'config' | 'publicUrl' | 'credentials' | 'limits'
+> &
   FormReader
 
 const page = '/account/second-step'

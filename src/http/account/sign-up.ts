@@ -9,7 +9,7 @@ import { addressOf, type Faults, filled, letterLanguageOf } from './account-form
 import { limitAsking } from './limit-attempts.ts'
 import { consentVersion } from './privacy.ts'
 
-type Needs = Pick<Site, 'pool' | 'boss' | 'clock' | 'config' | 'publicUrl'> & FormReader
+type Needs = Pick<Site, 'pool' | 'boss' | 'clock' | 'config' | 'publicUrl' | 'limits'> & FormReader
 
 /**
  * Asking for an account. The answer is the same whether or not the address has one; the password is
@@ -34,7 +34,7 @@ export function signUpRoutes(site: Needs): Router {
     if (address === undefined || Object.keys(faults).length > 0) {
       return sendSignUp(req, res, site, { faults, email: form.text('email') ?? '', language })
     }
-    await limitAsking(req, site, 'sign-up')
+    await limitAsking(req, site, 'sign-up', address)
     await askForAccount({ address, language, consent: consentVersion }, site)
     sendWritten(req, res, address)
   })

@@ -9,7 +9,7 @@ export function cors(req: Request, res: Response, next: NextFunction): void {
   if (req.method !== 'OPTIONS' || !isPreflight(req)) {
     res.setHeader(
       'access-control-expose-headers',
-      'Location, Retry-After, WWW-Authenticate, Accept-Post',
+      'Location, Retry-After, RateLimit, RateLimit-Policy, WWW-Authenticate, Accept-Post',
     )
     return next()
   }

@@ -10,7 +10,7 @@ import { sendPage } from './render.ts'
 import { requireReporter, signIn } from './signed-in.ts'
 import { visitOf } from './visit.ts'
 
-type Needs = Pick<Site, 'config' | 'credentials' | 'submit' | 'clock'> & FormReader
+type Needs = Pick<Site, 'config' | 'credentials' | 'submit' | 'clock' | 'limits'> & FormReader
 
 const FILES_MAX = 100
 /** What is given back into the form when it could not be taken. */

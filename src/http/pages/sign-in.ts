@@ -7,7 +7,7 @@ import { awaitSecondStep, closeSession, openSession } from './session.ts'
 import { takePassword } from './signed-in.ts'
 import { setReporter, visitOf } from './visit.ts'
 
-type Needs = Pick<Site, 'config' | 'credentials' | 'submit' | 'clock'> & FormReader
+type Needs = Pick<Site, 'config' | 'credentials' | 'submit' | 'clock' | 'limits'> & FormReader
 
 /** Signing in and out. The form's field names are those that the old clients know. */
 export function signInRoutes(site: Needs): Router {

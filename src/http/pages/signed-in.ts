@@ -8,7 +8,7 @@ import type { Form } from './form.ts'
 import { openSession } from './session.ts'
 import { setReporter, visitOf } from './visit.ts'
 
-type Needs = Pick<Site, 'credentials' | 'clock'>
+type Needs = Pick<Site, 'credentials' | 'clock' | 'limits' | 'config'>
 
 /** Sends who is not signed in to the sign-in page, which leads back here. */
 export function requireReporter(req: Request, res: Response): Reporter | undefined {

@@ -11,6 +11,7 @@ import type { Packed } from '../../db/packed.ts'
 import { type Db, inTransaction } from '../../db/pool.ts'
 import { insertEvents, type ReportEvent } from '../../db/report-events.ts'
 import { listReportsByIds, markReports } from '../../db/reports.ts'
+import { oweWebhooks } from '../../queue/owe-webhooks.ts'
 import { redeemReport } from '../../queue/queues.ts'
 import { send } from '../../queue/send.ts'
 
@@ -100,17 +101,19 @@ async function keepIn(tx: Db, sent: readonly Sent[], { boss }: Needs): Promise<v
       return event ? [{ ...event, reportId: member.reportId, detail: together(event) }] : []
     }),
   ]
+  const reportIds = [
+    ...left.map(({ outcome }) => outcome.reportId),
+    ...leftWith.map(({ member }) => member.reportId),
+  ]
+  const now = left[0]?.outcome.at ?? new Date(0)
   await Promise.all([
     insertFeedbackMessages(
       tx,
       mine.map(({ outcome: { reportId, number }, copy }) => ({ reportId, number, ...copy })),
     ),
     insertEvents(tx, events),
+    oweWebhooks(tx, boss, { 'report.told': reportIds }, now),
   ])
-  const reportIds = [
-    ...left.map(({ outcome }) => outcome.reportId),
-    ...leftWith.map(({ member }) => member.reportId),
-  ]
   await markForwarded(tx, [...new Set(reportIds)], boss)
 }
 

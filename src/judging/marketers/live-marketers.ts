@@ -1,4 +1,5 @@
 import { createMarketerBook, type MarketerBook } from '../../analysis/marketer.ts'
+import { follow } from '../../db/follow.ts'
 import { findRegistryVersion, listActingMarketers } from '../../db/marketers.ts'
 import type { Pool } from '../../db/pool.ts'
 import type { Logger } from '../../log.ts'
@@ -9,9 +10,6 @@ export type LiveMarketers = {
   current: () => MarketerBook
   close: () => Promise<void>
 }
-
-/** How often it is asked whether the registry changed: half of the two seconds it may take. */
-const LOOK_MS = 800
 
 /**
  * Loads the registry of marketers, and from then on follows it: each process within a second and
@@ -28,9 +26,6 @@ export async function openMarketers({
 }): Promise<LiveMarketers> {
   let book = createMarketerBook([])
   let seen = 0
-  let isClosed = false
-  let complaint = false
-  let timer: NodeJS.Timeout | undefined
 
   async function look(): Promise<void> {
     // The version first: what changes in between is loaded once more.
@@ -41,30 +36,8 @@ export async function openMarketers({
     log.info({ version, marketers: book.count }, 'The registry of marketers was taken.')
   }
 
-  function lookLater(): void {
-    timer = setTimeout(() => {
-      looking = look()
-        .then(() => void (complaint = false))
-        .catch((error: unknown) => {
-          if (!complaint) log.warn({ err: error }, 'The marketers could not be looked up.')
-          complaint = true
-        })
-        .finally(() => {
-          if (!isClosed) lookLater()
-        })
-    }, LOOK_MS)
-    timer.unref()
-  }
-
-  let looking: Promise<void> = look()
-  await looking
-  lookLater()
-  return {
-    current: () => book,
-    async close() {
-      isClosed = true
-      clearTimeout(timer)
-      await looking.catch(() => undefined)
-    },
-  }
+  const following = await follow(look, (error) =>
+    log.warn({ err: error }, 'The marketers could not be looked up.'),
+  )
+  return { current: () => book, close: following.close }
 }

@@ -1,60 +1,33 @@
 import { simpleParser } from 'mailparser'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { importNetworks } from '../../../src/commands/networks/import-networks.ts'
 import { findLetterMessage, listLettersOf } from '../../../src/db/letters.ts'
 import { unpack } from '../../../src/db/packed.ts'
-import { type AnswerKind, answerLinks } from '../../../src/mail/answer-links.ts'
-import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
+import type { AnswerKind } from '../../../src/mail/answer-links.ts'
 import { uuidv7 } from '../../../src/world.ts'
-import { sampleNetworks, spamMessage } from '../../support/messages.ts'
-import { tellDesk, type Told } from '../../support/told-desk.ts'
+import type { Told } from '../../support/told-desk.ts'
 import { Browser, signedInBrowser } from './browser.ts'
-import { type Person, startWebSite, type WebSite } from './web-site.ts'
+import { startToldSite, type ToldSite } from './told-site.ts'
+import type { Person, WebSite } from './web-site.ts'
 
+let opened: ToldSite
 let site: WebSite
-let parser: ParserPool
 let ann: Person
 let desk: Browser
-let made = 0
 
 beforeAll(async () => {
-  site = await startWebSite({ RETURN_PATH_DOMAIN: 'bounces.test.example' })
-  parser = createParserPool(1)
-  await importNetworks(sampleNetworks, site.app)
-  ann = await site.addPerson('ann@reporters.example')
+  opened = await startToldSite()
+  ;({ site, ann } = opened)
 })
-afterAll(async () => {
-  await parser.close()
-  await site.close()
-})
+afterAll(() => opened.close())
 beforeEach(async () => {
   desk = new Browser(site.url)
-  await site.app.pool.query('delete from suppressions')
-  await site.app.pool.query('delete from contact_corrections')
-  await site.app.pool.query(`update consumers set state = 'found'`)
+  await opened.forget()
 })
 
-async function told(): Promise<Told> {
-  const id = await site.report(ann, spamMessage(`desk-${++made}`))
-  return tellDesk(site.app, parser, id)
-}
-
-function linkOf(feedback: Told, kind: AnswerKind): string {
-  const { secret } = site.app.config
-  return answerLinks(feedback, { publicUrl: '', secret })[kind]
-}
-
-async function rows(text: string, params: unknown[]): Promise<Record<string, unknown>[]> {
-  return (await site.app.pool.query<Record<string, unknown>>(text, params)).rows
-}
-
-const eventsOf = async ({ reportId }: Told) =>
-  (
-    await rows(
-      `select event from report_events where report_id = $1 and event like 'desk-%' order by id`,
-      [reportId],
-    )
-  ).map(({ event }) => event)
+const told = () => opened.told()
+const linkOf = (feedback: Told, kind: AnswerKind) => opened.linkOf(feedback, kind)
+const rows = (text: string, params: unknown[]) => opened.rows(text, params)
+const eventsOf = (feedback: Told) => opened.eventsOf(feedback)
 
 test('the reporter reads the answer in both languages, the words as text', async () => {
   const feedback = await told()

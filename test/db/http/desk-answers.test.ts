@@ -1,60 +1,32 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { importNetworks } from '../../../src/commands/networks/import-networks.ts'
 import { type AnswerKind, answerKinds, answerLinks } from '../../../src/mail/answer-links.ts'
-import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
-import { sampleNetworks, spamMessage } from '../../support/messages.ts'
-import { tellDesk, type Told } from '../../support/told-desk.ts'
+import type { Told } from '../../support/told-desk.ts'
 import { Browser } from './browser.ts'
-import { type Person, startWebSite, type WebSite } from './web-site.ts'
+import { startToldSite, type ToldSite } from './told-site.ts'
+import type { WebSite } from './web-site.ts'
 
+let opened: ToldSite
 let site: WebSite
-let parser: ParserPool
-let ann: Person
 let desk: Browser
-let made = 0
 
 beforeAll(async () => {
-  site = await startWebSite({ RETURN_PATH_DOMAIN: 'bounces.test.example' })
-  parser = createParserPool(1)
-  await importNetworks(sampleNetworks, site.app)
-  ann = await site.addPerson('ann@reporters.example')
+  opened = await startToldSite()
+  site = opened.site
 })
-afterAll(async () => {
-  await parser.close()
-  await site.close()
-})
+afterAll(() => opened.close())
 beforeEach(async () => {
   desk = new Browser(site.url)
-  await site.app.pool.query('delete from suppressions')
-  await site.app.pool.query('delete from contact_corrections')
-  await site.app.pool.query(`update consumers set state = 'found'`)
+  await opened.forget()
 })
 
-async function told(): Promise<Told> {
-  const id = await site.report(ann, spamMessage(`desk-${++made}`))
-  return tellDesk(site.app, parser, id)
-}
-
-function linkOf(feedback: Told, kind: AnswerKind): string {
-  const { secret } = site.app.config
-  return answerLinks(feedback, { publicUrl: '', secret })[kind]
-}
-
-async function rows(text: string, params: unknown[]): Promise<Record<string, unknown>[]> {
-  return (await site.app.pool.query<Record<string, unknown>>(text, params)).rows
-}
-
+const told = () => opened.told()
+const linkOf = (feedback: Told, kind: AnswerKind) => opened.linkOf(feedback, kind)
+const rows = (text: string, params: unknown[]) => opened.rows(text, params)
+const eventsOf = (feedback: Told) => opened.eventsOf(feedback)
 const answersTo = ({ reportId }: Told) =>
   rows('select answer, how, said from feedback_answers where report_id = $1 order by at', [
     reportId,
   ])
-const eventsOf = async ({ reportId }: Told) =>
-  (
-    await rows(
-      `select event from report_events where report_id = $1 and event like 'desk-%' order by id`,
-      [reportId],
-    )
-  ).map(({ event }) => event)
 
 test.for(answerKinds)('to look at the link "%s" does nothing, however often', async (kind) => {
   const feedback = await told()
@@ -182,8 +154,7 @@ test('not ours: never told of that network again', async () => {
   expect(await rows('select address from contact_corrections', [])).toEqual([
     { address: 'abuse@access-two.example' },
   ])
-  const id = await site.report(ann, spamMessage(`desk-${++made}`))
-  await expect(tellDesk(site.app, parser, id)).rejects.toThrow('Nobody was told')
+  await expect(told()).rejects.toThrow('Nobody was told')
 })
 
 test('a forged, an unknown and a foreign link are not there, by GET and by POST', async () => {

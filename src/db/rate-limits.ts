@@ -1,0 +1,102 @@
+import type { Db } from './pool.ts'
+
+/** What is done, as often as a limit says. */
+export type Attempt =
+  | 'report'
+  | 'read'
+  | 'sign-in'
+  | 'password'
+  | 'sign-up'
+  | 'reset'
+  | 'confirm'
+  | 'lookup'
+  | 'webhook'
+  | 'mail-in'
+
+/** By what the attempts of one limit are told apart. */
+export type KeyKind = 'reporter' | 'token' | 'address' | 'network' | 'name' | 'name-and-address'
+
+/** So many attempts in any window, and what becomes of who is above it. */
+export type RateLimit = {
+  /** Also the name of the policy that clients are told. */
+  name: string
+  attempt: Attempt
+  keyKind: KeyKind
+  /** A multiple of 60. */
+  windowMs: number
+  attemptsMax: number
+  behavior: 'refuse' | 'shadow' | 'off'
+}
+
+/** Attempts to be counted under one key, a UUID. */
+export type Counting = { key: string; windowMs: number; amount: number }
+
+/** What one key has after a counting. */
+export type Counted = {
+  /** Attempts in the window, all that were just counted included. */
+  total: number
+  /** How many milliseconds of the sub-window that counts now are over. */
+  overMs: number
+  /** Attempts by sub-window, the oldest that has any first, the present one last: at most 61. */
+  counts: number[]
+}
+
+/** All limits, by name. */
+export async function listRateLimits(db: Db): Promise<RateLimit[]> {
+  const { rows } = await db.query<RateLimit>(
+    `select name, attempt, key_kind as "keyKind", window_ms as "windowMs",
+       attempts_max as "attemptsMax", behavior
+     from rate_limits order by name`,
+  )
+  return rows
+}
+
+/**
+ * Counts attempts under each of several keys, which must differ, and answers in their order. One
+ * statement: the lock of a key's row puts all processes in line, and the time is the database's,
+ * read behind that lock. `notBefore`: it is at least so late (for tests).
+ *
+ * A crash of the database may forget the last half second: waiting for the disk would hold the rows
+ * of busy keys for milliseconds.
+ */
+export async function countAttempts(
+  db: Db,
+  countings: readonly Counting[],
+  notBefore: Date | null = null,
+): Promise<Counted[]> {
+  // In key order: unordered, two statements that share keys deadlock.
+  const ordered = countings.toSorted((one, other) => (one.key < other.key ? -1 : 1))
+  const { rows } = await db.query<Counted & { key: string }>({
+    ...(ordered.length <= NAMED_MAX && { name: `count-attempts-${ordered.length}` }),
+    text: (texts[ordered.length] ??= textFor(ordered.length)),
+    values: [
+      notBefore,
+      ...ordered.flatMap(({ key, windowMs, amount }) => [key, windowMs / 60, amount]),
+    ],
+  })
+  const found = new Map(rows.map((row) => [row.key, row]))
+  return countings.map(({ key }) => {
+    const row = found.get(key)
+    if (!row) throw new Error('A key was counted by nobody.')
+    return row
+  })
+}
+
+/** The server remembers the plans of short statements; of longer ones there are too many. */
+const NAMED_MAX = 16
+const texts: string[] = []
+
+function textFor(rows: number): string {
+  const present = (subWindow: string) => `present_ms($1) / ${subWindow}`
+  const row = (at: number) =>
+    `($${at}::uuid, $${at + 1}::integer, ${present(`$${at + 1}::integer`)}, $${at + 2}::integer,
+      array[$${at + 2}::integer])`
+  return `insert into rate_counts (key, sub_window_ms, newest, total, counts)
+    values ${Array.from({ length: rows }, (_, index) => row(index * 3 + 2)).join(',')}
+    on conflict (key) do update set (newest, total, counts) = (
+      select counted.newest, counted.total, counted.counts
+      from count_attempts(rate_counts.newest, rate_counts.total, rate_counts.counts,
+        ${present('rate_counts.sub_window_ms')}, excluded.total) as counted)
+    returning key, total, counts, (present_ms($1) - newest * sub_window_ms)::integer as "overMs",
+      set_config('synchronous_commit', 'off', true) as "lazily"`
+}

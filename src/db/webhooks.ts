@@ -1,0 +1,178 @@
+import type { Db } from './pool.ts'
+import { first } from './values.ts'
+
+/** What a webhook can be told of; `webhook.test` only tries it. */
+export type WebhookEvent =
+  | 'report.analyzed'
+  | 'report.asked'
+  | 'report.told'
+  | 'report.answered'
+  | 'report.retracted'
+  | 'webhook.test'
+
+/** `disabled` by its owner; `failed` after days in which it took nothing. */
+export type WebhookState = 'enabled' | 'disabled' | 'failed'
+
+/** Where software of a reporter's is told what becomes of reports. */
+export type Webhook = {
+  id: string
+  reporterId: string
+  url: string
+  events: readonly WebhookEvent[]
+  state: WebhookState
+  /** Of its secret. */
+  generation: number
+  /** When the secret was last renewed. */
+  renewedAt: Date | null
+  createdAt: Date
+  /** In a row. */
+  failures: number
+  failingSince: Date | null
+  pausedUntil: Date | null
+}
+
+const columns = `id, reporter_id as "reporterId", url, events, state, generation,
+  renewed_at as "renewedAt", created_at as "createdAt", failures,
+  failing_since as "failingSince", paused_until as "pausedUntil"`
+
+/** Adds one; false when the reporter has this address already. */
+export async function insertWebhook(
+  tx: Db,
+  webhook: Pick<Webhook, 'id' | 'reporterId' | 'url' | 'events' | 'createdAt'>,
+): Promise<boolean> {
+  const { rows } = await tx.query(
+    `insert into webhooks (id, reporter_id, url, events, state, generation, created_at, failures)
+     values ($1, $2, $3, $4, 'enabled', 1, $5, 0)
+     on conflict (reporter_id, url) do nothing returning id`,
+    [webhook.id, webhook.reporterId, webhook.url, webhook.events, webhook.createdAt],
+  )
+  return rows.length === 1
+}
+
+/** Those of a reporter, the oldest first. */
+export async function listWebhooks(db: Db, reporterId: string): Promise<Webhook[]> {
+  const { rows } = await db.query<Webhook>(
+    `select ${columns} from webhooks where reporter_id = $1 order by id`,
+    [reporterId],
+  )
+  return rows
+}
+
+/** One of a reporter's. */
+export async function findWebhook(
+  db: Db,
+  reporterId: string,
+  id: string,
+): Promise<Webhook | undefined> {
+  const answer = await db.query<Webhook>(
+    `select ${columns} from webhooks where id = $1 and reporter_id = $2`,
+    [id, reporterId],
+  )
+  return first(answer)
+}
+
+/** Webhooks by their ids, in no order. */
+export async function listWebhooksByIds(db: Db, ids: readonly string[]): Promise<Webhook[]> {
+  const { rows } = await db.query<Webhook>(
+    `select ${columns} from webhooks where id = any($1::uuid[])`,
+    [ids],
+  )
+  return rows
+}
+
+/**
+ * Sets what its owner may set; undefined keeps what is. One that is enabled again begins anew.
+ * False when the reporter has another with that address.
+ */
+export async function updateWebhook(
+  tx: Db,
+  id: string,
+  change: { url?: string | undefined; events?: readonly WebhookEvent[] | undefined } & {
+    state?: 'enabled' | 'disabled' | undefined
+  },
+): Promise<boolean> {
+  const { rows } = await tx.query(
+    `update webhooks
+     set url = coalesce($2, url), events = coalesce($3, events), state = coalesce($4, state),
+       failures = case when $4 = 'enabled' or $2 is not null then 0 else failures end,
+       failing_since =
+         case when $4 = 'enabled' or $2 is not null then null else failing_since end,
+       paused_until = case when $4 = 'enabled' or $2 is not null then null else paused_until end
+     where id = $1 and not exists (
+       select from webhooks other
+       where other.reporter_id = webhooks.reporter_id and other.url = $2 and other.id <> $1)
+     returning id`,
+    [id, change.url ?? null, change.events ?? null, change.state ?? null],
+  )
+  return rows.length === 1
+}
+
+/** Makes the next generation of its secret the one that counts. */
+export async function renewWebhookSecret(tx: Db, id: string, now: Date): Promise<void> {
+  await tx.query(`update webhooks set generation = generation + 1, renewed_at = $2 where id = $1`, [
+    id,
+    now,
+  ])
+}
+
+/** Removes it, with what was to be told to it. */
+export async function removeWebhook(tx: Db, id: string): Promise<void> {
+  await tx.query(`delete from webhooks where id = $1`, [id])
+}
+
+/** Whether any webhook of anybody is told anything. */
+export async function anyWebhooks(db: Db): Promise<boolean> {
+  const { rows } = await db.query<{ any: boolean }>({
+    name: 'any-webhooks',
+    text: `select exists (select from webhooks where state = 'enabled') as any`,
+  })
+  return rows[0]?.any ?? false
+}
+
+/** Which enabled webhooks want to hear of which of the reports. */
+export async function findListening(
+  tx: Db,
+  event: WebhookEvent,
+  reportIds: readonly string[],
+): Promise<{ webhookId: string; reportId: string }[]> {
+  const { rows } = await tx.query<{ webhookId: string; reportId: string }>(
+    `select webhooks.id as "webhookId", reports.id as "reportId"
+     from reports join webhooks on webhooks.reporter_id = reports.reporter_id
+     where reports.id = any($1::uuid[]) and webhooks.state = 'enabled'
+       and webhooks.events @> array[$2]
+     order by webhooks.id, reports.id`,
+    [reportIds, event],
+  )
+  return rows
+}
+
+/** Writes down that one took what it was sent. */
+export async function markWebhookTaking(tx: Db, id: string): Promise<void> {
+  await tx.query(
+    `update webhooks set failures = 0, failing_since = null, paused_until = null
+     where id = $1 and (failures > 0 or paused_until is not null)`,
+    [id],
+  )
+}
+
+/**
+ * Writes down that one did not, and until when it is left alone. Of several that fail at once one
+ * counts.
+ */
+export async function markWebhookFailing(
+  tx: Db,
+  id: string,
+  { now, pausedUntil }: { now: Date; pausedUntil: Date },
+): Promise<void> {
+  await tx.query(
+    `update webhooks
+     set failures = failures + 1, failing_since = coalesce(failing_since, $2), paused_until = $3
+     where id = $1 and state = 'enabled' and coalesce(paused_until, $2) <= $2`,
+    [id, now, pausedUntil],
+  )
+}
+
+/** Writes down that it is tried no more, until its owner says so. */
+export async function markWebhookFailed(tx: Db, id: string): Promise<void> {
+  await tx.query(`update webhooks set state = 'failed' where id = $1 and state = 'enabled'`, [id])
+}

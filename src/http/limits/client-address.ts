@@ -1,0 +1,41 @@
+import type { IncomingMessage } from 'node:http'
+import { type IpAddress, type NetworkSet, parseIp } from '../../mail/ip.ts'
+
+/**
+ * The address of the client: the other end of the connection, or, where that is a proxy of ours,
+ * the last address in X-Forwarded-For or Forwarded (RFC 7239) that is none. What stands before it
+ * was written by strangers. Undefined for a connection without an address.
+ */
+export function clientAddress(req: IncomingMessage, proxies: NetworkSet): string | undefined {
+  let client = parseIp(req.socket.remoteAddress ?? '')
+  if (!client || !proxies.has(client)) return client?.text
+  for (const text of forwardedFor(req).reverse()) {
+    const before = addressOf(text)
+    // A hidden or misspelled name: who stands behind it cannot be told.
+    if (!before) break
+    client = before
+    if (!proxies.has(client)) break
+  }
+  return client.text
+}
+
+/** The nearest proxy's entry last. */
+function forwardedFor(req: IncomingMessage): string[] {
+  const old = listOf(req.headers['x-forwarded-for'])
+  if (old.length > 0) return old
+  return listOf(req.headers.forwarded).map((element) => {
+    const [, quoted, bare] = /(?:^|;)\s*for=(?:"([^"]*)"|([^;\s]*))/i.exec(element) ?? []
+    return quoted ?? bare ?? ''
+  })
+}
+
+function listOf(header: string | string[] | undefined): string[] {
+  const text = Array.isArray(header) ? header.join(',') : (header ?? '')
+  return text === '' ? [] : text.split(',').map((entry) => entry.trim())
+}
+
+/** With or without a port: `192.0.2.7:4711`, `[2001:db8::1]:443`. */
+function addressOf(text: string): IpAddress | undefined {
+  const [, host = text] = /^(\[[^\]]*\]|[^:]*):\d+$/.exec(text) ?? []
+  return parseIp(host)
+}
