@@ -1,12 +1,14 @@
 -- People make their own accounts: links by mail that prove an address, what somebody agreed to,
--- second steps, tokens that are allowed only some things, sessions that can be told apart and ended,
--- and accounts that are erased.
+-- second steps, tokens that are allowed only some things, sessions that can be told apart, and
+-- accounts that are erased.
 set local citus.multi_shard_modify_mode to 'sequential';
 
 -- A disabled account can do nothing; one that is being erased has no way back.
 alter table reporters add column state text not null default 'active';
 alter table reporters add constraint reporters_state_known
   check (state in ('active', 'disabled', 'erasing'));
+-- Accounts are listed and sought by the beginning of their addresses.
+create index reporters_email_idx on reporters (email collate "C");
 -- The secret of the second step, sealed with a key made of SECRET, so that a copy of the database
 -- gives no codes; and the last thirty seconds of which a code was taken, so that none works twice.
 alter table reporters add column totp_secret bytea;

@@ -818,6 +818,7 @@ create table reporters (
   constraint reporters_language_known CHECK ((language = ANY (ARRAY['en'::text, 'fr'::text, 'ru'::text]))),
   constraint reporters_state_known CHECK ((state = ANY (ARRAY['active'::text, 'disabled'::text, 'erasing'::text])))
 );
+create index reporters_email_idx on reporters (email COLLATE "C");
 
 -- reports: distributed by id
 create table reports (

@@ -122,3 +122,17 @@ export async function listSignUps(db: Db, now: Date, limit: number): Promise<Acc
 export async function removeExpiredLinks(db: Db, before: Date): Promise<void> {
   await db.query(`delete from account_links where expires_at < $1`, [before])
 }
+
+/** The sign-up of an address that waits to be confirmed. */
+export async function findSignUp(
+  db: Db,
+  address: string,
+  now: Date,
+): Promise<AccountLink | undefined> {
+  const answer = await db.query<AccountLink>(
+    `select ${columns} from account_links
+     where kind = 'confirm' and subject = lower($1) and expires_at > $2`,
+    [address, now],
+  )
+  return first(answer)
+}

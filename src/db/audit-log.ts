@@ -44,6 +44,10 @@ export type AuditAction =
   | 'accept enrollment'
   | 'refuse enrollment'
   | 'lift correction'
+  | 'disable account'
+  | 'enable account'
+  | 'erase account'
+  | 'confirm again'
   | 'suppress'
   | 'unsuppress'
 

@@ -16,6 +16,7 @@ export type Account = ReporterSecret & {
   hasTotp: boolean
   /** Of the mail to it; null: never said. */
   language: 'en' | 'fr' | 'ru' | null
+  createdAt: Date
 }
 
 /**
@@ -51,7 +52,7 @@ export async function updateReporter(
 }
 
 const account = `id, email, is_admin as "isAdmin", password_hash as "passwordHash", state,
-  totp_secret is not null as "hasTotp", language`
+  totp_secret is not null as "hasTotp", language, created_at as "createdAt"`
 
 /** The account of an address, in any case and any state. */
 export async function findReporterByEmail(db: Db, email: string): Promise<Account | undefined> {
@@ -98,6 +99,18 @@ export async function markReporter(
     [id, from, to],
   )
   return rowCount === 1
+}
+
+/** Holds all administrators until the transaction ends: none of them changes meanwhile. */
+export async function holdAdmins(tx: Db): Promise<void> {
+  const { rows } = await tx.query<{ id: string }>(
+    `select id from reporters where is_admin order by id`,
+  )
+  await holdReporters(
+    tx,
+    rows.map(({ id }) => id),
+    'change',
+  )
 }
 
 /** How many other administrators could still act. */

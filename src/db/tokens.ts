@@ -93,3 +93,8 @@ export async function removeToken(db: Db, reporterId: string, id: string): Promi
   ])
   return rowCount === 1
 }
+
+/** Ends all tokens of a reporter. */
+export async function removeTokens(tx: Db, reporterId: string): Promise<void> {
+  await tx.query(`delete from tokens where reporter_id = $1`, [reporterId])
+}

@@ -19,7 +19,7 @@ export async function isProven(
 ): Promise<boolean> {
   await limitSignIn(req, site, reporter.email)
   const password = form.bytes('now')?.toString('utf8') ?? ''
-  const caller = await site.credentials.byPassword(reporter.email, password)
+  const caller = await site.credentials.byPasswordNow(reporter.email, password)
   if (caller?.id !== reporter.id) return false
   if (!caller.hasTotp) return true
   const keys = { db: site.pool, secret: site.config.secret }

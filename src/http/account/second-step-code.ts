@@ -3,7 +3,7 @@ import { takeCode } from '../../intake/account/second-step.ts'
 import { findReporter } from '../../db/reporters.ts'
 import { type FormReader, readShortForm } from '../pages/form.ts'
 import { sendPage } from '../pages/render.ts'
-import { closeSession, openSession } from '../pages/session.ts'
+import { closeSession, openSession, saveSession } from '../pages/session.ts'
 import { localPath } from '../pages/sign-in.ts'
 import { visitOf } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
@@ -35,6 +35,7 @@ export function secondStepCodeRoutes(site: Needs): Router {
       return res.redirect(303, next)
     }
     awaiting.tries += 1
+    await saveSession(req)
     sendCode(req, res, visitOf(req).words.account.secondStep.wrong, next)
   })
   return router

@@ -14,6 +14,7 @@ import {
 import { oweAccountNews } from '../../letters/account/owe-account-letter.ts'
 import { type Form, type FormReader, readShortForm } from '../pages/form.ts'
 import { sendPage } from '../pages/render.ts'
+import { saveSession } from '../pages/session.ts'
 import { requireReporter } from '../pages/signed-in.ts'
 import { visitOf } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
@@ -62,6 +63,7 @@ async function afterProof(
   if (wish === 'begin' && !account?.hasTotp) {
     const sealed = sealTotp(createTotpSecret(), id, site.config.secret)
     req.session.totpSetup = sealed.toString('base64')
+    await saveSession(req)
     return sendSecondStep(req, res, site, reporter, {})
   }
   if (wish === 'renew' && account?.hasTotp) {
@@ -101,6 +103,7 @@ async function turnOn(
     await oweAccountNews(tx, 'second-step-on', reporter, site)
   })
   delete req.session.totpSetup
+  await saveSession(req)
   await sendSecondStep(req, res, site, reporter, {}, codes)
 }
 

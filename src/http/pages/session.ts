@@ -73,7 +73,7 @@ export async function openSession(
   session.isRemembered = life === 'remembered'
   name(req, now)
   if (session.isRemembered) session.cookie.maxAge = REMEMBERED_MS
-  await save(req)
+  await saveSession(req)
 }
 
 /** Notes who gave the password, under a new id: nobody is signed in before the second step. */
@@ -90,7 +90,7 @@ export async function awaitSecondStep(
     until: new Date(now.getTime() + AWAITING_MS).toISOString(),
     tries: 0,
   }
-  await save(req)
+  await saveSession(req)
 }
 
 /**
@@ -133,8 +133,8 @@ async function regenerate(req: Request): Promise<void> {
   })
 }
 
-/** Before an answer that lets the browser come back at once. */
-async function save(req: Request): Promise<void> {
+/** Keeps what was changed before the browser has an answer, and comes back. */
+export async function saveSession(req: Request): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     req.session.save((error: unknown) => (error ? reject(asError(error)) : resolve()))
   })

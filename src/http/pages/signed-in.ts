@@ -27,7 +27,7 @@ export async function takePassword(
   const password = form.bytes('user[password]')?.toString('utf8')
   if (!email || !password) return undefined
   await limitSignIn(req, site, email)
-  const caller = await site.credentials.byPassword(email, password)
+  const caller = await site.credentials.byPasswordNow(email, password)
   const isRemembered = form.texts('user[remember_me]').includes('1')
   return caller && { ...caller, life: isRemembered ? 'remembered' : 'passing' }
 }

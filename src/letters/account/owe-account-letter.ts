@@ -137,7 +137,7 @@ async function mailLink(
   const page = pages[news]
   const where = page === undefined ? (news === 'disabled' ? '/privacy' : '/sign-in') : page + token
   const said = composeAccountLetter(news, language, `${app.publicUrl}${where}`)
-  const owner = link.kind === 'move' || reporterId === null ? {} : { reporterId }
+  const owner = reporterId === null ? {} : { reporterId }
   await inTransaction(app.pool, async (tx) => {
     const letterId = await oweLetter(
       tx,
