@@ -36,7 +36,7 @@ from (values
   ('report-day', 'report', 'reporter', 86400000, 50000, 'refuse'),
   ('report-token-minute', 'report', 'token', 60000, 1200, 'refuse'),
   ('report-address-minute', 'report', 'address', 60000, 3000, 'refuse'),
-  ('mail-in-hour', 'mail-in', 'reporter', 3600000, 2000, 'refuse'),
+  ('mail-in-hour', 'mail-in', 'reporter', 3600000, 500, 'refuse'),
   ('read-minute', 'read', 'reporter', 60000, 1200, 'refuse'),
   ('read-address-minute', 'read', 'address', 60000, 3000, 'refuse'),
   ('sign-in-here', 'sign-in', 'name-and-address', 600000, 20, 'refuse'),
@@ -138,6 +138,8 @@ create table shadowed_reports (
   dated_at timestamptz,
   comment text,
   received_via cidr[] not null,
+  -- Its message is gone, and only its reporter still sees it.
+  is_dropped boolean not null default false,
   constraint shadowed_reports_pkey primary key (id),
   constraint shadowed_reports_channel_known
     check (channel in ('api', 'signaler', 'form', 'mail')),

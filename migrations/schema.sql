@@ -835,9 +835,11 @@ create table reports (
   dated_at timestamp with time zone,
   comment text,
   received_via cidr[] not null,
+  rebuilt_from text,
   constraint reports_pkey PRIMARY KEY (id),
   constraint reports_channel_known CHECK ((channel = ANY (ARRAY['api'::text, 'signaler'::text, 'form'::text, 'mail'::text, 'import'::text, 'learn'::text]))),
   constraint reports_kind_known CHECK ((kind = ANY (ARRAY['spam'::text, 'phishing'::text, 'not-spam'::text]))),
+  constraint reports_rebuilt_from_known CHECK ((rebuilt_from = 'msg'::text)),
   constraint reports_state_known CHECK ((state = ANY (ARRAY['received'::text, 'analyzed'::text, 'forwarded'::text, 'kept'::text, 'retracted'::text, 'failed'::text])))
 ) partition by RANGE (id);
 create index reports_author_idx on reports (author, id) WHERE (author IS NOT NULL);
@@ -951,9 +953,12 @@ create table shadowed_reports (
   dated_at timestamp with time zone,
   comment text,
   received_via cidr[] not null,
+  is_dropped boolean not null default false,
+  rebuilt_from text,
   constraint shadowed_reports_pkey PRIMARY KEY (id),
   constraint shadowed_reports_channel_known CHECK ((channel = ANY (ARRAY['api'::text, 'signaler'::text, 'form'::text, 'mail'::text]))),
   constraint shadowed_reports_kind_known CHECK ((kind = ANY (ARRAY['spam'::text, 'phishing'::text, 'not-spam'::text]))),
+  constraint shadowed_reports_rebuilt_from_known CHECK ((rebuilt_from = 'msg'::text)),
   constraint shadowed_reports_state_known CHECK ((state = ANY (ARRAY['received'::text, 'kept'::text, 'retracted'::text])))
 ) partition by RANGE (id);
 create index shadowed_reports_author_idx on shadowed_reports (author, id) WHERE (author IS NOT NULL);

@@ -4,6 +4,7 @@ import type { Command } from './commands/command.ts'
 import { accountCommand } from './commands/accounts/account-command.ts'
 import { closeInTime, stopSignal } from './commands/processes/ending.ts'
 import { listsCommand } from './commands/lists/lists-command.ts'
+import { limitsCommand } from './commands/limits/limits-command.ts'
 import { deskCommands } from './commands/consumers/desk-commands.ts'
 import { marketersCommand } from './commands/marketers/marketers-command.ts'
 import { modelCommands } from './commands/train/model-commands.ts'
@@ -125,6 +126,7 @@ const commands: Record<string, Command> = {
   reputation: reputationCommand,
   rules: rulesCommand,
   lists: listsCommand,
+  limits: limitsCommand,
   ...deskCommands,
   marketers: marketersCommand,
   blacklists: {

@@ -6,7 +6,7 @@ import type { CfblFinding } from '../mail/cfbl.ts'
 import { fieldsOf } from '../mail/extract-fields.ts'
 import type { ExtractedFields } from '../mail/extract-fields.ts'
 import { parseHeader } from '../mail/header.ts'
-import type { Header } from '../mail/header.ts'
+import type { Header, HeaderField } from '../mail/header.ts'
 import { parseListUnsubscribe } from '../mail/list-unsubscribe.ts'
 import type { Unsubscribe } from '../mail/list-unsubscribe.ts'
 import { messageKind } from '../mail/message-kind.ts'
@@ -66,6 +66,8 @@ export type PlainAnalysis = {
   cfbl: CfblFinding | null
   bounce: Bounce | null
   feedback: Feedback | null
+  /** Whether its body was put together anew, so that signatures say nothing; else absent. */
+  isRebuilt?: true
 }
 
 /** The same, with the pieces the message is made of and what stands for all of it. */
@@ -85,6 +87,8 @@ export type AnalysisOptions = {
   dns?: DnsFindings
   /** Who hands the message over just now, where a mail server asks that has not written it down. */
   client?: Client
+  /** Whether its body was put together anew: then no signature is looked at. */
+  isRebuilt?: boolean
   /** Of an origin that is less sure its pieces are only claims; 0 to 1, and 0 without it. */
   originConfidenceMin?: number
 }
@@ -146,7 +150,8 @@ async function read(
   const header = parseHeader(raw)
   const fields = options.ignoreStamps ? withoutStamps(header.fields) : header.fields
   const hops = readHops(fields, options.client)
-  const { cfbl, authentication } = await identified(raw, header, hops, options.dns)
+  const signed = options.isRebuilt ? withoutSignatures(header) : header
+  const { cfbl, authentication } = await identified(raw, signed, hops, options.dns)
   const seals = sealsOf(authentication)
   const { originObstacle, ...way } = findWhence(fields, hops, { ...options, seals })
   const isBomb = exceedsLimits(raw, bodyLimits) !== undefined
@@ -174,10 +179,17 @@ async function read(
     cfbl,
     bounce,
     feedback,
+    ...(options.isRebuilt && { isRebuilt: true }),
   }
   const { originConfidenceMin = 0 } = options
   const found = { ...way, originConfidenceMin, fields, body, links, attachments, signers }
   return { plain, parts: found }
+}
+
+/** A signature over a body that was not sent proves nothing, for or against anybody. */
+function withoutSignatures(header: Header): Header {
+  const isSignature = ({ key }: HeaderField) => key === 'dkim-signature' || key.startsWith('arc-')
+  return { ...header, fields: header.fields.filter((field) => !isSignature(field)) }
 }
 
 async function identified(

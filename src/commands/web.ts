@@ -3,6 +3,7 @@ import { createPreview } from '../feedback/preview-feedback.ts'
 import { serve } from '../http/serve.ts'
 import { readSigningKey } from '../outbound/sign.ts'
 import { createParserPool, type ParserPool } from '../parsing/parser-pool.ts'
+import { createUnpackPool } from '../parsing/unpack-pool.ts'
 
 /** Takes reports and shows pages, from when it resolves until it is closed. */
 export async function web(app: App): Promise<{ close(): Promise<void>; url: string }> {
@@ -11,13 +12,15 @@ export async function web(app: App): Promise<{ close(): Promise<void>; url: stri
   const signingKey = await readSigningKey(app.config, app.log)
   const openParser = () => createParserPool(1, undefined, { signingKey })
   const preview = createPreview(app, () => (parser ??= openParser()))
-  const served = await serve(app, preview)
+  const unpacking = createUnpackPool()
+  const served = await serve(app, preview, unpacking.unpack)
   app.log.info({ url: served.url }, 'Listening.')
   return {
     ...served,
     close: async () => {
       await served.close()
       await parser?.close()
+      await unpacking.close()
     },
   }
 }

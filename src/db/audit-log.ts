@@ -50,6 +50,11 @@ export type AuditAction =
   | 'confirm again'
   | 'suppress'
   | 'unsuppress'
+  | 'set limit'
+  | 'shadow ban'
+  | 'lift shadow ban'
+  | 'release reports'
+  | 'drop reports'
 
 /** Writes down what an administrator does, in the transaction that does it. */
 export async function insertAudit(tx: Db, entry: AuditEntry): Promise<void> {

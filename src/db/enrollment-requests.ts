@@ -8,7 +8,7 @@ import { first } from './values.ts'
 export type EnrollmentState = 'sent' | 'proven' | 'accepted' | 'refused'
 
 /** What somebody wishes who enrolls. */
-export type EnrollmentWish = TellingWish & { scopes: Scope[]; language: 'en' | 'fr' }
+export type EnrollmentWish = TellingWish & { scopes: Scope[]; language: 'en' | 'fr' | 'ru' }
 
 /** A wish to be enrolled. The time is inside the id. */
 export type EnrollmentRequest = {

@@ -1,7 +1,7 @@
 import type { Letter } from './letters.ts'
 import type { Packed } from './packed.ts'
 import type { Db } from './pool.ts'
-import type { Report } from './reports.ts'
+import type { OwnedReport } from './shadowed-reports.ts'
 
 /** Which rows of a person come next: those behind the id `after`. */
 export type ExportPage = { after: string | null; limit: number }
@@ -11,15 +11,16 @@ export async function listReportsToExport(
   db: Db,
   reporterId: string,
   { after, limit }: ExportPage,
-): Promise<(Report & { isShadowed: boolean })[]> {
+): Promise<OwnedReport[]> {
   const columns = `id, reporter_id as "reporterId", channel, kind, state,
     received_at as "receivedAt", message_bytes as "messageBytes", author, subject,
     message_id as "messageId", dated_at as "datedAt", comment,
-    received_via::text[] as "receivedVia"`
+    received_via::text[] as "receivedVia", rebuilt_from as "rebuiltFrom"`
   const where = `where reporter_id = $1 and ($2::uuid is null or id > $2) order by id limit $3`
-  const { rows } = await db.query<Report & { isShadowed: boolean }>(
+  const { rows } = await db.query<OwnedReport>(
     `select id, "reporterId", channel, kind, state, "receivedAt", "messageBytes", author, subject,
-       "messageId", "datedAt", comment, "receivedVia", "isShadowed" from (
+       "messageId", "datedAt", comment, "receivedVia",
+       "rebuiltFrom", "isShadowed" from (
        (select ${columns}, false as "isShadowed" from reports ${where})
        union all
        (select ${columns}, true as "isShadowed" from shadowed_reports ${where})
@@ -27,15 +28,6 @@ export async function listReportsToExport(
     [reporterId, after, limit],
   )
   return rows
-}
-
-/** The message of a report that was put aside. */
-export async function findShadowedMessage(db: Db, id: string): Promise<Packed | undefined> {
-  const { rows } = await db.query<Packed>(
-    `select encoding, content from shadowed_messages where id = $1`,
-    [id],
-  )
-  return rows[0]
 }
 
 /** The letters to a reporter with their exact copies, oldest first. */

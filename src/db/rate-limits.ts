@@ -51,6 +51,50 @@ export async function listRateLimits(db: Db): Promise<RateLimit[]> {
   return rows
 }
 
+/** What may be changed of a limit. */
+export type LimitChange = Pick<RateLimit, 'windowMs' | 'attemptsMax' | 'behavior'>
+
+/** Changes a limit; false when there is none of that name. */
+export async function updateRateLimit(
+  tx: Db,
+  name: string,
+  { windowMs, attemptsMax, behavior }: LimitChange,
+  at: Date,
+): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `update rate_limits
+     set window_ms = $2, attempts_max = $3, behavior = $4, changed_at = $5
+     where name = $1`,
+    [name, windowMs, attemptsMax, behavior, at],
+  )
+  return (rowCount ?? 0) > 0
+}
+
+/**
+ * Forgets keys under which nothing counts any more, among the first `limit` after the key `after`;
+ * answers the last of those it looked at, undefined when there are no more.
+ */
+export async function removeIdleCounts(
+  db: Db,
+  page: { after: string; limit: number },
+  now: Date,
+): Promise<string | undefined> {
+  const { rows } = await db.query<{ key: string; isIdle: boolean }>(
+    `select key, (newest + 61) * sub_window_ms < $3::bigint as "isIdle" from rate_counts
+     where key > $1 order by key limit $2`,
+    [page.after, page.limit, now.getTime()],
+  )
+  const idle = rows.flatMap(({ key, isIdle }) => (isIdle ? [key] : []))
+  if (idle.length > 0) {
+    await db.query(
+      `delete from rate_counts
+       where key = any($1::uuid[]) and (newest + 61) * sub_window_ms < $2::bigint`,
+      [idle, now.getTime()],
+    )
+  }
+  return rows.length < page.limit ? undefined : rows.at(-1)?.key
+}
+
 /**
  * Counts attempts under each of several keys, which must differ, and answers in their order. One
  * statement: the lock of a key's row puts all processes in line, and the time is the database's,

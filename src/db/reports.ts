@@ -1,3 +1,4 @@
+import type { RebuiltFrom } from '../mail/containers/unpack-file.ts'
 import type { Db } from './pool.ts'
 import { first, values } from './values.ts'
 
@@ -25,6 +26,8 @@ export type NewReport = {
   comment: string | null
   /** CIDR blocks. */
   receivedVia: readonly string[]
+  /** In which form the message was given, where it had to be put together anew. */
+  rebuiltFrom: RebuiltFrom | null
 }
 
 /** A report with the fields that intake extracted. */
@@ -33,10 +36,15 @@ export type Report = NewReport & { state: ReportState }
 const columns = `reports.id, reports.reporter_id as "reporterId", reports.channel, reports.kind,
   reports.state, reports.received_at as "receivedAt", reports.message_bytes as "messageBytes",
   reports.author, reports.subject, reports.message_id as "messageId",
-  reports.dated_at as "datedAt", reports.comment, reports.received_via::text[] as "receivedVia"`
+  reports.dated_at as "datedAt", reports.comment, reports.received_via::text[] as "receivedVia",
+  reports.rebuilt_from as "rebuiltFrom"`
 
-/** Adds reports in the state `received`. */
-export async function insertReports(tx: Db, reports: readonly NewReport[]): Promise<void> {
+/** Adds reports in the state `received`, to their table or to that of those put aside. */
+export async function insertReports(
+  tx: Db,
+  reports: readonly NewReport[],
+  table: 'reports' | 'shadowed_reports' = 'reports',
+): Promise<void> {
   const { text, params } = values(
     reports.map((report) => [
       report.id,
@@ -52,11 +60,12 @@ export async function insertReports(tx: Db, reports: readonly NewReport[]): Prom
       report.datedAt,
       report.comment,
       report.receivedVia,
+      report.rebuiltFrom,
     ]),
   )
   await tx.query(
-    `insert into reports (id, reporter_id, channel, kind, state, received_at, message_bytes,
-       author, subject, message_id, dated_at, comment, received_via)
+    `insert into ${table} (id, reporter_id, channel, kind, state, received_at, message_bytes,
+       author, subject, message_id, dated_at, comment, received_via, rebuilt_from)
      values ${text}`,
     params,
   )

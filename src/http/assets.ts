@@ -12,9 +12,12 @@ const pico = createRequire(import.meta.url).resolve('@picocss/pico/css/pico.min.
 const assets = {
   pico: asset(pico, 'pico.css', 'text/css; charset=utf-8'),
   site: asset(path.join(own, 'site.css'), 'site.css', 'text/css; charset=utf-8'),
+  frame: asset(path.join(own, 'frame.css'), 'frame.css', 'text/css; charset=utf-8'),
   story: asset(path.join(own, 'story.css'), 'story.css', 'text/css; charset=utf-8'),
   walk: asset(path.join(own, 'walk.css'), 'walk.css', 'text/css; charset=utf-8'),
   series: asset(path.join(own, 'series.css'), 'series.css', 'text/css; charset=utf-8'),
+  uploadStyle: asset(path.join(own, 'upload.css'), 'upload.css', 'text/css; charset=utf-8'),
+  upload: asset(path.join(own, 'upload.js'), 'upload.js', 'text/javascript; charset=utf-8'),
   icon: asset(path.join(own, 'icon.svg'), 'icon.svg', 'image/svg+xml'),
 }
 
@@ -22,9 +25,12 @@ const assets = {
 export const assetUrls = {
   pico: assets.pico.url,
   site: assets.site.url,
+  frame: assets.frame.url,
   story: assets.story.url,
   walk: assets.walk.url,
   series: assets.series.url,
+  uploadStyle: assets.uploadStyle.url,
+  upload: assets.upload.url,
   icon: assets.icon.url,
 }
 

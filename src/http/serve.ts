@@ -6,6 +6,7 @@ import type { Preview } from '../feedback/preview-feedback.ts'
 import { createIntake } from '../intake/accept-report.ts'
 import { createCredentials } from '../intake/credentials.ts'
 import { createLimits } from '../intake/limits/limits.ts'
+import type { Unpacker } from '../intake/unpack-upload.ts'
 import { createCheckStation } from '../judging/check-message.ts'
 import { apiRouter, problemAnswers } from './api/router.ts'
 import { type CheckDoor, createCheckDoor } from './check/check-door.ts'
@@ -17,16 +18,20 @@ import { createRuleMetrics } from './metrics/rule-metrics.ts'
 import { pageRoutes } from './pages/router.ts'
 import { createReadQueues } from './queues-now.ts'
 import { createReadBody } from './read-body.ts'
+import { createTakeUpload } from './reporting/take-upload.ts'
+import { createReadLines } from './api/read-lines.ts'
 import type { Site } from './site.ts'
 import { createSubmit } from './submit.ts'
 
 const BYTES_IN_HAND_MAX = 150_000_000
+const LINE_BYTES_IN_HAND_MAX = 100_000_000
 const STRANGER_BYTES_IN_HAND_MAX = 50_000_000
 
 /** Serves everything that comes by HTTP, from when it resolves until it is closed. */
 export async function serve(
   app: App,
   preview: Preview,
+  unpack: Unpacker,
 ): Promise<{ url: string; close: () => Promise<void> }> {
   const { httpHost: host, httpPort: port } = app.config
   const station = createCheckStation(app, 'web')
@@ -34,7 +39,11 @@ export async function serve(
   const isTrusted = isLocalHost(new URL(app.config.publicUrl).host) ? isDirect : isNobody
   const door = createCheckDoor(app, station, isTrusted)
   const listener = await listen(
-    (taken) => createExpress({ ...createSite(app, taken, door.statistics.metrics), preview }, door),
+    (taken) => {
+      const site = createSite(app, taken, door.statistics.metrics)
+      const takeUpload = createTakeUpload({ ...app.config, submit: site.submit, unpack })
+      return createExpress({ ...site, preview, takeUpload }, door)
+    },
     { host, port },
   )
   return {
@@ -50,7 +59,7 @@ function createSite(
   app: App,
   port: number,
   checkMetrics: () => Promise<string>,
-): Omit<Site, 'preview'> {
+): Omit<Site, 'preview' | 'takeUpload'> {
   const readQueues = createReadQueues(app)
   const readCounterHealth = createReadCounterHealth(app)
   const countConsumers = () => countConsumersByHealth(app.pool, app.clock())
@@ -64,6 +73,7 @@ function createSite(
     limits: createLimits(app),
     submit: createSubmit({ intake: createIntake(app), messageBytesMax, metrics: metrics.intake }),
     readBody: createReadBody(BYTES_IN_HAND_MAX),
+    readLines: createReadLines(LINE_BYTES_IN_HAND_MAX),
     readStrangerBody: createReadBody(STRANGER_BYTES_IN_HAND_MAX),
     readQueues,
     readCounterHealth,

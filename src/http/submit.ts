@@ -2,6 +2,7 @@ import type { Reporter } from '../db/reporters.ts'
 import type { Channel, ReportKind } from '../db/reports.ts'
 import type { Accepted, Intake } from '../intake/accept-report.ts'
 import { refusalOf, structureLimits } from '../intake/check-message.ts'
+import type { RebuiltFrom } from '../mail/containers/unpack-file.ts'
 import { readMessage } from '../mail/message.ts'
 import type { IntakeMetrics } from './metrics.ts'
 import { ProblemError } from './problem.ts'
@@ -12,6 +13,8 @@ export type Remarks = {
   comment: string | null
   /** CIDR blocks, their host bits cleared. */
   receivedVia: readonly string[]
+  /** Where the message had to be put together anew of what it was given as. */
+  rebuiltFrom?: RebuiltFrom
 }
 
 /** How one message of a request fared. */
@@ -23,6 +26,8 @@ export type Submit = (
   channel: Channel,
   raw: Buffer,
   remarks: Remarks,
+  /** What `admit` said; who is shadowed notices nothing. */
+  admission?: 'admitted' | 'shadowed',
 ) => Promise<Outcome>
 
 /** Intake with its limits before it and its count after it. Throws when nothing can be stored. */
@@ -32,7 +37,7 @@ export function createSubmit(app: {
   metrics: IntakeMetrics
 }): Submit {
   const limits = { ...structureLimits, bytesMax: app.messageBytesMax }
-  return async (reporter, channel, raw, remarks) => {
+  return async (reporter, channel, raw, remarks, admission = 'admitted') => {
     const message = readMessage(raw)
     const refusal = refusalOf(message, limits)
     if (refusal) {
@@ -43,6 +48,7 @@ export function createSubmit(app: {
       reporterId: reporter.id,
       channel,
       message,
+      isShadowed: admission === 'shadowed',
       ...remarks,
     })
     app.metrics.count(channel, accepted.isRepeat ? 'repeat' : 'accepted')

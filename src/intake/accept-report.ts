@@ -4,6 +4,7 @@ import { ensurePartitions } from '../db/partitions.ts'
 import type { Pool } from '../db/pool.ts'
 import type { Channel, ReportKind } from '../db/reports.ts'
 import { sqlState } from '../errors.ts'
+import type { RebuiltFrom } from '../mail/containers/unpack-file.ts'
 import { fieldsOf } from '../mail/extract-fields.ts'
 import { normalizedForHash, type ReadMessage } from '../mail/message.ts'
 import type { Boss } from '../queue/boss.ts'
@@ -19,6 +20,10 @@ export type Submission = {
   comment: string | null
   /** CIDR blocks of the relays the reporter trusts. */
   receivedVia: readonly string[]
+  /** Where the message had to be put together anew of what it was given as. */
+  rebuiltFrom?: RebuiltFrom
+  /** Whether it is to be put aside, and its reporter to notice nothing. */
+  isShadowed?: boolean
 }
 
 /** The report a submission became; `isRepeat` when the reporter had sent the same bytes before. */
@@ -84,6 +89,7 @@ export async function prepareReport(submission: Submission, now: Date): Promise<
     contentHash,
     key: `${contentHash.toString('base64')} ${reporterId}`,
     packed: await pack(raw),
+    isShadowed: submission.isShadowed ?? false,
     report: {
       id: uuidv7(now),
       reporterId,
@@ -97,6 +103,7 @@ export async function prepareReport(submission: Submission, now: Date): Promise<
       datedAt: fields.date === null ? null : new Date(fields.date),
       comment: submission.comment,
       receivedVia: submission.receivedVia,
+      rebuiltFrom: submission.rebuiltFrom ?? null,
     },
   }
 }

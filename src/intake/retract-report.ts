@@ -3,6 +3,7 @@ import { withdrawFeedback } from '../db/feedback-waiting.ts'
 import { type Db, inTransaction, type Pool } from '../db/pool.ts'
 import { eventNow, insertEvents } from '../db/report-events.ts'
 import { markReports, type ReportState } from '../db/reports.ts'
+import { markShadowed } from '../db/shadowed-reports.ts'
 import type { Boss } from '../queue/boss.ts'
 import { oweWebhooks } from '../queue/owe-webhooks.ts'
 import { redeemReport } from '../queue/queues.ts'
@@ -35,7 +36,9 @@ export async function retractIn(
 ): Promise<boolean> {
   const now = app.clock()
   const [moved] = await markReports(tx, [reportId], retractable, 'retracted')
-  if (moved === undefined) return false
+  // What was put aside is taken back in as many steps, and has nothing to be taken back from.
+  const [aside] = await markShadowed(tx, [reportId], retractable, 'retracted')
+  if (moved === undefined && aside === undefined) return false
   const withdrawn = await withdrawFeedback(tx, reportId, now)
   const isOverruled = !retractor.isReporter
   await send(app.boss, redeemReport, [{ reportId, ...(isOverruled && { isOverruled }) }], tx)

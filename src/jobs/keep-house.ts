@@ -15,6 +15,7 @@ import { inTransaction } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
 import { removeDeliveries } from '../db/webhook-deliveries.ts'
 import { removeEndedSuppressions } from '../db/suppressions.ts'
+import { removeIdleCounts } from '../db/rate-limits.ts'
 import { removeRegistryRows } from '../db/registry-answers.ts'
 import { findOldestKey, removeReportKeys } from '../db/report-keys.ts'
 import { markReports, type ReportState } from '../db/reports.ts'
@@ -39,10 +40,13 @@ const ANSWERS_MS = 30 * DAY_MS
 const ADVICES_MS = 60 * DAY_MS
 const DELIVERIES_MS = 7 * DAY_MS
 const UNTOLD_AT_ONCE = 500
+const KEYS_AT_ONCE = 5_000
+/** The first UUID. */
+const NO_KEY = '00000000-0000-0000-0000-000000000000'
 
 /**
  * The hourly chores: partitions for the weeks to come, those past retention dropped, keys of
- * dropped reports, old Idempotency-Keys, answers of registries, reputations, ended suppressions and
+ * dropped reports, old Idempotency-Keys, idle keys of limits, answers of registries, reputations, ended suppressions and
  * addresses that are not told forgotten, what waits without a job given one.
  */
 export async function keepHouse(app: Needs): Promise<void> {
@@ -64,6 +68,7 @@ export async function keepHouse(app: Needs): Promise<void> {
   await removeEndedSuppressions(app.pool, oldest)
   await forgetUntold(app, oldest)
   await forgetReputations(app.pool, now, app.config.retentionDays)
+  await forgetIdleKeys(app)
   await removeAdvices(app.pool, new Date(now.getTime() - ADVICES_MS))
   await removeDeliveries(app.pool, uuidFloor(new Date(now.getTime() - DELIVERIES_MS)))
   await removeExpiredLinks(app.pool, new Date(now.getTime() - DAY_MS))
@@ -112,6 +117,15 @@ async function forgetUntold({ pool }: Needs, oldest: Date): Promise<void> {
   for (;;) {
     const removed = await inTransaction(pool, (tx) => removeUntold(tx, oldest, UNTOLD_AT_ONCE))
     if (removed < UNTOLD_AT_ONCE) return
+  }
+}
+
+/** Those under whom nothing counts any more; by the database's clock a minute ago at the latest. */
+async function forgetIdleKeys({ pool, clock }: Needs): Promise<void> {
+  const now = new Date(clock().getTime() - 60_000)
+  let after: string | undefined = NO_KEY
+  while (after !== undefined) {
+    after = await removeIdleCounts(pool, { after, limit: KEYS_AT_ONCE }, now)
   }
 }
 

@@ -43,7 +43,8 @@ export async function readMessages(
       try {
         if (!raw) throw new Error('The raw message is missing.')
         const { originConfidenceMin } = app.config
-        const options = { ...relaysOf(report.id).options, originConfidenceMin }
+        const isRebuilt = report.rebuiltFrom !== null
+        const options = { ...relaysOf(report.id).options, originConfidenceMin, isRebuilt }
         const dns = await findingsOf(raw, options, app)
         const analysis = await app.parser.analyze(raw, dns ? { ...options, dns } : options)
         analyses.push({ report, analysis })

@@ -19,6 +19,7 @@ export function newReport(fields: Partial<NewReport> = {}): NewReport {
     datedAt: null,
     comment: null,
     receivedVia: [],
+    rebuiltFrom: null,
     ...fields,
   }
 }

@@ -5,7 +5,7 @@ import type { Forwarding } from '../../jobs/forwarding/open-forwarding.ts'
 import type { deliverWebhooks } from '../../jobs/webhooks/deliver-webhooks.ts'
 import type { unsubscribeReporters } from '../../jobs/marketers/unsubscribe-reporter.ts'
 import * as queues from '../../queue/queues.ts'
-import { schedule, work as workQueue } from '../../queue/work.ts'
+import { type JobOutcome, schedule, work as workQueue } from '../../queue/work.ts'
 
 /** What the work on the queues needs besides the application. */
 type Tools = Parameters<typeof analyzeReports>[1] &
@@ -45,6 +45,12 @@ function lineStarters(app: App, tools: Tools): Starters {
       const { redeemReports } = await import('../../jobs/redeem-report.ts')
       await workQueue(app, queues.redeemReport, { batchSize: 50, concurrency: 1 }, (jobs) =>
         redeemReports(jobs, app),
+      )
+    },
+    [queues.settleShadowed.name]: async () => {
+      const { settleShadowed } = await import('../../jobs/settle-shadowed.ts')
+      await workQueue(app, queues.settleShadowed, { batchSize: 50, concurrency: 1 }, (jobs) =>
+        settleShadowed(jobs, app),
       )
     },
   }
@@ -94,10 +100,12 @@ function mailStarters(app: App, tools: Tools): Starters {
     [queues.takeMailed.name]: async () => {
       const { takeMailed } = await import('../../jobs/mail-in/take-mailed.ts')
       const { createIntake } = await import('../../intake/accept-report.ts')
-      const needs = { ...app, intake: createIntake(app) }
+      const { createLimits } = await import('../../intake/limits/limits.ts')
+      const needs = { ...app, intake: createIntake(app), limits: createLimits(app) }
       await workQueue(app, queues.takeMailed, { batchSize: 5, concurrency: 1 }, async (jobs) => {
-        for (const job of jobs) await takeMailed(job, needs)
-        return jobs.map(() => 'done')
+        const outcomes: JobOutcome[] = []
+        for (const job of jobs) outcomes.push(await takeMailed(job, needs))
+        return outcomes
       })
     },
   }

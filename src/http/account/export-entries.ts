@@ -2,15 +2,13 @@ import { listAnswers } from '../../db/feedback-answers.ts'
 import { listFeedback } from '../../db/feedback-reports.ts'
 import {
   type ExportPage,
-  findShadowedMessage,
   listLettersToExport,
   listMailsToExport,
   listReportsToExport,
 } from '../../db/export-rows.ts'
 import { type Packed, unpack } from '../../db/packed.ts'
-import { findRawMessage } from '../../db/raw-messages.ts'
 import type { Reporter } from '../../db/reporters.ts'
-import type { Report } from '../../db/reports.ts'
+import { findOwnedMessage, type OwnedReport } from '../../db/shadowed-reports.ts'
 import { describeReport } from '../api/report-json.ts'
 import type { Site } from '../site.ts'
 import type { ArchiveEntry } from './export-archive.ts'
@@ -29,11 +27,9 @@ export async function* reportEntries(
   const pages = paged(REPORTS_AT_ONCE, (page) => listReportsToExport(pool, id, page))
   for await (const page of pages) {
     const lines: string[] = []
-    for (const { isShadowed, ...report } of page) {
+    for (const report of page) {
       lines.push(JSON.stringify(await describeOne(report, pool)))
-      const packed = isShadowed
-        ? await findShadowedMessage(pool, report.id)
-        : await findRawMessage(pool, report.id)
+      const packed = await findOwnedMessage(pool, report.id)
       if (packed) yield await mailEntry('messages', report.id, report.receivedAt, packed)
     }
     const path = `reports/${String(++file).padStart(6, '0')}.jsonl`
@@ -58,7 +54,7 @@ export async function* mailEntries(
 }
 
 /** A report as the API tells it, with what its reporter said of it and who was told. */
-async function describeOne(report: Report, pool: Site['pool']) {
+async function describeOne(report: OwnedReport, pool: Site['pool']) {
   const [described, told, answers] = await Promise.all([
     describeReport(pool, report),
     listFeedback(pool, [report.id]),

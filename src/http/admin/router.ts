@@ -11,6 +11,8 @@ import { enrollmentRoutes } from './consumers/enrollments.ts'
 import { correctionRoutes } from './consumers/corrections.ts'
 import { counterRoutes } from './counters.ts'
 import { deadLetterRoutes } from './dead-letters.ts'
+import { limitRoutes } from './limits/limits.ts'
+import { shadowRoutes } from './limits/shadow.ts'
 import { inboxRoutes } from './inbox/inbox.ts'
 import { suppressionRoutes } from './inbox/suppressions.ts'
 import { modelRoutes } from './models.ts'
@@ -48,6 +50,8 @@ export function adminRoutes(site: Site): Router {
   router.use('/delistings/exemptions', listExemptionRoutes(site))
   router.use('/delistings', delistingAdminRoutes(site))
   router.use('/marketers', marketerRoutes(site))
+  router.use('/limits/shadow', shadowRoutes(site))
+  router.use('/limits', limitRoutes(site))
   router.use('/dead-letters', deadLetterRoutes(site))
   router.use('/audit', auditRoutes(site))
   return router

@@ -20,6 +20,7 @@ export function sendAdminPage(req: Request, res: Response, page: Page): void {
     ['/admin/models', 'Models'],
     ['/admin/rules', 'Rules'],
     ['/admin/delistings', 'Delistings'],
+    ['/admin/limits', 'Limits'],
     ['/admin/dead-letters', 'Dead letters'],
     ['/admin/audit', 'Audit log'],
   ]

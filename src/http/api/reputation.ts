@@ -1,27 +1,20 @@
 import { Router } from 'express'
 import { listedJson } from '../../verdict/lists/json-list.ts'
 import { readListQuestion } from '../../verdict/lists/read-question.ts'
-import { askerOf } from '../lists/asker.ts'
+import { admit } from '../limits/admit.ts'
 import { listingsOf } from '../lists/lookup.ts'
-import { createThrottle } from '../lists/throttle.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
+import { otherMethods } from './methods.ts'
 import { sendJson } from './results.ts'
 
-type Needs = Pick<Site, 'pool' | 'clock' | 'publicUrl'>
-
-const limits = { perMinute: 60, askersMax: 10_000 }
+type Needs = Pick<Site, 'pool' | 'clock' | 'config' | 'limits' | 'publicUrl'>
 
 /** Whether something is listed: `/api/v1/reputation/NAME`, for anybody, as often as people ask. */
 export function reputationApi(site: Needs): Router {
-  const throttle = createThrottle(limits)
   const router = Router()
   router.get('/:name', async (req, res) => {
-    const waitSeconds = throttle(askerOf(req), site.clock())
-    if (waitSeconds !== undefined) {
-      const detail = `At most ${limits.perMinute} questions a minute; use the lists for more.`
-      throw new ProblemError('too-often', detail, { 'retry-after': String(waitSeconds) })
-    }
+    await admit(req, res, site, 'lookup', {})
     const question = readListQuestion(req.params.name)
     if (!question) throw new ProblemError('bad-field', 'This is no address, domain, host or link.')
     const listed = (await listingsOf(question, site)).map(listedJson)
@@ -32,8 +25,6 @@ export function reputationApi(site: Needs): Router {
       url: `${site.publicUrl}/lookup?q=${encodeURIComponent(question.name)}`,
     })
   })
-  router.all('/:name', () => {
-    throw new ProblemError('wrong-method', 'This address takes GET.', { allow: 'GET, HEAD' })
-  })
+  router.all('/:name', otherMethods('GET'))
   return router
 }

@@ -1,14 +1,16 @@
 import { Router, type Request, type Response } from 'express'
 import { authenticate } from '../authenticate.ts'
 import { parseBase64 } from '../base64.ts'
+import { admitReports } from '../limits/admit-reports.ts'
 import { looksMultipart, parseMultipart } from '../multipart.ts'
 import { ProblemError } from '../problem.ts'
 import { parseRemarks } from '../remarks.ts'
 import type { Site } from '../site.ts'
 import { percentDecoded } from '../urlencoded.ts'
+import { otherMethods } from './methods.ts'
 import { reportUrl, sendJson } from './results.ts'
 
-type Needs = Pick<Site, 'config' | 'publicUrl' | 'credentials' | 'submit' | 'readBody'>
+type Needs = Pick<Site, 'config' | 'publicUrl' | 'credentials' | 'limits' | 'submit' | 'readBody'>
 
 /**
  * The protocol of the Signal Spam plug-ins: Basic credentials and a field `message` that holds
@@ -21,14 +23,13 @@ export function signalerApi(site: Needs): Router {
     await authenticate(req, site.credentials, ['basic'], 'report')
     res.status(200).set('allow', 'POST, OPTIONS').end()
   })
-  router.all('/', () => {
-    throw new ProblemError('wrong-method', 'Send the report with POST.', { allow: 'POST, OPTIONS' })
-  })
+  router.all('/', otherMethods('POST'))
   return router
 }
 
 async function takeReport(req: Request, res: Response, site: Needs): Promise<void> {
   const reporter = await authenticate(req, site.credentials, ['basic'], 'report')
+  const admission = await admitReports(req, res, site, reporter)
   const { messageBytesMax } = site.config
   // Base64 makes a third more, its line ends and percent-encoding a little beyond that.
   const body = await site.readBody(req, res, Math.ceil(messageBytesMax * 1.5) + 64_000)
@@ -40,7 +41,7 @@ async function takeReport(req: Request, res: Response, site: Needs): Promise<voi
   if (!raw) {
     throw new ProblemError('bad-base64', 'The field "message" must hold the message in base64.')
   }
-  const outcome = await site.submit(reporter, 'signaler', raw, parseRemarks({}))
+  const outcome = await site.submit(reporter, 'signaler', raw, parseRemarks({}), admission)
   if (!outcome.taken) throw outcome.refusal
   const url = reportUrl(site.publicUrl, outcome.id)
   sendJson(res, 202, { id: outcome.id, status: 'received', url })

@@ -66,8 +66,7 @@ async function takeWish(req: Request, res: Response, site: Needs): Promise<void>
   if (faults.length > 0 || 'faults' in scopes || !telling) {
     return sendForm(req, res, { ...given, faults, status: 422 })
   }
-  const language = visit.language === 'fr' ? 'fr' : 'en'
-  const wish: EnrollmentWish = { ...telling, scopes, language }
+  const wish: EnrollmentWish = { ...telling, scopes, language: visit.language }
   const asker = askerHash(req, site.config.secret)
   const taken = await requestEnrollment(
     { address: fields.address.toLowerCase(), wish, askerHash: asker },

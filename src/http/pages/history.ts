@@ -2,11 +2,11 @@ import { Router, type Request, type Response } from 'express'
 import { findAnalysis, type KeptAnalysis } from '../../db/analyses.ts'
 import { listFeedback } from '../../db/feedback-reports.ts'
 import { unpack } from '../../db/packed.ts'
-import { findRawMessage } from '../../db/raw-messages.ts'
 import { listEvents } from '../../db/report-events.ts'
 import { listOwnReports } from '../../db/report-search.ts'
 import type { Reporter } from '../../db/reporters.ts'
-import { findReport, type Report } from '../../db/reports.ts'
+import { findOwnedMessage, findOwnedReport, type OwnedReport } from '../../db/shadowed-reports.ts'
+import { findOwnedAnalysis } from '../../intake/owned-reports.ts'
 import { retractReport } from '../../intake/retract-report.ts'
 import { answerQuestion, SET_RELAYS_MAX, type RelayStatement } from '../../intake/tell-relays.ts'
 import { blockOfAddress } from '../../mail/relay-block.ts'
@@ -65,7 +65,7 @@ export function historyRoutes(site: Needs): Router {
     const reporter = requireReporter(req, res)
     if (!reporter) return
     const report = await requireOwn(req.params.id, reporter, site)
-    const packed = await findRawMessage(site.pool, report.id)
+    const packed = await findOwnedMessage(site.pool, report.id)
     if (!packed) throw new ProblemError('not-found', 'The message is no longer kept.')
     sendMessage(res, `${report.id}.eml`, await unpack(packed))
   })
@@ -80,8 +80,8 @@ export function historyRoutes(site: Needs): Router {
   return router
 }
 
-async function requireOwn(id: string, reporter: Reporter, site: Needs): Promise<Report> {
-  const report = isUuid(id) ? await findReport(site.pool, id) : undefined
+async function requireOwn(id: string, reporter: Reporter, site: Needs): Promise<OwnedReport> {
+  const report = isUuid(id) ? await findOwnedReport(site.pool, id) : undefined
   if (report && report.reporterId === reporter.id) return report
   throw new ProblemError('not-found', 'There is no such report, or it is not yours.')
 }
@@ -93,7 +93,7 @@ type Refused = { problem: string; picked: readonly string[] }
 async function takeAnswer(
   req: Request,
   site: Needs,
-  report: Report,
+  report: OwnedReport,
   form: Form,
 ): Promise<string | undefined> {
   const { question: words } = visitOf(req).words
@@ -137,7 +137,7 @@ async function sendStory(
 ): Promise<void> {
   const report = await requireOwn(req.params.id, reporter, site)
   const [analysis, events, feedback, same] = await Promise.all([
-    findAnalysis(site.pool, report.id),
+    findOwnedAnalysis(site.pool, report),
     listEvents(site.pool, report.id),
     listFeedback(site.pool, [report.id]),
     describeSame(site.pool, report),

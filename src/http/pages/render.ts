@@ -1,7 +1,8 @@
 import path from 'node:path'
 import { Eta } from 'eta'
 import type { Request, Response } from 'express'
-import { catalogs } from '../language/choose-language.ts'
+import { catalogs, type Language } from '../language/choose-language.ts'
+import { locales, number } from '../language/plural.ts'
 import { assetUrls } from '../assets.ts'
 import { shownLine } from '../shown-text.ts'
 import { visitOf } from './visit.ts'
@@ -36,7 +37,7 @@ export function sendPage(req: Request, res: Response, page: Page): void {
     show: shownLine,
     when: (at: Date | string) => instant(at, visit.language),
     whenDay: (day: string) => wholeDay(day, visit.language),
-    number: (value: number) => new Intl.NumberFormat(localeOf(visit.language)).format(value),
+    number: (value: number) => number(visit.language, value),
   })
   res.statusCode = page.status ?? 200
   res.setHeader('content-type', 'text/html; charset=utf-8')
@@ -46,20 +47,16 @@ export function sendPage(req: Request, res: Response, page: Page): void {
 }
 
 /** An instant for people and, beside it, for machines. */
-function instant(at: Date | string, language: string): { text: string; iso: string } {
+function instant(at: Date | string, language: Language): { text: string; iso: string } {
   const date = new Date(at)
   if (Number.isNaN(date.getTime())) return { text: '', iso: '' }
   const format = { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' } as const
-  const text = new Intl.DateTimeFormat(localeOf(language), format).format(date)
+  const text = new Intl.DateTimeFormat(locales[language], format).format(date)
   return { text: `${text} UTC`, iso: date.toISOString() }
 }
 
 /** A day in UTC (`2026-11-20`) for people. */
-function wholeDay(day: string, language: string): string {
+function wholeDay(day: string, language: Language): string {
   const format = { dateStyle: 'long', timeZone: 'UTC' } as const
-  return new Intl.DateTimeFormat(localeOf(language), format).format(new Date(day))
-}
-
-function localeOf(language: string): string {
-  return language === 'en' ? 'en-GB' : language
+  return new Intl.DateTimeFormat(locales[language], format).format(new Date(day))
 }

@@ -11,12 +11,15 @@ import { delistingRoutes } from '../lists/delisting.ts'
 import { downloadRoutes } from '../lists/downloads.ts'
 import { lookupRoutes } from '../lists/lookup.ts'
 import { ProblemError } from '../problem.ts'
+import { helpRoutes } from '../reporting/help.ts'
+import { reportRoutes } from '../reporting/report-form.ts'
 import type { Site } from '../site.ts'
+import { contentPolicy } from './content-policy.ts'
 import { historyRoutes } from './history.ts'
+import { languageRoutes } from './language-choice.ts'
 import { homeRoutes } from './home.ts'
 import { sendPage } from './render.ts'
 import { relayRoutes } from './relays.ts'
-import { reportRoutes } from './report.ts'
 import { sameOrigin } from './same-origin.ts'
 import { sessions } from './session.ts'
 import { settingsRoutes } from './settings.ts'
@@ -34,9 +37,11 @@ export function pageRoutes(site: Site): Router {
   router.use(sessions(site))
   router.use(welcome(site))
   router.use(homeRoutes())
+  router.use(languageRoutes(site))
   router.use(signInRoutes(site))
   router.use(accountRoutes(site))
   router.use(reportRoutes(site))
+  router.use(helpRoutes())
   router.use(historyRoutes(site))
   router.use(adviceRoutes(site))
   router.use(toldRoutes(site))
@@ -54,15 +59,6 @@ export function pageRoutes(site: Site): Router {
   router.use(errorPages(site))
   return router
 }
-
-const contentPolicy = [
-  "default-src 'none'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
 
 function pageHeaders(publicUrl: string) {
   const isSecure = publicUrl.startsWith('https:')

@@ -69,7 +69,7 @@ async function sendSettings(
     data: {
       word,
       mailIn: await mailInAddressOf(site, reporter.id),
-      chosen: settings?.language ?? 'en',
+      chosen: settings?.language ?? language,
       wantsAnswers: settings?.wantsAnswers ?? false,
       wantsAdvice: settings?.wantsAdvice ?? true,
       howTo: howToForward[language],

@@ -1,13 +1,14 @@
 import { Router, type Request, type Response } from 'express'
+import { uploadBytesMax } from '../../intake/unpack-upload.ts'
+import { takeForm } from '../reporting/report-form.ts'
 import type { Site } from '../site.ts'
 import { readForm, readShortForm, type FormReader } from './form.ts'
 import { sendPage } from './render.ts'
-import { takeForm } from './report.ts'
 import { awaitSecondStep, closeSession, openSession } from './session.ts'
 import { takePassword } from './signed-in.ts'
 import { setReporter, visitOf } from './visit.ts'
 
-type Needs = Pick<Site, 'config' | 'credentials' | 'submit' | 'clock' | 'limits'> & FormReader
+type Needs = Pick<Site, 'clock' | 'config' | 'credentials' | 'limits' | 'takeUpload'> & FormReader
 
 /** Signing in and out. The form's field names are those that the old clients know. */
 export function signInRoutes(site: Needs): Router {
@@ -19,7 +20,7 @@ export function signInRoutes(site: Needs): Router {
   })
   router.post('/sign-in', async (req, res) => {
     const { messageBytesMax } = site.config
-    const limits = { bytesMax: messageBytesMax * 2, partBytesMax: messageBytesMax }
+    const limits = { bytesMax: uploadBytesMax(messageBytesMax), partBytesMax: messageBytesMax }
     const form = await readForm(req, res, site, limits)
     const next = localPath(form.text('next'))
     const caller = await takePassword(req, form, site)

@@ -1,4 +1,5 @@
 import type { NextFunction, Request, Response } from 'express'
+import { findReporterSettings } from '../../db/reporter-settings.ts'
 import { findReporter, type Reporter } from '../../db/reporters.ts'
 import { catalogs, chooseLanguage, isLanguage, type Language } from '../language/choose-language.ts'
 import type { Words } from '../language/en/words.ts'
@@ -24,22 +25,11 @@ const visits = new WeakMap<Request, Visit>()
 /** Finds out who visits, before any page is made. */
 export function welcome(site: Needs) {
   return async (req: Request, res: Response, next: NextFunction): Promise<void> => {
-    const { language, isStated } = languageOf(req)
     const wish = req.query['lang']
-    if (isLanguage(wish)) {
-      const secure = site.publicUrl.startsWith('https:')
-      res.cookie('lang', wish, { maxAge: LANGUAGE_MS, httpOnly: true, sameSite: 'lax', secure })
-    }
-    visits.set(req, {
-      reporter: undefined,
-      language,
-      isLanguageStated: isStated,
-      words: catalogs[language],
-      path: req.path,
-    })
+    if (isLanguage(wish)) rememberLanguage(res, wish, site)
+    visits.set(req, { ...inLanguage(req, undefined), reporter: undefined, path: req.path })
     const id = await useSession(req, site.clock())
-    const reporter = id === undefined ? undefined : await findReporter(site.pool, id)
-    if (reporter) setReporter(req, reporter)
+    if (id !== undefined) await recognize(req, id, site)
     next()
   }
 }
@@ -48,14 +38,17 @@ export function welcome(site: Needs) {
 export function visitOf(req: Request): Visit {
   const known = visits.get(req)
   if (known) return known
-  const { language, isStated } = languageOf(req)
-  return {
-    reporter: undefined,
-    language,
-    isLanguageStated: isStated,
-    words: catalogs[language],
-    path: '/',
-  }
+  return { ...inLanguage(req, undefined), reporter: undefined, path: '/' }
+}
+
+/** Lets the browser remember the language that was chosen in it. */
+export function rememberLanguage(
+  res: Response,
+  language: Language,
+  { publicUrl }: Pick<Site, 'publicUrl'>,
+): void {
+  const secure = publicUrl.startsWith('https:')
+  res.cookie('lang', language, { maxAge: LANGUAGE_MS, httpOnly: true, sameSite: 'lax', secure })
 }
 
 /** Says who the visitor turned out to be. */
@@ -69,10 +62,19 @@ export function speakEnglish(req: Request): void {
   visits.set(req, { ...visitOf(req), language: 'en', isLanguageStated: true, words })
 }
 
-function languageOf(req: Request) {
-  return chooseLanguage({
+async function recognize(req: Request, id: string, { pool }: Needs): Promise<void> {
+  const found = Promise.all([findReporter(pool, id), findReporterSettings(pool, id)])
+  const [reporter, settings] = await found
+  if (!reporter) return
+  visits.set(req, { ...visitOf(req), ...inLanguage(req, settings?.language), reporter })
+}
+
+function inLanguage(req: Request, account: string | null | undefined) {
+  const { language, isStated } = chooseLanguage({
     query: req.query['lang'],
+    account,
     cookie: /(?:^|;\s*)lang=([a-z]{2})(?:;|$)/.exec(req.headers.cookie ?? '')?.[1],
     acceptLanguage: req.headers['accept-language'],
   })
+  return { language, isLanguageStated: isStated, words: catalogs[language] }
 }

@@ -7,14 +7,16 @@ import { findReporterSettings } from '../../db/reporter-settings.ts'
 import { findReporter, type Reporter } from '../../db/reporters.ts'
 import type { Intake } from '../../intake/accept-report.ts'
 import { refusalOf, structureLimits } from '../../intake/check-message.ts'
+import type { Limits } from '../../intake/limits/limits.ts'
 import { composeMailInAnswer, type MailInResult } from '../../letters/mail-in/mail-in-words.ts'
 import { oweLetter } from '../../letters/owe-letter.ts'
 import { mayBeAnswered } from '../../mail/answerable.ts'
 import { forwardedMessages } from '../../mail/forwarded-messages.ts'
 import { fieldValue, parseHeader } from '../../mail/header.ts'
 import { readMessage } from '../../mail/message.ts'
+import type { JobOutcome } from '../../queue/work.ts'
 
-type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config'> & { intake: Intake }
+type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config'> & { intake: Intake; limits: Limits }
 
 const MESSAGES_MAX = 50
 const DAY_MS = 86_400_000
@@ -22,26 +24,38 @@ const DAY_MS = 86_400_000
 /**
  * Reports the messages that a mail of a reporter carries. The same bytes are the same report, so a
  * second run reports nothing twice; the mail is marked together with the letter that answers it.
+ * A mail that comes too often waits until there is room: nobody could tell its writer to.
  */
-export async function takeMailed({ mailId }: { mailId: string }, app: Needs): Promise<void> {
+export async function takeMailed({ mailId }: { mailId: string }, app: Needs): Promise<JobOutcome> {
   const mail = await findWaitingMail(app.pool, mailId)
-  if (mail?.purpose !== 'mail-in' || mail.reporterId === null) return
+  if (mail?.purpose !== 'mail-in' || mail.reporterId === null) return 'done'
   const reporter = await findReporter(app.pool, mail.reporterId)
   if (!reporter) {
     await markInboundMail(app.pool, mail.id, 'no-reporter')
-    return
+    return 'done'
+  }
+  const admission = await app.limits.admit('mail-in', { reporterId: reporter.id })
+  if (admission.is === 'refused') {
+    const putOff = new Date(app.clock().getTime() + admission.waitSeconds * 1_000)
+    return { putOff, payload: { mailId } }
   }
   const raw = await unpack(mail)
-  const result = await reportEach(raw, reporter, app)
+  const isShadowed = admission.is === 'shadowed'
+  const result = await reportEach(raw, { reporter, isShadowed }, app)
   await inTransaction(app.pool, async (tx) => {
     const kind = result.taken > 0 ? 'reports' : 'no-reports'
     if (!(await markInboundMail(tx, mail.id, kind))) return
     await answer(tx, { mail, raw, reporter, result }, app)
   })
+  return 'done'
 }
 
 /** All at once: intake puts them into one transaction where it can. */
-async function reportEach(raw: Buffer, reporter: Reporter, app: Needs): Promise<MailInResult> {
+async function reportEach(
+  raw: Buffer,
+  { reporter, isShadowed }: { reporter: Reporter; isShadowed: boolean },
+  app: Needs,
+): Promise<MailInResult> {
   const limits = { ...structureLimits, bytesMax: app.config.messageBytesMax }
   const found = forwardedMessages(raw, { reporter: reporter.email, messagesMax: MESSAGES_MAX })
   const read = found.messages.map(readMessage)
@@ -55,6 +69,7 @@ async function reportEach(raw: Buffer, reporter: Reporter, app: Needs): Promise<
         message,
         comment: null,
         receivedVia: [],
+        isShadowed,
       }),
     ),
   )

@@ -72,7 +72,8 @@ test('the language of letters, and the wishes for answers and advice, are kept',
   const page = await shown(browser, '/settings?done=saved')
   expect(page).toContain('<option value="ru" lang="ru" selected>')
   expect(page).toContain('value="yes" checked')
-  expect(page).toContain('Saved.')
+  // In the language that was just chosen.
+  expect(page).toContain('Сохранено.')
   await browser.post('/settings', { do: 'save', language: 'fr', wants_advice: 'yes' })
   expect(await findReporterSettings(site.app.pool, person.id)).toEqual({
     language: 'fr',

@@ -4,11 +4,13 @@ import { pack, unpack } from '../../../src/db/packed.ts'
 import { createPool } from '../../../src/db/pool.ts'
 import { createIntake } from '../../../src/intake/accept-report.ts'
 import { makeMailInAddress, mailInAddressOf } from '../../../src/intake/mail-in-address.ts'
+import { createLimits } from '../../../src/intake/limits/limits.ts'
 import { takeMailed } from '../../../src/jobs/mail-in/take-mailed.ts'
 import { parseHeader } from '../../../src/mail/header.ts'
 import { uuidv7 } from '../../../src/world.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
 import { attached, file, type ForwardPart, forwardOf, greeting } from '../../support/forwards.ts'
+import type { JobOutcome } from '../../../src/queue/work.ts'
 import { spamMessage } from '../../support/messages.ts'
 import { listenFor, ready } from '../receive/listener.ts'
 
@@ -25,8 +27,9 @@ beforeEach(async () => {
   await makeMailInAddress(app, app.ann)
 })
 
-function take(mail: { mailId: string }): Promise<void> {
-  return takeMailed(mail, { ...app, clock: () => now, intake: createIntake(app) })
+function take(mail: { mailId: string }): Promise<JobOutcome> {
+  const [intake, limits] = [createIntake(app), createLimits(app)]
+  return takeMailed(mail, { ...app, clock: () => now, intake, limits })
 }
 
 /** A mail to the address of a reporter, as the listener stores it. */
@@ -211,7 +214,7 @@ test('while the database is away the job fails, and is tried again', async () =>
   const url = 'postgres://nobody@127.0.0.1:1/none'
   const away = createPool(url, { connectionsMax: 1, name: 'away', onLost })
   const intake = createIntake({ ...app, pool: away })
-  await expect(takeMailed(mail, { ...app, intake })).rejects.toThrow()
+  await expect(takeMailed(mail, { ...app, intake, limits: createLimits(app) })).rejects.toThrow()
   await away.end()
   await take(mail)
   expect(await reportsOf('away')).toHaveLength(1)

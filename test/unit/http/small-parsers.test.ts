@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { healthWord } from '../../../src/http/admin/health-word.ts'
-import { catalogs } from '../../../src/http/language/choose-language.ts'
 import { readSearch } from '../../../src/http/admin/reports.ts'
 import { shownDuration } from '../../../src/http/admin/shown-duration.ts'
 import { parseBase64 } from '../../../src/http/base64.ts'
@@ -134,20 +133,41 @@ test('bytes are shown as UTF-8, else as Latin-1', () => {
 
 test.for([
   ['fr', undefined, 'en', 'fr', true],
+  [undefined, 'ru', 'en', 'ru', true],
   [undefined, 'fr', 'en', 'fr', true],
   ['xx', 'yy', 'de, fr;q=0.5, en;q=0.4', 'fr', true],
   [undefined, undefined, 'en;q=0.2, fr-CA', 'fr', true],
   [undefined, undefined, 'fr;q=0, de', 'en', true],
-  [undefined, undefined, 'ru', 'en', true],
+  [undefined, undefined, 'ru, en', 'ru', true],
+  [undefined, undefined, 'de', 'en', true],
   [['fr'], undefined, undefined, 'en', false],
   [undefined, undefined, '*', 'en', false],
   ['constructor', 'toString', '__proto__', 'en', true],
 ] as const)(
   'asked for %s, remembered %s, preferring %s, the language is %s',
   ([query, cookie, acceptLanguage, language, isStated]) => {
-    expect(chooseLanguage({ query, cookie, acceptLanguage })).toEqual({ language, isStated })
+    const wishes = { query, cookie, acceptLanguage, account: undefined }
+    expect(chooseLanguage(wishes)).toEqual({ language, isStated })
   },
 )
+
+test.for([
+  ['what the account says goes before the browser', undefined, 'ru', 'fr', 'en', 'ru', true],
+  ['the address of a page goes before the account', 'fr', 'ru', 'en', 'en', 'fr', true],
+  [
+    'an account that says nothing leaves it to the browser',
+    undefined,
+    null,
+    'fr',
+    'en',
+    'fr',
+    true,
+  ],
+  ['an account says nothing of what a program reads', undefined, 'ru', undefined, '*', 'ru', false],
+] as const)('%s', ([, query, account, cookie, acceptLanguage, language, isStated]) => {
+  const wishes = { query, account, cookie, acceptLanguage }
+  expect(chooseLanguage(wishes)).toEqual({ language, isStated })
+})
 
 test.for([
   ['/reports/1?x=2', '/reports/1?x=2'],
@@ -238,9 +258,4 @@ test('a search names what makes no sense, and lowers the domain of an author', (
     },
   })
   expect(readSearch({ ...none, id: '7', origin: 'mx', state: 'lost' }).faults).toHaveLength(3)
-})
-
-test('how many others there are is told in figures that can be read', () => {
-  expect(catalogs.en.story.otherPeople(1000)).toMatch(/^At least 1,000 other people /)
-  expect(catalogs.fr.story.otherPeople(1000)).toMatch(/^Au moins 1\u202f000 autres /)
 })

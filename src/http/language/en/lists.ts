@@ -1,4 +1,6 @@
-const { format: n } = new Intl.NumberFormat('en-GB')
+import { plural } from '../plural.ts'
+
+const people = (n: number): string => plural('en', n, { one: '# person', other: '# people' })
 
 /** What the pages about our lists say, in English. */
 export const listsEn = {
@@ -22,12 +24,12 @@ export const listsEn = {
     untilHelp: 'if nothing more is reported',
     why: 'Why',
     reasons: {
-      spam: (people: number) => `At least ${n(people)} people reported it for spam.`,
-      phishing: (people: number) => `At least ${n(people)} people reported it for phishing.`,
-      malware: (people: number) =>
-        `At least ${n(people)} people reported it for spreading malware.`,
+      spam: (n: number) => `At least ${people(n)} reported it for spam.`,
+      phishing: (n: number) => `At least ${people(n)} reported it for phishing.`,
+      malware: (n: number) => `At least ${people(n)} reported it for spreading malware.`,
       last: (day: string) => `The last report came on ${day}.`,
-      times: (times: number) => `It has been listed ${n(times)} times.`,
+      times: (n: number) =>
+        `It has been listed ${plural('en', n, { one: 'once', other: '# times' })}.`,
     },
     stop: 'How to stop it',
     advice: {

@@ -17,6 +17,14 @@ export const problemsEn = {
   'nested-too-deep': 'It is nested too deep to be a real message.',
   'nothing-accepted': 'None of the messages could be recorded.',
   'key-used': 'This request was made before with another content.',
+  'no-header':
+    'This Outlook file does not hold the header lines with which the message was received, ' +
+    'so nobody can tell where it came from.',
+  'damaged-archive': 'It is damaged, or made in a way that we cannot read.',
+  'encrypted-archive': 'It is locked with a password. Please pack it without one.',
+  'nested-archive': 'It is an archive inside an archive. Please upload it by itself.',
+  'too-many-messages': 'There are more messages in it than we take at once; the rest was left out.',
+  'unpacks-too-big': 'It is too big when unpacked. Please send it in several parts.',
   'too-often': 'That was asked too often. Please try again later.',
   'header-too-big': 'The request is too big.',
   internal: 'Something failed on our side. Please try again.',

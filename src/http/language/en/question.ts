@@ -1,3 +1,5 @@
+import { plural } from '../plural.ts'
+
 /** What the question about a way says, in English. */
 export const questionEn = {
   title: 'Which of these machines belongs to your mail provider (or to you)?',
@@ -19,5 +21,9 @@ export const questionEn = {
   nothing: 'Choose at least one machine, or one of the other answers.',
   gap: (picked: string, between: string) =>
     `${between} stands between your mailbox and ${picked}: choose both, or neither.`,
-  full: (most: number) => `You have named ${most} mail servers, and more cannot be kept.`,
+  full: (most: number) =>
+    plural('en', most, {
+      one: 'You have named # mail server, and more cannot be kept.',
+      other: 'You have named # mail servers, and more cannot be kept.',
+    }),
 }

@@ -1,3 +1,5 @@
+import { plural } from '../plural.ts'
+
 /** What the page of mail servers says, in English. */
 export const relaysEn = {
   title: 'My mail servers',
@@ -11,11 +13,19 @@ export const relaysEn = {
   since: 'Since',
   hows: {
     set: 'You named it',
-    learned: (reports: number) => `Learned from ${reports} of your reports`,
+    learned: (n: number) =>
+      plural('en', n, {
+        one: 'Learned from # of your reports',
+        other: 'Learned from # of your reports',
+      }),
     refused: 'Not yours: you said so',
   },
   proposal: (name: string) => `All your mail seems to come through ${name}. Is it yours?`,
-  evidence: (reports: number) => `${reports} of your latest reports came through it.`,
+  evidence: (n: number) =>
+    plural('en', n, {
+      one: '# of your latest reports came through it.',
+      other: '# of your latest reports came through it.',
+    }),
   yes: 'Yes, it is mine',
   no: 'Not mine',
   remove: 'Remove',

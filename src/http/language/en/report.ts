@@ -4,8 +4,7 @@ export const reportEn = {
   lead: 'We need the complete source of the message, with all its header lines.',
   paste: 'Source of the message',
   pasteHelp: 'In your mail program it is called “show source”, “show original” or “view headers”.',
-  files: 'Or message files (.eml), one or several',
-  filesHelp: (megabytes: number) => `At most ${megabytes} MB each.`,
+  files: 'Or message files, one or several',
   kind: 'What is it?',
   kinds: { spam: 'Spam', phishing: 'Phishing', 'not-spam': 'Not spam' },
   kindHelp: {

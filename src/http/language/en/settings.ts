@@ -24,7 +24,7 @@ export const settingsEn = {
   },
   letters: {
     title: 'Mail from us',
-    language: 'Language',
+    language: 'Language of these pages and of mail from us',
     languages: { en: 'English', fr: 'Français', ru: 'Русский' },
     wantsAnswers: 'Write to me when an abuse desk answers about a report of mine',
     wantsAdvice: 'Write to me how to unsubscribe, where what I reported is a known mailing',

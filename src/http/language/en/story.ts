@@ -1,4 +1,4 @@
-const { format: n } = new Intl.NumberFormat('en-GB')
+import { plural } from '../plural.ts'
 
 /** What the story of a report says, in English. */
 export const storyEn = {
@@ -28,7 +28,10 @@ export const storyEn = {
   otherPeople: (atLeast: number | undefined) =>
     atLeast === undefined
       ? 'Fewer than five other people have reported this message so far.'
-      : `At least ${n(atLeast)} other people reported the same message.`,
+      : plural('en', atLeast, {
+          one: 'At least # other person reported the same message.',
+          other: 'At least # other people reported the same message.',
+        }),
   sameReports: (first: string, last: string) =>
     first === last
       ? `It was always reported on ${first}.`

@@ -1,3 +1,5 @@
+import { number } from '../plural.ts'
+
 /** What the drawn way of a message says, in English. */
 export const walkEn = {
   label: 'The way of the message, from your mailbox outward',
@@ -11,7 +13,7 @@ export const walkEn = {
     forged: 'somebody invented a line that says',
   },
   unlinked: 'nothing above names the machine that follows',
-  line: (index: number) => `Received line ${index}`,
+  line: (index: number) => `Received line ${number('en', index)}`,
   roles: {
     ours: 'A machine of your mail provider',
     origin: 'The origin: here the message came in',
@@ -28,7 +30,7 @@ export const walkEn = {
     fairly: 'We are fairly sure',
     not: 'We are not sure',
   },
-  percent: (percent: number) => `${percent} %`,
+  percent: (percent: number) => `${number('en', percent)}%`,
   why: 'Why we think so:',
   behind: (name: string) => `Behind it, according to ${name}:`,
   isSubmitter: 'This is the machine from which the message was submitted.',

@@ -10,6 +10,8 @@ import { problemsEn } from './problems.ts'
 import { questionEn } from './question.ts'
 import { relaysEn } from './relays.ts'
 import { reportEn } from './report.ts'
+import { uploadingEn } from './uploading.ts'
+import { helpEn } from './help.ts'
 import { settingsEn } from './settings.ts'
 import { storyEn } from './story.ts'
 import { toldEn } from './told.ts'
@@ -58,6 +60,8 @@ export const en = {
     needed: 'Please sign in first.',
   },
   report: reportEn,
+  uploading: uploadingEn,
+  help: helpEn,
   sent: {
     title: 'Your report',
     recorded: 'Your report has been recorded',

@@ -32,7 +32,7 @@ export const answersFr: typeof answersEn = {
       name: 'Le signalement est erroné',
       does:
         'Nous notons que vous contestez le signalement. La personne qui a signalé le message ' +
-        'peut le lire ; nos opérateurs lisent vos raisons.',
+        'peut le lire\u00a0; nos opérateurs lisent vos raisons.',
       submit: 'Dire que c’est une erreur',
       done: 'Merci. C’est noté, et nos opérateurs peuvent lire vos raisons.',
     },
@@ -45,12 +45,12 @@ export const answersFr: typeof answersEn = {
       done: 'C’est fait. Aucun signalement n’est plus envoyé à votre adresse.',
     },
   },
-  said: 'Quelque chose à ajouter ? (si vous voulez)',
+  said: 'Quelque chose à ajouter\u00a0? (si vous voulez)',
   saidHelp:
-    'Au plus 2 000 caractères. Nos opérateurs et la personne qui a signalé le message peuvent ' +
-    'les lire.',
+    'Au plus 2\u00a0000 caractères. Nos opérateurs et la personne qui a signalé le message ' +
+    'peuvent les lire.',
   repeated: 'Vous l’aviez déjà dit. Rien n’a changé.',
-  others: 'Autre chose à dire ?',
+  others: 'Autre chose à dire\u00a0?',
   gone: 'Ce lien n’est pas de nous, ou ce dont il parle n’est plus conservé.',
   events: {
     'desk-resolved': 'Le destinataire dit avoir traité le problème',
@@ -60,13 +60,13 @@ export const answersFr: typeof answersEn = {
   },
   story: {
     title: 'Ce que disent les destinataires',
-    says: (name: string) => `Le destinataire chez ${name} dit :`,
+    says: (name: string) => `Le destinataire chez ${name} dit\u00a0:`,
     answers: {
       resolved: 'le problème est traité',
       'not-ours': 'l’adresse n’est pas dans son réseau',
       wrong: 'le signalement est erroné',
       stop: 'il ne veut plus de signalements',
     },
-    words: 'En ses propres mots (écrits par un inconnu, pas par nous) :',
+    words: 'En ses propres mots (écrits par un inconnu, pas par nous)\u00a0:',
   },
 }

@@ -1,6 +1,13 @@
 import type { ListWords } from '../en/lists.ts'
+import { number, plural } from '../plural.ts'
 
-const { format: n } = new Intl.NumberFormat('fr')
+/** At least so many people, with the verb that agrees with them. */
+const haveReported = (n: number): string =>
+  plural('fr', n, {
+    one: '# personne l’a signalé',
+    many: '# de personnes l’ont signalé',
+    other: '# personnes l’ont signalé',
+  })
 
 /** What the pages about our lists say, in French. */
 export const listsFr: ListWords = {
@@ -26,12 +33,11 @@ export const listsFr: ListWords = {
     untilHelp: 'si rien d’autre n’est signalé',
     why: 'Pourquoi',
     reasons: {
-      spam: (people) => `Au moins ${n(people)} personnes l’ont signalé pour spam.`,
-      phishing: (people) => `Au moins ${n(people)} personnes l’ont signalé pour hameçonnage.`,
-      malware: (people) =>
-        `Au moins ${n(people)} personnes l’ont signalé pour diffusion de logiciels malveillants.`,
+      spam: (n) => `Au moins ${haveReported(n)} pour spam.`,
+      phishing: (n) => `Au moins ${haveReported(n)} pour hameçonnage.`,
+      malware: (n) => `Au moins ${haveReported(n)} pour diffusion de logiciels malveillants.`,
       last: (day) => `Le dernier signalement date du ${day}.`,
-      times: (times) => `Il a été listé ${n(times)} fois.`,
+      times: (n) => `Il a été listé ${number('fr', n)} fois.`,
     },
     stop: 'Comment y mettre fin',
     advice: {

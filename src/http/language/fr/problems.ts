@@ -19,6 +19,16 @@ export const problemsFr: Words['problems'] = {
   'nested-too-deep': 'Il est trop imbriqué pour un vrai message.',
   'nothing-accepted': 'Aucun des messages n’a pu être enregistré.',
   'key-used': 'Cette demande a déjà été faite avec un autre contenu.',
+  'no-header':
+    'Ce fichier Outlook ne contient pas les en-têtes avec lesquels le message a été reçu : ' +
+    'personne ne peut donc dire d’où il vient.',
+  'damaged-archive': 'Il est endommagé, ou fait d’une manière que nous ne savons pas lire.',
+  'encrypted-archive': 'Il est protégé par un mot de passe. Recréez-le sans mot de passe.',
+  'nested-archive': 'C’est une archive dans une archive. Envoyez-la séparément.',
+  'too-many-messages':
+    'Il contient plus de messages que nous n’en prenons en une fois ; le reste a été laissé ' +
+    'de côté.',
+  'unpacks-too-big': 'Il est trop gros une fois décompressé. Envoyez-le en plusieurs parties.',
   'too-often': 'Trop de demandes en peu de temps. Réessayez plus tard.',
   'header-too-big': 'La demande est trop grosse.',
   internal: 'Une erreur s’est produite chez nous. Veuillez réessayer.',

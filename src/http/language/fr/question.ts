@@ -1,4 +1,5 @@
 import type { questionEn } from '../en/question.ts'
+import { plural } from '../plural.ts'
 
 /** What the question about a way says, in French. */
 export const questionFr: typeof questionEn = {
@@ -21,5 +22,10 @@ export const questionFr: typeof questionEn = {
   nothing: 'Choisissez au moins une machine, ou l’une des autres réponses.',
   gap: (picked, between) =>
     `${between} se trouve entre votre boîte et ${picked}\u00a0: choisissez les deux, ou aucune.`,
-  full: (most) => `Vous avez nommé ${most} serveurs, et nous ne pouvons pas en garder plus.`,
+  full: (most) =>
+    plural('fr', most, {
+      one: 'Vous avez nommé # serveur, et nous ne pouvons pas en garder plus.',
+      many: 'Vous avez nommé # de serveurs, et nous ne pouvons pas en garder plus.',
+      other: 'Vous avez nommé # serveurs, et nous ne pouvons pas en garder plus.',
+    }),
 }

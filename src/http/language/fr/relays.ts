@@ -1,4 +1,5 @@
 import type { relaysEn } from '../en/relays.ts'
+import { plural } from '../plural.ts'
 
 /** What the page of mail servers says, in French. */
 export const relaysFr: typeof relaysEn = {
@@ -14,11 +15,21 @@ export const relaysFr: typeof relaysEn = {
   since: 'Depuis',
   hows: {
     set: 'Vous l’avez nommé',
-    learned: (reports) => `Appris de ${reports} de vos signalements`,
+    learned: (n) =>
+      plural('fr', n, {
+        one: 'Appris de # de vos signalements',
+        many: 'Appris de # de vos signalements',
+        other: 'Appris de # de vos signalements',
+      }),
     refused: 'Pas à vous\u00a0: vous l’avez dit',
   },
   proposal: (name) => `Tout votre courrier semble passer par ${name}. Est-ce à vous\u00a0?`,
-  evidence: (reports) => `${reports} de vos derniers signalements sont passés par là.`,
+  evidence: (n) =>
+    plural('fr', n, {
+      one: '# de vos derniers signalements est passé par là.',
+      many: '# de vos derniers signalements sont passés par là.',
+      other: '# de vos derniers signalements sont passés par là.',
+    }),
   yes: 'Oui, c’est à moi',
   no: 'Pas à moi',
   remove: 'Supprimer',

@@ -1,5 +1,4 @@
 import type { reportEn } from '../en/report.ts'
-
 /** What the report form says, in French. */
 export const reportFr: typeof reportEn = {
   title: 'Signaler un message',
@@ -8,8 +7,7 @@ export const reportFr: typeof reportEn = {
   pasteHelp:
     'Dans votre logiciel\u00a0: «\u00a0afficher la source\u00a0», ' +
     '«\u00a0afficher l’original\u00a0» ou «\u00a0voir les en-têtes\u00a0».',
-  files: 'Ou des fichiers de message (.eml), un ou plusieurs',
-  filesHelp: (megabytes) => `${megabytes} Mo au plus par fichier.`,
+  files: 'Ou des fichiers de message, un ou plusieurs',
   kind: 'De quoi s’agit-il\u00a0?',
   kinds: { spam: 'Spam', phishing: 'Hameçonnage', 'not-spam': 'Pas un spam' },
   kindHelp: {

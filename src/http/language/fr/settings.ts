@@ -26,7 +26,7 @@ export const settingsFr: typeof settingsEn = {
   },
   letters: {
     title: 'Nos courriels',
-    language: 'Langue',
+    language: 'Langue des pages et de nos courriels',
     languages: { en: 'English', fr: 'Français', ru: 'Русский' },
     wantsAnswers: 'M’écrire quand un service abuse répond à l’un de mes signalements',
     wantsAdvice:

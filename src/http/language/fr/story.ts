@@ -1,6 +1,5 @@
 import type { storyEn } from '../en/story.ts'
-
-const { format: n } = new Intl.NumberFormat('fr')
+import { plural } from '../plural.ts'
 
 /** What the story of a report says, in French. */
 export const storyFr: typeof storyEn = {
@@ -34,7 +33,11 @@ export const storyFr: typeof storyEn = {
   otherPeople: (atLeast) =>
     atLeast === undefined
       ? 'Moins de cinq autres personnes ont signalé ce message pour l’instant.'
-      : `Au moins ${n(atLeast)} autres personnes l’ont aussi signalé.`,
+      : plural('fr', atLeast, {
+          one: 'Au moins # autre personne l’a aussi signalé.',
+          many: 'Au moins # d’autres personnes l’ont aussi signalé.',
+          other: 'Au moins # autres personnes l’ont aussi signalé.',
+        }),
   sameReports: (first, last) =>
     first === last
       ? `Il a toujours été signalé le ${first}.`

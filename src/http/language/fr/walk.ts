@@ -1,4 +1,5 @@
 import type { walkEn } from '../en/walk.ts'
+import { number } from '../plural.ts'
 
 /** What the drawn way of a message says, in French. */
 export const walkFr: typeof walkEn = {
@@ -13,7 +14,7 @@ export const walkFr: typeof walkEn = {
     forged: 'une ligne inventée affirme',
   },
   unlinked: 'rien au-dessus ne nomme la machine qui suit',
-  line: (index) => `ligne Received ${index}`,
+  line: (index) => `ligne Received ${number('fr', index)}`,
   roles: {
     ours: 'Une machine de votre fournisseur',
     origin: 'L’origine\u00a0: le message est entré ici',
@@ -30,7 +31,7 @@ export const walkFr: typeof walkEn = {
     fairly: 'Nous en sommes assez sûrs',
     not: 'Nous n’en sommes pas sûrs',
   },
-  percent: (percent) => `${percent}\u00a0%`,
+  percent: (percent) => `${number('fr', percent)}\u00a0%`,
   why: 'Pourquoi nous le pensons\u00a0:',
   behind: (name) => `Derrière elle, selon ${name}\u00a0:`,
   isSubmitter: 'C’est la machine depuis laquelle le message a été soumis.',

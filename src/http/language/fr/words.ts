@@ -11,6 +11,8 @@ import { problemsFr } from './problems.ts'
 import { questionFr } from './question.ts'
 import { relaysFr } from './relays.ts'
 import { reportFr } from './report.ts'
+import { uploadingFr } from './uploading.ts'
+import { helpFr } from './help.ts'
 import { settingsFr } from './settings.ts'
 import { storyFr } from './story.ts'
 import { toldFr } from './told.ts'
@@ -63,6 +65,8 @@ export const fr: Words = {
     needed: 'Veuillez d’abord vous connecter.',
   },
   report: reportFr,
+  uploading: uploadingFr,
+  help: helpFr,
   sent: {
     title: 'Votre signalement',
     // Old clients look for exactly these words.

@@ -170,5 +170,7 @@ test('whoever leaves ends it', async () => {
   const gone = new AbortController()
   gone.abort()
   const nowhere = new Writable({ write: () => undefined })
-  await expect(writeArchive({ ...hal, isAdmin: false }, site.app, nowhere, gone.signal)).rejects.toThrow('Nobody reads')
+  await expect(
+    writeArchive({ ...hal, isAdmin: false }, site.app, nowhere, gone.signal),
+  ).rejects.toThrow('Nobody reads')
 })

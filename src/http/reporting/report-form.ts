@@ -1,18 +1,23 @@
 import { Router, type Request, type Response } from 'express'
 import type { Reporter } from '../../db/reporters.ts'
 import type { ReportKind } from '../../db/reports.ts'
+import { admitReports } from '../limits/admit-reports.ts'
+import { UPLOAD_MESSAGES_MAX, uploadBytesMax } from '../../intake/unpack-upload.ts'
+import { scriptedContentPolicy } from '../pages/content-policy.ts'
+import { readForm, type Form, type FormReader } from '../pages/form.ts'
+import { sendPage } from '../pages/render.ts'
+import { requireReporter, signIn } from '../pages/signed-in.ts'
+import { visitOf } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import { parseRemarks } from '../remarks.ts'
 import type { Site } from '../site.ts'
-import type { Outcome, Remarks } from '../submit.ts'
-import { readForm, type Form, type FormReader } from './form.ts'
-import { sendPage } from './render.ts'
-import { requireReporter, signIn } from './signed-in.ts'
-import { visitOf } from './visit.ts'
+import type { Remarks } from '../submit.ts'
+import { sendResults } from './results.ts'
+import type { UploadedFile } from './take-upload.ts'
 
-type Needs = Pick<Site, 'config' | 'credentials' | 'submit' | 'clock' | 'limits'> & FormReader
+type Needs = Pick<Site, 'clock' | 'config' | 'credentials' | 'limits' | 'takeUpload'> & FormReader
 
-const FILES_MAX = 100
+const FILES_MAX = 200
 /** What is given back into the form when it could not be taken. */
 const KEPT_BYTES_MAX = 200_000
 
@@ -25,19 +30,17 @@ export function reportRoutes(site: Needs): Router {
   router.post('/report', async (req, res) => {
     const { messageBytesMax } = site.config
     const form = await readForm(req, res, site, {
-      bytesMax: messageBytesMax * 2,
+      bytesMax: uploadBytesMax(messageBytesMax),
       partBytesMax: messageBytesMax,
     })
     const reporter = (await signIn(req, form, site)) ?? visitOf(req).reporter
     if (reporter) return takeForm(req, res, site, form, reporter)
     const wrong = form.text('user[email_or_login]') !== undefined
     const problem = wrong ? 'wrong' : 'needed'
-    sendForm(req, res, site, { status: 401, problem, needsSignIn: true, text: keptText(form) })
+    sendForm(req, res, site, { status: 401, problem, needsSignIn: true, form })
   })
   return router
 }
-
-type Given = { name: string | undefined; raw: Buffer; isCut: boolean }
 
 /** Takes the messages of a form and shows what became of each. */
 export async function takeForm(
@@ -47,74 +50,77 @@ export async function takeForm(
   form: Form,
   reporter: Reporter,
 ): Promise<void> {
-  const given = messagesOf(form)
   const remarks = remarksOf(form)
-  if (!remarks)
-    return sendForm(req, res, site, { status: 422, problem: 'bad-field', text: keptText(form) })
-  if (given.length === 0) return sendForm(req, res, site, { status: 422, problem: 'nothing' })
-  const outcomes = await Promise.all(
-    given.map((message): Promise<Outcome> => {
-      if (message.isCut) return Promise.resolve({ taken: false, refusal: tooBig() })
-      return site.submit(reporter, 'form', message.raw, remarks)
-    }),
-  )
-  const refused = outcomes.find((outcome) => !outcome.taken)
-  const isTaken = outcomes.some(({ taken }) => taken)
-  sendPage(req, res, {
-    view: 'pages/sent',
-    title: visitOf(req).words.sent.title,
-    status: isTaken ? 200 : (refused?.refusal.status ?? 422),
-    data: {
-      isTaken,
-      results: outcomes.map((outcome, index) => ({
-        name: given[index]?.name,
-        ...(outcome.taken
-          ? { id: outcome.id, isRepeat: outcome.isRepeat }
-          : { problem: outcome.refusal.problem }),
-      })),
-    },
-  })
+  if (!remarks) return sendForm(req, res, site, { status: 422, problem: 'bad-field', form })
+  const files = filesOf(form, visitOf(req).words.sent.pasted)
+  if (files.length === 0) return sendForm(req, res, site, { status: 422, problem: 'nothing', form })
+  const who = { id: reporter.id, tokenHash: undefined }
+  const admitAll = (messages: number) => admitReports(req, res, site, who, messages)
+  const lines = await site.takeUpload(files, { reporter, channel: 'form', remarks }, admitAll)
+  sendResults(req, res, lines)
 }
 
 type FormState = {
   status: number
   problem?: 'wrong' | 'needed' | 'nothing' | 'bad-field'
   needsSignIn?: boolean
-  text?: string | undefined
+  /** What was sent in vain; all of it but files is given back. */
+  form?: Form
 }
+
+const kinds: readonly ReportKind[] = ['spam', 'phishing', 'not-spam']
 
 function sendForm(req: Request, res: Response, site: Needs, state: FormState): void {
   const { words } = visitOf(req)
-  const kinds: readonly ReportKind[] = ['spam', 'phishing', 'not-spam']
+  const { form } = state
   const sentences = {
     wrong: words.signIn.wrong,
     needed: words.signIn.needed,
     nothing: words.report.nothing,
     'bad-field': words.problems['bad-field'],
   }
+  const kind = kinds.find((one) => one === form?.text('kind')) ?? 'spam'
+  const { messageBytesMax } = site.config
+  res.setHeader('content-security-policy', scriptedContentPolicy)
   sendPage(req, res, {
     view: 'pages/report-form',
     title: words.report.title,
     status: state.status,
     data: {
       kinds,
-      megabytes: Math.floor(site.config.messageBytesMax / 1_000_000),
+      kind,
+      comment: form?.text('comment') ?? '',
+      fileBytesMax: messageBytesMax,
+      uploadBytesMax: uploadBytesMax(messageBytesMax),
+      limits: {
+        file: megabytes(messageBytesMax),
+        upload: megabytes(uploadBytesMax(messageBytesMax)),
+        messages: UPLOAD_MESSAGES_MAX,
+      },
       problem: state.problem && sentences[state.problem],
+      isTextAtFault: state.problem === 'nothing',
+      losesFiles: (form?.files('messages').length ?? 0) > 0,
       needsSignIn: state.needsSignIn ?? false,
-      text: state.text ?? '',
+      text: form ? keptText(form) : '',
     },
   })
 }
 
-function messagesOf(form: Form): Given[] {
+function megabytes(bytes: number): number {
+  return Math.floor(bytes / 1_000_000)
+}
+
+function filesOf(form: Form, pastedName: string): UploadedFile[] {
   const pasted = form.bytes('reporting[raw_email]')
   const isPasted = pasted?.some((byte) => byte > 0x20) ?? false
   const files = form.files('messages').slice(0, FILES_MAX)
   return [
     ...(pasted && isPasted
-      ? [{ name: undefined, raw: withoutBlankStart(pasted), isCut: false }]
+      ? [{ name: pastedName, bytes: withoutBlankStart(pasted), isCut: false }]
       : []),
-    ...files.map(({ fileName, content, isCut }) => ({ name: fileName, raw: content, isCut })),
+    ...files.map(({ fileName, content, isCut }) => {
+      return { name: fileName ?? '', bytes: content, isCut }
+    }),
   ]
 }
 
@@ -134,11 +140,7 @@ function remarksOf(form: Form): Remarks | undefined {
   }
 }
 
-function keptText(form: Form): string | undefined {
+function keptText(form: Form): string {
   const pasted = form.bytes('reporting[raw_email]')
-  return pasted && pasted.length <= KEPT_BYTES_MAX ? pasted.toString('utf8') : undefined
-}
-
-function tooBig(): ProblemError {
-  return new ProblemError('too-big', 'The file is too big.')
+  return pasted && pasted.length <= KEPT_BYTES_MAX ? pasted.toString('utf8') : ''
 }

@@ -1,0 +1,164 @@
+import { Router, type Request, type Response } from 'express'
+import { unpack } from '../../../db/packed.ts'
+import { findReporter, findReporterByEmail, listReporterEmails } from '../../../db/reporters.ts'
+import { findShadowBan, listShadowBans } from '../../../db/shadow-bans.ts'
+import { findOwnedMessage, listHeldReports } from '../../../db/shadowed-reports.ts'
+import type { Deed } from '../../../intake/limits/change-limit.ts'
+import {
+  dropHeldReports,
+  type Held,
+  imposeShadowBan,
+  liftShadowBan,
+  releaseHeldReports,
+} from '../../../intake/limits/shadow.ts'
+import { storableText } from '../../../mail/storable-text.ts'
+import { sendMessage } from '../../download.ts'
+import { type Form, type FormReader, readShortForm } from '../../pages/form.ts'
+import { requireReporter } from '../../pages/signed-in.ts'
+import { isUuid, pageOf, queryOf } from '../../paging.ts'
+import { ProblemError } from '../../problem.ts'
+import type { Site } from '../../site.ts'
+import { sendAdminPage } from '../send-admin-page.ts'
+
+type Needs = Pick<Site, 'pool' | 'boss' | 'clock'> & FormReader
+
+const LINES = 50
+const REASON_CHARS_MAX = 500
+const path = '/admin/limits/shadow'
+
+/** Whose reports are put aside, and what became of them so far. */
+export function shadowRoutes(site: Needs): Router {
+  const router = Router()
+  router.get('/', (req, res) => sendBans(req, res, site))
+  router.post('/', async (req, res) => {
+    const form = await readShortForm(req, res, site)
+    const administrator = requireReporter(req, res)
+    if (!administrator) return
+    const given = { email: form.text('email')?.trim() ?? '', reason: reasonOf(form) }
+    const reporter = await findReporterByEmail(site.pool, given.email.slice(0, 320))
+    const faults = [
+      ...(reporter ? [] : ['No account has this address.']),
+      ...(reporter?.isAdmin ? ['Administrators are not banned.'] : []),
+      ...(given.reason === '' ? ['Say why: others will wonder.'] : []),
+    ]
+    if (!reporter || faults.length > 0) return sendBans(req, res, site, { faults, given })
+    const deed = { at: site.clock(), reporterId: administrator.id }
+    await imposeShadowBan(site, { reporterId: reporter.id, reason: given.reason }, deed)
+    res.redirect(303, `${path}/${reporter.id}${queryOf({ done: 'banned' })}`)
+  })
+  router.get('/:id', (req, res) => sendReporter(req, res, site))
+  router.post('/:id', async (req, res) => {
+    const form = await readShortForm(req, res, site)
+    const administrator = requireReporter(req, res)
+    if (!administrator) return
+    const { id } = await requireBanned(req.params.id, site)
+    const deed = { at: site.clock(), reporterId: administrator.id }
+    const done = await doAsAsked(site, id, form, deed)
+    res.redirect(303, `${path}/${id}${queryOf(done)}`)
+  })
+  router.get('/messages/:id', async (req, res) => {
+    const { id } = req.params
+    const packed = isUuid(id) ? await findOwnedMessage(site.pool, id) : undefined
+    if (!packed) throw new ProblemError('not-found', 'The message is no longer kept.')
+    sendMessage(res, `${id}.eml`, await unpack(packed))
+  })
+  return router
+}
+
+async function doAsAsked(
+  site: Needs,
+  reporterId: string,
+  form: Form,
+  deed: Deed,
+): Promise<Record<string, string>> {
+  const reportId = form.text('report')
+  const which: Held = isUuid(reportId) ? { reportId } : { reporterId }
+  switch (form.text('do')) {
+    case 'lift':
+      return { done: (await liftShadowBan(site, reporterId, deed)) ? 'lifted' : 'nothing' }
+    case 'release':
+      return { done: 'released', count: String(await releaseHeldReports(site, which, deed)) }
+    case 'drop':
+      return { done: 'dropped', count: String(await dropHeldReports(site, which, deed)) }
+    default:
+      throw new ProblemError('bad-field', 'There is no such thing to do.')
+  }
+}
+
+function reasonOf(form: Form): string {
+  return storableText(form.text('reason')?.trim() ?? '', REASON_CHARS_MAX)
+}
+
+async function requireBanned(id: string, { pool }: Needs) {
+  const reporter = isUuid(id) ? await findReporter(pool, id) : undefined
+  if (!reporter) throw new ProblemError('not-found', 'There is no such reporter.')
+  return reporter
+}
+
+async function sendBans(
+  req: Request,
+  res: Response,
+  site: Needs,
+  refused?: { faults: readonly string[]; given: { email: string; reason: string } },
+): Promise<void> {
+  const given = new URL(req.originalUrl, 'http://site').searchParams.get('before')
+  const before = isUuid(given) ? given : undefined
+  const rows = await listShadowBans(site.pool, { before, limit: LINES + 1 })
+  const { lines, next } = pageOf(rows, LINES, ({ reporterId }) => ({ before: reporterId }))
+  const held = await listHeldReports(site.pool, {
+    reporterId: undefined,
+    before: undefined,
+    limit: LINES,
+  })
+  const ids = [...lines, ...held].map(({ reporterId }) => reporterId)
+  const emails = await listReporterEmails(site.pool, [...new Set(ids)])
+  sendAdminPage(req, res, {
+    view: 'admin/limits/bans',
+    title: 'Shadow bans',
+    status: refused ? 422 : 200,
+    data: {
+      lines: lines.map((line) => ({ ...line, email: emails.get(line.reporterId) })),
+      held: held.map((line) => ({ ...line, email: emails.get(line.reporterId) })),
+      next,
+      faults: refused?.faults ?? [],
+      form: refused?.given ?? { email: '', reason: '' },
+    },
+  })
+}
+
+async function sendReporter(
+  req: Request<{ id: string }>,
+  res: Response,
+  site: Needs,
+): Promise<void> {
+  const reporter = await requireBanned(req.params.id, site)
+  const given = new URL(req.originalUrl, 'http://site').searchParams
+  const before = isUuid(given.get('before')) ? (given.get('before') ?? undefined) : undefined
+  const page = { reporterId: reporter.id, before, limit: LINES + 1 }
+  const { lines, next } = pageOf(await listHeldReports(site.pool, page), LINES, ({ id }) => ({
+    before: id,
+  }))
+  sendAdminPage(req, res, {
+    view: 'admin/limits/banned',
+    title: 'Reports put aside',
+    data: {
+      reporter,
+      ban: await findShadowBan(site.pool, reporter.id),
+      lines,
+      next,
+      done: sentenceOf(given.get('done'), given.get('count')),
+    },
+  })
+}
+
+function sentenceOf(done: string | null, count: string | null): string | undefined {
+  const many = /^\d{1,6}$/.test(count ?? '') ? count : '0'
+  const sentences: Record<string, string> = {
+    banned: 'From now on the reports of this reporter are put aside.',
+    lifted: 'From now on the reports of this reporter count.',
+    nothing: 'There was no ban.',
+    released: `${many} reports were released.`,
+    dropped: `${many} reports were dropped.`,
+  }
+  return Object.hasOwn(sentences, done ?? '') ? sentences[done ?? ''] : undefined
+}

@@ -1,0 +1,123 @@
+import type { Words } from '../en/words.ts'
+import { accountRu } from './account.ts'
+import { adviceRu } from './advice.ts'
+import { answersRu } from './answers.ts'
+import { consumersRu } from './consumers.ts'
+import { eventsRu } from './events.ts'
+import { listsRu } from './lists.ts'
+import { ownAccountRu } from './own-account.ts'
+import { privacyRu } from './privacy.ts'
+import { problemsRu } from './problems.ts'
+import { questionRu } from './question.ts'
+import { relaysRu } from './relays.ts'
+import { helpRu } from './help.ts'
+import { reportRu } from './report.ts'
+import { uploadingRu } from './uploading.ts'
+import { settingsRu } from './settings.ts'
+import { storyRu } from './story.ts'
+import { toldRu } from './told.ts'
+import { walkRu } from './walk.ts'
+
+/** Everything the public pages say, in Russian. */
+export const ru: Words = {
+  languageName: 'Русский',
+  skip: 'Перейти к содержанию',
+  nav: {
+    label: 'Основное меню',
+    report: 'Пожаловаться на письмо',
+    reports: 'Мои жалобы',
+    relays: 'Мои почтовые серверы',
+    admin: 'Администрирование',
+    signIn: 'Войти',
+    signOut: 'Выйти',
+    signedInAs: 'Вы вошли как',
+    languages: 'Язык',
+  },
+  home: {
+    title: 'Пожалуйтесь на спам, и о нём узнают те, кто может его остановить',
+    lead:
+      'Присылайте нам спам, который вам приходит. Signalpost выяснит, какая машина на самом деле ' +
+      'передала его вашему почтовому провайдеру, и сообщит сети, которой она принадлежит.',
+    steps: [
+      [
+        'Вы жалуетесь',
+        'Вставьте исходный текст письма, загрузите файл или поручите это почтовой программе.',
+      ],
+      [
+        'Мы находим источник',
+        'Почти всё в письме можно подделать. Мы опираемся на то, что подделать нельзя, и ' +
+          'объясняем почему.',
+      ],
+      [
+        'О письме узнаёт сеть',
+        'Её служба безопасности получает отчёт, который читают программы. Вашего имени в нём нет.',
+      ],
+    ],
+    promise: 'За каждой жалобой можно следить, видеть, что мы выяснили, и отозвать её.',
+  },
+  signIn: {
+    title: 'Вход',
+    email: 'Адрес электронной почты',
+    password: 'Пароль',
+    remember: 'Оставаться в системе на этом устройстве',
+    submit: 'Войти',
+    wrong: 'Неверный адрес или пароль.',
+    needed: 'Сначала войдите, пожалуйста.',
+  },
+  report: reportRu,
+  uploading: uploadingRu,
+  help: helpRu,
+  sent: {
+    title: 'Ваша жалоба',
+    recorded: 'Ваша жалоба принята',
+    none: 'Ничего не удалось принять',
+    results: 'Что стало с каждым письмом',
+    pasted: 'Вставленное письмо',
+    taken: 'принято',
+    repeat: 'вы уже жаловались на это письмо',
+    refused: 'не принято',
+    follow: 'Следить за этой жалобой',
+    another: 'Пожаловаться на другое письмо',
+  },
+  reports: {
+    title: 'Мои жалобы',
+    none: 'Вы ещё ни на что не жаловались.',
+    subject: 'Тема',
+    received: 'Когда',
+    state: 'Состояние',
+    older: 'Более ранние жалобы',
+    newest: 'Вернуться к новым',
+    noSubject: '(без темы)',
+    asks: 'У нас есть вопрос',
+  },
+  states: {
+    received: 'Изучается',
+    analyzed: 'Изучена',
+    forwarded: 'Передана',
+    kept: 'Сохранена',
+    retracted: 'Отозвана',
+    failed: 'Застряла: мы этим занимаемся',
+  },
+  story: storyRu,
+  walk: walkRu,
+  question: questionRu,
+  relays: relaysRu,
+  events: eventsRu,
+  problems: problemsRu,
+  chart: {
+    nothing: 'За это время ничего не насчитано.',
+    figures: 'Числа в таблице',
+    when: 'Когда (UTC)',
+    highest: (value, when) => `Самый высокий столбец: ${value} (${when}).`,
+  },
+  advice: adviceRu,
+  lists: listsRu,
+  answers: answersRu,
+  settings: settingsRu,
+  account: accountRu,
+  ownAccount: ownAccountRu,
+  privacy: privacyRu,
+  consumers: consumersRu,
+  told: toldRu,
+  error: { title: 'Не получилось', home: 'На главную' },
+}

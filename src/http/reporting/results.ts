@@ -1,0 +1,50 @@
+import type { Request, Response } from 'express'
+import { sendPage } from '../pages/render.ts'
+import { visitOf } from '../pages/visit.ts'
+import type { ProblemName } from '../problem.ts'
+import type { UploadLine } from './take-upload.ts'
+
+/** Refusals that a page of help says how to avoid. */
+const helped: readonly ProblemName[] = ['no-header', 'not-a-message']
+
+/**
+ * Shows what became of each message of an upload, how many of them on top. It is a success when
+ * one of them was taken.
+ */
+export function sendResults(req: Request, res: Response, lines: readonly UploadLine[]): void {
+  const results = lines.map(resultOf)
+  const taken = results.filter(({ id }) => id !== undefined)
+  const refused = lines.find(({ outcome }) => !outcome.taken)?.outcome
+  const status = refused && !refused.taken ? refused.refusal.status : 422
+  const repeats = taken.filter(({ isRepeat }) => isRepeat).length
+  sendPage(req, res, {
+    view: 'pages/sent',
+    title: visitOf(req).words.sent.title,
+    status: taken.length > 0 ? 200 : status,
+    data: {
+      isTaken: taken.length > 0,
+      counts: {
+        recorded: taken.length - repeats,
+        repeated: repeats,
+        refused: results.length - taken.length,
+      },
+      results,
+    },
+  })
+}
+
+type Result = {
+  name: string
+  isRebuilt: boolean
+  id?: string
+  isRepeat?: boolean
+  problem?: ProblemName
+  isHelped?: boolean
+}
+
+function resultOf({ name, outcome, rebuiltFrom }: UploadLine): Result {
+  const isRebuilt = rebuiltFrom !== undefined
+  if (outcome.taken) return { name, isRebuilt, id: outcome.id, isRepeat: outcome.isRepeat }
+  const { problem } = outcome.refusal
+  return { name, isRebuilt, problem, isHelped: helped.includes(problem) }
+}

@@ -1,0 +1,28 @@
+import type { App } from '../app.ts'
+import { inTransaction } from '../db/pool.ts'
+import { insertEvents } from '../db/report-events.ts'
+import { markShadowed } from '../db/shadowed-reports.ts'
+import { oweWebhooks } from '../queue/owe-webhooks.ts'
+import type { JobOutcome } from '../queue/work.ts'
+
+/**
+ * Lets reports that were put aside look to their reporters as others do of which nothing came.
+ * Nobody looks at the messages. A second run changes nothing.
+ */
+export async function settleShadowed(
+  payloads: readonly { reportId: string }[],
+  app: Pick<App, 'pool' | 'boss' | 'clock'>,
+): Promise<JobOutcome[]> {
+  const ids = payloads.map(({ reportId }) => reportId)
+  const at = app.clock()
+  const detail = 'The origin could not be found. The verdict is undecided.'
+  await inTransaction(app.pool, async (tx) => {
+    const settled = await markShadowed(tx, ids, ['received'], 'kept')
+    await insertEvents(
+      tx,
+      settled.map((reportId) => ({ reportId, at, event: 'analyzed', detail })),
+    )
+    await oweWebhooks(tx, app.boss, { 'report.analyzed': settled }, at)
+  })
+  return payloads.map(() => 'done')
+}

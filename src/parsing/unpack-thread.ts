@@ -1,0 +1,38 @@
+import { move, transferableSymbol, valueSymbol } from 'piscina'
+import {
+  type GivenFile,
+  type Unpacked,
+  unpackFile,
+  type UnpackLimits,
+} from '../mail/containers/unpack-file.ts'
+
+/** One file to unpack; a Buffer that crossed is a plain Uint8Array. */
+export type UnpackTask = { name: string; bytes: Uint8Array; limits: UnpackLimits }
+
+/** What a file came to: all messages in one stretch of memory, which is handed over. */
+export type UnpackMade = {
+  items: (({ raw: { start: number; end: number } } & Omit<Taken, 'raw'>) | Refused)[]
+  content: Uint8Array
+}
+
+type Taken = Extract<Unpacked, { raw: Buffer }>
+type Refused = Extract<Unpacked, { refusal: string }>
+
+/** Runs in a thread of the unpacking pool. */
+export default async function run({ name, bytes, limits }: UnpackTask): Promise<unknown> {
+  const { buffer, byteOffset, byteLength } = bytes
+  const file: GivenFile = { name, bytes: Buffer.from(buffer, byteOffset, byteLength) }
+  const found = await unpackFile(file, limits)
+  const sizes = found.map((item) => ('raw' in item ? item.raw.length : 0))
+  const content = new Uint8Array(sizes.reduce((sum, size) => sum + size, 0))
+  let end = 0
+  const items = found.map((item) => {
+    if (!('raw' in item)) return item
+    const start = end
+    content.set(item.raw, start)
+    end += item.raw.length
+    return { ...item, raw: { start, end } }
+  })
+  const made: UnpackMade = { items, content }
+  return move({ [transferableSymbol]: [content.buffer], [valueSymbol]: made })
+}

@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { Page } from 'playwright-core'
+
+const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+const options = {
+  runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+  resultTypes: ['violations'],
+}
+
+const ask = `axe.run(document, ${JSON.stringify(options)}).then(({ violations }) =>
+  violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ target, failureSummary }) => ({
+      rule: id, where: target.join(' '), why: failureSummary,
+    })),
+  ),
+)`
+
+const measure = `(() => {
+  const faults = []
+  const say = (rule, where, why) => faults.push({ rule, where, why })
+  const { scrollWidth, clientWidth } = document.documentElement
+  if (scrollWidth > clientWidth) say('reflow', 'html', scrollWidth + ' > ' + clientWidth)
+  if (!/.+ – Signalpost$/.test(document.title)) say('title', 'title', document.title)
+  if (document.querySelectorAll('h1').length !== 1) say('h1', 'h1', 'not one')
+  const inLine = (one) => one.matches('p a, li a, dd a, small a, label a, td a')
+  for (const one of document.querySelectorAll('a, button, input, select, textarea, summary')) {
+    const { width, height } = one.getBoundingClientRect()
+    if (width === 0 || inLine(one) || one.classList.contains('skip')) continue
+    // 2.5.8: boxes are as large as their labels, which they share.
+    const { width: w, height: h } = one.labels?.[0]?.contains(one)
+      ? one.labels[0].getBoundingClientRect() : { width, height }
+    if (Math.min(w, h) < 24) say('target', one.outerHTML.slice(0, 120), w + ' × ' + h)
+  }
+  return faults
+})()`
+
+/** What stands in somebody's way on a page. */
+export type Fault = { rule: string; where: string; why: string }
+
+/**
+ * What axe finds on the page that is shown, by the rules of WCAG 2.2 AA and its own; and that it is
+ * wider than the screen, or has no title, no one heading, or a target smaller than 24 pixels.
+ */
+export async function faultsOf(page: Page): Promise<Fault[]> {
+  await page.evaluate(source)
+  return [
+    ...((await page.evaluate(ask)) as Fault[]),
+    ...((await page.evaluate(measure)) as Fault[]),
+  ]
+}

@@ -1,0 +1,98 @@
+import type { ShownSite } from './shown-site.ts'
+
+/** Who may see a page. */
+export type Viewer = 'stranger' | 'reporter' | 'administrator'
+
+/** A page: its route as it is written in the router, who sees it, and addresses that show it. */
+export type ListedPage = {
+  route: string
+  viewer: Viewer
+  at: (shown: ShownSite) => readonly string[]
+}
+
+const stranger: Record<string, ListedPage['at']> = {
+  '/': () => ['/'],
+  '/sign-in': () => ['/sign-in'],
+  '/problems': () => ['/problems'],
+  '/lookup': () => ['/lookup', '/lookup?q=192.0.2.7', '/lookup?q=x.example', '/lookup?q=%00'],
+  '/lookup/delist': () => ['/lookup/delist?list=addresses&name=192.0.2.7'],
+  '/lookup/delist/:token': ({ links }) => [links.delisting],
+  '/lists': () => ['/lists'],
+  '/consumers/enroll': () => ['/consumers/enroll'],
+  '/consumers/enroll/sent': () => ['/consumers/enroll/sent'],
+  '/consumers/enroll/:token': ({ links }) => [links.confirm, '/consumers/enroll/none'],
+  '/consumers/:token': ({ links }) => [links.own],
+  '/answer/:token/:kind': ({ links }) => [links.answer],
+  '/advice/off/:token': ({ links }) => [links.adviceOff],
+}
+
+const reporter: Record<string, ListedPage['at']> = {
+  '/report': () => ['/report'],
+  '/reports': () => ['/reports'],
+  '/reports/:id': ({ told, asking, newsletter }) =>
+    [told, asking, newsletter].map((id) => `/reports/${id}`),
+  '/reports/:id/told/:number': ({ told }) => [`/reports/${told}/told/1`],
+  '/relays': () => ['/relays'],
+  '/settings': () => ['/settings'],
+}
+
+const administrator: Record<string, ListedPage['at']> = {
+  '/admin': () => ['/admin'],
+  '/admin/reports': () => ['/admin/reports'],
+  '/admin/reports/:id': ({ told }) => [`/admin/reports/${told}`],
+  '/admin/campaigns': () => ['/admin/campaigns'],
+  '/admin/campaigns/:id': ({ campaign }) => [`/admin/campaigns/${campaign}`],
+  '/admin/outbox': () => ['/admin/outbox', '/admin/outbox?state=sent'],
+  '/admin/outbox/:reportId/:number': ({ told }) => [`/admin/outbox/${told}/1`],
+  '/admin/outbox/letters': () => ['/admin/outbox/letters'],
+  '/admin/outbox/letters/:id': ({ letter }) => [`/admin/outbox/letters/${letter}`],
+  '/admin/inbox': () => ['/admin/inbox'],
+  '/admin/inbox/:id': ({ mail }) => [`/admin/inbox/${mail}`],
+  '/admin/suppressions': () => ['/admin/suppressions'],
+  '/admin/consumers': () => ['/admin/consumers'],
+  '/admin/consumers/:id': ({ consumer }) => [`/admin/consumers/${consumer}`],
+  '/admin/consumers/requests': () => ['/admin/consumers/requests'],
+  '/admin/networks': () => ['/admin/networks', '/admin/networks?ip=198.51.100.23'],
+  '/admin/networks/corrections': () => ['/admin/networks/corrections'],
+  '/admin/counters': () => ['/admin/counters', '/admin/counters?kind=ip&value=198.51.100.23'],
+  '/admin/reputations': () => ['/admin/reputations', '/admin/reputations?name=192.0.2.7'],
+  '/admin/reputations/subject': () => ['/admin/reputations/subject?kind=address&name=198.51.100.23'],
+  '/admin/reporters/:id': ({ ann }) => [`/admin/reporters/${ann.id}`],
+  '/admin/models': () => ['/admin/models'],
+  '/admin/models/:version': () => ['/admin/models/1'],
+  '/admin/rules': () => ['/admin/rules'],
+  '/admin/rules/edit': () => ['/admin/rules/edit'],
+  '/admin/rules/facts': () => ['/admin/rules/facts'],
+  '/admin/rules/versions': () => ['/admin/rules/versions'],
+  '/admin/rules/versions/:version': () => ['/admin/rules/versions/1'],
+  '/admin/delistings': () => ['/admin/delistings'],
+  '/admin/delistings/exemptions': () => ['/admin/delistings/exemptions'],
+  '/admin/marketers': () => ['/admin/marketers'],
+  '/admin/marketers/edit': () => [
+    '/admin/marketers/edit',
+    '/admin/marketers/edit?key=example-shop',
+  ],
+  '/admin/marketers/proposals': () => ['/admin/marketers/proposals'],
+  '/admin/dead-letters': () => ['/admin/dead-letters'],
+  '/admin/audit': () => ['/admin/audit'],
+}
+
+/** Every page there is. A new one gets a line here, and with it all that pages are held to. */
+export const pages: readonly ListedPage[] = [
+  ...listed('stranger', stranger),
+  ...listed('reporter', reporter),
+  ...listed('administrator', administrator),
+]
+
+/** What answers GET and is no page: for programs, for browsers, and to be kept as a file. */
+export const notPages: readonly RegExp[] = [
+  /^\/api(\/|$)/,
+  /^\/assets\//,
+  /^\/(healthz|readyz|metrics|robots\.txt)$/,
+  /\/message\.eml$/,
+  /^\/lists\/:file$/,
+]
+
+function listed(viewer: Viewer, routes: Record<string, ListedPage['at']>): ListedPage[] {
+  return Object.entries(routes).map(([route, at]) => ({ route, viewer, at }))
+}

@@ -1,0 +1,174 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { importNetworks } from '../../../src/commands/networks/import-networks.ts'
+import { findLetterMessage } from '../../../src/db/letters.ts'
+import { keepProposal } from '../../../src/db/marketer-proposals.ts'
+import { keepMarketer } from '../../../src/db/marketers.ts'
+import { unpack } from '../../../src/db/packed.ts'
+import { analyzeReports } from '../../../src/jobs/analyze-report.ts'
+import { handleInboundMail } from '../../../src/jobs/handle-inbound.ts'
+import { publishLists } from '../../../src/jobs/lists/publish-lists.ts'
+import { sendLetters } from '../../../src/jobs/send-letter.ts'
+import { keepModel } from '../../../src/judging/change-model.ts'
+import { openMarketers } from '../../../src/judging/marketers/live-marketers.ts'
+import { oweLetter } from '../../../src/letters/owe-letter.ts'
+import { adviceOffLink } from '../../../src/mail/advice-off-link.ts'
+import { answerLinks } from '../../../src/mail/answer-links.ts'
+import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
+import { figuresOf } from '../../../src/verdict/model/model-report.ts'
+import { Browser, signedInBrowser } from '../../db/http/browser.ts'
+import { type Person, startWebSite, type WebSite } from '../../db/http/web-site.ts'
+import { exampleShop, newsletter, newsletterDns } from '../../db/marketers/newsletters.ts'
+import { arrive, reply } from '../inbound-mail.ts'
+import { testJudge } from '../judge.ts'
+import { know } from '../listed.ts'
+import { sampleNetworks, relayedMessage, spamMessage } from '../messages.ts'
+import { sureModel } from '../models.ts'
+import { ruleText } from '../rule-facts.ts'
+import { tellDesk } from '../told-desk.ts'
+
+/** A site on which every page has something to show, and where that is. */
+export type ShownSite = {
+  site: WebSite
+  ann: Person
+  admin: Person
+  /** Reports of Ann's: a desk was told of one and answered; one asks; one is a newsletter. */
+  told: string
+  asking: string
+  newsletter: string
+  campaign: string
+  /** Paths with a secret in them. */
+  links: Record<'answer' | 'own' | 'confirm' | 'adviceOff' | 'delisting', string>
+  consumer: string
+  letter: string
+  mail: string
+  close: () => Promise<void>
+}
+
+/** Starts it. `env` is added to what it is set up with. */
+export async function startShownSite(env: Record<string, string> = {}): Promise<ShownSite> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'signalpost-pages-'))
+  const given = { LISTS_DIR: folder, LISTS_PUBLIC: 'yes', RDAP_BOOTSTRAP_URL: 'none' }
+  const site = await startWebSite({ ...given, ...env })
+  const parser = createParserPool(1)
+  await importNetworks(sampleNetworks, site.app)
+  const ann = await site.addPerson('ann@reporters.example')
+  const admin = await site.addPerson('admin@desk.example', { isAdmin: true })
+  const desk = await signedInBrowser(site.url, admin)
+  const reports = await fillReports(site, parser, ann)
+  const mail = await fillInbox(site, parser, reports.told)
+  const links = await fillLinks(site, ann, reports.told)
+  await fillAdmin(site, desk)
+  const [letter, consumer] = [await firstOf(site, 'letters'), await firstOf(site, 'consumers')]
+  const campaign = await campaignOf(desk, reports.told)
+  await parser.close()
+  const close = async () => {
+    await site.close()
+    await rm(folder, { recursive: true })
+  }
+  return { site, ann, admin, ...reports, campaign, links, letter, consumer, mail, close }
+}
+
+async function fillReports(site: WebSite, parser: ParserPool, ann: Person) {
+  const { app } = site
+  const judge = testJudge(app.pool, app.clock)
+  const marketers = await openMarketers(app)
+  const at = new Date()
+  await keepMarketer(app.pool, exampleShop, { at, reporterId: null })
+  const told = await site.report(ann, spamMessage('told'))
+  await tellDesk(app, parser, told)
+  const asking = await site.report(ann, relayedMessage('asking'))
+  const never = { ...app.config, originConfidenceMin: 1 }
+  const asked = { ...app, config: never, parser, judge, rdap: undefined }
+  await analyzeReports([{ reportId: asking }], asked)
+  const mailing = await site.report(ann, Buffer.from(await newsletter({ mark: 'shown' })))
+  const tools = { ...app, parser, judge, rdap: undefined, dns: newsletterDns(), marketers }
+  await analyzeReports([{ reportId: mailing }], tools)
+  await marketers.close()
+  await site.report(ann, spamMessage('fresh'))
+  return { told, asking, newsletter: mailing }
+}
+
+/** What a person answered to a feedback report; the id of the mail. */
+async function fillInbox(site: WebSite, parser: ParserPool, reportId: string): Promise<string> {
+  const raw = reply('bob@desk.example', ['Which customer do you mean?'], [])
+  const purpose = { purpose: 'feedback-answer', mailFrom: 'bob@desk.example' } as const
+  const mail = await arrive(site.app, raw, { reportId, number: 1, ...purpose })
+  await handleInboundMail(mail, { ...site.app, parser })
+  return mail.mailId
+}
+
+async function fillLinks(site: WebSite, ann: Person, reportId: string) {
+  const { pool, config, clock } = site.app
+  const place = { publicUrl: '', secret: config.secret }
+  const visitor = new Browser(site.url)
+  const at = clock()
+  await know(pool, [
+    { kind: 'address', name: '192.0.2.7', bad: 18, at },
+    { kind: 'address', name: '192.0.2.9', bad: 300, at },
+    { kind: 'link-host', name: 'www.bad.example', bad: 18, at },
+  ])
+  await publishLists(site.app)
+  const wish = { asker: 'Ann', contact: 'ann@host.example', done: 'The account is closed.' }
+  const subject = { list: 'addresses', name: '192.0.2.9', ...wish }
+  const delisting = (await visitor.post('/lookup/delist', subject)).headers.get('location')
+  const enroll = linksOfEnrolling(site, visitor)
+  const confirmed = await visitor.post(await enroll('abuse@first.example'), {})
+  return {
+    answer: answerLinks({ reportId, number: 1 }, place).resolved,
+    adviceOff: adviceOffLink(ann.id, place),
+    delisting: delisting ?? '',
+    own: (confirmed.headers.get('location') ?? '').replace(/\?.*/, ''),
+    confirm: await enroll('abuse@second.example'),
+  }
+}
+
+/** Asks for reports to an address; answers the path in the letter that goes there. */
+function linksOfEnrolling({ app }: WebSite, visitor: Browser) {
+  const telling = { scopes: '192.0.2.0/24 AS64496', format: 'arf', form: 'headers', pace: 'digest' }
+  return async (address: string): Promise<string> => {
+    await visitor.post('/consumers/enroll', { address, ...telling, takes: 'phishing' })
+    const { rows } = await app.pool.query<{ id: string }>(
+      'select id from letters order by id desc limit 1',
+    )
+    const packed = await findLetterMessage(app.pool, rows[0]?.id ?? '')
+    const text = packed ? (await unpack(packed)).toString().replace(/=\r\n/g, '') : ''
+    return /\/consumers\/enroll\/[\w-]+/.exec(text)?.[0] ?? ''
+  }
+}
+
+async function fillAdmin({ app }: WebSite, desk: Browser): Promise<void> {
+  const { pool, clock, boss } = app
+  const at = clock()
+  const letter = { kind: 'advice', to: 'ann@reporters.example', subject: 'Hello' } as const
+  const said = { ...letter, text: 'How to leave the list.', language: 'en' as const }
+  const letterId = await oweLetter(pool, { ...said, autoSubmitted: 'generated' }, app, at)
+  await sendLetters([{ letterId }], { ...app, mailer: undefined })
+  const scored = [0, 1, 2, 3].map((n) => ({ probability: n / 4, isUnwanted: n > 1 }))
+  const rows = { train: { phishing: 30, ham: 20 }, calibrate: {}, test: { ham: 9 }, leftOut: 3 }
+  const split = { sources: ['40 files'], split: 'campaign', seed: 1, rows } as const
+  const sizes = { campaigns: 37, features: 12, importance: [{ feature: 'links', share: 0.75 }] }
+  const report = { ...split, ...sizes, ...figuresOf(scored) }
+  const calibration = { slope: 1, intercept: 0 }
+  const model = { format: 'catboost', content: sureModel(1), calibration, report } as const
+  await keepModel(pool, { ...model, origin: 'a test', trainedAt: at }, { at, reporterId: null })
+  const seen = { author: 'example.net', name: 'Example Net', messages: 7, reportersAtLeast: 5 }
+  const days = { firstSeen: at, lastSeen: at, subjects: ['News'], unsubscribeHost: 'example.net' }
+  await keepProposal(pool, { signer: 'example.net', listId: '', ...seen, ...days })
+  const rules = { content: ruleText('WORD', 'report.kind == "spam"', 5), base: '0', note: 'Why' }
+  await desk.post('/admin/rules/edit', { ...rules, do: 'apply' })
+  const letters = { source_name: 'forward-report', source_output: { message: 'It broke.' } }
+  await boss.send('dead-letter', letters)
+  await desk.post('/admin/suppressions', { address: 'stop@desk.example', note: 'They asked.' })
+}
+
+async function firstOf({ app }: WebSite, table: string): Promise<string> {
+  const { rows } = await app.pool.query<{ id: string }>(`select id from ${table} order by id`)
+  return rows[0]?.id ?? ''
+}
+
+async function campaignOf(desk: Browser, reportId: string): Promise<string> {
+  const page = await (await desk.get(`/admin/reports/${reportId}`)).text()
+  return /\/admin\/campaigns\/([0-9a-f-]{36})/.exec(page)?.[1] ?? ''
+}
