@@ -129,7 +129,7 @@ export async function anyWebhooks(db: Db): Promise<boolean> {
   return rows[0]?.any ?? false
 }
 
-/** Which enabled webhooks want to hear of which of the reports. */
+/** Which enabled webhooks want to hear of which of the reports, put aside or not. */
 export async function findListening(
   tx: Db,
   event: WebhookEvent,
@@ -137,9 +137,12 @@ export async function findListening(
 ): Promise<{ webhookId: string; reportId: string }[]> {
   const { rows } = await tx.query<{ webhookId: string; reportId: string }>(
     `select webhooks.id as "webhookId", reports.id as "reportId"
-     from reports join webhooks on webhooks.reporter_id = reports.reporter_id
-     where reports.id = any($1::uuid[]) and webhooks.state = 'enabled'
-       and webhooks.events @> array[$2]
+     from (
+       select id, reporter_id from reports where id = any($1::uuid[])
+       union all
+       select id, reporter_id from shadowed_reports where id = any($1::uuid[])
+     ) as reports join webhooks on webhooks.reporter_id = reports.reporter_id
+     where webhooks.state = 'enabled' and webhooks.events @> array[$2]
      order by webhooks.id, reports.id`,
     [reportIds, event],
   )

@@ -8,7 +8,7 @@ import type { Packed } from '../db/packed.ts'
 import type { Db } from '../db/pool.ts'
 import { listRawMessages } from '../db/raw-messages.ts'
 import { listReporterEmails } from '../db/reporters.ts'
-import { listReportsByIds } from '../db/reports.ts'
+import { listReportsByIds, type Report } from '../db/reports.ts'
 import { redactionKey } from '../mail/address-redactor.ts'
 import { answerLinks } from '../mail/answer-links.ts'
 import { composeAnswerAddress } from '../mail/verp.ts'
@@ -30,6 +30,9 @@ export type LoadedFeedback = {
   parts: readonly FeedbackPart[]
 }
 
+/** What was read just now, and is not read again. */
+export type ReadAlready = { consumers: readonly Consumer[]; reports: readonly Report[] }
+
 type Settings = Pick<App['config'], 'returnPathDomain' | 'publicUrl' | 'mailFrom' | 'secret'>
 
 /** A digest tells of so many at most; what reads the mails of others is never asked for more. */
@@ -37,24 +40,24 @@ export const DIGEST_MAX = 100
 
 /**
  * Loads what feedback reports are composed of, by `nameOf`. One whose report is not complete any
- * more, because its message or its analysis is gone, is absent. Consumers in `known` were read just
- * now, and are not read again.
+ * more, because its message or its analysis is gone, is absent.
  */
 export async function loadFeedback(
   db: Db,
   wanted: readonly Feedback[],
   settings: Settings,
-  known: ReadonlyMap<string, Consumer> = new Map(),
+  read: ReadAlready = { consumers: [], reports: [] },
 ): Promise<Map<string, LoadedFeedback>> {
   const digests = wanted.filter(({ isDigest }) => isDigest)
   const members = digests.length > 0 ? await loadMembers(db, digests) : []
   const loaded = new Map<string, LoadedFeedback>()
   const all = [...wanted, ...members.map(({ feedback }) => feedback)]
   if (all.length === 0) return loaded
+  const known = byId(read.consumers)
   const unknown = unique(all.map((one) => one.consumerId)).filter((id) => !known.has(id))
   const others = unknown.length > 0 ? await listConsumersByIds(db, unknown) : []
   const consumers = new Map([...known, ...others])
-  const partOf = await loadParts(db, all, consumers, settings)
+  const partOf = await loadParts(db, all, { consumers, reports: read.reports }, settings)
   for (const feedback of wanted) {
     const consumer = consumers.get(feedback.consumerId)
     const itself = partOf.get(nameOf(feedback))
@@ -93,25 +96,24 @@ async function loadMembers(
 async function loadParts(
   db: Db,
   all: readonly Feedback[],
-  consumers: ReadonlyMap<string, Consumer>,
+  { consumers, reports }: { consumers: ReadonlyMap<string, Consumer>; reports: readonly Report[] },
   settings: Settings,
 ): Promise<Map<string, FeedbackPart>> {
   const ids = unique(all.map(({ reportId }) => reportId))
   const redeemed = unique(all.flatMap((one) => (one.kind === 'redeemed' ? [one.reportId] : [])))
-  const [reports, analyses, raws, told] = await Promise.all([
-    listReportsByIds(db, ids),
+  const [emailOf, analyses, raws, told] = await Promise.all([
+    reporterEmailsOf(db, ids, reports),
     listPackedAnalyses(db, ids),
     listRawMessages(db, ids),
     redeemed.length > 0 ? listFeedback(db, redeemed) : [],
   ])
-  const emails = await listReporterEmails(db, unique(reports.map(({ reporterId }) => reporterId)))
-  const [reportOf, analysisOf, rawOf] = [byId(reports), byId(analyses), byId(raws)]
+  const [analysisOf, rawOf] = [byId(analyses), byId(raws)]
   const parts = new Map<string, FeedbackPart>()
   for (const feedback of all) {
     const analysis = analysisOf.get(feedback.reportId)
     const network = analysis && networkOf(analysis)
     const packed = rawOf.get(feedback.reportId)
-    const reporterEmail = emails.get(reportOf.get(feedback.reportId)?.reporterId ?? '')
+    const reporterEmail = emailOf.get(feedback.reportId)
     const consumer = consumers.get(feedback.consumerId)
     if (!analysis || !network || !packed || reporterEmail === undefined || !consumer) continue
     const complaint = told.find(
@@ -129,6 +131,25 @@ async function loadParts(
     parts.set(nameOf(feedback), { feedback, content, packed, analysis })
   }
   return parts
+}
+
+/** Whose reports they are, by report. */
+async function reporterEmailsOf(
+  db: Db,
+  ids: readonly string[],
+  known: readonly Report[],
+): Promise<Map<string, string>> {
+  const read = new Set(known.map(({ id }) => id))
+  const unknown = ids.filter((id) => !read.has(id))
+  const others = unknown.length > 0 ? await listReportsByIds(db, unknown) : []
+  const reports = [...known, ...others]
+  const emails = await listReporterEmails(db, unique(reports.map(({ reporterId }) => reporterId)))
+  return new Map(
+    reports.flatMap(({ id, reporterId }) => {
+      const email = emails.get(reporterId)
+      return email === undefined ? [] : [[id, email]]
+    }),
+  )
 }
 
 type Known = Pick<FeedbackContent, 'network' | 'reporterEmail' | 'feedbackType' | 'takenBack'>

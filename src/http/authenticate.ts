@@ -13,7 +13,7 @@ const challenges: Record<Scheme, string> = {
 /**
  * Who sends this request: by bearer token (RFC 6750) or Basic (RFC 7617). A token is also taken as
  * the password of Basic, for clients that know nothing else. `scope` is what the request needs; the
- * password allows everything.
+ * password allows everything, and `any` is what every token may.
  *
  * @throws ProblemError 401 with a challenge, in the same words whether or not the account exists,
  *   and 403 when the token is right but not meant for this
@@ -22,7 +22,7 @@ export async function authenticate(
   req: IncomingMessage,
   credentials: Credentials,
   schemes: readonly Scheme[],
-  scope: Scope,
+  scope: Scope | 'any',
 ): Promise<Caller> {
   const given = req.headers.authorization
   if (given === undefined) {
@@ -38,7 +38,7 @@ export async function authenticate(
         ? await byBasic(value, credentials)
         : undefined
   if (!caller) throw refusal(schemes, 'These credentials are not valid here.')
-  if (!caller.scopes.includes(scope)) throw outOfScope(scope)
+  if (scope !== 'any' && !caller.scopes.includes(scope)) throw outOfScope(scope)
   return caller
 }
 

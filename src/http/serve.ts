@@ -19,10 +19,12 @@ import { pageRoutes } from './pages/router.ts'
 import { createReadQueues } from './queues-now.ts'
 import { createReadBody } from './read-body.ts'
 import { createTakeUpload } from './reporting/take-upload.ts'
+import { createReadLines } from './api/read-lines.ts'
 import type { Site } from './site.ts'
 import { createSubmit } from './submit.ts'
 
 const BYTES_IN_HAND_MAX = 150_000_000
+const LINE_BYTES_IN_HAND_MAX = 100_000_000
 const STRANGER_BYTES_IN_HAND_MAX = 50_000_000
 
 /** Serves everything that comes by HTTP, from when it resolves until it is closed. */
@@ -71,6 +73,7 @@ function createSite(
     limits: createLimits(app),
     submit: createSubmit({ intake: createIntake(app), messageBytesMax, metrics: metrics.intake }),
     readBody: createReadBody(BYTES_IN_HAND_MAX),
+    readLines: createReadLines(LINE_BYTES_IN_HAND_MAX),
     readStrangerBody: createReadBody(STRANGER_BYTES_IN_HAND_MAX),
     readQueues,
     readCounterHealth,

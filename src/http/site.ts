@@ -7,6 +7,7 @@ import type { Metrics } from './metrics.ts'
 import type { ReadQueues } from './queues-now.ts'
 import type { ReadBody } from './read-body.ts'
 import type { TakeUpload } from './reporting/take-upload.ts'
+import type { ReadLines } from './api/read-lines.ts'
 import type { Submit } from './submit.ts'
 
 /** What the routes of one web process share. */
@@ -20,6 +21,7 @@ export type Site = App & {
   /** Takes files that hold messages, of whatever form. */
   takeUpload: TakeUpload
   readBody: ReadBody
+  readLines: ReadLines
   /** For who has not signed in: strangers share a smaller part of the memory. */
   readStrangerBody: ReadBody
   readQueues: ReadQueues

@@ -57,7 +57,10 @@ export async function forwardReports(
     app.pool,
     placed.map(({ feedback }) => feedback),
     app.config,
-    new Map(placed.map(({ consumer }) => [consumer.id, consumer])),
+    {
+      consumers: placed.map(({ consumer }) => consumer),
+      reports: placed.flatMap(({ report }) => (report ? [report] : [])),
+    },
   )
   const under = placed.flatMap((one) => {
     const its = loaded.get(nameOf(one.feedback))

@@ -2,6 +2,7 @@ import type { App } from '../app.ts'
 import { inTransaction } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
 import { markShadowed } from '../db/shadowed-reports.ts'
+import { oweWebhooks } from '../queue/owe-webhooks.ts'
 import type { JobOutcome } from '../queue/work.ts'
 
 /**
@@ -10,7 +11,7 @@ import type { JobOutcome } from '../queue/work.ts'
  */
 export async function settleShadowed(
   payloads: readonly { reportId: string }[],
-  app: Pick<App, 'pool' | 'clock'>,
+  app: Pick<App, 'pool' | 'boss' | 'clock'>,
 ): Promise<JobOutcome[]> {
   const ids = payloads.map(({ reportId }) => reportId)
   const at = app.clock()
@@ -21,6 +22,7 @@ export async function settleShadowed(
       tx,
       settled.map((reportId) => ({ reportId, at, event: 'analyzed', detail })),
     )
+    await oweWebhooks(tx, app.boss, { 'report.analyzed': settled }, at)
   })
   return payloads.map(() => 'done')
 }

@@ -1,11 +1,13 @@
-import { hash, hkdfSync } from 'node:crypto'
+import { hkdfSync } from 'node:crypto'
 import { domainToASCII, domainToUnicode } from 'node:url'
+import { hashesOf } from './address-hashes.ts'
 import { addressesIn, namesIn, occurrences } from './address-occurrences.ts'
 import type { Found } from './address-occurrences.ts'
 import { placesInRuns, redactRuns } from './address-runs.ts'
 import type { AddressIndex } from './address-runs.ts'
 import { createCodes } from './redaction-code.ts'
 import type { CodeOf } from './redaction-code.ts'
+import { createRunTest } from './run-test.ts'
 import { createNameFinder } from './reporter-names.ts'
 import type { ReporterName } from './reporter-names.ts'
 import { textViews } from './text-views.ts'
@@ -58,7 +60,7 @@ export function createAddressRedactor(
   // Most texts hold nothing, and are searched again in what is made of them.
   const clean = new Set<string>()
   const findsIn = (texts: readonly string[]) => {
-    const open = texts.filter((text) => !clean.has(text))
+    const open = clean.size === 0 ? texts : texts.filter((text) => !clean.has(text))
     const named = open.length > 0 ? textsNaming(open, index) : noTexts
     if (named.size === 0) {
       for (const text of open) clean.add(text)
@@ -124,17 +126,17 @@ function indexOf(
 ): AddressIndex {
   const locals = Map.groupBy(known, (address) => address.slice(address.lastIndexOf('@') + 1))
   const byLength = (one: string, other: string) => other.length - one.length
-  const hashes = new Map<string, string>()
-  for (const address of new Set([...asWritten, ...known])) {
-    for (const algorithm of ['md5', 'sha1', 'sha256', 'sha512']) {
-      hashes.set(hash(algorithm, address), address.toLowerCase())
-    }
-  }
+  const addressOfHash = hashesOf([...new Set([...asWritten, ...known])])
   const shortest = Math.min(...known.map(({ length }) => length))
   const digitsMin = Math.min(22, Math.max(8, Math.floor((shortest * 4) / 3)))
   return {
     findNames: createNameFinder(names),
-    hashes,
+    addressOfHash,
+    mayHold: createRunTest({
+      domains: [...locals.keys()],
+      runMin: digitsMin,
+      isHash: (digits) => addressOfHash(digits) !== undefined,
+    }),
     runMin: digitsMin,
     run: runOf(digitsMin),
     locals: new Map(

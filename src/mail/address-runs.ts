@@ -1,24 +1,24 @@
 import { occurrences } from './address-occurrences.ts'
 import type { Sought } from './address-occurrences.ts'
 import { foldedBase64 } from './folded-base64.ts'
+import type { AddressOfHash } from './address-hashes.ts'
 import type { CodeOf } from './redaction-code.ts'
-import { characterSet, hasStretch, stretchesOf } from './stretches.ts'
+import { base64Digits, HEX_MIN, hashDigits, hashShape, hexDigits } from './run-test.ts'
+import type { RunTest } from './run-test.ts'
+import { hasStretch, stretchesOf } from './stretches.ts'
 import { textViews } from './text-views.ts'
 
 /** What is looked for in runs of base64 and hexadecimal digits. */
 export type AddressIndex = Sought & {
-  hashes: Map<string, string>
+  /** The address that a hash in lower case is of. */
+  addressOfHash: AddressOfHash
+  /** Whether any run may hold something: cheap, and never no where one does. */
+  mayHold: RunTest
   /** A run of base64 digits long enough to hold an address, with its padding. */
   run: RegExp
   /** How many digits that is. */
   runMin: number
 }
-
-const HEX_MIN = 16
-const hexDigits = characterSet('0123456789abcdefABCDEF')
-const base64Digits = characterSet(
-  'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_',
-)
 
 /** Where a run of digits begins that holds an address or its hash. */
 export function placesInRuns(text: string, index: AddressIndex): number[] {
@@ -59,12 +59,9 @@ export function redactRuns(written: string, index: AddressIndex, codeOf: CodeOf)
   })
 }
 
-const hashShape = /[0-9a-f]{32,128}/gi
-/** How long a hash is in base 64, without padding. */
-const hashDigits = new Set([22, 27, 43, 86])
-
 /** Reads all runs at once: in most texts none holds anything, and then nothing more is done. */
 function runsThatMayHold(text: string, index: AddressIndex): string[] {
+  if (!index.mayHold(text)) return []
   const runs = stretchesOf(text, base64Digits, index.runMin)
   const domains = [...index.locals.keys()]
   const saysItself = (read: string) => {
@@ -103,13 +100,13 @@ function innerReadings(reading: string, { runMin }: AddressIndex): string[] {
   )
 }
 
-function hashHeld(run: string, { hashes }: AddressIndex): string | undefined {
+function hashHeld(run: string, { addressOfHash }: AddressIndex): string | undefined {
   if (hashDigits.has(run.length)) {
-    const address = hashes.get(Buffer.from(run, 'base64').toString('hex'))
+    const address = addressOfHash(Buffer.from(run, 'base64').toString('hex'))
     if (address !== undefined) return address
   }
   for (const [digits] of run.matchAll(hashShape)) {
-    const address = hashes.get(digits.toLowerCase())
+    const address = addressOfHash(digits.toLowerCase())
     if (address !== undefined) return address
   }
   return undefined

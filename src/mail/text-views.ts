@@ -16,7 +16,7 @@ export type TextView = {
  */
 export function textViews(written: string): TextView[] {
   const marks = marksIn(written)
-  const views = [viewOf(written, marks, 'filler')]
+  const views = [marks.length === 0 ? plainView(written) : viewOf(written, marks, 'filler')]
   if (marks.some(({ kind }) => kind === 'escape')) views.push(viewOf(written, marks, 'escape'))
   if (marks.some(({ kind }) => kind === 'quote')) views.push(viewOf(written, marks, 'quote'))
   if (tagAtSign.test(written)) views.push(viewOf(written, betweenTags(written, marks), 'tag'))
@@ -97,52 +97,103 @@ function marksIn(written: string): Mark[] {
 }
 
 function markAt(written: string, start: number): Mark | undefined {
-  filler.lastIndex = start
-  if (filler.test(written)) return { start, end: filler.lastIndex, kind: 'filler', character: '' }
+  const first = written.charAt(start)
+  if (first === '=' || first === '%') {
+    const value = byteOf(written, start + 1)
+    // These are the signs that begin marks themselves, and may stand for one once more.
+    if (value >= 0 && value !== 0x25 && value !== 0x3d) {
+      const kind = first === '=' ? 'quote' : 'escape'
+      return { start, end: start + 3, kind, character: String.fromCharCode(value) }
+    }
+  }
+  if (!escapeStarts.has(first)) {
+    filler.lastIndex = start
+    if (filler.test(written)) return { start, end: filler.lastIndex, kind: 'filler', character: '' }
+  }
+  return first === '=' ? quoteAt(written, start) : escapeAt(written, start)
+}
+
+/** What begins with these is an escape or nothing. */
+const escapeStarts: ReadonlySet<string> = new Set(['%', '\\', '+'])
+
+function escapeAt(written: string, start: number): Mark | undefined {
   escape.lastIndex = start
   const escaped = escape.exec(written)
-  if (escaped) {
-    const [, ...groups] = escaped
-    const index = groups.findIndex((group) => group !== undefined)
-    const sign = escaped[0].toLowerCase() === '&period;' ? '.' : '@'
-    const character = index < 0 ? sign : characterOf(groups[index], index === 2 ? 10 : 16)
-    return { start, end: escape.lastIndex, kind: 'escape', character }
-  }
+  if (!escaped) return undefined
+  const [, ...groups] = escaped
+  const index = groups.findIndex((group) => group !== undefined)
+  const sign = escaped[0].toLowerCase() === '&period;' ? '.' : '@'
+  const character = index < 0 ? sign : characterOf(groups[index], index === 2 ? 10 : 16)
+  return { start, end: escape.lastIndex, kind: 'escape', character }
+}
+
+function quoteAt(written: string, start: number): Mark | undefined {
   quote.lastIndex = start
   const [, digits] = quote.exec(written) ?? []
   if (digits === undefined) return undefined
   return { start, end: quote.lastIndex, kind: 'quote', character: characterOf(digits, 16) }
 }
 
+/** The byte that two hexadecimal digits stand for, or a negative number. */
+function byteOf(written: string, at: number): number {
+  const high = digitValues[written.charCodeAt(at)] ?? -1
+  const low = digitValues[written.charCodeAt(at + 1)] ?? -1
+  return high < 0 || low < 0 ? -1 : high * 16 + low
+}
+
+const digitValues = new Int8Array(256).fill(-1)
+for (const [value, digit] of [...'0123456789abcdef'].entries()) {
+  digitValues[digit.charCodeAt(0)] = value
+  digitValues[digit.toUpperCase().charCodeAt(0)] = value
+}
+
 function characterOf(digits = '', base: number): string {
   return String.fromCharCode(Number.parseInt(digits, base))
 }
 
-type Piece = { viewAt: number; writtenAt: number; width: number }
+/** A text without marks. */
+function plainView(written: string): TextView {
+  return { text: lowerCase(written), startOf: (at) => at, endOf: (at) => at + 1 }
+}
 
 function viewOf(written: string, marks: readonly Mark[], kind: Kind): TextView {
-  const pieces: Piece[] = [{ viewAt: 0, writtenAt: 0, width: 1 }]
+  const read = marks.filter((mark) => depth[mark.kind] <= depth[kind])
   let text = ''
   let done = 0
-  for (const mark of marks) {
-    if (depth[mark.kind] > depth[kind]) continue
-    text += written.slice(done, mark.start)
-    const width = mark.end - mark.start
-    if (mark.character !== '') pieces.push({ viewAt: text.length, writtenAt: mark.start, width })
-    text += mark.character
-    pieces.push({ viewAt: text.length, writtenAt: mark.end, width: 1 })
-    done = mark.end
+  for (const { start, end, character } of read) {
+    text += written.slice(done, start) + character
+    done = end
   }
   text += written.slice(done)
+  // Most views show nothing, and then nobody asks where.
+  let known: Piece[] | undefined
+  const pieceAtPlace = (at: number) => pieceAt((known ??= piecesOf(read)), at)
   const startOf = (at: number) => {
-    const { viewAt, writtenAt } = pieceAt(pieces, at)
+    const { viewAt, writtenAt } = pieceAtPlace(at)
     return writtenAt + (at - viewAt)
   }
   return {
     text: lowerCase(text),
     startOf,
-    endOf: (at) => startOf(at) + pieceAt(pieces, at).width,
+    endOf: (at) => startOf(at) + pieceAtPlace(at).width,
   }
+}
+
+type Piece = { viewAt: number; writtenAt: number; width: number }
+
+/** From where on a view follows what is written, and what stands for a mark. */
+function piecesOf(marks: readonly Mark[]): Piece[] {
+  const pieces: Piece[] = [{ viewAt: 0, writtenAt: 0, width: 1 }]
+  let viewAt = 0
+  let done = 0
+  for (const { start, end, character } of marks) {
+    viewAt += start - done
+    if (character !== '') pieces.push({ viewAt, writtenAt: start, width: end - start })
+    viewAt += character.length
+    pieces.push({ viewAt, writtenAt: end, width: 1 })
+    done = end
+  }
+  return pieces
 }
 
 /** Lower case that never changes the length, as some letters' does. */

@@ -1,5 +1,11 @@
 import type { NextFunction, Request, Response } from 'express'
 
+/** What a page may read of an answer besides its body. */
+const exposed = [
+  ...['Location', 'Link', 'Retry-After', 'WWW-Authenticate', 'Allow', 'Accept-Post'],
+  ...['Content-Disposition', 'Idempotency-Replayed', 'RateLimit', 'RateLimit-Policy'],
+].join(', ')
+
 /**
  * Lets pages of any origin use the API. Nothing is given away: a browser sends no cookie along,
  * and the credentials come from the page itself.
@@ -7,16 +13,13 @@ import type { NextFunction, Request, Response } from 'express'
 export function cors(req: Request, res: Response, next: NextFunction): void {
   res.setHeader('access-control-allow-origin', '*')
   if (req.method !== 'OPTIONS' || !isPreflight(req)) {
-    res.setHeader(
-      'access-control-expose-headers',
-      'Location, Retry-After, RateLimit, RateLimit-Policy, WWW-Authenticate, Accept-Post',
-    )
+    res.setHeader('access-control-expose-headers', exposed)
     return next()
   }
   res
     .status(204)
     .set({
-      'access-control-allow-methods': 'GET, POST, PUT, DELETE, OPTIONS',
+      'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS',
       'access-control-allow-headers':
         'Authorization, Content-Type, Idempotency-Key, X-Requested-With, Accept',
       'access-control-max-age': '86400',

@@ -1,31 +1,23 @@
 import { Router, type Request } from 'express'
-import { z } from 'zod'
-import { listRelays, type RelayHow } from '../../db/reporter-relays.ts'
+import type { z } from 'zod'
+import { listRelays } from '../../db/reporter-relays.ts'
 import { forgetRelay, SET_RELAYS_MAX, tellRelays } from '../../intake/tell-relays.ts'
 import { parseRelayBlock } from '../../mail/relay-block.ts'
 import { authenticate } from '../authenticate.ts'
 import { ProblemError } from '../problem.ts'
 import { refusalWords } from '../relay-refusals.ts'
 import type { Site } from '../site.ts'
+import { relayStatementSchema, type relaysSchema } from './contract/schemas/knowledge-schemas.ts'
+import { otherMethods } from './methods.ts'
+import { readJson } from './read-json.ts'
 import { sendJson } from './results.ts'
 
 type Needs = Pick<Site, 'pool' | 'boss' | 'clock' | 'credentials' | 'readBody'>
 
 /** A relay as `GET /api/v1/relays` gives it. */
-export type RelayJson = {
-  cidr: string
-  how: RelayHow
-  name: string | null
-  reports: number
-  since: string
-}
+export type RelayJson = z.infer<typeof relaysSchema>['relays'][number]
 
 const BODY_BYTES_MAX = 4_000
-
-const statement = z.object({
-  cidr: z.string(),
-  how: z.enum(['set', 'refused'], { error: 'must be "set" or "refused"' }).default('set'),
-})
 
 /** The caller's relays: `/api/v1/relays`. */
 export function relaysApi(site: Needs): Router {
@@ -36,7 +28,10 @@ export function relaysApi(site: Needs): Router {
   })
   router.put('/', async (req, res) => {
     const { id } = await authenticate(req, site.credentials, ['bearer', 'basic'], 'report')
-    const { cidr, how } = parseStatement(await site.readBody(req, res, BODY_BYTES_MAX))
+    const { cidr, how } = readJson(
+      await site.readBody(req, res, BODY_BYTES_MAX),
+      relayStatementSchema,
+    )
     const told = await tellRelays(site, id, [{ cidr: parseCidr(cidr), name: null, how }])
     if (told === 'full') {
       throw new ProblemError('bad-field', `At most ${SET_RELAYS_MAX} relays can be set.`)
@@ -50,10 +45,7 @@ export function relaysApi(site: Needs): Router {
     }
     sendJson(res, 200, { relays: await describeRelays(site, id) })
   })
-  router.all('/', () => {
-    const allow = 'GET, PUT, DELETE'
-    throw new ProblemError('wrong-method', `This address takes ${allow}.`, { allow })
-  })
+  router.all('/', otherMethods('GET', 'PUT', 'DELETE'))
   return router
 }
 
@@ -65,20 +57,6 @@ async function describeRelays({ pool }: Needs, reporterId: string): Promise<Rela
     reports: evidence,
     since: since.toISOString(),
   }))
-}
-
-function parseStatement(body: Buffer): z.infer<typeof statement> {
-  let json: unknown
-  try {
-    json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
-  } catch {
-    throw new ProblemError('bad-request', 'The body is not JSON in UTF-8.')
-  }
-  const parsed = statement.safeParse(json)
-  if (parsed.success) return parsed.data
-  const [issue] = parsed.error.issues
-  const field = issue?.path.join('.') || 'The body'
-  throw new ProblemError('bad-field', `${field}: ${issue?.message ?? 'is not valid'}.`)
 }
 
 function cidrOf(req: Request): string {

@@ -1,91 +1,18 @@
+import type { z } from 'zod'
 import type { KeptAnalysis } from '../../db/analyses.ts'
 import type { Db } from '../../db/pool.ts'
 import { listEvents, type ReportEvent } from '../../db/report-events.ts'
 import type { Report } from '../../db/reports.ts'
 import type { OwnedReport } from '../../db/shadowed-reports.ts'
 import { findOwnedAnalysis } from '../../intake/owned-reports.ts'
-import { scoreOf, symbolsForReporters, type VerdictSymbol } from '../../verdict/verdict.ts'
-import { drawWalk, type StationRole } from '../../verdict/walk-picture.ts'
+import { scoreOf, symbolsForReporters } from '../../verdict/verdict.ts'
+import { drawWalk } from '../../verdict/walk-picture.ts'
+import type { reportSchema } from './contract/schemas/report-schema.ts'
 import { findQuestion, type Question } from '../pages/question.ts'
 import { describeSame, type SameReports } from '../pages/same-campaign.ts'
 
 /** A report as `GET /api/v1/reports/:id` gives it. */
-export type ReportJson = {
-  id: string
-  status: Report['state']
-  received_at: string
-  kind: Report['kind']
-  /** In which form the message was given, where it had to be put together anew; no signature counts. */
-  rebuilt_from: Report['rebuiltFrom']
-  subject: string | null
-  author: string | null
-  origin: {
-    ip: string
-    confidence: number
-    hop: number
-    network: {
-      cidr: string
-      asn: number | null
-      name: string | null
-      country: string | null
-    } | null
-    why: readonly string[]
-  } | null
-  /** Why there is no origin. */
-  origin_obstacle: string | null
-  /** The client behind a sending provider, where that provider stamped it. */
-  submitter: KeptAnalysis['details']['submitter']
-  /** Every Received line, the newest first. */
-  hops: KeptAnalysis['details']['hops']
-  /** The machines that the lines tell of, from the mailbox outward, as the pages draw them. */
-  picture: {
-    stations: readonly {
-      role: StationRole
-      name: string | null
-      ip: string | null
-      aliases: readonly string[]
-      /** The index of the hop that tells of it. */
-      hop: number | null
-      unlinked: boolean
-      submitter: boolean
-    }[]
-    /** Index of the first station that anybody may have invented. */
-    border: number | null
-  } | null
-  /** What the reporter is asked; answered by `PUT /api/v1/relays`. */
-  question: {
-    candidates: readonly {
-      ip: string
-      /** As it was looked up. */
-      name: string | null
-      /** What anybody may call himself. */
-      calls_itself: string | null
-      hop: number
-      seen: boolean
-      internal: boolean
-    }[]
-  } | null
-  /** The symbols that a reporter may see, and their sum: what others reported is in the class. */
-  verdict: {
-    class: string
-    score: number
-    symbols: readonly Pick<VerdictSymbol, 'name' | 'weight' | 'meaning'>[]
-  } | null
-  /**
-   * Of the reports of messages that say the same; null when it counts for none. Nothing in it tells
-   * who reported the others, nor when to the hour; of fewer than five other people, nothing at all.
-   */
-  campaign: {
-    /** The same in all reports of the campaign, and nothing beside that. */
-    id: string
-    /** A round number of different other people, who are at least so many; null when few. */
-    others_at_least: number | null
-    /** Days in UTC; null where the others are few. */
-    first_seen_on: string | null
-    last_seen_on: string | null
-  } | null
-  timeline: readonly { at: string; event: string; detail: string }[]
-}
+export type ReportJson = z.infer<typeof reportSchema>
 
 /** Reads what belongs to a report and puts it in the form of the contract. */
 export async function describeReport(db: Db, report: OwnedReport): Promise<ReportJson> {

@@ -11,10 +11,19 @@ import { admit } from '../limits/admit.ts'
 import { isUuid } from '../paging.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
-import { claimKey } from './idempotency.ts'
+import { takeBulk } from './bulk.ts'
+import { answerOnce, claimKey, withFiles } from './idempotency.ts'
+import { listReports } from './list-reports.ts'
+import { otherMethods } from './methods.ts'
 import { describeReport } from './report-json.ts'
-import { sendJson, sendReceipt, sendResults } from './results.ts'
-import { bodyBytesMax, parseSubmission, takenTypes, type GivenMessage } from './submission.ts'
+import { type ApiAnswer, receiptAnswer, resultsAnswer, sendAnswer, sendJson } from './results.ts'
+import {
+  bodyBytesMax,
+  parseSubmission,
+  takenTypes,
+  type GivenMessage,
+  type Submission,
+} from './submission.ts'
 
 type Needs = Pick<
   Site,
@@ -27,13 +36,17 @@ type Needs = Pick<
   | 'limits'
   | 'submit'
   | 'readBody'
+  | 'readLines'
 >
 
 /** The report API: `/api/v1/reports`. */
 export function reportsApi(site: Needs): Router {
   const router = Router()
   router.post('/', (req, res) => takeReports(req, res, site))
-  router.all('/', refuseMethod('POST'))
+  router.get('/', (req, res) => listReports(req, res, site))
+  router.all('/', otherMethods('GET', 'POST'))
+  router.post('/bulk', (req, res) => takeBulk(req, res, site))
+  router.all('/bulk', otherMethods('POST'))
   router.get('/:id', async (req, res) => {
     const { report } = await requireOwnReport(req, res, site, 'read')
     sendJson(res, 200, await describeReport(site.pool, report))
@@ -50,14 +63,14 @@ export function reportsApi(site: Needs): Router {
     const retracted = { ...report, state: 'retracted' as const }
     sendJson(res, 200, await describeReport(site.pool, retracted))
   })
-  router.all('/:id', refuseMethod('GET, DELETE'))
+  router.all('/:id', otherMethods('GET', 'DELETE'))
   router.get('/:id/raw', async (req, res) => {
     const { report } = await requireOwnReport(req, res, site, 'read')
     const packed = await findOwnedMessage(site.pool, report.id)
     if (!packed) throw notFound()
     sendMessage(res, `${report.id}.eml`, await unpack(packed))
   })
-  router.all('/:id/raw', refuseMethod('GET'))
+  router.all('/:id/raw', otherMethods('GET'))
   return router
 }
 
@@ -74,28 +87,36 @@ async function takeReports(req: Request, res: Response, site: Needs): Promise<vo
   const query = at < 0 ? '' : req.url.slice(at + 1)
   const submission = await parseSubmission(body, { type, contentType, query, messageBytesMax })
   const key = req.headers['idempotency-key']
-  if (typeof key === 'string') await claimKey(site, key, reporter.id, submission)
-  const more = submission.messages.length - 1
-  const admission = more > 0 ? await admitReports(req, res, site, reporter, more) : entry
-  const isShadowed = [entry, admission].includes('shadowed')
+  const hand = async () => {
+    const more = submission.messages.length - 1
+    const rest = more > 0 ? await admitReports(req, res, site, reporter, more) : entry
+    const admission = [entry, rest].includes('shadowed') ? 'shadowed' : 'admitted'
+    return answerTo(submission, { reporter, admission }, site)
+  }
+  if (typeof key !== 'string') return sendAnswer(res, await hand())
+  const claimed = await claimKey(site, key, reporter.id, submission)
+  if (claimed.answer) res.setHeader('idempotency-replayed', 'true')
+  const answer = claimed.answer ?? (await answerOnce(site, claimed, await hand()))
+  sendAnswer(res, withFiles(answer, submission))
+}
+
+async function answerTo(
+  { messages, remarks }: Submission,
+  { reporter, admission }: { reporter: Reporter; admission: 'admitted' | 'shadowed' },
+  site: Needs,
+): Promise<ApiAnswer> {
   const submit = async (message: GivenMessage) =>
     'refusal' in message
       ? { taken: false as const, refusal: message.refusal }
-      : site.submit(
-          reporter,
-          'api',
-          message.raw,
-          submission.remarks,
-          isShadowed ? 'shadowed' : 'admitted',
-        )
-  const [first, ...others] = submission.messages
-  if (first && others.length === 0) return sendReceipt(res, await submit(first), site)
-  const outcomes = await Promise.all(submission.messages.map(submit))
+      : site.submit(reporter, 'api', message.raw, remarks, admission)
+  const [first, ...others] = messages
+  if (first && others.length === 0) return receiptAnswer(await submit(first), site)
+  const outcomes = await Promise.all(messages.map(submit))
   const results = outcomes.map((outcome, index) => ({
-    file: submission.messages[index]?.file ?? null,
+    file: messages[index]?.file ?? null,
     outcome,
   }))
-  await sendResults(res, results, site)
+  return resultsAnswer(results, site)
 }
 
 /** The report of the address, if it is the caller's: others learn nothing of it. */
@@ -125,10 +146,4 @@ function wrongType(): ProblemError {
 
 function notFound(): ProblemError {
   return new ProblemError('not-found', 'There is no such report, or it is not yours.')
-}
-
-function refuseMethod(allow: string) {
-  return () => {
-    throw new ProblemError('wrong-method', `This address takes ${allow}.`, { allow })
-  }
 }

@@ -5,6 +5,7 @@ import { admit } from '../limits/admit.ts'
 import { listingsOf } from '../lists/lookup.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
+import { otherMethods } from './methods.ts'
 import { sendJson } from './results.ts'
 
 type Needs = Pick<Site, 'pool' | 'clock' | 'config' | 'limits' | 'publicUrl'>
@@ -24,8 +25,6 @@ export function reputationApi(site: Needs): Router {
       url: `${site.publicUrl}/lookup?q=${encodeURIComponent(question.name)}`,
     })
   })
-  router.all('/:name', () => {
-    throw new ProblemError('wrong-method', 'This address takes GET.', { allow: 'GET, HEAD' })
-  })
+  router.all('/:name', otherMethods('GET'))
   return router
 }

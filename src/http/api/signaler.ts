@@ -7,6 +7,7 @@ import { ProblemError } from '../problem.ts'
 import { parseRemarks } from '../remarks.ts'
 import type { Site } from '../site.ts'
 import { percentDecoded } from '../urlencoded.ts'
+import { otherMethods } from './methods.ts'
 import { reportUrl, sendJson } from './results.ts'
 
 type Needs = Pick<Site, 'config' | 'publicUrl' | 'credentials' | 'limits' | 'submit' | 'readBody'>
@@ -22,9 +23,7 @@ export function signalerApi(site: Needs): Router {
     await authenticate(req, site.credentials, ['basic'], 'report')
     res.status(200).set('allow', 'POST, OPTIONS').end()
   })
-  router.all('/', () => {
-    throw new ProblemError('wrong-method', 'Send the report with POST.', { allow: 'POST, OPTIONS' })
-  })
+  router.all('/', otherMethods('POST'))
   return router
 }
 

@@ -1,9 +1,11 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import { parseBase64 } from '../base64.ts'
 import { parseMultipart, type Part } from '../multipart.ts'
 import { ProblemError } from '../problem.ts'
 import { parseRemarks } from '../remarks.ts'
 import type { Remarks } from '../submit.ts'
+import { submissionSchema } from './contract/schemas/submission-schemas.ts'
+import { readJson } from './read-json.ts'
 
 /** One message of a request; `refusal` when it cannot be one. */
 export type GivenMessage =
@@ -18,16 +20,6 @@ export const takenTypes = 'message/rfc822, message/global, application/json, mul
 /** Messages in one form. */
 export const MESSAGES_MAX = 100
 const REMARK_BYTES_MAX = 16_000
-/** More than the schema could need: stops a body made of ten million brackets. */
-const BRACKETS_MAX = 1_000
-
-const jsonBody = z.object({
-  message_base64: z.string(),
-  kind: z.string().optional(),
-  comment: z.string().optional(),
-  received_via: z.union([z.string(), z.array(z.string())]).optional(),
-})
-
 /** The bytes a body of this type may have, its encoding included. */
 export function bodyBytesMax(type: string, messageBytesMax: number): number {
   if (type === 'application/json') return Math.ceil(messageBytesMax * 1.4) + 64_000
@@ -48,7 +40,7 @@ export async function parseSubmission(
     case 'message/global':
       return { messages: [{ file: null, raw: body }], remarks: queryRemarks(request.query) }
     case 'application/json':
-      return parseJson(body)
+      return submissionOf(messageOfJson(readJson(body, submissionSchema)))
     case 'multipart/form-data':
       return parseForm(
         await parseMultipart(body, request.contentType, {
@@ -63,6 +55,10 @@ export async function parseSubmission(
   }
 }
 
+function submissionOf({ raw, remarks }: ReturnType<typeof messageOfJson>): Submission {
+  return { messages: [{ file: null, raw }], remarks }
+}
+
 function queryRemarks(query: string): Remarks {
   if (query === '') return parseRemarks({})
   const given = new URLSearchParams(query)
@@ -73,34 +69,18 @@ function queryRemarks(query: string): Remarks {
   })
 }
 
-function parseJson(body: Buffer): Submission {
-  const parsed = jsonBody.safeParse(jsonOf(body))
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues
-    const field = issue?.path.join('.') || 'The body'
-    throw new ProblemError('bad-field', `${field}: ${issue?.message ?? 'is not valid'}.`)
-  }
-  const { message_base64, kind, comment, received_via } = parsed.data
+/** @throws ProblemError 400 when the message is not base64, 422 for a wrong remark */
+export function messageOfJson(given: z.infer<typeof submissionSchema>): {
+  raw: Buffer
+  remarks: Remarks
+} {
+  const { message_base64, kind, comment, received_via } = given
   const raw = parseBase64(message_base64)
   if (!raw) {
     throw new ProblemError('bad-base64', 'message_base64 must be the message in standard base64.')
   }
   const receivedVia = typeof received_via === 'string' ? [received_via] : received_via
-  return { messages: [{ file: null, raw }], remarks: parseRemarks({ kind, comment, receivedVia }) }
-}
-
-function jsonOf(body: Buffer): unknown {
-  let brackets = 0
-  for (const open of ['[', '{']) {
-    for (let at = body.indexOf(open); at >= 0; at = body.indexOf(open, at + 1)) {
-      if (++brackets > BRACKETS_MAX) throw new ProblemError('bad-request', 'The JSON is too deep.')
-    }
-  }
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
-  } catch {
-    throw new ProblemError('bad-request', 'The body is not JSON in UTF-8.')
-  }
+  return { raw, remarks: parseRemarks({ kind, comment, receivedVia }) }
 }
 
 function parseForm(parts: readonly Part[]): Submission {

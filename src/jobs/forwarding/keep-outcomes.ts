@@ -28,8 +28,11 @@ type Needs = Pick<App, 'pool' | 'boss'>
 type Pending = { sent: Sent; resolve: () => void; reject: (error: unknown) => void }
 
 const BATCH_MAX = 64
-/** So long one waits for others: a commit costs as much for one as for many. */
-const GATHER_MS = 4
+/**
+ * So long one waits for others: a commit costs as much for one as for many, and nobody waits for
+ * it but the job, whose mail has left.
+ */
+const GATHER_MS = 25
 const PATIENCE_MS = 60_000
 const PAUSES_MS = [100, 500, 2_000, 5_000]
 

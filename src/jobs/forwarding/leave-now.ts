@@ -5,7 +5,7 @@ import type { Feedback } from '../../db/feedback-reports.ts'
 import { delayFeedback, withdrawUnsent } from '../../db/feedback-waiting.ts'
 import { type Db, inTransaction } from '../../db/pool.ts'
 import { insertEvents } from '../../db/report-events.ts'
-import { listReportsByIds } from '../../db/reports.ts'
+import { listReportsByIds, type Report } from '../../db/reports.ts'
 import { listSuppressed } from '../../db/suppressions.ts'
 import { nameOf } from '../../feedback/load-content.ts'
 import { endOfHour } from '../../feedback/pace.ts'
@@ -14,8 +14,8 @@ import { type MayTell, mayTell } from '../../verdict/may-tell.ts'
 
 type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config'>
 
-/** A feedback report that may leave, and for whom. */
-export type Leaving = { feedback: Feedback; consumer: Consumer }
+/** A feedback report that may leave, of which report, unless that is gone, and for whom. */
+export type Leaving = { feedback: Feedback; report: Report | undefined; consumer: Consumer }
 
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
@@ -34,18 +34,19 @@ export async function whoMayLeave(queued: readonly Feedback[], app: Needs): Prom
     listSuppressed(app.pool, [...new Set(queued.map(({ address }) => address))], now),
     listReportsByIds(app.pool, ids),
   ])
-  const retracted = new Set(reports.flatMap((one) => (one.state === 'retracted' ? [one.id] : [])))
+  const reportOf = new Map(reports.map((report) => [report.id, report]))
   const leaving: Leaving[] = []
   const stays: { feedback: Feedback; may: Exclude<MayTell, { is: 'yes' }> }[] = []
   for (const feedback of queued) {
     const consumer = consumers.get(feedback.consumerId)
     if (!consumer) continue
     const suppression = suppressed.get(feedback.address.toLowerCase())
-    const obstacle = obstacleOf(feedback, consumer, retracted, app)
+    const report = reportOf.get(feedback.reportId)
+    const obstacle = obstacleOf(feedback, consumer, report, app)
     const may: MayTell = obstacle
       ? { is: 'never', why: obstacle }
       : mayTell(consumer, suppression, now)
-    if (may.is === 'yes') leaving.push({ feedback, consumer })
+    if (may.is === 'yes') leaving.push({ feedback, report, consumer })
     else stays.push({ feedback, may })
   }
   for (const { feedback, may } of stays) {
@@ -56,13 +57,13 @@ export async function whoMayLeave(queued: readonly Feedback[], app: Needs): Prom
 
 /** Why nobody is complained to any more, whoever it is. What takes a complaint back may leave. */
 function obstacleOf(
-  { kind, reportId }: Feedback,
+  { kind }: Feedback,
   { enrolledAt, state }: Consumer,
-  retracted: ReadonlySet<string>,
+  report: Report | undefined,
   { config }: Pick<Needs, 'config'>,
 ): string | undefined {
   if (kind !== 'complaint') return undefined
-  if (retracted.has(reportId)) return 'The report was taken back.'
+  if (report?.state === 'retracted') return 'The report was taken back.'
   const isEnrolled = enrolledAt !== null || state === 'enrolled'
   if (config.forwardTo === 'any' || isEnrolled) return undefined
   return 'Only who enrolled is told.'

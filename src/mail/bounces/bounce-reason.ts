@@ -2,6 +2,7 @@ import { contentPhrases } from './phrases/content-phrases.ts'
 import { deliveryPhrases } from './phrases/delivery-phrases.ts'
 import { recipientPhrases } from './phrases/recipient-phrases.ts'
 import { senderPhrases } from './phrases/sender-phrases.ts'
+import { widerPhrases } from './phrases/wider-phrases.ts'
 import { reasonOfOwnWords } from './own-words.ts'
 import { reasonOfProviderCode } from './provider-codes.ts'
 import { reasonOfProviderWords } from './provider-words.ts'
@@ -36,6 +37,8 @@ type Evidence = {
   subject: string
   type: string
   isDelayed: boolean
+  /** Whether the words blame the address of the client. */
+  isOfClient: boolean
 }
 
 type Ruling = readonly [reason: BounceReason, holds: (evidence: Evidence) => boolean]
@@ -65,8 +68,10 @@ export function bounceReason(failure: Failure): BounceReason {
     reasonOfOwnWords(said) ??
     (isSmtp ? firstOf(refusals, evidence) : undefined) ??
     firstOf(widerRulings, evidence) ??
-    evidence.named ??
+    // A program of the host's own that ended badly is narrower than an error of the host.
+    (!isSmtp && evidence.named === 'systemerror' ? 'mailererror' : evidence.named) ??
     firstOf(remainders, evidence) ??
+    looserReason(said, evidence) ??
     (said === '' ? 'undefined' : 'onhold')
   )
 }
@@ -94,7 +99,7 @@ const refusals: readonly Ruling[] = [
   ],
   ['exceedlimit', namedOrSaid('exceedlimit')],
   ['suspend', (it) => it.replyCode === 525 || it.says('suspend')],
-  ['hasmoved', namedOrSaid('hasmoved')],
+  ['hasmoved', (it) => it.says('hasmoved') || (it.named === 'hasmoved' && !it.says('userunknown'))],
   ['norelaying', (it) => !isEarly(it.stage) && it.says('norelaying')],
   ['authfailure', namedOrSaid('authfailure')],
   ['userunknown', isUserUnknown],
@@ -145,11 +150,15 @@ function evidenceOf(failure: Failure, said: string): Evidence {
     subject: status?.charAt(2) ?? '',
     type,
     isDelayed,
+    isOfClient: clientBlame.test(said),
   }
 }
 
 // Of IronPort and Amazon SES, before the reply they quote: a class, not a cause.
 const classWords = /^[45]\.\d\.\d - [a-z ]{1,60} (?=(?:[45]\d\d[- ])?')/
+// Whose address a server refuses, whatever it says of the recipient's.
+const clientBlame =
+  /\b(?:your|client|sending) (?:ip|host|(?:mail )?server)\b.{0,80}(?:black|block|banned|listed)/
 const stageWords = /\(in reply to (?:end of )?[a-z ]{1,20} command\)/
 
 /** What was said, with the command it answers where that stands elsewhere. */
@@ -173,6 +182,17 @@ function firstOf(rulings: readonly Ruling[], evidence: Evidence): BounceReason |
   return rulings.find(([, holds]) => holds(evidence))?.[0]
 }
 
+/** By looser words and other languages; after the message was sent no name is unknown. */
+function looserReason(said: string, { stage }: Evidence): BounceReason | undefined {
+  const bare = said
+    .normalize('NFD')
+    .replace(/(?<=[a-z])[\u0300-\u036f]+/g, '')
+    .replaceAll('ł', 'l')
+    .normalize('NFC')
+  const reason = widerPhrases.find(([, forms]) => forms.some((form) => form.test(bare)))?.[0]
+  return reason === 'userunknown' && stage === 'data' ? 'filtered' : reason
+}
+
 function said(reason: BounceReason): Ruling[1] {
   return ({ says }) => says(reason)
 }
@@ -194,15 +214,15 @@ const otherCauses: readonly BounceReason[] = [
   ...(['norelaying', 'blocked', 'mailboxfull', 'hasmoved', 'rejected', 'notaccept'] as const),
 ]
 
-function isUserUnknown({ named, says, stage }: Evidence): boolean {
+function isUserUnknown({ named, says, stage, isOfClient }: Evidence): boolean {
   if (named === 'suspend') return false
   if (named === 'userunknown') return !otherCauses.some(says)
-  return stage === 'rcpt' && says('userunknown')
+  return stage === 'rcpt' && says('userunknown') && !isOfClient
 }
 
-function isFiltered({ named, says, stage }: Evidence): boolean {
+function isFiltered({ named, says, stage, isOfClient }: Evidence): boolean {
   if (named === 'suspend' || (named !== 'filtered' && isBeforeData(stage))) return false
-  return says('userunknown') || says('filtered')
+  return says('filtered') || (says('userunknown') && !isOfClient)
 }
 
 function isRejected({ named, says, stage }: Evidence): boolean {

@@ -1,12 +1,13 @@
 import { decodeHeaderText } from '../encoded-word.ts'
 import { fieldValue } from '../header.ts'
 import type { HeaderField } from '../header.ts'
+import { systemText } from './bounce-text.ts'
 
 const textCharsRead = 4000
 const system = new RegExp(
   [
     'mailer-?daemon|post_?master|mail[ -]?(?:deliver|system|admin|daemon)',
-    'mdaemon|\\bmta\\b|\\bndr\\b|amavis',
+    'mdaemon|\\bmta\\b|\\bndr\\b|amavis|smtp_mail_service|anti_?virus|\\bimss\\b',
   ].join('|'),
   'i',
 )
@@ -16,6 +17,7 @@ const subjects: readonly RegExp[] = [
   /undeliver|deliver(?:y|ed|ing)|returned? (?:mail|to sender)|mailer|bounce|could not send/i,
   /failure (?:notice|notification)|mail (?:fail(?:ed|ure)|error|system)|could not be|rejected/i,
   /non[- _]remis|unzustellbar|warning: (?:message|could)|error sending your|olevererbart/i,
+  /user (?:is )?unknown|unknown user|no such user|non[- ]delivery|failed mail/i,
   /smtp server: errors|non recapitabile|не ?доставлено|devuelto|delayed mail/i,
 ]
 
@@ -25,8 +27,21 @@ const texts: readonly RegExp[] = [
   /(?:permanent|fatal) (?:fatal )?errors?|delivery[^.]{0,60}failed|failed permanently/i,
   /transcript of session|rcpt to:[^\n]{0,400}\n[^\n]{0,20}\b5\d\d |undeliverable to/i,
   /(?:error|trouble) delivering your|did not reach the following|unable to deliver/i,
-  /no valid recipients for this|n'a pas pu être|konnte nicht zugestellt|не удалось доставить/i,
+  /no valid recipients for this|n'a pas pu [êe]tre|konnte nicht zugestellt|не удалось доставить/i,
+  /(?:mail|message) (?:has been|was|is being) returned (?:because|to you)|failed recipients?\b/i,
+  /(?:could|can) ?not deliver (?:the |your )?(?:mail|message)|no se pudo entregar|无法投递|无法送达/i,
 ]
+/** Names that gateways write under, and people who look after them. */
+const role = /\b(?:admin(?:istrator)?|system|gateway|inetgw\d*|smtp\w*|robot|notif\w*|dsn)\b/i
+/** What a gateway writes over a message that it returns. */
+const failureSubject = new RegExp(
+  [
+    '^\\W{0,9}(?:undeliver(?:able|ed)|non-?delivery|failure notice|unzustellbar|non remis)\\b',
+    '^\\W{0,9}(?:(?:permanent|mail|message) )?delivery (?:status |has )?(?:fail|error|notif)',
+    '^\\W{0,9}returned mail|^\\W{0,9}mail (?:could not be delivered|undeliverable)',
+  ].join('|'),
+  'i',
+)
 /** A person writes from such addresses too. */
 const refusalCode = /(?:^|[\s:])[45][0-5]\d[ -]/m
 const refusedPost =
@@ -37,8 +52,9 @@ const unanswered = /\b(?:no|do-?not)-?reply@/i
 /**
  * Whether a mail without a machine-readable part is a notification: from a mail system or without
  * a return path, with a subject or a text that says something was not delivered; from an address
- * that takes no answers, with such a text and the message itself (`isReturning`); or from the
- * manager of a mailing list that does not take a post. A person who writes of a bounce is none.
+ * that takes no answers, with such a text and the message itself (`isReturning`); from a gateway
+ * with such a subject, such a text and the message after it; or from the manager of a mailing
+ * list that does not take a post. A person who writes of a bounce is none.
  */
 export function looksLikeBounce(
   fields: readonly HeaderField[],
@@ -48,18 +64,23 @@ export function looksLikeBounce(
   if (fieldValue(fields, 'x-failed-recipients') !== undefined) return true
   const from = (fieldValue(fields, 'from') ?? '').slice(0, 1000)
   const subject = decodeHeaderText((fieldValue(fields, 'subject') ?? '').slice(0, 1000))
-  const isNull = (fieldValue(fields, 'return-path') ?? '').replace(/\s/g, '') === '<>'
+  const returnPath = (fieldValue(fields, 'return-path') ?? '').slice(0, 1000).replace(/\s/g, '')
+  const isNull = returnPath === '<>' || /^<?mailer-daemon\b/i.test(returnPath)
   if (system.test(from) || isNull || /^\s*<>\s*$/.test(from)) {
     const start = explanation.slice(0, textCharsRead).replace(/^>.*$/gm, '')
     const isAnswer = !isNull && /^\s*(?:re|aw|sv|antw)\s*:/i.test(subject)
     if (isAnswer) return refusalCode.test(start) && texts.some((form) => form.test(start))
     const isAway = fieldValue(fields, 'x-autoreply') !== undefined
     if (subjects.some((form) => form.test(subject))) return true
-    return !isAway && texts.some((form) => form.test(start))
-  }
-  if (isReturning && unanswered.test(from)) {
-    const start = explanation.slice(0, textCharsRead)
+    if (isAway) return false
+    if (isReturning && /\bmailer-?daemon\b/i.test(from)) return true
     return texts.some((form) => form.test(start))
+  }
+  const isFailure = failureSubject.test(subject) && role.test(from)
+  if ((isReturning && unanswered.test(from)) || isFailure) {
+    const start = explanation.slice(0, textCharsRead).replace(/^>.*$/gm, '')
+    const isProven = isReturning || systemText(start) !== start
+    return isProven && texts.some((form) => form.test(start))
   }
   const author = /<([^<>]{1,320})>/.exec(from)?.[1] ?? from.trim()
   return listManager.test(author) && refusedPost.test(subject)

@@ -22,7 +22,8 @@ const ownWords: readonly (readonly [RegExp, BounceReason])[] = [
   [/\*\* address not found \*\*|because the address couldn't be found/, 'userunknown'],
   [/\(and other recipients in the same domain\)/, 'userunknown'],
   [/\bdd this user doesn't have an? .{1,80}account/, 'userunknown'],
-  // Exchange Online of a far server that refused.
+  // Exchange Online: nobody by that name, and of a far server that refused.
+  [/\bwasn't found at \S|5\.4\.1 recipient address rejected: access denied/, 'userunknown'],
   [/remote server returned unknown recipient or mailbox unavailable/, 'userunknown'],
   // Managers of mailing lists and groups.
   [/not (?:an? )?(?:registered )?member of (?:this|the) mailing list/, 'rejected'],
@@ -30,7 +31,8 @@ const ownWords: readonly (readonly [RegExp, BounceReason])[] = [
   // Exim.
   [/all (?:host address lookups failed permanently|relevant mx records point to)/, 'hostunknown'],
   [/(?:mx|srv) record indicated no smtp service/, 'notaccept'],
-  [/lmtp error after|local delivery failed|delivery to (?:file|pipe) forbidden/, 'systemerror'],
+  [/lmtp error after(?!.{0,700}(?:unknown|exist|quota|full))/, 'systemerror'],
+  [/local delivery failed|delivery to (?:file|pipe) forbidden/, 'systemerror'],
   [/malformed address: |angle-brackets nested too deep/, 'syntaxerror'],
   [/expected word or "<"|domain missing in source/, 'syntaxerror'],
   // Names that have no mail exchanger: RFC 7505 and what was said before it.
@@ -38,12 +40,14 @@ const ownWords: readonly (readonly [RegExp, BounceReason])[] = [
   // qmail, whose closing words say of every cause that it gave up.
   [/wasn't able to establish an smtp connection|cname lookup failed temp/, 'networkerror'],
   [/listed as a best-preference mx|connected to \S{1,253} but connection died/, 'networkerror'],
+  [/(?:unable to contact|cannot reach|connect to) (?:the )?ldap server/, 'systemerror'],
   // qmail, Courier, Zoho and OpenSMTPD.
   [/dns violates rfc 1035/, 'systemerror'],
   [/host not reachable|envelope expired/, 'expired'],
   [/network error on destination mx/, 'networkerror'],
   // Transactions that broke off.
-  [/^554 transaction failed\b/, 'systemerror'],
+  [/^554 transaction failed\b(?!: \w)/, 'systemerror'],
+  [/but my name was rejected/, 'blocked'],
 ]
 
 // Of the categories PowerMTA puts a bounce into, those that say why.

@@ -5,7 +5,8 @@ import type { HeaderField } from '../header.ts'
 import { entityField, fieldParameter, leafText, ownPart, parseMimeTree } from '../mime-tree.ts'
 import type { Entity } from '../mime-tree.ts'
 import { bounceReason, isHardBounce } from './bounce-reason.ts'
-import { forwardedNotice, systemText, withoutTags } from './bounce-text.ts'
+import { forwardedNotice, systemText, transcribedStatus } from './bounce-text.ts'
+import { wholeReply, withoutTags } from './bounce-text.ts'
 import { preferredStatus, replyCodeIn, statusIn } from './codes.ts'
 import { deliveryEvents } from './delivery-events.ts'
 import { looksLikeBounce } from './looks-like-bounce.ts'
@@ -54,17 +55,19 @@ function resultsIn(tree: Entity, where?: 'in another'): BounceResult[] {
   if (events !== undefined) return events.map((event) => judged(event))
   const part = statusTypes.map((type) => ownPart(tree, type)).find((one) => one !== undefined)
   if (part !== undefined) {
-    const results = groupResults(recipientGroups(leafText(part)), explanation)
+    const groups = recipientGroups(leafText(part))
+    const isByRule = tree.type === 'multipart/report'
+    const results = groupResults(isByRule ? groups : groups.map(withoutVagueStatus), explanation)
     if (results.length > 0) return results
   }
+  const isReport = part !== undefined
   const notice = forwardedNotice(tree.fields, explanation)
   const returned = ownPart(tree, 'message/rfc822')
-  if (notice === undefined && !looksLikeBounce(tree.fields, explanation, returned !== undefined))
-    return []
+  const isTold = isReport || notice !== undefined
+  if (!isTold && !looksLikeBounce(tree.fields, explanation, returned !== undefined)) return []
   const text = notice ?? explanation
   const written = groupResults(recipientGroups(text, 'in a text'), text)
   const told = written.length > 0 ? written : toldResults(tree.fields, text)
-  const isReport = part !== undefined
   if (told.some(({ recipient }) => recipient !== '')) {
     return isReport ? told.map(withoutCause) : told
   }
@@ -82,6 +85,12 @@ function unnamedResults(told: readonly BounceResult[], tree: Entity, text: strin
   if (recipient === '' || more.length > 0) return [...told]
   if (told.length > 0) return told.map((result) => ({ ...result, recipient }))
   return [judged({ ...unstated, recipient, text, action: actionTold(text), context: text })]
+}
+
+/** Outside a report (RFC 6522) x.0.0 is what a program writes that knows no codes. */
+function withoutVagueStatus(group: RecipientGroup): RecipientGroup {
+  const isVague = group.stated?.endsWith('.0.0') === true && group.diagnostic === ''
+  return isVague ? { ...group, stated: undefined } : group
 }
 
 /** Where even the machine-readable part gives no cause, none was said. */
@@ -137,7 +146,7 @@ function groupResults(groups: readonly RecipientGroup[], explanation: string): B
   const own = systemText(explanation)
   const isOnly = groups.length === 1
   return groups.slice(0, resultsMax).map((group) => {
-    const { diagnostic } = group
+    const { diagnostic, comment } = group
     const recipient = recipientOf(group, isOnly ? own : '')
     const told = isOnly ? own : sectionAbout(own, recipient)
     const reason = reasonOfCategory(group.category)
@@ -145,23 +154,32 @@ function groupResults(groups: readonly RecipientGroup[], explanation: string): B
       ...group,
       recipient,
       ...(reason && { reason }),
-      text: diagnostic === '' ? told : diagnostic,
+      text: [diagnostic === '' ? told : wholeReply(diagnostic, own), comment].join('\n').trim(),
       context: told,
     })
   })
 }
 
+const generatedFrom = /\bgenerated (?:by|from) <?([^\s<>()]{1,64}@[\w.-]{1,253})/i
+
 /** A route or a program may stand where the address belongs; the text may have it. */
 function recipientOf({ recipient }: RecipientGroup, text: string): string {
   if (/^[^@\s]+@/.test(recipient) || text === '') return recipient
+  const origin = generatedFrom.exec(text)?.[1]
+  if (origin !== undefined) return origin
   const [named, ...more] = recipientsInText(text)
   return named === undefined || more.length > 0 ? recipient : named
 }
 
 function toldResults(fields: readonly HeaderField[], text: string): BounceResult[] {
-  const results = recipientSections(fields, text).map((section) =>
-    judged({ ...section, ...unstated, action: actionTold(text), context: section.text }),
-  )
+  const own = systemText(text)
+  const results = recipientSections(fields, text).map((section) => {
+    const told = { ...section, ...unstated, action: actionTold(text), context: section.text }
+    const result = judged(told)
+    // A list of recipients may stand after what is said of them all.
+    const isMute = isIdle(result.reason) && result.isStatusInferred
+    return isMute ? judged({ ...told, text: own, context: own }) : result
+  })
   // Nobody named and nothing recognized: whatever it is, it tells nothing.
   const tells = ({ recipient, reason, status, isStatusInferred }: BounceResult) =>
     recipient !== '' || !isIdle(reason) || (status !== undefined && !isStatusInferred)
@@ -178,6 +196,7 @@ const delayWords = new RegExp(
   [
     'has been delayed|delay reason:|not yet been delivered|warning message only',
     'message is delayed|this is a warning only|will be retried|still being retried',
+    'attempts will continue|has been postponed|will (?:continue|keep) (?:to try|trying)',
   ].join('|'),
   'i',
 )
@@ -201,6 +220,9 @@ type Told = {
   reason?: BounceReason
 }
 
+// What Exim was told of the sender alone says nothing of the recipient.
+const ofSender = /SMTP error from remote mail server after (?:pipelined )?MAIL FROM:/
+
 /** The code in the line of a transcript that is about a recipient. */
 function transcribedCode(context: string, recipient: string): number | undefined {
   const at =
@@ -212,7 +234,8 @@ function transcribedCode(context: string, recipient: string): number | undefined
 }
 
 function judged({ recipient, action, stated, type, text, context, ...told }: Told): BounceResult {
-  const replied = statusIn(text)
+  const isOpen = stated?.endsWith('.0.0') === true
+  const replied = statusIn(text) ?? (isOpen ? transcribedStatus(context) : undefined)
   const status = preferredStatus(stated, replied, replyCodeIn(text, replied))
   const replyCode = replyCodeIn(text, status) ?? transcribedCode(context, recipient)
   if (action !== 'failed' && action !== 'delayed') {
@@ -227,6 +250,6 @@ function judged({ recipient, action, stated, type, text, context, ...told }: Tol
   if (status !== undefined) return { ...known, status, isStatusInferred: false }
   const isTransient =
     replyCode === undefined ? isDelayed || transientWords.test(text) : replyCode < 500
-  const made = inferredStatus(reason, isTransient ? 4 : 5)
+  const made = inferredStatus(ofSender.test(text) ? 'onhold' : reason, isTransient ? 4 : 5)
   return { ...known, status: made, isStatusInferred: true }
 }

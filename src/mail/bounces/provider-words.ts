@@ -1,6 +1,13 @@
+import { googleWords } from './phrases/google-words.ts'
+import { microsoftWords } from './phrases/microsoft-words.ts'
 import type { BounceReason } from './reasons.ts'
 
-type ProviderWords = { hosts: RegExp; words: readonly (readonly [RegExp, BounceReason])[] }
+type ProviderWords = {
+  hosts: RegExp
+  words: readonly (readonly [RegExp, BounceReason])[]
+  /** Whether its reports quote far servers, whose words these are not. */
+  isQuoting?: true
+}
 
 /**
  * What large providers mean by words that others use for something else, by the name of the host
@@ -50,6 +57,11 @@ const providerWords: readonly ProviderWords[] = [
     ],
   },
   {
+    // Said at the door, of whom the mail is from.
+    hosts: /\.yahoodns\.net$/,
+    words: [[/deferred due to unexpected volume .*\(in reply to mail from/, 'rejected']],
+  },
+  {
     hosts: /(?:^|\.)(?:yahoodns\.net|yahoo\.[a-z.]{2,6}|aol\.com)$/,
     words: [
       [/this user doesn't have an? |mailbox not found/, 'userunknown'],
@@ -71,11 +83,14 @@ const providerWords: readonly ProviderWords[] = [
     ],
   },
   {
-    hosts: /(?:^|\.)(?:hotmail|outlook|live|msn)\.com$/,
-    words: [
-      [/mailbox unavailable/, 'userunknown'],
-      [/domain is not reachable/, 'hostunknown'],
-    ],
+    hosts: /(?:^|\.)(?:hotmail|outlook|live|msn|office365)\.com$/,
+    words: microsoftWords,
+    isQuoting: true,
+  },
+  {
+    hosts: /(?:^|\.)(?:google|gmail|googlemail)\.com$/,
+    words: googleWords,
+    isQuoting: true,
   },
   {
     hosts: /(?:^|\.)docomo\.ne\.jp$/,
@@ -89,11 +104,22 @@ const providerWords: readonly ProviderWords[] = [
   },
 ]
 
-/** What a provider means by its words; undefined for other hosts and other words. */
+/**
+ * What a provider means by its words; undefined for other hosts and other words. `hosts`: the far
+ * one, the recipient's domain and the one that reports, as far as they are known.
+ */
 export function reasonOfProviderWords(
   said: string,
   hosts: readonly string[],
 ): BounceReason | undefined {
-  const known = providerWords.find((one) => hosts.some((host) => one.hosts.test(host)))
-  return known?.words.find(([form]) => form.test(said))?.[1]
+  const [far = '', domain = '', reporting = ''] = hosts
+  for (const host of [far, domain, reporting]) {
+    const isQuoted = host === reporting && far !== '' && far !== host
+    const known = providerWords.filter(
+      (one) => one.hosts.test(host) && !(isQuoted && one.isQuoting),
+    )
+    const meant = known.flatMap(({ words }) => words).find(([form]) => form.test(said))
+    if (meant !== undefined) return meant[1]
+  }
+  return undefined
 }

@@ -12,7 +12,9 @@ export type RecipientGroup = {
   type: string
   /** What was said, without its type. */
   diagnostic: string
-  /** The far host, the recipient's domain and the host that reports, in lower case. */
+  /** What stands in brackets after the status: its meaning, or what was said. */
+  comment: string
+  /** The far host, the recipient's domain and the host that reports, in lower case or empty. */
   hosts: string[]
   /** What the reporting system sorted it into, where it says so. */
   category: string
@@ -68,9 +70,9 @@ function readGroup(fields: readonly HeaderField[], reporting: string): Recipient
     typedAddress(value(key)),
   ) as [string, string]
   const said = /^\s*([\w-]{1,40})\s*;\s*(.*)$/s.exec(value('diagnostic-code').slice(0, 8192))
-  // A program or a source route (RFC 5321 §C) may stand where the recipient belongs.
-  const isPlain = /^[^@\s]+@[^@\s]*$/
-  const recipient = isPlain.test(final) || !isPlain.test(original) ? final || original : original
+  // A program, a source route (RFC 5321 §C) or a name of the host's own may stand there.
+  const isWhole = /^[^@\s]+@[^@\s]+\.[^@\s]+$/
+  const recipient = isWhole.test(final) || !isWhole.test(original) ? final || original : original
   const names = [value('remote-mta'), domainOf(recipient) ?? '', reporting]
   return {
     recipient,
@@ -78,6 +80,7 @@ function readGroup(fields: readonly HeaderField[], reporting: string): Recipient
     stated: /(?<![\d.])[245]\.\d{1,3}\.\d{1,3}(?![\d.]*\d)/.exec(value('status'))?.[0],
     type: (said?.[1] ?? '').toLowerCase(),
     diagnostic: decodeHeaderText(said?.[2] ?? value('diagnostic-code').slice(0, 8192)),
+    comment: /^\s*[245][\d.]{4,8}\s*\(([^()]{4,200})\)/.exec(value('status'))?.[1] ?? '',
     hosts: names.map(hostName),
     category: value('x-powermta-bouncecategory'),
   }

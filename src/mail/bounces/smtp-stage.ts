@@ -6,8 +6,10 @@ const forms: readonly RegExp[] = [
   new RegExp(`in reply to (?:the )?(?:end of )?${command}\\b`),
   new RegExp(`(?:after|response to|reply to|error from) (?:sending )?(?:pipelined )?${command}\\b`),
   new RegExp(`\\((?:smtp )?${command}(?: command)?\\)|smtp command:? ${command}`),
-  new RegExp(`command: ${command}|during ${command}\\b`),
+  new RegExp(`command: ${command}|during ${command}\\b|${command} generated`),
 ]
+/** As Yahoo gives it after the reply. */
+const bracketed = /\[(rcpt|mail)_(?:to|from)\]/
 const sent = new RegExp(`>>> ?${command}\\b`, 'g')
 const transcript = /<<< ?[45]\d\d/
 const forRecipient = /does not like recipient|smtp:rcpt|rcpt to response|\(state 14\)/
@@ -18,7 +20,7 @@ const spelled = [
 
 /** The stage a text of a mail system tells of, in lower case; undefined when it tells none. */
 export function stageIn(text: string): SmtpStage | undefined {
-  for (const form of forms) {
+  for (const form of [...forms, bracketed]) {
     const found = form.exec(text)?.slice(1).find(Boolean)
     if (found !== undefined) return stageOf(found)
   }

@@ -3,7 +3,7 @@ import { fieldValue } from '../header.ts'
 import type { HeaderField } from '../header.ts'
 import { systemText } from './bounce-text.ts'
 
-/** A recipient a text names, and what it says of them. */
+/** A recipient a text names, and what it says of them; the far host first, then their domain. */
 export type RecipientSection = { recipient: string; text: string; hosts: string[] }
 
 const sectionCharsMax = 1500
@@ -19,6 +19,7 @@ const surePlaces: readonly RegExp[] = [
   new RegExp(`^[45]\\d\\d <?(${address})>?\\.\\.\\. `, 'gm'),
   new RegExp(`^<(${address})>:`, 'gm'),
   new RegExp(`^[-=_ ]{0,9}undeliverable to <?(${address})`, 'gim'),
+  new RegExp(`^(?:(?:failed|intended) recipient|unknown user|error-for): *<?(${address})`, 'gim'),
   /\brcpt to:\s*<?([^\s<>]{1,320}@[^\s<>]{1,253})>?/gi,
 ]
 /** Announcements of recipients, the surest first: what stands before them is about others. */
@@ -55,12 +56,19 @@ export function recipientSections(
   const to = /^to:\s*(?:.{0,200}<)?([^\s<>]{1,320}@[^\s<>]{1,253})>?/im.exec(text.slice(own.length))
   const recipients = (named.length > 0 ? named : [to?.[1] ?? '']).slice(0, recipientsMax)
   const isOnly = recipients.length === 1
-  return recipients.map((recipient) => ({
-    recipient,
-    text: refusalsIn(isOnly ? own : sectionAbout(own, recipient)),
-    hosts: [domainOf(recipient) ?? ''],
-  }))
+  return recipients.map((recipient) => {
+    const said = isOnly ? own : sectionAbout(own, recipient)
+    const far = farHost.exec(said)?.[1]?.toLowerCase() ?? ''
+    return { recipient, text: refusalsIn(said), hosts: [far, domainOf(recipient) ?? ''] }
+  })
 }
+
+/** As Exim, sendmail and Gmail name the host that refused. */
+const farHost = new RegExp(
+  '\\b(?:host|while talking to|server) (?:for the recipient domain \\S{1,253} by )?' +
+    '((?:[\\w-]{1,63}\\.){1,8}[a-z]{2,24})\\b',
+  'i',
+)
 
 /**
  * The addresses that the text of a bounce names as its recipients, before the returned message
@@ -99,7 +107,7 @@ export function sectionAbout(text: string, recipient: string): string {
     return lines.slice(first, named + 1).join('\n')
   }
   const rest = text.slice(at + recipient.length, at + sectionCharsMax)
-  const end = /\n\s*\n|\n[^\s@]{1,64}@[^\s@]{1,253}:|\n<[^\s@]{1,64}@/g
+  const end = /\n\s*\n|\n[^\s@]{1,64}@[^\s@]{1,253}[: ]|\n<[^\s@]{1,64}@/g
   for (const stop of rest.matchAll(end)) {
     if (stop.index > lineCharsMin) return rest.slice(0, stop.index)
   }
@@ -122,7 +130,8 @@ function refusalsIn(text: string): string {
 }
 
 function addressesIn(text: string, form: RegExp): string[] {
-  return [...text.matchAll(form)].map(([, found = '']) => found)
+  // X.400 names the kind of an address before it.
+  return [...text.matchAll(form)].map(([, found = '']) => found.replace(/^smtp=/i, ''))
 }
 
 function unique(addresses: readonly string[]): string[] {

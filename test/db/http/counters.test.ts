@@ -103,7 +103,7 @@ test.for([
   ['?kind=links&value=x', 422, 'There is no kind "links"'],
   ['?link=x', 422, 'There is no "link". Known are kind, value, type, hash, series.'],
   ['?value=a&value=b', 422, 'Say value only once.'],
-  ['?value=192.0.2.7&series=some', 422, 'series must be "told" or "all".'],
+  ['?value=192.0.2.7&series=some', 422, 'series: must be "told" or "all".'],
   ['?hash=12', 422, 'A hash has 16 hexadecimal digits.'],
 ] as const)(
   'the query "%s" is a problem that says what is wrong',
@@ -118,7 +118,7 @@ test.for([
 test('the API takes GET only', async () => {
   const answer = await api('?value=192.0.2.7', admin, { method: 'POST' })
   expect(answer.status).toBe(405)
-  expect(answer.headers.get('allow')).toBe('GET, HEAD')
+  expect(answer.headers.get('allow')).toBe('GET, HEAD, OPTIONS')
 })
 
 test('an answer with all series is bounded', async () => {

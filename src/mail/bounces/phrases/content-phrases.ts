@@ -10,7 +10,7 @@ export const contentPhrases: Phrases = {
   exceedlimit: [
     /message header size exceeds limit|message too large|message size exceeds recipient/,
     /(?:header (?:size|name)|attachments?) limits?|limit of \d* ?attachments/,
-    /bytes per individual header|exceeds? [^.]{0,30}header (?:size|name) limit/,
+    /bytes per individual header|exceeds? (?:[^.]|\.\b){0,30}header (?:size|name) limit/,
   ],
   spamdetected: [
     // How sure the filter is.
@@ -28,17 +28,17 @@ export const contentPhrases: Phrases = {
     /uribl|blacklisted (?:url|link) in message|(?:content|spam) filter reject|mail content denied/,
     /message content rejected|unacceptable content|rejecting (?:banned content|mail content)/,
     /sender domain listed at|recurrent pattern detection|is blacklisted on/,
-    /greylisted[^.]{0,60}please try again in|content filter agent/,
+    /greylisted(?:[^.]|\.\b){0,60}please try again in|content filter agent/,
     /nature of the content or the links/,
     // Its name.
     /\/help_spam_16|reject, id=|(?:blocked|rejected) by spamassassin|mailmarshal spamprofiler/,
     /seg spamprofiler|thinks this e-?mail is spam|spam filter|spambouncer/,
-    /(?:blocked|rejected) by (?:our|\S{1,60}) ?\(?(?:spam|filter)/,
+    /(?:blocked|rejected) by (?:our|\S{1,60}) ?\(?(?:spam(?!haus|cop)|filter)/,
     /temporarily blocked by our filter/,
     // That it takes none.
     /message refused[;:] spam| - spam\b|block for spam|no spam please|due to (?:suspected )?spam/,
     /contains? spam|message rejected for policy reasons|spam embedded/,
-    /our system has detected that this message is|spamming not allowed|too (?:many|much) spam/,
+    /our system has detected that this message is|spamming not allowed|too (?:many|much) spam\b/,
     /(?:don't|dont|not) accept spam|spam block|anti-?spam/,
   ],
   virusdetected: [
@@ -56,7 +56,7 @@ export const contentPhrases: Phrases = {
     /not subscribed to this group|organization policy|content presents a potential/,
     /not accept messages containing (?:images|attach)|you're using a mass mailer/,
     /without solving a captcha|policy that prohibit|attachment extension is forbidden/,
-    /contravene\w* [^.]{0,40}policy|violates? (?:\S+ ){0,3}polic/,
+    /contravene\w* (?:[^.]|\.\b){0,40}policy|violates? (?:\S+ ){0,3}polic/,
   ],
   contenterror: [
     /header size exceeds|8-bit data in message header|recipient list, exceeds policy/,

@@ -7,7 +7,7 @@ export const deliveryPhrases: Phrases = {
     /no such domain/,
     /host or domain name not found(?!.{0,120}try again)|host (?:unknown|unreachable)/,
     /: host not found$|^the domain \S{1,253} does not exist|unknown (?:host|domain)/,
-    /domain [^.]{0,60}(?:is unknown|must exist|may not exist)|name or service not known/,
+    /domain (?:[^.]|\.\b){0,60}(?:is unknown|must exist|may not exist)|name or service not known/,
     /unrout\w*able address|553 \S{1,253} does not exist|illegal host/,
     /host address lookups failed permanently|mx records point to non-existent/,
     /dns lookup failure: host|(?:can't|couldn't|cannot) find (?:any )?host named/,
@@ -29,7 +29,7 @@ export const deliveryPhrases: Phrases = {
     /network (?:is )?unreachable|(?:dns|network) error|no relevant answers/,
     /dns server (?:failure|returned answer with no data)|nxdomain/,
     /(?:connect(?:ion)? to \S{1,300}|connect): (?:connection refused|no route)/,
-    /lost connection with|network error on destination|all mx[^.]{0,40}unreachable/,
+    /lost connection with|network error on destination|all mx(?:[^.]|\.\b){0,40}unreachable/,
   ],
   expired: [
     // No answer within the time of a session.
@@ -76,7 +76,7 @@ export const deliveryPhrases: Phrases = {
     / \|\| exit |procmail: |bin\/(?:procmail|maildrop|maidrop)|command failed: |pipe to \|\//,
     /command (?:died with status|time limit exceeded)|command output:|mailer error|x-unix; /,
     /unknown mailer error/,
-    /(?:transport|program|delivery agent) [^.]{0,40}(?:exit|returned|died)/,
+    /(?:transport|program|delivery agent) (?:[^.]|\.\b){0,40}(?:exit|returned|died)/,
   ],
   syntaxerror: [
     /angle-brackets nested|expected word or "<"|domain missing in source-routed|malformed address:/,

@@ -1,0 +1,129 @@
+import type { Request, Response } from 'express'
+import type { Caller } from '../../intake/credentials.ts'
+import { authenticate } from '../authenticate.ts'
+import { admitReports } from '../limits/admit-reports.ts'
+import { ProblemError } from '../problem.ts'
+import type { Line } from './read-lines.ts'
+import type { Site } from '../site.ts'
+import type { Outcome } from '../submit.ts'
+import { bulkItemSchema } from './contract/schemas/submission-schemas.ts'
+import { claimKey } from './idempotency.ts'
+import { readJson } from './read-json.ts'
+import { nothingTaken, resultLines, sendAnswer } from './results.ts'
+import { bodyBytesMax, messageOfJson } from './submission.ts'
+
+type Needs = Pick<
+  Site,
+  'pool' | 'clock' | 'config' | 'publicUrl' | 'credentials' | 'limits' | 'submit' | 'readLines'
+>
+
+/** Messages in one request. */
+export const BULK_MAX = 1_000
+/** A thousand messages of the usual size, several times over. */
+const ALL_BYTES_MAX = 500_000_000
+const BATCH = { lines: 64, bytes: 8_000_000 }
+
+/** The media types of JSON lines. */
+export const lineTypes = 'application/x-ndjson, application/ndjson, application/jsonl'
+
+type Who = { reporter: Caller; admission: 'admitted' | 'shadowed' }
+type Given = { ref: string | null; outcome: Outcome }
+
+/**
+ * Takes messages in, a JSON object a line, each with its own remarks: `/api/v1/reports/bulk`. Each
+ * stands for itself; who sends the whole again after a fault reports nothing twice.
+ */
+export async function takeBulk(req: Request, res: Response, site: Needs): Promise<void> {
+  const reporter = await authenticate(req, site.credentials, ['bearer', 'basic'], 'report')
+  const type = (req.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
+  if (!lineTypes.split(', ').includes(type)) {
+    throw new ProblemError('wrong-type', `Send one of these types: ${lineTypes}.`, {
+      'accept-post': lineTypes,
+    })
+  }
+  if (req.headers['idempotency-key'] !== undefined) {
+    throw new ProblemError('bad-request', 'Give each message its own idempotency_key instead.')
+  }
+  // Before the body: who is refused need not be read.
+  const entry = await admitReports(req, res, site, reporter)
+  const given: Given[] = []
+  const lineBytesMax = bodyBytesMax('application/json', site.config.messageBytesMax)
+  const limits = { lineBytesMax, allBytesMax: ALL_BYTES_MAX, batch: BATCH }
+  await site.readLines(req, res, limits, async (lines) => {
+    const some = lines.slice(0, BULK_MAX - given.length)
+    const more = some.length - (given.length === 0 ? 1 : 0)
+    const admission = more > 0 ? await admitMore(req, res, site, { reporter, more }) : entry
+    if (admission instanceof ProblemError) {
+      given.push(...some.map(() => ({ ref: null, outcome: refused(admission) })))
+      return 'enough'
+    }
+    const isShadowed = [entry, admission].includes('shadowed')
+    const who = { reporter, admission: isShadowed ? 'shadowed' : 'admitted' } as const
+    given.push(...(await Promise.all(some.map((one) => take(one, who, site)))))
+    if (some.length === lines.length) return 'more'
+    given.push({ ref: null, outcome: refused(tooMany()) })
+    return 'enough'
+  })
+  if (given.length === 0) throw new ProblemError('no-message', 'Send a JSON object a line.')
+  await sendBulk(res, given, site)
+}
+
+/** What is too often ends the request, and takes nothing back of what it brought before. */
+async function admitMore(
+  req: Request,
+  res: Response,
+  site: Needs,
+  { reporter, more }: { reporter: Caller; more: number },
+): Promise<'admitted' | 'shadowed' | ProblemError> {
+  try {
+    return await admitReports(req, res, site, reporter, more)
+  } catch (error) {
+    if (!(error instanceof ProblemError)) throw error
+    for (const [name, value] of Object.entries(error.headers)) res.setHeader(name, value)
+    return error
+  }
+}
+
+async function take(line: Line, { reporter, admission }: Who, site: Needs): Promise<Given> {
+  let ref: string | null = null
+  try {
+    if (line === 'too-long')
+      throw new ProblemError('too-big', 'This line is longer than it may be.')
+    const item = readJson(line, bulkItemSchema)
+    ref = item.ref ?? null
+    const { raw, remarks } = messageOfJson(item)
+    if (item.idempotency_key !== undefined) {
+      const submission = { messages: [{ file: null, raw }], remarks }
+      await claimKey(site, item.idempotency_key, reporter.id, submission)
+    }
+    return { ref, outcome: await site.submit(reporter, 'api', raw, remarks, admission) }
+  } catch (error) {
+    if (error instanceof ProblemError) return { ref, outcome: refused(error) }
+    throw error
+  }
+}
+
+async function sendBulk(res: Response, given: readonly Given[], site: Needs): Promise<void> {
+  const marked = given.map(({ ref, outcome }, index) => {
+    const repeated = outcome.taken ? { repeated: outcome.isRepeat } : {}
+    return { mark: { index, ref, ...repeated }, outcome }
+  })
+  const results = await resultLines(marked, site)
+  const outcomes = given.map(({ outcome }) => outcome)
+  const taken = outcomes.filter((outcome) => outcome.taken)
+  if (taken.length === 0) return sendAnswer(res, nothingTaken(outcomes, results, site))
+  const accepted = taken.filter(({ isRepeat }) => !isRepeat).length
+  const counts = { accepted, repeated: taken.length - accepted }
+  const refusedCount = outcomes.length - taken.length
+  const body = { ...counts, refused: refusedCount, results }
+  sendAnswer(res, { status: accepted > 0 ? 202 : 200, body })
+}
+
+function refused(refusal: ProblemError): Outcome {
+  return { taken: false, refusal }
+}
+
+function tooMany(): ProblemError {
+  const detail = `A request may hold ${BULK_MAX} messages. From here on nothing was read.`
+  return new ProblemError('bad-field', detail)
+}

@@ -1,0 +1,157 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { ProblemError } from '../problem.ts'
+import { AbortedError } from '../read-body.ts'
+
+/** A line of a body, without its end; `too-long` where it had more bytes than a line may. */
+export type Line = Buffer | 'too-long'
+
+/** What lines may be, and how many are handed over at once. */
+export type LineLimits = {
+  lineBytesMax: number
+  allBytesMax: number
+  /** Lines are handed over when they are so many, or so many bytes. */
+  batch: { lines: number; bytes: number }
+}
+
+/**
+ * Reads the lines of a request's body as they come, and hands them over in batches: while one is
+ * being taken nothing more is read. Blank lines are left out. `take` answers whether it wants more.
+ */
+export type ReadLines = (
+  req: IncomingMessage,
+  res: ServerResponse,
+  limits: LineLimits,
+  take: (lines: readonly Line[]) => Promise<'more' | 'enough'>,
+) => Promise<void>
+
+/** What is read past the end and thrown away, so that the client gets to see the answer. */
+const DRAINED_BYTES_MAX = 64_000_000
+const NEWLINE = 0x0a
+
+/**
+ * A reader of lines that holds at most `bytesInHandMax` bytes of all requests together.
+ *
+ * The reader throws 413 when all is too much, 415 for a compressed body, 503 when too much is in
+ * hand: lines before that may have been taken.
+ */
+export function createReadLines(bytesInHandMax: number): ReadLines {
+  let inHand = 0
+  return async (req, res, limits, take) => {
+    const encoding = req.headers['content-encoding']?.toLowerCase() ?? 'identity'
+    if (encoding !== 'identity') {
+      throw new ProblemError('wrong-type', 'Send the body as it is, without Content-Encoding.')
+    }
+    const gathering = createGathering(limits)
+    let held = 0
+    const hold = (bytes: number) => {
+      inHand += bytes - held
+      held = bytes
+      if (inHand > bytesInHandMax) throw tooMuch()
+    }
+    let read = 0
+    try {
+      for await (const chunk of chunksOf(req)) {
+        read += chunk.length
+        if (read > limits.allBytesMax) throw tooBig(limits)
+        gathering.add(chunk)
+        hold(gathering.bytes())
+        if (!gathering.isFull()) continue
+        if ((await take(gathering.lines())) === 'enough') return await drain(req, res)
+        hold(gathering.bytes())
+      }
+      const rest = gathering.end()
+      if (rest.length > 0) await take(rest)
+    } catch (error) {
+      if (error instanceof ProblemError) await drain(req, res)
+      throw error
+    } finally {
+      inHand -= held
+    }
+  }
+}
+
+/** The chunks of a body; who went away in the middle is told apart from who has finished. */
+async function* chunksOf(req: IncomingMessage): AsyncGenerator<Buffer> {
+  try {
+    const chunks = req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>
+    for await (const chunk of chunks) yield chunk
+  } catch {
+    throw new AbortedError('the client went away')
+  }
+  if (!req.complete) throw new AbortedError('the client went away')
+}
+
+function createGathering({ lineBytesMax, batch }: LineLimits) {
+  let lines: Line[] = []
+  let lineBytes = 0
+  let open: Buffer[] = []
+  let openBytes = 0
+  let isTooLong = false
+  const push = (part: Buffer) => {
+    openBytes += part.length
+    isTooLong ||= openBytes > lineBytesMax
+    // A view would keep the whole chunk alive, and most of it belongs to other lines.
+    if (isTooLong) open = []
+    else if (part.length > 0) open.push(Buffer.from(part))
+  }
+  const close = () => {
+    const line = isTooLong ? 'too-long' : Buffer.concat(open)
+    if (line === 'too-long' || !isBlank(line)) lines.push(line)
+    lineBytes += line === 'too-long' ? 0 : line.length
+    open = []
+    openBytes = 0
+    isTooLong = false
+  }
+  const taken = () => {
+    const given = lines
+    lines = []
+    lineBytes = 0
+    return given
+  }
+  return {
+    add(chunk: Buffer): void {
+      let start = 0
+      for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
+        push(chunk.subarray(start, end))
+        close()
+        start = end + 1
+      }
+      push(chunk.subarray(start))
+    },
+    bytes: () => lineBytes + (isTooLong ? 0 : openBytes),
+    isFull: () => lines.length >= batch.lines || lineBytes >= batch.bytes,
+    lines: taken,
+    end: () => {
+      close()
+      return taken()
+    },
+  }
+}
+
+function isBlank(line: Buffer): boolean {
+  return line.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d)
+}
+
+/** Reads on for a while, so that who is still sending comes to read the answer. */
+async function drain(req: IncomingMessage, res: ServerResponse): Promise<void> {
+  res.setHeader('connection', 'close')
+  let bytes = 0
+  try {
+    for await (const chunk of chunksOf(req)) {
+      bytes += chunk.length
+      if (bytes > DRAINED_BYTES_MAX) return
+    }
+  } catch {
+    // Nobody is there any more: the answer will find that out.
+  }
+}
+
+function tooBig({ allBytesMax }: LineLimits): ProblemError {
+  return new ProblemError('too-big', `A request may have at most ${allBytesMax} bytes here.`)
+}
+
+function tooMuch(): ProblemError {
+  return new ProblemError('unavailable', 'Too many large uploads at once. Try again shortly.', {
+    'retry-after': '2',
+  })
+}
