@@ -15,7 +15,9 @@ test.for(templates)('%s prints nothing unescaped but other templates', (file) =>
   expect(unescaped).toBeNull()
 })
 
-test.for(templates)('%s has no script, no inline style and no event handler', (file) => {
-  const text = readFileSync(path.join(views, file), 'utf8')
+const ourScript = '<script src="<%= it.assets.upload %>" defer></script>'
+
+test.for(templates)('%s has no script but ours, no inline style, no event handler', (file) => {
+  const text = readFileSync(path.join(views, file), 'utf8').replace(ourScript, '')
   expect(text).not.toMatch(/<script|<style|\sstyle=|\son[a-z]+=|javascript:/i)
 })

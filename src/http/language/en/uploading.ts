@@ -1,6 +1,6 @@
 /** What the report form says of files, and of what became of them, in English. */
 export const uploadingEn = {
-  filesHelp: ({ file, upload, messages }: { file: number; upload: number; messages: number }) =>
+  filesHelp: (file: number, upload: number, messages: number) =>
     `Saved messages (.eml, .emlx), Outlook files (.msg), mailboxes (.mbox), or zip archives of ` +
     `these. At most ${file} MB each, ${upload} MB and ${messages} messages in all.`,
   findSource: 'How do I find the source in my mail program?',

@@ -2,9 +2,10 @@ import type { uploadingEn } from '../en/uploading.ts'
 
 /** What the report form says of files, and of what became of them, in French. */
 export const uploadingFr: typeof uploadingEn = {
-  filesHelp: ({ file, upload, messages }) =>
+  filesHelp: (file, upload, messages) =>
     `Messages enregistrés (.eml, .emlx), fichiers Outlook (.msg), boîtes (.mbox), ou archives ` +
-    `zip de tout cela. ${file} Mo au plus par fichier, ${upload} Mo et ${messages} messages en tout.`,
+    `zip de tout cela. ${file} Mo au plus par fichier, ${upload} Mo et ${messages} messages ` +
+    `en tout.`,
   findSource: 'Comment trouver la source dans mon logiciel de messagerie\u00a0?',
   losesFiles:
     'Un formulaire ne peut pas garder les fichiers\u00a0: veuillez les choisir à nouveau.',

@@ -2,7 +2,7 @@ import type { uploadingEn } from '../en/uploading.ts'
 
 /** What the report form says of files, and of what became of them, in Russian. */
 export const uploadingRu: typeof uploadingEn = {
-  filesHelp: ({ file, upload, messages }) =>
+  filesHelp: (file, upload, messages) =>
     `Сохранённые письма (.eml, .emlx), файлы Outlook (.msg), почтовые ящики (.mbox) или ` +
     `zip-архивы из них. Не больше ${file} МБ каждый, ${upload} МБ и ${messages} писем всего.`,
   findSource: 'Как найти исходный текст письма в моей почтовой программе?',
