@@ -14,6 +14,8 @@ const stranger: Record<string, ListedPage['at']> = {
   '/': () => ['/'],
   '/sign-in': () => ['/sign-in'],
   '/problems': () => ['/problems'],
+  '/help': () => ['/help'],
+  '/help/source/:client': () => ['/help/source/outlook-classic', '/help/source/gmail'],
   '/lookup': () => ['/lookup', '/lookup?q=192.0.2.7', '/lookup?q=x.example', '/lookup?q=%00'],
   '/lookup/delist': () => ['/lookup/delist?list=addresses&name=192.0.2.7'],
   '/lookup/delist/:token': ({ links }) => [links.delisting],
