@@ -16,6 +16,7 @@ const stranger: Record<string, ListedPage['at']> = {
   '/problems': () => ['/problems'],
   '/help': () => ['/help'],
   '/help/source/:client': () => ['/help/source/outlook-classic', '/help/source/gmail'],
+  '/docs': () => ['/docs'],
   '/lookup': () => ['/lookup', '/lookup?q=192.0.2.7', '/lookup?q=x.example', '/lookup?q=%00'],
   '/lookup/delist': () => ['/lookup/delist?list=addresses&name=192.0.2.7'],
   '/lookup/delist/:token': ({ links }) => [links.delisting],
@@ -92,7 +93,8 @@ export const pages: readonly ListedPage[] = [
 export const notPages: readonly RegExp[] = [
   /^\/api(\/|$)/,
   /^\/assets\//,
-  /^\/(healthz|readyz|metrics|robots\.txt)$/,
+  /^\/(healthz|readyz|metrics|robots\.txt|security\.txt|openapi\.json)$/,
+  /^\/\.well-known\//,
   /\/message\.eml$/,
   /^\/lists\/:file$/,
 ]

@@ -119,8 +119,7 @@ export const reportSchema = z
       .enum(['msg'])
       .nullable()
       .describe(
-        'The form the message was given in, where it had to be put together anew: then its ' +
-          'signatures prove nothing.',
+        'The form from which the message was put together anew: its signatures prove nothing.',
       ),
     subject: text,
     author: text.describe('The address of the From field.'),
