@@ -71,8 +71,8 @@ export async function searchReports(
 export type OwnReport = ReportLine & { isAsking: boolean }
 
 /**
- * A page of one reporter's reports, those put aside among them, newest first; `before` is the last id
- * of the page before.
+ * A page of one reporter's reports, those put aside among them, newest first; `before` is the last
+ * id of the page before.
  */
 export async function listOwnReports(
   db: Db,
