@@ -20,8 +20,15 @@ export type Caller = Reporter & {
 
 /** Proves who somebody is. */
 export type Credentials = {
-  /** By address and password; undefined when they do not fit. Takes as long for a stranger. */
-  byPassword: (email: string, password: string) => Promise<Caller | undefined>
+  /**
+   * By address and password; undefined when they do not fit. Takes as long for a stranger.
+   * `before` comes before a password is looked at that is not remembered, and may reject.
+   */
+  byPassword: (
+    email: string,
+    password: string,
+    before?: () => Promise<void>,
+  ) => Promise<Caller | undefined>
   /** By bearer token. */
   byToken: (token: string) => Promise<Caller | undefined>
 }
@@ -55,13 +62,18 @@ export function createCredentials(db: Db): Credentials {
   const remembered = new LRUCache<string, Caller>({ max: REMEMBERED_MAX, ttl: REMEMBERED_MS })
   const decoy = hashPassword('nobody has this password')
 
-  async function byPassword(email: string, password: string): Promise<Caller | undefined> {
+  async function byPassword(
+    email: string,
+    password: string,
+    before?: () => Promise<void>,
+  ): Promise<Caller | undefined> {
     if (password.length > PASSWORD_BYTES_MAX || email.length > 320) return undefined
     const name = createHmac('sha256', key)
       .update(`${email.length} ${email}${password}`)
       .digest('base64')
     const known = remembered.get(name)
     if (known) return known
+    await before?.()
     const found = await findReporterByEmail(db, email)
     const isRight = await verify(found?.passwordHash ?? (await decoy), password)
     if (!found?.passwordHash || !isRight) return undefined
