@@ -13,13 +13,16 @@ export type SoughtInRuns = {
 /** Whether a text may hold what is sought, in its runs of digits. */
 export type RunTest = (text: string) => boolean
 
+/** Hexadecimal digits, in either case. */
 export const hexDigits = characterSet('0123456789abcdefABCDEF')
 const base64Alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
+/** Digits of base64, also as links have them (RFC 4648 §5). */
 export const base64Digits = characterSet(`${base64Alphabet}-_`)
 /** From how many hexadecimal digits on a stretch is read. */
 export const HEX_MIN = 16
 /** How long a hash is in base64, without padding. */
 export const hashDigits: ReadonlySet<number> = new Set([22, 27, 43, 86])
+/** A hash in hexadecimal digits. */
 export const hashShape = /[0-9a-f]{32,128}/gi
 
 const valueOf = new Uint8Array(256)

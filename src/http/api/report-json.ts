@@ -43,6 +43,7 @@ export function reportJson(
     status: report.state,
     received_at: report.receivedAt.toISOString(),
     kind: report.kind,
+    rebuilt_from: report.rebuiltFrom,
     subject: report.subject,
     author: report.author,
     origin: originJson(analysis),
