@@ -76,6 +76,9 @@ const administrator: Record<string, ListedPage['at']> = {
     '/admin/marketers/edit?key=example-shop',
   ],
   '/admin/marketers/proposals': () => ['/admin/marketers/proposals'],
+  '/admin/limits': () => ['/admin/limits'],
+  '/admin/limits/shadow': () => ['/admin/limits/shadow'],
+  '/admin/limits/shadow/:id': ({ banned }) => [`/admin/limits/shadow/${banned}`],
   '/admin/dead-letters': () => ['/admin/dead-letters'],
   '/admin/audit': () => ['/admin/audit'],
 }
