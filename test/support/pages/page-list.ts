@@ -80,10 +80,10 @@ const administrator: Record<string, ListedPage['at']> = {
     '/admin/marketers/edit?key=example-shop',
   ],
   '/admin/marketers/proposals': () => ['/admin/marketers/proposals'],
-  '/admin/dead-letters': () => ['/admin/dead-letters'],
   '/admin/limits': () => ['/admin/limits'],
   '/admin/limits/shadow': () => ['/admin/limits/shadow'],
   '/admin/limits/shadow/:id': ({ banned }) => [`/admin/limits/shadow/${banned}`],
+  '/admin/dead-letters': () => ['/admin/dead-letters'],
   '/admin/audit': () => ['/admin/audit'],
 }
 
