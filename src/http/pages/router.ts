@@ -15,6 +15,7 @@ import { helpRoutes } from '../reporting/help.ts'
 import { reportRoutes } from '../reporting/report-form.ts'
 import type { Site } from '../site.ts'
 import { contentPolicy } from './content-policy.ts'
+import { webhookRoutes } from '../webhooks/webhook-routes.ts'
 import { historyRoutes } from './history.ts'
 import { languageRoutes } from './language-choice.ts'
 import { homeRoutes } from './home.ts'
@@ -47,6 +48,7 @@ export function pageRoutes(site: Site): Router {
   router.use(toldRoutes(site))
   router.use(relayRoutes(site))
   router.use(settingsRoutes(site))
+  router.use(webhookRoutes(site))
   router.use(lookupRoutes(site))
   router.use(delistingRoutes(site))
   router.use(downloadRoutes(site))

@@ -35,6 +35,7 @@ const reporter: Record<string, ListedPage['at']> = {
   '/reports/:id/told/:number': ({ told }) => [`/reports/${told}/told/1`],
   '/relays': () => ['/relays'],
   '/settings': () => ['/settings'],
+  '/settings/webhooks': () => ['/settings/webhooks'],
 }
 
 const administrator: Record<string, ListedPage['at']> = {
@@ -57,7 +58,9 @@ const administrator: Record<string, ListedPage['at']> = {
   '/admin/networks/corrections': () => ['/admin/networks/corrections'],
   '/admin/counters': () => ['/admin/counters', '/admin/counters?kind=ip&value=198.51.100.23'],
   '/admin/reputations': () => ['/admin/reputations', '/admin/reputations?name=192.0.2.7'],
-  '/admin/reputations/subject': () => ['/admin/reputations/subject?kind=address&name=198.51.100.23'],
+  '/admin/reputations/subject': () => [
+    '/admin/reputations/subject?kind=address&name=198.51.100.23',
+  ],
   '/admin/reporters/:id': ({ ann }) => [`/admin/reporters/${ann.id}`],
   '/admin/models': () => ['/admin/models'],
   '/admin/models/:version': () => ['/admin/models/1'],

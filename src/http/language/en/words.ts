@@ -13,6 +13,7 @@ import { settingsEn } from './settings.ts'
 import { storyEn } from './story.ts'
 import { toldEn } from './told.ts'
 import { walkEn } from './walk.ts'
+import { webhooksEn } from './webhooks.ts'
 
 /** Everything the public pages say, in English: the catalog the others are held against. */
 export const en = {
@@ -106,6 +107,7 @@ export const en = {
   lists: listsEn,
   answers: answersEn,
   settings: settingsEn,
+  webhooks: webhooksEn,
   consumers: consumersEn,
   told: toldEn,
   error: { title: 'That did not work', home: 'Back to the start' },

@@ -14,6 +14,7 @@ import { settingsFr } from './settings.ts'
 import { storyFr } from './story.ts'
 import { toldFr } from './told.ts'
 import { walkFr } from './walk.ts'
+import { webhooksFr } from './webhooks.ts'
 
 /** Everything the public pages say, in French. */
 export const fr: Words = {
@@ -112,6 +113,7 @@ export const fr: Words = {
   lists: listsFr,
   answers: answersFr,
   settings: settingsFr,
+  webhooks: webhooksFr,
   consumers: consumersFr,
   told: toldFr,
   error: { title: 'Cela n’a pas marché', home: 'Retour à l’accueil' },

@@ -14,6 +14,7 @@ import { settingsRu } from './settings.ts'
 import { storyRu } from './story.ts'
 import { toldRu } from './told.ts'
 import { walkRu } from './walk.ts'
+import { webhooksRu } from './webhooks.ts'
 
 /** Everything the public pages say, in Russian. */
 export const ru: Words = {
@@ -111,6 +112,7 @@ export const ru: Words = {
   lists: listsRu,
   answers: answersRu,
   settings: settingsRu,
+  webhooks: webhooksRu,
   consumers: consumersRu,
   told: toldRu,
   error: { title: 'Не получилось', home: 'На главную' },
