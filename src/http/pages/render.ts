@@ -5,6 +5,7 @@ import { catalogs, type Language } from '../language/choose-language.ts'
 import { locales, number } from '../language/plural.ts'
 import { assetUrls } from '../assets.ts'
 import { shownLine } from '../shown-text.ts'
+import { formTokenOf, withFormToken } from './form-token.ts'
 import { visitOf } from './visit.ts'
 
 const eta = new Eta({
@@ -25,6 +26,7 @@ export type Page = {
 /** Makes a page and sends it. Everything a template prints with `<%=` is escaped. */
 export function sendPage(req: Request, res: Response, page: Page): void {
   const visit = visitOf(req)
+  const token = formTokenOf(req)
   const html = eta.render(page.view, {
     ...visit,
     ...page.data,
@@ -43,7 +45,12 @@ export function sendPage(req: Request, res: Response, page: Page): void {
   res.setHeader('content-type', 'text/html; charset=utf-8')
   res.setHeader('content-language', visit.language)
   res.setHeader('cache-control', 'no-store')
-  res.end(html)
+  res.end(withFocus(token === undefined ? html : withFormToken(html, token)))
+}
+
+/** A page whose first alert has the focus: who sent a form that was refused begins there. */
+function withFocus(html: string): string {
+  return html.replace(' role="alert"', ' role="alert" tabindex="-1" autofocus')
 }
 
 /** An instant for people and, beside it, for machines. */

@@ -4,8 +4,9 @@ import { findReporter, type Reporter } from '../../db/reporters.ts'
 import { catalogs, chooseLanguage, isLanguage, type Language } from '../language/choose-language.ts'
 import type { Words } from '../language/en/words.ts'
 import type { Site } from '../site.ts'
+import { composeFormToken } from './form-token.ts'
 
-type Needs = Pick<Site, 'pool' | 'publicUrl'>
+type Needs = Pick<Site, 'pool' | 'publicUrl' | 'config'>
 
 /** Who looks at a page, and in which language. */
 export type Visit = {
@@ -16,6 +17,8 @@ export type Visit = {
   words: Words
   /** Of the page, without its query. */
   path: string
+  /** The token for forms of a session; undefined where nobody was welcomed. */
+  tokenOf?: (sessionId: string) => string
 }
 
 const LANGUAGE_MS = 365 * 86_400_000
@@ -23,10 +26,11 @@ const visits = new WeakMap<Request, Visit>()
 
 /** Finds out who visits, before any page is made. */
 export function welcome(site: Needs) {
+  const tokenOf = (sessionId: string) => composeFormToken(sessionId, site.config.secret)
   return async (req: Request, res: Response, next: NextFunction): Promise<void> => {
     const wish = req.query['lang']
     if (isLanguage(wish)) rememberLanguage(res, wish, site)
-    visits.set(req, { ...inLanguage(req, undefined), reporter: undefined, path: req.path })
+    visits.set(req, { ...inLanguage(req, undefined), reporter: undefined, path: req.path, tokenOf })
     // Absent only where the session itself could not be read.
     const id = (req as Partial<Request>).session?.reporterId
     if (id !== undefined) await recognize(req, id, site)

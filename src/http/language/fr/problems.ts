@@ -8,6 +8,8 @@ export const problemsFr: Words['problems'] = {
   'no-message': 'Il n’y a pas de message dedans.',
   'sign-in-needed': 'Veuillez d’abord vous connecter.',
   'not-allowed': 'Ce compte n’a pas ce droit.',
+  'stale-form':
+    'Ce formulaire date d’avant votre connexion, ou vient d’ailleurs. Rechargez la page.',
   'not-found': 'Il n’y a rien ici.',
   'wrong-method': 'Cette adresse ne sait pas faire cela.',
   'too-slow': 'La demande a pris trop de temps.',
