@@ -2,8 +2,8 @@
 export const webhooksEn = {
   title: 'Webhooks',
   lead:
-    'If you write programs: we can tell your own software what becomes of your reports. We send a ' +
-    'short signed message to an address of yours; never anything of the mail you reported.',
+    'If you write programs: we can tell your own software what becomes of your reports. We send ' +
+    'a short signed message to an address of yours; never anything of the mail you reported.',
   docs: 'How to check and read these messages (in English)',
   none: 'You have no webhooks.',
   address: 'Address',

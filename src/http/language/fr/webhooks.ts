@@ -5,8 +5,8 @@ export const webhooksFr: typeof webhooksEn = {
   title: 'Webhooks',
   lead:
     'Si vous programmez : nous pouvons dire à votre propre logiciel ce que deviennent vos ' +
-    'signalements. Nous envoyons un court message signé à votre adresse ; jamais rien du courriel ' +
-    'que vous avez signalé.',
+    'signalements. Nous envoyons un court message signé à votre adresse ; jamais rien du ' +
+    'courriel que vous avez signalé.',
   docs: 'Comment vérifier et lire ces messages (en anglais)',
   none: 'Vous n’avez aucun webhook.',
   address: 'Adresse',
