@@ -17,8 +17,9 @@ afterAll(() => site.close())
 const page = '/settings/webhooks'
 const read = async (browser: Browser, query = '') => (await browser.get(page + query)).text()
 
-function add(browser: Browser, url: string, ...events: string[]) {
+async function add(browser: Browser, url: string, ...events: string[]) {
   const fields = new URLSearchParams([
+    ...Object.entries(await browser.tokenFields()),
     ['do', 'add'],
     ['url', url],
     ...events.map((event) => ['events', event] as [string, string]),
