@@ -51,6 +51,8 @@ test('an empty environment gives a working configuration that sends nothing', ()
     listsDir: '/srv/signalpost/var/lists',
     listsZone: 'lists.signalpost.example',
     listsArePublic: false,
+    securityContact: undefined,
+    securityPolicy: undefined,
     logLevel: 'info',
     messageBytesMax: 25_000_000,
     retentionDays: 400,

@@ -18,6 +18,7 @@ import { reportRoutes } from '../reporting/report-form.ts'
 import type { Site } from '../site.ts'
 import { historyRoutes } from '../history/history.ts'
 import { contentPolicy } from './content-policy.ts'
+import { webhookRoutes } from '../webhooks/webhook-routes.ts'
 import { homeRoutes } from './home.ts'
 import { sendPage } from './render.ts'
 import { relayRoutes } from './relays.ts'
@@ -49,6 +50,7 @@ export function pageRoutes(site: Site): Router {
   router.use(toldRoutes(site))
   router.use(relayRoutes(site))
   router.use(settingsRoutes(site))
+  router.use(webhookRoutes(site))
   router.use(lookupRoutes(site))
   router.use(delistingRoutes(site))
   router.use(downloadRoutes(site))

@@ -39,6 +39,7 @@ const reporter: Record<string, ListedPage['at']> = {
   '/reports/:id/told/:number': ({ told }) => [`/reports/${told}/told/1`],
   '/relays': () => ['/relays'],
   '/settings': () => ['/settings'],
+  '/settings/webhooks': () => ['/settings/webhooks'],
 }
 
 const administrator: Record<string, ListedPage['at']> = {

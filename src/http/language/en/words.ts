@@ -19,6 +19,7 @@ import { statisticsEn } from './statistics.ts'
 import { storyEn } from './story.ts'
 import { toldEn } from './told.ts'
 import { walkEn } from './walk.ts'
+import { webhooksEn } from './webhooks.ts'
 
 /** Everything the public pages say, in English: the catalog the others are held against. */
 export const en = {
@@ -104,6 +105,7 @@ export const en = {
   lists: listsEn,
   answers: answersEn,
   settings: settingsEn,
+  webhooks: webhooksEn,
   account: accountEn,
   ownAccount: ownAccountEn,
   privacy: privacyEn,

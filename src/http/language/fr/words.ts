@@ -20,6 +20,7 @@ import { statisticsFr } from './statistics.ts'
 import { storyFr } from './story.ts'
 import { toldFr } from './told.ts'
 import { walkFr } from './walk.ts'
+import { webhooksFr } from './webhooks.ts'
 
 /** Everything the public pages say, in French. */
 export const fr: Words = {
@@ -110,6 +111,7 @@ export const fr: Words = {
   lists: listsFr,
   answers: answersFr,
   settings: settingsFr,
+  webhooks: webhooksFr,
   account: accountFr,
   ownAccount: ownAccountFr,
   privacy: privacyFr,

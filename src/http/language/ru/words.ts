@@ -20,6 +20,7 @@ import { statisticsRu } from './statistics.ts'
 import { storyRu } from './story.ts'
 import { toldRu } from './told.ts'
 import { walkRu } from './walk.ts'
+import { webhooksRu } from './webhooks.ts'
 
 /** Everything the public pages say, in Russian. */
 export const ru: Words = {
@@ -109,6 +110,7 @@ export const ru: Words = {
   lists: listsRu,
   answers: answersRu,
   settings: settingsRu,
+  webhooks: webhooksRu,
   account: accountRu,
   ownAccount: ownAccountRu,
   privacy: privacyRu,
