@@ -1,4 +1,5 @@
 import { Router, type NextFunction, type Request, type Response } from 'express'
+import { accountRoutes } from '../account/account-routes.ts'
 import { adminRoutes } from '../admin/router.ts'
 import { adviceRoutes } from '../advice/advice-routes.ts'
 import { failureOf } from '../answer.ts'
@@ -40,6 +41,7 @@ export function pageRoutes(site: Site): Router {
   router.use(docsRoutes(site))
   router.use(languageRoutes(site))
   router.use(signInRoutes(site))
+  router.use(accountRoutes(site))
   router.use(reportRoutes(site))
   router.use(helpRoutes())
   router.use(historyRoutes(site))

@@ -14,6 +14,8 @@ const stranger: Record<string, ListedPage['at']> = {
   '/': () => ['/'],
   '/sign-in': () => ['/sign-in'],
   '/problems': () => ['/problems'],
+  '/help': () => ['/help'],
+  '/help/source/:client': () => ['/help/source/outlook-classic', '/help/source/gmail'],
   '/docs': () => ['/docs'],
   '/lookup': () => ['/lookup', '/lookup?q=192.0.2.7', '/lookup?q=x.example', '/lookup?q=%00'],
   '/lookup/delist': () => ['/lookup/delist?list=addresses&name=192.0.2.7'],
@@ -79,6 +81,9 @@ const administrator: Record<string, ListedPage['at']> = {
   ],
   '/admin/marketers/proposals': () => ['/admin/marketers/proposals'],
   '/admin/dead-letters': () => ['/admin/dead-letters'],
+  '/admin/limits': () => ['/admin/limits'],
+  '/admin/limits/shadow': () => ['/admin/limits/shadow'],
+  '/admin/limits/shadow/:id': ({ banned }) => [`/admin/limits/shadow/${banned}`],
   '/admin/audit': () => ['/admin/audit'],
 }
 
@@ -96,6 +101,7 @@ export const notPages: readonly RegExp[] = [
   /^\/(healthz|readyz|metrics|robots\.txt|security\.txt|openapi\.json)$/,
   /^\/\.well-known\//,
   /\/message\.eml$/,
+  /^\/admin\/limits\/shadow\/messages\/:id$/,
   /^\/lists\/:file$/,
 ]
 

@@ -1,8 +1,11 @@
+import { accountEn } from './account.ts'
 import { adviceEn } from './advice.ts'
 import { answersEn } from './answers.ts'
 import { consumersEn } from './consumers.ts'
 import { eventsEn } from './events.ts'
 import { listsEn } from './lists.ts'
+import { ownAccountEn } from './own-account.ts'
+import { privacyEn } from './privacy.ts'
 import { problemsEn } from './problems.ts'
 import { questionEn } from './question.ts'
 import { relaysEn } from './relays.ts'
@@ -101,6 +104,9 @@ export const en = {
   lists: listsEn,
   answers: answersEn,
   settings: settingsEn,
+  account: accountEn,
+  ownAccount: ownAccountEn,
+  privacy: privacyEn,
   consumers: consumersEn,
   told: toldEn,
   error: { title: 'That did not work', home: 'Back to the start' },

@@ -1,9 +1,12 @@
 import type { Words } from '../en/words.ts'
+import { accountFr } from './account.ts'
 import { adviceFr } from './advice.ts'
 import { answersFr } from './answers.ts'
 import { consumersFr } from './consumers.ts'
 import { eventsFr } from './events.ts'
 import { listsFr } from './lists.ts'
+import { ownAccountFr } from './own-account.ts'
+import { privacyFr } from './privacy.ts'
 import { problemsFr } from './problems.ts'
 import { questionFr } from './question.ts'
 import { relaysFr } from './relays.ts'
@@ -107,6 +110,9 @@ export const fr: Words = {
   lists: listsFr,
   answers: answersFr,
   settings: settingsFr,
+  account: accountFr,
+  ownAccount: ownAccountFr,
+  privacy: privacyFr,
   consumers: consumersFr,
   told: toldFr,
   error: { title: 'Cela n’a pas marché', home: 'Retour à l’accueil' },

@@ -1,9 +1,12 @@
 import type { Words } from '../en/words.ts'
+import { accountRu } from './account.ts'
 import { adviceRu } from './advice.ts'
 import { answersRu } from './answers.ts'
 import { consumersRu } from './consumers.ts'
 import { eventsRu } from './events.ts'
 import { listsRu } from './lists.ts'
+import { ownAccountRu } from './own-account.ts'
+import { privacyRu } from './privacy.ts'
 import { problemsRu } from './problems.ts'
 import { questionRu } from './question.ts'
 import { relaysRu } from './relays.ts'
@@ -106,6 +109,9 @@ export const ru: Words = {
   lists: listsRu,
   answers: answersRu,
   settings: settingsRu,
+  account: accountRu,
+  ownAccount: ownAccountRu,
+  privacy: privacyRu,
   consumers: consumersRu,
   told: toldRu,
   error: { title: 'Не получилось', home: 'На главную' },
