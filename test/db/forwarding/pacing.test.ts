@@ -179,7 +179,7 @@ test('one of a campaign that is taken back is counted no more', async () => {
   expect(await queuedOf(keys)).toMatchObject([{ incidents: 2 }])
 })
 
-test('a sample that left is taken back once nobody stands behind its campaign any more', async () => {
+test('a sample that left is taken back when nobody stands behind its campaign', async () => {
   const keys = await owe(app, 'abuse@stands.example', ['s1', 's2', 's3'])
   await ofOneCampaign(keys)
   await wait(keys, new Date())

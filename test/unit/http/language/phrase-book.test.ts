@@ -13,16 +13,16 @@ describe.for(['fr', 'ru'] as const)('in %s', (language) => {
 
   test.for([
     'The reporter took it back. Feedback that had not left was called back.',
-    'It came from 192.0.2.7 (95 % sure). The network 192.0.2.0/24 answers for the origin and has an ' +
-      'abuse contact.',
+    'It came from 192.0.2.7 (95 % sure). The network 192.0.2.0/24 answers for the ' +
+      'origin and has an abuse contact.',
     'The origin could not be found. The verdict is undecided.',
-    'A feedback report was sent to the abuse desk of Acme Inc. Ltd. It tells of this message together ' +
-      'with others.',
+    'A feedback report was sent to the abuse desk of Acme Inc. Ltd. It tells of ' +
+      'this message together with others.',
     'The marketer says that it has dealt with it.',
-    'Line 2: Gmail saw 192.0.2.7 (a machine without a name) hand the message over, a machine that it ' +
-      'does not run.',
-    'shop.example signed the message, and the signature verifies, its List-Id is x: that is how Shop is ' +
-      'known. Nobody is accused.',
+    'Line 2: Gmail saw 192.0.2.7 (a machine without a name) hand the message over, ' +
+      'a machine that it does not run.',
+    'shop.example signed the message, and the signature verifies, its List-Id is x: ' +
+      'that is how Shop is known. Nobody is accused.',
     'We may have asked, and cannot tell what became of it. We do not ask twice.',
     'No abuse contact is registered for 192.0.2.0/24 (Acme).',
   ])('a sentence of ours is said: %s', (sentence) => {
