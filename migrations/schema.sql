@@ -90,6 +90,29 @@ begin
   return coalesce(bytes, 0);
 end $function$;
 
+-- account_links: reference
+create table account_links (
+  kind text not null,
+  subject text not null,
+  token_hash bytea not null,
+  address text not null,
+  reporter_id uuid,
+  language text not null,
+  consent text,
+  consented_at timestamp with time zone,
+  letter_id uuid,
+  letters integer not null,
+  letters_since timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  constraint account_links_pkey PRIMARY KEY (kind, subject),
+  constraint account_links_token_unique UNIQUE (token_hash),
+  constraint account_links_owner_fkey FOREIGN KEY (reporter_id) REFERENCES reporters(id) ON DELETE CASCADE,
+  constraint account_links_kind_known CHECK ((kind = ANY (ARRAY['confirm'::text, 'reset'::text, 'move'::text, 'notice'::text]))),
+  constraint account_links_language_known CHECK ((language = ANY (ARRAY['en'::text, 'fr'::text, 'ru'::text])))
+);
+create index account_links_address_idx on account_links (address);
+create index account_links_expires_idx on account_links (expires_at);
+
 -- advices: distributed by reporter_id
 create table advices (
   reporter_id uuid not null,
@@ -169,6 +192,17 @@ create table campaigns (
   fingerprints jsonb not null,
   constraint campaigns_pkey PRIMARY KEY (id)
 ) partition by RANGE (id);
+
+-- consents: reference
+create table consents (
+  reporter_id uuid not null,
+  version text not null,
+  language text not null,
+  consented_at timestamp with time zone not null,
+  constraint consents_pkey PRIMARY KEY (reporter_id, version),
+  constraint consents_owner_fkey FOREIGN KEY (reporter_id) REFERENCES reporters(id) ON DELETE CASCADE,
+  constraint consents_language_known CHECK ((language = ANY (ARRAY['en'::text, 'fr'::text, 'ru'::text])))
+);
 
 -- consumer_hours: distributed by consumer_id
 create table consumer_hours (
@@ -347,6 +381,26 @@ create index enrollment_requests_address_idx on enrollment_requests (address, id
 create index enrollment_requests_asker_idx on enrollment_requests (asker_hash, id);
 create index enrollment_requests_state_idx on enrollment_requests (state, id);
 
+-- erasures: reference
+create table erasures (
+  id uuid not null,
+  token_hash bytea not null,
+  reporter_id uuid,
+  anonymous_id uuid not null,
+  how text not null,
+  state text not null,
+  done integer not null default 0,
+  after_id uuid,
+  asked_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  constraint erasures_pkey PRIMARY KEY (id),
+  constraint erasures_token_unique UNIQUE (token_hash),
+  constraint erasures_how_known CHECK ((how = ANY (ARRAY['keep'::text, 'remove'::text]))),
+  constraint erasures_owner_until_done CHECK (((state = 'done'::text) = (reporter_id IS NULL))),
+  constraint erasures_state_known CHECK ((state = ANY (ARRAY['under-way'::text, 'waiting'::text, 'done'::text])))
+);
+create index erasures_ended_idx on erasures (ended_at) WHERE (ended_at IS NOT NULL);
+
 -- feedback_answers: distributed by report_id
 create table feedback_answers (
   report_id uuid not null,
@@ -464,7 +518,9 @@ create table inbound_mails (
   constraint inbound_mails_state_known CHECK ((state = ANY (ARRAY['received'::text, 'handled'::text, 'failed'::text])))
 ) partition by RANGE (id);
 create index inbound_mails_kind_idx on inbound_mails (kind, id);
+create index inbound_mails_letter_idx on inbound_mails (letter_id) WHERE (letter_id IS NOT NULL);
 create index inbound_mails_look_idx on inbound_mails (id) WHERE (needs_look AND (handled_at IS NULL));
+create index inbound_mails_reporter_idx on inbound_mails (reporter_id, id) WHERE (reporter_id IS NOT NULL);
 create index inbound_mails_state_idx on inbound_mails (state, id);
 create index inbound_mails_thread_idx on inbound_mails (report_id, number) WHERE (report_id IS NOT NULL);
 create index inbound_mails_unmatched_idx on inbound_mails (id) WHERE ((matched_by IS NULL) AND (state = 'handled'::text));
@@ -509,11 +565,13 @@ create table letters (
   content bytea storage external not null,
   constraint letters_pkey PRIMARY KEY (id),
   constraint letters_encoding_known CHECK ((encoding = ANY (ARRAY['identity'::text, 'zstd'::text]))),
-  constraint letters_kind_known CHECK ((kind = ANY (ARRAY['advice'::text, 'answer'::text, 'enrollment'::text, 'mail-in'::text]))),
+  constraint letters_kind_known CHECK ((kind = ANY (ARRAY['advice'::text, 'answer'::text, 'enrollment'::text, 'mail-in'::text, 'account'::text]))),
   constraint letters_state_known CHECK ((state = ANY (ARRAY['queued'::text, 'held'::text, 'sent'::text, 'bounced'::text, 'refused'::text, 'suppressed'::text])))
 ) partition by RANGE (id);
+create index letters_address_idx on letters (address, id);
 create index letters_answers_idx on letters (reporter_id, id) WHERE (kind = 'answer'::text);
 create index letters_report_idx on letters (report_id) WHERE (report_id IS NOT NULL);
+create index letters_reporter_idx on letters (reporter_id, id) WHERE (reporter_id IS NOT NULL);
 create index letters_state_idx on letters (state, id);
 
 -- list_exemptions: local
@@ -685,6 +743,14 @@ create table raw_messages (
   constraint raw_messages_encoding_known CHECK ((encoding = ANY (ARRAY['identity'::text, 'zstd'::text])))
 ) partition by RANGE (id);
 
+-- recovery_codes: reference
+create table recovery_codes (
+  reporter_id uuid not null,
+  code_hash bytea not null,
+  constraint recovery_codes_pkey PRIMARY KEY (reporter_id, code_hash),
+  constraint recovery_codes_owner_fkey FOREIGN KEY (reporter_id) REFERENCES reporters(id) ON DELETE CASCADE
+);
+
 -- relay_lessons: distributed by reporter_id
 create table relay_lessons (
   reporter_id uuid not null,
@@ -712,12 +778,41 @@ create table report_keys (
 );
 create index report_keys_report_idx on report_keys (report_id);
 
+-- report_news: local
+create table report_news (
+  id uuid not null,
+  report_ids uuid[] not null,
+  constraint report_news_pkey PRIMARY KEY (id)
+);
+
 -- reported_evidence: distributed by id
 create table reported_evidence (
   id uuid not null,
   content bytea storage external not null,
   constraint reported_evidence_pkey PRIMARY KEY (id)
 ) partition by RANGE (id);
+
+-- reporter_days: distributed by reporter_id
+create table reporter_days (
+  reporter_id uuid not null,
+  day date not null,
+  due_at timestamp with time zone,
+  counted_at timestamp with time zone,
+  spam integer not null default 0,
+  phishing integer not null default 0,
+  not_spam integer not null default 0,
+  told integer not null default 0,
+  kept integer not null default 0,
+  asked integer not null default 0,
+  retracted integer not null default 0,
+  mails integer not null default 0,
+  answered integer not null default 0,
+  networks jsonb not null default '[]'::jsonb,
+  countries jsonb not null default '{}'::jsonb,
+  constraint reporter_days_pkey PRIMARY KEY (reporter_id, day)
+);
+create index reporter_days_day_idx on reporter_days (day);
+create index reporter_days_due_idx on reporter_days (due_at) WHERE (due_at IS NOT NULL);
 
 -- reporter_relays: distributed by reporter_id
 create table reporter_relays (
@@ -743,11 +838,16 @@ create table reporters (
   language text,
   wants_answers boolean not null default false,
   wants_advice boolean not null default true,
+  state text not null default 'active'::text,
+  totp_secret bytea,
+  totp_step bigint,
   constraint reporters_pkey PRIMARY KEY (id),
   constraint reporters_email_unique UNIQUE (email),
   constraint reporters_email_lower CHECK ((email = lower(email))),
-  constraint reporters_language_known CHECK ((language = ANY (ARRAY['en'::text, 'fr'::text, 'ru'::text])))
+  constraint reporters_language_known CHECK ((language = ANY (ARRAY['en'::text, 'fr'::text, 'ru'::text]))),
+  constraint reporters_state_known CHECK ((state = ANY (ARRAY['active'::text, 'disabled'::text, 'erasing'::text])))
 );
+create index reporters_email_idx on reporters (email COLLATE "C");
 
 -- reports: distributed by id
 create table reports (
@@ -843,9 +943,11 @@ create table sessions (
   sid character varying not null,
   sess json not null,
   expire timestamp(6) without time zone not null,
+  reporter_id uuid generated always as (((sess ->> 'reporterId'::text))::uuid) stored,
   constraint sessions_pkey PRIMARY KEY (sid)
 );
 create index sessions_expire_idx on sessions (expire);
+create index sessions_reporter_idx on sessions (reporter_id) WHERE (reporter_id IS NOT NULL);
 
 -- shadow_bans: distributed by reporter_id
 create table shadow_bans (
@@ -922,8 +1024,13 @@ create table tokens (
   reporter_id uuid not null,
   name text not null,
   created_at timestamp with time zone not null,
+  scopes text[] not null,
+  used_at timestamp with time zone,
+  id uuid not null,
   constraint tokens_pkey PRIMARY KEY (token_hash),
-  constraint tokens_reporter_fkey FOREIGN KEY (reporter_id) REFERENCES reporters(id) ON DELETE CASCADE
+  constraint tokens_id_unique UNIQUE (id),
+  constraint tokens_reporter_fkey FOREIGN KEY (reporter_id) REFERENCES reporters(id) ON DELETE CASCADE,
+  constraint tokens_scopes_known CHECK (((scopes <@ ARRAY['report'::text, 'read'::text, 'retract'::text, 'account'::text]) AND (scopes <> '{}'::text[])))
 );
 create index tokens_reporter_idx on tokens (reporter_id);
 

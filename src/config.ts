@@ -21,6 +21,9 @@ const variables = z.object({
     .url({ protocol: /^postgres(ql)?$/, error: 'is not a postgres:// address' })
     .optional(),
   DATA_DIR: z.string().default('var'),
+  SIGN_UP: z.enum(['open', 'closed']).default('open'),
+  OPERATOR_NAME: z.string().max(200).optional(),
+  OPERATOR_CONTACT: z.string().max(300).optional(),
   HTTP_HOST: z.string().default('127.0.0.1'),
   HTTP_PORT: port.default(8080),
   PUBLIC_URL: httpUrl.optional(),
@@ -76,6 +79,11 @@ export type Config = {
   httpPort: number
   /** Without a trailing slash. */
   publicUrl: string
+  /** Whether anybody may make an account. */
+  signUpIsOpen: boolean
+  /** Who runs this, as the page on privacy says it. */
+  operatorName: string | undefined
+  operatorContact: string | undefined
   /** CIDR blocks of the proxies whose word is taken for the address of a client. */
   trustedProxies: readonly string[]
   smtpUrl: string | undefined
@@ -227,6 +235,9 @@ export function readConfig(
     httpHost: read.HTTP_HOST,
     httpPort: read.HTTP_PORT,
     publicUrl: (read.PUBLIC_URL ?? `http://localhost:${read.HTTP_PORT}`).replace(/\/+$/, ''),
+    signUpIsOpen: read.SIGN_UP === 'open',
+    operatorName: read.OPERATOR_NAME,
+    operatorContact: read.OPERATOR_CONTACT,
     trustedProxies: read.TRUSTED_PROXIES,
     smtpUrl: read.SMTP_URL,
     mailFrom: read.MAIL_FROM,

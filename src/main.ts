@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import type { App } from './app.ts'
 import type { Command } from './commands/command.ts'
+import { accountCommand } from './commands/accounts/account-command.ts'
 import { closeInTime, stopSignal } from './commands/processes/ending.ts'
 import { listsCommand } from './commands/lists/lists-command.ts'
 import { limitsCommand } from './commands/limits/limits-command.ts'
@@ -97,17 +98,7 @@ const commands: Record<string, Command> = {
       return DONE
     },
   },
-  account: {
-    usage: 'account add --email E [--password P] [--admin] [--token] [--unproven] [--language L]',
-    summary: 'make an account, or change it; prints a line of JSON',
-    async run({ args, config, log }) {
-      const { addAccount, parseAccount } = await import('./commands/account.ts')
-      const request = parseAccount(args)
-      const { withDatabase } = await import('./commands/open-app.ts')
-      say(JSON.stringify(await withDatabase(config, log, (app) => addAccount(request, app))))
-      return DONE
-    },
-  },
+  account: accountCommand,
   ...networkCommands,
   counters: {
     usage:

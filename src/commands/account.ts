@@ -4,12 +4,8 @@ import type { App } from '../app.ts'
 import { insertKarma } from '../db/karmas.ts'
 import { inTransaction } from '../db/pool.ts'
 import { type LetterLanguage, updateReporterSettings } from '../db/reporter-settings.ts'
-import {
-  findReporterByEmail,
-  insertReporter,
-  insertToken,
-  updateReporter,
-} from '../db/reporters.ts'
+import { findReporterByEmail, insertReporter, updateReporter } from '../db/reporters.ts'
+import { insertToken, type Scope, scopes, usualScopes } from '../db/tokens.ts'
 import { UsageError } from '../errors.ts'
 import { createToken, hashPassword } from '../intake/credentials.ts'
 import { uuidv7 } from '../world.ts'
@@ -24,6 +20,8 @@ export type AccountRequest = {
   isUnproven?: boolean
   /** Of the mail to it; undefined keeps what is, and that is English at first. */
   language?: LetterLanguage | undefined
+  /** What the token may do; undefined: all but change the account. */
+  scopes?: readonly Scope[] | undefined
 }
 
 /** What it answers; printed as one line of JSON. */
@@ -32,7 +30,10 @@ export type AccountAnswer = { id: string; email: string; admin: boolean; token?:
 const PASSWORD_CHARS_MIN = 10
 const languages = z.enum(['en', 'fr', 'ru'])
 
-/** Reads `add --email E [--password P] [--admin] [--token] [--unproven] [--language L]`. */
+/**
+ * Reads `add --email E [--password P] [--admin] [--token] [--unproven] [--language L]
+ * [--scope S,S]`.
+ */
 export function parseAccount(args: readonly string[]): AccountRequest {
   const { values, positionals } = parseArgs({
     args: [...args],
@@ -44,6 +45,7 @@ export function parseAccount(args: readonly string[]): AccountRequest {
       token: { type: 'boolean', default: false },
       unproven: { type: 'boolean', default: false },
       language: { type: 'string' },
+      scope: { type: 'string' },
     },
   })
   const problems: string[] = []
@@ -55,6 +57,10 @@ export function parseAccount(args: readonly string[]): AccountRequest {
   }
   const language = languages.optional().safeParse(values.language)
   if (!language.success) problems.push('--language must be en, fr or ru.')
+  const wanted = values.scope?.split(',').map((name) => name.trim())
+  const unknown = wanted?.filter((name) => !scopes.some((scope) => scope === name)) ?? []
+  if (unknown.length > 0) problems.push(`--scope may name ${scopes.join(', ')}.`)
+  if (wanted && !values.token) problems.push('--scope says what the token may do: add --token.')
   if (!email.success || problems.length > 0) throw new UsageError(problems)
   return {
     email: email.data.toLowerCase(),
@@ -63,6 +69,7 @@ export function parseAccount(args: readonly string[]): AccountRequest {
     wantsToken: values.token,
     isUnproven: values.unproven,
     language: language.data,
+    scopes: wanted && scopes.filter((scope) => wanted.includes(scope)),
   }
 }
 
@@ -100,6 +107,8 @@ export async function addAccount(
   const answer: AccountAnswer = { id, email, admin }
   if (!request.wantsToken) return answer
   const { token, hash } = createToken()
-  await insertToken(app.pool, { hash, reporterId: id, name: 'command line', createdAt: now })
+  const allowed = request.scopes ?? usualScopes
+  const known = { hash, reporterId: id, name: 'command line', createdAt: now }
+  await insertToken(app.pool, { ...known, scopes: allowed })
   return { ...answer, token }
 }

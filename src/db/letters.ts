@@ -2,8 +2,8 @@ import type { Packed } from './packed.ts'
 import type { Db } from './pool.ts'
 import { first } from './values.ts'
 
-/** What a letter is about: advice, an answer of an abuse desk, enrolling, mailed reports. */
-export type LetterKind = 'advice' | 'answer' | 'enrollment' | 'mail-in'
+/** What a letter is about: an account, advice, an abuse desk's answer, enrolling, mailed reports. */
+export type LetterKind = 'account' | 'advice' | 'answer' | 'enrollment' | 'mail-in'
 
 /** Where a letter stands; drawn in `src/README.md`. */
 export type LetterState = 'queued' | 'held' | 'sent' | 'bounced' | 'refused' | 'suppressed'
@@ -130,4 +130,9 @@ export async function releaseLetters(tx: Db, ids: readonly string[]): Promise<st
     [ids],
   )
   return rows.map(({ id }) => id)
+}
+
+/** Says whose a letter was that went to a stranger: the account was made by it. */
+export async function setLetterReporter(tx: Db, id: string, reporterId: string): Promise<void> {
+  await tx.query(`update letters set reporter_id = $2 where id = $1`, [id, reporterId])
 }

@@ -77,3 +77,8 @@ export async function markMailInConfirmed(
   )
   return rowCount === 1
 }
+
+/** Ends the address of a reporter. */
+export async function removeMailInAddress(tx: Db, reporterId: string): Promise<void> {
+  await tx.query(`delete from mail_in_addresses where reporter_id = $1`, [reporterId])
+}

@@ -42,7 +42,7 @@ export async function listBacklogs(
 }
 
 /** By what a job names the thing it is about. */
-export type JobKey = 'reportId' | 'letterId' | 'mailId'
+export type JobKey = 'reportId' | 'letterId' | 'mailId' | 'erasureId'
 
 /**
  * Those ids that an unfinished job of a queue names: in line, put off, or in hand. Reads all

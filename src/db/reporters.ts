@@ -4,8 +4,20 @@ import { first } from './values.ts'
 /** Who reports, or administers. */
 export type Reporter = { id: string; email: string; isAdmin: boolean }
 
+/** Disabled accounts can do nothing; one that is being erased has no way back. */
+export type ReporterState = 'active' | 'disabled' | 'erasing'
+
 /** A reporter with what proves a password. */
 export type ReporterSecret = Reporter & { passwordHash: string | null }
+
+/** An account with all that signing in asks of it. */
+export type Account = ReporterSecret & {
+  state: ReporterState
+  hasTotp: boolean
+  /** Of the mail to it; null: never said. */
+  language: 'en' | 'fr' | 'ru' | null
+  createdAt: Date
+}
 
 /**
  * Adds an account; undefined when the address already has one.
@@ -39,26 +51,80 @@ export async function updateReporter(
   )
 }
 
-/** The account of an address, in any case. */
-export async function findReporterByEmail(
-  db: Db,
-  email: string,
-): Promise<ReporterSecret | undefined> {
-  const answer = await db.query<ReporterSecret>(
-    `select id, email, is_admin as "isAdmin", password_hash as "passwordHash"
-     from reporters where email = lower($1)`,
+const account = `id, email, is_admin as "isAdmin", password_hash as "passwordHash", state,
+  totp_secret is not null as "hasTotp", language, created_at as "createdAt"`
+
+/** The account of an address, in any case and any state. */
+export async function findReporterByEmail(db: Db, email: string): Promise<Account | undefined> {
+  const answer = await db.query<Account>(
+    `select ${account} from reporters where email = lower($1)`,
     [email],
   )
   return first(answer)
 }
 
-/** The account of an id. */
+/** The account of an id, in any state. */
+export async function findAccount(db: Db, id: string): Promise<Account | undefined> {
+  return first(await db.query<Account>(`select ${account} from reporters where id = $1`, [id]))
+}
+
+/** The reporter of an id; undefined when the account is disabled or being erased. */
 export async function findReporter(db: Db, id: string): Promise<Reporter | undefined> {
   const answer = await db.query<Reporter>(
-    `select id, email, is_admin as "isAdmin" from reporters where id = $1`,
+    `select id, email, is_admin as "isAdmin" from reporters where id = $1 and state = 'active'`,
     [id],
   )
   return first(answer)
+}
+
+/** Gives an account another address; false when another account has it. */
+export async function updateReporterEmail(tx: Db, id: string, email: string): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `update reporters set email = lower($2)
+     where id = $1 and not exists (select from reporters where email = lower($2))`,
+    [id, email],
+  )
+  return rowCount === 1
+}
+
+/** Moves an account from one of the states `from` to `to`; false when it was in another. */
+export async function markReporter(
+  tx: Db,
+  id: string,
+  from: readonly ReporterState[],
+  to: ReporterState,
+): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `update reporters set state = $3 where id = $1 and state = any($2::text[])`,
+    [id, from, to],
+  )
+  return rowCount === 1
+}
+
+/** Holds all administrators until the transaction ends: none of them changes meanwhile. */
+export async function holdAdmins(tx: Db): Promise<void> {
+  const { rows } = await tx.query<{ id: string }>(
+    `select id from reporters where is_admin order by id`,
+  )
+  await holdReporters(
+    tx,
+    rows.map(({ id }) => id),
+    'change',
+  )
+}
+
+/** How many other administrators could still act. */
+export async function countOtherAdmins(tx: Db, id: string): Promise<number> {
+  const { rows } = await tx.query<{ count: number }>(
+    `select count(*) as count from reporters where is_admin and state = 'active' and id <> $1`,
+    [id],
+  )
+  return rows[0]?.count ?? 0
+}
+
+/** Removes an account, and with it what hangs on it by foreign keys. */
+export async function removeReporter(tx: Db, id: string): Promise<void> {
+  await tx.query(`delete from reporters where id = $1`, [id])
 }
 
 /** The addresses of several reporters. */
@@ -85,26 +151,4 @@ export async function holdReporters(
 ): Promise<void> {
   const lock = why === 'change' ? 'for no key update' : 'for share'
   await tx.query(`select id from reporters where id = any($1::uuid[]) order by id ${lock}`, [ids])
-}
-
-/** Adds a token, known by its SHA-256. */
-export async function insertToken(
-  db: Db,
-  token: { hash: Buffer; reporterId: string; name: string; createdAt: Date },
-): Promise<void> {
-  await db.query(
-    `insert into tokens (token_hash, reporter_id, name, created_at) values ($1, $2, $3, $4)`,
-    [token.hash, token.reporterId, token.name, token.createdAt],
-  )
-}
-
-/** The account a token belongs to. */
-export async function findReporterByToken(db: Db, hash: Buffer): Promise<Reporter | undefined> {
-  const answer = await db.query<Reporter>(
-    `select reporters.id, email, is_admin as "isAdmin"
-     from tokens join reporters on reporters.id = tokens.reporter_id
-     where token_hash = $1`,
-    [hash],
-  )
-  return first(answer)
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import type { Caller, Credentials, Scope } from '../intake/credentials.ts'
+import type { Scope } from '../db/tokens.ts'
+import type { Caller, Credentials } from '../intake/credentials.ts'
 import { type PasswordGuard, passwordGuard } from './limits/password-guard.ts'
 import { ProblemError } from './problem.ts'
 
@@ -40,6 +41,7 @@ export async function authenticate(
         : undefined
   if (!caller) throw refusal(schemes, 'These credentials are not valid here.')
   if (scope !== 'any' && !caller.scopes.includes(scope)) throw outOfScope(scope)
+  if (caller.hasTotp) throw needsToken()
   return caller
 }
 
@@ -71,6 +73,14 @@ function decoded(bytes: Buffer): string {
 function refusal(schemes: readonly Scheme[], detail: string): ProblemError {
   const challenge = schemes.map((scheme) => challenges[scheme]).join(', ')
   return new ProblemError('sign-in-needed', detail, { 'www-authenticate': challenge })
+}
+
+/** A program that holds the password alone would go round the second step. */
+function needsToken(): ProblemError {
+  const detail =
+    'This account signs in with a second step, so its password does not open the API. Make a ' +
+    'token on the page of your settings, and use it in place of the password.'
+  return new ProblemError('not-allowed', detail)
 }
 
 /** RFC 6750 §3.1. */

@@ -72,7 +72,7 @@ function createSite(
   return {
     ...app,
     publicUrl: publicUrl.replace(/:0$/, `:${port}`),
-    credentials: createCredentials(app.pool),
+    credentials: createCredentials(app.pool, app.clock),
     limits: createLimits(app),
     submit: createSubmit({ intake: createIntake(app), messageBytesMax, metrics: metrics.intake }),
     readBody: createReadBody(BYTES_IN_HAND_MAX),

@@ -1,21 +1,18 @@
 import { createHash, createHmac } from 'node:crypto'
 import { hash, verify } from '@node-rs/argon2'
 import { LRUCache } from 'lru-cache'
-import { findReporterByEmail, findReporterByToken, type Reporter } from '../db/reporters.ts'
 import type { Db } from '../db/pool.ts'
-import { systemRandom } from '../world.ts'
-
-/** What a token may be allowed: to report, to read, to take reports back, to change the account. */
-export const scopes = ['report', 'read', 'retract', 'account'] as const
-
-/** One of them. */
-export type Scope = (typeof scopes)[number]
+import { findReporterByEmail, type Reporter } from '../db/reporters.ts'
+import { findTokenOwner, markTokenUsed, type Scope, scopes } from '../db/tokens.ts'
+import { type Clock, systemRandom } from '../world.ts'
 
 /** Who proved to be somebody, and what that proof allows. */
 export type Caller = Reporter & {
   /** By which token; undefined: by the password. */
   tokenHash: Buffer | undefined
   scopes: readonly Scope[]
+  /** Whether the password is only the first of two steps. */
+  hasTotp: boolean
 }
 
 /** Proves who somebody is. */
@@ -29,17 +26,18 @@ export type Credentials = {
     password: string,
     before?: () => Promise<void>,
   ) => Promise<Caller | undefined>
-  /** By bearer token. */
+  /** The same, and never from memory: for who signs in, or is about to do what counts. */
+  byPasswordNow: (email: string, password: string) => Promise<Caller | undefined>
+  /** By bearer token. That it was used is noted, once an hour at most. */
   byToken: (token: string) => Promise<Caller | undefined>
 }
 
-/** Of tokens that were made without a word about scopes. */
-const tokenScopes: readonly Scope[] = ['report', 'read', 'retract']
 const PASSWORD_BYTES_MAX = 1_024
 const TOKEN = /^sp_[A-Za-z0-9_-]{43}$/
 /** How long a change of password or a withdrawn token may take to be noticed. */
 const REMEMBERED_MS = 10_000
 const REMEMBERED_MAX = 10_000
+const USE_NOTED_MS = 3_600_000
 
 /** An argon2id hash, with the library's parameters (19 MiB, 2 passes: OWASP's first choice). */
 export function hashPassword(password: string): Promise<string> {
@@ -55,9 +53,9 @@ export function createToken(): { token: string; hash: Buffer } {
 /**
  * Checks passwords and tokens against the accounts. What was right is remembered for ten seconds,
  * because plug-ins send the password with every report and argon2 takes 20 ms of a core; the
- * memory holds keyed hashes only.
+ * memory holds keyed hashes only. Without a clock nobody notes that a token was used.
  */
-export function createCredentials(db: Db): Credentials {
+export function createCredentials(db: Db, clock?: Clock): Credentials {
   const key = systemRandom(32)
   const remembered = new LRUCache<string, Caller>({ max: REMEMBERED_MAX, ttl: REMEMBERED_MS })
   const decoy = hashPassword('nobody has this password')
@@ -67,20 +65,24 @@ export function createCredentials(db: Db): Credentials {
     password: string,
     before?: () => Promise<void>,
   ): Promise<Caller | undefined> {
-    if (password.length > PASSWORD_BYTES_MAX || email.length > 320) return undefined
     const name = createHmac('sha256', key)
       .update(`${email.length} ${email}${password}`)
       .digest('base64')
     const known = remembered.get(name)
     if (known) return known
     await before?.()
+    const caller = await byPasswordNow(email, password)
+    if (caller) remembered.set(name, caller)
+    return caller
+  }
+
+  async function byPasswordNow(email: string, password: string): Promise<Caller | undefined> {
+    if (password.length > PASSWORD_BYTES_MAX || email.length > 320) return undefined
     const found = await findReporterByEmail(db, email)
     const isRight = await verify(found?.passwordHash ?? (await decoy), password)
-    if (!found?.passwordHash || !isRight) return undefined
-    const { id, isAdmin } = found
-    const caller = { id, email: found.email, isAdmin, tokenHash: undefined, scopes }
-    remembered.set(name, caller)
-    return caller
+    if (!found?.passwordHash || !isRight || found.state !== 'active') return undefined
+    const { id, isAdmin, hasTotp } = found
+    return { id, email: found.email, isAdmin, tokenHash: undefined, scopes, hasTotp }
   }
 
   async function byToken(token: string): Promise<Caller | undefined> {
@@ -89,14 +91,25 @@ export function createCredentials(db: Db): Credentials {
     const name = digest.toString('base64')
     const known = remembered.get(name)
     if (known) return known
-    const reporter = await findReporterByToken(db, digest)
-    if (!reporter) return undefined
-    const caller = { ...reporter, tokenHash: digest, scopes: tokenScopes }
+    const owner = await findTokenOwner(db, digest)
+    if (!owner) return undefined
+    const { usedAt, ...reporter } = owner
+    const caller = { ...reporter, tokenHash: digest, hasTotp: false }
     remembered.set(name, caller)
+    noteUse(digest, usedAt)
     return caller
   }
 
-  return { byPassword, byToken }
+  /** Nobody waits for it, and where it fails the next one notes it. */
+  function noteUse(digest: Buffer, usedAt: Date | null): void {
+    const now = clock?.()
+    if (!now) return
+    const after = new Date(now.getTime() - USE_NOTED_MS)
+    if (usedAt && usedAt > after) return
+    markTokenUsed(db, digest, now, after).catch(() => undefined)
+  }
+
+  return { byPassword, byPasswordNow, byToken }
 }
 
 function tokenHash(token: string): Buffer {

@@ -1,10 +1,12 @@
 import type { App } from '../app.ts'
+import { removeExpiredLinks } from '../db/account-links.ts'
 import { removeAdvices } from '../db/advices.ts'
 import { dropCounterPartitions, ensureCounterPartitions } from '../db/counter-partitions.ts'
 import { removeUntold } from '../db/consumer-list.ts'
 import { listDeadIds } from '../db/dead-letters.ts'
 import { listFeedback } from '../db/feedback-reports.ts'
 import { removeEndedCorrections } from '../db/contact-corrections.ts'
+import { removeErasures } from '../db/erasures.ts'
 import { removeEnrollments } from '../db/enrollment-requests.ts'
 import { removeIdempotencyKeys } from '../db/idempotency-keys.ts'
 import { removeInboundKeys } from '../db/inbound-keys.ts'
@@ -13,6 +15,7 @@ import { inTransaction } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
 import { removeDeliveries } from '../db/webhook-deliveries.ts'
 import { removeEndedSuppressions } from '../db/suppressions.ts'
+import { removeReporterDays } from '../db/reporter-days.ts'
 import { removeIdleCounts } from '../db/rate-limits.ts'
 import { removeRegistryRows } from '../db/registry-answers.ts'
 import { findOldestKey, removeReportKeys } from '../db/report-keys.ts'
@@ -63,12 +66,15 @@ export async function keepHouse(app: Needs): Promise<void> {
   await removeRegistryRows(app.pool, new Date(now.getTime() - ANSWERS_MS))
   await removeEndedCorrections(app.pool, new Date(now.getTime() - ANSWERS_MS))
   await removeEnrollments(app.pool, oldest)
+  await removeReporterDays(app.pool, oldest)
   await removeEndedSuppressions(app.pool, oldest)
   await forgetUntold(app, oldest)
   await forgetReputations(app.pool, now, app.config.retentionDays)
   await forgetIdleKeys(app)
   await removeAdvices(app.pool, new Date(now.getTime() - ADVICES_MS))
   await removeDeliveries(app.pool, uuidFloor(new Date(now.getTime() - DELIVERIES_MS)))
+  await removeExpiredLinks(app.pool, new Date(now.getTime() - DAY_MS))
+  await removeErasures(app.pool, new Date(now.getTime() - ANSWERS_MS))
   await endStuckUnsubscribes(app)
   await requeueOrphans(app)
 }

@@ -4,11 +4,13 @@ import { listDeadIds } from '../db/dead-letters.ts'
 import { listQueuedFeedback } from '../db/feedback-reports.ts'
 import { listWaitingMails } from '../db/inbound-mails.ts'
 import { listQueuedLetters } from '../db/letters.ts'
+import { listOpenErasures } from '../db/erasures.ts'
 import { inTransaction } from '../db/pool.ts'
 import { type JobKey, listIdsWithJobs } from '../db/queue-health.ts'
 import { listLookUps, listReceivedReports } from '../db/reports.ts'
 import {
   analyzeReport,
+  eraseAccount,
   findContact,
   forwardReport,
   handleInbound,
@@ -40,6 +42,8 @@ export async function requeueOrphans(app: Needs): Promise<void> {
   await requeue(app, findContact, 'reportId', reports(lookUps))
   const unredeemed = await listUnredeemed(pool, before, WAITING_MAX)
   await requeue(app, redeemReport, 'reportId', reports(unredeemed))
+  const erasures = (await listOpenErasures(pool)).map((erasureId) => ({ erasureId }))
+  await requeue(app, eraseAccount, 'erasureId', erasures)
   await requeueFeedback(app, before)
   await requeueMail(app, before)
 }

@@ -110,6 +110,14 @@ export const takeMailed = defineQueue('take-mailed', z.object({ mailId: z.uuid()
   expireInSeconds: 300,
 })
 
+/** Erase an account. It comes again until nothing is left. */
+export const eraseAccount = defineQueue('erase-account', z.object({ erasureId: z.uuid() }), {
+  retryLimit: 50,
+  retryDelay: 10,
+  retryDelayMax: 3_600,
+  expireInSeconds: 300,
+})
+
 /** Make the partitions of the coming weeks, drop those past retention, forget old keys. */
 export const keepHouse = defineQueue('keep-house', z.object({}), {
   retryLimit: 3,
@@ -177,6 +185,7 @@ export const queues: readonly QueueDefinition[] = [
   settleShadowed,
   handleInbound,
   takeMailed,
+  eraseAccount,
   keepHouse,
   learnRelays,
   markDead,

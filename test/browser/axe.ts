@@ -24,7 +24,8 @@ const measure = `(() => {
   if (scrollWidth > clientWidth) say('reflow', 'html', scrollWidth + ' > ' + clientWidth)
   if (!/.+ – Signalpost$/.test(document.title)) say('title', 'title', document.title)
   if (document.querySelectorAll('h1').length !== 1) say('h1', 'h1', 'not one')
-  const inText = (one) => one.matches('a') && one.closest('p, dd, small, label, td, th, li:not(nav li)')
+  const text = 'p, dd, small, label, td, th, li:not(nav li)'
+  const inText = (one) => one.matches('a') && one.closest(text)
   for (const one of document.querySelectorAll('a, button, input, select, textarea, summary')) {
     const { width, height } = one.getBoundingClientRect()
     if (width === 0 || inText(one) || one.classList.contains('skip')) continue

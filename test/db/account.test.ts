@@ -20,7 +20,7 @@ test('an account signs in by its password, in any case of its address', async ()
   const { id } = await add('--email', 'Ann@Example.com', '--password', 'correct horse')
   const { byPassword } = createCredentials(database.pool)
   const ann = { id, email: 'ann@example.com', isAdmin: false }
-  expect(await byPassword('ANN@example.com', 'correct horse')).toEqual(ann)
+  expect(await byPassword('ANN@example.com', 'correct horse')).toMatchObject(ann)
   expect(await byPassword('ann@example.com', 'Correct horse')).toBeUndefined()
   expect(await byPassword('nobody@example.com', 'correct horse')).toBeUndefined()
 })

@@ -85,6 +85,12 @@ function mailStarters(app: App, tools: Tools): Starters {
         deliverWebhooks(jobs, tools, lines),
       )
     },
+    [queues.eraseAccount.name]: async () => {
+      const { eraseAccount } = await import('../../jobs/erasing/erase-account.ts')
+      await workQueue(app, queues.eraseAccount, { batchSize: 1, concurrency: 1 }, (jobs) =>
+        Promise.all(jobs.map((job) => eraseAccount(job, app))),
+      )
+    },
     [queues.handleInbound.name]: async () => {
       const { handleInboundMails } = await import('../../jobs/handle-inbound.ts')
       await workQueue(app, queues.handleInbound, { batchSize: 10, concurrency: 1 }, (jobs) =>

@@ -3,6 +3,7 @@ import { requireReporter } from '../pages/signed-in.ts'
 import { speakEnglish } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
+import { accountAdminRoutes } from './accounts/accounts.ts'
 import { auditRoutes } from './audit.ts'
 import { campaignRoutes } from './campaigns.ts'
 import { consumerRoutes } from './consumers/consumers.ts'
@@ -33,6 +34,7 @@ export function adminRoutes(site: Site): Router {
   router.use(overviewRoutes(site))
   router.use('/reports', reportRoutes(site))
   router.use('/campaigns', campaignRoutes(site))
+  router.use('/accounts', accountAdminRoutes(site))
   router.use('/outbox', outboxRoutes(site))
   router.use('/inbox', inboxRoutes(site))
   router.use('/suppressions', suppressionRoutes(site))

@@ -8,6 +8,7 @@ export function sendAdminPage(req: Request, res: Response, page: Page): void {
     ['/admin', 'Overview'],
     ['/admin/reports', 'Reports'],
     ['/admin/campaigns', 'Campaigns'],
+    ['/admin/accounts', 'Accounts'],
     ['/admin/outbox', 'Outbox'],
     ['/admin/inbox', 'Inbox'],
     ['/admin/suppressions', 'Suppressions'],

@@ -1,4 +1,5 @@
 import { Router, type NextFunction, type Request, type Response } from 'express'
+import { accountRoutes } from '../account/account-routes.ts'
 import { adminRoutes } from '../admin/router.ts'
 import { adviceRoutes } from '../advice/advice-routes.ts'
 import { failureOf } from '../answer.ts'
@@ -15,8 +16,8 @@ import { ProblemError } from '../problem.ts'
 import { helpRoutes } from '../reporting/help.ts'
 import { reportRoutes } from '../reporting/report-form.ts'
 import type { Site } from '../site.ts'
+import { historyRoutes } from '../history/history.ts'
 import { contentPolicy } from './content-policy.ts'
-import { historyRoutes } from './history.ts'
 import { homeRoutes } from './home.ts'
 import { sendPage } from './render.ts'
 import { relayRoutes } from './relays.ts'
@@ -24,7 +25,7 @@ import { sameOrigin } from './same-origin.ts'
 import { sessions } from './session.ts'
 import { settingsRoutes } from './settings.ts'
 import { signInRoutes } from './sign-in.ts'
-import { toldRoutes } from './told.ts'
+import { toldRoutes } from '../history/told.ts'
 import { visitOf, welcome } from './visit.ts'
 
 /** Everything for people: sessions, pages, and error pages. */
@@ -40,6 +41,7 @@ export function pageRoutes(site: Site): Router {
   router.use(docsRoutes(site))
   router.use(languageRoutes(site))
   router.use(signInRoutes(site))
+  router.use(accountRoutes(site))
   router.use(reportRoutes(site))
   router.use(helpRoutes())
   router.use(historyRoutes(site))

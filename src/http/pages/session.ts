@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import connectPgSimple from 'connect-pg-simple'
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import session from 'express-session'
+import { uuidv7 } from '../../world.ts'
 import type { Site } from '../site.ts'
 
 type Needs = Pick<Site, 'pool' | 'config' | 'publicUrl' | 'log'>
@@ -9,10 +10,30 @@ type Needs = Pick<Site, 'pool' | 'config' | 'publicUrl' | 'log'>
 declare module 'express-session' {
   interface SessionData {
     reporterId: string
+    /** Names the session where its id must not be told. */
+    handle: string
+    /** ISO 8601. */
+    openedAt: string
+    /** ISO 8601, within ten minutes. */
+    seenAt: string
+    /** What the browser called itself. */
+    agent: string
+    isRemembered: boolean
+    /** Who has given the password, and owes the second step. */
+    awaiting: { reporterId: string; isRemembered: boolean; until: string; tries: number }
+    /** The sealed secret of a second step that is being set up, in base64. */
+    totpSetup: string
   }
 }
 
-const REMEMBERED_MS = 30 * 86_400_000
+const DAY_MS = 86_400_000
+/** Unused for so long it ends; one that is not remembered, after a day. */
+const REMEMBERED_MS = 30 * DAY_MS
+/** However much it is used, it ends then. */
+const LIFE_MS = { remembered: 180 * DAY_MS, passing: 7 * DAY_MS }
+const SEEN_MS = 10 * 60_000
+const AWAITING_MS = 10 * 60_000
+const AGENT_CHARS_MAX = 300
 const PRUNE_SECONDS = 15 * 60
 
 /** Browser sessions, kept in the database; nothing is kept for who has not signed in. */
@@ -43,13 +64,77 @@ export function sessions(site: Needs): RequestHandler[] {
 export async function openSession(
   req: Request,
   reporterId: string,
-  isRemembered: boolean,
+  life: 'remembered' | 'passing',
+  now: Date,
 ): Promise<void> {
+  await regenerate(req)
+  const { session } = req
+  session.reporterId = reporterId
+  session.isRemembered = life === 'remembered'
+  name(req, now)
+  if (session.isRemembered) session.cookie.maxAge = REMEMBERED_MS
+  await saveSession(req)
+}
+
+/** Notes who gave the password, under a new id: nobody is signed in before the second step. */
+export async function awaitSecondStep(
+  req: Request,
+  reporterId: string,
+  life: 'remembered' | 'passing',
+  now: Date,
+): Promise<void> {
+  await regenerate(req)
+  req.session.awaiting = {
+    reporterId,
+    isRemembered: life === 'remembered',
+    until: new Date(now.getTime() + AWAITING_MS).toISOString(),
+    tries: 0,
+  }
+  await saveSession(req)
+}
+
+/**
+ * Whose session this is, and that it is in use. Undefined without one, and for one past its life,
+ * which ends here.
+ */
+export async function useSession(req: Request, now: Date): Promise<string | undefined> {
+  // Absent only where the session itself could not be read.
+  const session = (req as Partial<Request>).session
+  const reporterId = session?.reporterId
+  if (session === undefined || reporterId === undefined) return undefined
+  // Those opened before sessions were told apart begin to live now.
+  if (session.openedAt === undefined) name(req, now)
+  const life = LIFE_MS[session.isRemembered === true ? 'remembered' : 'passing']
+  if (now.getTime() - Date.parse(session.openedAt ?? '') > life) {
+    await closeSession(req)
+    return undefined
+  }
+  if (now.getTime() - Date.parse(session.seenAt ?? '') > SEEN_MS) {
+    session.seenAt = now.toISOString()
+    session.agent = agentOf(req)
+  }
+  return reporterId
+}
+
+function name(req: Request, now: Date): void {
+  const { session } = req
+  session.handle = uuidv7(now)
+  session.openedAt = session.seenAt = now.toISOString()
+  session.agent = agentOf(req)
+}
+
+function agentOf(req: Request): string {
+  return (req.headers['user-agent'] ?? '').slice(0, AGENT_CHARS_MAX)
+}
+
+async function regenerate(req: Request): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     req.session.regenerate((error: unknown) => (error ? reject(asError(error)) : resolve()))
   })
-  req.session.reporterId = reporterId
-  if (isRemembered) req.session.cookie.maxAge = REMEMBERED_MS
+}
+
+/** Keeps what was changed before the browser has an answer, and comes back. */
+export async function saveSession(req: Request): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     req.session.save((error: unknown) => (error ? reject(asError(error)) : resolve()))
   })

@@ -4,11 +4,11 @@ import { takeForm } from '../reporting/report-form.ts'
 import type { Site } from '../site.ts'
 import { readForm, readShortForm, type FormReader } from './form.ts'
 import { sendPage } from './render.ts'
-import { closeSession } from './session.ts'
-import { signIn } from './signed-in.ts'
-import { visitOf } from './visit.ts'
+import { awaitSecondStep, closeSession, openSession } from './session.ts'
+import { takePassword } from './signed-in.ts'
+import { setReporter, visitOf } from './visit.ts'
 
-type Needs = Pick<Site, 'config' | 'credentials' | 'limits' | 'takeUpload'> & FormReader
+type Needs = Pick<Site, 'clock' | 'config' | 'credentials' | 'limits' | 'takeUpload'> & FormReader
 
 /** Signing in and out. The form's field names are those that the old clients know. */
 export function signInRoutes(site: Needs): Router {
@@ -16,15 +16,23 @@ export function signInRoutes(site: Needs): Router {
   router.get('/sign-in', (req, res) => {
     const next = localPath(req.query['next'])
     if (visitOf(req).reporter) return res.redirect(303, next)
-    sendSignIn(req, res, { next, status: 200 })
+    sendSignIn(req, res, { next, status: 200, done: req.query['done'] })
   })
   router.post('/sign-in', async (req, res) => {
     const { messageBytesMax } = site.config
     const limits = { bytesMax: uploadBytesMax(messageBytesMax), partBytesMax: messageBytesMax }
     const form = await readForm(req, res, site, limits)
-    const reporter = await signIn(req, form, site)
     const next = localPath(form.text('next'))
-    if (!reporter) return sendSignIn(req, res, { next, status: 401, wrong: true })
+    const caller = await takePassword(req, form, site)
+    if (!caller) return sendSignIn(req, res, { next, status: 401, wrong: true })
+    const { id, email, isAdmin, life } = caller
+    if (caller.hasTotp) {
+      await awaitSecondStep(req, id, life, site.clock())
+      return res.redirect(303, `/sign-in/code?next=${encodeURIComponent(next)}`)
+    }
+    await openSession(req, id, life, site.clock())
+    setReporter(req, { id, email, isAdmin })
+    const reporter = { id, email, isAdmin }
     if (form.bytes('reporting[raw_email]')) return takeForm(req, res, site, form, reporter)
     res.redirect(303, next)
   })
@@ -39,13 +47,19 @@ export function signInRoutes(site: Needs): Router {
 function sendSignIn(
   req: Request,
   res: Response,
-  answer: { next: string; status: number; wrong?: boolean },
+  answer: { next: string; status: number; wrong?: boolean; done?: unknown },
 ): void {
+  const { words } = visitOf(req)
+  const notes: Record<string, string> = {
+    reset: words.account.reset.done,
+    over: words.account.secondStep.over,
+    move: words.account.move.otherAccount,
+  }
   sendPage(req, res, {
     view: 'pages/sign-in',
-    title: visitOf(req).words.signIn.title,
+    title: words.signIn.title,
     status: answer.status,
-    data: { next: answer.next, wrong: answer.wrong ?? false },
+    data: { next: answer.next, wrong: answer.wrong ?? false, note: notes[String(answer.done)] },
   })
 }
 

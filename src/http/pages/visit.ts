@@ -5,8 +5,9 @@ import { catalogs, chooseLanguage, isLanguage, type Language } from '../language
 import type { Words } from '../language/en/words.ts'
 import type { Site } from '../site.ts'
 import { composeFormToken } from './form-token.ts'
+import { useSession } from './session.ts'
 
-type Needs = Pick<Site, 'pool' | 'publicUrl' | 'config'>
+type Needs = Pick<Site, 'pool' | 'publicUrl' | 'config' | 'clock'>
 
 /** Who looks at a page, and in which language. */
 export type Visit = {
@@ -31,8 +32,7 @@ export function welcome(site: Needs) {
     const wish = req.query['lang']
     if (isLanguage(wish)) rememberLanguage(res, wish, site)
     visits.set(req, { ...inLanguage(req, undefined), reporter: undefined, path: req.path, tokenOf })
-    // Absent only where the session itself could not be read.
-    const id = (req as Partial<Request>).session?.reporterId
+    const id = await useSession(req, site.clock())
     if (id !== undefined) await recognize(req, id, site)
     next()
   }

@@ -15,7 +15,7 @@ import type { Remarks } from '../submit.ts'
 import { sendResults } from './results.ts'
 import type { UploadedFile } from './take-upload.ts'
 
-type Needs = Pick<Site, 'config' | 'credentials' | 'limits' | 'takeUpload'> & FormReader
+type Needs = Pick<Site, 'clock' | 'config' | 'credentials' | 'limits' | 'takeUpload'> & FormReader
 
 const FILES_MAX = 200
 /** What is given back into the form when it could not be taken. */

@@ -1,3 +1,4 @@
+import { wrappedLines } from '../wrapped-lines.ts'
 import { howToForward } from './how-to-forward.ts'
 
 /** What came of a mail that a reporter sent in. */
@@ -12,8 +13,6 @@ export type MailInResult = {
   /** Archives and files of Outlook's own kind. */
   unreadable: number
 }
-
-const LINE_MAX = 78
 
 type Language = 'en' | 'fr' | 'ru'
 
@@ -57,20 +56,7 @@ export function composeMailInAnswer(
     words.why(`${publicUrl}/settings`),
   ]
   const paragraphs = said.filter((one) => typeof one === 'string')
-  return { subject: words.subjects[kind], text: paragraphs.map(wrapped).join('\n\n') }
-}
-
-/** In lines that a mail program shows whole; a link is never broken. */
-function wrapped(text: string): string {
-  let line = ''
-  const lines: string[] = []
-  for (const word of text.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > LINE_MAX) {
-      lines.push(line)
-      line = word
-    } else line = line === '' ? word : `${line} ${word}`
-  }
-  return [...lines, line].join('\n')
+  return { subject: words.subjects[kind], text: paragraphs.map(wrappedLines).join('\n\n') }
 }
 
 const en: Words = {

@@ -99,7 +99,7 @@ test('the token of one session is worth nothing in another', async () => {
   expect(answer.status).toBe(403)
 })
 
-test('a page of a session has its token in every form that acts, a stranger’s in none', async () => {
+test('a page of a session has its token in each form that acts, a stranger’s none', async () => {
   const html = await (await browsers.reporter.get('/settings')).text()
   const acting = html.match(/<form\b[^>]*method="post"[^>]*>/g) ?? []
   expect(acting.length).toBeGreaterThan(3)

@@ -18,6 +18,8 @@ const stranger: Record<string, ListedPage['at']> = {
   '/lookup': () => ['/lookup', '/lookup?q=192.0.2.7', '/lookup?q=x.example', '/lookup?q=%00'],
   '/lookup/delist': () => ['/lookup/delist?list=addresses&name=192.0.2.7'],
   '/lookup/delist/:token': ({ links }) => [links.delisting],
+  '/help': () => ['/help'],
+  '/help/source/:client': () => ['/help/source/gmail', '/help/source/thunderbird'],
   '/lists': () => ['/lists'],
   '/consumers/enroll': () => ['/consumers/enroll'],
   '/consumers/enroll/sent': () => ['/consumers/enroll/sent'],
@@ -32,6 +34,8 @@ const reporter: Record<string, ListedPage['at']> = {
   '/reports': () => ['/reports'],
   '/reports/:id': ({ told, asking, newsletter }) =>
     [told, asking, newsletter].map((id) => `/reports/${id}`),
+  '/reports/statistics': () => ['/reports/statistics'],
+  '/reports/:id/retract': ({ told }) => [`/reports/${told}/retract`],
   '/reports/:id/told/:number': ({ told }) => [`/reports/${told}/told/1`],
   '/relays': () => ['/relays'],
   '/settings': () => ['/settings'],
@@ -76,10 +80,10 @@ const administrator: Record<string, ListedPage['at']> = {
     '/admin/marketers/edit?key=example-shop',
   ],
   '/admin/marketers/proposals': () => ['/admin/marketers/proposals'],
+  '/admin/dead-letters': () => ['/admin/dead-letters'],
   '/admin/limits': () => ['/admin/limits'],
   '/admin/limits/shadow': () => ['/admin/limits/shadow'],
   '/admin/limits/shadow/:id': ({ banned }) => [`/admin/limits/shadow/${banned}`],
-  '/admin/dead-letters': () => ['/admin/dead-letters'],
   '/admin/audit': () => ['/admin/audit'],
 }
 

@@ -1,6 +1,6 @@
 import { Router } from 'express'
 import { findKarmas } from '../../../db/karmas.ts'
-import { findReporter } from '../../../db/reporters.ts'
+import { findAccount } from '../../../db/reporters.ts'
 import { explainKarma, karmaOf } from '../../../reputation/karma.ts'
 import { PROVEN_KARMA_MIN } from '../../../reputation/source-weight.ts'
 import { isUuid } from '../../paging.ts'
@@ -15,7 +15,7 @@ export function reporterRoutes(site: Needs): Router {
   const router = Router()
   router.get('/:id', async (req, res) => {
     const { id } = req.params
-    const reporter = isUuid(id) ? await findReporter(site.pool, id) : undefined
+    const reporter = isUuid(id) ? await findAccount(site.pool, id) : undefined
     if (!reporter) throw new ProblemError('not-found', 'There is no such reporter.')
     const [state] = await findKarmas(site.pool, [reporter.id])
     const now = site.clock()

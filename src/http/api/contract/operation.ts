@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { Scope } from '../../../intake/credentials.ts'
+import type { Scope } from '../../../db/tokens.ts'
 import type { ProblemName } from '../../problem.ts'
 import type { HeaderName } from './answer-headers.ts'
 import type { SchemaName } from './schemas.ts'

@@ -1,15 +1,21 @@
+import { accountEn } from './account.ts'
 import { adviceEn } from './advice.ts'
 import { answersEn } from './answers.ts'
 import { consumersEn } from './consumers.ts'
 import { eventsEn } from './events.ts'
 import { listsEn } from './lists.ts'
+import { ownAccountEn } from './own-account.ts'
+import { privacyEn } from './privacy.ts'
 import { problemsEn } from './problems.ts'
 import { questionEn } from './question.ts'
 import { relaysEn } from './relays.ts'
 import { reportEn } from './report.ts'
+import { reportsEn } from './reports.ts'
+import { retractionEn } from './retraction.ts'
 import { uploadingEn } from './uploading.ts'
 import { helpEn } from './help.ts'
 import { settingsEn } from './settings.ts'
+import { statisticsEn } from './statistics.ts'
 import { storyEn } from './story.ts'
 import { toldEn } from './told.ts'
 import { walkEn } from './walk.ts'
@@ -71,17 +77,7 @@ export const en = {
     follow: 'Follow this report',
     another: 'Report another message',
   },
-  reports: {
-    title: 'My reports',
-    none: 'You have not reported anything yet.',
-    subject: 'Subject',
-    received: 'Reported',
-    state: 'Where it stands',
-    older: 'Older reports',
-    newest: 'Back to the newest',
-    noSubject: '(no subject)',
-    asks: 'We have a question',
-  },
+  reports: reportsEn,
   states: {
     received: 'Being looked at',
     analyzed: 'Looked at',
@@ -91,6 +87,8 @@ export const en = {
     failed: 'Stuck: we are on it',
   },
   story: storyEn,
+  retraction: retractionEn,
+  statistics: statisticsEn,
   walk: walkEn,
   question: questionEn,
   relays: relaysEn,
@@ -106,6 +104,9 @@ export const en = {
   lists: listsEn,
   answers: answersEn,
   settings: settingsEn,
+  account: accountEn,
+  ownAccount: ownAccountEn,
+  privacy: privacyEn,
   consumers: consumersEn,
   told: toldEn,
   error: { title: 'That did not work', home: 'Back to the start' },

@@ -1,16 +1,22 @@
 import type { Words } from '../en/words.ts'
+import { accountFr } from './account.ts'
 import { adviceFr } from './advice.ts'
 import { answersFr } from './answers.ts'
 import { consumersFr } from './consumers.ts'
 import { eventsFr } from './events.ts'
 import { listsFr } from './lists.ts'
+import { ownAccountFr } from './own-account.ts'
+import { privacyFr } from './privacy.ts'
 import { problemsFr } from './problems.ts'
 import { questionFr } from './question.ts'
 import { relaysFr } from './relays.ts'
 import { reportFr } from './report.ts'
+import { reportsFr } from './reports.ts'
+import { retractionFr } from './retraction.ts'
 import { uploadingFr } from './uploading.ts'
 import { helpFr } from './help.ts'
 import { settingsFr } from './settings.ts'
+import { statisticsFr } from './statistics.ts'
 import { storyFr } from './story.ts'
 import { toldFr } from './told.ts'
 import { walkFr } from './walk.ts'
@@ -77,17 +83,7 @@ export const fr: Words = {
     follow: 'Suivre ce signalement',
     another: 'Signaler un autre message',
   },
-  reports: {
-    title: 'Mes signalements',
-    none: 'Vous n’avez encore rien signalé.',
-    subject: 'Objet',
-    received: 'Signalé le',
-    state: 'Où il en est',
-    older: 'Signalements plus anciens',
-    newest: 'Revenir aux plus récents',
-    noSubject: '(sans objet)',
-    asks: 'Une question pour vous',
-  },
+  reports: reportsFr,
   states: {
     received: 'En cours d’examen',
     analyzed: 'Examiné',
@@ -97,6 +93,8 @@ export const fr: Words = {
     failed: 'Bloqué\u00a0: nous nous en occupons',
   },
   story: storyFr,
+  retraction: retractionFr,
+  statistics: statisticsFr,
   walk: walkFr,
   question: questionFr,
   relays: relaysFr,
@@ -112,6 +110,9 @@ export const fr: Words = {
   lists: listsFr,
   answers: answersFr,
   settings: settingsFr,
+  account: accountFr,
+  ownAccount: ownAccountFr,
+  privacy: privacyFr,
   consumers: consumersFr,
   told: toldFr,
   error: { title: 'Cela n’a pas marché', home: 'Retour à l’accueil' },

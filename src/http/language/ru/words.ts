@@ -1,16 +1,22 @@
 import type { Words } from '../en/words.ts'
+import { accountRu } from './account.ts'
 import { adviceRu } from './advice.ts'
 import { answersRu } from './answers.ts'
 import { consumersRu } from './consumers.ts'
 import { eventsRu } from './events.ts'
 import { listsRu } from './lists.ts'
+import { ownAccountRu } from './own-account.ts'
+import { privacyRu } from './privacy.ts'
 import { problemsRu } from './problems.ts'
 import { questionRu } from './question.ts'
 import { relaysRu } from './relays.ts'
 import { helpRu } from './help.ts'
 import { reportRu } from './report.ts'
+import { reportsRu } from './reports.ts'
+import { retractionRu } from './retraction.ts'
 import { uploadingRu } from './uploading.ts'
 import { settingsRu } from './settings.ts'
+import { statisticsRu } from './statistics.ts'
 import { storyRu } from './story.ts'
 import { toldRu } from './told.ts'
 import { walkRu } from './walk.ts'
@@ -76,17 +82,7 @@ export const ru: Words = {
     follow: 'Следить за этой жалобой',
     another: 'Пожаловаться на другое письмо',
   },
-  reports: {
-    title: 'Мои жалобы',
-    none: 'Вы ещё ни на что не жаловались.',
-    subject: 'Тема',
-    received: 'Когда',
-    state: 'Состояние',
-    older: 'Более ранние жалобы',
-    newest: 'Вернуться к новым',
-    noSubject: '(без темы)',
-    asks: 'У нас есть вопрос',
-  },
+  reports: reportsRu,
   states: {
     received: 'Изучается',
     analyzed: 'Изучена',
@@ -96,6 +92,8 @@ export const ru: Words = {
     failed: 'Застряла: мы этим занимаемся',
   },
   story: storyRu,
+  retraction: retractionRu,
+  statistics: statisticsRu,
   walk: walkRu,
   question: questionRu,
   relays: relaysRu,
@@ -111,6 +109,9 @@ export const ru: Words = {
   lists: listsRu,
   answers: answersRu,
   settings: settingsRu,
+  account: accountRu,
+  ownAccount: ownAccountRu,
+  privacy: privacyRu,
   consumers: consumersRu,
   told: toldRu,
   error: { title: 'Не получилось', home: 'На главную' },

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { scopes } from '../../../../intake/credentials.ts'
+import { scopes } from '../../../../db/tokens.ts'
 import { WEBHOOK_URL_CHARS_MAX } from '../../../../mail/webhook-message.ts'
 import { instant, list } from './values.ts'
 

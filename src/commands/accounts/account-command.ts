@@ -1,0 +1,24 @@
+import type { CommandContext } from '../command.ts'
+
+/** `signalpost account`, for the table of commands; what it needs is loaded when it is run. */
+export const accountCommand = {
+  usage:
+    'account add --email E [--password P] [--admin] [--token] [--scope S,S] [--unproven]\n' +
+    '    [--language L] | list [BEGINNING] | disable E | enable E | no-second-step E',
+  summary: 'make an account, or change it (prints a line of JSON); list them, stop one',
+  async run({ args, config, log }: CommandContext) {
+    const { withDatabase } = await import('../open-app.ts')
+    if (args[0] === 'add') {
+      const { addAccount, parseAccount } = await import('../account.ts')
+      const request = parseAccount(args)
+      const answer = await withDatabase(config, log, (app) => addAccount(request, app))
+      process.stdout.write(`${JSON.stringify(answer)}\n`)
+      return 0
+    }
+    const { parseAccounts, runAccounts } = await import('./accounts.ts')
+    const request = parseAccounts(args)
+    const { told, isDone } = await withDatabase(config, log, (app) => runAccounts(request, app))
+    process.stdout.write(told)
+    return isDone ? 0 : 1
+  },
+}

@@ -1,0 +1,138 @@
+import type { Db } from './pool.ts'
+import type { LetterLanguage } from './reporter-settings.ts'
+import { first } from './values.ts'
+
+/**
+ * What a link by mail is for: to make an account, to set a password, to move to another address;
+ * a notice has a link to nothing, and stands here to be counted.
+ */
+export type LinkKind = 'confirm' | 'reset' | 'move' | 'notice'
+
+/** A link that was mailed. */
+export type AccountLink = {
+  kind: LinkKind
+  /** What it is for: an address, or the id of an account. */
+  subject: string
+  /** To which it was mailed, in lower case. */
+  address: string
+  reporterId: string | null
+  language: LetterLanguage
+  /** The version of the text that was agreed to when asking for it, and when. */
+  consent: string | null
+  consentedAt: Date | null
+  letterId: string | null
+  expiresAt: Date
+}
+
+const columns = `kind, subject, address, reporter_id as "reporterId", language, consent,
+  consented_at as "consentedAt", letter_id as "letterId", expires_at as "expiresAt"`
+
+/**
+ * Keeps a link in place of the one before it. Returns how many letters went to this subject since
+ * `letters_since`, this one counted: begun anew when that is before `countedSince`.
+ */
+export async function putAccountLink(
+  tx: Db,
+  link: AccountLink & { tokenHash: Buffer },
+  count: { now: Date; since: Date },
+): Promise<number> {
+  const { rows } = await tx.query<{ letters: number }>(
+    `insert into account_links (kind, subject, token_hash, address, reporter_id, language, consent,
+       consented_at, letter_id, letters, letters_since, expires_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 1, $10, $11)
+     on conflict (kind, subject) do update set token_hash = excluded.token_hash,
+       address = excluded.address, reporter_id = excluded.reporter_id,
+       language = excluded.language, consent = excluded.consent,
+       consented_at = excluded.consented_at, letter_id = excluded.letter_id,
+       expires_at = excluded.expires_at,
+       letters = case when account_links.letters_since < $12 then 1
+         else account_links.letters + 1 end,
+       letters_since = case when account_links.letters_since < $12 then excluded.letters_since
+         else account_links.letters_since end
+     returning letters`,
+    [
+      link.kind,
+      link.subject,
+      link.tokenHash,
+      link.address,
+      link.reporterId,
+      link.language,
+      link.consent,
+      link.consentedAt,
+      link.letterId,
+      count.now,
+      link.expiresAt,
+      count.since,
+    ],
+  )
+  return rows[0]?.letters ?? 1
+}
+
+/** The link of a token, if it is of this kind and has not expired. */
+export async function findAccountLink(
+  db: Db,
+  kind: LinkKind,
+  tokenHash: Buffer,
+  now: Date,
+): Promise<AccountLink | undefined> {
+  const answer = await db.query<AccountLink>(
+    `select ${columns} from account_links
+     where kind = $1 and token_hash = $2 and expires_at > $3`,
+    [kind, tokenHash, now],
+  )
+  return first(answer)
+}
+
+/** Uses a link up and gives it; undefined when it was used, expired or replaced. */
+export async function takeAccountLink(
+  tx: Db,
+  kind: LinkKind,
+  tokenHash: Buffer,
+  now: Date,
+): Promise<AccountLink | undefined> {
+  const answer = await tx.query<AccountLink>(
+    `delete from account_links where kind = $1 and token_hash = $2 and expires_at > $3
+     returning ${columns}`,
+    [kind, tokenHash, now],
+  )
+  return first(answer)
+}
+
+/** Ends all links of an account. */
+export async function removeAccountLinks(tx: Db, reporterId: string): Promise<void> {
+  await tx.query(`delete from account_links where reporter_id = $1`, [reporterId])
+}
+
+/** Ends all that was mailed to an address. */
+export async function removeLinksTo(tx: Db, address: string): Promise<void> {
+  await tx.query(`delete from account_links where address = lower($1)`, [address])
+}
+
+/** Sign-ups that wait to be confirmed, the latest first. */
+export async function listSignUps(db: Db, now: Date, limit: number): Promise<AccountLink[]> {
+  const { rows } = await db.query<AccountLink>(
+    `select ${columns} from account_links where kind = 'confirm' and expires_at > $1
+     order by expires_at desc, subject limit $2`,
+    [now, limit],
+  )
+  return rows
+}
+
+/** Forgets links that expired before an instant. */
+export async function removeExpiredLinks(db: Db, before: Date): Promise<void> {
+  await db.query(`delete from account_links where expires_at < $1`, [before])
+}
+
+/** The sign-up of an address that waits to be confirmed. */
+export async function findSignUp(
+  db: Db,
+  address: string,
+  now: Date,
+): Promise<AccountLink | undefined> {
+  const answer = await db.query<AccountLink>(
+    `select ${columns} from account_links
+     where kind = 'confirm' and subject = lower($1) and expires_at > $2`,
+    [address, now],
+  )
+  return first(answer)
+}

@@ -1,0 +1,147 @@
+import { Router, type Request, type Response } from 'express'
+import { renderSVG } from 'uqr'
+import { inTransaction } from '../../db/pool.ts'
+import { findAccount, type Reporter } from '../../db/reporters.ts'
+import { countRecoveryCodes, putRecoveryCodes, putTotp, removeTotp } from '../../db/second-steps.ts'
+import {
+  createRecoveryCodes,
+  createTotpSecret,
+  describeTotp,
+  openTotp,
+  sealTotp,
+  stepOfCode,
+} from '../../intake/account/second-step.ts'
+import { oweAccountNews } from '../../letters/account/owe-account-letter.ts'
+import { type Form, type FormReader, readShortForm } from '../pages/form.ts'
+import { sendPage } from '../pages/render.ts'
+import { saveSession } from '../pages/session.ts'
+import { requireReporter } from '../pages/signed-in.ts'
+import { visitOf } from '../pages/visit.ts'
+import type { Site } from '../site.ts'
+import type { Faults } from './account-form.ts'
+import { isProven } from './prove.ts'
+
+type Needs = Pick<
+  Site,
+  'pool' | 'boss' | 'clock' | 'config' | 'publicUrl' | 'credentials' | 'limits'
+> &
+  FormReader
+
+const page = '/account/second-step'
+
+/** The page on which people switch the second step of signing in on and off. */
+export function secondStepRoutes(site: Needs): Router {
+  const router = Router()
+  router.get(page, async (req, res) => {
+    const reporter = requireReporter(req, res)
+    if (reporter) await sendSecondStep(req, res, site, reporter, {})
+  })
+  router.post(page, async (req, res) => {
+    const form = await readShortForm(req, res, site)
+    const reporter = requireReporter(req, res)
+    if (!reporter) return
+    const wish = form.text('do')
+    if (wish === 'on') return turnOn(req, res, site, form, reporter)
+    if (!(await isProven(req, form, reporter, site))) {
+      const faults = { now: visitOf(req).words.ownAccount.wrongProof }
+      return sendSecondStep(req, res, site, reporter, faults)
+    }
+    await afterProof(wish, req, res, site, reporter)
+  })
+  return router
+}
+
+async function afterProof(
+  wish: string | undefined,
+  req: Request,
+  res: Response,
+  site: Needs,
+  reporter: Reporter,
+): Promise<void> {
+  const { id } = reporter
+  const account = await findAccount(site.pool, id)
+  if (wish === 'begin' && !account?.hasTotp) {
+    const sealed = sealTotp(createTotpSecret(), id, site.config.secret)
+    req.session.totpSetup = sealed.toString('base64')
+    await saveSession(req)
+    return sendSecondStep(req, res, site, reporter, {})
+  }
+  if (wish === 'renew' && account?.hasTotp) {
+    const { codes, hashes } = createRecoveryCodes()
+    await inTransaction(site.pool, (tx) => putRecoveryCodes(tx, id, hashes))
+    return sendSecondStep(req, res, site, reporter, {}, codes)
+  }
+  if (wish === 'off' && account?.hasTotp) {
+    await inTransaction(site.pool, async (tx) => {
+      await removeTotp(tx, id)
+      await oweAccountNews(tx, 'second-step-off', reporter, site)
+    })
+  }
+  res.redirect(303, page)
+}
+
+/** The device has the secret once it shows a code of it. */
+async function turnOn(
+  req: Request,
+  res: Response,
+  site: Needs,
+  form: Form,
+  reporter: Reporter,
+): Promise<void> {
+  const totpSecret = secretInSetup(req, site, reporter)
+  const account = await findAccount(site.pool, reporter.id)
+  if (!totpSecret || account?.hasTotp) return res.redirect(303, page)
+  const step = stepOfCode(totpSecret, form.text('code') ?? '', site.clock())
+  if (step === undefined) {
+    const faults = { code: visitOf(req).words.ownAccount.secondStep.wrong }
+    return sendSecondStep(req, res, site, reporter, faults)
+  }
+  const secret = sealTotp(totpSecret, reporter.id, site.config.secret)
+  const { codes, hashes } = createRecoveryCodes()
+  await inTransaction(site.pool, async (tx) => {
+    await putTotp(tx, reporter.id, { secret, step, codeHashes: hashes })
+    await oweAccountNews(tx, 'second-step-on', reporter, site)
+  })
+  delete req.session.totpSetup
+  await saveSession(req)
+  await sendSecondStep(req, res, site, reporter, {}, codes)
+}
+
+function secretInSetup(req: Request, site: Needs, { id }: Reporter): Buffer | undefined {
+  const { totpSetup } = req.session
+  if (totpSetup === undefined) return undefined
+  return openTotp(Buffer.from(totpSetup, 'base64'), id, site.config.secret)
+}
+
+async function sendSecondStep(
+  req: Request,
+  res: Response,
+  site: Needs,
+  reporter: Reporter,
+  faults: Faults,
+  codes?: readonly string[],
+): Promise<void> {
+  const { secondStep } = visitOf(req).words.ownAccount
+  const isOn = (await findAccount(site.pool, reporter.id))?.hasTotp ?? false
+  const setup = isOn ? undefined : secretInSetup(req, site, reporter)
+  const described = setup && describeTotp(setup, reporter.email)
+  sendPage(req, res, {
+    view: 'pages/account/second-step',
+    title: secondStep.title,
+    status: Object.keys(faults).length > 0 ? 422 : 200,
+    data: {
+      faults,
+      isOn,
+      asksForCode: isOn,
+      codes,
+      left: isOn ? secondStep.left(await countRecoveryCodes(site.pool, reporter.id)) : undefined,
+      setup: described && { text: described.text, picture: pictureOf(described.uri) },
+    },
+  })
+}
+
+/** As a data address: the policy of the pages allows those as pictures, and no inline SVG style. */
+function pictureOf(uri: string): string {
+  const svg = renderSVG(uri, { border: 2 })
+  return `data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}`
+}

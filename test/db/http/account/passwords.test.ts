@@ -1,0 +1,202 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { findAccount } from '../../../../src/db/reporters.ts'
+import { lettersTo, linkTo } from '../../../support/letters.ts'
+import { Browser, signedInBrowser } from '../browser.ts'
+import { startWebSite, type Person, type WebSite } from '../web-site.ts'
+import { loosenLimits } from './limits.ts'
+
+let site: WebSite
+beforeAll(async () => {
+  site = await startWebSite()
+  await loosenLimits(site)
+})
+afterAll(() => site.close())
+
+const fresh = 'green lamp over water'
+const visitor = () => new Browser(site.url, { 'accept-language': 'en' })
+const signsIn = async ({ email }: { email: string }, password: string) => {
+  const fields = { 'user[email_or_login]': email, 'user[password]': password }
+  return (await visitor().post('/sign-in', fields)).status === 303
+}
+const isIn = async (browser: Browser) => (await browser.get('/settings')).status === 200
+
+async function expireLinks(email: string, minutes: number): Promise<void> {
+  await site.app.pool.query(
+    `update account_links set expires_at = expires_at - make_interval(mins => $2)
+     where address = $1`,
+    [email, minutes],
+  )
+}
+
+test('a forgotten password is set behind the link, which ends every session', async () => {
+  const ann = await site.addPerson('ann@example.org')
+  const [one, other] = [await signedInBrowser(site.url, ann), await signedInBrowser(site.url, ann)]
+  await visitor().post('/forgotten', { email: 'ANN@example.org' })
+  const path = await linkTo(site.app.pool, ann.email)
+  expect((await visitor().get(path)).status).toBe(200)
+  expect(await signsIn(ann, ann.password)).toBe(true)
+  const set = await visitor().post(path, { password: fresh })
+  expect(set.headers.get('location')).toBe('/sign-in?done=reset')
+  expect(await signsIn(ann, fresh)).toBe(true)
+  expect([await isIn(one), await isIn(other)]).toEqual([false, false])
+  const [letter] = await lettersTo(site.app.pool, ann.email)
+  expect(letter?.subject).toBe('Your password has been changed')
+  expect((await visitor().post(path, { password: 'once more, please' })).status).toBe(404)
+})
+
+test.for([
+  [59, 200],
+  [61, 404],
+] as const)('a link for a password that is %i minutes old answers %i', async ([age, status]) => {
+  const person = await site.addPerson(`age${age}@example.org`)
+  await visitor().post('/forgotten', { email: person.email })
+  const path = await linkTo(site.app.pool, person.email)
+  await expireLinks(person.email, age)
+  expect((await visitor().get(path)).status).toBe(status)
+})
+
+test('the answer to a forgotten password is the same with and without an account', async () => {
+  await site.addPerson('known@example.org')
+  const answers = await Promise.all(
+    ['known@example.org', 'nobody@example.org'].map(async (email) => {
+      const answer = await visitor().post('/forgotten', { email })
+      const text = (await answer.text()).replaceAll(email, 'X')
+      return { status: answer.status, names: [...answer.headers.keys()], text }
+    }),
+  )
+  expect(answers[0]).toEqual(answers[1])
+  const [letter] = await lettersTo(site.app.pool, 'nobody@example.org')
+  expect(letter?.subject).toBe('There is no account with this address')
+  expect(letter?.text).not.toContain('/account/')
+})
+
+test('both cost the same statements: neither is told from the other by the clock', async () => {
+  await site.addPerson('timed@example.org')
+  const times: Record<string, number[]> = { 'timed@example.org': [], 'absent@example.org': [] }
+  for (let round = 0; round < 25; round++) {
+    for (const [email, taken] of Object.entries(times)) {
+      await site.app.pool.query('delete from account_links')
+      const begun = performance.now()
+      await (await visitor().post('/forgotten', { email })).text()
+      taken.push(performance.now() - begun)
+    }
+  }
+  const middle = (taken: number[]) => taken.toSorted((a, b) => a - b)[12] ?? 0
+  const [known = 0, absent = 0] = Object.values(times).map(middle)
+  expect(known / absent).toBeGreaterThan(0.6)
+  expect(known / absent).toBeLessThan(1.7)
+})
+
+test('a link for a password is worth nothing once the account has moved', async () => {
+  const dan = await site.addPerson('dan@example.org')
+  await visitor().post('/forgotten', { email: dan.email })
+  const path = await linkTo(site.app.pool, dan.email)
+  await site.app.pool.query(`update reporters set email = 'dan2@example.org' where id = $1`, [
+    dan.id,
+  ])
+  expect((await visitor().post(path, { password: fresh })).status).toBe(404)
+})
+
+test('a link of one kind is none of another', async () => {
+  const eve = await site.addPerson('eve@example.org')
+  await visitor().post('/forgotten', { email: eve.email })
+  const token = (await linkTo(site.app.pool, eve.email)).split('/').at(-1) ?? ''
+  expect((await visitor().get(`/account/confirm/${token}`)).status).toBe(404)
+  const browser = await signedInBrowser(site.url, eve)
+  expect((await browser.get(`/account/move/${token}`)).status).toBe(404)
+})
+
+const change = (browser: Browser, now: string, password: string) =>
+  browser.post('/account/password', { now, password })
+
+test('a change of password needs the one of now, and signs out all other browsers', async () => {
+  const fay = await site.addPerson('fay@example.org')
+  const [here, there] = [await signedInBrowser(site.url, fay), await signedInBrowser(site.url, fay)]
+  const wrong = await change(here, 'not the password', fresh)
+  expect([wrong.status, await wrong.text()]).toEqual([
+    422,
+    expect.stringContaining('The password or the code is not right') as string,
+  ])
+  expect((await change(here, fay.password, 'short')).status).toBe(422)
+  expect(await isIn(there)).toBe(true)
+  expect((await change(here, fay.password, fresh)).status).toBe(303)
+  expect([await isIn(here), await isIn(there)]).toEqual([true, false])
+  expect(await signsIn(fay, fresh)).toBe(true)
+})
+
+const askToMove = (browser: Browser, { password }: Person, email: string) =>
+  browser.post('/account/address', { now: password, email })
+
+test('an address counts once it is confirmed there, and the old one is told', async () => {
+  const gil = await site.addPerson('gil@example.org')
+  const browser = await signedInBrowser(site.url, gil)
+  expect((await askToMove(browser, { ...gil, password: 'wrong' }, 'gil2@example.org')).status).toBe(
+    422,
+  )
+  await askToMove(browser, gil, 'gil2@example.org')
+  const path = await linkTo(site.app.pool, 'gil2@example.org')
+  expect((await browser.get(path)).status).toBe(200)
+  expect((await findAccount(site.app.pool, gil.id))?.email).toBe('gil@example.org')
+  expect((await browser.post(path, {})).headers.get('location')).toContain('moved')
+  expect((await findAccount(site.app.pool, gil.id))?.email).toBe('gil2@example.org')
+  const [letter] = await lettersTo(site.app.pool, 'gil@example.org')
+  expect(letter?.subject).toBe('Your account has another address now')
+  expect(letter?.text).not.toContain('gil2@')
+})
+
+test('a link to move serves only the account it is meant for', async () => {
+  const [hal, ida] = [
+    await site.addPerson('hal@example.org'),
+    await site.addPerson('ida@example.org'),
+  ]
+  const [his, hers] = [await signedInBrowser(site.url, hal), await signedInBrowser(site.url, ida)]
+  await askToMove(his, hal, 'hal2@example.org')
+  const path = await linkTo(site.app.pool, 'hal2@example.org')
+  expect((await hers.post(path, {})).status).toBe(404)
+  expect((await visitor().post(path, {})).headers.get('location')).toContain('/sign-in')
+  expect((await his.post(path, {})).status).toBe(303)
+})
+
+test('who wants the address of somebody else learns nothing, and its owner is told', async () => {
+  const [jan, kim] = [
+    await site.addPerson('jan@example.org'),
+    await site.addPerson('kim@example.org'),
+  ]
+  const browser = await signedInBrowser(site.url, jan)
+  const known = await askToMove(browser, jan, kim.email)
+  const unknown = await askToMove(browser, jan, 'kim2@example.org')
+  expect([known.status, await known.text()]).toEqual([
+    unknown.status,
+    (await unknown.text()).replaceAll('kim2@', 'kim@'),
+  ])
+  const [letter] = await lettersTo(site.app.pool, kim.email)
+  expect(letter?.subject).toBe('You have an account already')
+})
+
+test('a disabled account is as an unknown one at the door, and is told so by letter', async () => {
+  const lea = await site.addPerson('lea@example.org')
+  const browser = await signedInBrowser(site.url, lea)
+  await site.app.pool.query(`update reporters set state = 'disabled' where id = $1`, [lea.id])
+  expect(await isIn(browser)).toBe(false)
+  expect(await signsIn(lea, lea.password)).toBe(false)
+  await visitor().post('/forgotten', { email: lea.email })
+  const [letter] = await lettersTo(site.app.pool, lea.email)
+  expect(letter?.subject).toBe('Your account is closed')
+  expect(letter?.text).not.toContain('/account/')
+})
+
+test('passwords are tried so often and no more, and the right one waits too', async () => {
+  const tight = await startWebSite()
+  try {
+    const mia = await tight.addPerson('mia@example.org')
+    const attempt = (password: string) =>
+      new Browser(tight.url).post('/sign-in', {
+        'user[email_or_login]': mia.email,
+        'user[password]': password,
+      })
+    for (let count = 0; count < 20; count++) expect((await attempt('wrong')).status).toBe(401)
+    expect((await attempt(mia.password)).status).toBe(429)
+  } finally {
+    await tight.close()
+  }
+})

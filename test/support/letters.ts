@@ -1,0 +1,36 @@
+import { unpack, type Packed } from '../../src/db/packed.ts'
+import type { Pool } from '../../src/db/pool.ts'
+
+/** A letter as its reader sees it. */
+export type ReadLetter = { id: string; kind: string; raw: string; subject: string; text: string }
+
+/** The letters to an address, newest first. */
+export async function lettersTo(pool: Pool, address: string): Promise<ReadLetter[]> {
+  const { rows } = await pool.query<Packed & { id: string; kind: string }>(
+    'select id, kind, encoding, content from letters where address = $1 order by id desc',
+    [address],
+  )
+  return Promise.all(
+    rows.map(async ({ id, kind, ...packed }) => {
+      const raw = (await unpack(packed)).toString('latin1')
+      const [head = '', ...body] = raw.split('\r\n\r\n')
+      const subject = /^Subject: (.*)$/m.exec(head)?.[1]?.trim() ?? ''
+      return { id, kind, raw, subject, text: decoded(body.join('\r\n\r\n')) }
+    }),
+  )
+}
+
+/** The path of the link in the newest letter to an address. */
+export async function linkTo(pool: Pool, address: string): Promise<string> {
+  const [letter] = await lettersTo(pool, address)
+  const url = /https?:\/\/\S+/.exec(letter?.text ?? '')?.[0]
+  if (url === undefined) throw new Error(`No link was mailed to ${address}.`)
+  return new URL(url).pathname
+}
+
+function decoded(quotedPrintable: string): string {
+  const bytes = quotedPrintable
+    .replace(/=\r\n/g, '')
+    .replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+  return Buffer.from(bytes, 'latin1').toString('utf8')
+}
