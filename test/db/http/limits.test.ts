@@ -45,7 +45,9 @@ test('who is above a limit is answered 429 and told how long to wait', async () 
   let refused = await post('two', bob)
   for (let n = 0; n < 3; n++) refused = await post(`more ${n}`, bob)
   expect(refused.status).toBe(429)
-  expect(await refused.json()).toMatchObject({ type: expect.stringMatching(/#too-often$/) as string })
+  expect(await refused.json()).toMatchObject({
+    type: expect.stringMatching(/#too-often$/) as string,
+  })
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(50)
   expect(refused.headers.get('ratelimit')).toMatch(/^"report-minute";r=0;t=\d+$/)
   await changeLimit(site.app.pool, 'report-minute', { attemptsMax: 1_200 }, deed)

@@ -55,7 +55,10 @@ test('the API asks who it is, and tells what it takes', async () => {
   expect((await fetch(`${asking.site.url}/api/v1/relays`)).status).toBe(401)
   expect((await fetch(`${asking.site.url}/api/v1/relays`, { method: 'PUT' })).status).toBe(401)
   const answer = await asking.api(person, '/relays', { method: 'POST' })
-  expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD, PUT, DELETE, OPTIONS'])
+  expect([answer.status, answer.headers.get('allow')]).toEqual([
+    405,
+    'GET, HEAD, PUT, DELETE, OPTIONS',
+  ])
 })
 
 test('fifty relays may be named, and one of them again; not one more', async () => {

@@ -56,7 +56,9 @@ const administrator: Record<string, ListedPage['at']> = {
   '/admin/networks/corrections': () => ['/admin/networks/corrections'],
   '/admin/counters': () => ['/admin/counters', '/admin/counters?kind=ip&value=198.51.100.23'],
   '/admin/reputations': () => ['/admin/reputations', '/admin/reputations?name=192.0.2.7'],
-  '/admin/reputations/subject': () => ['/admin/reputations/subject?kind=address&name=198.51.100.23'],
+  '/admin/reputations/subject': () => [
+    '/admin/reputations/subject?kind=address&name=198.51.100.23',
+  ],
   '/admin/reporters/:id': ({ ann }) => [`/admin/reporters/${ann.id}`],
   '/admin/models': () => ['/admin/models'],
   '/admin/models/:version': () => ['/admin/models/1'],

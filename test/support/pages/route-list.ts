@@ -35,7 +35,10 @@ function routesOf(router: object, base: string, mounts: readonly Mount[]): strin
   const inner = mounts
     .filter(({ parent }) => parent === router)
     .flatMap(({ path, child }) => routesOf(child, base + path, mounts))
-  return [...own.map((path) => (base + path).replace(/\/+/g, '/').replace(/(?<=.)\/$/, '')), ...inner]
+  return [
+    ...own.map((path) => (base + path).replace(/\/+/g, '/').replace(/(?<=.)\/$/, '')),
+    ...inner,
+  ]
 }
 
 function getPaths({ route }: Layer): string[] {

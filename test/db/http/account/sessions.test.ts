@@ -2,12 +2,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { deviceOf } from '../../../../src/http/account/device-words.ts'
 import { Browser, signedInBrowser } from '../browser.ts'
 import { startWebSite, type Person, type WebSite } from '../web-site.ts'
-import { loosenLimits } from './limits.ts'
 
 let site: WebSite
 beforeAll(async () => {
   site = await startWebSite()
-  await loosenLimits(site)
 })
 afterAll(() => site.close())
 

@@ -4,13 +4,11 @@ import { keepHouse } from '../../../../src/jobs/keep-house.ts'
 import { readKarmas } from '../../../../src/judging/karma.ts'
 import { lettersTo, linkTo } from '../../../support/letters.ts'
 import { Browser } from '../browser.ts'
-import { startWebSite, type WebSite } from '../web-site.ts'
-import { loosenLimits } from './limits.ts'
+import { startWebSite, type WebSite, usualLimits } from '../web-site.ts'
 
 let site: WebSite
 beforeAll(async () => {
   site = await startWebSite()
-  await loosenLimits(site)
 })
 afterAll(() => site.close())
 
@@ -236,6 +234,7 @@ test('where accounts are made by the operators, nobody can sign up', async () =>
 
 test('who asks for too many accounts from one address waits', async () => {
   const tight = await startWebSite()
+  await usualLimits(tight)
   try {
     const ask = (count: number) =>
       new Browser(tight.url).post('/sign-up', wish(`person${count}@example.org`))
