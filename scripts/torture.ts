@@ -2,12 +2,14 @@ import { parseArgs } from 'node:util'
 import { tortureCounters } from '../test/support/counter-torture.ts'
 import { chanceFrom } from '../test/support/counter-torture-batches.ts'
 import { tortureSending } from '../test/support/torture/sending/torture-sending.ts'
+import { tortureLimitsHere } from '../test/support/torture/limits/torture-limits-here.ts'
 import { tortureReports } from '../test/support/torture/torture-reports.ts'
 
 // Kills processes and PostgreSQL at random and looks whether anything was lost or counted twice.
 const usage = `Usage: npm run torture counters [-- --rounds N --seed N]
        npm run torture reports [-- --kills N --seed N]
-       npm run torture sending [-- --kills N --seed N]`
+       npm run torture sending [-- --kills N --seed N]
+       npm run torture limits`
 const FAULTS_SHOWN = 20
 
 const { values, positionals } = parseArgs({
@@ -23,7 +25,7 @@ const kills = Number(values.kills)
 const rounds = Number(values.rounds)
 const areNumbers = [seed, kills, rounds].every((one) => Number.isSafeInteger(one) && one >= 0)
 const [what, ...rest] = positionals
-const runs = { counters, reports, sending }
+const runs = { counters, reports, sending, limits: () => tortureLimitsHere(console.log) }
 const run = what !== undefined && Object.hasOwn(runs, what) ? runs[what as keyof typeof runs] : null
 if (rest.length > 0 || !run || !areNumbers) {
   console.error(usage)

@@ -59,6 +59,10 @@ const variables = z.object({
   BLACKLISTS: z.string().default(''),
   LISTS_DIR: z.string().optional(),
   LISTS_ZONE: mailDomain.default('lists.signalpost.example'),
+  SECURITY_CONTACT: z
+    .url({ protocol: /^(https|mailto|tel)$/, error: 'is not an https:, mailto: or tel: address' })
+    .optional(),
+  SECURITY_POLICY_URL: z.url({ protocol: /^https$/, error: 'is not an https address' }).optional(),
   LISTS_PUBLIC: z.enum(['yes', 'no']).default('no'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   MESSAGE_BYTES_MAX: count.default(25_000_000),
@@ -120,6 +124,9 @@ export type Config = {
   listsDir: string
   /** The zone below which those of the lists are. */
   listsZone: string
+  /** Who wants to hear of holes in our security; undefined: nobody says so. */
+  securityContact: string | undefined
+  securityPolicy: string | undefined
   /** Whether anybody may download the lists. */
   listsArePublic: boolean
   logLevel: string
@@ -257,6 +264,8 @@ export function readConfig(
     listsDir: path.resolve(machine.cwd, read.LISTS_DIR ?? path.join(read.DATA_DIR, 'lists')),
     listsZone: read.LISTS_ZONE.toLowerCase(),
     listsArePublic: read.LISTS_PUBLIC === 'yes',
+    securityContact: read.SECURITY_CONTACT,
+    securityPolicy: read.SECURITY_POLICY_URL,
     logLevel: read.LOG_LEVEL,
     messageBytesMax: read.MESSAGE_BYTES_MAX,
     retentionDays: read.RETENTION_DAYS,

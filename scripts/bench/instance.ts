@@ -8,6 +8,7 @@ import { checkPart, parts, startPart } from '../../src/commands/parts.ts'
 import { type EmbeddedServer, freePort, startEmbedded } from '../../src/db/embedded.ts'
 import { replaceNetworks } from '../../src/db/networks.ts'
 import { createPool, inTransaction, type Pool } from '../../src/db/pool.ts'
+import { turnLimitsOff } from '../../test/support/limits.ts'
 
 /** A throw-away instance, its parts as real processes. */
 export type Instance = {
@@ -35,6 +36,7 @@ export async function startInstance(): Promise<Instance> {
   const onLost = () => undefined
   const pool = createPool(server.url, { connectionsMax: 4, name: 'bench', onLost })
   const clock = () => new Date()
+  await turnLimitsOff(pool)
   await inTransaction(pool, (tx) => replaceNetworks(tx, 'bench', [everyNetwork()], clock()))
   const { token = '' } = await addAccount(
     { email: 'bench@reporter.example', password: undefined, isAdmin: true, wantsToken: true },

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { reasonOf, UsageError } from '../errors.ts'
+import { type Unpacked, unpackFile } from '../mail/containers/unpack-file.ts'
 
 /** What `report` was asked to do. */
 export type ReportRequest = {
@@ -33,7 +34,13 @@ export function parseReport(args: readonly string[]): ReportRequest {
   return { files: positionals, url: to.replace(/\/+$/, ''), token, kind }
 }
 
-/** Reports each file; prints a line for each. Returns how many were not accepted. */
+/** Of files of one's own, on one's own machine. */
+const limits = { messagesMax: 100_000, entriesMax: 100_000, unpackedBytesMax: 1_000_000_000 }
+
+/**
+ * Reports each file, or each message of a mailbox file or an archive; prints a line for each.
+ * Returns how many were not accepted.
+ */
 export async function reportFiles(
   request: ReportRequest,
   io: { stdin: NodeJS.ReadableStream; print: Print; complain: Print },
@@ -41,14 +48,32 @@ export async function reportFiles(
   let refused = 0
   for (const file of request.files) {
     try {
-      const raw = file === '-' ? await readAll(io.stdin) : await readFile(file)
-      io.print(`${file}: ${await reportOne(raw, request)}`)
+      const bytes = file === '-' ? await readAll(io.stdin) : await readFile(file)
+      for (const one of await unpackFile({ name: file, bytes }, limits)) {
+        refused += await reportUnpacked(one, request, io)
+      }
     } catch (error) {
       refused++
       io.complain(`${file}: ${reasonOf(error)}`)
     }
   }
   return refused
+}
+
+async function reportUnpacked(
+  one: Unpacked,
+  request: ReportRequest,
+  { print, complain }: { print: Print; complain: Print },
+): Promise<0 | 1> {
+  try {
+    if ('refusal' in one) throw new Error(`Not reported: ${one.refusal}.`)
+    if (one.rebuiltFrom) throw new Error('Upload Outlook files in the form.')
+    print(`${one.name}: ${await reportOne(one.raw, request)}`)
+    return 0
+  } catch (error) {
+    complain(`${one.name}: ${reasonOf(error)}`)
+    return 1
+  }
 }
 
 async function reportOne(raw: Buffer, { url, token, kind }: ReportRequest): Promise<string> {

@@ -8,6 +8,7 @@ export const problems = {
   'no-message': { status: 400, title: 'The request holds no message' },
   'sign-in-needed': { status: 401, title: 'Say who you are' },
   'not-allowed': { status: 403, title: 'This account may not do that' },
+  'stale-form': { status: 403, title: 'The form is not of this session' },
   'not-found': { status: 404, title: 'There is nothing here' },
   'wrong-method': { status: 405, title: 'This address does not take that method' },
   'too-slow': { status: 408, title: 'The request took too long' },

@@ -11,6 +11,8 @@ import { createCheckStation } from '../judging/check-message.ts'
 import { apiRouter, problemAnswers } from './api/router.ts'
 import { type CheckDoor, createCheckDoor } from './check/check-door.ts'
 import { isDirect, isLocalHost, isNobody } from './check/may-ask.ts'
+import { contractRoutes } from './docs/docs-routes.ts'
+import { wellKnownRoutes } from './docs/well-known.ts'
 import { healthRoutes } from './health.ts'
 import { listen } from './listen.ts'
 import { createMetrics } from './metrics.ts'
@@ -91,7 +93,8 @@ function createExpress(site: Site, door: CheckDoor): Express {
     if (!door.handle(req, res)) next()
   })
   handle.use('/api', apiRouter(site))
-  handle.use(healthRoutes(site), problemAnswers(site))
+  handle.use(healthRoutes(site), contractRoutes(site), problemAnswers(site))
+  handle.use(wellKnownRoutes(site))
   handle.use(pageRoutes(site))
   return handle
 }

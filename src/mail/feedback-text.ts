@@ -25,6 +25,8 @@ export type FeedbackExplanation = {
   answers?: Readonly<Record<AnswerKind, string>> | undefined
   /** Whether who gets it never asked for reports: then the text says how it came to this. */
   isUnsolicited?: boolean | undefined
+  /** Whether the body is not the one that was sent, but what a mail program kept of it. */
+  isRebuilt?: boolean | undefined
   /** What they quoted of the report that a `not-spam` one takes back. */
   takenBack?: string | undefined
 }
@@ -63,6 +65,7 @@ export function composeFeedbackText(
     ],
     wrap(requestOf(facts, explanation), ''),
     wrap(attachedOf(facts, form), ''),
+    ...(explanation.isRebuilt === true ? [wrap(rebuiltNote, '')] : []),
     answerLines(facts, explanation),
     ...(explanation.isUnsolicited === true ? [wrap(unsolicitedOf(explanation), '')] : []),
     closingLines(explanation, format),
@@ -141,6 +144,10 @@ function attachedOf({ incidents = 1 }: FeedbackFacts, form: 'whole' | 'headers')
     'replaced by codes ("redacted-..."). The same code means the same in all our reports to you.'
   )
 }
+
+const rebuiltNote =
+  'The mail program of our user does not keep messages as they were sent. The header is the one ' +
+  'that it received; the body was put together anew, so signatures over it cannot be verified.'
 
 const answerLabels: readonly [AnswerKind, string][] = [
   ['resolved', 'Resolved'],

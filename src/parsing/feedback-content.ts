@@ -85,7 +85,7 @@ function verifiedAuthors({ headers, authentication }: FeedbackAnalysis): string[
 }
 
 function explanationOf(
-  { origin, submitter, hops }: FeedbackAnalysis,
+  { origin, submitter, hops, isRebuilt }: FeedbackAnalysis,
   content: FeedbackContent,
   { redactText }: Redaction,
 ): FeedbackExplanation {
@@ -104,6 +104,7 @@ function explanationOf(
     why: why.map(redactText),
     answers: content.answerLinks,
     isUnsolicited: content.isUnsolicited,
+    isRebuilt,
     takenBack: takenBack === undefined ? undefined : `${content.reportId}.${takenBack}`,
   }
 }

@@ -8,7 +8,7 @@ import type { FeedbackContent } from './feedback-content.ts'
 /** What feedback is composed from: found when the message was analyzed. */
 export type FeedbackAnalysis = Pick<
   Analysis,
-  'origin' | 'submitter' | 'hops' | 'headers' | 'links' | 'authentication'
+  'origin' | 'submitter' | 'hops' | 'headers' | 'links' | 'authentication' | 'isRebuilt'
 >
 
 /** What the program calls itself in feedback reports (RFC 5965 §3.1, User-Agent). */

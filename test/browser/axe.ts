@@ -24,10 +24,11 @@ const measure = `(() => {
   if (scrollWidth > clientWidth) say('reflow', 'html', scrollWidth + ' > ' + clientWidth)
   if (!/.+ – Signalpost$/.test(document.title)) say('title', 'title', document.title)
   if (document.querySelectorAll('h1').length !== 1) say('h1', 'h1', 'not one')
-  const inLine = (one) => one.matches('p a, li a, dd a, small a, label a, td a')
+  const text = 'p, dd, small, label, td, th, li:not(nav li)'
+  const inText = (one) => one.matches('a') && one.closest(text)
   for (const one of document.querySelectorAll('a, button, input, select, textarea, summary')) {
     const { width, height } = one.getBoundingClientRect()
-    if (width === 0 || inLine(one) || one.classList.contains('skip')) continue
+    if (width === 0 || inText(one) || one.classList.contains('skip')) continue
     // 2.5.8: boxes are as large as their labels, which they share.
     const { width: w, height: h } = one.labels?.[0]?.contains(one)
       ? one.labels[0].getBoundingClientRect() : { width, height }

@@ -13,11 +13,12 @@ const silent: DnsTools['listings'] = () => Promise.resolve([])
 export async function authenticated(
   raw: Buffer,
   zone: FakeZone | Resolve = {},
+  { isRebuilt = false } = {},
 ): Promise<Authentication> {
   const resolve = typeof zone === 'function' ? zone : fakeDns(zone).resolve
   const signal = new AbortController().signal
   const dns = await askAbout(raw, options, { resolve, listings: silent }, signal)
-  const { authentication } = await analyzeMessage(raw, { ...options, dns })
+  const { authentication } = await analyzeMessage(raw, { ...options, dns, isRebuilt })
   if (!authentication) throw new Error('The message was not authenticated.')
   return authentication
 }

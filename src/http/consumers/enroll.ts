@@ -38,6 +38,7 @@ export function enrollRoutes(site: Needs): Router {
     sendConfirm(req, res, { token: req.params.token, wish, address: request?.address })
   })
   router.post('/consumers/enroll/:token', async (req, res) => {
+    await readShortForm(req, res, site)
     const { token } = req.params
     const confirmed = await confirmEnrollment(token, site)
     if (!confirmed) return sendConfirm(req, res, { token, wish: undefined, address: undefined })

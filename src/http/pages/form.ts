@@ -3,6 +3,7 @@ import { parseMultipart, type Part } from '../multipart.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { parseUrlencoded } from '../urlencoded.ts'
+import { requireFormToken, tokenField } from './form-token.ts'
 import { visitOf } from './visit.ts'
 
 /** Where bodies are read. */
@@ -22,7 +23,11 @@ export type Form = {
 const PARTS_MAX = 300
 const TEXT_BYTES_MAX = 16_000
 
-/** Reads an urlencoded or a multipart form. */
+/**
+ * Reads an urlencoded or a multipart form; of who is signed in, only one of that session.
+ *
+ * @throws ProblemError
+ */
 export async function readForm(
   req: Request,
   res: Response,
@@ -41,7 +46,10 @@ export async function readForm(
     type === 'multipart/form-data'
       ? await parseMultipart(body, contentType, { partBytesMax, partsMax: PARTS_MAX })
       : parseUrlencoded(body, PARTS_MAX)
-  return formOf(parts)
+  const form = formOf(parts)
+  const isProven = () => form.bytes('user[password]') !== undefined
+  requireFormToken(req, form.text(tokenField), isProven)
+  return form
 }
 
 /** Reads a form of a few short fields. */

@@ -18,10 +18,5 @@ export function homeRoutes(): Router {
     }))
     sendPage(req, res, { view: 'pages/problems', title: 'Problems', data: { list } })
   })
-  router.get('/robots.txt', (_req, res) => {
-    res
-      .type('text/plain')
-      .send('User-agent: *\nDisallow: /admin\nDisallow: /reports\nDisallow: /lookup/\n')
-  })
   return router
 }

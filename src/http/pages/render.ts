@@ -3,8 +3,10 @@ import { Eta } from 'eta'
 import type { Request, Response } from 'express'
 import { catalogs, type Language } from '../language/choose-language.ts'
 import { locales, number } from '../language/plural.ts'
+import { phraseBook } from '../language/phrase-book.ts'
 import { assetUrls } from '../assets.ts'
 import { shownLine } from '../shown-text.ts'
+import { formTokenOf, withFormToken } from './form-token.ts'
 import { visitOf } from './visit.ts'
 
 const eta = new Eta({
@@ -25,6 +27,7 @@ export type Page = {
 /** Makes a page and sends it. Everything a template prints with `<%=` is escaped. */
 export function sendPage(req: Request, res: Response, page: Page): void {
   const visit = visitOf(req)
+  const token = formTokenOf(req)
   const html = eta.render(page.view, {
     ...visit,
     ...page.data,
@@ -35,15 +38,21 @@ export function sendPage(req: Request, res: Response, page: Page): void {
     })),
     assets: assetUrls,
     show: shownLine,
+    say: phraseBook(visit.language),
     when: (at: Date | string) => instant(at, visit.language),
-    whenDay: (day: string) => wholeDay(day, visit.language),
+    whenDay: (day: string | Date) => wholeDay(day, visit.language),
     number: (value: number) => number(visit.language, value),
   })
   res.statusCode = page.status ?? 200
   res.setHeader('content-type', 'text/html; charset=utf-8')
   res.setHeader('content-language', visit.language)
   res.setHeader('cache-control', 'no-store')
-  res.end(html)
+  res.end(withFocus(token === undefined ? html : withFormToken(html, token)))
+}
+
+/** A page whose first alert has the focus: who sent a form that was refused begins there. */
+function withFocus(html: string): string {
+  return html.replace(' role="alert"', ' role="alert" tabindex="-1" autofocus')
 }
 
 /** An instant for people and, beside it, for machines. */
@@ -56,7 +65,7 @@ function instant(at: Date | string, language: Language): { text: string; iso: st
 }
 
 /** A day in UTC (`2026-11-20`) for people. */
-function wholeDay(day: string, language: Language): string {
+function wholeDay(day: string | Date, language: Language): string {
   const format = { dateStyle: 'long', timeZone: 'UTC' } as const
   return new Intl.DateTimeFormat(locales[language], format).format(new Date(day))
 }

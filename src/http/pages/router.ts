@@ -5,8 +5,10 @@ import { adviceRoutes } from '../advice/advice-routes.ts'
 import { failureOf } from '../answer.ts'
 import { assetRoutes } from '../assets.ts'
 import { answerRoutes } from '../desks/answer-routes.ts'
+import { docsRoutes } from '../docs/docs-routes.ts'
 import { enrollRoutes } from '../consumers/enroll.ts'
 import { ownConsumerRoutes } from '../consumers/own-page.ts'
+import { languageRoutes } from '../language/language-routes.ts'
 import { delistingRoutes } from '../lists/delisting.ts'
 import { downloadRoutes } from '../lists/downloads.ts'
 import { lookupRoutes } from '../lists/lookup.ts'
@@ -14,9 +16,8 @@ import { ProblemError } from '../problem.ts'
 import { helpRoutes } from '../reporting/help.ts'
 import { reportRoutes } from '../reporting/report-form.ts'
 import type { Site } from '../site.ts'
+import { historyRoutes } from '../history/history.ts'
 import { contentPolicy } from './content-policy.ts'
-import { historyRoutes } from './history.ts'
-import { languageRoutes } from './language-choice.ts'
 import { homeRoutes } from './home.ts'
 import { sendPage } from './render.ts'
 import { relayRoutes } from './relays.ts'
@@ -24,7 +25,7 @@ import { sameOrigin } from './same-origin.ts'
 import { sessions } from './session.ts'
 import { settingsRoutes } from './settings.ts'
 import { signInRoutes } from './sign-in.ts'
-import { toldRoutes } from './told.ts'
+import { toldRoutes } from '../history/told.ts'
 import { visitOf, welcome } from './visit.ts'
 
 /** Everything for people: sessions, pages, and error pages. */
@@ -37,6 +38,7 @@ export function pageRoutes(site: Site): Router {
   router.use(sessions(site))
   router.use(welcome(site))
   router.use(homeRoutes())
+  router.use(docsRoutes(site))
   router.use(languageRoutes(site))
   router.use(signInRoutes(site))
   router.use(accountRoutes(site))

@@ -4,9 +4,10 @@ import { findReporter, type Reporter } from '../../db/reporters.ts'
 import { catalogs, chooseLanguage, isLanguage, type Language } from '../language/choose-language.ts'
 import type { Words } from '../language/en/words.ts'
 import type { Site } from '../site.ts'
+import { composeFormToken } from './form-token.ts'
 import { useSession } from './session.ts'
 
-type Needs = Pick<Site, 'pool' | 'publicUrl' | 'clock'>
+type Needs = Pick<Site, 'pool' | 'publicUrl' | 'config' | 'clock'>
 
 /** Who looks at a page, and in which language. */
 export type Visit = {
@@ -17,6 +18,8 @@ export type Visit = {
   words: Words
   /** Of the page, without its query. */
   path: string
+  /** The token for forms of a session; undefined where nobody was welcomed. */
+  tokenOf?: (sessionId: string) => string
 }
 
 const LANGUAGE_MS = 365 * 86_400_000
@@ -24,10 +27,11 @@ const visits = new WeakMap<Request, Visit>()
 
 /** Finds out who visits, before any page is made. */
 export function welcome(site: Needs) {
+  const tokenOf = (sessionId: string) => composeFormToken(sessionId, site.config.secret)
   return async (req: Request, res: Response, next: NextFunction): Promise<void> => {
     const wish = req.query['lang']
     if (isLanguage(wish)) rememberLanguage(res, wish, site)
-    visits.set(req, { ...inLanguage(req, undefined), reporter: undefined, path: req.path })
+    visits.set(req, { ...inLanguage(req, undefined), reporter: undefined, path: req.path, tokenOf })
     const id = await useSession(req, site.clock())
     if (id !== undefined) await recognize(req, id, site)
     next()

@@ -4,8 +4,11 @@ import { visitOf } from '../pages/visit.ts'
 import type { ProblemName } from '../problem.ts'
 import type { UploadLine } from './take-upload.ts'
 
-/** Refusals that a page of help says how to avoid. */
-const helped: readonly ProblemName[] = ['no-header', 'not-a-message']
+/** The pages of help that say how to avoid a refusal. */
+const helpPaths: Readonly<Partial<Record<ProblemName, string>>> = {
+  'no-header': '/help/source/outlook-classic',
+  'not-a-message': '/help',
+}
 
 /**
  * Shows what became of each message of an upload, how many of them on top. It is a success when
@@ -39,12 +42,12 @@ type Result = {
   id?: string
   isRepeat?: boolean
   problem?: ProblemName
-  isHelped?: boolean
+  helpPath?: string | undefined
 }
 
 function resultOf({ name, outcome, rebuiltFrom }: UploadLine): Result {
   const isRebuilt = rebuiltFrom !== undefined
   if (outcome.taken) return { name, isRebuilt, id: outcome.id, isRepeat: outcome.isRepeat }
   const { problem } = outcome.refusal
-  return { name, isRebuilt, problem, isHelped: helped.includes(problem) }
+  return { name, isRebuilt, problem, helpPath: helpPaths[problem] }
 }

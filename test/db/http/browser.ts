@@ -1,8 +1,15 @@
-/** A browser without a screen: keeps cookies, follows nothing by itself. */
+/** The name of a session's cookie, in the clear and behind https. */
+const sessionCookie = /^(?:__Host-)?signalpost$/
+
+/**
+ * A browser without a screen: keeps cookies, follows nothing by itself. Of who is signed in, it
+ * sends forms as they would stand on a page of that session.
+ */
 export class Browser {
   readonly #url: string
   readonly #headers: Record<string, string>
   readonly #cookies = new Map<string, string>()
+  #token: string | undefined
 
   constructor(url: string, headers: Record<string, string> = {}) {
     this.#url = url
@@ -19,17 +26,18 @@ export class Browser {
   }
 
   /** Sends an urlencoded form. */
-  post(
+  async post(
     path: string,
     fields: Record<string, string>,
     headers: Record<string, string> = {},
   ): Promise<Response> {
-    const body = new URLSearchParams(fields)
+    const body = new URLSearchParams({ ...(await this.tokenFields()), ...fields })
     return this.send(path, { method: 'POST', body, headers })
   }
 
   /** Sends a multipart form. */
-  postForm(path: string, body: FormData): Promise<Response> {
+  async postForm(path: string, body: FormData): Promise<Response> {
+    for (const [name, value] of Object.entries(await this.tokenFields())) body.set(name, value)
     return this.send(path, { method: 'POST', body })
   }
 
@@ -41,9 +49,22 @@ export class Browser {
     for (const cookie of answer.headers.getSetCookie()) {
       const [pair = ''] = cookie.split(';')
       const at = pair.indexOf('=')
-      this.#cookies.set(pair.slice(0, at), pair.slice(at + 1))
+      const name = pair.slice(0, at)
+      const value = pair.slice(at + 1)
+      if (sessionCookie.test(name) && this.#cookies.get(name) !== value) this.#token = undefined
+      this.#cookies.set(name, value)
     }
     return answer
+  }
+
+  /** The hidden field of the forms of its session. */
+  async tokenFields(): Promise<Record<string, string>> {
+    if (![...this.#cookies.keys()].some((name) => sessionCookie.test(name))) return {}
+    if (this.#token === undefined) {
+      const page = await (await this.get('/')).text()
+      this.#token = /name="form_token" value="([\w-]+)"/.exec(page)?.[1] ?? ''
+    }
+    return this.#token === '' ? {} : { form_token: this.#token }
   }
 }
 

@@ -36,6 +36,18 @@ test('an answer tells the limits, and lets pages of other sites read them', asyn
   expect(answer.headers.get('access-control-expose-headers')).toMatch(/RateLimit, RateLimit-Policy/)
 })
 
+test('several messages in one request count as many reports', async () => {
+  const cleo = await site.addPerson('cleo@reporters.example')
+  const body = new FormData()
+  for (const mark of ['a', 'b', 'c']) body.append('files', new Blob([sampleMessage(mark)]), mark)
+  const answer = await fetch(`${site.url}/api/v1/reports`, {
+    method: 'POST',
+    body,
+    headers: { authorization: `Bearer ${cleo.token}` },
+  })
+  expect(answer.headers.get('ratelimit')).toMatch(/r=\d*97;/)
+})
+
 test('who is above a limit is answered 429 and told how long to wait', async () => {
   const bob = await site.addPerson('bob@reporters.example')
   await changeLimit(site.app.pool, 'report-minute', { attemptsMax: 3 }, deed)
@@ -51,18 +63,6 @@ test('who is above a limit is answered 429 and told how long to wait', async () 
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(50)
   expect(refused.headers.get('ratelimit')).toMatch(/^"report-minute";r=0;t=\d+$/)
   await changeLimit(site.app.pool, 'report-minute', { attemptsMax: 1_200 }, deed)
-})
-
-test('several messages in one request count as many reports', async () => {
-  const cleo = await site.addPerson('cleo@reporters.example')
-  const body = new FormData()
-  for (const mark of ['a', 'b', 'c']) body.append('files', new Blob([sampleMessage(mark)]), mark)
-  const answer = await fetch(`${site.url}/api/v1/reports`, {
-    method: 'POST',
-    body,
-    headers: { authorization: `Bearer ${cleo.token}` },
-  })
-  expect(answer.headers.get('ratelimit')).toMatch(/r=\d*7;/)
 })
 
 test('a page that was asked for too often says so', async () => {

@@ -6,12 +6,14 @@ import { Browser, signedInBrowser } from './browser.ts'
 
 let shown: ShownSite
 let routes: string[]
+let forms: string[]
 let browsers: Record<Viewer, Browser>
 
 beforeAll(async () => {
   const listRoutes = watchRoutes()
   shown = await startShownSite()
-  routes = listRoutes()
+  routes = listRoutes('get')
+  forms = listRoutes('post')
   browsers = {
     stranger: new Browser(shown.site.url),
     reporter: await signedInBrowser(shown.site.url, shown.ann),
@@ -37,4 +39,70 @@ test.for(pages)('$route is shown, carries the policy, and has nothing inline', a
     expect(html).not.toMatch(/<style|<[^>]*\s(?:style|on[a-z]+)=|="javascript:/i)
     expect(html.match(/<script(?![^>]*\ssrc="\/assets\/)[^>]*>/g)).toBeNull()
   }
+})
+
+/** What is sent without a session: by programs, by desks, and by a mail program's button. */
+const withoutSession = /^\/(?:api|answer|check)/
+
+/** Where a form is sent: to what there is, so that nothing else refuses it. */
+function addressOf(route: string): string {
+  const page = pages
+    .find((one) => one.route === route)
+    ?.at(shown)[0]
+    ?.replace(/\?.*/, '')
+  return page ?? route.replaceAll(/:\w+/g, (name) => (name === ':number' ? '1' : shown.told))
+}
+
+test('no form acts for who is signed in without the token of the session', async () => {
+  const { administrator } = browsers
+  const headers = { 'sec-fetch-site': 'same-origin' }
+  const actions = forms.filter((route) => !withoutSession.test(route))
+  expect(actions.length).toBeGreaterThan(20)
+  for (const route of actions) {
+    const address = addressOf(route)
+    for (const body of [
+      new URLSearchParams(),
+      new URLSearchParams({ form_token: 'x'.repeat(43) }),
+    ]) {
+      const answer = await administrator.send(address, { method: 'POST', body, headers })
+      expect([route, answer.status]).toEqual([route, 403])
+      expect(await answer.text()).toContain('Load the page again')
+    }
+  }
+})
+
+test('no form of another site is taken, whatever it carries', async () => {
+  const { administrator } = browsers
+  const fields = await administrator.tokenFields()
+  for (const route of forms.filter((one) => !withoutSession.test(one))) {
+    const address = addressOf(route)
+    for (const headers of [
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+    ]) {
+      expect([route, (await administrator.post(address, fields, headers)).status]).toEqual([
+        route,
+        403,
+      ])
+    }
+  }
+})
+
+test('the token of one session is worth nothing in another', async () => {
+  const theirs = await browsers.reporter.tokenFields()
+  const headers = { 'sec-fetch-site': 'same-origin' }
+  const path = '/admin/suppressions'
+  const body = new URLSearchParams({ ...theirs, address: 'a@b.example' })
+  const answer = await browsers.administrator.send(path, { method: 'POST', body, headers })
+  expect(answer.status).toBe(403)
+})
+
+test('a page of a session has its token in each form that acts, a stranger’s none', async () => {
+  const html = await (await browsers.reporter.get('/settings')).text()
+  const acting = html.match(/<form\b[^>]*method="post"[^>]*>/g) ?? []
+  expect(acting.length).toBeGreaterThan(3)
+  expect(html.match(/<input type="hidden" name="form_token"/g)).toHaveLength(acting.length)
+  expect(await (await browsers.stranger.get('/sign-in')).text()).not.toContain('form_token')
 })

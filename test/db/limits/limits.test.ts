@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createPool, type Pool } from '../../../src/db/pool.ts'
-import { listRateLimits, removeIdleCounts } from '../../../src/db/rate-limits.ts'
+import { type LimitChange, listRateLimits, removeIdleCounts } from '../../../src/db/rate-limits.ts'
 import { changeLimit } from '../../../src/intake/limits/change-limit.ts'
 import { createLimits } from '../../../src/intake/limits/limits.ts'
 import { freshDatabase, type TestDatabase } from '../../support/database.ts'
@@ -102,11 +102,11 @@ test('a limit that shadows is exceeded without a word', async () => {
   ])
 })
 
-test.for([
+test.for<[string, Partial<LimitChange>]>([
   ['a window that 60 does not divide', { windowMs: 1_001 }],
   ['a window of more than a day', { windowMs: 86_460_000 }],
   ['no attempts at all', { attemptsMax: 0 }],
-  ['putting a reading aside', { behavior: 'shadow' as const }],
+  ['putting a reading aside', { behavior: 'shadow' }],
 ])('%s is refused', async ([, change]) => {
   expect(await changeLimit(database.pool, 'read-minute', change, deed)).toHaveLength(1)
 })
@@ -128,7 +128,11 @@ test('keys under which nothing counts any more are forgotten, others not', async
     (await database.pool.query<{ n: number }>('select count(*) as n from rate_counts')).rows[0]?.n
   await open().admit('lookup', { address: '192.0.2.10' })
   const forget = (now: Date) =>
-    removeIdleCounts(database.pool, { after: reporterId(0).replace(/[78]/g, '0'), limit: 1_000 }, now)
+    removeIdleCounts(
+      database.pool,
+      { after: reporterId(0).replace(/[78]/g, '0'), limit: 1_000 },
+      now,
+    )
   const before = await keys()
   await forget(new Date())
   expect(await keys()).toBe(before)

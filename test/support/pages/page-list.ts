@@ -14,9 +14,19 @@ const stranger: Record<string, ListedPage['at']> = {
   '/': () => ['/'],
   '/sign-in': () => ['/sign-in'],
   '/problems': () => ['/problems'],
+  '/privacy': () => ['/privacy'],
+  '/sign-up': () => ['/sign-up'],
+  '/forgotten': () => ['/forgotten'],
+  '/account/confirm/:token': () => ['/account/confirm/none'],
+  '/account/reset/:token': () => ['/account/reset/none'],
+  '/account/erased/:token': () => ['/account/erased/none'],
+  '/sign-in/code': () => ['/sign-in/code'],
+  '/docs': () => ['/docs'],
   '/lookup': () => ['/lookup', '/lookup?q=192.0.2.7', '/lookup?q=x.example', '/lookup?q=%00'],
   '/lookup/delist': () => ['/lookup/delist?list=addresses&name=192.0.2.7'],
   '/lookup/delist/:token': ({ links }) => [links.delisting],
+  '/help': () => ['/help'],
+  '/help/source/:client': () => ['/help/source/gmail', '/help/source/thunderbird'],
   '/lists': () => ['/lists'],
   '/consumers/enroll': () => ['/consumers/enroll'],
   '/consumers/enroll/sent': () => ['/consumers/enroll/sent'],
@@ -31,9 +41,18 @@ const reporter: Record<string, ListedPage['at']> = {
   '/reports': () => ['/reports'],
   '/reports/:id': ({ told, asking, newsletter }) =>
     [told, asking, newsletter].map((id) => `/reports/${id}`),
+  '/reports/statistics': () => ['/reports/statistics'],
+  '/reports/:id/retract': ({ told }) => [`/reports/${told}/retract`],
   '/reports/:id/told/:number': ({ told }) => [`/reports/${told}/told/1`],
   '/relays': () => ['/relays'],
   '/settings': () => ['/settings'],
+  '/account/password': () => ['/account/password'],
+  '/account/move/:token': () => ['/account/move/none'],
+  '/account/second-step': () => ['/account/second-step'],
+  '/account/tokens': () => ['/account/tokens'],
+  '/account/sessions': () => ['/account/sessions'],
+  '/account/export': () => ['/account/export'],
+  '/account/erase': () => ['/account/erase'],
 }
 
 const administrator: Record<string, ListedPage['at']> = {
@@ -41,6 +60,7 @@ const administrator: Record<string, ListedPage['at']> = {
   '/admin/reports': () => ['/admin/reports'],
   '/admin/reports/:id': ({ told }) => [`/admin/reports/${told}`],
   '/admin/campaigns': () => ['/admin/campaigns'],
+  '/admin/accounts': () => ['/admin/accounts'],
   '/admin/campaigns/:id': ({ campaign }) => [`/admin/campaigns/${campaign}`],
   '/admin/outbox': () => ['/admin/outbox', '/admin/outbox?state=sent'],
   '/admin/outbox/:reportId/:number': ({ told }) => [`/admin/outbox/${told}/1`],
@@ -76,6 +96,9 @@ const administrator: Record<string, ListedPage['at']> = {
   ],
   '/admin/marketers/proposals': () => ['/admin/marketers/proposals'],
   '/admin/dead-letters': () => ['/admin/dead-letters'],
+  '/admin/limits': () => ['/admin/limits'],
+  '/admin/limits/shadow': () => ['/admin/limits/shadow'],
+  '/admin/limits/shadow/:id': ({ banned }) => [`/admin/limits/shadow/${banned}`],
   '/admin/audit': () => ['/admin/audit'],
 }
 
@@ -90,8 +113,10 @@ export const pages: readonly ListedPage[] = [
 export const notPages: readonly RegExp[] = [
   /^\/api(\/|$)/,
   /^\/assets\//,
-  /^\/(healthz|readyz|metrics|robots\.txt)$/,
+  /^\/(healthz|readyz|metrics|robots\.txt|security\.txt|openapi\.json)$/,
+  /^\/\.well-known\//,
   /\/message\.eml$/,
+  /^\/admin\/limits\/shadow\/messages\/:id$/,
   /^\/lists\/:file$/,
 ]
 

@@ -4,15 +4,16 @@ type Layer = {
   route?: { path: string | readonly string[]; methods: Readonly<Record<string, boolean>> }
   handle?: unknown
 }
+type Method = 'get' | 'post'
 type Stack = { stack: readonly Layer[] }
 type Mount = { parent: object; path: string; child: Stack }
 
 /**
  * Watches routers being put together, from now on. The answer lists, of all that was put together
- * since, the addresses that answer GET, as the routes were written: `/reports/:id`. (Express keeps
- * the path of a mounted router as a compiled pattern only.)
+ * since, the addresses that answer a method, as the routes were written: `/reports/:id`. (Express
+ * keeps the path of a mounted router as a compiled pattern only.)
  */
-export function watchRoutes(): () => string[] {
+export function watchRoutes(): (method: Method) => string[] {
   const mounts: Mount[] = []
   const prototype = Router.prototype as { use: (...args: unknown[]) => unknown }
   const { use } = prototype
@@ -21,28 +22,30 @@ export function watchRoutes(): () => string[] {
     for (const child of args.flat().filter(isStack)) mounts.push({ parent: this, path, child })
     return use.apply(this, args)
   }
-  return () => {
+  return (method) => {
     prototype.use = use
     const children = new Set<object>(mounts.map(({ child }) => child))
     const roots = mounts.map(({ parent }) => parent).filter((parent) => !children.has(parent))
-    const found = [...new Set(roots)].flatMap((root) => routesOf(root, '', mounts))
+    const found = [...new Set(roots)].flatMap((root) => routesOf(root, '', { method, mounts }))
     return [...new Set(found)].sort()
   }
 }
 
-function routesOf(router: object, base: string, mounts: readonly Mount[]): string[] {
-  const own = isStack(router) ? router.stack.flatMap((layer) => getPaths(layer)) : []
-  const inner = mounts
+type Search = { method: Method; mounts: readonly Mount[] }
+
+function routesOf(router: object, base: string, search: Search): string[] {
+  const own = isStack(router) ? router.stack.flatMap((layer) => pathsOf(layer, search.method)) : []
+  const inner = search.mounts
     .filter(({ parent }) => parent === router)
-    .flatMap(({ path, child }) => routesOf(child, base + path, mounts))
+    .flatMap(({ path, child }) => routesOf(child, base + path, search))
   return [
     ...own.map((path) => (base + path).replace(/\/+/g, '/').replace(/(?<=.)\/$/, '')),
     ...inner,
   ]
 }
 
-function getPaths({ route }: Layer): string[] {
-  if (route?.methods['get'] !== true && route?.methods['_all'] !== true) return []
+function pathsOf({ route }: Layer, method: Method): string[] {
+  if (route?.methods[method] !== true && route?.methods['_all'] !== true) return []
   return [route.path].flat()
 }
 

@@ -43,6 +43,8 @@ export type ShownSite = {
   consumer: string
   letter: string
   mail: string
+  /** Somebody under a shadow ban. */
+  banned: string
   close: () => Promise<void>
 }
 
@@ -62,12 +64,15 @@ export async function startShownSite(env: Record<string, string> = {}): Promise<
   await fillAdmin(site, desk)
   const [letter, consumer] = [await firstOf(site, 'letters'), await firstOf(site, 'consumers')]
   const campaign = await campaignOf(desk, reports.told)
+  const banned = (await site.addPerson('flood@reporters.example')).id
+  const ban = { email: 'flood@reporters.example', reason: 'A flood.' }
+  await desk.post('/admin/limits/shadow', ban)
   await parser.close()
   const close = async () => {
     await site.close()
     await rm(folder, { recursive: true })
   }
-  return { site, ann, admin, ...reports, campaign, links, letter, consumer, mail, close }
+  return { site, ann, admin, ...reports, campaign, links, letter, consumer, mail, banned, close }
 }
 
 async function fillReports(site: WebSite, parser: ParserPool, ann: Person) {

@@ -7,6 +7,7 @@ import { importNetworks } from '../../../src/commands/networks/import-networks.t
 import { type EmbeddedServer, freePort, startEmbedded } from '../../../src/db/embedded.ts'
 import { createPool, type Pool } from '../../../src/db/pool.ts'
 import { systemClock } from '../../../src/world.ts'
+import { turnLimitsOff } from '../limits.ts'
 import { sampleNetworks } from '../messages.ts'
 import { descendants, type Program, startProgram } from '../process.ts'
 
@@ -71,6 +72,7 @@ export async function startLine(): Promise<Line> {
   }
   try {
     await migrateAll(postgres.url, new Date())
+    await turnLimitsOff(pool)
     await importNetworks(sampleNetworks, { pool, clock: systemClock })
     parts.startAll()
   } catch (error) {

@@ -17,10 +17,11 @@ const secret = 'a secret of the tests, long enough'
 async function feedbackOn(
   lines: readonly string[],
   changes: Partial<FeedbackContent> = {},
+  { isRebuilt = false } = {},
 ): Promise<string> {
   const received = lines.map((line) => `Received: ${line}; ${time}\r\n`).join('')
   const raw = Buffer.from(`${received}From: a@author.example\r\n\r\nBuy.\r\n`)
-  const analysis = await analyzePlainly(raw, { trustedRelays: [], ignoreStamps: false })
+  const analysis = await analyzePlainly(raw, { trustedRelays: [], ignoreStamps: false, isRebuilt })
   const report = composeFeedback(raw, analysis, {
     reportId,
     number: 1,
@@ -64,6 +65,12 @@ test('who handed the message over is told which client it took the message from'
 
 test('nothing is said of a client that nobody noted', async () => {
   expect(await feedbackOn(throughGmail.slice(0, 2))).not.toContain('customer')
+})
+
+test('of a body that was put together anew the desk is told so, of others nothing', async () => {
+  const note = 'the body was put together anew, so signatures over it cannot be verified'
+  expect(await feedbackOn(throughGmail, {}, { isRebuilt: true })).toContain(note)
+  expect(await feedbackOn(throughGmail)).not.toContain('put together')
 })
 
 test('what takes a report back asks for nothing, and still offers to stop', async () => {

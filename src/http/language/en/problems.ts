@@ -6,6 +6,7 @@ export const problemsEn = {
   'no-message': 'There is no message in it.',
   'sign-in-needed': 'Please sign in first.',
   'not-allowed': 'This account may not do that.',
+  'stale-form': 'This form is from before you signed in, or from elsewhere. Load the page again.',
   'not-found': 'There is nothing here.',
   'wrong-method': 'This address cannot do that.',
   'too-slow': 'The request took too long.',

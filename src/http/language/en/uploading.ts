@@ -1,8 +1,11 @@
+import { number, plural } from '../plural.ts'
+
 /** What the report form says of files, and of what became of them, in English. */
 export const uploadingEn = {
   filesHelp: ({ file, upload, messages }: { file: number; upload: number; messages: number }) =>
     `Saved messages (.eml, .emlx), Outlook files (.msg), mailboxes (.mbox), or zip archives of ` +
-    `these. At most ${file} MB each, ${upload} MB and ${messages} messages in all.`,
+    `these. At most ${number('en', file)} MB each, ${number('en', upload)} MB and ` +
+    plural('en', messages, { one: '# message in all.', other: '# messages in all.' }),
   findSource: 'How do I find the source in my mail program?',
   losesFiles: 'Files cannot be kept by a form: please choose them again.',
   drop: 'You can also drop files here.',
@@ -12,7 +15,7 @@ export const uploadingEn = {
   allTooBig:
     'Together the files are bigger than {limit} MB. Please remove some and report them ' +
     'after these.',
-  sending: 'Sending: {percent} %',
+  sending: 'Sending: {percent}%',
   reading: 'Sent. We are reading the messages.',
   cancel: 'Stop sending',
   stopped: 'Stopped. Nothing was reported.',

@@ -8,6 +8,8 @@ export const problemsFr: Words['problems'] = {
   'no-message': 'Il n’y a pas de message dedans.',
   'sign-in-needed': 'Veuillez d’abord vous connecter.',
   'not-allowed': 'Ce compte n’a pas ce droit.',
+  'stale-form':
+    'Ce formulaire date d’avant votre connexion, ou vient d’ailleurs. Rechargez la page.',
   'not-found': 'Il n’y a rien ici.',
   'wrong-method': 'Cette adresse ne sait pas faire cela.',
   'too-slow': 'La demande a pris trop de temps.',
@@ -20,13 +22,13 @@ export const problemsFr: Words['problems'] = {
   'nothing-accepted': 'Aucun des messages n’a pu être enregistré.',
   'key-used': 'Cette demande a déjà été faite avec un autre contenu.',
   'no-header':
-    'Ce fichier Outlook ne contient pas les en-têtes avec lesquels le message a été reçu : ' +
+    'Ce fichier Outlook ne contient pas les en-têtes avec lesquels le message a été reçu\u00a0: ' +
     'personne ne peut donc dire d’où il vient.',
   'damaged-archive': 'Il est endommagé, ou fait d’une manière que nous ne savons pas lire.',
   'encrypted-archive': 'Il est protégé par un mot de passe. Recréez-le sans mot de passe.',
   'nested-archive': 'C’est une archive dans une archive. Envoyez-la séparément.',
   'too-many-messages':
-    'Il contient plus de messages que nous n’en prenons en une fois ; le reste a été laissé ' +
+    'Il contient plus de messages que nous n’en prenons en une fois\u00a0; le reste a été laissé ' +
     'de côté.',
   'unpacks-too-big': 'Il est trop gros une fois décompressé. Envoyez-le en plusieurs parties.',
   'too-often': 'Trop de demandes en peu de temps. Réessayez plus tard.',

@@ -1,10 +1,17 @@
 import type { uploadingEn } from '../en/uploading.ts'
+import { number, plural } from '../plural.ts'
 
 /** What the report form says of files, and of what became of them, in French. */
 export const uploadingFr: typeof uploadingEn = {
   filesHelp: ({ file, upload, messages }) =>
     `Messages enregistrés (.eml, .emlx), fichiers Outlook (.msg), boîtes (.mbox), ou archives ` +
-    `zip de tout cela. ${file} Mo au plus par fichier, ${upload} Mo et ${messages} messages en tout.`,
+    `zip de tout cela. ${number('fr', file)}\u00a0Mo au plus par fichier, ` +
+    `${number('fr', upload)}\u00a0Mo et ` +
+    plural('fr', messages, {
+      one: '# message en tout.',
+      many: '# de messages en tout.',
+      other: '# messages en tout.',
+    }),
   findSource: 'Comment trouver la source dans mon logiciel de messagerie\u00a0?',
   losesFiles:
     'Un formulaire ne peut pas garder les fichiers\u00a0: veuillez les choisir à nouveau.',
@@ -14,7 +21,7 @@ export const uploadingFr: typeof uploadingEn = {
   fileTooBig: '{name} dépasse {limit} Mo et a été laissé de côté.',
   allTooBig:
     'Ensemble, les fichiers dépassent {limit} Mo. Retirez-en quelques-uns et signalez-les ensuite.',
-  sending: 'Envoi\u00a0: {percent} %',
+  sending: 'Envoi\u00a0: {percent}\u00a0%',
   reading: 'Envoyé. Nous lisons les messages.',
   cancel: 'Arrêter l’envoi',
   stopped: 'Arrêté. Rien n’a été signalé.',

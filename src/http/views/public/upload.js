@@ -51,7 +51,6 @@
         if (file.size > Number(words.fileBytesMax)) refused.push(file)
         else if (!isKnown) files.push(file)
       }
-      input.value = ''
       show()
       const limit = shownMegabytes(words.fileBytesMax)
       if (refused.length > 0) {
@@ -61,6 +60,10 @@
 
     function show() {
       list.replaceChildren(...files.map(shownFile))
+      // What the form itself would send, and how many its own field says there are.
+      const all = new DataTransfer()
+      for (const file of files) all.items.add(file)
+      input.files = all.files
       chosen.hidden = files.length === 0
     }
 
@@ -90,8 +93,6 @@
 
     function send() {
       const data = new FormData(form)
-      data.delete('messages')
-      for (const file of files) data.append('messages', file, file.name)
       const request = new XMLHttpRequest()
       sending = request
       request.upload.addEventListener('progress', ({ loaded, total }) => {

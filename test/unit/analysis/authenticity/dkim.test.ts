@@ -52,6 +52,14 @@ test('a good signature passes, with whose it is', async () => {
   ])
 })
 
+test('a message whose body was put together anew has no signature, good or bad', async () => {
+  const { dkim, arc, dmarc } = await authenticated(good, zone, { isRebuilt: true })
+  expect(dkim).toEqual([])
+  expect([arc.result, dmarc.result]).not.toContain('pass')
+  const spoiled = replaced(good, /$/, 'More.')
+  expect((await authenticated(spoiled, zone, { isRebuilt: true })).dkim).toEqual([])
+})
+
 test.for(['relaxed/relaxed', 'relaxed/simple', 'simple/relaxed', 'simple/simple'])(
   'a signature in %s passes, and so does its copy with bare LF',
   async (canonicalization) => {

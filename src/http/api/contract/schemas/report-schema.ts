@@ -115,6 +115,12 @@ export const reportSchema = z
     status: statusSchema,
     received_at: instant,
     kind: kindSchema,
+    rebuilt_from: z
+      .enum(['msg'])
+      .nullable()
+      .describe(
+        'The form from which the message was put together anew: its signatures prove nothing.',
+      ),
     subject: text,
     author: text.describe('The address of the From field.'),
     origin,

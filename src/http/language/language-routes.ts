@@ -1,11 +1,11 @@
 import { Router } from 'express'
 import { updateReporterSettings } from '../../db/reporter-settings.ts'
-import { isLanguage } from '../language/choose-language.ts'
+import { isLanguage } from './choose-language.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
-import { type FormReader, readShortForm } from './form.ts'
-import { localPath } from './sign-in.ts'
-import { rememberLanguage, visitOf } from './visit.ts'
+import { type FormReader, readShortForm } from '../pages/form.ts'
+import { localPath } from '../pages/sign-in.ts'
+import { rememberLanguage, visitOf } from '../pages/visit.ts'
 
 type Needs = Pick<Site, 'pool' | 'publicUrl'> & FormReader
 

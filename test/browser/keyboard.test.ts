@@ -1,0 +1,113 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type ShownSite, startShownSite } from '../support/pages/shown-site.ts'
+import { lookAtAll } from './all-pages.ts'
+import { openPage, startChromium } from './chromium.ts'
+
+let shown: ShownSite
+let browser: Browser
+
+beforeAll(async () => {
+  shown = await startShownSite()
+  browser = await startChromium()
+})
+afterAll(async () => {
+  await browser.close()
+  await shown.close()
+})
+
+/** How many things on a page take the focus, radio buttons of a name as one. */
+const reachable = `(() => {
+  const names = new Set()
+  return [...document.querySelectorAll(
+    'a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex="0"]',
+  )].filter((one) => {
+    if (one.disabled || !one.checkVisibility() || one.closest('details:not([open]) > :not(summary)')) return false
+    if (one.type !== 'radio') return true
+    const isNew = !names.has(one.name)
+    names.add(one.name)
+    return isNew
+  }).length
+})()`
+
+/** What has the focus, where on the page it stands, and whether that can be seen. */
+const focused = `(() => {
+  const one = document.activeElement
+  if (one === null || one === document.body) return null
+  const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(one)
+  const { top, bottom, left, right, width } = one.getBoundingClientRect()
+  const isShown = (outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2) || boxShadow !== 'none'
+  const isInView = bottom > 0 && top < innerHeight && right > 0 && left < innerWidth && width > 0
+  const place = [...document.querySelectorAll('*')].indexOf(one)
+  return { place, isShown, isInView, where: one.outerHTML.slice(0, 100) }
+})()`
+
+type Focus = { place: number; isShown: boolean; isInView: boolean; where: string }
+
+/** Goes through a page by the Tab key alone, from its begin until the focus leaves it. */
+async function walkThrough(page: Page): Promise<{ fault: string; where: string }[]> {
+  const count = (await page.evaluate(reachable)) as number
+  // Not from an alert that took the focus: from the first of all.
+  await page.focus('.skip')
+  const faults: { fault: string; where: string }[] = []
+  const places = [((await page.evaluate(focused)) as Focus).place]
+  for (let presses = 0; presses < count + 5; presses++) {
+    await page.keyboard.press('Tab')
+    const focus = (await page.evaluate(focused)) as Focus | null
+    if (focus === null || places.includes(focus.place)) break
+    places.push(focus.place)
+    if (!focus.isShown) faults.push({ fault: 'the focus does not show', where: focus.where })
+    if (!focus.isInView) faults.push({ fault: 'it is out of sight', where: focus.where })
+  }
+  const isInOrder = places.every((place, at) => at === 0 || place > (places[at - 1] ?? 0))
+  if (!isInOrder) faults.push({ fault: 'another order than on the page', where: places.join(' ') })
+  if (places.length < count) {
+    faults.push({ fault: 'not all is reached', where: `${places.length} of ${count}` })
+  }
+  return faults
+}
+
+test.for(['stranger', 'reporter'] as const)(
+  'the Tab key reaches all that a %s can do, in order and to be seen',
+  { timeout: 300_000 },
+  async (viewer) => {
+    const options = { viewport: { width: 1000, height: 800 }, javaScriptEnabled: true }
+    const { found } = await lookAtAll(browser, shown, { viewer, options }, walkThrough)
+    expect(found).toEqual([])
+  },
+)
+
+test('the first key leads past the head of the page', async () => {
+  const { page } = await openPage(browser, {})
+  await page.goto(`${shown.site.url}/`)
+  await page.keyboard.press('Tab')
+  expect(await page.evaluate('document.activeElement.className')).toBe('skip')
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('Tab')
+  expect(await page.evaluate(`document.activeElement.closest('main') !== null`)).toBe(true)
+})
+
+test('after a refused form the focus is on what was wrong', async () => {
+  for (const javaScriptEnabled of [true, false]) {
+    const { page } = await openPage(browser, { javaScriptEnabled })
+    await page.goto(`${shown.site.url}/sign-in`)
+    await page.focus('#email')
+    await page.keyboard.type('nobody@reporters.example')
+    await page.keyboard.press('Tab')
+    await page.keyboard.type('not the password')
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('main [role=alert]')
+    expect(await page.locator('main [role=alert]:focus').count()).toBe(1)
+  }
+})
+
+test('a password can be pasted, and is not asked for in a puzzle', async () => {
+  const { page } = await openPage(browser, {})
+  await page.goto(`${shown.site.url}/sign-in`)
+  const field = page.locator('#password')
+  await field.focus()
+  await page.keyboard.insertText('pasted from a password manager')
+  expect(await field.inputValue()).toBe('pasted from a password manager')
+  expect(await field.getAttribute('autocomplete')).toBe('current-password')
+  expect(await page.getAttribute('#email', 'autocomplete')).toBe('username')
+})

@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startWebSite, type WebSite } from './web-site.ts'
+
+let site: WebSite
+let silent: WebSite
+
+const contact = 'mailto:security@desk.example'
+const policy = 'https://desk.example/security'
+
+beforeAll(async () => {
+  silent = await startWebSite()
+  site = await startWebSite({
+    SECURITY_CONTACT: contact,
+    SECURITY_POLICY_URL: policy,
+    PUBLIC_URL: 'https://spam.ours.example',
+  })
+})
+afterAll(() => Promise.all([site.close(), silent.close()]))
+
+const get = (from: WebSite, path: string) => fetch(`${from.url}${path}`, { redirect: 'manual' })
+
+test('security.txt says whom to tell, and until when that holds (RFC 9116)', async () => {
+  const answer = await get(site, '/.well-known/security.txt')
+  expect(answer.status).toBe(200)
+  expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8')
+  const fields = (await answer.text()).trimEnd().split('\n')
+  const [, expires = ''] = fields
+  expect(fields).toEqual([
+    `Contact: ${contact}`,
+    expires,
+    'Preferred-Languages: en, fr, ru',
+    'Canonical: https://spam.ours.example/.well-known/security.txt',
+    `Policy: ${policy}`,
+  ])
+  const days = (Date.parse(expires.replace('Expires: ', '')) - Date.now()) / 86_400_000
+  expect(days).toBeGreaterThan(120)
+  expect(days).toBeLessThan(365)
+})
+
+test('security.txt of old leads to where it is', async () => {
+  const answer = await get(site, '/security.txt')
+  expect(answer.headers.get('location')).toBe('/.well-known/security.txt')
+})
+
+test('where nobody is named there is none', async () => {
+  expect((await get(silent, '/.well-known/security.txt')).status).toBe(404)
+  expect((await get(silent, '/security.txt')).status).toBe(404)
+})
+
+test('password managers are led to where a password is changed', async () => {
+  const answer = await get(site, '/.well-known/change-password')
+  expect([answer.status, answer.headers.get('location')]).toEqual([302, '/account/password'])
+})
+
+test('robots are asked to leave what is private alone', async () => {
+  const text = await (await get(site, '/robots.txt')).text()
+  for (const path of ['/admin', '/reports', '/lookup/', '/account', '/settings', '/api/']) {
+    expect(text).toContain(`Disallow: ${path}\n`)
+  }
+})

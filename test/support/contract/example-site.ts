@@ -1,0 +1,60 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { operations } from '../../../src/http/api/contract/operations.ts'
+import type { Operation } from '../../../src/http/api/contract/operation.ts'
+import { publishLists } from '../../../src/jobs/lists/publish-lists.ts'
+import { sampleMessage, startWebSite, type Person, type WebSite } from '../../db/http/web-site.ts'
+
+/** A service in which every operation has something to answer. */
+export type ExampleSite = {
+  site: WebSite
+  /** Where `message.eml` is. */
+  folder: string
+  /** Another person, who may do everything. */
+  addPerson: () => Promise<Person>
+  close: () => Promise<void>
+}
+
+/** What an operation was answered, as far as an example tells. */
+export type Said = { status: number; text: string }
+
+/** Starts one. */
+export async function startExampleSite(): Promise<ExampleSite> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'signalpost-examples-'))
+  const site = await startWebSite({ LISTS_DIR: folder, LISTS_PUBLIC: 'yes' })
+  await publishLists(site.app)
+  await writeFile(path.join(folder, 'message.eml'), sampleMessage('example'))
+  let people = 0
+  return {
+    site,
+    folder,
+    async addPerson() {
+      const person = await site.addPerson(`p${++people}@reporters.example`, { isAdmin: true })
+      return person
+    },
+    async close() {
+      await site.close()
+      await rm(folder, { recursive: true })
+    },
+  }
+}
+
+/**
+ * Asks for everything in the order of the contract: what an operation makes is what those after it
+ * are about.
+ */
+export async function askForAll(
+  url: string,
+  ask: (
+    operation: Operation,
+    values: { url: string; parts: Record<string, string> },
+  ) => Promise<Said>,
+): Promise<void> {
+  const parts: Record<string, string> = { id: 'none', name: 'shop.example', file: 'domains.json' }
+  for (const operation of operations) {
+    const { status, text } = await ask(operation, { url, parts: { ...parts } })
+    const isMaker = operation.id === 'report' || operation.id === 'add-webhook'
+    if (isMaker && status < 300) parts['id'] = (JSON.parse(text) as { id: string }).id
+  }
+}

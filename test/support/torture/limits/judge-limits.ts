@@ -1,0 +1,54 @@
+import { type Plan, type Tried, turnAt } from './plan.ts'
+
+/** What a run showed of the attacked keys. */
+export type Judged = {
+  faults: string[]
+  admitted: number
+  /** Attacks on one key that had enough attempts to fill its limit. */
+  filled: number
+  /** The most that was surely admitted within one window. */
+  mostInWindow: number
+}
+
+/**
+ * Looks whether any window holds more than the limit, and whether each attack was admitted up to
+ * it. An attempt was decided at some instant between being sent and told, so only those count
+ * against a window that lie in it with both.
+ */
+export function judgeLimits(plan: Plan, tried: readonly Tried[]): Judged {
+  const judged: Judged = { faults: [], admitted: 0, filled: 0, mostInWindow: 0 }
+  for (const [key, ofKey] of Map.groupBy(tried, ({ key }) => key)) {
+    const admitted = ofKey.filter(({ isAdmitted }) => isAdmitted)
+    judged.admitted += admitted.length
+    const most = mostWithin(admitted, plan.windowMs)
+    judged.mostInWindow = Math.max(judged.mostInWindow, most)
+    if (most > plan.attemptsMax) judged.faults.push(`key ${key}: ${most} in one window`)
+    for (const [turn, ofTurn] of Map.groupBy(ofKey, ({ sentAt }) => turnAt(plan, sentAt).turn)) {
+      const got = ofTurn.filter(({ isAdmitted }) => isAdmitted).length
+      const due = Math.min(ofTurn.length, plan.attemptsMax)
+      if (ofTurn.length >= plan.attemptsMax) judged.filled++
+      const isTight = spanOf(ofTurn) < plan.windowMs
+      if (isTight && got !== due) {
+        judged.faults.push(`key ${key}, turn ${turn}: ${got} of ${ofTurn.length}, not ${due}`)
+      }
+    }
+  }
+  return judged
+}
+
+function spanOf(tried: readonly Tried[]): number {
+  const ends = tried.map(({ toldAt }) => toldAt)
+  return Math.max(...ends) - Math.min(...tried.map(({ sentAt }) => sentAt))
+}
+
+/** The most attempts that begin and end within any one window. */
+function mostWithin(tried: readonly Tried[], windowMs: number): number {
+  const bySent = tried.toSorted((one, other) => one.sentAt - other.sentAt)
+  return Math.max(
+    0,
+    ...bySent.map(({ sentAt }, first) => {
+      const inside = bySent.slice(first).filter(({ toldAt }) => toldAt <= sentAt + windowMs)
+      return inside.length
+    }),
+  )
+}

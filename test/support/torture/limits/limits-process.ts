@@ -1,0 +1,56 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { createPool } from '../../../../src/db/pool.ts'
+import { createLimits } from '../../../../src/intake/limits/limits.ts'
+import { type Plan, reporterOf, type Told, type Tried, turnAt } from './plan.ts'
+
+// One process of a torture run: it attempts what all the others attempt at the same time.
+const plan = JSON.parse(process.argv[2] ?? '{}') as Plan
+const number = Number(process.argv[3])
+const app = {
+  pool: createPool(plan.url, { connectionsMax: 2, name: 'torture', onLost: () => undefined }),
+  config: { secret: 'a secret of the torture, not of anybody' },
+}
+process.once('disconnect', () => process.exit())
+
+const wallMs = () => performance.timeOrigin + performance.now()
+await wait(Math.max(0, plan.startsAt - wallMs()))
+const told: Told = { tried: await attack(), steadyRefused: await stream() }
+await app.pool.end()
+process.send?.(told, () => process.disconnect?.())
+
+async function attack(): Promise<Tried[]> {
+  const limits = createLimits(app)
+  const tried: Tried[] = []
+  const inGroup = plan.attackedKeys / plan.groups
+  let left = plan.attempts
+  const one = async () => {
+    while (left-- > 0) {
+      const sentAt = wallMs()
+      const { group } = turnAt(plan, sentAt)
+      const key = group * inGroup + Math.floor(Math.random() * inGroup)
+      const { is } = await limits.admit('webhook', { reporterId: reporterOf(key) })
+      tried.push({ key, sentAt, toldAt: wallMs(), isAdmitted: is === 'admitted' })
+    }
+  }
+  await Promise.all(Array.from({ length: plan.atOnce }, one))
+  return tried
+}
+
+/** Each stream goes through its own time, which lies after the present. */
+async function stream(): Promise<number> {
+  const everyMs = plan.windowMs / ((plan.attemptsMax * 59) / 60)
+  const begin = Date.now() + 1_000_000
+  let now = begin
+  const limits = createLimits(app, () => new Date(now))
+  const keys = Array.from({ length: plan.steadyKeys }, (_, key) => plan.attackedKeys + key)
+  const own = keys.filter((key) => key % plan.processes === number)
+  let refused = 0
+  for (let attempt = 0; attempt < plan.steadyAttempts; attempt++) {
+    now = begin + Math.floor(attempt * everyMs)
+    const answers = await Promise.all(
+      own.map((key) => limits.admit('webhook', { reporterId: reporterOf(key) })),
+    )
+    refused += answers.filter(({ is }) => is !== 'admitted').length
+  }
+  return refused
+}

@@ -1,0 +1,41 @@
+/** What is done to the limits in a torture run. */
+export type Plan = {
+  url: string
+  processes: number
+  /** How many attempts are in hand at once in one process. */
+  atOnce: number
+  windowMs: number
+  attemptsMax: number
+  /** Keys that all processes attack together, some at a time; all others rest meanwhile. */
+  attackedKeys: number
+  /** An attack on one group takes so long; then it rests until all others had their turn. */
+  groups: number
+  attackMs: number
+  /** Attempts of one process on attacked keys. */
+  attempts: number
+  /** Keys with a steady stream of 59/60 of the limit, each by one process, in a time of its own. */
+  steadyKeys: number
+  steadyAttempts: number
+  startsAt: number
+}
+
+/** One attempt on an attacked key; instants in milliseconds of this machine's clock. */
+export type Tried = { key: number; sentAt: number; toldAt: number; isAdmitted: boolean }
+
+/** What one process tells in the end. */
+export type Told = {
+  tried: Tried[]
+  /** Of the attempts of steady streams, how many were refused. */
+  steadyRefused: number
+}
+
+/** Which turn it is at an instant, and of which group. */
+export function turnAt(plan: Plan, at: number): { turn: number; group: number } {
+  const turn = Math.floor((at - plan.startsAt) / plan.attackMs)
+  return { turn, group: ((turn % plan.groups) + plan.groups) % plan.groups }
+}
+
+/** A reporter that stands for a key. */
+export function reporterOf(key: number): string {
+  return `00000000-0000-7000-8000-${key.toString(16).padStart(12, '0')}`
+}

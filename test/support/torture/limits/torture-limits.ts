@@ -1,0 +1,49 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import path from 'node:path'
+import { createPool } from '../../../../src/db/pool.ts'
+import { onlyLimit } from '../../limits.ts'
+import { type Judged, judgeLimits } from './judge-limits.ts'
+import type { Plan, Told } from './plan.ts'
+
+/** What a run came to. */
+export type TorturedLimits = Judged & { attempts: number; steady: number; steadyRefused: number }
+
+const START_MS = 200
+
+/** Lets many processes attempt the same at once, and looks at what was admitted. */
+export async function tortureLimits(given: Omit<Plan, 'startsAt'>): Promise<TorturedLimits> {
+  const pool = createPool(given.url, {
+    connectionsMax: 1,
+    name: 'torture',
+    onLost: () => undefined,
+  })
+  await onlyLimit(pool, given)
+  await pool.end()
+  // Processes of Node need a third of a second of a core each to begin.
+  const plan = { ...given, startsAt: Date.now() + START_MS * given.processes }
+  const script = path.join(import.meta.dirname, 'limits-process.ts')
+  const children = Array.from({ length: plan.processes }, (_, number) =>
+    fork(script, [JSON.stringify(plan), String(number)], {
+      execArgv: [],
+      serialization: 'advanced',
+    }),
+  )
+  try {
+    const told = await Promise.all(children.map(toldBy))
+    const tried = told.flatMap((one) => one.tried)
+    const judged = judgeLimits(plan, tried)
+    const steady = plan.steadyKeys * plan.steadyAttempts
+    const steadyRefused = told.reduce((sum, one) => sum + one.steadyRefused, 0)
+    if (steadyRefused > 0) judged.faults.push(`${steadyRefused} of steady streams were refused`)
+    return { ...judged, attempts: tried.length + steady, steady, steadyRefused }
+  } finally {
+    for (const child of children) child.kill('SIGKILL')
+  }
+}
+
+function toldBy(child: ChildProcess): Promise<Told> {
+  return new Promise((resolve, reject) => {
+    child.once('message', (told) => resolve(told as Told))
+    child.once('exit', (code) => reject(new Error(`A process ended with ${code}.`)))
+  })
+}

@@ -1,0 +1,23 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { composeExamples } from '../../src/http/docs/examples.ts'
+import { askForAll, type ExampleSite, startExampleSite } from '../support/contract/example-site.ts'
+import { runProgram, saidIn } from '../support/contract/run-example.ts'
+
+let shown: ExampleSite
+
+beforeAll(async () => {
+  shown = await startExampleSite()
+})
+afterAll(() => shown.close())
+
+test('the Python of every operation runs as it stands', { timeout: 120_000 }, async () => {
+  const person = await shown.addPerson()
+  await askForAll(shown.site.url, async (operation, values) => {
+    const { python } = composeExamples(operation, values)
+    const out = await runProgram(['python3', '-c', python], { folder: shown.folder, person })
+    const said = saidIn(out)
+    const isKnown = String(said.status) in operation.answers
+    expect([operation.id, isKnown, said.text]).toEqual([operation.id, true, said.text])
+    return said
+  })
+})

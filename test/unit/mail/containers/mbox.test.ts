@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest'
+import { looksMbox, splitMbox } from '../../../../src/mail/containers/mbox.ts'
+
+const from = 'From a@b.example Mon Nov 16 10:00:00 2026'
+
+test.for([
+  ['a line From with a date after a blank line', from, 2],
+  ['one as Thunderbird writes it', 'From - Mon, 16 Nov 2026 10:00:00 +0000', 2],
+  ['one as Gmail exports it', 'From 1849@xxx Mon Nov 16 10:00:00 +0000 2026', 2],
+  ['a sentence', 'From what I hear, nobody comes', 1],
+  ['a sentence with a year', 'From 2026 on, nobody comes', 1],
+] as const)('%s begins a message or not', ([, line, count]) => {
+  const box = Buffer.from(`${from}\nSubject: 1\n\nText\n\n${line}\nSubject: 2\n\nText\n`)
+  expect(splitMbox(box, 10).messages).toHaveLength(count)
+  expect(looksMbox(box)).toBe(count > 1)
+})
+
+test.for([
+  ['without a blank line before it', `Text\n${from}\nSubject: 2\n`],
+  ['with no header behind it', `Text\n\n${from}\nAnd so on.\n`],
+])('a dated line From ends no message %s', ([, text]) => {
+  expect(splitMbox(Buffer.from(`${from}\nSubject: 1\n\n${text}`), 10).messages).toHaveLength(1)
+})
+
+test('messages come out as they went in, and one > less where From was quoted', () => {
+  const box = Buffer.from(
+    `${from}\r\nSubject: 1\r\n\r\n>From here\r\n>>From there\r\n> From afar\r\n\r\n${from}\nSubject: 2\n\nEnd`,
+  )
+  expect(splitMbox(box, 10).messages.map(String)).toEqual([
+    'Subject: 1\r\n\r\nFrom here\r\n>From there\r\n> From afar\r\n',
+    'Subject: 2\n\nEnd',
+  ])
+})
+
+test('a message that does not begin with From is no mailbox, whatever it quotes', () => {
+  expect(looksMbox(Buffer.from(`Subject: 1\n\n${from}\nSubject: 2\n\n\n${from}\nA: b\n`))).toBe(
+    false,
+  )
+})

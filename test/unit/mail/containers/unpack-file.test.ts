@@ -1,0 +1,165 @@
+import { simpleParser } from 'mailparser'
+import { expect, test } from 'vitest'
+import { unpackFile } from '../../../../src/mail/containers/unpack-file.ts'
+import {
+  compoundFile,
+  keptRtf,
+  outlookFile,
+  outlookStorage,
+  traveledHeader,
+} from '../../../support/containers/outlook-file.ts'
+import { zipFile } from '../../../support/containers/zip-file.ts'
+
+const limits = { messagesMax: 500, entriesMax: 2_000, unpackedBytesMax: 50_000_000 }
+
+function mail(mark: string): Buffer {
+  return Buffer.from(`From: a@b.example\r\nSubject: ${mark}\r\n\r\nText of ${mark}.\r\n`)
+}
+
+/** What a file came to, in short: `name: subject` or `name: refusal`. */
+async function told(bytes: Buffer, changed: Partial<typeof limits> = {}): Promise<string[]> {
+  const found = await unpackFile({ name: 'it', bytes }, { ...limits, ...changed })
+  return found.map((one) => {
+    const subject = 'raw' in one && /^Subject: (.*)$/m.exec(one.raw.toString('latin1'))?.[1]
+    return `${one.name}: ${'raw' in one ? (subject || 'no subject').trim() : one.refusal}`
+  })
+}
+
+test('a file that holds nothing else is given back to the byte', async () => {
+  const raw = mail('one')
+  const [found] = await unpackFile({ name: 'a.zip', bytes: raw }, limits)
+  expect(found).toEqual({ name: 'a.zip', raw })
+})
+
+test('an archive is known by its bytes, and what is in it as well', async () => {
+  const inside = [
+    { name: 'mails/', content: Buffer.alloc(0) },
+    { name: 'mails/a.txt', content: mail('one') },
+    { name: '__MACOSX/mails/._a.eml', content: Buffer.from('chaff') },
+    { name: '../../etc/b.eml', content: mail('two') },
+    { name: 'stored.eml', content: mail('three'), method: 0, packed: mail('three') },
+    { name: 'c.bin', content: outlookFile({ header: traveledHeader, text: 'x' }) },
+    { name: 'sent.msg', content: outlookFile({ text: 'x' }) },
+    { name: 'inner.zip', content: zipFile([{ name: 'd.eml', content: mail('four') }]) },
+  ]
+  expect(await told(zipFile(inside))).toEqual([
+    'it › mails/a.txt: one',
+    'it › ../../etc/b.eml: two',
+    'it › stored.eml: three',
+    'it › c.bin: Cheap watches',
+    'it › sent.msg: no-header',
+    'it › inner.zip: nested-archive',
+  ])
+})
+
+test.for([
+  ['an empty archive', zipFile([]), ['it: not-a-message']],
+  [
+    'an Office document',
+    zipFile([{ name: '[Content_Types].xml', content: Buffer.from('<x/>') }]),
+    ['it: not-a-message'],
+  ],
+  [
+    'a cut archive',
+    zipFile([{ name: 'a', content: mail('a') }]).subarray(0, 60),
+    ['it: damaged-archive'],
+  ],
+  [
+    'a locked file in an archive',
+    zipFile([
+      { name: 'a', content: mail('a'), flags: 1 },
+      { name: 'b', content: mail('b') },
+    ]),
+    ['it › a: encrypted-archive', 'it › b: b'],
+  ],
+  [
+    'a file whose checksum is wrong',
+    zipFile([
+      { name: 'a', content: mail('a'), crc: 7 },
+      { name: 'b', content: mail('b') },
+    ]),
+    ['it › a: damaged-archive', 'it › b: b'],
+  ],
+  [
+    'a packing that nobody uses',
+    zipFile([{ name: 'a', content: mail('a'), method: 14 }]),
+    ['it › a: damaged-archive'],
+  ],
+  [
+    'a compound file that is no message',
+    compoundFile({ WordDocument: Buffer.from('x') }),
+    ['it: not-a-message'],
+  ],
+] as const)('%s is told as what it is', async ([, bytes, expected]) => {
+  expect(await told(bytes)).toEqual(expected)
+})
+
+test('of too many messages the first are taken, and the rest is told', async () => {
+  const three = ['a', 'b', 'c'].map((name) => ({ name, content: mail(name) }))
+  const two = { messagesMax: 2 }
+  expect(await told(zipFile(three), two)).toEqual([
+    'it › a: a',
+    'it › b: b',
+    'it: too-many-messages',
+  ])
+  expect(await told(zipFile(three), { messagesMax: 3 })).toHaveLength(3)
+  const box = Buffer.from(
+    ['a', 'b', 'c']
+      .map((mark) => `From x Mon Nov 16 10:00:00 2026\n${mail(mark).toString()}\n`)
+      .join(''),
+  )
+  expect(await told(box, two)).toEqual(['it › 1: a', 'it › 2: b', 'it: too-many-messages'])
+})
+
+test('an Apple Mail file is the message without what Apple adds', async () => {
+  const raw = mail('apple')
+  const bytes = Buffer.concat([
+    Buffer.from(`${raw.length}      \n`),
+    raw,
+    Buffer.from('<?xml ?><plist/>'),
+  ])
+  const [found] = await unpackFile({ name: 'x', bytes }, limits)
+  expect(found).toEqual({ name: 'x', raw })
+})
+
+test('an Outlook file gives its header as it was, and a body that says the same', async () => {
+  const bytes = outlookFile({
+    header: `Microsoft Mail Internet Headers Version 2.0\r\n${traveledHeader}`,
+    text: 'Café',
+    html: '<p>Caf\u00e9 <a href="https://shop.example">buy</a></p>',
+    files: [
+      { name: 'prix été.pdf', type: 'application/pdf', content: Buffer.alloc(5_000, 7) },
+      { name: 'x', type: 'text/html\r\nBcc: a@b', content: Buffer.from('x') },
+      { name: 'inner', content: outlookStorage({ header: traveledHeader, text: 'inside' }) },
+      { name: 'note', content: outlookStorage({ text: 'never traveled' }) },
+    ],
+  })
+  const [found] = await unpackFile({ name: 'x', bytes }, limits)
+  if (!found || !('raw' in found)) throw new Error('nothing was found')
+  expect(found.rebuiltFrom).toBe('msg')
+  const parsed = await simpleParser(found.raw)
+  expect(found.raw.toString()).toMatch(/^Received: from mail\.shop\.example .*\r\n by mx/)
+  expect(parsed.text).toContain('Café')
+  expect(parsed.html).toContain('https://shop.example')
+  expect(
+    parsed.attachments.map(({ filename, contentType, size }) => [filename, contentType, size]),
+  ).toEqual([
+    ['prix été.pdf', 'application/pdf', 5_000],
+    ['x', 'application/octet-stream', 1],
+    ['inner', 'message/rfc822', expect.any(Number)],
+  ])
+  expect(await unpackFile({ name: 'x', bytes }, limits)).toEqual([found])
+})
+
+test('HTML that Outlook wrapped in RTF is unwrapped, its own RTF is left', async () => {
+  const wrapped =
+    '{\\rtf1\\ansi\\ansicpg1252\\fromhtml1 {\\fonttbl{\\f0 Arial;}}' +
+    "{\\*\\htmltag64 <p>}Caf\\'e9{\\*\\htmltag72 </p>}}"
+  const htmlOf = async (rtf: string) => {
+    const bytes = outlookFile({ header: traveledHeader, text: 'x', rtf: keptRtf(rtf) })
+    const [found] = await unpackFile({ name: 'x', bytes }, limits)
+    return found && 'raw' in found ? (await simpleParser(found.raw)).html : undefined
+  }
+  expect(await htmlOf(wrapped)).toContain('<p>Café</p>')
+  expect(await htmlOf('{\\rtf1\\ansi plain text}')).toBe(false)
+})
