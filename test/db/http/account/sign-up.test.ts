@@ -29,7 +29,7 @@ async function backdate(email: string, hours: number): Promise<void> {
   )
 }
 
-test('who signs up is written to, chooses a password behind the link, and is signed in', async () => {
+test('who signs up is written to, chooses a password behind the link, and is in', async () => {
   const browser = visitor()
   const asked = await browser.post('/sign-up', wish('Ann@Example.org'))
   expect(asked.status).toBe(200)
@@ -101,7 +101,7 @@ test('a newer link ends the older', async () => {
   expect((await visitor().get(newer)).status).toBe(200)
 })
 
-test('a sixth letter of a day to one address is not written, and the fifth link goes on', async () => {
+test('a sixth letter of a day to an address is not written, the fifth link goes on', async () => {
   for (let count = 0; count < 6; count++) {
     expect((await visitor().post('/sign-up', wish('many@example.org'))).status).toBe(200)
   }
