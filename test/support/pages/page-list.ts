@@ -14,6 +14,12 @@ const stranger: Record<string, ListedPage['at']> = {
   '/': () => ['/'],
   '/sign-in': () => ['/sign-in'],
   '/problems': () => ['/problems'],
+  '/privacy': () => ['/privacy'],
+  '/sign-up': () => ['/sign-up'],
+  '/forgotten': () => ['/forgotten'],
+  '/account/confirm/:token': ({ links }) => [links.signUp, '/account/confirm/none'],
+  '/account/reset/:token': ({ links }) => [links.reset],
+  '/account/erased/:token': ({ links }) => [links.erased],
   '/docs': () => ['/docs'],
   '/lookup': () => ['/lookup', '/lookup?q=192.0.2.7', '/lookup?q=x.example', '/lookup?q=%00'],
   '/lookup/delist': () => ['/lookup/delist?list=addresses&name=192.0.2.7'],
@@ -37,6 +43,13 @@ const reporter: Record<string, ListedPage['at']> = {
   '/reports/:id/told/:number': ({ told }) => [`/reports/${told}/told/1`],
   '/relays': () => ['/relays'],
   '/settings': () => ['/settings'],
+  '/account/password': () => ['/account/password'],
+  '/account/move/:token': ({ links }) => [links.move],
+  '/account/second-step': () => ['/account/second-step'],
+  '/account/sessions': () => ['/account/sessions'],
+  '/account/tokens': () => ['/account/tokens'],
+  '/account/export': () => ['/account/export'],
+  '/account/erase': () => ['/account/erase'],
 }
 
 const administrator: Record<string, ListedPage['at']> = {
@@ -79,6 +92,7 @@ const administrator: Record<string, ListedPage['at']> = {
   ],
   '/admin/marketers/proposals': () => ['/admin/marketers/proposals'],
   '/admin/dead-letters': () => ['/admin/dead-letters'],
+  '/admin/accounts': () => ['/admin/accounts'],
   '/admin/limits': () => ['/admin/limits'],
   '/admin/limits/shadow': () => ['/admin/limits/shadow'],
   '/admin/limits/shadow/:id': ({ banned }) => [`/admin/limits/shadow/${banned}`],
@@ -94,6 +108,8 @@ export const pages: readonly ListedPage[] = [
 
 /** What answers GET and is no page: for programs, for browsers, and to be kept as a file. */
 export const notPages: readonly RegExp[] = [
+  // Shown on the way in only; the test of whole journeys looks at it there.
+  /^\/sign-in\/code$/,
   /^\/api(\/|$)/,
   /^\/assets\//,
   /^\/(healthz|readyz|metrics|robots\.txt|security\.txt|openapi\.json)$/,

@@ -62,6 +62,9 @@ const sameInBoth = new Set([
 /** Names of mail programs. */
 const names = /^help\.sources\.[\w-]+\.name$/
 const sameInFrench = new Set([
+  'account.code',
+  'privacy.version',
+  'privacy.sections.4.title',
   'consumers.telling.format',
   'consumers.telling.topics.spam',
   'lists.downloads.meanings.spam',
