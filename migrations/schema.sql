@@ -778,12 +778,41 @@ create table report_keys (
 );
 create index report_keys_report_idx on report_keys (report_id);
 
+-- report_news: local
+create table report_news (
+  id uuid not null,
+  report_ids uuid[] not null,
+  constraint report_news_pkey PRIMARY KEY (id)
+);
+
 -- reported_evidence: distributed by id
 create table reported_evidence (
   id uuid not null,
   content bytea storage external not null,
   constraint reported_evidence_pkey PRIMARY KEY (id)
 ) partition by RANGE (id);
+
+-- reporter_days: distributed by reporter_id
+create table reporter_days (
+  reporter_id uuid not null,
+  day date not null,
+  due_at timestamp with time zone,
+  counted_at timestamp with time zone,
+  spam integer not null default 0,
+  phishing integer not null default 0,
+  not_spam integer not null default 0,
+  told integer not null default 0,
+  kept integer not null default 0,
+  asked integer not null default 0,
+  retracted integer not null default 0,
+  mails integer not null default 0,
+  answered integer not null default 0,
+  networks jsonb not null default '[]'::jsonb,
+  countries jsonb not null default '{}'::jsonb,
+  constraint reporter_days_pkey PRIMARY KEY (reporter_id, day)
+);
+create index reporter_days_day_idx on reporter_days (day);
+create index reporter_days_due_idx on reporter_days (due_at) WHERE (due_at IS NOT NULL);
 
 -- reporter_relays: distributed by reporter_id
 create table reporter_relays (

@@ -12,6 +12,7 @@ const benchmarks: Record<string, () => Promise<void>> = {
   networks: async () => (await import('./bench/networks.ts')).benchNetworks(),
   facts: async () => (await import('./bench/facts.ts')).benchFacts(),
   rules: async () => (await import('./bench/rules.ts')).benchRules(),
+  pages: async () => (await import('./bench/pages.ts')).benchPages(),
   limits: async () => (await import('./bench/limits.ts')).benchLimits(),
   sending: async () => (await import('./bench/sending/sending.ts')).benchSending(),
 }

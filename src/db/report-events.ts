@@ -1,6 +1,7 @@
 import type { AnswerKind } from '../mail/answer-links.ts'
 import { type Clock, uuidv7 } from '../world.ts'
 import type { Db } from './pool.ts'
+import { insertNews } from './report-news.ts'
 import { values } from './values.ts'
 
 /** What happened to a report, and when; `detail` is a sentence without personal data. */
@@ -26,16 +27,24 @@ export type EventName =
   | 'unsubscribed'
   | `desk-${AnswerKind}`
 
-/** Adds events to the stories of their reports. */
+/**
+ * Adds events to the stories of their reports. Whatever changes what became of a report is told in
+ * its story, so this is also where its day is said to be counted again.
+ */
 export async function insertEvents(tx: Db, events: readonly ReportEvent[]): Promise<void> {
   if (events.length === 0) return
   const { text, params } = values(
     events.map(({ reportId, at, event, detail }) => [reportId, uuidv7(at), at, event, detail]),
   )
-  await tx.query(
-    `insert into report_events (report_id, id, at, event, detail) values ${text}`,
-    params,
-  )
+  const [{ at } = { at: new Date(0) }] = events
+  await Promise.all([
+    tx.query(`insert into report_events (report_id, id, at, event, detail) values ${text}`, params),
+    insertNews(
+      tx,
+      events.map(({ reportId }) => reportId),
+      at,
+    ),
+  ])
 }
 
 /** The story of one report, oldest first. */

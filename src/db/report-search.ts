@@ -66,33 +66,3 @@ export async function searchReports(
   )
   return rows
 }
-
-/** A report of one's own; `isAsking` while it is kept until its reporter answers a question. */
-export type OwnReport = ReportLine & { isAsking: boolean }
-
-/**
- * A page of one reporter's reports, those put aside among them, newest first; `before` is the last id
- * of the page before.
- */
-export async function listOwnReports(
-  db: Db,
-  reporterId: string,
-  page: { before: string | undefined; limit: number },
-): Promise<OwnReport[]> {
-  const { rows } = await db.query<OwnReport>(
-    `(select reports.id, received_at as "receivedAt", state, kind, author, subject,
-       state = 'kept'
-         and coalesce(judgment -> 'consequence' ->> 'action' = 'ask', false) as "isAsking"
-     from reports left join analyses on analyses.id = reports.id
-     where reporter_id = $1 and ($2::uuid is null or reports.id < $2)
-     order by reporter_id desc, reports.id desc limit $3)
-     union all
-     (select id, received_at as "receivedAt", state, kind, author, subject, false as "isAsking"
-     from shadowed_reports
-     where reporter_id = $1 and ($2::uuid is null or id < $2)
-     order by reporter_id desc, id desc limit $3)
-     order by id desc limit $3`,
-    [reporterId, page.before ?? null, page.limit],
-  )
-  return rows
-}

@@ -29,10 +29,15 @@ export function outcomeWords(
   loaded: Pick<LoadedFeedback, 'feedback' | 'parts'>,
 ): string {
   const whom = consumerWords(loaded)
-  const isTakenBack = loaded.feedback.kind === 'redeemed'
-  const what = isTakenBack ? 'A report that takes the complaint back' : 'A feedback report'
-  if (state === 'held') return `${what} for ${whom} is written and held: sending is switched off.`
-  if (state === 'sent') return `${what} was sent to ${whom}.`
-  const itself = what.charAt(0).toLowerCase() + what.slice(1)
-  return `The mail server refused ${itself.replace(/^a feedback/, 'the feedback')} for ${whom}.`
+  if (loaded.feedback.kind === 'redeemed') {
+    if (state === 'sent') return `A report that takes the complaint back was sent to ${whom}.`
+    return state === 'held'
+      ? `A report that takes the complaint back for ${whom} is written and held: sending is ` +
+          'switched off.'
+      : `The mail server refused a report that takes the complaint back for ${whom}.`
+  }
+  if (state === 'sent') return `A feedback report was sent to ${whom}.`
+  return state === 'held'
+    ? `A feedback report for ${whom} is written and held: sending is switched off.`
+    : `The mail server refused the feedback report for ${whom}.`
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Scope } from '../db/tokens.ts'
 import type { Caller, Credentials } from '../intake/credentials.ts'
+import { type PasswordGuard, passwordGuard } from './limits/password-guard.ts'
 import { ProblemError } from './problem.ts'
 
 /** The schemes of `Authorization` (RFC 9110 §11) that an address takes. */
@@ -36,7 +37,7 @@ export async function authenticate(
     scheme === 'bearer' && schemes.includes('bearer')
       ? await credentials.byToken(value)
       : scheme === 'basic' && schemes.includes('basic')
-        ? await byBasic(value, credentials)
+        ? await byBasic(value, credentials, passwordGuard(req))
         : undefined
   if (!caller) throw refusal(schemes, 'These credentials are not valid here.')
   if (scope !== 'any' && !caller.scopes.includes(scope)) throw outOfScope(scope)
@@ -44,15 +45,20 @@ export async function authenticate(
   return caller
 }
 
-async function byBasic(value: string, credentials: Credentials): Promise<Caller | undefined> {
+async function byBasic(
+  value: string,
+  credentials: Credentials,
+  guard: PasswordGuard | undefined,
+): Promise<Caller | undefined> {
   const text = decoded(Buffer.from(value, 'base64'))
   const colon = text.indexOf(':')
   if (colon < 0) return undefined
   const [email, password] = [text.slice(0, colon), text.slice(colon + 1)]
-  if (!password.startsWith('sp_')) return credentials.byPassword(email, password)
+  const before = () => guard?.(email) ?? Promise.resolve()
+  if (!password.startsWith('sp_')) return credentials.byPassword(email, password, before)
   const owner = await credentials.byToken(password)
   if (owner && (email === '' || email.toLowerCase() === owner.email)) return owner
-  return credentials.byPassword(email, password)
+  return credentials.byPassword(email, password, before)
 }
 
 /** UTF-8, or Latin-1 where it is not: old clients send what their system has. */

@@ -14,6 +14,7 @@ import { isDirect, isLocalHost, isNobody } from './check/may-ask.ts'
 import { contractRoutes } from './docs/docs-routes.ts'
 import { wellKnownRoutes } from './docs/well-known.ts'
 import { healthRoutes } from './health.ts'
+import { guardPasswords } from './limits/password-guard.ts'
 import { listen } from './listen.ts'
 import { createMetrics } from './metrics.ts'
 import { createRuleMetrics } from './metrics/rule-metrics.ts'
@@ -89,6 +90,7 @@ function createExpress(site: Site, door: CheckDoor): Express {
   handle.disable('etag')
   handle.use(site.metrics.requests)
   handle.use(commonHeaders)
+  handle.use(guardPasswords(site))
   handle.use((req, res, next) => {
     if (!door.handle(req, res)) next()
   })

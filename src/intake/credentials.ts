@@ -17,8 +17,15 @@ export type Caller = Reporter & {
 
 /** Proves who somebody is. */
 export type Credentials = {
-  /** By address and password; undefined when they do not fit. Takes as long for a stranger. */
-  byPassword: (email: string, password: string) => Promise<Caller | undefined>
+  /**
+   * By address and password; undefined when they do not fit. Takes as long for a stranger.
+   * `before` comes before a password is looked at that is not remembered, and may reject.
+   */
+  byPassword: (
+    email: string,
+    password: string,
+    before?: () => Promise<void>,
+  ) => Promise<Caller | undefined>
   /** The same, and never from memory: for who signs in, or is about to do what counts. */
   byPasswordNow: (email: string, password: string) => Promise<Caller | undefined>
   /** By bearer token. That it was used is noted, once an hour at most. */
@@ -53,12 +60,17 @@ export function createCredentials(db: Db, clock?: Clock): Credentials {
   const remembered = new LRUCache<string, Caller>({ max: REMEMBERED_MAX, ttl: REMEMBERED_MS })
   const decoy = hashPassword('nobody has this password')
 
-  async function byPassword(email: string, password: string): Promise<Caller | undefined> {
+  async function byPassword(
+    email: string,
+    password: string,
+    before?: () => Promise<void>,
+  ): Promise<Caller | undefined> {
     const name = createHmac('sha256', key)
       .update(`${email.length} ${email}${password}`)
       .digest('base64')
     const known = remembered.get(name)
     if (known) return known
+    await before?.()
     const caller = await byPasswordNow(email, password)
     if (caller) remembered.set(name, caller)
     return caller

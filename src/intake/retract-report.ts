@@ -42,9 +42,11 @@ export async function retractIn(
   const withdrawn = await withdrawFeedback(tx, reportId, now)
   const isOverruled = !retractor.isReporter
   await send(app.boss, redeemReport, [{ reportId, ...(isOverruled && { isOverruled }) }], tx)
-  const who = retractor.isReporter ? 'The reporter' : 'An administrator'
+  const what = retractor.isReporter
+    ? 'The reporter took it back.'
+    : 'An administrator took it back.'
   const recall = withdrawn > 0 ? ' Feedback that had not left was called back.' : ''
-  const detail = `${who} took it back.${recall}`
+  const detail = `${what}${recall}`
   await insertEvents(tx, [eventNow(app.clock, reportId, 'retracted', detail)])
   await oweWebhooks(tx, app.boss, { 'report.retracted': [reportId] }, now)
   if (!retractor.isReporter) {

@@ -15,6 +15,7 @@ import { inTransaction } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
 import { removeDeliveries } from '../db/webhook-deliveries.ts'
 import { removeEndedSuppressions } from '../db/suppressions.ts'
+import { removeReporterDays } from '../db/reporter-days.ts'
 import { removeIdleCounts } from '../db/rate-limits.ts'
 import { removeRegistryRows } from '../db/registry-answers.ts'
 import { findOldestKey, removeReportKeys } from '../db/report-keys.ts'
@@ -46,8 +47,8 @@ const NO_KEY = '00000000-0000-0000-0000-000000000000'
 
 /**
  * The hourly chores: partitions for the weeks to come, those past retention dropped, keys of
- * dropped reports, old Idempotency-Keys, idle keys of limits, answers of registries, reputations, ended suppressions and
- * addresses that are not told forgotten, what waits without a job given one.
+ * dropped reports, old Idempotency-Keys, idle keys of limits, answers of registries, reputations,
+ * ended suppressions and addresses that are not told forgotten, what waits without a job given one.
  */
 export async function keepHouse(app: Needs): Promise<void> {
   const now = app.clock()
@@ -65,6 +66,7 @@ export async function keepHouse(app: Needs): Promise<void> {
   await removeRegistryRows(app.pool, new Date(now.getTime() - ANSWERS_MS))
   await removeEndedCorrections(app.pool, new Date(now.getTime() - ANSWERS_MS))
   await removeEnrollments(app.pool, oldest)
+  await removeReporterDays(app.pool, oldest)
   await removeEndedSuppressions(app.pool, oldest)
   await forgetUntold(app, oldest)
   await forgetReputations(app.pool, now, app.config.retentionDays)

@@ -1,6 +1,7 @@
 import type { App } from '../app.ts'
 import { listConsumersByIds } from '../db/consumers.ts'
-import { type Feedback, listFeedback } from '../db/feedback-reports.ts'
+import { listMerged } from '../db/feedback-merged.ts'
+import { type Feedback, type FeedbackKey, listFeedback } from '../db/feedback-reports.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
 import { listReportsByIds } from '../db/reports.ts'
 import { oweFeedback } from '../feedback/owe-feedback.ts'
@@ -43,7 +44,8 @@ export async function redeemReports(
 
 /**
  * Whoever has the message as a complaint, asked for or not, is owed its correction. Who was told of
- * it only as one of a campaign's number never had it, and cannot know which one is meant.
+ * a campaign by one sample cannot know which of its number is meant, and goes on having a reason to
+ * act while one of them stands: so the sample is taken back when all of them are.
  */
 async function takeBackComplaints(
   tx: Db,
@@ -53,11 +55,10 @@ async function takeBackComplaints(
 ): Promise<void> {
   if (ids.length === 0) return
   const complaints = (await listFeedback(tx, ids)).filter(({ kind }) => kind === 'complaint')
-  const digests = await listSentDigests(tx, complaints)
-  const sent = complaints.filter(
-    ({ state, mergedInto, mergedNumber }) =>
-      state === 'sent' || (state === 'merged' && digests.has(`${mergedInto} ${mergedNumber}`)),
-  )
+  const sent = [
+    ...(await listToldAlone(tx, complaints)),
+    ...(await listToldForNobody(tx, complaints)),
+  ]
   const consumers = await listConsumersByIds(tx, [
     ...new Set(sent.map(({ consumerId }) => consumerId)),
   ])
@@ -68,13 +69,53 @@ async function takeBackComplaints(
   await oweFeedback(tx, owed, app, now)
 }
 
-async function listSentDigests(tx: Db, members: readonly Feedback[]): Promise<Set<string>> {
-  const heads = members.flatMap(({ mergedInto }) => (mergedInto === null ? [] : [mergedInto]))
-  if (heads.length === 0) return new Set()
-  const rows = await listFeedback(tx, [...new Set(heads)])
-  return new Set(
-    rows
+/** What was told for itself: alone, or as a part of a digest that left. */
+async function listToldAlone(tx: Db, complaints: readonly Feedback[]): Promise<Feedback[]> {
+  const digests = new Set(
+    (await listHeads(tx, complaints))
       .filter(({ isDigest, state }) => isDigest && state === 'sent')
-      .map(({ reportId, number }) => `${reportId} ${number}`),
+      .map(nameOf),
   )
+  return complaints.filter(
+    (one) =>
+      (one.state === 'sent' && (one.incidents === 1 || one.isDigest)) ||
+      (one.state === 'merged' && digests.has(headName(one))),
+  )
+}
+
+/** The samples that left for these or with them, and for which no report stands any more. */
+async function listToldForNobody(tx: Db, complaints: readonly Feedback[]): Promise<Feedback[]> {
+  const own = complaints.filter(({ incidents }) => incidents > 1)
+  const all = [...own, ...(await listHeads(tx, complaints))]
+  const samples = new Map(
+    all
+      .filter(({ state, isDigest }) => state === 'sent' && !isDigest)
+      .map((one) => [nameOf(one), one]),
+  )
+  if (samples.size === 0) return []
+  const merged = await listMerged(tx, [...samples.values()])
+  const ids = [...all, ...merged.map(({ member }) => member)].map(({ reportId }) => reportId)
+  const reports = await listReportsByIds(tx, [...new Set(ids)])
+  const standing = new Set(reports.flatMap(({ id, state }) => (state === 'retracted' ? [] : [id])))
+  const stands = new Set([
+    ...[...samples.values()].filter(({ reportId }) => standing.has(reportId)).map(nameOf),
+    ...merged.filter(({ member }) => standing.has(member.reportId)).map(({ head }) => nameOf(head)),
+  ])
+  return [...samples.values()].filter((sample) => !stands.has(nameOf(sample)))
+}
+
+/** The feedback reports that tell of what was merged into them. */
+async function listHeads(tx: Db, members: readonly Feedback[]): Promise<Feedback[]> {
+  const ids = new Set(members.flatMap(({ mergedInto }) => mergedInto ?? []))
+  if (ids.size === 0) return []
+  const names = new Set(members.map(headName))
+  return (await listFeedback(tx, [...ids])).filter((head) => names.has(nameOf(head)))
+}
+
+function nameOf({ reportId, number }: FeedbackKey): string {
+  return `${reportId} ${number}`
+}
+
+function headName({ mergedInto, mergedNumber }: Feedback): string {
+  return `${mergedInto} ${mergedNumber}`
 }

@@ -3,7 +3,7 @@ import type { Sought } from './address-occurrences.ts'
 import { foldedBase64 } from './folded-base64.ts'
 import type { AddressOfHash } from './address-hashes.ts'
 import type { CodeOf } from './redaction-code.ts'
-import { base64Digits, HEX_MIN, hashDigits, hashShape, hexDigits } from './run-test.ts'
+import { base64Digits, HEX_MIN, hashPieces, hashShape, hexDigits } from './run-test.ts'
 import type { RunTest } from './run-test.ts'
 import { hasStretch, stretchesOf } from './stretches.ts'
 import { textViews } from './text-views.ts'
@@ -53,10 +53,22 @@ export function redactRuns(written: string, index: AddressIndex, codeOf: CodeOf)
     text = text.slice(0, start) + codeOf(address) + text.slice(end)
   }
   if (runsThatMayHold(text, index).length === 0) return text
-  return text.replace(index.run, (digits) => {
-    const address = holderOf(withoutPadding(digits), index)
-    return address === undefined ? digits : codeOf(address)
+  const unhashed = text.replace(index.run, (run) => redactHashes(run, index, codeOf))
+  return unhashed.replace(index.run, (run) => {
+    const address = holderOf(withoutPadding(run), index)
+    return address === undefined ? run : codeOf(address)
   })
+}
+
+/** A link goes on around a hash, often in digits: only the hash itself is replaced. */
+function redactHashes(run: string, index: AddressIndex, codeOf: CodeOf): string {
+  const bare = withoutPadding(run)
+  const held = hashesHeld(bare, index)
+  const isLast = held.some(({ written }) => bare.endsWith(written))
+  return held.reduce(
+    (rest, { written, address }) => rest.replaceAll(written, codeOf(address)),
+    isLast ? bare : run,
+  )
 }
 
 /** Reads all runs at once: in most texts none holds anything, and then nothing more is done. */
@@ -75,15 +87,15 @@ function runsThatMayHold(text: string, index: AddressIndex): string[] {
   const isHolding = [0, 1, 2, 3].some((shift) => says(decodeBase64(joined.slice(shift))))
   if (isHolding) return runs
   const hexadecimal = runs.filter(
-    (run) => hashDigits.has(run.length) || hasStretch(run, hexDigits, HEX_MIN),
+    (run) => hashPieces(run).length > 0 || hasStretch(run, hexDigits, HEX_MIN),
   )
-  const holds = (run: string) => hashHeld(run, index) !== undefined || hexReadings(run).some(says)
+  const holds = (run: string) => hashesHeld(run, index).length > 0 || hexReadings(run).some(says)
   return hexadecimal.some(holds) ? hexadecimal : []
 }
 
 function holderOf(run: string, index: AddressIndex): string | undefined {
-  const hashed = hashHeld(run, index)
-  if (hashed !== undefined) return hashed
+  const [hashed] = hashesHeld(run, index)
+  if (hashed) return hashed.address
   const readings = [0, 1, 2, 3].map((offset) => decodeBase64(run.slice(offset)))
   const twice = readings.flatMap((reading) => innerReadings(reading, index))
   for (const reading of [...readings, ...hexReadings(run), ...twice]) {
@@ -100,16 +112,19 @@ function innerReadings(reading: string, { runMin }: AddressIndex): string[] {
   )
 }
 
-function hashHeld(run: string, { addressOfHash }: AddressIndex): string | undefined {
-  if (hashDigits.has(run.length)) {
-    const address = addressOfHash(Buffer.from(run, 'base64').toString('hex'))
-    if (address !== undefined) return address
-  }
-  for (const [digits] of run.matchAll(hashShape)) {
-    const address = addressOfHash(digits.toLowerCase())
-    if (address !== undefined) return address
-  }
-  return undefined
+/** The hashes of addresses that stand in a run, as they are written. */
+function hashesHeld(run: string, { addressOfHash }: AddressIndex) {
+  const inBase64 = hashPieces(run).map((written) => ({
+    written,
+    address: addressOfHash(Buffer.from(written, 'base64').toString('hex')),
+  }))
+  const inHex = [...run.matchAll(hashShape)].map(([written]) => ({
+    written,
+    address: addressOfHash(written.toLowerCase()),
+  }))
+  return [...inBase64, ...inHex].flatMap(({ written, address }) =>
+    address === undefined ? [] : [{ written, address }],
+  )
 }
 
 function hexReadings(run: string): string[] {

@@ -20,10 +20,33 @@ const base64Alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123
 export const base64Digits = characterSet(`${base64Alphabet}-_`)
 /** From how many hexadecimal digits on a stretch is read. */
 export const HEX_MIN = 16
-/** How long a hash is in base64, without padding. */
+/** How long a hash is in base64, without padding; the shortest first. */
 export const hashDigits: ReadonlySet<number> = new Set([22, 27, 43, 86])
+const HASH_DIGITS_MIN = 22
+/** Digits of base64 by which links part words, too. */
+const partingDigits = characterSet('+/-_')
 /** A hash in hexadecimal digits. */
 export const hashShape = /[0-9a-f]{32,128}/gi
+
+/** The pieces of a run as long as a hash is in base64: a link sets a `/` or `-` before and after. */
+export function hashPieces(run: string): string[] {
+  return placesOfHashes(Buffer.from(run, 'latin1'), 0, run.length).map(({ from, to }) =>
+    run.slice(from, to),
+  )
+}
+
+function placesOfHashes(run: Buffer, start: number, end: number): { from: number; to: number }[] {
+  const places: { from: number; to: number }[] = []
+  for (let to = start + HASH_DIGITS_MIN; to <= end; to++) {
+    if (to < end && partingDigits[run[to] ?? 0] !== 1) continue
+    for (const length of hashDigits) {
+      const from = to - length
+      if (from < start) break
+      if (from === start || partingDigits[run[from - 1] ?? 0] === 1) places.push({ from, to })
+    }
+  }
+  return places
+}
 
 const valueOf = new Uint8Array(256)
 for (const [value, digit] of [...base64Alphabet].entries()) valueOf[digit.charCodeAt(0)] = value
@@ -181,9 +204,9 @@ function byteAt(bytes: Buffer, start: number, end: number, first: number, at: nu
 type SoughtInHex = SoughtInside & Pick<SoughtInRuns, 'isHash'>
 
 function holdsHex(bytes: Buffer, start: number, end: number, sought: SoughtInHex): boolean {
-  if (hashDigits.has(end - start)) {
-    if (sought.isHash(Buffer.from(bytes.toString('latin1', start, end), 'base64').toString('hex')))
-      return true
+  for (const { from, to } of placesOfHashes(bytes, start, end)) {
+    const read = Buffer.from(bytes.toString('latin1', from, to), 'base64')
+    if (sought.isHash(read.toString('hex'))) return true
   }
   let from = start
   for (let at = start + HEX_MIN - 1; at < end; at = from + HEX_MIN - 1) {

@@ -62,7 +62,8 @@ test('files are dropped, listed, removed, sent with progress, and each has its l
     new MutationObserver(() => window.seen.push([
       document.querySelector('.status')?.textContent,
       document.querySelector('progress')?.hidden === false]))
-      .observe(document.querySelector('#report'), { subtree: true, childList: true, attributes: true })
+      .observe(document.querySelector('#report'),
+        { subtree: true, childList: true, attributes: true })
   }`)
   await page.check('input[value=phishing]')
   await page.click('main button[type=submit]')

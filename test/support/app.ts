@@ -26,7 +26,7 @@ export type TestApp = App & {
   /** Takes a report in, of ann's unless another says so. */
   report: (
     raw: Buffer,
-    more?: { kind?: 'phishing' | 'not-spam'; reporterId?: string },
+    more?: { kind?: 'phishing' | 'not-spam'; reporterId?: string; isShadowed?: boolean },
   ) => Promise<Accepted>
   /** Takes in reports of fresh spam, and gives their payloads. */
   reports: (...marks: string[]) => Promise<{ reportId: string }[]>

@@ -8,8 +8,8 @@ import { findOwnedAnalysis } from '../../intake/owned-reports.ts'
 import { scoreOf, symbolsForReporters } from '../../verdict/verdict.ts'
 import { drawWalk } from '../../verdict/walk-picture.ts'
 import type { reportSchema } from './contract/schemas/report-schema.ts'
-import { findQuestion, type Question } from '../pages/question.ts'
-import { describeSame, type SameReports } from '../pages/same-campaign.ts'
+import { findQuestion, type Question } from '../history/question.ts'
+import { describeSame, type SameReports } from '../history/same-campaign.ts'
 
 /** A report as `GET /api/v1/reports/:id` gives it. */
 export type ReportJson = z.infer<typeof reportSchema>

@@ -3,6 +3,7 @@ import { Eta } from 'eta'
 import type { Request, Response } from 'express'
 import { catalogs, type Language } from '../language/choose-language.ts'
 import { locales, number } from '../language/plural.ts'
+import { phraseBook } from '../language/phrase-book.ts'
 import { assetUrls } from '../assets.ts'
 import { shownLine } from '../shown-text.ts'
 import { formTokenOf, withFormToken } from './form-token.ts'
@@ -37,8 +38,9 @@ export function sendPage(req: Request, res: Response, page: Page): void {
     })),
     assets: assetUrls,
     show: shownLine,
+    say: phraseBook(visit.language),
     when: (at: Date | string) => instant(at, visit.language),
-    whenDay: (day: string) => wholeDay(day, visit.language),
+    whenDay: (day: string | Date) => wholeDay(day, visit.language),
     number: (value: number) => number(visit.language, value),
   })
   res.statusCode = page.status ?? 200
@@ -63,7 +65,7 @@ function instant(at: Date | string, language: Language): { text: string; iso: st
 }
 
 /** A day in UTC (`2026-11-20`) for people. */
-function wholeDay(day: string, language: Language): string {
+function wholeDay(day: string | Date, language: Language): string {
   const format = { dateStyle: 'long', timeZone: 'UTC' } as const
   return new Intl.DateTimeFormat(locales[language], format).format(new Date(day))
 }

@@ -16,8 +16,9 @@ import { ProblemError } from '../problem.ts'
 import { helpRoutes } from '../reporting/help.ts'
 import { reportRoutes } from '../reporting/report-form.ts'
 import type { Site } from '../site.ts'
+import { historyRoutes } from '../history/history.ts'
 import { contentPolicy } from './content-policy.ts'
-import { historyRoutes } from './history.ts'
+import { webhookRoutes } from '../webhooks/webhook-routes.ts'
 import { homeRoutes } from './home.ts'
 import { sendPage } from './render.ts'
 import { relayRoutes } from './relays.ts'
@@ -25,7 +26,7 @@ import { sameOrigin } from './same-origin.ts'
 import { sessions } from './session.ts'
 import { settingsRoutes } from './settings.ts'
 import { signInRoutes } from './sign-in.ts'
-import { toldRoutes } from './told.ts'
+import { toldRoutes } from '../history/told.ts'
 import { visitOf, welcome } from './visit.ts'
 
 /** Everything for people: sessions, pages, and error pages. */
@@ -49,6 +50,7 @@ export function pageRoutes(site: Site): Router {
   router.use(toldRoutes(site))
   router.use(relayRoutes(site))
   router.use(settingsRoutes(site))
+  router.use(webhookRoutes(site))
   router.use(lookupRoutes(site))
   router.use(delistingRoutes(site))
   router.use(downloadRoutes(site))

@@ -1,5 +1,5 @@
-/** How long a bar lasts: the two lengths of the buckets that are counted. */
-export type BarPeriod = 'tenMinutes' | 'day'
+/** How long a bar lasts: the two lengths of the buckets that are counted, or a week from Monday. */
+export type BarPeriod = 'tenMinutes' | 'day' | 'week'
 
 /** A series to be drawn, out of the points that have its `key`. */
 export type DrawnSeries<Key extends string> = {
@@ -52,14 +52,20 @@ export type SeriesChart = {
   rows: { when: string; iso: string; values: string[] }[]
 }
 
-const PERIOD_MS: Record<BarPeriod, number> = { tenMinutes: 600_000, day: 86_400_000 }
-const BARS_USUAL: Record<BarPeriod, number> = { tenMinutes: 145, day: 14 }
+const PERIOD_MS: Record<BarPeriod, number> = {
+  tenMinutes: 600_000,
+  day: 86_400_000,
+  week: 604_800_000,
+}
+const BARS_USUAL: Record<BarPeriod, number> = { tenMinutes: 145, day: 14, week: 52 }
+/** The first Monday: time itself began on a Thursday. */
+const MONDAY_MS = 4 * PERIOD_MS.day
 /** More would be thinner than a point of the screen: then only the last ones are drawn. */
 const BARS_MAX = 400
 
 const WIDTH = 720
 const HEIGHT = 220
-const PLOT: Box = { x: 44, y: 10, width: WIDTH - 52, height: HEIGHT - 36 }
+const PLOT: Box = { x: 44, y: 10, width: WIDTH - 60, height: HEIGHT - 36 }
 /** However little it is beside the highest bar, a count is seen. */
 const BAR_HEIGHT_MIN = 1.5
 const LABELS_MAX = 9
@@ -114,29 +120,35 @@ export function seriesChart<Key extends string>(
   }
 }
 
-type Span = { first: number; count: number; periodMs: number }
+type Span = { first: number; count: number; periodMs: number; shiftMs: number }
 
 function spanOf({ period, now, from }: ChartOptions<string>): Span {
   const periodMs = PERIOD_MS[period]
-  const last = Math.floor(now.getTime() / periodMs)
-  const wanted = from ? last - Math.floor(from.getTime() / periodMs) + 1 : BARS_USUAL[period]
+  const shiftMs = period === 'week' ? MONDAY_MS : 0
+  const last = placeOf(now, { periodMs, shiftMs })
+  const wanted = from ? last - placeOf(from, { periodMs, shiftMs }) + 1 : BARS_USUAL[period]
   const count = Math.max(1, Math.min(wanted, BARS_MAX))
-  return { first: last - count + 1, count, periodMs }
+  return { first: last - count + 1, count, periodMs, shiftMs }
 }
 
-function startOf({ first, periodMs }: Span, index: number): Date {
-  return new Date((first + index) * periodMs)
+function placeOf(at: Date, { periodMs, shiftMs }: Pick<Span, 'periodMs' | 'shiftMs'>): number {
+  return Math.floor((at.getTime() - shiftMs) / periodMs)
+}
+
+function startOf({ first, periodMs, shiftMs }: Span, index: number): Date {
+  return new Date((first + index) * periodMs + shiftMs)
 }
 
 /** The values of each place, in the order of the series; what is dated ahead counts as now. */
 function bucketsOf<Key extends string>(
   points: readonly ChartPoint<Key>[],
   series: readonly DrawnSeries<Key>[],
-  { first, count, periodMs }: Span,
+  span: Span,
 ): number[][] {
+  const { first, count } = span
   const buckets = Array.from({ length: count }, () => series.map(() => 0))
   for (const point of points) {
-    const index = Math.min(Math.floor(point.startsAt.getTime() / periodMs) - first, count - 1)
+    const index = Math.min(placeOf(point.startsAt, span) - first, count - 1)
     const bucket = buckets[index]
     if (!bucket) continue
     for (const [place, { key }] of series.entries())
@@ -217,7 +229,7 @@ function labelsOf(
   period: BarPeriod,
   label: (at: Date) => string,
 ): SeriesChart['labels'] {
-  const isDay = period === 'day'
+  const isDay = period !== 'tenMinutes'
   const least = isDay ? 1 : SLOTS_BETWEEN_LABELS
   const step = least * Math.ceil(span.count / least / LABELS_MAX)
   const last = span.first + span.count - 1
@@ -258,7 +270,7 @@ function wordsOf(period: BarPeriod, language: string) {
   const compact = new Intl.NumberFormat(locale, { notation: 'compact' })
   const number = (value: number) => whole.format(value)
   const short = (value: number) => compact.format(value)
-  if (period === 'day') return { number, short, when: format(day), label: format(day) }
+  if (period !== 'tenMinutes') return { number, short, when: format(day), label: format(day) }
   const [date, hour] = [format(day), format(time)]
   const label = (at: Date) => (at.getTime() % PERIOD_MS.day === 0 ? date(at) : hour(at))
   return { number, short, when: format({ ...day, ...time }), label }

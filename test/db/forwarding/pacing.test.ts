@@ -179,6 +179,33 @@ test('one of a campaign that is taken back is counted no more', async () => {
   expect(await queuedOf(keys)).toMatchObject([{ incidents: 2 }])
 })
 
+test('a sample that left is taken back when nobody stands behind its campaign', async () => {
+  const keys = await owe(app, 'abuse@stands.example', ['s1', 's2', 's3'])
+  await ofOneCampaign(keys)
+  await wait(keys, new Date())
+  await pace()
+  const [head = { reportId: '', number: 1 }] = await queuedOf(keys)
+  await forward([head])
+  const others = keys.filter(({ reportId }) => reportId !== head.reportId)
+  const redeemed = () =>
+    app.rows(
+      `select report_id as "reportId" from feedback_reports
+       where kind = 'redeemed' and report_id = any($1::uuid[])`,
+      [keys.map(({ reportId }) => reportId)],
+    )
+  for (const { reportId } of [head, ...others.slice(0, 1)]) {
+    await retractReport(app, reportId, { isReporter: true })
+    await redeemReports([{ reportId }], app)
+    expect(await redeemed()).toEqual([])
+  }
+  for (const { reportId } of others.slice(1)) {
+    await retractReport(app, reportId, { isReporter: true })
+    await redeemReports([{ reportId }], app)
+    await redeemReports([{ reportId }], app)
+  }
+  expect(await redeemed()).toEqual([{ reportId: head.reportId }])
+})
+
 test('two processes pace one consumer once', async () => {
   const keys = await owe(app, 'abuse@twice.example', ['i1', 'i2', 'i3', 'i4'])
   await wait(keys, new Date())

@@ -82,6 +82,24 @@ test('a page that was asked for too often says so', async () => {
   await changeLimit(site.app.pool, 'report-day', { attemptsMax: 50_000 }, deed)
 })
 
+test('passwords are not tried without end, and those that are right need no trying', async () => {
+  const eva = await site.addPerson('eva@reporters.example')
+  const ask = (authorization: string) =>
+    fetch(`${site.url}/api/v1/relays`, { headers: { authorization } })
+  const wrong = () => ask(`Basic ${Buffer.from(`${eva.email}:wrong`).toString('base64')}`)
+  await changeLimit(site.app.pool, 'password-here', { attemptsMax: 3 }, deed)
+  await expect
+    .poll(async () => (await wrong()).headers.get('ratelimit-policy'), { timeout: 5_000 })
+    .toMatch(/"password-here";q=3/)
+  const dora = await site.addPerson('dora@reporters.example')
+  for (let n = 0; n < 6; n++) expect((await ask(dora.basic)).status).toBe(200)
+  for (let n = 0; n < 3; n++) await wrong()
+  expect((await wrong()).status).toBe(429)
+  // The right one, too: else who guesses would learn that it is.
+  expect((await ask(eva.basic)).status).toBe(429)
+  expect((await ask(`Bearer ${eva.token}`)).status).toBe(200)
+})
+
 test('administrators change limits on a page, and nobody else sees it', async () => {
   const admin = await site.addPerson('admin@desk.example', { isAdmin: true })
   const browser = await signedInBrowser(site.url, admin)

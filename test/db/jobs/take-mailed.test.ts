@@ -4,7 +4,9 @@ import { pack, unpack } from '../../../src/db/packed.ts'
 import { createPool } from '../../../src/db/pool.ts'
 import { createIntake } from '../../../src/intake/accept-report.ts'
 import { makeMailInAddress, mailInAddressOf } from '../../../src/intake/mail-in-address.ts'
+import { changeLimit } from '../../../src/intake/limits/change-limit.ts'
 import { createLimits } from '../../../src/intake/limits/limits.ts'
+import { imposeShadowBan, liftShadowBan } from '../../../src/intake/limits/shadow.ts'
 import { takeMailed } from '../../../src/jobs/mail-in/take-mailed.ts'
 import { parseHeader } from '../../../src/mail/header.ts'
 import { uuidv7 } from '../../../src/world.ts'
@@ -197,6 +199,26 @@ test('the answer goes to the account, whoever the mail says it is from', async (
   const forged = forwardOf([greeting], { from: 'victim@elsewhere.example' })
   await take(await arrived(forged, { mailFrom: 'victim@elsewhere.example' }))
   expect(await letters()).toMatchObject([{ address: 'ann@reporters.example' }])
+})
+
+test('what comes too often waits, and what a banned reporter mails is put aside', async () => {
+  const change = { attemptsMax: 1 }
+  const deed = { at: now, reporterId: null }
+  await changeLimit(app.pool, 'mail-in-hour', { ...change, windowMs: 7_200_000 }, deed)
+  const [first, second] = [
+    await arrived(forwardOf([attached(spamMessage('often 1'))])),
+    await arrived(forwardOf([attached(spamMessage('often 2'))])),
+  ]
+  expect(await take(first)).toBe('done')
+  expect(await take(second)).toMatchObject({
+    putOff: expect.any(Date) as Date,
+    payload: second,
+  })
+  await changeLimit(app.pool, 'mail-in-hour', { attemptsMax: 500 }, deed)
+  await imposeShadowBan(app, { reporterId: app.ann, reason: 'a test' }, deed)
+  expect(await take(second)).toBe('done')
+  expect(await app.rows('select subject from shadowed_reports')).toHaveLength(1)
+  await liftShadowBan(app, app.ann, deed)
 })
 
 test('what a reporter without an account mailed is put aside', async () => {

@@ -199,7 +199,7 @@ test('administrators ban, see, release, drop and lift on pages', async () => {
   const [one, two] = [await report(ann, 'page one'), await report(ann, 'page two')]
   expect(await (await browser.get('/admin/limits/shadow')).text()).toContain('page two')
   expect(await (await browser.get(path)).text()).toContain('page one')
-  const source = await browser.get(`/admin/limits/shadow/messages/${one.body.id}`)
+  const source = await browser.get(`/admin/limits/shadow/reports/${one.body.id}/message.eml`)
   expect(Buffer.from(await source.arrayBuffer())).toEqual(sampleMessage('page one'))
   const released = await browser.post(path, { do: 'release', report: one.body.id })
   expect(released.headers.get('location')).toBe(`${path}?done=released&count=1`)

@@ -31,6 +31,7 @@ export async function startExampleSite(): Promise<ExampleSite> {
     folder,
     async addPerson() {
       const person = await site.addPerson(`p${++people}@reporters.example`, { isAdmin: true })
+      await allowAll(site, person)
       return person
     },
     async close() {
@@ -38,6 +39,22 @@ export async function startExampleSite(): Promise<ExampleSite> {
       await rm(folder, { recursive: true })
     },
   }
+}
+
+/** Where tokens have scopes of their own; where they do not, none has the scope "account". */
+async function allowAll({ app }: WebSite, { id }: Person): Promise<void> {
+  const scopes = await app.pool.query(
+    `select from information_schema.columns where table_name = 'tokens' and column_name = 'scopes'`,
+  )
+  if (scopes.rowCount === 0) return
+  const all = ['report', 'read', 'retract', 'account']
+  await app.pool.query('update tokens set scopes = $2 where reporter_id = $1', [id, all])
+}
+
+/** Whether a token of this person may change the account. */
+export async function mayChange(site: WebSite, { token }: Person): Promise<boolean> {
+  const headers = { authorization: `Bearer ${token}` }
+  return (await fetch(`${site.url}/api/v1/webhooks`, { headers })).ok
 }
 
 /**

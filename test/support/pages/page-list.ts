@@ -20,12 +20,12 @@ const stranger: Record<string, ListedPage['at']> = {
   '/account/confirm/:token': ({ links }) => [links.signUp, '/account/confirm/none'],
   '/account/reset/:token': ({ links }) => [links.reset],
   '/account/erased/:token': ({ links }) => [links.erased],
+  '/help': () => ['/help'],
+  '/help/source/:client': () => ['/help/source/outlook-classic', '/help/source/gmail'],
   '/docs': () => ['/docs'],
   '/lookup': () => ['/lookup', '/lookup?q=192.0.2.7', '/lookup?q=x.example', '/lookup?q=%00'],
   '/lookup/delist': () => ['/lookup/delist?list=addresses&name=192.0.2.7'],
   '/lookup/delist/:token': ({ links }) => [links.delisting],
-  '/help': () => ['/help'],
-  '/help/source/:client': () => ['/help/source/gmail', '/help/source/thunderbird'],
   '/lists': () => ['/lists'],
   '/consumers/enroll': () => ['/consumers/enroll'],
   '/consumers/enroll/sent': () => ['/consumers/enroll/sent'],
@@ -40,6 +40,8 @@ const reporter: Record<string, ListedPage['at']> = {
   '/reports': () => ['/reports'],
   '/reports/:id': ({ told, asking, newsletter }) =>
     [told, asking, newsletter].map((id) => `/reports/${id}`),
+  '/reports/statistics': () => ['/reports/statistics'],
+  '/reports/:id/retract': ({ told }) => [`/reports/${told}/retract`],
   '/reports/:id/told/:number': ({ told }) => [`/reports/${told}/told/1`],
   '/relays': () => ['/relays'],
   '/settings': () => ['/settings'],
@@ -50,6 +52,7 @@ const reporter: Record<string, ListedPage['at']> = {
   '/account/tokens': () => ['/account/tokens'],
   '/account/export': () => ['/account/export'],
   '/account/erase': () => ['/account/erase'],
+  '/settings/webhooks': () => ['/settings/webhooks'],
 }
 
 const administrator: Record<string, ListedPage['at']> = {

@@ -41,14 +41,14 @@ export type ShownSite = {
   told: string
   asking: string
   newsletter: string
+  /** A reporter whose reports are put aside. */
+  banned: string
   campaign: string
   /** Paths with a secret in them. */
   links: Record<Link, string>
   consumer: string
   letter: string
   mail: string
-  /** Somebody under a shadow ban. */
-  banned: string
   close: () => Promise<void>
 }
 
@@ -69,17 +69,16 @@ export async function startShownSite(env: Record<string, string> = {}): Promise<
     ...(await fillAccounts(site, ann)),
   }
   await fillAdmin(site, desk)
+  await fillBans(site, desk)
+  const banned = await firstOf(site, 'shadow_bans', 'reporter_id')
   const [letter, consumer] = [await firstOf(site, 'letters'), await firstOf(site, 'consumers')]
   const campaign = await campaignOf(desk, reports.told)
-  const banned = (await site.addPerson('flood@reporters.example')).id
-  const ban = { email: 'flood@reporters.example', reason: 'A flood.' }
-  await desk.post('/admin/limits/shadow', ban)
   await parser.close()
   const close = async () => {
     await site.close()
     await rm(folder, { recursive: true })
   }
-  return { site, ann, admin, ...reports, campaign, links, letter, consumer, mail, banned, close }
+  return { site, ann, admin, ...reports, banned, campaign, links, letter, consumer, mail, close }
 }
 
 async function fillReports(site: WebSite, parser: ParserPool, ann: Person) {
@@ -169,6 +168,13 @@ async function fillAccounts(site: WebSite, ann: Person): Promise<Record<AccountL
   return { signUp: await linkTo(pool, newcomer), reset, move: await linkTo(pool, moved), erased }
 }
 
+/** Somebody whose reports are put aside. */
+async function fillBans(site: WebSite, desk: Browser): Promise<void> {
+  const eve = await site.addPerson('eve@reporters.example')
+  await desk.post('/admin/limits/shadow', { email: eve.email, reason: 'Reports rivals.' })
+  await site.report(eve, spamMessage('aside'))
+}
+
 async function fillAdmin({ app }: WebSite, desk: Browser): Promise<void> {
   const { pool, clock, boss } = app
   const at = clock()
@@ -194,8 +200,10 @@ async function fillAdmin({ app }: WebSite, desk: Browser): Promise<void> {
   await desk.post('/admin/suppressions', { address: 'stop@desk.example', note: 'They asked.' })
 }
 
-async function firstOf({ app }: WebSite, table: string): Promise<string> {
-  const { rows } = await app.pool.query<{ id: string }>(`select id from ${table} order by id`)
+async function firstOf({ app }: WebSite, table: string, key = 'id'): Promise<string> {
+  const { rows } = await app.pool.query<{ id: string }>(
+    `select ${key} as id from ${table} order by 1`,
+  )
   return rows[0]?.id ?? ''
 }
 

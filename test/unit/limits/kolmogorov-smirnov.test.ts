@@ -8,7 +8,7 @@ test('samples of one distribution are not told apart', () => {
   expect(compareSamples(grid(1_000), grid(997)).chance).toBeGreaterThan(0.99)
 })
 
-test('a shift of seven hundredths of the spread is found in a thousand of each, two are not', () => {
+test('a shift by eight hundredths of the spread is found, one by two is not', () => {
   expect(compareSamples(grid(1_000), grid(1_000, 0.08)).chance).toBeLessThan(0.01)
   expect(compareSamples(grid(1_000), grid(1_000, 0.02)).chance).toBeGreaterThan(0.9)
 })

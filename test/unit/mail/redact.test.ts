@@ -63,6 +63,13 @@ describe('an address is found', () => {
   test.for(['md5', 'sha1', 'sha256'])('as its %s, which anybody could look up', (algorithm) => {
     const hash = createHash(algorithm).update(reporter.toLowerCase()).digest('hex')
     expect(redactor.redact(`u=${hash}.`)).toBe(`u=${code}.`)
+    for (const encoding of ['hex', 'base64', 'base64url'] as const) {
+      const written = Buffer.from(hash, 'hex').toString(encoding)
+      expect(redactor.redact(`https://x.test/u/${written}/off`)).toBe(
+        `https://x.test/u/${code}/off`,
+      )
+      expect(redactor.redact(`https://x.test/${written}`)).toBe(`https://x.test/${code}`)
+    }
   })
 })
 

@@ -56,7 +56,7 @@ export function shadowRoutes(site: Needs): Router {
     const done = await doAsAsked(site, id, form, deed)
     res.redirect(303, `${path}/${id}${queryOf(done)}`)
   })
-  router.get('/messages/:id', async (req, res) => {
+  router.get('/reports/:id/message.eml', async (req, res) => {
     const { id } = req.params
     const packed = isUuid(id) ? await findOwnedMessage(site.pool, id) : undefined
     if (!packed) throw new ProblemError('not-found', 'The message is no longer kept.')

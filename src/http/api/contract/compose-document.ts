@@ -200,9 +200,9 @@ function webhook(): Json {
     tags: ['Webhooks'],
     summary: 'What a webhook is sent',
     description:
-      'Signed by Standard Webhooks: HMAC-SHA256 over "webhook-id.webhook-timestamp.body" with the ' +
-      'bytes of the secret behind whsec_. Refuse what is older than five minutes, and take each ' +
-      'webhook-id once.',
+      'Signed by Standard Webhooks: HMAC-SHA256 over "webhook-id.webhook-timestamp.body" with ' +
+      'the bytes of the secret behind whsec_. Refuse what is older than five minutes, and take ' +
+      'each webhook-id once.',
     security: [],
     parameters: ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => ({
       name,

@@ -2,10 +2,12 @@ import { plural } from '../plural.ts'
 
 /** What the story of a report says, in English. */
 export const storyEn = {
+  title: 'What became of your report',
   back: 'All my reports',
   from: 'It says it is from',
   kind: 'You reported it as',
-  whatHappened: 'What happened',
+  comment: 'Your comment',
+  whatHappened: 'Everything that happened, step by step',
   whereFrom: 'Where it came from',
   waiting: 'We are looking at this message. Come back in a moment.',
   noOrigin: 'We could not tell for sure where this message came from.',
@@ -52,6 +54,18 @@ export const storyEn = {
     withdrawn: 'the report was called back before it left',
   },
   source: 'Download the original message',
-  retract: 'Take this report back',
-  retractHelp: 'If you were wrong: it will not count, and what has not left will not leave.',
+  corrections: 'Correction to',
+  correction: {
+    waiting: 'will leave soon',
+    merged: 'sent together with others',
+    queued: 'is about to leave',
+    held: 'is ready; the operator has not switched sending on',
+    sent: 'was sent: your report was taken back',
+    bounced: 'was sent, but came back',
+    refused: 'was refused by their mail server',
+    withdrawn: 'was called back before it left',
+  },
+  noAnswers: 'Nobody has answered so far.',
+  retract: 'I was wrong',
+  retractHelp: 'You can take this report back. First we show what happens then.',
 }

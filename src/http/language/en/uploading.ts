@@ -2,7 +2,7 @@ import { number, plural } from '../plural.ts'
 
 /** What the report form says of files, and of what became of them, in English. */
 export const uploadingEn = {
-  filesHelp: ({ file, upload, messages }: { file: number; upload: number; messages: number }) =>
+  filesHelp: (file: number, upload: number, messages: number) =>
     `Saved messages (.eml, .emlx), Outlook files (.msg), mailboxes (.mbox), or zip archives of ` +
     `these. At most ${number('en', file)} MB each, ${number('en', upload)} MB and ` +
     plural('en', messages, { one: '# message in all.', other: '# messages in all.' }),

@@ -10,12 +10,16 @@ import { problemsEn } from './problems.ts'
 import { questionEn } from './question.ts'
 import { relaysEn } from './relays.ts'
 import { reportEn } from './report.ts'
+import { reportsEn } from './reports.ts'
+import { retractionEn } from './retraction.ts'
 import { uploadingEn } from './uploading.ts'
 import { helpEn } from './help.ts'
 import { settingsEn } from './settings.ts'
+import { statisticsEn } from './statistics.ts'
 import { storyEn } from './story.ts'
 import { toldEn } from './told.ts'
 import { walkEn } from './walk.ts'
+import { webhooksEn } from './webhooks.ts'
 
 /** Everything the public pages say, in English: the catalog the others are held against. */
 export const en = {
@@ -74,17 +78,7 @@ export const en = {
     follow: 'Follow this report',
     another: 'Report another message',
   },
-  reports: {
-    title: 'My reports',
-    none: 'You have not reported anything yet.',
-    subject: 'Subject',
-    received: 'Reported',
-    state: 'Where it stands',
-    older: 'Older reports',
-    newest: 'Back to the newest',
-    noSubject: '(no subject)',
-    asks: 'We have a question',
-  },
+  reports: reportsEn,
   states: {
     received: 'Being looked at',
     analyzed: 'Looked at',
@@ -94,6 +88,8 @@ export const en = {
     failed: 'Stuck: we are on it',
   },
   story: storyEn,
+  retraction: retractionEn,
+  statistics: statisticsEn,
   walk: walkEn,
   question: questionEn,
   relays: relaysEn,
@@ -109,6 +105,7 @@ export const en = {
   lists: listsEn,
   answers: answersEn,
   settings: settingsEn,
+  webhooks: webhooksEn,
   account: accountEn,
   ownAccount: ownAccountEn,
   privacy: privacyEn,

@@ -3,10 +3,12 @@ import { plural } from '../plural.ts'
 
 /** What the story of a report says, in French. */
 export const storyFr: typeof storyEn = {
+  title: 'Ce qu’est devenu votre signalement',
   back: 'Tous mes signalements',
   from: 'Il dit venir de',
   kind: 'Vous l’avez signalé comme',
-  whatHappened: 'Ce qui s’est passé',
+  comment: 'Votre commentaire',
+  whatHappened: 'Tout ce qui s’est passé, étape par étape',
   whereFrom: 'D’où il vient',
   waiting: 'Nous examinons ce message. Revenez dans un instant.',
   noOrigin: 'Nous n’avons pas pu établir avec certitude d’où vient ce message.',
@@ -58,8 +60,19 @@ export const storyFr: typeof storyEn = {
     withdrawn: 'le rapport a été rappelé avant son départ',
   },
   source: 'Télécharger le message d’origine',
-  retract: 'Retirer ce signalement',
+  corrections: 'Correction à',
+  correction: {
+    waiting: 'partira bientôt',
+    merged: 'envoyée avec d’autres',
+    queued: 'va partir',
+    held: 'est prête\u00a0; l’exploitant n’a pas activé l’envoi',
+    sent: 'envoyée\u00a0: votre signalement a été retiré',
+    bounced: 'envoyée, mais revenue',
+    refused: 'refusée par leur serveur de messagerie',
+    withdrawn: 'rappelée avant son départ',
+  },
+  noAnswers: 'Personne n’a répondu pour l’instant.',
+  retract: 'Je me suis trompé',
   retractHelp:
-    'Si vous vous êtes trompé\u00a0: il ne comptera pas, et ce qui n’est pas parti ' +
-    'ne partira pas.',
+    'Vous pouvez retirer ce signalement. Nous vous montrons d’abord ce qui se passe alors.',
 }

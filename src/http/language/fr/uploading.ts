@@ -3,7 +3,7 @@ import { number, plural } from '../plural.ts'
 
 /** What the report form says of files, and of what became of them, in French. */
 export const uploadingFr: typeof uploadingEn = {
-  filesHelp: ({ file, upload, messages }) =>
+  filesHelp: (file, upload, messages) =>
     `Messages enregistrés (.eml, .emlx), fichiers Outlook (.msg), boîtes (.mbox), ou archives ` +
     `zip de tout cela. ${number('fr', file)}\u00a0Mo au plus par fichier, ` +
     `${number('fr', upload)}\u00a0Mo et ` +

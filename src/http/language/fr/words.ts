@@ -11,12 +11,16 @@ import { problemsFr } from './problems.ts'
 import { questionFr } from './question.ts'
 import { relaysFr } from './relays.ts'
 import { reportFr } from './report.ts'
+import { reportsFr } from './reports.ts'
+import { retractionFr } from './retraction.ts'
 import { uploadingFr } from './uploading.ts'
 import { helpFr } from './help.ts'
 import { settingsFr } from './settings.ts'
+import { statisticsFr } from './statistics.ts'
 import { storyFr } from './story.ts'
 import { toldFr } from './told.ts'
 import { walkFr } from './walk.ts'
+import { webhooksFr } from './webhooks.ts'
 
 /** Everything the public pages say, in French. */
 export const fr: Words = {
@@ -80,17 +84,7 @@ export const fr: Words = {
     follow: 'Suivre ce signalement',
     another: 'Signaler un autre message',
   },
-  reports: {
-    title: 'Mes signalements',
-    none: 'Vous n’avez encore rien signalé.',
-    subject: 'Objet',
-    received: 'Signalé le',
-    state: 'Où il en est',
-    older: 'Signalements plus anciens',
-    newest: 'Revenir aux plus récents',
-    noSubject: '(sans objet)',
-    asks: 'Une question pour vous',
-  },
+  reports: reportsFr,
   states: {
     received: 'En cours d’examen',
     analyzed: 'Examiné',
@@ -100,6 +94,8 @@ export const fr: Words = {
     failed: 'Bloqué\u00a0: nous nous en occupons',
   },
   story: storyFr,
+  retraction: retractionFr,
+  statistics: statisticsFr,
   walk: walkFr,
   question: questionFr,
   relays: relaysFr,
@@ -115,6 +111,7 @@ export const fr: Words = {
   lists: listsFr,
   answers: answersFr,
   settings: settingsFr,
+  webhooks: webhooksFr,
   account: accountFr,
   ownAccount: ownAccountFr,
   privacy: privacyFr,

@@ -3,7 +3,7 @@ import { number, plural } from '../plural.ts'
 
 /** What the report form says of files, and of what became of them, in Russian. */
 export const uploadingRu: typeof uploadingEn = {
-  filesHelp: ({ file, upload, messages }) =>
+  filesHelp: (file, upload, messages) =>
     `Сохранённые письма (.eml, .emlx), файлы Outlook (.msg), почтовые ящики (.mbox) или ` +
     `zip-архивы из них. Не больше ${number('ru', file)}\u00a0МБ каждый, ` +
     `${number('ru', upload)}\u00a0МБ и ` +

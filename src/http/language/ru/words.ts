@@ -12,11 +12,15 @@ import { questionRu } from './question.ts'
 import { relaysRu } from './relays.ts'
 import { helpRu } from './help.ts'
 import { reportRu } from './report.ts'
+import { reportsRu } from './reports.ts'
+import { retractionRu } from './retraction.ts'
 import { uploadingRu } from './uploading.ts'
 import { settingsRu } from './settings.ts'
+import { statisticsRu } from './statistics.ts'
 import { storyRu } from './story.ts'
 import { toldRu } from './told.ts'
 import { walkRu } from './walk.ts'
+import { webhooksRu } from './webhooks.ts'
 
 /** Everything the public pages say, in Russian. */
 export const ru: Words = {
@@ -79,17 +83,7 @@ export const ru: Words = {
     follow: 'Следить за этой жалобой',
     another: 'Пожаловаться на другое письмо',
   },
-  reports: {
-    title: 'Мои жалобы',
-    none: 'Вы ещё ни на что не жаловались.',
-    subject: 'Тема',
-    received: 'Когда',
-    state: 'Состояние',
-    older: 'Более ранние жалобы',
-    newest: 'Вернуться к новым',
-    noSubject: '(без темы)',
-    asks: 'У нас есть вопрос',
-  },
+  reports: reportsRu,
   states: {
     received: 'Изучается',
     analyzed: 'Изучена',
@@ -99,6 +93,8 @@ export const ru: Words = {
     failed: 'Застряла: мы этим занимаемся',
   },
   story: storyRu,
+  retraction: retractionRu,
+  statistics: statisticsRu,
   walk: walkRu,
   question: questionRu,
   relays: relaysRu,
@@ -114,6 +110,7 @@ export const ru: Words = {
   lists: listsRu,
   answers: answersRu,
   settings: settingsRu,
+  webhooks: webhooksRu,
   account: accountRu,
   ownAccount: ownAccountRu,
   privacy: privacyRu,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { addAccount, parseAccount } from '../../../../src/commands/account.ts'
 import { createCredentials } from '../../../../src/intake/credentials.ts'
-import { Browser, signedInBrowser } from '../browser.ts'
+import { type Browser, signedInBrowser } from '../browser.ts'
 import { sampleMessage, startWebSite, type Person, type WebSite } from '../web-site.ts'
 import { loosenLimits } from './limits.ts'
 

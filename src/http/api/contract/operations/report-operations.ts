@@ -10,8 +10,8 @@ const keyHeader = z.object({
     .regex(/^[\x21-\x7e]{1,255}$/)
     .optional()
     .describe(
-      'Any text that is yours. The same key with the same messages is answered as the first time; ' +
-        'with others it is refused. Kept for two days.',
+      'Any text that is yours. The same key with the same messages is answered as the first ' +
+        'time; with others it is refused. Kept for two days.',
     ),
 })
 const remarks = z.object({
@@ -49,8 +49,8 @@ export const reportOperations: readonly Operation[] = [
     chapter: 'Reports',
     summary: 'Report one message, or a form of several',
     description:
-      'Send the message as it arrived, with its whole header: as it is (message/rfc822), as JSON, ' +
-      'or as files of a form. The same message reported again is the same report.',
+      'Send the message as it arrived, with its whole header: as it is (message/rfc822), as ' +
+      'JSON, or as files of a form. The same message reported again is the same report.',
     need: 'report',
     parameters: { query: remarks, header: keyHeader },
     body: {
@@ -113,8 +113,8 @@ export const reportOperations: readonly Operation[] = [
     chapter: 'Reports',
     summary: 'List your own reports',
     description:
-      'The newest first. Follow next to go on. With after the oldest come first, so that the last ' +
-      'id you know leads to all that is new.',
+      'The newest first. Follow next to go on. With after the oldest come first, so that the ' +
+      'last id you know leads to all that is new.',
     need: 'read',
     parameters: { query: reportPageSchema },
     answers: {

@@ -78,8 +78,8 @@ export const webMailEn = {
       {
         title: copy,
         steps: [
-          'Open the message in the web mail and open the menu of further actions (« plus »).',
-          'Choose the entry that shows the source (« code source ») or the header (« en-tête »).',
+          'Open the message in the web mail and open the menu of further actions (“plus”).',
+          'Choose the entry that shows the source (“code source”) or the header (“en-tête”).',
           paste,
         ],
       },
@@ -91,11 +91,11 @@ export const webMailEn = {
     ways: [
       {
         title: 'In Zimbra',
-        steps: ['Right-click the message in the list and choose « Afficher l’original ».', paste],
+        steps: ['Right-click the message in the list and choose “Afficher l’original”.', paste],
       },
       {
         title: 'In Roundcube',
-        steps: ['Open the message, then « Plus », then « Télécharger (.eml) ».', upload],
+        steps: ['Open the message, then “Plus”, then “Télécharger (.eml)”.', upload],
       },
     ],
     note: byName,
@@ -107,7 +107,7 @@ export const webMailEn = {
         title: copy,
         steps: [
           'Open the message in the web mail and open the menu of further actions.',
-          'Choose the entry that shows the source (« source ») or the header (« en-tête »).',
+          'Choose the entry that shows the source (“source”) or the header (“en-tête”).',
           paste,
         ],
       },
@@ -121,7 +121,7 @@ export const webMailEn = {
         title: copy,
         steps: [
           'Open the message in the web mail and open the menu of further actions (three dots).',
-          'Choose the entry that shows the source (« source ») or the header (« en-tête »).',
+          'Choose the entry that shows the source (“source”) or the header (“en-tête”).',
           paste,
         ],
       },
@@ -134,14 +134,14 @@ export const webMailEn = {
       {
         title: save,
         steps: [
-          'Open the message and click “More” («Ещё») above it.',
-          'Choose “Download” («Скачать»).',
+          'Open the message and click “More” (“Ещё”) above it.',
+          'Choose “Download” (“Скачать”).',
           upload,
         ],
       },
       {
         title: copy,
-        steps: ['Click “More”, then “Service headers” («Служебные заголовки»).', paste],
+        steps: ['Click “More”, then “Service headers” (“Служебные заголовки”).', paste],
       },
     ],
   },
@@ -152,7 +152,7 @@ export const webMailEn = {
         title: copy,
         steps: [
           'Open the message and click the three dots.',
-          'Choose “Email properties” («Свойства письма»).',
+          'Choose “Email properties” (“Свойства письма”).',
           paste,
         ],
       },
@@ -164,16 +164,16 @@ export const webMailEn = {
       {
         title: save,
         steps: [
-          'Open the message and click “More” („Mehr“).',
-          'Choose the entry that saves it as a file („Speichern“).',
+          'Open the message and click “More” (“Mehr”).',
+          'Choose the entry that saves it as a file (“Speichern”).',
           upload,
         ],
       },
       {
         title: copy,
         steps: [
-          'Click the small “i” („Info“) beside the date, then “Extended header” ' +
-            '(„Erweiterter Header“).',
+          'Click the small “i” (“Info”) beside the date, then “Extended header” ' +
+            '(“Erweiterter Header”).',
           paste,
         ],
       },

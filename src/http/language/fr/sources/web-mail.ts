@@ -5,6 +5,7 @@ const save = 'Enregistrer le message dans un fichier'
 const copy = 'Copier la source'
 const upload = 'Envoyez le fichier .eml ici.'
 const paste = 'Sélectionnez tout, copiez, et collez ici.'
+const byVersion = 'Les noms exacts dépendent de la version de la messagerie.'
 
 /** Guides for web mail, in French. */
 export const webMailFr: Record<keyof typeof webMailEn, SourceGuide> = {
@@ -98,6 +99,7 @@ export const webMailFr: Record<keyof typeof webMailEn, SourceGuide> = {
         ],
       },
     ],
+    note: byVersion,
   },
   free: {
     name: 'Free',
@@ -118,6 +120,7 @@ export const webMailFr: Record<keyof typeof webMailEn, SourceGuide> = {
         ],
       },
     ],
+    note: byVersion,
   },
   sfr: {
     name: 'SFR',
@@ -131,6 +134,7 @@ export const webMailFr: Record<keyof typeof webMailEn, SourceGuide> = {
         ],
       },
     ],
+    note: byVersion,
   },
   laposte: {
     name: 'La Poste',
@@ -145,6 +149,7 @@ export const webMailFr: Record<keyof typeof webMailEn, SourceGuide> = {
         ],
       },
     ],
+    note: byVersion,
   },
   mailru: {
     name: 'Mail.ru',
@@ -152,16 +157,16 @@ export const webMailFr: Record<keyof typeof webMailEn, SourceGuide> = {
       {
         title: save,
         steps: [
-          'Ouvrez le message et cliquez sur «\u00a0More\u00a0» («Ещё») au-dessus.',
-          'Choisissez «\u00a0Download\u00a0» («Скачать»).',
+          'Ouvrez le message et cliquez sur «\u00a0More\u00a0» («\u00a0Ещё\u00a0») au-dessus.',
+          'Choisissez «\u00a0Download\u00a0» («\u00a0Скачать\u00a0»).',
           upload,
         ],
       },
       {
         title: copy,
         steps: [
-          'Cliquez sur «\u00a0More\u00a0», puis «\u00a0Service headers\u00a0» («Служебные ' +
-            'заголовки»).',
+          'Cliquez sur «\u00a0More\u00a0», puis «\u00a0Service headers\u00a0» («\u00a0Служебные ' +
+            'заголовки\u00a0»).',
           paste,
         ],
       },
@@ -174,7 +179,7 @@ export const webMailFr: Record<keyof typeof webMailEn, SourceGuide> = {
         title: copy,
         steps: [
           'Ouvrez le message et cliquez sur les trois points.',
-          'Choisissez «\u00a0Email properties\u00a0» («Свойства письма»).',
+          'Choisissez «\u00a0Email properties\u00a0» («\u00a0Свойства письма\u00a0»).',
           paste,
         ],
       },

@@ -55,8 +55,8 @@ export const webMailRu: Record<keyof typeof webMailEn, SourceGuide> = {
       {
         title: copy,
         steps: [
-          'Откройте письмо и нажмите над ним три точки (“More”).',
-          'Выберите “View raw message”.',
+          'Откройте письмо и нажмите над ним три точки («More»).',
+          'Выберите «View raw message».',
           paste,
         ],
       },
@@ -82,9 +82,9 @@ export const webMailRu: Record<keyof typeof webMailEn, SourceGuide> = {
       {
         title: copy,
         steps: [
-          'Откройте письмо на сайте почты и меню других действий (« plus »).',
-          'Выберите пункт, который показывает исходный текст (« code source ») или ' +
-            'заголовки (« en-tête »).',
+          'Откройте письмо на сайте почты и меню других действий («plus»).',
+          'Выберите пункт, который показывает исходный текст («code source») или ' +
+            'заголовки («en-tête»).',
           paste,
         ],
       },
@@ -96,14 +96,11 @@ export const webMailRu: Record<keyof typeof webMailEn, SourceGuide> = {
     ways: [
       {
         title: 'В Zimbra',
-        steps: [
-          'Щёлкните письмо в списке правой кнопкой и выберите « Afficher l’original ».',
-          paste,
-        ],
+        steps: ['Щёлкните письмо в списке правой кнопкой и выберите «Afficher l’original».', paste],
       },
       {
         title: 'В Roundcube',
-        steps: ['Откройте письмо, затем « Plus », затем « Télécharger (.eml) ».', upload],
+        steps: ['Откройте письмо, затем «Plus», затем «Télécharger (.eml)».', upload],
       },
     ],
     note: byName,
@@ -115,8 +112,8 @@ export const webMailRu: Record<keyof typeof webMailEn, SourceGuide> = {
         title: copy,
         steps: [
           'Откройте письмо на сайте почты и меню других действий.',
-          'Выберите пункт, который показывает исходный текст (« source ») или заголовки (« ' +
-            'en-tête »).',
+          'Выберите пункт, который показывает исходный текст («source») или заголовки («' +
+            'en-tête»).',
           paste,
         ],
       },
@@ -130,8 +127,8 @@ export const webMailRu: Record<keyof typeof webMailEn, SourceGuide> = {
         title: copy,
         steps: [
           'Откройте письмо на сайте почты и меню других действий (три точки).',
-          'Выберите пункт, который показывает исходный текст (« source ») или заголовки (« ' +
-            'en-tête »).',
+          'Выберите пункт, который показывает исходный текст («source») или заголовки («' +
+            'en-tête»).',
           paste,
         ],
       },
@@ -163,14 +160,14 @@ export const webMailRu: Record<keyof typeof webMailEn, SourceGuide> = {
       {
         title: save,
         steps: [
-          'Откройте письмо и нажмите „Mehr“ (“More”).',
-          'Выберите пункт, который сохраняет его в файл („Speichern“).',
+          'Откройте письмо и нажмите «Mehr» («More»).',
+          'Выберите пункт, который сохраняет его в файл («Speichern»).',
           upload,
         ],
       },
       {
         title: copy,
-        steps: ['Нажмите маленькую «i» („Info“) рядом с датой, затем „Erweiterter Header“.', paste],
+        steps: ['Нажмите маленькую «i» («Info») рядом с датой, затем «Erweiterter Header».', paste],
       },
     ],
     note: 'В одних заголовках нет текста письма: лучше сохраните его в файл.',

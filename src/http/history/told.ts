@@ -1,15 +1,15 @@
 import { Router, type Request, type Response } from 'express'
 import { type Feedback, findFeedback } from '../../db/feedback-reports.ts'
-import { findReport } from '../../db/reports.ts'
+import { findOwnReport } from '../../db/own-reports.ts'
 import { type ExactCopy, findOwnCopy } from '../../feedback/preview-feedback.ts'
 import { sendMessage } from '../download.ts'
 import { isUuid } from '../paging.ts'
 import { ProblemError } from '../problem.ts'
 import { shownBytes } from '../shown-text.ts'
 import type { Site } from '../site.ts'
-import { sendPage } from './render.ts'
-import { requireReporter } from './signed-in.ts'
-import { visitOf } from './visit.ts'
+import { sendPage } from '../pages/render.ts'
+import { requireReporter } from '../pages/signed-in.ts'
+import { visitOf } from '../pages/visit.ts'
 
 type Needs = Pick<Site, 'pool' | 'preview'>
 type Told = { feedback: Feedback; copy: ExactCopy | undefined }
@@ -24,7 +24,7 @@ export function toldRoutes(site: Needs): Router {
     if (!told) return
     const { feedback, copy } = told
     sendPage(req, res, {
-      view: 'pages/told',
+      view: 'pages/history/told',
       title: visitOf(req).words.told.title,
       data: {
         feedback,
@@ -52,8 +52,8 @@ async function requireTold(
   const reporter = requireReporter(req, res)
   if (!reporter) return undefined
   const { id, number } = req.params
-  const report = isUuid(id) ? await findReport(pool, id) : undefined
-  const isOwn = report?.reporterId === reporter.id && /^\d{1,3}$/.test(number)
+  const report = isUuid(id) ? await findOwnReport(pool, reporter.id, id) : undefined
+  const isOwn = report !== undefined && /^\d{1,3}$/.test(number)
   const feedback = isOwn && (await findFeedback(pool, { reportId: id, number: Number(number) }))
   if (!feedback) throw new ProblemError('not-found', 'There is no such report, or it is not yours.')
   const { mergedInto, mergedNumber } = feedback

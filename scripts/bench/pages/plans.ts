@@ -1,0 +1,51 @@
+import type { Pool } from '../../../src/db/pool.ts'
+import type { Statement } from './serve.ts'
+
+/** A statement that reads all of a large table. */
+export type SlowPlan = { page: string; table: string; text: string }
+
+type Node = {
+  'Node Type': string
+  'Relation Name'?: string
+  'Plan Rows': number
+  Filter?: string
+  Plans?: Node[]
+}
+
+/** A table of fewer rows is read whole sooner than by an index. */
+const ROWS_MANY = 5_000
+
+/** Those of the statements whose plan reads a large table, or a week of one, from end to end. */
+export async function explain(pool: Pool, statements: readonly Statement[]): Promise<SlowPlan[]> {
+  const large = await listLarge(pool)
+  const slow: SlowPlan[] = []
+  for (const { text, values } of statements) {
+    if (!/^\s*(select|with|insert|update|delete)/i.test(text)) continue
+    const { rows } = await pool.query<{ 'QUERY PLAN': { Plan: Node }[] }>(
+      `explain (format json) ${text}`,
+      [...values],
+    )
+    const plan = rows[0]?.['QUERY PLAN'][0]?.Plan
+    const table = plan && findScan(plan, large)
+    if (table !== undefined) slow.push({ page: '', table, text })
+  }
+  return slow
+}
+
+async function listLarge(pool: Pool): Promise<Set<string>> {
+  const { rows } = await pool.query<{ name: string }>(
+    `select relname as name from pg_class where relkind = 'r' and reltuples >= $1`,
+    [ROWS_MANY],
+  )
+  return new Set(rows.map(({ name }) => name))
+}
+
+function findScan(node: Node, large: ReadonlySet<string>): string | undefined {
+  const table = node['Relation Name']
+  if (node['Node Type'] === 'Seq Scan' && table !== undefined && large.has(table)) return table
+  for (const child of node.Plans ?? []) {
+    const found = findScan(child, large)
+    if (found !== undefined) return found
+  }
+  return undefined
+}

@@ -1,0 +1,76 @@
+import { pino } from 'pino'
+import { readConfig } from '../../../src/config.ts'
+import { web } from '../../../src/commands/web.ts'
+import { createPool } from '../../../src/db/pool.ts'
+import { startBoss, stopBoss } from '../../../src/queue/boss.ts'
+import { systemClock } from '../../../src/world.ts'
+import type { Seeded } from '../../seeding/instance.ts'
+
+/** A statement that was run, with its parameters. */
+export type Statement = { text: string; values: readonly unknown[] }
+
+/** A web process on a seeded database, and its busy reporter, signed in. */
+export type PageSite = {
+  url: string
+  cookie: string
+  get: (path: string) => Promise<Response>
+  /** Runs `work` and answers all statements it led to, each text once. */
+  record: (work: () => Promise<void>) => Promise<Statement[]>
+  close: () => Promise<void>
+}
+
+/** Serves pages as `signalpost web` does, within this process, so that statements can be seen. */
+export async function servePages(seeded: Seeded): Promise<PageSite> {
+  const { url: databaseUrl } = seeded.server
+  const boss = await startBoss(databaseUrl, 'sends', { name: 'bench', onError: () => undefined })
+  const pool = createPool(databaseUrl, {
+    connectionsMax: 5,
+    name: 'web',
+    onLost: () => undefined,
+  })
+  const seen = new Map<string, Statement>()
+  pool.on('connect', (client) => {
+    const query = client.query.bind(client) as (...args: unknown[]) => unknown
+    Object.assign(client, {
+      query: (...args: unknown[]) => {
+        const [first, values] = args
+        const text = typeof first === 'string' ? first : (first as { text?: string }).text
+        const own = (first as { values?: unknown[] }).values
+        if (text) seen.set(text, { text, values: own ?? (Array.isArray(values) ? values : []) })
+        return query(...args)
+      },
+    })
+  })
+  const config = readConfig({ HTTP_PORT: '0' }, { cores: 2, cwd: '/nowhere' })
+  const secret = 'a secret of the benchmark, not of anybody'
+  const log = pino({ level: 'error' })
+  const app = { config: { ...config, databaseUrl, secret }, pool, boss, clock: systemClock, log }
+  const served = await web(app)
+  const cookie = await signIn(served.url, seeded)
+  return {
+    url: served.url,
+    cookie,
+    get: (path) => fetch(served.url + path, { headers: { cookie }, redirect: 'manual' }),
+    async record(work) {
+      seen.clear()
+      await work()
+      return [...seen.values()]
+    },
+    async close() {
+      await served.close()
+      await stopBoss(boss, 1_000)
+      await pool.end()
+    },
+  }
+}
+
+async function signIn(url: string, { email, password }: Seeded): Promise<string> {
+  const body = new URLSearchParams({
+    'user[email_or_login]': email,
+    'user[password]': password,
+  })
+  const answer = await fetch(`${url}/sign-in`, { method: 'POST', body, redirect: 'manual' })
+  const cookies = answer.headers.getSetCookie().map((cookie) => cookie.split(';')[0] ?? '')
+  if (answer.status !== 303) throw new Error(`Signing in answered ${answer.status}.`)
+  return cookies.join('; ')
+}

@@ -1,0 +1,99 @@
+import { countOwnDays } from '../../src/counters/own-days/count-own-days.ts'
+import { ensurePartitions } from '../../src/db/partitions.ts'
+import { inTransaction, type Pool } from '../../src/db/pool.ts'
+import { markDaysDue, type ReporterDay } from '../../src/db/reporter-days.ts'
+import { clearing, people, plan, preparation, tables } from './statements.ts'
+import { makeTemplates } from './templates.ts'
+
+/** How much is to be seeded: a tenth of all reports are the busy reporter's. */
+export type SeedSize = { reports: number; busyReporterId: string; now: Date }
+
+const DAYS = 360
+const DAY_MS = 86_400_000
+const WEEKS = 53
+
+/**
+ * Fills a freshly migrated database with reports of a year, their analyses, stories, feedback,
+ * answers and campaigns. The rows are made in the server from their numbers, so that a million take
+ * minutes; those of other tables at the same time, as far as connections go.
+ */
+export async function seedReports(
+  pool: Pool,
+  { reports, busyReporterId, now }: SeedSize,
+  say: (sentence: string) => void,
+): Promise<void> {
+  await ensurePartitions(pool, new Date(now.getTime() - (DAYS + 1) * DAY_MS), WEEKS)
+  await pool.query(preparation)
+  for (const [n, { raw, analysis, facts }] of (await makeTemplates()).entries()) {
+    await pool.query(
+      `insert into seed_templates (template, raw_encoding, raw, encoding, content, facts)
+       values ($1, $2, $3, $4, $5, $6)`,
+      [n, raw.encoding, raw.content, analysis.encoding, analysis.content, facts],
+    )
+  }
+  await pool.query(plan, [now, busyReporterId, reports, DAYS])
+  await pool.query('analyze seed_reports')
+  for (const text of people) await pool.query(text)
+  await Promise.all(
+    tables.map(async (its) => {
+      for (const text of its) await fill(pool, text, { busyReporterId, now }, say)
+    }),
+  )
+  await pool.query(clearing)
+  await pool.query('analyze')
+  await countBusyDays(pool, busyReporterId, now, say)
+  await pool.query('analyze reporter_days')
+}
+
+async function fill(
+  pool: Pool,
+  text: string,
+  { busyReporterId, now }: Pick<SeedSize, 'busyReporterId' | 'now'>,
+  say: (sentence: string) => void,
+): Promise<void> {
+  const [, table = ''] = /insert into (\w+)/.exec(text) ?? []
+  const start = performance.now()
+  await inTransaction(pool, async (tx) => {
+    await tx.query('set local synchronous_commit = off')
+    const params = table === 'analyses' ? judgments : [now, busyReporterId]
+    await tx.query(text, text.includes('$1') ? params : [])
+  })
+  say(`${table}: ${((performance.now() - start) / 1000).toFixed(1)} s`)
+}
+
+/** As the program counts them. */
+async function countBusyDays(
+  pool: Pool,
+  reporterId: string,
+  now: Date,
+  say: (sentence: string) => void,
+): Promise<void> {
+  const days = Array.from({ length: DAYS + 1 }, (_, index): ReporterDay => {
+    const day = new Date(now.getTime() - index * DAY_MS).toISOString().slice(0, 10)
+    return { reporterId, day }
+  })
+  await inTransaction(pool, (tx) => markDaysDue(tx, days, now))
+  const start = performance.now()
+  let counted = 0
+  for (let some = -1; some !== 0; counted += some) some = await countOwnDays(pool, () => now)
+  const ms = (performance.now() - start) / (counted + 1)
+  say(`days of the busy reporter: ${ms.toFixed(1)} ms each`)
+}
+
+const verdict = {
+  class: 'spam',
+  score: 6,
+  symbols: [
+    {
+      name: 'SUBJECT_SHOUTS',
+      weight: 0.5,
+      basis: 'content',
+      meaning: 'Most letters of a longer subject are capitals.',
+    },
+  ],
+}
+const judgments = [
+  { action: 'ask', why: 'The origin is too uncertain to tell its network.', about: ['192.0.2.1'] },
+  { action: 'keep', why: 'The network has no known abuse contact.' },
+  { action: 'forward', to: 'abuse@network-1.example', why: 'It has an abuse contact.' },
+].map((consequence) => JSON.stringify({ verdict, consequence, marketer: null }))

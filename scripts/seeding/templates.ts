@@ -1,0 +1,34 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { analyzeMessage } from '../../src/analysis/analyze.ts'
+import { pack, type Packed } from '../../src/db/packed.ts'
+import { emptyFacts } from '../../src/verdict/facts/fact-list.ts'
+import { packFacts } from '../../src/verdict/facts/packed-facts.ts'
+import { variantOf } from '../bench/corpus.ts'
+
+/** A real message with its real analysis, of which many seeded reports are made. */
+export type Template = { raw: Packed; analysis: Packed; facts: Buffer }
+
+const samples = path.join(import.meta.dirname, '..', 'samples')
+const VARIANTS = 4
+
+/** The samples in a few variants each, always the same ones. */
+export async function makeTemplates(): Promise<Template[]> {
+  const names = readdirSync(samples)
+    .filter((name) => name.endsWith('.eml'))
+    .sort()
+  const raws = names.flatMap((name) => {
+    const raw = readFileSync(path.join(samples, name))
+    return Array.from({ length: VARIANTS }, (_, index) => variantOf(raw, index))
+  })
+  return Promise.all(
+    raws.map(async (raw) => {
+      const analysis = await analyzeMessage(raw, { trustedRelays: [], ignoreStamps: false })
+      return {
+        raw: await pack(raw),
+        analysis: await pack(Buffer.from(JSON.stringify(analysis))),
+        facts: packFacts(emptyFacts()),
+      }
+    }),
+  )
+}

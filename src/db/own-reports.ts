@@ -1,0 +1,205 @@
+import type { AnswerKind } from '../mail/answer-links.ts'
+import { uuidTime } from '../world.ts'
+import type { Db } from './pool.ts'
+import type { ReportLine } from './report-search.ts'
+import type { ReportKind, ReportState } from './reports.ts'
+import { findOwnedReport, type OwnedReport } from './shadowed-reports.ts'
+
+/** What became of a report of one's own. */
+export type OwnOutcome = {
+  /** Kept until its reporter answers a question. */
+  isAsking: boolean
+  /** How many were told of it, by itself or together with others. */
+  told: number
+  /** What was answered last; null while nobody did. */
+  answer: AnswerKind | null
+}
+
+/** What to show of one's own reports; all of it must fit, and what is undefined fits always. */
+export type OwnQuery = {
+  kind?: ReportKind | undefined
+  states?: readonly ReportState[] | undefined
+  /** Part of the subject or of the author's address, in any case. */
+  words?: string | undefined
+}
+
+/** A stretch of ids: what is older than `before` and newer than `after`, from which end first. */
+export type OwnStretch = {
+  /** Without it. */
+  before?: string | undefined
+  /** Without it. */
+  after?: string | undefined
+  first: 'newest' | 'oldest'
+  limit: number
+  /** Of so many reports of the stretch those that fit are given; the rest is not looked at. */
+  lookedAtMax: number
+}
+
+/** Reports that were put aside are their reporter's as all others are. */
+const tables = ['reports', 'shadowed_reports'] as const
+type Table = (typeof tables)[number]
+
+/** Part of one's own reports; `isMixed` where one table may have been looked at further back. */
+export type OwnPart = { rows: ReportLine[]; isMixed: boolean }
+
+/**
+ * Part of one reporter's reports, in the order of `first`. It walks along the index of the
+ * reporter and stops when it has enough, or has looked at enough: so it costs the same for a
+ * hundred thousand reports, whatever is sought. Who gets fewer than `limit`, or what is mixed, asks
+ * `findOwnStop` how far it is whole. Both tables are always asked, each by itself: together the
+ * server would look into every week.
+ */
+export async function listOwnReports(
+  db: Db,
+  reporterId: string,
+  query: OwnQuery,
+  stretch: OwnStretch,
+): Promise<OwnPart> {
+  const [own = [], aside = []] = await Promise.all(
+    tables.map((table) => listOwnIn(db, table, reporterId, query, stretch)),
+  )
+  const rows = [...own, ...aside].sort(inOrder(stretch.first)).slice(0, stretch.limit)
+  return { rows, isMixed: aside.length > 0 }
+}
+
+async function listOwnIn(
+  db: Db,
+  table: Table,
+  reporterId: string,
+  query: OwnQuery,
+  stretch: OwnStretch,
+): Promise<ReportLine[]> {
+  const way = stretch.first === 'newest' ? 'desc' : 'asc'
+  const { rows } = await db.query<ReportLine>(
+    `select id, received_at as "receivedAt", state, kind, author, subject
+     from (
+       select id, received_at, state, kind, author, subject from ${table}
+       where reporter_id = $1 and ($2::uuid is null or id < $2) and ($3::uuid is null or id > $3)
+       order by reporter_id ${way}, id ${way} limit $4) as own
+     where ($6::text is null or kind = $6)
+       and ($7::text[] is null or state = any($7))
+       and ($8::text is null or strpos(lower(subject), $8) > 0 or strpos(lower(author), $8) > 0)
+     order by id ${way} limit $5`,
+    [
+      reporterId,
+      stretch.before ?? null,
+      stretch.after ?? null,
+      stretch.lookedAtMax,
+      stretch.limit,
+      query.kind ?? null,
+      query.states ?? null,
+      query.words?.toLowerCase() ?? null,
+    ],
+  )
+  return rows
+}
+
+/** The order of ids from one end. */
+function inOrder(first: OwnStretch['first']) {
+  const sign = first === 'newest' ? -1 : 1
+  return (one: { id: string }, other: { id: string }) => (one.id < other.id ? -sign : sign)
+}
+
+/**
+ * What became of reports. Asked by their ids and not joined: so the server knows while it plans in
+ * which weeks they are.
+ */
+export async function listOutcomes(
+  db: Db,
+  lines: readonly Pick<ReportLine, 'id' | 'state'>[],
+): Promise<Map<string, OwnOutcome>> {
+  const [asking, told, answers] = await Promise.all([
+    listAsking(db, idsIn(lines, ['kept'])),
+    countTold(db, idsIn(lines, ['forwarded'])),
+    listLastAnswers(db, idsIn(lines, ['forwarded', 'retracted'])),
+  ])
+  return new Map(
+    lines.map(({ id }) => [
+      id,
+      { isAsking: asking.has(id), told: told.get(id) ?? 0, answer: answers.get(id) ?? null },
+    ]),
+  )
+}
+
+function idsIn(
+  lines: readonly Pick<ReportLine, 'id' | 'state'>[],
+  states: readonly ReportState[],
+): string[] {
+  return lines.flatMap(({ id, state }) => (states.includes(state) ? [id] : []))
+}
+
+async function listAsking(db: Db, ids: readonly string[]): Promise<Set<string>> {
+  if (ids.length === 0) return new Set()
+  const { rows } = await db.query<{ id: string }>(
+    `select id from analyses
+     where id = any($1::uuid[]) and judgment -> 'consequence' ->> 'action' = 'ask'`,
+    [ids],
+  )
+  return new Set(rows.map(({ id }) => id))
+}
+
+async function countTold(db: Db, ids: readonly string[]): Promise<Map<string, number>> {
+  if (ids.length === 0) return new Map()
+  const { rows } = await db.query<{ id: string; told: number }>(
+    `select report_id as id, count(*)::integer as told from feedback_reports
+     where report_id = any($1::uuid[]) and kind = 'complaint' and state in ('sent', 'merged')
+     group by report_id`,
+    [ids],
+  )
+  return new Map(rows.map(({ id, told }) => [id, told]))
+}
+
+async function listLastAnswers(db: Db, ids: readonly string[]): Promise<Map<string, AnswerKind>> {
+  if (ids.length === 0) return new Map()
+  const { rows } = await db.query<{ id: string; answer: AnswerKind }>(
+    `select distinct on (report_id) report_id as id, substr(event, 6) as answer
+     from report_events where report_id = any($1::uuid[]) and event like 'desk-%'
+     order by report_id, at desc`,
+    [ids],
+  )
+  return new Map(rows.map(({ id, answer }) => [id, answer]))
+}
+
+/** A report at which looking stopped. */
+export type OwnStop = { id: string; receivedAt: Date }
+
+/** How far a stretch was looked at; undefined where all of it was. */
+export async function findOwnStop(
+  db: Db,
+  reporterId: string,
+  stretch: OwnStretch,
+): Promise<OwnStop | undefined> {
+  const stops = await Promise.all(tables.map((table) => findStopIn(db, table, reporterId, stretch)))
+  return stops
+    .flatMap((stop) => stop ?? [])
+    .sort(inOrder(stretch.first))
+    .at(0)
+}
+
+async function findStopIn(
+  db: Db,
+  table: Table,
+  reporterId: string,
+  { before, after, first, lookedAtMax }: OwnStretch,
+): Promise<OwnStop | undefined> {
+  const way = first === 'newest' ? 'desc' : 'asc'
+  // One further says that there is more behind it.
+  const { rows } = await db.query<{ id: string }>(
+    `select id from ${table}
+     where reporter_id = $1 and ($2::uuid is null or id < $2) and ($3::uuid is null or id > $3)
+     order by reporter_id ${way}, id ${way} limit 2 offset $4`,
+    [reporterId, before ?? null, after ?? null, lookedAtMax - 1],
+  )
+  const [last] = rows
+  return last && rows.length === 2 ? { id: last.id, receivedAt: uuidTime(last.id) } : undefined
+}
+
+/** A report of the reporter's own; undefined where it is somebody else's, or none. */
+export async function findOwnReport(
+  db: Db,
+  reporterId: string,
+  id: string,
+): Promise<OwnedReport | undefined> {
+  const report = await findOwnedReport(db, id)
+  return report?.reporterId === reporterId ? report : undefined
+}

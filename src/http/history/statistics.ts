@@ -1,0 +1,129 @@
+import type { Request, Response } from 'express'
+import {
+  type CountedDay,
+  type DayCounts,
+  listReporterDays,
+  sumReporterCountries,
+  sumReporterNetworks,
+} from '../../db/reporter-days.ts'
+import { countInLargeCampaigns } from '../../db/own-campaigns.ts'
+import type { Reporter } from '../../db/reporters.ts'
+import type { Words } from '../language/en/words.ts'
+import type { Language } from '../language/choose-language.ts'
+import { sendPage } from '../pages/render.ts'
+import { type ChartOptions, type SeriesChart, seriesChart } from '../pages/series-chart.ts'
+import { visitOf } from '../pages/visit.ts'
+import type { Site } from '../site.ts'
+
+const DAY_MS = 86_400_000
+const DAYS = 30
+const WEEKS = 52
+const PLACES_MAX = 10
+/** Of so many of the latest reports is said how many belong to large campaigns. */
+const LATEST = 500
+/** Fewer would tell a spammer that somebody else reported the mail he watches. */
+const LARGE_CAMPAIGN = 50
+
+type Reading = { words: Words; language: Language; now: Date }
+
+/** Sends what a reporter's reports come to, drawn and as tables. */
+export async function sendStatistics(
+  req: Request,
+  res: Response,
+  site: Pick<Site, 'pool' | 'clock'>,
+  reporter: Reporter,
+): Promise<void> {
+  const now = site.clock()
+  const [month, year] = [dayBefore(now, DAYS - 1), dayBefore(now, WEEKS * 7 - 1)]
+  const [days, networks, countries, campaigns] = await Promise.all([
+    listReporterDays(site.pool, reporter.id, year),
+    sumReporterNetworks(site.pool, reporter.id, month, PLACES_MAX),
+    sumReporterCountries(site.pool, reporter.id, month, PLACES_MAX),
+    countInLargeCampaigns(site.pool, reporter.id, { latest: LATEST, reportsMin: LARGE_CAMPAIGN }),
+  ])
+  const { words, language } = visitOf(req)
+  const reading = { words, language, now }
+  const recent = days.filter(({ day }) => day >= month)
+  sendPage(req, res, {
+    view: 'pages/history/statistics',
+    title: words.statistics.title,
+    data: {
+      isEmpty: days.length === 0,
+      month: drawn(recent, { ...reading, id: 'month', period: 'day', from: month }),
+      year: drawn(days, { ...reading, id: 'year', period: 'week', from: year }),
+      became: [becameOf(recent, words), becameOf(days, words)],
+      countries: bars(
+        countries.map(({ country, reports }) => [nameOf(country, language), reports]),
+      ),
+      networks: bars(
+        networks.map(({ name, asn, reports }) => [
+          asn === null ? name : `${name}, AS${asn}`,
+          reports,
+        ]),
+      ),
+      campaigns: { ...campaigns, reportsMin: LARGE_CAMPAIGN },
+    },
+  })
+}
+
+/** One line of a drawn list: its bar is as long as its part of the longest. */
+type Bar = { name: string; count: number; width: number }
+
+function bars(rows: readonly (readonly [name: string, count: number])[]): Bar[] {
+  const most = Math.max(1, ...rows.map(([, count]) => count))
+  return rows.map(([name, count]) => ({ name, count, width: Math.round((100 * count) / most) }))
+}
+
+function drawn(
+  days: readonly CountedDay[],
+  { words, language, now, id, period, from }: Reading & Chosen,
+): SeriesChart {
+  const { kinds } = words.report
+  const options: ChartOptions<'spam' | 'phishing' | 'notSpam'> = {
+    id,
+    title: words.statistics.charts[period],
+    period,
+    series: [
+      { key: 'spam', name: kinds.spam, tone: 'warn' },
+      { key: 'phishing', name: kinds.phishing, tone: 'bad' },
+      { key: 'notSpam', name: kinds['not-spam'], tone: 'good' },
+    ],
+    now,
+    from: new Date(from),
+    isStacked: true,
+    language,
+  }
+  const points = days.map((counts) => ({ ...counts, startsAt: new Date(counts.day) }))
+  return seriesChart(points, options)
+}
+
+type Chosen = { id: string; period: 'day' | 'week'; from: string }
+
+/** What became of the reports of these days; the parts make up the whole. */
+function becameOf(days: readonly CountedDay[], { statistics: words }: Words) {
+  const sum = (key: keyof DayCounts) => days.reduce((total, day) => total + day[key], 0)
+  const [told, kept, asked, retracted] = [sum('told'), sum('kept'), sum('asked'), sum('retracted')]
+  const standing = sum('spam') + sum('phishing') + sum('notSpam')
+  return {
+    total: standing + retracted,
+    parts: bars([
+      [words.became.told, told],
+      [words.became.kept, kept - asked],
+      [words.became.asked, asked],
+      [words.became.waiting, Math.max(0, standing - told - kept)],
+      [words.became.retracted, retracted],
+    ]),
+    mails: sum('mails'),
+    answered: sum('answered'),
+    told,
+  }
+}
+
+function nameOf(country: string, language: string): string {
+  if (!/^[A-Z]{2}$/.test(country)) return country
+  return new Intl.DisplayNames([language], { type: 'region' }).of(country) ?? country
+}
+
+function dayBefore(now: Date, days: number): string {
+  return new Date(now.getTime() - days * DAY_MS).toISOString().slice(0, 10)
+}

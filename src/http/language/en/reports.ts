@@ -1,0 +1,46 @@
+import { plural } from '../plural.ts'
+
+/** What the list of one's own reports says, in English. */
+export const reportsEn = {
+  title: 'My reports',
+  none: 'You have not reported anything yet.',
+  nothing: 'None of your reports matches. Try other words, or a longer time.',
+  nothingYet: (day: string) =>
+    `None of your reports back to ${day} matches. There are older ones: look further.`,
+  lookedAtTo: (day: string) => `We have looked back to ${day} so far.`,
+  end: 'There is nothing further this way.',
+  subject: 'Subject',
+  received: 'Reported',
+  kind: 'Reported as',
+  state: 'What became of it',
+  words: 'Subject or author',
+  outcome: 'What became of it',
+  any: 'all',
+  outcomes: {
+    asking: 'we have a question',
+    waiting: 'not finished yet',
+    told: 'somebody was told',
+    answered: 'somebody answered',
+    kept: 'nobody was told',
+    'taken-back': 'taken back',
+  },
+  from: 'From (day)',
+  to: 'To (day)',
+  show: 'Show',
+  showAll: 'Show all again',
+  told: (n: number) => plural('en', n, { one: '# desk was told.', other: '# desks were told.' }),
+  toldNobody: 'Nobody was told.',
+  answers: {
+    resolved: 'It has been dealt with.',
+    'not-ours': 'They say it is not their network.',
+    wrong: 'They dispute the report.',
+    stop: 'They want no more reports.',
+  },
+  pages: 'More reports',
+  older: 'Older reports',
+  newer: 'Newer reports',
+  lookFurther: 'Look further back',
+  newest: 'Back to the newest',
+  noSubject: '(no subject)',
+  asks: 'We have a question',
+}

@@ -1,0 +1,138 @@
+/** What stories tell, and why nobody or somebody was told, in French. */
+export const happenedFr: Readonly<Record<string, string>> = {
+  'It came from {ip} ({n} % sure).': 'Il vient de {ip} (sûr à {n} %).',
+  'The origin could not be found.': 'L’origine n’a pas pu être trouvée.',
+  'The reporter says that this is not spam.': 'Vous dites que ce n’est pas un spam.',
+  'A mail system wrote this message: the spammer is not behind the relay that sent it.':
+    'Un système de messagerie a écrit ce message\u00a0: le spammeur n’est pas derrière la ' +
+    'machine qui l’a envoyé.',
+  'A mail server learned it; nobody reported it.':
+    'Un serveur de messagerie l’a appris\u00a0; personne ne l’a signalé.',
+  'It looks like wanted mail.': 'Il ressemble à un courrier souhaité.',
+  'The verdict is undecided.': 'Nous n’avons pas pu nous décider.',
+  'Hardly more than its content speaks against it, and on that alone nobody is told.':
+    'Presque rien d’autre que son contenu ne parle contre lui, et cela seul ne suffit pas ' +
+    'pour prévenir quelqu’un.',
+  'It is mail in bulk that says how to unsubscribe.':
+    'C’est un envoi en nombre qui dit comment se désabonner.',
+  'Nobody is accused.': 'Personne n’est accusé.',
+  'The origin is too uncertain to tell its network.':
+    'L’origine est trop incertaine pour prévenir son réseau.',
+  'The reporter is asked.': 'Nous vous posons une question.',
+  'An administrator said that nobody is to be written to for this network.':
+    'Un administrateur a demandé de n’écrire à personne pour ce réseau.',
+  'An abuse desk enrolled for {name}, where the origin is.':
+    'Un service abuse s’est inscrit pour {name}, où se trouve l’origine.',
+  'The network {ip} answers for the origin and has an abuse contact.':
+    'Le réseau {ip} répond de l’origine et a un contact pour les abus.',
+  '{name} answers for the origin and has an abuse contact.':
+    '{name} répond de l’origine et a un contact pour les abus.',
+  'The registries are asked who answers for the origin.':
+    'Nous demandons aux registres qui répond de l’origine.',
+  'No registry could be asked who answers for the origin.':
+    'Aucun registre n’a pu nous dire qui répond de l’origine.',
+  'No imported network table knows the origin.':
+    'Aucune de nos tables de réseaux ne connaît l’origine.',
+  'The network has no known abuse contact.':
+    'On ne connaît à ce réseau aucun contact pour les abus.',
+  'No abuse contact is registered for {name}.':
+    'Aucun contact pour les abus n’est enregistré pour {name}.',
+  'The abuse address of this network is our own, or the reporter’s.':
+    'L’adresse pour les abus de ce réseau est la nôtre, ou la vôtre.',
+  'Every known abuse address of this network bounces.':
+    'Toutes les adresses connues de ce réseau pour les abus refusent le courrier.',
+  'The abuse desk has not enrolled, and only enrolled ones are written to.':
+    'Le service abuse ne s’est pas inscrit, et nous n’écrivons qu’aux inscrits.',
+  'The abuse desk asked us to stop.': 'Le service abuse nous a demandé d’arrêter.',
+  'The abuse address of this network is not to be written to.':
+    'Nous n’écrivons pas à l’adresse de ce réseau pour les abus.',
+  'The abuse desk asked us to stop for now.': 'Le service abuse nous a demandé une pause.',
+  'The abuse desk takes no reports of {whom}.':
+    'Le service abuse ne prend pas de rapports de {whom}.',
+  'The message asks for complaints of it, and its signature vouches for that.':
+    'Le message demande lui-même qu’on lui envoie les plaintes, et sa signature le confirme.',
+  '{name} is told, as it wishes.': '{name} est prévenu, comme il le souhaite.',
+  'Who enrolled for mail of {host} is told.':
+    'Celui qui s’est inscrit pour le courrier de {host} est prévenu.',
+  '{host} signed the message, and the signature verifies: that is how {name} is known.':
+    '{host} a signé le message, et la signature est valable\u00a0: c’est ainsi que nous ' +
+    'reconnaissons {name}.',
+  '{host} signed the message, and the signature verifies, {rest}: that is how {name} is known.':
+    '{host} a signé le message, et la signature est valable\u00a0: c’est ainsi que nous ' +
+    'reconnaissons {name}.',
+  'The message came from {ip}, in the range {rest}: that is how {name} is known.':
+    'Le message vient de {ip}\u00a0: c’est ainsi que nous reconnaissons {name}.',
+  'The consumer asked us to stop.': 'Le destinataire nous a demandé d’arrêter.',
+  'The address is not to be written to.': 'Nous n’écrivons pas à cette adresse.',
+  'The consumer is paused.': 'Le destinataire a demandé une pause.',
+  'Mail to the consumer comes back.': 'Le courrier au destinataire revient.',
+  'The report was taken back.': 'Le signalement a été retiré.',
+  'Only who enrolled is told.': 'Seuls les inscrits sont prévenus.',
+  'The feedback report was called back before it left.':
+    'Le rapport a été rappelé avant son départ.',
+  'A feedback report for {whom} is written and held: sending is switched off.':
+    'Un rapport destiné {whom} est prêt et attend\u00a0: l’envoi est désactivé.',
+  'A report that takes the complaint back for {whom} is written and held: sending is switched off.':
+    'Un rapport qui retire la plainte, destiné {whom}, est prêt et attend\u00a0: l’envoi est ' +
+    'désactivé.',
+  'A feedback report was sent to {whom}.': 'Un rapport a été envoyé {whom}.',
+  'A report that takes the complaint back was sent to {whom}.':
+    'Un rapport qui retire la plainte a été envoyé {whom}.',
+  'The mail server refused the feedback report for {whom}.':
+    'Le serveur de messagerie a refusé le rapport destiné {whom}.',
+  'The mail server refused a report that takes the complaint back for {whom}.':
+    'Le serveur de messagerie a refusé le rapport qui retire la plainte, destiné {whom}.',
+  'It tells of this message together with others.': 'Il parle de ce message et d’autres à la fois.',
+  'It is told together with others in one mail.':
+    'Il est signalé avec d’autres dans un même courrier.',
+  'Another report of the same campaign is told as its sample, and counts this one.':
+    'Un autre signalement de la même campagne est envoyé comme exemple, et compte celui-ci.',
+  'The feedback report came back undelivered ({maybe}).':
+    'Le rapport est revenu sans avoir été remis ({maybe}).',
+  'Who was to be told wants no more of them: the feedback report was called back.':
+    'Celui qui devait être prévenu n’en veut plus\u00a0: le rapport a été rappelé.',
+  '{speaker} says that it has dealt with it.': '{speaker} dit avoir traité le problème.',
+  '{speaker} says that the address is not in its network.':
+    '{speaker} dit que l’adresse n’est pas dans son réseau.',
+  '{speaker} says that the report is wrong.': '{speaker} dit que le signalement est erroné.',
+  '{speaker} asked for no more feedback reports.': '{speaker} ne veut plus de rapports.',
+  'The next abuse address of the network is told.':
+    'L’adresse suivante du réseau pour les abus est prévenue.',
+  'The desk says that it is not its network: the registries are asked.':
+    'Le service dit que ce n’est pas son réseau\u00a0: nous interrogeons les registres.',
+  'The reporter wants {host} to be asked, once.':
+    'Vous voulez que nous le demandions à {host}, une seule fois.',
+  'A letter says how to unsubscribe.': 'Un courrier vous dit comment vous désabonner.',
+  'More is known of the reporter’s mail servers: it is looked at again.':
+    'Nous en savons plus sur vos serveurs de messagerie\u00a0: il est examiné de nouveau.',
+  'The reporter does not know which of the machines belong to the mail provider.':
+    'Vous ne savez pas lesquelles des machines appartiennent à votre fournisseur.',
+  'The reporter says of {n} of the machines that they belong to the mail provider.':
+    'Vous dites de {n} des machines qu’elles appartiennent à votre fournisseur.',
+  'The reporter says that none of the machines belongs to the mail provider.':
+    'Vous dites qu’aucune des machines n’appartient à votre fournisseur.',
+  'The reporter took it back.': 'Vous l’avez retiré.',
+  'An administrator took it back.': 'Un administrateur l’a retiré.',
+  'Feedback that had not left was called back.':
+    'Les rapports qui n’étaient pas partis ont été rappelés.',
+  'The analysis failed for good.': 'L’examen a échoué.',
+  'Looking for a contact failed for good.': 'La recherche d’un contact a échoué.',
+  'Operators find it among the dead letters.': 'Les exploitants en sont avertis.',
+  '{host} could not be looked up: {rest}': '{host} n’a pas pu être trouvé.',
+  '{host} has no address.': '{host} n’a pas d’adresse.',
+  '{host} leads to an address that is not on the Internet.':
+    '{host} mène à une adresse qui n’est pas sur Internet.',
+  '{host} has taken the request ({n}).': '{host} a accepté la demande ({n}).',
+  '{host} sent us on to another page ({n}), where we do not follow.':
+    '{host} nous renvoie vers une autre page ({n}), où nous n’allons pas.',
+  '{host} did not take the request ({n}).': '{host} n’a pas accepté la demande ({n}).',
+  'The link is no longer kept.': 'Le lien n’est plus conservé.',
+  'The link cannot be read.': 'Le lien est illisible.',
+  'The link is not secure (https).': 'Le lien n’est pas sécurisé (https).',
+  'The link carries a name or a password.': 'Le lien contient un nom ou un mot de passe.',
+  'The link leads to an unusual port.': 'Le lien mène à un port inhabituel.',
+  'The link leads to no public name.': 'Le lien ne mène à aucun nom public.',
+  'We may have asked, and cannot tell what became of it.':
+    'Nous l’avons peut-être demandé, sans savoir ce qu’il en est advenu.',
+  'We do not ask twice.': 'Nous ne demandons pas deux fois.',
+}

@@ -1,0 +1,127 @@
+/** What stories tell, and why nobody or somebody was told, in Russian. */
+export const happenedRu: Readonly<Record<string, string>> = {
+  'It came from {ip} ({n} % sure).': 'Письмо пришло с адреса {ip} (уверенность {n} %).',
+  'The origin could not be found.': 'Источник найти не удалось.',
+  'The reporter says that this is not spam.': 'Вы говорите, что это не спам.',
+  'A mail system wrote this message: the spammer is not behind the relay that sent it.':
+    'Это написала почтовая система: за сервером, который его отправил, спамера нет.',
+  'A mail server learned it; nobody reported it.':
+    'Об этом сообщил почтовый сервер; никто не жаловался.',
+  'It looks like wanted mail.': 'Похоже на нужное письмо.',
+  'The verdict is undecided.': 'Мы не смогли решить, что это.',
+  'Hardly more than its content speaks against it, and on that alone nobody is told.':
+    'Против письма говорит почти одно содержание, а этого мало, чтобы кому-то сообщать.',
+  'It is mail in bulk that says how to unsubscribe.':
+    'Это массовая рассылка, в которой сказано, как отписаться.',
+  'Nobody is accused.': 'Никого не обвиняем.',
+  'The origin is too uncertain to tell its network.':
+    'Источник слишком неточен, чтобы сообщать его сети.',
+  'The reporter is asked.': 'Мы задаём вам вопрос.',
+  'An administrator said that nobody is to be written to for this network.':
+    'Администратор велел никому не писать об этой сети.',
+  'An abuse desk enrolled for {name}, where the origin is.':
+    'Служба abuse подписалась на {name}, где находится источник.',
+  'The network {ip} answers for the origin and has an abuse contact.':
+    'За источник отвечает сеть {ip}, и у неё есть адрес для жалоб.',
+  '{name} answers for the origin and has an abuse contact.':
+    'За источник отвечает {name}, и там есть адрес для жалоб.',
+  'The registries are asked who answers for the origin.':
+    'Мы спрашиваем реестры, кто отвечает за источник.',
+  'No registry could be asked who answers for the origin.':
+    'Ни один реестр не удалось спросить, кто отвечает за источник.',
+  'No imported network table knows the origin.': 'Ни в одной нашей таблице сетей источника нет.',
+  'The network has no known abuse contact.': 'У этой сети нет известного адреса для жалоб.',
+  'No abuse contact is registered for {name}.': 'Для {name} не зарегистрирован адрес для жалоб.',
+  'The abuse address of this network is our own, or the reporter’s.':
+    'Адрес для жалоб этой сети – наш собственный или ваш.',
+  'Every known abuse address of this network bounces.':
+    'Со всех известных адресов этой сети для жалоб почта возвращается.',
+  'The abuse desk has not enrolled, and only enrolled ones are written to.':
+    'Служба abuse не подписалась, а мы пишем только подписавшимся.',
+  'The abuse desk asked us to stop.': 'Служба abuse попросила больше ей не писать.',
+  'The abuse address of this network is not to be written to.':
+    'На адрес этой сети для жалоб мы не пишем.',
+  'The abuse desk asked us to stop for now.': 'Служба abuse попросила пока ей не писать.',
+  'The abuse desk takes no reports of {whom}.':
+    'Служба abuse не принимает отчётов такого рода: {whom}.',
+  'The message asks for complaints of it, and its signature vouches for that.':
+    'Письмо само просит присылать жалобы на него, и подпись это подтверждает.',
+  '{name} is told, as it wishes.': 'Мы сообщаем {name}, как там просят.',
+  'Who enrolled for mail of {host} is told.': 'Мы сообщаем тому, кто подписался на почту {host}.',
+  '{host} signed the message, and the signature verifies: that is how {name} is known.':
+    '{host} подписал письмо, и подпись верна: так мы узнаём {name}.',
+  '{host} signed the message, and the signature verifies, {rest}: that is how {name} is known.':
+    '{host} подписал письмо, и подпись верна: так мы узнаём {name}.',
+  'The message came from {ip}, in the range {rest}: that is how {name} is known.':
+    'Письмо пришло с адреса {ip}: так мы узнаём {name}.',
+  'The consumer asked us to stop.': 'Получатель попросил больше ему не писать.',
+  'The address is not to be written to.': 'На этот адрес мы не пишем.',
+  'The consumer is paused.': 'Получатель взял паузу.',
+  'Mail to the consumer comes back.': 'Почта получателю возвращается.',
+  'The report was taken back.': 'Жалоба отозвана.',
+  'Only who enrolled is told.': 'Мы сообщаем только подписавшимся.',
+  'The feedback report was called back before it left.': 'Отчёт отозван до отправки.',
+  'A feedback report for {whom} is written and held: sending is switched off.':
+    'Отчёт {whom} готов и ждёт: отправка выключена.',
+  'A report that takes the complaint back for {whom} is written and held: sending is switched off.':
+    'Отчёт об отзыве жалобы {whom} готов и ждёт: отправка выключена.',
+  'A feedback report was sent to {whom}.': 'Отчёт отправлен {whom}.',
+  'A report that takes the complaint back was sent to {whom}.':
+    'Отчёт об отзыве жалобы отправлен {whom}.',
+  'The mail server refused the feedback report for {whom}.':
+    'Почтовый сервер не принял отчёт {whom}.',
+  'The mail server refused a report that takes the complaint back for {whom}.':
+    'Почтовый сервер не принял отчёт об отзыве жалобы {whom}.',
+  'It tells of this message together with others.':
+    'В нём говорится об этом письме вместе с другими.',
+  'It is told together with others in one mail.':
+    'О нём сообщается вместе с другими в одном письме.',
+  'Another report of the same campaign is told as its sample, and counts this one.':
+    'Как образец отправлена другая жалоба на ту же рассылку; эта в ней учтена.',
+  'The feedback report came back undelivered ({maybe}).':
+    'Отчёт вернулся недоставленным ({maybe}).',
+  'Who was to be told wants no more of them: the feedback report was called back.':
+    'Тот, кому мы хотели сообщить, больше их не хочет: отчёт отозван.',
+  '{speaker} says that it has dealt with it.': '{speaker} говорит, что проблема решена.',
+  '{speaker} says that the address is not in its network.':
+    '{speaker} говорит, что адрес не в его сети.',
+  '{speaker} says that the report is wrong.': '{speaker} говорит, что жалоба ошибочна.',
+  '{speaker} asked for no more feedback reports.': '{speaker} больше не хочет отчётов.',
+  'The next abuse address of the network is told.':
+    'Мы сообщаем по следующему адресу сети для жалоб.',
+  'The desk says that it is not its network: the registries are asked.':
+    'Служба говорит, что это не её сеть: мы спрашиваем реестры.',
+  'The reporter wants {host} to be asked, once.': 'Вы хотите, чтобы мы один раз попросили {host}.',
+  'A letter says how to unsubscribe.': 'В письме к вам сказано, как отписаться.',
+  'More is known of the reporter’s mail servers: it is looked at again.':
+    'Мы узнали больше о ваших почтовых серверах и изучаем письмо заново.',
+  'The reporter does not know which of the machines belong to the mail provider.':
+    'Вы не знаете, какие из машин принадлежат вашему провайдеру.',
+  'The reporter says of {n} of the machines that they belong to the mail provider.':
+    'По вашим словам, машин вашего провайдера среди них: {n}.',
+  'The reporter says that none of the machines belongs to the mail provider.':
+    'По вашим словам, ни одна из машин не принадлежит вашему провайдеру.',
+  'The reporter took it back.': 'Вы её отозвали.',
+  'An administrator took it back.': 'Её отозвал администратор.',
+  'Feedback that had not left was called back.': 'Отчёты, которые ещё не ушли, отозваны.',
+  'The analysis failed for good.': 'Изучить письмо не удалось.',
+  'Looking for a contact failed for good.': 'Найти, кому сообщить, не удалось.',
+  'Operators find it among the dead letters.': 'Операторы об этом узнают.',
+  '{host} could not be looked up: {rest}': 'Не удалось найти {host}.',
+  '{host} has no address.': 'У {host} нет адреса.',
+  '{host} leads to an address that is not on the Internet.':
+    '{host} ведёт на адрес не из Интернета.',
+  '{host} has taken the request ({n}).': '{host} принял просьбу ({n}).',
+  '{host} sent us on to another page ({n}), where we do not follow.':
+    '{host} отправил нас на другую страницу ({n}), туда мы не идём.',
+  '{host} did not take the request ({n}).': '{host} не принял просьбу ({n}).',
+  'The link is no longer kept.': 'Ссылка больше не хранится.',
+  'The link cannot be read.': 'Ссылку нельзя прочесть.',
+  'The link is not secure (https).': 'Ссылка незащищённая (не https).',
+  'The link carries a name or a password.': 'В ссылке есть имя или пароль.',
+  'The link leads to an unusual port.': 'Ссылка ведёт на необычный порт.',
+  'The link leads to no public name.': 'Ссылка не ведёт на общедоступное имя.',
+  'We may have asked, and cannot tell what became of it.':
+    'Возможно, мы попросили, но не знаем, чем это кончилось.',
+  'We do not ask twice.': 'Дважды мы не просим.',
+}

@@ -1,0 +1,20 @@
+/** Parts of sentences, in Russian: as the sentences around them need them. */
+export const partsRu: Readonly<Record<string, string>> = {
+  'a machine without a name': 'машина без имени',
+  'a machine': 'без имени',
+  'the provider': 'ваш провайдер',
+  'the receiving provider': 'ваш провайдер',
+  'no status given': 'код не указан',
+  'the abuse desk of the network': 'службе abuse этой сети',
+  'the abuse desk of {name}': 'службе abuse сети {name}',
+  'the address that its author takes complaints at': 'по адресу, на который автор принимает жалобы',
+  'the marketer': 'отправителю рекламы',
+  'the desk of the domain that signed it': 'службе домена, который подписал письмо',
+  'The abuse desk': 'Служба abuse',
+  'The marketer': 'Отправитель рекламы',
+  'The desk of its domain': 'Служба его домена',
+  'Who takes complaints for its author': 'Тот, кто принимает жалобы за автора',
+  spam: 'спам',
+  phishing: 'фишинг',
+  malware: 'вредоносные программы',
+}
