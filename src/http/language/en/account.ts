@@ -16,7 +16,9 @@ export const accountEn = {
   signUp: {
     title: 'Make an account',
     link: 'Make an account',
-    lead: 'With an account you can report messages, follow what becomes of them, and take them back.',
+    lead:
+      'With an account you can report messages, follow what becomes of them, and take them ' +
+      'back.',
     language: 'Language of our mail to you',
     consentTitle: 'What you agree to',
     consent: [
