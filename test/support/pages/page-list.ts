@@ -22,12 +22,6 @@ const stranger: Record<string, ListedPage['at']> = {
   '/account/erased/:token': ({ links }) => [links.erased],
   '/help': () => ['/help'],
   '/help/source/:client': () => ['/help/source/outlook-classic', '/help/source/gmail'],
-  '/privacy': () => ['/privacy'],
-  '/sign-up': () => ['/sign-up'],
-  '/forgotten': () => ['/forgotten'],
-  '/account/confirm/:token': () => ['/account/confirm/none'],
-  '/account/reset/:token': () => ['/account/reset/none'],
-  '/account/erased/:token': () => ['/account/erased/none'],
   '/sign-in/code': () => ['/sign-in/code'],
   '/docs': () => ['/docs'],
   '/lookup': () => ['/lookup', '/lookup?q=192.0.2.7', '/lookup?q=x.example', '/lookup?q=%00'],
@@ -60,13 +54,6 @@ const reporter: Record<string, ListedPage['at']> = {
   '/account/export': () => ['/account/export'],
   '/account/erase': () => ['/account/erase'],
   '/settings/webhooks': () => ['/settings/webhooks'],
-  '/account/password': () => ['/account/password'],
-  '/account/move/:token': () => ['/account/move/none'],
-  '/account/second-step': () => ['/account/second-step'],
-  '/account/tokens': () => ['/account/tokens'],
-  '/account/sessions': () => ['/account/sessions'],
-  '/account/export': () => ['/account/export'],
-  '/account/erase': () => ['/account/erase'],
 }
 
 const administrator: Record<string, ListedPage['at']> = {
