@@ -48,7 +48,8 @@ const NO_KEY = '00000000-0000-0000-0000-000000000000'
 /**
  * The hourly chores: partitions for the weeks to come, those past retention dropped, keys of
  * dropped reports, old Idempotency-Keys, idle keys of limits, answers of registries, reputations,
- * ended suppressions and addresses that are not told forgotten, what waits without a job given one.
+ * links, ended suppressions and addresses that are not told forgotten, what waits without a job
+ * given one.
  */
 export async function keepHouse(app: Needs): Promise<void> {
   const now = app.clock()

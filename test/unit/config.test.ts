@@ -26,6 +26,7 @@ test('an empty environment gives a working configuration that sends nothing', ()
     httpHost: '127.0.0.1',
     httpPort: 8080,
     publicUrl: 'http://localhost:8080',
+    signUpIsOpen: true,
     smtpUrl: undefined,
     trustedProxies: [
       '127.0.0.0/8',

@@ -42,7 +42,7 @@ export function codeAt(secret: Buffer, now: Date): string {
   return totpOf(secret, '').generate({ timestamp: now.getTime() })
 }
 
-/** Seals a secret for one account: only who knows SECRET can read it, and only as that account's. */
+/** Seals a secret for one account: only who knows SECRET can read it, as that account's alone. */
 export function sealTotp(totpSecret: Buffer, reporterId: string, secret: string): Buffer {
   const iv = systemRandom(IV_BYTES)
   const cipher = createCipheriv('aes-256-gcm', sealingKey(secret), iv)

@@ -2,7 +2,8 @@ import type { AccountLetterWords } from './account-words.ts'
 
 const notYou = 'If you did not ask for this, do nothing: without this link nothing happens.'
 const wasItYou =
-  'If this was not you, somebody else has your password: set a new one at once on the page above, ' +
+  'If this was not you, somebody else has your password: set a new one at once on the page ' +
+  'above, ' +
   'by “Forgotten your password?”.'
 
 /** Letters about accounts, in English. */
@@ -12,7 +13,8 @@ export const accountLettersEn: AccountLetterWords = {
     confirm: {
       subject: 'Please confirm your address',
       before: [
-        'somebody, probably you, wants an account at Signalpost with this mail address. To go on, ' +
+        'somebody, probably you, wants an account at Signalpost with this mail address. To ' +
+          'go on, ' +
           'open this page and choose a password:',
       ],
       after: ['The link works for 48 hours, once.', notYou],
@@ -21,7 +23,8 @@ export const accountLettersEn: AccountLetterWords = {
       subject: 'You have an account already',
       before: [
         'somebody, probably you, wanted to make an account at Signalpost with this mail address. ' +
-          'You have one already: just sign in. If you have forgotten your password, set a new one ' +
+          'You have one already: just sign in. If you have forgotten your password, set a ' +
+          'new one ' +
           'here:',
       ],
       after: ['The link works for one hour, once.', notYou],
@@ -72,7 +75,8 @@ export const accountLettersEn: AccountLetterWords = {
     'password-changed': {
       subject: 'Your password has been changed',
       before: [
-        'the password of your account at Signalpost has just been changed, and all other browsers ' +
+        'the password of your account at Signalpost has just been changed, and all other ' +
+          'browsers ' +
           'are signed out.',
       ],
       after: [wasItYou],
@@ -80,7 +84,8 @@ export const accountLettersEn: AccountLetterWords = {
     'second-step-on': {
       subject: 'Signing in now needs a code',
       before: [
-        'from now on, signing in to your account at Signalpost needs a code of your device beside ' +
+        'from now on, signing in to your account at Signalpost needs a code of your device ' +
+          'beside ' +
           'the password. Keep the recovery codes where you find them without the device.',
       ],
       after: [wasItYou],

@@ -3,7 +3,8 @@ import type { AccountLetterWords } from './account-words.ts'
 const notYou =
   'Si vous n’avez rien demandé, ne faites rien\u00a0: sans ce lien, il ne se passe rien.'
 const wasItYou =
-  'Si ce n’était pas vous, quelqu’un d’autre a votre mot de passe\u00a0: changez-le tout de suite ' +
+  'Si ce n’était pas vous, quelqu’un d’autre a votre mot de passe\u00a0: changez-le tout de ' +
+  'suite ' +
   'sur la page ci-dessus, par «\u00a0Mot de passe oublié\u00a0?\u00a0».'
 
 /** Letters about accounts, in French. */
@@ -30,7 +31,8 @@ export const accountLettersFr: AccountLetterWords = {
     reset: {
       subject: 'Choisissez un nouveau mot de passe',
       before: [
-        'quelqu’un, sans doute vous, veut changer le mot de passe de votre compte Signalpost. Pour ' +
+        'quelqu’un, sans doute vous, veut changer le mot de passe de votre compte ' +
+          'Signalpost. Pour ' +
           'cela, ouvrez cette page\u00a0:',
       ],
       after: ['Le lien sert une seule fois, pendant une heure.', notYou],
@@ -38,7 +40,8 @@ export const accountLettersFr: AccountLetterWords = {
     'no-account': {
       subject: 'Aucun compte n’a cette adresse',
       before: [
-        'quelqu’un, sans doute vous, a voulu changer un mot de passe Signalpost. Aucun compte n’a ' +
+        'quelqu’un, sans doute vous, a voulu changer un mot de passe Signalpost. Aucun ' +
+          'compte n’a ' +
           'cette adresse\u00a0; le vôtre en a peut-être une autre. Voici la page\u00a0:',
       ],
       after: ['Si vous n’avez rien demandé, ne faites rien.'],
@@ -62,7 +65,8 @@ export const accountLettersFr: AccountLetterWords = {
     moved: {
       subject: 'Votre compte a maintenant une autre adresse',
       before: [
-        'votre compte Signalpost a désormais une autre adresse, à laquelle nous écrirons. Ceci est ' +
+        'votre compte Signalpost a désormais une autre adresse, à laquelle nous écrirons. ' +
+          'Ceci est ' +
           'le dernier courriel à cette adresse-ci.',
       ],
       after: [

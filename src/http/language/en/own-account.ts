@@ -86,7 +86,8 @@ export const ownAccountEn = {
   export: {
     title: 'Take everything with you',
     lead:
-      'An archive (ZIP) of all that we keep of you: your account, your settings, your reports with ' +
+      'An archive (ZIP) of all that we keep of you: your account, your settings, your ' +
+      'reports with ' +
       'their messages, what we found and whom we told, and all mail between us. It may be large.',
     submit: 'Download everything',
   },
@@ -99,7 +100,8 @@ export const ownAccountEn = {
       'erased; what was found stays, under nobody’s name.',
     remove: 'Remove the reports too',
     removeHint:
-      'Each is taken back as if you had been wrong: it counts no more, and whoever was told is told ' +
+      'Each is taken back as if you had been wrong: it counts no more, and whoever was told ' +
+      'is told ' +
       'so. Then it is erased with all that belongs to it.',
     both:
       'Either way your account ends at once, and there is no way back. Consider downloading ' +
@@ -110,7 +112,8 @@ export const ownAccountEn = {
     progressTitle: 'Your account is being erased',
     progress: (done: string) => `Reports done so far: ${done}.`,
     waiting:
-      'Some reports have to be taken back from those who were told of them first. This goes on by ' +
+      'Some reports have to be taken back from those who were told of them first. This goes ' +
+      'on by ' +
       'itself, and can take some days.',
     safe: 'You need not wait. This page stays at its address if you want to look again.',
     doneTitle: 'Your account is erased',

@@ -10,10 +10,13 @@ export const privacyEn = {
     {
       title: 'What we keep',
       lines: [
-        'Your mail address, your password as a hash from which nobody can read it, and your settings.',
-        'The messages that you report, when you reported them, what you said about them, and what ' +
+        'Your mail address, your password as a hash from which nobody can read it, and your ' +
+          'settings.',
+        'The messages that you report, when you reported them, what you said about them, and ' +
+          'what ' +
           'we found out.',
-        'Your sessions: which browser, since when, last seen. Your tokens: their names, what they ' +
+        'Your sessions: which browser, since when, last seen. Your tokens: their names, what ' +
+          'they ' +
           'may do, last used.',
         'The mail that we wrote to you and that came to us from you.',
         'That you agreed to this text, and when.',
@@ -23,14 +26,16 @@ export const privacyEn = {
       title: 'For how long',
       lines: [
         'Reports, messages and mail: {days} days, then they are dropped week by week.',
-        'Your account: until you erase it. A request for an account that nobody confirms: 48 hours.',
+        'Your account: until you erase it. A request for an account that nobody confirms: 48 ' +
+          'hours.',
         'Counts of how often something was reported, without names, as long as they help others.',
       ],
     },
     {
       title: 'Whom we tell',
       lines: [
-        'Who can stop a sender: the abuse desk of the network the message came from, the desk of a ' +
+        'Who can stop a sender: the abuse desk of the network the message came from, the ' +
+          'desk of a ' +
           'mailing that asks for complaints. They get the message without your address: it is ' +
           'replaced wherever it stands.',
         'Anybody may ask how often an address, a link or a file was reported, and not by whom.',

@@ -27,7 +27,8 @@ export const accountFr: typeof accountEn = {
     consentTitle: 'Ce que vous acceptez',
     consent: [
       'Nous gardons votre adresse, vos signalements et leurs messages, {days} jours au plus.',
-      'Celui qui peut arrêter un expéditeur est informé du message\u00a0: un service d’abus, jamais ' +
+      'Celui qui peut arrêter un expéditeur est informé du message\u00a0: un service d’abus, ' +
+        'jamais ' +
         'avec votre adresse.',
       'Vous pouvez tout emporter et tout effacer, à tout moment.',
     ],
@@ -58,7 +59,9 @@ export const accountFr: typeof accountEn = {
   forgotten: {
     title: 'Mot de passe oublié\u00a0?',
     link: 'Mot de passe oublié\u00a0?',
-    lead: 'Dites votre adresse, et nous vous envoyons un lien pour choisir un nouveau mot de passe.',
+    lead:
+      'Dites votre adresse, et nous vous envoyons un lien pour choisir un nouveau mot de ' +
+      'passe.',
     submit: 'Envoyez-moi un lien',
   },
   reset: {
@@ -77,7 +80,9 @@ export const accountFr: typeof accountEn = {
   },
   secondStep: {
     title: 'Entrez votre code',
-    lead: 'Votre appareil montre six chiffres. Si vous l’avez perdu, entrez un de vos codes de secours.',
+    lead:
+      'Votre appareil montre six chiffres. Si vous l’avez perdu, entrez un de vos codes de ' +
+      'secours.',
     submit: 'Continuer',
     wrong: 'Le code n’est pas le bon, ou il a déjà servi.',
     over: 'C’était trop long, ou trop souvent faux. Connectez-vous de nouveau.',

@@ -26,7 +26,8 @@ export const ownAccountFr: typeof ownAccountEn = {
   secondStep: {
     title: 'Code à la connexion',
     lead:
-      'Une seconde étape\u00a0: en plus du mot de passe, un code qu’une application montre sur votre ' +
+      'Une seconde étape\u00a0: en plus du mot de passe, un code qu’une application montre ' +
+      'sur votre ' +
       'téléphone. Qui n’apprend que votre mot de passe ne peut pas se connecter.',
     isOff: 'Elle est désactivée.',
     isOn: 'Elle est activée.',
@@ -48,7 +49,8 @@ export const ownAccountFr: typeof ownAccountEn = {
   tokens: {
     title: 'Jetons pour programmes',
     lead:
-      'Un jeton laisse un programme agir pour vous sans votre mot de passe. Chacun ne peut que ce ' +
+      'Un jeton laisse un programme agir pour vous sans votre mot de passe. Chacun ne peut ' +
+      'que ce ' +
       'que vous lui permettez, et vous pouvez y mettre fin à tout moment.',
     none: 'Vous n’avez pas de jeton.',
     name: 'Nom',
@@ -91,7 +93,8 @@ export const ownAccountFr: typeof ownAccountEn = {
   export: {
     title: 'Tout emporter',
     lead:
-      'Une archive (ZIP) de tout ce que nous gardons de vous\u00a0: votre compte, vos réglages, vos ' +
+      'Une archive (ZIP) de tout ce que nous gardons de vous\u00a0: votre compte, vos ' +
+      'réglages, vos ' +
       'signalements avec leurs messages, ce que nous avons trouvé et qui nous avons informé, et ' +
       'tous nos courriels. Elle peut être grande.',
     submit: 'Tout télécharger',
@@ -116,7 +119,8 @@ export const ownAccountFr: typeof ownAccountEn = {
     progressTitle: 'Votre compte est en cours d’effacement',
     progress: (done) => `Signalements traités jusqu’ici\u00a0: ${done}.`,
     waiting:
-      'Des signalements doivent d’abord être retirés auprès de ceux qui en furent informés. Cela se ' +
+      'Des signalements doivent d’abord être retirés auprès de ceux qui en furent informés. ' +
+      'Cela se ' +
       'fait tout seul et peut durer quelques jours.',
     safe: 'Inutile d’attendre. Cette page reste à son adresse si vous voulez y revenir.',
     doneTitle: 'Votre compte est effacé',

@@ -5,14 +5,12 @@ import { findAccount } from '../../../../src/db/reporters.ts'
 import { lettersTo, linkTo } from '../../../support/letters.ts'
 import { Browser, signedInBrowser } from '../browser.ts'
 import { startWebSite, type Person, type WebSite } from '../web-site.ts'
-import { loosenLimits } from './limits.ts'
 
 let site: WebSite
 let boss: Person
 let admin: Browser
 beforeAll(async () => {
   site = await startWebSite()
-  await loosenLimits(site)
   boss = await site.addPerson('boss@example.org', { isAdmin: true })
   admin = await signedInBrowser(site.url, boss)
 })

@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { unpack } from '../../../../src/db/packed.ts'
 import { findAccount } from '../../../../src/db/reporters.ts'
 import { findReport } from '../../../../src/db/reports.ts'
 import { eraseAccount } from '../../../../src/jobs/erasing/erase-account.ts'
 import { uuidv7 } from '../../../../src/world.ts'
+import { tablesWith as tablesOfPool } from '../../../support/find-text.ts'
 import { linkTo } from '../../../support/letters.ts'
 import { Browser, signedInBrowser } from '../browser.ts'
 import { sampleMessage, startWebSite, type Person, type WebSite } from '../web-site.ts'
-import { loosenLimits } from './limits.ts'
 
 let site: WebSite
 beforeAll(async () => {
   site = await startWebSite()
-  await loosenLimits(site)
 })
 afterAll(() => site.close())
+
+const tablesWith = (text: string) => tablesOfPool(site.app.pool, text)
 
 const erase = (browser: Browser, { password }: Person, how: string) =>
   browser.post('/account/erase', { how, now: password })
@@ -37,38 +37,6 @@ async function erasureOf({ id }: Person): Promise<string> {
     [id],
   )
   return rows[0]?.id ?? ''
-}
-
-/** Every table in which a text stands, also inside of what is packed. */
-async function tablesWith(text: string): Promise<string[]> {
-  const { pool } = site.app
-  const { rows: tables } = await pool.query<{ name: string; packed: boolean; relation: string }>(
-    `select format('%I.%I', table_schema, table_name) as relation, table_name as name,
-       exists (select from information_schema.columns as c where c.table_schema = t.table_schema
-         and c.table_name = t.table_name and c.column_name = 'encoding') as packed
-     from information_schema.tables as t
-     where table_schema in ('public', 'pgboss') and table_type = 'BASE TABLE'`,
-  )
-  const found: string[] = []
-  for (const { name, packed, relation } of tables) {
-    const { rowCount } = await pool.query(
-      `select from ${relation} as r where r::text ilike '%' || $1 || '%'
-         or r::text ilike '%' || encode($1::text::bytea, 'hex') || '%' limit 1`,
-      [text],
-    )
-    let isThere = (rowCount ?? 0) > 0
-    if (packed && !isThere) {
-      const { rows } = await pool.query<{ encoding: 'zstd'; content: Buffer }>(
-        `select encoding, content from ${relation}`,
-      )
-      for (const row of rows) {
-        const plain = (await unpack(row)).toString('latin1').toLowerCase()
-        isThere ||= plain.includes(text.toLowerCase())
-      }
-    }
-    if (isThere) found.push(name)
-  }
-  return found
 }
 
 const messageTo = (email: string, mark: string) =>

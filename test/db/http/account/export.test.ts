@@ -5,12 +5,10 @@ import { uuidv7 } from '../../../../src/world.ts'
 import { Writable } from 'node:stream'
 import { type Browser, signedInBrowser } from '../browser.ts'
 import { sampleMessage, startWebSite, type Person, type WebSite } from '../web-site.ts'
-import { loosenLimits } from './limits.ts'
 
 let site: WebSite
 beforeAll(async () => {
   site = await startWebSite()
-  await loosenLimits(site)
 })
 afterAll(() => site.close())
 

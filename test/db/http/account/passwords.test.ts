@@ -2,13 +2,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findAccount } from '../../../../src/db/reporters.ts'
 import { lettersTo, linkTo } from '../../../support/letters.ts'
 import { Browser, signedInBrowser } from '../browser.ts'
-import { startWebSite, type Person, type WebSite } from '../web-site.ts'
-import { loosenLimits } from './limits.ts'
+import { startWebSite, type Person, type WebSite, usualLimits } from '../web-site.ts'
 
 let site: WebSite
 beforeAll(async () => {
   site = await startWebSite()
-  await loosenLimits(site)
 })
 afterAll(() => site.close())
 
@@ -187,6 +185,7 @@ test('a disabled account is as an unknown one at the door, and is told so by let
 
 test('passwords are tried so often and no more, and the right one waits too', async () => {
   const tight = await startWebSite()
+  await usualLimits(tight)
   try {
     const mia = await tight.addPerson('mia@example.org')
     const attempt = (password: string) =>

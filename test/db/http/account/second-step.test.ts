@@ -4,12 +4,10 @@ import { codeAt, openTotp, sealTotp } from '../../../../src/intake/account/secon
 import { lettersTo } from '../../../support/letters.ts'
 import { Browser, signedInBrowser } from '../browser.ts'
 import { sampleMessage, startWebSite, type Person, type WebSite } from '../web-site.ts'
-import { loosenLimits } from './limits.ts'
 
 let site: WebSite
 beforeAll(async () => {
   site = await startWebSite()
-  await loosenLimits(site)
 })
 afterAll(() => site.close())
 

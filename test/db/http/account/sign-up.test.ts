@@ -4,13 +4,11 @@ import { keepHouse } from '../../../../src/jobs/keep-house.ts'
 import { readKarmas } from '../../../../src/judging/karma.ts'
 import { lettersTo, linkTo } from '../../../support/letters.ts'
 import { Browser } from '../browser.ts'
-import { startWebSite, type WebSite } from '../web-site.ts'
-import { loosenLimits } from './limits.ts'
+import { startWebSite, type WebSite, usualLimits } from '../web-site.ts'
 
 let site: WebSite
 beforeAll(async () => {
   site = await startWebSite()
-  await loosenLimits(site)
 })
 afterAll(() => site.close())
 
@@ -31,7 +29,7 @@ async function backdate(email: string, hours: number): Promise<void> {
   )
 }
 
-test('who signs up is written to, chooses a password behind the link, and is signed in', async () => {
+test('who signs up is written to, chooses a password behind the link, and is in', async () => {
   const browser = visitor()
   const asked = await browser.post('/sign-up', wish('Ann@Example.org'))
   expect(asked.status).toBe(200)
@@ -103,7 +101,7 @@ test('a newer link ends the older', async () => {
   expect((await visitor().get(newer)).status).toBe(200)
 })
 
-test('a sixth letter of a day to one address is not written, and the fifth link goes on', async () => {
+test('a sixth letter of a day to an address is not written, the fifth link goes on', async () => {
   for (let count = 0; count < 6; count++) {
     expect((await visitor().post('/sign-up', wish('many@example.org'))).status).toBe(200)
   }
@@ -236,6 +234,7 @@ test('where accounts are made by the operators, nobody can sign up', async () =>
 
 test('who asks for too many accounts from one address waits', async () => {
   const tight = await startWebSite()
+  await usualLimits(tight)
   try {
     const ask = (count: number) =>
       new Browser(tight.url).post('/sign-up', wish(`person${count}@example.org`))

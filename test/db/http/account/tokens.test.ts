@@ -3,12 +3,10 @@ import { addAccount, parseAccount } from '../../../../src/commands/account.ts'
 import { createCredentials } from '../../../../src/intake/credentials.ts'
 import { type Browser, signedInBrowser } from '../browser.ts'
 import { sampleMessage, startWebSite, type Person, type WebSite } from '../web-site.ts'
-import { loosenLimits } from './limits.ts'
 
 let site: WebSite
 beforeAll(async () => {
   site = await startWebSite()
-  await loosenLimits(site)
 })
 afterAll(() => site.close())
 
