@@ -13,23 +13,24 @@ const PRUNE_SECONDS = 15 * 60
 export function createSessionStore(pool: Pool, warn: () => void): Store {
   const PgStore = connectPgSimple(session)
   class SessionStore extends PgStore {
-    readonly #kept = new WeakSet<SessionData>()
+    /** What each session held when it was last read or written. */
+    readonly #kept = new WeakMap<SessionData, string>()
 
     override createSession(req: Request, data: SessionData) {
       const found = super.createSession(req, data)
-      this.#kept.add(found)
+      this.#kept.set(found, heldBy(found))
       return found
     }
 
     override set(id: string, data: SessionData, done?: (error?: unknown) => void): void {
-      if (!this.#kept.has(data)) {
-        this.#kept.add(data)
-        return void super.set(id, data, done)
-      }
-      updateSession(pool, id, data).then(
-        () => this.touch(id, data, () => done?.()),
-        (error: unknown) => done?.(error),
-      )
+      const before = this.#kept.get(data)
+      const held = heldBy(data)
+      this.#kept.set(data, held)
+      if (before === undefined) return void super.set(id, data, done)
+      const touched = () => this.touch(id, data, () => done?.())
+      // A session that has just been opened is written again when its answer ends.
+      if (before === held) return touched()
+      updateSession(pool, id, data).then(touched, (error: unknown) => done?.(error))
     }
   }
   return new SessionStore({
@@ -39,4 +40,9 @@ export function createSessionStore(pool: Pool, warn: () => void): Store {
     pruneSessionInterval: PRUNE_SECONDS,
     errorLog: warn,
   })
+}
+
+/** All but the cookie, which changes with the time. */
+function heldBy(data: SessionData): string {
+  return JSON.stringify({ ...data, cookie: undefined })
 }
