@@ -32,14 +32,15 @@ export async function removeMailsOf(tx: Db, { id }: Person, limit: number): Prom
 }
 
 /**
- * Removes what is left of a person besides the account itself: advice, karma, a ban, and that mail
- * to the address came back. That an address wants no mail from us stays as long as an abuse desk
- * has that address.
+ * Removes what is left of a person besides the account itself: advice, karma, a ban, own
+ * statistics, and that mail to the address came back. That an address wants no mail from us stays
+ * as long as an abuse desk has that address.
  */
 export async function removeTraces(tx: Db, { id, email }: Person): Promise<void> {
   await tx.query(`delete from advices where reporter_id = $1`, [id])
   await tx.query(`delete from karmas where reporter_id = $1`, [id])
   await tx.query(`delete from shadow_bans where reporter_id = $1`, [id])
+  await tx.query(`delete from reporter_days where reporter_id = $1`, [id])
   await tx.query(
     `delete from suppressions
      where address = $1 and not exists (select from consumers where consumers.address = $1)`,

@@ -77,11 +77,12 @@ export async function findReporter(db: Db, id: string): Promise<Reporter | undef
   return first(answer)
 }
 
-/** Gives an account another address; false when another account has it. */
+/** Gives an active account another address; false when another account has it. */
 export async function updateReporterEmail(tx: Db, id: string, email: string): Promise<boolean> {
   const { rowCount } = await tx.query(
     `update reporters set email = lower($2)
-     where id = $1 and not exists (select from reporters where email = lower($2))`,
+     where id = $1 and state = 'active'
+       and not exists (select from reporters where email = lower($2))`,
     [id, email],
   )
   return rowCount === 1

@@ -55,3 +55,8 @@ export async function removeSessions(
   )
   return rowCount ?? 0
 }
+
+/** Keeps what a session holds, if it has not been ended; when it ends by itself stays as it was. */
+export async function updateSession(db: Db, id: string, content: object): Promise<void> {
+  await db.query(`update sessions set sess = $2 where sid = $1`, [id, JSON.stringify(content)])
+}

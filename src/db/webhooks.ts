@@ -71,10 +71,15 @@ export async function findWebhook(
   return first(answer)
 }
 
-/** Webhooks by their ids, in no order. */
+/** Webhooks by their ids, in no order. Those of an account that is not active are off. */
 export async function listWebhooksByIds(db: Db, ids: readonly string[]): Promise<Webhook[]> {
   const { rows } = await db.query<Webhook>(
-    `select ${columns} from webhooks where id = any($1::uuid[])`,
+    `select webhooks.id, reporter_id as "reporterId", url, events,
+       case when reporters.state = 'active' then webhooks.state else 'disabled' end as state,
+       generation, renewed_at as "renewedAt", webhooks.created_at as "createdAt", failures,
+       failing_since as "failingSince", paused_until as "pausedUntil"
+     from webhooks join reporters on reporters.id = webhooks.reporter_id
+     where webhooks.id = any($1::uuid[])`,
     [ids],
   )
   return rows
@@ -129,7 +134,7 @@ export async function anyWebhooks(db: Db): Promise<boolean> {
   return rows[0]?.any ?? false
 }
 
-/** Which enabled webhooks want to hear of which of the reports, put aside or not. */
+/** Which enabled webhooks of active accounts want to hear of which reports, put aside or not. */
 export async function findListening(
   tx: Db,
   event: WebhookEvent,
@@ -142,6 +147,7 @@ export async function findListening(
        union all
        select id, reporter_id from shadowed_reports where id = any($1::uuid[])
      ) as reports join webhooks on webhooks.reporter_id = reports.reporter_id
+       join reporters on reporters.id = webhooks.reporter_id and reporters.state = 'active'
      where webhooks.state = 'enabled' and webhooks.events @> array[$2]
      order by webhooks.id, reports.id`,
     [reportIds, event],

@@ -15,6 +15,9 @@ export type Caller = Reporter & {
   hasTotp: boolean
 }
 
+/** Who proved it by the password just now. */
+export type PasswordCaller = Caller & { passwordMark: string }
+
 /** Proves who somebody is. */
 export type Credentials = {
   /**
@@ -27,7 +30,7 @@ export type Credentials = {
     before?: () => Promise<void>,
   ) => Promise<Caller | undefined>
   /** The same, and never from memory: for who signs in, or is about to do what counts. */
-  byPasswordNow: (email: string, password: string) => Promise<Caller | undefined>
+  byPasswordNow: (email: string, password: string) => Promise<PasswordCaller | undefined>
   /** By bearer token. That it was used is noted, once an hour at most. */
   byToken: (token: string) => Promise<Caller | undefined>
 }
@@ -42,6 +45,11 @@ const USE_NOTED_MS = 3_600_000
 /** An argon2id hash, with the library's parameters (19 MiB, 2 passes: OWASP's first choice). */
 export function hashPassword(password: string): Promise<string> {
   return hash(password)
+}
+
+/** Tells one password of an account from the next, and nothing of either. */
+export function passwordMarkOf(passwordHash: string): string {
+  return createHash('sha256').update(`signalpost password ${passwordHash}`).digest('base64url')
 }
 
 /** A new token and the hash under which it is kept. The token itself is shown once. */
@@ -76,13 +84,19 @@ export function createCredentials(db: Db, clock?: Clock): Credentials {
     return caller
   }
 
-  async function byPasswordNow(email: string, password: string): Promise<Caller | undefined> {
+  async function byPasswordNow(
+    email: string,
+    password: string,
+  ): Promise<PasswordCaller | undefined> {
     if (password.length > PASSWORD_BYTES_MAX || email.length > 320) return undefined
+    // No text of PostgreSQL can hold it.
+    if (email.includes('\0')) return undefined
     const found = await findReporterByEmail(db, email)
     const isRight = await verify(found?.passwordHash ?? (await decoy), password)
     if (!found?.passwordHash || !isRight || found.state !== 'active') return undefined
     const { id, isAdmin, hasTotp } = found
-    return { id, email: found.email, isAdmin, tokenHash: undefined, scopes, hasTotp }
+    const passwordMark = passwordMarkOf(found.passwordHash)
+    return { id, email: found.email, isAdmin, tokenHash: undefined, scopes, hasTotp, passwordMark }
   }
 
   async function byToken(token: string): Promise<Caller | undefined> {

@@ -67,6 +67,7 @@ async function erase(
   }
   await closeSession(req)
   setReporter(req, undefined)
+  if (begun === 'begun') return res.redirect(303, '/')
   res.redirect(303, `/account/erased/${begun.token}`)
 }
 

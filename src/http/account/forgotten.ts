@@ -1,7 +1,7 @@
 import { Router, type Request, type Response } from 'express'
 import { type AccountLink, findAccountLink, takeAccountLink } from '../../db/account-links.ts'
 import { inTransaction } from '../../db/pool.ts'
-import { findReporter, updateReporter } from '../../db/reporters.ts'
+import { findReporter, holdReporters, updateReporter } from '../../db/reporters.ts'
 import { removeSessions } from '../../db/sessions.ts'
 import { hashPassword } from '../../intake/credentials.ts'
 import { askForReset, linkHash, oweAccountNews } from '../../letters/account/owe-account-letter.ts'
@@ -58,9 +58,11 @@ export function forgottenRoutes(site: Needs): Router {
 async function setPassword(site: Needs, token: string, passwordHash: string): Promise<boolean> {
   return inTransaction(site.pool, async (tx) => {
     const link = await takeAccountLink(tx, 'reset', linkHash(token), site.clock())
-    const reporter = link?.reporterId ? await findReporter(tx, link.reporterId) : undefined
+    if (!link?.reporterId) return false
+    await holdReporters(tx, [link.reporterId], 'change')
+    const reporter = await findReporter(tx, link.reporterId)
     // An account that has moved since is not the one of this address any more.
-    if (!reporter || reporter.email !== link?.address) return false
+    if (reporter?.email !== link.address) return false
     await updateReporter(tx, reporter.id, { passwordHash, isAdmin: undefined })
     await removeSessions(tx, reporter.id, undefined)
     await oweAccountNews(tx, 'password-changed', reporter, site)

@@ -75,9 +75,11 @@ async function move(site: Needs, reporter: Reporter, token: string): Promise<boo
     const link = await findAccountLink(tx, 'move', linkHash(token), site.clock())
     if (link?.reporterId !== reporter.id) return false
     await takeAccountLink(tx, 'move', linkHash(token), site.clock())
-    // Told first: the letter goes to the address that was.
+    // Somebody else may have made an account of it since.
+    if (!(await updateReporterEmail(tx, reporter.id, link.address))) return false
+    // The letter goes to the address that was.
     await oweAccountNews(tx, 'moved', reporter, site)
-    return updateReporterEmail(tx, reporter.id, link.address)
+    return true
   })
 }
 

@@ -1,6 +1,7 @@
 import { Router, type Request, type Response } from 'express'
 import { takeCode } from '../../intake/account/second-step.ts'
-import { findReporter } from '../../db/reporters.ts'
+import { type Account, findAccount } from '../../db/reporters.ts'
+import { passwordMarkOf } from '../../intake/credentials.ts'
 import { type FormReader, readShortForm } from '../pages/form.ts'
 import { sendPage } from '../pages/render.ts'
 import { closeSession, openSession, saveSession } from '../pages/session.ts'
@@ -24,8 +25,10 @@ export function secondStepCodeRoutes(site: Needs): Router {
   router.post('/sign-in/code', async (req, res) => {
     const form = await readShortForm(req, res, site)
     const awaiting = await awaited(req, site)
-    const reporter = awaiting && (await findReporter(site.pool, awaiting.reporterId))
-    if (!awaiting || !reporter) return res.redirect(303, '/sign-in?done=over')
+    const reporter = awaiting && (await findAccount(site.pool, awaiting.reporterId))
+    if (!awaiting || !reporter || !stillCounts(reporter, awaiting.passwordMark)) {
+      return res.redirect(303, '/sign-in?done=over')
+    }
     await limitSignIn(req, site, reporter.email)
     const now = site.clock()
     const keys = { db: site.pool, secret: site.config.secret }
@@ -39,6 +42,12 @@ export function secondStepCodeRoutes(site: Needs): Router {
     sendCode(req, res, visitOf(req).words.account.secondStep.wrong, next)
   })
   return router
+}
+
+/** Whether the account is open, with the password that was given. */
+function stillCounts({ state, passwordHash }: Account, passwordMark: string): boolean {
+  const isSame = passwordHash !== null && passwordMarkOf(passwordHash) === passwordMark
+  return state === 'active' && isSame
 }
 
 /** Who has given the password a short while ago, and not too many wrong codes since. */

@@ -3,6 +3,7 @@ import { renderSVG } from 'uqr'
 import { inTransaction } from '../../db/pool.ts'
 import { findAccount, type Reporter } from '../../db/reporters.ts'
 import { countRecoveryCodes, putRecoveryCodes, putTotp, removeTotp } from '../../db/second-steps.ts'
+import { removeSessions } from '../../db/sessions.ts'
 import {
   createRecoveryCodes,
   createTotpSecret,
@@ -100,6 +101,8 @@ async function turnOn(
   const { codes, hashes } = createRecoveryCodes()
   await inTransaction(site.pool, async (tx) => {
     await putTotp(tx, reporter.id, { secret, step, codeHashes: hashes })
+    // Those who came in by the password alone.
+    await removeSessions(tx, reporter.id, req.session.handle)
     await oweAccountNews(tx, 'second-step-on', reporter, site)
   })
   delete req.session.totpSetup

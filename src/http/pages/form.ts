@@ -22,6 +22,8 @@ export type Form = {
 
 const PARTS_MAX = 300
 const TEXT_BYTES_MAX = 16_000
+/** Where a password in the form is looked at; elsewhere it would prove nothing. */
+const takesPassword = new Set(['/sign-in', '/report'])
 
 /**
  * Reads an urlencoded or a multipart form; of who is signed in, only one of that session.
@@ -47,9 +49,14 @@ export async function readForm(
       ? await parseMultipart(body, contentType, { partBytesMax, partsMax: PARTS_MAX })
       : parseUrlencoded(body, PARTS_MAX)
   const form = formOf(parts)
-  const isProven = () => form.bytes('user[password]') !== undefined
+  const isProven = () => takesPassword.has(req.path) && givesPassword(form)
   requireFormToken(req, form.text(tokenField), isProven)
   return form
+}
+
+/** Whether a form says by a password who sends it. */
+export function givesPassword(form: Form): boolean {
+  return (form.bytes('user[password]')?.length ?? 0) > 0
 }
 
 /** Reads a form of a few short fields. */
@@ -60,7 +67,11 @@ export function readShortForm(req: Request, res: Response, site: FormReader): Pr
 function formOf(parts: readonly Part[]): Form {
   const named = (name: string) => parts.filter((part) => part.name === name)
   const textOf = ({ content }: Part) =>
-    content.toString('utf8', 0, Math.min(content.length, TEXT_BYTES_MAX)).trim()
+    // No text of PostgreSQL can hold a NUL.
+    content
+      .toString('utf8', 0, Math.min(content.length, TEXT_BYTES_MAX))
+      .replaceAll('\0', '')
+      .trim()
   return {
     text: (name) => named(name).map(textOf)[0],
     texts: (name) => named(name).map(textOf),

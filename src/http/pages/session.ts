@@ -1,9 +1,12 @@
 import { createHmac } from 'node:crypto'
-import connectPgSimple from 'connect-pg-simple'
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import session from 'express-session'
 import { uuidv7 } from '../../world.ts'
 import type { Site } from '../site.ts'
+import { createSessionStore } from './session-store.ts'
+
+/** Whether the browser is to know who this is when it is opened again. */
+export type SessionLife = 'remembered' | 'passing'
 
 type Needs = Pick<Site, 'pool' | 'config' | 'publicUrl' | 'log'>
 
@@ -20,7 +23,14 @@ declare module 'express-session' {
     agent: string
     isRemembered: boolean
     /** Who has given the password, and owes the second step. */
-    awaiting: { reporterId: string; isRemembered: boolean; until: string; tries: number }
+    awaiting: {
+      reporterId: string
+      isRemembered: boolean
+      until: string
+      tries: number
+      /** Of the password that was given: with another since, it is worth nothing. */
+      passwordMark: string
+    }
     /** The sealed secret of a second step that is being set up, in base64. */
     totpSetup: string
   }
@@ -34,22 +44,15 @@ const LIFE_MS = { remembered: 180 * DAY_MS, passing: 7 * DAY_MS }
 const SEEN_MS = 10 * 60_000
 const AWAITING_MS = 10 * 60_000
 const AGENT_CHARS_MAX = 300
-const PRUNE_SECONDS = 15 * 60
 
 /** Browser sessions, kept in the database; nothing is kept for who has not signed in. */
 export function sessions(site: Needs): RequestHandler[] {
   const isSecure = site.publicUrl.startsWith('https:')
-  const Store = connectPgSimple(session)
+  const warn = () => site.log.warn('Old sessions could not be removed.')
   return [
     isSecure ? markSecure : passOn,
     session({
-      store: new Store({
-        pool: site.pool,
-        tableName: 'sessions',
-        createTableIfMissing: false,
-        pruneSessionInterval: PRUNE_SECONDS,
-        errorLog: () => site.log.warn('Old sessions could not be removed.'),
-      }),
+      store: createSessionStore(site.pool, warn),
       name: isSecure ? '__Host-signalpost' : 'signalpost',
       secret: createHmac('sha256', site.config.secret).update('browser sessions').digest('hex'),
       resave: false,
@@ -64,7 +67,7 @@ export function sessions(site: Needs): RequestHandler[] {
 export async function openSession(
   req: Request,
   reporterId: string,
-  life: 'remembered' | 'passing',
+  life: SessionLife,
   now: Date,
 ): Promise<void> {
   await regenerate(req)
@@ -79,13 +82,13 @@ export async function openSession(
 /** Notes who gave the password, under a new id: nobody is signed in before the second step. */
 export async function awaitSecondStep(
   req: Request,
-  reporterId: string,
-  life: 'remembered' | 'passing',
+  { id, life, passwordMark }: { id: string; life: SessionLife; passwordMark: string },
   now: Date,
 ): Promise<void> {
   await regenerate(req)
   req.session.awaiting = {
-    reporterId,
+    reporterId: id,
+    passwordMark,
     isRemembered: life === 'remembered',
     until: new Date(now.getTime() + AWAITING_MS).toISOString(),
     tries: 0,

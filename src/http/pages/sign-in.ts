@@ -27,7 +27,7 @@ export function signInRoutes(site: Needs): Router {
     if (!caller) return sendSignIn(req, res, { next, status: 401, wrong: true })
     const { id, email, isAdmin, life } = caller
     if (caller.hasTotp) {
-      await awaitSecondStep(req, id, life, site.clock())
+      await awaitSecondStep(req, caller, site.clock())
       return res.redirect(303, `/sign-in/code?next=${encodeURIComponent(next)}`)
     }
     await openSession(req, id, life, site.clock())

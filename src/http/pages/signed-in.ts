@@ -1,11 +1,11 @@
 import type { Request, Response } from 'express'
 import type { Reporter } from '../../db/reporters.ts'
-import type { Caller } from '../../intake/credentials.ts'
+import type { PasswordCaller } from '../../intake/credentials.ts'
 import { limitSignIn } from '../account/limit-attempts.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import type { Form } from './form.ts'
-import { openSession } from './session.ts'
+import { openSession, type SessionLife } from './session.ts'
 import { setReporter, visitOf } from './visit.ts'
 
 type Needs = Pick<Site, 'credentials' | 'clock' | 'limits' | 'config'>
@@ -22,7 +22,7 @@ export async function takePassword(
   req: Request,
   form: Form,
   site: Needs,
-): Promise<(Caller & { life: 'remembered' | 'passing' }) | undefined> {
+): Promise<(PasswordCaller & { life: SessionLife }) | undefined> {
   const email = form.text('user[email_or_login]')
   const password = form.bytes('user[password]')?.toString('utf8')
   if (!email || !password) return undefined

@@ -4,7 +4,7 @@ import type { ReportKind } from '../../db/reports.ts'
 import { admitReports } from '../limits/admit-reports.ts'
 import { UPLOAD_MESSAGES_MAX, uploadBytesMax } from '../../intake/unpack-upload.ts'
 import { scriptedContentPolicy } from '../pages/content-policy.ts'
-import { readForm, type Form, type FormReader } from '../pages/form.ts'
+import { readForm, givesPassword, type Form, type FormReader } from '../pages/form.ts'
 import { sendPage } from '../pages/render.ts'
 import { requireReporter, signIn } from '../pages/signed-in.ts'
 import { visitOf } from '../pages/visit.ts'
@@ -33,7 +33,8 @@ export function reportRoutes(site: Needs): Router {
       bytesMax: uploadBytesMax(messageBytesMax),
       partBytesMax: messageBytesMax,
     })
-    const reporter = (await signIn(req, form, site)) ?? visitOf(req).reporter
+    // Who gives a password is whose it is, and never whoever happens to be signed in.
+    const reporter = givesPassword(form) ? await signIn(req, form, site) : visitOf(req).reporter
     if (reporter) return takeForm(req, res, site, form, reporter)
     const wrong = form.text('user[email_or_login]') !== undefined
     const problem = wrong ? 'wrong' : 'needed'

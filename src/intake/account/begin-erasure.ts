@@ -16,19 +16,20 @@ const TOKEN_BYTES = 24
 
 /**
  * Ends an account at once, and puts its erasure in line. Returns the secret of the page on which
- * its progress stands; `last-admin` when nobody could administer any more.
+ * its progress stands; `last-admin` when nobody could administer any more, `begun` when another
+ * request was first.
  */
 export async function beginErasure(
   app: { pool: Pool; boss: Boss; clock: Clock },
   reporter: Reporter,
   how: ErasureWay,
-): Promise<{ token: string } | 'last-admin'> {
+): Promise<{ token: string } | 'last-admin' | 'begun'> {
   const now = app.clock()
   const token = systemRandom(TOKEN_BYTES).toString('base64url')
   const erasure = { id: uuidv7(now), anonymousId: uuidv7(now), how, askedAt: now }
   return inTransaction(app.pool, async (tx) => {
     if (!(await mayLeave(tx, reporter))) return 'last-admin'
-    await markReporter(tx, reporter.id, ['active', 'disabled'], 'erasing')
+    if (!(await markReporter(tx, reporter.id, ['active', 'disabled'], 'erasing'))) return 'begun'
     await removeSessions(tx, reporter.id, undefined)
     await removeTokens(tx, reporter.id)
     await removeMailInAddress(tx, reporter.id)

@@ -18,8 +18,8 @@ const STEPS_MAX = 40
 const WAIT_MS = 60_000
 /** Desks that cannot be reached are not waited for longer. */
 const PATIENCE_MS = 4 * 86_400_000
-/** Whoever was let in by what a process remembers is in by then. */
-const REMEMBERED_MS = 20_000
+/** Whoever was let in before is in by then: a request may take three minutes to send its body. */
+const LET_IN_MS = 5 * 60_000
 
 /**
  * Erases an account in small steps, each of which is whole: any number of runs, killed anywhere,
@@ -37,8 +37,8 @@ export async function eraseAccount(
     const came = await inTransaction(app.pool, (tx) => walkOn(tx, erasure, account, app))
     if (came === 'on') continue
     if (came === 'waits') return later(erasureId, app, WAIT_MS)
-    if (app.clock().getTime() - erasure.askedAt.getTime() < REMEMBERED_MS) {
-      return later(erasureId, app, REMEMBERED_MS)
+    if (app.clock().getTime() - erasure.askedAt.getTime() < LET_IN_MS) {
+      return later(erasureId, app, WAIT_MS)
     }
     await finish(erasure, account, app)
     return 'done'

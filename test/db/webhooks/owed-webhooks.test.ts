@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { inTransaction } from '../../../src/db/pool.ts'
+import { listWebhooks, listWebhooksByIds } from '../../../src/db/webhooks.ts'
 import { takeAnswer } from '../../../src/feedback/take-answer.ts'
 import { retractReport } from '../../../src/intake/retract-report.ts'
 import { addWebhook, webhookEvents } from '../../../src/intake/webhooks/keep-webhooks.ts'
@@ -99,4 +100,16 @@ test('webhooks hear of reports that were put aside as of any other', async () =>
   expect(await told(id)).toEqual(['report.analyzed'])
   await retractReport(app, id, { isReporter: true })
   expect((await told(id)).toSorted()).toEqual(['report.analyzed', 'report.retracted'])
+})
+
+test('the webhooks of an account that is closed are told nothing', async () => {
+  const { id } = await app.report(spamMessage('closed'))
+  await app.pool.query(`update reporters set state = 'disabled' where id = $1`, [app.ann])
+  await analyze(id)
+  expect(await told(id)).toEqual([])
+  const [webhook] = await listWebhooks(app.pool, app.ann)
+  const [known] = await listWebhooksByIds(app.pool, [webhook?.id ?? ''])
+  expect([webhook?.state, known?.state]).toEqual(['enabled', 'disabled'])
+  await app.pool.query(`update reporters set state = 'active' where id = $1`, [app.ann])
+  expect((await listWebhooksByIds(app.pool, [webhook?.id ?? '']))[0]).toEqual(webhook)
 })

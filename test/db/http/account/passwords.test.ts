@@ -199,3 +199,41 @@ test('passwords are tried so often and no more, and the right one waits too', as
     await tight.close()
   }
 })
+
+test('an address that somebody has meanwhile is not moved to, and no letter says so', async () => {
+  const mover = await site.addPerson('mover@example.org')
+  const browser = await signedInBrowser(site.url, mover)
+  await askToMove(browser, mover, 'taken2@example.org')
+  const path = await linkTo(site.app.pool, 'taken2@example.org')
+  await site.addPerson('taken2@example.org')
+  expect((await browser.post(path, {})).status).toBe(404)
+  const letters = await lettersTo(site.app.pool, mover.email)
+  expect(letters.map(({ subject }) => subject)).toEqual([])
+})
+
+test('a NUL in what somebody signs in as is a wrong name, not a failure', async () => {
+  const fields = { 'user[email_or_login]': 'a\0b@example.org', 'user[password]': 'x' }
+  expect((await visitor().post('/sign-in', fields)).status).toBe(401)
+  const authorization = `Basic ${Buffer.from('a\0b:x').toString('base64')}`
+  const answer = await fetch(`${site.url}/api/v1/account`, { headers: { authorization } })
+  expect(answer.status).toBe(401)
+})
+
+test('a password beside a form proves nothing where nobody looks at it', async () => {
+  const lea = await site.addPerson('forged@example.org')
+  const browser = await signedInBrowser(site.url, lea)
+  const without = { 'user[password]': 'anything' }
+  const token = { ...without, name: 'stolen', scope: 'read' }
+  expect((await send(browser, '/account/tokens', token)).status).toBe(403)
+  const report = { ...without, 'reporting[raw_email]': 'Subject: hello\r\n\r\nthere' }
+  expect((await send(browser, '/report', report)).status).toBe(401)
+})
+
+/** As another site would have it sent: with the cookie, and without what its pages hold. */
+const send = (browser: Browser, path: string, fields: Record<string, string>) =>
+  fetch(`${site.url}${path}`, {
+    method: 'POST',
+    headers: { cookie: browser.cookies() },
+    body: new URLSearchParams(fields),
+    redirect: 'manual',
+  })

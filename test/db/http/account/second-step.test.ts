@@ -160,3 +160,32 @@ test('codes are those of RFC 6238', () => {
   expect(codeAt(secret, new Date(59_000))).toBe('287082')
   expect(codeAt(secret, new Date(1_111_111_109_000))).toBe('081804')
 })
+
+test('a second step signs out the browsers that came in by the password alone', async () => {
+  const person = await site.addPerson('others@example.org')
+  const there = await signedInBrowser(site.url, person)
+  const here = await signedInBrowser(site.url, person)
+  const secret = await readSecret(await here.post(page, { do: 'begin', now: person.password }))
+  await here.post(page, { do: 'on', code: codeAt(secret, site.app.clock()) })
+  expect((await here.get('/settings')).status).toBe(200)
+  expect((await there.get('/settings')).status).toBe(303)
+})
+
+test.for([
+  [
+    'password',
+    `password_hash = (select password_hash from reporters where email = 'x@example.org')`,
+  ],
+  ['account', `state = 'disabled'`],
+] as const)(
+  'a password given before waits for no code once the %s changed',
+  async ([what, set]) => {
+    await site.addPerson('x@example.org').catch(() => undefined)
+    const { person, codes } = await withSecondStep(`before-${what}@example.org`)
+    const browser = await givePassword(person)
+    await site.app.pool.query(`update reporters set ${set} where id = $1`, [person.id])
+    const answer = await browser.post('/sign-in/code', { code: codes[0] ?? '' })
+    expect(answer.headers.get('location')).toBe('/sign-in?done=over')
+    expect((await browser.get('/settings')).status).toBe(303)
+  },
+)

@@ -1,5 +1,7 @@
+import type { SessionData } from 'express-session'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { deviceOf } from '../../../../src/http/account/device-words.ts'
+import { createSessionStore } from '../../../../src/http/pages/session-store.ts'
 import { Browser, signedInBrowser } from '../browser.ts'
 import { startWebSite, type Person, type WebSite } from '../web-site.ts'
 
@@ -116,4 +118,34 @@ test.for([
   ['', undefined],
 ] as const)('the agent "%s" is %o', ([agent, words]) => {
   expect(deviceOf(agent)).toEqual(words)
+})
+
+test('a session that is ended while a request of it is under way stays ended', async () => {
+  const { pool } = site.app
+  const gus = await site.addPerson('gus@example.org')
+  const browser = await signedIn(gus, firefox)
+  const { rows } = await pool.query<{ sid: string }>(
+    'select sid from sessions where reporter_id = $1',
+    [gus.id],
+  )
+  const id = rows[0]?.sid ?? ''
+  const store = createSessionStore(pool, () => undefined)
+  const under = await new Promise<SessionData | undefined>((resolve) => {
+    store.load(id, (_error, found) => resolve(found))
+  })
+  const keep = async (agent: string) => {
+    if (under) under.agent = agent
+    await new Promise((resolve) => {
+      if (under) store.set(id, under, resolve)
+    })
+  }
+  await keep('kept')
+  const { rows: kept } = await pool.query(
+    `select sess ->> 'agent' as agent from sessions where sid = $1`,
+    [id],
+  )
+  expect(kept).toEqual([{ agent: 'kept' }])
+  await (await signedIn(gus, 'other')).post(page, { end: 'others' })
+  await keep('come back')
+  expect(await isIn(browser)).toBe(false)
 })

@@ -13,7 +13,11 @@ afterAll(() => site.close())
 const page = '/account/tokens'
 
 async function makeToken(browser: Browser, name: string, ...scopes: string[]): Promise<string> {
-  const fields = new URLSearchParams([['name', name], ...scopes.map((one) => ['scope', one])])
+  const fields = new URLSearchParams([
+    ...Object.entries(await browser.tokenFields()),
+    ['name', name],
+    ...scopes.map((one) => ['scope', one]),
+  ])
   const answer = await browser.send(page, { method: 'POST', body: fields })
   return /sp_[A-Za-z0-9_-]{43}/.exec(await answer.text())?.[0] ?? ''
 }
