@@ -13,6 +13,14 @@ export class AbortedError extends Error {
   override name = 'AbortedError'
 }
 
+/** Aborted when the client of a request is there no more, or has its answer. */
+export function goneSignal(res: ServerResponse): AbortSignal {
+  const gone = new AbortController()
+  if (res.destroyed) gone.abort()
+  else res.once('close', () => gone.abort())
+  return gone.signal
+}
+
 /** What is read past the limit and thrown away, so that the client gets to see the refusal. */
 const DRAINED_BYTES_MAX = 64_000_000
 
