@@ -71,10 +71,16 @@ export async function findWebhook(
   return first(answer)
 }
 
-/** Webhooks by their ids, in no order. */
+/** Webhooks by their ids, in no order; those whose owner may do nothing are `disabled`. */
 export async function listWebhooksByIds(db: Db, ids: readonly string[]): Promise<Webhook[]> {
   const { rows } = await db.query<Webhook>(
-    `select ${columns} from webhooks where id = any($1::uuid[])`,
+    `select ${columns} from (
+       select webhooks.id, reporter_id, url, events, generation, renewed_at,
+         webhooks.created_at, failures, failing_since, paused_until,
+         case when reporters.state = 'active' then webhooks.state else 'disabled' end as state
+       from webhooks join reporters on reporters.id = webhooks.reporter_id
+       where webhooks.id = any($1::uuid[])
+     ) as webhooks`,
     [ids],
   )
   return rows
@@ -120,6 +126,11 @@ export async function removeWebhook(tx: Db, id: string): Promise<void> {
   await tx.query(`delete from webhooks where id = $1`, [id])
 }
 
+/** Removes those of a reporter, with what was to be told to them. */
+export async function removeWebhooksOf(tx: Db, reporterId: string): Promise<void> {
+  await tx.query(`delete from webhooks where reporter_id = $1`, [reporterId])
+}
+
 /** Whether any webhook of anybody is told anything. */
 export async function anyWebhooks(db: Db): Promise<boolean> {
   const { rows } = await db.query<{ any: boolean }>({
@@ -129,7 +140,10 @@ export async function anyWebhooks(db: Db): Promise<boolean> {
   return rows[0]?.any ?? false
 }
 
-/** Which enabled webhooks want to hear of which of the reports, put aside or not. */
+/**
+ * Which enabled webhooks want to hear of which of the reports, put aside or not; none of an account
+ * that may do nothing.
+ */
 export async function findListening(
   tx: Db,
   event: WebhookEvent,
@@ -142,6 +156,7 @@ export async function findListening(
        union all
        select id, reporter_id from shadowed_reports where id = any($1::uuid[])
      ) as reports join webhooks on webhooks.reporter_id = reports.reporter_id
+       join reporters on reporters.id = webhooks.reporter_id and reporters.state = 'active'
      where webhooks.state = 'enabled' and webhooks.events @> array[$2]
      order by webhooks.id, reports.id`,
     [reportIds, event],
