@@ -79,7 +79,7 @@ async function takeReports(req: Request, res: Response, site: Needs): Promise<vo
   if (!isTaken(type)) throw wrongType()
   // Before the body: who is refused need not be read.
   const entry = await admitReports(req, res, site, reporter)
-  const body = await site.readBody(req, res, bodyBytesMax(type, messageBytesMax))
+  const body = await site.readBody(req, res, bodyBytesMax(type, messageBytesMax), reporter.id)
   const at = req.url.indexOf('?')
   const query = at < 0 ? '' : req.url.slice(at + 1)
   const submission = await parseSubmission(body, { type, contentType, query, messageBytesMax })
