@@ -43,23 +43,7 @@ const OWN_SHARE = 0.5
  * The reader throws 413 past `bytesMax`, 415 for a compressed body, 503 when too much is in hand.
  */
 export function createReadBody(bytesInHandMax: number): ReadBody {
-  let inHand = 0
-  const ownInHand = new Map<string, number>()
-  const hold = (bytes: number, ownerId: string | undefined) => {
-    inHand += bytes
-    if (ownerId === undefined) return
-    const own = (ownInHand.get(ownerId) ?? 0) + bytes
-    if (own > 0) ownInHand.set(ownerId, own)
-    else ownInHand.delete(ownerId)
-  }
-  const isFull = (read: number, more: number, { bytesMax, ownerId }: Expected) => {
-    const own = ownerId === undefined ? 0 : (ownInHand.get(ownerId) ?? 0)
-    const share = read > SMALL_BYTES_MAX ? LARGE_SHARE : 1
-    return (
-      inHand + more > Math.max(bytesInHandMax * share, Math.min(bytesMax, bytesInHandMax)) ||
-      own + more > Math.max(bytesInHandMax * OWN_SHARE, bytesMax)
-    )
-  }
+  const { hold, isFull } = createHand(bytesInHandMax)
   return (req, res, bytesMax, ownerId) => {
     refuseCompressed(req)
     return new Promise((resolve, reject) => {
@@ -102,6 +86,28 @@ export function createReadBody(bytesInHandMax: number): ReadBody {
       req.on('close', abort)
     })
   }
+}
+
+/** Counts what is held, of all and of each. */
+function createHand(bytesInHandMax: number) {
+  let inHand = 0
+  const ownInHand = new Map<string, number>()
+  const hold = (bytes: number, ownerId: string | undefined) => {
+    inHand += bytes
+    if (ownerId === undefined) return
+    const own = (ownInHand.get(ownerId) ?? 0) + bytes
+    if (own > 0) ownInHand.set(ownerId, own)
+    else ownInHand.delete(ownerId)
+  }
+  const isFull = (read: number, more: number, { bytesMax, ownerId }: Expected) => {
+    const own = ownerId === undefined ? 0 : (ownInHand.get(ownerId) ?? 0)
+    const share = read > SMALL_BYTES_MAX ? LARGE_SHARE : 1
+    return (
+      inHand + more > Math.max(bytesInHandMax * share, Math.min(bytesMax, bytesInHandMax)) ||
+      own + more > Math.max(bytesInHandMax * OWN_SHARE, bytesMax)
+    )
+  }
+  return { hold, isFull }
 }
 
 function refuseCompressed(req: IncomingMessage): void {

@@ -183,7 +183,7 @@ test('--picture says why there is no origin', async () => {
   expect(out).toMatch(/No origin: The message has no Received line/)
 })
 
-test('each message of a mailbox is shown; with --jsonl such a file is a line that says so', async () => {
+test('each message of a mailbox is shown; --jsonl says that it cannot', async () => {
   const message = (mark: string) =>
     `From a@b.example Mon Nov 16 10:00:00 2026\nFrom: a@b.example\nSubject: ${mark}\n\nText\n\n`
   const box = path.join(folder, 'two.mbox')

@@ -110,7 +110,7 @@ test('files of a form are opened, and one that is refused holds up no other', as
   ])
 })
 
-test('a file that only says it is an archive, or only a message, is what its bytes are', async () => {
+test('what says it is an archive is what its bytes are; a message is not opened', async () => {
   const message = await send(sampleMessage('no zip'), typed('application/zip'))
   expect([message.status, typeof message.said.id]).toEqual([202, 'string'])
   const hidden = await send(archive('hidden'), typed('message/rfc822'))

@@ -14,13 +14,14 @@ const zips = (count: number): UploadedFile[] =>
     return { name: `${at}.zip`, bytes: Buffer.from('PK\x03\x04 damaged', 'latin1'), isCut: false }
   })
 
+const [admitted, shadowed] = ['admitted', 'shadowed'] as const
 const reporter = { id: 'ann', email: 'ann@reporters.example', isAdmin: false }
 const upload = (more: Partial<Upload> = {}): Upload => ({
   reporter,
   channel: 'form',
   remarks: { kind: 'spam', comment: null, receivedVia: [] },
   entry: 'admitted',
-  admitMore: () => Promise.resolve('admitted'),
+  admitMore: () => Promise.resolve(admitted),
   gone: new AbortController().signal,
   ...more,
 })
@@ -54,7 +55,7 @@ test('the limits are asked for what is more than the first message, which was be
   const asked: number[] = []
   const admitMore: Upload['admitMore'] = (messages) => {
     asked.push(messages)
-    return Promise.resolve('shadowed')
+    return Promise.resolve(shadowed)
   }
   await takeUpload(zips(1), upload({ admitMore }))
   expect(asked).toEqual([])
