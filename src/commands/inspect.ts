@@ -8,8 +8,10 @@ import { askAbout } from '../analysis/authenticity/ask-dns.ts'
 import type { DnsTools } from '../analysis/authenticity/ask-dns.ts'
 import { reasonOf } from '../errors.ts'
 import { shownLine } from '../http/shown-text.ts'
+import { type Unpacked, unpackFile } from '../mail/containers/unpack-file.ts'
 import { isCidr } from '../mail/ip.ts'
 import { pictureText } from './picture-text.ts'
+import { ownFileLimits } from './report.ts'
 
 /** Where a command reads and writes. */
 export type CommandIo = {
@@ -25,7 +27,8 @@ const help = `Usage: signalpost inspect [options] FILE...
 
 Prints, as JSON, everything the analysis finds in a message: its hops, its origin and
 why, links, attachments, how to unsubscribe. Needs no database, and asks nobody without
---dns. The FILE - is standard input.
+--dns. The FILE - is standard input. Of a mailbox (.mbox), an archive (.zip) or an Outlook file
+(.msg) each message inside is shown.
 
 Options:
   --provider CIDR[,CIDR...]  relays of the mailbox provider that received the message
@@ -35,7 +38,8 @@ Options:
                              DMARC), and what blacklists say of where it came from
   --pieces                   take the message apart as well: its shingles and fingerprints
   --jsonl                    read file names from standard input, one to a line, and
-                             write one line of JSON for each, in the same order
+                             write one line of JSON for each, in the same order; a file
+                             with several messages is a line with an error
   --help                     show this text
 
 Exit status: 0 done, 1 a file could not be read, 2 misused.
@@ -141,11 +145,13 @@ async function inspectFiles(files: readonly string[], show: Shown, task: Task): 
   const { io } = task
   let status = 0
   for (const file of files) {
-    const result = await analyzeFile(file, await prepare(file, task), task)
-    if ('error' in result) {
-      io.stderr.write(`${file}: ${result.error}\n`)
-      status = 1
-    } else await write(io.stdout, `${show(file, result, io)}\n`)
+    for (const one of await messagesIn(file, io)) {
+      const result = await analyzeFile(one.name, await prepare(one, task), task)
+      if ('error' in result) {
+        io.stderr.write(`${one.name}: ${result.error}\n`)
+        status = 1
+      } else await write(io.stdout, `${show(one.name, result, io)}\n`)
+    }
   }
   return status
 }
@@ -173,18 +179,27 @@ async function inspectLines(task: Task): Promise<number> {
     await write(io.stdout, `${JSON.stringify(result)}\n`)
   }
   for await (const file of createInterface({ input: io.stdin, crlfDelay: Infinity })) {
-    ahead.push({ file, prepared: prepare(file, task) })
+    ahead.push({ file, prepared: prepareOnly(file, task) })
     if (ahead.length >= filesAhead) await answerFirst()
   }
   while (ahead.length > 0) await answerFirst()
   return 0
 }
 
+type Given = Unpacked | { name: string; unread: string }
 type Prepared = Error | { raw: Buffer; options: AnalysisOptions }
 
-async function prepare(file: string, { options, io, dns: tools }: Task): Promise<Prepared> {
-  const raw = await readMessage(file, io)
-  if (raw instanceof Error) return raw
+/** A line of JSON stands for a file, so that one with several messages gets none. */
+async function prepareOnly(file: string, task: Task): Promise<Prepared> {
+  const [one, ...others] = await messagesIn(file, task.io)
+  if (one && others.length === 0) return prepare(one, task)
+  return new Error('It holds several messages: without --jsonl each is shown.')
+}
+
+async function prepare(one: Given, { options, dns: tools }: Task): Promise<Prepared> {
+  if ('unread' in one) return new Error(one.unread)
+  if ('refusal' in one) return new Error(`There is no message: ${one.refusal}.`)
+  const { raw } = one
   if (!tools) return { raw, options }
   const dns = await askAbout(raw, options, tools, AbortSignal.timeout(dnsMsMax))
   return { raw, options: { ...options, dns } }
@@ -209,11 +224,13 @@ async function analyzeFile(
   }
 }
 
-async function readMessage(file: string, io: CommandIo): Promise<Buffer | Error> {
+/** The messages of a file: of a mailbox or an archive each by itself. */
+async function messagesIn(file: string, io: CommandIo): Promise<Given[]> {
   try {
-    return file === '-' ? await readAll(io.stdin) : await readFile(file)
+    const bytes = file === '-' ? await readAll(io.stdin) : await readFile(file)
+    return await unpackFile({ name: file, bytes }, ownFileLimits)
   } catch (error) {
-    return error instanceof Error ? error : new Error(String(error))
+    return [{ name: file, unread: reasonOf(error) }]
   }
 }
 

@@ -35,7 +35,11 @@ export function parseReport(args: readonly string[]): ReportRequest {
 }
 
 /** Of files of one's own, on one's own machine. */
-const limits = { messagesMax: 100_000, entriesMax: 100_000, unpackedBytesMax: 1_000_000_000 }
+export const ownFileLimits = {
+  messagesMax: 100_000,
+  entriesMax: 100_000,
+  unpackedBytesMax: 1_000_000_000,
+}
 
 /**
  * Reports each file, or each message of a mailbox file or an archive; prints a line for each.
@@ -49,7 +53,7 @@ export async function reportFiles(
   for (const file of request.files) {
     try {
       const bytes = file === '-' ? await readAll(io.stdin) : await readFile(file)
-      for (const one of await unpackFile({ name: file, bytes }, limits)) {
+      for (const one of await unpackFile({ name: file, bytes }, ownFileLimits)) {
         refused += await reportUnpacked(one, request, io)
       }
     } catch (error) {

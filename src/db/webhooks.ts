@@ -71,15 +71,16 @@ export async function findWebhook(
   return first(answer)
 }
 
-/** Webhooks by their ids, in no order. Those of an account that is not active are off. */
+/** Webhooks by their ids, in no order; those whose owner may do nothing are `disabled`. */
 export async function listWebhooksByIds(db: Db, ids: readonly string[]): Promise<Webhook[]> {
   const { rows } = await db.query<Webhook>(
-    `select webhooks.id, reporter_id as "reporterId", url, events,
-       case when reporters.state = 'active' then webhooks.state else 'disabled' end as state,
-       generation, renewed_at as "renewedAt", webhooks.created_at as "createdAt", failures,
-       failing_since as "failingSince", paused_until as "pausedUntil"
-     from webhooks join reporters on reporters.id = webhooks.reporter_id
-     where webhooks.id = any($1::uuid[])`,
+    `select ${columns} from (
+       select webhooks.id, reporter_id, url, events, generation, renewed_at,
+         webhooks.created_at, failures, failing_since, paused_until,
+         case when reporters.state = 'active' then webhooks.state else 'disabled' end as state
+       from webhooks join reporters on reporters.id = webhooks.reporter_id
+       where webhooks.id = any($1::uuid[])
+     ) as webhooks`,
     [ids],
   )
   return rows
@@ -123,6 +124,11 @@ export async function renewWebhookSecret(tx: Db, id: string, now: Date): Promise
 /** Removes it, with what was to be told to it. */
 export async function removeWebhook(tx: Db, id: string): Promise<void> {
   await tx.query(`delete from webhooks where id = $1`, [id])
+}
+
+/** Removes those of a reporter, with what was to be told to them. */
+export async function removeWebhooksOf(tx: Db, reporterId: string): Promise<void> {
+  await tx.query(`delete from webhooks where reporter_id = $1`, [reporterId])
 }
 
 /** Whether any webhook of anybody is told anything. */

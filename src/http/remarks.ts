@@ -10,12 +10,12 @@ const COMMENT_CHARS_MAX = 2_000
 const RECEIVED_VIA_MAX = 100
 const ENTRY_CHARS_SHOWN = 50
 
-const kinds: Readonly<Record<string, ReportKind>> = {
-  spam: 'spam',
-  phishing: 'phishing',
-  'not-spam': 'not-spam',
-  not_spam: 'not-spam',
-}
+const kinds = new Map<string, ReportKind>([
+  ['spam', 'spam'],
+  ['phishing', 'phishing'],
+  ['not-spam', 'not-spam'],
+  ['not_spam', 'not-spam'],
+])
 
 /** The remarks of a request as its client wrote them; what is absent or empty is not said. */
 export type GivenRemarks = {
@@ -35,7 +35,7 @@ export function parseRemarks(given: GivenRemarks): Remarks {
 }
 
 function parseKind(text: string | undefined): ReportKind {
-  const kind = kinds[text?.trim().toLowerCase() || 'spam']
+  const kind = kinds.get(text?.trim().toLowerCase() || 'spam')
   if (kind) return kind
   throw new ProblemError('bad-field', 'kind must be spam, phishing or not-spam.')
 }

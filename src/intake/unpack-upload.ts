@@ -6,7 +6,11 @@ import {
 } from '../mail/containers/unpack-file.ts'
 
 /** Takes messages out of files that hold them, where strangers' bytes are read. */
-export type Unpacker = (file: GivenFile, limits: UnpackLimits) => Promise<Unpacked[]>
+export type Unpacker = (
+  file: GivenFile,
+  limits: UnpackLimits,
+  msMax?: number,
+) => Promise<Unpacked[]>
 
 /**
  * The messages of a file that somebody gave, whatever it is: one that holds none of the forms of
@@ -17,7 +21,7 @@ export type UnpackUpload = (
   bytes: Buffer,
   name: string,
   /** What the files of the same upload left of its limits. */
-  left?: Partial<UnpackLimits>,
+  left?: Partial<UnpackLimits & { msMax: number }>,
 ) => Promise<Unpacked[]>
 
 /** Messages of one upload. */
@@ -41,10 +45,10 @@ export function uploadBytesMax(messageBytesMax: number): number {
 
 /** Only what holds messages goes to the unpacker; a bare message costs a look at its start. */
 export function createUnpackUpload(unpack: Unpacker, limits: UnpackLimits): UnpackUpload {
-  return async (bytes, name, left = {}) => {
+  return async (bytes, name, { msMax, ...left } = {}) => {
     if (containerOf(bytes) === undefined) return [{ name, raw: bytes }]
     try {
-      return await unpack({ name, bytes }, { ...limits, ...left })
+      return await unpack({ name, bytes }, { ...limits, ...left }, msMax)
     } catch {
       // It killed its thread, or took too long: nothing that a mail program made does.
       return [{ name, refusal: 'damaged-archive' }]

@@ -3,10 +3,14 @@ import { Piscina } from 'piscina'
 import type { GivenFile, Unpacked, UnpackLimits } from '../mail/containers/unpack-file.ts'
 import type { UnpackMade, UnpackTask } from './unpack-thread.ts'
 
-/** A thread in which files are unpacked that strangers made. */
+/** Threads in which files are unpacked that strangers made. */
 export type UnpackPool = {
-  /** Rejects when the file took too long or too much memory: the thread is replaced. */
-  unpack: (file: GivenFile, limits: UnpackLimits) => Promise<Unpacked[]>
+  /**
+   * Rejects when the file took too long or too much memory: its thread is replaced. It may take
+   * `msMax`, and never longer than any file may; who asks for more at once than there are threads
+   * waits in his own time.
+   */
+  unpack: (file: GivenFile, limits: UnpackLimits, msMax?: number) => Promise<Unpacked[]>
   close: () => Promise<void>
 }
 
@@ -15,23 +19,22 @@ const heapMegabytesMax = 192
 const idleMs = 30_000
 
 /**
- * A pool of one thread, which starts with the first file and ends when it is idle: it loads the
- * readers of `mail/containers` and nothing else. One file at a time, so that what many uploads
- * unpack to is never in memory at once; others wait.
+ * A pool of two threads, which start with the first file and end when they are idle: they load the
+ * readers of `mail/containers` and nothing else. As many as uploads are opened at once, so that one
+ * that takes long holds up no other.
  */
 export function createUnpackPool(msMax: number = usualMsMax): UnpackPool {
   const pool = new Piscina({
     filename: path.join(import.meta.dirname, 'unpack-thread.ts'),
     minThreads: 0,
-    maxThreads: 1,
+    maxThreads: 2,
     idleTimeout: idleMs,
     resourceLimits: { maxOldGenerationSizeMb: heapMegabytesMax, maxYoungGenerationSizeMb: 24 },
   })
-  let last: Promise<unknown> = Promise.resolve()
 
-  async function run(task: UnpackTask): Promise<Unpacked[]> {
+  async function run(task: UnpackTask, ms: number): Promise<Unpacked[]> {
     const { items, content } = (await pool.run(task, {
-      signal: AbortSignal.timeout(msMax),
+      signal: AbortSignal.timeout(Math.min(ms, msMax)),
     })) as UnpackMade
     const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength)
     return items.map((item) =>
@@ -40,13 +43,8 @@ export function createUnpackPool(msMax: number = usualMsMax): UnpackPool {
   }
 
   return {
-    unpack(file, limits) {
-      // In line here, so that the time runs for who is being served and not for who waits.
-      const task = { name: file.name, bytes: alone(file.bytes), limits }
-      const served = last.then(() => run(task))
-      last = served.catch(() => undefined)
-      return served
-    },
+    unpack: (file, limits, ms = msMax) =>
+      run({ name: file.name, bytes: alone(file.bytes), limits }, ms),
     close: () => pool.close({ force: true }),
   }
 }

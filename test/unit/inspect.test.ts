@@ -182,3 +182,37 @@ test('--picture says why there is no origin', async () => {
   const { out } = await run(['--picture', '-'], 'Subject: x\nFrom: a@example.com\n\n')
   expect(out).toMatch(/No origin: The message has no Received line/)
 })
+
+test('each message of a mailbox is shown; --jsonl says that it cannot', async () => {
+  const message = (mark: string) =>
+    `From a@b.example Mon Nov 16 10:00:00 2026\nFrom: a@b.example\nSubject: ${mark}\n\nText\n\n`
+  const box = path.join(folder, 'two.mbox')
+  writeFileSync(box, message('one') + message('two'))
+  const whole = await run([box])
+  expect(whole.status).toBe(0)
+  const found = JSON.parse(`[${whole.out.replaceAll('}\n{', '},{')}]`) as object[]
+  expect(found).toMatchObject([
+    { file: `${box} › 1`, headers: { subject: 'one' } },
+    { file: `${box} › 2`, headers: { subject: 'two' } },
+  ])
+  const lines = await run(['--jsonl'], `${box}\n${newsletter}\n`)
+  const [first, second] = lines.out.trim().split('\n')
+  expect(JSON.parse(first ?? '')).toEqual({
+    file: box,
+    error: 'It holds several messages: without --jsonl each is shown.',
+  })
+  expect(JSON.parse(second ?? '')).toMatchObject({ file: newsletter })
+})
+
+test('a mailbox of one message is that message, and a damaged archive has none', async () => {
+  const one = path.join(folder, 'one.mbox')
+  writeFileSync(one, 'From a@b.example Mon Nov 16 10:00:00 2026\nSubject: one\n\nText\n')
+  expect(JSON.parse((await run([one])).out)).toMatchObject({
+    file: one,
+    headers: { subject: 'one' },
+  })
+  const damaged = path.join(folder, 'damaged.zip')
+  writeFileSync(damaged, 'PK\x03\x04 damaged')
+  const { status, err } = await run([damaged])
+  expect([status, err]).toEqual([1, `${damaged}: There is no message: damaged-archive.\n`])
+})

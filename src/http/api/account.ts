@@ -1,5 +1,6 @@
 import { Router } from 'express'
 import { SET_RELAYS_MAX } from '../../intake/tell-relays.ts'
+import { UPLOAD_MESSAGES_MAX } from '../../intake/unpack-upload.ts'
 import { WEBHOOKS_MAX } from '../../intake/webhooks/keep-webhooks.ts'
 import { authenticate } from '../authenticate.ts'
 import { admit } from '../limits/admit.ts'
@@ -7,7 +8,7 @@ import type { Site } from '../site.ts'
 import { BULK_MAX } from './bulk.ts'
 import { otherMethods } from './methods.ts'
 import { sendJson } from './results.ts'
-import { MESSAGES_MAX } from './submission.ts'
+import { FILES_MAX } from './submission.ts'
 
 /** Who asks, and what they may: `/api/v1/account`. */
 export function accountApi(site: Pick<Site, 'credentials' | 'config' | 'limits'>): Router {
@@ -24,7 +25,8 @@ export function accountApi(site: Pick<Site, 'credentials' | 'config' | 'limits'>
       scopes: caller.scopes,
       limits: {
         message_bytes: site.config.messageBytesMax,
-        messages_in_a_form: MESSAGES_MAX,
+        files_in_a_form: FILES_MAX,
+        messages_in_a_request: UPLOAD_MESSAGES_MAX,
         reports_in_bulk: BULK_MAX,
         webhooks: WEBHOOKS_MAX,
         relays: SET_RELAYS_MAX,

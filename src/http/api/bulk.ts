@@ -10,7 +10,7 @@ import { bulkItemSchema } from './contract/schemas/submission-schemas.ts'
 import { claimKey } from './idempotency.ts'
 import { readJson } from './read-json.ts'
 import { nothingTaken, resultLines, sendAnswer } from './results.ts'
-import { bodyBytesMax, messageOfJson } from './submission.ts'
+import { bodyBytesMax, messageOfJson, oneMessage } from './submission.ts'
 
 type Needs = Pick<
   Site,
@@ -93,8 +93,7 @@ async function take(line: Line, { reporter, admission }: Who, site: Needs): Prom
     ref = item.ref ?? null
     const { raw, remarks } = messageOfJson(item)
     if (item.idempotency_key !== undefined) {
-      const submission = { messages: [{ file: null, raw }], remarks }
-      await claimKey(site, item.idempotency_key, reporter.id, submission)
+      await claimKey(site, item.idempotency_key, reporter.id, oneMessage({ raw, remarks }))
     }
     return { ref, outcome: await site.submit(reporter, 'api', raw, remarks, admission) }
   } catch (error) {

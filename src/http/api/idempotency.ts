@@ -55,14 +55,19 @@ export async function answerOnce(
   return answerOf(await keepFirstAnswer(app.pool, keyHash, kept)) ?? answer
 }
 
-/** The answer with the names of the files of this very request. */
-export function withFiles(answer: ApiAnswer, { messages }: Submission): ApiAnswer {
+/**
+ * The answer with the names of the files of this very request; null for what came out of a file,
+ * where it was opened for another request.
+ */
+export function withFiles(answer: ApiAnswer, names: readonly (string | null)[]): ApiAnswer {
   if (!('results' in answer.body) || !Array.isArray(answer.body.results)) return answer
-  const results = answer.body.results.map((result: object, index) => ({
+  const { results } = answer.body
+  const isEach = results.length === names.length
+  const named = results.map((result: object, index) => ({
     ...result,
-    file: messages[index]?.file ?? null,
+    file: isEach ? (names[index] ?? null) : null,
   }))
-  return { ...answer, body: { ...answer.body, results } }
+  return { ...answer, body: { ...answer.body, results: named } }
 }
 
 /** Without names of files: they are content. */
@@ -76,12 +81,11 @@ function answerOf(kept: { status: number; body: string } | undefined): ApiAnswer
   return { status: kept.status, body, location: body.url }
 }
 
-function hashOf({ messages, remarks }: Submission): Buffer {
+function hashOf({ files, remarks }: Submission): Buffer {
   const hash = createHash('sha256').update(JSON.stringify(remarks))
-  for (const message of messages) {
-    const raw = 'raw' in message ? message.raw : undefined
-    hash.update(`\n${raw?.length ?? -1}\n`)
-    if (raw) hash.update(raw)
+  for (const { raw, isCut } of files) {
+    hash.update(`\n${isCut ? -1 : raw.length}\n`)
+    if (!isCut) hash.update(raw)
   }
   return hash.digest()
 }

@@ -1,9 +1,11 @@
-import { Router, type Request } from 'express'
+import { Router, type Request, type Response } from 'express'
 import type { z } from 'zod'
 import { listRelays } from '../../db/reporter-relays.ts'
+import type { Scope } from '../../db/tokens.ts'
 import { forgetRelay, SET_RELAYS_MAX, tellRelays } from '../../intake/tell-relays.ts'
 import { parseRelayBlock } from '../../mail/relay-block.ts'
 import { authenticate } from '../authenticate.ts'
+import { admit } from '../limits/admit.ts'
 import { ProblemError } from '../problem.ts'
 import { refusalWords } from '../relay-refusals.ts'
 import type { Site } from '../site.ts'
@@ -12,7 +14,10 @@ import { otherMethods } from './methods.ts'
 import { readJson } from './read-json.ts'
 import { sendJson } from './results.ts'
 
-type Needs = Pick<Site, 'pool' | 'boss' | 'clock' | 'credentials' | 'readBody'>
+type Needs = Pick<
+  Site,
+  'pool' | 'boss' | 'clock' | 'config' | 'credentials' | 'limits' | 'readBody'
+>
 
 /** A relay as `GET /api/v1/relays` gives it. */
 export type RelayJson = z.infer<typeof relaysSchema>['relays'][number]
@@ -23,11 +28,11 @@ const BODY_BYTES_MAX = 4_000
 export function relaysApi(site: Needs): Router {
   const router = Router()
   router.get('/', async (req, res) => {
-    const { id } = await authenticate(req, site.credentials, ['bearer', 'basic'], 'read')
+    const id = await callerOf(req, res, site, 'read')
     sendJson(res, 200, { relays: await describeRelays(site, id) })
   })
   router.put('/', async (req, res) => {
-    const { id } = await authenticate(req, site.credentials, ['bearer', 'basic'], 'report')
+    const id = await callerOf(req, res, site, 'report')
     const { cidr, how } = readJson(
       await site.readBody(req, res, BODY_BYTES_MAX),
       relayStatementSchema,
@@ -39,7 +44,7 @@ export function relaysApi(site: Needs): Router {
     sendJson(res, 200, { relays: await describeRelays(site, id) })
   })
   router.delete('/', async (req, res) => {
-    const { id } = await authenticate(req, site.credentials, ['bearer', 'basic'], 'report')
+    const id = await callerOf(req, res, site, 'report')
     if (!(await forgetRelay(site, id, parseCidr(cidrOf(req))))) {
       throw new ProblemError('not-found', 'You have no such relay.')
     }
@@ -47,6 +52,12 @@ export function relaysApi(site: Needs): Router {
   })
   router.all('/', otherMethods('GET', 'PUT', 'DELETE'))
   return router
+}
+
+async function callerOf(req: Request, res: Response, site: Needs, scope: Scope): Promise<string> {
+  const { id, tokenHash } = await authenticate(req, site.credentials, ['bearer', 'basic'], scope)
+  await admit(req, res, site, 'read', { reporterId: id, tokenHash })
+  return id
 }
 
 async function describeRelays({ pool }: Needs, reporterId: string): Promise<RelayJson[]> {

@@ -10,6 +10,8 @@ import { admitReports } from '../limits/admit-reports.ts'
 import { admit } from '../limits/admit.ts'
 import { isUuid } from '../paging.ts'
 import { ProblemError } from '../problem.ts'
+import { goneSignal } from '../read-body.ts'
+import type { Upload } from '../reporting/take-upload.ts'
 import type { Site } from '../site.ts'
 import { takeBulk } from './bulk.ts'
 import { answerOnce, claimKey, withFiles } from './idempotency.ts'
@@ -17,13 +19,7 @@ import { listReports } from './list-reports.ts'
 import { otherMethods } from './methods.ts'
 import { describeReport } from './report-json.ts'
 import { type ApiAnswer, receiptAnswer, resultsAnswer, sendAnswer, sendJson } from './results.ts'
-import {
-  bodyBytesMax,
-  parseSubmission,
-  takenTypes,
-  type GivenMessage,
-  type Submission,
-} from './submission.ts'
+import { bodyBytesMax, parseSubmission, takenTypes, type Submission } from './submission.ts'
 
 type Needs = Pick<
   Site,
@@ -35,6 +31,7 @@ type Needs = Pick<
   | 'credentials'
   | 'limits'
   | 'submit'
+  | 'takeUpload'
   | 'readBody'
   | 'readLines'
 >
@@ -82,41 +79,49 @@ async function takeReports(req: Request, res: Response, site: Needs): Promise<vo
   if (!isTaken(type)) throw wrongType()
   // Before the body: who is refused need not be read.
   const entry = await admitReports(req, res, site, reporter)
-  const body = await site.readBody(req, res, bodyBytesMax(type, messageBytesMax))
+  const body = await site.readBody(req, res, bodyBytesMax(type, messageBytesMax), reporter.id)
   const at = req.url.indexOf('?')
   const query = at < 0 ? '' : req.url.slice(at + 1)
   const submission = await parseSubmission(body, { type, contentType, query, messageBytesMax })
   const key = req.headers['idempotency-key']
-  const hand = async () => {
-    const more = submission.messages.length - 1
-    const rest = more > 0 ? await admitReports(req, res, site, reporter, more) : entry
-    const admission = [entry, rest].includes('shadowed') ? 'shadowed' : 'admitted'
-    return answerTo(submission, { reporter, admission }, site)
-  }
-  if (typeof key !== 'string') return sendAnswer(res, await hand())
+  const admitMore = (messages: number) => admitReports(req, res, site, reporter, messages)
+  const who = { reporter, entry, admitMore, gone: goneSignal(res) }
+  if (typeof key !== 'string') return sendAnswer(res, (await answerTo(submission, who, site)).said)
   const claimed = await claimKey(site, key, reporter.id, submission)
-  if (claimed.answer) res.setHeader('idempotency-replayed', 'true')
-  const answer = claimed.answer ?? (await answerOnce(site, claimed, await hand()))
-  sendAnswer(res, withFiles(answer, submission))
+  if (claimed.answer) {
+    res.setHeader('idempotency-replayed', 'true')
+    const names = submission.files.map(({ file }) => file)
+    return sendAnswer(res, withFiles(claimed.answer, names))
+  }
+  const { said, names } = await answerTo(submission, who, site)
+  sendAnswer(res, withFiles(await answerOnce(site, claimed, said), names))
 }
 
+type Who = Pick<Upload, 'reporter' | 'entry' | 'admitMore' | 'gone'>
+
+/** What came of a request, with the names of what was found in it. */
 async function answerTo(
-  { messages, remarks }: Submission,
-  { reporter, admission }: { reporter: Reporter; admission: 'admitted' | 'shadowed' },
+  { files, remarks, are }: Submission,
+  who: Who,
   site: Needs,
-): Promise<ApiAnswer> {
-  const submit = async (message: GivenMessage) =>
-    'refusal' in message
-      ? { taken: false as const, refusal: message.refusal }
-      : site.submit(reporter, 'api', message.raw, remarks, admission)
-  const [first, ...others] = messages
-  if (first && others.length === 0) return receiptAnswer(await submit(first), site)
-  const outcomes = await Promise.all(messages.map(submit))
-  const results = outcomes.map((outcome, index) => ({
-    file: messages[index]?.file ?? null,
-    outcome,
-  }))
-  return resultsAnswer(results, site)
+): Promise<{ said: ApiAnswer; names: (string | null)[] }> {
+  const [first] = files
+  if (first && are === 'messages') {
+    const outcome = await site.submit(who.reporter, 'api', first.raw, remarks, who.entry)
+    return { said: await receiptAnswer(outcome, site), names: [] }
+  }
+  const given = files.map(({ file, raw, isCut }) => ({ name: file ?? '', bytes: raw, isCut }))
+  const lines = await site.takeUpload(given, { ...who, channel: 'api', remarks })
+  const names = lines.map(({ name }) => name)
+  const [only, ...others] = lines
+  const said =
+    only && others.length === 0
+      ? await receiptAnswer(only.outcome, site)
+      : await resultsAnswer(
+          lines.map(({ name, outcome }) => ({ file: name, outcome })),
+          site,
+        )
+  return { said, names }
 }
 
 /** The report of the address, if it is the caller's: others learn nothing of it. */

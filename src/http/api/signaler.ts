@@ -32,7 +32,8 @@ async function takeReport(req: Request, res: Response, site: Needs): Promise<voi
   const admission = await admitReports(req, res, site, reporter)
   const { messageBytesMax } = site.config
   // Base64 makes a third more, its line ends and percent-encoding a little beyond that.
-  const body = await site.readBody(req, res, Math.ceil(messageBytesMax * 1.5) + 64_000)
+  const bytesMax = Math.ceil(messageBytesMax * 1.5) + 64_000
+  const body = await site.readBody(req, res, bytesMax, reporter.id)
   const text = await messageField(body, req.headers['content-type'] ?? '')
   if (text === undefined || text === '') {
     throw new ProblemError('no-message', 'Send the message in base64 in the field "message".')

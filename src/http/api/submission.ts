@@ -7,18 +7,32 @@ import type { Remarks } from '../submit.ts'
 import { submissionSchema } from './contract/schemas/submission-schemas.ts'
 import { readJson } from './read-json.ts'
 
-/** One message of a request; `refusal` when it cannot be one. */
-export type GivenMessage =
-  { file: string | null; raw: Buffer } | { file: string; refusal: ProblemError }
+/** A message or a file of a request; `isCut` when it had more bytes than one may have. */
+export type GivenFile = { file: string | null; raw: Buffer; isCut: boolean }
 
 /** What a request to the report API brings. */
-export type Submission = { messages: readonly GivenMessage[]; remarks: Remarks }
+export type Submission = {
+  files: readonly GivenFile[]
+  remarks: Remarks
+  /** `opened`: files may hold several messages, as those of the form; else each is a message. */
+  are: 'messages' | 'opened'
+}
+
+/** Files that hold messages, and what one is called that comes without a name. */
+const fileTypes: Readonly<Record<string, string>> = {
+  'application/zip': 'messages.zip',
+  'application/mbox': 'messages.mbox',
+  'application/vnd.ms-outlook': 'message.msg',
+}
 
 /** The media types the report API takes. */
-export const takenTypes = 'message/rfc822, message/global, application/json, multipart/form-data'
+export const takenTypes = [
+  ...['message/rfc822', 'message/global', 'application/json', 'multipart/form-data'],
+  ...Object.keys(fileTypes),
+].join(', ')
 
-/** Messages in one form. */
-export const MESSAGES_MAX = 100
+/** Files in one form. */
+export const FILES_MAX = 100
 const REMARK_BYTES_MAX = 16_000
 /** The bytes a body of this type may have, its encoding included. */
 export function bodyBytesMax(type: string, messageBytesMax: number): number {
@@ -35,17 +49,22 @@ export async function parseSubmission(
   body: Buffer,
   request: { type: string; contentType: string; query: string; messageBytesMax: number },
 ): Promise<Submission> {
+  const file = fileTypes[request.type]
+  if (file !== undefined) {
+    const files = [{ file, raw: body, isCut: false }]
+    return { files, remarks: queryRemarks(request.query), are: 'opened' }
+  }
   switch (request.type) {
     case 'message/rfc822':
     case 'message/global':
-      return { messages: [{ file: null, raw: body }], remarks: queryRemarks(request.query) }
+      return oneMessage({ raw: body, remarks: queryRemarks(request.query) })
     case 'application/json':
-      return submissionOf(messageOfJson(readJson(body, submissionSchema)))
+      return oneMessage(messageOfJson(readJson(body, submissionSchema)))
     case 'multipart/form-data':
       return parseForm(
         await parseMultipart(body, request.contentType, {
           partBytesMax: request.messageBytesMax,
-          partsMax: MESSAGES_MAX + 10,
+          partsMax: FILES_MAX + 10,
         }),
       )
     default:
@@ -55,8 +74,9 @@ export async function parseSubmission(
   }
 }
 
-function submissionOf({ raw, remarks }: ReturnType<typeof messageOfJson>): Submission {
-  return { messages: [{ file: null, raw }], remarks }
+/** One message that came by itself. */
+export function oneMessage({ raw, remarks }: { raw: Buffer; remarks: Remarks }): Submission {
+  return { files: [{ file: null, raw, isCut: false }], remarks, are: 'messages' }
 }
 
 function queryRemarks(query: string): Remarks {
@@ -85,20 +105,23 @@ export function messageOfJson(given: z.infer<typeof submissionSchema>): {
 
 function parseForm(parts: readonly Part[]): Submission {
   const texts = (name: string) => parts.filter((part) => part.name === name).map(textOf)
-  const messages = parts
+  const files = parts
     .filter(
       ({ name, fileName, content }) =>
         !remarkNames.has(name) && (fileName !== '' || content.length > 0),
     )
-    .map(messageOf)
-  if (messages.length === 0) {
+    .map(({ fileName, name, content, isCut }) => {
+      return { file: fileName || name || 'message', raw: content, isCut }
+    })
+  if (files.length === 0) {
     throw new ProblemError('no-message', 'Attach each message as a file of the form.')
   }
-  if (messages.length > MESSAGES_MAX) {
-    throw new ProblemError('bad-field', `A form may hold at most ${MESSAGES_MAX} messages.`)
+  if (files.length > FILES_MAX) {
+    throw new ProblemError('bad-field', `A form may hold at most ${FILES_MAX} files.`)
   }
   return {
-    messages,
+    files,
+    are: 'opened',
     remarks: parseRemarks({
       kind: texts('kind')[0],
       comment: texts('comment')[0],
@@ -112,11 +135,4 @@ const remarkNames = new Set(['kind', 'comment', 'received_via', 'received_via[]'
 function textOf({ name, content }: Part): string {
   if (content.length > REMARK_BYTES_MAX) throw new ProblemError('bad-field', `${name} is too long.`)
   return content.toString('utf8')
-}
-
-function messageOf({ fileName, name, content, isCut }: Part): GivenMessage {
-  const file = fileName || name || 'message'
-  if (!isCut) return { file, raw: content }
-  const detail = `This file has more than the ${content.length} bytes that a message may have.`
-  return { file, refusal: new ProblemError('too-big', detail) }
 }

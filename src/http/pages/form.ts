@@ -41,8 +41,9 @@ export async function readForm(
   if (type !== 'application/x-www-form-urlencoded' && type !== 'multipart/form-data') {
     throw new ProblemError('wrong-type', 'Send a form.')
   }
-  const read = visitOf(req).reporter ? site.readBody : site.readStrangerBody
-  const body = await read(req, res, limits.bytesMax)
+  const { reporter } = visitOf(req)
+  const read = reporter ? site.readBody : site.readStrangerBody
+  const body = await read(req, res, limits.bytesMax, reporter?.id)
   const { partBytesMax } = limits
   const parts =
     type === 'multipart/form-data'

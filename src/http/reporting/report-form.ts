@@ -9,6 +9,7 @@ import { sendPage } from '../pages/render.ts'
 import { requireReporter, signIn } from '../pages/signed-in.ts'
 import { visitOf } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
+import { goneSignal } from '../read-body.ts'
 import { parseRemarks } from '../remarks.ts'
 import type { Site } from '../site.ts'
 import type { Remarks } from '../submit.ts'
@@ -17,7 +18,6 @@ import type { UploadedFile } from './take-upload.ts'
 
 type Needs = Pick<Site, 'clock' | 'config' | 'credentials' | 'limits' | 'takeUpload'> & FormReader
 
-const FILES_MAX = 200
 /** What is given back into the form when it could not be taken. */
 const KEPT_BYTES_MAX = 200_000
 
@@ -56,8 +56,12 @@ export async function takeForm(
   const files = filesOf(form, visitOf(req).words.sent.pasted)
   if (files.length === 0) return sendForm(req, res, site, { status: 422, problem: 'nothing', form })
   const who = { id: reporter.id, tokenHash: undefined }
-  const admitAll = (messages: number) => admitReports(req, res, site, who, messages)
-  const lines = await site.takeUpload(files, { reporter, channel: 'form', remarks }, admitAll)
+  const admitMore = (messages: number) => admitReports(req, res, site, who, messages)
+  // Before anything is opened: who is refused need not be.
+  const entry = await admitMore(1)
+  const gone = goneSignal(res)
+  const upload = { reporter, channel: 'form', remarks, entry, admitMore, gone } as const
+  const lines = await site.takeUpload(files, upload)
   sendResults(req, res, lines)
 }
 
@@ -114,7 +118,7 @@ function megabytes(bytes: number): number {
 function filesOf(form: Form, pastedName: string): UploadedFile[] {
   const pasted = form.bytes('reporting[raw_email]')
   const isPasted = pasted?.some((byte) => byte > 0x20) ?? false
-  const files = form.files('messages').slice(0, FILES_MAX)
+  const files = form.files('messages')
   return [
     ...(pasted && isPasted
       ? [{ name: pastedName, bytes: withoutBlankStart(pasted), isCut: false }]

@@ -7,9 +7,17 @@ import {
   type UnpackUpload,
   type Unpacker,
 } from '../../intake/unpack-upload.ts'
-import { containerOf, type RebuiltFrom, type Unpacked } from '../../mail/containers/unpack-file.ts'
+import {
+  containerOf,
+  type RebuiltFrom,
+  type Unpacked,
+  type UnpackLimits,
+} from '../../mail/containers/unpack-file.ts'
+import { systemElapsed } from '../../world.ts'
 import { ProblemError } from '../problem.ts'
+import { AbortedError } from '../read-body.ts'
 import type { Outcome, Remarks, Submit } from '../submit.ts'
+import { createTurns } from './upload-turns.ts'
 
 /** A file of a request; `isCut` when it had more bytes than a file may have. */
 export type UploadedFile = { name: string; bytes: Buffer; isCut: boolean }
@@ -18,23 +26,30 @@ export type UploadedFile = { name: string; bytes: Buffer; isCut: boolean }
 export type UploadLine = { name: string; outcome: Outcome; rebuiltFrom?: RebuiltFrom | undefined }
 
 /** What goes with the files of one upload. */
-export type Upload = { reporter: Reporter; channel: Channel; remarks: Remarks }
+export type Upload = {
+  reporter: Reporter
+  channel: Channel
+  remarks: Remarks
+  /** What `admit` said of the first message, before anything is opened. */
+  entry: Admission
+  /** Asks for the others, when it is known how many they are. */
+  admitMore: (messages: number) => Promise<Admission>
+  /** Says that nobody waits for the answer any more: what was not begun is left. */
+  gone: AbortSignal
+}
 
-/** What is asked before the messages of an upload go in, when it is known how many they are. */
-export type AdmitMessages = (messages: number) => Promise<'admitted' | 'shadowed'>
+type Admission = 'admitted' | 'shadowed'
 
 /**
  * Takes the messages out of files of any form and submits them, each by itself: one that is
  * refused holds up no other. A line for each message, in their order.
  */
-export type TakeUpload = (
-  files: readonly UploadedFile[],
-  upload: Upload,
-  admit?: AdmitMessages,
-) => Promise<UploadLine[]>
+export type TakeUpload = (files: readonly UploadedFile[], upload: Upload) => Promise<UploadLine[]>
 
 /** What unpacked messages are in memory at once, as uploads; others wait. */
 const UNPACKED_UPLOADS_MAX = 2
+/** One upload keeps its place no longer: what is then still closed stays so. */
+const UNPACKING_MS_MAX = 15_000
 /** So many messages of one upload are submitted at once. */
 const TOGETHER_MAX = 64
 /** Who sends more of them wears us out; the rest of the upload is left closed. */
@@ -60,54 +75,60 @@ type Needs = { submit: Submit; unpack: Unpacker; messageBytesMax: number }
 export function createTakeUpload({ submit, unpack, messageBytesMax }: Needs): TakeUpload {
   const limits = uploadLimits(messageBytesMax)
   const unpackUpload = createUnpackUpload(unpack, limits)
-  const inTurn = createTurns(UNPACKED_UPLOADS_MAX)
-  return (files, upload, admit) => {
+  const inTurn = createTurns(UNPACKED_UPLOADS_MAX, messageBytesMax)
+  return (files, upload) => {
+    const { gone, reporter } = upload
     const take = async () => {
-      const found = await unpackAll(files, unpackUpload, limits.unpackedBytesMax)
-      const admission = await admit?.(Math.max(1, found.length))
-      return submitAll(found, { ...upload, admission }, submit)
+      const found = await unpackAll(files, { unpackUpload, gone, limits })
+      return submitAll(found, { ...upload, entry: await admitAll(found.length, upload) }, submit)
     }
-    const isBare = files.every(({ bytes }) => containerOf(bytes) === undefined)
-    return isBare ? take() : inTurn(take)
+    if (files.every(({ bytes }) => containerOf(bytes) === undefined)) return take()
+    const bytes = files.reduce((sum, one) => sum + one.bytes.length, 0)
+    return inTurn({ reporterId: reporter.id, bytes, gone }, take)
   }
+}
+
+async function admitAll(messages: number, { entry, admitMore }: Upload): Promise<Admission> {
+  const rest = messages > 1 ? await admitMore(messages - 1) : entry
+  return [entry, rest].includes('shadowed') ? 'shadowed' : 'admitted'
 }
 
 type Found = Unpacked | { name: string; refusal: 'too-big' }
 
-/** The limits are of all files together. */
+type Opening = { unpackUpload: UnpackUpload; gone: AbortSignal; limits: UnpackLimits }
+
+/** The limits are of all files together, and so is the time. */
 async function unpackAll(
   files: readonly UploadedFile[],
-  unpackUpload: UnpackUpload,
-  unpackedBytesMax: number,
+  { unpackUpload, gone, limits }: Opening,
 ): Promise<Found[]> {
   const found: Found[] = []
-  let messages = UPLOAD_MESSAGES_MAX
-  let bytesLeft = unpackedBytesMax
+  let { messagesMax, unpackedBytesMax } = limits
   let damaged = 0
+  const endsAt = systemElapsed() + UNPACKING_MS_MAX
   for (const { name, bytes, isCut } of files) {
-    if (isCut || messages <= 0) {
+    if (gone.aborted) throw new AbortedError('the client went away')
+    if (isCut || messagesMax <= 0) {
       found.push({ name, refusal: isCut ? 'too-big' : 'too-many-messages' })
       continue
     }
-    if (damaged >= DAMAGED_MAX && containerOf(bytes) !== undefined) {
+    const msMax = Math.floor(endsAt - systemElapsed())
+    if ((damaged >= DAMAGED_MAX || msMax <= 0) && containerOf(bytes) !== undefined) {
       found.push({ name, refusal: 'damaged-archive' })
       continue
     }
-    const left = { messagesMax: messages, unpackedBytesMax: bytesLeft }
-    const inside = await unpackUpload(bytes, name, left)
-    messages -= inside.length
+    const inside = await unpackUpload(bytes, name, { messagesMax, unpackedBytesMax, msMax })
+    messagesMax -= inside.length
     if (inside.some((one) => 'refusal' in one && one.refusal === 'damaged-archive')) damaged++
-    for (const one of inside) if ('raw' in one) bytesLeft -= one.raw.length
+    for (const one of inside) if ('raw' in one) unpackedBytesMax -= one.raw.length
     found.push(...inside)
   }
   return found
 }
 
-type Admitted = Upload & { admission: 'admitted' | 'shadowed' | undefined }
-
 async function submitAll(
   found: readonly Found[],
-  { reporter, channel, remarks, admission }: Admitted,
+  { reporter, channel, remarks, entry }: Upload,
   submit: Submit,
 ): Promise<UploadLine[]> {
   const lineOf = async (one: Found): Promise<UploadLine> => {
@@ -118,28 +139,11 @@ async function submitAll(
     }
     const { rebuiltFrom } = one
     const all = rebuiltFrom ? { ...remarks, rebuiltFrom } : remarks
-    return { name, outcome: await submit(reporter, channel, one.raw, all, admission), rebuiltFrom }
+    return { name, outcome: await submit(reporter, channel, one.raw, all, entry), rebuiltFrom }
   }
   const lines: UploadLine[] = []
   for (let at = 0; at < found.length; at += TOGETHER_MAX) {
     lines.push(...(await Promise.all(found.slice(at, at + TOGETHER_MAX).map(lineOf))))
   }
   return lines
-}
-
-/** Runs as many pieces of work at once as there are `places`; the others in their order. */
-function createTurns(places: number) {
-  const waiting: (() => void)[] = []
-  let free = places
-  return async <T>(work: () => Promise<T>): Promise<T> => {
-    if (free > 0) free--
-    else await new Promise<void>((resolve) => waiting.push(resolve))
-    try {
-      return await work()
-    } finally {
-      const next = waiting.shift()
-      if (next) next()
-      else free++
-    }
-  }
 }

@@ -7,6 +7,7 @@ import { type Db, inTransaction, type Pool } from '../../db/pool.ts'
 import { countOtherAdmins, holdAdmins, markReporter, type Reporter } from '../../db/reporters.ts'
 import { removeSessions } from '../../db/sessions.ts'
 import { removeTokens } from '../../db/tokens.ts'
+import { removeWebhooksOf } from '../../db/webhooks.ts'
 import type { Boss } from '../../queue/boss.ts'
 import { eraseAccount } from '../../queue/queues.ts'
 import { send } from '../../queue/send.ts'
@@ -32,6 +33,7 @@ export async function beginErasure(
     if (!(await markReporter(tx, reporter.id, ['active', 'disabled'], 'erasing'))) return 'begun'
     await removeSessions(tx, reporter.id, undefined)
     await removeTokens(tx, reporter.id)
+    await removeWebhooksOf(tx, reporter.id)
     await removeMailInAddress(tx, reporter.id)
     await removeAccountLinks(tx, reporter.id)
     const tokenHash = erasureHash(token)

@@ -72,10 +72,13 @@ export async function changeWebhook(
 ): Promise<Webhook | WebhookRefusal | undefined> {
   const read = change.url === undefined ? undefined : readWebhookUrl(change.url)
   if (read && 'refused' in read) return { refused: 'address', why: read.refused }
-  if (!(await findWebhook(app.pool, reporterId, id))) return undefined
-  const isChanged = await updateWebhook(app.pool, id, { ...change, url: read?.url.href })
-  if (!isChanged) return { refused: 'taken' }
-  return findWebhook(app.pool, reporterId, id)
+  return inTransaction(app.pool, async (tx) => {
+    // Two at once could be given the same address.
+    await holdReporters(tx, [reporterId], 'change')
+    if (!(await findWebhook(tx, reporterId, id))) return undefined
+    const isChanged = await updateWebhook(tx, id, { ...change, url: read?.url.href })
+    return isChanged ? findWebhook(tx, reporterId, id) : { refused: 'taken' }
+  })
 }
 
 /** Makes it another secret, which is told here and never again; undefined when there is none. */

@@ -7,9 +7,9 @@ const envelopeLine = /^From \S.*\b\d{1,2}:\d{2}(?::\d{2})?\b.*$/
 const year = /\b(?:19|20)\d{2}\b/
 const fieldStart = /^[\x21-\x39\x3b-\x7e]{1,80}[ \t]*:/
 
-/** Whether bytes are a mailbox file of several messages. */
+/** Whether bytes begin as a mailbox file does, which may hold one message; a look at two lines. */
 export function looksMbox(bytes: Buffer): boolean {
-  return isEnvelope(bytes, 0) && nextEnvelope(bytes, 1) !== undefined
+  return isEnvelope(bytes, 0)
 }
 
 /**

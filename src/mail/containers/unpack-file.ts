@@ -71,6 +71,8 @@ function opened({ name, bytes }: GivenFile, limits: UnpackLimits): Unpacked[] {
       return [{ name, raw: readEmlx(bytes) }]
     case 'mbox': {
       const { messages, isCut } = splitMbox(bytes, limits.messagesMax)
+      // One message with the line `From ` before it, as mail servers keep it.
+      if (messages.length === 1 && !isCut) return [{ name, raw: bytes }]
       const found = messages.map((raw, at): Unpacked => ({ name: `${name} › ${at + 1}`, raw }))
       return isCut ? [...found, { name, refusal: 'too-many-messages' }] : found
     }

@@ -105,7 +105,7 @@ test('the account says who asks, by what, and what is allowed', async () => {
     is_admin: false,
     proved_by: 'token',
     scopes: ['report', 'read', 'retract'],
-    limits: { message_bytes: 1_000_000, messages_in_a_form: 100, reports_in_bulk: 1_000 },
+    limits: { message_bytes: 1_000_000, files_in_a_form: 100, messages_in_a_request: 500 },
   })
   const byPassword = await api('/account', ann, { headers: { authorization: ann.basic } })
   expect(await byPassword.json()).toMatchObject({

@@ -126,6 +126,14 @@ test('a reporter has five, each address once, however many ask at once', async (
   for (const hook of webhooks) await remove(hook, bob)
 })
 
+test('several changed to one address at once: one has it, the others are refused', async () => {
+  const cat = await site.addPerson('cat@reporters.example')
+  const hooks = await Promise.all([add(cat), add(cat), add(cat), add(cat)])
+  const change = { url: 'https://same.example.org/' }
+  const changed = await Promise.all(hooks.map(({ id }) => ask(`/${id}`, 'PATCH', change, cat)))
+  expect(changed.map(({ status }) => status).toSorted()).toEqual([200, 422, 422, 422])
+})
+
 test('a token needs the scope "account"', async () => {
   const answer = await fetch(`${site.url}/api/v1/webhooks`, {
     headers: { authorization: `Bearer ${ann.token}` },

@@ -52,6 +52,12 @@ test.for<[string, Buffer<ArrayBuffer> | string, Record<string, string>, number]>
   ['base64 of nothing', '{"message_base64":""}', json, 400],
   ['base64 with a stray character', `{"message_base64":"${base64}!"}`, json, 400],
   ['an unknown kind', `{"message_base64":"${base64}","kind":"ham"}`, json, 422],
+  [
+    'a kind that every object has',
+    `{"message_base64":"${base64}","kind":"constructor"}`,
+    json,
+    422,
+  ],
   ['a kind of another type', `{"message_base64":"${base64}","kind":7}`, json, 422],
   ['a relay that is none', `{"message_base64":"${base64}","received_via":"mx"}`, json, 422],
   ['half a million brackets', '['.repeat(500_000), json, 400],

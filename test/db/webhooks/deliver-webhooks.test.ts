@@ -113,6 +113,25 @@ test('only webhooks of the reporter that want the event and are on are told', as
   expect(await waiting()).toHaveLength(1)
 })
 
+test('an account that may do nothing is told nothing, and what waited is dropped', async () => {
+  await hook('resting', ['report.analyzed'])
+  await owe('resting')
+  const payloads = await waiting()
+  const setState = (state: string) =>
+    app.rows('update reporters set state = $2 where id = $1', [app.ann, state])
+  const to = world(() => taken)
+  await setState('disabled')
+  try {
+    expect(await deliver(payloads, to)).toEqual(['done'])
+    await owe('resting-later')
+  } finally {
+    await setState('active')
+  }
+  expect(to.sent).toEqual([])
+  expect(await waiting()).toEqual([])
+  expect(await log()).toMatchObject([{ state: 'dropped', outcome: 'The webhook was off.' }])
+})
+
 test('what is not taken is tried again under the same id, after pauses that double', async () => {
   await hook('fails', ['report.analyzed'])
   await owe('fails')

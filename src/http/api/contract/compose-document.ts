@@ -142,6 +142,7 @@ function contentOf(content: Readonly<Record<string, Content>>): Json {
 function schemaOf(content: Content): Json {
   if (content === 'text') return { type: 'string' }
   if (content === 'bytes') return { description: 'The message as it is.' }
+  if (content === 'file') return { description: 'The file as it is, with the messages inside.' }
   if (content === 'lines') return { ...refTo('BulkItem'), description: 'One such object a line.' }
   if (content === 'form') return { type: 'object', additionalProperties: true }
   return refTo(content)

@@ -18,7 +18,7 @@ export const chapters = {
 export type Need = Scope | 'any' | 'administrator' | 'mail-server' | 'plug-in' | 'nothing'
 
 /** What a body or an answer is: a schema of ours, or text and bytes. */
-export type Content = SchemaName | 'text' | 'bytes' | 'form' | 'lines'
+export type Content = SchemaName | 'text' | 'bytes' | 'file' | 'form' | 'lines'
 
 /** An answer that is no problem. */
 export type Answer = {

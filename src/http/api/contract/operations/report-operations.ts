@@ -15,12 +15,12 @@ const keyHeader = z.object({
     ),
 })
 const remarks = z.object({
-  kind: z.string().optional().describe('spam, phishing or not-spam. Of a raw message only.'),
-  comment: z.string().optional().describe('Of a raw message only.'),
+  kind: z.string().optional().describe('spam, phishing or not-spam. Not for JSON and forms.'),
+  comment: z.string().optional().describe('Not for JSON and forms.'),
   received_via: z
     .array(z.string())
     .optional()
-    .describe('Addresses or blocks of your forwarders. Of a raw message only.'),
+    .describe('Addresses or blocks of your forwarders. Not for JSON and forms.'),
 })
 const messageProblems = [
   'bad-request',
@@ -37,6 +37,16 @@ const messageProblems = [
   'too-often',
 ] as const
 
+/** Of files that hold messages. */
+const fileProblems = [
+  'no-header',
+  'damaged-archive',
+  'encrypted-archive',
+  'nested-archive',
+  'too-many-messages',
+  'unpacks-too-big',
+] as const
+
 const limits = ['RateLimit', 'RateLimit-Policy'] as const
 const replayed = ['Idempotency-Replayed', ...limits] as const
 
@@ -50,7 +60,11 @@ export const reportOperations: readonly Operation[] = [
     summary: 'Report one message, or a form of several',
     description:
       'Send the message as it arrived, with its whole header: as it is (message/rfc822), as ' +
-      'JSON, or as files of a form. The same message reported again is the same report.',
+      'JSON, or as files of a form. A file may be a message, or hold some: an .eml, .emlx or ' +
+      '.msg file, a mailbox (.mbox), or a .zip archive of these, told by its bytes; such a file ' +
+      'may also be sent by itself, without a form. A form may hold 100 files, and a request 500 ' +
+      'messages. What comes to one message is answered by a Receipt, what comes to several by ' +
+      'Results. The same message reported again is the same report.',
     need: 'report',
     parameters: { query: remarks, header: keyHeader },
     body: {
@@ -58,6 +72,9 @@ export const reportOperations: readonly Operation[] = [
       'message/global': 'bytes',
       'application/json': 'Submission',
       'multipart/form-data': 'form',
+      'application/zip': 'file',
+      'application/mbox': 'file',
+      'application/vnd.ms-outlook': 'file',
     },
     answers: {
       202: {
@@ -71,7 +88,7 @@ export const reportOperations: readonly Operation[] = [
         headers: ['Location', ...replayed],
       },
     },
-    problems: [...messageProblems, 'key-used'],
+    problems: [...messageProblems, ...fileProblems, 'key-used'],
     example: { headers: { 'Idempotency-Key': 'message-2026-11-20-1' }, body: 'message' },
   },
   {

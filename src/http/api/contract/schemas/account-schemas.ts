@@ -13,7 +13,8 @@ export const accountSchema = z
     scopes: list(z.enum(scopes)).describe('What these credentials allow.'),
     limits: z.object({
       message_bytes: z.int(),
-      messages_in_a_form: z.int(),
+      files_in_a_form: z.int(),
+      messages_in_a_request: z.int().describe('With those inside of files.'),
       reports_in_bulk: z.int(),
       webhooks: z.int(),
       relays: z.int(),

@@ -45,17 +45,22 @@ export const receiptSchema = z
   .object({ id: reportId, status: statusSchema, url: z.url().describe('Where to ask for it.') })
   .describe('A message was taken in, or had been before.')
 
-/** The answer to a form of several messages. */
+const file = z
+  .string()
+  .nullable()
+  .describe(
+    'The name of the file; for a message inside of one the way to it, such as ' +
+      '"spam.zip › 3.eml". Null for these where an answer is replayed.',
+  )
+
+/** The answer to a form or a file of several messages. */
 export const resultsSchema = z
   .object({
     results: list(
-      z.union([
-        receiptSchema.extend({ file: z.string().nullable() }),
-        z.object({ file: z.string().nullable(), problem: problemSchema }),
-      ]),
+      z.union([receiptSchema.extend({ file }), z.object({ file, problem: problemSchema })]),
     ).describe('One for each message, in their order.'),
   })
-  .describe('What became of each message of a form.')
+  .describe('What became of each message of a form or a file.')
 
 const bulkPlace = {
   index: z.int().describe('Its place in the request, from 0; blank lines do not count.'),
