@@ -41,7 +41,7 @@ type Asked = {
 type Share = { limit: RateLimit; key: string }
 type Ruled = { limit: RateLimit; ruling: Ruling }
 
-/** What stands for an actor alone, then what others share with it; each a statement if any has it. */
+/** What stands for an actor alone, then what it shares with others; a statement for each. */
 const stages: readonly (readonly KeyKind[])[] = [
   ['reporter', 'token', 'address'],
   ['name-and-address', 'network'],
@@ -85,10 +85,7 @@ export function createLimits(
   async function count(batch: readonly Asked[]): Promise<void> {
     try {
       const limits = (await present()).filter(({ behavior }) => behavior !== 'off')
-      const [said, banned] = await Promise.all([
-        ruleOn(batch, limits),
-        findBanned(app.pool, batch),
-      ])
+      const [said, banned] = await Promise.all([ruleOn(batch, limits), findBanned(app.pool, batch)])
       batch.forEach(({ attempt, actor, resolve }, index) => {
         const isBanned = isReporting(attempt) && banned.has(actor.reporterId ?? '')
         resolve(admissionOf(said[index] ?? [], isBanned))
