@@ -20,7 +20,7 @@ export type UploadLine = { name: string; outcome: Outcome; rebuiltFrom?: Rebuilt
 /** What goes with the files of one upload. */
 export type Upload = { reporter: Reporter; channel: Channel; remarks: Remarks }
 
-/** What is asked before the messages of an upload go in, when it is known how many they are. */
+/** What is asked before an upload is opened, of one message; then of how many more there are. */
 export type AdmitMessages = (messages: number) => Promise<'admitted' | 'shadowed'>
 
 /**
@@ -61,10 +61,14 @@ export function createTakeUpload({ submit, unpack, messageBytesMax }: Needs): Ta
   const limits = uploadLimits(messageBytesMax)
   const unpackUpload = createUnpackUpload(unpack, limits)
   const inTurn = createTurns(UNPACKED_UPLOADS_MAX)
-  return (files, upload, admit) => {
+  return async (files, upload, admit) => {
+    // Before anything is opened: for who is refused nothing need be.
+    const entry = await admit?.(1)
     const take = async () => {
       const found = await unpackAll(files, unpackUpload, limits.unpackedBytesMax)
-      const admission = await admit?.(Math.max(1, found.length))
+      const more = found.length - 1
+      const rest = more > 0 ? await admit?.(more) : entry
+      const admission = [entry, rest].includes('shadowed') ? 'shadowed' : 'admitted'
       return submitAll(found, { ...upload, admission }, submit)
     }
     const isBare = files.every(({ bytes }) => containerOf(bytes) === undefined)
@@ -103,7 +107,7 @@ async function unpackAll(
   return found
 }
 
-type Admitted = Upload & { admission: 'admitted' | 'shadowed' | undefined }
+type Admitted = Upload & { admission: 'admitted' | 'shadowed' }
 
 async function submitAll(
   found: readonly Found[],
