@@ -2,7 +2,7 @@ import type { Packed } from './packed.ts'
 import type { Db } from './pool.ts'
 import { first } from './values.ts'
 
-/** What a letter is about: an account, advice, an answer of a desk, enrolling, mailed reports. */
+/** What a letter is about: an account, advice, a desk's answer, enrolling, mailed reports. */
 export type LetterKind = 'account' | 'advice' | 'answer' | 'enrollment' | 'mail-in'
 
 /** Where a letter stands; drawn in `src/README.md`. */

@@ -26,22 +26,25 @@ export class Browser {
   }
 
   /** Sends an urlencoded form. */
-  async post(
+  post(
     path: string,
     fields: Record<string, string>,
     headers: Record<string, string> = {},
   ): Promise<Response> {
-    const body = new URLSearchParams({ ...(await this.tokenFields()), ...fields })
+    const body = new URLSearchParams(fields)
     return this.send(path, { method: 'POST', body, headers })
   }
 
   /** Sends a multipart form. */
-  async postForm(path: string, body: FormData): Promise<Response> {
-    for (const [name, value] of Object.entries(await this.tokenFields())) body.set(name, value)
+  postForm(path: string, body: FormData): Promise<Response> {
     return this.send(path, { method: 'POST', body })
   }
 
   async send(path: string, options: RequestInit): Promise<Response> {
+    const { body } = options
+    if (body instanceof URLSearchParams || body instanceof FormData) {
+      for (const [name, value] of Object.entries(await this.tokenFields())) body.set(name, value)
+    }
     const headers = new Headers(this.#headers)
     for (const [name, value] of new Headers(options.headers)) headers.set(name, value)
     if (this.#cookies.size > 0) headers.set('cookie', this.cookies())

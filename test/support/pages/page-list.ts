@@ -14,15 +14,14 @@ const stranger: Record<string, ListedPage['at']> = {
   '/': () => ['/'],
   '/sign-in': () => ['/sign-in'],
   '/problems': () => ['/problems'],
-  '/help': () => ['/help'],
-  '/help/source/:client': () => ['/help/source/outlook-classic', '/help/source/gmail'],
   '/privacy': () => ['/privacy'],
   '/sign-up': () => ['/sign-up'],
   '/forgotten': () => ['/forgotten'],
-  '/account/confirm/:token': () => ['/account/confirm/none'],
-  '/account/reset/:token': () => ['/account/reset/none'],
-  '/account/erased/:token': () => ['/account/erased/none'],
-  '/sign-in/code': () => ['/sign-in/code'],
+  '/account/confirm/:token': ({ links }) => [links.signUp, '/account/confirm/none'],
+  '/account/reset/:token': ({ links }) => [links.reset],
+  '/account/erased/:token': ({ links }) => [links.erased],
+  '/help': () => ['/help'],
+  '/help/source/:client': () => ['/help/source/outlook-classic', '/help/source/gmail'],
   '/docs': () => ['/docs'],
   '/lookup': () => ['/lookup', '/lookup?q=192.0.2.7', '/lookup?q=x.example', '/lookup?q=%00'],
   '/lookup/delist': () => ['/lookup/delist?list=addresses&name=192.0.2.7'],
@@ -46,14 +45,14 @@ const reporter: Record<string, ListedPage['at']> = {
   '/reports/:id/told/:number': ({ told }) => [`/reports/${told}/told/1`],
   '/relays': () => ['/relays'],
   '/settings': () => ['/settings'],
-  '/settings/webhooks': () => ['/settings/webhooks'],
   '/account/password': () => ['/account/password'],
-  '/account/move/:token': () => ['/account/move/none'],
+  '/account/move/:token': ({ links }) => [links.move],
   '/account/second-step': () => ['/account/second-step'],
-  '/account/tokens': () => ['/account/tokens'],
   '/account/sessions': () => ['/account/sessions'],
+  '/account/tokens': () => ['/account/tokens'],
   '/account/export': () => ['/account/export'],
   '/account/erase': () => ['/account/erase'],
+  '/settings/webhooks': () => ['/settings/webhooks'],
 }
 
 const administrator: Record<string, ListedPage['at']> = {
@@ -96,10 +95,10 @@ const administrator: Record<string, ListedPage['at']> = {
     '/admin/marketers/edit?key=example-shop',
   ],
   '/admin/marketers/proposals': () => ['/admin/marketers/proposals'],
+  '/admin/dead-letters': () => ['/admin/dead-letters'],
   '/admin/limits': () => ['/admin/limits'],
   '/admin/limits/shadow': () => ['/admin/limits/shadow'],
   '/admin/limits/shadow/:id': ({ banned }) => [`/admin/limits/shadow/${banned}`],
-  '/admin/dead-letters': () => ['/admin/dead-letters'],
   '/admin/audit': () => ['/admin/audit'],
 }
 
@@ -112,6 +111,8 @@ export const pages: readonly ListedPage[] = [
 
 /** What answers GET and is no page: for programs, for browsers, and to be kept as a file. */
 export const notPages: readonly RegExp[] = [
+  // Shown on the way in only; the test of whole journeys looks at it there.
+  /^\/sign-in\/code$/,
   /^\/api(\/|$)/,
   /^\/assets\//,
   /^\/(healthz|readyz|metrics|robots\.txt|security\.txt|openapi\.json)$/,

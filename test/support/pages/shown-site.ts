@@ -22,11 +22,15 @@ import { type Person, startWebSite, type WebSite } from '../../db/http/web-site.
 import { exampleShop, newsletter, newsletterDns } from '../../db/marketers/newsletters.ts'
 import { arrive, reply } from '../inbound-mail.ts'
 import { testJudge } from '../judge.ts'
+import { linkTo } from '../letters.ts'
 import { know } from '../listed.ts'
 import { sampleNetworks, relayedMessage, spamMessage } from '../messages.ts'
 import { sureModel } from '../models.ts'
 import { ruleText } from '../rule-facts.ts'
 import { tellDesk } from '../told-desk.ts'
+
+type Link = 'answer' | 'own' | 'confirm' | 'adviceOff' | 'delisting' | AccountLink
+type AccountLink = 'signUp' | 'reset' | 'move' | 'erased'
 
 /** A site on which every page has something to show, and where that is. */
 export type ShownSite = {
@@ -41,7 +45,7 @@ export type ShownSite = {
   banned: string
   campaign: string
   /** Paths with a secret in them. */
-  links: Record<'answer' | 'own' | 'confirm' | 'adviceOff' | 'delisting', string>
+  links: Record<Link, string>
   consumer: string
   letter: string
   mail: string
@@ -60,7 +64,10 @@ export async function startShownSite(env: Record<string, string> = {}): Promise<
   const desk = await signedInBrowser(site.url, admin)
   const reports = await fillReports(site, parser, ann)
   const mail = await fillInbox(site, parser, reports.told)
-  const links = await fillLinks(site, ann, reports.told)
+  const links = {
+    ...(await fillLinks(site, ann, reports.told)),
+    ...(await fillAccounts(site, ann)),
+  }
   await fillAdmin(site, desk)
   await fillBans(site, desk)
   const banned = await firstOf(site, 'shadow_bans', 'reporter_id')
@@ -140,6 +147,25 @@ function linksOfEnrolling({ app }: WebSite, visitor: Browser) {
     const text = packed ? (await unpack(packed)).toString().replace(/=\r\n/g, '') : ''
     return /\/consumers\/enroll\/[\w-]+/.exec(text)?.[0] ?? ''
   }
+}
+
+/** Somebody who signs up, somebody who is gone, and Ann, who forgot her password and moves. */
+async function fillAccounts(site: WebSite, ann: Person): Promise<Record<AccountLink, string>> {
+  const { pool } = site.app
+  const visitor = new Browser(site.url)
+  const newcomer = 'newcomer@reporters.example'
+  await visitor.post('/sign-up', { email: newcomer, language: 'en', agree: 'yes' })
+  await visitor.post('/forgotten', { email: ann.email })
+  const reset = await linkTo(pool, ann.email)
+  const own = await signedInBrowser(site.url, ann)
+  const moved = 'ann@elsewhere.example'
+  const move = { email: moved, now: ann.password }
+  await own.post('/account/address', move)
+  const gone = await site.addPerson('gone@reporters.example')
+  const leaving = await signedInBrowser(site.url, gone)
+  const erase = { how: 'keep', now: gone.password }
+  const erased = (await leaving.post('/account/erase', erase)).headers.get('location') ?? ''
+  return { signUp: await linkTo(pool, newcomer), reset, move: await linkTo(pool, moved), erased }
 }
 
 /** Somebody whose reports are put aside. */

@@ -4,8 +4,8 @@ import type { webhooksEn } from '../en/webhooks.ts'
 export const webhooksFr: typeof webhooksEn = {
   title: 'Webhooks',
   lead:
-    'Si vous programmez : nous pouvons dire à votre propre logiciel ce que deviennent vos ' +
-    'signalements. Nous envoyons un court message signé à votre adresse ; jamais rien du ' +
+    'Si vous programmez\u00a0: nous pouvons dire à votre propre logiciel ce que deviennent vos ' +
+    'signalements. Nous envoyons un court message signé à votre adresse\u00a0; jamais rien du ' +
     'courriel que vous avez signalé.',
   docs: 'Comment vérifier et lire ces messages (en anglais)',
   none: 'Vous n’avez aucun webhook.',
@@ -23,11 +23,11 @@ export const webhooksFr: typeof webhooksEn = {
   states: {
     enabled: 'Actif',
     disabled: 'Inactif',
-    failed: 'Arrêté : depuis des jours, rien n’y a été accepté',
+    failed: 'Arrêté\u00a0: depuis des jours, rien n’y a été accepté',
   },
   failing: 'Il n’a pas accepté nos envois depuis',
   pausedUntil: 'Prochain essai',
-  secretShown: 'Voici son secret. Copiez-le maintenant : il ne sera plus montré.',
+  secretShown: 'Voici son secret. Copiez-le maintenant\u00a0: il ne sera plus montré.',
   add: 'Ajouter un webhook',
   addSubmit: 'Ajouter',
   renew: 'Créer un nouveau secret',
@@ -36,7 +36,7 @@ export const webhooksFr: typeof webhooksEn = {
   enable: 'Activer',
   remove: 'Supprimer',
   test: 'Envoyer un essai',
-  of: (action, address) => `${action} : ${address}`,
+  of: (action, address) => `${action}\u00a0: ${address}`,
   done: {
     removed: 'Le webhook est supprimé.',
     changed: 'Enregistré.',
@@ -59,7 +59,7 @@ export const webhooksFr: typeof webhooksEn = {
     taken: 'Vous avez déjà un webhook à cette adresse.',
     full: 'Vous avez déjà autant de webhooks que possible.',
     events: 'Choisissez au moins une chose à dire.',
-    off: 'Ce webhook est inactif : activez-le d’abord.',
+    off: 'Ce webhook est inactif\u00a0: activez-le d’abord.',
     'too-often': 'Assez d’essais pour le moment. Réessayez dans une heure.',
     gone: 'Ce webhook n’existe plus.',
   },

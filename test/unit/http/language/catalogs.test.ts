@@ -62,6 +62,9 @@ const sameInBoth = new Set([
 /** Names of mail programs. */
 const names = /^help\.sources\.[\w-]+\.name$/
 const sameInFrench = new Set([
+  'account.code',
+  'privacy.version',
+  'privacy.sections.4.title',
   'consumers.telling.format',
   'consumers.telling.topics.spam',
   'lists.downloads.meanings.spam',
@@ -69,6 +72,7 @@ const sameInFrench = new Set([
   'nav.admin',
   'report.kinds.spam',
   'walk.alias',
+  'webhooks.title',
 ])
 
 test.for(['fr', 'ru'] as const)('nothing is left in English in the catalog %s', (language) => {

@@ -1,0 +1,134 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sendLetters } from '../../src/jobs/send-letter.ts'
+import { type Person, sampleMessage, startWebSite, type WebSite } from '../db/http/web-site.ts'
+import { lettersTo } from '../support/letters.ts'
+import { faultsOf } from './axe.ts'
+import { openPage, startChromium } from './chromium.ts'
+
+let site: WebSite
+let browser: Browser
+let admin: Person
+
+beforeAll(async () => {
+  site = await startWebSite()
+  browser = await startChromium()
+  admin = await site.addPerson('admin@desk.example', { isAdmin: true })
+})
+afterAll(async () => {
+  await browser.close()
+  await site.close()
+})
+
+const visitors = [
+  ['in English', { locale: 'en-GB' }, 'Taken back'],
+  ['in French without JavaScript', { locale: 'fr-FR', javaScriptEnabled: false }, 'Retiré'],
+  [
+    'in Russian on a narrow dark screen',
+    { locale: 'ru-RU', colorScheme: 'dark', viewport: { width: 320, height: 700 } },
+    'Отозвана',
+  ],
+] as const
+
+const password = 'green lamp over water'
+
+/** What the administrator finds in the outbox: the link in the letter to an address. */
+async function linkFromOutbox(address: string): Promise<string> {
+  const [letter] = await lettersTo(site.app.pool, address)
+  if (!letter) throw new Error('No letter was written.')
+  await sendLetters([{ letterId: letter.id }], { ...site.app, mailer: undefined })
+  const { page } = await openPage(browser, {})
+  await page.goto(`${site.url}/sign-in?next=/admin/outbox/letters`)
+  await page.fill('#email', admin.email)
+  await page.fill('#password', admin.password)
+  await page.click('main button[type=submit]')
+  await page.click(`main a[href="/admin/outbox/letters/${letter.id}"]`)
+  const copy = ((await page.textContent('pre.raw')) ?? '').replaceAll(/=\r?\n/g, '')
+  await page.context().close()
+  return new URL(/https?:\/\/\S+\/account\/confirm\/\S+/.exec(copy)?.[0] ?? '').pathname
+}
+
+/** Goes on by the keyboard alone: the Tab key until the thing has the focus, then Enter. */
+async function press(page: Page, selector: string): Promise<void> {
+  for (let presses = 0; presses < 60; presses++) {
+    if ((await page.locator(`${selector}:focus`).count()) > 0) break
+    await page.keyboard.press('Tab')
+  }
+  expect(await page.locator(`${selector}:focus`).count()).toBe(1)
+  await page.keyboard.press('Enter')
+}
+
+/** Sends the form with the keyboard, and waits for what it leads to. */
+async function send(page: Page, selector: string): Promise<void> {
+  await Promise.all([page.waitForEvent('load'), press(page, selector)])
+}
+
+test.for(visitors)(
+  'a visitor %s signs up, reports three files, looks back and retracts',
+  { timeout: 180_000 },
+  async ([mark, options, takenBack], { task }) => {
+    const { page, complaints } = await openPage(browser, options)
+    const email = `${task.id.replaceAll(/\W/g, '')}@reporters.example`
+    const faults: unknown[] = []
+    const look = async (step: string) => {
+      const found = await faultsOf(await copyOf(page, options))
+      faults.push(...found.map((fault) => ({ step, ...fault })))
+    }
+    await page.goto(site.url)
+    await look('the first page')
+    await send(page, 'main a[href="/sign-up"]')
+    await page.fill('#email', email)
+    await page.focus('#agree')
+    await page.keyboard.press('Space')
+    await look('signing up')
+    await send(page, 'main button[type=submit]')
+    await look('the letter is written')
+    await page.goto(`${site.url}${await linkFromOutbox(email)}`)
+    await page.fill('#password', password)
+    await look('choosing a password')
+    await send(page, 'main button[type=submit]')
+    await look('the form')
+    const files = ['one', 'two'].map((name) => ({
+      name: `${name}.eml`,
+      mimeType: 'message/rfc822',
+      buffer: sampleMessage(`${name} ${mark}`),
+    }))
+    const bad = { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('not a mail') }
+    await page.setInputFiles('#messages', [...files, bad])
+    // With JavaScript the answer takes the place of the page without a load.
+    await press(page, 'main form[action="/report"] button[type=submit]')
+    await page.waitForSelector('main .badge.bad')
+    expect(await page.locator('main .badge.good').count()).toBe(2)
+    expect(await page.locator('main .badge.bad').count()).toBe(1)
+    await look('the results')
+    await page.goto(`${site.url}/reports`)
+    await look('the history')
+    await send(page, 'main table a[href^="/reports/"]')
+    expect(await page.textContent('h1')).toContain(mark)
+    await look('the story')
+    await takeBack(page)
+    expect(await page.textContent('main')).toContain(takenBack)
+    await look('the story, taken back')
+    expect(faults).toEqual([])
+    expect(complaints.filter((one) => !one.includes('status of 4'))).toEqual([])
+  },
+)
+
+/** Over the page that asks whether that is meant. */
+async function takeBack(page: Page): Promise<void> {
+  await send(page, 'main a[href$="/retract"]')
+  await send(page, 'main form[action$="/retract"] button')
+}
+
+/** The page for axe, which is JavaScript itself: where there is none, a copy that allows it. */
+async function copyOf(page: Page, options: object): Promise<Page> {
+  if (!('javaScriptEnabled' in options)) return page
+  const html = await page.content()
+  const { page: copy } = await openPage(browser, { ...options, javaScriptEnabled: true })
+  const address = page.url()
+  await copy.route(address, (route) =>
+    route.fulfill({ contentType: 'text/html; charset=utf-8', body: html }),
+  )
+  await copy.goto(address)
+  return copy
+}
