@@ -165,7 +165,7 @@ test('all of a reporter are released, however many', async () => {
   expect(await ofReporter('reports', ann)).toBe(130)
 })
 
-test('what is dropped counts never, but its reporter sees it all the same, and its message', async () => {
+test('what is dropped never counts, but its reporter sees it and its message', async () => {
   const ann = await banned()
   const { body } = await report(ann, 'dropped')
   expect(await dropHeldReports(site.app, { reporterId: ann.id }, deed())).toBe(1)
