@@ -116,6 +116,7 @@ export async function removeShadowed(tx: Db, reporterId: string, limit: number):
   if (ids.length === 0) return 0
   await tx.query(`delete from shadowed_messages where id = any($1::uuid[])`, [ids])
   await tx.query(`delete from report_keys where report_id = any($1::uuid[])`, [ids])
+  await tx.query(`delete from report_events where report_id = any($1::uuid[])`, [ids])
   await tx.query(`delete from shadowed_reports where id = any($1::uuid[])`, [ids])
   return ids.length
 }

@@ -72,27 +72,34 @@ export async function updateRateLimit(
 
 /**
  * Forgets keys under which nothing counts any more, among the first `limit` after the key `after`;
- * answers the last of those it looked at, undefined when there are no more.
+ * answers the last of those it looked at, undefined when there are no more. By the clock of the
+ * database, which counts: a machine whose clock is ahead must not forget what still does.
  */
 export async function removeIdleCounts(
   db: Db,
   page: { after: string; limit: number },
-  now: Date,
+  notBefore: Date | null = null,
 ): Promise<string | undefined> {
   const { rows } = await db.query<{ key: string; isIdle: boolean }>(
-    `select key, (newest + 61) * sub_window_ms < $3::bigint as "isIdle" from rate_counts
+    `select key, ${idleBy('$3')} as "isIdle" from rate_counts
      where key > $1 order by key limit $2`,
-    [page.after, page.limit, now.getTime()],
+    [page.after, page.limit, notBefore],
   )
   const idle = rows.flatMap(({ key, isIdle }) => (isIdle ? [key] : []))
-  if (idle.length > 0) {
-    await db.query(
-      `delete from rate_counts
-       where key = any($1::uuid[]) and (newest + 61) * sub_window_ms < $2::bigint`,
-      [idle, now.getTime()],
-    )
+  // One at a time: whoever holds several keys at once can wait for who counts them, and he for him.
+  for (const key of idle) {
+    await db.query({
+      name: 'remove-idle-count',
+      text: `delete from rate_counts where key = $1 and ${idleBy('$2')}
+        returning set_config('synchronous_commit', 'off', true)`,
+      values: [key, notBefore],
+    })
   }
   return rows.length < page.limit ? undefined : rows.at(-1)?.key
+}
+
+function idleBy(notBefore: string): string {
+  return `(newest + 61) * sub_window_ms < present_ms(${notBefore}::timestamptz)`
 }
 
 /**

@@ -113,7 +113,10 @@ export async function moveShadowedBack(tx: Db, ids: readonly string[]): Promise<
   return rows
 }
 
-/** Drops the messages of reports that were put aside; their reporters see them all the same. */
+/**
+ * Gives up reports that were put aside. Their reporters see them all the same, and their messages:
+ * one that is gone before its time would tell.
+ */
 export async function dropShadowed(tx: Db, ids: readonly string[]): Promise<string[]> {
   const { rows } = await tx.query<{ id: string }>(
     `update shadowed_reports set is_dropped = true
@@ -121,7 +124,5 @@ export async function dropShadowed(tx: Db, ids: readonly string[]): Promise<stri
      returning id`,
     [ids],
   )
-  const dropped = rows.map(({ id }) => id)
-  await tx.query(`delete from shadowed_messages where id = any($1::uuid[])`, [dropped])
-  return dropped
+  return rows.map(({ id }) => id)
 }

@@ -35,10 +35,7 @@ export async function retractIn(
   retractor: Retractor,
 ): Promise<boolean> {
   const now = app.clock()
-  const [moved] = await markReports(tx, [reportId], retractable, 'retracted')
-  // What was put aside is taken back in as many steps, and has nothing to be taken back from.
-  const [aside] = await markShadowed(tx, [reportId], retractable, 'retracted')
-  if (moved === undefined && aside === undefined) return false
+  if (!(await markRetracted(tx, reportId))) return false
   const withdrawn = await withdrawFeedback(tx, reportId, now)
   const isOverruled = !retractor.isReporter
   await send(app.boss, redeemReport, [{ reportId, ...(isOverruled && { isOverruled }) }], tx)
@@ -54,4 +51,15 @@ export async function retractIn(
     await insertAudit(tx, { at: now, reporterId, action: 'retract', detail: reportId })
   }
   return true
+}
+
+/** What was put aside is taken back in as many steps, and has nothing to be taken back from. */
+async function markRetracted(tx: Db, reportId: string): Promise<boolean> {
+  const markUsual = () => markReports(tx, [reportId], retractable, 'retracted')
+  const [usual] = await markUsual()
+  const [aside] = await markShadowed(tx, [reportId], retractable, 'retracted')
+  if (usual !== undefined || aside !== undefined) return true
+  // It may have been released between the two.
+  const [released] = await markUsual()
+  return released !== undefined
 }

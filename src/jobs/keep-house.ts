@@ -123,12 +123,11 @@ async function forgetUntold({ pool }: Needs, oldest: Date): Promise<void> {
   }
 }
 
-/** Those under whom nothing counts any more; by the database's clock a minute ago at the latest. */
-async function forgetIdleKeys({ pool, clock }: Needs): Promise<void> {
-  const now = new Date(clock().getTime() - 60_000)
+/** Those under whom nothing counts any more. */
+async function forgetIdleKeys({ pool }: Needs): Promise<void> {
   let after: string | undefined = NO_KEY
   while (after !== undefined) {
-    after = await removeIdleCounts(pool, { after, limit: KEYS_AT_ONCE }, now)
+    after = await removeIdleCounts(pool, { after, limit: KEYS_AT_ONCE })
   }
 }
 

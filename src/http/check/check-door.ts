@@ -53,7 +53,7 @@ export function createCheckDoor(
     ask,
     statistics,
     log: app.log,
-    gate: createGate(config.checkPassword, clock, isTrusted),
+    gate: createGate(config, clock, isTrusted),
     learn: createLearn({ ...app, intake: createIntake(app) }),
     readBody: createReadBody(BYTES_IN_HAND_MAX),
   }

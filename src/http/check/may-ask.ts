@@ -7,6 +7,12 @@ import { askerOf } from '../lists/asker.ts'
 /** Why somebody may not ask; `status` as HTTP has it. */
 export type NotAllowed = { status: 401 | 403 | 429; error: string; retrySeconds?: number }
 
+/** What a gate goes by: the password, if one is asked for, and which proxies are ours. */
+export type GateSettings = {
+  checkPassword: string | undefined
+  trustedProxies: readonly string[]
+}
+
 /** Why who sends this request may not ask for verdicts, nor teach; undefined when they may. */
 export type Gate = (req: IncomingMessage) => NotAllowed | undefined
 
@@ -27,10 +33,11 @@ const goBetweens = [
  * comes. Strangers who guess behind a proxy silence themselves, not who asks beside them.
  */
 export function createGate(
-  password: string | undefined,
+  config: GateSettings,
   clock: Clock,
   isTrusted: (req: IncomingMessage) => boolean,
 ): Gate {
+  const password = config.checkPassword
   const wrong = new Map<string, { times: number; until: number }>()
   const expected = password === undefined ? undefined : digestOf(Buffer.from(password))
   const live = (who: string, now: number) => {
@@ -45,7 +52,7 @@ export function createGate(
       return { status: 401, error: 'Send the password in the header "Password".' }
     }
     const now = clock().getTime()
-    const guessers = guessersOf(req)
+    const guessers = guessersOf(req, config)
     for (const [who, timesMax] of guessers) {
       const { times, until } = live(who, now)
       if (times < timesMax) continue
@@ -65,11 +72,14 @@ export function createGate(
 const closed =
   'Only programs on this machine may ask, and not through a proxy, unless CHECK_PASSWORD is set.'
 
-function guessersOf(req: IncomingMessage): (readonly [who: string, timesMax: number])[] {
+function guessersOf(
+  req: IncomingMessage,
+  config: GateSettings,
+): (readonly [who: string, timesMax: number])[] {
   const peer = req.socket.remoteAddress ?? ''
   if (!goBetweens.some((name) => name in req.headers)) return [[peer, WRONG_MAX]]
   return [
-    [`${peer} for ${askerOf(req)}`, WRONG_MAX],
+    [`${peer} for ${askerOf(req, config)}`, WRONG_MAX],
     [`${peer} for others`, WRONG_OF_PROXY_MAX],
   ]
 }

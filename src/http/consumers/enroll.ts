@@ -68,7 +68,7 @@ async function takeWish(req: Request, res: Response, site: Needs): Promise<void>
     return sendForm(req, res, { ...given, faults, status: 422 })
   }
   const wish: EnrollmentWish = { ...telling, scopes, language: visit.language }
-  const asker = askerHash(req, site.config.secret)
+  const asker = askerHash(req, site.config)
   const taken = await requestEnrollment(
     { address: fields.address.toLowerCase(), wish, askerHash: asker },
     site,

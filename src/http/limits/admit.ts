@@ -2,10 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Attempt } from '../../db/rate-limits.ts'
 import type { Actor } from '../../intake/limits/actor.ts'
 import type { LimitState } from '../../intake/limits/window.ts'
-import { networkSet, type NetworkSet } from '../../mail/ip.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
-import { clientAddress } from './client-address.ts'
+import { clientAddress, proxiesOf } from './client-address.ts'
 
 type Needs = Pick<Site, 'limits' | 'config'>
 
@@ -49,13 +48,4 @@ export function limitFields(limits: readonly LimitState[]): [name: string, value
     ['ratelimit-policy', policies.join(', ')],
     ['ratelimit', `"${name}";r=${remaining};t=${resetSeconds}`],
   ]
-}
-
-const known = new WeakMap<readonly string[], NetworkSet>()
-
-/** Read once for each list of settings. */
-function proxiesOf(cidrs: readonly string[]): NetworkSet {
-  const set = known.get(cidrs) ?? networkSet(cidrs)
-  known.set(cidrs, set)
-  return set
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { type IpAddress, type NetworkSet, parseIp } from '../../mail/ip.ts'
+import { type IpAddress, networkSet, type NetworkSet, parseIp } from '../../mail/ip.ts'
 
 /**
  * The address of the client: the other end of the connection, or, where that is a proxy of ours,
@@ -17,6 +17,15 @@ export function clientAddress(req: IncomingMessage, proxies: NetworkSet): string
     if (!proxies.has(client)) break
   }
   return client.text
+}
+
+const known = new WeakMap<readonly string[], NetworkSet>()
+
+/** The proxies of the settings as a set; read once for each list. */
+export function proxiesOf(cidrs: readonly string[]): NetworkSet {
+  const set = known.get(cidrs) ?? networkSet(cidrs)
+  known.set(cidrs, set)
+  return set
 }
 
 /** The nearest proxy's entry last. */

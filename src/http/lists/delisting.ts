@@ -59,7 +59,7 @@ async function takeWish(req: Request, res: Response, site: Needs): Promise<void>
   const faults = faultsOf(fields).map((fault) => words.faults[fault])
   if (faults.length > 0) return sendForm(req, res, listing, { fields, faults, status: 422 })
   const token = systemRandom(TOKEN_BYTES).toString('base64url')
-  const hash = askerHash(req, site.config.secret)
+  const hash = askerHash(req, site.config)
   const wish = { ...fields, listing, tokenHash: tokenHash(token), askerHash: hash }
   const outcome = await keepWish(wish, site)
   if (outcome === 'too often') {

@@ -3,6 +3,7 @@ import {
   countAttempts,
   type Counted,
   listRateLimits,
+  type KeyKind,
   type RateLimit,
 } from '../../db/rate-limits.ts'
 import { listBannedAmong } from '../../db/shadow-bans.ts'
@@ -22,8 +23,10 @@ export type Admission =
 /** Decides who may do what how often. */
 export type Limits = {
   /**
-   * Counts an attempt, `cost` times, under every limit that it falls under, and decides. What is
-   * refused counts too. Rejects when the database cannot count: then nobody may go on.
+   * Counts an attempt, `cost` times, under the limits that it falls under, and decides. What is
+   * refused counts too, but not under wider keys than that which refused it: so one machine shuts
+   * nobody else out, and fills no table. Rejects when the database cannot count: then nobody may
+   * go on.
    */
   admit: (attempt: Attempt, actor: Actor, cost?: number) => Promise<Admission>
 }
@@ -36,7 +39,14 @@ type Asked = {
   reject: (error: unknown) => void
 }
 type Share = { limit: RateLimit; key: string }
+type Ruled = { limit: RateLimit; ruling: Ruling }
 
+/** What stands for an actor alone, then what it shares with others; a statement for each. */
+const stages: readonly (readonly KeyKind[])[] = [
+  ['reporter', 'token', 'address'],
+  ['name-and-address', 'network'],
+  ['name'],
+]
 const BATCH_MAX = 200
 /** So long limits may be old that act: a change is noticed within two seconds. */
 const FRESH_MS = 1_000
@@ -60,15 +70,26 @@ export function createLimits(
     return known.limits
   }
 
+  async function ruleOn(batch: readonly Asked[], limits: readonly RateLimit[]) {
+    const said: Ruled[][] = batch.map(() => [])
+    for (const kinds of stages) {
+      const shares = batch.map((asked, index) =>
+        isRefused(said[index] ?? []) ? [] : sharesOf(asked, limits, kinds, app.config.secret),
+      )
+      const counted = await countEach(app.pool, batch, shares, notBefore())
+      ruleEach(batch, shares, counted).forEach((rulings, index) => said[index]?.push(...rulings))
+    }
+    return said
+  }
+
   async function count(batch: readonly Asked[]): Promise<void> {
     try {
       const limits = (await present()).filter(({ behavior }) => behavior !== 'off')
-      const shares = batch.map((asked) => sharesOf(asked, limits, app.config.secret))
-      const [counted, banned] = await Promise.all([
-        countEach(app.pool, batch, shares, notBefore()),
-        findBanned(app.pool, batch),
-      ])
-      decideEach(batch, shares, { counted, banned })
+      const [said, banned] = await Promise.all([ruleOn(batch, limits), findBanned(app.pool, batch)])
+      batch.forEach(({ attempt, actor, resolve }, index) => {
+        const isBanned = isReporting(attempt) && banned.has(actor.reporterId ?? '')
+        resolve(admissionOf(said[index] ?? [], isBanned))
+      })
     } catch (error) {
       for (const { reject } of batch) reject(error)
     }
@@ -93,9 +114,14 @@ export function createLimits(
 }
 
 /** Under another window, what was counted means nothing: so that is part of the key. */
-function sharesOf(asked: Asked, limits: readonly RateLimit[], secret: string): Share[] {
+function sharesOf(
+  asked: Asked,
+  limits: readonly RateLimit[],
+  kinds: readonly KeyKind[],
+  secret: string,
+): Share[] {
   return limits.flatMap((limit) => {
-    if (limit.attempt !== asked.attempt) return []
+    if (limit.attempt !== asked.attempt || !kinds.includes(limit.keyKind)) return []
     const who = actorKey(limit.keyKind, asked.actor)
     if (who === undefined) return []
     return [{ limit, key: storedKey(secret, [limit.name, limit.windowMs, limit.keyKind, who]) }]
@@ -134,33 +160,32 @@ function isReporting(attempt: Attempt): boolean {
 }
 
 /** From the last to the first, so that each knows how much came after it. */
-function decideEach(
+function ruleEach(
   batch: readonly Asked[],
   shares: readonly Share[][],
-  { counted, banned }: { counted: ReadonlyMap<string, Counted>; banned: ReadonlySet<string> },
-): void {
+  counted: ReadonlyMap<string, Counted>,
+): Ruled[][] {
   const later = new Map<string, number>()
+  const ruled: Ruled[][] = []
   for (let index = batch.length - 1; index >= 0; index--) {
-    const asked = batch[index]
-    if (!asked) continue
-    const { cost, actor, attempt } = asked
-    const rulings = (shares[index] ?? []).flatMap(({ limit, key }) => {
+    const cost = batch[index]?.cost ?? 0
+    ruled[index] = (shares[index] ?? []).flatMap(({ limit, key }) => {
       const state = counted.get(key)
       if (!state) return []
       const after = later.get(key) ?? 0
       later.set(key, after + cost)
       return [{ limit, ruling: rule(limit, state, { cost, later: after }) }]
     })
-    const isBanned = isReporting(attempt) && banned.has(actor.reporterId ?? '')
-    asked.resolve(admissionOf(rulings, isBanned))
   }
+  return ruled
+}
+
+function isRefused(ruled: readonly Ruled[]): boolean {
+  return ruled.some(({ limit, ruling }) => limit.behavior === 'refuse' && !ruling.isAdmitted)
 }
 
 /** A limit that shadows says nothing of itself: who is above it is told what all others are. */
-function admissionOf(
-  rulings: readonly { limit: RateLimit; ruling: Ruling }[],
-  isBanned: boolean,
-): Admission {
+function admissionOf(rulings: readonly Ruled[], isBanned: boolean): Admission {
   const told = rulings.filter(({ limit }) => limit.behavior === 'refuse')
   const limits = told.map(({ ruling }) => ruling.state)
   const waits = told.flatMap(({ ruling }) => (ruling.isAdmitted ? [] : [ruling.waitSeconds]))

@@ -71,6 +71,34 @@ test('who is not known under a limit does not fall under it', async () => {
   expect(await open().admit('read', {})).toEqual({ is: 'admitted', limits: [] })
 })
 
+test('a machine that is refused shuts nobody else out, and fills no table with names', async () => {
+  await changeLimit(database.pool, 'sign-in-address', { attemptsMax: 5 }, deed)
+  await changeLimit(database.pool, 'sign-in-name', { attemptsMax: 10 }, deed)
+  await changeLimit(database.pool, 'sign-in-network', { attemptsMax: 10 }, deed)
+  const limits = open()
+  const knock = (address: string, name: string) => limits.admit('sign-in', { address, name })
+  const guesses = Array.from({ length: 50 }, () => knock('192.0.2.20', 'ann@reporters.example'))
+  const answers = await Promise.all(guesses)
+  expect(answers.filter(({ is }) => is === 'admitted')).toHaveLength(5)
+  expect((await knock('192.0.2.21', 'ann@reporters.example')).is).toBe('admitted')
+  const keys = async () =>
+    (await database.pool.query<{ n: number }>('select count(*) as n from rate_counts')).rows[0]?.n
+  const before = await keys()
+  for (let n = 0; n < 10; n++) await knock('192.0.2.20', `name${n}@reporters.example`)
+  expect(await keys()).toBe(before)
+})
+
+test('a name is admitted as often as its limit says, from however many addresses', async () => {
+  await changeLimit(database.pool, 'sign-in-name', { attemptsMax: 10 }, deed)
+  const limits = open()
+  const answers = await Promise.all(
+    Array.from({ length: 40 }, (_, n) =>
+      limits.admit('sign-in', { address: `10.${n}.0.1`, name: 'bob@reporters.example' }),
+    ),
+  )
+  expect(answers.filter(({ is }) => is === 'admitted')).toHaveLength(10)
+})
+
 test('a change acts in processes that are running', async () => {
   const limits = open()
   const actor = { name: 'ann@reporters.example', address: '192.0.2.9' }
@@ -127,14 +155,14 @@ test('keys under which nothing counts any more are forgotten, others not', async
   const keys = async () =>
     (await database.pool.query<{ n: number }>('select count(*) as n from rate_counts')).rows[0]?.n
   await open().admit('lookup', { address: '192.0.2.10' })
-  const forget = (now: Date) =>
+  const forget = (notBefore?: Date) =>
     removeIdleCounts(
       database.pool,
       { after: reporterId(0).replace(/[78]/g, '0'), limit: 1_000 },
-      now,
+      notBefore,
     )
   const before = await keys()
-  await forget(new Date())
+  await forget()
   expect(await keys()).toBe(before)
   await forget(new Date(Date.now() + 3 * 86_400_000))
   expect(await keys()).toBe(0)

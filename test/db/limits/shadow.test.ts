@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Db, inTransaction } from '../../../src/db/pool.ts'
 import { findReport } from '../../../src/db/reports.ts'
 import {
   dropHeldReports,
@@ -6,6 +7,7 @@ import {
   liftShadowBan,
   releaseHeldReports,
 } from '../../../src/intake/limits/shadow.ts'
+import { retractIn } from '../../../src/intake/retract-report.ts'
 import { settleShadowed } from '../../../src/jobs/settle-shadowed.ts'
 import { signedInBrowser } from '../http/browser.ts'
 import { sampleMessage, startWebSite, type Person, type WebSite } from '../http/web-site.ts'
@@ -163,14 +165,31 @@ test('all of a reporter are released, however many', async () => {
   expect(await ofReporter('reports', ann)).toBe(130)
 })
 
-test('what is dropped is gone, but its reporter still sees that it was reported', async () => {
+test('what is dropped never counts, but its reporter sees it and its message', async () => {
   const ann = await banned()
   const { body } = await report(ann, 'dropped')
   expect(await dropHeldReports(site.app, { reporterId: ann.id }, deed())).toBe(1)
-  const raw = await count('select count(*) as n from shadowed_messages where id = $1', [body.id])
-  expect(raw).toBe(0)
   expect((await api(ann, `/${body.id}`)).status).toBe(200)
+  const raw = await api(ann, `/${body.id}/raw`)
+  expect(Buffer.from(await raw.arrayBuffer())).toEqual(sampleMessage('dropped'))
   expect(await releaseHeldReports(site.app, { reportId: body.id }, deed())).toBe(0)
+})
+
+test('what is taken back while it is being released is taken back', async () => {
+  const ann = await banned()
+  const { body } = await report(ann, 'in between')
+  await inTransaction(site.app.pool, async (tx) => {
+    // The release comes between looking among the others and looking among what is put aside.
+    let asked = 0
+    const between: Db = {
+      query: async (...given: Parameters<Db['query']>) => {
+        if (++asked === 2) await releaseHeldReports(site.app, { reportId: body.id }, deed())
+        return tx.query(...given)
+      },
+    } as Db
+    expect(await retractIn(between, site.app, body.id, { isReporter: true })).toBe(true)
+  })
+  expect(await findReport(site.app.pool, body.id)).toMatchObject({ state: 'retracted' })
 })
 
 test('once the ban is lifted, what comes counts; what is held stays held', async () => {
@@ -201,6 +220,8 @@ test('administrators ban, see, release, drop and lift on pages', async () => {
   expect(await (await browser.get(path)).text()).toContain('page one')
   const source = await browser.get(`/admin/limits/shadow/reports/${one.body.id}/message.eml`)
   expect(Buffer.from(await source.arrayBuffer())).toEqual(sampleMessage('page one'))
+  const misspelled = await browser.post(path, { do: 'drop', report: `${one.body.id}0` })
+  expect(misspelled.status).toBe(422)
   const released = await browser.post(path, { do: 'release', report: one.body.id })
   expect(released.headers.get('location')).toBe(`${path}?done=released&count=1`)
   const dropped = await browser.post(path, { do: 'drop' })

@@ -72,7 +72,11 @@ async function doAsAsked(
   deed: Deed,
 ): Promise<Record<string, string>> {
   const reportId = form.text('report')
-  const which: Held = isUuid(reportId) ? { reportId } : { reporterId }
+  // One that is misspelled must not mean all.
+  if (reportId !== undefined && !isUuid(reportId)) {
+    throw new ProblemError('bad-field', 'There is no such report.')
+  }
+  const which: Held = reportId === undefined ? { reporterId } : { reportId }
   switch (form.text('do')) {
     case 'lift':
       return { done: (await liftShadowBan(site, reporterId, deed)) ? 'lifted' : 'nothing' }

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { countOwnDays } from '../../../../src/counters/own-days/count-own-days.ts'
 import { findAccount } from '../../../../src/db/reporters.ts'
 import { findReport } from '../../../../src/db/reports.ts'
+import { imposeShadowBan } from '../../../../src/intake/limits/shadow.ts'
 import { eraseAccount } from '../../../../src/jobs/erasing/erase-account.ts'
+import { settleShadowed } from '../../../../src/jobs/settle-shadowed.ts'
 import { uuidv7 } from '../../../../src/world.ts'
 import { tablesWith as tablesOfPool } from '../../../support/find-text.ts'
 import { linkTo } from '../../../support/letters.ts'
@@ -145,6 +148,21 @@ test('erased with the reports: nothing of them is left', async () => {
     const passing = (name: string) => name.startsWith('job') || name === 'report_news'
     expect((await tablesWith(id)).filter((name) => !passing(name))).toEqual([])
   }
+})
+
+test('of what was put aside nothing is left', async () => {
+  const person = await site.addPerson('aside.person@mailhouse.example')
+  const deed = { at: new Date(), reporterId: null }
+  await imposeShadowBan(site.app, { reporterId: person.id, reason: 'a test' }, deed)
+  const aside = await site.report(person, messageTo(person.email, 'aside'))
+  await settleShadowed([{ reportId: aside }], site.app)
+  await countOwnDays(site.app.pool, () => new Date())
+  expect(await tablesWith(aside)).toContain('report_events')
+  const browser = await signedInBrowser(site.url, person)
+  await erase(browser, person, 'remove')
+  expect(await work(await erasureOf(person))).toBeGreaterThan(0)
+  const left = (await tablesWith(aside)).filter((name) => !name.startsWith('job'))
+  expect(left).toEqual([])
 })
 
 test('other people’s reports, letters and accounts are as they were', async () => {

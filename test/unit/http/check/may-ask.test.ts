@@ -5,6 +5,10 @@ import { createGate, isDirect } from '../../../../src/http/check/may-ask.ts'
 let now = new Date('2026-11-20T12:00:00Z')
 const clock = () => now
 
+const trustedProxies = ['127.0.0.0/8', '192.0.2.1/32']
+const gateWith = (checkPassword: string | undefined) =>
+  createGate({ checkPassword, trustedProxies }, clock, isDirect)
+
 /** As much of a request as tells who sends it. */
 function from(remoteAddress: string, headers: Record<string, string> = {}): IncomingMessage {
   return { socket: { remoteAddress }, headers } as unknown as IncomingMessage
@@ -27,11 +31,11 @@ test.for([
   ['127.0.0.1', { host: '127.0.0.1.evil.example' }, 403],
   ['127.0.0.1', { 'x-forwarded-proto': 'https' }, 403],
 ] as const)('without a password, %s with %o gets %s', ([address, headers, status]) => {
-  expect(createGate(undefined, clock, isDirect)(from(address, headers))?.status).toBe(status)
+  expect(gateWith(undefined)(from(address, headers))?.status).toBe(status)
 })
 
 test('with a password everybody must send it, this machine too', () => {
-  const gate = createGate('open sesame', clock, isDirect)
+  const gate = gateWith('open sesame')
   expect(gate(from('127.0.0.1'))?.status).toBe(401)
   expect(gate(from('127.0.0.1', { password: 'open' }))?.status).toBe(401)
   expect(gate(from('203.0.113.9', { password: 'open sesame' }))).toBeUndefined()
@@ -39,13 +43,11 @@ test('with a password everybody must send it, this machine too', () => {
 
 test('a password may be of any letters', () => {
   const sent = Buffer.from('sésame ouvre-toi').toString('latin1')
-  expect(createGate('sésame ouvre-toi', clock, isDirect)(from('::1', { password: sent }))).toBe(
-    undefined,
-  )
+  expect(gateWith('sésame ouvre-toi')(from('::1', { password: sent }))).toBe(undefined)
 })
 
 test('who was wrong ten times in a minute is not listened to, then is again', () => {
-  const gate = createGate('open sesame', clock, isDirect)
+  const gate = gateWith('open sesame')
   const guess = (address: string, password: string) => gate(from(address, { password }))?.status
   for (let times = 0; times < 10; times++) expect(guess('203.0.113.9', `${times}`)).toBe(401)
   expect(guess('203.0.113.9', 'open sesame')).toBe(429)
@@ -55,7 +57,7 @@ test('who was wrong ten times in a minute is not listened to, then is again', ()
 })
 
 test('strangers who guess behind a proxy silence neither who asks beside it nor each other', () => {
-  const gate = createGate('open sesame', clock, isDirect)
+  const gate = gateWith('open sesame')
   const through = (stranger: string, password: string) =>
     gate(from('127.0.0.1', { password, 'x-forwarded-for': stranger }))?.status
   for (let times = 0; times < 11; times++) through('203.0.113.66', `${times}`)
