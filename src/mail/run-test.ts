@@ -28,7 +28,7 @@ const partingDigits = characterSet('+/-_')
 /** A hash in hexadecimal digits. */
 export const hashShape = /[0-9a-f]{32,128}/gi
 
-/** The pieces of a run as long as a hash is in base64: a link sets a `/` or `-` before and after. */
+/** The pieces of a run as long as a hash is in base64; a link sets a `/` or `-` around them. */
 export function hashPieces(run: string): string[] {
   return placesOfHashes(Buffer.from(run, 'latin1'), 0, run.length).map(({ from, to }) =>
     run.slice(from, to),

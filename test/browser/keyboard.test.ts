@@ -22,7 +22,8 @@ const reachable = `(() => {
   return [...document.querySelectorAll(
     'a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex="0"]',
   )].filter((one) => {
-    if (one.disabled || !one.checkVisibility() || one.closest('details:not([open]) > :not(summary)')) return false
+    if (one.disabled || !one.checkVisibility()) return false
+    if (one.closest('details:not([open]) > :not(summary)')) return false
     if (one.type !== 'radio') return true
     const isNew = !names.has(one.name)
     names.add(one.name)

@@ -77,7 +77,7 @@ test('files are dropped, listed, removed, sent with progress, and each has its l
   expect(await page.title()).toBe('Your report – Signalpost')
   expect(await page.evaluate('document.activeElement.tagName')).toBe('MAIN')
   const seen = JSON.stringify(await page.evaluate('window.seen'))
-  expect(seen).toMatch(/\["Sending: \d+ %",true\]/)
+  expect(seen).toMatch(/\["Sending: \d+%",true\]/)
   const { rows } = await site.app.pool.query<{ kind: string }>('select kind from reports')
   expect(rows.map(({ kind }) => kind)).toEqual(['phishing', 'phishing'])
   expect(complaints).toEqual([])
