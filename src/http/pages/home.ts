@@ -1,7 +1,7 @@
 import { Router } from 'express'
 import { problems } from '../problem.ts'
 import { sendPage } from './render.ts'
-import { visitOf } from './visit.ts'
+import { speakEnglish, visitOf } from './visit.ts'
 
 /** The first page, and the list of problem types that the API's answers lead to. */
 export function homeRoutes(): Router {
@@ -10,6 +10,7 @@ export function homeRoutes(): Router {
     sendPage(req, res, { view: 'pages/home', title: visitOf(req).words.home.title })
   })
   router.get('/problems', (req, res) => {
+    speakEnglish(req)
     const list = Object.entries(problems).map(([name, { status, title }]) => ({
       name,
       status,

@@ -29,8 +29,9 @@ export function sendPage(req: Request, res: Response, page: Page): void {
   const visit = visitOf(req)
   const token = formTokenOf(req)
   const html = eta.render(page.view, {
-    ...visit,
     ...page.data,
+    // Last: the frame tells of who visits, never of whom the page is about.
+    ...visit,
     title: page.title,
     languages: Object.entries(catalogs).map(([code, words]) => ({
       code,

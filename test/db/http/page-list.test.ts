@@ -29,17 +29,24 @@ test('every address that answers GET is in the list of pages, or is no page', ()
   expect([...known].filter((route) => !routes.includes(route))).toEqual([])
 })
 
-test.for(pages)('$route is shown, carries the policy, and has nothing inline', async (page) => {
-  for (const address of page.at(shown)) {
-    const answer = await browsers[page.viewer].get(address)
-    const status = address.includes('none') || address.includes('%00') ? expect.any(Number) : 200
-    expect([address, answer.status]).toEqual([address, status])
-    expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
-    const html = await answer.text()
-    expect(html).not.toMatch(/<style|<[^>]*\s(?:style|on[a-z]+)=|="javascript:/i)
-    expect(html.match(/<script(?![^>]*\ssrc="\/assets\/)[^>]*>/g)).toBeNull()
-  }
-})
+test.for(pages)(
+  '$route is shown to who visits it, with nothing inline or undefined',
+  async (page) => {
+    for (const address of page.at(shown)) {
+      const answer = await browsers[page.viewer].get(address)
+      const status = address.includes('none') || address.includes('%00') ? expect.any(Number) : 200
+      expect([address, answer.status]).toEqual([address, status])
+      expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
+      const html = await answer.text()
+      expect(html).not.toMatch(/<style|<[^>]*\s(?:style|on[a-z]+)=|="javascript:/i)
+      expect(html.match(/<script(?![^>]*\ssrc="\/assets\/)[^>]*>/g)).toBeNull()
+      expect(html.replace(/<(pre|code)[^]*?<\/\1>/g, '')).not.toContain('undefined')
+      if (page.viewer === 'administrator') {
+        expect(html).toContain(`<span class="address">${shown.admin.email}</span>`)
+      }
+    }
+  },
+)
 
 /** What is sent without a session: by programs, by desks, and by a mail program's button. */
 const withoutSession = /^\/(?:api|answer|check|docs|openapi\.json)/

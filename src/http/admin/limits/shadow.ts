@@ -146,7 +146,7 @@ async function sendReporter(
     view: 'admin/limits/banned',
     title: 'Reports put aside',
     data: {
-      reporter,
+      account: reporter,
       ban: await findShadowBan(site.pool, reporter.id),
       lines,
       next,

@@ -24,7 +24,7 @@ export function reporterRoutes(site: Needs): Router {
       view: 'admin/reputations/reporter',
       title: 'Reporter',
       data: {
-        reporter,
+        account: reporter,
         karma,
         isProven: karma >= PROVEN_KARMA_MIN,
         why: explainKarma(state, now),

@@ -13,6 +13,7 @@ export const reportsEn = {
   received: 'Reported',
   kind: 'Reported as',
   state: 'What became of it',
+  find: 'Find a report',
   words: 'Subject or author',
   outcome: 'What became of it',
   any: 'all',

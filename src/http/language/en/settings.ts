@@ -31,4 +31,9 @@ export const settingsEn = {
     save: 'Save',
     unknown: 'Choose one of the languages.',
   },
+  programs: {
+    title: 'For programs',
+    lead: 'If you write programs or use some that report for you.',
+    docs: 'How programs talk to us',
+  },
 }

@@ -69,6 +69,7 @@ export const en = {
   sent: {
     title: 'Your report',
     recorded: 'Your report has been recorded',
+    partly: 'Not all of it: see below.',
     none: 'Nothing could be recorded',
     results: 'What became of each message',
     pasted: 'Pasted message',

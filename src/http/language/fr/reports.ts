@@ -15,6 +15,7 @@ export const reportsFr: typeof reportsEn = {
   received: 'Signalé le',
   kind: 'Signalé comme',
   state: 'Ce qu’il est devenu',
+  find: 'Chercher un signalement',
   words: 'Objet ou auteur',
   outcome: 'Ce qu’il est devenu',
   any: 'tous',

@@ -34,4 +34,9 @@ export const settingsFr: typeof settingsEn = {
     save: 'Enregistrer',
     unknown: 'Choisissez l’une des langues.',
   },
+  programs: {
+    title: 'Pour les programmes',
+    lead: 'Si vous en écrivez, ou si l’un d’eux signale pour vous.',
+    docs: 'Comment les programmes nous parlent (en anglais)',
+  },
 }

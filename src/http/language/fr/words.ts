@@ -75,6 +75,7 @@ export const fr: Words = {
     title: 'Votre signalement',
     // Old clients look for exactly these words.
     recorded: 'Votre signalement a été enregistré',
+    partly: 'Pas tout\u00a0: voir ci-dessous.',
     none: 'Rien n’a pu être enregistré',
     results: 'Le résultat pour chaque message',
     pasted: 'Message collé',

@@ -26,6 +26,6 @@ export const helpRu: HelpWords = {
   names: 'Названия меню иногда меняются и могут немного отличаться от этих.',
   pageTitle: (name) => `Исходный текст письма: ${name}`,
   all: 'Все почтовые программы',
-  report: 'Сообщить о письме',
+  report: 'Пожаловаться на письмо',
   sources: { ...webMailRu, ...programsRu },
 }

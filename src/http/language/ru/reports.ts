@@ -14,6 +14,7 @@ export const reportsRu: typeof reportsEn = {
   received: 'Когда',
   kind: 'Как вы его назвали',
   state: 'Чем кончилось',
+  find: 'Найти жалобу',
   words: 'Тема или автор',
   outcome: 'Чем кончилось',
   any: 'все',

@@ -28,7 +28,7 @@ export const statisticsRu: typeof statisticsEn = {
     waiting: 'Ещё не закончено',
     retracted: 'Вы отозвали',
   },
-  mails: (mails) => `Наших отчётов дошло до служб abuse: ${n(mails)}.`,
+  mails: (mails) => `Наших отчётов дошло до служб безопасности: ${n(mails)}.`,
   answered: (answered, told) =>
     `Жалоб, о которых мы сообщили: ${n(told)}; с ответом: ${n(answered)}.`,
   whereFrom: 'Откуда письма',
@@ -38,6 +38,6 @@ export const statisticsRu: typeof statisticsEn = {
   networks: 'Сети',
   together: 'Сколько людей пожаловались на то же',
   campaigns: (large, latest, reportsMin) =>
-    `Ваших последних жалоб: ${n(latest)}. Из них на рассылки, о которых сообщали не меньше ` +
+    `Ваших последних жалоб: ${n(latest)}. Из них на рассылки, на которые жаловались не меньше ` +
     `${n(reportsMin)} раз: ${n(large)}.`,
 }

@@ -5,7 +5,7 @@ import { plural } from '../plural.ts'
 export const storyRu: typeof storyEn = {
   title: 'Что стало с вашей жалобой',
   back: 'Все мои жалобы',
-  from: 'Кем подписано письмо',
+  from: 'От чьего имени',
   kind: 'Как вы его назвали',
   comment: 'Ваше примечание',
   whatHappened: 'Всё, что произошло, шаг за шагом',

@@ -16,7 +16,7 @@ export const webhooksRu: typeof webhooksEn = {
     'report.analyzed': 'Жалоба рассмотрена',
     'report.asked': 'У нас вопрос о жалобе',
     'report.told': 'О жалобе кому-то сообщено',
-    'report.answered': 'Служба по жалобам ответила',
+    'report.answered': 'Служба безопасности ответила',
     'report.retracted': 'Жалоба отозвана',
     'webhook.test': 'Проверка',
   },

@@ -1,6 +1,6 @@
 /** What stories tell, and why nobody or somebody was told, in French. */
 export const happenedFr: Readonly<Record<string, string>> = {
-  'It came from {ip} ({n} % sure).': 'Il vient de {ip} (sûr à {n} %).',
+  'It came from {ip} ({n} % sure).': 'Il vient de {ip} (sûr à {n}\u00a0%).',
   'The origin could not be found.': 'L’origine n’a pas pu être trouvée.',
   'The reporter says that this is not spam.': 'Vous dites que ce n’est pas un spam.',
   'A mail system wrote this message: the spammer is not behind the relay that sent it.':

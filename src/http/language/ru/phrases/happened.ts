@@ -1,6 +1,6 @@
 /** What stories tell, and why nobody or somebody was told, in Russian. */
 export const happenedRu: Readonly<Record<string, string>> = {
-  'It came from {ip} ({n} % sure).': 'Письмо пришло с адреса {ip} (уверенность {n} %).',
+  'It came from {ip} ({n} % sure).': 'Письмо пришло с адреса {ip} (уверенность {n}\u00a0%).',
   'The origin could not be found.': 'Источник найти не удалось.',
   'The reporter says that this is not spam.': 'Вы говорите, что это не спам.',
   'A mail system wrote this message: the spammer is not behind the relay that sent it.':
@@ -20,7 +20,7 @@ export const happenedRu: Readonly<Record<string, string>> = {
   'An administrator said that nobody is to be written to for this network.':
     'Администратор велел никому не писать об этой сети.',
   'An abuse desk enrolled for {name}, where the origin is.':
-    'Служба abuse подписалась на {name}, где находится источник.',
+    'Служба безопасности подписалась на {name}, где находится источник.',
   'The network {ip} answers for the origin and has an abuse contact.':
     'За источник отвечает сеть {ip}, и у неё есть адрес для жалоб.',
   '{name} answers for the origin and has an abuse contact.':
@@ -37,13 +37,13 @@ export const happenedRu: Readonly<Record<string, string>> = {
   'Every known abuse address of this network bounces.':
     'Со всех известных адресов этой сети для жалоб почта возвращается.',
   'The abuse desk has not enrolled, and only enrolled ones are written to.':
-    'Служба abuse не подписалась, а мы пишем только подписавшимся.',
-  'The abuse desk asked us to stop.': 'Служба abuse попросила больше ей не писать.',
+    'Служба безопасности не подписалась, а мы пишем только подписавшимся.',
+  'The abuse desk asked us to stop.': 'Служба безопасности попросила больше ей не писать.',
   'The abuse address of this network is not to be written to.':
     'На адрес этой сети для жалоб мы не пишем.',
-  'The abuse desk asked us to stop for now.': 'Служба abuse попросила пока ей не писать.',
+  'The abuse desk asked us to stop for now.': 'Служба безопасности попросила пока ей не писать.',
   'The abuse desk takes no reports of {whom}.':
-    'Служба abuse не принимает отчётов такого рода: {whom}.',
+    'Служба безопасности не принимает отчётов такого рода: {whom}.',
   'The message asks for complaints of it, and its signature vouches for that.':
     'Письмо само просит присылать жалобы на него, и подпись это подтверждает.',
   '{name} is told, as it wishes.': 'Мы сообщаем {name}, как там просят.',
