@@ -138,7 +138,7 @@ create table shadowed_reports (
   dated_at timestamptz,
   comment text,
   received_via cidr[] not null,
-  -- Its message is gone, and only its reporter still sees it.
+  -- Only its reporter still sees it, until its week is past retention.
   is_dropped boolean not null default false,
   constraint shadowed_reports_pkey primary key (id),
   constraint shadowed_reports_channel_known

@@ -58,15 +58,15 @@ export async function markShadowed(
   ids: readonly string[],
   from: readonly ReportState[],
   to: 'kept' | 'retracted',
-): Promise<string[]> {
+): Promise<Pick<Report, 'id' | 'kind'>[]> {
   if (ids.length === 0) return []
-  const { rows } = await tx.query<{ id: string }>(
+  const { rows } = await tx.query<Pick<Report, 'id' | 'kind'>>(
     `update shadowed_reports set state = $3
      where id = any($1::uuid[]) and state = any($2::text[])
-     returning id`,
+     returning id, kind`,
     [ids, from, to],
   )
-  return rows.map(({ id }) => id)
+  return rows
 }
 
 /**

@@ -15,9 +15,15 @@ export async function findOwnedAnalysis(
   return unremarkable(report)
 }
 
+/** Why nobody is told of a report that was put aside, in the words said of others like it. */
+export function whyNobody(kind: OwnedReport['kind']): string {
+  if (kind === 'not-spam') return 'The reporter says that this is not spam.'
+  return 'The verdict is undecided.'
+}
+
 function unremarkable(report: OwnedReport): KeptAnalysis {
   const { id, receivedAt, messageBytes, author, subject, messageId, datedAt } = report
-  const why = 'The verdict is undecided.'
+  const why = whyNobody(report.kind)
   return {
     id,
     analyzedAt: receivedAt,

@@ -2,6 +2,7 @@ import type { App } from '../app.ts'
 import { inTransaction } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
 import { markShadowed } from '../db/shadowed-reports.ts'
+import { whyNobody } from '../intake/owned-reports.ts'
 import { oweWebhooks } from '../queue/owe-webhooks.ts'
 import type { JobOutcome } from '../queue/work.ts'
 
@@ -15,14 +16,16 @@ export async function settleShadowed(
 ): Promise<JobOutcome[]> {
   const ids = payloads.map(({ reportId }) => reportId)
   const at = app.clock()
-  const detail = 'The origin could not be found. The verdict is undecided.'
   await inTransaction(app.pool, async (tx) => {
     const settled = await markShadowed(tx, ids, ['received'], 'kept')
     await insertEvents(
       tx,
-      settled.map((reportId) => ({ reportId, at, event: 'analyzed', detail })),
+      settled.map(({ id, kind }) => {
+        const detail = `The origin could not be found. ${whyNobody(kind)}`
+        return { reportId: id, at, event: 'analyzed', detail }
+      }),
     )
-    await oweWebhooks(tx, app.boss, { 'report.analyzed': settled }, at)
+    await oweWebhooks(tx, app.boss, { 'report.analyzed': settled.map(({ id }) => id) }, at)
   })
   return payloads.map(() => 'done')
 }

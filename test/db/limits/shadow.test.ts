@@ -127,6 +127,16 @@ test('its own history shows nothing unusual, before and after it is settled', as
   expect(Buffer.from(await raw.arrayBuffer())).toEqual(sampleMessage('history'))
 })
 
+test('of a message that is not spam it says what is said of all others', async () => {
+  const ann = await banned()
+  const options = { method: 'POST', body: sampleMessage('wanted') }
+  const { id } = (await (await api(ann, '?kind=not-spam', options)).json()) as { id: string }
+  await settleShadowed([{ reportId: id }], site.app)
+  const page = await (await (await signedInBrowser(site.url, ann)).get(`/reports/${id}`)).text()
+  expect(page).toContain('You say that this is not spam.')
+  expect(page).not.toContain('The verdict is undecided.')
+})
+
 test('others do not see it', async () => {
   const [ann, bob] = [await banned(), await site.addPerson('carl@reporters.example')]
   const { body } = await report(ann, 'mine')
