@@ -202,6 +202,7 @@ function closingLines(
   return [
     ...fact('Report number', reportNumber),
     ...fact('Made by', service),
+    '',
     ...wrap(`The ${formats[format]}.`, ''),
   ]
 }
