@@ -38,7 +38,7 @@ test('the reporter reads the answer in both languages, the words as text', async
   expect(english).toContain('it has dealt with it')
   expect(english).toContain('&lt;script&gt;alert(1)&lt;/script&gt; ‹U+202E›closed')
   const french = await (await (await signedInBrowser(site.url, ann, 'fr')).get(path)).text()
-  expect(french).toContain('Le destinataire chez access-two.example dit :')
+  expect(french).toContain('Le destinataire chez access-two.example dit\u00a0:')
   expect(french).toContain('Le destinataire dit avoir traité le problème')
 })
 
