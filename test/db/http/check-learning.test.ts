@@ -14,7 +14,7 @@ afterEach(() => site.close())
 
 const reports = () =>
   site.app.rows(
-    `select reports.id, kind, state, channel, email from reports
+    `select reports.id, kind, reports.state, channel, email from reports
      join reporters on reporters.id = reporter_id order by reports.id`,
   )
 const learn = (as: 'spam' | 'ham', body = mail) => site.post(`/learn${as}`, body)

@@ -257,28 +257,6 @@ test('more reports than fit one step are all done, though each run is killed', a
   expect(rows[0]?.done).toBe(120)
 })
 
-test.for([
-  ['without the password', { how: 'keep', now: 'wrong' }, 'The password or the code is not right'],
-  ['without a choice', {}, 'Choose one of the two'],
-] as const)('%s nothing is erased', async ([, fields, says]) => {
-  const dan = await once()
-  const browser = await signedInBrowser(site.url, dan)
-  const answer = await browser.post('/account/erase', { now: dan.password, ...fields })
-  expect([answer.status, await answer.text()]).toEqual([422, expect.stringContaining(says)])
-  expect((await findAccount(site.app.pool, dan.id))?.state).toBe('active')
-})
-
-let known: Promise<Person> | undefined
-const once = () => (known ??= site.addPerson('dan@mailhouse.example'))
-
-test('the last administrator stays; one of two may go', async () => {
-  const boss = await site.addPerson('boss@mailhouse.example', { isAdmin: true })
-  const browser = await signedInBrowser(site.url, boss)
-  expect(await (await erase(browser, boss, 'keep')).text()).toContain('last administrator')
-  await site.addPerson('second@mailhouse.example', { isAdmin: true })
-  expect((await erase(browser, boss, 'keep')).status).toBe(303)
-})
-
 test('the log says that an account was erased, and nothing of whose', async () => {
   const { rows } = await site.app.pool.query<{ detail: string; reporter_id: string | null }>(
     `select detail, reporter_id from audit_log where action = 'erase account' limit 1`,
