@@ -111,7 +111,7 @@ export const pages: readonly ListedPage[] = [
 
 /** What answers GET and is no page: for programs, for browsers, and to be kept as a file. */
 export const notPages: readonly RegExp[] = [
-  // Shown on the way in only; the test of whole journeys looks at it there.
+  // Shown on the way in only; test/browser/second-step.test.ts looks at it there.
   /^\/sign-in\/code$/,
   /^\/api(\/|$)/,
   /^\/assets\//,

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parseAccounts, runAccounts } from '../../../../src/commands/accounts/accounts.ts'
 import { codeAt, openTotp, sealTotp } from '../../../../src/intake/account/second-step.ts'
 import { lettersTo } from '../../../support/letters.ts'
+import { secretOf } from '../../../support/second-step.ts'
 import { Browser, signedInBrowser } from '../browser.ts'
 import { sampleMessage, startWebSite, type Person, type WebSite } from '../web-site.ts'
 
@@ -13,20 +14,11 @@ afterAll(() => site.close())
 
 const page = '/account/second-step'
 
-/** What the page tells the device. */
-async function readSecret(answer: Response): Promise<Buffer> {
-  const text = /<code class="stranger">([A-Z2-7 ]+)<\/code>/.exec(await answer.text())?.[1] ?? ''
-  let bits = ''
-  for (const letter of text.replaceAll(' ', '')) {
-    bits += 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0')
-  }
-  return Buffer.from(bits.match(/.{8}/g)?.map((byte) => Number.parseInt(byte, 2)) ?? [])
-}
-
 async function withSecondStep(email: string) {
   const person = await site.addPerson(email)
   const browser = await signedInBrowser(site.url, person)
-  const secret = await readSecret(await browser.post(page, { do: 'begin', now: person.password }))
+  const begun = await browser.post(page, { do: 'begin', now: person.password })
+  const secret = secretOf(await begun.text())
   const now = site.app.clock()
   const done = await browser.post(page, { do: 'on', code: codeAt(secret, now) })
   const text = await done.text()
@@ -165,7 +157,9 @@ test('a second step signs out the browsers that came in by the password alone', 
   const person = await site.addPerson('others@example.org')
   const there = await signedInBrowser(site.url, person)
   const here = await signedInBrowser(site.url, person)
-  const secret = await readSecret(await here.post(page, { do: 'begin', now: person.password }))
+  const secret = secretOf(
+    await (await here.post(page, { do: 'begin', now: person.password })).text(),
+  )
   await here.post(page, { do: 'on', code: codeAt(secret, site.app.clock()) })
   expect((await here.get('/settings')).status).toBe(200)
   expect((await there.get('/settings')).status).toBe(303)

@@ -1,0 +1,51 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { codeAt } from '../../src/intake/account/second-step.ts'
+import { startWebSite, type Person, type WebSite } from '../db/http/web-site.ts'
+import { secretOf } from '../support/second-step.ts'
+import { faultsOf } from './axe.ts'
+import { openPage, startChromium } from './chromium.ts'
+
+let site: WebSite
+let browser: Browser
+let ann: Person
+
+beforeAll(async () => {
+  site = await startWebSite()
+  browser = await startChromium()
+  ann = await site.addPerson('ann@reporters.example')
+})
+afterAll(async () => {
+  await browser.close()
+  await site.close()
+})
+
+async function givePassword(page: Page, path: string): Promise<void> {
+  await page.goto(`${site.url}${path}`)
+  await page.fill('#email', ann.email)
+  await page.fill('#password', ann.password)
+  await page.click('main button[type=submit]')
+}
+
+test('a second step is switched on and asked for, and axe finds nothing on the way', async () => {
+  const { page, complaints } = await openPage(browser, { locale: 'fr-FR' })
+  await givePassword(page, '/sign-in?next=/account/second-step')
+  await page.fill('main input[name=now]', ann.password)
+  await page.click('main button[value=begin]')
+  const secret = secretOf(await page.content())
+  expect(await faultsOf(page)).toEqual([])
+  const now = site.app.clock()
+  await page.fill('main input[name=code]', codeAt(secret, now))
+  await page.click('main button[value=on]')
+  expect(await page.locator('main li code').count()).toBe(10)
+  expect(await faultsOf(page)).toEqual([])
+  await page.click('form[action="/sign-out"] button')
+  await givePassword(page, '/sign-in')
+  expect(new URL(page.url()).pathname).toBe('/sign-in/code')
+  expect(await faultsOf(page)).toEqual([])
+  const next = new Date(now.getTime() + 30_000)
+  await page.fill('main input[name=code]', codeAt(secret, next))
+  await page.click('main button[type=submit]')
+  expect(new URL(page.url()).pathname).toBe('/report')
+  expect(complaints).toEqual([])
+})
