@@ -2,7 +2,7 @@ import { Router, type Request, type Response } from 'express'
 import { unpack } from '../../../db/packed.ts'
 import { findReporter, findReporterByEmail, listReporterEmails } from '../../../db/reporters.ts'
 import { findShadowBan, listShadowBans } from '../../../db/shadow-bans.ts'
-import { findOwnedMessage, listHeldReports } from '../../../db/shadowed-reports.ts'
+import { findOwnedMessage, findOwnedReport, listHeldReports } from '../../../db/shadowed-reports.ts'
 import type { Deed } from '../../../intake/limits/change-limit.ts'
 import {
   dropHeldReports,
@@ -72,10 +72,7 @@ async function doAsAsked(
   deed: Deed,
 ): Promise<Record<string, string>> {
   const reportId = form.text('report')
-  // One that is misspelled must not mean all.
-  if (reportId !== undefined && !isUuid(reportId)) {
-    throw new ProblemError('bad-field', 'There is no such report.')
-  }
+  if (reportId !== undefined) await requireHeldOf(reporterId, reportId, site)
   const which: Held = reportId === undefined ? { reporterId } : { reportId }
   switch (form.text('do')) {
     case 'lift':
@@ -86,6 +83,14 @@ async function doAsAsked(
       return { done: 'dropped', count: String(await dropHeldReports(site, which, deed)) }
     default:
       throw new ProblemError('bad-field', 'There is no such thing to do.')
+  }
+}
+
+/** One that is misspelled must not mean all, nor one of somebody else this one. */
+async function requireHeldOf(reporterId: string, reportId: string, { pool }: Needs): Promise<void> {
+  const report = isUuid(reportId) ? await findOwnedReport(pool, reportId) : undefined
+  if (report?.reporterId !== reporterId) {
+    throw new ProblemError('bad-field', 'This reporter has no such report.')
   }
 }
 
@@ -156,13 +161,14 @@ async function sendReporter(
 }
 
 function sentenceOf(done: string | null, count: string | null): string | undefined {
-  const many = /^\d{1,6}$/.test(count ?? '') ? count : '0'
+  const moved = /^\d{1,6}$/.test(count ?? '') ? count : '0'
+  const many = moved === '1' ? 'One report was' : `${moved} reports were`
   const sentences: Record<string, string> = {
     banned: 'From now on the reports of this reporter are put aside.',
     lifted: 'From now on the reports of this reporter count.',
     nothing: 'There was no ban.',
-    released: `${many} reports were released.`,
-    dropped: `${many} reports were dropped.`,
+    released: `${many} released.`,
+    dropped: `${many} dropped.`,
   }
   return Object.hasOwn(sentences, done ?? '') ? sentences[done ?? ''] : undefined
 }
