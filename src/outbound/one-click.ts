@@ -1,5 +1,4 @@
-import { Agent, request, type RequestOptions } from 'node:https'
-import type { IncomingMessage } from 'node:http'
+import { Agent, request } from 'node:https'
 import { reasonOf } from '../errors.ts'
 import {
   oneClickBody,
@@ -9,6 +8,7 @@ import {
 } from '../mail/one-click.ts'
 import type { Resolve } from '../world.ts'
 import { findPublicHost } from './public-host.ts'
+import { drop, publicPost, type PublicTarget } from './public-post.ts'
 
 /** What asking takes. */
 export type OneClickOptions = {
@@ -29,7 +29,6 @@ export type OneClickOptions = {
 const CONNECT_MS_MAX = 10_000
 const ALL_MS_MAX = 20_000
 const BODY_BYTES_MAX = 64 * 1024
-const HEADER_BYTES_MAX = 16 * 1024
 
 /**
  * Makes what asks a sender to unsubscribe somebody (RFC 8058 §3.2): one POST, without cookies,
@@ -48,42 +47,20 @@ export function createOneClick(options: OneClickOptions): PostOneClick {
       return { outcome: `${hostname} could not be looked up: ${reasonOf(error)}` }
     })
     if (typeof found !== 'string') return { state: 'refused', ...found }
-    return post(read.url, found, options)
+    return post({ url: read.url, address: found }, options)
   }
 }
 
-function requestOf(url: URL, address: string, options: OneClickOptions): RequestOptions {
-  const { forTests } = options
-  return {
-    // The address itself: no name is looked up a second time.
-    host: address,
-    servername: url.hostname,
-    port: forTests?.port ?? 443,
-    path: `${url.pathname}${url.search}`,
-    method: 'POST',
-    headers: {
-      host: url.hostname,
-      'user-agent': options.userAgent,
-      accept: '*/*',
-      'content-type': 'application/x-www-form-urlencoded',
-      'content-length': Buffer.byteLength(oneClickBody),
-      connection: 'close',
-    },
-    setHost: false,
-    maxHeaderSize: HEADER_BYTES_MAX,
-    rejectUnauthorized: true,
-    ...(forTests && { ca: forTests.ca }),
-  }
-}
-
-function post(url: URL, address: string, options: OneClickOptions): Promise<OneClickOutcome> {
+function post(to: PublicTarget, options: OneClickOptions): Promise<OneClickOutcome> {
+  const { hostname } = to.url
   const { connectMsMax = CONNECT_MS_MAX, allMsMax = ALL_MS_MAX } = options.forTests ?? {}
   // One of its own, so that no connection and no proxy of the process is used.
   const agent = new Agent({ keepAlive: false, maxCachedSessions: 0 })
   return new Promise((resolve) => {
     let hasLeft = false
     let answered: OneClickOutcome | undefined
-    const sent = request({ ...requestOf(url, address, options), agent })
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    const sent = request({ ...publicPost(to, { body: oneClickBody, headers }, options), agent })
     const settle = (outcome: OneClickOutcome) => {
       clearTimeout(connecting)
       clearTimeout(all)
@@ -93,7 +70,7 @@ function post(url: URL, address: string, options: OneClickOptions): Promise<OneC
     }
     // Who has told the status has answered, whatever happens to the rest.
     const giveUp = (why: string) => {
-      const outcome = `${url.hostname}: ${why}`
+      const outcome = `${hostname}: ${why}`
       settle(answered ?? { state: hasLeft ? 'unknown' : 'failed', outcome })
     }
     const connecting = setTimeout(() => giveUp('it could not be reached in time.'), connectMsMax)
@@ -106,22 +83,12 @@ function post(url: URL, address: string, options: OneClickOptions): Promise<OneC
     )
     sent.on('error', (error) => giveUp(`${reasonOf(error).slice(0, 200)}.`))
     sent.on('response', (response) => {
-      const outcome = outcomeOf(url.hostname, response.statusCode ?? 0)
+      const outcome = outcomeOf(hostname, response.statusCode ?? 0)
       answered = outcome
-      drop(response, () => settle(outcome))
+      drop(response, BODY_BYTES_MAX, () => settle(outcome))
     })
     sent.end(oneClickBody)
   })
-}
-
-/** Reads what follows the status, and forgets it, up to its bound. */
-function drop(response: IncomingMessage, done: () => void): void {
-  let bytes = 0
-  response.on('data', (chunk: Buffer) => {
-    bytes += chunk.length
-    if (bytes > BODY_BYTES_MAX) done()
-  })
-  for (const event of ['end', 'error', 'close']) response.on(event, done)
 }
 
 function outcomeOf(host: string, status: number): OneClickOutcome {

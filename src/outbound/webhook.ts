@@ -1,5 +1,4 @@
-import { Agent, request, type RequestOptions } from 'node:https'
-import type { IncomingMessage } from 'node:http'
+import { Agent, request } from 'node:https'
 import { reasonOf } from '../errors.ts'
 import {
   type PostWebhook,
@@ -10,6 +9,7 @@ import {
 } from '../mail/webhook-message.ts'
 import type { Resolve } from '../world.ts'
 import { findPublicHost } from './public-host.ts'
+import { drop, publicPost, type PublicTarget } from './public-post.ts'
 
 /** What telling takes. */
 export type WebhookOptions = {
@@ -28,7 +28,6 @@ export type WebhookOptions = {
 
 const ALL_MS_MAX = 10_000
 const BODY_BYTES_MAX = 16 * 1024
-const HEADER_BYTES_MAX = 16 * 1024
 const GONE = 410
 
 /**
@@ -54,44 +53,17 @@ function failed(outcome: string): WebhookOutcome {
   return { state: 'failed', status: undefined, outcome }
 }
 
-function requestOf(
-  message: WebhookMessage,
-  { url, address }: { url: URL; address: string },
-  { forTests, userAgent }: WebhookOptions,
-): RequestOptions {
-  return {
-    // The address itself: no name is looked up a second time.
-    host: address,
-    servername: url.hostname,
-    port: forTests?.port ?? 443,
-    path: `${url.pathname}${url.search}`,
-    method: 'POST',
-    headers: {
-      host: url.hostname,
-      'user-agent': userAgent,
-      accept: '*/*',
-      'content-type': 'application/json',
-      'content-length': Buffer.byteLength(message.body),
-      ...webhookHeaders(message),
-      connection: 'close',
-    },
-    setHost: false,
-    maxHeaderSize: HEADER_BYTES_MAX,
-    rejectUnauthorized: true,
-    ...(forTests && { ca: forTests.ca }),
-  }
-}
-
 function post(
   message: WebhookMessage,
-  to: { url: URL; address: string },
+  to: PublicTarget,
   options: WebhookOptions,
 ): Promise<WebhookOutcome> {
   const { allMsMax = ALL_MS_MAX } = options.forTests ?? {}
   const agent = new Agent({ keepAlive: false, maxCachedSessions: 0 })
   return new Promise((resolve) => {
     let answered: WebhookOutcome | undefined
-    const sent = request({ ...requestOf(message, to, options), agent })
+    const headers = { 'content-type': 'application/json', ...webhookHeaders(message) }
+    const sent = request({ ...publicPost(to, { body: message.body, headers }, options), agent })
     const settle = (outcome: WebhookOutcome) => {
       clearTimeout(timer)
       resolve(answered ?? outcome)
@@ -104,20 +76,10 @@ function post(
       const outcome = outcomeOf(response.statusCode ?? 0)
       // Who has told the status has answered, whatever happens to the rest.
       answered = outcome
-      drop(response, () => settle(outcome))
+      drop(response, BODY_BYTES_MAX, () => settle(outcome))
     })
     sent.end(message.body)
   })
-}
-
-/** Reads what follows the status, and forgets it, up to its bound. */
-function drop(response: IncomingMessage, done: () => void): void {
-  let bytes = 0
-  response.on('data', (chunk: Buffer) => {
-    bytes += chunk.length
-    if (bytes > BODY_BYTES_MAX) done()
-  })
-  for (const event of ['end', 'error', 'close']) response.on(event, done)
 }
 
 function outcomeOf(status: number): WebhookOutcome {
