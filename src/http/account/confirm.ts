@@ -1,5 +1,4 @@
 import { Router, type Request, type Response } from 'express'
-import { type AccountLink, findAccountLink } from '../../db/account-links.ts'
 import { inTransaction } from '../../db/pool.ts'
 import { makeAccount } from '../../intake/account/make-account.ts'
 import { hashPassword } from '../../intake/credentials.ts'
@@ -8,9 +7,9 @@ import { type FormReader, readShortForm } from '../pages/form.ts'
 import { sendPage } from '../pages/render.ts'
 import { openSession } from '../pages/session.ts'
 import { visitOf } from '../pages/visit.ts'
-import { shownLine } from '../shown-text.ts'
 import type { Site } from '../site.ts'
-import { filled, newPasswordOf } from './account-form.ts'
+import { newPasswordOf } from './account-form.ts'
+import { findOpenLink, sendChoosePassword } from './choose-password.ts'
 import { limitAsking } from './limit-attempts.ts'
 
 type Needs = Pick<Site, 'pool' | 'clock' | 'limits' | 'config'> & FormReader
@@ -22,17 +21,17 @@ type Needs = Pick<Site, 'pool' | 'clock' | 'limits' | 'config'> & FormReader
 export function confirmRoutes(site: Needs): Router {
   const router = Router()
   router.get('/account/confirm/:token', async (req, res) => {
-    const link = await findLink(req, site)
+    const link = await findOpenLink(req, 'confirm', site)
     if (!link) return sendBadLink(req, res, '/sign-up')
-    sendConfirm(req, res, link, undefined)
+    sendChoosePassword(req, res, 'confirm', link)
   })
   router.post('/account/confirm/:token', async (req, res) => {
     const form = await readShortForm(req, res, site)
     await limitAsking(req, site, 'confirm')
-    const link = await findLink(req, site)
+    const link = await findOpenLink(req, 'confirm', site)
     if (!link) return sendBadLink(req, res, '/sign-up')
     const chosen = await newPasswordOf(req, form, link.address)
-    if ('fault' in chosen) return sendConfirm(req, res, link, chosen.fault)
+    if ('fault' in chosen) return sendChoosePassword(req, res, 'confirm', link, chosen.fault)
     const passwordHash = await hashPassword(chosen.password)
     const now = site.clock()
     const made = await inTransaction(site.pool, (tx) =>
@@ -52,32 +51,5 @@ export function sendBadLink(req: Request, res: Response, again: string): void {
     title: visitOf(req).words.account.badLink.title,
     status: 404,
     data: { again },
-  })
-}
-
-async function findLink(
-  req: Request<{ token: string }>,
-  site: Needs,
-): Promise<AccountLink | undefined> {
-  return findAccountLink(site.pool, 'confirm', linkHash(req.params.token), site.clock())
-}
-
-function sendConfirm(
-  req: Request,
-  res: Response,
-  { address }: AccountLink,
-  fault: string | undefined,
-): void {
-  const { confirm } = visitOf(req).words.account
-  sendPage(req, res, {
-    view: 'pages/account/choose-password',
-    title: confirm.title,
-    status: fault === undefined ? 200 : 422,
-    data: {
-      lead: filled(confirm.lead, { address: shownLine(address) }),
-      submit: confirm.submit,
-      email: address,
-      faults: fault === undefined ? {} : { password: fault },
-    },
   })
 }

@@ -1,5 +1,5 @@
 import { Router, type Request, type Response } from 'express'
-import { type AccountLink, findAccountLink, takeAccountLink } from '../../db/account-links.ts'
+import { takeAccountLink } from '../../db/account-links.ts'
 import { inTransaction } from '../../db/pool.ts'
 import { findReporter, holdReporters, updateReporter } from '../../db/reporters.ts'
 import { removeSessions } from '../../db/sessions.ts'
@@ -8,9 +8,9 @@ import { askForReset, linkHash, oweAccountNews } from '../../letters/account/owe
 import { type FormReader, readShortForm } from '../pages/form.ts'
 import { sendPage } from '../pages/render.ts'
 import { visitOf } from '../pages/visit.ts'
-import { shownLine } from '../shown-text.ts'
 import type { Site } from '../site.ts'
-import { addressOf, filled, letterLanguageOf, newPasswordOf } from './account-form.ts'
+import { addressOf, letterLanguageOf, newPasswordOf } from './account-form.ts'
+import { findOpenLink, sendChoosePassword } from './choose-password.ts'
 import { sendBadLink } from './confirm.ts'
 import { limitAsking } from './limit-attempts.ts'
 import { sendWritten } from './sign-up.ts'
@@ -34,17 +34,17 @@ export function forgottenRoutes(site: Needs): Router {
     sendWritten(req, res, address)
   })
   router.get('/account/reset/:token', async (req, res) => {
-    const link = await findLink(req, site)
+    const link = await findOpenLink(req, 'reset', site)
     if (!link) return sendBadLink(req, res, '/forgotten')
-    sendReset(req, res, link, undefined)
+    sendChoosePassword(req, res, 'reset', link)
   })
   router.post('/account/reset/:token', async (req, res) => {
     const form = await readShortForm(req, res, site)
     await limitAsking(req, site, 'confirm')
-    const link = await findLink(req, site)
+    const link = await findOpenLink(req, 'reset', site)
     if (!link) return sendBadLink(req, res, '/forgotten')
     const chosen = await newPasswordOf(req, form, link.address)
-    if ('fault' in chosen) return sendReset(req, res, link, chosen.fault)
+    if ('fault' in chosen) return sendChoosePassword(req, res, 'reset', link, chosen.fault)
     const passwordHash = await hashPassword(chosen.password)
     if (!(await setPassword(site, req.params.token, passwordHash))) {
       return sendBadLink(req, res, '/forgotten')
@@ -70,13 +70,6 @@ async function setPassword(site: Needs, token: string, passwordHash: string): Pr
   })
 }
 
-async function findLink(
-  req: Request<{ token: string }>,
-  site: Needs,
-): Promise<AccountLink | undefined> {
-  return findAccountLink(site.pool, 'reset', linkHash(req.params.token), site.clock())
-}
-
 function sendForgotten(
   req: Request,
   res: Response,
@@ -88,25 +81,5 @@ function sendForgotten(
     title: visitOf(req).words.account.forgotten.title,
     status: Object.keys(faults).length > 0 ? 422 : 200,
     data: { faults, email },
-  })
-}
-
-function sendReset(
-  req: Request,
-  res: Response,
-  { address }: AccountLink,
-  fault: string | undefined,
-): void {
-  const { reset } = visitOf(req).words.account
-  sendPage(req, res, {
-    view: 'pages/account/choose-password',
-    title: reset.title,
-    status: fault === undefined ? 200 : 422,
-    data: {
-      lead: filled(reset.lead, { address: shownLine(address) }),
-      submit: reset.submit,
-      email: address,
-      faults: fault === undefined ? {} : { password: fault },
-    },
   })
 }
