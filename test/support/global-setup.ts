@@ -17,8 +17,8 @@ declare module 'vitest' {
 /**
  * Gives every test file a PostgreSQL with a template database that the real migrations built from
  * nothing: a server of the bundled programs, or of those in TEST_POSTGRES_DIR (such as
- * `/usr/lib/postgresql/15`), or the running one of TEST_DATABASE_URL. All that the run made is
- * dropped.
+ * `/usr/lib/postgresql/15`), or the running one of TEST_DATABASE_URL. What the run
+ * made on a running server is dropped; a server of its own is deleted whole.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env['TEST_DATABASE_URL']
@@ -31,6 +31,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('serverUrl', server.url)
   project.provide('templateName', templateName)
   return async () => {
+    if (!given) {
+      await admin.end()
+      return server.stop()
+    }
     const { rows } = await admin.query<{ datname: string }>(
       `select datname from pg_database where datname like 'signalpost\\_${process.pid}\\_%'`,
     )

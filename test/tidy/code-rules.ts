@@ -145,39 +145,6 @@ const barrels: Rule = {
   passes: [{ 'src/a.ts': "import { b } from './b.ts'\nexport const a = b" }],
 }
 
-const comments: Rule = {
-  name: 'every export says what it promises',
-  check: (tree) =>
-    typescriptIn(tree, 'src', 'scripts', 'test').flatMap((file) =>
-      syntaxOf(file)
-        .statements.filter((node) => isExported(node) && !hasDoc(file, node))
-        .map(
-          (node) => `${placeOf(file, node)} exports without a /** comment */: say what it promises`,
-        ),
-    ),
-  raises: [
-    ['src/a.ts:1', { 'src/a.ts': 'export const a = 1' }],
-    ['src/a.ts:2', { 'src/a.ts': '// not a doc comment\nexport type A = 1' }],
-    ['test/a.ts:2', { 'test/a.ts': '/** A. */ const a = 1\nexport function b() {}' }],
-    ['src/a.ts:2', { 'src/a.ts': '/** A. */ const a = 1\nexport { a }' }],
-  ],
-  passes: [
-    { 'src/a.ts': '/** What a is. */\nexport const a = 1\nconst b = 2' },
-    { 'test/a.ts': "declare module 'vitest' { export interface A { b: 1 } }" },
-  ],
-}
-
-function isExported(node: ts.Statement): boolean {
-  if (ts.isExportDeclaration(node)) return node.moduleSpecifier === undefined
-  if (!ts.canHaveModifiers(node)) return false
-  return !!ts.getModifiers(node)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword)
-}
-
-function hasDoc(file: TidyFile, node: ts.Node): boolean {
-  const ranges = ts.getLeadingCommentRanges(file.text, node.getFullStart()) ?? []
-  return ranges.some(({ pos, end }) => /^\/\*\*\s*\S/.test(file.text.slice(pos, end - 2)))
-}
-
 const testFunctions = /^(test|it|describe|suite|bench)\b.*\.(only|skip|todo|fails)$/
 
 const whole: Rule = {
@@ -201,4 +168,4 @@ const whole: Rule = {
 }
 
 /** How the program is written. */
-export const codeRules: readonly Rule[] = [environment, chance, names, barrels, comments, whole]
+export const codeRules: readonly Rule[] = [environment, chance, names, barrels, whole]

@@ -1,5 +1,5 @@
-import { importsOf, packageOf, resolved, roomOf, typescriptIn } from './tree.ts'
-import type { Import, Rule, TidyFile, Tree } from './tree.ts'
+import { importsOf, resolved, roomOf, typescriptIn } from './tree.ts'
+import type { Import, Rule, TidyFile } from './tree.ts'
 
 const knowledge = ['mail', 'analysis', 'verdict', 'reputation']
 
@@ -131,53 +131,6 @@ const pure: Rule = {
   ],
 }
 
-/** Libraries that may be met in more than one room, and why. */
-const everywhere: Readonly<Record<string, string>> = {
-  zod: 'every door checks what comes in by a schema of its own',
-}
-
-function homesOf(tree: Tree): Map<string, Map<string, string>> {
-  const homes = new Map<string, Map<string, string>>()
-  for (const file of typescriptIn(tree, 'src')) {
-    for (const { specifier, at } of importsOf(file)) {
-      const name = packageOf(specifier)
-      if (name === undefined || name in everywhere) continue
-      const rooms = homes.get(name) ?? new Map<string, string>()
-      if (!rooms.has(roomOf(file.path))) rooms.set(roomOf(file.path), at)
-      homes.set(name, rooms)
-    }
-  }
-  return homes
-}
-
-const libraries: Rule = {
-  name: 'a library lives in one room, its types too',
-  check: (tree) =>
-    [...homesOf(tree)].flatMap(([name, rooms]) => {
-      if (rooms.size < 2) return []
-      const list = [...rooms.keys()].join(' and ')
-      const last = [...rooms.values()].at(-1) ?? ''
-      return [`${last} imports ${name}, which now lives in ${list}: keep one and hand it on`]
-    }),
-  raises: [
-    [
-      'src/http/a.ts:2',
-      { 'src/db/a.ts': "import pg from 'pg'", 'src/http/a.ts': "\nimport type pg from 'pg'" },
-    ],
-    [
-      'src/mail/a.ts:1',
-      { 'src/db/a.ts': "import a from '@x/y/a'", 'src/mail/a.ts': "import b from '@x/y'" },
-    ],
-  ],
-  passes: [
-    {
-      'src/db/a.ts': "import pg from 'pg'",
-      'src/db/b.ts': "import pg from 'pg'\nimport { z } from 'zod'",
-      'src/http/a.ts': "import { z } from 'zod'\nimport a from 'node:fs'",
-    },
-  ],
-}
-
 const endings: Rule = {
   name: 'an import of our own names the file, with its .ts',
   check: (tree) =>
@@ -194,4 +147,4 @@ const endings: Rule = {
 }
 
 /** Who imports whom and what. */
-export const importRules: readonly Rule[] = [rooms, pure, libraries, endings]
+export const importRules: readonly Rule[] = [rooms, pure, endings]
