@@ -27,10 +27,7 @@ const variables = z.object({
   HTTP_HOST: z.string().default('127.0.0.1'),
   HTTP_PORT: port.default(8080),
   PUBLIC_URL: httpUrl.optional(),
-  TRUSTED_PROXIES: z
-    .string()
-    .default('127.0.0.0/8, ::1, 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, fc00::/7')
-    .transform(readBlocks),
+  TRUSTED_PROXIES: z.string().default('none').transform(readBlocks),
   SMTP_URL: z
     .url({ protocol: /^smtps?$/, error: 'is not an smtp:// or smtps:// address' })
     .optional(),

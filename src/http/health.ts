@@ -2,17 +2,16 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { Router, type Request, type Response } from 'express'
 import { expectedMigrations, missingMigrations } from '../db/schema-state.ts'
 import { authenticate } from './authenticate.ts'
-import { isDirect } from './check/may-ask.ts'
 import { ProblemError } from './problem.ts'
 import type { Site } from './site.ts'
 
-type Needs = Pick<Site, 'pool' | 'boss' | 'credentials' | 'metrics'>
+type Needs = Pick<Site, 'pool' | 'boss' | 'credentials' | 'metrics' | 'isTrusted'>
 
 const READY_MS = 3_000
 
 /**
  * For those who watch over the process: `/healthz` (it is alive), `/readyz` (it can serve) and
- * `/metrics`, which is given to this machine and to administrators.
+ * `/metrics`, for programs of this machine and for administrators.
  */
 export function healthRoutes(site: Needs): Router {
   const router = Router()
@@ -53,12 +52,9 @@ async function obstacleOf({
   }
 }
 
-/**
- * Behind a proxy on this machine every request comes from this machine: one that was forwarded
- * must prove itself.
- */
+/** By the trust test of `/checkv2`: behind a proxy every request comes from the proxy's machine. */
 async function requireWatcher(req: Request, site: Needs): Promise<void> {
-  if (isDirect(req)) return
+  if (site.isTrusted(req)) return
   const { isAdmin } = await authenticate(req, site.credentials, ['bearer', 'basic'], 'read')
   if (!isAdmin) throw new ProblemError('not-allowed', 'Only administrators may read the metrics.')
 }

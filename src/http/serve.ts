@@ -10,7 +10,7 @@ import type { Unpacker } from '../intake/unpack-upload.ts'
 import { createCheckStation } from '../judging/check-message.ts'
 import { apiRouter, problemAnswers } from './api/router.ts'
 import { type CheckDoor, createCheckDoor } from './check/check-door.ts'
-import { isDirect, isLocalHost, isNobody } from './check/may-ask.ts'
+import { createTrust } from './check/may-ask.ts'
 import { contractRoutes } from './docs/docs-routes.ts'
 import { wellKnownRoutes } from './docs/well-known.ts'
 import { healthRoutes } from './health.ts'
@@ -38,12 +38,11 @@ export async function serve(
 ): Promise<{ url: string; close: () => Promise<void> }> {
   const { httpHost: host, httpPort: port } = app.config
   const station = createCheckStation(app, 'web')
-  // Under a name of the Internet there is a proxy, and some add nothing to what they pass on.
-  const isTrusted = isLocalHost(new URL(app.config.publicUrl).host) ? isDirect : isNobody
+  const isTrusted = createTrust(app.config.publicUrl)
   const door = createCheckDoor(app, station, isTrusted)
   const listener = await listen(
     (taken) => {
-      const site = createSite(app, taken, door.statistics.metrics)
+      const site = { ...createSite(app, taken, door.statistics.metrics), isTrusted }
       const takeUpload = createTakeUpload({ ...app.config, submit: site.submit, unpack })
       return createExpress({ ...site, preview, takeUpload }, door)
     },
@@ -62,7 +61,7 @@ function createSite(
   app: App,
   port: number,
   checkMetrics: () => Promise<string>,
-): Omit<Site, 'preview' | 'takeUpload'> {
+): Omit<Site, 'preview' | 'takeUpload' | 'isTrusted'> {
   const readQueues = createReadQueues(app)
   const readCounterHealth = createReadCounterHealth(app)
   const countConsumers = () => countConsumersByHealth(app.pool, app.clock())

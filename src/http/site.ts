@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { App } from '../app.ts'
 import type { ReadCounterHealth } from '../counters/counter-health.ts'
 import type { Preview } from '../feedback/preview-feedback.ts'
@@ -15,6 +16,8 @@ export type Site = App & {
   /** Without a trailing slash, with the port that is listened on when none was set. */
   publicUrl: string
   credentials: Credentials
+  /** Whether a request comes from a program of this machine, with no proxy between. */
+  isTrusted: (req: IncomingMessage) => boolean
   /** Who may do what how often; routes call `admit` of `http/limits`. */
   limits: Limits
   submit: Submit

@@ -20,6 +20,7 @@ export type CheckDoor = {
   handle: (req: IncomingMessage, res: ServerResponse) => boolean
   statistics: CheckStatistics
   ask: Ask
+  gate: Gate
 }
 
 type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'log' | 'config'>
@@ -49,11 +50,12 @@ export function createCheckDoor(
   const statistics = createCheckStatistics(clock, station.lost)
   const scores = { reject: config.checkRejectScore, greylist: config.checkGreylistScore }
   const ask = createAsk(station, scores, statistics)
+  const gate = createGate(config, clock, isTrusted)
   const inside: Inside = {
     ask,
     statistics,
     log: app.log,
-    gate: createGate(config, clock, isTrusted),
+    gate,
     learn: createLearn({ ...app, intake: createIntake(app) }),
     readBody: createReadBody(BYTES_IN_HAND_MAX),
   }
@@ -61,6 +63,7 @@ export function createCheckDoor(
   return {
     statistics,
     ask,
+    gate,
     handle(req, res) {
       const path = pathOf(req)
       const route = Object.hasOwn(routes, path) ? routes[path] : undefined

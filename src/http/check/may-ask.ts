@@ -93,13 +93,17 @@ export function isDirect(req: IncomingMessage): boolean {
   return isLoopback(req.socket.remoteAddress) && !isPassedOn && isLocalHost(req.headers.host)
 }
 
-/** Nobody: where a proxy may stand before us that adds nothing to what it passes on. */
-export function isNobody(): boolean {
-  return false
+/**
+ * Tells programs of this machine from everybody else, on the port of the web. Where `publicUrl` has
+ * a name of the Internet, a proxy stands before the program, and some proxies add nothing to what
+ * they pass on: then no request is trusted for its address.
+ */
+export function createTrust(publicUrl: string): (req: IncomingMessage) => boolean {
+  return isLocalHost(new URL(publicUrl).host) ? isDirect : () => false
 }
 
 /** Whether a name with its port means this machine itself; rspamc and Exim send none. */
-export function isLocalHost(host: string | undefined): boolean {
+function isLocalHost(host: string | undefined): boolean {
   if (host === undefined || host === '') return true
   const name = URL.parse(`http://${host}`)?.hostname ?? ''
   const address = name.replace(/^\[|\]$/g, '')

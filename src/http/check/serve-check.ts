@@ -55,7 +55,8 @@ function answer(req: IncomingMessage, res: ServerResponse, door: CheckDoor): voi
   const path = pathOf(req)
   if (path === '/healthz') return void res.writeHead(200).end('alive\n')
   if (path !== '/metrics') return sendError(res, 404, 'There is nothing here.')
-  if (!isDirect(req)) return sendError(res, 403, 'Only this machine may read the metrics.')
+  const refused = door.gate(req)
+  if (refused) return sendError(res, refused.status, refused.error)
   void door.statistics.metrics().then((text) => {
     res.writeHead(200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }).end(text)
   })

@@ -1,10 +1,17 @@
 import { expect, test } from 'vitest'
 import { checkedMail } from '../../support/checked-mail.ts'
+import { openCheckSite } from './check-site.ts'
 import { startWebSite } from './web-site.ts'
 
-test('where people reach the web by a name, nobody asks it without a password', async () => {
+test('under a public name, nothing is given to a request for its address alone', async () => {
   const site = await startWebSite({ PUBLIC_URL: 'https://signalpost.example', WORKERS: '1' })
+  const metrics = (headers: Record<string, string>) => fetch(`${site.url}/metrics`, { headers })
   try {
+    expect((await metrics({})).status).toBe(401)
+    const ann = await site.addPerson('ann@reporters.example')
+    expect((await metrics({ authorization: `Bearer ${ann.token}` })).status).toBe(403)
+    const admin = await site.addPerson('admin@desk.example', { isAdmin: true })
+    expect((await metrics({ authorization: `Bearer ${admin.token}` })).status).toBe(200)
     const body = checkedMail('one', 'https://good.example/')
     for (const path of ['/checkv2', '/learnspam', '/learnham']) {
       const answer = await fetch(`${site.url}${path}`, { method: 'POST', body })
@@ -13,6 +20,33 @@ test('where people reach the web by a name, nobody asks it without a password', 
         { error: expect.stringContaining('CHECK_PASSWORD') as string },
       ])
     }
+  } finally {
+    await site.close()
+  }
+})
+
+test('with a password the port of mail servers keeps its metrics behind it too', async () => {
+  const site = await openCheckSite({ CHECK_PASSWORD: 'open sesame' })
+  const metrics = (headers: Record<string, string>) =>
+    fetch(`http://127.0.0.1:${site.port}/metrics`, { headers })
+  try {
+    expect((await metrics({})).status).toBe(401)
+    expect((await metrics({ password: 'open sesame' })).status).toBe(200)
+  } finally {
+    await site.close()
+  }
+})
+
+test('what a client says of its own address is not believed unless a proxy is named', async () => {
+  const site = await startWebSite({ WORKERS: '1' })
+  try {
+    const tries = Array.from({ length: 61 }, (_, n) =>
+      fetch(`${site.url}/api/v1/reputation/192.0.2.7`, {
+        headers: { 'x-forwarded-for': `203.0.113.${n}`, forwarded: `for=203.0.113.${n}` },
+      }),
+    )
+    const statuses = (await Promise.all(tries)).map(({ status }) => status)
+    expect(statuses).toContain(429)
   } finally {
     await site.close()
   }

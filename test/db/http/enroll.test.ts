@@ -22,7 +22,10 @@ const wish = {
 }
 
 beforeAll(async () => {
-  site = await startWebSite({ PUBLIC_URL: 'http://spam.ours.example' })
+  site = await startWebSite({
+    PUBLIC_URL: 'http://spam.ours.example',
+    TRUSTED_PROXIES: '127.0.0.1, ::1',
+  })
 })
 afterAll(() => site.close())
 beforeEach(async () => {

@@ -15,7 +15,11 @@ let desk: Browser
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'signalpost-lists-'))
-  site = await startWebSite({ LISTS_DIR: folder, PUBLIC_URL: 'http://spam.ours.example' })
+  site = await startWebSite({
+    LISTS_DIR: folder,
+    PUBLIC_URL: 'http://spam.ours.example',
+    TRUSTED_PROXIES: '127.0.0.1, ::1',
+  })
   admin = await site.addPerson('admin@desk.example', { isAdmin: true })
   desk = await signedInBrowser(site.url, admin)
 })
