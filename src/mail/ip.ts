@@ -36,6 +36,12 @@ export function parseIp(text: string): IpAddress | undefined {
   return isMapped(groups) ? fromGroups4(groups) : { family: 6, text: text6(groups), groups }
 }
 
+/** Reads an address with or without a port: `192.0.2.7:4711`, `[2001:db8::1]:443`. */
+export function parseIpAndPort(text: string): IpAddress | undefined {
+  const [, host = text] = /^(\[[^\]]*\]|[^:]*):\d+$/.exec(text) ?? []
+  return parseIp(host)
+}
+
 /** Reads CIDRs and single addresses into a set; what cannot be read is left out. */
 export function networkSet(cidrs: readonly string[]): NetworkSet {
   const networks = cidrs.map(parseNetwork).filter((network) => network !== undefined)

@@ -1,17 +1,21 @@
+import { isOutage } from '../../db/outage.ts'
+import { reasonOf } from '../../errors.ts'
 import type { CheckStation } from '../../judging/check-message.ts'
+import type { Logger } from '../../log.ts'
 import type { CheckScores } from '../../verdict/check-action.ts'
 import type { CheckStatistics } from './check-statistics.ts'
 import { type Answer, composeAnswer } from './compose-answer.ts'
 import { envelopeOf, type Fields } from './read-question.ts'
 
 /**
- * Answers one question. Rejects when nothing can be said in time: asking again may help then.
+ * Answers one question within five seconds. Never rejects: without a verdict the
+ * answer says so and lets the mail pass. `no-room`: the message could not be held in memory.
  */
-export type Ask = (given: Buffer | 'too-big', fields: Fields) => Promise<Answer>
+export type Ask = (given: Buffer | 'too-big' | 'no-room', fields: Fields) => Promise<Answer>
 
 /** Mail servers wait for longer; who waits for us holds a connection of theirs. */
 const ANSWER_MS_MAX = 5_000
-/** So many wait at once, with so many bytes; the next is told to fall back. */
+/** So many wait at once, with so many bytes; the next gets no verdict. */
 const WAITING_MAX = 500
 const WAITING_BYTES_MAX = 150_000_000
 
@@ -19,11 +23,12 @@ const WAITING_BYTES_MAX = 150_000_000
 export function createAsk(
   station: Pick<CheckStation, 'check'>,
   scores: CheckScores,
-  statistics: Pick<CheckStatistics, 'answered'>,
+  statistics: Pick<CheckStatistics, 'answered' | 'failed'>,
+  log: Logger,
 ): Ask {
   let [waiting, waitingBytes] = [0, 0]
 
-  /** Who is told to fall back leaves his message behind, and his place taken, until it is done. */
+  /** A question that was given up keeps its place until its check ends. */
   const checked = async (raw: Buffer, fields: Fields) => {
     waiting++
     waitingBytes += raw.length
@@ -50,13 +55,25 @@ export function createAsk(
     }
   }
 
+  const checkedOrNot = async (given: Buffer | 'too-big' | 'no-room', fields: Fields) => {
+    if (given === 'too-big' || given.length === 0) return 'unread'
+    try {
+      if (given === 'no-room') throw new Error('Too many bytes at once.')
+      return await checkedInTime(given, fields)
+    } catch (error) {
+      const reason = isOutage(error) ? 'the database is away' : reasonOf(error).slice(0, 200)
+      log.warn({ reason }, 'A mail server got no verdict.')
+      return 'unavailable'
+    }
+  }
+
   return async (given, fields) => {
     const start = performance.now()
-    const raw = given === 'too-big' || given.length === 0 ? undefined : given
-    const made = raw ? await checkedInTime(raw, fields) : 'unread'
+    const checked = await checkedOrNot(given, fields)
     const seconds = (performance.now() - start) / 1_000
-    const answer = composeAnswer(made, scores, seconds)
-    statistics.answered(answer.action, seconds)
+    const answer = composeAnswer(checked, scores, seconds)
+    if (checked === 'unavailable') statistics.failed()
+    else statistics.answered(answer.action, seconds)
     return answer
   }
 }

@@ -37,9 +37,9 @@ type Route = (req: IncomingMessage, res: ServerResponse, inside: Inside) => Prom
 const BYTES_IN_HAND_MAX = 150_000_000
 
 /**
- * The door of mail servers: rspamd's normal worker and its controller in one. Every refusal and
- * every failure is JSON with an `error`, and quick, so that the mail server falls back on its own.
- * Without a password only who is trusted as he comes may ask.
+ * The door of mail servers: rspamd's normal worker and its controller in one. A message for which
+ * there is no verdict passes. Refusals and failed lessons are JSON with an `error`. Without a
+ * password only who is trusted as he comes may ask.
  */
 export function createCheckDoor(
   app: Needs,
@@ -49,7 +49,7 @@ export function createCheckDoor(
   const { config, clock } = app
   const statistics = createCheckStatistics(clock, station.lost)
   const scores = { reject: config.checkRejectScore, greylist: config.checkGreylistScore }
-  const ask = createAsk(station, scores, statistics)
+  const ask = createAsk(station, scores, statistics, app.log)
   const gate = createGate(config, clock, isTrusted)
   const inside: Inside = {
     ask,
@@ -91,9 +91,9 @@ export function sendError(
 }
 
 function createRoutes(bytesMax: number): Readonly<Record<string, Route>> {
-  const check = behindGate(posted((req, res, inside) => checkMessage(req, res, inside, bytesMax)))
+  const check = behindGate(withBody((req, res, inside) => checkMessage(req, res, inside, bytesMax)))
   const learn = (kind: Learnable) =>
-    behindGate(posted((req, res, inside) => learnMessage(req, res, inside, { kind, bytesMax })))
+    behindGate(withBody((req, res, inside) => learnMessage(req, res, inside, { kind, bytesMax })))
   return {
     '/checkv2': check,
     '/check': check,
@@ -118,9 +118,13 @@ function behindGate(route: Route): Route {
   }
 }
 
-function posted(route: Route): Route {
+/** Whatever the method: rspamd's proxy sends the message by GET. */
+function withBody(route: Route): Route {
   return (req, res, inside) => {
-    if (req.method === 'POST') return route(req, res, inside)
+    const { 'content-length': length, 'transfer-encoding': encoding } = req.headers
+    if (req.method === 'POST' || length !== undefined || encoding !== undefined) {
+      return route(req, res, inside)
+    }
     req.resume()
     sendError(res, 405, 'Send the message by POST.', { allow: 'POST' })
   }
@@ -141,8 +145,8 @@ async function serve(
     }
     inside.statistics.failed()
     const reason = isOutage(error) ? 'the database is away' : reasonOf(error).slice(0, 200)
-    inside.log.warn({ reason }, 'A question of a mail server was not answered.')
-    sendError(res, 503, 'Nothing can be said just now. Try again shortly.', { 'retry-after': '5' })
+    inside.log.warn({ reason }, 'A request of a mail server failed.')
+    sendError(res, 503, 'This is not possible just now. Try again shortly.', { 'retry-after': '5' })
   }
 }
 
@@ -154,7 +158,7 @@ async function checkMessage(
 ): Promise<void> {
   const fields = fieldsOfRequest(req)
   const given = await givenIn(req, res, inside, bytesMax)
-  if (!Buffer.isBuffer(given) && given !== 'too-big') return sendError(res, 400, given.fault)
+  if (typeof given === 'object' && 'fault' in given) return sendError(res, 400, given.fault)
   sendJson(res, 200, await inside.ask(given, fields))
 }
 
@@ -166,6 +170,7 @@ async function learnMessage(
 ): Promise<void> {
   const given = await givenIn(req, res, inside, bytesMax)
   if (given === 'too-big') return sendError(res, 413, 'The message is too big to be learned.')
+  if (given === 'no-room') throw new Error('Too many bytes at once.')
   if (!Buffer.isBuffer(given)) return sendError(res, 400, given.fault)
   const message = readMessage(given)
   const refusal = refusalOf(message, { ...structureLimits, bytesMax })
@@ -183,12 +188,14 @@ async function givenIn(
   res: ServerResponse,
   { readBody }: Inside,
   bytesMax: number,
-): Promise<Given> {
+): Promise<Given | 'no-room'> {
   try {
     const body = await readBody(req, res, bytesMax)
     return await messageIn(body, fieldsOfRequest(req), bytesMax)
   } catch (error) {
-    if (error instanceof ProblemError && error.problem === 'too-big') return 'too-big'
+    if (!(error instanceof ProblemError)) throw error
+    if (error.problem === 'too-big') return 'too-big'
+    if (error.problem === 'unavailable') return 'no-room'
     throw error
   }
 }

@@ -6,7 +6,7 @@ import type { Clock } from '../../world.ts'
 export type CheckStatistics = {
   answered: (action: CheckAction, seconds: number) => void
   learned: () => void
-  /** A question without an answer: the mail server fell back on its own. */
+  /** A question without a verdict, or a lesson that was not learned. */
   failed: () => void
   connected: () => void
   /** What rspamd's controller says to /stat. */
@@ -80,7 +80,10 @@ function createShown(registers: Registry[]) {
     new Counter({ name: `signalpost_check_${name}_total`, help, registers })
   return {
     learned: total('learned', 'Messages that mail servers learned here.'),
-    failed: total('failed', 'Questions without an answer: the mail server fell back on its own.'),
+    failed: total(
+      'failed',
+      'Questions without a verdict and lessons that failed, for want of the database or of room.',
+    ),
     lost: new Gauge({
       name: 'signalpost_check_counts_lost',
       help: 'Counts of checked messages that found no room while the database was away.',

@@ -4,7 +4,7 @@ import type { Verdict, VerdictClass } from '../../verdict/verdict.ts'
 
 /** What rspamd answers to /checkv2: the fields that its clients read. */
 export type Answer = {
-  /** True when the message was not looked at: then nothing speaks against it. */
+  /** True when there is no verdict; the symbol NO_VERDICT tells why. */
   is_skipped: boolean
   score: number
   required_score: number
@@ -28,15 +28,26 @@ const refusals: Partial<Record<VerdictClass, string>> = {
   malware: 'This message looks like malware.',
 }
 
+const noVerdict: Record<'unread' | 'unavailable', string> = {
+  unread: 'No verdict: the message is empty, too large, or could not be read.',
+  unavailable: 'No verdict: the service cannot give one now.',
+}
+
 /**
- * The answer to a question. A message that is not read, because there is none, it is too big or
- * broke who read it, is let through: asking again would not help, and mail must not be stuck.
+ * The answer to a question. A message without a verdict gets `no action`: mail servers and bridges
+ * such as rspamd's proxy turn every other answer into a refusal. `unavailable` may get a verdict
+ * later, `unread` never does.
  */
-export function composeAnswer(checked: Checked, scores: CheckScores, seconds: number): Answer {
+export function composeAnswer(
+  checked: Checked | 'unavailable',
+  scores: CheckScores,
+  seconds: number,
+): Answer {
   const remove = { remove_headers: { 'X-Spam': 0 } }
   const common = { required_score: scores.reject, time_real: rounded(seconds, 6) }
-  if (checked === 'unread') {
-    const skipped = { is_skipped: true, score: 0, action: 'no action', symbols: {} } as const
+  if (typeof checked === 'string') {
+    const symbols = symbolsOf([{ name: 'NO_VERDICT', weight: 0, meaning: noVerdict[checked] }])
+    const skipped = { is_skipped: true, score: 0, action: 'no action', symbols } as const
     return { ...skipped, ...common, messages: {}, milter: remove }
   }
   const { verdict, messageId } = checked
@@ -47,7 +58,7 @@ export function composeAnswer(checked: Checked, scores: CheckScores, seconds: nu
     score: rounded(verdict.score, 3),
     ...common,
     action,
-    symbols: symbolsOf(verdict),
+    symbols: symbolsOf(verdict.symbols),
     messages:
       action === 'reject'
         ? { smtp_message: refusals[verdict.class] ?? 'This message looks like spam.' }
@@ -74,7 +85,9 @@ export function composeLines(answer: Answer): string {
   return `${lines.join('\r\n')}\r\n`
 }
 
-function symbolsOf({ symbols }: Verdict): Record<string, AnswerSymbol> {
+function symbolsOf(
+  symbols: readonly Pick<Verdict['symbols'][number], 'name' | 'weight' | 'meaning'>[],
+): Record<string, AnswerSymbol> {
   return Object.fromEntries(
     symbols.map(({ name, weight, meaning }) => {
       const score = rounded(weight, 3)

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { promisify } from 'node:util'
 import { zstdDecompress, zstdDecompressSync } from 'node:zlib'
 import type { Envelope } from '../../judging/envelope.ts'
-import { parseIp } from '../../mail/ip.ts'
+import { parseIp, parseIpAndPort } from '../../mail/ip.ts'
 
 /** Header fields of a question by their names in lower case, each value they had. */
 export type Fields = Readonly<Record<string, readonly string[] | undefined>>
@@ -28,7 +28,8 @@ export function envelopeOf(fields: Fields): Envelope {
   const value = (name: string) => textOf(fields[name]?.[0])
   const address = (name: string) => addressOf(fields[name]?.[0])
   return {
-    ip: parseIp(value('ip') ?? '')?.text,
+    // rspamd's proxy writes the port as well.
+    ip: parseIpAndPort(value('ip') ?? '')?.text,
     helo: value('helo'),
     hostname: named(value('hostname')),
     returnPath: address('from'),

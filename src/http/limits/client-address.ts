@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { type IpAddress, networkSet, type NetworkSet, parseIp } from '../../mail/ip.ts'
+import { networkSet, type NetworkSet, parseIp, parseIpAndPort } from '../../mail/ip.ts'
 
 /**
  * The address of the client: the other end of the connection, or, where that is a proxy of ours,
@@ -10,7 +10,7 @@ export function clientAddress(req: IncomingMessage, proxies: NetworkSet): string
   let client = parseIp(req.socket.remoteAddress ?? '')
   if (!client || !proxies.has(client)) return client?.text
   for (const text of forwardedFor(req).reverse()) {
-    const before = addressOf(text)
+    const before = parseIpAndPort(text)
     // A hidden or misspelled name: who stands behind it cannot be told.
     if (!before) break
     client = before
@@ -41,10 +41,4 @@ function forwardedFor(req: IncomingMessage): string[] {
 function listOf(header: string | string[] | undefined): string[] {
   const text = Array.isArray(header) ? header.join(',') : (header ?? '')
   return text === '' ? [] : text.split(',').map((entry) => entry.trim())
-}
-
-/** With or without a port: `192.0.2.7:4711`, `[2001:db8::1]:443`. */
-function addressOf(text: string): IpAddress | undefined {
-  const [, host = text] = /^(\[[^\]]*\]|[^:]*):\d+$/.exec(text) ?? []
-  return parseIp(host)
 }

@@ -30,6 +30,13 @@ test('it is alive, and says nothing where nothing is', async () => {
   expect(got.status).toBe(405)
 })
 
+test.for(['GET', 'POST', 'PUT', 'REPORT'])('a question by %s is answered', async (method) => {
+  const head = `${method} /checkv2 HTTP/1.0\r\nIP: 127.0.0.1:43092\r\n`
+  const answer = await site.sendRaw(`${head}Content-Length: ${mail.length}\r\n\r\n`, mail)
+  expect(answer).toMatch(/^HTTP\/1\.1 200 /)
+  expect(answer).toContain('"is_skipped":false')
+})
+
 test.for([
   ['nothing', Buffer.alloc(0), true],
   ['a word', Buffer.from('x'), false],

@@ -41,9 +41,14 @@ test('who is rejected is told why, and mail that passes loses the header of a st
   expect(refused.milter).toEqual({ remove_headers: { 'X-Spam': 0 } })
 })
 
-test('what was not read is let through, and says so', () => {
-  const answer = composeAnswer('unread', scores, 0)
-  expect(answer).toMatchObject({ is_skipped: true, action: 'no action', score: 0, symbols: {} })
+test.for([
+  ['unread', /could not be read/],
+  ['unavailable', /cannot give one now/],
+] as const)('a message that is %s passes, and a symbol tells why', ([checked, why]) => {
+  const answer = composeAnswer(checked, scores, 0)
+  expect(answer).toMatchObject({ is_skipped: true, action: 'no action', score: 0 })
+  expect(answer.symbols).toMatchObject({ NO_VERDICT: { score: 0 } })
+  expect(answer.symbols['NO_VERDICT']?.description).toMatch(why)
 })
 
 test('the lines are those that Exim reads', () => {

@@ -26,6 +26,20 @@ test('the envelope is read from the fields, as Exim and as rspamc write them', (
   })
 })
 
+test.for([
+  ['127.0.0.1:43092', '127.0.0.1'],
+  ['203.0.113.9:25', '203.0.113.9'],
+  ['[2001:DB8::9]:43092', '2001:db8::9'],
+  ['[2001:db8::9]', '2001:db8::9'],
+  ['2001:db8::9', '2001:db8::9'],
+  ['[::ffff:203.0.113.9]:1', '203.0.113.9'],
+  ['203.0.113.9:', undefined],
+  ['203.0.113.9:smtp', undefined],
+  ['/run/postfix.sock', undefined],
+] as const)('the address %s is read as %s', ([text, ip]) => {
+  expect(envelopeOf({ ip: [text] }).ip).toBe(ip)
+})
+
 test('what cannot be read is absent, and the null return path is none', () => {
   const none = { helo: undefined, hostname: undefined, user: undefined, queueId: undefined }
   const unknown = { ...none, ip: undefined, returnPath: undefined, recipients: [] }
