@@ -25,6 +25,11 @@ export type FeedbackKind = 'complaint' | 'redeemed'
 /** Names one feedback report: the report, and which of its consumers. */
 export type FeedbackKey = { reportId: string; number: number }
 
+/** The name of one feedback report, as its consumer quotes it but for the space. */
+export function nameOf({ reportId, number }: FeedbackKey): string {
+  return `${reportId} ${number}`
+}
+
 /** What one consumer is told of one report. */
 export type Feedback = FeedbackKey & {
   consumerId: string

@@ -23,6 +23,7 @@ export async function composeLoaded(
   const { content } = head
   const digest = composeDigest({
     from: content.from,
+    operator: content.operator,
     to: content.to,
     replyTo: content.answerAddress,
     date: content.createdAt,

@@ -2,7 +2,7 @@ import type { App } from '../app.ts'
 import type { Network } from '../analysis/network.ts'
 import { listPackedAnalyses } from '../db/analyses.ts'
 import { type Consumer, listConsumersByIds } from '../db/consumers.ts'
-import { type Feedback, type FeedbackKey, listFeedback } from '../db/feedback-reports.ts'
+import { type Feedback, listFeedback, nameOf } from '../db/feedback-reports.ts'
 import { listMerged } from '../db/feedback-merged.ts'
 import type { Packed } from '../db/packed.ts'
 import type { Db } from '../db/pool.ts'
@@ -14,6 +14,7 @@ import { answerLinks } from '../mail/answer-links.ts'
 import { composeAnswerAddress } from '../mail/verp.ts'
 import type { FeedbackContent } from '../parsing/feedback-content.ts'
 import type { Verdict } from '../verdict/verdict.ts'
+import { listMergedSources } from './merged-sources.ts'
 
 /** One feedback report as it is to be composed: what it says, and of which message. */
 export type FeedbackPart = {
@@ -33,7 +34,10 @@ export type LoadedFeedback = {
 /** What was read just now, and is not read again. */
 export type ReadAlready = { consumers: readonly Consumer[]; reports: readonly Report[] }
 
-type Settings = Pick<App['config'], 'returnPathDomain' | 'publicUrl' | 'mailFrom' | 'secret'>
+type Settings = Pick<
+  App['config'],
+  'returnPathDomain' | 'publicUrl' | 'mailFrom' | 'operatorName' | 'secret'
+>
 
 /** A digest tells of so many at most; what reads the mails of others is never asked for more. */
 export const DIGEST_MAX = 100
@@ -71,11 +75,6 @@ export async function loadFeedback(
   return loaded
 }
 
-/** The name of one feedback report, as its consumer quotes it but for the space. */
-export function nameOf({ reportId, number }: FeedbackKey): string {
-  return `${reportId} ${number}`
-}
-
 async function loadMembers(
   db: Db,
   digests: readonly Feedback[],
@@ -101,11 +100,12 @@ async function loadParts(
 ): Promise<Map<string, FeedbackPart>> {
   const ids = unique(all.map(({ reportId }) => reportId))
   const redeemed = unique(all.flatMap((one) => (one.kind === 'redeemed' ? [one.reportId] : [])))
-  const [emailOf, analyses, raws, told] = await Promise.all([
+  const [emailOf, analyses, raws, told, others] = await Promise.all([
     reporterEmailsOf(db, ids, reports),
     listPackedAnalyses(db, ids),
     listRawMessages(db, ids),
     redeemed.length > 0 ? listFeedback(db, redeemed) : [],
+    listMergedSources(db, all),
   ])
   const [analysisOf, rawOf] = [byId(analyses), byId(raws)]
   const parts = new Map<string, FeedbackPart>()
@@ -126,6 +126,7 @@ async function loadParts(
       network,
       reporterEmail,
       feedbackType: feedbackTypeOf(feedback, analysis.judgment.verdict),
+      others: others.get(nameOf(feedback)),
       takenBack: feedback.kind === 'redeemed' ? complaint?.number : undefined,
     })
     parts.set(nameOf(feedback), { feedback, content, packed, analysis })
@@ -152,12 +153,15 @@ async function reporterEmailsOf(
   )
 }
 
-type Known = Pick<FeedbackContent, 'network' | 'reporterEmail' | 'feedbackType' | 'takenBack'>
+type Known = Pick<
+  FeedbackContent,
+  'network' | 'reporterEmail' | 'feedbackType' | 'others' | 'takenBack'
+>
 
 function contentOf(
   feedback: Feedback,
   consumer: Consumer,
-  { returnPathDomain: domain, secret, publicUrl, mailFrom }: Settings,
+  { returnPathDomain: domain, secret, publicUrl, mailFrom, operatorName }: Settings,
   known: Known,
 ): FeedbackContent {
   return {
@@ -165,6 +169,7 @@ function contentOf(
     reportId: feedback.reportId,
     number: feedback.number,
     from: mailFrom,
+    operator: operatorName,
     to: feedback.address,
     createdAt: feedback.createdAt,
     domain,

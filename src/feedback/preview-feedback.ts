@@ -1,11 +1,11 @@
 import type { App } from '../app.ts'
-import { type Feedback, findFeedbackMessage } from '../db/feedback-reports.ts'
+import { type Feedback, findFeedbackMessage, nameOf } from '../db/feedback-reports.ts'
 import { unpack } from '../db/packed.ts'
 import type { Db } from '../db/pool.ts'
 import { concealAnswers } from '../mail/conceal-answers.ts'
 import type { ParserPool } from '../parsing/parser-pool.ts'
 import { composeLoaded } from './compose-loaded.ts'
-import { loadFeedback, nameOf } from './load-content.ts'
+import { loadFeedback } from './load-content.ts'
 
 /** The mail that a feedback report would leave as now; undefined when it cannot be composed. */
 export type Preview = (feedback: Feedback) => Promise<Buffer | undefined>

@@ -34,6 +34,7 @@ export async function oweLetter(
   const raw = composeLetter({
     ...said,
     from: config.mailFrom,
+    operator: config.operatorName,
     replyTo: isAnswerable ? composeLetterAnswerAddress(id, settings) : undefined,
     date: now,
     messageId: letterMessageId(id, config.returnPathDomain),

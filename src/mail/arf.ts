@@ -2,7 +2,7 @@ import { composeMailDate, feedbackFields } from './feedback-fields.ts'
 import type { FeedbackFacts } from './feedback-fields.ts'
 import { composeFeedbackText } from './feedback-text.ts'
 import type { FeedbackExplanation } from './feedback-text.ts'
-import { checkHeader, textPart, unsubscribeLines, unusedBoundary } from './mail-parts.ts'
+import { checkHeader, fromLine, textPart, unsubscribeLines, unusedBoundary } from './mail-parts.ts'
 import { entityText, parseMimeTree } from './mime-tree.ts'
 import type { Entity } from './mime-tree.ts'
 import { composeReportSubject } from './report-subject.ts'
@@ -15,6 +15,8 @@ import { sevenBitFields, sevenBitTree } from './seven-bit.ts'
 export type FeedbackReportInput = {
   /** The address the report comes from (MAIL_FROM). */
   from: string
+  /** The name of who runs this service: the display name of From. */
+  operator?: string | undefined
   /** The abuse address it goes to. */
   to: string
   /** Where it is answered by mail; `from` when absent. */
@@ -51,7 +53,7 @@ export type FeedbackReport = { messageId: string; raw: Buffer; form: 'whole' | '
  */
 export function composeFeedbackReport(input: FeedbackReportInput): FeedbackReport {
   const original = originalPart(input)
-  const machine = feedbackFields(input.facts)
+  const machine = feedbackFields(input.facts, input.explanation)
   const raw = assembleReport(input, original, { machine, last: original.text, format: 'arf' })
   return { messageId: messageIdOf(input), raw, form: original.form }
 }
@@ -95,9 +97,9 @@ function messageIdOf({ token, domain }: Pick<FeedbackReportInput, 'token' | 'dom
 type Sent = Omit<FeedbackReportInput, 'original' | 'form' | 'explanation'>
 
 function headerLines(input: Sent, messageId: string, fields: Entity['fields']): string[] {
-  const { from, to, replyTo, date, unsubscribe, corrects } = input
+  const { from, operator, to, replyTo, date, unsubscribe, corrects } = input
   return [
-    `From: ${from}`,
+    fromLine(from, operator),
     `To: ${to}`,
     ...(replyTo === undefined ? [] : [`Reply-To: ${replyTo}`]),
     `Subject: ${composeReportSubject(input.facts, fields)}`,

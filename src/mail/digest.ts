@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { decodeHeaderText } from './encoded-word.ts'
-import { composeMailDate, feedbackTypes } from './feedback-fields.ts'
+import { CLASS_FIELD, composeMailDate, feedbackTypes } from './feedback-fields.ts'
 import type { FeedbackType } from './feedback-fields.ts'
 import { parseFeedbackReport } from './feedback-report.ts'
 import { parseHeader } from './header.ts'
-import { checkHeader, textPart, unsubscribeLines, unusedBoundary } from './mail-parts.ts'
+import { checkHeader, fromLine, textPart, unsubscribeLines, unusedBoundary } from './mail-parts.ts'
 import { leafText, ownPart, parseMimeTree } from './mime-tree.ts'
 import { cleanLine, fact, wrap } from './plain-text.ts'
 
@@ -21,6 +21,8 @@ export type DigestReport = {
 /** One mail with many feedback reports for one consumer. */
 export type DigestContent = {
   from: string
+  /** The name of who runs this service: the display name of From. */
+  operator?: string | undefined
   to: string
   replyTo?: string | undefined
   date: Date
@@ -61,7 +63,7 @@ export function composeDigest(content: DigestContent): Buffer {
   ]
   const boundary = unusedBoundary(messageId, parts)
   const header = [
-    `From: ${from}`,
+    fromLine(from, content.operator),
     `To: ${to}`,
     ...(replyTo === undefined ? [] : [`Reply-To: ${replyTo}`]),
     `Subject: ${String(reports.length)} feedback reports, ${dayOf(content.date)}`,
@@ -108,7 +110,7 @@ function messagesOf({ lines }: Group): number {
 function lineOf(raw: Buffer): Line {
   const fields = fieldsOf(raw)
   const subject = parseHeader(raw).fields.find(({ key }) => key === 'subject')?.value ?? ''
-  const type = fields.get('Feedback-Type') ?? ''
+  const type = fields.get(CLASS_FIELD) ?? fields.get('Feedback-Type') ?? ''
   const arrivedAt = new Date(fields.get('Arrival-Date') ?? Number.NaN)
   return {
     kind: isFeedbackType(type) ? type : 'other',

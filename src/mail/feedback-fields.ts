@@ -39,18 +39,26 @@ export type FeedbackFacts = {
   incidents?: number | undefined
 }
 
+/** Our own field: the type that we found, where `Feedback-Type` cannot say it. */
+export const CLASS_FIELD = 'X-Signalpost-Type'
+
 const valueCharsMax = 900
 const repeatsMax = 50
 
 /**
  * The fields of the machine-readable part (RFC 5965 §3), in a fixed order: those that must appear
  * exactly once first. A fact that will not go into one line of printable ASCII is left out rather
- * than folded or cut, for half an address is a wrong one.
+ * than folded or cut, for half an address is a wrong one. An unsolicited report has the type
+ * `abuse` (RFC 6650 §5.4), because many readers know no other; what we found has a field of ours.
  */
-export function feedbackFields(facts: FeedbackFacts): [name: string, value: string][] {
-  const { mailFrom, arrivedAt, reportingMta, incidents, sourcePort } = facts
+export function feedbackFields(
+  facts: FeedbackFacts,
+  { isUnsolicited = false }: { isUnsolicited?: boolean | undefined } = {},
+): [name: string, value: string][] {
+  const { feedbackType, mailFrom, arrivedAt, reportingMta, incidents, sourcePort } = facts
+  const isComplaint = feedbackType !== 'not-spam'
   const fields: [string, string | undefined][] = [
-    ['Feedback-Type', facts.feedbackType],
+    ['Feedback-Type', isUnsolicited && isComplaint ? 'abuse' : feedbackType],
     ['User-Agent', facts.userAgent],
     ['Version', '1'],
     ['Original-Envelope-Id', facts.envelopeId],
@@ -60,6 +68,7 @@ export function feedbackFields(facts: FeedbackFacts): [name: string, value: stri
     ['Source-IP', facts.sourceIp],
     ['Source-Port', sourcePort?.toString()],
     ['Incidents', incidents === undefined || incidents < 2 ? undefined : String(incidents)],
+    [CLASS_FIELD, isUnsolicited && isComplaint ? feedbackType : undefined],
   ]
   for (const recipient of several(facts.recipients)) {
     fields.push(['Original-Rcpt-To', `<${recipient}>`])

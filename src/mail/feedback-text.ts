@@ -5,6 +5,13 @@ import type { FeedbackFacts, FeedbackType } from './feedback-fields.ts'
 import type { HeaderField } from './header.ts'
 import { cleanLine, fact, wrap } from './plain-text.ts'
 
+/** The machine that handed one message over, and when. */
+export type MessageSource = {
+  ip: string
+  port?: number | undefined
+  at?: Date | undefined
+}
+
 /** What a person is told beyond the facts. Nothing in it may name the reporter. */
 export type FeedbackExplanation = {
   /** What they quote when they write to us. */
@@ -17,6 +24,8 @@ export type FeedbackExplanation = {
     name?: string | undefined
     country?: string | undefined
   }
+  /** Where the messages came from for which it stands: as many as fit, and how many there are. */
+  sources?: { listed: readonly MessageSource[]; total: number } | undefined
   /** The name the origin's address resolves to. */
   reverseName?: string | undefined
   /** How we know the message came from there, one sentence each. */
@@ -56,8 +65,10 @@ export function composeFeedbackText(
   { fields, form, format }: ReportSample,
 ): string {
   const paragraphs = [
+    headLines(facts, explanation),
     wrap(`${firstSentence(facts)} ${openings[facts.feedbackType]}${countOf(facts)}`, ''),
-    originLines(facts, explanation),
+    ...sourceLines(explanation),
+    networkLines(facts, explanation),
     messageLines(facts, fields),
     [
       'How we know it came from there:',
@@ -88,7 +99,37 @@ function countOf({ incidents = 1 }: FeedbackFacts): string {
   )
 }
 
-function originLines(
+/** What a person looks for first: which address, when, and what to quote. */
+function headLines(facts: FeedbackFacts, { reportNumber }: FeedbackExplanation): string[] {
+  return [
+    ...fact('IP address', facts.sourceIp),
+    ...fact('Port', facts.sourcePort?.toString()),
+    ...fact('Received', facts.arrivedAt && instant(facts.arrivedAt)),
+    ...fact('Report number', reportNumber),
+  ]
+}
+
+/** Every message that the report stands for, a line each. */
+function sourceLines({ sources }: FeedbackExplanation): string[][] {
+  if (!sources || sources.total < 2) return []
+  const { listed, total } = sources
+  const which =
+    listed.length < total
+      ? `The list is cut: it has ${String(listed.length)} of the ${String(total)} messages.`
+      : `All ${String(total)} messages:`
+  const form = 'Address, port where it is known, and time received (UTC).'
+  return [
+    [
+      ...wrap(`${which} ${form}`, ''),
+      ...listed.map(({ ip, port, at }) => {
+        const from = port === undefined ? ip : `${ip} port ${String(port)}`
+        return `- ${at === undefined ? from : `${from}, ${shortInstant(at)}`}`
+      }),
+    ],
+  ]
+}
+
+function networkLines(
   facts: FeedbackFacts,
   { network, reverseName }: FeedbackExplanation,
 ): string[] {
@@ -96,11 +137,8 @@ function originLines(
   const autonomousSystem = asn === undefined ? undefined : `AS${String(asn)}`
   const owner = country === undefined ? name : `${name ?? ''} (${country})`.trim()
   return [
-    ...fact('IP address', facts.sourceIp),
-    ...fact('Port', facts.sourcePort?.toString()),
     ...fact('Host name', reverseName),
     ...fact('Network', [cidr, autonomousSystem, owner].filter(Boolean).join(', ')),
-    ...fact('Received', facts.arrivedAt && instant(facts.arrivedAt)),
     ...fact('Received by', facts.reportingMta),
   ]
 }
@@ -195,16 +233,8 @@ const formats = {
   xarf: 'third part says the same for machines (XARF 4, JSON) and holds the message',
 } as const
 
-function closingLines(
-  { service, reportNumber }: FeedbackExplanation,
-  format: ReportSample['format'],
-): string[] {
-  return [
-    ...fact('Report number', reportNumber),
-    ...fact('Made by', service),
-    '',
-    ...wrap(`The ${formats[format]}.`, ''),
-  ]
+function closingLines({ service }: FeedbackExplanation, format: ReportSample['format']): string[] {
+  return [...fact('Made by', service), '', ...wrap(`The ${formats[format]}.`, '')]
 }
 
 /** Written for people: nobody should follow it by a slip, and filters should let it pass. */
@@ -213,5 +243,9 @@ function defanged(uri: string): string {
 }
 
 function instant(date: Date): string {
-  return `${date.toISOString().replace('.000Z', 'Z')} (${date.toUTCString()})`
+  return `${shortInstant(date)} (${date.toUTCString()})`
+}
+
+function shortInstant(date: Date): string {
+  return date.toISOString().replace('.000Z', 'Z')
 }

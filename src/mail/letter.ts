@@ -1,10 +1,13 @@
 import { composeMailDate } from './feedback-fields.ts'
+import { fromLine } from './mail-parts.ts'
 import { composeEncodedWords, foldText } from './seven-bit.ts'
 import { encodeTransfer } from './transfer-encoding.ts'
 
 /** A letter: a mail of text to one person, that our program writes. */
 export type LetterContent = {
   from: string
+  /** The name of who runs this service: the display name of From. */
+  operator?: string | undefined
   to: string
   replyTo?: string | undefined
   /** In any letters. */
@@ -44,7 +47,6 @@ export function composeLetter(content: LetterContent): Buffer {
   const answered = messageIdShape.test(inReplyTo ?? '') ? inReplyTo : undefined
   const subject = composeEncodedWords(Buffer.from(content.subject).toString('latin1'))
   const fields: [name: string, value: string | undefined][] = [
-    ['From', from],
     ['To', to],
     ['Reply-To', replyTo],
     ['Subject', foldText(subject, 'Subject: '.length)],
@@ -60,10 +62,11 @@ export function composeLetter(content: LetterContent): Buffer {
     ['Content-Type', 'text/plain; charset=utf-8'],
     ['Content-Transfer-Encoding', 'quoted-printable'],
   ]
-  const header = fields
+  const others = fields
     .filter(([, value]) => value !== undefined && value !== '')
     .map(([name, value]) => `${name}: ${value}\r\n`)
   const lines = content.text.trimEnd().replace(/\r?\n/g, '\r\n')
   const body = encodeTransfer(Buffer.from(`${lines}\r\n`).toString('latin1'), 'quoted-printable')
-  return Buffer.from(`${header.join('')}\r\n${body}`, 'latin1')
+  const header = `${fromLine(from, content.operator)}\r\n${others.join('')}`
+  return Buffer.from(`${header}\r\n${body}`, 'latin1')
 }

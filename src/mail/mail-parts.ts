@@ -1,4 +1,6 @@
 import { hash } from 'node:crypto'
+import { cleanLine } from './plain-text.ts'
+import { foldText, utf8Words } from './seven-bit.ts'
 import { encodeTransfer } from './transfer-encoding.ts'
 
 const addressShape = /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,128}@[A-Za-z0-9.-]{1,253}$/
@@ -21,6 +23,15 @@ export function checkHeader({ addresses, messageIds, links }: HeaderPieces): voi
   }
   if (messageIds.some(isWrong(messageIdShape))) throw new RangeError('Not a Message-ID')
   if (links.some(isWrong(urlShape))) throw new RangeError('Not a link')
+}
+
+/** The From field: the address, with a display name where there is one (RFC 5322 §3.4). */
+export function fromLine(address: string, name: string | undefined): string {
+  const shown = cleanLine(name ?? '')
+  if (shown === '') return `From: ${address}`
+  const isAscii = /^[\x20-\x7e]+$/.test(shown)
+  const phrase = isAscii ? `"${shown.replace(/["\\]/g, '\\$&')}"` : utf8Words(shown)
+  return `From: ${foldText(`${phrase} <${address}>`, 'From: '.length)}`
 }
 
 /** The lines by which one click stops such mail, in the words of RFC 8058 §3.1. */

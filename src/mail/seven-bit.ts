@@ -179,7 +179,8 @@ function isEightBit(text: string): boolean {
   return /[\x80-\xff]/.test(text)
 }
 
-function utf8Words(text: string): string {
+/** Text of any letters as encoded words in UTF-8 alone, for a display name (RFC 2047 §5). */
+export function utf8Words(text: string): string {
   const words: string[] = []
   let piece = ''
   for (const character of text) {

@@ -77,9 +77,10 @@ export function composeXarfReport(input: FeedbackReportInput): Buffer {
  * protocol is `other`, since an invented port would point at another customer behind one address.
  */
 export function xarfReport(input: FeedbackReportInput, original: OriginalPart): XarfReport {
-  const { facts, date, from, replyTo, domain, token, explanation } = input
+  const { facts, date, from, operator, replyTo, domain, token, explanation } = input
   const { sourcePort, mailFrom = '', incidents = 1, uris = [] } = facts
-  const contact = { org: explanation.service.slice(0, 200), contact: replyTo ?? from, domain }
+  const org = cleanLine(operator ?? explanation.service).slice(0, 200)
+  const contact = { org, contact: replyTo ?? from, domain }
   const isSmtp = sourcePort !== undefined && emailShape.test(mailFrom)
   const links = uris.filter((uri) => /^https?:\/\/[\x21-\x7e]+$/.test(uri))
   return {

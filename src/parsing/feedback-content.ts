@@ -3,11 +3,11 @@ import type { Consumer } from '../db/consumers.ts'
 import type { AnswerKind } from '../mail/answer-links.ts'
 import { composeFeedbackReport } from '../mail/arf.ts'
 import type { FeedbackReportInput } from '../mail/arf.ts'
-import type { FeedbackExplanation } from '../mail/feedback-text.ts'
+import type { FeedbackExplanation, MessageSource } from '../mail/feedback-text.ts'
 import { redactMessage } from '../mail/redact.ts'
 import type { Redaction } from '../mail/redact.ts'
 import { composeXarfReport } from '../mail/xarf.ts'
-import { feedbackFactsOf } from './feedback-facts.ts'
+import { feedbackFactsOf, messageSourceOf } from './feedback-facts.ts'
 import type { FeedbackAnalysis } from './feedback-facts.ts'
 
 /** All that goes into one feedback report besides the message itself: plain data. */
@@ -15,6 +15,8 @@ export type FeedbackContent = {
   reportId: string
   number: number
   from: string
+  /** The name of who runs this service, where it is set. */
+  operator?: string | undefined
   to: string
   createdAt: Date
   /** Right side of the Message-ID. */
@@ -26,6 +28,8 @@ export type FeedbackContent = {
   form: Consumer['form']
   /** How many messages it stands for. */
   incidents: number
+  /** Where those other messages came from; their number may be larger than the list. */
+  others?: readonly MessageSource[] | undefined
   /** Where its consumer may answer by mail. */
   answerAddress: string
   /** The pages on which its consumer may answer. */
@@ -63,6 +67,7 @@ export function composeFeedback(
   const { takenBack } = content
   const input: FeedbackReportInput = {
     from: content.from,
+    operator: content.operator,
     to: content.to,
     date: content.createdAt,
     replyTo: content.answerAddress,
@@ -85,11 +90,13 @@ function verifiedAuthors({ headers, authentication }: FeedbackAnalysis): string[
 }
 
 function explanationOf(
-  { origin, submitter, hops, isRebuilt }: FeedbackAnalysis,
+  analysis: FeedbackAnalysis,
   content: FeedbackContent,
   { redactText }: Redaction,
 ): FeedbackExplanation {
-  const { network, takenBack } = content
+  const { origin, submitter, hops, isRebuilt } = analysis
+  const { network, takenBack, incidents, others = [] } = content
+  const itself = messageSourceOf(analysis)
   const why = [...(origin?.why ?? []), ...(submitter ? [submitter.how] : [])]
   return {
     reportNumber: `${content.reportId}.${content.number}`,
@@ -100,6 +107,7 @@ function explanationOf(
       name: network.name ?? undefined,
       country: network.country ?? undefined,
     },
+    sources: itself && { listed: inOrder([itself, ...others]), total: incidents },
     reverseName: redactedName(hops[origin?.hop ?? -1]?.from.rdns, redactText),
     why: why.map(redactText),
     answers: content.answerLinks,
@@ -107,6 +115,10 @@ function explanationOf(
     isRebuilt,
     takenBack: takenBack === undefined ? undefined : `${content.reportId}.${takenBack}`,
   }
+}
+
+function inOrder(sources: readonly MessageSource[]): MessageSource[] {
+  return sources.toSorted((a, b) => (a.at?.getTime() ?? 0) - (b.at?.getTime() ?? 0))
 }
 
 /** Who owns an address names it as he likes, and may name it after whom he writes to. */

@@ -2,6 +2,7 @@ import type { Analysis } from '../analysis/analyze.ts'
 import { composeAuthenticationResults } from '../analysis/authenticity/results-field.ts'
 import { registrableDomain } from '../mail/domain.ts'
 import type { FeedbackFacts } from '../mail/feedback-fields.ts'
+import type { MessageSource } from '../mail/feedback-text.ts'
 import type { Redaction } from '../mail/redact.ts'
 import type { FeedbackContent } from './feedback-content.ts'
 
@@ -23,14 +24,14 @@ const LINKS_MAX = 20
  * @throws Error when the message has no origin: then there is nobody to tell
  */
 export function feedbackFactsOf(
-  { origin, hops, headers, links, authentication }: FeedbackAnalysis,
+  analysis: FeedbackAnalysis,
   content: Pick<FeedbackContent, 'feedbackType' | 'incidents' | 'domain'>,
   { redactText, recipient }: Pick<Redaction, 'redactText' | 'recipient'>,
 ): FeedbackFacts {
-  if (!origin) throw new Error('A feedback report needs an origin.')
+  const { origin, hops, headers, links, authentication } = analysis
+  const source = messageSourceOf(analysis)
+  if (!origin || !source) throw new Error('A feedback report needs an origin.')
   const hop = hops[origin.hop]
-  // Lines above it are the provider's own: at most some seconds later.
-  const timed = hops.slice(0, origin.hop + 1).findLast(({ at }) => at !== null)
   const results = composeAuthenticationResults(authentication, {
     authservId: content.domain,
     author: headers.fromAddress?.split('@').at(-1)?.toLowerCase(),
@@ -38,9 +39,9 @@ export function feedbackFactsOf(
   return {
     feedbackType: content.feedbackType,
     userAgent: USER_AGENT,
-    sourceIp: origin.ip,
-    sourcePort: hop?.from.ip === origin.ip ? (hop.from.port ?? undefined) : undefined,
-    arrivedAt: timed?.at ? new Date(timed.at) : undefined,
+    sourceIp: source.ip,
+    sourcePort: source.port,
+    arrivedAt: source.at,
     reportingMta: hop?.by.host ? redactText(hop.by.host) : undefined,
     mailFrom: headers.returnPath === null ? undefined : redactText(headers.returnPath),
     recipients: recipient === undefined ? [] : [recipient],
@@ -48,6 +49,22 @@ export function feedbackFactsOf(
     domains: verifiedDomains(headers.fromAddress, authentication),
     uris: links.slice(0, LINKS_MAX).map(({ url }) => redactText(url)),
     incidents: content.incidents,
+  }
+}
+
+/** The machine that handed the message over, and when; undefined where the origin is unknown. */
+export function messageSourceOf({
+  origin,
+  hops,
+}: Pick<FeedbackAnalysis, 'origin' | 'hops'>): MessageSource | undefined {
+  if (!origin) return undefined
+  const { from } = hops[origin.hop] ?? {}
+  // Lines above it are the provider's own: at most some seconds later.
+  const timed = hops.slice(0, origin.hop + 1).findLast(({ at }) => at !== null)
+  return {
+    ip: origin.ip,
+    port: from?.ip === origin.ip ? (from.port ?? undefined) : undefined,
+    at: timed?.at ? new Date(timed.at) : undefined,
   }
 }
 

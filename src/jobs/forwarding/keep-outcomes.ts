@@ -1,10 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { App } from '../../app.ts'
 import {
-  type FeedbackKey,
   type FeedbackOutcome,
   insertFeedbackMessages,
   markFeedback,
+  nameOf,
 } from '../../db/feedback-reports.ts'
 import { listMerged } from '../../db/feedback-merged.ts'
 import type { Packed } from '../../db/packed.ts'
@@ -134,8 +134,4 @@ async function markForwarded(tx: Db, ids: readonly string[], boss: App['boss']):
   )
   const jobs = retracted.map(({ id }) => ({ reportId: id }))
   await send(boss, redeemReport, jobs, tx)
-}
-
-function nameOf({ reportId, number }: FeedbackKey): string {
-  return `${reportId} ${number}`
 }

@@ -208,7 +208,7 @@ test('one whose message is gone is beyond saving, and holds up no other', async 
   expect(far.mails).toHaveLength(1)
 })
 
-test('phishing is told as fraud, spam as abuse', async () => {
+test('who never enrolled is told of abuse, and of phishing in a field of ours', async () => {
   const { id } = await app.report(spamMessage('phish'), { kind: 'phishing' })
   await analyzeReports([{ reportId: id }], { ...app, parser })
   const [spam = { reportId: '' }] = await analyzed('plain-spam')
@@ -216,5 +216,7 @@ test('phishing is told as fraud, spam as abuse', async () => {
   await forward([{ reportId: id }], far)
   await forward([spam], far)
   const types = far.mails.map(({ raw }) => /^Feedback-Type: (\S+)/m.exec(String(raw))?.[1])
-  expect(types).toEqual(['fraud', 'abuse'])
+  expect(types).toEqual(['abuse', 'abuse'])
+  const ours = far.mails.map(({ raw }) => /^X-Signalpost-Type: (\S+)/m.exec(String(raw))?.[1])
+  expect(ours).toEqual(['fraud', 'abuse'])
 })

@@ -97,6 +97,68 @@ test('the text alone holds every datum an abuse desk needs', () => {
   }
 })
 
+test('the text begins with the address, the port, the time and the number', () => {
+  const facts = { ...inputWith().facts, sourcePort: 4321 }
+  const { text } = cut(composeFeedbackReport(inputWith({ facts })).raw)
+  expect(text.split('\r\n\r\n')[1]?.split('\r\n')).toEqual([
+    '  IP address:     192.0.2.7',
+    '  Port:           4321',
+    '  Received:       2026-11-20T12:00:00Z (Fri, 20 Nov 2026 12:00:00 GMT)',
+    '  Report number:  0198c5f0-1234-7abc-8def-0123456789ab',
+  ])
+})
+
+test.each([
+  ['Example Association', '"Example Association" <feedback@signalpost.example>'],
+  ['A "quoted" \\ name, Inc.', '"A \\"quoted\\" \\\\ name, Inc." <feedback@signalpost.example>'],
+  ['Évil\r\nBcc: x@y', '=?utf-8?B?w4l2aWwgQmNjOiB4QHk=?= <feedback@signalpost.example>'],
+  [' ', 'feedback@signalpost.example'],
+])('From has the name of the operator %j', async (operator, from) => {
+  const { raw } = composeFeedbackReport(inputWith({ operator }))
+  expect(cut(raw).header.split('\r\n')[0]).toBe(`From: ${from}`)
+  expect((await simpleParser(raw)).from?.value[0]?.address).toBe('feedback@signalpost.example')
+})
+
+test.each(['fraud', 'virus', 'other'] as const)(
+  'a desk that never enrolled reads the type abuse, and %s in a field of ours',
+  (feedbackType) => {
+    const facts = { ...inputWith().facts, feedbackType }
+    const { explanation } = inputWith()
+    const unsolicited = { ...explanation, isUnsolicited: true }
+    const { raw } = composeFeedbackReport(inputWith({ facts, explanation: unsolicited }))
+    const fields = new Map(parseFeedbackReport(raw)?.fields)
+    expect(fields.get('Feedback-Type')).toBe('abuse')
+    expect(fields.get('X-Signalpost-Type')).toBe(feedbackType)
+    const asked = composeFeedbackReport(inputWith({ facts })).raw
+    expect(parseFeedbackReport(asked)?.fields[0]).toEqual(['Feedback-Type', feedbackType])
+  },
+)
+
+test('a correction stays not-spam for a desk that never enrolled', () => {
+  const facts = { ...inputWith().facts, feedbackType: 'not-spam' } as const
+  const explanation = { ...inputWith().explanation, isUnsolicited: true }
+  const { raw } = composeFeedbackReport(inputWith({ facts, explanation }))
+  expect(parseFeedbackReport(raw)?.fields[0]).toEqual(['Feedback-Type', 'not-spam'])
+  expect(raw.toString()).not.toContain('X-Signalpost-Type')
+})
+
+test('a list of messages that is cut says so', () => {
+  const listed = [
+    { ip: '192.0.2.7', port: 4321, at: new Date('2026-11-20T12:00:00Z') },
+    { ip: '2001:db8::1' },
+  ]
+  const textOf = (total: number) => {
+    const explanation = { ...inputWith().explanation, sources: { listed, total } }
+    return cut(composeFeedbackReport(inputWith({ explanation })).raw).text.replaceAll('\r\n', '\n')
+  }
+  expect(textOf(2)).toContain('All 2 messages: Address, port')
+  expect(textOf(2)).toContain('- 192.0.2.7 port 4321, 2026-11-20T12:00:00Z\n- 2001:db8::1\n')
+  expect(textOf(3000)).toContain('The list is cut: it has 2 of the 3000 messages. Address')
+  const alone = { listed: listed.slice(0, 1), total: 1 }
+  const explanation = { ...inputWith().explanation, sources: alone }
+  expect(cut(composeFeedbackReport(inputWith({ explanation })).raw).text).not.toContain('- 192.0')
+})
+
 test('links in the text cannot be followed by a slip', () => {
   const { text } = cut(composeFeedbackReport(inputWith()).raw)
   expect(text).toContain('hxxp://spam[.]example/watch')

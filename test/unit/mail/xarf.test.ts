@@ -111,6 +111,12 @@ test('a report is valid XARF 4 and says who sent what, when and from where', asy
   })
 })
 
+test('the organization is the operator, else the service', async () => {
+  expect((await xarfOn({ operator: 'Example Association' })).report.reporter.org).toBe(
+    'Example Association',
+  )
+})
+
 test('its evidence is the message, with a hash that fits', async () => {
   const { report } = await xarfOn()
   const [sample] = report.evidence
