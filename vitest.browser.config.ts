@@ -5,6 +5,7 @@ export default defineConfig({
   test: {
     include: ['test/browser/**/*.test.ts'],
     globalSetup: ['test/support/global-setup.ts'],
+    expect: { poll: { timeout: 30_000, interval: 20 } },
     testTimeout: 60_000,
     hookTimeout: 60_000,
     fileParallelism: false,

@@ -5,8 +5,14 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     exclude: ['test/browser/**', 'test/system/**'],
     globalSetup: ['test/support/global-setup.ts'],
-    testTimeout: 20_000,
-    hookTimeout: 60_000,
+    expect: { poll: { timeout: 30_000, interval: 20 } },
+    // Guards against a test that never ends; no test measures time by it.
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    // Vitest leaves one processor free, which is half of a machine with two.
+    maxWorkers: '100%',
+    // Test files share no state but modules, and those are imported once a worker.
+    isolate: false,
     coverage: { provider: 'v8', include: ['src/**'], reporter: ['html', 'text-summary'] },
   },
 })

@@ -17,7 +17,6 @@ export type NameServers = {
 
 type Found = { records: string[]; ttlSeconds: number | undefined }
 
-const TRY_MS = 600
 const TRIES = 3
 
 /** A DNS message has 64 KB at most, so an answer is bounded in characters too. */
@@ -35,12 +34,18 @@ const reasons: Readonly<Record<string, string>> = {
   ECANCELLED: 'The question was given up.',
 }
 
-/** Opens a channel to these servers, `ip` or `ip:port`; to those of the machine when undefined. */
-export function openNameServers(servers: readonly string[] | undefined): NameServers {
+/**
+ * Opens a channel to these servers, `ip` or `ip:port`; to those of the machine when undefined. A
+ * server has `tryMs` milliseconds to answer.
+ */
+export function openNameServers(
+  servers: readonly string[] | undefined,
+  tryMs: number,
+): NameServers {
   const count = servers?.length ?? dns.getServers().length
-  // Every try asks every server, so that all of it takes about TRY_MS * TRIES.
+  // Every try asks every server, so that all of it takes about tryMs * TRIES.
   const tries = Math.max(1, Math.floor(TRIES / Math.max(1, count)))
-  const channel = new dns.Resolver({ timeout: TRY_MS, maxTimeout: TRY_MS, tries })
+  const channel = new dns.Resolver({ timeout: tryMs, maxTimeout: tryMs, tries })
   if (servers) channel.setServers([...servers])
   return {
     async ask(name, type) {

@@ -27,6 +27,8 @@ export type ResolverStats = {
 export type ResolverLimits = {
   /** For one question, waiting included. */
   answerMsMax: number
+  /** For one try at one server. */
+  tryMs: number
   /** Questions at the servers at once, and those that wait for their turn. */
   inFlightMax: number
   waitingMax: number
@@ -36,6 +38,7 @@ export type ResolverLimits = {
 
 const usual: ResolverLimits = {
   answerMsMax: 2_000,
+  tryMs: 600,
   inFlightMax: 200,
   waitingMax: 2_000,
   entriesMax: 20_000,
@@ -67,7 +70,7 @@ export function createResolver(options: {
   if (servers === 'none') return askNobody()
   const stats = { questions: 0, asked: 0, unknown: 0 }
   const limits = { ...usual, ...options.limits }
-  const channel = openNameServers(servers === 'system' ? undefined : servers)
+  const channel = openNameServers(servers === 'system' ? undefined : servers, limits.tryMs)
   const cache = createAnswerCache(clock, limits)
   const { probe } = channel
   const breaker = createCircuitBreaker({ clock, probe, awayMs: AWAY_MS })

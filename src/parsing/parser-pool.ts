@@ -97,6 +97,11 @@ export type ParserLimits = { messageMsMax: number; heapMegabytesMax: number }
 /** What the threads work with, whatever the message. */
 export type ThreadData = { seed: bigint; signingKey: SigningKey | undefined }
 
+/** `threadFile`: the program of a thread; tests give one that never ends. */
+type PoolOptions = ThreadData & { threadFile: string }
+
+const PARSER_THREAD = path.join(import.meta.dirname, 'parser-thread.ts')
+
 type Pending = {
   task: ParserTask
   resolve: (made: Made) => void
@@ -116,11 +121,11 @@ const CHUNK_TASKS_MAX = 8
 export function createParserPool(
   threads: number,
   { messageMsMax, heapMegabytesMax }: ParserLimits = usualLimits,
-  { seed = shingleSeed(), signingKey }: Partial<ThreadData> = {},
+  { seed = shingleSeed(), signingKey, threadFile = PARSER_THREAD }: Partial<PoolOptions> = {},
 ): ParserPool {
   const workerData: ThreadData = { seed, signingKey }
   const pool = new Piscina({
-    filename: path.join(import.meta.dirname, 'parser-thread.ts'),
+    filename: threadFile,
     minThreads: 1,
     maxThreads: threads,
     idleTimeout: 60_000,

@@ -99,10 +99,10 @@ test('processes follow promotions and rollbacks within two seconds', async () =>
   expect(lives.every((live) => (says(live) ?? 1) < 0.1)).toBe(true)
   const all = (version: number) => lives.every((live) => live.current()?.version === version)
   await models('promote', '2')
-  await expect.poll(() => all(2), { timeout: 2_000, interval: 20 }).toBe(true)
+  await expect.poll(() => all(2)).toBe(true)
   expect(lives.every((live) => (says(live) ?? 0) > 0.9)).toBe(true)
   await models('rollback')
-  await expect.poll(() => all(1), { timeout: 2_000, interval: 20 }).toBe(true)
+  await expect.poll(() => all(1)).toBe(true)
   await Promise.all(lives.map((live) => live.close()))
 })
 

@@ -24,10 +24,11 @@ async function sink(): Promise<SmtpSink> {
   return made
 }
 
-const START_MS_MAX = 50
+/** Half of what a job waits on average when no notification arrives. */
+const START_MS_MAX = 500
 const TRIES = 12
 
-test('the analysis of a report starts within 50 ms of its 202', async () => {
+test('the analysis of a report starts by notification, not by polling', async () => {
   const here = await site()
   await Promise.all([here.start('web'), here.start('work')])
   const waits: number[] = []
@@ -43,8 +44,8 @@ test('the analysis of a report starts within 50 ms of its 202', async () => {
     )
     waits.push((rows[0]?.startedOn.getTime() ?? Infinity) - acceptedAt)
   }
-  // The best of several: the machine may be busy with something else.
-  expect(Math.min(...waits), `ms: ${waits.join(' ')}`).toBeLessThan(START_MS_MAX)
+  const median = waits.toSorted((one, other) => one - other)[TRIES / 2]
+  expect(median, `ms: ${waits.join(' ')}`).toBeLessThan(START_MS_MAX)
 })
 
 test('a report leaves as feedback, and what comes back marks it bounced', async () => {

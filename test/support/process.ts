@@ -31,7 +31,7 @@ export type Outcome = { code: number | null; stdout: string; stderr: string }
 const main = path.join(import.meta.dirname, '..', '..', 'src', 'main.ts')
 const PATIENCE_MS = 60_000
 const STOP_MS = 25_000
-const RUN_MS = 15_000
+const RUN_MS = 60_000
 
 /** Starts `signalpost …` under these settings, none inherited, in a process group of its own. */
 export function startProgram(args: readonly string[], env: Record<string, string>): Program {

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { forLog } from '../../src/errors.ts'
 import type { QueueDefinition } from '../../src/queue/queues.ts'
 import { work } from '../../src/queue/work.ts'
+import { expectEffort } from '../support/effort.ts'
 
 test('a job that failed is logged without the addresses that a mail server quoted', async () => {
   const lines: unknown[] = []
@@ -18,10 +19,10 @@ test('a job that failed is logged without the addresses that a mail server quote
   expect(lines).toEqual([{ queue: 'q', jobId: '1', reason: '450 4.2.1 <…@…>: try …@… later' }])
 })
 
-test('a reason without end is cut, in little time', () => {
-  const before = process.cpuUsage()
+test('a reason without end is cut, in little time', async () => {
   for (const piece of ['a', 'a@', '@', 'a.b ']) {
-    expect(forLog(piece.repeat(2_000_000)).length).toBeLessThanOrEqual(300)
+    const endless = piece.repeat(2_000_000)
+    const cut = await expectEffort(() => forLog(endless), 250)
+    expect(cut.length).toBeLessThanOrEqual(300)
   }
-  expect(process.cpuUsage(before).user).toBeLessThan(1_000_000)
 })

@@ -45,7 +45,7 @@ test('the overview tells length and oldest-job age of each queue', async () => {
     [id],
   )
   await expect
-    .poll(async () => await (await desk.get('/admin')).text(), { timeout: 8_000, interval: 500 })
+    .poll(async () => await (await desk.get('/admin')).text())
     .toContain('analyze-report has not moved for 2 h')
   const metrics = await (await fetch(`${site.url}/metrics`)).text()
   expect(metrics).toMatch(/signalpost_queue_oldest_job_seconds\{queue="analyze-report"\} 72\d\d/)

@@ -207,7 +207,7 @@ test('the metrics tell the counting: totals, gates, what waits, bytes on disk', 
         .find((line) => line.startsWith(`signalpost_counter_${name} `))
         ?.split(' ')[1],
     )
-  await expect.poll(text, { timeout: 8_000, interval: 500 }).toContain('rows{shard="7"} 1')
+  await expect.poll(text).toContain('rows{shard="7"} 1')
   const all = await text()
   expect(value(all, 'deltas_total')).toBeGreaterThan(100)
   expect(value(all, 'gate_held_back_total')).toBeGreaterThan(10)

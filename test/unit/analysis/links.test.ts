@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { htmlLinks } from '../../../src/analysis/html-links.ts'
 import { findLinks } from '../../../src/analysis/links.ts'
+import { expectEffort } from '../../support/effort.ts'
 
 const inHtml = (html: string) => findLinks({ text: '', html }).map(({ url }) => url)
 const inText = (text: string) => findLinks({ text, html: '' }).map(({ url }) => url)
@@ -91,8 +92,7 @@ test.for([
   ['comments that never close', '<!--'.repeat(250_000)],
   ['ampersands', `<a href="${'&'.repeat(1_000_000)}">`],
   ['links', '<a href=http://example.com/>'.repeat(30_000)],
-] as const)('a flood of %s costs linear time', ([, html]) => {
-  const started = performance.now()
-  expect(htmlLinks(html).length).toBeLessThanOrEqual(1000)
-  expect(performance.now() - started).toBeLessThan(500)
+] as const)('a flood of %s costs linear time', async ([, html]) => {
+  const links = await expectEffort(() => htmlLinks(html), 500)
+  expect(links.length).toBeLessThanOrEqual(1000)
 })

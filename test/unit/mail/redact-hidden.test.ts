@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { leafText, leavesOf, parseMimeTree } from '../../../src/mail/mime-tree.ts'
 import { redactMessage } from '../../../src/mail/redact.ts'
+import { expectEffort } from '../../support/effort.ts'
 
 const address = 'jane.doe@mailbox.example'
 const key = Buffer.alloc(32, 7)
@@ -155,8 +156,7 @@ test.for([
   ['domains', 'a.mailbox.example@'.repeat(10_000)],
   ['signs before a domain', `${'a+'.repeat(60)}@mailbox.example`.repeat(1_000)],
   ['pieces of parameters', `${';name*1=a'.repeat(10_000)}`],
-] as const)('hostile text takes linear time: %s', ([, text]) => {
-  const startedAt = performance.now()
-  redacted(`Content-Type: text/html${text.slice(0, 60_000).replaceAll('\r\n', '\n ')}\n\n${text}\n`)
-  expect(performance.now() - startedAt).toBeLessThan(5000)
+] as const)('hostile text takes linear time: %s', async ([, text]) => {
+  const field = `Content-Type: text/html${text.slice(0, 60_000).replaceAll('\r\n', '\n ')}`
+  await expectEffort(() => redacted(`${field}\n\n${text}\n`), 5_000)
 })

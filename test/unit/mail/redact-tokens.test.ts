@@ -5,6 +5,7 @@ import { leafText, leavesOf, parseMimeTree } from '../../../src/mail/mime-tree.t
 import { looksOpaque } from '../../../src/mail/opaque-token.ts'
 import { redactMessage } from '../../../src/mail/redact.ts'
 import { createTokenRedactor } from '../../../src/mail/token-redactor.ts'
+import { expectEffort } from '../../support/effort.ts'
 
 const key = redactionKey('a secret of the tests', 'abuse@example.net')
 const redactor = createTokenRedactor(key, ['john1985x7@mail.example'])
@@ -234,10 +235,8 @@ test.for([
   ['an endless word', `https://x.test/${'a1'.repeat(200_000)}`],
   ['hosts', 'a.'.repeat(200_000)],
   ['nested links', 'https%3A%2F%2F'.repeat(20_000)],
-] as const)('hostile text takes linear time: %s', ([, text]) => {
-  const startedAt = performance.now()
-  redactor.redact(text)
+] as const)('hostile text takes linear time: %s', async ([, text]) => {
+  await expectEffort(() => redactor.redact(text), 2_000)
   const [field] = parseHeader(Buffer.from(`X-A: ${text}\r\n\r\n`)).fields
-  if (field) redactor.redactField(field)
-  expect(performance.now() - startedAt).toBeLessThan(3000)
+  if (field) await expectEffort(() => redactor.redactField(field), 2_000)
 })

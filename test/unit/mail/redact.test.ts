@@ -7,6 +7,7 @@ import { leafText, leavesOf, parseMimeTree } from '../../../src/mail/mime-tree.t
 import { redactMessage } from '../../../src/mail/redact.ts'
 import { recipientAddresses } from '../../../src/mail/redact-fields.ts'
 import { corpusFiles } from '../../support/corpus.ts'
+import { expectEffort } from '../../support/effort.ts'
 
 const key = redactionKey('a secret of the tests', 'abuse@example.net')
 const reporter = 'Jane.Doe@mailbox.example'
@@ -114,11 +115,9 @@ test.for([
   ['the domain', 'mailbox.example'],
   ['half an address', 'jane.doe@'],
   ['carriage returns', '\r'],
-] as const)('hostile text takes linear time: %s', ([, piece]) => {
+] as const)('hostile text takes linear time: %s', async ([, piece]) => {
   const text = piece.repeat(Math.ceil(1_000_000 / piece.length))
-  const startedAt = performance.now()
-  redactor.redact(text)
-  expect(performance.now() - startedAt).toBeLessThan(3000)
+  await expectEffort(() => redactor.redact(text), 3_000)
 })
 
 const message = [

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { exceedsLimits } from '../../../src/mail/structure.ts'
+import { expectEffort } from '../../support/effort.ts'
 
 const limits = { headersMax: 20, partsMax: 10, nestingMax: 4 }
 const judge = (text: string) => exceedsLimits(Buffer.from(text, 'latin1'), limits)
@@ -36,12 +37,9 @@ test.for([
   expect(judge(text)).toBe(expected)
 })
 
-test('a bomb of any shape is judged in linear time', () => {
+test('a bomb of any shape is judged in linear time', async () => {
   const levels = nested(200_000)
-  const started = performance.now()
-  expect(judge(levels)).toBe('nesting')
-  expect(judge(`Content-Type: multipart/mixed; boundary=b\n\n${'--b\n'.repeat(1_000_000)}`)).toBe(
-    'parts',
-  )
-  expect(performance.now() - started).toBeLessThan(2000)
+  expect(await expectEffort(() => judge(levels), 1_000)).toBe('nesting')
+  const parts = `Content-Type: multipart/mixed; boundary=b\n\n${'--b\n'.repeat(1_000_000)}`
+  expect(await expectEffort(() => judge(parts), 1_000)).toBe('parts')
 })

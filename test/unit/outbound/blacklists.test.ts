@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import type { BlacklistZone } from '../../../src/mail/dnsbl.ts'
 import { isRoutable } from '../../../src/mail/ip.ts'
 import { createBlacklists, type Blacklists } from '../../../src/outbound/blacklists.ts'
@@ -253,11 +253,13 @@ test('a zone that never answers holds up nobody for more than three seconds', as
         ? new Promise(() => undefined)
         : Promise.resolve(dns.get(name) ?? { is: 'none' }),
   })
-  const began = performance.now()
+  vi.useFakeTimers()
+  const asking = lists.ask(both)
+  await vi.advanceTimersByTimeAsync(3_000)
+  vi.useRealTimers()
   const late = 'The answer took too long.'
-  expect(await lists.ask(both)).toMatchObject([
+  expect(await asking).toMatchObject([
     { zone: 'hosts.example', is: 'unknown', why: late },
     { zone: 'sites.example', is: 'listed' },
   ])
-  expect(performance.now() - began).toBeLessThan(5_000)
 })

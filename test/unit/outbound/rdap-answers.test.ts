@@ -3,6 +3,7 @@ import { parseIp } from '../../../src/mail/ip.ts'
 import { mailAddress, mailAddressesIn } from '../../../src/outbound/rdap/mail-addresses.ts'
 import { readNetwork } from '../../../src/outbound/rdap/network-answer.ts'
 import { entity, network, recordedAnswer } from '../../support/rdap-answers.ts'
+import { expectEffort } from '../../support/effort.ts'
 
 function read(json: unknown, ip = '192.0.2.7') {
   const address = parseIp(ip)
@@ -228,16 +229,15 @@ test('a desk that is told in part is worth a question; a whole one is not', () =
   expect(answer({ handle: 'half \ud800', roles: ['abuse'] })).toBeUndefined()
 })
 
-test('an entity nested ten thousand deep, or one of a hundred thousand, costs little', () => {
+test('an entity nested ten thousand deep, or one of a hundred thousand, costs little', async () => {
   let nested = entity('N', ['abuse'], ['deep@b.example'])
   for (let depth = 0; depth < 10_000; depth++) nested = { roles: [], entities: [nested] }
-  const start = performance.now()
-  expect(contactsOf(nested)).toEqual([])
+  expect(await expectEffort(() => contactsOf(nested), 200)).toEqual([])
   const many = Array.from({ length: 100_000 }, () => ({ roles: ['technical'] }))
-  expect(contactsOf(...many)).toEqual([])
+  expect(await expectEffort(() => contactsOf(...many), 200)).toEqual([])
   const words = 'abuse '.repeat(20_000)
-  expect(read(network('192.0.2.0', '192.0.2.255', remark(words, words)))?.remarked).toBeUndefined()
-  expect(performance.now() - start).toBeLessThan(500)
+  const remarked = network('192.0.2.0', '192.0.2.255', remark(words, words))
+  expect((await expectEffort(() => read(remarked), 200))?.remarked).toBeUndefined()
 })
 
 test.for(['a@b.example\r\nBcc: c@d.example', 'a@b.example\nc@d.example', 'a@b.example\u0000'])(

@@ -23,6 +23,9 @@ const ask = (name: string, type: DnsType = 'A') => resolver.resolve(name, type)
 const found = (...records: string[]): DnsAnswer => ({ is: 'found', records })
 const none: DnsAnswer = { is: 'none' }
 
+/** For tests that wait for a silent server. */
+const hasty = { tryMs: 100 }
+
 function later(seconds: number): void {
   now = new Date(now.getTime() + seconds * 1000)
 }
@@ -146,27 +149,25 @@ test('an answer larger than the cache is given and not kept', async () => {
   expect(server.questions).toHaveLength(2)
 })
 
-test('a silent server costs the first questions two seconds, the next ones none', async () => {
+test('while a server is silent, only the first questions wait for it', async () => {
+  limited(hasty)
   server.behave('silence')
-  const began = performance.now()
   expect(await ask('one.example')).toMatchObject({ is: 'unknown' })
-  expect(performance.now() - began).toBeLessThan(4_000)
   // The probe takes as long again.
-  await expect.poll(() => resolver.stats().isAway, { timeout: 5_000 }).toBe(true)
+  await expect.poll(() => resolver.stats().isAway).toBe(true)
   const asked = server.questions.length
-  const quick = performance.now()
   const names = Array.from({ length: 1_000 }, (_, n) => `n${n}.example`)
   const answers = await Promise.all(names.map((name) => ask(name)))
   expect(answers.every(({ is }) => is === 'unknown')).toBe(true)
-  expect(performance.now() - quick).toBeLessThan(500)
   expect(server.questions).toHaveLength(asked)
 })
 
 test('when the server is back, a probe in the background finds it', async () => {
+  limited(hasty)
   server.put('mail.example', { type: 'A', data: '192.0.2.7' })
   server.behave('silence')
   await ask('one.example')
-  await expect.poll(() => resolver.stats().isAway, { timeout: 5_000 }).toBe(true)
+  await expect.poll(() => resolver.stats().isAway).toBe(true)
   expect(await ask('mail.example')).toMatchObject({ is: 'unknown' })
   server.behave(undefined)
   later(31)
@@ -179,6 +180,7 @@ test('when the server is back, a probe in the background finds it', async () => 
 })
 
 test('one name whose servers are silent does not silence the others', async () => {
+  limited(hasty)
   server.put('mail.example', { type: 'A', data: '192.0.2.7' })
   const dead = Array.from({ length: 10 }, (_, n) => `dead${n}.example`)
   for (const name of dead) server.behave('silence', name)
@@ -189,6 +191,7 @@ test('one name whose servers are silent does not silence the others', async () =
 })
 
 test('a question unanswered while others are answered makes nobody suspicious', async () => {
+  limited(hasty)
   server.behave('silence', 'dead.example')
   const dead = ask('dead.example')
   await server.asked(1)

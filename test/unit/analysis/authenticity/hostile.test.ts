@@ -4,6 +4,7 @@ import { authenticated } from '../../../support/authenticated.ts'
 import { spamMessage } from '../../../support/messages.ts'
 import { onTop, rsaKey, signed } from '../../../support/signing.ts'
 import type { Resolve } from '../../../../src/world.ts'
+import { expectEffort } from '../../../support/effort.ts'
 
 const key = rsaKey()
 const anyKey: Resolve = (name, type) =>
@@ -48,12 +49,10 @@ test.for<[string, Buffer]>([
   ['names from a nightmare', onTop(spamMessage('m'), signature().replace('shop', '\0.-.\u00e9'))],
   ['names of objects', onTop(spamMessage('n'), signature('; __proto__=x; constructor=y'))],
 ])('%s cost little, and give an answer', async ([, raw]) => {
-  const start = performance.now()
-  const { dkim, arc } = await authenticated(raw, anyKey)
+  // Thirty times what it takes alone on a slow machine; a quadratic reader needs minutes.
+  const { dkim, arc } = await expectEffort(() => authenticated(raw, anyKey), 3_000)
   expect(dkim.length).toBeLessThanOrEqual(4)
   expect(arc.seals).toEqual([])
-  // Thirty times what it takes alone on a slow machine; a quadratic reader needs minutes.
-  expect(performance.now() - start).toBeLessThan(3_000)
 })
 
 test('white space without end is reduced in linear time', async () => {
@@ -62,10 +61,8 @@ test('white space without end is reduced in linear time', async () => {
     domain: 'shop.example',
     key,
   })
-  const start = performance.now()
-  const { dkim } = await authenticated(raw, anyKey)
+  const { dkim } = await expectEffort(() => authenticated(raw, anyKey), 3_000)
   expect(dkim).toMatchObject([{ result: 'pass' }])
-  expect(performance.now() - start).toBeLessThan(3_000)
 })
 
 test('however many signatures there are, there are few questions', () => {
