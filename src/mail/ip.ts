@@ -66,6 +66,12 @@ export function isRoutable(address: IpAddress): boolean {
   return scope === 'public' || scope === 'documentation'
 }
 
+/** Whether the address is of a machine itself or of an internal network. */
+export function isInternal(address: IpAddress): boolean {
+  const scope = addressScope(address)
+  return scope === 'loopback' || scope === 'private'
+}
+
 /** Some let one colon do for the tag and the address: `IPv6::1`. */
 function untagged(text: string): string {
   const isShort = text.charCodeAt(5) === 0x3a && text.charCodeAt(6) !== 0x3a

@@ -1,3 +1,4 @@
+import { readLiteral, readPeerRemark } from './received-comment.ts'
 import { receivedTokens, tokenKinds, tokenText } from './received-tokens.ts'
 import type { ReceivedTokens } from './received-tokens.ts'
 
@@ -29,6 +30,7 @@ const datelessTail = 12
 export function receivedClauses(value: string): ReceivedClauses {
   const tokens = receivedTokens(value)
   const clauses = noClauses()
+  const peer = { clauses, words: 0, comments: 0, isFound: false }
   const semicolon = lastSemicolon(tokens)
   const end = semicolon < 0 ? datelessEnd(value, tokens) : semicolon
   let current: ReceivedClause | undefined
@@ -45,7 +47,7 @@ export function receivedClauses(value: string): ReceivedClauses {
     } else {
       const name: ClauseName | undefined = isValueDue
         ? undefined
-        : keywordAt(value, tokens, at, clauses)
+        : keywordAt(value, tokens, at, peer)
       isValueDue = name !== undefined
       if (name === undefined) current?.words.push(tokenText(value, at))
       else current = openClause(name, clauses)
@@ -119,8 +121,9 @@ function keywordAt(
   value: string,
   tokens: ReceivedTokens,
   at: number,
-  clauses: ReceivedClauses,
+  peer: PeerSearch,
 ): ClauseName | undefined {
+  const { clauses } = peer
   const name = keywordOf(value, tokens.starts[at] ?? 0, tokens.ends[at] ?? 0)
   if (name === undefined) return undefined
   const { from, by } = clauses
@@ -130,10 +133,37 @@ function keywordAt(
     const isPath = at + 1 < tokens.count && value.charCodeAt(tokens.starts[at + 1] ?? 0) === 0x3c
     return isPath && !clauses['envelope-from'] ? 'envelope-from' : undefined
   }
-  if (name === 'by')
-    return !by || (from && !isText(value, tokens, at + 1, 'uid')) ? name : undefined
+  if (name === 'by') return !by || isByOfPeer(value, tokens, at, peer) ? name : undefined
   if (clauses[name]) return undefined
   return from || by || (name === 'with' && at === 0) ? name : undefined
+}
+
+/** Whether a second `by` ends the from clause, so that what seemed to be clauses was a HELO. */
+function isByOfPeer(value: string, tokens: ReceivedTokens, at: number, peer: PeerSearch): boolean {
+  if (!peer.clauses.from || isText(value, tokens, at + 1, 'uid')) return false
+  for (let before = at - 1; tokens.kinds[before] === tokenKinds.comment; before--) {
+    if (readPeerRemark(tokenText(value, before)).ip !== undefined) return true
+  }
+  if (value.charCodeAt(tokens.starts[at - 1] ?? 0) === 0x5b && isLiteral(value, at - 1)) return true
+  return !hasAddress(peer)
+}
+
+function isLiteral(value: string, token: number): boolean {
+  return readLiteral(tokenText(value, token)) !== undefined
+}
+
+/** Where the search for the peer's address goes on in a from clause that grows: no part twice. */
+type PeerSearch = { clauses: ReceivedClauses; words: number; comments: number; isFound: boolean }
+
+function hasAddress(peer: PeerSearch): boolean {
+  const { words = [], comments = [] } = peer.clauses.from ?? {}
+  while (!peer.isFound && peer.comments < comments.length) {
+    peer.isFound = readPeerRemark(comments[peer.comments++] ?? '').ip !== undefined
+  }
+  while (!peer.isFound && peer.words < words.length) {
+    peer.isFound = readLiteral(words[peer.words++] ?? '') !== undefined
+  }
+  return peer.isFound
 }
 
 function isText(value: string, tokens: ReceivedTokens, at: number, text: string): boolean {

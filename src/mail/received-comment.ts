@@ -24,7 +24,27 @@ const nothing: PeerRemark = {}
  * `HELO x`, `user@ip`, `account user`, `?IPv6:…?`, or the address alone. Linear, bounded.
  */
 export function readPeerRemark(comment: string): PeerRemark {
-  return isAboutLine(comment) ? nothing : (usualRemark(comment) ?? anyRemark(comment))
+  if (isAboutLine(comment)) return nothing
+  const usual = usualRemark(comment)
+  if (usual) return usual
+  const remark = anyRemark(comment)
+  if (!comment.includes('(')) return remark
+  // An address in a comment inside the comment counts only where no other stands outside it.
+  const { ip, port } = anyRemark(withoutComments(comment))
+  if (ip === undefined) return remark
+  return { ...remark, ip, ...(port !== undefined && { port }) }
+}
+
+/** The text outside all parentheses. */
+function withoutComments(text: string): string {
+  let outside = ''
+  let depth = 0
+  for (const piece of text.split(/([()])/)) {
+    if (piece === '(') depth++
+    else if (piece === ')') depth--
+    else if (depth === 0) outside += piece
+  }
+  return outside
 }
 
 /** An address as it stands in a comment or a word: bare, bracketed, with a port behind it. */
@@ -116,6 +136,7 @@ function anyRemark(comment: string): PeerRemark {
   const parts = comment.split(/[\s,()"]+/, partsMax).filter((part) => part !== '')
   const remark: PeerRemark = {}
   if (/^auth/i.test(parts[0] ?? '')) return login(parts)
+  let isTold = false
   for (let at = 0; at < parts.length; at++) {
     const part = parts[at] ?? ''
     const next = parts[at + 1]
@@ -125,14 +146,22 @@ function anyRemark(comment: string): PeerRemark {
       at++
     } else if (lower === 'helo' || lower === 'ehlo') {
       remark.helo = next ?? ''
+      // What follows is still the peer's own text.
+      isTold = true
       at++
     } else if (lower === 'account' && next !== undefined) {
       remark.account = next
       at++
-    } else if (part.includes('=')) readSetting(lower, part, remark)
-    else if (lower === 'verified') remark.isVerified = true
+    } else if (lower.startsWith('ident=')) {
+      // Exim writes it last. It is the peer's own text, and may have blanks.
+      if (part.length > 6) remark.ident = part.slice(6)
+      break
+    } else if (part.includes('=')) {
+      readSetting(lower, part, remark)
+      isTold ||= remark.helo !== undefined
+    } else if (lower === 'verified') remark.isVerified = true
     else if (lower === 'forged') remark.isUnproven = parts[at - 1]?.toLowerCase() === 'be'
-    else readAddress(part, at, parts, remark)
+    else if (!isTold) readAddress(part, at, parts, remark)
   }
   return remark
 }
@@ -149,11 +178,15 @@ function readSetting(lower: string, part: string, remark: PeerRemark): void {
   else if (lower.startsWith('port=')) {
     const port = portNumber(value)
     if (port !== undefined) remark.port = port
-  } else if (lower.startsWith('ident=') && value !== '') remark.ident = value
+  }
 }
 
+/**
+ * The last bracket and the last `@` count: what stands before them is an ident (RFC 1413), in
+ * which the peer may write what it likes.
+ */
 function readAddress(part: string, at: number, parts: readonly string[], remark: PeerRemark) {
-  const bracket = part.indexOf('[')
+  const bracket = part.lastIndexOf('[')
   if (bracket >= 0) remark.hasBracket = true
   const sign = part.lastIndexOf('@')
   const glued = bracket > 0 && bracket !== sign + 1 ? part.slice(0, bracket) : undefined

@@ -72,7 +72,8 @@ function readRemarks(comments: readonly string[]) {
 
 function lastLiteral(words: readonly string[]) {
   for (let at = words.length - 1; at >= 0; at--) {
-    const literal = readLiteral(words[at] ?? '')
+    const word = words[at] ?? ''
+    const literal = readLiteral(word.slice(word.lastIndexOf('@') + 1))
     if (literal) return literal
   }
   return undefined

@@ -2,7 +2,7 @@ import { addressScope, type IpAddress, networkSet, parseIp } from './ip.ts'
 import { parseBlock } from './ip-blocks.ts'
 
 /** Why a block cannot be somebody's relays. */
-export type RelayRefusal = 'unreadable' | 'too-wide' | 'loopback' | 'link-local' | 'reserved'
+export type RelayRefusal = 'unreadable' | 'too-wide' | 'link-local' | 'reserved'
 
 /** The shortest prefixes that one organization's relays may have. */
 const PREFIX_MIN = { 4: 16, 6: 32 } as const
@@ -11,8 +11,9 @@ const linkLocal = networkSet(['169.254.0.0/16', 'fe80::/10'])
 
 /**
  * A CIDR block, or a single address as one, whose machines a person may call their own; or why
- * not. Addresses of internal networks may be: only their owner knows whether a gateway stands
- * before them. Loopback and link-local ones are everybody's, and no machine has a reserved one.
+ * not. Loopback addresses and those of internal networks may be: only the owner knows whether a
+ * tunnel or a gateway stands before them. Link-local ones are everybody's, and no machine has a
+ * reserved one.
  */
 export function parseRelayBlock(text: string): { block: string } | { refusal: RelayRefusal } {
   const block = parseBlock(text.trim())
@@ -26,8 +27,7 @@ export function parseRelayBlock(text: string): { block: string } | { refusal: Re
 
 /** Why one address cannot be that of somebody's relay; undefined when it can. */
 export function addressRefusal(address: IpAddress): RelayRefusal | undefined {
-  const scope = addressScope(address)
-  if (scope === 'loopback' || scope === 'reserved') return scope
+  if (addressScope(address) === 'reserved') return 'reserved'
   return linkLocal.has(address) ? 'link-local' : undefined
 }
 

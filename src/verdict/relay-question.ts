@@ -1,6 +1,6 @@
 import { isLmtp, providerOfHost } from '../analysis/whence/providers.ts'
 import type { TracedHop } from '../analysis/whence/trace.ts'
-import { addressScope, type NetworkSet, parseIp } from '../mail/ip.ts'
+import { addressScope, isInternal, type NetworkSet, parseIp } from '../mail/ip.ts'
 import { addressRefusal } from '../mail/relay-block.ts'
 
 /** A machine of which the reporter may say that it is theirs or their provider's. */
@@ -15,7 +15,7 @@ export type RelayCandidate = {
   line: number
   /** Whether a machine we trust saw it; otherwise a stranger may have invented it. */
   isSeen: boolean
-  /** Whether its address is of an internal network: then a gateway may stand before it. */
+  /** Whether its address is loopback or of an internal network: a gateway may stand before it. */
   isInternal: boolean
 }
 
@@ -67,7 +67,7 @@ function candidateOf({ index, from, trust }: TracedHop): RelayCandidate | undefi
     callsItself: claim?.toLowerCase() === name?.toLowerCase() ? null : claim,
     line: index,
     isSeen,
-    isInternal: addressScope(address) === 'private',
+    isInternal: isInternal(address),
   }
 }
 
@@ -75,6 +75,8 @@ function candidateOf({ index, from, trust }: TracedHop): RelayCandidate | undefi
 function isShownInside(hop: TracedHop, next: TracedHop | undefined): boolean {
   if (!next || isLmtp(hop.with ?? undefined)) return true
   if (hop.by.host !== null && providerOfHost(hop.by.host.toLowerCase()) !== undefined) return true
+  const address = hop.from.ip === null ? undefined : parseIp(hop.from.ip)
+  if (address && addressScope(address) === 'loopback') return false
   return hop.from.rdns !== null && hop.from.rdns.toLowerCase() === next.by.host?.toLowerCase()
 }
 

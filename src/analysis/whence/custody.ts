@@ -1,7 +1,7 @@
-import { addressScope } from '../../mail/ip.ts'
+import { isInternal } from '../../mail/ip.ts'
 import type { Hop } from './hops.ts'
 import type { ProviderProfile } from './provider-profiles.ts'
-import { isWrittenBy } from './providers.ts'
+import { isByUser, isHandedIn, isWrittenBy } from './providers.ts'
 
 /** A message's way through the machines of one provider, from the machine it left by. */
 export type Custody = {
@@ -14,8 +14,12 @@ export type Custody = {
   certainty: number
 }
 
-/** Inside, a mailbox may have taken the message out and put it in again, lines and all. */
-const mailboxCertainty = 0.8
+/**
+ * Below the line of a user who handed the message in. Mostly a mailbox's own rule took it out and
+ * put it in again, lines and all; but a user may bring lines along, so nothing that follows from
+ * them reaches the usual threshold.
+ */
+const handedInCertainty = 0.7
 
 /**
  * Follows the lines that a provider wrote from `first` on, as long as their peers are machines of
@@ -32,19 +36,16 @@ export function custodyOf(provider: ProviderProfile, hops: readonly Hop[], first
     const { fromIp } = hop
     // By HTTP a customer hands in a message as it is, Received lines of his own included.
     if (/^http/i.test(hop.field.with ?? '')) return custody
-    if (!hop.field.from || !fromIp) continue
-    const scope = addressScope(fromIp)
-    if (scope === 'private' || scope === 'loopback') {
-      if (isMailbox(hop)) custody.certainty = mailboxCertainty
+    if (!hop.field.from || !fromIp) {
+      if (isByUser(hop) || isHandedIn(hop)) custody.certainty = handedInCertainty
       continue
     }
-    if (provider.relays.has(fromIp) || provider.outbound.has(fromIp)) continue
+    if (isInternal(fromIp) || provider.relays.has(fromIp) || provider.outbound.has(fromIp)) {
+      if (isHandedIn(hop)) custody.certainty = handedInCertainty
+      continue
+    }
     custody.border = hop
     return custody
   }
   return custody
-}
-
-function isMailbox({ field }: Hop): boolean {
-  return /^mapi\b/i.test(field?.with ?? '')
 }

@@ -1,10 +1,12 @@
 import { houseOf } from '../../mail/domain.ts'
-import { addressScope, isRoutable } from '../../mail/ip.ts'
+import { addressScope, isInternal, isRoutable } from '../../mail/ip.ts'
 import type { NetworkSet } from '../../mail/ip.ts'
 import type { Hop } from './hops.ts'
 import type { ProviderProfile } from './provider-profiles.ts'
 import {
   isBorder,
+  isByUser,
+  isHandedIn,
   isInsidePeer,
   isLmtp,
   isWrittenBy,
@@ -68,7 +70,7 @@ export function walkToInjection(hops: readonly Hop[], receiver: Receiver): Walk 
 }
 
 /** Certainties that keep an origin below the usual threshold: the reporter is asked. */
-const doubtful = 0.75
+const doubtful = 0.7
 const guessed = 0.6
 
 type Context = Receiver & { provider: ProviderProfile | undefined; home: string | undefined }
@@ -83,9 +85,7 @@ function judgePeer(hop: Hop, next: Hop | undefined, context: Context): Peer {
   if (context.learnedRelays?.has(fromIp)) {
     return ours(`${fromIp.text} brought nearly all that the reporter reported so far.`, 0.85)
   }
-  const scope = addressScope(fromIp)
-  if (scope === 'loopback') return ours(`${fromIp.text} is the receiving machine itself.`, 1)
-  if (scope === 'private') return fromPrivate(hop, next, context)
+  if (isInternal(fromIp)) return fromInternal(hop, next, context)
   const own = context.provider && fromOwnMachine(hop, next, context.provider)
   if (own) return own
   if (isSameHouse(hop, next, context)) {
@@ -140,10 +140,6 @@ function withoutPeer(hop: Hop, next: Hop | undefined): Peer {
   return ours(`Line ${hop.index} is a hand-over inside ${place}.`, 1)
 }
 
-function isByUser({ field }: Hop): boolean {
-  return /\bfrom userid \d|\binvoked by uid \d|\/submit$/i.test(field?.software ?? '')
-}
-
 function withoutAddress(hop: Hop, next: Hop | undefined): Peer {
   if (next && isLmtp(hop.field?.with)) {
     return ours(`Line ${hop.index} is a hand-over to a mailbox.`, 1)
@@ -159,17 +155,28 @@ function withoutAddress(hop: Hop, next: Hop | undefined): Peer {
 }
 
 /**
- * A private address is never a stranger's own, but a gateway (a container's proxy, say) may stand
- * before the machine and hide whose it was; then the stranger wrote the line below, with whatever
- * name he gave. So it takes a name that was looked up, or a provider that writes both lines.
+ * An internal address is never a stranger's own, but a gateway (a container's proxy, a tunnel on
+ * the machine itself) may stand before the machine and hide whose it was; then the stranger wrote
+ * the line below, with whatever name he gave. So it takes a name that was looked up, or a provider
+ * that writes both lines. A user who hands in a message may bring lines along too.
  */
-function fromPrivate(hop: Hop, next: Hop | undefined, { home, provider }: Context): Peer {
-  const because = `${hop.fromIp?.text ?? ''} is an address of an internal network.`
+function fromInternal(hop: Hop, next: Hop | undefined, { home, provider }: Context): Peer {
+  const ip = hop.fromIp?.text ?? ''
+  const isSelf = hop.fromIp !== undefined && addressScope(hop.fromIp) === 'loopback'
+  const because = isSelf
+    ? `${ip} is the receiving machine itself.`
+    : `${ip} is an address of an internal network.`
   if (!next) return unclear('The message seems to have begun inside an internal network.')
+  // Inside a provider, machines hand over by HTTP too.
+  const isOfMachine = provider && isWrittenBy(provider, hop) && hop.field?.auth === 'HTTP'
+  if (isHandedIn(hop) && !isOfMachine) {
+    return ours(`Line ${hop.index}: a user handed the message in.`, guessed)
+  }
   if (isInsidePeer(hop, next)) return ours(because, 1)
   if (provider && isOfProvider(provider, hop, next)) return ours(because, 1)
-  const isSame = isLinked(hop, next) && home !== undefined && houseOf(next.byHost) === home
-  return ours(because, isSame ? doubtful : 0.5)
+  const isSame = isLinked(hop, next) || (isSelf && hop.byHost === next.byHost)
+  const isHome = home !== undefined && houseOf(next.byHost) === home
+  return ours(because, isSame && isHome ? doubtful : 0.5)
 }
 
 /** Whether a provider wrote both lines; one by its address only is the other's peer. */

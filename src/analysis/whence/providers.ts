@@ -1,5 +1,5 @@
 import { houseOf } from '../../mail/domain.ts'
-import { addressScope } from '../../mail/ip.ts'
+import { addressScope, isInternal } from '../../mail/ip.ts'
 import type { IpAddress } from '../../mail/ip.ts'
 import type { Hop } from './hops.ts'
 import { providerProfiles } from './provider-profiles.ts'
@@ -66,16 +66,31 @@ export function recognizeProvider(hops: readonly Hop[]): ProviderProfile | undef
 }
 
 /**
- * Whether nobody but the receiver can have written the next line: the peer is the machine itself,
- * or a program behind it. An internal address alone may be that of a gateway, with a stranger
- * behind it who calls himself as he likes.
+ * Whether nobody but the receiver can have written the next line: the peer is a program behind it
+ * (RFC 2033), or a machine of an internal network with the very name that the next writer gives
+ * itself. An internal address alone may be that of a gateway, with a stranger behind it who calls
+ * himself as he likes. Nor does the name of the machine itself tell its programs apart.
  */
 export function isInsidePeer({ field, fromIp, rdns }: Hop, next: Hop | undefined): boolean {
   if (!fromIp) return field?.from === undefined || isLmtp(field.with)
-  const scope = addressScope(fromIp)
-  if (scope === 'loopback') return true
-  if (scope !== 'private') return false
-  return isLmtp(field?.with) || (rdns !== undefined && rdns === next?.byHost)
+  if (!isInternal(fromIp)) return false
+  if (isLmtp(field?.with)) return true
+  return addressScope(fromIp) === 'private' && rdns !== undefined && rdns === next?.byHost
+}
+
+/**
+ * Whether a user handed the message in: by logging in, or out of a mailbox (MAPI). Then the lines
+ * below may have been brought along.
+ */
+export function isHandedIn({ field }: Hop): boolean {
+  if (/^mapi\b/i.test(field?.with ?? '')) return true
+  return field?.auth !== undefined && !isLmtp(field.with)
+}
+
+/** Whether a user's program wrote the message: `from userid`, `invoked by uid`, `Submit`, sSMTP. */
+export function isByUser({ field }: Hop): boolean {
+  const software = field?.software ?? ''
+  return /\bfrom userid \d|\binvoked by uid \d|\/submit$|sendmail emulation/i.test(software)
 }
 
 /** The protocol between a mail system and its mailboxes (RFC 2033): no stranger speaks it. */

@@ -68,7 +68,7 @@ test('an internal machine may be the reporter’s, and the page says when', asyn
     ['198.51.100.23', false],
   ])
   const page = await (await browser.get(`/reports/${id}`)).text()
-  expect(page).toContain('only if no gateway stands between that machine and the Internet')
+  expect(page).toContain('only if no gateway or tunnel stands between that machine')
   await browser.post(`/reports/${id}/answer`, { answer: 'mine', relay: '10.0.0.5' })
   expect(await asking.relaysOf(person)).toEqual(['10.0.0.5/32 set', '198.51.100.23/32 refused'])
   await asking.analyze(id)

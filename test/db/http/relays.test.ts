@@ -39,7 +39,7 @@ test.for([
   ['another shape', '[]', 422],
   ['no block', '{"cidr":"mx"}', 422],
   ['all of an internal network', '{"cidr":"10.0.0.0/8"}', 422],
-  ['a loopback address', '{"cidr":"127.0.0.1"}', 422],
+  ['a link-local address', '{"cidr":"169.254.0.9"}', 422],
   ['half the Internet', '{"cidr":"128.0.0.0/1"}', 422],
   ['what only we may say', '{"cidr":"192.0.2.1","how":"learned"}', 422],
 ] as const)('the API refuses %s', async ([, body, status]) => {
@@ -81,8 +81,8 @@ test('the page names, shows and removes relays, and says why it cannot take one'
   const refused = await browser.post('/relays', { do: 'add', cidr: '10.0.0.1"><b>' })
   expect(refused.status).toBe(422)
   expect(await refused.text()).toContain('value="10.0.0.1&quot;&gt;&lt;b&gt;"')
-  const loopback = await browser.post('/relays', { do: 'add', cidr: '127.0.0.1' })
-  expect(await loopback.text()).toContain('Every machine calls itself by this address')
+  const linkLocal = await browser.post('/relays', { do: 'add', cidr: '169.254.0.9' })
+  expect(await linkLocal.text()).toContain('This address means another machine on every cable')
   const foreign = await browser.post(
     '/relays',
     { do: 'add', cidr: '203.0.113.1' },
@@ -97,10 +97,15 @@ test('the page names, shows and removes relays, and says why it cannot take one'
 test('internal addresses may be named, and the page says when they are theirs', async () => {
   const { person, browser } = await asking.visitor()
   await browser.post('/relays', { do: 'add', cidr: '10.0.0.5' })
+  expect((await asking.put(person, { cidr: '127.0.0.1' })).status).toBe(200)
   expect((await asking.put(person, { cidr: 'fd00::/32' })).status).toBe(200)
-  expect(await asking.relaysOf(person)).toEqual(['10.0.0.5/32 set', 'fd00::/32 set'])
+  expect(await asking.relaysOf(person)).toEqual([
+    '10.0.0.5/32 set',
+    '127.0.0.1/32 set',
+    'fd00::/32 set',
+  ])
   const page = await (await browser.get('/relays')).text()
-  expect(page).toContain('only if no gateway stands between that machine and the Internet')
+  expect(page).toContain('only if no gateway or tunnel stands between that machine and')
 })
 
 test('the page asks about a proposal, and the answer stands', async () => {

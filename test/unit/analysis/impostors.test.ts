@@ -138,6 +138,102 @@ const attacks: readonly Attack[] = [
       },
     },
   ],
+  ...(
+    [
+      ['a tunnel of the machine itself', 'localhost [127.0.0.1]'],
+      ['a tunnel under the full name', 'localhost.localdomain [127.0.0.1]'],
+      ['a tunnel from another loopback address', 'unknown [127.8.0.9]'],
+      ['a tunnel by IPv6', 'localhost [IPv6:::1]'],
+      ['a tunnel by mapped IPv6', 'localhost [::ffff:127.0.0.1]'],
+      ['a tunnel by mapped IPv6 in groups', 'localhost [IPv6:::ffff:7f00:1]'],
+      ['a tunnel whose address bears the name of the machine', 'mail.home.example [127.0.1.1]'],
+    ] as const
+  ).flatMap(([gateway, peer]) =>
+    ['mail.spammer.example', 'mail.home.example', 'localhost', 'localhost.localdomain'].map(
+      (writer): Attack => [
+        `behind ${gateway}, writing as ${writer}`,
+        [`from ${writer} (${peer}) ${atHome}`, lineAt(`${writer} (Postfix)`)],
+      ],
+    ),
+  ),
+  [
+    'behind a tunnel, writing the lines of a content filter',
+    [
+      `from localhost (localhost [127.0.0.1]) ${atHome}`,
+      'from mail.home.example ([127.0.0.1]) by localhost (mail.home.example [127.0.0.1]) ' +
+        '(amavisd-new, port 10024) with ESMTP id C1',
+      lineAt('mail.home.example (Postfix)'),
+    ],
+  ],
+  [
+    'behind a tunnel, writing as Google',
+    [
+      'from mx.google.com (localhost [127.0.0.1]) by mail (Postfix) with ESMTPS id B1',
+      lineAt('mx.google.com'),
+    ],
+  ],
+  [
+    'logged in from inside, with lines brought along',
+    [
+      'from pc7 (pc7.home.example [10.0.0.7]) (Authenticated sender: bob) by mail.home.example ' +
+        '(Postfix) with ESMTPSA id B1',
+      lineAt('pc7.home.example (Postfix)'),
+    ],
+  ],
+  [
+    'with a mailbox at Microsoft, writing to a colleague',
+    [
+      atMicrosoft,
+      'from AM0PR01.eurprd01.prod.exchangelabs.com ([fe80::1]) by ' +
+        'AM0PR01.eurprd01.prod.exchangelabs.com ([fe80::1%7]) with mapi id 15.20.1',
+      `from x.example.net (${innocent}) by AM0.mail.protection.outlook.com (10.1.2.3) with ` +
+        'Microsoft SMTP Server id 15.20.1',
+    ],
+  ],
+  [
+    "with a mailbox at Microsoft, writing as if it were the reporter's",
+    [
+      viaTenant,
+      atMicrosoft,
+      'from AM0PR01.eurprd01.prod.exchangelabs.com ([fe80::1]) by ' +
+        'AM0PR01.eurprd01.prod.exchangelabs.com ([fe80::1%7]) with mapi id 15.20.1',
+      `from x.example.net (${innocent}) by AM0.mail.protection.outlook.com (10.1.2.3) with ` +
+        'Microsoft SMTP Server id 15.20.1 for <reader@home.example>',
+    ],
+    { reporterAddresses: ['reader@home.example'] },
+  ],
+  [
+    "logged in at Apple from one of Apple's machines, writing as if it were the reporter's",
+    [
+      `from out1.me.com (out1.me.com [17.58.6.1]) ${atHome}`,
+      'from smtpclient.apple (in1.me.com [17.57.155.23]) by out1.me.com (Postfix) with ESMTPSA ' +
+        'id C1',
+      lineAt('in1.me.com', 'with ESMTPS id D1 for <reader@home.example>'),
+    ],
+    { reporterAddresses: ['reader@home.example'] },
+  ],
+  [
+    "logged in at Zoho from inside, writing as if it were the reporter's",
+    [
+      `from sender1.zohomail.com (sender1.zohomail.com [136.143.188.9]) ${atHome}`,
+      'from x (x [10.30.1.2]) (Authenticated sender: x) by sender1.zohomail.com with ESMTPA id C1',
+      lineAt('mx.zohomail.com', 'with ESMTPS id D1 for <reader@home.example>'),
+    ],
+    { reporterAddresses: ['reader@home.example'] },
+  ],
+  [
+    "as a user of Fastmail's web mail, writing as if it were the reporter's",
+    [
+      `from out1.messagingengine.com (out1.messagingengine.com [66.111.4.25]) ${atHome}`,
+      'by mailuser.nyi.internal (Postfix, from userid 501) id C1',
+      lineAt('mx1.messagingengine.com', 'with ESMTPS id D1 for <reader@home.example>'),
+    ],
+    { reporterAddresses: ['reader@home.example'] },
+  ],
+  [
+    'as a user of the machine, by sSMTP',
+    ['by web7.hoster.example (sSMTP sendmail emulation)', lineAt('web7.hoster.example (Postfix)')],
+  ],
   ['without an address, as localhost', [`from localhost ${atHome}`, lineAt('relay.example.org')]],
   [
     'from a machine of the same hoster',
@@ -172,9 +268,10 @@ test.for(attacks)(
       `Return-Path: <x@spammer.example>\r\n${received}${fields}From: <x@bank.example>\r\n\r\n.`,
     )
     const settings = { trustedRelays: [], ignoreStamps: false, ...options }
-    const { origin } = await analyzeMessage(raw, settings)
+    const { origin, submitter } = await analyzeMessage(raw, settings)
     // Below this confidence the reporter is asked, and nobody is told.
     if (origin?.ip === innocent) expect(origin.confidence).toBeLessThan(0.7)
+    if (submitter?.ip === innocent) expect(submitter.confidence).toBeLessThan(0.7)
     expect(origin?.hop ?? -1).toBeLessThan(lines.length)
   },
 )

@@ -125,7 +125,7 @@ test.for([
   [
     'one behind a mailbox that sends on',
     [viaMicrosoft, insideMicrosoft, mailboxOfMicrosoft, borderOfMicrosoft],
-    0.76,
+    0.66,
   ],
 ] as const)('the submitter is %s', async ([, lines, confidence]) => {
   const { submitter, origin, hops } = await analyze([...lines, claim])

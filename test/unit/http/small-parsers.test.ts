@@ -193,7 +193,7 @@ test.for([
   { comment: 'x'.repeat(2001) },
   { receivedVia: ['mx.example'] },
   { receivedVia: ['10.0.0.0/33'] },
-  { receivedVia: ['127.0.0.1'] },
+  { receivedVia: ['169.254.0.9'] },
   { receivedVia: Array<string>(101).fill('192.0.2.1') },
 ])('refuses the remark %j', (given) => {
   expect(() => parseRemarks(given)).toThrow(expect.objectContaining({ status: 422 }) as Error)

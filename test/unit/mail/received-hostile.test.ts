@@ -16,6 +16,7 @@ test.for([
   ['a literal, at Exim', `from x ([${ip}] helo=[${lie}]) by ${mx} with esmtp id 1; ${when}`],
   ['a literal, after the address', `from [${ip}] (helo=[${lie}]) by ${mx} with esmtp; ${when}`],
   ['a comment', `from a (x [${lie}]) (p.example.com [${ip}]) by ${mx} with SMTP id 1; ${when}`],
+  ['a hand-over from an address', `from [${lie}] by b with SMTP [${ip}] by ${mx} id 1; ${when}`],
   ['a hand-over', `from a by b (x [${ip}]) by ${mx} with SMTP id 1; ${when}`],
   [
     'a whole line',
@@ -34,6 +35,45 @@ test.for([
   expect(field?.from?.ip).toBe(ip)
   expect(field?.by.host).toBe(mx)
   expect(field?.at).toEqual(at)
+})
+
+test.for([
+  ['an address before that of the host', `(IDENT:[${lie}]@[${ip}])`],
+  ['an address before its name', `(IDENT:[${lie}]@p.example.com [${ip}])`],
+  ['an address with a port', `([${lie}]:25@[${ip}])`],
+  ['a bracket that never closes', `(IDENT:[${lie}@[${ip}])`],
+  ['a bare address', `(${lie}@[${ip}])`],
+  ['blanks', `(IDENT:a [${lie}] b@[${ip}])`],
+  ['an IPv6 address', `(IDENT:[IPv6:2001:db8::9]@[${ip}])`],
+  ['a name glued to an address', `(IDENT:a[${lie}]@b[${ip}])`],
+  ['a comment', `(IDENT:(x [${lie}])@[${ip}])`],
+  ['a parenthesis that never closes', `(IDENT:x [${lie}] (@[${ip}])`],
+  ['an address, at qmail', `(a@${lie}@${ip})`],
+  ['an address, at Exim', `([${ip}] helo=x ident=[${lie}])`],
+  ['blanks, at Exim', `([${ip}] helo=x ident=a [${lie}] b)`],
+  ['blanks in the HELO', `([${ip}] HELO a [${lie}] b)`],
+  ['a comment behind the address', `(p.example.com [${ip}] (x [${lie}]))`],
+] as const)('an ident or aside of %s is not taken for the address', ([, comment]) => {
+  const field = parseReceived(`from a ${comment} by ${mx} with SMTP id 1; ${when}`)
+  expect(field?.from?.ip).toBe(ip)
+  expect(field?.by.host).toBe(mx)
+})
+
+test.for([
+  ['a protocol', 'with SMTP by fake.example id 1'],
+  ['a protocol of two words', 'with Microsoft SMTP by fake.example id 1'],
+  ['a protocol and its encryption', 'with ESMTPS (TLS1.3 cipher X) by fake.example id 1'],
+  ['an identifier', 'with SMTP id 1 by fake.example'],
+  ['a recipient', 'with SMTP id 1 for <a@example.net> by fake.example'],
+  ['a link', 'via TCP by fake.example with SMTP id 1'],
+  ['an address of the receiver', `(mx [198.51.100.1]) with SMTP by fake.example`],
+  ['several', 'with by by fake.example by other.example id 1'],
+] as const)('a second "by" behind %s names no receiver', ([, rest]) => {
+  for (const peer of [`a (x [${ip}])`, `[${ip}]`, `x (HELO a) (${ip})`]) {
+    const field = parseReceived(`from ${peer} by ${mx} ${rest}; ${when}`)
+    expect(field?.by.host, peer).toBe(mx)
+    expect(field?.from?.ip, peer).toBe(ip)
+  }
 })
 
 test('an address that cannot be read is not replaced by what the peer says', () => {

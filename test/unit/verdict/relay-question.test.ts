@@ -63,8 +63,13 @@ test.for([
     ['10.0.0.1', '192.0.2.2'],
   ],
   [
-    'not about the machine itself, nor an address of the cable',
-    asked(['127.0.0.1', 'trusted'], ['169.254.0.9', 'trusted'], ['192.0.2.2', 'injection']),
+    'also about the machine itself: a tunnel may stand before it',
+    asked(['127.0.0.1', 'trusted'], ['::1', 'trusted'], ['192.0.2.2', 'injection']),
+    ['127.0.0.1', '::1', '192.0.2.2'],
+  ],
+  [
+    'not about an address of the cable',
+    asked(['169.254.0.9', 'trusted'], ['192.0.2.2', 'injection']),
     ['192.0.2.2'],
   ],
   [
@@ -86,6 +91,13 @@ function passed(fields: Partial<TracedHop>, by: Partial<TracedHop['by']> = {}) {
   ]
   return relayCandidates(hops).map(({ ip, isInternal }) => (isInternal ? `${ip} inside` : ip))
 }
+
+const itself = { helo: 'me', rdns: 'in.home.example', ip: '127.0.0.1', port: null }
+
+test('the name of the machine itself does not tell its programs apart', () => {
+  const hops = passed({ from: itself }, { host: 'in.home.example' })
+  expect(hops).toEqual(['127.0.0.1 inside', '192.0.2.2'])
+})
 
 const named = { helo: 'me', rdns: 'IN.home.example', ip: '10.0.0.1', port: null }
 

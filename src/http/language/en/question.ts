@@ -12,7 +12,7 @@ export const questionEn = {
   claimed: 'is named further down; a stranger may have invented it',
   callsItself: 'calls itself',
   internal:
-    'Its address is of an internal network: it is yours only if no gateway stands between that ' +
+    'Its address is internal: it is yours only if no gateway or tunnel stands between that ' +
     'machine and the Internet.',
   mine: 'The chosen ones are mine',
   none: 'None of these',

@@ -33,14 +33,13 @@ export const relaysEn = {
   refuseOf: (cidr: string) => `${cidr} is not mine`,
   add: 'Add a mail server',
   addHelp:
-    'An address, or a block such as 192.0.2.0/24. An address of an internal network, such as ' +
-    '10.0.0.5, only if no gateway stands between that machine and the Internet: otherwise ' +
-    'strangers come from that address too.',
+    'An address, or a block such as 192.0.2.0/24. An internal address, such as 10.0.0.5 or ' +
+    '127.0.0.1, only if no gateway or tunnel stands between that machine and the Internet: ' +
+    'otherwise strangers come from that address too.',
   addSubmit: 'Add',
   refusals: {
     unreadable: 'This is neither an address nor a block of addresses.',
     'too-wide': 'This block is too wide: at most /16, or /32 for IPv6.',
-    loopback: 'Every machine calls itself by this address: it says nothing.',
     'link-local': 'This address means another machine on every cable: it says nothing.',
     reserved: 'No machine can have this address.',
   },

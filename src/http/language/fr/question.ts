@@ -13,8 +13,8 @@ export const questionFr: typeof questionEn = {
   claimed: 'est nommée plus bas\u00a0; un inconnu a pu l’inventer',
   callsItself: 'se nomme elle-même',
   internal:
-    'Son adresse est celle d’un réseau interne\u00a0: elle n’est à vous que si aucune ' +
-    'passerelle ne se trouve entre cette machine et Internet.',
+    'Son adresse est interne\u00a0: elle n’est à vous que si aucune passerelle ni aucun tunnel ' +
+    'ne se trouve entre cette machine et Internet.',
   mine: 'Celles que j’ai choisies sont à moi',
   none: 'Aucune de celles-ci',
   unknown: 'Je ne sais pas',

@@ -37,14 +37,13 @@ export const relaysFr: typeof relaysEn = {
   refuseOf: (cidr) => `${cidr} n’est pas à moi`,
   add: 'Ajouter un serveur',
   addHelp:
-    'Une adresse, ou un bloc comme 192.0.2.0/24. Une adresse de réseau interne, comme ' +
-    '10.0.0.5, seulement si aucune passerelle ne se trouve entre cette machine et ' +
-    'Internet\u00a0: sinon, des inconnus viennent aussi de cette adresse.',
+    'Une adresse, ou un bloc comme 192.0.2.0/24. Une adresse interne, comme 10.0.0.5 ' +
+    'ou 127.0.0.1, seulement si aucune passerelle ni aucun tunnel ne se trouve entre cette ' +
+    'machine et Internet\u00a0: sinon, des inconnus viennent aussi de cette adresse.',
   addSubmit: 'Ajouter',
   refusals: {
     unreadable: 'Ce n’est ni une adresse ni un bloc d’adresses.',
     'too-wide': 'Ce bloc est trop large\u00a0: au plus /16, ou /32 en IPv6.',
-    loopback: 'Toute machine se donne cette adresse\u00a0: elle ne dit rien.',
     'link-local':
       'Cette adresse désigne une autre machine sur chaque câble\u00a0: elle ne dit rien.',
     reserved: 'Aucune machine ne peut avoir cette adresse.',

@@ -24,6 +24,7 @@ export const wayFr: Readonly<Record<string, string>> = {
     'La ligne {n} ne nomme personne qui aurait remis le message.',
   'Line {n}: a program or user of {maybe} handed it in.':
     'Ligne {n}\u00a0: un programme ou un utilisateur de {maybe} l’a déposé.',
+  'Line {n}: a user handed the message in.': 'Ligne {n}\u00a0: un utilisateur a déposé le message.',
   'Line {n} is a hand-over inside the same organization.':
     'La ligne {n} est une remise au sein de la même structure.',
   'Line {n} is a hand-over inside {maybe}.':

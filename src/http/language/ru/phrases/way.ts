@@ -23,6 +23,7 @@ export const wayRu: Readonly<Record<string, string>> = {
     'Строка {n} не называет никого, кто передал письмо.',
   'Line {n}: a program or user of {maybe} handed it in.':
     'Строка {n}: письмо подала программа или пользователь машины {maybe}.',
+  'Line {n}: a user handed the message in.': 'Строка {n}: письмо сдал пользователь.',
   'Line {n} is a hand-over inside the same organization.':
     'Строка {n} – передача внутри одной организации.',
   'Line {n} is a hand-over inside {maybe}.': 'Строка {n} – передача внутри машины {maybe}.',
