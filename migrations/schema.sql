@@ -1030,7 +1030,7 @@ create table tokens (
   constraint tokens_pkey PRIMARY KEY (token_hash),
   constraint tokens_id_unique UNIQUE (id),
   constraint tokens_reporter_fkey FOREIGN KEY (reporter_id) REFERENCES reporters(id) ON DELETE CASCADE,
-  constraint tokens_scopes_known CHECK (((scopes <@ ARRAY['report'::text, 'read'::text, 'retract'::text, 'account'::text]) AND (scopes <> '{}'::text[])))
+  constraint tokens_scopes_known CHECK (((scopes <@ ARRAY['report'::text, 'read'::text, 'retract'::text, 'account'::text, 'admin'::text]) AND (scopes <> '{}'::text[])))
 );
 create index tokens_reporter_idx on tokens (reporter_id);
 

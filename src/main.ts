@@ -157,12 +157,14 @@ const commands: Record<string, Command> = {
     },
   },
   report: {
-    usage: 'report FILE… --to URL --token TOKEN [--kind spam|phishing|not-spam]',
-    summary: 'report messages to a Signalpost',
+    usage: 'report FILE… --to URL [--token-file FILE] [--kind spam|phishing|not-spam]',
+    summary: 'report messages to a Signalpost; the token is read from standard input or the file',
     async run({ args }) {
-      const { parseReport, reportFiles } = await import('./commands/report.ts')
+      const { parseReport, readToken, reportFiles } = await import('./commands/report.ts')
+      const { tokenFile, ...asked } = parseReport(args)
+      const token = await readToken(tokenFile, process)
       const io = { stdin: process.stdin, print: say, complain }
-      return (await reportFiles(parseReport(args), io)) === 0 ? DONE : FAILED
+      return (await reportFiles({ ...asked, token }, io)) === 0 ? DONE : FAILED
     },
   },
 }

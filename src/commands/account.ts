@@ -9,6 +9,7 @@ import { insertToken, type Scope, scopes, usualScopes } from '../db/tokens.ts'
 import { UsageError } from '../errors.ts'
 import { createToken, hashPassword } from '../intake/credentials.ts'
 import { uuidv7 } from '../world.ts'
+import { readNewSecret, type Terminal } from './read-secret.ts'
 
 /** What `account add` was asked for. */
 export type AccountRequest = {
@@ -24,23 +25,26 @@ export type AccountRequest = {
   scopes?: readonly Scope[] | undefined
 }
 
+/** What the arguments of `account add` say; a password is read apart. */
+export type AccountArguments = Omit<AccountRequest, 'password'> & { asksPassword: boolean }
+
 /** What it answers; printed as one line of JSON. */
 export type AccountAnswer = { id: string; email: string; admin: boolean; token?: string }
 
 const PASSWORD_CHARS_MIN = 10
+const notAnArgument =
+  'The password is read from standard input: give --password alone. ' +
+  'Every user of this machine can see arguments, so choose another password than the one given.'
 const languages = z.enum(['en', 'fr', 'ru'])
 
-/**
- * Reads `add --email E [--password P] [--admin] [--token] [--unproven] [--language L]
- * [--scope S,S]`.
- */
-export function parseAccount(args: readonly string[]): AccountRequest {
+/** Reads `add --email E` and its options. */
+export function parseAccount(args: readonly string[]): AccountArguments {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
     options: {
       email: { type: 'string' },
-      password: { type: 'string' },
+      password: { type: 'boolean', default: false },
       admin: { type: 'boolean', default: false },
       token: { type: 'boolean', default: false },
       unproven: { type: 'boolean', default: false },
@@ -49,12 +53,13 @@ export function parseAccount(args: readonly string[]): AccountRequest {
     },
   })
   const problems: string[] = []
-  if (positionals.length !== 1 || positionals[0] !== 'add') problems.push('Say "account add".')
+  if (positionals[0] === 'add' && positionals.length > 1 && values.password) {
+    problems.push(notAnArgument)
+  } else if (positionals.length !== 1 || positionals[0] !== 'add') {
+    problems.push('Say "account add".')
+  }
   const email = z.email().safeParse(values.email)
   if (!email.success) problems.push('--email must be a mail address.')
-  if (values.password !== undefined && values.password.length < PASSWORD_CHARS_MIN) {
-    problems.push(`--password must have at least ${PASSWORD_CHARS_MIN} characters.`)
-  }
   const language = languages.optional().safeParse(values.language)
   if (!language.success) problems.push('--language must be en, fr or ru.')
   const wanted = values.scope?.split(',').map((name) => name.trim())
@@ -64,13 +69,20 @@ export function parseAccount(args: readonly string[]): AccountRequest {
   if (!email.success || problems.length > 0) throw new UsageError(problems)
   return {
     email: email.data.toLowerCase(),
-    password: values.password,
+    asksPassword: values.password,
     isAdmin: values.admin,
     wantsToken: values.token,
     isUnproven: values.unproven,
     language: language.data,
     scopes: wanted && scopes.filter((scope) => wanted.includes(scope)),
   }
+}
+
+/** The password that standard input gives. */
+export async function readPassword(terminal: Terminal): Promise<string> {
+  const password = await readNewSecret('Password', terminal)
+  if (password.length >= PASSWORD_CHARS_MIN) return password
+  throw new UsageError([`The password must have at least ${PASSWORD_CHARS_MIN} characters.`])
 }
 
 /**
@@ -108,6 +120,9 @@ export async function addAccount(
   if (!request.wantsToken) return answer
   const { token, hash } = createToken()
   const allowed = request.scopes ?? usualScopes
+  if (!admin && allowed.includes('admin')) {
+    throw new UsageError(['The scope admin is for administrators: no token was made.'])
+  }
   const known = { hash, reporterId: id, name: 'command line', createdAt: now }
   await insertToken(app.pool, { ...known, scopes: allowed })
   return { ...answer, token }

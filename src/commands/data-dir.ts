@@ -2,13 +2,17 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { systemRandom } from '../world.ts'
 
-/** Who a fresh instance lets in; made once, shown at every start. */
+/** The first accounts of an instance, with their passwords; only a demo has a reporter. */
 export type FirstAccounts = {
   admin: { email: string; password: string }
-  reporter: { email: string; password: string }
+  reporter?: { email: string; password: string }
 }
 
+/** The address of the reporter of a demo. */
+export const demoReporter = 'reporter@signalpost.example'
+
 const PRIVATE = 0o600
+const ACCOUNTS = 'accounts.json'
 
 /** The secret that signs what leaves: kept in the data folder, made there the first time. */
 export function keptSecret(dataDir: string): Promise<string> {
@@ -20,15 +24,20 @@ export function keptDatabasePassword(dataDir: string): Promise<string> {
   return kept(dataDir, 'postgres.password', () => systemRandom(24).toString('base64url'))
 }
 
-/** The accounts of a fresh instance, likewise. */
-export async function keptAccounts(dataDir: string): Promise<FirstAccounts> {
+/** The accounts of a fresh instance, likewise, with one for trying it where it is a demo. */
+export async function keptAccounts(dataDir: string, isDemo: boolean): Promise<FirstAccounts> {
   const password = () => systemRandom(12).toString('base64url')
   const accounts: FirstAccounts = {
     admin: { email: 'admin@signalpost.example', password: password() },
-    reporter: { email: 'reporter@signalpost.example', password: password() },
+    ...(isDemo && { reporter: { email: demoReporter, password: password() } }),
   }
-  const text = await kept(dataDir, 'accounts.json', () => JSON.stringify(accounts, null, 2))
+  const text = await kept(dataDir, ACCOUNTS, () => JSON.stringify(accounts, null, 2))
   return JSON.parse(text) as FirstAccounts
+}
+
+/** Where `keptAccounts` keeps them: a file that only its owner can read. */
+export function accountsFile(dataDir: string): string {
+  return path.join(dataDir, ACCOUNTS)
 }
 
 /** Notes where the embedded PostgreSQL listens, for commands typed beside a running `start`. */

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { reasonOf, UsageError } from '../errors.ts'
+import { readSecret, type Terminal } from './read-secret.ts'
 import { type Unpacked, unpackFile } from '../mail/containers/unpack-file.ts'
 
 /** What `report` was asked to do. */
@@ -11,16 +12,19 @@ export type ReportRequest = {
   kind: string
 }
 
+/** What the arguments say. */
+export type ReportArguments = Omit<ReportRequest, 'token'> & { tokenFile: string | undefined }
+
 type Print = (line: string) => void
 
-/** Reads `FILE… --to URL --token TOKEN [--kind spam|phishing|not-spam]`. */
-export function parseReport(args: readonly string[]): ReportRequest {
+/** Reads `FILE… --to URL [--token-file FILE] [--kind spam|phishing|not-spam]`. */
+export function parseReport(args: readonly string[]): ReportArguments {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
     options: {
       to: { type: 'string' },
-      token: { type: 'string' },
+      'token-file': { type: 'string' },
       kind: { type: 'string', default: 'spam' },
     },
   })
@@ -28,10 +32,19 @@ export function parseReport(args: readonly string[]): ReportRequest {
   if (positionals.length === 0) problems.push('Name at least one FILE, or - for standard input.')
   if (!values.to || !URL.canParse(values.to))
     problems.push('--to must be the address of a Signalpost.')
-  if (!values.token) problems.push('--token must be a token (signalpost account add --token).')
+  const tokenFile = values['token-file']
+  if (positionals.includes('-') && tokenFile === undefined) {
+    problems.push('Standard input holds the message: name the file of the token by --token-file.')
+  }
   if (problems.length > 0) throw new UsageError(problems)
-  const { to = '', token = '', kind } = values
-  return { files: positionals, url: to.replace(/\/+$/, ''), token, kind }
+  const { to = '', kind } = values
+  return { files: positionals, url: to.replace(/\/+$/, ''), tokenFile, kind }
+}
+
+/** The token of a file, or else of standard input. */
+export async function readToken(file: string | undefined, terminal: Terminal): Promise<string> {
+  if (file === undefined) return readSecret('Token', terminal)
+  return (await readFile(file, 'utf8')).trim()
 }
 
 /** Of files of one's own, on one's own machine. */

@@ -3,15 +3,18 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Config } from '../config.ts'
 import { type EmbeddedServer, startEmbedded } from '../db/embedded.ts'
 import { hasNetworks } from '../db/networks.ts'
-import { createPool, type Pool } from '../db/pool.ts'
+import { createPool, inTransaction, type Pool } from '../db/pool.ts'
 import { findReporterByEmail } from '../db/reporters.ts'
 import { UsageError } from '../errors.ts'
+import { disableAccount } from '../intake/account/change-state.ts'
 import type { Logger } from '../log.ts'
 import { systemClock } from '../world.ts'
 import { addAccount } from './account.ts'
 import { readZones } from './blacklist-zones.ts'
 import {
+  accountsFile,
   claimDataDir,
+  demoReporter,
   type FirstAccounts,
   keptAccounts,
   keptDatabasePassword,
@@ -62,7 +65,7 @@ export async function start(context: StartContext): Promise<Instance> {
     const secret = config.secret ?? (await keptSecret(config.dataDir))
     const database = await openDatabase(config, log)
     closers.push(database.stop)
-    const accounts = await prepare(database.url, config)
+    const accounts = await prepare(database.url, config, log)
     const settings = { DATABASE_URL: database.url, SECRET: secret, DATA_DIR: config.dataDir }
     const partEnv = { ...env, ...settings }
     const wanted = config.checkPort === undefined ? parts : [...parts, checkPart]
@@ -142,10 +145,14 @@ function aborted(signal: AbortSignal): Promise<void> {
   })
 }
 
-/** Migrates, and fills what is empty: the first accounts and the sample networks. */
-async function prepare(databaseUrl: string, config: Config): Promise<FirstAccounts> {
+/**
+ * Migrates, and fills what is empty: the first accounts and the sample networks. The account of the
+ * demo is disabled as soon as others can reach the instance, or are written to.
+ */
+async function prepare(databaseUrl: string, config: Config, log: Logger): Promise<FirstAccounts> {
   await migrateAll(databaseUrl, systemClock())
-  const accounts = await keptAccounts(config.dataDir)
+  const isDemo = config.smtpUrl === undefined && !config.publicUrl.startsWith('https:')
+  const { admin, reporter } = await keptAccounts(config.dataDir, isDemo)
   const pool = createPool(databaseUrl, {
     connectionsMax: 1,
     name: 'start',
@@ -153,13 +160,25 @@ async function prepare(databaseUrl: string, config: Config): Promise<FirstAccoun
   })
   const app = { pool, clock: systemClock }
   try {
-    await ensureAccount(accounts.admin, { isAdmin: true }, app)
-    await ensureAccount(accounts.reporter, { isAdmin: false }, app)
+    await ensureAccount(admin, { isAdmin: true }, app)
+    if (!isDemo) await disableDemoReporter(app, log)
+    else if (reporter) await ensureAccount(reporter, { isAdmin: false }, app)
     if (!(await hasNetworks(pool))) await importNetworks(sampleNetworks, app)
   } finally {
     await pool.end()
   }
-  return accounts
+  return { admin, ...(isDemo && reporter && { reporter }) }
+}
+
+async function disableDemoReporter(
+  { pool, clock }: { pool: Pool; clock: typeof systemClock },
+  log: Logger,
+): Promise<void> {
+  const account = await findReporterByEmail(pool, demoReporter)
+  if (!account) return
+  const deed = { at: clock(), reporterId: null }
+  const outcome = await inTransaction(pool, (tx) => disableAccount(tx, account, deed))
+  if (outcome === 'done') log.warn('The demo reporter is disabled: this instance is public.')
 }
 
 async function ensureAccount(
@@ -185,9 +204,8 @@ Signalpost is running.
   Returned mail ${config.receiveProtocol} on port ${config.receivePort}
   Mail servers  ${asked}
 
-  Administrator ${admin.email}  ${admin.password}
-  Demo reporter ${reporter.email}  ${reporter.password}
-  (first passwords, kept in ${path.join(config.dataDir, 'accounts.json')})
+  Administrator ${admin.email}${reporter ? `\n  Demo reporter ${reporter.email}` : ''}
+  Passwords     in ${accountsFile(config.dataDir)}
 
 ${sending}
 Press Ctrl-C to stop.

@@ -3,11 +3,19 @@ import type { Db } from './pool.ts'
 import type { Reporter } from './reporters.ts'
 import { first } from './values.ts'
 
-/** What a token may be allowed: to report, to read, to take reports back, to change the account. */
-export const scopes = ['report', 'read', 'retract', 'account'] as const
+/**
+ * What a token may be allowed: to report, to read, to take reports back, to change the account, and
+ * to use the rights of an administrator.
+ */
+export const scopes = ['report', 'read', 'retract', 'account', 'admin'] as const
 
 /** One of them. */
 export type Scope = (typeof scopes)[number]
+
+/** What the owner of an account may allow a token, and may do by the password. */
+export function scopesOf({ isAdmin }: Pick<Reporter, 'isAdmin'>): readonly Scope[] {
+  return isAdmin ? scopes : scopes.filter((scope) => scope !== 'admin')
+}
 
 /** What tokens may do that were made without a word about it. */
 export const usualScopes: readonly Scope[] = ['report', 'read', 'retract']
@@ -42,14 +50,18 @@ export async function insertToken(
   return id
 }
 
-/** Whose a token is, and what it may do. */
+/**
+ * Whose a token is, and what it may do. `isAdmin` says whether it has the rights of administrators:
+ * one of an administrator has them with the scope "admin".
+ */
 export type TokenOwner = Reporter & { scopes: readonly Scope[]; usedAt: Date | null }
 
 /** The active account a token belongs to. */
 export async function findTokenOwner(db: Db, hash: Buffer): Promise<TokenOwner | undefined> {
   const answer = await db.query<TokenOwner>({
     name: 'find-token-owner',
-    text: `select reporters.id, email, is_admin as "isAdmin", scopes, used_at as "usedAt"
+    text: `select reporters.id, email, is_admin and 'admin' = any(scopes) as "isAdmin", scopes,
+        used_at as "usedAt"
       from tokens join reporters on reporters.id = tokens.reporter_id
       where token_hash = $1 and state = 'active'`,
     values: [hash],

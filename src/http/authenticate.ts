@@ -41,6 +41,7 @@ export async function authenticate(
         : undefined
   if (!caller) throw refusal(schemes, 'These credentials are not valid here.')
   if (scope !== 'any' && !caller.scopes.includes(scope)) throw outOfScope(scope)
+  if (scope === 'admin' && !caller.isAdmin) throw new ProblemError('not-allowed', forAdministrators)
   if (caller.hasTotp) throw needsToken()
   return caller
 }
@@ -69,6 +70,8 @@ function decoded(bytes: Buffer): string {
     return bytes.toString('latin1')
   }
 }
+
+const forAdministrators = 'This is for administrators.'
 
 function refusal(schemes: readonly Scheme[], detail: string): ProblemError {
   const challenge = schemes.map((scheme) => challenges[scheme]).join(', ')

@@ -2,7 +2,6 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { Router, type Request, type Response } from 'express'
 import { expectedMigrations, missingMigrations } from '../db/schema-state.ts'
 import { authenticate } from './authenticate.ts'
-import { ProblemError } from './problem.ts'
 import type { Site } from './site.ts'
 
 type Needs = Pick<Site, 'pool' | 'boss' | 'credentials' | 'metrics' | 'isTrusted'>
@@ -55,8 +54,7 @@ async function obstacleOf({
 /** By the trust test of `/checkv2`: behind a proxy every request comes from the proxy's machine. */
 async function requireWatcher(req: Request, site: Needs): Promise<void> {
   if (site.isTrusted(req)) return
-  const { isAdmin } = await authenticate(req, site.credentials, ['bearer', 'basic'], 'read')
-  if (!isAdmin) throw new ProblemError('not-allowed', 'Only administrators may read the metrics.')
+  await authenticate(req, site.credentials, ['bearer', 'basic'], 'admin')
 }
 
 function sendText(res: Response, status: number, text: string): void {

@@ -2,11 +2,14 @@ import { createHash, createHmac } from 'node:crypto'
 import { hash, verify } from '@node-rs/argon2'
 import { LRUCache } from 'lru-cache'
 import type { Db } from '../db/pool.ts'
-import { findReporterByEmail, type Reporter } from '../db/reporters.ts'
-import { findTokenOwner, markTokenUsed, type Scope, scopes } from '../db/tokens.ts'
+import { type Account, findReporterByEmail, type Reporter } from '../db/reporters.ts'
+import { findTokenOwner, markTokenUsed, type Scope, scopesOf } from '../db/tokens.ts'
 import { type Clock, systemRandom } from '../world.ts'
 
-/** Who proved to be somebody, and what that proof allows. */
+/**
+ * Who proved to be somebody, and what that proof allows. `isAdmin` says whether it allows what
+ * administrators may: a token of one does so only with the scope "admin".
+ */
 export type Caller = Reporter & {
   /** By which token; undefined: by the password. */
   tokenHash: Buffer | undefined
@@ -94,9 +97,7 @@ export function createCredentials(db: Db, clock?: Clock): Credentials {
     const found = await findReporterByEmail(db, email)
     const isRight = await verify(found?.passwordHash ?? (await decoy), password)
     if (!found?.passwordHash || !isRight || found.state !== 'active') return undefined
-    const { id, isAdmin, hasTotp } = found
-    const passwordMark = passwordMarkOf(found.passwordHash)
-    return { id, email: found.email, isAdmin, tokenHash: undefined, scopes, hasTotp, passwordMark }
+    return passwordCaller(found, found.passwordHash)
   }
 
   async function byToken(token: string): Promise<Caller | undefined> {
@@ -124,6 +125,13 @@ export function createCredentials(db: Db, clock?: Clock): Credentials {
   }
 
   return { byPassword, byPasswordNow, byToken }
+}
+
+function passwordCaller(account: Account, passwordHash: string): PasswordCaller {
+  const { id, email, isAdmin, hasTotp } = account
+  const passwordMark = passwordMarkOf(passwordHash)
+  const proof = { tokenHash: undefined, scopes: scopesOf(account), hasTotp, passwordMark }
+  return { id, email, isAdmin, ...proof }
 }
 
 function tokenHash(token: string): Buffer {

@@ -13,11 +13,14 @@ beforeAll(async () => {
 afterAll(() => database.close())
 
 const clock = () => new Date('2026-11-20T12:00:00Z')
+const app = () => ({ pool: database.pool, clock })
 const add = (...args: string[]) =>
-  addAccount(parseAccount(['add', ...args]), { pool: database.pool, clock })
+  addAccount({ ...parseAccount(['add', ...args]), password: undefined }, app())
+const addWith = (password: string, ...args: string[]) =>
+  addAccount({ ...parseAccount(['add', ...args]), password }, app())
 
 test('an account signs in by its password, in any case of its address', async () => {
-  const { id } = await add('--email', 'Ann@Example.com', '--password', 'correct horse')
+  const { id } = await addWith('correct horse', '--email', 'Ann@Example.com')
   const { byPassword } = createCredentials(database.pool)
   const ann = { id, email: 'ann@example.com', isAdmin: false }
   expect(await byPassword('ANN@example.com', 'correct horse')).toMatchObject(ann)
@@ -26,7 +29,7 @@ test('an account signs in by its password, in any case of its address', async ()
 })
 
 test('adding it again keeps its id and its password, and gives what is asked for', async () => {
-  const first = await add('--email', 'bob@example.com', '--password', 'first password')
+  const first = await addWith('first password', '--email', 'bob@example.com')
   const again = await add('--email', 'bob@example.com', '--admin')
   expect(again.id).toBe(first.id)
   const { byPassword } = createCredentials(database.pool)
@@ -34,8 +37,8 @@ test('adding it again keeps its id and its password, and gives what is asked for
 })
 
 test('a new password replaces the old, and takes no rights away', async () => {
-  await add('--email', 'cy@example.com', '--password', 'first password', '--admin')
-  const { id } = await add('--email', 'cy@example.com', '--password', 'second password')
+  await addWith('first password', '--email', 'cy@example.com', '--admin')
+  const { id } = await addWith('second password', '--email', 'cy@example.com')
   const { byPassword } = createCredentials(database.pool)
   expect(await byPassword('cy@example.com', 'first password')).toBeUndefined()
   expect(await byPassword('cy@example.com', 'second password')).toMatchObject({ id })

@@ -74,7 +74,8 @@ test.for([
   'inspect --provider nonsense file.eml',
   'inspect --jsonl file.eml',
   'report',
-  'report file.eml --to nonsense --token t',
+  'report file.eml --to nonsense --token-file t',
+  'report - --to http://127.0.0.1:1',
   'report file.eml --to http://127.0.0.1:1',
 ])('"%s" is misuse: exit 2, with the reason and the usage', { concurrent: true }, async (line) => {
   const args = line.split(' ')
@@ -154,27 +155,32 @@ test('a part without a database is misuse', async () => {
 })
 
 test('account add prints a line of JSON with an id and a token that works', async () => {
-  const add = (...more: string[]) =>
-    runProgram(['account', 'add', '--email', 'Bea@Reporters.example', ...more], site.env)
-  const first = await add('--token')
+  const add = (more: readonly string[], input?: string) =>
+    runProgram(['account', 'add', '--email', 'Bea@Reporters.example', ...more], site.env, input)
+  const first = await add(['--token'])
   expect(first).toMatchObject({ code: 0 })
   expect(first.stdout).toMatch(/^\{.*\}\n$/)
   const made = JSON.parse(first.stdout) as { id: string; token: string }
   expect(made).toMatchObject({ email: 'bea@reporters.example', admin: false })
-  const again = JSON.parse((await add('--password', 'long enough', '--admin')).stdout) as object
+  const changed = await add(['--password', '--admin'], 'long enough\n')
+  const again = JSON.parse(changed.stdout) as object
   expect(again).toEqual({ id: made.id, email: 'bea@reporters.example', admin: true })
 
   await site.start('web')
   const client = apiClient(site.url, `Bearer ${made.token}`)
   const file = path.join(place.dataDir, 'one.eml')
   await writeFile(file, spamMessage('by-command'))
-  const args = ['report', file, '--to', site.url, '--token', made.token]
-  const reported = await runProgram(args, {})
+  const args = ['report', file, '--to', site.url]
+  const reported = await runProgram(args, {}, made.token)
   expect(reported).toMatchObject({ code: 0, stderr: '' })
   const id = reported.stdout.trim().split(' ').at(-1) ?? ''
   expect(await client.raw(id)).toEqual(await readFile(file))
-  expect((await runProgram(args, {})).stdout).toContain(`reported before as ${id}`)
-  const refused = await runProgram([...args.slice(0, -1), 'sp_wrong'], {})
+  const tokenFile = path.join(place.dataDir, 'token')
+  await writeFile(tokenFile, `${made.token}\n`)
+  const piped = ['report', '-', '--to', site.url, '--token-file', tokenFile]
+  const repeated = await runProgram(piped, {}, spamMessage('by-command'))
+  expect(repeated.stdout).toContain(`reported before as ${id}`)
+  const refused = await runProgram(args, {}, 'sp_wrong')
   expect(refused).toMatchObject({ code: 1, stdout: '' })
 })
 

@@ -1,10 +1,11 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile, stat, writeFile } from 'node:fs/promises'
+import path from 'node:path'
 import { spawn } from 'node:child_process'
 import { afterEach, expect, test } from 'vitest'
 import { unprivileged } from '../../src/db/unprivileged.ts'
 import { makePlace, type Place, untilRunning } from '../support/instance.ts'
 import { spamMessage } from '../support/messages.ts'
-import { isAlive, killAll, untilGone } from '../support/process.ts'
+import { isAlive, killAll, type Program, untilGone } from '../support/process.ts'
 import { apiClient, basic } from '../support/reporter.ts'
 import { parts } from '../../src/commands/parts.ts'
 
@@ -26,10 +27,12 @@ test('start on an empty folder gives a working instance, and Ctrl-C ends all of 
   const here = await place()
   const first = await untilRunning(here.start())
   const { admin, reporter } = await here.accounts()
-  for (const word of ['/report', '/admin', '/admin/outbox', 'held', admin.email, admin.password]) {
+  const kept = path.join(here.dataDir, 'accounts.json')
+  for (const word of ['/report', '/admin/outbox', 'held', admin.email, reporter.email, kept]) {
     expect(first.said()).toContain(word)
   }
-  expect(first.said()).toContain(`${reporter.email}  ${reporter.password}`)
+  expect((await stat(kept)).mode & 0o777).toBe(0o600)
+  await saysNoSecret(first, here)
 
   const client = apiClient(here.url, basic(reporter))
   const { id } = await client.post(spamMessage('first'))
@@ -46,10 +49,40 @@ test('start on an empty folder gives a working instance, and Ctrl-C ends all of 
 
   const second = await untilRunning(here.start())
   expect(await here.accounts()).toEqual({ admin, reporter })
-  expect(second.said()).toContain(admin.password)
+  await saysNoSecret(second, here)
   expect((await client.get(id)).timeline).toEqual(report.timeline)
   expect(await client.raw(id)).toEqual(Buffer.from(spamMessage('first')))
 }, 60_000)
+
+/** Nothing of what is kept in files of mode 600 may stand in what was printed or logged. */
+async function saysNoSecret(program: Program, here: Place): Promise<void> {
+  const { admin, reporter } = await here.accounts()
+  const files = ['secret', 'postgres.password', 'database.url']
+  const read = (file: string) => readFile(path.join(here.dataDir, file), 'utf8')
+  const secrets = [...(await Promise.all(files.map(read))), admin.password, reporter.password]
+  for (const secret of secrets) expect(program.said()).not.toContain(secret)
+}
+
+test.for([
+  ['an https address', { PUBLIC_URL: 'https://spam.example' }],
+  ['a mail server', { SMTP_URL: 'smtp://127.0.0.1:1' }],
+] as const)(
+  'an instance with %s has no demo account',
+  { timeout: 120_000 },
+  async ([, settings]) => {
+    const here = await place()
+    const canSignIn = async (who: { email: string; password: string }) =>
+      (await fetch(`${here.url}/api/v1/account`, { headers: { authorization: basic(who) } })).ok
+    const demo = await untilRunning(here.start())
+    const { admin, reporter } = await here.accounts()
+    expect(await canSignIn(reporter)).toBe(true)
+    await demo.stop()
+    const open = await untilRunning(here.start(settings))
+    expect(open.said()).not.toContain(reporter.email)
+    expect([await canSignIn(reporter), await canSignIn(admin)]).toEqual([false, true])
+    await open.stop()
+  },
+)
 
 test('start recovers after everything was killed, whatever the stale pid file says', async () => {
   const here = await place()

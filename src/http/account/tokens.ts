@@ -7,7 +7,7 @@ import {
   listTokens,
   removeToken,
   type Scope,
-  scopes,
+  scopesOf,
   usualScopes,
 } from '../../db/tokens.ts'
 import { createToken } from '../../intake/credentials.ts'
@@ -49,13 +49,14 @@ export function tokenRoutes(site: Needs): Router {
   return router
 }
 
-async function make(req: Request, form: Form, { id }: Reporter, site: Needs): Promise<Given> {
+async function make(req: Request, form: Form, reporter: Reporter, site: Needs): Promise<Given> {
+  const { id } = reporter
   const { tokens } = visitOf(req).words.ownAccount
   const name = Array.from(form.text('name') ?? '')
     .slice(0, NAME_CHARS_MAX)
     .join('')
   const wanted = form.texts('scope')
-  const chosen = scopes.filter((scope) => wanted.includes(scope))
+  const chosen = scopesOf(reporter).filter((scope) => wanted.includes(scope))
   const faults = {
     ...(name === '' && { name: tokens.noName }),
     ...(chosen.length === 0 && { 'scope-report': tokens.noScope }),
@@ -76,7 +77,7 @@ async function sendTokens(
   req: Request,
   res: Response,
   site: Needs,
-  { id }: Reporter,
+  reporter: Reporter,
   given: Given,
 ): Promise<void> {
   const { tokens } = visitOf(req).words.ownAccount
@@ -90,8 +91,8 @@ async function sendTokens(
       chosen: given.chosen ?? usualScopes,
       token: given.token,
       note: req.query['done'] === 'ended' ? tokens.ended : undefined,
-      scopes,
-      tokens: await listTokens(site.pool, id),
+      scopes: scopesOf(reporter),
+      tokens: await listTokens(site.pool, reporter.id),
     },
   })
 }

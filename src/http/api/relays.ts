@@ -32,7 +32,7 @@ export function relaysApi(site: Needs): Router {
     sendJson(res, 200, { relays: await describeRelays(site, id) })
   })
   router.put('/', async (req, res) => {
-    const id = await callerOf(req, res, site, 'report')
+    const id = await callerOf(req, res, site, 'account')
     const { cidr, how } = readJson(
       await site.readBody(req, res, BODY_BYTES_MAX),
       relayStatementSchema,
@@ -44,7 +44,7 @@ export function relaysApi(site: Needs): Router {
     sendJson(res, 200, { relays: await describeRelays(site, id) })
   })
   router.delete('/', async (req, res) => {
-    const id = await callerOf(req, res, site, 'report')
+    const id = await callerOf(req, res, site, 'account')
     if (!(await forgetRelay(site, id, parseCidr(cidrOf(req))))) {
       throw new ProblemError('not-found', 'You have no such relay.')
     }

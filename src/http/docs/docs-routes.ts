@@ -114,7 +114,7 @@ const proofs: Record<Operation['need'], string> = {
   retract: 'Needs a token with the scope “retract”, or the password.',
   account: 'Needs a token with the scope “account”, or the password.',
   any: 'Needs any token, or the password.',
-  administrator: 'For administrators: a token with the scope “read”, or the password.',
+  admin: 'For administrators: a token with the scope “admin”, or the password.',
   'plug-in': 'Needs Basic credentials: the mail address, and the password or a token.',
   'mail-server': 'Needs the header Password, or to be asked from this machine where none is set.',
   nothing: 'For anybody.',

@@ -33,7 +33,7 @@ export async function startAskingSite(): Promise<AskingSite> {
   await importNetworks(sampleNetworks, site.app)
   let made = 0
   const api: AskingSite['api'] = (person, path, init = {}) => {
-    const headers = { authorization: `Bearer ${person.token}`, ...init.headers }
+    const headers = { authorization: person.basic, ...init.headers }
     return fetch(`${site.url}/api/v1${path}`, { ...init, headers })
   }
   const analyze = (reportId: string) =>

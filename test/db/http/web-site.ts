@@ -5,7 +5,7 @@ import { web } from '../../../src/commands/web.ts'
 import { createPool } from '../../../src/db/pool.ts'
 import { insertKarma } from '../../../src/db/karmas.ts'
 import { insertReporter } from '../../../src/db/reporters.ts'
-import { insertToken } from '../../../src/db/tokens.ts'
+import { insertToken, usualScopes } from '../../../src/db/tokens.ts'
 import { createToken, hashPassword } from '../../../src/intake/credentials.ts'
 import { startBoss, stopBoss } from '../../../src/queue/boss.ts'
 import { systemClock, uuidv7 } from '../../../src/world.ts'
@@ -93,7 +93,8 @@ async function addPerson(app: App, email: string, isAdmin: boolean): Promise<Per
   const createdAt = new Date()
   await insertReporter(app.pool, { id, email, passwordHash, isAdmin, createdAt })
   await insertKarma(app.pool, { reporterId: id, isVouched: true, now: createdAt })
-  await insertToken(app.pool, { hash, reporterId: id, name: 'test', createdAt })
+  const scopes = isAdmin ? [...usualScopes, 'admin' as const] : usualScopes
+  await insertToken(app.pool, { hash, reporterId: id, name: 'test', createdAt, scopes })
   const basic = `Basic ${Buffer.from(`${email}:${password}`).toString('base64')}`
   return { id, email, password, token, basic }
 }

@@ -47,7 +47,7 @@ async function allowAll({ app }: WebSite, { id }: Person): Promise<void> {
     `select from information_schema.columns where table_name = 'tokens' and column_name = 'scopes'`,
   )
   if (scopes.rowCount === 0) return
-  const all = ['report', 'read', 'retract', 'account']
+  const all = ['report', 'read', 'retract', 'account', 'admin']
   await app.pool.query('update tokens set scopes = $2 where reporter_id = $1', [id, all])
 }
 

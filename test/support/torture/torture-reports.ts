@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { seedShingles, shingleSeed } from '../../../src/analysis/shingles/hash.ts'
+import { usualScopes } from '../../../src/db/tokens.ts'
 import { addAccount } from '../../../src/commands/account.ts'
 import { systemClock } from '../../../src/world.ts'
 import { findShingleSeed } from '../../../src/db/installation.ts'
@@ -96,7 +97,13 @@ async function addAccounts(pool: Pool): Promise<Account[]> {
   const accounts: Account[] = []
   for (let number = 1; number <= REPORTERS; number++) {
     const email = `reporter${number}@home.example`
-    const request = { email, password: undefined, isAdmin: false, wantsToken: true }
+    const request = {
+      email,
+      password: undefined,
+      isAdmin: false,
+      wantsToken: true,
+      scopes: [...usualScopes, 'account' as const],
+    }
     const { id, token = '' } = await addAccount(request, { pool, clock: systemClock })
     const relayIps = Array.from({ length: RELAYS }, (_, relay) => `192.0.2.${number * 10 + relay}`)
     accounts.push({ id, token, email, relayIps })

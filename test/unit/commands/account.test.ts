@@ -1,10 +1,11 @@
+import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
-import { parseAccount } from '../../../src/commands/account.ts'
+import { parseAccount, readPassword } from '../../../src/commands/account.ts'
 
 test('the address is kept in lower case, and what is not asked for is not done', () => {
   expect(parseAccount(['add', '--email', 'Ann@Example.com'])).toEqual({
     email: 'ann@example.com',
-    password: undefined,
+    asksPassword: false,
     isAdmin: false,
     wantsToken: false,
     isUnproven: false,
@@ -12,11 +13,10 @@ test('the address is kept in lower case, and what is not asked for is not done',
 })
 
 test('all options together', () => {
-  const args =
-    'add --email a@example.com --password correct-horse --admin --token --unproven --language ru'
+  const args = 'add --email a@example.com --password --admin --token --unproven --language ru'
   expect(parseAccount(args.split(' '))).toEqual({
     email: 'a@example.com',
-    password: 'correct-horse',
+    asksPassword: true,
     isAdmin: true,
     wantsToken: true,
     isUnproven: true,
@@ -24,11 +24,20 @@ test('all options together', () => {
   })
 })
 
-test('a password of ten characters is long enough, one of nine is not', () => {
-  const withPassword = (password: string) => () =>
-    parseAccount(['add', '--email', 'a@example.com', '--password', password])
-  expect(withPassword('x'.repeat(10))().password).toHaveLength(10)
-  expect(withPassword('x'.repeat(9))).toThrow('--password must have at least 10 characters.')
+test('a password of ten characters is long enough, one of nine is not', async () => {
+  const given = (text: string) =>
+    readPassword({ stdin: Readable.from([text]), stderr: process.stderr })
+  expect(await given(`${'x'.repeat(10)}\nmore\n`)).toBe('x'.repeat(10))
+  await expect(given(`${'x'.repeat(9)}\n`)).rejects.toThrow('must have at least 10 characters.')
+  await expect(given('')).rejects.toThrow('nothing was given on standard input')
+})
+
+test('a password among the arguments is refused, and is not repeated', () => {
+  for (const given of [['--password', 'hunter2hunter2'], ['--password=hunter2hunter2']]) {
+    const parse = () => parseAccount(['add', '--email', 'a@example.com', ...given])
+    expect(parse).toThrow(/standard input|does not take an argument/)
+    expect(parse).not.toThrow('hunter2')
+  }
 })
 
 test.for([
@@ -45,7 +54,7 @@ test.for([
 })
 
 test('all that is wrong is said at once', () => {
-  expect(() => parseAccount(['--password', 'x'])).toThrow(
-    'Say "account add".\n--email must be a mail address.\n--password must have',
+  expect(() => parseAccount(['--password', '--language', 'xx'])).toThrow(
+    'Say "account add".\n--email must be a mail address.\n--language must be',
   )
 })

@@ -70,7 +70,7 @@ const securityOf: Record<Need, readonly Json[]> = {
   retract: needsScope('retract'),
   account: needsScope('account'),
   any: [{ token: [] }, { password: [] }],
-  administrator: needsScope('read'),
+  admin: needsScope('admin'),
   'plug-in': [{ password: ['report'] }],
   'mail-server': [{ mailServer: [] }, {}],
   nothing: [],

@@ -14,8 +14,8 @@ export const chapters = {
   Service: 'For those who watch over the service, and this document.',
 } as const
 
-/** What must be proved: a scope, that one is an administrator or a mail server, or nothing. */
-export type Need = Scope | 'any' | 'administrator' | 'mail-server' | 'plug-in' | 'nothing'
+/** What must be proved: a scope, that one is a mail server, or nothing. */
+export type Need = Scope | 'any' | 'mail-server' | 'plug-in' | 'nothing'
 
 /** What a body or an answer is: a schema of ours, or text and bytes. */
 export type Content = SchemaName | 'text' | 'bytes' | 'file' | 'form' | 'lines'

@@ -48,6 +48,23 @@ test.for([
   expect(refused?.headers.get('www-authenticate')).toContain('error="insufficient_scope"')
 })
 
+test('only administrators are offered the scope "admin", and get it', async () => {
+  const ada = await site.addPerson('ada@example.org', { isAdmin: true })
+  const bob = await site.addPerson('bob@example.org')
+  const { byToken } = createCredentials(site.app.pool)
+  for (const [person, isOffered] of [
+    [ada, true],
+    [bob, false],
+  ] as const) {
+    const browser = await signedInBrowser(site.url, person)
+    const text = await (await browser.get(page)).text()
+    expect(text.includes('value="admin"')).toBe(isOffered)
+    const token = await makeToken(browser, 'mine', 'read', 'admin')
+    const scopes = isOffered ? ['read', 'admin'] : ['read']
+    expect(await byToken(token)).toMatchObject({ scopes, isAdmin: isOffered })
+  }
+})
+
 test('a token is shown once, listed by its name, and ended', async () => {
   const ann = await site.addPerson('ann@example.org')
   const browser = await signedInBrowser(site.url, ann)
@@ -134,7 +151,8 @@ test('the last use is written once an hour', async () => {
 })
 
 test('the command line gives a token its scopes', async () => {
-  const add = (...args: string[]) => addAccount(parseAccount(['add', ...args]), site.app)
+  const add = (...args: string[]) =>
+    addAccount({ ...parseAccount(['add', ...args]), password: undefined }, site.app)
   const { token } = await add('--email', 'fay@example.org', '--token', '--scope', 'read,account')
   const { byToken } = createCredentials(site.app.pool)
   expect(await byToken(token ?? '')).toMatchObject({ scopes: ['read', 'account'] })
@@ -143,4 +161,7 @@ test('the command line gives a token its scopes', async () => {
   )
   const wrong = ['add', '--email', 'a@b.example', '--token', '--scope', 'all']
   expect(() => parseAccount(wrong)).toThrow('may name')
+  const tooMuch = ['--email', 'gus@example.org', '--token', '--scope', 'admin']
+  await expect(add(...tooMuch)).rejects.toThrow('for administrators')
+  expect(await add(...tooMuch, '--admin')).toHaveProperty('token')
 })

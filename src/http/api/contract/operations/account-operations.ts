@@ -36,7 +36,7 @@ export const accountOperations: readonly Operation[] = [
     summary: 'Name a mail server of yours, or one that is not',
     description:
       'This also answers the question of a report. Reports that asked are looked at again.',
-    need: 'report',
+    need: 'account',
     body: { 'application/json': 'RelayStatement' },
     answers: { 200: { description: 'All.', content: { 'application/json': 'Relays' } } },
     problems: ['bad-request', 'bad-field', 'too-big', 'wrong-type', 'too-often'],
@@ -48,7 +48,7 @@ export const accountOperations: readonly Operation[] = [
     path: '/api/v1/relays',
     chapter: 'Account',
     summary: 'Forget a mail server',
-    need: 'report',
+    need: 'account',
     parameters: { query: z.object({ cidr: z.string() }) },
     answers: { 200: { description: 'All.', content: { 'application/json': 'Relays' } } },
     problems: ['bad-field', 'not-found', 'too-often'],

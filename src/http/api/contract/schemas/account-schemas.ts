@@ -8,7 +8,7 @@ export const accountSchema = z
   .object({
     id: z.uuid(),
     email: z.string(),
-    is_admin: z.boolean(),
+    is_admin: z.boolean().describe('Whether these credentials have the rights of administrators.'),
     proved_by: z.enum(['token', 'password']),
     scopes: list(z.enum(scopes)).describe('What these credentials allow.'),
     limits: z.object({
