@@ -448,7 +448,6 @@ create table feedback_reports (
   told_as text not null default 'network'::text,
   is_digest boolean not null default false,
   constraint feedback_reports_pkey PRIMARY KEY (report_id, number),
-  constraint feedback_reports_consumer_unique UNIQUE (report_id, consumer_id, kind),
   constraint feedback_reports_consumer_fkey FOREIGN KEY (consumer_id) REFERENCES consumers(id),
   constraint feedback_reports_incidents_positive CHECK ((incidents > 0)),
   constraint feedback_reports_kind_known CHECK ((kind = ANY (ARRAY['complaint'::text, 'redeemed'::text]))),

@@ -95,10 +95,7 @@ export async function findAnalysis(db: Db, id: string): Promise<KeptAnalysis | u
   }
 }
 
-/**
- * Forgets analyses, in the transaction that puts their reports in line again. Only of reports of
- * which nobody was told anything.
- */
+/** Deletes analyses, in the transaction that puts their reports in line again. */
 export async function removeAnalyses(tx: Db, ids: readonly string[]): Promise<void> {
   await tx.query(`delete from analyses where id = any($1::uuid[])`, [ids])
 }

@@ -16,6 +16,7 @@ export type EventName =
   | 'refused'
   | 'bounced'
   | 'retracted'
+  | 'changed'
   | 'withdrawn'
   | 'merged'
   | 'failed'

@@ -30,24 +30,6 @@ export async function claimReportKeys(tx: Db, keys: readonly ReportKey[]): Promi
   return keys.map((key) => owners.get(nameOf(key)) ?? key.reportId)
 }
 
-/**
- * Gives the key of a report to another one. False, changing nothing, when it belongs to a third one
- * by now. Waits for a transaction that is moving it.
- */
-export async function moveReportKey(
-  tx: Db,
-  { contentHash, reporterId, reportId }: ReportKey,
-  toReportId: string,
-): Promise<boolean> {
-  const { rows } = await tx.query<{ reportId: string }>(
-    `update report_keys set report_id = $4
-     where content_hash = $1 and reporter_id = $2 and report_id = $3
-     returning report_id as "reportId"`,
-    [contentHash, reporterId, reportId, toReportId],
-  )
-  return rows.length > 0
-}
-
 /** The oldest report that has a key. */
 export async function findOldestKey(db: Db): Promise<string | undefined> {
   const { rows } = await db.query<{ reportId: string }>(

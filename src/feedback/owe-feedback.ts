@@ -28,8 +28,8 @@ const NUMBER_MAX = 255
 
 /**
  * Puts feedback reports in line, under the next free numbers of their reports: at once with a job,
- * or waiting until their consumer's pace lets them leave. A consumer that was told the same of a
- * report before is not told again. Returns what was put in line.
+ * or waiting until their consumer's pace lets them leave. A consumer that was last told the same of
+ * a report is not told again; what was withdrawn was not told. Returns what was put in line.
  */
 export async function oweFeedback(
   tx: Db,
@@ -39,17 +39,19 @@ export async function oweFeedback(
 ): Promise<NewFeedback[]> {
   if (owed.length === 0) return []
   const told = await listFeedback(tx, [...new Set(owed.map(({ reportId }) => reportId))])
-  const done = new Set(told.map(nameOf))
+  const lastTold = new Map(
+    told.flatMap((one) => (one.state === 'withdrawn' ? [] : [[nameOf(one), one.kind]])),
+  )
   const lastOf = new Map<string, number>()
   for (const { reportId, number } of told) {
     lastOf.set(reportId, Math.max(number, lastOf.get(reportId) ?? 0))
   }
   const feedback: NewFeedback[] = []
   for (const { reportId, consumer, kind = 'complaint', toldAs, keepsTokens } of owed) {
-    const name = nameOf({ reportId, consumerId: consumer.id, kind })
+    const name = nameOf({ reportId, consumerId: consumer.id })
     const number = (lastOf.get(reportId) ?? 0) + 1
-    if (done.has(name) || number > NUMBER_MAX) continue
-    done.add(name)
+    if (lastTold.get(name) === kind || number > NUMBER_MAX) continue
+    lastTold.set(name, kind)
     lastOf.set(reportId, number)
     const row = { reportId, number, consumerId: consumer.id, address: consumer.address }
     feedback.push({
@@ -64,6 +66,6 @@ export async function oweFeedback(
   return feedback
 }
 
-function nameOf(one: { reportId: string; consumerId: string; kind: FeedbackKind }): string {
-  return `${one.reportId} ${one.consumerId} ${one.kind}`
+function nameOf(one: { reportId: string; consumerId: string }): string {
+  return `${one.reportId} ${one.consumerId}`
 }

@@ -8,7 +8,7 @@ import type { QueueState, ReadQueues } from './queues-now.ts'
 
 /** Counts what intake did with each message. */
 export type IntakeMetrics = {
-  count: (channel: Channel, outcome: 'accepted' | 'repeat' | 'refused') => void
+  count: (channel: Channel, outcome: 'accepted' | 'changed' | 'repeat' | 'refused') => void
 }
 
 /** What one web process measures. */

@@ -1,7 +1,8 @@
 import type { Reporter } from '../db/reporters.ts'
 import type { Channel, ReportKind } from '../db/reports.ts'
-import type { Accepted, Intake } from '../intake/accept-report.ts'
+import type { Intake } from '../intake/accept-report.ts'
 import { refusalOf, structureLimits } from '../intake/check-message.ts'
+import type { Became } from '../intake/keep-reports.ts'
 import type { RebuiltFrom } from '../mail/containers/unpack-file.ts'
 import { readMessage } from '../mail/message.ts'
 import type { IntakeMetrics } from './metrics.ts'
@@ -18,7 +19,7 @@ export type Remarks = {
 }
 
 /** How one message of a request fared. */
-export type Outcome = ({ taken: true } & Accepted) | { taken: false; refusal: ProblemError }
+export type Outcome = ({ taken: true } & Became) | { taken: false; refusal: ProblemError }
 
 /** Hands messages to intake. */
 export type Submit = (
@@ -29,6 +30,8 @@ export type Submit = (
   /** What `admit` said; who is shadowed notices nothing. */
   admission?: 'admitted' | 'shadowed',
 ) => Promise<Outcome>
+
+const countedAs = { new: 'accepted', changed: 'changed', repeated: 'repeat' } as const
 
 /** Intake with its limits before it and its count after it. Throws when nothing can be stored. */
 export function createSubmit(app: {
@@ -44,14 +47,14 @@ export function createSubmit(app: {
       app.metrics.count(channel, 'refused')
       return { taken: false, refusal: new ProblemError(refusal.reason, refusal.detail) }
     }
-    const accepted = await app.intake.accept({
+    const became = await app.intake.accept({
       reporterId: reporter.id,
       channel,
       message,
       isShadowed: admission === 'shadowed',
       ...remarks,
     })
-    app.metrics.count(channel, accepted.isRepeat ? 'repeat' : 'accepted')
-    return { taken: true, ...accepted }
+    app.metrics.count(channel, countedAs[became.is])
+    return { taken: true, ...became }
   }
 }

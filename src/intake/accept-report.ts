@@ -9,7 +9,7 @@ import { fieldsOf } from '../mail/extract-fields.ts'
 import { normalizedForHash, type ReadMessage } from '../mail/message.ts'
 import type { Boss } from '../queue/boss.ts'
 import { type Clock, uuidv7 } from '../world.ts'
-import { keepReports, type Prepared } from './keep-reports.ts'
+import { type Became, keepReports, type Prepared } from './keep-reports.ts'
 
 /** A message somebody reports, already found fit by `refusalOf`. */
 export type Submission = {
@@ -26,22 +26,20 @@ export type Submission = {
   isShadowed?: boolean
 }
 
-/** The report a submission became; `isRepeat` when the reporter had sent the same bytes before. */
-export type Accepted = { id: string; isRepeat: boolean }
-
 /** Takes reports in. */
 export type Intake = {
   /**
    * Resolves once the raw message, its fields and its job are committed together. Rejects when
-   * they could not be: then nothing of it is stored, and the reporter may try again.
+   * they could not be: then nothing of it is stored, and the reporter may try again. Of the same
+   * bytes from the same reporter, the submission that came last counts.
    */
-  accept: (submission: Submission) => Promise<Accepted>
+  accept: (submission: Submission) => Promise<Became>
 }
 
 type Needs = { pool: Pool; boss: Boss; clock: Clock }
 type Waiting = {
   prepared: Prepared
-  resolve: (accepted: Accepted) => void
+  resolve: (became: Became) => void
   reject: (error: unknown) => void
 }
 
@@ -68,26 +66,55 @@ export function createIntake(app: Needs): Intake {
     })
   }
 
+  async function keepOne(submission: Submission, mark: Mark): Promise<Became> {
+    const prepared = await prepareReport(submission, app.clock(), mark)
+    return new Promise((resolve, reject) => {
+      waiting.push({ prepared, resolve, reject })
+      pump()
+    })
+  }
+
+  /** The last submission under each key that is not kept yet: the same bytes go one by one. */
+  const last = new Map<string, Promise<Became>>()
+
   return {
     async accept(submission) {
-      const prepared = await prepareReport(submission, app.clock())
-      return new Promise((resolve, reject) => {
-        waiting.push({ prepared, resolve, reject })
-        pump()
-      })
+      const mark = markOf(submission)
+      const before = last.get(mark.key)
+      const became = before
+        ? before.then(noop, noop).then(() => keepOne(submission, mark))
+        : keepOne(submission, mark)
+      last.set(mark.key, became)
+      try {
+        return await became
+      } finally {
+        if (last.get(mark.key) === became) last.delete(mark.key)
+      }
     },
   }
 }
 
+const noop = () => undefined
+
+/** What tells submissions apart: the bytes and their reporter. */
+type Mark = Pick<Prepared, 'contentHash' | 'key'>
+
+function markOf({ reporterId, message }: Submission): Mark {
+  const contentHash = hash('sha256', normalizedForHash(message.raw), 'buffer')
+  return { contentHash, key: `${contentHash.toString('base64')} ${reporterId}` }
+}
+
 /** Makes ready all that is stored of a submission. */
-export async function prepareReport(submission: Submission, now: Date): Promise<Prepared> {
+export async function prepareReport(
+  submission: Submission,
+  now: Date,
+  mark: Mark = markOf(submission),
+): Promise<Prepared> {
   const { reporterId } = submission
   const { raw, header } = submission.message
-  const contentHash = hash('sha256', normalizedForHash(raw), 'buffer')
   const fields = fieldsOf(header.fields)
   return {
-    contentHash,
-    key: `${contentHash.toString('base64')} ${reporterId}`,
+    ...mark,
     packed: await pack(raw),
     isShadowed: submission.isShadowed ?? false,
     report: {
@@ -119,12 +146,12 @@ function takeBatch(waiting: Waiting[]): Waiting[] {
 
 async function keepBatch(app: Needs, batch: Waiting[]): Promise<void> {
   try {
-    const owners = await keepInTime(app, [
-      ...new Map(batch.map(({ prepared }) => [prepared.key, prepared])).values(),
-    ])
+    const became = await keepInTime(
+      app,
+      batch.map(({ prepared }) => prepared),
+    )
     for (const { prepared, resolve } of batch) {
-      const id = owners.get(prepared.key) ?? prepared.report.id
-      resolve({ id, isRepeat: id !== prepared.report.id })
+      resolve(became.get(prepared.key) ?? { id: prepared.report.id, is: 'new' })
     }
   } catch (error) {
     if (batch.length === 1 || !isAboutData(error)) {
@@ -137,7 +164,7 @@ async function keepBatch(app: Needs, batch: Waiting[]): Promise<void> {
 }
 
 /** Where no partition takes the present week (the chores that make them stood still), makes it. */
-async function keepInTime(app: Needs, batch: readonly Prepared[]): Promise<Map<string, string>> {
+async function keepInTime(app: Needs, batch: readonly Prepared[]): Promise<Map<string, Became>> {
   try {
     return await keepReports(app, batch)
   } catch (error) {

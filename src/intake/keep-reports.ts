@@ -1,11 +1,14 @@
 import type { Packed } from '../db/packed.ts'
 import { inTransaction, type Db, type Pool } from '../db/pool.ts'
 import { insertRawMessages } from '../db/raw-messages.ts'
+import type { KindChange } from '../db/report-changes.ts'
 import { claimReportKeys } from '../db/report-keys.ts'
 import { insertReports, type NewReport } from '../db/reports.ts'
 import type { Boss } from '../queue/boss.ts'
 import { analyzeReport, settleShadowed } from '../queue/queues.ts'
 import { send } from '../queue/send.ts'
+import type { Clock } from '../world.ts'
+import { changeReports } from './change-report.ts'
 
 /** A report with all that is stored of it; `key` names its reporter and its content. */
 export type Prepared = {
@@ -16,26 +19,33 @@ export type Prepared = {
   isShadowed: boolean
 }
 
+/**
+ * What became of a submission: a `new` report; the earlier one of the same bytes, `changed` to what
+ * its reporter says now; or that one as it was, `repeated`.
+ */
+export type Became = { id: string; is: 'new' | 'changed' | 'repeated' }
+
 /** Some of a batch had been reported before: what was written for it must not stay. */
 class Repeated extends Error {}
 
 /**
- * Keeps reports, their raw messages and their jobs in one transaction, and returns the id that
- * each key belongs to now: that of the earlier report where there is one. Keys must differ.
+ * Keeps reports, their raw messages and their jobs in one transaction, and returns what became of
+ * each, by its key. Where a message was reported before, the earlier report is changed to what its
+ * reporter says now. Keys must differ.
  *
  * Tried first as if all were new, all statements in one journey; where some are not, that is
  * rolled back and done in two steps. Repeats are rare, and a journey costs as much as ten rows.
  */
 export async function keepReports(
-  app: { pool: Pool; boss: Boss },
+  app: { pool: Pool; boss: Boss; clock: Clock },
   reports: readonly Prepared[],
-): Promise<Map<string, string>> {
+): Promise<Map<string, Became>> {
   try {
     return await inTransaction(app.pool, async (tx) => {
       const claiming = claim(tx, reports)
       const [owners] = await Promise.all([claiming, insertWithJobs(tx, app.boss, reports)])
       if (newOnes(reports, owners).length < reports.length) throw new Repeated()
-      return owners
+      return new Map(reports.map(({ key, report: { id } }) => [key, { id, is: 'new' }]))
     })
   } catch (error) {
     if (!(error instanceof Repeated)) throw error
@@ -43,7 +53,26 @@ export async function keepReports(
   return inTransaction(app.pool, async (tx) => {
     const owners = await claim(tx, reports)
     await insertWithJobs(tx, app.boss, newOnes(reports, owners))
-    return owners
+    const changed = await changeReports(tx, app, changesOf(reports, owners), app.clock())
+    return new Map(
+      reports.map(({ key, report }) => {
+        const id = owners.get(key) ?? report.id
+        const is = id === report.id ? 'new' : changed.has(id) ? 'changed' : 'repeated'
+        return [key, { id, is }]
+      }),
+    )
+  })
+}
+
+/** What is said of messages that were reported before. */
+function changesOf(
+  reports: readonly Prepared[],
+  owners: ReadonlyMap<string, string>,
+): KindChange[] {
+  return reports.flatMap(({ key, report: { id, kind, comment }, isShadowed }) => {
+    const reportId = owners.get(key)
+    if (reportId === undefined || reportId === id || isShadowed) return []
+    return [{ reportId, kind, comment }]
   })
 }
 
@@ -67,11 +96,7 @@ function newOnes(reports: readonly Prepared[], owners: ReadonlyMap<string, strin
  * Writes reports, their raw messages and their jobs; their keys are the caller's. Those to be put
  * aside go another way of the same length, so that nobody can tell by the time it takes.
  */
-export async function insertWithJobs(
-  tx: Db,
-  boss: Boss,
-  reports: readonly Prepared[],
-): Promise<void> {
+async function insertWithJobs(tx: Db, boss: Boss, reports: readonly Prepared[]): Promise<void> {
   const aside = reports.filter(({ isShadowed }) => isShadowed)
   const others = aside.length > 0 ? reports.filter(({ isShadowed }) => !isShadowed) : reports
   await Promise.all([...insertOneWay(tx, boss, others), ...insertAside(tx, boss, aside)])

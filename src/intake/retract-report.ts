@@ -1,6 +1,7 @@
 import { insertAudit } from '../db/audit-log.ts'
 import { withdrawFeedback } from '../db/feedback-waiting.ts'
 import { type Db, inTransaction, type Pool } from '../db/pool.ts'
+import { OVERRULED } from '../db/report-changes.ts'
 import { eventNow, insertEvents } from '../db/report-events.ts'
 import { markReports, type ReportState } from '../db/reports.ts'
 import { markShadowed } from '../db/shadowed-reports.ts'
@@ -39,9 +40,7 @@ export async function retractIn(
   const withdrawn = await withdrawFeedback(tx, reportId, now)
   const isOverruled = !retractor.isReporter
   await send(app.boss, redeemReport, [{ reportId, ...(isOverruled && { isOverruled }) }], tx)
-  const what = retractor.isReporter
-    ? 'The reporter took it back.'
-    : 'An administrator took it back.'
+  const what = retractor.isReporter ? 'The reporter took it back.' : OVERRULED
   const recall = withdrawn > 0 ? ' Feedback that had not left was called back.' : ''
   const detail = `${what}${recall}`
   await insertEvents(tx, [eventNow(app.clock, reportId, 'retracted', detail)])

@@ -3,10 +3,11 @@ import type { WorkApp } from '../app.ts'
 import { insertAnalyses, listPackedAnalyses, type NewAnalysis } from '../db/analyses.ts'
 import { inTransaction, type Db } from '../db/pool.ts'
 import { insertEvents, type ReportEvent } from '../db/report-events.ts'
-import { listReportsByIds, markReports, type Report, type ReportState } from '../db/reports.ts'
+import { markJudged, markSentBefore } from '../db/report-changes.ts'
+import { listReportsByIds, type Report, type ReportKind, type ReportState } from '../db/reports.ts'
 import { holdReporters } from '../db/reporters.ts'
 import { oweFeedback } from '../feedback/owe-feedback.ts'
-import { appendEvidence } from '../judging/evidence.ts'
+import { appendEvidence, takeBackEvidence } from '../judging/evidence.ts'
 import type { CaseToJudge, Judge } from '../judging/judge.ts'
 import { readKarmas } from '../judging/karma.ts'
 import type { LiveMarketers } from '../judging/marketers/live-marketers.ts'
@@ -28,6 +29,7 @@ import { adviceCase, type Campaigns, evidenceOf, type Judgment, toCount } from '
 import { findKnownNetworks } from './known-networks.ts'
 import type { AnalysisDigest } from '../parsing/parser-pool.ts'
 import { readMessages, type Readers, type ReadReport } from './read-messages.ts'
+import { takeBackComplaints } from './redeem-report.ts'
 
 type Needs = Pick<WorkApp, 'boss' | 'clock' | 'rdap'> &
   Readers & {
@@ -188,10 +190,11 @@ async function keep(
   })
   const isOpen = ({ row, told }: (typeof outcomes)[number]) =>
     told.length > 0 || row.judgment.consequence.action === 'look-up'
-  const idsOf = (some: typeof outcomes) => some.map(({ row }) => row.id)
+  const judgedAs = (some: typeof outcomes) =>
+    some.map(({ row: { id }, judgedAs: kind }) => ({ id, kind }))
   const marked = await Promise.all([
-    markReports(tx, idsOf(outcomes.filter(isOpen)), waitingStates, 'analyzed'),
-    markReports(tx, idsOf(outcomes.filter((one) => !isOpen(one))), waitingStates, 'kept'),
+    markJudged(tx, judgedAs(outcomes.filter(isOpen)), waitingStates, 'analyzed'),
+    markJudged(tx, judgedAs(outcomes.filter((one) => !isOpen(one))), waitingStates, 'kept'),
   ])
   const mine = new Set(marked.flat())
   const kept = outcomes.filter(({ row }) => mine.has(row.id))
@@ -221,17 +224,43 @@ async function keep(
     ),
     oweWebhooks(tx, app.boss, newsOf(kept), now),
   ])
-  const counted = judgments.filter(({ report }) => mine.has(report.id))
-  await countReports(
+  await takeEffect(
     tx,
-    counted.map((judgment) => toCount(judgment, campaignOf)),
+    judgments.filter(({ report }) => mine.has(report.id)),
+    campaignOf,
+    app,
+  )
+}
+
+/** Counts reports and their evidence, and corrects what was counted and told of them before. */
+async function takeEffect(
+  tx: Db,
+  judgments: readonly Judgment[],
+  campaignOf: Campaigns,
+  app: Needs,
+): Promise<void> {
+  const now = app.clock()
+  const before = await countReports(
+    tx,
+    judgments.map((judgment) => toCount(judgment, campaignOf)),
     now,
   )
+  await takeBackEvidence(tx, before.complaintsTakenBack, 'retraction', now)
+  await takeBackComplaints(tx, before.complaintsTakenBack, app, now)
+  await markSentBefore(tx, before.ids)
   await appendEvidence(
     tx,
-    counted.map((judgment) => evidenceOf(judgment, campaignOf)),
+    judgments.map((judgment) => evidenceOf(judgment, campaignOf)),
     now,
   )
+}
+
+/** All that is kept of a report; `judgedAs` is the kind it had when it was read. */
+type Outcome = {
+  judgedAs: ReportKind
+  row: NewAnalysis
+  event: ReportEvent
+  told: Drawn['told']
 }
 
 function newsOf(kept: readonly { row: NewAnalysis }[]) {
@@ -246,8 +275,9 @@ function outcomeOf(
   { report, analysis, judgedCase: { verdict, facts }, judged }: Judgment,
   { consequence, told, why }: Drawn,
   now: Date,
-): { row: NewAnalysis; event: ReportEvent; told: Drawn['told'] } {
+): Outcome {
   return {
+    judgedAs: report.kind,
     row: {
       id: report.id,
       analyzedAt: now,

@@ -21,15 +21,19 @@ export type ReportToCount = Omit<Circumstances, 'reporterId'> & {
   shingles: PackedShingles
 }
 
+/** Which of some reports had been counted before, and which of those as complaints they are not. */
+export type CountedBefore = { ids: string[]; complaintsTakenBack: string[] }
+
 /**
  * Counts reports in the transaction that keeps their analyses, each in the period in which it was
- * received. What an earlier analysis of a report was counted as is taken back with it.
+ * received. What an earlier analysis of a report was counted as is taken back with it; a complaint
+ * that its reporter calls wanted now is counted as redeemed.
  */
 export async function countReports(
   tx: Db,
   reports: readonly ReportToCount[],
   now: Date,
-): Promise<void> {
+): Promise<CountedBefore> {
   const before = await takeCountedReports(
     tx,
     reports.map(({ report }) => report.id),
@@ -49,10 +53,15 @@ export async function countReports(
       content: packCounted(one),
     })),
   )
+  const complaintsTakenBack: string[] = []
   const messages = counted.flatMap(({ report, amounts, shingles }): CountedMessage[] => {
     const message = messageOf(report, { amounts, shingles })
     const row = rowBefore.get(report.id)
-    return row ? [opposite(messageOf(report, readCounted(row.content))), message] : [message]
+    if (!row) return [message]
+    const former = messageOf(report, readCounted(row.content))
+    if (!former.amounts.complaint || amounts.complaint) return [opposite(former), message]
+    complaintsTakenBack.push(report.id)
+    return [...redemption(former, now), message]
   })
   await countMessages(tx, messages, now)
   await addToCampaignDays(
@@ -62,6 +71,7 @@ export async function countReports(
       ...campaignDay(report, campaignId, 1),
     ]),
   )
+  return { ids: [...rowBefore.keys()], complaintsTakenBack }
 }
 
 /** Takes back what retracted reports were counted as, once, and counts them as redeemed now. */

@@ -3,17 +3,20 @@ import { listConsumersByIds } from '../db/consumers.ts'
 import { listMerged } from '../db/feedback-merged.ts'
 import { type Feedback, type FeedbackKey, listFeedback } from '../db/feedback-reports.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
-import { listReportsByIds } from '../db/reports.ts'
+import { listReportsByIds, type Report } from '../db/reports.ts'
 import { oweFeedback } from '../feedback/owe-feedback.ts'
 import { takeBackEvidence } from '../judging/evidence.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import { redeemCounted } from './count-reports.ts'
 
+const AGAIN_MS = 5_000
+
 /**
  * Takes back what a batch of retracted reports was counted as, and was evidence of. Those that were
  * retracted before they were analyzed were never counted; a second run finds nothing to take. What
- * an administrator took back is held against its reporter as overruled. Who was sent the message as
- * a complaint is told once that it is none (RFC 6430).
+ * an administrator took back is held against its reporter as overruled. Those who were sent the
+ * message as a complaint are told once that it is none (RFC 6430), also where it was changed to
+ * "not spam" while the complaint was leaving.
  */
 export async function redeemReports(
   payloads: readonly { reportId: string; isOverruled?: boolean | undefined }[],
@@ -32,14 +35,20 @@ export async function redeemReports(
       retracted.flatMap(({ id }) => (overruled.has(id) === which ? [id] : []))
     await takeBackEvidence(tx, idsOf(false), 'retraction', now)
     await takeBackEvidence(tx, idsOf(true), 'overruling', now)
+    const noComplaints = reports.filter(
+      (report) => report.state !== 'received' && !isComplaint(report),
+    )
     await takeBackComplaints(
       tx,
-      retracted.map(({ id }) => id),
+      noComplaints.map(({ id }) => id),
       app,
       now,
     )
   })
-  return payloads.map(() => 'done')
+  // What was changed is counted by its new analysis; whoever was told is found after it.
+  const open = new Set(reports.flatMap(({ id, state }) => (state === 'received' ? [id] : [])))
+  const putOff = new Date(app.clock().getTime() + AGAIN_MS)
+  return payloads.map((payload) => (open.has(payload.reportId) ? { putOff, payload } : 'done'))
 }
 
 /**
@@ -47,7 +56,7 @@ export async function redeemReports(
  * a campaign by one sample cannot know which of its number is meant, and goes on having a reason to
  * act while one of them stands: so the sample is taken back when all of them are.
  */
-async function takeBackComplaints(
+export async function takeBackComplaints(
   tx: Db,
   ids: readonly string[],
   app: Pick<App, 'boss'>,
@@ -96,12 +105,17 @@ async function listToldForNobody(tx: Db, complaints: readonly Feedback[]): Promi
   const merged = await listMerged(tx, [...samples.values()])
   const ids = [...all, ...merged.map(({ member }) => member)].map(({ reportId }) => reportId)
   const reports = await listReportsByIds(tx, [...new Set(ids)])
-  const standing = new Set(reports.flatMap(({ id, state }) => (state === 'retracted' ? [] : [id])))
+  const standing = new Set(reports.filter(isComplaint).map(({ id }) => id))
   const stands = new Set([
     ...[...samples.values()].filter(({ reportId }) => standing.has(reportId)).map(nameOf),
     ...merged.filter(({ member }) => standing.has(member.reportId)).map(({ head }) => nameOf(head)),
   ])
   return [...samples.values()].filter((sample) => !stands.has(nameOf(sample)))
+}
+
+/** Whether the reporter still says that the message is unwanted. */
+function isComplaint({ state, kind }: Pick<Report, 'state' | 'kind'>): boolean {
+  return state !== 'retracted' && kind !== 'not-spam'
 }
 
 /** The feedback reports that tell of what was merged into them. */

@@ -72,9 +72,14 @@ test('a new one is queued, with the address its consumer had', async () => {
   })
 })
 
-test('a consumer is told once of one report', async () => {
+test('of two that number a feedback report of one report at once, one fails', async () => {
   const [key = { reportId: '', number: 0 }] = await queued()
-  const again = { ...key, number: 2, consumerId: consumerIds[0] ?? '', address: 'a', createdAt }
+  const again = {
+    ...key,
+    consumerId: consumerIds[0] ?? '',
+    address: 'x@y.example',
+    createdAt: new Date(),
+  }
   await expect(insertFeedback(database.pool, [again])).rejects.toMatchObject({ code: '23505' })
 })
 

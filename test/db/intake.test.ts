@@ -40,9 +40,9 @@ test('the same bytes from the same reporter are one report, however many at once
   )
   const ids = new Set(answers.map(({ id }) => id))
   expect(ids.size).toBe(1)
-  expect(answers.filter(({ isRepeat }) => !isRepeat)).toHaveLength(1)
+  expect(answers.filter(({ is }) => is === 'new')).toHaveLength(1)
   expect(await stored([...ids])).toEqual({ reports: 1, raws: 1, jobs: 1 })
-  expect(await intake.accept(submission(raw))).toEqual({ id: answers[0]?.id, isRepeat: true })
+  expect(await intake.accept(submission(raw))).toEqual({ id: answers[0]?.id, is: 'repeated' })
 })
 
 test('the same bytes from another reporter are another report', async () => {
@@ -52,7 +52,7 @@ test('the same bytes from another reporter are another report', async () => {
     intake.accept(submission(raw, { reporterId: app.bob })),
   ])
   expect(one.id).not.toBe(other.id)
-  expect([one.isRepeat, other.isRepeat]).toEqual([false, false])
+  expect([one.is, other.is]).toEqual(['new', 'new'])
 })
 
 test('lines that a mail client put before the message do not make it another', async () => {
@@ -61,7 +61,7 @@ test('lines that a mail client put before the message do not make it another', a
   const first = await intake.accept(submission(raw))
   for (const end of ['\r\n', '\n']) {
     const dressed = Buffer.concat([Buffer.from(lines.map((line) => line + end).join('')), raw])
-    expect(await intake.accept(submission(dressed))).toEqual({ id: first.id, isRepeat: true })
+    expect(await intake.accept(submission(dressed))).toEqual({ id: first.id, is: 'repeated' })
   }
   const changed = Buffer.concat([raw, Buffer.from('x')])
   expect((await intake.accept(submission(changed))).id).not.toBe(first.id)
@@ -104,7 +104,7 @@ test('a report that cannot be stored is refused alone; its neighbors are taken',
   const ids = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value.id] : []))
   expect(await stored(ids)).toEqual({ reports: 29, raws: 29, jobs: 29 })
   const refused = raws[17] ?? Buffer.of()
-  expect(await intake.accept(submission(refused))).toMatchObject({ isRepeat: false })
+  expect(await intake.accept(submission(refused))).toMatchObject({ is: 'new' })
 })
 
 test('nothing is answered before it is committed', async () => {

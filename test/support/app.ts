@@ -4,7 +4,9 @@ import type { App, WorkApp } from '../../src/app.ts'
 import { addAccount } from '../../src/commands/account.ts'
 import { importNetworks } from '../../src/commands/networks/import-networks.ts'
 import { readConfig } from '../../src/config.ts'
-import { type Accepted, createIntake } from '../../src/intake/accept-report.ts'
+import { createIntake } from '../../src/intake/accept-report.ts'
+import type { Became } from '../../src/intake/keep-reports.ts'
+import type { ReportKind } from '../../src/db/reports.ts'
 import type { Judge } from '../../src/judging/judge.ts'
 import { startBoss, stopBoss } from '../../src/queue/boss.ts'
 import { systemClock } from '../../src/world.ts'
@@ -26,8 +28,8 @@ export type TestApp = App & {
   /** Takes a report in, of ann's unless another says so. */
   report: (
     raw: Buffer,
-    more?: { kind?: 'phishing' | 'not-spam'; reporterId?: string; isShadowed?: boolean },
-  ) => Promise<Accepted>
+    more?: { kind?: ReportKind; reporterId?: string; isShadowed?: boolean },
+  ) => Promise<Became>
   /** Takes in reports of fresh spam, and gives their payloads. */
   reports: (...marks: string[]) => Promise<{ reportId: string }[]>
   /** The rows of a query, as plain values. */

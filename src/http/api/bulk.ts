@@ -1,5 +1,7 @@
 import type { Request, Response } from 'express'
+import { z } from 'zod'
 import type { Caller } from '../../intake/credentials.ts'
+import type { Became } from '../../intake/keep-reports.ts'
 import { authenticate } from '../authenticate.ts'
 import { admitReports } from '../limits/admit-reports.ts'
 import { ProblemError } from '../problem.ts'
@@ -7,9 +9,9 @@ import type { Line } from './read-lines.ts'
 import type { Site } from '../site.ts'
 import type { Outcome } from '../submit.ts'
 import { bulkItemSchema } from './contract/schemas/submission-schemas.ts'
-import { claimKey } from './idempotency.ts'
+import { answerOnce, claimKey } from './idempotency.ts'
 import { readJson } from './read-json.ts'
-import { nothingTaken, resultLines, sendAnswer } from './results.ts'
+import { nothingTaken, receiptAnswer, resultLines, sendAnswer } from './results.ts'
 import { bodyBytesMax, messageOfJson, oneMessage } from './submission.ts'
 
 type Needs = Pick<
@@ -25,6 +27,8 @@ const BATCH = { lines: 64, bytes: 8_000_000 }
 
 /** The media types of JSON lines. */
 export const lineTypes = 'application/x-ndjson, application/ndjson, application/jsonl'
+
+const receiptId = z.object({ id: z.string() })
 
 type Who = { reporter: Caller; admission: 'admitted' | 'shadowed' }
 type Given = { ref: string | null; outcome: Outcome }
@@ -59,7 +63,9 @@ export async function takeBulk(req: Request, res: Response, site: Needs): Promis
     }
     const isShadowed = [entry, admission].includes('shadowed')
     const who = { reporter, admission: isShadowed ? 'shadowed' : 'admitted' } as const
-    given.push(...(await Promise.all(some.map((one) => take(one, who, site)))))
+    const read = await Promise.all(some.map((one) => prepare(one, who, site)))
+    // In the order of the lines: of the same message, the last line counts.
+    given.push(...(await Promise.all(read.map((submit) => submit()))))
     if (some.length === lines.length) return 'more'
     given.push({ ref: null, outcome: refused(tooMany()) })
     return 'enough'
@@ -84,7 +90,12 @@ async function admitMore(
   }
 }
 
-async function take(line: Line, { reporter, admission }: Who, site: Needs): Promise<Given> {
+/** Reads a line and looks its key up; what it returns submits it. */
+async function prepare(
+  line: Line,
+  { reporter, admission }: Who,
+  site: Needs,
+): Promise<() => Promise<Given>> {
   let ref: string | null = null
   try {
     if (line === 'too-long')
@@ -92,30 +103,45 @@ async function take(line: Line, { reporter, admission }: Who, site: Needs): Prom
     const item = readJson(line, bulkItemSchema)
     ref = item.ref ?? null
     const { raw, remarks } = messageOfJson(item)
-    if (item.idempotency_key !== undefined) {
-      await claimKey(site, item.idempotency_key, reporter.id, oneMessage({ raw, remarks }))
+    const submit = () => site.submit(reporter, 'api', raw, remarks, admission)
+    const key = item.idempotency_key
+    if (key === undefined) return async () => ({ ref, outcome: await submit() })
+    const claimed = await claimKey(site, key, reporter.id, oneMessage({ raw, remarks }))
+    const known = claimed.answer && receiptId.parse(claimed.answer.body).id
+    if (known !== undefined)
+      return given({ ref, outcome: { taken: true, id: known, is: 'repeated' } })
+    return async () => {
+      const outcome = await submit()
+      if (outcome.taken) await answerOnce(site, claimed, await receiptAnswer(outcome, site))
+      return { ref, outcome }
     }
-    return { ref, outcome: await site.submit(reporter, 'api', raw, remarks, admission) }
   } catch (error) {
-    if (error instanceof ProblemError) return { ref, outcome: refused(error) }
+    if (error instanceof ProblemError) return given({ ref, outcome: refused(error) })
     throw error
   }
 }
 
+function given(one: Given): () => Promise<Given> {
+  return () => Promise.resolve(one)
+}
+
 async function sendBulk(res: Response, given: readonly Given[], site: Needs): Promise<void> {
   const marked = given.map(({ ref, outcome }, index) => {
-    const repeated = outcome.taken ? { repeated: outcome.isRepeat } : {}
+    const repeated = outcome.taken ? { repeated: outcome.is === 'repeated' } : {}
     return { mark: { index, ref, ...repeated }, outcome }
   })
   const results = await resultLines(marked, site)
   const outcomes = given.map(({ outcome }) => outcome)
   const taken = outcomes.filter((outcome) => outcome.taken)
   if (taken.length === 0) return sendAnswer(res, nothingTaken(outcomes, results, site))
-  const accepted = taken.filter(({ isRepeat }) => !isRepeat).length
-  const counts = { accepted, repeated: taken.length - accepted }
+  const countOf = (which: Became['is']) => taken.filter(({ is }) => is === which).length
+  const counts = {
+    ...{ accepted: countOf('new'), changed: countOf('changed') },
+    repeated: countOf('repeated'),
+  }
   const refusedCount = outcomes.length - taken.length
   const body = { ...counts, refused: refusedCount, results }
-  sendAnswer(res, { status: accepted > 0 ? 202 : 200, body })
+  sendAnswer(res, { status: counts.repeated < taken.length ? 202 : 200, body })
 }
 
 function refused(refusal: ProblemError): Outcome {

@@ -24,17 +24,17 @@ export function reportUrl(publicUrl: string, id: string): string {
   return `${publicUrl}/api/v1/reports/${id}`
 }
 
-/** 202 for a new report, 200 for a repeat, a problem for what is none. */
+/** 202 for a new report and for a changed one, 200 for a repeat, a problem for what is none. */
 export async function receiptAnswer(outcome: Outcome, site: Site): Promise<ApiAnswer> {
   if (!outcome.taken) throw outcome.refusal
   const [receipt] = await receiptsOf([outcome], site)
   if (!receipt) throw new Error('a receipt is missing')
-  return { status: outcome.isRepeat ? 200 : 202, body: receipt, location: receipt.url }
+  return { status: outcome.is === 'repeated' ? 200 : 202, body: receipt, location: receipt.url }
 }
 
 /**
- * One result a message, in their order: 202 when at least one is new, 200 when all that were
- * taken are repeats. When none was, the problem they share, or `nothing-accepted`.
+ * One result a message, in their order: 202 when at least one is new or changed, 200 when all that
+ * were taken are repeats. When none was, the problem they share, or `nothing-accepted`.
  */
 export async function resultsAnswer(
   given: readonly { file: string | null; outcome: Outcome }[],
@@ -45,7 +45,7 @@ export async function resultsAnswer(
   const results = await resultLines(marked, site)
   const taken = outcomes.filter((outcome) => outcome.taken)
   if (taken.length === 0) return nothingTaken(outcomes, results, site)
-  return { status: taken.some(({ isRepeat }) => !isRepeat) ? 202 : 200, body: { results } }
+  return { status: taken.some(({ is }) => is !== 'repeated') ? 202 : 200, body: { results } }
 }
 
 /** What became of each message. */
@@ -96,20 +96,21 @@ export function sendJson(res: Response, status: number, body: unknown): void {
   res.end(JSON.stringify(body))
 }
 
-/** A repeat may have come far already; what is new cannot have. */
+/** A repeat may have come far already; what is new or changed waits for its analysis. */
 async function receiptsOf(
   outcomes: readonly Outcome[],
   site: Site,
 ): Promise<(ReceiptJson | undefined)[]> {
   const repeats = outcomes.flatMap((outcome) =>
-    outcome.taken && outcome.isRepeat ? [outcome.id] : [],
+    outcome.taken && outcome.is === 'repeated' ? [outcome.id] : [],
   )
   const known = repeats.length > 0 ? await listOwnedStates(site.pool, repeats) : []
   const stateOf = new Map<string, ReportState>(known.map(({ id, state }) => [id, state]))
   return outcomes.map((outcome) => {
     if (!outcome.taken) return undefined
-    const { id } = outcome
-    return { id, status: stateOf.get(id) ?? 'received', url: reportUrl(site.publicUrl, id) }
+    const { id, is } = outcome
+    const url = reportUrl(site.publicUrl, id)
+    return { id, status: stateOf.get(id) ?? 'received', url, changed: is === 'changed' }
   })
 }
 

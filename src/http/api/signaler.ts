@@ -45,7 +45,8 @@ async function takeReport(req: Request, res: Response, site: Needs): Promise<voi
   const outcome = await site.submit(reporter, 'signaler', raw, parseRemarks({}), admission)
   if (!outcome.taken) throw outcome.refusal
   const url = reportUrl(site.publicUrl, outcome.id)
-  sendJson(res, 202, { id: outcome.id, status: 'received', url })
+  const changed = outcome.is === 'changed'
+  sendJson(res, 202, { id: outcome.id, status: 'received', url, changed })
 }
 
 /** The text of the field `message`; old clients send the wrong Content-Type, or none. */

@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express'
+import type { Became } from '../../intake/keep-reports.ts'
 import { sendPage } from '../pages/render.ts'
 import { visitOf } from '../pages/visit.ts'
 import type { ProblemName } from '../problem.ts'
@@ -19,7 +20,7 @@ export function sendResults(req: Request, res: Response, lines: readonly UploadL
   const taken = results.filter(({ id }) => id !== undefined)
   const refused = lines.find(({ outcome }) => !outcome.taken)?.outcome
   const status = refused && !refused.taken ? refused.refusal.status : 422
-  const repeats = taken.filter(({ isRepeat }) => isRepeat).length
+  const countOf = (which: Became['is']) => taken.filter(({ is }) => is === which).length
   sendPage(req, res, {
     view: 'pages/sent',
     title: visitOf(req).words.sent.title,
@@ -27,8 +28,9 @@ export function sendResults(req: Request, res: Response, lines: readonly UploadL
     data: {
       isTaken: taken.length > 0,
       counts: {
-        recorded: taken.length - repeats,
-        repeated: repeats,
+        recorded: countOf('new'),
+        changed: countOf('changed'),
+        repeated: countOf('repeated'),
         refused: results.length - taken.length,
       },
       results,
@@ -40,14 +42,14 @@ type Result = {
   name: string
   isRebuilt: boolean
   id?: string
-  isRepeat?: boolean
+  is?: Became['is']
   problem?: ProblemName
   helpPath?: string | undefined
 }
 
 function resultOf({ name, outcome, rebuiltFrom }: UploadLine): Result {
   const isRebuilt = rebuiltFrom !== undefined
-  if (outcome.taken) return { name, isRebuilt, id: outcome.id, isRepeat: outcome.isRepeat }
+  if (outcome.taken) return { name, isRebuilt, id: outcome.id, is: outcome.is }
   const { problem } = outcome.refusal
   return { name, isRebuilt, problem, helpPath: helpPaths[problem] }
 }

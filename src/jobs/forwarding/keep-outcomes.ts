@@ -124,13 +124,16 @@ function together({ detail }: ReportEvent): string {
   return `${detail} It tells of this message together with others.`
 }
 
-/** A report that was taken back while its feedback was leaving has that taken back too. */
+/**
+ * A report that was taken back, or changed to "not spam", while its feedback was leaving has that
+ * taken back too.
+ */
 async function markForwarded(tx: Db, ids: readonly string[], boss: App['boss']): Promise<void> {
   const forwarded = new Set(await markReports(tx, ids, ['analyzed'], 'forwarded'))
   const others = ids.filter((id) => !forwarded.has(id))
   if (others.length === 0) return
   const retracted = (await listReportsByIds(tx, others)).filter(
-    ({ state }) => state === 'retracted',
+    ({ state, kind }) => state === 'retracted' || kind === 'not-spam',
   )
   const jobs = retracted.map(({ id }) => ({ reportId: id }))
   await send(boss, redeemReport, jobs, tx)

@@ -150,7 +150,7 @@ test('what strangers wrote is shown as text, in the list and in the form', async
 test('taking a report back is asked about first, and says what it does', async () => {
   const id = await add({ subject: 'I was wrong', state: 'kept' })
   const asked = await (await browser.get(`/reports/${id}/retract`)).text()
-  expect(asked).toContain('This cannot be undone.')
+  expect(asked).toContain('To undo this, report the message again.')
   expect(asked).toContain('Nobody was told, so nobody has to be told of it.')
   expect((await browser.post(`/reports/${id}/retract`, {})).status).toBe(303)
   const story = await (await browser.get(`/reports/${id}`)).text()

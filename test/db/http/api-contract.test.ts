@@ -228,7 +228,12 @@ test('who proves nothing is refused by every operation that wants proof, as it s
 
 test('a schema of the document refuses what is not so: the checks above can fail', () => {
   const schema = { $ref: '#/components/schemas/Receipt' }
-  const receipt = { id: crypto.randomUUID(), status: 'received', url: 'https://x.example/' }
+  const receipt = {
+    id: crypto.randomUUID(),
+    status: 'received',
+    url: 'https://x.example/',
+    changed: false,
+  }
   expect(faultsOf(schema, receipt)).toBe('')
   expect(faultsOf(schema, { ...receipt, status: 'lost' })).not.toBe('')
   expect(faultsOf(schema, { ...receipt, more: 1 })).not.toBe('')

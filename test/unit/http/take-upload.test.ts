@@ -26,7 +26,7 @@ const upload = (more: Partial<Upload> = {}): Upload => ({
   ...more,
 })
 
-const submit: Submit = () => Promise.resolve({ taken: true, id: 'report', isRepeat: false })
+const submit: Submit = () => Promise.resolve({ taken: true, id: 'report', is: 'new' })
 
 /** A station whose clock moves by what each file takes. */
 function station(msOf: (msMax: number) => number) {

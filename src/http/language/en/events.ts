@@ -10,6 +10,7 @@ export const eventsEn = {
   refused: 'Their mail server refused our report',
   bounced: 'Our report came back',
   retracted: 'You took it back',
+  changed: 'You changed your report',
   withdrawn: 'A report that had not left was called back',
   merged: 'A report on others tells of it too',
   failed: 'Something went wrong',

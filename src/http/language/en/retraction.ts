@@ -16,7 +16,7 @@ export const retractionEn = {
   waiting: 'What has not left yet will not leave.',
   nobody: 'Nobody was told, so nobody has to be told of it.',
   yours: 'The report stays in your list, marked as taken back.',
-  forGood: 'This cannot be undone.',
+  forGood: 'To undo this, report the message again.',
   submit: 'I was wrong: take it back',
   cancel: 'No, leave it as it is',
 }

@@ -18,5 +18,8 @@ export const saidEn: Readonly<Record<string, string>> = {
     'You say of {n} of the machines that they belong to your mail provider.',
   'The reporter says that none of the machines belongs to the mail provider.':
     'You say that none of the machines belongs to your mail provider.',
+  'The reporter now says that this is spam.': 'You now say that this is spam.',
+  'The reporter now says that this is phishing.': 'You now say that this is phishing.',
+  'The reporter now says that this is not spam.': 'You now say that this is not spam.',
   'The reporter took it back.': 'You took it back.',
 }

@@ -22,6 +22,7 @@ export const uploadingEn = {
   failed: 'The connection broke off. Please try again.',
   progress: 'Progress of sending',
   recorded: 'Recorded',
+  changed: 'Changed',
   repeated: 'Reported before',
   refused: 'Not recorded',
   rebuilt:

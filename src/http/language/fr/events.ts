@@ -11,6 +11,7 @@ export const eventsFr: typeof eventsEn = {
   refused: 'Leur serveur de messagerie a refusé notre rapport',
   bounced: 'Notre rapport est revenu',
   retracted: 'Vous l’avez retiré',
+  changed: 'Vous avez modifié votre signalement',
   withdrawn: 'Un rapport qui n’était pas parti a été rappelé',
   merged: 'Un rapport sur d’autres messages le signale aussi',
   failed: 'Quelque chose s’est mal passé',

@@ -18,7 +18,7 @@ export const retractionFr: typeof retractionEn = {
   waiting: 'Ce qui n’est pas encore parti ne partira pas.',
   nobody: 'Personne n’a été prévenu\u00a0: il n’y a personne à détromper.',
   yours: 'Le signalement reste dans votre liste, marqué comme retiré.',
-  forGood: 'On ne peut pas revenir en arrière.',
+  forGood: 'Pour revenir en arrière, signalez le message de nouveau.',
   submit: 'Je me suis trompé\u00a0: retirer',
   cancel: 'Non, le laisser tel quel',
 }

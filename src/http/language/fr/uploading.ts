@@ -28,6 +28,7 @@ export const uploadingFr: typeof uploadingEn = {
   failed: 'La connexion a été coupée. Veuillez réessayer.',
   progress: 'Avancement de l’envoi',
   recorded: 'Enregistrés',
+  changed: 'Modifiés',
   repeated: 'Déjà signalés',
   refused: 'Non enregistrés',
   rebuilt:

@@ -27,6 +27,7 @@ export const uploadingRu: typeof uploadingEn = {
   failed: 'Соединение прервалось. Попробуйте ещё раз.',
   progress: 'Ход отправки',
   recorded: 'Записано',
+  changed: 'Изменено',
   repeated: 'Уже было',
   refused: 'Не записано',
   rebuilt:

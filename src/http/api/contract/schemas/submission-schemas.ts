@@ -42,7 +42,17 @@ export const bulkItemSchema = submissionSchema
 
 /** The answer to one message that was taken in. */
 export const receiptSchema = z
-  .object({ id: reportId, status: statusSchema, url: z.url().describe('Where to ask for it.') })
+  .object({
+    id: reportId,
+    status: statusSchema,
+    url: z.url().describe('Where to ask for it.'),
+    changed: z
+      .boolean()
+      .describe(
+        'True when the message had been reported as another kind before, or was retracted: the ' +
+          'report keeps its id and is now of this kind.',
+      ),
+  })
   .describe('A message was taken in, or had been before.')
 
 const file = z
@@ -69,7 +79,10 @@ const bulkPlace = {
 
 /** What became of one message of a bulk request. */
 export const bulkResultSchema = z.union([
-  receiptSchema.extend({ ...bulkPlace, repeated: z.boolean() }),
+  receiptSchema.extend({
+    ...bulkPlace,
+    repeated: z.boolean().describe('Nothing changed: it had been reported so before.'),
+  }),
   z.object({ ...bulkPlace, problem: problemSchema }),
 ])
 
@@ -77,7 +90,8 @@ export const bulkResultSchema = z.union([
 export const bulkResultsSchema = z
   .object({
     accepted: z.int().describe('How many are new.'),
-    repeated: z.int().describe('How many had been reported before.'),
+    changed: z.int().describe('How many had been reported as another kind before.'),
+    repeated: z.int().describe('How many had been reported so before.'),
     refused: z.int(),
     results: list(bulkResultSchema).describe('One for each message, in their order.'),
   })

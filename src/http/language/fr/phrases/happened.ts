@@ -111,6 +111,10 @@ export const happenedFr: Readonly<Record<string, string>> = {
     'Vous dites de {n} des machines qu’elles appartiennent à votre fournisseur.',
   'The reporter says that none of the machines belongs to the mail provider.':
     'Vous dites qu’aucune des machines n’appartient à votre fournisseur.',
+  'The reporter now says that this is spam.': 'Vous dites maintenant que c’est un spam.',
+  'The reporter now says that this is phishing.':
+    'Vous dites maintenant que c’est de l’hameçonnage.',
+  'The reporter now says that this is not spam.': 'Vous dites maintenant que ce n’est pas un spam.',
   'The reporter took it back.': 'Vous l’avez retiré.',
   'An administrator took it back.': 'Un administrateur l’a retiré.',
   'Feedback that had not left was called back.':

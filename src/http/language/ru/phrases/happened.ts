@@ -101,6 +101,9 @@ export const happenedRu: Readonly<Record<string, string>> = {
     'По вашим словам, машин вашего провайдера среди них: {n}.',
   'The reporter says that none of the machines belongs to the mail provider.':
     'По вашим словам, ни одна из машин не принадлежит вашему провайдеру.',
+  'The reporter now says that this is spam.': 'Теперь вы говорите, что это спам.',
+  'The reporter now says that this is phishing.': 'Теперь вы говорите, что это фишинг.',
+  'The reporter now says that this is not spam.': 'Теперь вы говорите, что это не спам.',
   'The reporter took it back.': 'Вы её отозвали.',
   'An administrator took it back.': 'Её отозвал администратор.',
   'Feedback that had not left was called back.': 'Отчёты, которые ещё не ушли, отозваны.',
