@@ -1,8 +1,8 @@
 import { hkdfSync } from 'node:crypto'
 import { domainToASCII, domainToUnicode } from 'node:url'
 import { hashesOf } from './address-hashes.ts'
-import { addressesIn, namesIn, occurrences } from './address-occurrences.ts'
-import type { Found } from './address-occurrences.ts'
+import { addressesIn, addressesShown, namesShown } from './address-occurrences.ts'
+import type { Found, Shown } from './address-occurrences.ts'
 import { placesInRuns, redactRuns } from './address-runs.ts'
 import type { AddressIndex } from './address-runs.ts'
 import { createCodes } from './redaction-code.ts'
@@ -10,7 +10,8 @@ import type { CodeOf } from './redaction-code.ts'
 import { createRunTest } from './run-test.ts'
 import { createNameFinder } from './reporter-names.ts'
 import type { ReporterName } from './reporter-names.ts'
-import { textViews } from './text-views.ts'
+import { seekAddresses } from './sought-addresses.ts'
+import { plainView, textViews } from './text-views.ts'
 import type { TextView } from './text-views.ts'
 
 /** Finds and replaces the addresses of one reporter for one consumer. Text may be Latin-1 bytes. */
@@ -21,6 +22,8 @@ export type AddressRedactor = {
   finds(text: string): boolean
   /** The same of many texts in one search, which costs far less than one each. */
   findsIn(texts: readonly string[]): boolean[]
+  /** Whether a name stands in the text as it is written. */
+  findsNameIn(text: string): boolean
   /** Remembers a text that was clean before codes were put into it: they name nobody. */
   vouchFor(text: string): void
   /** The code of an address, the same for this consumer however the address is written. */
@@ -78,6 +81,7 @@ export function createAddressRedactor(
     },
     finds: (text) => findsIn([text])[0] ?? false,
     findsIn,
+    findsNameIn: (text) => namesShown(plainView(text), index.findNames) !== undefined,
     vouchFor: (text) => void clean.add(text),
     codeOf,
   }
@@ -88,6 +92,7 @@ function redactNothing(codeOf: CodeOf): AddressRedactor {
     redact: (text) => text,
     finds: () => false,
     findsIn: (texts) => texts.map(() => false),
+    findsNameIn: () => false,
     vouchFor: () => undefined,
     codeOf,
   }
@@ -106,17 +111,31 @@ function textsNaming(texts: readonly string[], index: AddressIndex): ReadonlySet
   const whole = texts.length === 1 ? (texts[0] ?? '') : texts.join(TEXT_SEPARATOR)
   const places = [...placesInViews(whole, index), ...placesInRuns(whole, index)]
   if (places.length === 0) return noTexts
-  return new Set(
-    places.map((place) => texts[starts.findLastIndex((start) => start <= place)] ?? ''),
-  )
+  return new Set(places.map((place) => texts[lastUpTo(starts, place)] ?? ''))
+}
+
+/** Which of the numbers, in order, is the last that is not above `most`. */
+function lastUpTo(numbers: readonly number[], most: number): number {
+  let low = 0
+  let high = numbers.length - 1
+  while (low < high) {
+    const middle = (low + high + 1) >> 1
+    if ((numbers[middle] ?? 0) <= most) low = middle
+    else high = middle - 1
+  }
+  return low
 }
 
 const TEXT_SEPARATOR = '\r\n\r\n'
 
 function placesInViews(text: string, index: AddressIndex): number[] {
-  return textViews(text).flatMap((view) =>
-    occurrences(view.text, index).map(({ start }) => view.startOf(start)),
-  )
+  return textViews(text).flatMap((view) => {
+    const shown = namesShown(view, index.findNames)
+    return [
+      ...addressesIn(view.text, index.addresses).map(({ start }) => view.startOf(start)),
+      ...(shown?.found.map(({ start }) => shown.view.startOf(start)) ?? []),
+    ]
+  })
 }
 
 function indexOf(
@@ -124,27 +143,21 @@ function indexOf(
   names: readonly ReporterName[],
   asWritten: readonly string[],
 ): AddressIndex {
-  const locals = Map.groupBy(known, (address) => address.slice(address.lastIndexOf('@') + 1))
-  const byLength = (one: string, other: string) => other.length - one.length
-  const addressOfHash = hashesOf([...new Set([...asWritten, ...known])])
+  const sought = seekAddresses(known)
+  const hashes = hashesOf([...new Set([...asWritten, ...known])])
   const shortest = Math.min(...known.map(({ length }) => length))
   const digitsMin = Math.min(22, Math.max(8, Math.floor((shortest * 4) / 3)))
   return {
     findNames: createNameFinder(names),
-    addressOfHash,
+    hashes,
     mayHold: createRunTest({
-      domains: [...locals.keys()],
+      domains: sought.domains,
       runMin: digitsMin,
-      isHash: (digits) => addressOfHash(digits) !== undefined,
+      hashes,
     }),
     runMin: digitsMin,
     run: runOf(digitsMin),
-    locals: new Map(
-      [...locals].map(([domain, group]) => [
-        domain,
-        group.map((address) => address.slice(0, address.lastIndexOf('@'))).sort(byLength),
-      ]),
-    ),
+    addresses: sought,
   }
 }
 
@@ -166,18 +179,22 @@ function redactViews(text: string, index: AddressIndex, codeOf: CodeOf): string 
     const views = textViews(redacted)
     // Whole addresses first: in another view a name may be one's beginning.
     const shown =
-      shownIn(views, (view) => addressesIn(view, index.locals)) ??
-      shownIn(views, (view) => namesIn(view, index.findNames))
+      firstShown(views, (view) => addressesShown(view, index.addresses)) ??
+      // As a page shows it first: what is not decoded may look like another name.
+      firstShown(views.toReversed(), (view) => namesShown(view, index.findNames))
     if (shown === undefined) return redacted
     redacted = replaceFound(redacted, shown.found, shown.view, codeOf)
   }
   return redacted
 }
 
-function shownIn(views: readonly TextView[], find: (text: string) => Found[]) {
+function firstShown(
+  views: readonly TextView[],
+  find: (view: TextView) => Shown | undefined,
+): Shown | undefined {
   for (const view of views) {
-    const found = find(view.text)
-    if (found.length > 0) return { found, view }
+    const shown = find(view)
+    if (shown) return shown
   }
   return undefined
 }

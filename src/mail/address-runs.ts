@@ -1,17 +1,16 @@
-import { occurrences } from './address-occurrences.ts'
+import { addressesShown, namesShown } from './address-occurrences.ts'
 import type { Sought } from './address-occurrences.ts'
 import { foldedBase64 } from './folded-base64.ts'
-import type { AddressOfHash } from './address-hashes.ts'
+import type { AddressHashes } from './address-hashes.ts'
 import type { CodeOf } from './redaction-code.ts'
-import { base64Digits, HEX_MIN, hashPieces, hashShape, hexDigits } from './run-test.ts'
+import { base64Digits, hashesIn, HEX_MIN, hexDigits } from './run-test.ts'
 import type { RunTest } from './run-test.ts'
 import { hasStretch, stretchesOf } from './stretches.ts'
 import { textViews } from './text-views.ts'
 
 /** What is looked for in runs of base64 and hexadecimal digits. */
 export type AddressIndex = Sought & {
-  /** The address that a hash in lower case is of. */
-  addressOfHash: AddressOfHash
+  hashes: AddressHashes
   /** Whether any run may hold something: cheap, and never no where one does. */
   mayHold: RunTest
   /** A run of base64 digits long enough to hold an address, with its padding. */
@@ -23,7 +22,7 @@ export type AddressIndex = Sought & {
 /** Where a run of digits begins that holds an address or its hash. */
 export function placesInRuns(text: string, index: AddressIndex): number[] {
   const folded = holdersInFolds(text, index).map(({ start }) => start)
-  if (runsThatMayHold(text, index).length === 0) return folded
+  if (!anyRunMayHold(text, index)) return folded
   const runs = [...text.matchAll(index.run)]
     .filter(([digits]) => holderOf(withoutPadding(digits), index) !== undefined)
     .map((match) => match.index)
@@ -39,20 +38,17 @@ function holdersInFolds(text: string, index: AddressIndex) {
 }
 
 function addressIn(decoded: string, index: AddressIndex): string | undefined {
-  for (const { text } of textViews(decoded)) {
-    const [first] = occurrences(text, index)
-    if (first) return first.address
+  for (const view of textViews(decoded)) {
+    const shown = addressesShown(view, index.addresses) ?? namesShown(view, index.findNames)
+    if (shown) return shown.found[0]?.address
   }
   return undefined
 }
 
 /** Replaces runs of base64 or hexadecimal digits that hold an address or its hash. */
 export function redactRuns(written: string, index: AddressIndex, codeOf: CodeOf): string {
-  let text = written
-  for (const { start, end, address } of holdersInFolds(written, index).reverse()) {
-    text = text.slice(0, start) + codeOf(address) + text.slice(end)
-  }
-  if (runsThatMayHold(text, index).length === 0) return text
+  const text = withCodes(written, holdersInFolds(written, index), codeOf)
+  if (!anyRunMayHold(text, index)) return text
   const unhashed = text.replace(index.run, (run) => redactHashes(run, index, codeOf))
   return unhashed.replace(index.run, (run) => {
     const address = holderOf(withoutPadding(run), index)
@@ -63,38 +59,46 @@ export function redactRuns(written: string, index: AddressIndex, codeOf: CodeOf)
 /** A link goes on around a hash, often in digits: only the hash itself is replaced. */
 function redactHashes(run: string, index: AddressIndex, codeOf: CodeOf): string {
   const bare = withoutPadding(run)
-  const held = hashesHeld(bare, index)
-  const isLast = held.some(({ written }) => bare.endsWith(written))
-  return held.reduce(
-    (rest, { written, address }) => rest.replaceAll(written, codeOf(address)),
-    isLast ? bare : run,
-  )
+  const held = hashesIn(bare, index.hashes)
+  const isLast = held.some(({ end }) => end === bare.length)
+  return withCodes(isLast ? bare : run, held, codeOf)
+}
+
+/** The text with codes where addresses stand, in order; of two that overlap the first one's. */
+function withCodes(
+  text: string,
+  held: readonly { start: number; end: number; address: string }[],
+  codeOf: CodeOf,
+): string {
+  let result = ''
+  let done = 0
+  for (const { start, end, address } of held) {
+    if (start < done) continue
+    result += text.slice(done, start) + codeOf(address)
+    done = end
+  }
+  return done === 0 ? text : result + text.slice(done)
 }
 
 /** Reads all runs at once: in most texts none holds anything, and then nothing more is done. */
-function runsThatMayHold(text: string, index: AddressIndex): string[] {
-  if (!index.mayHold(text)) return []
+function anyRunMayHold(text: string, index: AddressIndex): boolean {
+  if (!index.mayHold(text)) return false
   const runs = stretchesOf(text, base64Digits, index.runMin)
-  const domains = [...index.locals.keys()]
-  const saysItself = (read: string) => {
-    const lower = read.toLowerCase()
-    return domains.some((domain) => lower.includes(domain))
-  }
+  const saysItself = (read: string) => index.addresses.standIn(read.toLowerCase())
   const says = (read: string) => saysItself(read) || innerReadings(read, index).some(saysItself)
-  if (runs.length === 0) return []
+  if (runs.length === 0) return false
   // Each run fills whole groups of four digits, so one cut shifts all of them alike.
   const joined = runs.map(wholeGroups).join('')
   const isHolding = [0, 1, 2, 3].some((shift) => says(decodeBase64(joined.slice(shift))))
-  if (isHolding) return runs
-  const hexadecimal = runs.filter(
-    (run) => hashPieces(run).length > 0 || hasStretch(run, hexDigits, HEX_MIN),
-  )
-  const holds = (run: string) => hashesHeld(run, index).length > 0 || hexReadings(run).some(says)
-  return hexadecimal.some(holds) ? hexadecimal : []
+  if (isHolding) return true
+  const holds = (run: string) =>
+    hashesIn(run, index.hashes).length > 0 ||
+    (hasStretch(run, hexDigits, HEX_MIN) && hexReadings(run).some(says))
+  return runs.some(holds)
 }
 
 function holderOf(run: string, index: AddressIndex): string | undefined {
-  const [hashed] = hashesHeld(run, index)
+  const [hashed] = hashesIn(run, index.hashes)
   if (hashed) return hashed.address
   const readings = [0, 1, 2, 3].map((offset) => decodeBase64(run.slice(offset)))
   const twice = readings.flatMap((reading) => innerReadings(reading, index))
@@ -109,21 +113,6 @@ function holderOf(run: string, index: AddressIndex): string | undefined {
 function innerReadings(reading: string, { runMin }: AddressIndex): string[] {
   return stretchesOf(reading, base64Digits, runMin).flatMap((run) =>
     [0, 1, 2, 3].map((offset) => decodeBase64(run.slice(offset))),
-  )
-}
-
-/** The hashes of addresses that stand in a run, as they are written. */
-function hashesHeld(run: string, { addressOfHash }: AddressIndex) {
-  const inBase64 = hashPieces(run).map((written) => ({
-    written,
-    address: addressOfHash(Buffer.from(written, 'base64').toString('hex')),
-  }))
-  const inHex = [...run.matchAll(hashShape)].map(([written]) => ({
-    written,
-    address: addressOfHash(written.toLowerCase()),
-  }))
-  return [...inBase64, ...inHex].flatMap(({ written, address }) =>
-    address === undefined ? [] : [{ written, address }],
   )
 }
 

@@ -1,7 +1,7 @@
 import { decodeHeaderText } from './encoded-word.ts'
 import { fieldValue, parseHeader } from './header.ts'
 import type { HeaderField } from './header.ts'
-import { fieldParameter } from './mime-tree.ts'
+import { boundaryOf, fieldParameter } from './mime-tree.ts'
 import { decodeTransfer, transferEncoding } from './transfer-encoding.ts'
 import type { TransferEncoding } from './transfer-encoding.ts'
 
@@ -49,7 +49,7 @@ function walk(raw: Buffer, usualType: string, { depth, budget, leaves }: Walk): 
   const contentType = fieldValue(fields, 'content-type') ?? usualType
   const type = /^[^\s;/]+\/[^\s;/(]+/.exec(contentType)?.[0].toLowerCase() ?? 'text/plain'
   const content = raw.subarray(bodyOffset)
-  const boundary = type.startsWith('multipart/') && fieldParameter(contentType, 'boundary')
+  const boundary = type.startsWith('multipart/') && boundaryOf(contentType)
   if (boundary && depth < depthMax) {
     const inside = type === 'multipart/digest' ? 'message/rfc822' : 'text/plain'
     const parts = partsOf(content, boundary, budget.parts)

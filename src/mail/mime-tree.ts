@@ -32,14 +32,15 @@ export type Multipart = {
 
 const depthMax = 30
 const partsMax = 2000
+const fieldsMax = 20_000
 
 /**
  * The tree of a message whose line ends may be CRLF, LF or CR alone. Undefined when it nests
- * deeper than 30 levels or has more than 2,000 parts: no mail program wrote that in good faith.
+ * deeper than 30 levels or has more than 2,000 parts or 20,000 fields: no mail program writes that.
  * A multipart without its boundary is a leaf. Linear in bytes times levels. Never throws.
  */
 export function parseMimeTree(raw: Buffer): Entity | undefined {
-  const budget = { parts: partsMax }
+  const budget = { parts: partsMax, fields: fieldsMax }
   return parseEntity(withCrlf(raw), 'text/plain', 0, budget)
 }
 
@@ -74,15 +75,29 @@ export function leafText({ body, encoding }: Entity): string {
   return isEncoded ? decodeTransfer(body.text, encoding) : body.text
 }
 
+const parameterCharsMax = 8192
+const boundaryCharsMax = 70
+
 /** A parameter of a structured field such as Content-Type, unquoted (RFC 2045 §5.1). */
 export function fieldParameter(value: string, name: string): string | undefined {
-  const pattern = new RegExp(
-    `;\\s*${name}(?:\\*0?\\*?)?\\s*=\\s*("(?:[^"\\\\]|\\\\.)*"|[^\\s;]+)`,
-    'i',
-  )
-  const found = pattern.exec(value.slice(0, 8192))?.[1]
-  if (found?.startsWith('"') !== true) return found
-  return found.slice(1, -1).replace(/\\(.)/g, '$1')
+  const read = value.slice(0, parameterCharsMax)
+  const opening = new RegExp(`;\\s*${name}(?:\\*0?\\*?)?\\s*=\\s*`, 'i').exec(read)
+  if (!opening) return undefined
+  const text = read.slice(opening.index + opening[0].length)
+  const quoted = /^"(?:[^"\\]|\\.)*"/.exec(text)?.[0]
+  if (quoted !== undefined) return quoted.slice(1, -1).replace(/\\(.)/g, '$1')
+  const found = /^[^\s;]+/.exec(text)?.[0]
+  return found?.startsWith('"') === true ? found.slice(1, -1) : found
+}
+
+/**
+ * The boundary that a Content-Type names (RFC 2046 §5.1.1). One of more than 70 characters is none:
+ * looking for it in content made of its letters would take time by its length.
+ */
+export function boundaryOf(contentType: string): string | undefined {
+  const boundary = fieldParameter(contentType, 'boundary')
+  const isOne = boundary !== undefined && boundary !== '' && boundary.length <= boundaryCharsMax
+  return isOne ? boundary : undefined
 }
 
 /** The value of the first field of that name (in lower case). */
@@ -103,7 +118,7 @@ export function withCrlf(raw: Buffer): Buffer {
   return whole.length === raw.length ? raw : Buffer.from(whole, 'latin1')
 }
 
-type Budget = { parts: number }
+type Budget = { parts: number; fields: number }
 
 function parseEntity(
   raw: Buffer,
@@ -114,6 +129,8 @@ function parseEntity(
   budget.parts -= 1
   if (depth > depthMax || budget.parts < 0) return undefined
   const { fields, bodyOffset } = parseHeader(raw)
+  budget.fields -= fields.length
+  if (budget.fields < 0) return undefined
   const contentType = fields.find(({ key }) => key === 'content-type')?.value ?? usualType
   const type = /^[^\s;/]+\/[^\s;/(]+/.exec(contentType)?.[0].toLowerCase() ?? 'text/plain'
   const encoded = fields.find(({ key }) => key === 'content-transfer-encoding')?.value
@@ -121,7 +138,7 @@ function parseEntity(
   const content = raw.subarray(bodyOffset)
   const entity = { fields, type, encoding }
   if (type.startsWith('multipart/')) {
-    const boundary = fieldParameter(contentType, 'boundary')
+    const boundary = boundaryOf(contentType)
     const isDigest = type === 'multipart/digest'
     const body = boundary ? parseMultipart(content, boundary, isDigest, depth, budget) : 'none'
     if (body === undefined) return undefined

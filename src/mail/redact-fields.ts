@@ -7,7 +7,12 @@ import { composeEncodedWords, foldText } from './seven-bit.ts'
 import type { TokenRedactor } from './token-redactor.ts'
 
 /** What is to be replaced; without `tokens` those are left, for who gave them out. */
-export type Redactors = { people: AddressRedactor; tokens: TokenRedactor | undefined }
+export type Redactors = {
+  people: AddressRedactor
+  tokens: TokenRedactor | undefined
+  /** How many more messages under an encoding, one in another, are opened. */
+  encodedLevels?: number
+}
 
 /** Whether a header is that of the message itself or of something inside it. */
 export type Level = 'top' | 'inner'
@@ -135,7 +140,7 @@ function redactTokens(field: HeaderField, tokens: TokenRedactor): HeaderField {
   // A link or an address in angle brackets is one, wherever its line was folded.
   const raw =
     field.raw.includes('<') && field.raw.includes('\r\n')
-      ? field.raw.replace(/<[^<>]*\r\n[^<>]*>/g, (one) => one.replace(/\r\n[ \t]+/g, ''))
+      ? field.raw.replace(/<[^<>]*>/g, (one) => one.replace(/\r\n[ \t]+/g, ''))
       : field.raw
   const value = raw.slice(raw.indexOf(':') + 1)
   if (value.includes('=?')) {
@@ -187,6 +192,8 @@ export function fieldsTelling(
   const decoded = redactor.findsIn(inWords.map(({ raw }) => decodeHeaderText(raw)))
   return new Set([
     ...fields.filter((_, index) => asWritten[index]),
+    // Undone, a fold between the words of a name makes one word of them.
+    ...fields.filter(({ raw }) => raw.includes('\r\n') && redactor.findsNameIn(raw)),
     ...inWords.filter((_, index) => decoded[index]),
     ...inPieces.filter((_, index) => whole[index]),
   ])

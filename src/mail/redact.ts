@@ -150,18 +150,26 @@ function redactLeaf(entity: Entity, redactors: Redactors): Entity | undefined {
   return { ...entity, body: { kind: 'leaf', text } }
 }
 
-/** A message under an encoding, which RFC 2046 forbids and some send, is a message all the same. */
+/**
+ * A message under an encoding, which RFC 2046 forbids and some send, is a message all the same.
+ * Every level of them is read again, so only the outermost are opened.
+ */
 function redactContent(entity: Entity, content: string, redactors: Redactors): string {
+  const { encodedLevels = ENCODED_LEVELS_MAX } = redactors
   const isMessage =
-    entity.encoding !== 'identity' && /^message\/(?:rfc822|global)/.test(entity.type)
+    encodedLevels > 0 &&
+    entity.encoding !== 'identity' &&
+    /^message\/(?:rfc822|global)/.test(entity.type)
   const inner = isMessage ? parseMimeTree(Buffer.from(content, 'latin1')) : undefined
-  const redacted = inner && redactEntity(inner, redactors, 'inner')
+  const within = { ...redactors, encodedLevels: encodedLevels - 1 }
+  const redacted = inner && redactEntity(inner, within, 'inner')
   const text = redactors.people.redact(redacted ? entityText(redacted) : content)
   const opaque = redactors.tokens ? redactors.tokens.redactLinks(text) : text
   if (text === content) redactors.people.vouchFor(opaque)
   return opaque
 }
 
+const ENCODED_LEVELS_MAX = 3
 const wideLink = /h\0t\0t\0p/i
 
 function isText(type: string): boolean {

@@ -36,11 +36,16 @@ function codeOfHash(digits: string): string {
   return `redacted-${base32(Buffer.from(digits.slice(0, codeBytes * 2), 'hex'))}`
 }
 
+/** So many texts have codes of their own; all further ones share one. */
+const CODES_MAX = 5_000
+
 function remembered(make: CodeOf): CodeOf {
   const codes = new Map<string, string>()
   return (text) => {
     const known = codes.get(text)
     if (known !== undefined) return known
+    if (codes.size >= CODES_MAX) return codes.get('') ?? ''
+    if (codes.size === CODES_MAX - 1) codes.set('', make(''))
     const code = make(text)
     codes.set(text, code)
     return code

@@ -3,6 +3,7 @@ import { feedbackTypes } from './feedback-fields.ts'
 import type { FeedbackFacts } from './feedback-fields.ts'
 import { fieldValue } from './header.ts'
 import type { HeaderField } from './header.ts'
+import { cleanLine } from './plain-text.ts'
 import { composeEncodedWords, foldText, unfoldField } from './seven-bit.ts'
 
 /**
@@ -13,12 +14,27 @@ import { composeEncodedWords, foldText, unfoldField } from './seven-bit.ts'
  */
 export function composeReportSubject(facts: FeedbackFacts, fields: readonly HeaderField[]): string {
   const field = fields.find(({ key }) => key === 'subject')
-  const given = field === undefined ? '' : composeEncodedWords(unfoldField(field)).trim()
+  const given = field === undefined ? '' : givenSubject(field)
   const room = 'Subject: '.length
   if (given === '') {
     return foldText(`${feedbackTypes[facts.feedbackType]} from ${facts.sourceIp}`, room)
   }
   return foldText(readsAsAutomatic(fields) ? `[Fwd: ${given} ]` : given, room)
+}
+
+const subjectCharsMax = 1_000
+
+/**
+ * The Subject as it stands, if a reader sees one line of it; else as it reads in one line: encoded
+ * words may hold line ends. Mail servers refuse mail with an endless header, so it is cut.
+ */
+function givenSubject(field: HeaderField): string {
+  const written = composeEncodedWords(unfoldField(field)).trim()
+  const read = decodeHeaderText(written)
+  const isOneLine = cleanLine(read) === read.trim().toWellFormed()
+  if (isOneLine && written.length <= subjectCharsMax) return written
+  const line = [...cleanLine(read)].slice(0, subjectCharsMax).join('')
+  return composeEncodedWords(Buffer.from(line).toString('latin1'))
 }
 
 const automaticSubject = new RegExp(

@@ -2,6 +2,8 @@ import { parseMailboxes } from './address.ts'
 import { writtenForms } from './charset-bytes.ts'
 import { decodeHeaderText } from './encoded-word.ts'
 import type { HeaderField } from './header.ts'
+import { blankBytes } from './invisible-characters.ts'
+import { CUT } from './text-views.ts'
 
 /** What a text calls a person who received a message, besides the address. */
 export type ReporterName = {
@@ -34,6 +36,8 @@ const commonWords = new Set(
 )
 
 const nameCharsMax = 60
+const namesMax = 60
+const formsMax = 300
 const localCharsMin = 5
 const distinctCharsMin = 8
 const greetedCharsMin = 3
@@ -67,7 +71,7 @@ export function reporterNames(
       else if (local.length >= greetedCharsMin) add(local, address, true)
     }
   }
-  for (const { name, address } of recipientsOf(fields, addresses)) {
+  for (const { name, address } of recipientsOf(fields, addresses).slice(0, namesMax)) {
     const words = wordsOf(name)
     if (words.length >= 2) {
       add(words.join(' '), address, false)
@@ -78,7 +82,7 @@ export function reporterNames(
       if (word.length >= greetedCharsMin && !commonWords.has(word)) add(word, address, true)
     }
   }
-  return [...names.values()]
+  return [...names.values()].slice(0, formsMax)
 }
 
 /** Those of To and Cc that are `own`. */
@@ -119,9 +123,10 @@ function localsOf(address: string): string[] {
  */
 function formsOf(text: string): Set<string> {
   const titled = text.replace(/(?<![\p{L}\p{M}'’])\p{L}/gu, (letter) => letter.toUpperCase())
-  const folded = text.normalize('NFD').replace(/\p{M}+/gu, '')
-  const written = [text, titled, text.toUpperCase()]
-  const forms = new Set(/^[\0-\xff]+$/.test(folded) ? [folded] : [])
+  const apart = text.normalize('NFD')
+  const folded = apart.replace(/\p{M}+/gu, '')
+  const written = [text, titled, text.toUpperCase(), apart]
+  const forms = new Set(/^[\0-\xff]+$/.test(folded) ? [text, folded] : [text])
   for (const one of written) for (const form of writtenForms(one)) forms.add(form.toLowerCase())
   return forms
 }
@@ -131,9 +136,17 @@ const greetings =
   'liebe|lieber|estimado|estimada|greetings|welcome|attn|attention|mr|mrs|ms|mme|herr|frau'
 
 /** How names are found in a text in lower case; undefined when there are none. */
-export type NameFinder = (text: string) => Iterable<{ start: number; end: number; address: string }>
+export type NameFinder = {
+  /** Whether a word of a name stands in a text without cuts: a tenth of what it costs to look. */
+  mayStandIn(text: string): boolean
+  /** The names in a text, in which a `CUT` stands for everything that shows nothing. */
+  find(text: string): Iterable<{ start: number; end: number; address: string }>
+}
 
-/** A finder of those names as whole words; linear in the text. */
+/**
+ * A finder of those names as whole words; linear in the text. Between two words may stand any white
+ * space and a comma, or only what shows nothing, which may also stand inside of a word.
+ */
 export function createNameFinder(names: readonly ReporterName[]): NameFinder | undefined {
   if (names.length === 0) return undefined
   const sorted = names.toSorted((one, other) => other.text.length - one.text.length)
@@ -141,34 +154,51 @@ export function createNameFinder(names: readonly ReporterName[]): NameFinder | u
   const sources = (isGreeted: boolean) =>
     sorted
       .filter((name) => name.isGreeted === isGreeted)
-      .map(({ text }) => text.split(' ').map(escaped).join(blanks))
+      .map(({ text }) => text.split(' ').map(cuttable).join(between))
       .join('|')
   const [free, greeted] = [sources(false), sources(true)]
   const patterns = [
-    ...(free === '' ? [] : [`(?<![a-z0-9\\x80-\\xff])(${free})(?![a-z0-9\\x80-\\xff])`]),
+    ...(free === '' ? [] : [`${wordStart}(${free})${wordEnd}`]),
     ...(greeted === ''
       ? []
       : [
-          `(?<=(?<![a-z])(?:${greetings})[ ,.]{1,2})(${greeted})(?![a-z0-9\\x80-\\xff])`,
+          `(?<=(?<![a-z])(?:${greetings})(?:[ ,.]|${gap}){1,4})(${greeted})${wordEnd}`,
           // `Jane, your parcel`: what a line or a Subject begins with is called out to.
           `(?<=^|\\n|subject: ?)(${greeted})(?=[,!])`,
         ]),
   ].map((source) => new RegExp(source, 'g'))
   // A search for a word costs a tenth of one by an expression.
   const lastWords = [...new Set(sorted.map(({ text }) => text.split(' ').at(-1) ?? text))]
-  return function* find(text) {
-    if (!lastWords.some((word) => text.includes(word))) return
-    for (const pattern of patterns) {
-      for (const { 1: found = '', index } of text.matchAll(pattern)) {
-        const address = addressOf.get(bare(found))
-        if (address !== undefined) yield { start: index, end: index + found.length, address }
+  return {
+    mayStandIn: (text) => lastWords.some((word) => text.includes(word)),
+    *find(text) {
+      for (const pattern of patterns) {
+        for (const { 1: found = '', index } of text.matchAll(pattern)) {
+          const address = addressOf.get(bare(found))
+          if (address !== undefined) yield { start: index, end: index + found.length, address }
+        }
       }
-    }
+    },
   }
 }
 
-const blanks = '(?:,?[ \\t\\r\\n]{1,4}|&nbsp;|\\xc2?\\xa0)'
-const blanksRun = new RegExp(blanks, 'g')
+const gapsMax = 16
+const gap = `(?:[ \t\r\n\v\f${CUT}]|\xe2?\xa0|${blankBytes})`
+const between = `,?${gap}{1,${String(gapsMax)}}`
+const blanksRun = new RegExp(`,?${gap}+`, 'g')
+/**
+ * Signs beyond ASCII are no letters: U+0080 to U+00BF, U+2000 to U+207F and U+3000 to U+303F in
+ * UTF-8, whose first byte C2 is E2 in lower case, or one byte between letters of ASCII.
+ */
+const signBefore =
+  '\xe2[\x80-\xbf]|\xe2[\x80\x81][\x80-\xbf]|\xe3\x80[\x80-\xbf]|[^\x80-\xff][\x80-\xbf]'
+const wordStart = `(?<![a-z0-9\xc0-\xff]|[\x80-\xbf](?<!${signBefore}|^[\x80-\xbf]))`
+const wordEnd = '(?![a-z0-9]|(?!\xe2|\xe3\x80[\x80-\xbf])[\xc0-\xff])'
+
+/** A word as it may be cut; cuts are few where somebody is to read it. */
+function cuttable(word: string): string {
+  return [...word].map(escaped).join(`${CUT}{0,${String(gapsMax)}}`)
+}
 
 /** Without its blanks, of which some look like half a letter: so of both or of none. */
 function bare(text: string): string {

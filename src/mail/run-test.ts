@@ -1,3 +1,4 @@
+import type { AddressHashes } from './address-hashes.ts'
 import { characterSet, stretchesOf } from './stretches.ts'
 
 /** What runs of digits may hold. */
@@ -6,8 +7,7 @@ export type SoughtInRuns = {
   domains: readonly string[]
   /** How many digits of base64 a run has at least. */
   runMin: number
-  /** Whether those hexadecimal digits, in lower case, are the hash of an address. */
-  isHash(digits: string): boolean
+  hashes: AddressHashes
 }
 
 /** Whether a text may hold what is sought, in its runs of digits. */
@@ -21,31 +21,55 @@ export const base64Digits = characterSet(`${base64Alphabet}-_`)
 /** From how many hexadecimal digits on a stretch is read. */
 export const HEX_MIN = 16
 /** How long a hash is in base64, without padding; the shortest first. */
-export const hashDigits: ReadonlySet<number> = new Set([22, 27, 43, 86])
+const hashDigits: ReadonlySet<number> = new Set([22, 27, 43, 86])
 const HASH_DIGITS_MIN = 22
 /** Digits of base64 by which links part words, too. */
 const partingDigits = characterSet('+/-_')
 /** A hash in hexadecimal digits. */
-export const hashShape = /[0-9a-f]{32,128}/gi
+const hashShape = /[0-9a-f]{32,128}/gi
 
-/** The pieces of a run as long as a hash is in base64; a link sets a `/` or `-` around them. */
-export function hashPieces(run: string): string[] {
-  return placesOfHashes(Buffer.from(run, 'latin1'), 0, run.length).map(({ from, to }) =>
-    run.slice(from, to),
-  )
+/** Where a known hash stands in a run. */
+export type HeldHash = { start: number; end: number; address: string }
+
+/**
+ * The known hashes that stand in a run, in order: in base64 between the signs by which links part
+ * words, or in hexadecimal digits. What does not begin as a known hash does is not decoded.
+ */
+export function hashesIn(run: string, hashes: AddressHashes): HeldHash[] {
+  const held = base64HashesIn(Buffer.from(run, 'latin1'), { start: 0, end: run.length }, hashes)
+  for (const { 0: digits, index: start } of run.matchAll(hashShape)) {
+    const address = hashes.addressOf(digits.toLowerCase())
+    if (address !== undefined) held.push({ start, end: start + digits.length, address })
+  }
+  return held.sort((one, other) => one.start - other.start)
 }
 
-function placesOfHashes(run: Buffer, start: number, end: number): { from: number; to: number }[] {
-  const places: { from: number; to: number }[] = []
+function base64HashesIn(
+  run: Buffer,
+  { start, end }: { start: number; end: number },
+  hashes: AddressHashes,
+): HeldHash[] {
+  const held: HeldHash[] = []
   for (let to = start + HASH_DIGITS_MIN; to <= end; to++) {
     if (to < end && partingDigits[run[to] ?? 0] !== 1) continue
     for (const length of hashDigits) {
       const from = to - length
       if (from < start) break
-      if (from === start || partingDigits[run[from - 1] ?? 0] === 1) places.push({ from, to })
+      if (from > start && partingDigits[run[from - 1] ?? 0] !== 1) continue
+      if (!hashes.begins(threeBytes(run, from))) continue
+      const read = Buffer.from(run.toString('latin1', from, to), 'base64').toString('hex')
+      const address = hashes.addressOf(read)
+      if (address !== undefined) held.push({ start: from, end: to, address })
     }
   }
-  return places
+  return held
+}
+
+/** What four digits of base64 stand for. */
+function threeBytes(run: Buffer, at: number): number {
+  let bytes = 0
+  for (let next = at; next < at + 4; next++) bytes = (bytes << 6) | (valueOf[run[next] ?? 0] ?? 0)
+  return bytes
 }
 
 const valueOf = new Uint8Array(256)
@@ -73,14 +97,14 @@ const bitsOfPlace = 12
  * because so many digits stand in what is read, is read and looked up in the same way. A tenth of
  * what it costs to read all of it four times.
  */
-export function createRunTest({ domains, runMin, isHash }: SoughtInRuns): RunTest {
+export function createRunTest({ domains, runMin, hashes }: SoughtInRuns): RunTest {
   // Two letters are nearly everywhere, and NULs are what fills a run up.
   if (domains.some((domain) => domain.length < lettersMin || /[\0-\x20]/.test(domain))) {
     return () => true
   }
   // Bytes say no letter beyond Latin-1.
   const letters = lettersOf(domains.filter((domain) => !/[^\0-\xff]/.test(domain)))
-  const sought = { letters, runMin, isHash }
+  const sought = { letters, runMin, hashes }
   return (text) => {
     if (text.length < runMin) return false
     const bytes = bytesOf(text)
@@ -201,13 +225,10 @@ function byteAt(bytes: Buffer, start: number, end: number, first: number, at: nu
   return ((high & 3) << 6) | low
 }
 
-type SoughtInHex = SoughtInside & Pick<SoughtInRuns, 'isHash'>
+type SoughtInHex = SoughtInside & Pick<SoughtInRuns, 'hashes'>
 
 function holdsHex(bytes: Buffer, start: number, end: number, sought: SoughtInHex): boolean {
-  for (const { from, to } of placesOfHashes(bytes, start, end)) {
-    const read = Buffer.from(bytes.toString('latin1', from, to), 'base64')
-    if (sought.isHash(read.toString('hex'))) return true
-  }
+  if (base64HashesIn(bytes, { start, end }, sought.hashes).length > 0) return true
   let from = start
   for (let at = start + HEX_MIN - 1; at < end; at = from + HEX_MIN - 1) {
     let last = at
@@ -224,9 +245,9 @@ function holdsHex(bytes: Buffer, start: number, end: number, sought: SoughtInHex
   return false
 }
 
-function hexMayHold(stretch: string, { letters, runMin, isHash }: SoughtInHex): boolean {
+function hexMayHold(stretch: string, { letters, runMin, hashes }: SoughtInHex): boolean {
   for (const [digits] of stretch.matchAll(hashShape)) {
-    if (isHash(digits.toLowerCase())) return true
+    if (hashes.addressOf(digits.toLowerCase()) !== undefined) return true
   }
   const isLong = stretch.length >= runMin * 2
   for (const digits of [stretch, stretch.slice(1)]) {

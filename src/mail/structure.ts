@@ -1,4 +1,5 @@
 import { headerLineEnd } from './header.ts'
+import { boundaryOf } from './mime-tree.ts'
 
 /** How much structure a message may have before it is refused. */
 export type StructureLimits = { headersMax: number; partsMax: number; nestingMax: number }
@@ -126,12 +127,4 @@ function contentType(head: readonly string[]): string {
     lines.push(head[next] ?? '')
   }
   return lines.join(' ').trim().slice(0, headCharsMax)
-}
-
-function boundaryOf(type: string): string | undefined {
-  const at = /boundary\s{0,9}=\s{0,9}/i.exec(type)
-  if (!at) return undefined
-  const rest = type.slice(at.index + at[0].length)
-  const value = rest.startsWith('"') ? rest.slice(1).split('"')[0] : rest.split(/[\s;]/)[0]
-  return value === undefined || value === '' ? undefined : value.trimEnd()
 }

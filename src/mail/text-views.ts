@@ -1,3 +1,7 @@
+import { invisibleAt, invisibleLeads, namedCharacter, shownAs } from './invisible-characters.ts'
+import { tagsIn } from './html-tags.ts'
+import type { Tag } from './html-tags.ts'
+
 /** A text as somebody reads it who undoes an encoding, with the way back to what was written. */
 export type TextView = {
   /** Lower case, one character for each one that was encoded. */
@@ -6,7 +10,15 @@ export type TextView = {
   startOf(at: number): number
   /** Where in the written text the character at `at` ends. */
   endOf(at: number): number
+  /**
+   * The same with a `CUT` for everything that was left out between two characters: folds, soft line
+   * breaks, invisible characters, tags. By them a sender parts the words of a name, or a word.
+   */
+  withCuts(): TextView
 }
+
+/** What stands in a view for something that shows nothing. */
+export const CUT = '\x01'
 
 /**
  * The text without soft line breaks, folds, NULs and invisible characters; then also percent-,
@@ -19,26 +31,13 @@ export function textViews(written: string): TextView[] {
   const views = [marks.length === 0 ? plainView(written) : viewOf(written, marks, 'filler')]
   if (marks.some(({ kind }) => kind === 'escape')) views.push(viewOf(written, marks, 'escape'))
   if (marks.some(({ kind }) => kind === 'quote')) views.push(viewOf(written, marks, 'quote'))
-  if (tagAtSign.test(written)) views.push(viewOf(written, betweenTags(written, marks), 'tag'))
+  const tags = tagsIn(written)
+  if (tags.length > 0) views.push(viewOf(written, betweenTags(tags, marks), 'tag'))
   return views
 }
 
-// Who writes an address in pieces, lest a program make a link of it, cuts it at its signs.
-const tagAtSign = new RegExp(
-  [
-    /(?:@|&#(?:0{0,8}64|x0{0,8}40);|&commat;)\s?</,
-    />\s?(?:@|&#|&commat;)/,
-    /[a-z0-9]<[^<>]{1,200}>(?:\.|&period;)/,
-    /[a-z0-9](?:\.|&period;)<[^<>]{1,200}>[a-z0-9]/,
-  ]
-    .map(({ source }) => source)
-    .join('|'),
-  'i',
-)
-const tag = /<(?:\/?[a-z][^<>]{0,500}|!--[^<>]{0,500}--)>/gi
-
 /** The marks as a page shows them: tags are nothing, and what stands in them is not read. */
-function betweenTags(written: string, marks: readonly Mark[]): Mark[] {
+function betweenTags(tags: readonly Tag[], marks: readonly Mark[]): Mark[] {
   const shown: Mark[] = []
   let next = 0
   let done = 0
@@ -48,10 +47,10 @@ function betweenTags(written: string, marks: readonly Mark[]): Mark[] {
       if (mark && mark.start >= done && mark.end <= end && mark.kind !== 'quote') shown.push(mark)
     }
   }
-  for (const { 0: found, index: start } of written.matchAll(tag)) {
+  for (const { start, end } of tags) {
     takeUntil(start)
-    done = start + found.length
-    shown.push({ start, end: done, kind: 'tag', character: '' })
+    done = end
+    shown.push({ start, end, kind: 'tag', character: '' })
   }
   takeUntil(Infinity)
   return shown
@@ -61,23 +60,26 @@ type Kind = 'filler' | 'escape' | 'quote' | 'tag'
 type Mark = { start: number; end: number; kind: Kind; character: string }
 
 const depth = { filler: 0, escape: 1, quote: 2, tag: 3 } as const
-const filler = joined(
-  /=\r?\n|\r?\n[ \t]|\0+|<wbr ?\/?>|&shy;|&#173;/,
-  /\xc2?\xad|\xe2\x80[\x8b-\x8d]|[\u200b-\u200d\ufeff]/,
-)
-// The groups: hexadecimal, hexadecimal, decimal, hexadecimal twice.
+const filler = joined(/=\r?\n|\r?\n[ \t]|\0+|<wbr ?\/?>/)
+// The groups: hexadecimal, hexadecimal, decimal, hexadecimal twice, a name.
 const escape = joined(
   /%(?:25){0,3}([0-9a-f]{2})/,
-  /&(?:amp;)?#x0{0,5}([0-9a-f]{2,4});?/,
-  /&(?:amp;)?#0{0,5}([0-9]{2,4});?/,
+  /&(?:amp;)?#x0{0,8}([0-9a-f]{1,6});?/,
+  /&(?:amp;)?#0{0,8}([0-9]{1,7});?/,
   /\\u([0-9a-f]{4})/,
   /\\x([0-9a-f]{2})/,
-  /&(?:commat|period);|\+AEA-?/,
+  /&(?:amp;)?(nbsp|[a-z]{2,23}[0-9]{0,2}(?=;));?/,
+  /\+AEA-?/,
 )
 const quote = /=(?:3d){0,2}([0-9a-f]{2})/iy
 /** What every mark begins with, cheap to search for: most characters of a text begin none. */
-const lead =
-  /[=%][0-9a-f\r\n]|\r?\n[ \t]|<w|&[#acps]|\\[ux]|\+a|\xe2\x80|\xc2?\xad|[\0\u200b-\u200d\ufeff]/gi
+const lead = new RegExp(
+  [
+    /[=%][0-9A-Fa-f\r\n]|\r?\n[ \t]|<[Ww]|&[#A-Za-z]|\\[UXux]|\+[Aa]|\0/.source,
+    `[${invisibleLeads}]`,
+  ].join('|'),
+  'g',
+)
 
 /** One of the forms, where the search stands. */
 function joined(...forms: readonly RegExp[]): RegExp {
@@ -106,6 +108,12 @@ function markAt(written: string, start: number): Mark | undefined {
       return { start, end: start + 3, kind, character: String.fromCharCode(value) }
     }
   }
+  if (first > '\x7f') {
+    const { length, shows } = invisibleAt(written, start)
+    return length === 0
+      ? undefined
+      : { start, end: start + length, kind: 'filler', character: shows }
+  }
   if (!escapeStarts.has(first)) {
     filler.lastIndex = start
     if (filler.test(written)) return { start, end: filler.lastIndex, kind: 'filler', character: '' }
@@ -114,7 +122,7 @@ function markAt(written: string, start: number): Mark | undefined {
 }
 
 /** What begins with these is an escape or nothing. */
-const escapeStarts: ReadonlySet<string> = new Set(['%', '\\', '+'])
+const escapeStarts: ReadonlySet<string> = new Set(['%', '\\', '+', '&'])
 
 function escapeAt(written: string, start: number): Mark | undefined {
   escape.lastIndex = start
@@ -122,9 +130,18 @@ function escapeAt(written: string, start: number): Mark | undefined {
   if (!escaped) return undefined
   const [, ...groups] = escaped
   const index = groups.findIndex((group) => group !== undefined)
-  const sign = escaped[0].toLowerCase() === '&period;' ? '.' : '@'
-  const character = index < 0 ? sign : characterOf(groups[index], index === 2 ? 10 : 16)
-  return { start, end: escape.lastIndex, kind: 'escape', character }
+  const character = index < 0 ? '@' : escapedCharacter(groups[index], index)
+  if (character === undefined) return undefined
+  const kind = character === '' ? 'filler' : 'escape'
+  return { start, end: escape.lastIndex, kind, character }
+}
+
+const DECIMAL = 2
+const NAMED = 5
+
+function escapedCharacter(group = '', index: number): string | undefined {
+  if (index === NAMED) return namedCharacter(group)
+  return shownAs(Number.parseInt(group, index === DECIMAL ? 10 : 16))
 }
 
 function quoteAt(written: string, start: number): Mark | undefined {
@@ -151,13 +168,28 @@ function characterOf(digits = '', base: number): string {
   return String.fromCharCode(Number.parseInt(digits, base))
 }
 
-/** A text without marks. */
-function plainView(written: string): TextView {
-  return { text: lowerCase(written), startOf: (at) => at, endOf: (at) => at + 1 }
+/** A text without marks, or one of which only what is written counts. */
+export function plainView(written: string): TextView {
+  const view: TextView = {
+    text: lowerCase(written),
+    startOf: (at) => at,
+    endOf: (at) => at + 1,
+    withCuts: () => view,
+  }
+  return view
 }
 
 function viewOf(written: string, marks: readonly Mark[], kind: Kind): TextView {
   const read = marks.filter((mark) => depth[mark.kind] <= depth[kind])
+  const cut = () =>
+    viewBy(
+      written,
+      read.map((mark) => (mark.character === '' ? { ...mark, character: CUT } : mark)),
+    )
+  return viewBy(written, read, cut)
+}
+
+function viewBy(written: string, read: readonly Mark[], withCuts?: () => TextView): TextView {
   let text = ''
   let done = 0
   for (const { start, end, character } of read) {
@@ -172,11 +204,13 @@ function viewOf(written: string, marks: readonly Mark[], kind: Kind): TextView {
     const { viewAt, writtenAt } = pieceAtPlace(at)
     return writtenAt + (at - viewAt)
   }
-  return {
+  const view: TextView = {
     text: lowerCase(text),
     startOf,
     endOf: (at) => startOf(at) + pieceAtPlace(at).width,
+    withCuts: withCuts ?? (() => view),
   }
+  return view
 }
 
 type Piece = { viewAt: number; writtenAt: number; width: number }

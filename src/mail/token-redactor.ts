@@ -38,7 +38,7 @@ export function createTokenRedactor(
   const links = new Map<string, string>()
   const redactKnownLink = (link: string) => {
     const redacted = links.get(link) ?? redactLocals(redactLink(link, codeOf), locals, codeOf)
-    links.set(link, redacted)
+    if (links.size < LINKS_MAX) links.set(link, redacted)
     return redacted
   }
   const redactLinks = (text: string) =>
@@ -64,6 +64,7 @@ export function createTokenRedactor(
   }
 }
 
+const LINKS_MAX = 5_000
 const linkShape = new RegExp(
   [
     /(?:\bhttps?:\/\/|(?<=["'(=])\/\/(?=[\w.-]+\.[a-z]{2}))[^\s"'<>()\\^`{|}\x80-\xff]+/.source,

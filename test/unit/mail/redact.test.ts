@@ -115,6 +115,14 @@ test.for([
   ['the domain', 'mailbox.example'],
   ['half an address', 'jane.doe@'],
   ['carriage returns', '\r'],
+  ['slashes', '/'],
+  ['dashes', '-'],
+  [
+    'hashes of the address',
+    `${createHash('md5').update('jane.doe@mailbox.example').digest('hex')}/`,
+  ],
+  ['base64 over lines', `${'A'.repeat(76)}\r\n${'/'.repeat(76)}!\r\n`],
+  ['tags without an end', '<a ="'],
 ] as const)('hostile text takes linear time: %s', async ([, piece]) => {
   const text = piece.repeat(Math.ceil(1_000_000 / piece.length))
   await expectEffort(() => redactor.redact(text), 3_000)

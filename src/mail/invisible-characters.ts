@@ -1,0 +1,124 @@
+/** A character that shows nothing, in a text or a Latin-1 view of its bytes; length 0: none. */
+export type Invisible = {
+  length: number
+  /** A blank for white space, nothing for what has no width. */
+  shows: '' | ' '
+}
+
+const blank = /^\p{White_Space}$/u
+/** Without width: what Unicode says to leave out where it is unknown, and what only formats. */
+const hidden = /^[\p{Default_Ignorable_Code_Point}\p{Cf}]$/u
+/** Formats a number after it, and shows. */
+const prepended = /^[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2]$/
+
+/** Every one of them beyond ASCII, by its bytes in UTF-8. */
+const byBytes = new Map<string, '' | ' '>()
+const byCode = new Map<number, '' | ' '>()
+/** Whether any of them begins with these two bytes. */
+const beginnings = new Uint8Array(1 << 16)
+for (const [from, to] of [
+  [0x80, 0x3400],
+  [0xa000, 0x10000],
+  [0x13430, 0x13440],
+  [0x1bca0, 0x1bca4],
+  [0x1d173, 0x1d17b],
+  [0xe0000, 0xe0200],
+] as const) {
+  for (let code = from; code < to; code++) {
+    const character = String.fromCodePoint(code)
+    const isHidden = hidden.test(character) && !prepended.test(character)
+    const shows = blank.test(character) ? ' ' : isHidden ? '' : undefined
+    if (shows === undefined) continue
+    const bytes = Buffer.from(character)
+    byCode.set(code, shows)
+    byBytes.set(bytes.toString('latin1'), shows)
+    beginnings[bytes.readUInt16BE()] = 1
+  }
+}
+const none: Invisible = { length: 0, shows: '' }
+const nextLine = 0x85
+const noBreakSpace = 0xa0
+
+/** With what one of them begins, as the inside of a class of a regular expression. */
+export const invisibleLeads = leadsOf()
+
+function leadsOf(): string {
+  const codes = new Set<number>()
+  for (const bytes of byBytes.keys()) codes.add(bytes.charCodeAt(0))
+  for (const code of byCode.keys()) codes.add(String.fromCodePoint(code).charCodeAt(0))
+  // In one byte they are half of other letters; a blank is one where a name is looked for.
+  codes.delete(nextLine)
+  codes.delete(noBreakSpace)
+  return [...codes].map((code) => `\\u${code.toString(16).padStart(4, '0')}`).join('')
+}
+
+/**
+ * A blank beyond ASCII, by its bytes in UTF-8 as they look when a text is in lower case, as
+ * alternatives of a regular expression.
+ */
+export const blankBytes = [...byBytes]
+  .filter(([, shows]) => shows === ' ')
+  .map(([bytes]) =>
+    [...bytes.toLowerCase()].map((byte) => `\\x${byte.charCodeAt(0).toString(16)}`).join(''),
+  )
+  .join('|')
+
+/** The one that begins at a place. */
+export function invisibleAt(text: string, at: number): Invisible {
+  const code = text.charCodeAt(at)
+  if (code <= 0xff) {
+    if (code === 0xad) return { length: 1, shows: '' }
+    if (beginnings[(code << 8) | (text.charCodeAt(at + 1) & 0xff)] !== 1) return none
+    for (const length of [3, 2, 4]) {
+      const shows = byBytes.get(text.slice(at, at + length))
+      if (shows !== undefined) return { length, shows }
+    }
+    return none
+  }
+  const whole = text.codePointAt(at) ?? code
+  const shows = byCode.get(whole)
+  return shows === undefined ? none : { length: whole > 0xffff ? 2 : 1, shows }
+}
+
+/** A character by its number, as it shows: nothing where it has no width. */
+export function shownAs(code: number): string | undefined {
+  if (code > 0x10ffff) return undefined
+  return byCode.get(code) ?? String.fromCodePoint(code)
+}
+
+/** The characters that HTML has names for and that show nothing, or stand in addresses. */
+const named: Readonly<Record<string, string>> = {
+  ...{ nbsp: ' ', nonbreakingspace: ' ', ensp: ' ', emsp: ' ', thinsp: ' ', thinspace: ' ' },
+  ...{
+    hairsp: ' ',
+    emsp13: ' ',
+    emsp14: ' ',
+    verythinspace: ' ',
+    numsp: ' ',
+    puncsp: ' ',
+    mediumspace: ' ',
+    tab: '\t',
+  },
+  ...{ newline: '\n', shy: '', zwj: '', zwnj: '', lrm: '', rlm: '', zerowidthspace: '' },
+  ...{ nobreak: '', ic: '', invisiblecomma: '', it: '', invisibletimes: '', af: '' },
+  ...{ applyfunction: '', negativethinspace: '', negativemediumspace: '' },
+  ...{ negativethickspace: '', negativeverythinspace: '' },
+  ...{ commat: '@', period: '.', plus: '+', lowbar: '_', underbar: '_', hyphen: '-', dash: '-' },
+  ...{ apos: "'", szlig: '\xdf', aelig: '\xe6', oslash: '\xf8', eth: '\xf0', thorn: '\xfe' },
+  ...{ aring: '\xe5', comma: ',', percnt: '%', num: '#', excl: '!', sol: '/', colon: ':' },
+}
+
+const accents: Readonly<Record<string, string>> = {
+  ...{ grave: '\u0300', acute: '\u0301', circ: '\u0302', tilde: '\u0303', macr: '\u0304' },
+  ...{ breve: '\u0306', dot: '\u0307', uml: '\u0308', ring: '\u030a', dblac: '\u030b' },
+  ...{ caron: '\u030c', cedil: '\u0327', ogon: '\u0328' },
+}
+
+/** The character that HTML has that name for, if it may stand in a name or an address. */
+export function namedCharacter(name: string): string | undefined {
+  const lower = name.toLowerCase()
+  const known = Object.hasOwn(named, lower) ? named[lower] : undefined
+  if (known !== undefined) return known
+  const accent = accents[lower.slice(1)]
+  return accent === undefined ? undefined : (lower.charAt(0) + accent).normalize('NFC')
+}
