@@ -50,6 +50,7 @@ const variables = z.object({
   CHECK_GREYLIST_SCORE: score().optional(),
   FORWARD_TO: z.enum(['any', 'enrolled']).default('any'),
   ORIGIN_CONFIDENCE_MIN: fraction().default(0.7),
+  MESSAGE_AGE_MAX: wholeNumber(0, 876_000).default(168),
   WORKERS: wholeNumber(1, 64).optional(),
   RDAP_BOOTSTRAP_URL: registries.default('https://data.iana.org/rdap'),
   DNS_SERVERS: z.string().default('').transform(readServers),
@@ -109,6 +110,8 @@ export type Config = {
   forwardTo: 'any' | 'enrolled'
   /** 0 to 1; below it nobody is told of an origin, and the reporter is asked. */
   originConfidenceMin: number
+  /** Hours by the trusted line's clock; reports of older messages have no effect. 0: no limit. */
+  messageAgeMax: number
   /** Parser threads, and jobs worked at once. */
   workers: number
   /** Undefined: no registry is asked. */
@@ -254,6 +257,7 @@ export function readConfig(
     checkGreylistScore: read.CHECK_GREYLIST_SCORE,
     forwardTo: read.FORWARD_TO,
     originConfidenceMin: read.ORIGIN_CONFIDENCE_MIN,
+    messageAgeMax: read.MESSAGE_AGE_MAX,
     workers: read.WORKERS ?? machine.cores,
     rdapBootstrapUrl: read.RDAP_BOOTSTRAP_URL === 'none' ? undefined : read.RDAP_BOOTSTRAP_URL,
     dnsServers: read.DNS_SERVERS,

@@ -53,6 +53,7 @@ export async function startInstance(): Promise<Instance> {
     LOG_LEVEL: 'warn',
     RDAP_BOOTSTRAP_URL: 'none',
     DNS_SERVERS: 'none',
+    MESSAGE_AGE_MAX: '0',
   }
   const children: ChildProcess[] = []
   const workers = availableParallelism()

@@ -49,6 +49,7 @@ export async function openSite(): Promise<Site> {
     LOG_LEVEL: 'error',
     RDAP_BOOTSTRAP_URL: 'none',
     DNS_SERVERS: 'none',
+    MESSAGE_AGE_MAX: '0',
     NODE_NO_WARNINGS: '1',
   }
   const children: ChildProcess[] = []

@@ -72,7 +72,7 @@ export async function openWorld(): Promise<World> {
     clock,
   })
   const log = pino({ level: 'silent' })
-  const env = { DNS_SERVERS: 'none', RDAP_BOOTSTRAP_URL: 'none' }
+  const env = { DNS_SERVERS: 'none', MESSAGE_AGE_MAX: '0', RDAP_BOOTSTRAP_URL: 'none' }
   const settings = readConfig(env, { cores: 1, cwd: '/nowhere' })
   const config = { ...settings, databaseUrl, secret: 'a secret of the measurement, of nobody' }
   const app = { pool, boss, clock, log, config, parser, judge, rdap: undefined, dns: undefined }

@@ -17,6 +17,7 @@ import { putInLineAgain } from '../queue/reopen-reports.ts'
 import { send } from '../queue/send.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import { packFacts } from '../verdict/facts/packed-facts.ts'
+import { ageObstacle } from '../verdict/message-age.ts'
 import { openCandidates } from '../verdict/relay-question.ts'
 import { percentOf } from '../verdict/walk-picture.ts'
 import { alsoTellOf } from '../verdict/who-else.ts'
@@ -107,6 +108,7 @@ async function judge(
       reportedAs: report.kind,
       isLearned: report.channel === 'learn',
       messageKind: analysis.kind,
+      ageObstacle: ageOf(report, analysis, app),
       origin: analysis.origin ?? undefined,
       originConfidenceMin,
       marketer,
@@ -139,10 +141,18 @@ async function casesOf(
 }
 
 async function findCampaigns(analyses: readonly ReadReport[], app: Needs): Promise<Campaigns> {
-  const messages = analyses.map(({ report, analysis: { fingerprints } }) => {
-    return { reportId: report.id, fingerprints }
-  })
+  const messages = analyses
+    .filter(({ report, analysis }) => ageOf(report, analysis, app) === undefined)
+    .map(({ report, analysis: { fingerprints } }) => ({ reportId: report.id, fingerprints }))
   return joinCampaigns(app.pool, messages, app.clock)
+}
+
+function ageOf(
+  { receivedAt }: Report,
+  { trustedTimes }: AnalysisDigest,
+  { config }: Needs,
+): string | undefined {
+  return ageObstacle(trustedTimes, receivedAt, config.messageAgeMax)
 }
 
 /** Of a reporter who has spoken of all of them nothing is asked. */
@@ -199,7 +209,6 @@ async function keep(
   const mine = new Set(marked.flat())
   const kept = outcomes.filter(({ row }) => mine.has(row.id))
   if (kept.length === 0) return
-  await oweAdvice(tx, judgments.filter(({ report }) => mine.has(report.id)).map(adviceCase), app)
   const lookUps = kept.filter(({ row }) => row.judgment.consequence.action === 'look-up')
   await Promise.all([
     insertAnalyses(
@@ -224,15 +233,13 @@ async function keep(
     ),
     oweWebhooks(tx, app.boss, newsOf(kept), now),
   ])
-  await takeEffect(
-    tx,
-    judgments.filter(({ report }) => mine.has(report.id)),
-    campaignOf,
-    app,
+  const effective = judgments.filter(
+    ({ report, judged }) => mine.has(report.id) && judged.ageObstacle === undefined,
   )
+  await takeEffect(tx, effective, campaignOf, app)
 }
 
-/** Counts reports and their evidence, and corrects what was counted and told of them before. */
+/** Advises and counts reports and their evidence; corrects what was counted and told before. */
 async function takeEffect(
   tx: Db,
   judgments: readonly Judgment[],
@@ -240,6 +247,7 @@ async function takeEffect(
   app: Needs,
 ): Promise<void> {
   const now = app.clock()
+  await oweAdvice(tx, judgments.map(adviceCase), app)
   const before = await countReports(
     tx,
     judgments.map((judgment) => toCount(judgment, campaignOf)),

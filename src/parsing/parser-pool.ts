@@ -35,6 +35,8 @@ export type AnalysisDigest = Pick<
     candidates: readonly RelayCandidate[]
     /** Every address about which what they say may matter. */
     addressesAsked: readonly string[]
+    /** When it was handed over, by the clocks of trusted lines, the stranger's first. */
+    trustedTimes: readonly (string | null)[]
     /** The address behind a sending provider, where that tells. */
     submitterIp: string | undefined
     shingles: PackedShingles

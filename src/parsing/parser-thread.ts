@@ -6,6 +6,7 @@ import { reasonOf } from '../errors.ts'
 import { readInbound } from '../mail/inbound/read-inbound.ts'
 import { signMail } from '../mail/dkim-signature.ts'
 import { addressesAsked, relayCandidates } from '../verdict/relay-question.ts'
+import { trustedTimes } from '../verdict/message-age.ts'
 import { subjectsOf } from '../verdict/subjects-of.ts'
 import { verifiedDomains } from '../verdict/verified-domains.ts'
 import { composeFeedback } from './feedback-content.ts'
@@ -112,6 +113,7 @@ function digestOf(
     hasForgedHop: hops.some(({ trust }) => trust === 'forged'),
     candidates: relayCandidates(hops),
     addressesAsked: addressesAsked(hops),
+    trustedTimes: trustedTimes(hops),
     submitterIp: submitter && isSure(submitter) ? submitter.ip : undefined,
     shingles: owned(shingles),
     fingerprints,

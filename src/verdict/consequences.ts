@@ -31,6 +31,8 @@ export type Judged = ToldOf & {
   /** Whether a mail server taught us this one: then nobody reported it to be told on. */
   isLearned: boolean
   messageKind: Analysis['kind']
+  /** Why the message is too old for anything to be done, as a sentence. */
+  ageObstacle?: string | undefined
   origin: { ip: string; confidence: number } | undefined
   /** Below this confidence an origin is shown, not written to: `ORIGIN_CONFIDENCE_MIN`. */
   originConfidenceMin: number
@@ -48,6 +50,9 @@ export type Judged = ToldOf & {
  */
 export function consequenceOf(judged: Judged): Consequence {
   const { verdict, origin, network } = judged
+  if (judged.ageObstacle !== undefined) {
+    return keep(`${judged.ageObstacle} Nobody is told, and it counts for nothing.`)
+  }
   const obstacle = obstacleOf(judged)
   if (isMarketers(judged))
     return { action: 'advise', why: `${judged.marketer.why} Nobody is accused.` }
@@ -88,6 +93,7 @@ export function consequenceOf(judged: Judged): Consequence {
 export function alsoToldOf(judged: Judged, consequence: Consequence): AlsoTold[] {
   const { verdict, origin, reportedAs, messageKind, isLearned } = judged
   const isComplaint = reportedAs !== 'not-spam' && messageKind === 'message' && !isLearned
+  if (judged.ageObstacle !== undefined) return []
   if (!isComplaint || verdict.class === 'legitimate' || consequence.action === 'ask') return []
   if (!origin || origin.confidence < judged.originConfidenceMin) return []
   const isForwarded = consequence.action === 'forward'

@@ -173,7 +173,12 @@ export function descendants(pid: number): { pid: number; command: string }[] {
 function environment(env: Record<string, string>): NodeJS.ProcessEnv {
   const rest = Object.entries(process.env).filter(([name]) => !variableNames.includes(name))
   // Of vitest's own settings none may change what the program does, and nothing leaves the machine.
-  const ours = { NODE_OPTIONS: '', NODE_NO_WARNINGS: '1', DNS_SERVERS: 'none' }
+  const ours = {
+    NODE_OPTIONS: '',
+    NODE_NO_WARNINGS: '1',
+    DNS_SERVERS: 'none',
+    MESSAGE_AGE_MAX: '0',
+  }
   return { ...Object.fromEntries(rest), ...ours, ...env }
 }
 

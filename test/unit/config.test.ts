@@ -38,6 +38,7 @@ test('an empty environment gives a working configuration that sends nothing', ()
     feedbackHourlyMax: 100,
     forwardTo: 'any',
     originConfidenceMin: 0.7,
+    messageAgeMax: 168,
     workers: 4,
     rdapBootstrapUrl: 'https://data.iana.org/rdap',
     dnsServers: 'system',

@@ -44,7 +44,7 @@ export async function benchSending(): Promise<void> {
   const messages = await forwardable(readCorpus(['phishing']))
   const instance = await startInstance()
   const sink = await startSink()
-  const settings = { SECRET, FEEDBACK_HOURLY_MAX: '1000000' }
+  const settings = { SECRET, FEEDBACK_HOURLY_MAX: '1000000', MESSAGE_AGE_MAX: '0' }
   const config = readConfig(settings, { cores: 2, cwd: '/nowhere' })
   const its = { ...config, databaseUrl: instance.databaseUrl }
   const app = await openApp(its, 'sends', pino({ level: 'silent' }), 'bench')

@@ -49,6 +49,7 @@ const holes: Readonly<Record<string, string>> = {
   ip: '[0-9A-Fa-f.:]+(?:/\\d+)?',
   n: '\\d+(?:[.,]\\d+)?',
   host: '\\S{1,255}',
+  day: '\\d{4}-\\d\\d-\\d\\d',
 }
 const partHoles: ReadonlySet<string> = new Set(['whom', 'speaker', 'maybe', 'peer'])
 const mustBeKnown: ReadonlySet<string> = new Set(['whom', 'speaker'])

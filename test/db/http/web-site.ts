@@ -40,7 +40,10 @@ export async function startWebSite(
     name: 'web',
     onLost: () => undefined,
   })
-  const config = readConfig({ HTTP_PORT: '0', ...env }, { cores: 2, cwd: '/nowhere' })
+  const config = readConfig(
+    { HTTP_PORT: '0', MESSAGE_AGE_MAX: '0', ...env },
+    { cores: 2, cwd: '/nowhere' },
+  )
   const app: App = {
     config: { ...config, databaseUrl, secret: 'a secret of the tests, long enough' },
     pool,

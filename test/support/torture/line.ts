@@ -62,6 +62,7 @@ export async function startLine(): Promise<Line> {
     LOG_LEVEL: 'warn',
     WORKERS: '1',
     RDAP_BOOTSTRAP_URL: 'none',
+    MESSAGE_AGE_MAX: '0',
     ORIGIN_CONFIDENCE_MIN: String(originConfidenceMin),
   })
   const close = async () => {

@@ -50,7 +50,7 @@ export async function tortureSending(options: Options): Promise<TorturedSending>
   const closers = [() => server.stop()]
   try {
     await migrateAll(server.url, new Date())
-    const config = readConfig({ SECRET }, { cores: 2, cwd: '/nowhere' })
+    const config = readConfig({ SECRET, MESSAGE_AGE_MAX: '0' }, { cores: 2, cwd: '/nowhere' })
     const its = { ...config, databaseUrl: server.url }
     const app = await openApp(its, 'works', pino({ level: 'silent' }), 'torture')
     closers.unshift(() => app.close())

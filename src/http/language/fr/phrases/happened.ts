@@ -66,6 +66,11 @@ export const happenedFr: Readonly<Record<string, string>> = {
   'The address is not to be written to.': 'Nous n’écrivons pas à cette adresse.',
   'The consumer is paused.': 'Le destinataire a demandé une pause.',
   'Mail to the consumer comes back.': 'Le courrier au destinataire revient.',
+  'It was handed over on {day}, more than {n} hours before it was reported.':
+    'Il a été remis le {day}, plus de {n} heures avant d’être signalé.',
+  'No trusted line tells a believable time, so its age is unknown.':
+    'Aucune ligne fiable ne donne une heure vraisemblable\u00a0: son âge est inconnu.',
+  'Nobody is told, and it counts for nothing.': 'Personne n’est prévenu, et rien n’est compté.',
   'The report was taken back.': 'Le signalement a été retiré.',
   'Only who enrolled is told.': 'Seuls les inscrits sont prévenus.',
   'The feedback report was called back before it left.':

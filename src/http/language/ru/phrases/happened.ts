@@ -58,6 +58,11 @@ export const happenedRu: Readonly<Record<string, string>> = {
   'The address is not to be written to.': 'На этот адрес мы не пишем.',
   'The consumer is paused.': 'Получатель взял паузу.',
   'Mail to the consumer comes back.': 'Почта получателю возвращается.',
+  'It was handed over on {day}, more than {n} hours before it was reported.':
+    'Письмо передано {day}, более чем за {n} ч до жалобы.',
+  'No trusted line tells a believable time, so its age is unknown.':
+    'Ни одна надёжная строка не содержит правдоподобного времени: возраст письма неизвестен.',
+  'Nobody is told, and it counts for nothing.': 'Мы никому не сообщаем, и жалоба не учитывается.',
   'The report was taken back.': 'Жалоба отозвана.',
   'Only who enrolled is told.': 'Мы сообщаем только подписавшимся.',
   'The feedback report was called back before it left.': 'Отчёт отозван до отправки.',
