@@ -2,7 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
 import { pino } from 'pino'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { listRuleProcesses } from '../../../src/db/rule-processes.ts'
 import { openRules, type LiveRules } from '../../../src/judging/rules/live-rules.ts'
 import { applyRules } from '../../../src/judging/rules/rule-versions.ts'
@@ -22,6 +22,8 @@ beforeAll(async () => {
 afterAll(() => database.close())
 
 let version = 0
+let children: ChildProcess[] = []
+afterEach(() => children.splice(0).forEach((child) => child.kill()))
 beforeEach(async () => {
   await apply(ruleText('BEGIN', 'true'))
 })
@@ -133,7 +135,7 @@ test('a process that ends is no longer listed', async () => {
 
 test('three processes under load follow every change, whole', async () => {
   const script = path.join(import.meta.dirname, '../../support/rules-process.ts')
-  const children = ['one', 'two', 'three'].map((name) => fork(script, [database.url, name]))
+  children = ['one', 'two', 'three'].map((name) => fork(script, [database.url, name]))
   const words = children.map(() => [] as RulesProcessWord[])
   for (const [at, child] of children.entries()) {
     child.on('message', (word: RulesProcessWord) => words[at]?.push(word))
