@@ -8,7 +8,12 @@ import type { Clock } from './world.ts'
 
 /** What one process runs on. Ask for the fields you use. */
 export type App = {
-  config: Config & { databaseUrl: string; secret: string }
+  config: Config & {
+    databaseUrl: string
+    /** Where LISTEN works; undefined behind a pooler in transaction mode. */
+    listenUrl?: string | undefined
+    secret: string
+  }
   pool: Pool
   boss: Boss
   clock: Clock

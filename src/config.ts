@@ -20,6 +20,9 @@ const variables = z.object({
   DATABASE_URL: z
     .url({ protocol: /^postgres(ql)?$/, error: 'is not a postgres:// address' })
     .optional(),
+  DATABASE_DIRECT_URL: z
+    .url({ protocol: /^postgres(ql)?$/, error: 'is not a postgres:// address' })
+    .optional(),
   DATA_DIR: z.string().default('var'),
   SIGN_UP: z.enum(['open', 'closed']).default('open'),
   OPERATOR_NAME: z.string().max(200).optional(),
@@ -71,6 +74,8 @@ const variables = z.object({
 /** The settings of one process, checked. */
 export type Config = {
   databaseUrl: string | undefined
+  /** Past a connection pooler, for migrations and LISTEN. */
+  databaseDirectUrl: string | undefined
   /** Absolute. */
   dataDir: string
   httpHost: string
@@ -231,6 +236,7 @@ export function readConfig(
   const absolute = (file: string | undefined) => file && path.resolve(machine.cwd, file)
   return {
     databaseUrl: read.DATABASE_URL,
+    databaseDirectUrl: read.DATABASE_DIRECT_URL,
     dataDir: path.resolve(machine.cwd, read.DATA_DIR),
     httpHost: read.HTTP_HOST,
     httpPort: read.HTTP_PORT,

@@ -26,6 +26,11 @@ export class UsageError extends Error {
   }
 }
 
+/** The database, as it is set up, cannot be used: the message tells the operator what to change. */
+export class DatabaseUnfit extends Error {
+  override name = 'DatabaseUnfit'
+}
+
 /** The words of anything thrown, without its stack. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message || error.name : String(error)

@@ -191,11 +191,16 @@ async function main([name = 'help', ...args]: readonly string[]): Promise<number
     const problems = error instanceof UsageError ? error.problems : [reasonOf(error)]
     for (const problem of problems) complain(`signalpost ${name}: ${problem}`)
     if (isMisuse) complain(`Usage: signalpost ${command.usage}`)
-    else if (error instanceof Error && error.name !== 'DatabaseAway') complain(error.stack ?? '')
+    else if (error instanceof Error && !isPlain(error)) complain(error.stack ?? '')
     // The channel to a supervisor would keep a process alive that has nothing more to do.
     if (process.connected) process.disconnect?.()
     return isMisuse ? MISUSED : FAILED
   }
+}
+
+/** Whether the message of an error says all there is to say. */
+function isPlain(error: Error): boolean {
+  return ['DatabaseAway', 'DatabaseUnfit'].includes(error.name)
 }
 
 function help(name: string): number {

@@ -2,7 +2,9 @@ import { ensureCounterPartitions } from '../db/counter-partitions.ts'
 import { ensureInstallation } from '../db/installation.ts'
 import { ensurePartitions } from '../db/partitions.ts'
 import { migrate } from '../db/migrate.ts'
+import { findPooling } from '../db/pooler.ts'
 import { createPool } from '../db/pool.ts'
+import { DatabaseUnfit, reasonOf, sqlState } from '../errors.ts'
 import { createQueues, startBoss, stopBoss } from '../queue/boss.ts'
 import { systemRandom } from '../world.ts'
 
@@ -13,8 +15,28 @@ const GENERATIONS_AHEAD = 6
  * Brings a database up to date: our schema, the seed of its own, the partitions of the coming
  * weeks, pg-boss's schema and the queues. Does nothing where nothing lacks. Returns the migrations
  * it ran.
+ *
+ * @throws DatabaseUnfit when the account lacks a right, or a pooler does not keep what is prepared
  */
 export async function migrateAll(databaseUrl: string, now: Date): Promise<string[]> {
+  await findPooling(databaseUrl)
+  return migrateEverything(databaseUrl, now).catch(explainRefusal)
+}
+
+async function explainRefusal(error: unknown): Promise<never> {
+  if (sqlState(error) !== INSUFFICIENT_PRIVILEGE) throw error
+  // knex puts the statement before the reason.
+  const reason = reasonOf(error).split(' - ').at(-1)
+  throw new DatabaseUnfit(
+    `The account of DATABASE_URL may not create or change what is needed (${reason}): ` +
+      `make it the owner of the database and of what is in it.`,
+    { cause: error },
+  )
+}
+
+const INSUFFICIENT_PRIVILEGE = '42501'
+
+async function migrateEverything(databaseUrl: string, now: Date): Promise<string[]> {
   const ran = await migrate(databaseUrl)
   const faults: Error[] = []
   const onError = (error: Error) => faults.push(error)

@@ -5,7 +5,9 @@ import type { Config } from '../config.ts'
 import { startEmbedded } from '../db/embedded.ts'
 import { findShingleSeed } from '../db/installation.ts'
 import { createPool, type Pool } from '../db/pool.ts'
+import { findPooling } from '../db/pooler.ts'
 import { databaseState } from '../db/schema-state.ts'
+import { DatabaseUnfit } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { type BossRole, startBoss, stopBoss } from '../queue/boss.ts'
 import { systemClock } from '../world.ts'
@@ -31,6 +33,7 @@ export type Patience = 'for ever' | 'a moment'
  * then on the process hashes shingles as they are counted there.
  *
  * @throws DatabaseAway when the patience ends first
+ * @throws DatabaseUnfit behind a pooler with which nothing works
  */
 export async function openApp(
   config: Config & { databaseUrl: string },
@@ -41,15 +44,23 @@ export async function openApp(
 ): Promise<OpenApp> {
   const onError = (error: Error) => log.warn({ err: error }, 'The database connection failed.')
   await untilMigrated(config.databaseUrl, log, patience)
+  const listenUrl = await findListenUrl(config)
+  if (role === 'works' && listenUrl === undefined) {
+    log.warn('Behind a pooler in transaction mode, jobs wait for polling. Set DATABASE_DIRECT_URL.')
+  }
   const pool = createPool(config.databaseUrl, {
     connectionsMax: config.databaseConnections,
     name: `signalpost ${name}`,
     onLost: onError,
   })
   await seedFrom(pool)
-  const boss = await startBoss(config.databaseUrl, role, { name, onError })
+  const boss = await startBoss(
+    role === 'works' ? (listenUrl ?? config.databaseUrl) : config.databaseUrl,
+    role,
+    { name, onError, listens: listenUrl !== undefined },
+  )
   const secret = config.secret ?? (await keptSecret(config.dataDir))
-  const app: App = { config: { ...config, secret }, pool, boss, clock: systemClock, log }
+  const app: App = { config: { ...config, listenUrl, secret }, pool, boss, clock: systemClock, log }
   async function close(): Promise<void> {
     await stopBoss(boss, CLOSE_MS).catch(onError)
     await pool.end()
@@ -71,7 +82,7 @@ export async function withDatabase<T>(
 
 /** Brings the database up to date that `withDatabase` finds. */
 export async function migrateDatabase(config: Config): Promise<string[]> {
-  return withUrl(config, (url) => migrateAll(url, systemClock()))
+  return withUrl(config, (url) => migrateAll(config.databaseDirectUrl ?? url, systemClock()))
 }
 
 async function withUrl<T>(config: Config, work: (url: string) => Promise<T>): Promise<T> {
@@ -107,6 +118,17 @@ async function withApp<T>(
   } finally {
     await app.close()
   }
+}
+
+/** Where notifications are heard, if anywhere. */
+async function findListenUrl({
+  databaseUrl,
+  databaseDirectUrl,
+}: Config & { databaseUrl: string }): Promise<string | undefined> {
+  const pooling = await findPooling(databaseUrl)
+  if (databaseDirectUrl === undefined) return pooling === 'session' ? databaseUrl : undefined
+  if ((await findPooling(databaseDirectUrl)) === 'session') return databaseDirectUrl
+  throw new DatabaseUnfit('DATABASE_DIRECT_URL leads to a pooler in transaction mode.')
 }
 
 async function seedFrom(pool: Pool): Promise<void> {

@@ -65,7 +65,7 @@ export async function start(context: StartContext): Promise<Instance> {
     const secret = config.secret ?? (await keptSecret(config.dataDir))
     const database = await openDatabase(config, log)
     closers.push(database.stop)
-    const accounts = await prepare(database.url, config, log)
+    const accounts = await prepare(config.databaseDirectUrl ?? database.url, config, log)
     const settings = { DATABASE_URL: database.url, SECRET: secret, DATA_DIR: config.dataDir }
     const partEnv = { ...env, ...settings }
     const wanted = config.checkPort === undefined ? parts : [...parts, checkPart]

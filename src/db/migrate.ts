@@ -12,16 +12,20 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
   const database = knex({
     client: 'pg',
     connection: { connectionString: databaseUrl, application_name: 'signalpost migrate' },
-    pool: { min: 0, max: 2 },
+    pool: { min: 0, max: 3 },
     // What goes wrong is thrown too, and standard output is for answers.
     log: { warn: quiet, error: quiet, deprecate: quiet, debug: quiet },
   })
   try {
-    await database.raw('select pg_advisory_lock(?)', [LOCK])
-    // We alone hold the lock, so a lock row that knex left behind is of a process that was killed.
-    await database.migrate.forceFreeMigrationsLock(settings)
-    const [, ran] = (await database.migrate.latest(settings)) as [number, string[]]
-    return ran
+    // Held by a transaction, because a connection pooler may give each of them another session.
+    return await database.transaction(async (holder) => {
+      await holder.raw('set local idle_in_transaction_session_timeout = 0')
+      await holder.raw('select pg_advisory_xact_lock(?)', [LOCK])
+      // We alone hold the lock: a lock row that knex left behind is of a process that was killed.
+      await database.migrate.forceFreeMigrationsLock(settings)
+      const [, ran] = (await database.migrate.latest(settings)) as [number, string[]]
+      return ran
+    })
   } finally {
     await database.destroy()
   }

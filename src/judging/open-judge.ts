@@ -25,11 +25,11 @@ const KEYS_REMEMBERED_MAX = 200_000
  * @throws when the database is away
  */
 export async function openJudge(
-  app: Pick<App, 'pool' | 'clock' | 'log'> & { config: { databaseUrl: string } },
+  app: Pick<App, 'pool' | 'clock' | 'log'> & { config: { listenUrl?: string | undefined } },
   { name, freshMs }: { name: string; freshMs: number },
 ): Promise<OpenJudge> {
-  const { databaseUrl } = app.config
-  const rules = await openRules({ ...app, databaseUrl, name, definitions: factDefinitions })
+  const { listenUrl } = app.config
+  const rules = await openRules({ ...app, listenUrl, name, definitions: factDefinitions })
   const model = await openModel(app).catch(async (error: unknown) => {
     // Who tries again would leave a connection behind each time.
     await rules.close()

@@ -17,11 +17,12 @@ const HEARTBEAT_SECONDS = 20
 /**
  * Connects pg-boss over our own pool. A process that `works` listens for new jobs, watches over
  * expired ones, runs the schedules, and keeps the queue statistics from which graphs are drawn.
+ * With `listens` false it polls for new jobs, every two seconds.
  */
 export async function startBoss(
   databaseUrl: string,
   role: BossRole,
-  options: { name: string; onError: (error: Error) => void },
+  options: { name: string; onError: (error: Error) => void; listens?: boolean },
 ): Promise<Boss> {
   const works = role === 'works'
   const boss = new PgBoss({
@@ -37,7 +38,7 @@ export async function startBoss(
     // Both: what a dead worker held is looked for at the slower of the two paces.
     superviseIntervalSeconds: 10,
     monitorIntervalSeconds: 10,
-    useListenNotify: works,
+    useListenNotify: works && options.listens !== false,
   })
   boss.on('error', options.onError)
   await boss.start()

@@ -114,3 +114,28 @@ test('a database says which migrations it lacks', async () => {
 test('a database that is not there is an error, not a wait', async () => {
   await expect(migrate(`${inject('serverUrl')}/nowhere`)).rejects.toMatchObject({ code: '3D000' })
 })
+
+test.for([
+  ['the schema and the database', '', 'permission denied for schema public'],
+  ['the database', 'grant create on schema public to', 'permission denied for database'],
+  ['what another account made', 'migrated', 'permission denied for schema public'],
+] as const)('without the right to change %s, one sentence says so', async ([, grant, reason]) => {
+  const url = new URL(await emptyDatabase())
+  const role = `limited_${process.pid}_${made}`
+  await admin.query(`create role ${role} login password 'limited'`)
+  if (grant === 'migrated') await migrate(url.href)
+  else if (grant !== '') await ask(url.href, `${grant} ${role}`)
+  url.username = role
+  url.password = 'limited'
+  try {
+    const error: unknown = await migrateAll(url.href, new Date()).catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ name: 'DatabaseUnfit' })
+    const { message } = error as Error
+    expect(message).toContain(`is needed (${reason}`)
+    expect(message).toContain('make it the owner of the database')
+  } finally {
+    url.username = ''
+    await ask(`${inject('serverUrl')}${url.pathname}`, `drop owned by ${role} cascade`)
+    await admin.query(`drop role ${role}`)
+  }
+})

@@ -51,6 +51,7 @@ export async function openTestApp(env: Record<string, string> = {}): Promise<Tes
   const config = {
     ...readConfig(given, { cores: 2, cwd: '/nowhere' }),
     databaseUrl: database.url,
+    listenUrl: database.url,
     secret,
   }
   const app: App = { config, pool, boss, clock: systemClock, log: pino({ level: 'silent' }) }

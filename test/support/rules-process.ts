@@ -15,7 +15,7 @@ const pool = createPool(databaseUrl, { connectionsMax: 2, name, onLost: () => un
 const log = pino({ level: 'silent' })
 const rules = await openRules({
   pool,
-  databaseUrl,
+  listenUrl: databaseUrl,
   clock: systemClock,
   log,
   name,
@@ -41,7 +41,7 @@ while (!isOver) {
 await rules.close()
 await pool.end()
 tell({ is: 'over', judged, mixed })
-if (process.connected) process.disconnect()
+if (process.connected) process.disconnect?.()
 
 function tell(word: RulesProcessWord): void {
   if (process.connected) process.send?.(word)

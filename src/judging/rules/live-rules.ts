@@ -15,7 +15,7 @@ import { shippedRules } from './shipped-rules.ts'
 export type LiveRulesOptions = {
   pool: Pool
   /** For a connection of its own, over which news come at once; without it they come by asking. */
-  databaseUrl?: string
+  listenUrl?: string | undefined
   clock: Clock
   log: Logger
   /** What the process is called where all are listed. */
@@ -148,10 +148,10 @@ class Follower {
   }
 
   async #listen(): Promise<void> {
-    const { databaseUrl, name } = this.#options
-    if (databaseUrl === undefined || this.#listening) return
+    const { listenUrl, name } = this.#options
+    if (listenUrl === undefined || this.#listening) return
     try {
-      const listening = await openListening(databaseUrl, `signalpost ${name} rules`, {
+      const listening = await openListening(listenUrl, `signalpost ${name} rules`, {
         begin: hearOfRuleSets,
         onNews: () => this.#ask(),
         onLost: () => (this.#listening = undefined),

@@ -45,7 +45,12 @@ export async function startWebSite(
     { cores: 2, cwd: '/nowhere' },
   )
   const app: App = {
-    config: { ...config, databaseUrl, secret: 'a secret of the tests, long enough' },
+    config: {
+      ...config,
+      databaseUrl,
+      listenUrl: databaseUrl,
+      secret: 'a secret of the tests, long enough',
+    },
     pool,
     boss,
     clock: systemClock,

@@ -36,7 +36,7 @@ async function apply(content: string | null, definitions = factDefinitions): Pro
   return (version = applied.version)
 }
 
-function open(more: { databaseUrl?: string } = {}): Promise<LiveRules> {
+function open(more: { listenUrl?: string } = {}): Promise<LiveRules> {
   return openRules({
     pool: database.pool,
     clock: systemClock,
@@ -67,7 +67,7 @@ async function cutListeners(): Promise<number> {
 }
 
 test('a new version acts soon after it is applied', async () => {
-  const rules = await open({ databaseUrl: database.url })
+  const rules = await open({ listenUrl: database.url })
   expect(symbolsOf(rules)).toEqual(['BEGIN'])
   await untilActing(rules, await apply(ruleText('FRESH', 'links.count > 3')))
   expect(symbolsOf(rules)).toEqual(['FRESH'])
@@ -81,7 +81,7 @@ test('it acts without a notification too', async () => {
 })
 
 test('it acts when the connection just died', async () => {
-  const rules = await open({ databaseUrl: database.url })
+  const rules = await open({ listenUrl: database.url })
   const next = await apply(ruleText('FIRST', 'true'))
   await untilActing(rules, next)
   expect(await cutListeners()).toBeGreaterThan(0)
@@ -92,7 +92,7 @@ test('it acts when the connection just died', async () => {
 })
 
 test('a version that this program cannot run changes nothing, and is told of', async () => {
-  const rules = await open({ databaseUrl: database.url })
+  const rules = await open({ listenUrl: database.url })
   const novel = [...factDefinitions, { ...futureFact('novel'), type: 'double' as const }]
   const next = await apply(ruleText('NOVEL', 'future.novel > 1'), novel)
   await until('the fault', () => rules.state().fault)
@@ -117,7 +117,7 @@ function futureFact(name: string) {
 }
 
 test("the program's own rules act where they are wanted back", async () => {
-  const rules = await open({ databaseUrl: database.url })
+  const rules = await open({ listenUrl: database.url })
   await untilActing(rules, await apply(null))
   const reported = rules.current().run({ report: { kind: 'spam', karma: 1 } })
   expect(reported.map(({ name }) => name)).toContain('REPORTED_SPAM')
