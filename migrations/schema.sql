@@ -616,6 +616,29 @@ create table mail_in_addresses (
   constraint mail_in_addresses_generation_positive CHECK ((generation > 0))
 );
 
+-- mail_relay: reference
+create table mail_relay (
+  id integer not null,
+  refused_since timestamp with time zone,
+  refused_at timestamp with time zone,
+  reply text,
+  failures integer not null,
+  next_try_at timestamp with time zone,
+  accepted_at timestamp with time zone,
+  constraint mail_relay_pkey PRIMARY KEY (id),
+  constraint mail_relay_single CHECK ((id = 1))
+);
+
+-- mail_totals: reference
+create table mail_totals (
+  kind text not null,
+  outcome text not null,
+  total bigint not null,
+  constraint mail_totals_pkey PRIMARY KEY (kind, outcome),
+  constraint mail_totals_kind_known CHECK ((kind = ANY (ARRAY['feedback'::text, 'letter'::text]))),
+  constraint mail_totals_outcome_known CHECK ((outcome = ANY (ARRAY['sent'::text, 'refused'::text, 'bounced'::text])))
+);
+
 -- marketer_proposals: local
 create table marketer_proposals (
   signer text not null,

@@ -16,6 +16,7 @@ export type AuditAction =
   | 'purge'
   | 'retract'
   | 'release'
+  | 'resend'
   | 'set network'
   | 'unset network'
   | 'drop networks'

@@ -65,7 +65,7 @@ export async function listDeadIds(
 }
 
 /** Where a job keeps since when it is put off, by which it is given up at last. */
-const patience = ['putOffSince', 'firstAskedAt']
+const patience = ['putOffSince', 'refusedSince', 'firstAskedAt']
 
 /**
  * Has dead letters begin anew when they are put back to work: those of the ids, or all that there

@@ -1,3 +1,4 @@
+import type { ReleasedState } from './feedback-held.ts'
 import type { Packed } from './packed.ts'
 import type { Db } from './pool.ts'
 import { first } from './values.ts'
@@ -122,14 +123,30 @@ export async function markLetterBounced(tx: Db, id: string, reply: string): Prom
   return rowCount === 1
 }
 
-/** Puts letters that are held back in line: their jobs are the caller's. Returns their ids. */
-export async function releaseLetters(tx: Db, ids: readonly string[]): Promise<string[]> {
+/**
+ * Puts letters back in line that are held, or that our mail server refused: one or all, at most
+ * `limit`. Refused ones to a suppressed address stay. Their jobs are the caller's. Returns the ids.
+ */
+export async function releaseLetters(
+  tx: Db,
+  { which, from, now }: { which: { letterId: string } | 'all'; from: ReleasedState; now: Date },
+  limit: number,
+): Promise<string[]> {
   const { rows } = await tx.query<{ id: string }>(
-    `update letters set state = 'queued', finished_at = null
-     where id = any($1::uuid[]) and state = 'held' returning id`,
-    [ids],
+    `select id from letters
+     where state = $1 and ($2::uuid is null or id = $2)
+       and ($1 = 'held' or not exists (select from suppressions
+         where suppressions.address = lower(letters.address)
+           and (until is null or until > $3)))
+     order by id limit $4`,
+    [from, which === 'all' ? null : which.letterId, now, limit],
   )
-  return rows.map(({ id }) => id)
+  const released = await tx.query<{ id: string }>(
+    `update letters set state = 'queued', finished_at = null, reply = null
+     where id = any($1::uuid[]) and state = $2 returning id`,
+    [rows.map(({ id }) => id), from],
+  )
+  return released.rows.map(({ id }) => id)
 }
 
 /** Says whose a letter was that went to a stranger: the account was made by it. */

@@ -7,7 +7,7 @@ export type QueueBacklog = {
   ready: number
   /** Jobs that wait for their next attempt. */
   deferred: number
-  /** Age of the oldest job that waits, in seconds; 0 when none does. */
+  /** Age of the oldest job that waits, since it was first due, in seconds; 0 when none does. */
   oldestJobSeconds: number
   /** How long the first job in line has been waiting for a worker; 0 when none is ready. */
   longestWaitSeconds: number
@@ -39,6 +39,21 @@ export async function listBacklogs(
   )
   const found = new Map(rows.map((row) => [row.name, row]))
   return names.map((name) => found.get(name) ?? { name, ...empty })
+}
+
+/** Makes jobs as old as those that they succeed, so that a postponed job does not look new. */
+export async function keepFirstDue(
+  tx: Db,
+  name: string,
+  successors: readonly { id: string; formerId: string }[],
+): Promise<void> {
+  await tx.query(
+    `update pgboss.job as next set created_on = former.created_on
+     from unnest($2::uuid[], $3::uuid[]) as pair (id, former_id)
+     join pgboss.job as former on former.name = $1 and former.id = pair.former_id
+     where next.name = $1 and next.id = pair.id`,
+    [name, successors.map(({ id }) => id), successors.map(({ formerId }) => formerId)],
+  )
 }
 
 /** By what a job names the thing it is about. */

@@ -34,10 +34,10 @@ export function outcomeWords(
     return state === 'held'
       ? `A report that takes the complaint back for ${whom} is written and held: sending is ` +
           'switched off.'
-      : `The mail server refused a report that takes the complaint back for ${whom}.`
+      : `Our mail server refused a report that takes the complaint back for ${whom}.`
   }
   if (state === 'sent') return `A feedback report was sent to ${whom}.`
   return state === 'held'
     ? `A feedback report for ${whom} is written and held: sending is switched off.`
-    : `The mail server refused the feedback report for ${whom}.`
+    : `Our mail server refused the feedback report for ${whom}.`
 }

@@ -1,7 +1,7 @@
 import type { App } from '../app.ts'
 import { insertAudit } from '../db/audit-log.ts'
-import { type HeldChoice, releaseFeedback } from '../db/feedback-held.ts'
-import { listLetters, releaseLetters } from '../db/letters.ts'
+import { type HeldChoice, type ReleasedState, releaseFeedback } from '../db/feedback-held.ts'
+import { releaseLetters } from '../db/letters.ts'
 import { inTransaction } from '../db/pool.ts'
 import { forwardReport, sendLetter } from '../queue/queues.ts'
 import { send } from '../queue/send.ts'
@@ -11,44 +11,46 @@ type Needs = Pick<App, 'pool' | 'boss' | 'clock'>
 const AT_ONCE = 500
 
 /**
- * Lets held feedback reports leave: each is put in line with its job, and who did it is written
- * down, in one transaction a step. Returns how many; a second time there are none.
+ * Lets held feedback reports leave, or sends refused ones again: each is put in line with its job,
+ * and who did it is written down, in one transaction a step. Returns how many; a second time there
+ * are none.
  */
-export async function releaseHeld(
+export async function releaseFeedbackReports(
   app: Needs,
-  which: HeldChoice,
+  { which, from }: { which: HeldChoice; from: ReleasedState },
   administratorId: string | null,
 ): Promise<number> {
   return inSteps((limit) =>
     inTransaction(app.pool, async (tx) => {
-      const keys = await releaseFeedback(tx, which, limit)
+      const keys = await releaseFeedback(tx, { which, from, now: app.clock() }, limit)
       await send(app.boss, forwardReport, keys, tx)
-      await note(tx, app, administratorId, `${keys.length} held feedback reports`)
+      await note(tx, app, { administratorId, from, count: keys.length, what: 'feedback reports' })
       return keys.length
     }),
   )
 }
 
-/** The same for letters: one, or all that are held. */
-export async function releaseHeldLetters(
+/** The same for letters: one or all. */
+export async function releaseLettersToPeople(
   app: Needs,
-  which: { letterId: string } | 'all',
+  { which, from }: { which: { letterId: string } | 'all'; from: ReleasedState },
   administratorId: string | null,
 ): Promise<number> {
   return inSteps((limit) =>
     inTransaction(app.pool, async (tx) => {
-      const held =
-        which === 'all' ? await listLetters(tx, { state: 'held' }, limit) : [{ id: which.letterId }]
-      const ids = await releaseLetters(
-        tx,
-        held.map(({ id }) => id),
-      )
+      const ids = await releaseLetters(tx, { which, from, now: app.clock() }, limit)
       const jobs = ids.map((letterId) => ({ letterId }))
       await send(app.boss, sendLetter, jobs, tx)
-      await note(tx, app, administratorId, `${ids.length} held letters`)
+      await note(tx, app, { administratorId, from, count: ids.length, what: 'letters' })
       return ids.length
     }),
   )
+}
+
+/** What was done, for the audit log and the command line. */
+export function releasedWords(from: ReleasedState, count: number, what: string): string {
+  const done = from === 'held' ? 'were released' : 'were put in line to be sent again'
+  return `${count} ${from} ${what} ${done}.`
 }
 
 async function inSteps(step: (limit: number) => Promise<number>): Promise<number> {
@@ -60,13 +62,20 @@ async function inSteps(step: (limit: number) => Promise<number>): Promise<number
   }
 }
 
+type Released = {
+  administratorId: string | null
+  from: ReleasedState
+  count: number
+  what: string
+}
+
 async function note(
   tx: Parameters<typeof insertAudit>[0],
   { clock }: Pick<Needs, 'clock'>,
-  reporterId: string | null,
-  what: string,
+  { administratorId, from, count, what }: Released,
 ): Promise<void> {
-  if (what.startsWith('0 ')) return
-  const detail = `${what} were released.`
-  await insertAudit(tx, { at: clock(), reporterId, action: 'release', detail })
+  if (count === 0) return
+  const action = from === 'held' ? 'release' : 'resend'
+  const detail = releasedWords(from, count, what)
+  await insertAudit(tx, { at: clock(), reporterId: administratorId, action, detail })
 }

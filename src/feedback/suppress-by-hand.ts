@@ -1,6 +1,8 @@
 import { insertAudit } from '../db/audit-log.ts'
+import { keepHealth, listConsumers } from '../db/consumers.ts'
 import type { Db } from '../db/pool.ts'
 import { removeSuppression, suppress, type Suppression } from '../db/suppressions.ts'
+import { healthyRecord } from '../verdict/contact-health.ts'
 
 /** When an operator does something, and who; null at the command line. */
 export type Deed = { at: Date; reporterId: string | null }
@@ -27,7 +29,7 @@ export async function suppressByHand(
   })
 }
 
-/** Lets an address be written to again; false when it was not suppressed. */
+/** Lets an address be written to again, as if no mail had come back; false: not suppressed. */
 export async function liftSuppression(
   tx: Db,
   address: string,
@@ -35,6 +37,8 @@ export async function liftSuppression(
 ): Promise<boolean> {
   const lifted = await removeSuppression(tx, address)
   if (!lifted) return false
+  const consumer = (await listConsumers(tx, [lifted.address])).get(lifted.address)
+  if (consumer) await keepHealth(tx, consumer.id, healthyRecord)
   const detail = `${lifted.address} (was: ${lifted.reason})`
   await insertAudit(tx, { at, reporterId, action: 'unsuppress', detail })
   return true

@@ -84,9 +84,11 @@ function queueGauges(registers: Registry[]): (queues: readonly QueueState[]) => 
   const gauge = (name: string, help: string, labels: readonly string[]) =>
     new Gauge({ name, help, labelNames: [...labels], registers })
   const jobs = gauge('signalpost_queue_jobs', 'Jobs by queue and state.', ['queue', 'state'])
-  const oldest = gauge('signalpost_queue_oldest_job_seconds', 'Age of the oldest unfinished job.', [
-    'queue',
-  ])
+  const oldest = gauge(
+    'signalpost_queue_oldest_job_seconds',
+    'Age of the oldest unfinished job since it was first due.',
+    ['queue'],
+  )
   const waiting = gauge(
     'signalpost_queue_longest_wait_seconds',
     'How long the first job in line has been waiting for a worker.',

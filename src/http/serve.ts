@@ -16,6 +16,8 @@ import { wellKnownRoutes } from './docs/well-known.ts'
 import { healthRoutes } from './health.ts'
 import { guardPasswords } from './limits/password-guard.ts'
 import { listen } from './listen.ts'
+import { createMailMetrics } from './metrics/mail-metrics.ts'
+import { createReadMail } from './mail-now.ts'
 import { createMetrics } from './metrics.ts'
 import { createRuleMetrics } from './metrics/rule-metrics.ts'
 import { pageRoutes } from './pages/router.ts'
@@ -65,7 +67,8 @@ function createSite(
   const readQueues = createReadQueues(app)
   const readCounterHealth = createReadCounterHealth(app)
   const countConsumers = () => countConsumersByHealth(app.pool, app.clock())
-  const others = [checkMetrics, createRuleMetrics(app)]
+  const readMail = createReadMail(app)
+  const others = [checkMetrics, createRuleMetrics(app), createMailMetrics(readMail, app.clock)]
   const metrics = createMetrics(readQueues, countConsumers, readCounterHealth, others)
   const { messageBytesMax, publicUrl } = app.config
   return {
@@ -78,6 +81,7 @@ function createSite(
     readLines: createReadLines(LINE_BYTES_IN_HAND_MAX),
     readStrangerBody: createReadBody(STRANGER_BYTES_IN_HAND_MAX),
     readQueues,
+    readMail,
     readCounterHealth,
     metrics,
   }

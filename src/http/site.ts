@@ -4,6 +4,7 @@ import type { ReadCounterHealth } from '../counters/counter-health.ts'
 import type { Preview } from '../feedback/preview-feedback.ts'
 import type { Credentials } from '../intake/credentials.ts'
 import type { Limits } from '../intake/limits/limits.ts'
+import type { ReadMail } from './mail-now.ts'
 import type { Metrics } from './metrics.ts'
 import type { ReadQueues } from './queues-now.ts'
 import type { ReadBody } from './read-body.ts'
@@ -28,6 +29,7 @@ export type Site = App & {
   /** For who has not signed in: strangers share a smaller part of the memory. */
   readStrangerBody: ReadBody
   readQueues: ReadQueues
+  readMail: ReadMail
   readCounterHealth: ReadCounterHealth
   metrics: Metrics
   /** The mail that a feedback report would leave as now. */

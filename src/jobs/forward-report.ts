@@ -9,7 +9,7 @@ import { type LoadedFeedback, loadFeedback } from '../feedback/load-content.ts'
 import { composeReturnPath } from '../mail/verp.ts'
 import type { ComposedFeedback, ParserPool } from '../parsing/parser-pool.ts'
 import type { JobOutcome } from '../queue/work.ts'
-import type { SendResult, Ticket } from './forwarding/consumer-lines.ts'
+import type { SendResult, SendTurn, Ticket } from './forwarding/consumer-lines.ts'
 import {
   hourlyMaxOf,
   hourOf,
@@ -18,12 +18,17 @@ import {
   withinLimits,
 } from './forwarding/leave-now.ts'
 import { type Forwarding, openForwarding } from './forwarding/open-forwarding.ts'
+import { type GatedResult, isRefusal } from './forwarding/relay-gate.ts'
 
+type How = Parameters<SendTurn>[0]
 type Needs = Pick<WorkApp, 'pool' | 'boss' | 'clock' | 'config' | 'mailer'> & {
   parser: Pick<ParserPool, 'compose' | 'sign'>
 }
-type Payload = FeedbackKey & { putOffSince?: string | undefined }
-type Placed = Leaving & { ticket: Ticket | undefined }
+type Payload = FeedbackKey & {
+  putOffSince?: string | undefined
+  refusedSince?: string | undefined
+}
+type Placed = Leaving & { ticket: Ticket | undefined; refusedSince?: string | undefined }
 
 /** One feedback report on its way. */
 type OnItsWay = {
@@ -51,6 +56,8 @@ export async function forwardReports(
   app: Needs,
   forwarding: Forwarding = openForwarding(app),
 ): Promise<JobOutcome[]> {
+  const pausedUntil = app.mailer && (await forwarding.relay.pausedUntil())
+  if (pausedUntil) return payloads.map((payload) => afterRelay(payload, pausedUntil))
   const outcomes = new Map<string, JobOutcome>()
   const placed = await findPlaces(payloads, app, forwarding, outcomes)
   const loaded = await loadFeedback(
@@ -86,7 +93,7 @@ async function findPlaces(
   { lines, underWay, againMs }: Forwarding,
   outcomes: Map<string, JobOutcome>,
 ): Promise<Placed[]> {
-  const wanted = new Set(payloads.map(nameOf))
+  const wanted = new Map(payloads.map((payload) => [nameOf(payload), payload]))
   const ids = [...new Set(payloads.map(({ reportId }) => reportId))]
   const queued = (await listFeedback(app.pool, ids)).filter(
     (feedback) => feedback.state === 'queued' && wanted.has(nameOf(feedback)),
@@ -101,7 +108,8 @@ async function findPlaces(
   if (!app.mailer) return leaving.map((one) => ({ ...one, ticket: undefined }))
   const inLine = leaving.flatMap((one) => {
     const admission = lines.admit(one.consumer)
-    if ('ticket' in admission) return [{ ...one, ticket: admission.ticket }]
+    const refusedSince = wanted.get(nameOf(one.feedback))?.refusedSince
+    if ('ticket' in admission) return [{ ...one, ticket: admission.ticket, refusedSince }]
     outcomes.set(nameOf(one.feedback), { putOff: admission.putOff, payload: {} })
     return []
   })
@@ -127,18 +135,25 @@ function setOut(one: Placed, loaded: LoadedFeedback, app: Needs, forwarding: For
 }
 
 async function deliver(
-  { feedback, consumer, ticket }: Placed,
+  { feedback, consumer, ticket, refusedSince }: Placed,
   loaded: LoadedFeedback,
   composing: Promise<ComposedFeedback>,
   app: Needs,
-  { keeper, againMs }: Forwarding,
+  { keeper, relay, againMs }: Forwarding,
 ): Promise<JobOutcome> {
   const { raw, packed } = await composing
   const takenAt = app.clock()
-  const result = ticket ? await sendIn(ticket, raw, feedback, app) : 'held'
+  const since = refusedSince === undefined ? undefined : new Date(refusedSince)
+  const sending = (how: How) => relay.send(() => sendOne(raw, feedback, how, app), since)
+  const result: GatedResult | 'held' | undefined = ticket ? await ticket.run(sending) : 'held'
   if (result === undefined || (result !== 'held' && result.outcome === 'later')) {
     if (hourlyMaxOf(consumer, app.config) !== undefined) {
       await giveBackPlaces(app.pool, consumer.id, 1, hourOf(takenAt))
+    }
+    if (result?.until) {
+      const isRefused = refusedSince === undefined && isRefusal(result)
+      const since = isRefused ? app.clock().toISOString() : refusedSince
+      return afterRelay({ ...feedback, refusedSince: since }, result.until)
     }
     if (result !== undefined && result.fault !== 'places') return { retry: result.reason }
     return { putOff: new Date(app.clock().getTime() + againMs), payload: {} }
@@ -149,26 +164,25 @@ async function deliver(
   const reply = result === 'held' ? null : result.reply
   await keeper.keep({
     outcome: { reportId, number, state, at, messageId: messageIdOf(loaded), reply },
+    rejectedFor: result !== 'held' && result.outcome === 'rejected' ? result.about : undefined,
     copy: packed,
     event: { reportId, at, event: state, detail: outcomeWords(state, loaded) },
   })
   return 'done'
 }
 
-function sendIn(
-  ticket: Ticket,
+async function sendOne(
   raw: Buffer,
   feedback: Leaving['feedback'],
+  how: How,
   { mailer, config }: Needs,
-): Promise<SendResult | undefined> {
+): Promise<SendResult> {
   const from = composeReturnPath(feedback, {
     domain: config.returnPathDomain,
     secret: config.secret,
   })
-  return ticket.run(async (how) => {
-    if (!mailer) throw new Error('Sending was switched off.')
-    return mailer.send({ envelope: { from, to: feedback.address }, raw, ...how })
-  })
+  if (!mailer) throw new Error('Sending was switched off.')
+  return mailer.send({ envelope: { from, to: feedback.address }, raw, ...how })
 }
 
 /** Waits until all are composed, and then a while for those that will not take long. */
@@ -190,11 +204,18 @@ function letGo({ ticket }: OnItsWay, app: Needs, { leaseMs, againMs }: Forwardin
   return { putOff: new Date(app.clock().getTime() + ms), payload: {} }
 }
 
+/** Put off for our own mail server's sake: that is never given up, however long it takes. */
+function afterRelay({ reportId, number, refusedSince }: Payload, putOff: Date): JobOutcome {
+  const since = refusedSince === undefined ? {} : { refusedSince }
+  return { putOff, payload: { reportId, number, ...since } }
+}
+
 function again(
   { reportId, number, putOffSince }: Payload,
-  { putOff }: { putOff: Date },
+  { putOff, payload }: { putOff: Date; payload: object },
   app: Pick<Needs, 'clock'>,
 ): JobOutcome {
+  if ('reportId' in payload) return { putOff, payload }
   const now = app.clock()
   const since = putOffSince ?? now.toISOString()
   if (now.getTime() - Date.parse(since) > GIVE_UP_MS) {

@@ -1,6 +1,11 @@
 import { Readable } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
 import { createTransport } from 'nodemailer'
+import {
+  type RefusalSubject,
+  refusalSubject,
+  type RelayReply,
+} from '../mail/bounces/relay-refusal.ts'
 import { createLanes, type Lane, type Lanes } from './lanes.ts'
 
 /** Who a message goes from and to by SMTP, whatever its header says (RFC 5321 §2.3.1). */
@@ -25,23 +30,25 @@ export type OutgoingMail = {
  * address: they are kept with the report, never logged.
  *
  * - `accepted`: the next server has taken responsibility for it.
- * - `rejected`: that server refuses this message or recipient for good (5yz to MAIL, RCPT, DATA or
- *   the message itself), or would (no reply code: longer than it announced, no address at all);
- *   sending it again would get the same answer.
- * - `later`: it may go through another time: a 4yz reply, the network, or a fault of the session
- *   (greeting, TLS, sign-in), which says nothing about this message. It may even have arrived,
- *   when the connection was cut after the final dot.
+ * - `rejected`: that server refuses this message or this recipient for good, or would (no reply
+ *   code: longer than it announced, no address at all).
+ * - `later`: it may go through another time: a 4yz reply, the network, a fault of the session
+ *   (greeting, TLS, sign-in), or a refusal that is about us. It may even have arrived, when the
+ *   connection was cut after the final dot.
  */
 export type SendResult =
   | { outcome: 'accepted'; reply: string }
-  | { outcome: 'rejected'; replyCode: number | undefined; reply: string }
+  | { outcome: 'rejected'; replyCode: number | undefined; reply: string; about: RejectedFor }
   | { outcome: 'later'; replyCode: number | undefined; reason: string; fault?: LaterFault }
 
+/** What a mail was refused for, for good. */
+export type RejectedFor = Exclude<RefusalSubject, 'us'>
+
 /**
- * Whose fault it is: of this message or its recipient (which is so without the word), of the
- * session that never came to it, or of ours, who had no place free.
+ * What it is about: this message or its recipient (which is so without the word); the session that
+ * never came to it; `relay`: the server does not take our mail; `places`: none of ours was free.
  */
-export type LaterFault = 'message' | 'session' | 'places'
+export type LaterFault = 'message' | 'session' | 'relay' | 'places'
 
 /** Hands messages to the configured mail server over a few connections that are kept open. */
 export type Mailer = {
@@ -82,12 +89,6 @@ const usualLimits: MailerLimits = {
   slowMax: 10,
   messagesPerConnectionMax: 500,
 }
-
-// Steps at which a 5yz answer is about the message; at the others it is about us or the session.
-const messageSteps = new Set(['MAIL FROM', 'RCPT TO', 'DATA'])
-
-// About the session wherever they appear: bad sequence, sign in first, stronger sign-in, TLS first.
-const sessionReplyCodes = new Set([503, 530, 534, 535, 538])
 
 // One plain address. The library would read lists, names and quotes here: none may pass.
 const addressShape = /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9.-]{1,253}$/
@@ -135,7 +136,8 @@ type Means = { transport: Pool; lanes: Lanes; limits: MailerLimits }
 async function sendOne(mail: OutgoingMail, means: Means): Promise<SendResult> {
   const { from, to } = mail.envelope
   if (!addressShape.test(to) || (from !== '' && !addressShape.test(from))) {
-    return { outcome: 'rejected', replyCode: undefined, reply: 'Not an address mail can go to' }
+    const reply = 'Not an address mail can go to'
+    return { outcome: 'rejected', replyCode: undefined, reply, about: 'message' }
   }
   const place = await means.lanes.enter(mail.lane ?? 'fast', means.limits.placeMs)
   if (!place) return later('All connections are busy.', 'places')
@@ -236,14 +238,24 @@ function sendFailure(error: Error & SmtpFault, fault: LaterFault): SendResult {
   const { code, command } = error
   const replyCode = typeof error.responseCode === 'number' ? error.responseCode : undefined
   const words = typeof error.response === 'string' ? error.response : error.message
-  const isAboutMessage = typeof command === 'string' && messageSteps.has(command)
-  const isRefused = replyCode !== undefined && replyCode >= 500 && replyCode < 600
-  // Without a reply: an address no server would take, or more bytes than this one announced.
-  const isHopeless = replyCode === undefined && (code === 'EENVELOPE' || code === 'EMESSAGE')
-  if (isHopeless || (isRefused && isAboutMessage && !sessionReplyCodes.has(replyCode))) {
-    return { outcome: 'rejected', replyCode, reply: words }
+  if (replyCode === undefined) {
+    // An address that no server would take, or more bytes than this one announced.
+    const isHopeless = code === 'EENVELOPE' || code === 'EMESSAGE'
+    return isHopeless
+      ? { outcome: 'rejected', replyCode, reply: words, about: 'message' }
+      : { outcome: 'later', replyCode, reason: words, fault }
   }
+  const about = refusalSubject({ step: stepOf(command, code), replyCode, text: words })
+  if (about === 'us') return { outcome: 'later', replyCode, reason: words, fault: 'relay' }
+  if (replyCode >= 500) return { outcome: 'rejected', replyCode, reply: words, about }
   return { outcome: 'later', replyCode, reason: words, fault }
+}
+
+function stepOf(command: unknown, code: unknown): RelayReply['step'] {
+  if (command === 'MAIL FROM') return 'mail'
+  if (command === 'RCPT TO') return 'rcpt'
+  if (command !== 'DATA') return 'session'
+  return code === 'EMESSAGE' ? 'dot' : 'data'
 }
 
 type SmtpFault = { code?: unknown; responseCode?: unknown; response?: unknown; command?: unknown }

@@ -40,7 +40,7 @@ export const findContact = defineQueue(
 
 /**
  * Compose one feedback report and send it. Mail servers may be away for days. A job that was put
- * off says since when it waits.
+ * off says since when it waits for its consumer, and since when our own mail server refuses it.
  */
 export const forwardReport = defineQueue(
   'forward-report',
@@ -48,6 +48,7 @@ export const forwardReport = defineQueue(
     reportId: z.uuid(),
     number: z.int().min(1).max(255),
     putOffSince: z.iso.datetime().optional(),
+    refusedSince: z.iso.datetime().optional(),
   }),
   { retryLimit: 20, retryDelay: 30, retryDelayMax: 4 * 3600, expireInSeconds: 300 },
 )
@@ -58,7 +59,11 @@ const redemption = z.object({ reportId: z.uuid(), isOverruled: z.boolean().optio
 /** Send one letter: advice, an answer, an invitation. Put off as feedback is. */
 export const sendLetter = defineQueue(
   'send-letter',
-  z.object({ letterId: z.uuid(), putOffSince: z.iso.datetime().optional() }),
+  z.object({
+    letterId: z.uuid(),
+    putOffSince: z.iso.datetime().optional(),
+    refusedSince: z.iso.datetime().optional(),
+  }),
   { retryLimit: 20, retryDelay: 30, retryDelayMax: 4 * 3600, expireInSeconds: 300 },
 )
 

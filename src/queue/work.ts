@@ -1,7 +1,9 @@
+import { hash } from 'node:crypto'
 import type { Job, JobResult } from 'pg-boss'
 import { forLog, PermanentError, reasonOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { inTransaction, type Pool } from '../db/pool.ts'
+import { keepFirstDue } from '../db/queue-health.ts'
 import { type Boss, bossDb } from './boss.ts'
 import type { QueueDefinition } from './queues.ts'
 
@@ -59,7 +61,8 @@ export async function work<Payload extends object>(
 
 /**
  * Ends jobs and puts their successors in line, in one transaction: there is one of each at any
- * instant. A job whose claim was lost meanwhile has no successor.
+ * instant. A job whose claim was lost meanwhile has no successor. A successor is as old as the
+ * first of them, so that ages are counted from when the work was first due.
  */
 async function putOff<Payload extends object>(
   { boss, pool }: { boss: Boss; pool: Pool },
@@ -77,9 +80,23 @@ async function putOff<Payload extends object>(
     const db = bossDb(tx)
     const claims = those.map(({ job }) => job)
     const ended = new Set(settledOf(await boss.complete(name, claims, null, { db })))
-    const next = those.filter(({ job }) => ended.has(job.id)).map((one) => one.next)
-    if (next.length > 0) await boss.insert(name, next, { db, returnId: false })
+    const successors = those
+      .filter(({ job }) => ended.has(job.id))
+      .map(({ job, next }) => ({ formerId: job.id, next: { ...next, id: successorId(job.id) } }))
+    if (successors.length === 0) return
+    const next = successors.map((one) => one.next)
+    await boss.insert(name, next, { db, returnId: false })
+    await keepFirstDue(
+      tx,
+      name,
+      successors.map(({ formerId, next: { id } }) => ({ id, formerId })),
+    )
   })
+}
+
+/** The id of a job that succeeds another: the same each time. */
+function successorId(formerId: string): string {
+  return hash('md5', formerId)
 }
 
 /** The ids it ended: pg-boss gives them, and does not say so in its types. */

@@ -74,6 +74,22 @@ export function afterBounce(record: HealthRecord, bounce: ContactBounce): Health
   return { ...row, health: 'failing', healthUntil }
 }
 
+/**
+ * The record after our mail server refused mail to the address for good: it is dead for 30 days
+ * when nobody has it, and failing for 7 when its mailbox takes nothing.
+ */
+export function afterRefusal(
+  record: HealthRecord,
+  { isGone, at }: { isGone: boolean; at: Date },
+): HealthRecord {
+  if (isGone) {
+    return afterBounce(record, { hard: true, sentAt: at, bouncedAt: at, hasDelivered: false })
+  }
+  if (healthAt(record, at) === 'dead') return { ...record, lastBouncedAt: at }
+  const healthUntil = new Date(at.getTime() + FAILING_MS)
+  return { ...healthyRecord, health: 'failing', healthUntil, lastBouncedAt: at }
+}
+
 /** When the row began that a bounce would prolong; undefined when it begins one. */
 function rowStart({ bouncesSince, lastBouncedAt }: HealthRecord, now: Date): Date | undefined {
   if (!bouncesSince || !lastBouncedAt) return undefined

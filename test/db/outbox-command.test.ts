@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { runOutbox } from '../../src/commands/outbox/outbox.ts'
+import { parseOutbox, runOutbox } from '../../src/commands/outbox/outbox.ts'
 import { runQueue } from '../../src/commands/queue.ts'
+import { inTransaction } from '../../src/db/pool.ts'
 import { analyzeReports } from '../../src/jobs/analyze-report.ts'
 import { forwardReports } from '../../src/jobs/forward-report.ts'
+import { oweLetter } from '../../src/letters/owe-letter.ts'
 import { createParserPool, type ParserPool } from '../../src/parsing/parser-pool.ts'
 import { openTestApp, type TestApp } from '../support/app.ts'
 
@@ -59,6 +61,33 @@ test('what is held for a desk leaves when somebody says so, once, and that is no
   expect(await noted()).toEqual([
     { reporter_id: null, action: 'release', detail: '2 held feedback reports were released.' },
   ])
+})
+
+test('what was refused is sent again, of both kinds, and that is noted', async () => {
+  await app.pool.query('delete from audit_log')
+  await app.pool.query(`update feedback_reports set state = 'refused', reply = '554 no'`)
+  const letterId = await inTransaction(app.pool, (tx) =>
+    oweLetter(
+      tx,
+      {
+        ...{ kind: 'account', to: 'person@there.example', subject: 'Sign up', text: 'Hello.' },
+        ...{ language: 'en', autoSubmitted: 'generated' },
+      },
+      app,
+      app.clock(),
+    ),
+  )
+  await app.pool.query(`update letters set state = 'refused' where id = $1`, [letterId])
+  const resend = async (...args: string[]) => runOutbox(parseOutbox(['resend', ...args]), app)
+  expect(await resend()).toMatchObject({
+    told: '2 refused feedback reports were put in line to be sent again.\n',
+  })
+  expect(await states()).toEqual(['queued', 'queued'])
+  expect(await resend('--letters')).toMatchObject({
+    told: '1 refused letters were put in line to be sent again.\n',
+  })
+  expect(await app.rows('select state from letters')).toEqual([{ state: 'queued' }])
+  expect(await noted()).toMatchObject([{ action: 'resend' }, { action: 'resend' }])
 })
 
 test('dead letters that are put back to work, and jobs that are dropped, are noted', async () => {

@@ -3,19 +3,23 @@ import type { App } from '../../app.ts'
 import { listConsumers } from '../../db/consumers.ts'
 import { type FeedbackState, feedbackStates, listOutbox } from '../../db/feedback-reports.ts'
 import { UsageError } from '../../errors.ts'
-import { releaseHeld, releaseHeldLetters } from '../../feedback/release-held.ts'
+import type { ReleasedState } from '../../db/feedback-held.ts'
+import {
+  releasedWords,
+  releaseFeedbackReports,
+  releaseLettersToPeople,
+} from '../../feedback/release-held.ts'
 
 /** What `outbox` was asked to do. */
 export type OutboxRequest =
   | { action: 'list'; state: FeedbackState | undefined }
-  | { action: 'release'; what: 'feedback' | 'letters' }
-  | { action: 'release'; what: { to: string } }
+  | { action: 'release' | 'resend'; what: 'feedback' | 'letters' | { to: string } }
 
 const LINES_MAX = 1_000
-const usage = 'Say "outbox list [STATE]" or "outbox release [--to ADDRESS | --letters]".'
+const usage = 'Say "outbox list [STATE]" or "outbox release|resend [--to ADDRESS | --letters]".'
 
 /**
- * Reads `list [STATE]` or `release [--to ADDRESS | --letters]`.
+ * Reads `list [STATE]`, or `release` or `resend` with `[--to ADDRESS | --letters]`.
  *
  * @throws UsageError
  */
@@ -33,13 +37,17 @@ export function parseOutbox(args: readonly string[]): OutboxRequest {
     if (given === undefined || state !== undefined) return { action, state }
     throw new UsageError([`There is no state "${given}"; there are ${feedbackStates.join(', ')}.`])
   }
-  if (action !== 'release' || given !== undefined) throw new UsageError([usage])
+  const isKnown = action === 'release' || action === 'resend'
+  if (!isKnown || given !== undefined) throw new UsageError([usage])
   if (values.to !== undefined && values.letters) throw new UsageError([usage])
   if (values.to !== undefined) return { action, what: { to: values.to.toLowerCase() } }
   return { action, what: values.letters ? 'letters' : 'feedback' }
 }
 
-/** Lists the newest feedback reports, or lets what is held leave and writes that down. */
+/**
+ * Lists the newest feedback reports, lets what is held leave, or sends again what was refused, and
+ * writes that down.
+ */
 export async function runOutbox(
   request: OutboxRequest,
   app: Pick<App, 'pool' | 'boss' | 'clock'>,
@@ -48,16 +56,19 @@ export async function runOutbox(
     const lines = await listOutbox(app.pool, { state: request.state }, LINES_MAX)
     return { told: lines.map((line) => `${JSON.stringify(line)}\n`).join(''), isDone: true }
   }
-  const { what } = request
-  if (what === 'letters') {
-    return released(await releaseHeldLetters(app, 'all', null), 'letters')
+  const { action, what } = request
+  const from: ReleasedState = action === 'release' ? 'held' : 'refused'
+  const told = (count: number, of: string) => {
+    return { told: `${releasedWords(from, count, of)}\n`, isDone: true }
   }
-  if (what === 'feedback') return released(await releaseHeld(app, 'all', null), 'feedback reports')
+  if (what === 'letters') {
+    return told(await releaseLettersToPeople(app, { which: 'all', from }, null), 'letters')
+  }
+  if (what === 'feedback') {
+    return told(await releaseFeedbackReports(app, { which: 'all', from }, null), 'feedback reports')
+  }
   const consumer = (await listConsumers(app.pool, [what.to])).get(what.to)
   if (!consumer) return { told: `Nobody at ${what.to} is told anything.\n`, isDone: false }
-  return released(await releaseHeld(app, { consumerId: consumer.id }, null), 'feedback reports')
-}
-
-function released(count: number, what: string): { told: string; isDone: boolean } {
-  return { told: `${count} held ${what} were released.\n`, isDone: true }
+  const which = { consumerId: consumer.id }
+  return told(await releaseFeedbackReports(app, { which, from }, null), 'feedback reports')
 }

@@ -62,7 +62,7 @@ function mailStarters(app: App, tools: Tools): Starters {
     [queues.sendLetter.name]: async () => {
       const { sendLetters } = await import('../../jobs/send-letter.ts')
       await workQueue(app, queues.sendLetter, { batchSize: 20, concurrency: 1 }, (jobs) =>
-        sendLetters(jobs, tools),
+        sendLetters(jobs, tools, tools.forwarding.relay),
       )
     },
     [queues.adviseReporter.name]: async () => {

@@ -3,10 +3,13 @@ import type { CounterHealth } from '../../counters/counter-health.ts'
 import { countUnread } from '../../db/inbox.ts'
 import { deadLetterQueue } from '../../queue/queues.ts'
 import type { Site } from '../site.ts'
-import { type HealthWord, healthWord } from './health-word.ts'
+import { type HealthWord, healthWord, mailWord, worstOf } from './health-word.ts'
 import { sendAdminPage } from './send-admin-page.ts'
 
-type Needs = Pick<Site, 'pool' | 'config' | 'readQueues' | 'readCounterHealth'>
+type Needs = Pick<
+  Site,
+  'pool' | 'clock' | 'config' | 'readQueues' | 'readMail' | 'readCounterHealth'
+>
 
 /** A roll-up comes every half second: what waits for so long waits for nobody. */
 const COUNTING_LATE_SECONDS = 60
@@ -18,23 +21,30 @@ const UNREAD_MAX = 100
 export function overviewRoutes(site: Needs): Router {
   const router = Router()
   router.get('/', async (req, res) => {
-    const [queues, counted, unread] = await Promise.all([
+    const [queues, mail, counted, unread] = await Promise.all([
       site.readQueues(),
+      site.readMail(),
       site.readCounterHealth(),
       countUnread(site.pool, UNREAD_MAX),
     ])
     const counting = countingOf(counted)
+    const isHeld = site.config.smtpUrl === undefined
     sendAdminPage(req, res, {
       view: 'admin/overview',
       title: 'Overview',
       data: {
         queues,
-        health: worseOf(healthWord(queues, deadLetterQueue), counting),
+        health: worstOf([
+          countingWord(counting),
+          mailWord(queues, mail, { isHeld, now: site.clock() }),
+          healthWord(queues, deadLetterQueue),
+        ]),
+        mail,
         deadLetterQueue,
         counting,
         unread,
         unreadMax: UNREAD_MAX,
-        isHeld: site.config.smtpUrl === undefined,
+        isHeld,
         forwardTo: site.config.forwardTo,
       },
     })
@@ -42,10 +52,8 @@ export function overviewRoutes(site: Needs): Router {
   return router
 }
 
-/** All is well only where the counting is too. */
-function worseOf(ofQueues: HealthWord, { isLate }: { isLate: boolean }): HealthWord {
-  if (!isLate || ofQueues.tone !== 'good') return ofQueues
-  return { tone: 'bad', sentence: 'The queues move, but the counting does not.' }
+function countingWord({ isLate }: { isLate: boolean }): HealthWord | undefined {
+  return isLate ? { tone: 'bad', sentence: 'The counting does not move.' } : undefined
 }
 
 /** How the counting fares, in sums over all shards. */

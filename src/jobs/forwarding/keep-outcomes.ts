@@ -2,21 +2,30 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { App } from '../../app.ts'
 import {
   type FeedbackOutcome,
+  findFeedback,
   insertFeedbackMessages,
   markFeedback,
   nameOf,
 } from '../../db/feedback-reports.ts'
+import { countMails } from '../../db/mail-totals.ts'
 import { listMerged } from '../../db/feedback-merged.ts'
 import type { Packed } from '../../db/packed.ts'
 import { type Db, inTransaction } from '../../db/pool.ts'
 import { insertEvents, type ReportEvent } from '../../db/report-events.ts'
 import { listReportsByIds, markReports } from '../../db/reports.ts'
+import { suppressConsumer } from '../../feedback/suppress-refused.ts'
 import { oweWebhooks } from '../../queue/owe-webhooks.ts'
 import { redeemReport } from '../../queue/queues.ts'
 import { send } from '../../queue/send.ts'
 
 /** What became of one feedback report, its exact copy, and what its story says. */
-export type Sent = { outcome: FeedbackOutcome; copy: Packed; event: ReportEvent }
+export type Sent = {
+  outcome: FeedbackOutcome
+  /** What a `refused` one was refused for. */
+  rejectedFor?: 'gone' | 'unreachable' | 'message' | undefined
+  copy: Packed
+  event: ReportEvent
+}
 
 /** Keeps what became of feedback reports as soon as each is known. */
 export type Keeper = {
@@ -24,7 +33,7 @@ export type Keeper = {
   keep: (sent: Sent) => Promise<void>
 }
 
-type Needs = Pick<App, 'pool' | 'boss'>
+type Needs = Pick<App, 'pool' | 'boss' | 'config'>
 type Pending = { sent: Sent; resolve: () => void; reject: (error: unknown) => void }
 
 const BATCH_MAX = 64
@@ -84,7 +93,8 @@ async function keepPatiently(app: Needs, sent: readonly Sent[]): Promise<void> {
   }
 }
 
-async function keepIn(tx: Db, sent: readonly Sent[], { boss }: Needs): Promise<void> {
+async function keepIn(tx: Db, sent: readonly Sent[], app: Needs): Promise<void> {
+  const { boss } = app
   const outcomes = sent.map(({ outcome }) => outcome)
   const marked = new Set((await markFeedback(tx, outcomes)).map(nameOf))
   const mine = sent.filter(({ outcome }) => marked.has(nameOf(outcome)))
@@ -118,6 +128,23 @@ async function keepIn(tx: Db, sent: readonly Sent[], { boss }: Needs): Promise<v
     oweWebhooks(tx, boss, { 'report.told': reportIds }, now),
   ])
   await markForwarded(tx, [...new Set(reportIds)], boss)
+  await failRecipients(tx, mine, app)
+  await countMails(
+    tx,
+    'feedback',
+    mine.map(({ outcome }) => outcome.state),
+  )
+}
+
+/** Where a recipient was refused, its address is suppressed and the next contact is told. */
+async function failRecipients(tx: Db, sent: readonly Sent[], app: Needs): Promise<void> {
+  for (const { outcome, rejectedFor } of sent) {
+    if (outcome.state !== 'refused' || !rejectedFor || rejectedFor === 'message') continue
+    const feedback = await findFeedback(tx, outcome)
+    if (!feedback) continue
+    const refused = { about: rejectedFor, reply: outcome.reply ?? '' }
+    await suppressConsumer(tx, feedback, refused, app, outcome.at)
+  }
 }
 
 function together({ detail }: ReportEvent): string {

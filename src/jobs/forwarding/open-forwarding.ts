@@ -2,11 +2,14 @@ import type { App } from '../../app.ts'
 import { type ConsumerLines, createConsumerLines, usualPauses } from './consumer-lines.ts'
 import { createKeeper, type Keeper } from './keep-outcomes.ts'
 import { LEASE_MS } from './lease.ts'
+import { createRelayGate, type RelayGate } from './relay-gate.ts'
 
 /** What the batches of one process share while they forward. */
 export type Forwarding = {
   lines: ConsumerLines
   keeper: Keeper
+  /** Whether our own mail server takes mail. */
+  relay: RelayGate
   /** What is being sent, by name, until it is kept. */
   underWay: Map<string, Promise<unknown>>
   /** How long a batch waits for what is being sent. */
@@ -22,11 +25,12 @@ const AGAIN_MS = 30_000
 
 /** Begins to forward. */
 export function openForwarding(
-  app: Pick<App, 'pool' | 'boss' | 'clock'>,
+  app: Pick<App, 'pool' | 'boss' | 'clock' | 'config'>,
   { patienceMs = PATIENCE_MS, leaseMs = LEASE_MS, againMs = AGAIN_MS, pauses = usualPauses } = {},
 ): Forwarding {
   const lines = createConsumerLines(app.clock, pauses)
-  return { lines, keeper: createKeeper(app), underWay: new Map(), patienceMs, leaseMs, againMs }
+  const kept = { keeper: createKeeper(app), relay: createRelayGate(app), underWay: new Map() }
+  return { lines, ...kept, patienceMs, leaseMs, againMs }
 }
 
 /** Resolves when nothing is being sent any more. */

@@ -3,6 +3,7 @@ import { findConsumer, hasDelivered, keepHealth } from '../../db/consumers.ts'
 import { type Feedback, markBounced } from '../../db/feedback-reports.ts'
 import { listLetterFates } from '../../db/letter-bounces.ts'
 import { type Letter, markLetterBounced } from '../../db/letters.ts'
+import { countMails } from '../../db/mail-totals.ts'
 import type { Db } from '../../db/pool.ts'
 import { insertEvents } from '../../db/report-events.ts'
 import { suppress } from '../../db/suppressions.ts'
@@ -88,6 +89,7 @@ async function bounceFeedback(
   const { reason } = failure
   const isNew = await markBounced(tx, { reportId, number, at, status, reason })
   if (!isNew) return 'It had come back before: nothing changes.'
+  await countMails(tx, 'feedback', ['bounced'])
   const detail = `The feedback report came back undelivered (${status ?? 'no status given'}).`
   const cameBack = [{ reportId, number }, ...(await listMembers(tx, feedback))]
   await insertEvents(
@@ -127,6 +129,7 @@ async function bounceLetter(tx: Db, letter: Letter, failure: Failure, at: Date):
   if (!(await markLetterBounced(tx, letter.id, reply))) {
     return 'The letter had come back before: nothing changes.'
   }
+  await countMails(tx, 'letter', ['bounced'])
   const until = failure.hard
     ? afterBounce(healthyRecord, letterBounce(letter, true, at)).healthUntil
     : await endOfRow(tx, letter, at)

@@ -98,6 +98,8 @@ test('what is being sent when its batch ends is kept when it has ended', async (
 })
 
 test('one refusal for now is tried again; many in a row leave the consumer alone', async () => {
+  mailer = createMailer(sink.url, { silenceMs: 60_000 })
+  forwarding = openForwarding(app, { patienceMs: 60_000 })
   const keys = await owe(app, 'abuse@busy.example', marks('busy', 5))
   sink.failFor('abuse@busy.example', { code: 451, text: 'busy' })
   for (const key of keys.slice(0, 4)) {

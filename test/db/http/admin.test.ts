@@ -213,6 +213,41 @@ test('an address whose mail comes back is marked in the outbox, and counted', as
   expect(metrics).toMatch(/^signalpost_consumers\{health="dead"\} 1$/m)
 })
 
+test('the overview says that our mail server refuses mail, which is sent again', async () => {
+  const { pool } = site.app
+  await pool.query(`update mail_relay set refused_since = now() - interval '2 hours', reply = $1`, [
+    '554 5.7.1 Relay <b>access</b> denied',
+  ])
+  const ids = await Promise.all(['r1', 'r2'].map((mark) => report(sampleMessage(mark))))
+  await pool.query(
+    `insert into feedback_reports
+       (report_id, number, consumer_id, state, address, created_at, reply)
+     select report_id, 1, consumers.id, 'refused', consumers.address, now(), '554 no'
+     from unnest($1::uuid[]) as report_id, consumers where address = 'gone@n.example'`,
+    [ids],
+  )
+  const page = await (await desk.get('/admin')).text()
+  expect(page).toContain('554 5.7.1 Relay &lt;b&gt;access&lt;/b&gt; denied')
+  expect(page).toContain('2 feedback reports</a>')
+  expect(page).not.toContain('All is well')
+  const metrics = await (await fetch(`${site.url}/metrics`)).text()
+  expect(metrics).toMatch(/^signalpost_mail_relay_refusing_seconds 72\d\d/m)
+  expect(metrics).toMatch(/^signalpost_mail_unsent\{kind="feedback",state="refused"\} 2$/m)
+  expect(metrics).toMatch(/^signalpost_mail_total\{kind="letter",outcome="sent"\} \d+$/m)
+  const one = `/admin/outbox/${ids[0]}/1`
+  expect(await (await desk.get(one)).text()).toContain('Our mail server said')
+  const toDead = await desk.post(`${one}/resend`, { which: 'one' })
+  expect(toDead.headers.get('location')).toBe('/admin/outbox?released=0')
+  await pool.query(`update consumers set health = 'healthy', health_until = null`)
+  const sentAgain = await desk.post(`${one}/resend`, { which: 'one' })
+  expect(sentAgain.headers.get('location')).toBe('/admin/outbox?released=1')
+  const all = await desk.post('/admin/outbox/resend', {})
+  expect(all.headers.get('location')).toBe('/admin/outbox?released=1')
+  const letters = await desk.post('/admin/outbox/letters/resend', {})
+  expect(letters.headers.get('location')).toBe('/admin/outbox/letters?released=0')
+  await pool.query('update mail_relay set refused_since = null, reply = null')
+})
+
 test('dead letters are listed with their reason, and redriving them is written down', async () => {
   const ids = await Promise.all(['d1', 'd2', 'd3'].map((mark) => report(sampleMessage(mark))))
   const { boss, pool } = site.app

@@ -134,12 +134,13 @@ test('what may go through later is tried again, and nothing is marked', async ()
 
 test('what is refused for good is marked so, with the reply, and not tried again', async () => {
   const [payload = { reportId: '' }] = await analyzed('refused')
-  const answer = { outcome: 'rejected', replyCode: 550, reply: '550 5.1.1 no such user' } as const
+  const reply = '554 5.6.0 bad content'
+  const answer = { outcome: 'rejected', replyCode: 554, reply, about: 'message' } as const
   expect(await forward([payload], farEnd(answer))).toEqual(['done'])
   expect(await story(payload)).toMatchObject({
     report: 'analyzed',
     state: 'refused',
-    reply: '550 5.1.1 no such user',
+    reply,
     events: ['analyzed', 'refused'],
   })
   const far = farEnd()

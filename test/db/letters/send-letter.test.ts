@@ -70,7 +70,8 @@ test('without a mail server it is held, and released when somebody says so', asy
   const letterId = await owe('held@reporters.example')
   await sendLetters([{ letterId }], { ...app, mailer: undefined })
   expect(await stateOf(letterId)).toBe('held')
-  expect(await releaseLetters(app.pool, [letterId])).toEqual([letterId])
+  const released = { which: { letterId }, from: 'held', now: app.clock() } as const
+  expect(await releaseLetters(app.pool, released, 10)).toEqual([letterId])
   await sendLetters([{ letterId }], { ...app, mailer })
   expect(await stateOf(letterId)).toBe('sent')
 })
@@ -87,7 +88,7 @@ test('nothing is sent to an address that is suppressed, in any case of letters',
 
 test.for([
   ['a passing refusal is tried again', { code: 451 }, 'queued'],
-  ['a final one ends it', { code: 550 }, 'refused'],
+  ['a final one ends it', { code: 550, text: 'no such user' }, 'refused'],
 ] as const)('%s', async ([name, failure, state]) => {
   const letterId = await owe(`${name.length}@reporters.example`)
   sink.failNext('rcpt', failure)

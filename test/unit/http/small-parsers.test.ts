@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { healthWord } from '../../../src/http/admin/health-word.ts'
+import { healthWord, mailWord, worstOf } from '../../../src/http/admin/health-word.ts'
 import { readSearch } from '../../../src/http/admin/reports.ts'
 import { shownDuration } from '../../../src/http/admin/shown-duration.ts'
 import { parseBase64 } from '../../../src/http/base64.ts'
@@ -233,6 +233,25 @@ test.for([
     { ...empty, name: 'dead-letter', longestWaitSeconds: 9_999, ...dead },
   ]
   expect(healthWord(queues, 'dead-letter').tone).toBe(tone)
+})
+
+const takes = { refusedSince: null, reply: null, failures: 0, nextTryAt: null, acceptedAt: null }
+const at = new Date('2026-11-20T12:00:00Z')
+
+test.for([
+  [undefined, {}, {}, false],
+  ['warn', {}, {}, true],
+  ['bad', { refusedSince: new Date('2026-11-20T11:00:00Z') }, {}, false],
+  [undefined, {}, { oldestJobSeconds: 899 }, false],
+  ['warn', {}, { oldestJobSeconds: 900 }, false],
+] as const)('mail is %s with %j, jobs %j, held: %j', ([tone, relay, job, isHeld]) => {
+  for (const name of ['forward-report', 'send-letter']) {
+    const queues = [{ ...empty, name, ...job }]
+    const word = mailWord(queues, { relay: { ...takes, ...relay } }, { isHeld, now: at })
+    expect(word?.tone).toBe(tone)
+    const all = worstOf([word, healthWord(queues, 'dead-letter')])
+    expect(all?.tone).toBe(tone ?? 'good')
+  }
 })
 
 test.for([

@@ -51,7 +51,7 @@ test('a connection is used for many messages', async () => {
 const refusal = (code: number): SinkFailure => ({ code, text: 'no such user' })
 
 test.for<[SinkStep, SinkFailure, string, number | undefined]>([
-  ['mail', refusal(550), 'rejected', 550],
+  ['mail', refusal(550), 'later', 550],
   ['rcpt', refusal(550), 'rejected', 550],
   ['dot', refusal(554), 'rejected', 554],
   ['mail', refusal(451), 'later', 451],
@@ -72,6 +72,25 @@ test.for<[SinkStep, SinkFailure, string, number | undefined]>([
   expect(await mailer.send({ envelope, raw })).toMatchObject({ outcome, replyCode })
   expect(sink.messages).toEqual([])
   expect(await mailer.send({ envelope, raw })).toMatchObject({ outcome: 'accepted' })
+})
+
+test.for<[SinkStep, SinkFailure, string]>([
+  ['rcpt', { code: 554, text: '5.7.1 Relay access denied' }, 'relay'],
+  ['rcpt', { code: 454, text: '4.7.1 Relay access denied' }, 'relay'],
+  ['mail', { code: 530, text: '5.7.0 Must issue a STARTTLS command first' }, 'relay'],
+  ['connect', { code: 554, text: 'No' }, 'relay'],
+  ['dot', { code: 554, text: 'Email address is not verified' }, 'relay'],
+  ['rcpt', { code: 450, text: '4.2.0 Greylisted' }, 'message'],
+])('a refusal at %s with %o is the fault of the %s', async ([step, failure, fault]) => {
+  sink.failNext(step, failure)
+  expect(await mailer.send({ envelope, raw })).toMatchObject({ outcome: 'later', fault })
+})
+
+test('a refusal says whether the address or the message is meant', async () => {
+  sink.failNext('rcpt', { code: 550, text: '5.1.1 User unknown' })
+  expect(await mailer.send({ envelope, raw })).toMatchObject({ about: 'gone' })
+  sink.failNext('dot', { code: 554, text: '5.7.1 Message contains a virus' })
+  expect(await mailer.send({ envelope, raw })).toMatchObject({ about: 'message' })
 })
 
 test('the far side is quoted in its own words', async () => {

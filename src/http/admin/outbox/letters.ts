@@ -7,7 +7,7 @@ import {
   listLetters,
 } from '../../../db/letters.ts'
 import { unpack } from '../../../db/packed.ts'
-import { releaseHeldLetters } from '../../../feedback/release-held.ts'
+import { releaseLettersToPeople } from '../../../feedback/release-held.ts'
 import { sendMessage } from '../../download.ts'
 import { type FormReader, readShortForm } from '../../pages/form.ts'
 import { requireReporter } from '../../pages/signed-in.ts'
@@ -26,7 +26,13 @@ const states: readonly LetterState[] = [
   ...(['queued', 'held', 'sent', 'bounced', 'refused', 'suppressed'] as const),
 ]
 
-/** Mail to people: the list by state, the exact copy of each, and the way to let held ones go. */
+/** What the forms do: `held` letters leave, `refused` ones are sent again. */
+const releases = [
+  { path: 'release', from: 'held' },
+  { path: 'resend', from: 'refused' },
+] as const
+
+/** Mail to people: the list by state, the exact copy of each, and the forms that send them. */
 export function letterRoutes(site: Needs): Router {
   const router = Router()
   router.get('/', async (req, res) => {
@@ -57,20 +63,27 @@ export function letterRoutes(site: Needs): Router {
     const { letter, raw } = await requireLetter(req, site)
     sendMessage(res, `letter-${letter.id}.eml`, raw)
   })
-  router.post('/release', async (req, res) => {
-    const form = await readShortForm(req, res, site)
-    const administrator = requireReporter(req, res)
-    if (!administrator) return
-    const letterId = form.text('id')
-    // A broken name of one is not all of them.
-    if (letterId !== undefined && !isUuid(letterId)) {
-      throw new ProblemError('not-found', 'There is no such letter.')
-    }
-    const which = letterId === undefined ? 'all' : { letterId }
-    const released = await releaseHeldLetters(site, which, administrator.id)
-    res.redirect(303, `/admin/outbox/letters?released=${released}`)
-  })
+  releaseRoutes(router, site)
   return router
+}
+
+/** Puts letters in line again: one or all. */
+function releaseRoutes(router: Router, site: Needs): void {
+  for (const { path, from } of releases) {
+    router.post(`/${path}`, async (req, res) => {
+      const form = await readShortForm(req, res, site)
+      const administrator = requireReporter(req, res)
+      if (!administrator) return
+      const letterId = form.text('id')
+      // A broken name of one is not all of them.
+      if (letterId !== undefined && !isUuid(letterId)) {
+        throw new ProblemError('not-found', 'There is no such letter.')
+      }
+      const which = letterId === undefined ? 'all' : { letterId }
+      const released = await releaseLettersToPeople(site, { which, from }, administrator.id)
+      res.redirect(303, `/admin/outbox/letters?released=${released}`)
+    })
+  }
 }
 
 async function requireLetter(

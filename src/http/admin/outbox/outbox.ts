@@ -7,7 +7,7 @@ import {
   feedbackStates,
 } from '../../../db/feedback-reports.ts'
 import { findCopy } from '../../../feedback/preview-feedback.ts'
-import { releaseHeld } from '../../../feedback/release-held.ts'
+import { releaseFeedbackReports } from '../../../feedback/release-held.ts'
 import { healthAt } from '../../../verdict/contact-health.ts'
 import { sendMessage } from '../../download.ts'
 import { isUuid, pageOf } from '../../paging.ts'
@@ -77,25 +77,33 @@ export function outboxRoutes(site: Needs): Router {
   return router
 }
 
-/** Lets held feedback reports leave: one, those of its consumer, or all. */
+/** What the forms do: `held` mail leaves, `refused` mail is sent again. */
+const releases = [
+  { path: 'release', from: 'held' },
+  { path: 'resend', from: 'refused' },
+] as const
+
+/** Puts feedback reports in line again: one, those of its consumer, or all. */
 function releaseRoutes(router: Router, site: Needs): void {
-  router.post('/release', async (req, res) => {
-    await readShortForm(req, res, site)
-    const administrator = requireReporter(req, res)
-    if (!administrator) return
-    const released = await releaseHeld(site, 'all', administrator.id)
-    res.redirect(303, `/admin/outbox?released=${released}`)
-  })
-  router.post('/:reportId/:number/release', async (req, res) => {
-    const form = await readShortForm(req, res, site)
-    const administrator = requireReporter(req, res)
-    if (!administrator) return
-    const feedback = await requireFeedback(req, site)
-    const { reportId, number, consumerId } = feedback
-    const which = form.text('which') === 'consumer' ? { consumerId } : { reportId, number }
-    const released = await releaseHeld(site, which, administrator.id)
-    res.redirect(303, `/admin/outbox?released=${released}`)
-  })
+  for (const { path, from } of releases) {
+    router.post(`/${path}`, async (req, res) => {
+      await readShortForm(req, res, site)
+      const administrator = requireReporter(req, res)
+      if (!administrator) return
+      const which = 'all'
+      const released = await releaseFeedbackReports(site, { which, from }, administrator.id)
+      res.redirect(303, `/admin/outbox?released=${released}`)
+    })
+    router.post(`/:reportId/:number/${path}`, async (req: Request<Key>, res) => {
+      const form = await readShortForm(req, res, site)
+      const administrator = requireReporter(req, res)
+      if (!administrator) return
+      const { reportId, number, consumerId } = await requireFeedback(req, site)
+      const which = form.text('which') === 'consumer' ? { consumerId } : { reportId, number }
+      const released = await releaseFeedbackReports(site, { which, from }, administrator.id)
+      res.redirect(303, `/admin/outbox?released=${released}`)
+    })
+  }
 }
 
 /** A copy that cannot be composed is none: the page says what it knows. */

@@ -7,7 +7,7 @@ export const eventsEn = {
   'looked-up': 'We asked who answers for the network',
   held: 'Our report was made ready',
   sent: 'We passed it on',
-  refused: 'Their mail server refused our report',
+  refused: 'Our mail server refused our report',
   bounced: 'Our report came back',
   retracted: 'You took it back',
   changed: 'You changed your report',

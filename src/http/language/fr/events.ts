@@ -8,7 +8,7 @@ export const eventsFr: typeof eventsEn = {
   'looked-up': 'Nous avons demandé qui répond du réseau',
   held: 'Notre rapport a été préparé',
   sent: 'Nous l’avons transmis',
-  refused: 'Leur serveur de messagerie a refusé notre rapport',
+  refused: 'Notre serveur de messagerie a refusé notre rapport',
   bounced: 'Notre rapport est revenu',
   retracted: 'Vous l’avez retiré',
   changed: 'Vous avez modifié votre signalement',

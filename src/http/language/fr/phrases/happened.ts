@@ -83,10 +83,10 @@ export const happenedFr: Readonly<Record<string, string>> = {
   'A feedback report was sent to {whom}.': 'Un rapport a été envoyé {whom}.',
   'A report that takes the complaint back was sent to {whom}.':
     'Un rapport qui retire la plainte a été envoyé {whom}.',
-  'The mail server refused the feedback report for {whom}.':
-    'Le serveur de messagerie a refusé le rapport destiné {whom}.',
-  'The mail server refused a report that takes the complaint back for {whom}.':
-    'Le serveur de messagerie a refusé le rapport qui retire la plainte, destiné {whom}.',
+  'Our mail server refused the feedback report for {whom}.':
+    'Notre serveur de messagerie a refusé le rapport destiné {whom}.',
+  'Our mail server refused a report that takes the complaint back for {whom}.':
+    'Notre serveur de messagerie a refusé le rapport qui retire la plainte, destiné {whom}.',
   'It tells of this message together with others.': 'Il parle de ce message et d’autres à la fois.',
   'It is told together with others in one mail.':
     'Il est signalé avec d’autres dans un même courrier.',

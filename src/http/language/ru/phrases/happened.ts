@@ -73,10 +73,10 @@ export const happenedRu: Readonly<Record<string, string>> = {
   'A feedback report was sent to {whom}.': 'Отчёт отправлен {whom}.',
   'A report that takes the complaint back was sent to {whom}.':
     'Отчёт об отзыве жалобы отправлен {whom}.',
-  'The mail server refused the feedback report for {whom}.':
-    'Почтовый сервер не принял отчёт {whom}.',
-  'The mail server refused a report that takes the complaint back for {whom}.':
-    'Почтовый сервер не принял отчёт об отзыве жалобы {whom}.',
+  'Our mail server refused the feedback report for {whom}.':
+    'Наш почтовый сервер не принял отчёт {whom}.',
+  'Our mail server refused a report that takes the complaint back for {whom}.':
+    'Наш почтовый сервер не принял отчёт об отзыве жалобы {whom}.',
   'It tells of this message together with others.':
     'В нём говорится об этом письме вместе с другими.',
   'It is told together with others in one mail.':
