@@ -748,7 +748,7 @@ create table rate_limits (
   behavior text not null,
   changed_at timestamp with time zone not null,
   constraint rate_limits_pkey PRIMARY KEY (name),
-  constraint rate_limits_attempt_known CHECK ((attempt = ANY (ARRAY['report'::text, 'read'::text, 'sign-in'::text, 'password'::text, 'sign-up'::text, 'reset'::text, 'confirm'::text, 'lookup'::text, 'webhook'::text, 'mail-in'::text]))),
+  constraint rate_limits_attempt_known CHECK ((attempt = ANY (ARRAY['report'::text, 'read'::text, 'sign-in'::text, 'password'::text, 'sign-up'::text, 'reset'::text, 'confirm'::text, 'lookup'::text, 'webhook'::text, 'mail-in'::text, 'form'::text]))),
   constraint rate_limits_attempts_positive CHECK (((attempts_max >= 1) AND (attempts_max <= 1000000000))),
   constraint rate_limits_behavior_known CHECK ((behavior = ANY (ARRAY['refuse'::text, 'shadow'::text, 'off'::text]))),
   constraint rate_limits_key_kind_known CHECK ((key_kind = ANY (ARRAY['reporter'::text, 'token'::text, 'address'::text, 'network'::text, 'name'::text, 'name-and-address'::text]))),

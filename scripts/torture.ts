@@ -1,6 +1,8 @@
 import { parseArgs } from 'node:util'
 import { tortureCounters } from '../test/support/counter-torture.ts'
 import { chanceFrom } from '../test/support/counter-torture-batches.ts'
+import { tortureBodies } from '../test/support/torture/bodies/torture-bodies.ts'
+import { tortureRestarts } from '../test/support/torture/restarts/torture-restarts.ts'
 import { tortureSending } from '../test/support/torture/sending/torture-sending.ts'
 import { tortureLimitsHere } from '../test/support/torture/limits/torture-limits-here.ts'
 import { tortureReports } from '../test/support/torture/torture-reports.ts'
@@ -9,13 +11,16 @@ import { tortureReports } from '../test/support/torture/torture-reports.ts'
 const usage = `Usage: npm run torture counters [-- --rounds N --seed N]
        npm run torture reports [-- --kills N --seed N]
        npm run torture sending [-- --kills N --seed N]
-       npm run torture limits`
+       npm run torture limits
+       npm run torture bodies
+       npm run torture restarts [-- --restarts N]`
 const FAULTS_SHOWN = 20
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     rounds: { type: 'string', default: '20' },
+    restarts: { type: 'string', default: '10' },
     kills: { type: 'string', default: '25' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
   },
@@ -23,9 +28,17 @@ const { values, positionals } = parseArgs({
 const seed = Number(values.seed)
 const kills = Number(values.kills)
 const rounds = Number(values.rounds)
-const areNumbers = [seed, kills, rounds].every((one) => Number.isSafeInteger(one) && one >= 0)
+const restarts = Number(values.restarts)
+const areNumbers = [seed, kills, rounds, restarts].every(
+  (one) => Number.isSafeInteger(one) && one >= 0,
+)
 const [what, ...rest] = positionals
-const runs = { counters, reports, sending, limits: () => tortureLimitsHere(console.log) }
+const runs = {
+  ...{ counters, reports, sending },
+  limits: () => tortureLimitsHere(console.log),
+  bodies: () => tortureBodies(console.log),
+  restarts: () => tortureRestarts(restarts, console.log),
+}
 const run = what !== undefined && Object.hasOwn(runs, what) ? runs[what as keyof typeof runs] : null
 if (rest.length > 0 || !run || !areNumbers) {
   console.error(usage)

@@ -69,6 +69,7 @@ const variables = z.object({
   MESSAGE_BYTES_MAX: count.default(25_000_000),
   RETENTION_DAYS: count.default(400),
   DATABASE_CONNECTIONS: wholeNumber(1, 500).default(10),
+  DRAIN_SECONDS: wholeNumber(0, 60).optional(),
 })
 
 /** The settings of one process, checked. */
@@ -138,6 +139,8 @@ export type Config = {
   messageBytesMax: number
   retentionDays: number
   databaseConnections: number
+  /** How long a process that serves HTTP goes on answering once it is to end. */
+  drainMs: number | undefined
 }
 
 function signing(read: z.infer<typeof variables>, cwd: string): Config['dkim'] {
@@ -277,5 +280,6 @@ export function readConfig(
     messageBytesMax: read.MESSAGE_BYTES_MAX,
     retentionDays: read.RETENTION_DAYS,
     databaseConnections: read.DATABASE_CONNECTIONS,
+    drainMs: read.DRAIN_SECONDS === undefined ? undefined : read.DRAIN_SECONDS * 1_000,
   }
 }

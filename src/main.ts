@@ -30,7 +30,7 @@ const commands: Record<string, Command> = {
       const main = import.meta.filename
       const { close } = await start({ config, log, main, env: process.env, say, stopping })
       await stopping
-      await closeInTime(close)
+      await closeInTime(close, config.drainMs)
       return DONE
     },
   },
@@ -236,7 +236,7 @@ async function serve(
   await closeInTime(async () => {
     await part.close()
     await app.close()
-  })
+  }, config.drainMs)
   return DONE
 }
 

@@ -66,10 +66,17 @@ export async function start(context: StartContext): Promise<Instance> {
     const database = await openDatabase(config, log)
     closers.push(database.stop)
     const accounts = await prepare(config.databaseDirectUrl ?? database.url, config, log)
-    const settings = { DATABASE_URL: database.url, SECRET: secret, DATA_DIR: config.dataDir }
+    const settings = {
+      ...{ DATABASE_URL: database.url, SECRET: secret, DATA_DIR: config.dataDir },
+      // Nothing stands before the parts that could send requests to others of their kind.
+      DRAIN_SECONDS: String((config.drainMs ?? 0) / 1_000),
+    }
     const partEnv = { ...env, ...settings }
     const wanted = config.checkPort === undefined ? parts : [...parts, checkPart]
-    const supervisor = supervise(wanted, (part) => startPart(main, part, partEnv, config), log)
+    const supervisor = supervise(wanted, (part) => startPart(main, part, partEnv, config), {
+      log,
+      drainMs: config.drainMs,
+    })
     closers.push(supervisor.stop)
     await Promise.race([supervisor.ready.then(() => say(banner(config, accounts))), stopping])
     return { close }

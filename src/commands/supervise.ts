@@ -6,7 +6,7 @@ import type { Part } from './parts.ts'
 export type Supervisor = {
   /** Resolves when every part has said that it is ready. */
   ready: Promise<void>
-  /** Asks every part to finish; those that do not within `STOP_MS` are killed. */
+  /** Asks every part to finish; kills those that take longer than `STOP_MS` and the draining. */
   stop: () => Promise<void>
 }
 
@@ -25,7 +25,7 @@ type Running = { child: ChildProcess | undefined; timer: NodeJS.Timeout | undefi
 export function supervise(
   parts: readonly Part[],
   startPart: (part: Part) => ChildProcess,
-  log: Logger,
+  { log, drainMs = 0 }: { log: Logger; drainMs?: number | undefined },
 ): Supervisor {
   let isStopping = false
   const running = new Map<string, Running>()
@@ -57,17 +57,17 @@ export function supervise(
     ready: Promise.all(readiness).then(() => undefined),
     stop: async () => {
       isStopping = true
-      await Promise.all([...running.values()].map(stopPart))
+      await Promise.all([...running.values()].map((one) => stopPart(one, STOP_MS + drainMs)))
     },
   }
 }
 
-async function stopPart({ child, timer }: Running): Promise<void> {
+async function stopPart({ child, timer }: Running, msMax: number): Promise<void> {
   clearTimeout(timer)
   if (!child || child.exitCode !== null || child.signalCode !== null) return
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   child.kill('SIGTERM')
-  const killer = setTimeout(() => child.kill('SIGKILL'), STOP_MS)
+  const killer = setTimeout(() => child.kill('SIGKILL'), msMax)
   await ended
   clearTimeout(killer)
 }

@@ -12,6 +12,7 @@ export type Attempt =
   | 'lookup'
   | 'webhook'
   | 'mail-in'
+  | 'form'
 
 /** By what the attempts of one limit are told apart. */
 export type KeyKind = 'reporter' | 'token' | 'address' | 'network' | 'name' | 'name-and-address'

@@ -1,10 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { Router, type Request, type Response } from 'express'
+import type { ServerResponse } from 'node:http'
+import { Router, type Request } from 'express'
 import { expectedMigrations, missingMigrations } from '../db/schema-state.ts'
 import { authenticate } from './authenticate.ts'
 import type { Site } from './site.ts'
 
-type Needs = Pick<Site, 'pool' | 'boss' | 'credentials' | 'metrics' | 'isTrusted'>
+type ReadyNeeds = Pick<Site, 'pool' | 'boss' | 'isClosing'>
+type Needs = Pick<Site, 'credentials' | 'metrics' | 'isTrusted'> & ReadyNeeds
 
 const READY_MS = 3_000
 
@@ -15,15 +17,7 @@ const READY_MS = 3_000
 export function healthRoutes(site: Needs): Router {
   const router = Router()
   router.get('/healthz', (_req, res) => sendText(res, 200, 'alive'))
-  router.get('/readyz', async (_req, res) => {
-    const obstacle = await Promise.race([
-      obstacleOf(site),
-      wait(READY_MS, 'the database does not answer in time', { ref: false }),
-    ])
-    if (obstacle === undefined) return sendText(res, 200, 'ready')
-    res.setHeader('retry-after', '5')
-    sendText(res, 503, obstacle)
-  })
+  router.get('/readyz', (_req, res) => sendReadiness(res, site))
   router.get('/metrics', async (req, res) => {
     await requireWatcher(req, site)
     const { contentType, body } = await site.metrics.text()
@@ -33,13 +27,22 @@ export function healthRoutes(site: Needs): Router {
   return router
 }
 
+/** Answers whether the process can serve: 503 with the reason when it cannot, or is to end. */
+export async function sendReadiness(res: ServerResponse, needs: ReadyNeeds): Promise<void> {
+  const obstacle = await Promise.race([
+    obstacleOf(needs),
+    wait(READY_MS, 'the database does not answer in time', { ref: false }),
+  ])
+  if (obstacle === undefined) return sendText(res, 200, 'ready')
+  res.setHeader('retry-after', '5')
+  sendText(res, 503, obstacle)
+}
+
 let expected: Promise<string[]> | undefined
 
 /** What keeps us from serving, in words; undefined when nothing does. */
-async function obstacleOf({
-  pool,
-  boss,
-}: Pick<Site, 'pool' | 'boss'>): Promise<string | undefined> {
+async function obstacleOf({ pool, boss, isClosing }: ReadyNeeds): Promise<string | undefined> {
+  if (isClosing()) return 'the process is about to end'
   try {
     expected ??= expectedMigrations()
     const missing = await missingMigrations(pool, await expected)
@@ -57,7 +60,7 @@ async function requireWatcher(req: Request, site: Needs): Promise<void> {
   await authenticate(req, site.credentials, ['bearer', 'basic'], 'admin')
 }
 
-function sendText(res: Response, status: number, text: string): void {
+function sendText(res: ServerResponse, status: number, text: string): void {
   res.statusCode = status
   res.setHeader('content-type', 'text/plain; charset=utf-8')
   res.setHeader('cache-control', 'no-store')

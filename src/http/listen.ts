@@ -1,5 +1,6 @@
 import {
   createServer,
+  type IncomingMessage,
   type RequestListener,
   type Server,
   type ServerOptions,
@@ -12,8 +13,12 @@ import { problems, problemType, type ProblemName } from './problem.ts'
 /** A server that takes connections. */
 export type Listener = {
   port: number
-  /** Stops taking, lets requests in hand finish for at most 10 s, then cuts what is left. */
-  close: () => Promise<void>
+  /**
+   * Goes on answering for `drainMs`, so that a load balancer has time to see that this process is
+   * not ready. Then it accepts no connection, lets requests in hand finish for at most 10 s, and
+   * cuts what is left. `drained` is called in between.
+   */
+  close: (drained?: () => void) => Promise<void>
 }
 
 /** A 25 MB message at 2 Mbit/s, with some patience. */
@@ -22,11 +27,15 @@ const HEADER_MS = 15_000
 /** Longer than the idle time of common proxies, so that they close first. */
 const IDLE_MS = 75_000
 const CLOSE_MS = 9_500
+/** Longer than load balancers usually wait between two looks at `/readyz`, and one more. */
+const DRAIN_MS = 5_000
 
 /** Where is listened, and what is otherwise than usual there. */
 export type ListenOptions = {
   host: string
   port: number
+  /** How long it goes on answering once it is to close. */
+  drainMs?: number | undefined
   http?: ServerOptions
   /** How many header fields a request may have; Node says 431 from its own limit on. */
   fieldsMax?: number
@@ -39,8 +48,8 @@ export type ListenOptions = {
  * the port is known.
  */
 export async function listen(
-  createHandler: (port: number) => RequestListener,
-  { host, port, http = {}, fieldsMax, connections }: ListenOptions,
+  createHandler: (port: number, isClosing: () => boolean) => RequestListener,
+  { host, port, drainMs = DRAIN_MS, http = {}, fieldsMax, connections }: ListenOptions,
 ): Promise<Listener> {
   let isClosing = false
   const server = createServer({
@@ -62,22 +71,46 @@ export async function listen(
     })
   })
   const taken = (server.address() as AddressInfo).port
-  const handle = createHandler(taken)
+  const handle = createHandler(taken, () => isClosing)
   const inHand = new Set<ServerResponse>()
   server.on('request', (req, res) => {
     inHand.add(res)
     res.once('close', () => inHand.delete(res))
     if (isClosing) res.setHeader('connection', 'close')
+    else if (hasBody(req) && !res.shouldKeepAlive) closeAfterBody(req, res)
     handle(req, res)
   })
+  // The body is asked for by who reads it, once all that refuses it before has been looked at.
+  server.on('checkContinue', (req, res) => void server.emit('request', req, res))
   return {
     port: taken,
-    close: () => {
+    close: async (drained) => {
       isClosing = true
       for (const res of inHand) if (!res.headersSent) res.setHeader('connection', 'close')
-      return closeServer(server)
+      await wait(drainMs)
+      drained?.()
+      await closeServer(server)
     },
   }
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+}
+
+/**
+ * Closes the connection of a client that wants so when the body has ended. Node closes it behind
+ * the answer: if that comes while the client still sends, the client sees a reset connection only.
+ */
+function closeAfterBody(req: IncomingMessage, res: ServerResponse): void {
+  // Who waits to be asked for its body has not begun it.
+  if (req.headers.expect !== undefined) return
+  res.shouldKeepAlive = true
+  res.once('finish', () => {
+    if (req.complete) return void req.socket.end()
+    req.once('end', () => req.socket.end())
+    req.resume()
+  })
 }
 
 /** Puts somebody before the server's own reading of connections. */

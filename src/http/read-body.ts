@@ -1,12 +1,27 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { inSlices } from './bodies/in-slices.ts'
 import { ProblemError } from './problem.ts'
+
+/** What a body may have, and whose it is. */
+export type BodyLimits = {
+  bytesMax: number
+  /** Who sends it, where that is known: nobody has more than half of what is in hand. */
+  ownerId?: string | undefined
+}
+
+/** Hands over the body of a request, chunk by chunk, while it comes. */
+export type TakeBody = (
+  req: IncomingMessage,
+  res: ServerResponse,
+  limits: BodyLimits,
+  take: (chunk: Buffer) => void | Promise<void>,
+) => Promise<void>
 
 /** Reads the exact bytes of a request's body. */
 export type ReadBody = (
   req: IncomingMessage,
   res: ServerResponse,
   bytesMax: number,
-  /** Who sends it, where that is known: nobody has more than half of what is in hand. */
   ownerId?: string,
 ) => Promise<Buffer>
 
@@ -23,10 +38,8 @@ export function goneSignal(res: ServerResponse): AbortSignal {
   return gone.signal
 }
 
-/** What is read past the limit and thrown away, so that the client gets to see the refusal. */
-const DRAINED_BYTES_MAX = 64_000_000
-
-type Expected = { bytesMax: number; ownerId: string | undefined }
+/** What is read after a refusal and thrown away, so that the client gets to see the answer. */
+const DISCARDED_BYTES_MAX = 64_000_000
 
 /** What a message has: such a body finds its place however many large ones are held. */
 const SMALL_BYTES_MAX = 500_000
@@ -35,57 +48,79 @@ const LARGE_SHARE = 0.8
 const OWN_SHARE = 0.5
 
 /**
- * A reader of bodies that holds at most `bytesInHandMax` bytes of all requests together: more are
+ * Readers of bodies that hold at most `bytesInHandMax` bytes of all requests together: more are
  * asked to come back, so that a hundred large uploads at once cannot fill the memory. Large ones
  * leave some of it to small ones, and one sender half of it to others, so that nobody who sends
  * slowly keeps others from sending.
  *
- * The reader throws 413 past `bytesMax`, 415 for a compressed body, 503 when too much is in hand.
+ * A body is refused as soon as that is certain, by its declared length before any of it is read:
+ * 413 past `bytesMax`, 415 for a compressed body, 503 when too much is in hand. Also what `take`
+ * throws ends the reading. The rest of the body is thrown away while the client has its answer.
  */
-export function createReadBody(bytesInHandMax: number): ReadBody {
+export function createBodies(bytesInHandMax: number): { readBody: ReadBody; takeBody: TakeBody } {
   const { hold, isFull } = createHand(bytesInHandMax)
-  return (req, res, bytesMax, ownerId) => {
-    refuseCompressed(req)
-    return new Promise((resolve, reject) => {
-      const chunks: Buffer[] = []
-      let read = 0
-      let held = 0
-      let refusal: ProblemError | undefined
-      const give = () => {
-        hold(-held, ownerId)
-        held = 0
-      }
-      res.once('close', give)
-      const refuse = (error: ProblemError) => {
-        refusal ??= error
-        chunks.length = 0
-        give()
-      }
-      if (Number(req.headers['content-length'] ?? 0) > bytesMax) refuse(tooBig(bytesMax))
-      req.on('data', (chunk: Buffer) => {
+
+  const takeBody: TakeBody = async (req, res, limits, take) => {
+    const { bytesMax, ownerId } = limits
+    let read = 0
+    let held = 0
+    const give = () => {
+      hold(-held, ownerId)
+      held = 0
+    }
+    res.once('close', give)
+    try {
+      refuseCompressed(req)
+      if (Number(req.headers['content-length'] ?? 0) > bytesMax) throw tooBig(bytesMax)
+      askForBody(req, res)
+      for await (const chunk of chunksOf(req)) {
         read += chunk.length
-        if (read > bytesMax) refuse(tooBig(bytesMax))
-        else if (isFull(read, chunk.length, { bytesMax, ownerId })) refuse(tooMuch())
-        if (!refusal) {
-          chunks.push(chunk)
-          held += chunk.length
-          hold(chunk.length, ownerId)
-        } else if (read > bytesMax + DRAINED_BYTES_MAX) {
-          req.pause()
-          reject(new ProblemError(refusal.problem, refusal.message, { connection: 'close' }))
-        }
-      })
-      req.on('end', () => {
-        if (refusal) reject(refusal)
-        else resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, read))
-      })
-      const abort = () => {
-        if (!req.complete) reject(new AbortedError('the client went away'))
+        if (read > bytesMax) throw tooBig(bytesMax)
+        if (isFull(read, chunk.length, limits)) throw tooMuch()
+        held += chunk.length
+        hold(chunk.length, ownerId)
+        await inSlices(() => take(chunk))
       }
-      req.on('error', abort)
-      req.on('close', abort)
-    })
+    } catch (error) {
+      give()
+      discardRest(req)
+      throw error
+    }
   }
+
+  const readBody: ReadBody = async (req, res, bytesMax, ownerId) => {
+    const chunks: Buffer[] = []
+    await takeBody(req, res, { bytesMax, ownerId }, (chunk) => void chunks.push(chunk))
+    return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
+  }
+
+  return { readBody, takeBody }
+}
+
+/** Lets a client that waits for it send its body (RFC 9110 §10.1.1). */
+export function askForBody(req: IncomingMessage, res: ServerResponse): void {
+  if (req.headers.expect !== undefined) res.writeContinue()
+}
+
+/** The chunks of a body; who went away in the middle is told apart from who has finished. */
+export async function* chunksOf(req: IncomingMessage): AsyncGenerator<Buffer> {
+  try {
+    const chunks = req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>
+    for await (const chunk of chunks) yield chunk
+  } catch {
+    throw new AbortedError('the client went away')
+  }
+  if (!req.complete) throw new AbortedError('the client went away')
+}
+
+/** Throws away what still comes of a body; cuts the connection when that is too much. */
+export function discardRest(req: IncomingMessage): void {
+  let bytes = 0
+  req.on('error', () => undefined)
+  req.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+    if (bytes > DISCARDED_BYTES_MAX) req.destroy()
+  })
 }
 
 /** Counts what is held, of all and of each. */
@@ -99,7 +134,7 @@ function createHand(bytesInHandMax: number) {
     if (own > 0) ownInHand.set(ownerId, own)
     else ownInHand.delete(ownerId)
   }
-  const isFull = (read: number, more: number, { bytesMax, ownerId }: Expected) => {
+  const isFull = (read: number, more: number, { bytesMax, ownerId }: BodyLimits) => {
     const own = ownerId === undefined ? 0 : (ownInHand.get(ownerId) ?? 0)
     const share = read > SMALL_BYTES_MAX ? LARGE_SHARE : 1
     return (
@@ -110,7 +145,8 @@ function createHand(bytesInHandMax: number) {
   return { hold, isFull }
 }
 
-function refuseCompressed(req: IncomingMessage): void {
+/** @throws ProblemError 415 */
+export function refuseCompressed(req: IncomingMessage): void {
   const encoding = req.headers['content-encoding']
   if (encoding === undefined || encoding.toLowerCase() === 'identity') return
   throw new ProblemError('wrong-type', 'Send the body as it is, without Content-Encoding.', {
@@ -118,11 +154,13 @@ function refuseCompressed(req: IncomingMessage): void {
   })
 }
 
-function tooBig(bytesMax: number): ProblemError {
+/** A body with more bytes than it may have. */
+export function tooBig(bytesMax: number): ProblemError {
   return new ProblemError('too-big', `A request may have at most ${bytesMax} bytes here.`)
 }
 
-function tooMuch(): ProblemError {
+/** More bytes of bodies at once than are held. */
+export function tooMuch(): ProblemError {
   return new ProblemError('unavailable', 'Too many large uploads at once. Try again shortly.', {
     'retry-after': '2',
   })

@@ -9,6 +9,7 @@ import { createLimits } from '../intake/limits/limits.ts'
 import type { Unpacker } from '../intake/unpack-upload.ts'
 import { createCheckStation } from '../judging/check-message.ts'
 import { apiRouter, problemAnswers } from './api/router.ts'
+import { type BodyPool, createBodyPool } from './bodies/body-pool.ts'
 import { type CheckDoor, createCheckDoor } from './check/check-door.ts'
 import { createTrust } from './check/may-ask.ts'
 import { contractRoutes } from './docs/docs-routes.ts'
@@ -22,7 +23,7 @@ import { createMetrics } from './metrics.ts'
 import { createRuleMetrics } from './metrics/rule-metrics.ts'
 import { pageRoutes } from './pages/router.ts'
 import { createReadQueues } from './queues-now.ts'
-import { createReadBody } from './read-body.ts'
+import { createBodies } from './read-body.ts'
 import { createTakeUpload } from './reporting/take-upload.ts'
 import { createReadLines } from './api/read-lines.ts'
 import type { Site } from './site.ts'
@@ -41,20 +42,23 @@ export async function serve(
   const { httpHost: host, httpPort: port } = app.config
   const station = createCheckStation(app, 'web')
   const isTrusted = createTrust(app.config.publicUrl)
-  const door = createCheckDoor(app, station, isTrusted)
+  const bodies = createBodyPool(app.config.messageBytesMax)
+  const door = createCheckDoor(app, { station, bodies }, isTrusted)
   const listener = await listen(
-    (taken) => {
-      const site = { ...createSite(app, taken, door.statistics.metrics), isTrusted }
+    (taken, isClosing) => {
+      const made = createSite(app, taken, { bodies, checkMetrics: door.statistics.metrics })
+      const site = { ...made, isTrusted, isClosing }
       const takeUpload = createTakeUpload({ ...app.config, submit: site.submit, unpack })
       return createExpress({ ...site, preview, takeUpload }, door)
     },
-    { host, port },
+    { host, port, drainMs: app.config.drainMs },
   )
   return {
     url: localUrl(host, listener.port),
     close: async () => {
       await listener.close()
       await station.close()
+      await bodies.close()
     },
   }
 }
@@ -62,24 +66,25 @@ export async function serve(
 function createSite(
   app: App,
   port: number,
-  checkMetrics: () => Promise<string>,
-): Omit<Site, 'preview' | 'takeUpload' | 'isTrusted'> {
+  { bodies, checkMetrics }: { bodies: BodyPool; checkMetrics: () => Promise<string> },
+): Omit<Site, 'preview' | 'takeUpload' | 'isTrusted' | 'isClosing'> {
   const readQueues = createReadQueues(app)
   const readCounterHealth = createReadCounterHealth(app)
   const countConsumers = () => countConsumersByHealth(app.pool, app.clock())
   const readMail = createReadMail(app)
   const others = [checkMetrics, createRuleMetrics(app), createMailMetrics(readMail, app.clock)]
   const metrics = createMetrics(readQueues, countConsumers, readCounterHealth, others)
-  const { messageBytesMax, publicUrl } = app.config
+  const { publicUrl } = app.config
   return {
     ...app,
     publicUrl: publicUrl.replace(/:0$/, `:${port}`),
     credentials: createCredentials(app.pool, app.clock),
     limits: createLimits(app),
-    submit: createSubmit({ intake: createIntake(app), messageBytesMax, metrics: metrics.intake }),
-    readBody: createReadBody(BYTES_IN_HAND_MAX),
+    submit: createSubmit({ intake: createIntake(app), bodies, metrics: metrics.intake }),
+    ...createBodies(BYTES_IN_HAND_MAX),
+    takeStrangerBody: createBodies(STRANGER_BYTES_IN_HAND_MAX).takeBody,
+    bodies,
     readLines: createReadLines(LINE_BYTES_IN_HAND_MAX),
-    readStrangerBody: createReadBody(STRANGER_BYTES_IN_HAND_MAX),
     readQueues,
     readMail,
     readCounterHealth,

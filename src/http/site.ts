@@ -5,9 +5,10 @@ import type { Preview } from '../feedback/preview-feedback.ts'
 import type { Credentials } from '../intake/credentials.ts'
 import type { Limits } from '../intake/limits/limits.ts'
 import type { ReadMail } from './mail-now.ts'
+import type { BodyPool } from './bodies/body-pool.ts'
 import type { Metrics } from './metrics.ts'
 import type { ReadQueues } from './queues-now.ts'
-import type { ReadBody } from './read-body.ts'
+import type { ReadBody, TakeBody } from './read-body.ts'
 import type { TakeUpload } from './reporting/take-upload.ts'
 import type { ReadLines } from './api/read-lines.ts'
 import type { Submit } from './submit.ts'
@@ -25,13 +26,18 @@ export type Site = App & {
   /** Takes files that hold messages, of whatever form. */
   takeUpload: TakeUpload
   readBody: ReadBody
-  readLines: ReadLines
+  takeBody: TakeBody
   /** For who has not signed in: strangers share a smaller part of the memory. */
-  readStrangerBody: ReadBody
+  takeStrangerBody: TakeBody
+  /** Reads what large bodies hold. */
+  bodies: BodyPool
+  readLines: ReadLines
   readQueues: ReadQueues
   readMail: ReadMail
   readCounterHealth: ReadCounterHealth
   metrics: Metrics
+  /** Whether the process is about to end: it still answers, but is not ready. */
+  isClosing: () => boolean
   /** The mail that a feedback report would leave as now. */
   preview: Preview
 }

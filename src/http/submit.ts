@@ -1,10 +1,9 @@
 import type { Reporter } from '../db/reporters.ts'
 import type { Channel, ReportKind } from '../db/reports.ts'
 import type { Intake } from '../intake/accept-report.ts'
-import { refusalOf, structureLimits } from '../intake/check-message.ts'
 import type { Became } from '../intake/keep-reports.ts'
 import type { RebuiltFrom } from '../mail/containers/unpack-file.ts'
-import { readMessage } from '../mail/message.ts'
+import type { BodyPool } from './bodies/body-pool.ts'
 import type { IntakeMetrics } from './metrics.ts'
 import { ProblemError } from './problem.ts'
 
@@ -36,21 +35,20 @@ const countedAs = { new: 'accepted', changed: 'changed', repeated: 'repeat' } as
 /** Intake with its limits before it and its count after it. Throws when nothing can be stored. */
 export function createSubmit(app: {
   intake: Intake
-  messageBytesMax: number
+  bodies: BodyPool
   metrics: IntakeMetrics
 }): Submit {
-  const limits = { ...structureLimits, bytesMax: app.messageBytesMax }
   return async (reporter, channel, raw, remarks, admission = 'admitted') => {
-    const message = readMessage(raw)
-    const refusal = refusalOf(message, limits)
-    if (refusal) {
+    const fit = await app.bodies.read('message', raw, { ownerId: reporter.id })
+    if ('refusal' in fit) {
       app.metrics.count(channel, 'refused')
-      return { taken: false, refusal: new ProblemError(refusal.reason, refusal.detail) }
+      const { reason, detail } = fit.refusal
+      return { taken: false, refusal: new ProblemError(reason, detail) }
     }
     const became = await app.intake.accept({
       reporterId: reporter.id,
       channel,
-      message,
+      message: fit.message,
       isShadowed: admission === 'shadowed',
       ...remarks,
     })

@@ -45,7 +45,10 @@ export async function openTestApp(env: Record<string, string> = {}): Promise<Tes
   const { pool } = database
   const onError = (error: Error) => console.error(error)
   const boss = await startBoss(database.url, 'sends', { name: 'test', onError })
-  const silent = { RDAP_BOOTSTRAP_URL: 'none', DNS_SERVERS: 'none', MESSAGE_AGE_MAX: '0' }
+  const silent = {
+    ...{ RDAP_BOOTSTRAP_URL: 'none', DNS_SERVERS: 'none' },
+    ...{ MESSAGE_AGE_MAX: '0', DRAIN_SECONDS: '0' },
+  }
   const given = { RETURN_PATH_DOMAIN: 'bounces.test.example', ...silent, ...env }
   const secret = 'a secret of the tests, long enough for all'
   const config = {

@@ -178,6 +178,7 @@ function environment(env: Record<string, string>): NodeJS.ProcessEnv {
     NODE_NO_WARNINGS: '1',
     DNS_SERVERS: 'none',
     MESSAGE_AGE_MAX: '0',
+    DRAIN_SECONDS: '0',
   }
   return { ...Object.fromEntries(rest), ...ours, ...env }
 }

@@ -93,6 +93,7 @@ function isNamed(node: ts.Node, name: string): boolean {
 
 /** Files of which a library demands a default export. */
 const defaultExporters = [
+  'src/http/bodies/body-thread.ts',
   'src/parsing/parser-thread.ts',
   'src/parsing/unpack-thread.ts',
   'test/support/stalling-thread.ts',

@@ -41,7 +41,7 @@ export async function servePages(seeded: Seeded): Promise<PageSite> {
       },
     })
   })
-  const config = readConfig({ HTTP_PORT: '0' }, { cores: 2, cwd: '/nowhere' })
+  const config = readConfig({ HTTP_PORT: '0', DRAIN_SECONDS: '0' }, { cores: 2, cwd: '/nowhere' })
   const secret = 'a secret of the benchmark, not of anybody'
   const log = pino({ level: 'error' })
   const app = { config: { ...config, databaseUrl, secret }, pool, boss, clock: systemClock, log }

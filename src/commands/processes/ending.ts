@@ -12,8 +12,8 @@ export function stopSignal(): Promise<void> {
 }
 
 /** Closes what runs, and ends the process as failed when that takes too long. */
-export async function closeInTime(close: () => Promise<void>): Promise<void> {
-  setTimeout(() => process.exit(FAILED), CLOSE_MS_MAX).unref()
+export async function closeInTime(close: () => Promise<void>, drainMs = 0): Promise<void> {
+  setTimeout(() => process.exit(FAILED), CLOSE_MS_MAX + drainMs).unref()
   await close()
   if (process.connected) process.disconnect?.()
 }

@@ -8,15 +8,21 @@ import { ProblemError } from '../problem.ts'
 import type { Line } from './read-lines.ts'
 import type { Site } from '../site.ts'
 import type { Outcome } from '../submit.ts'
-import { bulkItemSchema } from './contract/schemas/submission-schemas.ts'
 import { answerOnce, claimKey } from './idempotency.ts'
-import { readJson } from './read-json.ts'
 import { nothingTaken, receiptAnswer, resultLines, sendAnswer } from './results.ts'
-import { bodyBytesMax, messageOfJson, oneMessage } from './submission.ts'
+import { bodyBytesMax, givenMessage, oneMessage } from './submission.ts'
 
 type Needs = Pick<
   Site,
-  'pool' | 'clock' | 'config' | 'publicUrl' | 'credentials' | 'limits' | 'submit' | 'readLines'
+  | 'pool'
+  | 'clock'
+  | 'config'
+  | 'publicUrl'
+  | 'credentials'
+  | 'limits'
+  | 'submit'
+  | 'readLines'
+  | 'bodies'
 >
 
 /** Messages in one request. */
@@ -100,11 +106,11 @@ async function prepare(
   try {
     if (line === 'too-long')
       throw new ProblemError('too-big', 'This line is longer than it may be.')
-    const item = readJson(line, bulkItemSchema)
-    ref = item.ref ?? null
-    const { raw, remarks } = messageOfJson(item)
+    const item = await site.bodies.read('bulkItem', line, { ownerId: reporter.id })
+    ref = item.given.ref ?? null
+    const { raw, remarks } = givenMessage(item)
     const submit = () => site.submit(reporter, 'api', raw, remarks, admission)
-    const key = item.idempotency_key
+    const key = item.given.idempotency_key
     if (key === undefined) return async () => ({ ref, outcome: await submit() })
     const claimed = await claimKey(site, key, reporter.id, oneMessage({ raw, remarks }))
     const known = claimed.answer && receiptId.parse(claimed.answer.body).id

@@ -1,6 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { ProblemError } from '../problem.ts'
-import { AbortedError } from '../read-body.ts'
+import { inSlices } from '../bodies/in-slices.ts'
+import {
+  askForBody,
+  chunksOf,
+  discardRest,
+  refuseCompressed,
+  tooBig,
+  tooMuch,
+} from '../read-body.ts'
 
 /** A line of a body, without its end; `too-long` where it had more bytes than a line may. */
 export type Line = Buffer | 'too-long'
@@ -24,8 +31,6 @@ export type ReadLines = (
   take: (lines: readonly Line[]) => Promise<'more' | 'enough'>,
 ) => Promise<void>
 
-/** What is read past the end and thrown away, so that the client gets to see the answer. */
-const DRAINED_BYTES_MAX = 64_000_000
 const NEWLINE = 0x0a
 
 /**
@@ -37,10 +42,6 @@ const NEWLINE = 0x0a
 export function createReadLines(bytesInHandMax: number): ReadLines {
   let inHand = 0
   return async (req, res, limits, take) => {
-    const encoding = req.headers['content-encoding']?.toLowerCase() ?? 'identity'
-    if (encoding !== 'identity') {
-      throw new ProblemError('wrong-type', 'Send the body as it is, without Content-Encoding.')
-    }
     const gathering = createGathering(limits)
     let held = 0
     const hold = (bytes: number) => {
@@ -50,35 +51,29 @@ export function createReadLines(bytesInHandMax: number): ReadLines {
     }
     let read = 0
     try {
+      refuseCompressed(req)
+      if (Number(req.headers['content-length'] ?? 0) > limits.allBytesMax) {
+        throw tooBig(limits.allBytesMax)
+      }
+      askForBody(req, res)
       for await (const chunk of chunksOf(req)) {
         read += chunk.length
-        if (read > limits.allBytesMax) throw tooBig(limits)
-        gathering.add(chunk)
+        if (read > limits.allBytesMax) throw tooBig(limits.allBytesMax)
+        await inSlices(() => gathering.add(chunk))
         hold(gathering.bytes())
         if (!gathering.isFull()) continue
-        if ((await take(gathering.lines())) === 'enough') return await drain(req, res)
+        if ((await take(gathering.lines())) === 'enough') return discardRest(req)
         hold(gathering.bytes())
       }
       const rest = gathering.end()
       if (rest.length > 0) await take(rest)
     } catch (error) {
-      if (error instanceof ProblemError) await drain(req, res)
+      discardRest(req)
       throw error
     } finally {
       inHand -= held
     }
   }
-}
-
-/** The chunks of a body; who went away in the middle is told apart from who has finished. */
-async function* chunksOf(req: IncomingMessage): AsyncGenerator<Buffer> {
-  try {
-    const chunks = req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>
-    for await (const chunk of chunks) yield chunk
-  } catch {
-    throw new AbortedError('the client went away')
-  }
-  if (!req.complete) throw new AbortedError('the client went away')
 }
 
 function createGathering({ lineBytesMax, batch }: LineLimits) {
@@ -95,6 +90,7 @@ function createGathering({ lineBytesMax, batch }: LineLimits) {
     else if (part.length > 0) open.push(Buffer.from(part))
   }
   const close = () => {
+    if (openBytes === 0) return
     const line = isTooLong ? 'too-long' : Buffer.concat(open)
     if (line === 'too-long' || !isBlank(line)) lines.push(line)
     lineBytes += line === 'too-long' ? 0 : line.length
@@ -130,28 +126,4 @@ function createGathering({ lineBytesMax, batch }: LineLimits) {
 
 function isBlank(line: Buffer): boolean {
   return line.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d)
-}
-
-/** Reads on for a while, so that who is still sending comes to read the answer. */
-async function drain(req: IncomingMessage, res: ServerResponse): Promise<void> {
-  res.setHeader('connection', 'close')
-  let bytes = 0
-  try {
-    for await (const chunk of chunksOf(req)) {
-      bytes += chunk.length
-      if (bytes > DRAINED_BYTES_MAX) return
-    }
-  } catch {
-    // Nobody is there any more: the answer will find that out.
-  }
-}
-
-function tooBig({ allBytesMax }: LineLimits): ProblemError {
-  return new ProblemError('too-big', `A request may have at most ${allBytesMax} bytes here.`)
-}
-
-function tooMuch(): ProblemError {
-  return new ProblemError('unavailable', 'Too many large uploads at once. Try again shortly.', {
-    'retry-after': '2',
-  })
 }

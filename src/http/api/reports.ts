@@ -19,7 +19,7 @@ import { listReports } from './list-reports.ts'
 import { otherMethods } from './methods.ts'
 import { describeReport } from './report-json.ts'
 import { type ApiAnswer, receiptAnswer, resultsAnswer, sendAnswer, sendJson } from './results.ts'
-import { bodyBytesMax, parseSubmission, takenTypes, type Submission } from './submission.ts'
+import { readSubmission, takenTypes, type Submission } from './submission.ts'
 
 type Needs = Pick<
   Site,
@@ -33,6 +33,8 @@ type Needs = Pick<
   | 'submit'
   | 'takeUpload'
   | 'readBody'
+  | 'takeBody'
+  | 'bodies'
   | 'readLines'
 >
 
@@ -73,16 +75,11 @@ export function reportsApi(site: Needs): Router {
 
 async function takeReports(req: Request, res: Response, site: Needs): Promise<void> {
   const reporter = await authenticate(req, site.credentials, ['bearer', 'basic'], 'report')
-  const contentType = req.headers['content-type'] ?? ''
-  const type = (contentType.split(';')[0] ?? '').trim().toLowerCase()
-  const { messageBytesMax } = site.config
+  const type = ((req.headers['content-type'] ?? '').split(';')[0] ?? '').trim().toLowerCase()
   if (!isTaken(type)) throw wrongType()
   // Before the body: who is refused need not be read.
   const entry = await admitReports(req, res, site, reporter)
-  const body = await site.readBody(req, res, bodyBytesMax(type, messageBytesMax), reporter.id)
-  const at = req.url.indexOf('?')
-  const query = at < 0 ? '' : req.url.slice(at + 1)
-  const submission = await parseSubmission(body, { type, contentType, query, messageBytesMax })
+  const submission = await readSubmission(req, res, site, { type, ownerId: reporter.id })
   const key = req.headers['idempotency-key']
   const admitMore = (messages: number) => admitReports(req, res, site, reporter, messages)
   const who = { reporter, entry, admitMore, gone: goneSignal(res) }

@@ -1,16 +1,20 @@
 import { Router, type Request, type Response } from 'express'
 import { authenticate } from '../authenticate.ts'
-import { parseBase64 } from '../base64.ts'
 import { admitReports } from '../limits/admit-reports.ts'
-import { looksMultipart, parseMultipart } from '../multipart.ts'
-import { ProblemError } from '../problem.ts'
+import { createMultipartParser, looksMultipart } from '../multipart.ts'
+import { goneSignal } from '../read-body.ts'
 import { parseRemarks } from '../remarks.ts'
 import type { Site } from '../site.ts'
-import { percentDecoded } from '../urlencoded.ts'
 import { otherMethods } from './methods.ts'
 import { reportUrl, sendJson } from './results.ts'
 
-type Needs = Pick<Site, 'config' | 'publicUrl' | 'credentials' | 'limits' | 'submit' | 'readBody'>
+type Needs = Pick<
+  Site,
+  'config' | 'publicUrl' | 'credentials' | 'limits' | 'submit' | 'takeBody' | 'bodies'
+>
+
+const PARTS_MAX = 100
+const isMultipart = /^\s*multipart\/form-data/i
 
 /**
  * The protocol of the Signal Spam plug-ins: Basic credentials and a field `message` that holds
@@ -33,15 +37,7 @@ async function takeReport(req: Request, res: Response, site: Needs): Promise<voi
   const { messageBytesMax } = site.config
   // Base64 makes a third more, its line ends and percent-encoding a little beyond that.
   const bytesMax = Math.ceil(messageBytesMax * 1.5) + 64_000
-  const body = await site.readBody(req, res, bytesMax, reporter.id)
-  const text = await messageField(body, req.headers['content-type'] ?? '')
-  if (text === undefined || text === '') {
-    throw new ProblemError('no-message', 'Send the message in base64 in the field "message".')
-  }
-  const raw = parseBase64(text)
-  if (!raw) {
-    throw new ProblemError('bad-base64', 'The field "message" must hold the message in base64.')
-  }
+  const raw = await readMessage(req, res, site, { bytesMax, ownerId: reporter.id })
   const outcome = await site.submit(reporter, 'signaler', raw, parseRemarks({}), admission)
   if (!outcome.taken) throw outcome.refusal
   const url = reportUrl(site.publicUrl, outcome.id)
@@ -49,32 +45,27 @@ async function takeReport(req: Request, res: Response, site: Needs): Promise<voi
   sendJson(res, 202, { id: outcome.id, status: 'received', url, changed })
 }
 
-/** The text of the field `message`; old clients send the wrong Content-Type, or none. */
-async function messageField(body: Buffer, contentType: string): Promise<string | undefined> {
-  const isForm = /^\s*multipart\/form-data/i.test(contentType)
-  if (!isForm && !looksMultipart(body)) return urlencodedField(body, 'message')
-  const type = isForm ? contentType : 'multipart/form-data'
-  const parts = await parseMultipart(body, type, { partBytesMax: body.length, partsMax: 100 })
-  return parts
-    .find(({ name }) => name === 'message')
-    ?.content.toString('latin1')
-    .trim()
-}
-
-/**
- * A base64 field of an urlencoded body, from clients that percent-encode and from those that do
- * not: a plus sign stands for itself, what some layer made a space was one, and `=` may stand
- * bare. Base64 itself has neither spaces nor `&`.
- */
-export function urlencodedField(body: Buffer, name: string): string | undefined {
-  const prefix = `${name}=`
-  const inside = body.indexOf(`&${prefix}`)
-  if (inside < 0 && body.indexOf(prefix) !== 0) return undefined
-  const start = body.indexOf(prefix) === 0 ? prefix.length : inside + 1 + prefix.length
-  const end = body.indexOf('&', start)
-  const value = percentDecoded(body.subarray(start, end < 0 ? body.length : end)).toString('latin1')
-  return value
-    .trim()
-    .replaceAll(/[\r\n\t]+ */g, '')
-    .replaceAll(' ', '+')
+/** Reads the field `message`; old clients send the wrong Content-Type, or none. */
+async function readMessage(
+  req: Request,
+  res: Response,
+  site: Needs,
+  limits: { bytesMax: number; ownerId: string },
+): Promise<Buffer> {
+  const contentType = req.headers['content-type'] ?? ''
+  const openParser = (type: string) =>
+    createMultipartParser(type, { partBytesMax: limits.bytesMax, partsMax: PARTS_MAX })
+  let parser = isMultipart.test(contentType) ? openParser(contentType) : undefined
+  const chunks: Buffer[] = []
+  await site.takeBody(req, res, limits, (chunk) => {
+    if (!parser && chunks.length === 0 && looksMultipart(chunk)) {
+      parser = openParser('multipart/form-data')
+    }
+    if (parser) return parser.write(chunk)
+    chunks.push(chunk)
+  })
+  const owner = { ownerId: limits.ownerId, gone: goneSignal(res) }
+  if (!parser) return (await site.bodies.read('signaler', Buffer.concat(chunks), owner)).raw
+  const content = (await parser.end()).find(({ name }) => name === 'message')?.content
+  return (await site.bodies.read('base64', content ?? Buffer.alloc(0), owner)).raw
 }

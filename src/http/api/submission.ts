@@ -1,11 +1,12 @@
-import type { z } from 'zod'
-import { parseBase64 } from '../base64.ts'
-import { parseMultipart, type Part } from '../multipart.ts'
+import type { Request, Response } from 'express'
+import type { JsonMessage } from '../bodies/body-tasks.ts'
+import { createMultipartParser, type Part } from '../multipart.ts'
 import { ProblemError } from '../problem.ts'
+import { goneSignal } from '../read-body.ts'
 import { parseRemarks } from '../remarks.ts'
+import type { Site } from '../site.ts'
 import type { Remarks } from '../submit.ts'
-import { submissionSchema } from './contract/schemas/submission-schemas.ts'
-import { readJson } from './read-json.ts'
+import type { submissionSchema } from './contract/schemas/submission-schemas.ts'
 
 /** A message or a file of a request; `isCut` when it had more bytes than one may have. */
 export type GivenFile = { file: string | null; raw: Buffer; isCut: boolean }
@@ -41,37 +42,37 @@ export function bodyBytesMax(type: string, messageBytesMax: number): number {
   return messageBytesMax
 }
 
+/** Where bodies are read. */
+type BodyReader = Pick<Site, 'readBody' | 'takeBody' | 'bodies' | 'config'>
+
 /**
- * Reads the body of a report by its type. `query` holds the remarks of a raw message, which has
- * no other place for them.
+ * Reads the body of a report by its type. Of a raw message, the query holds the remarks: it has no
+ * other place for them.
  */
-export async function parseSubmission(
-  body: Buffer,
-  request: { type: string; contentType: string; query: string; messageBytesMax: number },
+export async function readSubmission(
+  req: Request,
+  res: Response,
+  site: BodyReader,
+  { type, ownerId }: { type: string; ownerId: string },
 ): Promise<Submission> {
-  const file = fileTypes[request.type]
-  if (file !== undefined) {
-    const files = [{ file, raw: body, isCut: false }]
-    return { files, remarks: queryRemarks(request.query), are: 'opened' }
+  const { messageBytesMax } = site.config
+  const bytesMax = bodyBytesMax(type, messageBytesMax)
+  if (type === 'multipart/form-data') {
+    const limits = { partBytesMax: messageBytesMax, partsMax: FILES_MAX + 10 }
+    const parser = createMultipartParser(req.headers['content-type'] ?? '', limits)
+    await site.takeBody(req, res, { bytesMax, ownerId }, parser.write)
+    return parseForm(await parser.end())
   }
-  switch (request.type) {
-    case 'message/rfc822':
-    case 'message/global':
-      return oneMessage({ raw: body, remarks: queryRemarks(request.query) })
-    case 'application/json':
-      return oneMessage(messageOfJson(readJson(body, submissionSchema)))
-    case 'multipart/form-data':
-      return parseForm(
-        await parseMultipart(body, request.contentType, {
-          partBytesMax: request.messageBytesMax,
-          partsMax: FILES_MAX + 10,
-        }),
-      )
-    default:
-      throw new ProblemError('wrong-type', `Send one of these types: ${takenTypes}.`, {
-        'accept-post': takenTypes,
-      })
+  const body = await site.readBody(req, res, bytesMax, ownerId)
+  if (type === 'application/json') {
+    const owner = { ownerId, gone: goneSignal(res) }
+    return oneMessage(givenMessage(await site.bodies.read('submission', body, owner)))
   }
+  const at = req.url.indexOf('?')
+  const remarks = queryRemarks(at < 0 ? '' : req.url.slice(at + 1))
+  const file = fileTypes[type]
+  if (file === undefined) return oneMessage({ raw: body, remarks })
+  return { files: [{ file, raw: body, isCut: false }], remarks, are: 'opened' }
 }
 
 /** One message that came by itself. */
@@ -90,15 +91,14 @@ function queryRemarks(query: string): Remarks {
 }
 
 /** @throws ProblemError 400 when the message is not base64, 422 for a wrong remark */
-export function messageOfJson(given: z.infer<typeof submissionSchema>): {
+export function givenMessage({ raw, given }: JsonMessage<typeof submissionSchema>): {
   raw: Buffer
   remarks: Remarks
 } {
-  const { message_base64, kind, comment, received_via } = given
-  const raw = parseBase64(message_base64)
   if (!raw) {
     throw new ProblemError('bad-base64', 'message_base64 must be the message in standard base64.')
   }
+  const { kind, comment, received_via } = given
   const receivedVia = typeof received_via === 'string' ? [received_via] : received_via
   return { raw, remarks: parseRemarks({ kind, comment, receivedVia }) }
 }

@@ -3,12 +3,11 @@ import type { App } from '../../app.ts'
 import { isOutage } from '../../db/outage.ts'
 import { reasonOf } from '../../errors.ts'
 import { createIntake } from '../../intake/accept-report.ts'
-import { refusalOf, structureLimits } from '../../intake/check-message.ts'
 import { createLearn, type Learn, type Learnable } from '../../intake/learn-message.ts'
 import type { CheckStation } from '../../judging/check-message.ts'
-import { readMessage } from '../../mail/message.ts'
+import type { BodyPool } from '../bodies/body-pool.ts'
 import { ProblemError } from '../problem.ts'
-import { AbortedError, createReadBody, type ReadBody } from '../read-body.ts'
+import { AbortedError, createBodies, type ReadBody } from '../read-body.ts'
 import { type Ask, createAsk } from './answer-question.ts'
 import { createCheckStatistics, type CheckStatistics } from './check-statistics.ts'
 import { createGate, type Gate } from './may-ask.ts'
@@ -30,6 +29,7 @@ type Inside = {
   gate: Gate
   learn: Learn
   readBody: ReadBody
+  bodies: BodyPool
   log: App['log']
 }
 type Route = (req: IncomingMessage, res: ServerResponse, inside: Inside) => Promise<void> | void
@@ -43,7 +43,7 @@ const BYTES_IN_HAND_MAX = 150_000_000
  */
 export function createCheckDoor(
   app: Needs,
-  station: CheckStation,
+  { station, bodies }: { station: CheckStation; bodies: BodyPool },
   isTrusted: (req: IncomingMessage) => boolean,
 ): CheckDoor {
   const { config, clock } = app
@@ -57,7 +57,8 @@ export function createCheckDoor(
     log: app.log,
     gate,
     learn: createLearn({ ...app, intake: createIntake(app) }),
-    readBody: createReadBody(BYTES_IN_HAND_MAX),
+    readBody: createBodies(BYTES_IN_HAND_MAX).readBody,
+    bodies,
   }
   const routes = createRoutes(config.messageBytesMax)
   return {
@@ -72,6 +73,11 @@ export function createCheckDoor(
       return true
     },
   }
+}
+
+/** The addresses of the door. */
+export function checkPaths(): string[] {
+  return Object.keys(createRoutes(0))
 }
 
 /** The path of a request's address, without what is asked behind it. */
@@ -172,17 +178,15 @@ async function learnMessage(
   if (given === 'too-big') return sendError(res, 413, 'The message is too big to be learned.')
   if (given === 'no-room') throw new Error('Too many bytes at once.')
   if (!Buffer.isBuffer(given)) return sendError(res, 400, given.fault)
-  const message = readMessage(given)
-  const refusal = refusalOf(message, { ...structureLimits, bytesMax })
-  if (refusal) return sendError(res, refusal.status, refusal.detail)
-  const lesson = await inside.learn(message, kind)
+  const fit = await inside.bodies.read('message', given, { ownerId: 'mail server' })
+  if ('refusal' in fit) return sendError(res, fit.refusal.status, fit.refusal.detail)
+  const lesson = await inside.learn(fit.message, kind)
   const as = kind === 'spam' ? 'spam' : 'ham'
   if (lesson === 'known') return sendError(res, 208, `It was learned as ${as} before.`)
   inside.statistics.learned()
   sendJson(res, 200, { success: true })
 }
 
-/** The whole body is read also when it is too big, so that the client gets to see the answer. */
 async function givenIn(
   req: IncomingMessage,
   res: ServerResponse,

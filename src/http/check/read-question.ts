@@ -13,6 +13,7 @@ export type Given = Buffer | 'too-big' | { fault: string }
 const VALUE_CHARS_MAX = 1_000
 const RECIPIENTS_MAX = 10_000
 const BLOCKING_BYTES_MAX = 256_000
+const UNPACKED_BLOCKING_BYTES_MAX = 2_000_000
 const decompress = promisify(zstdDecompress)
 
 /** The header fields of an HTTP request. */
@@ -64,13 +65,23 @@ export async function messageIn(body: Buffer, fields: Fields, bytesMax: number):
 
 async function unpacked(body: Buffer, bytesMax: number): Promise<Given> {
   if (body.length === 0) return body
-  const options = { maxOutputLength: bytesMax }
   try {
-    if (body.length > BLOCKING_BYTES_MAX) return await decompress(body, options)
-    return zstdDecompressSync(body, options)
+    return unpackedAtOnce(body, bytesMax) ?? (await decompress(body, { maxOutputLength: bytesMax }))
   } catch (error) {
     const isBig = error instanceof RangeError
     return isBig ? 'too-big' : { fault: 'The body is not what zstd makes.' }
+  }
+}
+
+/** Undefined where it would block for long: a few bytes may unpack to very many. */
+function unpackedAtOnce(body: Buffer, bytesMax: number): Buffer | undefined {
+  if (body.length > BLOCKING_BYTES_MAX) return undefined
+  try {
+    const maxOutputLength = Math.min(bytesMax, UNPACKED_BLOCKING_BYTES_MAX)
+    return zstdDecompressSync(body, { maxOutputLength })
+  } catch (error) {
+    if (error instanceof RangeError) return undefined
+    throw error
   }
 }
 

@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { App } from '../../app.ts'
 import type { CheckStation } from '../../judging/check-message.ts'
+import { createBodyPool } from '../bodies/body-pool.ts'
+import { sendReadiness } from '../health.ts'
 import { listen } from '../listen.ts'
 import { localUrl } from '../serve.ts'
 import { type CheckDoor, createCheckDoor, pathOf, sendError } from './check-door.ts'
@@ -21,27 +23,34 @@ export async function serveChecks(
   station: CheckStation,
 ): Promise<{ url: string; close: () => Promise<void> }> {
   const { checkHost: host, checkPort: port, messageBytesMax } = app.config
-  const door = createCheckDoor(app, station, isDirect)
+  const bodies = createBodyPool(messageBytesMax)
+  const door = createCheckDoor(app, { station, bodies }, isDirect)
   const speaker = createLineSpeaker(door.ask, messageBytesMax, app.log)
-  const listener = await listen(() => (req, res) => answer(req, res, door), {
-    host,
-    port,
-    http: { maxHeaderSize: HEADER_BYTES_MAX, requireHostHeader: false },
-    fieldsMax: FIELDS_MAX,
-    connections: (socket, speaksHttp) => {
-      door.statistics.connected()
-      speaker.take(socket, speaksHttp)
+  const listener = await listen(
+    (_taken, isClosing) => (req, res) => answer(req, res, { ...app, door, isClosing }),
+    {
+      host,
+      port,
+      drainMs: app.config.drainMs,
+      http: { maxHeaderSize: HEADER_BYTES_MAX, requireHostHeader: false },
+      fieldsMax: FIELDS_MAX,
+      connections: (socket, speaksHttp) => {
+        door.statistics.connected()
+        speaker.take(socket, speaksHttp)
+      },
     },
-  })
+  )
   return {
     url: localUrl(host, listener.port),
     async close() {
-      const closed = listener.close()
-      speaker.stop()
-      const cut = setTimeout(() => speaker.close(), CUT_MS)
-      await closed
+      let cut: NodeJS.Timeout | undefined
+      await listener.close(() => {
+        speaker.stop()
+        cut = setTimeout(() => speaker.close(), CUT_MS)
+      })
       clearTimeout(cut)
       await station.close()
+      await bodies.close()
     },
   }
 }
@@ -49,10 +58,13 @@ export async function serveChecks(
 /** Somewhat before the listener cuts its own. */
 const CUT_MS = 9_000
 
-function answer(req: IncomingMessage, res: ServerResponse, door: CheckDoor): void {
+type Needs = Pick<App, 'pool' | 'boss'> & { door: CheckDoor; isClosing: () => boolean }
+
+function answer(req: IncomingMessage, res: ServerResponse, { door, ...app }: Needs): void {
   if (door.handle(req, res)) return
   req.resume()
   const path = pathOf(req)
+  if (path === '/readyz') return void sendReadiness(res, app)
   if (path === '/healthz') return void res.writeHead(200).end('alive\n')
   if (path !== '/metrics') return sendError(res, 404, 'There is nothing here.')
   const refused = door.gate(req)

@@ -1,13 +1,14 @@
 import type { Request, Response } from 'express'
-import { parseMultipart, type Part } from '../multipart.ts'
+import { createMultipartParser, type Part } from '../multipart.ts'
+import { admit } from '../limits/admit.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
-import { parseUrlencoded } from '../urlencoded.ts'
+import { createUrlencodedParser } from '../urlencoded.ts'
 import { requireFormToken, tokenField } from './form-token.ts'
 import { visitOf } from './visit.ts'
 
-/** Where bodies are read. */
-export type FormReader = Pick<Site, 'readBody' | 'readStrangerBody'>
+/** Where bodies are read, and the attempts of strangers are counted. */
+export type FormReader = Pick<Site, 'takeBody' | 'takeStrangerBody' | 'limits' | 'config'>
 
 /** A form somebody sent. */
 export type Form = {
@@ -16,17 +17,21 @@ export type Form = {
   texts: (name: string) => string[]
   /** The first field of that name, to the byte. */
   bytes: (name: string) => Buffer | undefined
+  /** Whether the first field of that name had more bytes than it may. */
+  isCut: (name: string) => boolean
   /** The files that were chosen under that name. */
   files: (name: string) => Part[]
 }
 
 const PARTS_MAX = 300
 const TEXT_BYTES_MAX = 16_000
+const COUNTED_BYTES = 1_000_000
 /** Where a password in the form is looked at; elsewhere it would prove nothing. */
 const takesPassword = new Set(['/sign-in', '/report'])
 
 /**
- * Reads an urlencoded or a multipart form; of who is signed in, only one of that session.
+ * Reads an urlencoded or a multipart form; of who is signed in, only one of that session. Forms of
+ * others are counted before they are read.
  *
  * @throws ProblemError
  */
@@ -42,17 +47,25 @@ export async function readForm(
     throw new ProblemError('wrong-type', 'Send a form.')
   }
   const { reporter } = visitOf(req)
-  const read = reporter ? site.readBody : site.readStrangerBody
-  const body = await read(req, res, limits.bytesMax, reporter?.id)
-  const { partBytesMax } = limits
-  const parts =
+  const { bytesMax, partBytesMax } = limits
+  if (!reporter) await admit(req, res, site, 'form', {}, costOf(req, bytesMax))
+  const take = reporter ? site.takeBody : site.takeStrangerBody
+  const partLimits = { partBytesMax, partsMax: PARTS_MAX }
+  const parser =
     type === 'multipart/form-data'
-      ? await parseMultipart(body, contentType, { partBytesMax, partsMax: PARTS_MAX })
-      : parseUrlencoded(body, PARTS_MAX)
-  const form = formOf(parts)
+      ? createMultipartParser(contentType, partLimits)
+      : createUrlencodedParser(partLimits)
+  await take(req, res, { bytesMax, ownerId: reporter?.id }, parser.write)
+  const form = formOf(await parser.end())
   const isProven = () => takesPassword.has(req.path) && givesPassword(form)
   requireFormToken(req, form.text(tokenField), isProven)
   return form
+}
+
+/** Each megabyte that is begun counts; without a length, as many as there may be. */
+function costOf(req: Request, bytesMax: number): number {
+  const bytes = Number(req.headers['content-length'] ?? bytesMax)
+  return Math.max(1, Math.ceil(Math.min(bytes, bytesMax) / COUNTED_BYTES))
 }
 
 /** Whether a form says by a password who sends it. */
@@ -77,6 +90,7 @@ function formOf(parts: readonly Part[]): Form {
     text: (name) => named(name).map(textOf)[0],
     texts: (name) => named(name).map(textOf),
     bytes: (name) => named(name)[0]?.content,
+    isCut: (name) => named(name)[0]?.isCut ?? false,
     files: (name) =>
       named(name).filter(
         ({ fileName, content }) =>

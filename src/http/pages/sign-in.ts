@@ -1,8 +1,7 @@
 import { Router, type Request, type Response } from 'express'
-import { uploadBytesMax } from '../../intake/unpack-upload.ts'
 import { takeForm } from '../reporting/report-form.ts'
 import type { Site } from '../site.ts'
-import { readForm, readShortForm, type FormReader } from './form.ts'
+import { readShortForm, type FormReader } from './form.ts'
 import { sendPage } from './render.ts'
 import { awaitSecondStep, closeSession, openSession } from './session.ts'
 import { takePassword } from './signed-in.ts'
@@ -19,9 +18,7 @@ export function signInRoutes(site: Needs): Router {
     sendSignIn(req, res, { next, status: 200, done: req.query['done'] })
   })
   router.post('/sign-in', async (req, res) => {
-    const { messageBytesMax } = site.config
-    const limits = { bytesMax: uploadBytesMax(messageBytesMax), partBytesMax: messageBytesMax }
-    const form = await readForm(req, res, site, limits)
+    const form = await readShortForm(req, res, site)
     const next = localPath(form.text('next'))
     const caller = await takePassword(req, form, site)
     if (!caller) return sendSignIn(req, res, { next, status: 401, wrong: true })

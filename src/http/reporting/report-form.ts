@@ -18,6 +18,8 @@ import type { UploadedFile } from './take-upload.ts'
 
 type Needs = Pick<Site, 'clock' | 'config' | 'credentials' | 'limits' | 'takeUpload'> & FormReader
 
+const pastedField = 'reporting[raw_email]'
+const BLANK_START_MAX = 64_000
 /** What is given back into the form when it could not be taken. */
 const KEPT_BYTES_MAX = 200_000
 
@@ -116,12 +118,13 @@ function megabytes(bytes: number): number {
 }
 
 function filesOf(form: Form, pastedName: string): UploadedFile[] {
-  const pasted = form.bytes('reporting[raw_email]')
-  const isPasted = pasted?.some((byte) => byte > 0x20) ?? false
+  const pasted = form.bytes(pastedField)
+  // No message has more blanks before it.
+  const isPasted = pasted?.subarray(0, BLANK_START_MAX).some((byte) => byte > 0x20) ?? false
   const files = form.files('messages')
   return [
     ...(pasted && isPasted
-      ? [{ name: pastedName, bytes: withoutBlankStart(pasted), isCut: false }]
+      ? [{ name: pastedName, bytes: withoutBlankStart(pasted), isCut: form.isCut(pastedField) }]
       : []),
     ...files.map(({ fileName, content, isCut }) => {
       return { name: fileName ?? '', bytes: content, isCut }
@@ -146,6 +149,6 @@ function remarksOf(form: Form): Remarks | undefined {
 }
 
 function keptText(form: Form): string {
-  const pasted = form.bytes('reporting[raw_email]')
+  const pasted = form.bytes(pastedField)
   return pasted && pasted.length <= KEPT_BYTES_MAX ? pasted.toString('utf8') : ''
 }

@@ -41,7 +41,7 @@ export async function startWebSite(
     onLost: () => undefined,
   })
   const config = readConfig(
-    { HTTP_PORT: '0', MESSAGE_AGE_MAX: '0', ...env },
+    { HTTP_PORT: '0', MESSAGE_AGE_MAX: '0', DRAIN_SECONDS: '0', ...env },
     { cores: 2, cwd: '/nowhere' },
   )
   const app: App = {
@@ -77,7 +77,7 @@ export async function startWebSite(
 }
 
 const LOOSE = 1_000
-const personal = ['sign-in', 'sign-up', 'reset', 'confirm']
+const personal = ['sign-in', 'sign-up', 'reset', 'confirm', 'form']
 
 /** One machine signs in more often in a test file than anybody does. */
 async function loosenLimits({ pool }: Pick<App, 'pool'>): Promise<void> {

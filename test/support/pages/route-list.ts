@@ -4,7 +4,7 @@ type Layer = {
   route?: { path: string | readonly string[]; methods: Readonly<Record<string, boolean>> }
   handle?: unknown
 }
-type Method = 'get' | 'post'
+type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 type Stack = { stack: readonly Layer[] }
 type Mount = { parent: object; path: string; child: Stack }
 

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { PassThrough } from 'node:stream'
 import { setImmediate as settled } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { createReadBody, type ReadBody } from '../../../src/http/read-body.ts'
+import { createBodies, type ReadBody } from '../../../src/http/read-body.ts'
 
 const IN_HAND_MAX = 10_000_000
 const BYTES_MAX = 5_000_000
@@ -30,7 +30,7 @@ function slowly(read: ReadBody, ownerId?: string) {
 }
 
 test('one who sends large bodies slowly keeps nobody else from sending', async () => {
-  const read = createReadBody(IN_HAND_MAX)
+  const read = createBodies(IN_HAND_MAX).readBody
   const hostile = [slowly(read, 'eve'), slowly(read, 'eve'), slowly(read, 'eve')]
   for (const one of hostile) await one.send(2_500_000)
   await expect(hostile[2]?.end()).rejects.toMatchObject({ problem: 'unavailable' })
@@ -40,7 +40,7 @@ test('one who sends large bodies slowly keeps nobody else from sending', async (
 })
 
 test('large bodies leave a place to small ones, until there is none', async () => {
-  const read = createReadBody(IN_HAND_MAX)
+  const read = createBodies(IN_HAND_MAX).readBody
   const large = [slowly(read, 'a'), slowly(read, 'b')]
   for (const one of large) await one.send(4_000_000)
   const more = slowly(read, 'c')

@@ -5,12 +5,26 @@ import { readSearch } from '../../../src/http/admin/reports.ts'
 import { shownDuration } from '../../../src/http/admin/shown-duration.ts'
 import { parseBase64 } from '../../../src/http/base64.ts'
 import { chooseLanguage } from '../../../src/http/language/choose-language.ts'
-import { parseMultipart } from '../../../src/http/multipart.ts'
+import { createMultipartParser, type FormParser } from '../../../src/http/multipart.ts'
 import { localPath } from '../../../src/http/pages/sign-in.ts'
 import { parseRemarks } from '../../../src/http/remarks.ts'
 import { shownBytes, shownLine, shownText } from '../../../src/http/shown-text.ts'
-import { parseUrlencoded } from '../../../src/http/urlencoded.ts'
-import { urlencodedField } from '../../../src/http/api/signaler.ts'
+import { createUrlencodedParser } from '../../../src/http/urlencoded.ts'
+import { urlencodedField } from '../../../src/http/api/signaler-message.ts'
+
+/** What a parser makes of a body that comes in chunks of so many bytes. */
+async function partsOf(parser: FormParser, body: Buffer, chunkBytes = body.length) {
+  for (let at = 0; at < body.length; at += chunkBytes) {
+    await parser.write(body.subarray(at, at + chunkBytes))
+  }
+  return parser.end()
+}
+
+const formLimits = { partBytesMax: 1_000, partsMax: 10 }
+
+function urlencodedParts(body: string | Buffer, chunkBytes?: number) {
+  return partsOf(createUrlencodedParser(formLimits), Buffer.from(body), chunkBytes)
+}
 
 test.for<[string, string, string | undefined]>([
   ['plain', 'YWJj', 'abc'],
@@ -37,28 +51,86 @@ test('whatever is encoded in base64 is decoded to the same bytes', () => {
   )
 })
 
-test('an urlencoded form is read to the byte', () => {
-  fc.assert(
-    fc.property(fc.uint8Array(), (bytes) => {
+test('an urlencoded form is read to the byte, however its body is cut into chunks', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.uint8Array(), fc.integer({ min: 1, max: 9 }), async (bytes, chunkBytes) => {
       const raw = Buffer.from(bytes)
       const escaped = [...raw].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')
-      const [, field] = parseUrlencoded(Buffer.from(`a=1&user%5Bx%5D=${escaped}`), 10)
+      const [, field] = await urlencodedParts(`a=1&user%5Bx%5D=${escaped}`, chunkBytes)
       expect(field?.name).toBe('user[x]')
       expect(field?.content.equals(raw)).toBe(true)
     }),
   )
 })
 
-test('a plus sign is a blank in a form, and stands for itself in a plug-in message', () => {
+test('an urlencoded form has the same fields, however its body is cut into chunks', async () => {
+  const pieces = fc.constantFrom('&', '=', '%', '%4', '%41', '%zz', '+', 'a', 'bc', '\0', '\xff')
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(pieces, { maxLength: 9 }),
+      fc.integer({ min: 1, max: 5 }),
+      async (texts, chunkBytes) => {
+        const body = Buffer.from(texts.join(''), 'latin1')
+        expect(await urlencodedParts(body, chunkBytes)).toEqual(await urlencodedParts(body))
+      },
+    ),
+  )
+})
+
+test('a plus sign is a blank in a form, and stands for itself in a plug-in message', async () => {
   const body = Buffer.from('message=a+b c%2B')
-  expect(parseUrlencoded(body, 10)[0]?.content.toString()).toBe('a b c+')
+  expect((await urlencodedParts(body))[0]?.content.toString()).toBe('a b c+')
   expect(urlencodedField(body, 'message')).toBe('a+b+c+')
 })
 
-test('percent signs that escape nothing stand for themselves', () => {
-  expect(
-    parseUrlencoded(Buffer.from('a=100%&b=%zz%4'), 10).map(({ content }) => `${content}`),
-  ).toEqual(['100%', '%zz%4'])
+test('percent signs that escape nothing stand for themselves', async () => {
+  const parts = await urlencodedParts('a=100%&b=%zz%4')
+  expect(parts.map(({ content }) => `${content}`)).toEqual(['100%', '%zz%4'])
+})
+
+test('a field has no more bytes than it may, and says so', async () => {
+  const [cut, whole] = await urlencodedParts(`a=${'x'.repeat(1_001)}&b=${'y'.repeat(1_000)}`, 100)
+  expect([cut?.isCut, cut?.content.length]).toEqual([true, 1_000])
+  expect([whole?.isCut, whole?.content.length]).toEqual([false, 1_000])
+})
+
+const head = (name: string) => `--b\r\nContent-Disposition: form-data; name="${name}"\r\n`
+const multipart = 'multipart/form-data; boundary=b'
+
+test.for<[string, () => FormParser, string]>([
+  ['empty fields', () => createUrlencodedParser(formLimits), '&'],
+  ['empty parts', () => createMultipartParser(multipart, formLimits), '--b\r\n\r\n\r\n'],
+  ['parts without a header', () => createMultipartParser(multipart, formLimits), '--b\r\n'],
+  ['a header without end', () => createMultipartParser(multipart, formLimits), 'a: b\r\n'],
+  ['a text before the form', () => createMultipartParser(multipart, formLimits), 'hello\r\n'],
+])('a form of %s is refused while most of it is still to come', async ([, open, piece]) => {
+  const parser = open()
+  const start = Buffer.from(piece === 'a: b\r\n' ? head('a') : '')
+  const body = Buffer.concat([start, Buffer.alloc(1_000_000, piece)])
+  let read = 0
+  const reading = async () => {
+    for (let at = 0; at < body.length; at += 10_000) {
+      await parser.write(body.subarray(at, at + 10_000))
+      read = at
+    }
+  }
+  await expect(reading()).rejects.toMatchObject({ name: 'ProblemError' })
+  expect(read).toBeLessThan(300_000)
+})
+
+test('a multipart form has the same parts, however its body is cut into chunks', async () => {
+  const body = Buffer.from(`${head('a')}\r\none\r\n--\r\n${head('c')}\r\n\r\n--b--\r\nend\r\n`)
+  const partsIn = (chunkBytes: number, type = multipart) =>
+    partsOf(createMultipartParser(type, formLimits), body, chunkBytes)
+  const whole = await partsIn(body.length)
+  expect(whole.map(({ name, content }) => [name, `${content}`])).toEqual([
+    ['a', 'one\r\n--'],
+    ['c', ''],
+  ])
+  for (let bytes = 1; bytes < body.length; bytes++) {
+    expect([bytes, await partsIn(bytes)]).toEqual([bytes, whole])
+    expect([bytes, await partsIn(bytes, 'multipart/form-data')]).toEqual([bytes, whole])
+  }
 })
 
 test.for([
@@ -88,9 +160,8 @@ test('whatever a multipart body holds, the parser gives parts or a problem', asy
         { maxLength: 12 },
       ),
       async (pieces) => {
-        const limits = { partBytesMax: 100, partsMax: 3 }
-        const type = 'multipart/form-data; boundary=b'
-        const result = await parseMultipart(Buffer.from(pieces.join('')), type, limits).then(
+        const parser = createMultipartParser(multipart, { partBytesMax: 100, partsMax: 3 })
+        const result = await partsOf(parser, Buffer.from(pieces.join(''))).then(
           () => 'parts',
           (error: unknown) => (error as { name: string }).name,
         )

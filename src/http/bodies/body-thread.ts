@@ -1,0 +1,28 @@
+import { move, transferableSymbol, valueSymbol } from 'piscina'
+import { ProblemError, type ProblemName } from '../problem.ts'
+import { bodyTasks, type BodyTasks } from './body-tasks.ts'
+
+/** A task on one body; a Buffer that crossed is a plain Uint8Array. */
+export type ThreadTask = { name: keyof BodyTasks; bytes: Uint8Array; bytesMax: number }
+
+/** What came of it. */
+export type ThreadMade =
+  { made: ReturnType<BodyTasks[keyof BodyTasks]> } | { problem: ProblemName; detail: string }
+
+/** Runs in a thread of the pool of bodies. The bytes of the message are handed over, not copied. */
+export default function run({ name, bytes, bytesMax }: ThreadTask): unknown {
+  const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  try {
+    const made = bodyTasks[name](body, bytesMax)
+    if ('message' in made) return { made: { message: { header: made.message.header } } }
+    if (!('raw' in made) || !made.raw) return { made }
+    const raw = new Uint8Array(made.raw)
+    return move({
+      [transferableSymbol]: [raw.buffer],
+      [valueSymbol]: { made: { ...made, raw } },
+    })
+  } catch (error) {
+    if (!(error instanceof ProblemError)) throw error
+    return { problem: error.problem, detail: error.message }
+  }
+}

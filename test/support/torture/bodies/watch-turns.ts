@@ -1,0 +1,26 @@
+import { isMainThread } from 'node:worker_threads'
+
+// Loaded into a program by --import. Tells on standard error of every turn of the event loop that
+// takes more than 50 ms of processor time: other than time on the clock, that does not depend on
+// what else the machine does.
+const TURN_MS_MAX = 50
+const EVERY_MS = 2
+
+if (isMainThread) {
+  let before = spentMs()
+  // Loading the program is no turn.
+  const startedAt = performance.now()
+  setInterval(() => {
+    const now = spentMs()
+    const turnMs = now - before
+    before = now
+    if (turnMs > TURN_MS_MAX && performance.now() - startedAt > 5_000) {
+      process.stderr.write(`turn of ${turnMs.toFixed(0)} ms\n`)
+    }
+  }, EVERY_MS).unref()
+}
+
+function spentMs(): number {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1_000
+}
