@@ -29,7 +29,10 @@ export type WatchedZone = {
   state: () => ZoneState
   /** Resolves when the zone has passed or failed. */
   test: () => Promise<void>
-  /** Resolves when the zone has been tested once; starts a test that is due. */
+  /**
+   * Starts a test that is due. Resolves when the zone may be asked or not: a zone that was never
+   * tested, or is off, is waited for while it is tested.
+   */
   ready: () => Promise<void>
   /** `name` is the question, `family` that of the address it is about. */
   ask: (name: string, about: { subject: string; family: 4 | 6 | undefined }) => Promise<Said>
@@ -87,7 +90,7 @@ export function watchZone(zone: BlacklistZone, { resolve, clock, log }: WatchOpt
     test,
     async ready() {
       const started = clock().getTime() >= dueAt ? test() : testing
-      if (state.state === 'untested') await started
+      if (state.state !== 'on') await started
     },
     async ask(name, { subject, family }) {
       if (state.state === 'off') return unknown(state.reason)

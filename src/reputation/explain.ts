@@ -5,6 +5,8 @@ import {
   PRIOR,
   type Reputation,
   type ReputationFlag,
+  SURE_DAYS,
+  SURE_REPORTERS_MIN,
   SURE_SCORE_MIN,
   SURE_WEIGHT_MIN,
 } from './reputation.ts'
@@ -48,8 +50,9 @@ export function explainReputation(
       `${shown(reputation.recentWeight)}.`,
     ...reputation.flags.map((flag) => flagWords[flag]),
     `Evidence loses half its weight in ${SLOW_DAYS} days, for the last days in ${FAST_DAYS} day.`,
-    `From ${SURE_SCORE_MIN} on, with evidence of ${SURE_WEIGHT_MIN}, what stands for one source ` +
-      `is listed or welcome of itself; what many share never is.`,
+    `From ${SURE_SCORE_MIN} on, with evidence of ${shown(SURE_WEIGHT_MIN)}, what stands for one ` +
+      `source is listed or welcome of itself: that is what is left after ${SURE_DAYS} days of ` +
+      `${SURE_REPORTERS_MIN} reporters who are believed in full. What many share never is.`,
   ]
 }
 

@@ -22,7 +22,10 @@ const DAY_MS = 86_400_000
 /** So long nobody proven spoke of what wakes up. */
 const SILENT_MS = 14 * DAY_MS
 const AWAKENING_MS = 2 * DAY_MS
-/** So much independent evidence within a day is a burst, or enough to see a change. */
+/**
+ * So much recent evidence is a burst, or enough to see a change: of three proven reporters within
+ * half a day, since recent evidence loses half its weight in a day.
+ */
 const BURST_WEIGHT_MIN = 2
 /** By so much the share of complaints must change, of 1. */
 const JUMP_MIN = 0.4

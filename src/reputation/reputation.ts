@@ -54,8 +54,12 @@ const NEW_DAYS = 7
 const CHANGE_DAYS = 3
 /** From this score on, or below its opposite, somebody is surely good or bad … */
 export const SURE_SCORE_MIN = 0.65
-/** … if there is so much evidence: of six proven reporters who agree. */
-export const SURE_WEIGHT_MIN = 6
+/** … if so many reporters who are believed in full say so … */
+export const SURE_REPORTERS_MIN = 6
+/** … and for so many days after they did: their evidence decays from the first moment on. */
+export const SURE_DAYS = 3
+/** The evidence that is left of them then; five who say it once are less from the beginning. */
+export const SURE_WEIGHT_MIN = decayed(SURE_REPORTERS_MIN, SURE_DAYS, SLOW_DAYS)
 
 /**
  * Kinds that stand for one source. Others are shared by many, who are not to answer for one; and

@@ -25,12 +25,16 @@ export function saturatedCrowd(believed: number): number {
   return NEWCOMER_KARMA * saturated(believed / NEWCOMER_KARMA)
 }
 
+/** Sums are stored with seven digits: what is beyond a whole number by less is rounding. */
+const ROUNDING = 1e-5
+
 /**
- * How many different proven sources there are at least behind so much evidence: who says a thing
- * again and again counts for more than one, and of those beyond the number that are told apart
- * nobody knows how many they are.
+ * How many different proven sources there are at least behind so much evidence, a whole number: a
+ * source that repeats itself counts for one and a half at most, so evidence above five such sources
+ * is that of six. How many there are beyond those that are told apart is not known.
  */
 export function sourcesAtLeast(evidence: number): number {
   const crowd = NEWCOMER_KARMA * SAYINGS_MAX
-  return Math.min(SOURCES_MAX, Math.max(0, evidence - crowd) / SAYINGS_MAX)
+  const sources = Math.max(0, evidence - crowd) / SAYINGS_MAX
+  return Math.min(SOURCES_MAX, Math.ceil(Math.max(0, sources - ROUNDING)))
 }

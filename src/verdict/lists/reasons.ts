@@ -4,7 +4,7 @@ import type { ListCategory, Listing } from './list.ts'
  * The steps in which reporters are told: who is listed must not learn, by counting, when one more
  * complained. The first is what it takes to be listed.
  */
-const steps = [1_000, 500, 200, 100, 50, 20, 10, 5] as const
+const steps = [1_000, 500, 200, 100, 50, 20, 10, 6] as const
 
 /** The largest step that so many reporters reach; 0 below all. */
 export function roundedReporters(reporters: number): number {

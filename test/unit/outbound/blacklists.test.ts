@@ -175,7 +175,7 @@ test.for([
   expect(await open([sites]).test()).toMatchObject([{ state: 'off' }])
 })
 
-test('a zone that was off is tested again after ten minutes, in the background', async () => {
+test('a zone that was off is tested again after ten minutes, and answers then', async () => {
   dns.delete('2.0.0.127.hosts.example')
   const lists = open([hosts])
   await lists.test()
@@ -184,8 +184,10 @@ test('a zone that was off is tested again after ten minutes, in the background',
   await ask(lists, '192.0.2.7')
   expect(lists.states()).toMatchObject([{ state: 'off' }])
   now = new Date(start.getTime() + tenMinutes)
-  expect(await ask(lists, '192.0.2.7')).toMatchObject([{ is: 'unknown' }])
-  await expect.poll(() => ask(lists, '192.0.2.7')).toMatchObject([{ is: 'listed' }])
+  expect(await Promise.all([ask(lists, '192.0.2.7'), ask(lists, '192.0.2.7')])).toMatchObject([
+    [{ is: 'listed' }],
+    [{ is: 'listed' }],
+  ])
   expect(logged).toEqual(['A blacklist is off.', 'A blacklist is on again.'])
 })
 

@@ -15,9 +15,9 @@ const here = { now, own, isExempted: false }
 const bad: ListCandidate = {
   kind: 'address',
   name: '192.0.2.7',
-  score: 0.75,
-  weight: 8,
-  independentReporters: 5,
+  score: 0.73,
+  weight: 8.1,
+  independentReporters: 6,
   lastSeen: new Date('2026-11-20T11:00:00Z'),
   flags: [],
 }
@@ -38,7 +38,7 @@ test('what has just enough evidence is listed, with days and a round number', ()
     since: now,
     until: new Date('2026-11-27T00:00:00Z'),
     times: 1,
-    reportersAtLeast: 5,
+    reportersAtLeast: 6,
     lastSeen: new Date('2026-11-20T00:00:00Z'),
     pardonedAt: null,
     pardonedReporters: null,
@@ -48,9 +48,9 @@ test('what has just enough evidence is listed, with days and a round number', ()
 })
 
 test.for<[string, Partial<ListCandidate>, Unlisted]>([
-  ['reporters', { independentReporters: 4.99 }, 'few reporters'],
-  ['weight', { weight: 7.99 }, 'little weight'],
-  ['score', { score: 0.749 }, 'low score'],
+  ['reporters', { independentReporters: 5 }, 'few reporters'],
+  ['weight', { weight: 8.09 }, 'little weight'],
+  ['score', { score: 0.729 }, 'low score'],
 ])('a little less %s does not do', ([, less, why]) => {
   expect(judgeCandidate({ ...bad, ...less }, undefined, here)).toBe(why)
 })
