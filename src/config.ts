@@ -60,6 +60,7 @@ const variables = z.object({
   BLACKLISTS: z.string().default(''),
   LISTS_DIR: z.string().optional(),
   LISTS_ZONE: mailDomain.default('lists.signalpost.example'),
+  WEBHOOK_NETWORKS: z.string().default('').transform(readBlocks),
   SECURITY_CONTACT: z
     .url({ protocol: /^(https|mailto|tel)$/, error: 'is not an https:, mailto: or tel: address' })
     .optional(),
@@ -88,6 +89,8 @@ export type Config = {
   /** Who runs this, as the page on privacy says it. */
   operatorName: string | undefined
   operatorContact: string | undefined
+  /** CIDR blocks that are not on the Internet and yet may have webhooks. */
+  webhookNetworks: readonly string[]
   /** CIDR blocks of the proxies whose word is taken for the address of a client. */
   trustedProxies: readonly string[]
   smtpUrl: string | undefined
@@ -247,6 +250,7 @@ export function readConfig(
     signUpIsOpen: read.SIGN_UP === 'open',
     operatorName: read.OPERATOR_NAME,
     operatorContact: read.OPERATOR_CONTACT,
+    webhookNetworks: read.WEBHOOK_NETWORKS,
     trustedProxies: read.TRUSTED_PROXIES,
     smtpUrl: read.SMTP_URL,
     mailFrom: read.MAIL_FROM,

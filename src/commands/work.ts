@@ -53,7 +53,8 @@ export async function work(
   const marketers = opened && (await openMarketers(app))
   const userAgent = `Signalpost (${app.config.publicUrl})`
   const postOneClick = createOneClick({ resolve: dnsTools.resolve, userAgent })
-  const postWebhook = createPostWebhook({ resolve: dnsTools.resolve, userAgent })
+  const networks = app.config.webhookNetworks
+  const postWebhook = createPostWebhook({ resolve: dnsTools.resolve, networks, userAgent })
   const known = marketers && { marketers }
   const forwarding = openForwarding(app)
   const tools = {

@@ -25,6 +25,13 @@ export type CountConsumers = () => Promise<readonly { health: Health; consumers:
 
 const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 
+/** Metrics of the library whose names promtool refuses; other ones tell the same. */
+const misnamed = [
+  ...['nodejs_active_handles_total', 'nodejs_active_requests_total'],
+  ...['nodejs_active_resources_total', 'nodejs_eventloop_utilization_histogram'],
+  'nodejs_eventloop_utilization_summary',
+]
+
 /**
  * A registry of its own for each server; what cannot be read from the database is left out. The
  * `others` give the text of registries that stand elsewhere.
@@ -37,6 +44,7 @@ export function createMetrics(
 ): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
+  for (const name of misnamed) registry.removeSingleMetric(name)
   const registers = [registry]
   const intake = new Counter({
     name: 'signalpost_intake_messages_total',

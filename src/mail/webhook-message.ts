@@ -30,7 +30,10 @@ export const WEBHOOK_URL_CHARS_MAX = 2_000
  * Reads the address of a webhook: https to a public name on the usual port, without credentials.
  * Else what is wrong with it, as the end of a sentence.
  */
-export function readWebhookUrl(text: string): { url: URL } | { refused: string } {
+export function readWebhookUrl(
+  text: string,
+  { mayBeInternal }: { mayBeInternal: boolean },
+): { url: URL } | { refused: string } {
   const url = text.length <= WEBHOOK_URL_CHARS_MAX ? URL.parse(text) : null
   if (!url || /[\s\\]/.test(text)) return { refused: 'cannot be read as an address.' }
   if (url.protocol !== 'https:') return { refused: 'must begin with https://.' }
@@ -38,9 +41,15 @@ export function readWebhookUrl(text: string): { url: URL } | { refused: string }
     return { refused: 'may hold no name and no password.' }
   }
   if (url.port !== '') return { refused: 'must be on the usual port.' }
-  if (!isPublicName(url.hostname)) return { refused: 'must lead to a public host name.' }
+  const isName = mayBeInternal ? isHostName(url.hostname) : isPublicName(url.hostname)
+  if (!isName) return { refused: `must lead to a ${mayBeInternal ? '' : 'public '}host name.` }
   url.hash = ''
   return { url }
+}
+
+/** Whether a host is named, and not given by its address. */
+function isHostName(host: string): boolean {
+  return /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/.test(host) && !/^[0-9.]+$/.test(host)
 }
 
 /** The key of a webhook: nobody can tell it who does not have our secret. */

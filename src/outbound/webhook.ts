@@ -1,5 +1,6 @@
 import { Agent, request } from 'node:https'
 import { reasonOf } from '../errors.ts'
+import { networkSet, parseIp } from '../mail/ip.ts'
 import {
   type PostWebhook,
   readWebhookUrl,
@@ -8,6 +9,7 @@ import {
   type WebhookOutcome,
 } from '../mail/webhook-message.ts'
 import type { Resolve } from '../world.ts'
+import { isPublicAddress } from './public-address.ts'
 import { findPublicHost } from './public-host.ts'
 import { drop, publicPost, type PublicTarget } from './public-post.ts'
 
@@ -15,11 +17,13 @@ import { drop, publicPost, type PublicTarget } from './public-post.ts'
 export type WebhookOptions = {
   /** Asks the DNS: its answer is looked at, and that very answer is connected to. */
   resolve: Resolve
+  /** CIDR blocks that are not on the Internet, where the operator allows receivers. */
+  networks: readonly string[]
   /** Names us to whom we tell. */
   userAgent: string
   /** Handed in by tests alone, whose servers are on their own machine. */
   forTests?: {
-    mayConnect: (address: string) => boolean
+    mayConnect?: (address: string) => boolean
     port: number
     ca: string
     allMsMax?: number
@@ -36,11 +40,16 @@ const GONE = 410
  * status, and all of it is over within ten seconds.
  */
 export function createPostWebhook(options: WebhookOptions): PostWebhook {
-  const { resolve, forTests } = options
+  const { resolve, networks, forTests } = options
+  const internal = networkSet(networks)
+  const mayConnect = (text: string) => {
+    const address = parseIp(text)
+    return isPublicAddress(text) || (address !== undefined && internal.has(address))
+  }
   return async (message) => {
-    const read = readWebhookUrl(message.url)
+    const read = readWebhookUrl(message.url, { mayBeInternal: networks.length > 0 })
     if ('refused' in read) return failed(`The address ${read.refused}`)
-    const hosts = { resolve, mayConnect: forTests?.mayConnect }
+    const hosts = { resolve, mayConnect: forTests?.mayConnect ?? mayConnect }
     const found = await findPublicHost(read.url.hostname, hosts).catch((error: unknown) => {
       return { outcome: `${read.url.hostname} could not be looked up: ${reasonOf(error)}` }
     })

@@ -22,6 +22,8 @@ test('an empty environment gives a working configuration that sends nothing', ()
     checkPort: undefined,
     checkRejectScore: 15,
     databaseUrl: undefined,
+    databaseDirectUrl: undefined,
+    webhookNetworks: [],
     dataDir: '/srv/signalpost/var',
     httpHost: '127.0.0.1',
     httpPort: 8080,

@@ -9,9 +9,9 @@ export function createCounterMetrics(): CounterMetrics {
   const registry = new Registry()
   const registers = [registry]
   const gauge = <Label extends string>(name: string, help: string, labelNames: Label[]) =>
-    new Gauge({ name: `signalpost_counter_${name}`, help, labelNames, registers })
+    new Gauge({ name: `signalpost_counts_${name}`, help, labelNames, registers })
   const total = (name: string, help: string) =>
-    new Counter({ name: `signalpost_counter_${name}_total`, help, registers })
+    new Counter({ name: `signalpost_counts_${name}_total`, help, registers })
 
   const totals = {
     deltas: total('deltas', 'Increments rolled up, since the beginning of the database.'),

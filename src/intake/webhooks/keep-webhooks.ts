@@ -48,7 +48,7 @@ export async function addWebhook(
   reporterId: string,
   wanted: { url: string; events: readonly WebhookEvent[] },
 ): Promise<{ webhook: Webhook; secret: string } | WebhookRefusal> {
-  const read = readWebhookUrl(wanted.url)
+  const read = readWebhookUrl(wanted.url, addressRules(app))
   if ('refused' in read) return { refused: 'address', why: read.refused }
   const id = uuidv7(app.clock())
   const added = await inTransaction(app.pool, async (tx) => {
@@ -64,13 +64,18 @@ export async function addWebhook(
   return { webhook, secret: secretOf(webhook, app) }
 }
 
+/** Where the operator allows internal receivers, any host name may be one. */
+function addressRules({ config }: Needs): { mayBeInternal: boolean } {
+  return { mayBeInternal: config.webhookNetworks.length > 0 }
+}
+
 /** Changes one of a reporter's; undefined when there is none. */
 export async function changeWebhook(
   app: Needs,
   { id, reporterId }: Pick<Webhook, 'id' | 'reporterId'>,
   change: WebhookChange,
 ): Promise<Webhook | WebhookRefusal | undefined> {
-  const read = change.url === undefined ? undefined : readWebhookUrl(change.url)
+  const read = change.url === undefined ? undefined : readWebhookUrl(change.url, addressRules(app))
   if (read && 'refused' in read) return { refused: 'address', why: read.refused }
   return inTransaction(app.pool, async (tx) => {
     // Two at once could be given the same address.

@@ -204,7 +204,7 @@ test('the metrics tell the counting: totals, gates, what waits, bytes on disk', 
     Number(
       all
         .split('\n')
-        .find((line) => line.startsWith(`signalpost_counter_${name} `))
+        .find((line) => line.startsWith(`signalpost_counts_${name} `))
         ?.split(' ')[1],
     )
   await expect.poll(text).toContain('rows{shard="7"} 1')
@@ -221,9 +221,9 @@ test('the metrics tell the counting: totals, gates, what waits, bytes on disk', 
   expect(value(all, 'backlog_oldest_seconds{shard="7"}')).toBeGreaterThanOrEqual(90)
   expect(value(all, 'backlog_rows{shard="8"}')).toBe(0)
   expect(value(all, 'table_bytes{table="counters"}')).toBeGreaterThan(8_192)
-  expect(all).toMatch(/# HELP signalpost_counter_backlog_rows \S/)
-  expect(all).toContain('# TYPE signalpost_counter_deltas_total counter')
-  expect(all.match(/signalpost_counter_deltas_total \d/g)).toHaveLength(1)
+  expect(all).toMatch(/# HELP signalpost_counts_backlog_rows \S/)
+  expect(all).toContain('# TYPE signalpost_counts_deltas_total counter')
+  expect(all.match(/signalpost_counts_deltas_total \d/g)).toHaveLength(1)
   const overview = await (await desk.get('/admin')).text()
   expect(overview).toMatch(/Increments have been waiting to be rolled up for 1 min/)
   expect(overview).toContain('The queues move, but the counting does not.')

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { createServer, type Socket } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import type { WebhookMessage } from '../../../src/mail/webhook-message.ts'
+import { readWebhookUrl, type WebhookMessage } from '../../../src/mail/webhook-message.ts'
 import { createPostWebhook, type WebhookOptions } from '../../../src/outbound/webhook.ts'
 import type { DnsAnswer, Resolve } from '../../../src/world.ts'
 import { type HttpsSite, startHttpsSite } from '../../support/https-site.ts'
@@ -39,12 +39,21 @@ function at(
   more: Partial<NonNullable<WebhookOptions['forTests']>> = {},
 ) {
   const forTests = { mayConnect: () => true, port, ca, ...more }
-  return createPostWebhook({ resolve, userAgent: 'Signalpost (https://here.example)', forTests })
+  return createPostWebhook({
+    resolve,
+    networks: [],
+    userAgent: 'Signalpost (https://here.example)',
+    forTests,
+  })
 }
 
 /** Without what only tests have: nothing may reach this machine. */
 function asInProduction(resolve: Resolve) {
-  return createPostWebhook({ resolve, userAgent: 'Signalpost (https://here.example)' })
+  return createPostWebhook({
+    resolve,
+    networks: [],
+    userAgent: 'Signalpost (https://here.example)',
+  })
 }
 
 test('a message is signed as Standard Webhooks has it, once with each key', async () => {
@@ -176,4 +185,39 @@ test('a certificate of another name is not believed', async () => {
   const url = 'https://other.example.org/hook'
   expect((await at(there)({ ...message, url })).state).toBe('failed')
   expect(there.asked).toEqual([])
+})
+
+test.for([
+  ['an address in a network of the operator is told', ['127.0.0.0/8'], ['127.0.0.1'], 'taken'],
+  ['an address outside is not', ['10.0.0.0/8'], ['127.0.0.1'], 'failed'],
+  [
+    'a name with an address outside as well is not',
+    ['127.0.0.0/9'],
+    ['127.0.0.1', '127.200.0.1'],
+    'failed',
+  ],
+  ['without such networks none is', [], ['127.0.0.1'], 'failed'],
+] as const)('%s', async ([, networks, addresses, state]) => {
+  const { port, ca } = await site((_req, res) => res.writeHead(204).end())
+  const resolve = resolving(found(...addresses))
+  const post = createPostWebhook({ resolve, networks, userAgent: 'us', forTests: { port, ca } })
+  expect(await post(message)).toMatchObject({ state })
+})
+
+test.for([
+  ['https://hooks.corp/signalpost', true],
+  ['https://hooks/', true],
+  ['https://news.example.org/', true],
+  ['https://10.0.0.5/', false],
+  ['https://[fd00::5]/', false],
+  ['http://hooks.corp/', false],
+  ['https://hooks.corp:8443/', false],
+] as const)('the internal receiver %s is allowed: %s', ([url, isAllowed]) => {
+  expect('url' in readWebhookUrl(url, { mayBeInternal: true })).toBe(isAllowed)
+})
+
+test('without such networks a receiver has a public name', () => {
+  expect(readWebhookUrl('https://hooks.corp/', { mayBeInternal: false })).toEqual({
+    refused: 'must lead to a public host name.',
+  })
 })
