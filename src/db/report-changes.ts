@@ -2,26 +2,31 @@ import type { Db } from './pool.ts'
 import type { ReportKind } from './reports.ts'
 
 /** What a reporter says now of a message that the same reporter had reported before. */
-export type KindChange = { reportId: string; kind: ReportKind; comment: string | null }
+export type KindChange = {
+  reportId: string
+  kind: ReportKind
+  comment: string | null
+  /** Whether what the reporter says is to be put aside. */
+  isShadowed: boolean
+}
 
 /** The start of the sentence with which an administrator's retraction stands in a story. */
 export const OVERRULED = 'An administrator took it back.'
 
-/**
- * The reports that stand otherwise than their reporter says now: those of another kind, and those
- * that were retracted.
- */
+/** What reports stand for, put aside or not. */
 export async function listToChange(db: Db, ids: readonly string[]): Promise<Standing[]> {
   const { rows } = await db.query<Standing>(
-    `select id, kind, state = 'retracted' as "isRetracted" from reports
-     where id = any($1::uuid[])`,
+    `select id, kind, state = 'retracted' as "isRetracted", false as "isShadowed" from reports
+     where id = any($1::uuid[])
+     union all
+     select id, kind, state = 'retracted', true from shadowed_reports where id = any($1::uuid[])`,
     [ids],
   )
   return rows
 }
 
 /** What a report stands for. */
-export type Standing = { id: string; kind: ReportKind; isRetracted: boolean }
+export type Standing = { id: string; kind: ReportKind; isRetracted: boolean; isShadowed: boolean }
 
 /**
  * Puts a report back to `received`, as what its reporter says now. Returns false, changing nothing,
@@ -30,10 +35,11 @@ export type Standing = { id: string; kind: ReportKind; isRetracted: boolean }
  */
 export async function changeKind(
   tx: Db,
-  { reportId, kind, comment }: KindChange,
+  { reportId, kind, comment }: Omit<KindChange, 'isShadowed'>,
+  table: 'reports' | 'shadowed_reports',
 ): Promise<boolean> {
   const { rowCount } = await tx.query(
-    `update reports set kind = $2, comment = coalesce($3, comment), state = 'received'
+    `update ${table} set kind = $2, comment = coalesce($3, comment), state = 'received'
      where id = $1 and (state = 'retracted' or kind <> $2)
        and (state <> 'retracted' or channel = 'learn' or not exists (
          select from report_events

@@ -126,3 +126,31 @@ export async function dropShadowed(tx: Db, ids: readonly string[]): Promise<stri
   )
   return rows.map(({ id }) => id)
 }
+
+/** Several reports that were put aside, in no order. */
+export async function listShadowedByIds(db: Db, ids: readonly string[]): Promise<Report[]> {
+  const { rows } = await db.query<Report>(
+    `select ${columns} from shadowed_reports where id = any($1::uuid[])`,
+    [ids],
+  )
+  return rows
+}
+
+/** Puts reports aside that had been received as usual. */
+export async function moveAside(tx: Db, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  const names = `id, reporter_id, channel, kind, state, received_at, message_bytes, author, subject,
+    message_id, dated_at, comment, received_via, rebuilt_from`
+  await tx.query(
+    `insert into shadowed_reports (${names})
+     select ${names} from reports where id = any($1::uuid[])`,
+    [ids],
+  )
+  await tx.query(
+    `insert into shadowed_messages (id, encoding, content)
+     select id, encoding, content from raw_messages where id = any($1::uuid[])`,
+    [ids],
+  )
+  await tx.query(`delete from reports where id = any($1::uuid[])`, [ids])
+  await tx.query(`delete from raw_messages where id = any($1::uuid[])`, [ids])
+}

@@ -71,8 +71,8 @@ function changesOf(
 ): KindChange[] {
   return reports.flatMap(({ key, report: { id, kind, comment }, isShadowed }) => {
     const reportId = owners.get(key)
-    if (reportId === undefined || reportId === id || isShadowed) return []
-    return [{ reportId, kind, comment }]
+    if (reportId === undefined || reportId === id) return []
+    return [{ reportId, kind, comment, isShadowed }]
   })
 }
 

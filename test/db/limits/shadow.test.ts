@@ -77,6 +77,33 @@ test('the same bytes again are the same report, answered 200', async () => {
   expect(second.body).toEqual(first.body)
 })
 
+test('what a banned reporter changes is answered as usual, and put aside', async () => {
+  const [ann, bob] = [await banned(), await site.addPerson('erin@reporters.example')]
+  const say = async (person: Person, kind: string) => {
+    const body = sampleMessage('changed')
+    const answer = await api(person, `?kind=${kind}`, { method: 'POST', body })
+    const said = (await answer.json()) as { id: string; status: string; changed: boolean }
+    return { id: said.id, shown: [answer.status, said.status, said.changed] }
+  }
+  const usual = [await say(bob, 'spam'), await say(bob, 'not-spam'), await say(bob, 'not-spam')]
+  const aside = [await say(ann, 'spam'), await say(ann, 'not-spam'), await say(ann, 'not-spam')]
+  expect(aside.map(({ shown }) => shown)).toEqual(usual.map(({ shown }) => shown))
+  const id = aside[0]?.id ?? ''
+  expect(await (await api(ann, `/${id}`)).json()).toMatchObject({ kind: 'not-spam' })
+  expect([await jobsOf('settle-shadowed', id), await jobsOf('analyze-report', id)]).toEqual([2, 0])
+  // What bob reported before a ban is put aside when bob changes it afterwards.
+  await imposeShadowBan(site.app, { reporterId: bob.id, reason: 'reports rivals' }, deed())
+  const later = await say(bob, 'phishing')
+  expect(later.shown).toEqual([202, 'received', true])
+  expect(later.id).toBe(usual[0]?.id)
+  expect([await ofReporter('reports', bob), await ofReporter('shadowed_reports', bob)]).toEqual([
+    ...[0, 1],
+  ])
+  expect(await jobsOf('redeem-report', later.id)).toBe(1)
+  const raw = await api(bob, `/${later.id}/raw`)
+  expect(Buffer.from(await raw.arrayBuffer())).toEqual(sampleMessage('changed'))
+})
+
 test('every door puts aside: plug-ins, the form, several at once', async () => {
   const ann = await banned()
   const plugIn = await fetch(`${site.url}/api/signaler`, {
