@@ -74,7 +74,7 @@ function borderLine(paint: (style: Style, text: string) => string): string {
 function arrowWords({ isUnlinked }: Station, hop: TracedHop | undefined): string {
   if (!hop) return isUnlinked ? '▼ nothing above names this machine' : '▼ was given it by'
   const at = hop.at === null ? '' : `${hop.at.slice(0, 16).replace('T', ' ')} UTC, `
-  return `▼ ${seen[hop.trust]} (${at}line ${hop.index})`
+  return `▼ ${seen[hop.trust]} (${at}line ${hop.index + 1})`
 }
 
 function stationWords(

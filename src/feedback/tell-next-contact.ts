@@ -109,7 +109,7 @@ async function choose(
   if (contacts.length === 0) return { nobody: 'The network has no other contact.' }
   const { byAddress: known } = await knownContacts(tx, network.contacts, now)
   const isSilent = [...known.values()].some(({ state }) => state === 'stopped')
-  if (isSilent) return { nobody: 'The abuse desk asked us to stop.' }
+  if (isSilent) return { nobody: 'Reports to this abuse desk are stopped.' }
   const email = (await listReporterEmails(tx, [reporterId])).get(reporterId)
   const addresses = email === undefined ? [config.mailFrom] : [config.mailFrom, email]
   const own: OwnAddresses = { addresses, domain: config.returnPathDomain }

@@ -72,9 +72,9 @@ export function silenceOf(
   contact: KnownContact | undefined,
   topic: FeedbackTopic,
 ): string | undefined {
-  if (contact?.state === 'stopped') return 'The abuse desk asked us to stop.'
+  if (contact?.state === 'stopped') return 'Reports to this abuse desk are stopped.'
   if (contact?.isMuted) return 'The abuse address of this network is not to be written to.'
-  if (contact?.state === 'paused') return 'The abuse desk asked us to stop for now.'
+  if (contact?.state === 'paused') return 'Reports to this abuse desk are paused.'
   if (contact?.takes && !contact.takes.includes(topic)) {
     return `The abuse desk takes no reports of ${topic}.`
   }

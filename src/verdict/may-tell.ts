@@ -43,7 +43,7 @@ export function mayTell(
   now: Date,
 ): MayTell {
   const { state, health, isMuted } = contactOf(consumer, suppression, now)
-  if (state === 'stopped') return { is: 'never', why: 'The consumer asked us to stop.' }
+  if (state === 'stopped') return { is: 'never', why: 'Reports to this consumer are stopped.' }
   if (isMuted) return { is: 'never', why: 'The address is not to be written to.' }
   if (state === 'paused') {
     return { is: 'later', at: consumer.pausedUntil, why: 'The consumer is paused.' }

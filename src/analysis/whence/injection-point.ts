@@ -77,8 +77,8 @@ type Context = Receiver & { provider: ProviderProfile | undefined; home: string 
 
 function judgePeer(hop: Hop, next: Hop | undefined, context: Context): Peer {
   const { field, fromIp } = hop
-  if (!field) return unclear(`Line ${hop.index} cannot be read.`)
-  if (isFetched(hop)) return ours(`Line ${hop.index} tells that the mail was fetched.`, 0.9)
+  if (!field) return unclear(`Line ${hop.index + 1} cannot be read.`)
+  if (isFetched(hop)) return ours(`Line ${hop.index + 1} tells that the mail was fetched.`, 0.9)
   if (!field.from) return withoutPeer(hop, next)
   if (!fromIp) return withoutAddress(hop, next)
   if (context.trustedRelays.has(fromIp)) return ours(`${fromIp.text} is a given trusted relay.`, 1)
@@ -120,7 +120,7 @@ function fromOwnMachine(
   }
   if (!next) return unclear(`The message seems to have begun inside ${provider.name}.`)
   if (!isWrittenBy(provider, next)) {
-    return unclear(`Line ${next.index} should be written by ${provider.name}, but is not.`)
+    return unclear(`Line ${next.index + 1} should be written by ${provider.name}, but is not.`)
   }
   return ours(`${fromIp.text} is one of ${provider.name}'s own machines.`, 1)
 }
@@ -133,25 +133,25 @@ function isFetched(hop: Hop): boolean {
 
 /** A program on the machine may hand over what it was given, or what its user wrote himself. */
 function withoutPeer(hop: Hop, next: Hop | undefined): Peer {
-  if (!next) return unclear(`Line ${hop.index} names nobody who handed the message over.`)
+  if (!next) return unclear(`Line ${hop.index + 1} names nobody who handed the message over.`)
   const place = hop.byHost ?? 'a machine'
   if (isByUser(hop))
-    return ours(`Line ${hop.index}: a program or user of ${place} handed it in.`, doubtful)
-  return ours(`Line ${hop.index} is a hand-over inside ${place}.`, 1)
+    return ours(`Line ${hop.index + 1}: a program or user of ${place} handed it in.`, doubtful)
+  return ours(`Line ${hop.index + 1} is a hand-over inside ${place}.`, 1)
 }
 
 function withoutAddress(hop: Hop, next: Hop | undefined): Peer {
   if (next && isLmtp(hop.field?.with)) {
-    return ours(`Line ${hop.index} is a hand-over to a mailbox.`, 1)
+    return ours(`Line ${hop.index + 1} is a hand-over to a mailbox.`, 1)
   }
   if (next && (/^local/i.test(hop.field?.with ?? '') || hop.helo === 'localhost')) {
-    return ours(`Line ${hop.index} is a hand-over on the same machine.`, doubtful)
+    return ours(`Line ${hop.index + 1} is a hand-over on the same machine.`, doubtful)
   }
   const house = houseOf(hop.byHost)
   if (next && house !== undefined && isLinked(hop, next) && house === houseOf(next.byHost)) {
-    return ours(`Line ${hop.index} is a hand-over inside the same organization.`, doubtful)
+    return ours(`Line ${hop.index + 1} is a hand-over inside the same organization.`, doubtful)
   }
-  return unclear(`Line ${hop.index} gives no address for the peer.`)
+  return unclear(`Line ${hop.index + 1} gives no address for the peer.`)
 }
 
 /**
@@ -170,7 +170,7 @@ function fromInternal(hop: Hop, next: Hop | undefined, { home, provider }: Conte
   // Inside a provider, machines hand over by HTTP too.
   const isOfMachine = provider && isWrittenBy(provider, hop) && hop.field?.auth === 'HTTP'
   if (isHandedIn(hop) && !isOfMachine) {
-    return ours(`Line ${hop.index}: a user handed the message in.`, guessed)
+    return ours(`Line ${hop.index + 1}: a user handed the message in.`, guessed)
   }
   if (isInsidePeer(hop, next)) return ours(because, 1)
   if (provider && isOfProvider(provider, hop, next)) return ours(because, 1)

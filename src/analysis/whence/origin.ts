@@ -2,7 +2,8 @@ import type { Listing } from '../../mail/dnsbl.ts'
 import type { SpfFinding } from '../dns-findings.ts'
 import type { Hop } from './hops.ts'
 import type { Walk } from './injection-point.ts'
-import { isWrittenBy } from './providers.ts'
+import type { ProviderProfile } from './provider-profiles.ts'
+import { isWrittenBy, senderOf } from './providers.ts'
 
 /** Where a message came from: who handed it to the reporter's provider. */
 export type Origin = {
@@ -44,8 +45,6 @@ export function originOf(walk: Walk, evidence: OriginEvidence): Origin | null {
   const { entry, provider } = walk
   if (!entry?.fromIp) return null
   const { text: ip } = entry.fromIp
-  const isSeenByProvider = provider !== undefined && isWrittenBy(provider, entry)
-  const witness = isSeenByProvider ? provider.name : (entry.byHost ?? 'the receiving provider')
   const support = supportOf(ip, walk, evidence)
   return {
     ip,
@@ -56,12 +55,24 @@ export function originOf(walk: Walk, evidence: OriginEvidence): Origin | null {
         ? `The topmost lines were written by ${provider.name}, where the message was received.`
         : 'The topmost line was written by the provider where the message was received.',
       ...new Set(walk.passed),
-      `Line ${entry.index}: ${witness} saw ${ip} (${peerName(entry)}) hand the ` +
-        'message over, a machine that it does not run.',
+      seenSentence(entry, provider),
       ...(evidence.isTraceOnTop ? [] : [misplaced]),
       ...support,
     ],
   }
+}
+
+/** A provider counts the machines it sends from as strangers, since any customer may be behind. */
+function seenSentence(entry: Hop, provider: ProviderProfile | undefined): string {
+  const isSeenByProvider = provider !== undefined && isWrittenBy(provider, entry)
+  const witness = isSeenByProvider ? provider.name : (entry.byHost ?? 'the receiving provider')
+  const line = entry.index + 1
+  const ip = entry.fromIp?.text ?? ''
+  return provider !== undefined && senderOf(entry) === provider
+    ? `Line ${line}: ${witness} saw ${ip} (${peerName(entry)}) hand the message over, ` +
+        'one of those it sends from.'
+    : `Line ${line}: ${witness} saw ${ip} (${peerName(entry)}) hand the message over, ` +
+        'a machine that it does not run.'
 }
 
 const misplaced =

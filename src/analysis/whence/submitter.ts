@@ -38,7 +38,7 @@ export function submitterOf(
     return {
       ip: client.text,
       how:
-        `Line ${border.index}: ${provider.name} ${deedOf(border)} ${client.text}` +
+        `Line ${border.index + 1}: ${provider.name} ${deedOf(border)} ${client.text}` +
         (isSealed ? ', and sealed that.' : '.'),
       confidence: Math.round(base * 100) / 100,
     }

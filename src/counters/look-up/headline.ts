@@ -99,7 +99,8 @@ function whyNothing(pieces: readonly KnownPiece[]): string {
   const from = Math.min(...pieces.map(({ countedFrom }) => countedFrom))
   return [
     'Nothing is counted of this in the last two weeks.',
-    'Nobody reported it, or every report of it was taken back, or it is longer ago.',
+    'No report counts for it: there may be none, they were taken back, they are older, or the ' +
+      'messages do not name it in a form that can be read.',
     'What was reported just now is counted as soon as it is analyzed.',
     pieces.length > 0 && from > 1
       ? `Of the mail that is only checked, such pieces are counted from time ${from} on.`

@@ -82,7 +82,7 @@ test('nobody follows who bounces or stopped, nor on a report that was taken back
   expect(await next(two)).toEqual({ nobody: 'The report was taken back.' })
   const [feedback] = await listFeedback(app.pool, [three])
   await at.inTx((tx) => stopConsumer(tx, feedback?.consumerId ?? '', { why: 'It asked.' }, now))
-  expect(await next(three)).toEqual({ nobody: 'The abuse desk asked us to stop.' })
+  expect(await next(three)).toEqual({ nobody: 'Reports to this abuse desk are stopped.' })
 })
 
 test('"not ours" holds for the block and the address, and the next contact is told', async () => {

@@ -94,6 +94,22 @@ test('what was put together anew says so wherever its report is shown', async ()
   expect(await (await browser.get(`/reports/${id}`)).text()).toContain('put it together again')
 })
 
+test('what was reported before is not said to be recorded now', async () => {
+  const known = sampleMessage('reported before')
+  await send([['known.eml', known]])
+  const again = await send([['known.eml', known]])
+  const { page } = await send([
+    ['known.eml', known],
+    ['picture.png', Buffer.from('\x89PNG\r\n\x1a\n and so on', 'latin1')],
+  ])
+  for (const { page: told } of [again, { page }]) {
+    expect(told).toContain('<p>Your report was recorded before: there is nothing new</p>')
+    expect(told).not.toContain('Your report has been recorded')
+  }
+  expect(again.page).not.toContain('Some messages were not recorded')
+  expect(page).toContain('Some messages were not recorded: see below.')
+})
+
 test('when nothing was recorded, the answer has the status of the first refusal', async () => {
   const { status, page } = await send([['sent.msg', asFile(outlookFile({ text: 'x' }))]])
   expect(status).toBe(422)

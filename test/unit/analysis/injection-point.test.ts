@@ -95,7 +95,7 @@ test.for([
 
 test.for([
   ['no line at all', [], /no Received line/],
-  ['an unreadable line', ['nonsense', atPostfix], /Line 0 cannot be read/],
+  ['an unreadable line', ['nonsense', atPostfix], /Line 1 cannot be read/],
   ['a peer without an address', ['from foo by mx.example.net with SMTP id 1'], /gives no address/],
   ['a lone line without a peer', ['by mx.example.net (Postfix) id 1'], /names nobody/],
   [
@@ -209,7 +209,7 @@ test('the origin tells its line, its confidence and why in sentences', async () 
   expect(origin?.why).toEqual([
     'The topmost lines were written by Microsoft, where the message was received.',
     "2603:10a6:1::1 is one of Microsoft's own machines.",
-    'Line 1: Microsoft saw 192.0.2.7 (foo.example.com) hand the message over, ' +
+    'Line 2: Microsoft saw 192.0.2.7 (foo.example.com) hand the message over, ' +
       'a machine that it does not run.',
   ])
 })

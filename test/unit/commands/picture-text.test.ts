@@ -29,7 +29,7 @@ test('the origin tells its network, how sure we are and why, and who is behind i
     '■ The mailbox',
     '│  ▼ was given it by',
     "● mx.home.example  · a machine of the reporter's provider",
-    '│  ▼ got it from outside, and saw (2026-11-16 10:00 UTC, line 0)',
+    '│  ▼ got it from outside, and saw (2026-11-16 10:00 UTC, line 1)',
     '◆ out.shop.example [198.51.100.7]  · THE ORIGIN',
     'calls itself desk',
     'network: Example Hosting',

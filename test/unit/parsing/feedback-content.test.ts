@@ -60,7 +60,7 @@ async function feedbackOn(
 test('who handed the message over is told which client it took the message from', async () => {
   const text = await feedbackOn(throughGmail)
   expect(text).toContain('received from IP 209.85.128.50')
-  expect(text).toContain('Line 2: Google took the message from its customer at 192.0.2.44.')
+  expect(text).toContain('Line 3: Google took the message from its customer at 192.0.2.44.')
 })
 
 test('nothing is said of a client that nobody noted', async () => {

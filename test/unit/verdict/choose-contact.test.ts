@@ -30,7 +30,7 @@ test('nobody is written to when all bounce', () => {
 })
 
 test('a desk that asked us to stop is not gone round by its next address', () => {
-  const stop = { nobody: 'The abuse desk asked us to stop for now.' }
+  const stop = { nobody: 'Reports to this abuse desk are paused.' }
   expect(choose({ a: paused })).toEqual(stop)
   expect(choose({ a: found('dead'), b: paused })).toEqual(stop)
 })

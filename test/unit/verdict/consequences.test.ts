@@ -105,7 +105,7 @@ test.for([
     { ...clear, own: { addresses: network.contacts, domain: 'bounces.signalpost.example' } },
     /is our own, or the reporter/,
   ],
-  ['the desk asked for a pause', { ...clear, known: desk('paused') }, /asked us to stop/],
+  ['the desk asked for a pause', { ...clear, known: desk('paused') }, /are paused/],
   [
     'only enrolled desks are written to, and this one was found',
     { ...clear, known: desk('found'), forwardTo: 'enrolled' },

@@ -27,10 +27,10 @@ export const answersEn = {
     wrong: {
       name: 'The report is wrong',
       does:
-        'We note that you dispute the report. Who reported the message can read that you do; ' +
-        'your reasons are read by our operators.',
+        'We note that you dispute the report. Our operators and the person who reported the ' +
+        'message can read that you do, and your reasons.',
       submit: 'Say that it is wrong',
-      done: 'Thank you. It is noted, and our operators can read your reasons.',
+      done: 'Thank you. It is noted, with your reasons.',
     },
     stop: {
       name: 'Stop these reports',

@@ -13,7 +13,7 @@ export const walkEn = {
     forged: 'somebody invented a line that says',
   },
   unlinked: 'nothing above names the machine that follows',
-  line: (index: number) => `Received line ${number('en', index)}`,
+  line: (index: number) => `Received line ${number('en', index + 1)}`,
   roles: {
     ours: 'A machine of your mail provider',
     origin: 'The origin: here the message came in',

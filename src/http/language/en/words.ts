@@ -69,7 +69,8 @@ export const en = {
   sent: {
     title: 'Your report',
     recorded: 'Your report has been recorded',
-    partly: 'Not all of it: see below.',
+    before: 'Your report was recorded before: there is nothing new',
+    partly: 'Some messages were not recorded: see below.',
     none: 'Nothing could be recorded',
     results: 'What became of each message',
     pasted: 'Pasted message',

@@ -31,10 +31,10 @@ export const answersFr: typeof answersEn = {
     wrong: {
       name: 'Le signalement est erroné',
       does:
-        'Nous notons que vous contestez le signalement. La personne qui a signalé le message ' +
-        'peut le lire\u00a0; nos opérateurs lisent vos raisons.',
+        'Nous notons que vous contestez le signalement. Nos opérateurs et la personne qui a ' +
+        'signalé le message peuvent lire cela et vos raisons.',
       submit: 'Dire que c’est une erreur',
-      done: 'Merci. C’est noté, et nos opérateurs peuvent lire vos raisons.',
+      done: 'Merci. C’est noté, avec vos raisons.',
     },
     stop: {
       name: 'Arrêter ces signalements',

@@ -14,7 +14,7 @@ export const walkFr: typeof walkEn = {
     forged: 'une ligne inventée affirme',
   },
   unlinked: 'rien au-dessus ne nomme la machine qui suit',
-  line: (index) => `ligne Received ${number('fr', index)}`,
+  line: (index) => `ligne Received ${number('fr', index + 1)}`,
   roles: {
     ours: 'Une machine de votre fournisseur',
     origin: 'L’origine\u00a0: le message est entré ici',

@@ -75,7 +75,9 @@ export const fr: Words = {
     title: 'Votre signalement',
     // Old clients look for exactly these words.
     recorded: 'Votre signalement a été enregistré',
-    partly: 'Pas tout\u00a0: voir ci-dessous.',
+    // With the same words in it.
+    before: 'Votre signalement a été enregistré auparavant\u00a0: rien de nouveau',
+    partly: 'Certains messages n’ont pas été enregistrés\u00a0: voir ci-dessous.',
     none: 'Rien n’a pu être enregistré',
     results: 'Le résultat pour chaque message',
     pasted: 'Message collé',

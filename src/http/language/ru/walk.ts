@@ -14,7 +14,7 @@ export const walkRu: typeof walkEn = {
     forged: 'кто-то выдумал строку, в которой сказано',
   },
   unlinked: 'выше ничто не указывает на следующую машину',
-  line: (index) => `строка Received ${number('ru', index)}`,
+  line: (index) => `строка Received ${number('ru', index + 1)}`,
   roles: {
     ours: 'Машина вашего почтового провайдера',
     origin: 'Источник: здесь письмо вошло в сеть провайдера',

@@ -43,10 +43,10 @@ export const happenedFr: Readonly<Record<string, string>> = {
     'Toutes les adresses connues de ce réseau pour les abus refusent le courrier.',
   'The abuse desk has not enrolled, and only enrolled ones are written to.':
     'Le service abuse ne s’est pas inscrit, et nous n’écrivons qu’aux inscrits.',
-  'The abuse desk asked us to stop.': 'Le service abuse nous a demandé d’arrêter.',
+  'Reports to this abuse desk are stopped.': 'Les rapports à ce service abuse sont arrêtés.',
   'The abuse address of this network is not to be written to.':
     'Nous n’écrivons pas à l’adresse de ce réseau pour les abus.',
-  'The abuse desk asked us to stop for now.': 'Le service abuse nous a demandé une pause.',
+  'Reports to this abuse desk are paused.': 'Les rapports à ce service abuse sont en pause.',
   'The abuse desk takes no reports of {whom}.':
     'Le service abuse ne prend pas de rapports de {whom}.',
   'The message asks for complaints of it, and its signature vouches for that.':
@@ -62,9 +62,9 @@ export const happenedFr: Readonly<Record<string, string>> = {
     'reconnaissons {name}.',
   'The message came from {ip}, in the range {rest}: that is how {name} is known.':
     'Le message vient de {ip}\u00a0: c’est ainsi que nous reconnaissons {name}.',
-  'The consumer asked us to stop.': 'Le destinataire nous a demandé d’arrêter.',
+  'Reports to this consumer are stopped.': 'Les rapports à ce destinataire sont arrêtés.',
   'The address is not to be written to.': 'Nous n’écrivons pas à cette adresse.',
-  'The consumer is paused.': 'Le destinataire a demandé une pause.',
+  'The consumer is paused.': 'Les rapports à ce destinataire sont en pause.',
   'Mail to the consumer comes back.': 'Le courrier au destinataire revient.',
   'It was handed over on {day}, more than {n} hours before it was reported.':
     'Il a été remis le {day}, plus de {n} heures avant d’être signalé.',

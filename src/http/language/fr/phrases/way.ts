@@ -39,6 +39,9 @@ export const wayFr: Readonly<Record<string, string>> = {
     'Les lignes du haut ont été écrites par {name}, où le message a été reçu.',
   'The topmost line was written by the provider where the message was received.':
     'La ligne du haut a été écrite par le fournisseur qui a reçu le message.',
+  'Line {n}: {maybe} saw {ip} ({peer}) hand the message over, one of those it sends from.':
+    'Ligne {n}\u00a0: {maybe} a vu {ip} ({peer}) remettre le message, une des machines dont il ' +
+    'envoie lui-même.',
   'Line {n}: {maybe} saw {ip} ({peer}) hand the message over, a machine that it does not run.':
     'Ligne {n}\u00a0: {maybe} a vu {ip} ({peer}) remettre le message, une machine qui n’est ' +
     'pas la sienne.',

@@ -38,10 +38,12 @@ export const happenedRu: Readonly<Record<string, string>> = {
     'Со всех известных адресов этой сети для жалоб почта возвращается.',
   'The abuse desk has not enrolled, and only enrolled ones are written to.':
     'Служба безопасности не подписалась, а мы пишем только подписавшимся.',
-  'The abuse desk asked us to stop.': 'Служба безопасности попросила больше ей не писать.',
+  'Reports to this abuse desk are stopped.':
+    'Отправка отчётов этой службе безопасности прекращена.',
   'The abuse address of this network is not to be written to.':
     'На адрес этой сети для жалоб мы не пишем.',
-  'The abuse desk asked us to stop for now.': 'Служба безопасности попросила пока ей не писать.',
+  'Reports to this abuse desk are paused.':
+    'Отправка отчётов этой службе безопасности приостановлена.',
   'The abuse desk takes no reports of {whom}.':
     'Служба безопасности не принимает отчётов такого рода: {whom}.',
   'The message asks for complaints of it, and its signature vouches for that.':
@@ -54,9 +56,9 @@ export const happenedRu: Readonly<Record<string, string>> = {
     '{host} подписал письмо, и подпись верна: так мы узнаём {name}.',
   'The message came from {ip}, in the range {rest}: that is how {name} is known.':
     'Письмо пришло с адреса {ip}: так мы узнаём {name}.',
-  'The consumer asked us to stop.': 'Получатель попросил больше ему не писать.',
+  'Reports to this consumer are stopped.': 'Отправка отчётов этому получателю прекращена.',
   'The address is not to be written to.': 'На этот адрес мы не пишем.',
-  'The consumer is paused.': 'Получатель взял паузу.',
+  'The consumer is paused.': 'Отправка отчётов этому получателю приостановлена.',
   'Mail to the consumer comes back.': 'Почта получателю возвращается.',
   'It was handed over on {day}, more than {n} hours before it was reported.':
     'Письмо передано {day}, более чем за {n} ч до жалобы.',

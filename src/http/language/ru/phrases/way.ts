@@ -35,6 +35,9 @@ export const wayRu: Readonly<Record<string, string>> = {
     'Верхние строки написал {name}, где письмо получено.',
   'The topmost line was written by the provider where the message was received.':
     'Верхнюю строку написал провайдер, получивший письмо.',
+  'Line {n}: {maybe} saw {ip} ({peer}) hand the message over, one of those it sends from.':
+    'Строка {n}: {maybe} видел, как письмо передала машина {ip} ({peer}), одна из тех, с которых ' +
+    'он сам отправляет почту.',
   'Line {n}: {maybe} saw {ip} ({peer}) hand the message over, a machine that it does not run.':
     'Строка {n}: {maybe} видел, как письмо передала машина {ip} ({peer}), которая ему не ' +
     'принадлежит.',
