@@ -219,6 +219,19 @@ function entriesOf(list: string): string[] {
 /** The names of all variables, for the test that compares them with `.env.example`. */
 export const variableNames: readonly string[] = Object.keys(variables.shape)
 
+/** @throws UsageError naming everything that is wrong, at once */
+function readVariables(env: NodeJS.ProcessEnv): z.infer<typeof variables> {
+  const given = Object.fromEntries(
+    variableNames.flatMap((name) => (env[name] ? [[name, env[name]]] : [])),
+  )
+  const parsed = variables.safeParse(given)
+  if (parsed.success) return parsed.data
+  const problems = parsed.error.issues.map(
+    ({ path: [name], message }) => `${String(name)} ${message} (see .env.example)`,
+  )
+  throw new UsageError(problems)
+}
+
 /**
  * Reads the settings from an environment. An empty variable counts as absent.
  *
@@ -228,17 +241,7 @@ export function readConfig(
   env: NodeJS.ProcessEnv,
   machine: { cores: number; cwd: string },
 ): Config {
-  const given = Object.fromEntries(
-    variableNames.flatMap((name) => (env[name] ? [[name, env[name]]] : [])),
-  )
-  const parsed = variables.safeParse(given)
-  if (!parsed.success) {
-    const problems = parsed.error.issues.map(
-      ({ path: [name], message }) => `${String(name)} ${message} (see .env.example)`,
-    )
-    throw new UsageError(problems)
-  }
-  const read = parsed.data
+  const read = readVariables(env)
   const absolute = (file: string | undefined) => file && path.resolve(machine.cwd, file)
   return {
     databaseUrl: read.DATABASE_URL,

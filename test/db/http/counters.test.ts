@@ -216,7 +216,7 @@ test('the metrics tell the counting: totals, gates, what waits, bytes on disk', 
   expect(value(all, 'gate_fill_ratio{of="worst"}')).toBeGreaterThan(0)
   expect(value(all, 'gate_memory_bytes') % FILTER_BYTES).toBe(0)
   expect(value(all, 'gate_memory_bytes')).toBeGreaterThan(0)
-  expect(all).toMatch(/counter_gate_generation_start_seconds\{shard="\d+"\} 1\d{9}\n/)
+  expect(all).toMatch(/counts_gate_generation_start_seconds\{shard="\d+"\} 1\d{9}\n/)
   expect(value(all, 'backlog_bytes{shard="7"}')).toBe(10)
   expect(value(all, 'backlog_oldest_seconds{shard="7"}')).toBeGreaterThanOrEqual(90)
   expect(value(all, 'backlog_rows{shard="8"}')).toBe(0)
