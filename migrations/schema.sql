@@ -748,10 +748,10 @@ create table rate_limits (
   behavior text not null,
   changed_at timestamp with time zone not null,
   constraint rate_limits_pkey PRIMARY KEY (name),
-  constraint rate_limits_attempt_known CHECK ((attempt = ANY (ARRAY['report'::text, 'read'::text, 'sign-in'::text, 'password'::text, 'sign-up'::text, 'reset'::text, 'confirm'::text, 'lookup'::text, 'webhook'::text, 'mail-in'::text, 'form'::text]))),
+  constraint rate_limits_attempt_known CHECK ((attempt = ANY (ARRAY['report'::text, 'read'::text, 'sign-in'::text, 'sign-in-device'::text, 'password'::text, 'sign-up'::text, 'reset'::text, 'confirm'::text, 'enroll'::text, 'lookup'::text, 'webhook'::text, 'mail-in'::text, 'form'::text, 'letter-owner'::text, 'letter-stranger'::text]))),
   constraint rate_limits_attempts_positive CHECK (((attempts_max >= 1) AND (attempts_max <= 1000000000))),
   constraint rate_limits_behavior_known CHECK ((behavior = ANY (ARRAY['refuse'::text, 'shadow'::text, 'off'::text]))),
-  constraint rate_limits_key_kind_known CHECK ((key_kind = ANY (ARRAY['reporter'::text, 'token'::text, 'address'::text, 'network'::text, 'name'::text, 'name-and-address'::text]))),
+  constraint rate_limits_key_kind_known CHECK ((key_kind = ANY (ARRAY['reporter'::text, 'token'::text, 'device'::text, 'address'::text, 'network'::text, 'wide-network'::text, 'name'::text, 'name-and-address'::text, 'name-and-network'::text, 'all'::text]))),
   constraint rate_limits_shadow_reports CHECK (((behavior <> 'shadow'::text) OR (attempt = ANY (ARRAY['report'::text, 'mail-in'::text])))),
   constraint rate_limits_window_divides CHECK ((((window_ms >= 600) AND (window_ms <= 86400000)) AND ((window_ms % (60)::bigint) = 0)))
 );

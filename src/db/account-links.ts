@@ -27,26 +27,36 @@ export type AccountLink = {
 const columns = `kind, subject, address, reporter_id as "reporterId", language, consent,
   consented_at as "consentedAt", letter_id as "letterId", expires_at as "expiresAt"`
 
+const lettersNow = `case when account_links.letters_since < $12 then 1
+  else account_links.letters + 1 end`
+/** What a new link replaces, unless too many were asked for. */
+const replacements = [
+  ...['token_hash', 'address', 'reporter_id', 'language'],
+  ...['consent', 'consented_at', 'letter_id', 'expires_at'],
+]
+  .map(
+    (column) =>
+      `${column} = case when ${lettersNow} > $13 then account_links.${column}
+        else excluded.${column} end`,
+  )
+  .join(', ')
+
 /**
- * Keeps a link in place of the one before it. Returns how many letters went to this subject since
- * `letters_since`, this one counted: begun anew when that is before `countedSince`.
+ * Keeps a link in place of the one before it, unless more than `lettersMax` were asked for of late:
+ * then the one before it stays. Returns how many were, this one counted; the count begins anew when
+ * it began before `since`.
  */
 export async function putAccountLink(
   tx: Db,
   link: AccountLink & { tokenHash: Buffer },
-  count: { now: Date; since: Date },
+  count: { now: Date; since: Date; lettersMax: number },
 ): Promise<number> {
   const { rows } = await tx.query<{ letters: number }>(
     `insert into account_links (kind, subject, token_hash, address, reporter_id, language, consent,
        consented_at, letter_id, letters, letters_since, expires_at)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 1, $10, $11)
-     on conflict (kind, subject) do update set token_hash = excluded.token_hash,
-       address = excluded.address, reporter_id = excluded.reporter_id,
-       language = excluded.language, consent = excluded.consent,
-       consented_at = excluded.consented_at, letter_id = excluded.letter_id,
-       expires_at = excluded.expires_at,
-       letters = case when account_links.letters_since < $12 then 1
-         else account_links.letters + 1 end,
+     on conflict (kind, subject) do update set ${replacements},
+       letters = ${lettersNow},
        letters_since = case when account_links.letters_since < $12 then excluded.letters_since
          else account_links.letters_since end
      returning letters`,
@@ -63,6 +73,7 @@ export async function putAccountLink(
       count.now,
       link.expiresAt,
       count.since,
+      count.lettersMax,
     ],
   )
   return rows[0]?.letters ?? 1

@@ -95,13 +95,13 @@ export async function hasEnrollments(
 /** How many wishes came since an instant: for an address, and from a machine; up to `limit`. */
 export async function countEnrollments(
   db: Db,
-  of: { address: string; askerHash: Buffer; since: Date; limit: number },
+  of: { address: string; addressSince: Date; askerHash: Buffer; since: Date; limit: number },
 ): Promise<{ ofAddress: number; ofAsker: number }> {
   const floor = uuidFloor(of.since)
   const [byAddress, byAsker] = await Promise.all([
     db.query(`select id from enrollment_requests where address = $1 and id >= $2 limit $3`, [
       of.address,
-      floor,
+      uuidFloor(of.addressSince),
       of.limit,
     ]),
     db.query(`select id from enrollment_requests where asker_hash = $1 and id >= $2 limit $3`, [

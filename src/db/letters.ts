@@ -51,6 +51,14 @@ export async function insertLetter(
   )
 }
 
+/**
+ * Deletes a letter that is not to be sent after all. Where it is, the same statement deletes
+ * nothing, so that the time does not tell which it was.
+ */
+export async function removeLetter(tx: Db, id: string, isWithheld: boolean): Promise<void> {
+  await tx.query(`delete from letters where id = $1 and $2`, [id, isWithheld])
+}
+
 /** One letter. */
 export async function findLetter(db: Db, id: string): Promise<Letter | undefined> {
   return first(await db.query<Letter>(`select ${columns} from letters where id = $1`, [id]))

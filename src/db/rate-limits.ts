@@ -5,17 +5,33 @@ export type Attempt =
   | 'report'
   | 'read'
   | 'sign-in'
+  /** With a browser that somebody signed in with before. */
+  | 'sign-in-device'
   | 'password'
   | 'sign-up'
   | 'reset'
   | 'confirm'
+  | 'enroll'
   | 'lookup'
   | 'webhook'
   | 'mail-in'
   | 'form'
+  /** A letter about an account, to its owner or to an address without one. */
+  | 'letter-owner'
+  | 'letter-stranger'
 
 /** By what the attempts of one limit are told apart. */
-export type KeyKind = 'reporter' | 'token' | 'address' | 'network' | 'name' | 'name-and-address'
+export type KeyKind =
+  | 'reporter'
+  | 'token'
+  | 'device'
+  | 'address'
+  | 'network'
+  | 'wide-network'
+  | 'name'
+  | 'name-and-address'
+  | 'name-and-network'
+  | 'all'
 
 /** So many attempts in any window, and what becomes of who is above it. */
 export type RateLimit = {

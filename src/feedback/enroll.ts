@@ -29,18 +29,20 @@ import { askingLetter, welcomeLetter } from './enrollment-letters.ts'
 type Needs = Pick<App, 'pool' | 'boss' | 'config' | 'clock'> & { publicUrl: string }
 
 const DAY_MS = 86_400_000
-/** Of a day: one letter to an address, and so many wishes from one machine. */
+/** Of a week: one letter to an address. */
 const OF_ADDRESS_MAX = 1
+const WEEK_MS = 7 * DAY_MS
+/** Of a day: so many wishes from one machine. */
 const OF_ASKER_MAX = 5
 /** Of an hour, from everybody: strangers choose to whom these letters go. */
 const OF_ALL_MAX = 100
 const HOUR_MS = 3_600_000
-const VALID_MS = 7 * DAY_MS
+const VALID_MS = WEEK_MS
 const LAYERS_MAX = 2_000
 const TOKEN_BYTES = 24
 
 /**
- * Takes a wish to be enrolled: a letter with a link goes to the address, once a day at most. What
+ * Takes a wish to be enrolled: a letter with a link goes to the address, once a week at most. What
  * is answered does not tell whether it did: `taken`, or `too often` for who asks too often, and for
  * all when so many ask that it looks like a flood. A wish without a letter is not kept: who repeats
  * it does not keep the address from its next letter.
@@ -53,7 +55,9 @@ export async function requestEnrollment(
   const since = new Date(now.getTime() - DAY_MS)
   return inTransaction(app.pool, async (tx) => {
     await holdEnrollments(tx, address)
-    const counted = await countEnrollments(tx, { address, askerHash, since, limit: OF_ASKER_MAX })
+    const addressSince = new Date(now.getTime() - WEEK_MS)
+    const of = { address, addressSince, askerHash, since, limit: OF_ASKER_MAX }
+    const counted = await countEnrollments(tx, of)
     if (counted.ofAsker >= OF_ASKER_MAX) return 'too often'
     const lately = { since: new Date(now.getTime() - HOUR_MS), limit: OF_ALL_MAX }
     if (await hasEnrollments(tx, lately)) return 'too often'

@@ -55,7 +55,7 @@ async function byBasic(
   const colon = text.indexOf(':')
   if (colon < 0) return undefined
   const [email, password] = [text.slice(0, colon), text.slice(colon + 1)]
-  const before = () => guard?.(email) ?? Promise.resolve()
+  const before = async () => guard?.(email)
   if (!password.startsWith('sp_')) return credentials.byPassword(email, password, before)
   const owner = await credentials.byToken(password)
   if (owner && (email === '' || email.toLowerCase() === owner.email)) return owner

@@ -21,16 +21,19 @@ export type Caller = Reporter & {
 /** Who proved it by the password just now. */
 export type PasswordCaller = Caller & { passwordMark: string }
 
+type WhenRight = () => Promise<void>
+
 /** Proves who somebody is. */
 export type Credentials = {
   /**
    * By address and password; undefined when they do not fit. Takes as long for a stranger.
-   * `before` comes before a password is looked at that is not remembered, and may reject.
+   * `before` comes before a password is looked at that is not remembered, and may reject; what it
+   * gives is called when the password was right. Requests that bring the same share one look.
    */
   byPassword: (
     email: string,
     password: string,
-    before?: () => Promise<void>,
+    before?: () => Promise<WhenRight | undefined>,
   ) => Promise<Caller | undefined>
   /** The same, and never from memory: for who signs in, or is about to do what counts. */
   byPasswordNow: (email: string, password: string) => Promise<PasswordCaller | undefined>
@@ -69,22 +72,23 @@ export function createToken(): { token: string; hash: Buffer } {
 export function createCredentials(db: Db, clock?: Clock): Credentials {
   const key = systemRandom(32)
   const remembered = new LRUCache<string, Caller>({ max: REMEMBERED_MAX, ttl: REMEMBERED_MS })
+  const looks = sharedWork<Caller | undefined>()
   const decoy = hashPassword('nobody has this password')
 
-  async function byPassword(
-    email: string,
-    password: string,
-    before?: () => Promise<void>,
-  ): Promise<Caller | undefined> {
+  const byPassword: Credentials['byPassword'] = async (email, password, before) => {
     const name = createHmac('sha256', key)
       .update(`${email.length} ${email}${password}`)
       .digest('base64')
     const known = remembered.get(name)
     if (known) return known
-    await before?.()
-    const caller = await byPasswordNow(email, password)
-    if (caller) remembered.set(name, caller)
-    return caller
+    return looks(name, async () => {
+      const whenRight = await before?.()
+      const caller = await byPasswordNow(email, password)
+      if (!caller) return undefined
+      remembered.set(name, caller)
+      await whenRight?.()
+      return caller
+    })
   }
 
   async function byPasswordNow(
@@ -125,6 +129,18 @@ export function createCredentials(db: Db, clock?: Clock): Credentials {
   }
 
   return { byPassword, byPasswordNow, byToken }
+}
+
+/** Work under way for a name is not begun again: later callers get its result. */
+function sharedWork<T>(): (name: string, work: () => Promise<T>) => Promise<T> {
+  const underWay = new Map<string, Promise<T>>()
+  return (name, work) => {
+    const known = underWay.get(name)
+    if (known) return known
+    const begun = work().finally(() => underWay.delete(name))
+    underWay.set(name, begun)
+    return begun
+  }
 }
 
 function passwordCaller(account: Account, passwordHash: string): PasswordCaller {

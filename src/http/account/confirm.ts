@@ -38,7 +38,7 @@ export function confirmRoutes(site: Needs): Router {
       makeAccount(tx, linkHash(req.params.token), passwordHash, now),
     )
     if (made === undefined) return sendBadLink(req, res, '/sign-up')
-    await openSession(req, made, 'passing', now)
+    await openSession(req, { id: made, email: link.address }, 'passing', site)
     res.redirect(303, '/report')
   })
   return router

@@ -34,7 +34,7 @@ export function secondStepCodeRoutes(site: Needs): Router {
     const keys = { db: site.pool, secret: site.config.secret }
     const next = localPath(form.text('next'))
     if (await takeCode(keys, reporter.id, form.text('code') ?? '', now)) {
-      await openSession(req, reporter.id, awaiting.isRemembered ? 'remembered' : 'passing', now)
+      await openSession(req, reporter, awaiting.isRemembered ? 'remembered' : 'passing', site)
       return res.redirect(303, next)
     }
     awaiting.tries += 1

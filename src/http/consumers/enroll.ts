@@ -7,6 +7,7 @@ import { storableText } from '../../mail/storable-text.ts'
 import { feedbackTopics } from '../../verdict/choose-contact.ts'
 import { readScopes, scopeText } from '../../verdict/consumers/consumer-scope.ts'
 import { type TellingWish, usualTelling } from '../../verdict/consumers/consumer-settings.ts'
+import { limitAsking } from '../account/limit-attempts.ts'
 import { askerHash } from '../lists/asker.ts'
 import { readShortForm, type Form, type FormReader } from '../pages/form.ts'
 import { sendPage } from '../pages/render.ts'
@@ -14,7 +15,7 @@ import { visitOf } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
 import { shownTelling, tellingOf } from './telling-form.ts'
 
-type Needs = Pick<Site, 'pool' | 'boss' | 'clock' | 'config' | 'publicUrl'> & FormReader
+type Needs = Pick<Site, 'pool' | 'boss' | 'clock' | 'config' | 'publicUrl' | 'limits'> & FormReader
 
 const ADDRESS_CHARS_MAX = 254
 const SCOPES_CHARS_MAX = 10_000
@@ -67,6 +68,7 @@ async function takeWish(req: Request, res: Response, site: Needs): Promise<void>
   if (faults.length > 0 || 'faults' in scopes || !telling) {
     return sendForm(req, res, { ...given, faults, status: 422 })
   }
+  await limitAsking(req, site, 'enroll', fields.address)
   const wish: EnrollmentWish = { ...telling, scopes, language: visit.language }
   const asker = askerHash(req, site.config)
   const taken = await requestEnrollment(

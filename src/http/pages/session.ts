@@ -1,8 +1,10 @@
 import { createHmac } from 'node:crypto'
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import session from 'express-session'
+import type { Reporter } from '../../db/reporters.ts'
 import { uuidv7 } from '../../world.ts'
 import type { Site } from '../site.ts'
+import { rememberDevice } from './device.ts'
 import { createSessionStore } from './session-store.ts'
 
 /** Whether the browser is to know who this is when it is opened again. */
@@ -63,18 +65,22 @@ export function sessions(site: Needs): RequestHandler[] {
   ]
 }
 
-/** Begins the session of a reporter under a new id, so that an id known before is worth nothing. */
+/**
+ * Begins the session of a reporter under a new id, so that an id known before is worth nothing. The
+ * browser is a known device of this account from now on.
+ */
 export async function openSession(
   req: Request,
-  reporterId: string,
+  { id: reporterId, email }: Pick<Reporter, 'id' | 'email'>,
   life: SessionLife,
-  now: Date,
+  site: Pick<Site, 'clock' | 'config'>,
 ): Promise<void> {
+  if (req.res) rememberDevice(req, req.res, email, site)
   await regenerate(req)
   const { session } = req
   session.reporterId = reporterId
   session.isRemembered = life === 'remembered'
-  name(req, now)
+  name(req, site.clock())
   if (session.isRemembered) session.cookie.maxAge = REMEMBERED_MS
   await saveSession(req)
 }

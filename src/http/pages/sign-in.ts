@@ -27,7 +27,7 @@ export function signInRoutes(site: Needs): Router {
       await awaitSecondStep(req, caller, site.clock())
       return res.redirect(303, `/sign-in/code?next=${encodeURIComponent(next)}`)
     }
-    await openSession(req, id, life, site.clock())
+    await openSession(req, caller, life, site)
     setReporter(req, { id, email, isAdmin })
     const reporter = { id, email, isAdmin }
     if (form.bytes('reporting[raw_email]')) return takeForm(req, res, site, form, reporter)

@@ -44,7 +44,7 @@ export async function signIn(req: Request, form: Form, site: Needs): Promise<Rep
     throw new ProblemError('not-allowed', 'Sign in first: your account needs a code too.')
   }
   const { id, email, isAdmin } = caller
-  await openSession(req, id, caller.life, site.clock())
+  await openSession(req, caller, caller.life, site)
   setReporter(req, { id, email, isAdmin })
   return { id, email, isAdmin }
 }

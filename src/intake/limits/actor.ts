@@ -6,6 +6,8 @@ import { parseIp } from '../../mail/ip.ts'
 export type Actor = {
   reporterId?: string | undefined
   tokenHash?: Buffer | undefined
+  /** A browser that somebody signed in with before. */
+  device?: string | undefined
   /** The IP address of the client. */
   address?: string | undefined
   /** What somebody signs in as. */
@@ -14,7 +16,8 @@ export type Actor = {
 
 /**
  * What stands for an actor under limits of one kind; undefined when that is not known. IPv6 hosts
- * change their addresses, so a /64 is an address, and a /48 a network; of IPv4 /24.
+ * change their addresses, so a /64 is an address, a /48 a network and a /32 a wide network; of IPv4
+ * /24 and /16.
  */
 export function actorKey(kind: KeyKind, actor: Actor): string | undefined {
   const name = actor.name?.trim().toLowerCase()
@@ -23,16 +26,22 @@ export function actorKey(kind: KeyKind, actor: Actor): string | undefined {
       return actor.reporterId
     case 'token':
       return actor.tokenHash?.toString('base64')
+    case 'device':
+      return actor.device
     case 'address':
-      return prefixOf(actor.address, { bits4: 32, groups6: 4 })
+      return prefixOf(actor.address, { parts4: 4, groups6: 4 })
     case 'network':
-      return prefixOf(actor.address, { bits4: 24, groups6: 3 })
+      return prefixOf(actor.address, { parts4: 3, groups6: 3 })
+    case 'wide-network':
+      return prefixOf(actor.address, { parts4: 2, groups6: 2 })
     case 'name':
       return name
-    case 'name-and-address': {
-      const address = actorKey('address', actor)
-      return name === undefined || address === undefined ? undefined : `${address} ${name}`
-    }
+    case 'name-and-address':
+      return both(actorKey('address', actor), name)
+    case 'name-and-network':
+      return both(actorKey('network', actor), name)
+    case 'all':
+      return 'all'
   }
 }
 
@@ -42,13 +51,17 @@ export function storedKey(secret: string, parts: readonly (string | number)[]): 
   return hash.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
 
+function both(place: string | undefined, name: string | undefined): string | undefined {
+  return place === undefined || name === undefined ? undefined : `${place} ${name}`
+}
+
 function prefixOf(
   address: string | undefined,
-  { bits4, groups6 }: { bits4: 24 | 32; groups6: number },
+  { parts4, groups6 }: { parts4: number; groups6: number },
 ): string | undefined {
   const ip = parseIp(address ?? '')
   if (!ip) return undefined
-  if (ip.family === 4) return bits4 === 32 ? ip.text : ip.text.replace(/\.\d+$/, '.0/24')
+  if (ip.family === 4) return ip.text.split('.').slice(0, parts4).join('.')
   return ip.groups
     .slice(0, groups6)
     .map((group) => group.toString(16))

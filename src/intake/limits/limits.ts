@@ -29,12 +29,12 @@ export type Limits = {
    * go on.
    */
   admit: (attempt: Attempt, actor: Actor, cost?: number) => Promise<Admission>
+  /** Takes an admitted attempt out of the count, where only failures are to count. */
+  giveBack: (attempt: Attempt, actor: Actor) => Promise<void>
 }
 
-type Asked = {
-  attempt: Attempt
-  actor: Actor
-  cost: number
+type Attempted = { attempt: Attempt; actor: Actor; cost: number }
+type Asked = Attempted & {
   resolve: (admission: Admission) => void
   reject: (error: unknown) => void
 }
@@ -43,9 +43,10 @@ type Ruled = { limit: RateLimit; ruling: Ruling }
 
 /** What stands for an actor alone, then what it shares with others; a statement for each. */
 const stages: readonly (readonly KeyKind[])[] = [
-  ['reporter', 'token', 'address'],
+  ['reporter', 'token', 'device', 'address'],
   ['name-and-address', 'network'],
-  ['name'],
+  ['name-and-network', 'wide-network'],
+  ['name', 'all'],
 ]
 const BATCH_MAX = 200
 /** So long limits may be old that act: a change is noticed within two seconds. */
@@ -110,12 +111,26 @@ export function createLimits(
         waiting.push({ attempt, actor, cost, resolve, reject })
         pump()
       }),
+    giveBack: async (attempt, actor) => {
+      await giveBack(app, { attempt, actor, cost: -1 }, await present(), notBefore())
+    },
   }
+}
+
+async function giveBack(
+  { pool, config }: { pool: Pool; config: { secret: string } },
+  attempted: Attempted,
+  limits: readonly RateLimit[],
+  notBefore: Date | null,
+): Promise<void> {
+  const counting = limits.filter(({ behavior }) => behavior !== 'off')
+  const shares = sharesOf(attempted, counting, stages.flat(), config.secret)
+  await countEach(pool, [attempted], [shares], notBefore)
 }
 
 /** Under another window, what was counted means nothing: so that is part of the key. */
 function sharesOf(
-  asked: Asked,
+  asked: Attempted,
   limits: readonly RateLimit[],
   kinds: readonly KeyKind[],
   secret: string,
@@ -130,7 +145,7 @@ function sharesOf(
 
 async function countEach(
   pool: Pool,
-  batch: readonly Asked[],
+  batch: readonly Attempted[],
   shares: readonly Share[][],
   notBefore: Date | null,
 ): Promise<Map<string, Counted>> {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { App } from '../../app.ts'
 import { type AccountLink, putAccountLink } from '../../db/account-links.ts'
+import { removeLetter } from '../../db/letters.ts'
 import { type Db, inTransaction } from '../../db/pool.ts'
 import { findReporterSettings, type LetterLanguage } from '../../db/reporter-settings.ts'
 import { type Account, findReporterByEmail, type Reporter } from '../../db/reporters.ts'
@@ -10,6 +11,13 @@ import { type AccountNews, composeAccountLetter } from './account-words.ts'
 
 type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config'> & { publicUrl: string }
 
+/** Counts letters for all processes. */
+type Pacing = {
+  limits: {
+    admit: (attempt: 'letter-owner' | 'letter-stranger', actor: object) => Promise<{ is: string }>
+  }
+}
+
 /** What somebody who is not known agreed to. */
 type Asked = { address: string; language: LetterLanguage }
 
@@ -17,8 +25,17 @@ const HOUR_MS = 3_600_000
 const CONFIRM_MS = 48 * HOUR_MS
 const RESET_MS = HOUR_MS
 const DAY_MS = 24 * HOUR_MS
-/** Of one kind to one address, whoever asks: nobody's mailbox is to be filled in our name. */
-const LETTERS_A_DAY_MAX = 5
+const WEEK_MS = 7 * DAY_MS
+
+/**
+ * So many letters of one kind to one address, whoever asks: nobody's mailbox is to be filled in our
+ * name. An address without an account is written to less often.
+ */
+const usualQuota = { lettersMax: 5, withinMs: DAY_MS }
+const quotas: Partial<Record<AccountNews, typeof usualQuota>> = {
+  'no-account': { lettersMax: 1, withinMs: WEEK_MS },
+  confirm: { lettersMax: 3, withinMs: 3 * DAY_MS },
+}
 
 /**
  * Answers who wants an account, by letter only: to an address that has none goes a link with which
@@ -39,25 +56,38 @@ export async function askForAccount(
 }
 
 /** Answers who has forgotten the password, by letter only, in the same way. */
-export async function askForReset(asked: Asked, app: Needs): Promise<void> {
+export async function askForReset(asked: Asked, app: Needs & Pacing): Promise<void> {
   const account = await findReporterByEmail(app.pool, asked.address)
-  if (account) return tellKnown('reset', account, asked, app)
-  await mailLink('no-account', app, strangerLink(asked, RESET_MS, app.clock()))
+  const isFull = await isHourFull(account, app)
+  if (account) return tellKnown('reset', account, asked, app, isFull)
+  // It leads to nothing, and is kept for as long as the letter counts.
+  await mailLink('no-account', app, strangerLink(asked, WEEK_MS, app.clock()), isFull)
 }
 
 /**
  * Mails a link to the address that a reporter wants to move to. Where that has an account already,
  * its owner is told so: nobody learns from us that it has one.
  */
-export async function askToMove(reporter: Reporter, asked: Asked, app: Needs): Promise<void> {
+export async function askToMove(
+  reporter: Reporter,
+  asked: Asked,
+  app: Needs & Pacing,
+): Promise<void> {
   const account = await findReporterByEmail(app.pool, asked.address)
-  if (account) return tellKnown('exists', account, asked, app)
-  await mailLink('move', app, {
-    ...strangerLink(asked, CONFIRM_MS, app.clock()),
-    kind: 'move',
-    subject: reporter.id,
-    reporterId: reporter.id,
-  })
+  const isFull = await isHourFull(account, app)
+  if (account) return tellKnown('exists', account, asked, app, isFull)
+  const owner = { subject: reporter.id, reporterId: reporter.id }
+  const link = { ...strangerLink(asked, CONFIRM_MS, app.clock()), kind: 'move', ...owner } as const
+  await mailLink('move', app, link, isFull)
+}
+
+/**
+ * Whether all together have asked for as many such letters as go out in an hour, those to addresses
+ * without an account apart: a flood of them leaves owners theirs.
+ */
+async function isHourFull(account: Account | undefined, { limits }: Pacing): Promise<boolean> {
+  const attempt = account ? 'letter-owner' : 'letter-stranger'
+  return (await limits.admit(attempt, {})).is === 'refused'
 }
 
 /** Tells a reporter what has become of the account, in the transaction that made it so. */
@@ -107,15 +137,17 @@ async function tellKnown(
   { id, state, language: own }: Account,
   asked: Asked,
   app: Needs,
+  isFull = false,
 ): Promise<void> {
   const link = strangerLink({ ...asked, language: own ?? asked.language }, RESET_MS, app.clock())
   const isActive = state === 'active'
-  await mailLink(isActive ? news : 'disabled', app, {
+  const owned = {
     ...link,
-    kind: isActive ? 'reset' : 'notice',
+    kind: isActive ? ('reset' as const) : ('notice' as const),
     subject: id,
     reporterId: id,
-  })
+  }
+  await mailLink(isActive ? news : 'disabled', app, owned, isFull)
 }
 
 const pages: Partial<Record<AccountNews, string>> = {
@@ -125,11 +157,15 @@ const pages: Partial<Record<AccountNews, string>> = {
   move: '/account/move/',
 }
 
-/** Keeps the link and owes its letter: both, or neither. One letter too many is not written. */
+/**
+ * Keeps the link and owes its letter: both, or neither. One letter too many is not sent; the same
+ * statements run and are committed, so that nobody learns from the time whether it was.
+ */
 async function mailLink(
   news: AccountNews,
   app: Needs,
   link: Omit<AccountLink, 'letterId'>,
+  isFull = false,
 ): Promise<void> {
   const now = app.clock()
   const token = systemRandom(24).toString('base64url')
@@ -138,6 +174,9 @@ async function mailLink(
   const where = page === undefined ? (news === 'disabled' ? '/privacy' : '/sign-in') : page + token
   const said = composeAccountLetter(news, language, `${app.publicUrl}${where}`)
   const owner = reporterId === null ? {} : { reporterId }
+  const quota = quotas[news] ?? usualQuota
+  const lettersMax = isFull ? 0 : quota.lettersMax
+  const since = new Date(now.getTime() - quota.withinMs)
   await inTransaction(app.pool, async (tx) => {
     const letterId = await oweLetter(
       tx,
@@ -145,18 +184,8 @@ async function mailLink(
       app,
       now,
     )
-    const count = await putAccountLink(
-      tx,
-      { ...link, letterId, tokenHash: linkHash(token) },
-      { now, since: new Date(now.getTime() - DAY_MS) },
-    )
-    if (count > LETTERS_A_DAY_MAX) throw new TooManyLetters()
-  }).catch((error: unknown) => {
-    if (!(error instanceof TooManyLetters)) throw error
+    const kept = { ...link, letterId, tokenHash: linkHash(token) }
+    const asked = await putAccountLink(tx, kept, { now, since, lettersMax })
+    await removeLetter(tx, letterId, asked > lettersMax)
   })
-}
-
-/** Undoes what one letter too many would have written. */
-class TooManyLetters extends Error {
-  override name = 'TooManyLetters'
 }

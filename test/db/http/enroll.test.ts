@@ -135,7 +135,7 @@ test('systems and domains wait for a person, and no wish at all does not', async
   expect(await confirmed({ address: 'other@desk.example', scopes: '' })).toContain('?done=enrolled')
 })
 
-test('an address gets one letter a day, and who asks cannot tell', async () => {
+test('an address gets one letter a week, and who asks cannot tell', async () => {
   await linkOf()
   const again = await visitor.post('/consumers/enroll', wish)
   expect(again.headers.get('location')).toBe('/consumers/enroll/sent')
@@ -165,9 +165,9 @@ test('who asks again and again does not keep an address from its letters', async
       [hours],
     )
   await linkOf()
-  await age(13)
+  await age(85)
   await visitor.post('/consumers/enroll', wish)
-  await age(13)
+  await age(85)
   await visitor.post('/consumers/enroll', wish)
   expect(await letters()).toHaveLength(2)
 })

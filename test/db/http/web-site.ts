@@ -77,7 +77,7 @@ export async function startWebSite(
 }
 
 const LOOSE = 1_000
-const personal = ['sign-in', 'sign-up', 'reset', 'confirm', 'form']
+const personal = ['sign-in', 'sign-in-device', 'sign-up', 'reset', 'confirm', 'enroll', 'form']
 
 /** One machine signs in more often in a test file than anybody does. */
 async function loosenLimits({ pool }: Pick<App, 'pool'>): Promise<void> {

@@ -102,9 +102,9 @@ test('a name is admitted as often as its limit says, from however many addresses
 test('a change acts in processes that are running', async () => {
   const limits = open()
   const actor = { name: 'ann@reporters.example', address: '192.0.2.9' }
-  expect((await limits.admit('reset', actor)).limits).toHaveLength(2)
-  await changeLimit(database.pool, 'reset-name', { behavior: 'off' }, deed)
-  await expect.poll(async () => (await limits.admit('reset', actor)).limits.length).toBe(1)
+  expect((await limits.admit('confirm', actor)).limits).toHaveLength(1)
+  await changeLimit(database.pool, 'confirm-address', { behavior: 'off' }, deed)
+  await expect.poll(async () => (await limits.admit('confirm', actor)).limits.length).toBe(0)
 })
 
 test('with another window, counting begins anew', async () => {

@@ -3,10 +3,13 @@ import { actorKey, storedKey } from '../../../src/intake/limits/actor.ts'
 
 test.for([
   ['address', '192.0.2.7', '192.0.2.7'],
-  ['network', '192.0.2.7', '192.0.2.0/24'],
+  ['network', '192.0.2.7', '192.0.2'],
   ['address', '2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
   ['network', '2001:db8:1:2:3:4:5:6', '2001:db8:1'],
   ['address', '::ffff:192.0.2.7', '192.0.2.7'],
+  ['wide-network', '192.0.2.7', '192.0'],
+  ['wide-network', '2001:db8:1:2::3', '2001:db8'],
+  ['all', '192.0.2.7', 'all'],
   ['address', 'unknown', undefined],
 ] as const)('the %s of %s is %s', ([kind, address, key]) => {
   expect(actorKey(kind, { address })).toBe(key)

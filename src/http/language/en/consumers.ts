@@ -39,7 +39,7 @@ export const consumersEn = {
     title: 'Look at the mail',
     text:
       'If mail is read at this address, a letter with a link will be there in a few minutes. ' +
-      'Open the link within seven days. There is one letter a day to an address at most.',
+      'Open the link within seven days. There is one letter a week to an address at most.',
   },
   confirm: {
     title: 'Confirm',

@@ -42,8 +42,8 @@ export const consumersFr: ConsumerWords = {
     title: 'Regardez le courrier',
     text:
       'Si le courrier de cette adresse est lu, une lettre avec un lien y sera dans quelques ' +
-      'minutes. Ouvrez le lien dans les sept jours. Il part au plus une lettre par jour et par ' +
-      'adresse.',
+      'minutes. Ouvrez le lien dans les sept jours. Il part au plus une lettre par semaine et ' +
+      'par adresse.',
   },
   confirm: {
     title: 'Confirmer',

@@ -101,11 +101,11 @@ test('a newer link ends the older', async () => {
   expect((await visitor().get(newer)).status).toBe(200)
 })
 
-test('a sixth letter of a day to an address is not written, the fifth link goes on', async () => {
+test('a fourth letter in three days is not written, the third link goes on', async () => {
   for (let count = 0; count < 6; count++) {
     expect((await visitor().post('/sign-up', wish('many@example.org'))).status).toBe(200)
   }
-  expect(await lettersTo(site.app.pool, 'many@example.org')).toHaveLength(5)
+  expect(await lettersTo(site.app.pool, 'many@example.org')).toHaveLength(3)
   const path = await linkTo(site.app.pool, 'many@example.org')
   expect((await visitor().get(path)).status).toBe(200)
 })
