@@ -5,12 +5,14 @@ import { tortureBodies } from '../test/support/torture/bodies/torture-bodies.ts'
 import { tortureRestarts } from '../test/support/torture/restarts/torture-restarts.ts'
 import { tortureSending } from '../test/support/torture/sending/torture-sending.ts'
 import { tortureLimitsHere } from '../test/support/torture/limits/torture-limits-here.ts'
+import { tortureRelay } from '../test/support/torture/sending/torture-relay.ts'
 import { tortureReports } from '../test/support/torture/torture-reports.ts'
 
 // Kills processes and PostgreSQL at random and looks whether anything was lost or counted twice.
 const usage = `Usage: npm run torture counters [-- --rounds N --seed N]
        npm run torture reports [-- --kills N --seed N]
        npm run torture sending [-- --kills N --seed N]
+       npm run torture relay
        npm run torture limits
        npm run torture bodies
        npm run torture restarts [-- --restarts N]`
@@ -35,6 +37,7 @@ const areNumbers = [seed, kills, rounds, restarts].every(
 const [what, ...rest] = positionals
 const runs = {
   ...{ counters, reports, sending },
+  relay: () => tortureRelay(console.log),
   limits: () => tortureLimitsHere(console.log),
   bodies: () => tortureBodies(console.log),
   restarts: () => tortureRestarts(restarts, console.log),

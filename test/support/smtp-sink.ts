@@ -30,6 +30,8 @@ export type SmtpSink = {
   connections(): number
   /** The next `count` sessions that come to `step` fail there. */
   failNext(step: SinkStep, failure: SinkFailure, count?: number): void
+  /** Every session fails at `step`; undefined lets them pass again. */
+  failAll(step: SinkStep, failure: SinkFailure | undefined): void
   /** Every message for a recipient fails at RCPT; undefined lets them pass again. */
   failFor(recipient: string, failure: SinkFailure | undefined): void
   /** Resolves as soon as the sink holds `count` messages. */
@@ -44,6 +46,7 @@ export async function startSmtpSink(options: { sizeMax?: number } = {}): Promise
   const messages: SunkMail[] = []
   const failing = new Map<string, SinkFailure>()
   const failures: { step: SinkStep; failure: SinkFailure }[] = []
+  const always = new Map<SinkStep, SinkFailure>()
   const sockets = new Map<number, Socket>()
   const waiting = new Set<{ count: number; resolve: (mails: SunkMail[]) => void }>()
   let connections = 0
@@ -66,7 +69,8 @@ export async function startSmtpSink(options: { sizeMax?: number } = {}): Promise
     recipient = '',
   ) => {
     const index = failures.findIndex((planned) => planned.step === step)
-    const failure = index < 0 ? failing.get(recipient) : failures.splice(index, 1)[0]?.failure
+    const lasting = always.get(step) ?? failing.get(recipient)
+    const failure = index < 0 ? lasting : failures.splice(index, 1)[0]?.failure
     if (mail !== undefined && (failure === undefined || failure === 'keep-and-drop')) keep(mail)
     if (failure === undefined) return callback()
     if (failure === 'stall') return
@@ -113,6 +117,10 @@ export async function startSmtpSink(options: { sizeMax?: number } = {}): Promise
     connections: () => connections,
     failNext(step, failure, count = 1) {
       for (let made = 0; made < count; made += 1) failures.push({ step, failure })
+    },
+    failAll(step, failure) {
+      if (failure === undefined) always.delete(step)
+      else always.set(step, failure)
     },
     failFor(recipient, failure) {
       if (failure === undefined) failing.delete(recipient)

@@ -1,0 +1,148 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { pino } from 'pino'
+import { migrateAll } from '../../../../src/commands/migrate.ts'
+import { type OpenApp, openApp } from '../../../../src/commands/open-app.ts'
+import { work } from '../../../../src/commands/work.ts'
+import { readConfig } from '../../../../src/config.ts'
+import { startEmbedded } from '../../../../src/db/embedded.ts'
+import { inTransaction } from '../../../../src/db/pool.ts'
+import { mailWord } from '../../../../src/http/admin/health-word.ts'
+import { createReadMail } from '../../../../src/http/mail-now.ts'
+import { createReadQueues } from '../../../../src/http/queues-now.ts'
+import { oweLetter } from '../../../../src/letters/owe-letter.ts'
+import { deadLetterQueue } from '../../../../src/queue/queues.ts'
+import { type SinkFailure, type SinkStep, startSmtpSink } from '../../smtp-sink.ts'
+import { fillOutbox } from './fill-outbox.ts'
+
+/** One way in which a mail server refuses everything. */
+type Refusal = readonly [step: SinkStep, failure: SinkFailure]
+
+const refusals: readonly Refusal[] = [
+  ['rcpt', { code: 554, text: '5.7.1 Relay access denied' }],
+  ['rcpt', { code: 454, text: '4.7.1 Relay access denied' }],
+  ['rcpt', { code: 550, text: 'relay not permitted' }],
+  ['rcpt', { code: 553, text: '5.7.1 Sender address rejected: not owned by user' }],
+  ['mail', { code: 530, text: '5.7.0 Must issue a STARTTLS command first' }],
+  ['mail', { code: 535, text: '5.7.8 Authentication credentials invalid' }],
+  ['mail', { code: 550, text: '5.1.0 Sender denied' }],
+  ['connect', { code: 554, text: '5.7.1 Client host blocked' }],
+  ['connect', 'drop'],
+  ['dot', { code: 554, text: 'Message rejected: Email address is not verified' }],
+]
+const FEEDBACK = 20
+const LETTERS = 5
+const REFUSED_MS = 12_000
+const SETTLE_MS = 120_000
+
+/** Sends through a mail server that refuses everything for a while in each way; returns faults. */
+export async function tortureRelay(say: (line: string) => void): Promise<string[]> {
+  const faults: string[] = []
+  for (const refusal of refusals) {
+    const its = await refuseFor(refusal)
+    const [step, failure] = refusal
+    const words = typeof failure === 'string' ? failure : `${failure.code} ${failure.text ?? ''}`
+    say(`${step}: ${words}: ${its.length === 0 ? 'nothing was lost' : its.join('; ')}`)
+    faults.push(...its.map((fault) => `${step} ${words}: ${fault}`))
+  }
+  return faults
+}
+
+async function refuseFor([step, failure]: Refusal): Promise<string[]> {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'signalpost-relay-'))
+  await chmod(dataDir, 0o755)
+  const server = await startEmbedded({ dataDir, password: 'torture', settings: [] })
+  const closers = [() => server.stop()]
+  try {
+    await migrateAll(server.url, new Date())
+    const sink = await startSmtpSink()
+    closers.unshift(() => sink.close())
+    const env = { SECRET: 'a secret of the torture, long enough for all', SMTP_URL: sink.url }
+    const config = { ...readConfig(env, { cores: 1, cwd: '/nowhere' }), databaseUrl: server.url }
+    const app = await openApp(config, 'works', pino({ level: 'silent' }), 'torture')
+    closers.unshift(() => app.close())
+    await fillOutbox(app, FEEDBACK, 4)
+    await oweLetters(app)
+    sink.failAll(step, failure)
+    const worker = await work(app, ['forward-report', 'send-letter'])
+    closers.unshift(() => worker.close())
+    await wait(REFUSED_MS)
+    const faults = await examineOutage(app)
+    if (sink.messages.length > 0) faults.push('the sink took mail while it refused')
+    sink.failAll(step, undefined)
+    await untilSent(app)
+    return [...faults, ...(await examineEnd(app, sink.messages.length))]
+  } finally {
+    for (const close of closers) await close()
+    await rm(dataDir, { recursive: true, force: true })
+    await rm(server.folder, { recursive: true, force: true })
+  }
+}
+
+async function oweLetters(app: OpenApp): Promise<void> {
+  for (let at = 0; at < LETTERS; at++) {
+    const said = { kind: 'account', subject: 'Sign up', text: 'Hello.', language: 'en' } as const
+    const letter = {
+      ...said,
+      to: `person-${at}@there.example`,
+      autoSubmitted: 'generated',
+    } as const
+    await inTransaction(app.pool, (tx) => oweLetter(tx, letter, app, app.clock()))
+  }
+}
+
+async function examineOutage(app: OpenApp): Promise<string[]> {
+  const faults = await examineKept(app)
+  if (!(await overviewWarns(app))) faults.push('the overview is green while mail does not leave')
+  const { waiting } = await createReadMail(app)()
+  const unsent = waiting.reduce((sum, { mails }) => sum + mails, 0)
+  if (unsent !== FEEDBACK + LETTERS) faults.push(`${unsent} mails wait`)
+  return faults
+}
+
+async function examineEnd(app: OpenApp, taken: number): Promise<string[]> {
+  const faults = await examineKept(app)
+  if (taken !== FEEDBACK + LETTERS) faults.push(`${taken} mails were taken`)
+  if (await overviewWarns(app)) faults.push('the overview warns of mail at the end')
+  return faults
+}
+
+/** What must hold at any time: nothing refused, suppressed, withdrawn or given up. */
+async function examineKept(app: OpenApp): Promise<string[]> {
+  const count = async (what: string) =>
+    (await app.pool.query<{ n: number }>(`select count(*)::int as n from ${what}`)).rows[0]?.n ?? 0
+  const others = `state not in ('queued', 'sent')`
+  const lost = [
+    [`feedback_reports where ${others}`, 'feedback reports were given up'],
+    [`letters where ${others}`, 'letters were given up'],
+    ['suppressions', 'addresses were suppressed'],
+    [`pgboss.job where name = '${deadLetterQueue}'`, 'jobs died'],
+  ] as const
+  const faults: string[] = []
+  for (const [what, words] of lost) {
+    const n = await count(what)
+    if (n > 0) faults.push(`${n} ${words}`)
+  }
+  return faults
+}
+
+/** Whether the overview says that mail does not leave; no other queue is worked here. */
+async function overviewWarns(app: OpenApp): Promise<boolean> {
+  const queues = await createReadQueues(app)()
+  const word = mailWord(queues, await createReadMail(app)(), { isHeld: false, now: app.clock() })
+  return word !== undefined
+}
+
+async function untilSent({ pool }: OpenApp): Promise<void> {
+  const until = Date.now() + SETTLE_MS
+  while (Date.now() < until) {
+    const { rows } = await pool.query(
+      `select from feedback_reports where state = 'queued'
+       union all select from letters where state = 'queued' limit 1`,
+    )
+    if (rows.length === 0) return
+    await wait(250)
+  }
+}
