@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { chanceFrom } from '../counter-torture-batches.ts'
-import { createWriter, type Kind, kinds, type Mailbox, pick, type Writing } from './written-mail.ts'
+import { createWriter, type Kind, type Mailbox, pick, type Writing } from './written-mail.ts'
 
 /** Somebody who reports, with a token for the API. */
 export type Account = Mailbox & { id: string; token: string }
@@ -84,10 +84,10 @@ async function act(tools: Tools, pen: Pen): Promise<void> {
   const what = chance()
   const mine = () => [...ledger.told.values()].filter((one) => one.account === account)
   if (what < 0.08 && known.length > 0) {
-    await report(tools, pick(chance, known))
+    const writing = pick(chance, known)
+    await repeat(tools, mine().find(({ raw }) => raw.equals(writing.raw)) ?? writing)
   } else if (what < 0.14 && mine().length > 0) {
-    // Said otherwise it stays the report it is.
-    await report(tools, { raw: pick(chance, mine()).raw, kind: pick(chance, kinds) })
+    await repeat(tools, pick(chance, mine()))
   } else if (what < 0.22 && mine().length > 0) {
     await retract(tools, pick(chance, mine()))
   } else if (what < 0.23) {
@@ -100,6 +100,11 @@ async function act(tools: Tools, pen: Pen): Promise<void> {
     known.push(writing)
     if (chance() < 0.06) await retract(tools, told)
   }
+}
+
+/** Another kind, or what was retracted, would change the report: see `change-report.test.ts`. */
+async function repeat(tools: Tools, writing: Writing | Told): Promise<void> {
+  if (!('isRetracted' in writing && writing.isRetracted)) await report(tools, writing)
 }
 
 async function report(tools: Tools, { raw, kind }: Writing): Promise<Told> {
