@@ -3,19 +3,22 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import fc from 'fast-check'
+import { nastyToCompose, surviveComposing } from '../test/support/nasty-composing.ts'
 import { baseMessages, nastyMail, surviveAnalysis } from '../test/support/nasty-mail.ts'
 
 /**
- * Analyzes messages that nobody should send, a million unless told otherwise: none may make the
- * analysis throw or take more than 50 ms for each 100 KB. Ends with 1 at the first that does, and
- * keeps it in a file. The same seed makes the same messages.
+ * Analyzes messages that nobody should send, or composes feedback on them, a million unless told
+ * otherwise: none may make it throw or take more than 50 ms for each 100 KB. Ends with 1 at the
+ * first that does, and keeps it in a file. The same seed makes the same messages.
  */
-const { inputs, seed } = readArguments()
+const { inputs, seed, isComposing } = readArguments()
 const chunk = 1000
 const progressMs = 5000
 
 console.log(`${inputs} inputs, seed ${seed}`)
-const property = fc.asyncProperty(nastyMail(baseMessages()), surviveAnalysis)
+const property = isComposing
+  ? fc.asyncProperty(nastyToCompose(baseMessages()), surviveComposing)
+  : fc.asyncProperty(nastyMail(baseMessages()), surviveAnalysis)
 const started = performance.now()
 let told = started
 for (let done = 0; done < inputs; done += chunk) {
@@ -36,15 +39,22 @@ for (let done = 0; done < inputs; done += chunk) {
     console.log(`${done + numRuns} inputs, ${perSecond} a second`)
   }
 }
-console.log(`${inputs} inputs analyzed; none failed, none was slow.`)
+console.log(
+  `${inputs} inputs ${isComposing ? 'composed' : 'analyzed'}; none failed, none was slow.`,
+)
 
-function readArguments(): { inputs: number; seed: number } {
-  const { values } = parseArgs({
+function readArguments(): { inputs: number; seed: number; isComposing: boolean } {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
     options: { inputs: { type: 'string' }, seed: { type: 'string' } },
   })
   const inputs = Number(values.inputs ?? 1_000_000)
   const seed = Number(values.seed ?? Math.floor(Math.random() * 1_000_000))
-  if (Number.isInteger(inputs) && inputs > 0 && Number.isInteger(seed)) return { inputs, seed }
-  console.error('Usage: npm run fuzz -- [--inputs N] [--seed S]')
+  const isComposing = positionals[0] === 'composing'
+  const isKnown = positionals.length === (isComposing ? 1 : 0)
+  if (isKnown && Number.isInteger(inputs) && inputs > 0 && Number.isInteger(seed)) {
+    return { inputs, seed, isComposing }
+  }
+  console.error('Usage: npm run fuzz [composing] -- [--inputs N] [--seed S]')
   process.exit(2)
 }

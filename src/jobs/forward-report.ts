@@ -34,7 +34,7 @@ type Placed = Leaving & { ticket: Ticket | undefined; refusedSince?: string | un
 type OnItsWay = {
   name: string
   ticket: Ticket | undefined
-  composed: Promise<unknown>
+  composed: Promise<ComposedFeedback>
   ended: Promise<JobOutcome>
   outcome: JobOutcome | undefined
 }
@@ -43,6 +43,9 @@ type OnItsWay = {
 const GIVE_UP_MS = 5 * 86_400_000
 /** A batch does not wait for what would take longer than this in its consumer's line. */
 const EXPECTED_MS_MAX = 1_000
+/** Nor for what takes longer than this to compose, which goes on in a lane of its own. */
+const COMPOSING_MS_MAX = 10_000
+const COMPOSING_MAX = 200
 
 /**
  * Composes a batch of feedback reports and sends them, or holds them. Each is kept as soon as it
@@ -118,9 +121,10 @@ async function findPlaces(
 }
 
 function setOut(one: Placed, loaded: LoadedFeedback, app: Needs, forwarding: Forwarding): OnItsWay {
-  const { underWay } = forwarding
+  const { underWay, composing } = forwarding
   const name = nameOf(one.feedback)
-  const composed = composeLoaded(loaded, app.parser)
+  const composed = composing.get(name) ?? composeLoaded(loaded, app.parser)
+  composing.delete(name)
   const ended = deliver(one, loaded, composed, app, forwarding).catch((error: unknown) => {
     one.ticket?.drop()
     return { retry: reasonOf(error) }
@@ -185,16 +189,36 @@ async function sendOne(
   return mailer.send({ envelope: { from, to: feedback.address }, raw, ...how })
 }
 
-/** Waits until all are composed, and then a while for those that will not take long. */
-async function waitFor(under: readonly OnItsWay[], { patienceMs }: Forwarding): Promise<void> {
-  await Promise.allSettled(under.map(({ composed }) => composed))
+/**
+ * Waits until all are composed that do not take long, and then a while for those that will not take
+ * long to send. What is composed later is kept for the next run of its job.
+ */
+async function waitFor(
+  under: readonly OnItsWay[],
+  { patienceMs, composing }: Forwarding,
+): Promise<void> {
+  const late = new Set(under)
+  const settled = under.map(async (one) => {
+    await one.composed.catch(() => undefined)
+    late.delete(one)
+  })
+  await withPatience(Promise.all(settled), COMPOSING_MS_MAX)
+  for (const { name, ticket, composed } of late) {
+    if (ticket) composing.set(name, composed)
+    const [oldest] = composing.keys()
+    if (oldest !== undefined && composing.size > COMPOSING_MAX) composing.delete(oldest)
+  }
   const quick = under.filter(({ ticket }) => (ticket?.expectedMs ?? 0) <= EXPECTED_MS_MAX)
-  const over = new AbortController()
-  const patience = wait(patienceMs, undefined, { signal: over.signal }).catch(() => undefined)
-  await Promise.race([Promise.all(quick.map(({ ended }) => ended)), patience])
-  over.abort()
+  await withPatience(Promise.all(quick.map(({ ended }) => ended)), patienceMs)
   // What has ended just now is heard of one step later.
   await Promise.resolve()
+}
+
+async function withPatience(awaited: Promise<unknown>, ms: number): Promise<void> {
+  const over = new AbortController()
+  const patience = wait(ms, undefined, { signal: over.signal }).catch(() => undefined)
+  await Promise.race([awaited, patience])
+  over.abort()
 }
 
 /** What still waits gives its place up; what is being sent goes on without its job. */

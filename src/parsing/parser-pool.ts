@@ -17,8 +17,17 @@ import type { FeedbackContent } from './feedback-content.ts'
 export type ParserTask =
   | { work: 'analyze'; packed: Packed; options: ParserOptions }
   | { work: 'check'; packed: Packed; options: ParserOptions }
-  | { work: 'compose'; packed: Packed; analysis: Packed; content: FeedbackContent }
+  | ComposeTask
   | { work: 'inbound'; packed: Packed; mailFrom: string }
+
+type ComposeTask = {
+  work: 'compose'
+  packed: Packed
+  analysis: Packed
+  content: FeedbackContent
+  /** Whether only the header is read: what nothing in a body can make slow. */
+  isHeaderOnly: boolean
+}
 
 /** What is known of a message before it is read. */
 export type ParserOptions = Omit<AnalysisOptions, 'ignoreStamps'>
@@ -78,7 +87,10 @@ export type ParserPool = {
   analyze: (packed: Packed, options: ParserOptions) => Promise<AnalysisDigest>
   /** The same for a message that is not kept. */
   check: (raw: Buffer, options: ParserOptions) => Promise<CheckDigest>
-  /** The feedback report of a message; `analysis` is the packed one of its digest. */
+  /**
+   * The feedback report of a message; `analysis` is the packed one of its digest. With the header
+   * alone where that of the whole message cannot be composed in its time and memory.
+   */
   compose: (packed: Packed, analysis: Packed, content: FeedbackContent) => Promise<ComposedFeedback>
   /** What a mail that came to us says; `mailFrom` is the sender of its envelope. */
   readInbound: (packed: Packed, mailFrom: string) => Promise<InboundReading>
@@ -94,7 +106,12 @@ export type Made = AnalysisDigest | CheckDigest | ComposedFeedback | InboundRead
 export type ParserOutcome = { made: Made } | { fault: string }
 
 /** What one message may cost. */
-export type ParserLimits = { messageMsMax: number; heapMegabytesMax: number }
+export type ParserLimits = {
+  messageMsMax: number
+  heapMegabytesMax: number
+  /** What takes longer is read in a lane of its own; 2 s when absent. */
+  fastMsMax?: number
+}
 
 /** What the threads work with, whatever the message. */
 export type ThreadData = { seed: bigint; signingKey: SigningKey | undefined }
@@ -111,41 +128,43 @@ type Pending = {
 }
 
 const usualLimits: ParserLimits = { messageMsMax: 20_000, heapMegabytesMax: 128 }
+const FAST_MS_MAX = 2_000
+const IDLE_MS = 60_000
 /** A journey to a thread costs a third of what a message does: eight share one. */
 const CHUNK_TASKS_MAX = 8
 
 /**
  * Starts `threads` parser threads. Messages travel to them in chunks; where a chunk makes its
  * thread crash, stall or swell, the thread is replaced and each message of it is tried alone, so
- * that the one at fault costs its own job only. They hash under the seed of who starts them, and
- * sign what they compose when they are given a key.
+ * that the one at fault costs its own job only. One that takes long even so has its full time in a
+ * thread of its own, after others like it, and delays nobody else. They hash under the seed of who
+ * starts them, and sign what they compose when they are given a key.
  */
 export function createParserPool(
   threads: number,
-  { messageMsMax, heapMegabytesMax }: ParserLimits = usualLimits,
+  limits: ParserLimits = usualLimits,
   { seed = shingleSeed(), signingKey, threadFile = PARSER_THREAD }: Partial<PoolOptions> = {},
 ): ParserPool {
+  const { messageMsMax, heapMegabytesMax, fastMsMax = FAST_MS_MAX } = limits
   const workerData: ThreadData = { seed, signingKey }
-  const pool = new Piscina({
-    filename: threadFile,
-    minThreads: 1,
-    maxThreads: threads,
-    idleTimeout: 60_000,
-    workerData,
-    resourceLimits: { maxOldGenerationSizeMb: heapMegabytesMax, maxYoungGenerationSizeMb: 24 },
+  const openThreads = (count: { minThreads: number; maxThreads: number }) => {
+    const opened = new Piscina({
+      filename: threadFile,
+      ...count,
+      idleTimeout: IDLE_MS,
+      workerData,
+      resourceLimits: { maxOldGenerationSizeMb: heapMegabytesMax, maxYoungGenerationSizeMb: 24 },
+    })
+    // A thread that dies after its task is replaced; unheard, its error would end the process.
+    return opened.on('error', () => undefined)
+  }
+  const fastThreads = openThreads({ minThreads: 1, maxThreads: threads })
+  const slowThread = openThreads({ minThreads: 0, maxThreads: 1 })
+  const inLine = createLine(threads, {
+    fast: (tasks) => runInTime(fastThreads, tasks, Math.min(fastMsMax, messageMsMax)),
+    slow: (tasks) => runInTime(slowThread, tasks, messageMsMax),
   })
-  const inLine = createLine(threads, async (tasks) => {
-    const watch = new AbortController()
-    const timer = setTimeout(() => watch.abort(), messageMsMax)
-    try {
-      return (await pool.run(tasks, { signal: watch.signal })) as ParserOutcome[]
-    } catch (cause) {
-      if (!watch.signal.aborted) throw cause
-      throw new Error(`The message could not be read within ${messageMsMax / 1000} s.`, { cause })
-    } finally {
-      clearTimeout(timer)
-    }
-  })
+  const compose = async (task: ComposeTask) => (await inLine(task)) as ComposedFeedback
   return {
     async analyze(packed, options) {
       const made = await inLine({ work: 'analyze', packed, options })
@@ -159,37 +178,76 @@ export function createParserPool(
       return { ...digest, shingles: asBuffer(digest.shingles) }
     },
     async compose(packed, analysis, content) {
-      const made = await inLine({ work: 'compose', packed, analysis, content })
-      const composed = made as ComposedFeedback
+      const task: ComposeTask = { work: 'compose', packed, analysis, content, isHeaderOnly: false }
+      const composed = await compose(task).catch((error: unknown) =>
+        // What is wrong with the header, too, is told as it was at first.
+        compose({ ...task, isHeaderOnly: true }).catch(() => Promise.reject(error as Error)),
+      )
       return { raw: asBuffer(composed.raw), packed: asBuffers(composed.packed) }
     },
     async readInbound(packed, mailFrom) {
       return (await inLine({ work: 'inbound', packed, mailFrom })) as InboundReading
     },
     sign: (raw) => (signingKey ? signMail(raw, signingKey) : raw),
-    close: () => pool.close(),
+    close: async () => void (await Promise.all([fastThreads.close(), slowThread.destroy()])),
   }
 }
 
-/** Runs tasks in chunks, as many at once as there are `places`, in the order they came. */
+/** It may only have been in a slow machine's way: another lane gives it more time. */
+class OverTimeError extends Error {
+  override name = 'OverTimeError'
+}
+
+async function runInTime(
+  threads: Piscina,
+  tasks: readonly ParserTask[],
+  msMax: number,
+): Promise<ParserOutcome[]> {
+  const watch = new AbortController()
+  const timer = setTimeout(() => watch.abort(), msMax)
+  try {
+    return (await threads.run(tasks, { signal: watch.signal })) as ParserOutcome[]
+  } catch (cause) {
+    if (!watch.signal.aborted) throw cause
+    throw new OverTimeError(`The message could not be read within ${msMax / 1000} s.`, { cause })
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+type RunTasks = (tasks: readonly ParserTask[]) => Promise<ParserOutcome[]>
+
+/**
+ * Runs tasks in chunks, as many at once as there are `places`, in the order they came. One that
+ * takes too long alone goes to the slow lane, where there is one at a time.
+ */
 function createLine(
   places: number,
-  runChunk: (tasks: readonly ParserTask[]) => Promise<ParserOutcome[]>,
+  lanes: { fast: RunTasks; slow: RunTasks },
 ): (task: ParserTask) => Promise<Made> {
   const line: Pending[] = []
   let free = places
   let isCalled = false
+  let slowLane: Promise<unknown> = Promise.resolve()
+
+  async function runChunk(chunk: readonly Pending[], run: RunTasks): Promise<void> {
+    const outcomes = await run(chunk.map(({ task }) => task))
+    chunk.forEach(({ resolve, reject }, index) => {
+      const outcome = outcomes[index] ?? { fault: 'The parser gave no answer.' }
+      if ('made' in outcome) resolve(outcome.made)
+      else reject(new Error(outcome.fault))
+    })
+  }
 
   async function settle(chunk: readonly Pending[]): Promise<void> {
     try {
-      const outcomes = await runChunk(chunk.map(({ task }) => task))
-      chunk.forEach(({ resolve, reject }, index) => {
-        const outcome = outcomes[index] ?? { fault: 'The parser gave no answer.' }
-        if ('made' in outcome) resolve(outcome.made)
-        else reject(new Error(outcome.fault))
-      })
+      await runChunk(chunk, lanes.fast)
     } catch (error) {
-      if (chunk.length === 1) return chunk[0]?.reject(error)
+      if (chunk.length === 1) {
+        if (!(error instanceof OverTimeError)) return chunk[0]?.reject(error)
+        slowLane = slowLane.then(() => runChunk(chunk, lanes.slow).catch(chunk[0]?.reject))
+        return
+      }
       for (const alone of chunk) await settle([alone])
     }
   }

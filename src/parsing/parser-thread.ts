@@ -3,6 +3,7 @@ import { analyzeForCounting, type PlainAnalysis } from '../analysis/analyze.ts'
 import { seedShingles } from '../analysis/shingles/hash.ts'
 import { pack, type Packed, unpack } from '../db/packed.ts'
 import { reasonOf } from '../errors.ts'
+import { parseHeader } from '../mail/header.ts'
 import { readInbound } from '../mail/inbound/read-inbound.ts'
 import { signMail } from '../mail/dkim-signature.ts'
 import { addressesAsked, relayCandidates } from '../verdict/relay-question.ts'
@@ -73,10 +74,22 @@ async function make(task: ParserTask): Promise<Made> {
   if (task.work === 'analyze') return analyze(raw, task.options)
   if (task.work === 'inbound') return readInbound(raw, task.mailFrom)
   const json = (await unpack(asBuffers(task.analysis))).toString()
-  const report = composeFeedback(raw, JSON.parse(json) as PlainAnalysis, task.content)
+  const message = task.isHeaderOnly ? headerOf(raw) : raw
+  const report = composeFeedback(message, JSON.parse(json) as PlainAnalysis, {
+    ...task.content,
+    form: task.isHeaderOnly ? 'headers' : task.content.form,
+  })
   // Here, so that the copy that is kept is the one that leaves.
   const composed = signingKey ? signMail(report, signingKey) : report
   return { raw: owned(composed), packed: await packOwned(composed) }
+}
+
+const HEADER_BYTES_MAX = 64 * 1024
+
+/** The header, up to as much of it as any mail server takes. */
+function headerOf(raw: Buffer): Buffer {
+  const start = raw.subarray(0, HEADER_BYTES_MAX)
+  return start.subarray(0, parseHeader(start).bodyOffset)
 }
 
 async function analyze(raw: Buffer, options: ParserOptions): Promise<AnalysisDigest> {

@@ -8,7 +8,11 @@ const runs = isMainThread ? undefined : await import('../../src/parsing/parser-t
 
 /** A parser thread that never ends with `STALLING_MESSAGE`, and reads all others as usual. */
 export default function run(tasks: readonly ParserTask[]): Promise<unknown> | undefined {
-  const stalls = tasks.some(({ packed }) => STALLING_MESSAGE.equals(packed.content))
+  const stalls = tasks.some(
+    (task) =>
+      STALLING_MESSAGE.equals(task.packed.content) &&
+      !(task.work === 'compose' && task.isHeaderOnly),
+  )
   if (stalls) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
   return runs?.default(tasks)
 }

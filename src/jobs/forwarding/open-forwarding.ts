@@ -1,4 +1,5 @@
 import type { App } from '../../app.ts'
+import type { ComposedFeedback } from '../../parsing/parser-pool.ts'
 import { type ConsumerLines, createConsumerLines, usualPauses } from './consumer-lines.ts'
 import { createKeeper, type Keeper } from './keep-outcomes.ts'
 import { LEASE_MS } from './lease.ts'
@@ -12,6 +13,8 @@ export type Forwarding = {
   relay: RelayGate
   /** What is being sent, by name, until it is kept. */
   underWay: Map<string, Promise<unknown>>
+  /** What takes long to compose, by name, until its job has come for it. */
+  composing: Map<string, Promise<ComposedFeedback>>
   /** How long a batch waits for what is being sent. */
   patienceMs: number
   /** What is still being sent then is tried again so much later: by then it has ended. */
@@ -29,8 +32,9 @@ export function openForwarding(
   { patienceMs = PATIENCE_MS, leaseMs = LEASE_MS, againMs = AGAIN_MS, pauses = usualPauses } = {},
 ): Forwarding {
   const lines = createConsumerLines(app.clock, pauses)
-  const kept = { keeper: createKeeper(app), relay: createRelayGate(app), underWay: new Map() }
-  return { lines, ...kept, patienceMs, leaseMs, againMs }
+  const kept = { keeper: createKeeper(app), relay: createRelayGate(app) }
+  const underWay = { underWay: new Map(), composing: new Map() }
+  return { lines, ...kept, ...underWay, patienceMs, leaseMs, againMs }
 }
 
 /** Resolves when nothing is being sent any more. */

@@ -1,14 +1,17 @@
 import path from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
 import { analyzeForCounting } from '../../../src/analysis/analyze.ts'
 import { seedShingles, shingleSeed } from '../../../src/analysis/shingles/hash.ts'
 import { pack } from '../../../src/db/packed.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
+import { contentOf, reportedMessage } from '../../support/feedback-reports.ts'
 import { spamMessage } from '../../support/messages.ts'
 import { until } from '../../support/process.ts'
 import { STALLING_MESSAGE } from '../../support/stalling-thread.ts'
 
 let pool: ParserPool | undefined
+const threadFile = path.join(import.meta.dirname, '../../support/stalling-thread.ts')
 
 const initial = shingleSeed()
 afterEach(async () => {
@@ -32,7 +35,6 @@ async function survives(parser: ParserPool) {
 }
 
 test('a message that takes too long costs its own job, and its thread is replaced', async () => {
-  const threadFile = path.join(import.meta.dirname, '../../support/stalling-thread.ts')
   const limits = { messageMsMax: 1_000, heapMegabytesMax: 1_024 }
   const parser = createParserPool(1, limits, { threadFile })
   pool = parser
@@ -40,6 +42,40 @@ test('a message that takes too long costs its own job, and its thread is replace
   await expect(result).rejects.toThrow('could not be read within 1 s')
   // On a busy machine the new thread may need several tries to start in that time.
   expect(await until('a sound message', () => survives(parser))).toBe('198.51.100.23')
+})
+
+test('a message that stalls goes to a lane of its own, and delays no other', async () => {
+  const limits = { messageMsMax: 600_000, heapMegabytesMax: 1_024, fastMsMax: 2_000 }
+  const parser = createParserPool(1, limits, { threadFile })
+  pool = parser
+  let hasEnded = false
+  const stalled = parser.analyze(await pack(STALLING_MESSAGE), { trustedRelays: [] })
+  const ended = stalled.catch(() => undefined).then(() => (hasEnded = true))
+  // Where the new thread does not start in time, that message waits behind the one that stalls.
+  const inTime = () => Promise.race([survives(parser).catch(() => undefined), wait(2_500)])
+  expect(await until('a sound message', inTime)).toBe('198.51.100.23')
+  expect(hasEnded).toBe(false)
+  await parser.close()
+  await ended
+  pool = undefined
+})
+
+test('what cannot be composed whole in its time is composed with its header alone', async () => {
+  const limits = { messageMsMax: 4_000, heapMegabytesMax: 1_024 }
+  pool = createParserPool(1, limits, { threadFile })
+  const reported = await reportedMessage({ name: 'stalls', raw: spamMessage('stalls') }, 1)
+  const analysis = await pack(Buffer.from(JSON.stringify(reported?.analysis)))
+  const { raw } = await pool.compose(await pack(STALLING_MESSAGE), analysis, contentOf(1))
+  expect(raw.toString()).toContain('Content-Type: text/rfc822-headers')
+  expect(raw.toString()).toContain('Subject: stall')
+})
+
+test('what takes too much memory whole is composed with its header alone', async () => {
+  pool = createParserPool(1, { messageMsMax: 600_000, heapMegabytesMax: 24, fastMsMax: 600_000 })
+  const reported = await reportedMessage({ name: 'swells', raw: spamMessage('swells') }, 1)
+  const analysis = await pack(Buffer.from(JSON.stringify(reported?.analysis)))
+  const { raw } = await pool.compose(await pack(hugeMessage()), analysis, contentOf(1))
+  expect(raw.toString()).toContain('Content-Type: text/rfc822-headers')
 })
 
 test('a message that takes too much memory costs its own job, not the process', async () => {
