@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { tortureCounters } from '../test/support/counter-torture.ts'
 import { chanceFrom } from '../test/support/counter-torture-batches.ts'
 import { tortureBodies } from '../test/support/torture/bodies/torture-bodies.ts'
+import { tortureReconnects } from '../test/support/torture/reconnects/torture-reconnects.ts'
 import { tortureRestarts } from '../test/support/torture/restarts/torture-restarts.ts'
 import { tortureSending } from '../test/support/torture/sending/torture-sending.ts'
 import { tortureLimitsHere } from '../test/support/torture/limits/torture-limits-here.ts'
@@ -15,6 +16,7 @@ const usage = `Usage: npm run torture counters [-- --rounds N --seed N]
        npm run torture relay
        npm run torture limits
        npm run torture bodies
+       npm run torture reconnects
        npm run torture restarts [-- --restarts N]`
 const FAULTS_SHOWN = 20
 
@@ -40,6 +42,7 @@ const runs = {
   relay: () => tortureRelay(console.log),
   limits: () => tortureLimitsHere(console.log),
   bodies: () => tortureBodies(console.log),
+  reconnects: () => tortureReconnects(console.log),
   restarts: () => tortureRestarts(restarts, console.log),
 }
 const run = what !== undefined && Object.hasOwn(runs, what) ? runs[what as keyof typeof runs] : null

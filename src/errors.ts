@@ -10,6 +10,17 @@ export class CallerError extends Error {
   }
 }
 
+/** There is too much to do at once: the caller should try again after `retrySeconds`. */
+export class BusyError extends Error {
+  override name = 'BusyError'
+  readonly retrySeconds: number
+
+  constructor(message: string, retrySeconds: number) {
+    super(message)
+    this.retrySeconds = retrySeconds
+  }
+}
+
 /** No retry can mend this: the job goes to the dead letters at once. */
 export class PermanentError extends Error {
   override name = 'PermanentError'

@@ -1,6 +1,6 @@
 import type { Response } from 'express'
 import { isOutage } from '../db/outage.ts'
-import { CallerError, sqlState, withoutData } from '../errors.ts'
+import { BusyError, CallerError, sqlState, withoutData } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { systemRandom } from '../world.ts'
 import { AbortedError } from './read-body.ts'
@@ -25,6 +25,10 @@ export function failureOf(error: unknown, log: Logger): Failure | undefined {
     return { problem, status, detail: message, headers }
   }
   if (error instanceof CallerError) return callerFailure(error.status, error.message)
+  if (error instanceof BusyError) {
+    const headers = { 'retry-after': String(error.retrySeconds) }
+    return { problem: 'unavailable', status: 503, detail: error.message, headers }
+  }
   const status = clientStatus(error)
   if (status !== undefined) {
     return callerFailure(status, 'The address or the header of the request is malformed.')

@@ -9,6 +9,7 @@ import {
 import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { problems, problemType, type ProblemName } from './problem.ts'
+import { discardRest } from './read-body.ts'
 
 /** A server that takes connections. */
 export type Listener = {
@@ -78,6 +79,10 @@ export async function listen(
     res.once('close', () => inHand.delete(res))
     if (isClosing) res.setHeader('connection', 'close')
     else if (hasBody(req) && !res.shouldKeepAlive) closeAfterBody(req, res)
+    // Before Node reads the rest as fast as it comes.
+    res.once('prefinish', () => {
+      if (!req.complete) discardRest(req)
+    })
     handle(req, res)
   })
   // The body is asked for by who reads it, once all that refuses it before has been looked at.
@@ -109,7 +114,7 @@ function closeAfterBody(req: IncomingMessage, res: ServerResponse): void {
   res.once('finish', () => {
     if (req.complete) return void req.socket.end()
     req.once('end', () => req.socket.end())
-    req.resume()
+    discardRest(req)
   })
 }
 

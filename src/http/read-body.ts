@@ -40,6 +40,8 @@ export function goneSignal(res: ServerResponse): AbortSignal {
 
 /** What is read after a refusal and thrown away, so that the client gets to see the answer. */
 const DISCARDED_BYTES_MAX = 64_000_000
+/** Of all requests together, so that refused bodies leave the processor to other requests. */
+const DISCARDED_BYTES_PER_MS = 50_000
 
 /** What a message has: such a body finds its place however many large ones are held. */
 const SMALL_BYTES_MAX = 500_000
@@ -113,13 +115,25 @@ export async function* chunksOf(req: IncomingMessage): AsyncGenerator<Buffer> {
   if (!req.complete) throw new AbortedError('the client went away')
 }
 
-/** Throws away what still comes of a body; cuts the connection when that is too much. */
+const discarding = new WeakSet<IncomingMessage>()
+let discardedUntilMs = 0
+
+/**
+ * Throws away what still comes of a body, 50 MB a second for all requests together; cuts the
+ * connection when it is too much.
+ */
 export function discardRest(req: IncomingMessage): void {
+  if (discarding.has(req)) return
+  discarding.add(req)
   let bytes = 0
   req.on('error', () => undefined)
   req.on('data', (chunk: Buffer) => {
     bytes += chunk.length
-    if (bytes > DISCARDED_BYTES_MAX) req.destroy()
+    if (bytes > DISCARDED_BYTES_MAX) return void req.destroy()
+    const now = performance.now()
+    discardedUntilMs = Math.max(now, discardedUntilMs) + chunk.length / DISCARDED_BYTES_PER_MS
+    req.pause()
+    setTimeout(() => req.resume(), discardedUntilMs - now)
   })
 }
 

@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache'
 import type { Db } from '../db/pool.ts'
 import { type Account, findReporterByEmail, type Reporter } from '../db/reporters.ts'
 import { findTokenOwner, markTokenUsed, type Scope, scopesOf } from '../db/tokens.ts'
+import { BusyError } from '../errors.ts'
 import { type Clock, systemRandom } from '../world.ts'
 
 /**
@@ -23,7 +24,7 @@ export type PasswordCaller = Caller & { passwordMark: string }
 
 type WhenRight = () => Promise<void>
 
-/** Proves who somebody is. */
+/** Proves who somebody is. Passwords are refused with a `BusyError` while too many are checked. */
 export type Credentials = {
   /**
    * By address and password; undefined when they do not fit. Takes as long for a stranger.
@@ -47,6 +48,10 @@ const TOKEN = /^sp_[A-Za-z0-9_-]{43}$/
 const REMEMBERED_MS = 10_000
 const REMEMBERED_MAX = 10_000
 const USE_NOTED_MS = 3_600_000
+/** Passwords checked at once, each for 20 ms of a core: the last one waits up to 3 s. */
+const CHECKS_MAX = 150
+/** Refused clients are sent away for 3 to 12 s, so that they do not all come back at once. */
+const RETRY_SECONDS = { first: 3, spread: 10 }
 
 /** An argon2id hash, with the library's parameters (19 MiB, 2 passes: OWASP's first choice). */
 export function hashPassword(password: string): Promise<string> {
@@ -69,11 +74,12 @@ export function createToken(): { token: string; hash: Buffer } {
  * because plug-ins send the password with every report and argon2 takes 20 ms of a core; the
  * memory holds keyed hashes only. Without a clock nobody notes that a token was used.
  */
-export function createCredentials(db: Db, clock?: Clock): Credentials {
+export function createCredentials(db: Db, clock?: Clock, checksMax = CHECKS_MAX): Credentials {
   const key = systemRandom(32)
   const remembered = new LRUCache<string, Caller>({ max: REMEMBERED_MAX, ttl: REMEMBERED_MS })
   const looks = sharedWork<Caller | undefined>()
   const decoy = hashPassword('nobody has this password')
+  const checks = boundedWork(checksMax)
 
   const byPassword: Credentials['byPassword'] = async (email, password, before) => {
     const name = createHmac('sha256', key)
@@ -82,6 +88,8 @@ export function createCredentials(db: Db, clock?: Clock): Credentials {
     const known = remembered.get(name)
     if (known) return known
     return looks(name, async () => {
+      // Before the attempt is counted: a client that is sent back has not failed.
+      checks.refuseWhenFull()
       const whenRight = await before?.()
       const caller = await byPasswordNow(email, password)
       if (!caller) return undefined
@@ -98,8 +106,10 @@ export function createCredentials(db: Db, clock?: Clock): Credentials {
     if (password.length > PASSWORD_BYTES_MAX || email.length > 320) return undefined
     // No text of PostgreSQL can hold it.
     if (email.includes('\0')) return undefined
-    const found = await findReporterByEmail(db, email)
-    const isRight = await verify(found?.passwordHash ?? (await decoy), password)
+    const [found, isRight] = await checks.run(async () => {
+      const account = await findReporterByEmail(db, email)
+      return [account, await verify(account?.passwordHash ?? (await decoy), password)] as const
+    })
     if (!found?.passwordHash || !isRight || found.state !== 'active') return undefined
     return passwordCaller(found, found.passwordHash)
   }
@@ -115,20 +125,39 @@ export function createCredentials(db: Db, clock?: Clock): Credentials {
     const { usedAt, ...reporter } = owner
     const caller = { ...reporter, tokenHash: digest, hasTotp: false }
     remembered.set(name, caller)
-    noteUse(digest, usedAt)
+    if (clock) noteTokenUse(db, { digest, usedAt, now: clock() })
     return caller
   }
 
-  /** Nobody waits for it, and where it fails the next one notes it. */
-  function noteUse(digest: Buffer, usedAt: Date | null): void {
-    const now = clock?.()
-    if (!now) return
-    const after = new Date(now.getTime() - USE_NOTED_MS)
-    if (usedAt && usedAt > after) return
-    markTokenUsed(db, digest, now, after).catch(() => undefined)
-  }
-
   return { byPassword, byPasswordNow, byToken }
+}
+
+/** Notes the use without waiting; when that fails, the next request notes it. */
+function noteTokenUse(
+  db: Db,
+  { digest, usedAt, now }: { digest: Buffer; usedAt: Date | null; now: Date },
+): void {
+  const after = new Date(now.getTime() - USE_NOTED_MS)
+  if (usedAt && usedAt > after) return
+  markTokenUsed(db, digest, now, after).catch(() => undefined)
+}
+
+/** Runs at most `most` pieces of work at once, and refuses more with a `BusyError`. */
+function boundedWork(most: number) {
+  let [running, refused] = [0, 0]
+  const refuseWhenFull = () => {
+    if (running < most) return
+    const seconds = RETRY_SECONDS.first + (refused++ % RETRY_SECONDS.spread)
+    throw new BusyError('Too many clients sign in at once. Try again shortly.', seconds)
+  }
+  return {
+    refuseWhenFull,
+    async run<T>(work: () => Promise<T>): Promise<T> {
+      refuseWhenFull()
+      running++
+      return await work().finally(() => running--)
+    },
+  }
 }
 
 /** Work under way for a name is not begun again: later callers get its result. */

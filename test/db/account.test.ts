@@ -28,6 +28,24 @@ test('an account signs in by its password, in any case of its address', async ()
   expect(await byPassword('nobody@example.com', 'correct horse')).toBeUndefined()
 })
 
+test('of many passwords at once, those beyond the limit are refused until later', async () => {
+  const counted: string[] = []
+  const { byPassword } = createCredentials(database.pool, clock, 2)
+  const clients = ['a', 'b', 'c', 'd'].map((name) =>
+    byPassword(`${name}@example.com`, 'correct horse', () => {
+      counted.push(name)
+      return Promise.resolve(undefined)
+    }),
+  )
+  const outcomes = await Promise.allSettled(clients)
+  const refused = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
+  expect(refused).toMatchObject([
+    { name: 'BusyError', retrySeconds: 3 },
+    { name: 'BusyError', retrySeconds: 4 },
+  ])
+  expect(await byPassword('a@example.com', 'correct horse')).toBeUndefined()
+})
+
 test('adding it again keeps its id and its password, and gives what is asked for', async () => {
   const first = await addWith('first password', '--email', 'bob@example.com')
   const again = await add('--email', 'bob@example.com', '--admin')

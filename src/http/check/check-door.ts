@@ -119,7 +119,6 @@ function behindGate(route: Route): Route {
     const refused = inside.gate(req)
     if (!refused) return route(req, res, inside)
     const { status, error, retrySeconds } = refused
-    req.resume()
     sendError(res, status, error, retrySeconds ? { 'retry-after': String(retrySeconds) } : {})
   }
 }
@@ -131,7 +130,6 @@ function withBody(route: Route): Route {
     if (req.method === 'POST' || length !== undefined || encoding !== undefined) {
       return route(req, res, inside)
     }
-    req.resume()
     sendError(res, 405, 'Send the message by POST.', { allow: 'POST' })
   }
 }

@@ -62,7 +62,6 @@ type Needs = Pick<App, 'pool' | 'boss'> & { door: CheckDoor; isClosing: () => bo
 
 function answer(req: IncomingMessage, res: ServerResponse, { door, ...app }: Needs): void {
   if (door.handle(req, res)) return
-  req.resume()
   const path = pathOf(req)
   if (path === '/readyz') return void sendReadiness(res, app)
   if (path === '/healthz') return void res.writeHead(200).end('alive\n')
