@@ -66,11 +66,21 @@ export async function messageIn(body: Buffer, fields: Fields, bytesMax: number):
 async function unpacked(body: Buffer, bytesMax: number): Promise<Given> {
   if (body.length === 0) return body
   try {
-    return unpackedAtOnce(body, bytesMax) ?? (await decompress(body, { maxOutputLength: bytesMax }))
+    const small = unpackedAtOnce(body, bytesMax)
+    return small ?? (await inTurn(() => decompress(body, { maxOutputLength: bytesMax })))
   } catch (error) {
     const isBig = error instanceof RangeError
     return isBig ? 'too-big' : { fault: 'The body is not what zstd makes.' }
   }
+}
+
+let lastTurn: Promise<unknown> = Promise.resolve()
+
+/** One at a time: each ends with a copy of up to 25 MB, and many at once block the process. */
+function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  const made = lastTurn.then(work)
+  lastTurn = made.catch(() => undefined)
+  return made
 }
 
 /** Undefined where it would block for long: a few bytes may unpack to very many. */
