@@ -1,4 +1,4 @@
-import { isPublicName, registrableDomain } from './domain.ts'
+import { publicDomain } from './domain.ts'
 import type { NameFinder } from './reporter-names.ts'
 import type { Locals, SoughtAddresses } from './sought-addresses.ts'
 import { characterSet } from './stretches.ts'
@@ -15,22 +15,47 @@ const turningSigns = characterSet('=!%')
 const wordSign = /[\s._([{-]{1,3}at[\s._)\]}-]{1,3}$/
 
 /** Addresses in a text in lower case, in order: `local sign domain` or `domain sign local`. */
-export function addressesIn(text: string, addresses: SoughtAddresses): Found[] {
-  const found: Found[] = []
+function addressesIn(text: string, addresses: SoughtAddresses): Found[] {
+  return inOrder([...eachAddress(text, addresses)])
+}
+
+/** The same one by one, domain by domain; nothing more is done where `isWanted` says no. */
+function* eachAddress(
+  text: string,
+  addresses: SoughtAddresses,
+  isWanted: (at: number) => boolean = () => true,
+): Generator<Found> {
   const isHouse = createHouseTest(text)
   for (const { at, domain, locals } of addresses.domainsIn(text)) {
+    if (!isWanted(at)) continue
     const end = at + domain.length
     const before = localBefore(text, at, locals)
     if (before) {
       if (isHouse(before.start, end)) continue
-      found.push({ start: before.start, end, address: `${before.address}@${domain}` })
+      yield { start: before.start, end, address: `${before.address}@${domain}` }
     } else if (turningSigns[text.charCodeAt(end)] === 1) {
       const local = locals.beginningAt(text, end + 1)
       const stop = end + 1 + (local?.length ?? 0)
-      if (local !== undefined) found.push({ start: at, end: stop, address: `${local}@${domain}` })
+      if (local !== undefined) yield { start: at, end: stop, address: `${local}@${domain}` }
     }
   }
-  return inOrder(found)
+}
+
+/** Where in the written text addresses and names stand, but those that `isWanted` says no to. */
+export function* placesIn(
+  view: TextView,
+  { addresses, findNames }: Sought,
+  isWanted: (place: number) => boolean,
+): Generator<number> {
+  const found = eachAddress(view.text, addresses, (at) => isWanted(view.startOf(at)))
+  for (const { start } of found) yield view.startOf(start)
+  if (findNames?.mayStandIn(view.text) !== true) return
+  const cut = view.withCuts()
+  const isHouse = createHouseTest(cut.text)
+  for (const { start, end } of findNames.find(cut.text)) {
+    const place = cut.startOf(start)
+    if (isWanted(place) && !isHouse(start, end)) yield place
+  }
 }
 
 /** What was found in a view, which is not always the one that was searched. */
@@ -83,8 +108,8 @@ function hostAround(text: string, start: number, end: number) {
   }
   while (to - end < hostCharsMax && hostLetters[text.charCodeAt(to)] === 1) to++
   const host = text.slice(from, to).replace(/\.+$/, '')
-  const domain = isPublicName(host) ? (registrableDomain(host) ?? '') : ''
-  const houseFrom = isPublicName(host) ? from + host.length - domain.length : Infinity
+  const domain = publicDomain(host)
+  const houseFrom = domain === undefined ? Infinity : from + host.length - domain.length
   return { from, to, houseFrom }
 }
 

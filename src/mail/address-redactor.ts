@@ -1,7 +1,7 @@
 import { hkdfSync } from 'node:crypto'
 import { domainToASCII, domainToUnicode } from 'node:url'
 import { hashesOf } from './address-hashes.ts'
-import { addressesIn, addressesShown, namesShown } from './address-occurrences.ts'
+import { addressesShown, namesShown, placesIn } from './address-occurrences.ts'
 import type { Found, Shown } from './address-occurrences.ts'
 import { placesInRuns, redactRuns } from './address-runs.ts'
 import type { AddressIndex } from './address-runs.ts'
@@ -109,9 +109,14 @@ function textsNaming(texts: readonly string[], index: AddressIndex): ReadonlySet
     length += text.length + TEXT_SEPARATOR.length
   }
   const whole = texts.length === 1 ? (texts[0] ?? '') : texts.join(TEXT_SEPARATOR)
-  const places = [...placesInViews(whole, index), ...placesInRuns(whole, index)]
-  if (places.length === 0) return noTexts
-  return new Set(places.map((place) => texts[lastUpTo(starts, place)] ?? ''))
+  const named = new Set<number>()
+  const isOpen = (place: number) => !named.has(lastUpTo(starts, place))
+  for (const place of placesInText(whole, index, isOpen)) {
+    named.add(lastUpTo(starts, place))
+    // A text that names somebody often does so in a thousand places: one is enough.
+    if (named.size === texts.length) break
+  }
+  return new Set(texts.filter((_, at) => named.has(at)))
 }
 
 /** Which of the numbers, in order, is the last that is not above `most`. */
@@ -128,14 +133,13 @@ function lastUpTo(numbers: readonly number[], most: number): number {
 
 const TEXT_SEPARATOR = '\r\n\r\n'
 
-function placesInViews(text: string, index: AddressIndex): number[] {
-  return textViews(text).flatMap((view) => {
-    const shown = namesShown(view, index.findNames)
-    return [
-      ...addressesIn(view.text, index.addresses).map(({ start }) => view.startOf(start)),
-      ...(shown?.found.map(({ start }) => shown.view.startOf(start)) ?? []),
-    ]
-  })
+function* placesInText(
+  text: string,
+  index: AddressIndex,
+  isOpen: (place: number) => boolean,
+): Generator<number> {
+  for (const view of textViews(text)) yield* placesIn(view, index, isOpen)
+  yield* placesInRuns(text, index)
 }
 
 function indexOf(

@@ -30,9 +30,14 @@ export function houseOf(host: string | undefined): string | undefined {
  * makes it none.
  */
 export function isPublicName(host: string): boolean {
-  if (host.length > hostCharsMax || host.endsWith('.')) return false
+  return publicDomain(host) !== undefined
+}
+
+/** What is registered in such a name. */
+export function publicDomain(host: string): string | undefined {
+  if (host.length > hostCharsMax || host.endsWith('.')) return undefined
   const { domain, isIcann } = parse(host, { allowPrivateDomains: false })
-  return domain !== null && isIcann === true
+  return isIcann === true ? (domain ?? undefined) : undefined
 }
 
 /**

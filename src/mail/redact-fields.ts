@@ -191,9 +191,11 @@ export function fieldsTelling(
   )
   const decoded = redactor.findsIn(inWords.map(({ raw }) => decodeHeaderText(raw)))
   return new Set([
-    ...fields.filter((_, index) => asWritten[index]),
-    // Undone, a fold between the words of a name makes one word of them.
-    ...fields.filter(({ raw }) => raw.includes('\r\n') && redactor.findsNameIn(raw)),
+    ...fields.filter(
+      ({ raw }, index) =>
+        // Undone, a fold between the words of a name makes one word of them.
+        asWritten[index] === true || (raw.includes('\r\n') && redactor.findsNameIn(raw)),
+    ),
     ...inWords.filter((_, index) => decoded[index]),
     ...inPieces.filter((_, index) => whole[index]),
   ])
