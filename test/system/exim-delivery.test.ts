@@ -5,9 +5,12 @@ import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { composeReturnPath } from '../../src/mail/verp.ts'
 import { makeSite, type Site, siteSettings } from '../support/parts.ts'
+import { findExim } from './exim.ts'
+import { writePipeScript } from './pipe-script.ts'
+import { recipe } from './recipes.ts'
 
-const main = path.join(import.meta.dirname, '../../src/main.ts')
-const program = process.env['EXIM'] ?? '/usr/sbin/exim4'
+const program = await findExim()
+const account = userInfo().username === 'root' ? 'nobody' : userInfo().username
 const good = composeReturnPath(
   { reportId: '01999999-0000-7000-8000-000000000001', number: 1 },
   siteSettings,
@@ -30,7 +33,10 @@ afterEach(async () => {
 /** Has a real Exim deliver a mail over a transport, and answers what its log says of it. */
 async function deliver(transport: string, recipients: readonly string[]): Promise<string> {
   const file = path.join(folder, 'exim.conf')
-  await writeFile(file, configuration(transport))
+  const router = await recipe('exim4.conf, the router of returned mail', {
+    'bounces.example.org': siteSettings.domain,
+  })
+  await writeFile(file, configuration(router, transport))
   const args = ['-C', file, '-odi', '-oMr', 'local', '-f', '<>', ...recipients]
   const child = execFile(program, args)
   child.stdin?.end('From: mx@far.example\nSubject: Undelivered\n\nBack.\n.. and dots\n')
@@ -38,26 +44,20 @@ async function deliver(transport: string, recipients: readonly string[]): Promis
   return readFile(path.join(folder, 'mainlog'), 'utf8')
 }
 
-function configuration(transport: string): string {
+function configuration(router: string, transport: string): string {
   const { username } = userInfo()
   return `
 spool_directory = ${folder}/spool
 log_file_path = ${folder}/%slog
 exim_user = ${username}
+exim_path = ${program}
 trusted_users = ${username}
 primary_hostname = mx.home.example
 keep_environment =
 begin routers
-signalpost:
-  driver = manualroute
-  domains = ${siteSettings.domain}
-  route_list = * 127.0.0.1
-  self = send
-  transport = signalpost
+${router}
 begin transports
-signalpost:
 ${transport}
-  user = ${username === 'root' ? 'nobody' : username}
 begin retry
 * * F,1h,5s
 `
@@ -70,25 +70,20 @@ function kept() {
 
 test('Exim delivers by LMTP, and hears of each recipient what became of it', async () => {
   await site.start('receive')
-  const lmtp = `  driver = smtp\n  protocol = lmtp\n  port = ${site.receivePort}`
-  const log = await deliver(`${lmtp}\n  hosts_avoid_tls = *`, [good, forged])
+  const lmtp = await recipe('exim4.conf, its transport by LMTP', { 2525: site.receivePort })
+  // Here Exim runs as whoever runs the tests, which may be root, and root it never delivers as.
+  const log = await deliver(`${lmtp}  user = ${account}\n`, [good, forged])
   expect(log).toMatch(new RegExp(`=> ${good}.* C="250 2.6.0 Kept"`))
   expect(log).toMatch(new RegExp(`\\*\\* ${forged}.*550 5.7.1`))
   expect((await kept()).rows).toEqual([{ rcptTo: good, from: '' }])
 })
 
 test('Exim delivers through a pipe, and takes the exit codes for what they are', async () => {
-  const script = path.join(folder, 'receive.sh')
-  const env = Object.entries(site.env).map(([name, value]) => `export ${name}='${value}'\n`)
-  const envelope = '"--to=$RECIPIENT" "--from=$SENDER"'
-  const line = `exec '${process.execPath}' '${main}' receive --stdin ${envelope}\n`
-  await writeFile(script, `#!/bin/sh\n${env.join('')}${line}`, { mode: 0o755 })
-  const pipe = `  driver = pipe
-  command = ${script}
-  message_prefix =
-  message_suffix =
-  temp_errors = 75
-  log_output = true`
+  const script = await writePipeScript(folder, site.env)
+  const pipe = await recipe('exim4.conf, its transport by a pipe', {
+    '/usr/local/bin/signalpost-receive': script,
+    'user = signalpost': `user = ${account}`,
+  })
   const log = await deliver(pipe, [good, forged])
   expect(log).toMatch(new RegExp(`=> ${good.split('@')[0]}`))
   expect(log).toMatch(new RegExp(`\\*\\* ${forged}`))

@@ -1,14 +1,11 @@
-import { createTransport } from 'nodemailer'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { freePort } from '../../src/db/embedded.ts'
-import { applyRules } from '../../src/judging/rules/rule-versions.ts'
-import { factDefinitions } from '../../src/verdict/facts/fact-list.ts'
 import { checkedMail } from '../support/checked-mail.ts'
 import { listByHand } from '../support/listed-by-hand.ts'
 import { makeSite, type Site } from '../support/parts.ts'
 import { type Program, until } from '../support/process.ts'
-import { ruleText } from '../support/rule-facts.ts'
 import { type Exim, startExim } from './exim.ts'
+import { hand, mailIn, ruleOut } from './handing.ts'
 
 const good = 'https://good.example/'
 let site: Site
@@ -29,43 +26,21 @@ afterEach(async () => {
   await site.clear()
 })
 
-/** Hands a message to Exim; the code of its answer, 250 when it takes responsibility. */
-async function hand(raw: Buffer, from = 'offers@shop.example'): Promise<number> {
-  const transport = createTransport({ host: '127.0.0.1', port: exim.port, ignoreTLS: true })
-  const envelope = { from, to: 'you@home.example' }
-  try {
-    return Number((await transport.sendMail({ envelope, raw })).response.slice(0, 3))
-  } catch (error) {
-    return (error as { responseCode?: number }).responseCode ?? 0
-  } finally {
-    transport.close()
-  }
-}
-
-/** Lists a link by hand, and has a rule make what is listed by far too bad. */
-async function ruleOut(): Promise<void> {
-  const { pool } = site.database
-  await listByHand(pool, { kind: 'link-domain', name: 'worst.example' })
-  const rule = ruleText('WORST', 'reputation.any_listed', 20)
-  const deed = { at: new Date(), reporterId: null, note: '' }
-  await applyRules({ pool, definitions: factDefinitions }, rule, 0, deed)
-}
-
 test('Exim obeys: unwanted mail gets a header or is refused, other mail is delivered', async () => {
-  expect(await hand(checkedMail('wanted', good))).toBe(250)
-  expect(await hand(checkedMail('marked', good), 'offers@bad.example')).toBe(250)
+  expect(await hand(exim.port, checkedMail('wanted', good))).toBe(250)
+  const bad = { from: 'offers@bad.example' }
+  expect(await hand(exim.port, checkedMail('marked', good), bad)).toBe(250)
   await until('both', async () => {
     const delivered = await exim.delivered()
     return delivered.includes('wanted@') && delivered.includes('marked@') ? true : undefined
   })
-  const mails = (await exim.delivered()).split(/^From /m).filter((mail) => mail !== '')
-  const headerOf = (mark: string) => mails.find((mail) => mail.includes(`<${mark}@`)) ?? ''
-  expect(headerOf('wanted')).not.toContain('X-Spam')
-  expect(headerOf('marked')).toContain('X-Spam: Yes (10.0)')
-  await ruleOut()
-  const refused = () => hand(checkedMail('refused', 'https://worst.example/'))
+  const mailbox = await exim.delivered()
+  expect(mailIn(mailbox, 'wanted')).not.toContain('X-Spam')
+  expect(mailIn(mailbox, 'marked')).toContain('X-Spam: Yes (10.0)')
+  await ruleOut(site.database.pool)
+  const refused = () => hand(exim.port, checkedMail('refused', 'https://worst.example/'))
   await until('the rule', async () => ((await refused()) === 550 ? true : undefined))
-  expect(await hand(checkedMail('read', good))).toBe(250)
+  expect(await hand(exim.port, checkedMail('read', good))).toBe(250)
   await until('the other', async () => (await exim.delivered()).includes('read@') || undefined)
 }, 120_000)
 
@@ -75,7 +50,7 @@ test('mail is neither lost nor stuck when the service is killed and started agai
   for (const [index, mark] of marks.entries()) {
     if (index === 15) check.kill('SIGKILL')
     if (index === 40) check = await site.start('check')
-    codes.push(await hand(checkedMail(mark, good)))
+    codes.push(await hand(exim.port, checkedMail(mark, good)))
   }
   expect(new Set(codes)).toEqual(new Set([250]))
   await until('an empty queue', async () => ((await exim.waiting()) === 0 ? true : undefined))

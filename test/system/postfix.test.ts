@@ -1,0 +1,77 @@
+import { afterEach, expect, test } from 'vitest'
+import { freePort } from '../../src/db/embedded.ts'
+import { checkedMail } from '../support/checked-mail.ts'
+import { listByHand } from '../support/listed-by-hand.ts'
+import { makeSite } from '../support/parts.ts'
+import { until } from '../support/process.ts'
+import { layWire } from '../db/http/cut-wire.ts'
+import { hand, mailIn, ruleOut } from './handing.ts'
+import { startPostfix } from './postfix.ts'
+import { recipe } from './recipes.ts'
+import { startRspamdProxy } from './rspamd-proxy.ts'
+
+const closers: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const close of closers.splice(0).toReversed()) await close()
+})
+
+const good = 'https://good.example/'
+
+/** A site whose `check` reaches its database by a wire, asked by Postfix through the proxy. */
+async function askingPostfix() {
+  const checkPort = await freePort()
+  const site = await makeSite({ CHECK_PORT: String(checkPort) })
+  closers.push(site.clear)
+  await listByHand(site.database.pool, { kind: 'return-path-domain', name: 'bad.example' })
+  const to = new URL(site.database.url)
+  const wire = await layWire(Number(to.port))
+  closers.push(wire.cut)
+  to.host = `127.0.0.1:${wire.port}`
+  const check = await site.start('check', { DATABASE_URL: to.href })
+  const proxy = await startRspamdProxy(checkPort)
+  closers.push(proxy.clear)
+  const postfix = await startPostfix(
+    await recipe("/etc/postfix/main.cf, asking by rspamd's proxy", {
+      '127.0.0.1:11332': `127.0.0.1:${proxy.port}`,
+    }),
+  )
+  closers.push(postfix.clear)
+  return { site, check, checkPort, wire, postfix }
+}
+
+test('Postfix obeys through the proxy of rspamd', { timeout: 120_000 }, async () => {
+  const { site, postfix } = await askingPostfix()
+  expect(await hand(postfix.port, checkedMail('wanted', good))).toBe(250)
+  const bad = { from: 'offers@bad.example' }
+  expect(await hand(postfix.port, checkedMail('marked', good), bad)).toBe(250)
+  await ruleOut(site.database.pool)
+  const worst = checkedMail('refused', 'https://worst.example/')
+  await until('the rule', async () => (await hand(postfix.port, worst)) === 554 || undefined)
+  const marked = await until('both', async () => {
+    const mailbox = await postfix.delivered()
+    return mailIn(mailbox, 'wanted') && mailIn(mailbox, 'marked')
+  })
+  expect(marked).toContain('X-Spam: Yes')
+  expect(mailIn(await postfix.delivered(), 'wanted')).not.toContain('X-Spam')
+})
+
+test(
+  'mail passes through the proxy when no verdict is possible',
+  { timeout: 120_000 },
+  async () => {
+    const { check, checkPort, wire, postfix } = await askingPostfix()
+    await wire.cut()
+    const body = checkedMail('question', good)
+    const asked = await fetch(`http://127.0.0.1:${checkPort}/checkv2`, { method: 'POST', body })
+    expect(await asked.text()).toContain('NO_VERDICT')
+    expect(await hand(postfix.port, checkedMail('outage', good))).toBe(250)
+    await wire.mend()
+    await check.stop()
+    const marks = ['stopped-1', 'stopped-2', 'stopped-3']
+    for (const mark of marks) expect(await hand(postfix.port, checkedMail(mark, good))).toBe(250)
+    await until('all four', async () => {
+      const mailbox = await postfix.delivered()
+      return ['outage', ...marks].every((mark) => mailIn(mailbox, mark)) || undefined
+    })
+  },
+)

@@ -1,0 +1,98 @@
+import { execFile } from 'node:child_process'
+import { chmod, chown, mkdir, readFile, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { freePort } from '../../src/db/embedded.ts'
+import { openFolder, startDaemon } from './daemon.ts'
+
+/** A real Postfix on the loopback interface, with a queue and a mailbox of its own. */
+export type Postfix = {
+  port: number
+  /** All that was delivered to `home.example`, as it stands in the mailbox. */
+  delivered: () => Promise<string>
+  log: () => Promise<string>
+  /** Ends it and removes its files. */
+  clear: () => Promise<void>
+}
+
+const run = promisify(execFile)
+
+/** As Debian has them, none in a chroot, with only the services that these tests use. */
+const services = `
+pickup unix n - n 60 1 pickup
+cleanup unix n - n - 0 cleanup
+qmgr unix n - n 300 1 qmgr
+tlsmgr unix - - n 1000? 1 tlsmgr
+rewrite unix - - n - - trivial-rewrite
+bounce unix - - n - 0 bounce
+defer unix - - n - 0 bounce
+trace unix - - n - 0 bounce
+proxymap unix - - n - - proxymap
+smtp unix - - n - - smtp
+error unix - - n - - error
+retry unix - - n - - error
+discard unix - - n - - discard
+virtual unix - n n - - virtual
+lmtp unix - - n - - lmtp
+anvil unix - - n - 1 anvil
+scache unix - - n - 1 scache
+postlog unix-dgram n - n - 1 postlogd
+`
+
+/**
+ * Starts one; `main` and `master` come behind the least that any Postfix needs.
+ *
+ * @throws Error where there is no Postfix, or where we may not start it: only root may
+ */
+export async function startPostfix(main: string, master = ''): Promise<Postfix> {
+  const folder = await openFolder('postfix')
+  const port = await freePort()
+  for (const name of ['config', 'queue', 'data']) await mkdir(path.join(folder.at, name))
+  await mkdir(path.join(folder.at, 'mail'))
+  await chmod(path.join(folder.at, 'mail'), 0o777)
+  const nobody = 65_534
+  const own = `
+compatibility_level = 3.6
+queue_directory = ${folder.at}/queue
+data_directory = ${folder.at}/data
+maillog_file = ${folder.at}/log
+maillog_file_prefixes = ${folder.at}
+inet_interfaces = 127.0.0.1
+inet_protocols = ipv4
+myhostname = mx.home.example
+mydestination =
+alias_maps =
+mynetworks = 127.0.0.0/8
+smtputf8_enable = no
+virtual_mailbox_domains = home.example
+virtual_mailbox_base = ${folder.at}/mail
+virtual_mailbox_maps = static:mbox
+virtual_uid_maps = static:${nobody}
+virtual_gid_maps = static:${nobody}
+virtual_minimum_uid = 1
+`
+  const config = path.join(folder.at, 'config')
+  await writeFile(path.join(config, 'main.cf'), `${own}${main}`)
+  const smtpd = `127.0.0.1:${port} inet n - n - - smtpd`
+  await writeFile(path.join(config, 'master.cf'), `${smtpd}${services}${master}`)
+  const { stdout } = await run('id', ['-u', 'postfix']).catch((cause: unknown) => {
+    throw new Error('Postfix is missing: apt-get install postfix', { cause })
+  })
+  await chown(path.join(folder.at, 'data'), Number(stdout), 0)
+  const log = () => readFile(path.join(folder.at, 'log'), 'utf8').catch(() => '')
+  const daemon = await startDaemon(['/usr/sbin/postfix', '-c', config, 'start-fg'], {
+    port,
+    package: 'postfix',
+  })
+  return {
+    port,
+    delivered: () => readFile(path.join(folder.at, 'mail', 'mbox'), 'utf8').catch(() => ''),
+    log,
+    async clear() {
+      // "start-fg" is a shell that waits for the server and keeps no signal for it.
+      await run('/usr/sbin/postfix', ['-c', config, 'stop'])
+      await daemon.stop()
+      await folder.clear()
+    },
+  }
+}
