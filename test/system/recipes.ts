@@ -4,10 +4,10 @@ import path from 'node:path'
 const readme = path.join(import.meta.dirname, '../../README.md')
 
 /**
- * A configuration as the README gives it, by the comment at its beginning. `changes` puts what holds
- * here in the place of what stands there: ports, folders, accounts.
+ * A configuration as the README gives it, found by the comment at its beginning. Each key of
+ * `changes` is replaced by its value: ports, folders and accounts that differ here.
  *
- * @throws Error where the README has no such configuration, or what is to be changed is not in it
+ * @throws Error where the README has no such configuration, or a text to replace is not in it
  */
 export async function recipe(
   name: string,
