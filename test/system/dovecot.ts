@@ -1,0 +1,93 @@
+import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import { userInfo } from 'node:os'
+import path from 'node:path'
+import { freePort } from '../../src/db/embedded.ts'
+import { openFolder, startDaemon } from './daemon.ts'
+import { recipe } from './recipes.ts'
+
+/** A real Dovecot on the loopback interface; any password opens the mailbox of any user. */
+export type Dovecot = {
+  /** A mailbox by IMAP, as `curl` takes it. */
+  url: (mailbox: string) => string
+  said: () => string
+  /** Ends it and removes its files. */
+  clear: () => Promise<void>
+}
+
+/** Starts one with the README's configuration, which reports to `url` with `token`. */
+export async function startDovecot(url: string, token: string): Promise<Dovecot> {
+  const folder = await openFolder('dovecot')
+  const port = await freePort()
+  const own = path.join(folder.at, 'signalpost')
+  for (const name of [own, path.join(folder.at, 'mail')]) {
+    await mkdir(name)
+    await chmod(name, 0o777)
+  }
+  for (const name of ['spam.sieve', 'not-spam.sieve']) {
+    await writeFile(path.join(own, name), await recipe(`/etc/dovecot/signalpost/${name}`))
+  }
+  const script = await recipe('/etc/dovecot/signalpost/report', {
+    'http://localhost:8080': url,
+    sp_token: token,
+  })
+  await writeFile(path.join(own, 'report'), script, { mode: 0o755 })
+  const reporting = await recipe('/etc/dovecot/conf.d/99-signalpost.conf', {
+    '/etc/dovecot/signalpost': own,
+  })
+  const file = path.join(folder.at, 'dovecot.conf')
+  await writeFile(file, `${configuration(folder.at, port)}${reporting}`)
+  const daemon = await startDaemon(['/usr/sbin/dovecot', '-F', '-c', file], {
+    port,
+    package: 'dovecot-imapd dovecot-sieve',
+  })
+  return {
+    url: (mailbox) => `imap://ann:password@127.0.0.1:${port}/${mailbox}`,
+    said: daemon.said,
+    async clear() {
+      await daemon.stop()
+      await folder.clear()
+    },
+  }
+}
+
+/** The least that Debian's Dovecot needs for IMAP, with its processes of one account. */
+function configuration(folder: string, port: number): string {
+  const account = userInfo().username === 'root' ? 'nobody' : userInfo().username
+  const [uid, gid] = account === 'nobody' ? [65_534, 65_534] : [userInfo().uid, userInfo().gid]
+  return `
+base_dir = ${folder}/run
+state_dir = ${folder}/state
+log_path = /dev/stderr
+protocols = imap
+listen = 127.0.0.1
+ssl = no
+disable_plaintext_auth = no
+first_valid_uid = 1
+mail_location = maildir:${folder}/mail/%u
+passdb {
+  driver = static
+  args = nopassword=y
+}
+userdb {
+  driver = static
+  args = uid=${uid} gid=${gid} home=${folder}/mail/%u
+}
+service imap-login {
+  inet_listener imap {
+    port = ${port}
+  }
+  inet_listener imaps {
+    port = 0
+  }
+}
+namespace inbox {
+  inbox = yes
+  mailbox Junk {
+    auto = create
+  }
+  mailbox Trash {
+    auto = create
+  }
+}
+`
+}
