@@ -139,7 +139,7 @@ function* placesInText(
   isOpen: (place: number) => boolean,
 ): Generator<number> {
   for (const view of textViews(text)) yield* placesIn(view, index, isOpen)
-  yield* placesInRuns(text, index)
+  yield* placesInRuns(text, index, isOpen)
 }
 
 function indexOf(

@@ -19,22 +19,25 @@ export type AddressIndex = Sought & {
   runMin: number
 }
 
-/** Where a run of digits begins that holds an address or its hash. */
-export function placesInRuns(text: string, index: AddressIndex): number[] {
-  const folded = holdersInFolds(text, index).map(({ start }) => start)
-  if (!anyRunMayHold(text, index)) return folded
-  const runs = [...text.matchAll(index.run)]
-    .filter(([digits]) => holderOf(withoutPadding(digits), index) !== undefined)
-    .map((match) => match.index)
-  return [...folded, ...runs]
+/** Where runs of digits begin that hold an address or its hash, but those not wanted. */
+export function* placesInRuns(
+  text: string,
+  index: AddressIndex,
+  isWanted: (place: number) => boolean,
+): Generator<number> {
+  for (const { start } of holdersInFolds(text, index)) yield start
+  if (!anyRunMayHold(text, index)) return
+  for (const { 0: digits, index: start } of text.matchAll(index.run)) {
+    if (isWanted(start) && holderOf(withoutPadding(digits), index) !== undefined) yield start
+  }
 }
 
 /** Base 64 over several lines that holds an address. */
-function holdersInFolds(text: string, index: AddressIndex) {
-  return foldedBase64(text).flatMap(({ start, end, decoded }) => {
+function* holdersInFolds(text: string, index: AddressIndex) {
+  for (const { start, end, decoded } of foldedBase64(text)) {
     const address = addressIn(decoded, index)
-    return address === undefined ? [] : [{ start, end, address }]
-  })
+    if (address !== undefined) yield { start, end, address }
+  }
 }
 
 function addressIn(decoded: string, index: AddressIndex): string | undefined {
@@ -67,7 +70,7 @@ function redactHashes(run: string, index: AddressIndex, codeOf: CodeOf): string 
 /** The text with codes where addresses stand, in order; of two that overlap the first one's. */
 function withCodes(
   text: string,
-  held: readonly { start: number; end: number; address: string }[],
+  held: Iterable<{ start: number; end: number; address: string }>,
   codeOf: CodeOf,
 ): string {
   let result = ''

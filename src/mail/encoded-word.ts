@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer'
+
 /**
  * A header value as a person reads it: RFC 2047 encoded words decoded, RFC 6532 raw UTF-8 read as
  * such, other 8-bit bytes taken for Windows-1252. `value` is a Latin-1 view of the bytes. What
@@ -6,6 +8,7 @@
 export function decodeHeaderText(value: string): string {
   if (!value.includes('=?')) return decodeBytes(value)
   const pieces: string[] = []
+  const endFrom = createForwardSearch(value, '?=')
   let pending: { charset: string; bytes: Buffer[] } | undefined
   let at = 0
   const flush = () => {
@@ -13,7 +16,7 @@ export function decodeHeaderText(value: string): string {
     pending = undefined
   }
   while (at < value.length) {
-    const word = wordAt(value, at)
+    const word = wordAt(value, at, endFrom)
     const start = word?.start ?? value.length
     const between = value.slice(at, start)
     if (pending === undefined || between.trim() !== '') {
@@ -42,34 +45,46 @@ export function decodeCharset(bytes: Buffer, charset: string): string {
 type Word = { start: number; end: number; charset: string; bytes: Buffer }
 
 const wordCharsMax = 2000
-const decoders = new Map<string, TextDecoder>()
+const decoders = new Map<string, TextDecoder | undefined>()
 const decodersMax = 64
-const utf8 = new TextDecoder('utf-8', { fatal: true })
+const utf8 = new TextDecoder('utf-8')
 const windows1252 = new TextDecoder('windows-1252')
 
 /** The next encoded word from there on (RFC 2047 §2; one longer than 75 characters is forgiven). */
-function wordAt(value: string, from: number): Word | undefined {
+function wordAt(value: string, from: number, endFrom: ForwardSearch): Word | undefined {
   let start = value.indexOf('=?', from)
   while (start >= 0) {
-    const word = readWord(value, start)
+    const word = readWord(value, start, endFrom)
     if (word) return word
     start = value.indexOf('=?', start + 2)
   }
   return undefined
 }
 
-function readWord(value: string, start: number): Word | undefined {
-  const window = value.slice(start, start + wordCharsMax)
-  const charsetEnd = window.slice(0, 60).indexOf('?', 2)
-  if (charsetEnd < 3 || window[charsetEnd + 2] !== '?') return undefined
-  const end = window.indexOf('?=', charsetEnd + 3)
-  if (end < 0) return undefined
-  const encoding = (window[charsetEnd + 1] ?? '').toLowerCase()
-  const text = window.slice(charsetEnd + 3, end)
-  const charset = (window.slice(2, charsetEnd).split('*')[0] ?? '').toLowerCase()
+function readWord(value: string, start: number, endFrom: ForwardSearch): Word | undefined {
+  const beginning = value.slice(start, start + 60)
+  const charsetEnd = beginning.indexOf('?', 2)
+  if (charsetEnd < 3 || value[start + charsetEnd + 2] !== '?') return undefined
+  const encoding = (value[start + charsetEnd + 1] ?? '').toLowerCase()
   if (encoding !== 'b' && encoding !== 'q') return undefined
+  const textStart = start + charsetEnd + 3
+  const end = endFrom(textStart)
+  if (end < 0 || end + 2 - start > wordCharsMax) return undefined
+  const text = value.slice(textStart, end)
+  const charset = (beginning.slice(2, charsetEnd).split('*')[0] ?? '').toLowerCase()
   const bytes = encoding === 'b' ? Buffer.from(text, 'base64') : fromQuoted(text)
-  return { start, end: start + end + 2, charset, bytes }
+  return { start, end: end + 2, charset, bytes }
+}
+
+/** Where a text is found next, or -1; asked for places that never go back, it reads once. */
+type ForwardSearch = (from: number) => number
+
+function createForwardSearch(text: string, sought: string): ForwardSearch {
+  let known: number | undefined
+  return (from) => {
+    if (known === undefined || (known >= 0 && known < from)) known = text.indexOf(sought, from)
+    return known
+  }
 }
 
 /** RFC 2047 §4.2, the Q encoding. */
@@ -84,20 +99,19 @@ function fromQuoted(text: string): Buffer {
 function decodeBytes(latin1: string): string {
   if (!/[\x80-\xff]/.test(latin1)) return latin1
   const bytes = Buffer.from(latin1, 'latin1')
-  try {
-    return utf8.decode(bytes)
-  } catch {
-    return windows1252.decode(bytes)
-  }
+  return (isUtf8(bytes) ? utf8 : windows1252).decode(bytes)
 }
 
 function decoderFor(charset: string): TextDecoder | undefined {
-  const known = decoders.get(charset)
-  if (known) return known
+  if (decoders.has(charset)) return decoders.get(charset)
+  const decoder = newDecoder(charset)
+  if (decoders.size < decodersMax) decoders.set(charset, decoder)
+  return decoder
+}
+
+function newDecoder(charset: string): TextDecoder | undefined {
   try {
-    const decoder = new TextDecoder(charset)
-    if (decoders.size < decodersMax) decoders.set(charset, decoder)
-    return decoder
+    return new TextDecoder(charset)
   } catch {
     return undefined
   }

@@ -34,7 +34,9 @@ const mailboxFields = new Set([
   ...['x-mozilla-status', 'x-mozilla-status2', 'x-mozilla-keys'],
 ])
 
-const addressInText = /[^\s<>,;:"'()[\]@]{1,128}@[A-Za-z0-9.-]{1,253}/g
+const localCharsMax = 128
+const localEnd = /[\s<>,;:"'()[\]@]/
+const domainThere = /[A-Za-z0-9.-]{1,253}/y
 const forClause = /\sfor\s+<?([^\s<>;()]{1,128}@[^\s<>;()]{1,253})/gi
 
 /** The addresses a header gives as the recipient's; those the provider wrote come first. */
@@ -54,12 +56,28 @@ export function recipientsIn(fields: readonly HeaderField[]): {
     if (key === 'received') {
       for (const [, address = ''] of ` ${value}`.matchAll(forClause)) delivered.push(address)
     } else if (mailboxFields.has(key) || recipientFields.has(key)) {
-      const found = decodeHeaderText(value.slice(0, 64 * 1024)).match(addressInText) ?? []
+      const found = addressesInText(decodeHeaderText(value.slice(0, 64 * 1024)))
       if (mailboxFields.has(key)) delivered.push(...found)
       else claimed.push(...found)
     }
   }
   return { delivered, claimed }
+}
+
+/** What looks like an address, from sign to sign: most of a text stands before none. */
+function addressesInText(text: string): string[] {
+  const found: string[] = []
+  let done = 0
+  for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', Math.max(at + 1, done))) {
+    let start = at
+    const first = Math.max(done, at - localCharsMax)
+    while (start > first && !localEnd.test(text.charAt(start - 1))) start--
+    domainThere.lastIndex = at + 1
+    if (start === at || !domainThere.test(text)) continue
+    done = domainThere.lastIndex
+    found.push(text.slice(start, done))
+  }
+  return found
 }
 
 /**
@@ -156,7 +174,7 @@ function redactTokens(field: HeaderField, tokens: TokenRedactor): HeaderField {
 
 /** Recipients are codes without their names: `To: "Jane Doe" <…>` names her all the same. */
 function redactRecipients({ name, value }: HeaderField, redactor: AddressRedactor): HeaderField {
-  const found = decodeHeaderText(value.slice(0, 64 * 1024)).match(addressInText) ?? []
+  const found = addressesInText(decodeHeaderText(value.slice(0, 64 * 1024)))
   const codes = [...new Set(found)].map((one) => `${redactor.codeOf(one)}@${redactedDomain}`)
   const list = codes.length === 0 ? 'undisclosed-recipients:;' : codes.join(', ')
   return newField(name, foldText(list, name.length + 2))
