@@ -7,8 +7,8 @@ export default defineConfig({
     globalSetup: ['test/support/global-setup.ts'],
     expect: { poll: { timeout: 30_000, interval: 20 } },
     // Guards against a test that never ends; no test measures time by it.
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     // Vitest leaves one processor free, which is half of a machine with two.
     maxWorkers: '100%',
     // Test files share no state but modules, and those are imported once a worker.

@@ -6,8 +6,8 @@ export default defineConfig({
     include: ['test/system/**/*.test.ts'],
     globalSetup: ['test/support/global-setup.ts'],
     expect: { poll: { timeout: 30_000, interval: 20 } },
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     fileParallelism: false,
   },
 })

@@ -36,15 +36,11 @@ const runs = (Object.keys(screens) as Screen[])
   // The pages for administrators are in English alone.
   .filter(({ viewer, screen }) => viewer !== 'administrator' || !screen.includes('French'))
 
-test.for(runs)(
-  'axe finds nothing on what a $viewer sees $screen',
-  { timeout: 300_000 },
-  async ({ viewer, screen }) => {
-    const options = screens[screen]
-    const seen = await lookAtAll(browser, shown, { viewer, options }, faultsOf)
-    expect(seen).toEqual({ found: [], complaints: [] })
-  },
-)
+test.for(runs)('axe finds nothing on what a $viewer sees $screen', async ({ viewer, screen }) => {
+  const options = screens[screen]
+  const seen = await lookAtAll(browser, shown, { viewer, options }, faultsOf)
+  expect(seen).toEqual({ found: [], complaints: [] })
+})
 
 test('axe does find what is wrong', async () => {
   const { page } = await openPage(browser, {})
@@ -82,7 +78,7 @@ test.for(
   (['stranger', 'reporter'] as const).flatMap((viewer) =>
     (Object.keys(stretches) as (keyof typeof stretches)[]).map((how) => ({ viewer, how })),
   ),
-)('nothing is cut or lost of what a $viewer sees $how', { timeout: 300_000 }, async (run) => {
+)('nothing is cut or lost of what a $viewer sees $how', async (run) => {
   const options = { viewport: { width: 640, height: 700 }, locale: 'ru-RU', bypassCSP: true }
   const look = async (page: Page) => {
     await page.addStyleTag({ content: stretches[run.how] })

@@ -65,7 +65,6 @@ async function send(page: Page, selector: string): Promise<void> {
 
 test.for(visitors)(
   'a visitor %s signs up, reports three files, looks back and retracts',
-  { timeout: 180_000 },
   async ([mark, options, takenBack], { task }) => {
     const { page, complaints } = await openPage(browser, options)
     const email = `${task.id.replaceAll(/\W/g, '')}@reporters.example`

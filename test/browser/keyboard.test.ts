@@ -72,7 +72,6 @@ async function walkThrough(page: Page): Promise<{ fault: string; where: string }
 
 test.for(['stranger', 'reporter'] as const)(
   'the Tab key reaches all that a %s can do, in order and to be seen',
-  { timeout: 300_000 },
   async (viewer) => {
     const options = { viewport: { width: 1000, height: 800 }, javaScriptEnabled: true }
     const { found } = await lookAtAll(browser, shown, { viewer, options }, walkThrough)

@@ -44,7 +44,7 @@ test('a job that nothing saves is a dead letter with its reason, and can be retr
   const retried = await runProgram(['queue', 'retry', 'analyze-report'], env)
   expect(retried).toMatchObject({ code: 0, stdout: '1 dead letters were put back to work.\n' })
   expect((await client.untilEvent(id, 'held')).status).toBe('analyzed')
-}, 60_000)
+})
 
 /** What the schedule does every minute. */
 async function runChore(databaseUrl: string, queue: string): Promise<void> {

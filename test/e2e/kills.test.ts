@@ -55,7 +55,7 @@ test('whatever is killed under load, every accepted report is kept and told once
   }
   expect(new Set(accepted.map(({ id }) => id)).size).toBe(REPORTS)
   expectEachOnce(far, accepted)
-}, 180_000)
+})
 
 /** Posts until each report is accepted: who gets no answer tries again, as a client would. */
 async function postAll(client: Client, kill: () => Promise<void>): Promise<Accepted[]> {

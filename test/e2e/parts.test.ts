@@ -41,7 +41,7 @@ test('parts that are killed are started again and do their work', async () => {
   const { id } = await until('the API', () => client.post(spamMessage('after-the-kill')))
   await client.untilEvent(id, 'held')
   expect(await until('mail', () => greeting(here.receivePort))).toMatch(/^220 /)
-}, 60_000)
+})
 
 test('a part that cannot start yet is tried again until it can', async () => {
   const here = await place()
@@ -53,7 +53,7 @@ test('a part that cannot start yet is tried again until it can', async () => {
   squatter.close()
   await untilRunning(program)
   expect((await fetch(`${here.url}/readyz`)).status).toBe(200)
-}, 60_000)
+})
 
 test('SIGTERM while the parts are starting ends them too', async () => {
   const here = await place()
@@ -64,7 +64,7 @@ test('SIGTERM while the parts are starting ends them too', async () => {
   })
   expect(await program.stop()).toEqual({ code: 0, signal: null })
   expect([...parts, ...here.tree()].filter(({ pid }) => isAlive(pid))).toEqual([])
-}, 60_000)
+})
 
 async function greeting(port: number): Promise<string> {
   const socket = connect(port, '127.0.0.1')
@@ -84,4 +84,4 @@ test('with CHECK_PORT a part of its own answers mail servers', async () => {
   const ping = await fetch(`http://127.0.0.1:${port}/ping`)
   expect(await ping.text()).toBe('pong\r\n')
   expect((await program.stop()).code).toBe(0)
-}, 60_000)
+})

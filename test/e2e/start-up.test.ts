@@ -17,7 +17,6 @@ test.for<[string, 'SIGTERM' | 'Ctrl-C', (place: Place) => unknown]>([
   ['accounts are made', 'Ctrl-C', ({ dataDir }) => exists(path.join(dataDir, 'accounts.json'))],
 ])(
   'while %s, %s ends everything, and the next start goes on from there',
-  { timeout: 60_000 },
   async ([, how, moment]) => {
     const here = await makePlace()
     places.push(here)

@@ -52,7 +52,7 @@ test('start on an empty folder gives a working instance, and Ctrl-C ends all of 
   await saysNoSecret(second, here)
   expect((await client.get(id)).timeline).toEqual(report.timeline)
   expect(await client.raw(id)).toEqual(Buffer.from(spamMessage('first')))
-}, 60_000)
+})
 
 /** Nothing of what is kept in files of mode 600 may stand in what was printed or logged. */
 async function saysNoSecret(program: Program, here: Place): Promise<void> {
@@ -66,23 +66,19 @@ async function saysNoSecret(program: Program, here: Place): Promise<void> {
 test.for([
   ['an https address', { PUBLIC_URL: 'https://spam.example' }],
   ['a mail server', { SMTP_URL: 'smtp://127.0.0.1:1' }],
-] as const)(
-  'an instance with %s has no demo account',
-  { timeout: 120_000 },
-  async ([, settings]) => {
-    const here = await place()
-    const canSignIn = async (who: { email: string; password: string }) =>
-      (await fetch(`${here.url}/api/v1/account`, { headers: { authorization: basic(who) } })).ok
-    const demo = await untilRunning(here.start())
-    const { admin, reporter } = await here.accounts()
-    expect(await canSignIn(reporter)).toBe(true)
-    await demo.stop()
-    const open = await untilRunning(here.start(settings))
-    expect(open.said()).not.toContain(reporter.email)
-    expect([await canSignIn(reporter), await canSignIn(admin)]).toEqual([false, true])
-    await open.stop()
-  },
-)
+] as const)('an instance with %s has no demo account', async ([, settings]) => {
+  const here = await place()
+  const canSignIn = async (who: { email: string; password: string }) =>
+    (await fetch(`${here.url}/api/v1/account`, { headers: { authorization: basic(who) } })).ok
+  const demo = await untilRunning(here.start())
+  const { admin, reporter } = await here.accounts()
+  expect(await canSignIn(reporter)).toBe(true)
+  await demo.stop()
+  const open = await untilRunning(here.start(settings))
+  expect(open.said()).not.toContain(reporter.email)
+  expect([await canSignIn(reporter), await canSignIn(admin)]).toEqual([false, true])
+  await open.stop()
+})
 
 test('start recovers after everything was killed, whatever the stale pid file says', async () => {
   const here = await place()
@@ -104,7 +100,7 @@ test('start recovers after everything was killed, whatever the stale pid file sa
   } finally {
     stranger.kill('SIGKILL')
   }
-}, 60_000)
+})
 
 test('when only the supervisor is killed its parts end; the next start takes over', async () => {
   const here = await place()
@@ -123,7 +119,7 @@ test('when only the supervisor is killed its parts end; the next start takes ove
   await untilRunning(here.start())
   expect(isAlive(server)).toBe(false)
   await client.untilEvent(id, 'held')
-}, 60_000)
+})
 
 test('a second start on the same folder is refused, and does the first no harm', async () => {
   const here = await place()
@@ -133,7 +129,7 @@ test('a second start on the same folder is refused, and does the first no harm',
   expect(second.said()).toContain(`already running on ${here.dataDir}`)
   const answer = await fetch(`${here.url}/readyz`)
   expect(answer.status).toBe(200)
-}, 60_000)
+})
 
 async function reportAndKillAll(here: Place, mark: string) {
   await untilRunning(here.start())

@@ -58,7 +58,7 @@ test('a model is trained from files, measured, the same again, and promoted', as
 
   expect((await signalpost('models', 'promote', '2')).code).toBe(0)
   expect((await signalpost('models', 'list')).stdout).toMatch(/2 +active.*\n *1 +candidate/)
-}, 60_000)
+})
 
 test('the rows are written for who trains elsewhere, under names that are read back', async () => {
   const rows = path.join(folder, 'rows.csv')

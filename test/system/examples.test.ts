@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => shown.close())
 
-test('the Python of every operation runs as it stands', { timeout: 120_000 }, async () => {
+test('the Python of every operation runs as it stands', async () => {
   const person = await shown.addPerson()
   const isAllowed = await mayChange(shown.site, person)
   await askForAll(shown.site.url, async (operation, values) => {

@@ -58,7 +58,7 @@ test('PostgreSQL itself is no pooler', async () => {
   expect(await findPooling(site.database.url)).toBe('session')
 })
 
-test('behind pgbouncer in session mode all works', { timeout: 120_000 }, async () => {
+test('behind pgbouncer in session mode all works', async () => {
   pooler = await startPgbouncer(site.database.url, [
     'pool_mode = session',
     'default_pool_size = 60',
@@ -71,7 +71,6 @@ test('behind pgbouncer in session mode all works', { timeout: 120_000 }, async (
 
 test.for(['default_pool_size = 20', 'default_pool_size = 1'])(
   'in transaction mode it is refused where prepared statements are lost, with %s',
-  { timeout: 120_000 },
   async (size) => {
     const off = (await keepsStatements()) ? ['max_prepared_statements = 0'] : []
     pooler = await startPgbouncer(site.database.url, ['pool_mode = transaction', size, ...off])
@@ -87,7 +86,7 @@ test('a refused pooler is refused while others use it too', async () => {
   for (const one of await Promise.allSettled(many)) expect(one.status).toBe('rejected')
 })
 
-test('in transaction mode all works where they are kept', { timeout: 120_000 }, async (context) => {
+test('in transaction mode all works where they are kept', async (context) => {
   if (!(await keepsStatements())) return context.skip('This pgbouncer keeps none.')
   const kept = ['pool_mode = transaction', 'max_prepared_statements = 200']
   pooler = await startPgbouncer(site.database.url, kept)
@@ -97,7 +96,7 @@ test('in transaction mode all works where they are kept', { timeout: 120_000 }, 
   await expectService(env)
 })
 
-test('with DATABASE_DIRECT_URL work is heard of at once', { timeout: 120_000 }, async (context) => {
+test('with DATABASE_DIRECT_URL work is heard of at once', async (context) => {
   if (!(await keepsStatements())) return context.skip('This pgbouncer keeps no statements.')
   const kept = ['pool_mode = transaction', 'max_prepared_statements = 200']
   pooler = await startPgbouncer(site.database.url, kept)

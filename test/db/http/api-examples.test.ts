@@ -27,7 +27,7 @@ afterAll(() => shown.close())
 
 const isKnown = (status: number, answers: object) => String(status) in answers
 
-test('the JavaScript of every operation runs as it stands', { timeout: 120_000 }, async () => {
+test('the JavaScript of every operation runs as it stands', async () => {
   const who = await shown.addPerson()
   const isAllowed = await mayChange(shown.site, who)
   await askForAll(shown.site.url, async (operation, values) => {
@@ -44,7 +44,7 @@ test('the JavaScript of every operation runs as it stands', { timeout: 120_000 }
   })
 })
 
-test('the curl of every operation runs as it stands', { timeout: 120_000 }, async () => {
+test('the curl of every operation runs as it stands', async () => {
   const who = await shown.addPerson()
   const isAllowed = await mayChange(shown.site, who)
   await askForAll(shown.site.url, async (operation, values) => {

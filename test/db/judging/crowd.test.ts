@@ -146,7 +146,7 @@ test('five hundred fresh accounts that report a newsletter change nobody’s ver
   expect(await checked(await newsletter(9_002))).toBe(asked)
   expect(asked).not.toBe('spam')
   expect(await reportedBy([reader], () => newsletter(9_003))).toEqual(['marketing'])
-}, 120_000)
+})
 
 test('nor do they make spam of what says nothing for itself', async () => {
   const letter = (number: number) => Promise.resolve(message('Notices', number, notice))
@@ -154,7 +154,7 @@ test('nor do they make spam of what says nothing for itself', async () => {
   const crowd = await accounts(100, false)
   expect(await reportedBy(crowd, letter)).toEqual(all(100, 'undecided'))
   expect(await checked(await letter(9_001))).toBe(asked)
-}, 120_000)
+})
 
 test('twenty proven reporters of a real spam do', async () => {
   const [before, after] = await accounts(2, false)
@@ -165,6 +165,6 @@ test('twenty proven reporters of a real spam do', async () => {
   expect(await reportedBy(proven, spam)).toEqual(all(20, 'spam'))
   expect(await reportedBy([after], () => spam(9_002))).toEqual(['spam'])
   expect(await checked(await spam(9_003))).toBe('spam')
-}, 120_000)
+})
 
 const notice = ['From: "Notices" <notice@notices.example>']

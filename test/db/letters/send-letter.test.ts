@@ -106,4 +106,4 @@ test('one that always stalls is put off since when it began, and given up at las
   )
   expect(fresh).toMatchObject({ payload: { letterId, putOffSince: expect.any(String) } })
   expect(old).toEqual({ hopeless: 'The mail server of its reader stalled for five days.' })
-}, 20_000)
+})

@@ -11,7 +11,6 @@ const EVERY = 16
 
 test.skipIf(corpus === undefined)(
   'feedback on real mail names nobody, keeps its parts and reads alike (skipped without the corpus)',
-  { timeout: 120_000 },
   async () => {
     for (const [index, file] of (corpus ?? []).entries()) {
       if (index % EVERY !== 0) continue
