@@ -44,7 +44,7 @@ export async function startRspamdProxy(checkPort: number): Promise<RspamdProxy> 
   }
 }
 
-/** The workers as Debian's configuration has them, without the modules that only a scanner needs. */
+/** The workers as Debian configures them, without the modules that only a scanner needs. */
 function configuration(folder: string): string {
   const worker = (name: string, file: string) => `
 worker "${name}" {
