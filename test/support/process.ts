@@ -29,7 +29,7 @@ export type Program = {
 export type Outcome = { code: number | null; stdout: string; stderr: string }
 
 const main = path.join(import.meta.dirname, '..', '..', 'src', 'main.ts')
-const PATIENCE_MS = 60_000
+const PATIENCE_MS = 180_000
 const STOP_MS = 25_000
 const RUN_MS = 60_000
 
