@@ -453,7 +453,7 @@ create table feedback_reports (
   constraint feedback_reports_kind_known CHECK ((kind = ANY (ARRAY['complaint'::text, 'redeemed'::text]))),
   constraint feedback_reports_merged_whole CHECK (((state = 'merged'::text) = (merged_into IS NOT NULL))),
   constraint feedback_reports_number_positive CHECK (((number >= 1) AND (number <= 255))),
-  constraint feedback_reports_state_known CHECK ((state = ANY (ARRAY['waiting'::text, 'queued'::text, 'held'::text, 'sent'::text, 'bounced'::text, 'refused'::text, 'withdrawn'::text, 'merged'::text]))),
+  constraint feedback_reports_state_known CHECK ((state = ANY (ARRAY['waiting'::text, 'queued'::text, 'held'::text, 'sent'::text, 'bounced'::text, 'refused'::text, 'withdrawn'::text, 'merged'::text, 'shadowed'::text]))),
   constraint feedback_reports_told_as_known CHECK ((told_as = ANY (ARRAY['network'::text, 'cfbl'::text, 'marketer'::text, 'domain'::text])))
 ) partition by RANGE (report_id);
 create index feedback_reports_consumer_idx on feedback_reports (consumer_id, report_id);
@@ -887,14 +887,17 @@ create table reports (
   comment text,
   received_via cidr[] not null,
   rebuilt_from text,
+  shadow text,
   constraint reports_pkey PRIMARY KEY (id),
   constraint reports_channel_known CHECK ((channel = ANY (ARRAY['api'::text, 'signaler'::text, 'form'::text, 'mail'::text, 'import'::text, 'learn'::text]))),
   constraint reports_kind_known CHECK ((kind = ANY (ARRAY['spam'::text, 'phishing'::text, 'not-spam'::text]))),
   constraint reports_rebuilt_from_known CHECK ((rebuilt_from = 'msg'::text)),
+  constraint reports_shadow_known CHECK ((shadow = ANY (ARRAY['held'::text, 'dropped'::text, 'released'::text]))),
   constraint reports_state_known CHECK ((state = ANY (ARRAY['received'::text, 'analyzed'::text, 'forwarded'::text, 'kept'::text, 'retracted'::text, 'failed'::text])))
 ) partition by RANGE (id);
 create index reports_author_idx on reports (author, id) WHERE (author IS NOT NULL);
 create index reports_reporter_idx on reports (reporter_id, id);
+create index reports_shadow_idx on reports (shadow, id) WHERE (shadow IS NOT NULL);
 create index reports_state_idx on reports (state, id);
 
 -- reputation_evidence: distributed by shard
@@ -979,42 +982,6 @@ create table shadow_bans (
   imposed_by uuid,
   constraint shadow_bans_pkey PRIMARY KEY (reporter_id)
 );
-
--- shadowed_messages: distributed by id
-create table shadowed_messages (
-  id uuid not null,
-  encoding text not null,
-  content bytea storage external not null,
-  constraint shadowed_messages_pkey PRIMARY KEY (id),
-  constraint shadowed_messages_encoding_known CHECK ((encoding = ANY (ARRAY['identity'::text, 'zstd'::text])))
-) partition by RANGE (id);
-
--- shadowed_reports: distributed by id
-create table shadowed_reports (
-  id uuid not null,
-  reporter_id uuid not null,
-  channel text not null,
-  kind text not null,
-  state text not null,
-  received_at timestamp with time zone not null,
-  message_bytes integer not null,
-  author text,
-  subject text,
-  message_id text,
-  dated_at timestamp with time zone,
-  comment text,
-  received_via cidr[] not null,
-  is_dropped boolean not null default false,
-  rebuilt_from text,
-  constraint shadowed_reports_pkey PRIMARY KEY (id),
-  constraint shadowed_reports_channel_known CHECK ((channel = ANY (ARRAY['api'::text, 'signaler'::text, 'form'::text, 'mail'::text]))),
-  constraint shadowed_reports_kind_known CHECK ((kind = ANY (ARRAY['spam'::text, 'phishing'::text, 'not-spam'::text]))),
-  constraint shadowed_reports_rebuilt_from_known CHECK ((rebuilt_from = 'msg'::text)),
-  constraint shadowed_reports_state_known CHECK ((state = ANY (ARRAY['received'::text, 'kept'::text, 'retracted'::text])))
-) partition by RANGE (id);
-create index shadowed_reports_author_idx on shadowed_reports (author, id) WHERE (author IS NOT NULL);
-create index shadowed_reports_reporter_idx on shadowed_reports (reporter_id, id);
-create index shadowed_reports_state_idx on shadowed_reports (state, id);
 
 -- suppressions: reference
 create table suppressions (

@@ -7,6 +7,7 @@ import { tortureRestarts } from '../test/support/torture/restarts/torture-restar
 import { tortureSending } from '../test/support/torture/sending/torture-sending.ts'
 import { tortureLimitsHere } from '../test/support/torture/limits/torture-limits-here.ts'
 import { tortureRelay } from '../test/support/torture/sending/torture-relay.ts'
+import { tortureShadow } from '../test/support/torture/shadow/torture-shadow.ts'
 import { tortureReports } from '../test/support/torture/torture-reports.ts'
 
 // Kills processes and PostgreSQL at random and looks whether anything was lost or counted twice.
@@ -17,7 +18,8 @@ const usage = `Usage: npm run torture counters [-- --rounds N --seed N]
        npm run torture limits
        npm run torture bodies
        npm run torture reconnects
-       npm run torture restarts [-- --restarts N]`
+       npm run torture restarts [-- --restarts N]
+       npm run torture shadow [-- --answers N]`
 const FAULTS_SHOWN = 20
 
 const { values, positionals } = parseArgs({
@@ -25,6 +27,7 @@ const { values, positionals } = parseArgs({
   options: {
     rounds: { type: 'string', default: '20' },
     restarts: { type: 'string', default: '10' },
+    answers: { type: 'string', default: '2000' },
     kills: { type: 'string', default: '25' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
   },
@@ -33,7 +36,8 @@ const seed = Number(values.seed)
 const kills = Number(values.kills)
 const rounds = Number(values.rounds)
 const restarts = Number(values.restarts)
-const areNumbers = [seed, kills, rounds, restarts].every(
+const answers = Number(values.answers)
+const areNumbers = [seed, kills, rounds, restarts, answers].every(
   (one) => Number.isSafeInteger(one) && one >= 0,
 )
 const [what, ...rest] = positionals
@@ -44,6 +48,7 @@ const runs = {
   bodies: () => tortureBodies(console.log),
   reconnects: () => tortureReconnects(console.log),
   restarts: () => tortureRestarts(restarts, console.log),
+  shadow: () => tortureShadow(answers, console.log),
 }
 const run = what !== undefined && Object.hasOwn(runs, what) ? runs[what as keyof typeof runs] : null
 if (rest.length > 0 || !run || !areNumbers) {

@@ -11,10 +11,12 @@ export type Judgment = {
   verdict: Verdict
   consequence: Consequence
   marketer?: RecognizedMarketer | null | undefined
+  /** For which it would count, where the report has no effect on others. */
+  campaignId?: string | undefined
 }
 
 /** All of an analysis, for the person who asks why. */
-export type AnalysisDetails = PlainAnalysis & Omit<Judgment, 'marketer'>
+export type AnalysisDetails = PlainAnalysis & Omit<Judgment, 'marketer' | 'campaignId'>
 
 type Findings = {
   id: string

@@ -11,6 +11,31 @@ export async function findCampaignOf(db: Db, reportId: string): Promise<string |
   return first(found)?.campaignId ?? undefined
 }
 
+/**
+ * The campaigns of reports, as their reporters see them: a report that has no effect on others
+ * shows the campaign for which it would count. Those that are of none are absent, and those that
+ * are not analyzed or that are retracted.
+ */
+export async function listCampaignsOf(
+  db: Db,
+  reportIds: readonly string[],
+): Promise<{ id: string; campaignId: string; isCounted: boolean }[]> {
+  const { rows } = await db.query<{ id: string; campaignId: string; isCounted: boolean }>(
+    `select id, "campaignId", "isCounted" from (
+       select reports.id, counted_reports.id is not null as "isCounted",
+         coalesce(campaign_id, (judgment ->> 'campaignId')::uuid) as "campaignId"
+       from reports
+         left join counted_reports on counted_reports.id = reports.id
+           and counted_reports.id = any($1::uuid[])
+         left join analyses on analyses.id = reports.id and analyses.id = any($1::uuid[])
+           and shadow is not null
+       where reports.id = any($1::uuid[]) and state not in ('received', 'retracted')
+     ) as known where "campaignId" is not null`,
+    [reportIds],
+  )
+  return rows
+}
+
 /** Ids of the reports of a campaign, the newest first, or the oldest. */
 export async function listMemberIds(
   db: Db,

@@ -27,7 +27,8 @@ export async function listReportsToErase(
        exists (select from counted_reports where counted_reports.id = reports.id)
          or exists (select from reported_evidence where reported_evidence.id = reports.id)
          as "isCounted",
-       exists (select from feedback_reports where report_id = reports.id) as "isTold",
+       exists (select from feedback_reports
+         where report_id = reports.id and feedback_reports.state <> 'shadowed') as "isTold",
        exists (select from feedback_reports
          where report_id = reports.id and feedback_reports.state in ('waiting', 'queued'))
          as "isLeaving"
@@ -104,19 +105,4 @@ export async function removeReports(tx: Db, ids: readonly string[]): Promise<voi
     )
   }
   await tx.query(`delete from reports where id = any($1::uuid[])`, [ids])
-}
-
-/** Removes what was put aside of a reporter, some at a time; returns how many. */
-export async function removeShadowed(tx: Db, reporterId: string, limit: number): Promise<number> {
-  const { rows } = await tx.query<{ id: string }>(
-    `select id from shadowed_reports where reporter_id = $1 order by id limit $2`,
-    [reporterId, limit],
-  )
-  const ids = rows.map(({ id }) => id)
-  if (ids.length === 0) return 0
-  await tx.query(`delete from shadowed_messages where id = any($1::uuid[])`, [ids])
-  await tx.query(`delete from report_keys where report_id = any($1::uuid[])`, [ids])
-  await tx.query(`delete from report_events where report_id = any($1::uuid[])`, [ids])
-  await tx.query(`delete from shadowed_reports where id = any($1::uuid[])`, [ids])
-  return ids.length
 }

@@ -1,30 +1,20 @@
 import type { Letter } from './letters.ts'
 import type { Packed } from './packed.ts'
 import type { Db } from './pool.ts'
-import type { OwnedReport } from './shadowed-reports.ts'
+import { type Report, reportColumns } from './reports.ts'
 
 /** Which rows of a person come next: those behind the id `after`. */
 export type ExportPage = { after: string | null; limit: number }
 
-/** The reports of a reporter, oldest first: those that were put aside are reports like others. */
+/** The reports of a reporter, oldest first. */
 export async function listReportsToExport(
   db: Db,
   reporterId: string,
   { after, limit }: ExportPage,
-): Promise<OwnedReport[]> {
-  const columns = `id, reporter_id as "reporterId", channel, kind, state,
-    received_at as "receivedAt", message_bytes as "messageBytes", author, subject,
-    message_id as "messageId", dated_at as "datedAt", comment,
-    received_via::text[] as "receivedVia", rebuilt_from as "rebuiltFrom"`
-  const where = `where reporter_id = $1 and ($2::uuid is null or id > $2) order by id limit $3`
-  const { rows } = await db.query<OwnedReport>(
-    `select id, "reporterId", channel, kind, state, "receivedAt", "messageBytes", author, subject,
-       "messageId", "datedAt", comment, "receivedVia",
-       "rebuiltFrom", "isShadowed" from (
-       (select ${columns}, false as "isShadowed" from reports ${where})
-       union all
-       (select ${columns}, true as "isShadowed" from shadowed_reports ${where})
-     ) as reported order by id limit $3`,
+): Promise<Report[]> {
+  const { rows } = await db.query<Report>(
+    `select ${reportColumns} from reports
+     where reporter_id = $1 and ($2::uuid is null or id > $2) order by id limit $3`,
     [reporterId, after, limit],
   )
   return rows

@@ -59,7 +59,13 @@ export type Feedback = FeedbackKey & {
   bounceReason: string | null
 }
 
-const columns = `report_id as "reportId", number, consumer_id as "consumerId", kind, state,
+/**
+ * What would be told of a report that has no effect on others is `shadowed` in the table, and shown
+ * to its reporter as it would stand if it had not left yet; nothing else reads it.
+ */
+const columns = `report_id as "reportId", number, consumer_id as "consumerId", kind,
+  case when state <> 'shadowed' then state when due_at is null then 'queued' else 'waiting' end
+    as state,
   incidents, told_as as "toldAs", keeps_tokens as "keepsTokens",
   is_digest as "isDigest", due_at as "dueAt",
   merged_into as "mergedInto", merged_number as "mergedNumber", address,
@@ -72,7 +78,7 @@ export type NewFeedback = FeedbackKey & {
   kind?: FeedbackKind
   address: string
   createdAt: Date
-  state?: 'queued' | 'waiting'
+  state?: 'queued' | 'waiting' | 'shadowed'
   dueAt?: Date | null
   toldAs?: ToldAs
   keepsTokens?: boolean
@@ -122,7 +128,7 @@ export async function listFeedbackTo(
 ): Promise<Feedback[]> {
   const { rows } = await db.query<Feedback>(
     `select ${columns} from feedback_reports
-     where consumer_id = $1 order by report_id desc, number desc limit $2`,
+     where consumer_id = $1 and state <> 'shadowed' order by report_id desc, number desc limit $2`,
     [consumerId, limit],
   )
   return rows
@@ -169,7 +175,7 @@ export async function listOutbox(
 ): Promise<Feedback[]> {
   const { rows } = await db.query<Feedback>(
     `select ${columns} from feedback_reports
-     where ($1::text is null or state = $1)
+     where state <> 'shadowed' and ($1::text is null or state = $1)
        and ($2::uuid is null or (report_id, number) < ($2::uuid, $3::smallint))
      order by report_id desc, number desc limit $4`,
     [filter.state ?? null, filter.before?.reportId ?? null, filter.before?.number ?? null, limit],
@@ -227,7 +233,7 @@ export async function withdrawFeedbackOf(
 ): Promise<FeedbackKey[]> {
   const { rows } = await tx.query<FeedbackKey>(
     `update feedback_reports set state = 'withdrawn', finished_at = $2
-     where consumer_id = $1 and state in ('queued', 'held', 'waiting')
+     where consumer_id = $1 and state in ('queued', 'held', 'waiting', 'shadowed')
      returning report_id as "reportId", number`,
     [consumerId, now],
   )

@@ -136,7 +136,7 @@ export async function mergeWaiting(
 export async function withdrawFeedback(tx: Db, reportId: string, now: Date): Promise<number> {
   const { rows } = await tx.query<{ number: number }>(
     `update feedback_reports set state = 'withdrawn', finished_at = $2
-     where report_id = $1 and state in ('queued', 'held', 'waiting')
+     where report_id = $1 and state in ('queued', 'held', 'waiting', 'shadowed')
      returning number`,
     [reportId, now],
   )

@@ -11,6 +11,10 @@ export type JudgedFacts = {
   probability: number | null
 }
 
+/** Not of a report without effect on others. */
+const counts = `not exists (
+  select from reports where reports.id = analyses.id and shadow is not null)`
+
 /** Facts of the newest reports, newest first; `before` is the last id of the page before. */
 export async function listJudgedFacts(
   db: Db,
@@ -19,7 +23,7 @@ export async function listJudgedFacts(
   const { rows } = await db.query<JudgedFacts>(
     `select id, facts, verdict_class as "verdictClass",
        (judgment #>> '{verdict,probability}')::float8 as probability
-     from analyses where facts is not null and ($1::uuid is null or id < $1)
+     from analyses where facts is not null and ($1::uuid is null or id < $1) and ${counts}
      order by id desc limit $2`,
     [page.before ?? null, page.limit],
   )
@@ -32,7 +36,8 @@ export async function countRaisedSymbols(
   reports: number,
 ): Promise<{ reports: number; raised: ReadonlyMap<string, number> }> {
   const { rows } = await db.query<{ symbols: { name: string }[] | null }>(
-    `select judgment #> '{verdict,symbols}' as symbols from analyses order by id desc limit $1`,
+    `select judgment #> '{verdict,symbols}' as symbols from analyses where ${counts}
+     order by id desc limit $1`,
     [reports],
   )
   const raised = new Map<string, number>()

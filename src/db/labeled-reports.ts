@@ -13,7 +13,10 @@ export type JudgedReport = {
   symbols: { name: string }[]
 }
 
-/** A page of the reports judged by facts, in the order of their ids: those after `after`. */
+/**
+ * A page of the reports judged by facts, in the order of their ids: those after `after`. Reports
+ * without effect on others teach nothing.
+ */
 export async function listJudgedReports(
   db: Db,
   page: { after: string; limit: number },
@@ -26,7 +29,7 @@ export async function listJudgedReports(
      from reports
        join analyses on analyses.id = reports.id
        left join counted_reports on counted_reports.id = reports.id
-     where reports.id > $1 and analyses.facts is not null
+     where reports.id > $1 and analyses.facts is not null and reports.shadow is null
      order by reports.id limit $2`,
     [page.after, page.limit],
   )

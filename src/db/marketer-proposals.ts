@@ -92,7 +92,7 @@ export async function listBulkReports(db: Db, since: Date, limit: number): Promi
        analyses.encoding, analyses.content
      from reports join analyses on analyses.id = reports.id
      where reports.id >= $1 and analyses.id >= $1 and analyses.verdict_class = 'marketing'
-       and reports.kind = 'spam' and reports.state <> 'retracted'
+       and reports.kind = 'spam' and reports.state <> 'retracted' and reports.shadow is null
      order by reports.id desc limit $2`,
     [uuidFloor(since), limit],
   )

@@ -1,3 +1,4 @@
+import { listCampaignsOf } from './campaign-members.ts'
 import type { Db } from './pool.ts'
 
 /** How many of the latest reports of a reporter belong to campaigns that were much reported. */
@@ -11,18 +12,22 @@ export async function countInLargeCampaigns(
      order by reporter_id desc, id desc limit $2`,
     [reporterId, latest],
   )
-  // Asked by ids and not joined: so the server knows while it plans in which weeks they are.
-  const counted = await db.query<{ campaignId: string }>(
-    `select campaign_id as "campaignId" from counted_reports
-     where id = any($1::uuid[]) and campaign_id is not null`,
-    [own.rows.map(({ id }) => id)],
+  const campaigns = await listCampaignsOf(
+    db,
+    own.rows.map(({ id }) => id),
   )
-  const campaignIds = counted.rows.map(({ campaignId }) => campaignId)
-  const large = await db.query<{ id: string }>(
-    `select campaign_id as id from campaign_days where campaign_id = any($1::uuid[])
-     group by campaign_id having sum(reports) >= $2`,
-    [[...new Set(campaignIds)], reportsMin],
+  // Those that are not counted are to be large or not as if they were.
+  const uncounted = new Map<string, number>()
+  for (const { campaignId, isCounted } of campaigns) {
+    uncounted.set(campaignId, (uncounted.get(campaignId) ?? 0) + (isCounted ? 0 : 1))
+  }
+  const sums = await db.query<{ id: string; reports: number }>(
+    `select campaign_id as id, sum(reports)::float8 as reports from campaign_days
+     where campaign_id = any($1::uuid[]) group by campaign_id`,
+    [[...uncounted.keys()]],
   )
-  const ids = new Set(large.rows.map(({ id }) => id))
-  return { latest: own.rows.length, large: campaignIds.filter((id) => ids.has(id)).length }
+  const counted = new Map(sums.rows.map(({ id, reports }) => [id, reports]))
+  const isLarge = ({ campaignId }: (typeof campaigns)[number]) =>
+    (counted.get(campaignId) ?? 0) + (uncounted.get(campaignId) ?? 0) >= reportsMin
+  return { latest: own.rows.length, large: campaigns.filter(isLarge).length }
 }

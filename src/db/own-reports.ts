@@ -2,8 +2,7 @@ import type { AnswerKind } from '../mail/answer-links.ts'
 import { uuidTime } from '../world.ts'
 import type { Db } from './pool.ts'
 import type { ReportLine } from './report-search.ts'
-import type { ReportKind, ReportState } from './reports.ts'
-import { findOwnedReport, type OwnedReport } from './shadowed-reports.ts'
+import { findReport, type Report, type ReportKind, type ReportState } from './reports.ts'
 
 /** What became of a report of one's own. */
 export type OwnOutcome = {
@@ -35,36 +34,14 @@ export type OwnStretch = {
   lookedAtMax: number
 }
 
-/** Reports that were put aside are their reporter's as all others are. */
-const tables = ['reports', 'shadowed_reports'] as const
-type Table = (typeof tables)[number]
-
-/** Part of one's own reports; `isMixed` where one table may have been looked at further back. */
-export type OwnPart = { rows: ReportLine[]; isMixed: boolean }
-
 /**
  * Part of one reporter's reports, in the order of `first`. It walks along the index of the
  * reporter and stops when it has enough, or has looked at enough: so it costs the same for a
- * hundred thousand reports, whatever is sought. Who gets fewer than `limit`, or what is mixed, asks
- * `findOwnStop` how far it is whole. Both tables are always asked, each by itself: together the
- * server would look into every week.
+ * hundred thousand reports, whatever is sought. Who gets fewer than `limit` asks `findOwnStop` how
+ * far it is whole.
  */
 export async function listOwnReports(
   db: Db,
-  reporterId: string,
-  query: OwnQuery,
-  stretch: OwnStretch,
-): Promise<OwnPart> {
-  const [own = [], aside = []] = await Promise.all(
-    tables.map((table) => listOwnIn(db, table, reporterId, query, stretch)),
-  )
-  const rows = [...own, ...aside].sort(inOrder(stretch.first)).slice(0, stretch.limit)
-  return { rows, isMixed: aside.length > 0 }
-}
-
-async function listOwnIn(
-  db: Db,
-  table: Table,
   reporterId: string,
   query: OwnQuery,
   stretch: OwnStretch,
@@ -73,7 +50,7 @@ async function listOwnIn(
   const { rows } = await db.query<ReportLine>(
     `select id, received_at as "receivedAt", state, kind, author, subject
      from (
-       select id, received_at, state, kind, author, subject from ${table}
+       select id, received_at, state, kind, author, subject from reports
        where reporter_id = $1 and ($2::uuid is null or id < $2) and ($3::uuid is null or id > $3)
        order by reporter_id ${way}, id ${way} limit $4) as own
      where ($6::text is null or kind = $6)
@@ -92,12 +69,6 @@ async function listOwnIn(
     ],
   )
   return rows
-}
-
-/** The order of ids from one end. */
-function inOrder(first: OwnStretch['first']) {
-  const sign = first === 'newest' ? -1 : 1
-  return (one: { id: string }, other: { id: string }) => (one.id < other.id ? -sign : sign)
 }
 
 /**
@@ -167,25 +138,12 @@ export type OwnStop = { id: string; receivedAt: Date }
 export async function findOwnStop(
   db: Db,
   reporterId: string,
-  stretch: OwnStretch,
-): Promise<OwnStop | undefined> {
-  const stops = await Promise.all(tables.map((table) => findStopIn(db, table, reporterId, stretch)))
-  return stops
-    .flatMap((stop) => stop ?? [])
-    .sort(inOrder(stretch.first))
-    .at(0)
-}
-
-async function findStopIn(
-  db: Db,
-  table: Table,
-  reporterId: string,
   { before, after, first, lookedAtMax }: OwnStretch,
 ): Promise<OwnStop | undefined> {
   const way = first === 'newest' ? 'desc' : 'asc'
   // One further says that there is more behind it.
   const { rows } = await db.query<{ id: string }>(
-    `select id from ${table}
+    `select id from reports
      where reporter_id = $1 and ($2::uuid is null or id < $2) and ($3::uuid is null or id > $3)
      order by reporter_id ${way}, id ${way} limit 2 offset $4`,
     [reporterId, before ?? null, after ?? null, lookedAtMax - 1],
@@ -199,7 +157,7 @@ export async function findOwnReport(
   db: Db,
   reporterId: string,
   id: string,
-): Promise<OwnedReport | undefined> {
-  const report = await findOwnedReport(db, id)
+): Promise<Report | undefined> {
+  const report = await findReport(db, id)
   return report?.reporterId === reporterId ? report : undefined
 }

@@ -6,8 +6,6 @@ import type { Db, Pool } from './pool.ts'
 export const partitionedTables = [
   'reports',
   'raw_messages',
-  'shadowed_reports',
-  'shadowed_messages',
   'analyses',
   'counted_reports',
   'reported_evidence',

@@ -5,16 +5,12 @@ import { first, values } from './values.ts'
 /** The bytes of a report, packed. */
 export type RawMessage = Packed & { id: string }
 
-/** Keeps raw messages under their reports' ids; those of reports put aside stand apart. */
-export async function insertRawMessages(
-  tx: Db,
-  messages: readonly RawMessage[],
-  table: 'raw_messages' | 'shadowed_messages' = 'raw_messages',
-): Promise<void> {
+/** Keeps raw messages under their reports' ids. */
+export async function insertRawMessages(tx: Db, messages: readonly RawMessage[]): Promise<void> {
   const { text, params } = values(
     messages.map(({ id, encoding, content }) => [id, encoding, content]),
   )
-  await tx.query(`insert into ${table} (id, encoding, content) values ${text}`, params)
+  await tx.query(`insert into raw_messages (id, encoding, content) values ${text}`, params)
 }
 
 /** The packed bytes of one report. */

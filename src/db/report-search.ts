@@ -35,9 +35,9 @@ export const foundColumns = `reports.id, received_at as "receivedAt", state, kin
   host(origin_ip) as "originIp", network_name as "networkName", verdict_class as "verdictClass"`
 
 /**
- * A page of the reports that fit, newest first; `before` is the last id of the page before. Each
- * criterion has an index of its own, and the conditions that are not asked for vanish while the
- * statement is planned.
+ * A page of the reports that fit and have effect on others, newest first; `before` is the last id
+ * of the page before. Each criterion has an index of its own, and the conditions that are not asked
+ * for vanish while the statement is planned.
  */
 export async function searchReports(
   db: Db,
@@ -47,7 +47,8 @@ export async function searchReports(
   const { rows } = await db.query<FoundReport>(
     `select ${foundColumns}
      from reports left join analyses on analyses.id = reports.id
-     where ($1::uuid is null or reports.id = $1)
+     where reports.shadow is null
+       and ($1::uuid is null or reports.id = $1)
        and ($2::text is null or subject_words @@ websearch_to_tsquery('simple', $2))
        and ($3::text is null or author = $3)
        and ($4::inet is null or origin_ip <<= $4::inet)

@@ -47,11 +47,9 @@ const NETWORKS_MAX = 200
 /** The days on which reports came, each once; those of reports that are gone are left out. */
 export async function listDaysOf(db: Db, reportIds: readonly string[]): Promise<ReporterDay[]> {
   const { rows } = await db.query<ReporterDay>(
-    `select reporter_id as "reporterId", (received_at at time zone 'UTC')::date::text as day
-     from reports where id = any($1::uuid[])
-     union
-     select reporter_id, (received_at at time zone 'UTC')::date::text
-     from shadowed_reports where id = any($1::uuid[])`,
+    `select distinct reporter_id as "reporterId",
+       (received_at at time zone 'UTC')::date::text as day
+     from reports where id = any($1::uuid[])`,
     [reportIds],
   )
   return rows
@@ -177,9 +175,8 @@ export async function removeReporterDays(db: Db, before: Date): Promise<void> {
 export async function countReporterDay(db: Db, { reporterId, day }: ReporterDay) {
   const from = new Date(`${day}T00:00:00Z`)
   const bounds = [reporterId, uuidFloor(from), uuidFloor(new Date(from.getTime() + DAY_MS))]
-  const [states, aside, mails, networks] = await Promise.all([
+  const [states, mails, networks] = await Promise.all([
     countStates(db, bounds),
-    countAside(db, bounds),
     countMails(db, bounds),
     countNetworks(db, bounds),
   ])
@@ -189,11 +186,6 @@ export async function countReporterDay(db: Db, { reporterId, day }: ReporterDay)
   }
   const whole: WholeDay = {
     ...states,
-    spam: states.spam + aside.spam,
-    phishing: states.phishing + aside.phishing,
-    notSpam: states.notSpam + aside.notSpam,
-    kept: states.kept + aside.kept,
-    retracted: states.retracted + aside.retracted,
     mails,
     networks: networks.slice(0, NETWORKS_MAX),
     countries,
@@ -205,21 +197,6 @@ const own = 'reports.reporter_id = $1 and reports.id >= $2 and reports.id < $3'
 
 const kind = (name: string) =>
   `count(*) filter (where kind = '${name}' and state <> 'retracted')::integer`
-
-/** What was put aside, of which its reporter sees nothing unusual. */
-async function countAside(db: Db, bounds: readonly string[]) {
-  const { rows } = await db.query<
-    Pick<DayCounts, 'spam' | 'phishing' | 'notSpam' | 'kept' | 'retracted'>
-  >(
-    `select ${kind('spam')} as spam, ${kind('phishing')} as phishing,
-       ${kind('not-spam')} as "notSpam",
-       count(*) filter (where state = 'kept')::integer as kept,
-       count(*) filter (where state = 'retracted')::integer as retracted
-     from shadowed_reports where reporter_id = $1 and id >= $2 and id < $3`,
-    [...bounds],
-  )
-  return rows[0] ?? { spam: 0, phishing: 0, notSpam: 0, kept: 0, retracted: 0 }
-}
 
 async function countStates(db: Db, bounds: readonly string[]) {
   const { rows } = await db.query<Omit<DayCounts, 'mails'>>(

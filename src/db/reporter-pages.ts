@@ -21,8 +21,7 @@ const LEAST = '00000000-0000-0000-0000-000000000000'
 const MOST = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 /**
- * Own reports, put aside or not, newest first; behind `after` oldest first. Read along an index, in
- * both cases.
+ * Own reports, newest first; behind `after` oldest first. Read along an index, in both cases.
  */
 export async function listReporterPage(
   db: Db,
@@ -30,12 +29,9 @@ export async function listReporterPage(
   { before, after, from, kind, state, limit }: ReportFilter,
 ): Promise<ReportLine[]> {
   const order = after === undefined ? 'desc' : 'asc'
-  const along = `order by reporter_id ${order}, id ${order} limit $7`
   const { rows } = await db.query<ReportLine>(
-    `(select ${columns} from reports where ${filter} ${along})
-     union all
-     (select ${columns} from shadowed_reports where ${filter} ${along})
-     order by id ${order} limit $7`,
+    `select ${columns} from reports where ${filter}
+     order by reporter_id ${order}, id ${order} limit $7`,
     [reporterId, before ?? MOST, after ?? LEAST, from ?? LEAST, kind ?? null, state ?? null, limit],
   )
   return rows

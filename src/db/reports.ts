@@ -28,23 +28,32 @@ export type NewReport = {
   receivedVia: readonly string[]
   /** In which form the message was given, where it had to be put together anew. */
   rebuiltFrom: RebuiltFrom | null
+  /** Whether it is to have no effect on others. */
+  shadow?: 'held' | null
 }
 
+/**
+ * Why a report has no effect on others: it is `held` until an administrator decides, `dropped` for
+ * good, or `released`, until a job has counted it. Its reporter sees nothing of that.
+ */
+export type Shadow = 'held' | 'dropped' | 'released'
+
 /** A report with the fields that intake extracted. */
-export type Report = NewReport & { state: ReportState }
+export type Report = Omit<NewReport, 'shadow'> & {
+  state: ReportState
+  shadow: Shadow | null
+}
 
-const columns = `reports.id, reports.reporter_id as "reporterId", reports.channel, reports.kind,
-  reports.state, reports.received_at as "receivedAt", reports.message_bytes as "messageBytes",
-  reports.author, reports.subject, reports.message_id as "messageId",
-  reports.dated_at as "datedAt", reports.comment, reports.received_via::text[] as "receivedVia",
-  reports.rebuilt_from as "rebuiltFrom"`
+/** The columns of a `Report`. */
+export const reportColumns = `reports.id, reports.reporter_id as "reporterId",
+  reports.channel, reports.kind, reports.state, reports.received_at as "receivedAt",
+  reports.message_bytes as "messageBytes", reports.author, reports.subject,
+  reports.message_id as "messageId", reports.dated_at as "datedAt", reports.comment,
+  reports.received_via::text[] as "receivedVia", reports.rebuilt_from as "rebuiltFrom",
+  reports.shadow`
 
-/** Adds reports in the state `received`, to their table or to that of those put aside. */
-export async function insertReports(
-  tx: Db,
-  reports: readonly NewReport[],
-  table: 'reports' | 'shadowed_reports' = 'reports',
-): Promise<void> {
+/** Adds reports in the state `received`. */
+export async function insertReports(tx: Db, reports: readonly NewReport[]): Promise<void> {
   const { text, params } = values(
     reports.map((report) => [
       report.id,
@@ -61,11 +70,12 @@ export async function insertReports(
       report.comment,
       report.receivedVia,
       report.rebuiltFrom,
+      report.shadow ?? null,
     ]),
   )
   await tx.query(
-    `insert into ${table} (id, reporter_id, channel, kind, state, received_at, message_bytes,
-       author, subject, message_id, dated_at, comment, received_via, rebuilt_from)
+    `insert into reports (id, reporter_id, channel, kind, state, received_at, message_bytes,
+       author, subject, message_id, dated_at, comment, received_via, rebuilt_from, shadow)
      values ${text}`,
     params,
   )
@@ -73,13 +83,13 @@ export async function insertReports(
 
 /** One report by its id. */
 export async function findReport(db: Db, id: string): Promise<Report | undefined> {
-  return first(await db.query<Report>(`select ${columns} from reports where id = $1`, [id]))
+  return first(await db.query<Report>(`select ${reportColumns} from reports where id = $1`, [id]))
 }
 
 /** Reports by their ids, in no order. */
 export async function listReportsByIds(db: Db, ids: readonly string[]): Promise<Report[]> {
   const { rows } = await db.query<Report>(
-    `select ${columns} from reports where id = any($1::uuid[])`,
+    `select ${reportColumns} from reports where id = any($1::uuid[])`,
     [ids],
   )
   return rows

@@ -1,7 +1,7 @@
 import type { Db } from './pool.ts'
 import { first } from './values.ts'
 
-/** A reporter whose reports are put aside. */
+/** A reporter whose reports are held. */
 export type ShadowBan = {
   reporterId: string
   reason: string

@@ -1,156 +1,113 @@
-import type { Packed } from './packed.ts'
+import type { FeedbackKey } from './feedback-reports.ts'
 import type { Db } from './pool.ts'
-import type { NewReport, Report, ReportState } from './reports.ts'
-import { first } from './values.ts'
-
-/** A report as its reporter may see it, whether it was put aside or not. */
-export type OwnedReport = Report & { isShadowed: boolean }
-
-/** A report that was put aside, for administrators. */
-export type ShadowedReport = Report & { isDropped: boolean }
-
-const columns = `id, reporter_id as "reporterId", channel, kind, state,
-  received_at as "receivedAt", message_bytes as "messageBytes", author, subject,
-  message_id as "messageId", dated_at as "datedAt", comment,
-  received_via::text[] as "receivedVia", rebuilt_from as "rebuiltFrom"`
-
-/** One report by its id, put aside or not: one question, so that both take as long. */
-export async function findOwnedReport(db: Db, id: string): Promise<OwnedReport | undefined> {
-  return first(
-    await db.query<OwnedReport>(
-      `select ${columns}, false as "isShadowed" from reports where id = $1
-       union all
-       select ${columns}, true as "isShadowed" from shadowed_reports where id = $1`,
-      [id],
-    ),
-  )
-}
-
-/** Where reports stand for their reporters, put aside or not. */
-export async function listOwnedStates(
-  db: Db,
-  ids: readonly string[],
-): Promise<{ id: string; state: ReportState }[]> {
-  const { rows } = await db.query<{ id: string; state: ReportState }>(
-    `select id, state from reports where id = any($1::uuid[])
-     union all
-     select id, state from shadowed_reports where id = any($1::uuid[])`,
-    [ids],
-  )
-  return rows
-}
-
-/** The packed bytes of one report, put aside or not. */
-export async function findOwnedMessage(db: Db, id: string): Promise<Packed | undefined> {
-  return first(
-    await db.query<Packed>(
-      `select encoding, content from raw_messages where id = $1
-       union all
-       select encoding, content from shadowed_messages where id = $1`,
-      [id],
-    ),
-  )
-}
-
-/** Moves reports that were put aside on to `to`, as `markReports` does; returns those it moved. */
-export async function markShadowed(
-  tx: Db,
-  ids: readonly string[],
-  from: readonly ReportState[],
-  to: 'kept' | 'retracted',
-): Promise<Pick<Report, 'id' | 'kind'>[]> {
-  if (ids.length === 0) return []
-  const { rows } = await tx.query<Pick<Report, 'id' | 'kind'>>(
-    `update shadowed_reports set state = $3
-     where id = any($1::uuid[]) and state = any($2::text[])
-     returning id, kind`,
-    [ids, from, to],
-  )
-  return rows
-}
+import { type Report, reportColumns } from './reports.ts'
 
 /**
- * A page of what is put aside and not dropped, newest first, of one reporter or of all; `before` is
- * the last id of the page before. What its reporter took back is not among it.
+ * A page of the reports that are held, newest first, of one reporter or of all; `before` is the
+ * last id of the page before. Retracted reports are left out.
  */
 export async function listHeldReports(
   db: Db,
   page: { reporterId: string | undefined; before: string | undefined; limit: number },
 ): Promise<Report[]> {
   const { rows } = await db.query<Report>(
-    `select ${columns} from shadowed_reports
+    `select ${reportColumns} from reports
      where ($1::uuid is null or reporter_id = $1) and ($2::uuid is null or id < $2)
-       and not is_dropped and state <> 'retracted'
+       and shadow = 'held' and state <> 'retracted'
      order by id desc limit $3`,
     [page.reporterId ?? null, page.before ?? null, page.limit],
   )
   return rows
 }
 
-/**
- * Moves reports that were put aside to the others, as if they had just been received, and returns
- * their ids. Those that were dropped or taken back meanwhile stay.
- */
-export async function moveShadowedBack(tx: Db, ids: readonly string[]): Promise<NewReport[]> {
-  const { rows } = await tx.query<NewReport>(
-    `delete from shadowed_reports
-     where id = any($1::uuid[]) and not is_dropped and state <> 'retracted'
-     returning ${columns}`,
+/** Releases or drops held reports that are not retracted; returns the ids of those it changed. */
+export async function endHolding(
+  tx: Db,
+  ids: readonly string[],
+  to: 'released' | 'dropped',
+): Promise<string[]> {
+  const { rows } = await tx.query<{ id: string }>(
+    `update reports set shadow = $2
+     where id = any($1::uuid[]) and shadow = 'held' and state <> 'retracted'
+     returning id`,
+    [ids, to],
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** Those of the reports that have no effect on others, or none yet. */
+export async function listShadowedAmong(
+  db: Db,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const { rows } = await db.query<{ id: string }>(
+    `select id from reports where id = any($1::uuid[]) and shadow is not null`,
     [ids],
   )
-  const moved = rows.map(({ id }) => id)
-  await tx.query(
-    `insert into raw_messages (id, encoding, content)
-     select id, encoding, content from shadowed_messages where id = any($1::uuid[])`,
-    [moved],
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** Those of the reports that have no effect on others; none of them gets any until `tx` ends. */
+export async function keepShadowed(tx: Db, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const { rows } = await tx.query<{ id: string }>(
+    `select id from reports
+     where id = any($1::uuid[]) and shadow is not null order by id for share`,
+    [ids],
   )
-  await tx.query(`delete from shadowed_messages where id = any($1::uuid[])`, [moved])
-  // What its reporter was told in the meantime.
-  await tx.query(
-    `delete from report_events where report_id = any($1::uuid[]) and event = 'analyzed'`,
-    [moved],
-  )
-  return rows
+  return new Set(rows.map(({ id }) => id))
 }
 
 /**
- * Gives up reports that were put aside. Their reporters see them all the same, and their messages:
- * one that is gone before its time would tell.
+ * Makes released reports that were analyzed while they were held count from now on, and returns
+ * the ids of those that did not before: of several runs, one gets an id.
  */
-export async function dropShadowed(tx: Db, ids: readonly string[]): Promise<string[]> {
+export async function claimReleased(tx: Db, ids: readonly string[]): Promise<string[]> {
+  if (ids.length === 0) return []
   const { rows } = await tx.query<{ id: string }>(
-    `update shadowed_reports set is_dropped = true
-     where id = any($1::uuid[]) and not is_dropped
+    `update reports set shadow = null
+     where id = any($1::uuid[]) and shadow = 'released'
+       and state in ('analyzed', 'forwarded', 'kept', 'failed')
      returning id`,
     [ids],
   )
   return rows.map(({ id }) => id)
 }
 
-/** Several reports that were put aside, in no order. */
-export async function listShadowedByIds(db: Db, ids: readonly string[]): Promise<Report[]> {
-  const { rows } = await db.query<Report>(
-    `select ${columns} from shadowed_reports where id = any($1::uuid[])`,
-    [ids],
+/** Released reports older than the id `before` that do not count yet, oldest first. */
+export async function listUncounted(db: Db, before: string, limit: number): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `select id from reports
+     where shadow = 'released' and id < $1 and state in ('analyzed', 'forwarded', 'kept')
+     order by id limit $2`,
+    [before, limit],
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** Feedback reports of these reports that only their reporters see, each with its consumer. */
+export async function listShadowedFeedback(
+  tx: Db,
+  reportIds: readonly string[],
+): Promise<(FeedbackKey & { consumerId: string })[]> {
+  const { rows } = await tx.query<FeedbackKey & { consumerId: string }>(
+    `select report_id as "reportId", number, consumer_id as "consumerId" from feedback_reports
+     where report_id = any($1::uuid[]) and state = 'shadowed'
+     order by report_id, number`,
+    [reportIds],
   )
   return rows
 }
 
-/** Puts reports aside that had been received as usual. */
-export async function moveAside(tx: Db, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return
-  const names = `id, reporter_id, channel, kind, state, received_at, message_bytes, author, subject,
-    message_id, dated_at, comment, received_via, rebuilt_from`
-  await tx.query(
-    `insert into shadowed_reports (${names})
-     select ${names} from reports where id = any($1::uuid[])`,
-    [ids],
+/** Lets one of them be sent: at once, or when it is due. */
+export async function releaseFeedback(
+  tx: Db,
+  { reportId, number }: FeedbackKey,
+  { state, dueAt }: { state: 'queued' | 'waiting'; dueAt: Date | null },
+): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `update feedback_reports set state = $3, due_at = $4
+     where report_id = $1 and number = $2 and state = 'shadowed'`,
+    [reportId, number, state, dueAt],
   )
-  await tx.query(
-    `insert into shadowed_messages (id, encoding, content)
-     select id, encoding, content from raw_messages where id = any($1::uuid[])`,
-    [ids],
-  )
-  await tx.query(`delete from reports where id = any($1::uuid[])`, [ids])
-  await tx.query(`delete from raw_messages where id = any($1::uuid[])`, [ids])
+  return rowCount === 1
 }

@@ -140,7 +140,7 @@ export async function anyWebhooks(db: Db): Promise<boolean> {
   return rows[0]?.any ?? false
 }
 
-/** Which enabled webhooks of active accounts want to hear of which reports, put aside or not. */
+/** Which enabled webhooks of active accounts want to hear of which reports. */
 export async function findListening(
   tx: Db,
   event: WebhookEvent,
@@ -148,13 +148,10 @@ export async function findListening(
 ): Promise<{ webhookId: string; reportId: string }[]> {
   const { rows } = await tx.query<{ webhookId: string; reportId: string }>(
     `select webhooks.id as "webhookId", reports.id as "reportId"
-     from (
-       select id, reporter_id from reports where id = any($1::uuid[])
-       union all
-       select id, reporter_id from shadowed_reports where id = any($1::uuid[])
-     ) as reports join webhooks on webhooks.reporter_id = reports.reporter_id
+     from reports join webhooks on webhooks.reporter_id = reports.reporter_id
        join reporters on reporters.id = webhooks.reporter_id and reporters.state = 'active'
-     where webhooks.state = 'enabled' and webhooks.events @> array[$2]
+     where reports.id = any($1::uuid[]) and webhooks.state = 'enabled'
+       and webhooks.events @> array[$2]
      order by webhooks.id, reports.id`,
     [reportIds, event],
   )

@@ -1,5 +1,5 @@
 import type { App } from '../app.ts'
-import type { Consumer } from '../db/consumers.ts'
+import { type Consumer, listConsumersByIds } from '../db/consumers.ts'
 import {
   type FeedbackKind,
   insertFeedback,
@@ -7,6 +7,7 @@ import {
   type NewFeedback,
 } from '../db/feedback-reports.ts'
 import type { Db } from '../db/pool.ts'
+import { listShadowedAmong, listShadowedFeedback, releaseFeedback } from '../db/shadowed-reports.ts'
 import { forwardReport } from '../queue/queues.ts'
 import { send } from '../queue/send.ts'
 import type { ToldAs } from '../verdict/who-else.ts'
@@ -29,7 +30,9 @@ const NUMBER_MAX = 255
 /**
  * Puts feedback reports in line, under the next free numbers of their reports: at once with a job,
  * or waiting until their consumer's pace lets them leave. A consumer that was last told the same of
- * a report is not told again; what was withdrawn was not told. Returns what was put in line.
+ * a report is not told again; what was withdrawn was not told. Nobody is told of a report that has
+ * no effect on others: its reporter sees what would be told, before it leaves. Returns what was put
+ * in line.
  */
 export async function oweFeedback(
   tx: Db,
@@ -38,7 +41,11 @@ export async function oweFeedback(
   now: Date,
 ): Promise<NewFeedback[]> {
   if (owed.length === 0) return []
-  const told = await listFeedback(tx, [...new Set(owed.map(({ reportId }) => reportId))])
+  const reportIds = [...new Set(owed.map(({ reportId }) => reportId))]
+  const [told, shadowed] = await Promise.all([
+    listFeedback(tx, reportIds),
+    listShadowedAmong(tx, reportIds),
+  ])
   const lastTold = new Map(
     told.flatMap((one) => (one.state === 'withdrawn' ? [] : [[nameOf(one), one.kind]])),
   )
@@ -54,8 +61,9 @@ export async function oweFeedback(
     lastTold.set(name, kind)
     lastOf.set(reportId, number)
     const row = { reportId, number, consumerId: consumer.id, address: consumer.address }
+    const state = shadowed.has(reportId) && { state: 'shadowed' as const }
     feedback.push({
-      ...{ ...row, kind, createdAt: now, ...paceOf(consumer, now) },
+      ...{ ...row, kind, createdAt: now, ...paceOf(consumer, now), ...state },
       ...{ toldAs: toldAs ?? 'network', keepsTokens: keepsTokens ?? false },
     })
   }
@@ -68,4 +76,28 @@ export async function oweFeedback(
 
 function nameOf(one: { reportId: string; consumerId: string }): string {
   return `${one.reportId} ${one.consumerId}`
+}
+
+/**
+ * Sends what was owed of reports while they had no effect: each at once, or when the consumer's
+ * pace lets it leave. A consumer that asked to stop meanwhile gets nothing.
+ */
+export async function sendShadowed(
+  tx: Db,
+  reportIds: readonly string[],
+  app: Pick<App, 'boss'>,
+  now: Date,
+): Promise<void> {
+  const owed = await listShadowedFeedback(tx, reportIds)
+  const consumers = await listConsumersByIds(tx, [
+    ...new Set(owed.map(({ consumerId }) => consumerId)),
+  ])
+  for (const { reportId, number, consumerId } of owed) {
+    const consumer = consumers.get(consumerId)
+    if (!consumer) continue
+    const pace = paceOf(consumer, now)
+    const dueAt = pace.state === 'waiting' ? pace.dueAt : null
+    await releaseFeedback(tx, { reportId, number }, { state: pace.state, dueAt })
+    if (pace.state === 'queued') await send(app.boss, forwardReport, [{ reportId, number }], tx)
+  }
 }

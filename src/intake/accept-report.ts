@@ -22,7 +22,7 @@ export type Submission = {
   receivedVia: readonly string[]
   /** Where the message had to be put together anew of what it was given as. */
   rebuiltFrom?: RebuiltFrom
-  /** Whether it is to be put aside, and its reporter to notice nothing. */
+  /** Whether it is to have no effect on others, and its reporter to notice nothing. */
   isShadowed?: boolean
 }
 
@@ -116,7 +116,6 @@ export async function prepareReport(
   return {
     ...mark,
     packed: await pack(raw),
-    isShadowed: submission.isShadowed ?? false,
     report: {
       id: uuidv7(now),
       reporterId,
@@ -131,6 +130,7 @@ export async function prepareReport(
       comment: submission.comment,
       receivedVia: submission.receivedVia,
       rebuiltFrom: submission.rebuiltFrom ?? null,
+      shadow: submission.isShadowed ? 'held' : null,
     },
   }
 }

@@ -4,9 +4,8 @@ import type { Db } from '../db/pool.ts'
 import { changeKind, type KindChange, listToChange } from '../db/report-changes.ts'
 import { insertEvents, type ReportEvent } from '../db/report-events.ts'
 import type { ReportKind } from '../db/reports.ts'
-import { moveAside } from '../db/shadowed-reports.ts'
 import type { Boss } from '../queue/boss.ts'
-import { analyzeReport, redeemReport, settleShadowed } from '../queue/queues.ts'
+import { analyzeReport, redeemReport } from '../queue/queues.ts'
 import { send } from '../queue/send.ts'
 
 const words: Record<ReportKind, string> = {
@@ -15,14 +14,14 @@ const words: Record<ReportKind, string> = {
   'not-spam': 'The reporter now says that this is not spam.',
 }
 
-/** Which of the changed reports wait for what. */
-type Changed = { analyzed: string[]; settled: string[]; putAside: string[]; events: ReportEvent[] }
+/** What happened to the changed reports, and which of them had effect and are held now. */
+type Changed = { events: ReportEvent[]; held: string[] }
 
 /**
  * Makes the latest choice of their reporters count: reports of another kind, and retracted ones,
  * become what is said of them now, under their ids. Feedback that has not left never will. Their
  * analysis is made anew; it corrects counts and evidence, and tells those who were told before.
- * What is said by a banned reporter puts the report aside: what it was counted as is taken back.
+ * What a banned reporter says is held, and what the report was counted as is taken back.
  * Returns the ids of those that were changed: where the reporter says the same again, nothing is.
  */
 export async function changeReports(
@@ -32,17 +31,14 @@ export async function changeReports(
   now: Date,
 ): Promise<Set<string>> {
   if (said.length === 0) return new Set()
-  const changed = await changeEach(tx, said, now)
-  const { analyzed, settled, putAside, events } = changed
+  const { events, held } = await changeEach(tx, said, now)
   const ids = events.map(idOf)
   if (ids.length === 0) return new Set()
   const jobs = (some: readonly string[]) => some.map((reportId) => ({ reportId }))
-  await moveAside(tx, putAside)
   await removeAnalyses(tx, ids)
   await insertEvents(tx, events)
-  await send(boss, analyzeReport, jobs(analyzed), tx)
-  await send(boss, settleShadowed, jobs([...settled, ...putAside]), tx)
-  await send(boss, redeemReport, jobs(putAside), tx)
+  await send(boss, analyzeReport, jobs(ids), tx)
+  await send(boss, redeemReport, jobs(held), tx)
   return new Set(ids)
 }
 
@@ -50,19 +46,17 @@ export async function changeReports(
 async function changeEach(tx: Db, said: readonly KindChange[], now: Date): Promise<Changed> {
   const known = await listToChange(tx, said.map(idOf))
   const standing = new Map(known.map((report) => [report.id, report]))
-  const changed: Changed = { analyzed: [], settled: [], putAside: [], events: [] }
+  const changed: Changed = { events: [], held: [] }
   for (const change of said.toSorted((a, b) => (a.reportId < b.reportId ? -1 : 1))) {
     const { reportId, kind } = change
     const report = standing.get(reportId)
     if (!report || (!report.isRetracted && report.kind === kind)) continue
-    const table = report.isShadowed ? 'shadowed_reports' : 'reports'
-    if (!(await changeKind(tx, change, table))) continue
+    if (!(await changeKind(tx, change))) continue
     const withdrawn = await withdrawFeedback(tx, reportId, now)
     const recall = withdrawn > 0 ? ' Feedback that had not left was called back.' : ''
     const detail = `${words[kind]}${recall}`
     changed.events.push({ reportId, at: now, event: 'changed', detail })
-    const way = report.isShadowed ? 'settled' : change.isShadowed ? 'putAside' : 'analyzed'
-    changed[way].push(reportId)
+    if (change.isShadowed && !report.isShadowed) changed.held.push(reportId)
   }
   return changed
 }

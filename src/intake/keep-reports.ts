@@ -5,7 +5,7 @@ import type { KindChange } from '../db/report-changes.ts'
 import { claimReportKeys } from '../db/report-keys.ts'
 import { insertReports, type NewReport } from '../db/reports.ts'
 import type { Boss } from '../queue/boss.ts'
-import { analyzeReport, settleShadowed } from '../queue/queues.ts'
+import { analyzeReport } from '../queue/queues.ts'
 import { send } from '../queue/send.ts'
 import type { Clock } from '../world.ts'
 import { changeReports } from './change-report.ts'
@@ -16,7 +16,6 @@ export type Prepared = {
   packed: Packed
   contentHash: Buffer
   key: string
-  isShadowed: boolean
 }
 
 /**
@@ -69,10 +68,10 @@ function changesOf(
   reports: readonly Prepared[],
   owners: ReadonlyMap<string, string>,
 ): KindChange[] {
-  return reports.flatMap(({ key, report: { id, kind, comment }, isShadowed }) => {
+  return reports.flatMap(({ key, report: { id, kind, comment, shadow } }) => {
     const reportId = owners.get(key)
     if (reportId === undefined || reportId === id) return []
-    return [{ reportId, kind, comment, isShadowed }]
+    return [{ reportId, kind, comment, isShadowed: shadow === 'held' }]
   })
 }
 
@@ -92,32 +91,14 @@ function newOnes(reports: readonly Prepared[], owners: ReadonlyMap<string, strin
   return reports.filter(({ key, report }) => owners.get(key) === report.id)
 }
 
-/**
- * Writes reports, their raw messages and their jobs; their keys are the caller's. Those to be put
- * aside go another way of the same length, so that nobody can tell by the time it takes.
- */
+/** Writes reports, their raw messages and their jobs; their keys are the caller's. */
 async function insertWithJobs(tx: Db, boss: Boss, reports: readonly Prepared[]): Promise<void> {
-  const aside = reports.filter(({ isShadowed }) => isShadowed)
-  const others = aside.length > 0 ? reports.filter(({ isShadowed }) => !isShadowed) : reports
-  await Promise.all([...insertOneWay(tx, boss, others), ...insertAside(tx, boss, aside)])
-}
-
-function insertOneWay(tx: Db, boss: Boss, reports: readonly Prepared[]): Promise<void>[] {
-  if (reports.length === 0) return []
-  return [
+  if (reports.length === 0) return
+  await Promise.all([
     insertReports(tx, reports.map(reportOf)),
     insertRawMessages(tx, reports.map(messageOf)),
     send(boss, analyzeReport, reports.map(jobOf), tx),
-  ]
-}
-
-function insertAside(tx: Db, boss: Boss, reports: readonly Prepared[]): Promise<void>[] {
-  if (reports.length === 0) return []
-  return [
-    insertReports(tx, reports.map(reportOf), 'shadowed_reports'),
-    insertRawMessages(tx, reports.map(messageOf), 'shadowed_messages'),
-    send(boss, settleShadowed, reports.map(jobOf), tx),
-  ]
+  ])
 }
 
 const reportOf = ({ report }: Prepared) => report

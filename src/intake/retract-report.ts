@@ -4,7 +4,6 @@ import { type Db, inTransaction, type Pool } from '../db/pool.ts'
 import { OVERRULED } from '../db/report-changes.ts'
 import { eventNow, insertEvents } from '../db/report-events.ts'
 import { markReports, type ReportState } from '../db/reports.ts'
-import { markShadowed } from '../db/shadowed-reports.ts'
 import type { Boss } from '../queue/boss.ts'
 import { oweWebhooks } from '../queue/owe-webhooks.ts'
 import { redeemReport } from '../queue/queues.ts'
@@ -36,7 +35,8 @@ export async function retractIn(
   retractor: Retractor,
 ): Promise<boolean> {
   const now = app.clock()
-  if (!(await markRetracted(tx, reportId))) return false
+  const [retracted] = await markReports(tx, [reportId], retractable, 'retracted')
+  if (retracted === undefined) return false
   const withdrawn = await withdrawFeedback(tx, reportId, now)
   const isOverruled = !retractor.isReporter
   await send(app.boss, redeemReport, [{ reportId, ...(isOverruled && { isOverruled }) }], tx)
@@ -50,15 +50,4 @@ export async function retractIn(
     await insertAudit(tx, { at: now, reporterId, action: 'retract', detail: reportId })
   }
   return true
-}
-
-/** What was put aside is taken back in as many steps, and has nothing to be taken back from. */
-async function markRetracted(tx: Db, reportId: string): Promise<boolean> {
-  const markUsual = () => markReports(tx, [reportId], retractable, 'retracted')
-  const [usual] = await markUsual()
-  const [aside] = await markShadowed(tx, [reportId], retractable, 'retracted')
-  if (usual !== undefined || aside !== undefined) return true
-  // It may have been released between the two.
-  const [released] = await markUsual()
-  return released !== undefined
 }

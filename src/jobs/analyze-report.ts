@@ -5,8 +5,9 @@ import { inTransaction, type Db } from '../db/pool.ts'
 import { insertEvents, type ReportEvent } from '../db/report-events.ts'
 import { markJudged, markSentBefore } from '../db/report-changes.ts'
 import { listReportsByIds, type Report, type ReportKind, type ReportState } from '../db/reports.ts'
+import { claimReleased } from '../db/shadowed-reports.ts'
 import { holdReporters } from '../db/reporters.ts'
-import { oweFeedback } from '../feedback/owe-feedback.ts'
+import { oweFeedback, sendShadowed } from '../feedback/owe-feedback.ts'
 import { appendEvidence, takeBackEvidence } from '../judging/evidence.ts'
 import type { CaseToJudge, Judge } from '../judging/judge.ts'
 import { readKarmas } from '../judging/karma.ts'
@@ -18,6 +19,7 @@ import { send } from '../queue/send.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import { packFacts } from '../verdict/facts/packed-facts.ts'
 import { ageObstacle } from '../verdict/message-age.ts'
+import type { Verdict } from '../verdict/verdict.ts'
 import { openCandidates } from '../verdict/relay-question.ts'
 import { percentOf } from '../verdict/walk-picture.ts'
 import { alsoTellOf } from '../verdict/who-else.ts'
@@ -43,17 +45,19 @@ type NetworkOf = (ip: string | undefined) => Network | undefined
 
 /** A redriven report was marked failed when its job died. */
 const waitingStates: readonly ReportState[] = ['received', 'failed']
+const readStates: readonly ReportState[] = ['analyzed', 'kept', 'forwarded']
 
 /**
  * Analyzes a batch of reports and keeps what was found, with the next jobs, in one transaction. A
- * report that another run has analyzed is left as it is, so any number of runs count once.
+ * report that another run has analyzed is left as it is, so any number of runs count once. One that
+ * was analyzed while it was held, and is released now, is read again only to take effect.
  */
 export async function analyzeReports(
   payloads: readonly { reportId: string }[],
   app: Needs,
 ): Promise<JobOutcome[]> {
   const ids = payloads.map(({ reportId }) => reportId)
-  const reports = await listWaiting(ids, app)
+  const { reports, verdicts } = await listWaiting(ids, app)
   if (reports.length === 0) return payloads.map(() => 'done')
   const relaysOf = await findRelays(app.pool, reports)
   const { analyses, failures } = await readMessages(reports, relaysOf, app)
@@ -61,8 +65,10 @@ export async function analyzeReports(
   const judgments = await judge(analyses, relaysOf, campaignOf, app)
   if (judgments.length > 0) {
     await inTransaction(app.pool, async (tx) => {
-      const { valid, overtaken } = await partByRelays(tx, judgments, relaysOf)
+      const fresh = judgments.filter(({ report: { id } }) => !verdicts.has(id))
+      const { valid, overtaken } = await partByRelays(tx, fresh, relaysOf)
       if (valid.length > 0) await keep(tx, valid, campaignOf, app)
+      await release(tx, withVerdicts(judgments, verdicts), campaignOf, app)
       await putInLineAgain(tx, app.boss, { ids: overtaken, now: app.clock() })
     })
   }
@@ -73,15 +79,38 @@ export async function analyzeReports(
   })
 }
 
-/** A report may have failed later, when its contact was looked up: that is no fault of ours. */
-async function listWaiting(ids: readonly string[], { pool }: Needs): Promise<Report[]> {
-  const waiting = (await listReportsByIds(pool, ids)).filter(({ state }) =>
-    waitingStates.includes(state),
+type Verdicts = ReadonlyMap<string, Verdict>
+
+/**
+ * The reports to be read, with the verdicts on those that were analyzed while they were held. A
+ * report may have failed later, when its contact was looked up: that is no fault of ours.
+ */
+async function listWaiting(
+  ids: readonly string[],
+  { pool }: Needs,
+): Promise<{ reports: Report[]; verdicts: Verdicts }> {
+  const isReleased = ({ shadow }: Report) => shadow === 'released'
+  const isRead = ({ state }: Report) => readStates.includes(state)
+  const all = (await listReportsByIds(pool, ids)).filter(
+    (report) => waitingStates.includes(report.state) || (isReleased(report) && isRead(report)),
   )
-  const failed = waiting.filter(({ state }) => state === 'failed').map(({ id }) => id)
-  if (failed.length === 0) return waiting
-  const analyzed = new Set((await listPackedAnalyses(pool, failed)).map(({ id }) => id))
-  return waiting.filter(({ id }) => !analyzed.has(id))
+  const unsure = all.filter(({ state }) => state !== 'received').map(({ id }) => id)
+  if (unsure.length === 0) return { reports: all, verdicts: new Map() }
+  const analyzed = new Map(
+    (await listPackedAnalyses(pool, unsure)).map(({ id, judgment }) => [id, judgment.verdict]),
+  )
+  const reports = all.filter((report) => isReleased(report) || !analyzed.has(report.id))
+  return { reports, verdicts: analyzed }
+}
+
+/** Those that were analyzed before, with the verdicts that their reporters see. */
+function withVerdicts(judgments: readonly Judgment[], verdicts: Verdicts): Judgment[] {
+  return judgments.flatMap((judgment) => {
+    const verdict = verdicts.get(judgment.report.id)
+    if (!verdict) return []
+    const { judged, judgedCase } = judgment
+    return { ...judgment, judged: { ...judged, verdict }, judgedCase: { ...judgedCase, verdict } }
+  })
 }
 
 async function judge(
@@ -196,12 +225,12 @@ async function keep(
   const drawn = await drawConsequences(tx, cases, app, now)
   const outcomes = judgments.flatMap((judgment, index) => {
     const one = drawn[index]
-    return one ? [outcomeOf(judgment, one, now)] : []
+    return one ? [outcomeOf(judgment, one, campaignOf, now)] : []
   })
   const isOpen = ({ row, told }: (typeof outcomes)[number]) =>
     told.length > 0 || row.judgment.consequence.action === 'look-up'
   const judgedAs = (some: typeof outcomes) =>
-    some.map(({ row: { id }, judgedAs: kind }) => ({ id, kind }))
+    some.map(({ row: { id }, judgedAs }) => ({ id, ...judgedAs }))
   const marked = await Promise.all([
     markJudged(tx, judgedAs(outcomes.filter(isOpen)), waitingStates, 'analyzed'),
     markJudged(tx, judgedAs(outcomes.filter((one) => !isOpen(one))), waitingStates, 'kept'),
@@ -233,21 +262,49 @@ async function keep(
     ),
     oweWebhooks(tx, app.boss, newsOf(kept), now),
   ])
-  const effective = judgments.filter(
-    ({ report, judged }) => mine.has(report.id) && judged.ageObstacle === undefined,
-  )
+  const timely = judgments.filter((one) => mine.has(one.report.id) && isTimely(one))
+  await oweAdvice(tx, timely.map(adviceCase), app)
+  const effective = timely.filter(({ report }) => hasEffect(report))
   await takeEffect(tx, effective, campaignOf, app)
+  const held = timely.flatMap(({ report }) => (hasEffect(report) ? [] : [report.id]))
+  await markSentBefore(tx, held)
 }
 
-/** Advises and counts reports and their evidence; corrects what was counted and told before. */
+function isTimely({ judged }: Judgment): boolean {
+  return judged.ageObstacle === undefined
+}
+
+/** Whether others may notice the report. */
+function hasEffect({ shadow }: Report): boolean {
+  return shadow === null || shadow === 'released'
+}
+
+/** Lets released reports take effect, once. What their reporters were shown stays as it is. */
+async function release(
+  tx: Db,
+  judgments: readonly Judgment[],
+  campaignOf: Campaigns,
+  app: Needs,
+): Promise<void> {
+  const released = await claimReleased(
+    tx,
+    judgments.map(({ report }) => report.id),
+  )
+  if (released.length === 0) return
+  const effective = judgments.filter((one) => released.includes(one.report.id) && isTimely(one))
+  await takeEffect(tx, effective, campaignOf, app)
+  await sendShadowed(tx, released, app, app.clock())
+}
+
+/** Counts reports and their evidence; corrects what was counted and told before. */
 async function takeEffect(
   tx: Db,
   judgments: readonly Judgment[],
   campaignOf: Campaigns,
   app: Needs,
 ): Promise<void> {
+  if (judgments.length === 0) return
   const now = app.clock()
-  await oweAdvice(tx, judgments.map(adviceCase), app)
   const before = await countReports(
     tx,
     judgments.map((judgment) => toCount(judgment, campaignOf)),
@@ -263,9 +320,9 @@ async function takeEffect(
   )
 }
 
-/** All that is kept of a report; `judgedAs` is the kind it had when it was read. */
+/** All that is kept of a report; `judgedAs` is what it was when it was read. */
 type Outcome = {
-  judgedAs: ReportKind
+  judgedAs: { kind: ReportKind; hasEffect: boolean }
   row: NewAnalysis
   event: ReportEvent
   told: Drawn['told']
@@ -282,10 +339,12 @@ function newsOf(kept: readonly { row: NewAnalysis }[]) {
 function outcomeOf(
   { report, analysis, judgedCase: { verdict, facts }, judged }: Judgment,
   { consequence, told, why }: Drawn,
+  campaignOf: Campaigns,
   now: Date,
 ): Outcome {
+  const campaignId = hasEffect(report) ? undefined : campaignOf.get(report.id)
   return {
-    judgedAs: report.kind,
+    judgedAs: { kind: report.kind, hasEffect: hasEffect(report) },
     row: {
       id: report.id,
       analyzedAt: now,
@@ -295,7 +354,7 @@ function outcomeOf(
       verdictClass: verdict.class,
       verdictScore: verdict.score,
       subject: analysis.subject,
-      judgment: { verdict, consequence, marketer: judged.marketer },
+      judgment: { verdict, consequence, marketer: judged.marketer, campaignId },
       packed: analysis.packed,
       facts: packFacts(facts),
     },

@@ -4,7 +4,7 @@ import { listMerged } from '../db/feedback-merged.ts'
 import { type Feedback, type FeedbackKey, listFeedback } from '../db/feedback-reports.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
 import { listReportsByIds, type Report } from '../db/reports.ts'
-import { listShadowedByIds } from '../db/shadowed-reports.ts'
+import { keepShadowed } from '../db/shadowed-reports.ts'
 import { oweFeedback } from '../feedback/owe-feedback.ts'
 import { takeBackEvidence } from '../judging/evidence.ts'
 import type { JobOutcome } from '../queue/work.ts'
@@ -17,7 +17,7 @@ const AGAIN_MS = 5_000
  * retracted before they were analyzed were never counted; a second run finds nothing to take. What
  * an administrator took back is held against its reporter as overruled. Those who were sent the
  * message as a complaint are told once that it is none (RFC 6430), also where it was changed to
- * "not spam" while the complaint was leaving. Reports that were put aside count for nothing either.
+ * "not spam" while the complaint was leaving. A report that is held now no longer counts either.
  */
 export async function redeemReports(
   payloads: readonly { reportId: string; isOverruled?: boolean | undefined }[],
@@ -31,15 +31,16 @@ export async function redeemReports(
   const retracted = reports.filter(({ state }) => state === 'retracted')
   await inTransaction(app.pool, async (tx) => {
     const now = app.clock()
-    const aside = await listShadowedByIds(tx, ids)
-    await redeemCounted(tx, [...retracted, ...aside], now)
+    const held = await keepShadowed(tx, ids)
+    const heldNow = reports.filter(({ id, state }) => held.has(id) && state !== 'retracted')
+    await redeemCounted(tx, [...retracted, ...heldNow], now)
     const idsOf = (which: boolean) =>
       retracted.flatMap(({ id }) => (overruled.has(id) === which ? [id] : []))
     await takeBackEvidence(tx, idsOf(false), 'retraction', now)
     await takeBackEvidence(tx, idsOf(true), 'overruling', now)
     await takeBackEvidence(
       tx,
-      aside.map(({ id }) => id),
+      heldNow.map(({ id }) => id),
       'new-analysis',
       now,
     )

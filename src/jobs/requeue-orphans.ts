@@ -8,6 +8,7 @@ import { listOpenErasures } from '../db/erasures.ts'
 import { inTransaction } from '../db/pool.ts'
 import { type JobKey, listIdsWithJobs } from '../db/queue-health.ts'
 import { listLookUps, listReceivedReports } from '../db/reports.ts'
+import { listUncounted } from '../db/shadowed-reports.ts'
 import {
   analyzeReport,
   eraseAccount,
@@ -37,7 +38,8 @@ export async function requeueOrphans(app: Needs): Promise<void> {
   const before = uuidFloor(new Date(app.clock().getTime() - ORPHAN_MS))
   const reports = (ids: readonly string[]) => ids.map((reportId) => ({ reportId }))
   const received = await listReceivedReports(pool, before, WAITING_MAX)
-  await requeue(app, analyzeReport, 'reportId', reports(received))
+  const uncounted = await listUncounted(pool, before, WAITING_MAX)
+  await requeue(app, analyzeReport, 'reportId', reports([...received, ...uncounted]))
   const lookUps = await listLookUps(pool, before, WAITING_MAX)
   await requeue(app, findContact, 'reportId', reports(lookUps))
   const unredeemed = await listUnredeemed(pool, before, WAITING_MAX)

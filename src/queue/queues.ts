@@ -163,14 +163,6 @@ export const publishLists = defineQueue('publish-lists', z.object({}), {
   expireInSeconds: 900,
 })
 
-/** Let a report that was put aside look as if it had been looked at. */
-export const settleShadowed = defineQueue('settle-shadowed', z.object({ reportId: z.uuid() }), {
-  retryLimit: 5,
-  retryDelay: 5,
-  retryDelayMax: 600,
-  expireInSeconds: 120,
-})
-
 /** Tell one webhook of one event. It is put off while its receiver fails. */
 export const deliverWebhook = defineQueue(
   'deliver-webhook',
@@ -187,7 +179,6 @@ export const queues: readonly QueueDefinition[] = [
   adviseReporter,
   unsubscribe,
   redeemReport,
-  settleShadowed,
   handleInbound,
   takeMailed,
   eraseAccount,

@@ -21,7 +21,11 @@ test('a report comes back as it went in, in the state received', async () => {
     receivedVia: ['192.0.2.0/24', '2001:db8::/32'],
   })
   await addReports(database.pool, [report])
-  expect(await findReport(database.pool, report.id)).toEqual({ ...report, state: 'received' })
+  expect(await findReport(database.pool, report.id)).toEqual({
+    ...report,
+    shadow: null,
+    state: 'received',
+  })
 })
 
 test('an unknown id is nothing', async () => {

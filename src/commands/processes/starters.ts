@@ -47,12 +47,6 @@ function lineStarters(app: App, tools: Tools): Starters {
         redeemReports(jobs, app),
       )
     },
-    [queues.settleShadowed.name]: async () => {
-      const { settleShadowed } = await import('../../jobs/settle-shadowed.ts')
-      await workQueue(app, queues.settleShadowed, { batchSize: 50, concurrency: 1 }, (jobs) =>
-        settleShadowed(jobs, app),
-      )
-    },
   }
 }
 

@@ -8,7 +8,8 @@ import {
 } from '../../db/export-rows.ts'
 import { type Packed, unpack } from '../../db/packed.ts'
 import type { Reporter } from '../../db/reporters.ts'
-import { findOwnedMessage, type OwnedReport } from '../../db/shadowed-reports.ts'
+import { findRawMessage } from '../../db/raw-messages.ts'
+import type { Report } from '../../db/reports.ts'
 import { describeReport } from '../api/report-json.ts'
 import type { Site } from '../site.ts'
 import type { ArchiveEntry } from './export-archive.ts'
@@ -29,7 +30,7 @@ export async function* reportEntries(
     const lines: string[] = []
     for (const report of page) {
       lines.push(JSON.stringify(await describeOne(report, pool)))
-      const packed = await findOwnedMessage(pool, report.id)
+      const packed = await findRawMessage(pool, report.id)
       if (packed) yield await mailEntry('messages', report.id, report.receivedAt, packed)
     }
     const path = `reports/${String(++file).padStart(6, '0')}.jsonl`
@@ -54,7 +55,7 @@ export async function* mailEntries(
 }
 
 /** A report as the API tells it, with what its reporter said of it and who was told. */
-async function describeOne(report: OwnedReport, pool: Site['pool']) {
+async function describeOne(report: Report, pool: Site['pool']) {
   const [described, told, answers] = await Promise.all([
     describeReport(pool, report),
     listFeedback(pool, [report.id]),

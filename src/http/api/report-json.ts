@@ -1,10 +1,8 @@
 import type { z } from 'zod'
-import type { KeptAnalysis } from '../../db/analyses.ts'
+import { findAnalysis, type KeptAnalysis } from '../../db/analyses.ts'
 import type { Db } from '../../db/pool.ts'
 import { listEvents, type ReportEvent } from '../../db/report-events.ts'
 import type { Report } from '../../db/reports.ts'
-import type { OwnedReport } from '../../db/shadowed-reports.ts'
-import { findOwnedAnalysis } from '../../intake/owned-reports.ts'
 import { scoreOf, symbolsForReporters } from '../../verdict/verdict.ts'
 import { drawWalk } from '../../verdict/walk-picture.ts'
 import type { reportSchema } from './contract/schemas/report-schema.ts'
@@ -15,9 +13,9 @@ import { describeSame, type SameReports } from '../history/same-campaign.ts'
 export type ReportJson = z.infer<typeof reportSchema>
 
 /** Reads what belongs to a report and puts it in the form of the contract. */
-export async function describeReport(db: Db, report: OwnedReport): Promise<ReportJson> {
+export async function describeReport(db: Db, report: Report): Promise<ReportJson> {
   const [analysis, events, same] = await Promise.all([
-    findOwnedAnalysis(db, report),
+    findAnalysis(db, report.id),
     listEvents(db, report.id),
     describeSame(db, report),
   ])
@@ -85,13 +83,12 @@ function verdictJson({ details: { verdict } }: KeptAnalysis): ReportJson['verdic
   }
 }
 
-function campaignJson({ mark, othersMin, firstDay, lastDay }: SameReports): ReportJson['campaign'] {
-  const isTold = othersMin !== undefined
+function campaignJson({ mark, others }: SameReports): ReportJson['campaign'] {
   return {
     id: mark,
-    others_at_least: othersMin ?? null,
-    first_seen_on: isTold ? firstDay : null,
-    last_seen_on: isTold ? lastDay : null,
+    others_at_least: others?.min ?? null,
+    first_seen_on: others?.firstDay ?? null,
+    last_seen_on: others?.lastDay ?? null,
   }
 }
 

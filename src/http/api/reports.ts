@@ -1,7 +1,8 @@
 import { Router, type Request, type Response } from 'express'
 import { unpack } from '../../db/packed.ts'
 import type { Reporter } from '../../db/reporters.ts'
-import { findOwnedMessage, findOwnedReport, type OwnedReport } from '../../db/shadowed-reports.ts'
+import { findRawMessage } from '../../db/raw-messages.ts'
+import { findReport, type Report } from '../../db/reports.ts'
 import type { Scope } from '../../db/tokens.ts'
 import { retractReport } from '../../intake/retract-report.ts'
 import { authenticate } from '../authenticate.ts'
@@ -65,7 +66,7 @@ export function reportsApi(site: Needs): Router {
   router.all('/:id', otherMethods('GET', 'DELETE'))
   router.get('/:id/raw', async (req, res) => {
     const { report } = await requireOwnReport(req, res, site, 'read')
-    const packed = await findOwnedMessage(site.pool, report.id)
+    const packed = await findRawMessage(site.pool, report.id)
     if (!packed) throw notFound()
     sendMessage(res, `${report.id}.eml`, await unpack(packed))
   })
@@ -127,11 +128,11 @@ async function requireOwnReport(
   res: Response,
   site: Needs,
   scope: Scope,
-): Promise<{ report: OwnedReport; reporter: Reporter }> {
+): Promise<{ report: Report; reporter: Reporter }> {
   const reporter = await authenticate(req, site.credentials, ['bearer', 'basic'], scope)
   const { id: reporterId, tokenHash } = reporter
   await admit(req, res, site, 'read', { reporterId, tokenHash })
-  const report = isUuid(req.params.id) ? await findOwnedReport(site.pool, req.params.id) : undefined
+  const report = isUuid(req.params.id) ? await findReport(site.pool, req.params.id) : undefined
   if (!report || (report.reporterId !== reporter.id && !reporter.isAdmin)) throw notFound()
   return { report, reporter }
 }

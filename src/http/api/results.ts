@@ -1,7 +1,6 @@
 import type { Response } from 'express'
 import type { z } from 'zod'
-import type { ReportState } from '../../db/reports.ts'
-import { listOwnedStates } from '../../db/shadowed-reports.ts'
+import { listReportsByIds, type ReportState } from '../../db/reports.ts'
 import type { Db } from '../../db/pool.ts'
 import type { ProblemError } from '../problem.ts'
 import { problemOf, problems, problemType, type Problem } from '../problem.ts'
@@ -104,7 +103,7 @@ async function receiptsOf(
   const repeats = outcomes.flatMap((outcome) =>
     outcome.taken && outcome.is === 'repeated' ? [outcome.id] : [],
   )
-  const known = repeats.length > 0 ? await listOwnedStates(site.pool, repeats) : []
+  const known = repeats.length > 0 ? await listReportsByIds(site.pool, repeats) : []
   const stateOf = new Map<string, ReportState>(known.map(({ id, state }) => [id, state]))
   return outcomes.map((outcome) => {
     if (!outcome.taken) return undefined

@@ -1,7 +1,8 @@
 import { Router, type Request, type Response } from 'express'
 import { listFeedback } from '../../db/feedback-reports.ts'
 import { unpack } from '../../db/packed.ts'
-import { findOwnedMessage, type OwnedReport } from '../../db/shadowed-reports.ts'
+import { findRawMessage } from '../../db/raw-messages.ts'
+import type { Report } from '../../db/reports.ts'
 import { retractReport } from '../../intake/retract-report.ts'
 import { sendMessage } from '../download.ts'
 import { type FormReader, readShortForm } from '../pages/form.ts'
@@ -23,7 +24,7 @@ type OwnRequest = Request<{ id: string }>
 export function historyRoutes(site: Needs): Router {
   const router = Router()
   const ofOwn =
-    (send: (req: OwnRequest, res: Response, report: OwnedReport) => Promise<void>) =>
+    (send: (req: OwnRequest, res: Response, report: Report) => Promise<void>) =>
     async (req: OwnRequest, res: Response) => {
       const reporter = requireReporter(req, res)
       if (reporter) await send(req, res, await requireOwn(req.params.id, reporter, site.pool))
@@ -49,7 +50,7 @@ export function historyRoutes(site: Needs): Router {
   router.get(
     '/reports/:id/message.eml',
     ofOwn(async (_req, res, report) => {
-      const packed = await findOwnedMessage(site.pool, report.id)
+      const packed = await findRawMessage(site.pool, report.id)
       if (!packed) throw new ProblemError('not-found', 'The message is no longer kept.')
       sendMessage(res, `${report.id}.eml`, await unpack(packed))
     }),
@@ -91,12 +92,7 @@ async function sendList(req: Request, res: Response, site: Needs): Promise<void>
 }
 
 /** Says what taking a report back does, before it is done: it cannot be undone. */
-async function askWhether(
-  req: Request,
-  res: Response,
-  site: Needs,
-  report: OwnedReport,
-): Promise<void> {
+async function askWhether(req: Request, res: Response, site: Needs, report: Report): Promise<void> {
   if (report.state === 'retracted') return res.redirect(303, `/reports/${report.id}`)
   const feedback = await listFeedback(site.pool, [report.id])
   const complaints = feedback.filter(({ kind }) => kind === 'complaint')

@@ -128,10 +128,9 @@ async function gather(
   const found: OwnLine[] = []
   let part = { ...stretch, limit }
   for (let looked = 0; ;) {
-    const { rows, isMixed } = await listOwnReports(db, reporterId, query, part)
+    const rows = await listOwnReports(db, reporterId, query, part)
     const isEnd = rows.length < limit
-    const stop =
-      isSought && (isEnd || isMixed) ? await findOwnStop(db, reporterId, part) : undefined
+    const stop = isSought && isEnd ? await findOwnStop(db, reporterId, part) : undefined
     const sure = stop ? rows.filter(({ id }) => !isBeyond(id, stop)) : rows
     const outcomes = await listOutcomes(db, sure)
     found.push(...sure.flatMap((row) => withOutcome(row, outcomes)).filter(fits))

@@ -1,12 +1,11 @@
 import type { Request, Response } from 'express'
-import type { KeptAnalysis } from '../../db/analyses.ts'
+import { findAnalysis, type KeptAnalysis } from '../../db/analyses.ts'
 import { listFeedback } from '../../db/feedback-reports.ts'
 import { findOwnReport } from '../../db/own-reports.ts'
 import type { Db } from '../../db/pool.ts'
 import { listEvents } from '../../db/report-events.ts'
 import type { Reporter } from '../../db/reporters.ts'
-import type { OwnedReport } from '../../db/shadowed-reports.ts'
-import { findOwnedAnalysis } from '../../intake/owned-reports.ts'
+import type { Report } from '../../db/reports.ts'
 import { symbolsForReporters } from '../../verdict/verdict.ts'
 import { answersOf } from '../desks/answers-of.ts'
 import { shownAdvice } from '../advice/shown-advice.ts'
@@ -25,7 +24,7 @@ export type Refused = { problem: string; picked: readonly string[] }
 const LINKS_SHOWN = 20
 
 /** A report of the reporter's own, or the page that says that there is none. */
-export async function requireOwn(id: string, reporter: Reporter, db: Db): Promise<OwnedReport> {
+export async function requireOwn(id: string, reporter: Reporter, db: Db): Promise<Report> {
   const report = isUuid(id) ? await findOwnReport(db, reporter.id, id) : undefined
   if (report) return report
   throw new ProblemError('not-found', 'There is no such report, or it is not yours.')
@@ -36,11 +35,11 @@ export async function sendStory(
   req: Request,
   res: Response,
   site: Pick<Site, 'pool' | 'clock'>,
-  report: OwnedReport,
+  report: Report,
   refused?: Refused,
 ): Promise<void> {
   const [analysis, events, feedback, same] = await Promise.all([
-    findOwnedAnalysis(site.pool, report),
+    findAnalysis(site.pool, report.id),
     listEvents(site.pool, report.id),
     listFeedback(site.pool, [report.id]),
     describeSame(site.pool, report),

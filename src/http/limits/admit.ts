@@ -10,7 +10,7 @@ type Needs = Pick<Site, 'limits' | 'config'>
 
 /**
  * Counts an attempt of whoever sends this request and tells the client its limits. The address is
- * added to the actor here. `shadowed`: answer as usual, and store what comes of it apart.
+ * added to the actor here. `shadowed`: answer as usual, and hold the reports.
  *
  * @throws ProblemError 429 with Retry-After when it is too often; the attempt counts all the same
  */

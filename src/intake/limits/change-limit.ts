@@ -22,7 +22,7 @@ export function faultsOfChange(change: LimitChange, attempt: string): string[] {
       ? []
       : [`The window must be from 1 to ${WINDOW_SECONDS_MAX} seconds, by whole 60 ms.`]),
     ...(behavior === 'shadow' && attempt !== 'report' && attempt !== 'mail-in'
-      ? ['Only reports can be put aside: this limit can refuse or be off.']
+      ? ['Only reports can be held: this limit can refuse or be off.']
       : []),
   ]
 }

@@ -13,8 +13,8 @@ import { type Actor, actorKey, storedKey } from './actor.ts'
 import { type LimitState, rule, type Ruling } from './window.ts'
 
 /**
- * Whether an attempt is let through. `shadowed`: it is to be answered as any other, and what comes
- * of it is stored apart. `limits` is for the client, and tells nothing of that.
+ * Whether an attempt is let through. `shadowed`: it is to be answered as any other, and its reports
+ * are held. `limits` is for the client, and tells nothing of that.
  */
 export type Admission =
   | { is: 'admitted' | 'shadowed'; limits: LimitState[] }

@@ -1,8 +1,7 @@
 import { insertAudit } from '../../db/audit-log.ts'
 import { inTransaction, type Pool } from '../../db/pool.ts'
-import { insertReports } from '../../db/reports.ts'
 import { putShadowBan, removeShadowBan } from '../../db/shadow-bans.ts'
-import { dropShadowed, listHeldReports, moveShadowedBack } from '../../db/shadowed-reports.ts'
+import { endHolding, listHeldReports } from '../../db/shadowed-reports.ts'
 import type { Boss } from '../../queue/boss.ts'
 import { analyzeReport } from '../../queue/queues.ts'
 import { send } from '../../queue/send.ts'
@@ -14,7 +13,10 @@ type Needs = { pool: Pool; boss: Boss }
 const AT_ONCE = 100
 const IN_ONE_GO_MAX = 10_000
 
-/** From now on what this reporter reports is answered as usual and put aside. */
+/**
+ * From now on what this reporter reports is answered, analyzed and shown as usual, and has no
+ * effect on others.
+ */
 export async function imposeShadowBan(
   { pool }: Pick<Needs, 'pool'>,
   { reporterId, reason }: { reporterId: string; reason: string },
@@ -47,26 +49,29 @@ export async function liftShadowBan(
 /** Which of the held reports: one, or all of a reporter. */
 export type Held = { reportId: string } | { reporterId: string }
 
-/** Lets held reports go the way of all others, under their ids. Answers how many there were. */
+/**
+ * Lets held reports count as all others do. What their reporter was shown stays: a job adds what
+ * was held back. Answers how many there were.
+ */
 export async function releaseHeldReports(app: Needs, which: Held, deed: Deed): Promise<number> {
   return inBatches(app, which, async (ids) =>
     inTransaction(app.pool, async (tx) => {
-      const moved = await moveShadowedBack(tx, ids)
-      if (moved.length === 0) return 0
-      await insertReports(tx, moved)
-      const jobs = moved.map(({ id }) => ({ reportId: id }))
+      const released = await endHolding(tx, ids, 'released')
+      if (released.length === 0) return 0
+      const jobs = released.map((reportId) => ({ reportId }))
       await send(app.boss, analyzeReport, jobs, tx)
-      await insertAudit(tx, { ...deed, action: 'release reports', detail: detailOf(which, moved) })
-      return moved.length
+      const detail = detailOf(which, released)
+      await insertAudit(tx, { ...deed, action: 'release reports', detail })
+      return released.length
     }),
   )
 }
 
-/** Gives held reports up: only their reporters still see them. Answers how many there were. */
+/** Decides that held reports never count; their reporters see no change. Answers how many. */
 export async function dropHeldReports(app: Needs, which: Held, deed: Deed): Promise<number> {
   return inBatches(app, which, async (ids) =>
     inTransaction(app.pool, async (tx) => {
-      const dropped = await dropShadowed(tx, ids)
+      const dropped = await endHolding(tx, ids, 'dropped')
       if (dropped.length === 0) return 0
       await insertAudit(tx, { ...deed, action: 'drop reports', detail: detailOf(which, dropped) })
       return dropped.length

@@ -1,6 +1,6 @@
 import type { App } from '../../app.ts'
 import { removeLettersOf, removeMailsOf, removeTraces } from '../../db/erased-mail.ts'
-import { listReportsToErase, removeShadowed } from '../../db/erased-reports.ts'
+import { listReportsToErase } from '../../db/erased-reports.ts'
 import { endErasure, type Erasure, findErasure, markErasure } from '../../db/erasures.ts'
 import { type Db, inTransaction } from '../../db/pool.ts'
 import { type Account, findAccount, removeReporter } from '../../db/reporters.ts'
@@ -77,10 +77,9 @@ async function walkOn(
   return left ? 'waits' : 'through'
 }
 
-/** Mail, what was put aside, and last of all the account. */
+/** Mail, and last of all the account. */
 async function finish(erasure: Erasure, account: Account, { pool, clock }: Needs): Promise<void> {
   const steps = [
-    (tx: Db) => removeShadowed(tx, account.id, MAILS_AT_ONCE),
     (tx: Db) => removeLettersOf(tx, account, MAILS_AT_ONCE),
     (tx: Db) => removeMailsOf(tx, account, MAILS_AT_ONCE),
   ]

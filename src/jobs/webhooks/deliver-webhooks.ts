@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { App } from '../../app.ts'
-import type { ReportState } from '../../db/reports.ts'
-import { listOwnedStates } from '../../db/shadowed-reports.ts'
+import { listReportsByIds, type ReportState } from '../../db/reports.ts'
 import { type Delivery, listWaitingDeliveries } from '../../db/webhook-deliveries.ts'
 import { listWebhooksByIds, type Webhook } from '../../db/webhooks.ts'
 import { reasonOf } from '../../errors.ts'
@@ -81,7 +80,7 @@ async function findStates(
 ): Promise<Map<string, ReportState>> {
   const ids = [...new Set(waiting.flatMap(({ reportId }) => reportId ?? []))]
   if (ids.length === 0) return new Map()
-  return new Map((await listOwnedStates(pool, ids)).map(({ id, state }) => [id, state]))
+  return new Map((await listReportsByIds(pool, ids)).map(({ id, state }) => [id, state]))
 }
 
 function pauseOf({ pausedUntil }: Webhook, now: Date): Date | undefined {

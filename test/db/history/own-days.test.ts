@@ -109,7 +109,7 @@ test('many processes count a day once, and a busy day waits for a pause', async 
   expect(await countOwnDays(app.pool, () => new Date(now.getTime() + 501_000))).toBe(1)
 })
 
-test('what was put aside counts as all else does to its reporter', async () => {
+test('a held report counts as all others do to its reporter', async () => {
   const [payload = { reportId: '' }] = await app.reports('s1')
   await analyzeReports([payload], app)
   await countOwnDays(app.pool, () => new Date(Date.now() + 7_200_000))
@@ -117,9 +117,9 @@ test('what was put aside counts as all else does to its reporter', async () => {
   const id = '01a20000-0000-7000-8000-000000000001'
   const aside = payload.reportId.replace(/.{12}$/, '000000000001')
   await app.pool.query(
-    `insert into shadowed_reports (id, reporter_id, channel, kind, state, received_at,
-       message_bytes, received_via)
-     select $2, reporter_id, 'api', 'spam', 'kept', received_at, 1, '{}' from reports
+    `insert into reports (id, reporter_id, channel, kind, state, received_at,
+       message_bytes, received_via, shadow)
+     select $2, reporter_id, 'api', 'spam', 'kept', received_at, 1, '{}', 'held' from reports
      where id = $1`,
     [payload.reportId, aside],
   )

@@ -127,17 +127,10 @@ test('a line says whether we ask, and what those who were told said', async () =
   expect(found.page).toContain('We have a question')
 })
 
-test('what was put aside stands among the others', async () => {
-  const id = await add({ subject: 'moved aside' })
-  await site.app.pool.query(
-    `with moved as (delete from reports where id = $1 returning *)
-     insert into shadowed_reports (id, reporter_id, channel, kind, state, received_at,
-       message_bytes, subject, received_via)
-     select id, reporter_id, channel, kind, state, received_at, message_bytes, subject, '{}'
-     from moved`,
-    [id],
-  )
-  expect((await shown('?words=moved')).lines).toEqual(['moved aside'])
+test('held reports are listed among the others', async () => {
+  const id = await add({ subject: 'held back' })
+  await site.app.pool.query(`update reports set shadow = 'held' where id = $1`, [id])
+  expect((await shown('?words=held')).lines).toEqual(['held back'])
 })
 
 test('what strangers wrote is shown as text, in the list and in the form', async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Db, inTransaction } from '../../../src/db/pool.ts'
+import { importNetworks } from '../../../src/commands/networks/import-networks.ts'
 import { findReport } from '../../../src/db/reports.ts'
 import {
   dropHeldReports,
@@ -7,20 +7,29 @@ import {
   liftShadowBan,
   releaseHeldReports,
 } from '../../../src/intake/limits/shadow.ts'
-import { retractIn } from '../../../src/intake/retract-report.ts'
-import { settleShadowed } from '../../../src/jobs/settle-shadowed.ts'
+import { analyzeReports } from '../../../src/jobs/analyze-report.ts'
+import { redeemReports } from '../../../src/jobs/redeem-report.ts'
+import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
+import { testJudge } from '../../support/judge.ts'
+import { sampleNetworks, spamMessage } from '../../support/messages.ts'
 import { signedInBrowser } from '../http/browser.ts'
 import { sampleMessage, startWebSite, type Person, type WebSite } from '../http/web-site.ts'
 
 let site: WebSite
 let admin: Person
+let parser: ParserPool
 let made = 0
 
 beforeAll(async () => {
   site = await startWebSite()
+  parser = createParserPool(1)
+  await importNetworks(sampleNetworks, site.app)
   admin = await site.addPerson('admin@desk.example', { isAdmin: true })
 })
-afterAll(() => site.close())
+afterAll(async () => {
+  await parser.close()
+  await site.close()
+})
 
 const deed = () => ({ at: new Date(), reporterId: admin.id })
 
@@ -45,15 +54,51 @@ async function count(text: string, params: unknown[]): Promise<number> {
   return rows[0]?.n ?? -1
 }
 
-const ofReporter = (table: 'reports' | 'shadowed_reports', { id }: Person) =>
-  count(`select count(*) as n from ${table} where reporter_id = $1`, [id])
+const held = ({ id }: Person) =>
+  count(`select count(*)::int as n from reports where reporter_id = $1 and shadow = 'held'`, [id])
+const counting = ({ id }: Person) =>
+  count(`select count(*)::int as n from reports where reporter_id = $1 and shadow is null`, [id])
 const jobsOf = (queue: string, id: string) =>
-  count(`select count(*) as n from pgboss.job where name = $1 and data ->> 'reportId' = $2`, [
+  count(`select count(*)::int as n from pgboss.job where name = $1 and data ->> 'reportId' = $2`, [
     queue,
     id,
   ])
 
-test('a banned reporter is answered as any other, and the report is put aside', async () => {
+const analyze = (...ids: string[]) =>
+  analyzeReports(
+    ids.map((reportId) => ({ reportId })),
+    {
+      ...site.app,
+      parser,
+      rdap: undefined,
+      judge: testJudge(site.app.pool, site.app.clock),
+    },
+  )
+
+/** The rows of what others could notice of a report. */
+async function effectsOf(id: string) {
+  const { pool } = site.app
+  const { rows } = await pool.query<Record<string, number>>(
+    `select (select count(*) from counted_reports where id = $1)::int as counted,
+       (select count(*) from reported_evidence where id = $1)::int as evidence,
+       (select count(*) from feedback_reports
+        where report_id = $1 and state <> 'shadowed')::int as feedback,
+       (select count(*) from pgboss.job
+        where name = 'forward-report' and data ->> 'reportId' = $1::text)::int as mails`,
+    [id],
+  )
+  return rows[0]
+}
+
+/** All rows of which counting and reputation are made, by table. */
+const sums = () =>
+  count(
+    `select ((select count(*) from counter_deltas) + (select count(*) from reputation_evidence)
+       + (select coalesce(sum(reports), 0) from campaign_days))::int as n`,
+    [],
+  )
+
+test('a banned reporter is answered as any other, and the report is held', async () => {
   const [ann, bob] = [await banned(), await site.addPerson('bob@reporters.example')]
   const [aside, usual] = [await report(ann, 'same'), await report(bob, 'same')]
   expect(aside.answer.status).toBe(usual.answer.status)
@@ -64,10 +109,9 @@ test('a banned reporter is answered as any other, and the report is put aside', 
   )
   expect(Object.keys(aside.body)).toEqual(Object.keys(usual.body))
   expect(aside.body.status).toBe('received')
-  expect(await ofReporter('shadowed_reports', ann)).toBe(1)
-  expect(await ofReporter('reports', ann)).toBe(0)
-  expect(await jobsOf('analyze-report', aside.body.id)).toBe(0)
-  expect(await jobsOf('settle-shadowed', aside.body.id)).toBe(1)
+  expect(await held(ann)).toBe(1)
+  expect(await counting(ann)).toBe(0)
+  expect(await jobsOf('analyze-report', aside.body.id)).toBe(1)
 })
 
 test('the same bytes again are the same report, answered 200', async () => {
@@ -77,7 +121,7 @@ test('the same bytes again are the same report, answered 200', async () => {
   expect(second.body).toEqual(first.body)
 })
 
-test('what a banned reporter changes is answered as usual, and put aside', async () => {
+test('what a banned reporter changes is answered as usual, and held', async () => {
   const [ann, bob] = [await banned(), await site.addPerson('erin@reporters.example')]
   const say = async (person: Person, kind: string) => {
     const body = sampleMessage('changed')
@@ -90,21 +134,21 @@ test('what a banned reporter changes is answered as usual, and put aside', async
   expect(aside.map(({ shown }) => shown)).toEqual(usual.map(({ shown }) => shown))
   const id = aside[0]?.id ?? ''
   expect(await (await api(ann, `/${id}`)).json()).toMatchObject({ kind: 'not-spam' })
-  expect([await jobsOf('settle-shadowed', id), await jobsOf('analyze-report', id)]).toEqual([2, 0])
-  // What bob reported before a ban is put aside when bob changes it afterwards.
+  expect(await jobsOf('analyze-report', id)).toBe(
+    await jobsOf('analyze-report', usual[0]?.id ?? ''),
+  )
+  // What bob reported before a ban is held when bob changes it afterwards.
   await imposeShadowBan(site.app, { reporterId: bob.id, reason: 'reports rivals' }, deed())
   const later = await say(bob, 'phishing')
   expect(later.shown).toEqual([202, 'received', true])
   expect(later.id).toBe(usual[0]?.id)
-  expect([await ofReporter('reports', bob), await ofReporter('shadowed_reports', bob)]).toEqual([
-    ...[0, 1],
-  ])
+  expect([await counting(bob), await held(bob)]).toEqual([0, 1])
   expect(await jobsOf('redeem-report', later.id)).toBe(1)
   const raw = await api(bob, `/${later.id}/raw`)
   expect(Buffer.from(await raw.arrayBuffer())).toEqual(sampleMessage('changed'))
 })
 
-test('every door puts aside: plug-ins, the form, several at once', async () => {
+test('reports from plug-ins, the form and bulk requests are held too', async () => {
   const ann = await banned()
   const plugIn = await fetch(`${site.url}/api/signaler`, {
     method: 'POST',
@@ -128,40 +172,39 @@ test('every door puts aside: plug-ins, the form, several at once', async () => {
     headers: { authorization: `Bearer ${ann.token}` },
   })
   expect(several.status).toBe(202)
-  expect(await ofReporter('shadowed_reports', ann)).toBe(4)
-  expect(await ofReporter('reports', ann)).toBe(0)
+  expect(await held(ann)).toBe(4)
+  expect(await counting(ann)).toBe(0)
 })
 
-test('its own history shows nothing unusual, before and after it is settled', async () => {
+test('its own history shows what was found', async () => {
   const ann = await banned()
-  const { body } = await report(ann, 'history')
+  const id = await site.report(ann, spamMessage('history'))
   const browser = await signedInBrowser(site.url, ann)
   expect(await (await browser.get('/reports')).text()).toContain('Cheap watches history')
-  expect((await browser.get(`/reports/${body.id}`)).status).toBe(200)
-  expect(await (await api(ann, `/${body.id}`)).json()).toMatchObject({ status: 'received' })
-  await settleShadowed([{ reportId: body.id }], site.app)
-  const settled = (await (await api(ann, `/${body.id}`)).json()) as Record<string, unknown>
-  expect(settled).toMatchObject({
-    status: 'kept',
-    verdict: { class: 'undecided', score: 0 },
+  await analyze(id)
+  const seen = (await (await api(ann, `/${id}`)).json()) as Record<string, unknown>
+  expect(seen).toMatchObject({
+    status: 'analyzed',
+    origin: { ip: '198.51.100.23' },
     timeline: [{ event: 'received' }, { event: 'analyzed' }],
   })
-  expect(JSON.stringify(settled)).not.toMatch(/shadow|aside|ban/i)
-  const page = await (await browser.get(`/reports/${body.id}`)).text()
-  expect(page).toContain('The verdict is undecided.')
-  expect(page).not.toMatch(/shadow|put aside|banned/i)
-  const raw = await api(ann, `/${body.id}/raw`)
-  expect(Buffer.from(await raw.arrayBuffer())).toEqual(sampleMessage('history'))
+  const page = await (await browser.get(`/reports/${id}`)).text()
+  expect(page).toContain('198.51.100.23')
+  for (const shown of [JSON.stringify(seen), page])
+    expect(shown).not.toMatch(/shadow|aside|banned/i)
 })
 
-test('of a message that is not spam it says what is said of all others', async () => {
-  const ann = await banned()
-  const options = { method: 'POST', body: sampleMessage('wanted') }
-  const { id } = (await (await api(ann, '?kind=not-spam', options)).json()) as { id: string }
-  await settleShadowed([{ reportId: id }], site.app)
-  const page = await (await (await signedInBrowser(site.url, ann)).get(`/reports/${id}`)).text()
-  expect(page).toContain('You say that this is not spam.')
-  expect(page).not.toContain('The verdict is undecided.')
+test('an analyzed report has no effect on others', async () => {
+  const [ann, bob] = [await banned(), await site.addPerson('frank@reporters.example')]
+  const before = await sums()
+  const id = await site.report(ann, spamMessage('no effect'))
+  await analyze(id)
+  const none = { counted: 0, evidence: 0, feedback: 0, mails: 0 }
+  expect(await effectsOf(id)).toEqual(none)
+  expect(await sums()).toBe(before)
+  const usual = await site.report(bob, spamMessage('no effect'))
+  await analyze(usual)
+  expect(await effectsOf(usual)).toEqual({ counted: 1, evidence: 1, feedback: 1, mails: 1 })
 })
 
 test('others do not see it', async () => {
@@ -181,52 +224,73 @@ test('its reporter takes it back, and sees so', async () => {
   expect(await releaseHeldReports(site.app, { reportId: body.id }, deed())).toBe(0)
 })
 
-test('what is released goes the way of all others, under its id', async () => {
+test('a released report takes effect once, and its story stays as it was', async () => {
   const ann = await banned()
-  const { body } = await report(ann, 'released')
-  await settleShadowed([{ reportId: body.id }], site.app)
-  expect(await releaseHeldReports(site.app, { reportId: body.id }, deed())).toBe(1)
-  expect(await findReport(site.app.pool, body.id)).toMatchObject({ state: 'received' })
-  expect(await jobsOf('analyze-report', body.id)).toBe(1)
-  expect(await ofReporter('shadowed_reports', ann)).toBe(0)
-  expect(await (await api(ann, `/${body.id}`)).json()).toMatchObject({ status: 'received' })
-  const raw = await api(ann, `/${body.id}/raw`)
-  expect(Buffer.from(await raw.arrayBuffer())).toEqual(sampleMessage('released'))
-  expect(await releaseHeldReports(site.app, { reportId: body.id }, deed())).toBe(0)
+  const id = await site.report(ann, spamMessage('released'))
+  await analyze(id)
+  const seen = await (await api(ann, `/${id}`)).text()
+  expect(await releaseHeldReports(site.app, { reportId: id }, deed())).toBe(1)
+  expect(await (await api(ann, `/${id}`)).text()).toBe(seen)
+  await Promise.all([analyze(id), analyze(id)])
+  await analyze(id)
+  expect(await effectsOf(id)).toEqual({ counted: 1, evidence: 1, feedback: 1, mails: 1 })
+  expect(await (await api(ann, `/${id}`)).text()).toBe(seen)
+  expect(await findReport(site.app.pool, id)).toMatchObject({ shadow: null })
+  expect(await releaseHeldReports(site.app, { reportId: id }, deed())).toBe(0)
+})
+
+test('a report that is released before it is analyzed is analyzed as all others', async () => {
+  const ann = await banned()
+  const id = await site.report(ann, spamMessage('early'))
+  await releaseHeldReports(site.app, { reportId: id }, deed())
+  await Promise.all([analyze(id), analyze(id)])
+  expect(await effectsOf(id)).toEqual({ counted: 1, evidence: 1, feedback: 1, mails: 1 })
+  expect(await findReport(site.app.pool, id)).toMatchObject({ shadow: null, state: 'analyzed' })
+})
+
+test('a report that is retracted after its release takes no effect', async () => {
+  const ann = await banned()
+  const id = await site.report(ann, spamMessage('too late'))
+  await analyze(id)
+  await releaseHeldReports(site.app, { reportId: id }, deed())
+  await api(ann, `/${id}`, { method: 'DELETE' })
+  await analyze(id)
+  await redeemReports([{ reportId: id }], site.app)
+  expect(await effectsOf(id)).toMatchObject({ counted: 0, evidence: 0, mails: 0 })
+})
+
+test('a report that counted stops doing so when a banned reporter changes it', async () => {
+  const bob = await site.addPerson('gina@reporters.example')
+  const id = await site.report(bob, spamMessage('stops'))
+  await analyze(id)
+  await imposeShadowBan(site.app, { reporterId: bob.id, reason: 'reports rivals' }, deed())
+  await api(bob, '?kind=phishing', { method: 'POST', body: spamMessage('stops') })
+  await analyze(id)
+  await redeemReports([{ reportId: id }], site.app)
+  expect(await effectsOf(id)).toMatchObject({ counted: 0, evidence: 0 })
+  expect(await (await api(bob, `/${id}`)).json()).toMatchObject({
+    kind: 'phishing',
+    status: 'analyzed',
+  })
 })
 
 test('all of a reporter are released, however many', async () => {
   const ann = await banned()
   await Promise.all(Array.from({ length: 130 }, (_, n) => report(ann, `many ${n}`)))
   expect(await releaseHeldReports(site.app, { reporterId: ann.id }, deed())).toBe(130)
-  expect(await ofReporter('reports', ann)).toBe(130)
+  expect(await held(ann)).toBe(0)
 })
 
 test('what is dropped never counts, but its reporter sees it and its message', async () => {
   const ann = await banned()
   const { body } = await report(ann, 'dropped')
   expect(await dropHeldReports(site.app, { reporterId: ann.id }, deed())).toBe(1)
+  await analyze(body.id)
+  expect(await effectsOf(body.id)).toMatchObject({ counted: 0, evidence: 0, mails: 0 })
   expect((await api(ann, `/${body.id}`)).status).toBe(200)
   const raw = await api(ann, `/${body.id}/raw`)
   expect(Buffer.from(await raw.arrayBuffer())).toEqual(sampleMessage('dropped'))
   expect(await releaseHeldReports(site.app, { reportId: body.id }, deed())).toBe(0)
-})
-
-test('what is taken back while it is being released is taken back', async () => {
-  const ann = await banned()
-  const { body } = await report(ann, 'in between')
-  await inTransaction(site.app.pool, async (tx) => {
-    // The release comes between looking among the others and looking among what is put aside.
-    let asked = 0
-    const between: Db = {
-      query: async (...given: Parameters<Db['query']>) => {
-        if (++asked === 2) await releaseHeldReports(site.app, { reportId: body.id }, deed())
-        return tx.query(...given)
-      },
-    } as Db
-    expect(await retractIn(between, site.app, body.id, { isReporter: true })).toBe(true)
-  })
-  expect(await findReport(site.app.pool, body.id)).toMatchObject({ state: 'retracted' })
 })
 
 test('once the ban is lifted, what comes counts; what is held stays held', async () => {
@@ -234,8 +298,8 @@ test('once the ban is lifted, what comes counts; what is held stays held', async
   await report(ann, 'before')
   expect(await liftShadowBan(site.app, ann.id, deed())).toBe(true)
   const { body } = await report(ann, 'after')
-  expect(await findReport(site.app.pool, body.id)).toBeDefined()
-  expect(await ofReporter('shadowed_reports', ann)).toBe(1)
+  expect(await findReport(site.app.pool, body.id)).toMatchObject({ shadow: null })
+  expect(await held(ann)).toBe(1)
   expect(await liftShadowBan(site.app, ann.id, deed())).toBe(false)
 })
 
@@ -272,7 +336,7 @@ test('administrators ban, see, release, drop and lift on pages', async () => {
   )
   await browser.post(path, { do: 'lift' })
   expect(await (await browser.get(path)).text()).toContain('not banned')
-  expect(await findReport(site.app.pool, two.body.id)).toBeUndefined()
+  expect(await findReport(site.app.pool, two.body.id)).toMatchObject({ shadow: 'dropped' })
   const deeds = await site.app.pool.query<{ action: string }>(
     `select action from audit_log where detail like $1 order by id`,
     [`%${ann.id}%`],

@@ -6,7 +6,6 @@ import { retractReport } from '../../../src/intake/retract-report.ts'
 import { addWebhook, webhookEvents } from '../../../src/intake/webhooks/keep-webhooks.ts'
 import { analyzeReports } from '../../../src/jobs/analyze-report.ts'
 import { forwardReports } from '../../../src/jobs/forward-report.ts'
-import { settleShadowed } from '../../../src/jobs/settle-shadowed.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
 import { relayedMessage, spamMessage } from '../../support/messages.ts'
@@ -93,10 +92,9 @@ test('what is rolled back was never owed', async () => {
   expect((await told(id)).toSorted()).toEqual(['report.analyzed', 'report.told'])
 })
 
-test('webhooks hear of reports that were put aside as of any other', async () => {
+test('webhooks hear of held reports as of any other', async () => {
   const { id } = await app.report(spamMessage('aside'), { isShadowed: true })
-  await settleShadowed([{ reportId: id }], app)
-  await settleShadowed([{ reportId: id }], app)
+  await analyze(id)
   expect(await told(id)).toEqual(['report.analyzed'])
   await retractReport(app, id, { isReporter: true })
   expect((await told(id)).toSorted()).toEqual(['report.analyzed', 'report.retracted'])

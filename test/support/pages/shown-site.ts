@@ -41,7 +41,7 @@ export type ShownSite = {
   told: string
   asking: string
   newsletter: string
-  /** A reporter whose reports are put aside. */
+  /** A reporter whose reports are held. */
   banned: string
   campaign: string
   /** Paths with a secret in them. */
@@ -168,7 +168,7 @@ async function fillAccounts(site: WebSite, ann: Person): Promise<Record<AccountL
   return { signUp: await linkTo(pool, newcomer), reset, move: await linkTo(pool, moved), erased }
 }
 
-/** Somebody whose reports are put aside. */
+/** Somebody whose reports are held. */
 async function fillBans(site: WebSite, desk: Browser): Promise<void> {
   const eve = await site.addPerson('eve@reporters.example')
   await desk.post('/admin/limits/shadow', { email: eve.email, reason: 'Reports rivals.' })

@@ -1,8 +1,10 @@
 import { Router, type Request, type Response } from 'express'
 import { unpack } from '../../../db/packed.ts'
+import { findRawMessage } from '../../../db/raw-messages.ts'
+import { findReport } from '../../../db/reports.ts'
 import { findReporter, findReporterByEmail, listReporterEmails } from '../../../db/reporters.ts'
 import { findShadowBan, listShadowBans } from '../../../db/shadow-bans.ts'
-import { findOwnedMessage, findOwnedReport, listHeldReports } from '../../../db/shadowed-reports.ts'
+import { listHeldReports } from '../../../db/shadowed-reports.ts'
 import type { Deed } from '../../../intake/limits/change-limit.ts'
 import {
   dropHeldReports,
@@ -26,7 +28,7 @@ const LINES = 50
 const REASON_CHARS_MAX = 500
 const path = '/admin/limits/shadow'
 
-/** Whose reports are put aside, and what became of them so far. */
+/** Whose reports are held, and what is decided about them. */
 export function shadowRoutes(site: Needs): Router {
   const router = Router()
   router.get('/', (req, res) => sendBans(req, res, site))
@@ -58,7 +60,7 @@ export function shadowRoutes(site: Needs): Router {
   })
   router.get('/reports/:id/message.eml', async (req, res) => {
     const { id } = req.params
-    const packed = isUuid(id) ? await findOwnedMessage(site.pool, id) : undefined
+    const packed = isUuid(id) ? await findRawMessage(site.pool, id) : undefined
     if (!packed) throw new ProblemError('not-found', 'The message is no longer kept.')
     sendMessage(res, `${id}.eml`, await unpack(packed))
   })
@@ -88,7 +90,7 @@ async function doAsAsked(
 
 /** One that is misspelled must not mean all, nor one of somebody else this one. */
 async function requireHeldOf(reporterId: string, reportId: string, { pool }: Needs): Promise<void> {
-  const report = isUuid(reportId) ? await findOwnedReport(pool, reportId) : undefined
+  const report = isUuid(reportId) ? await findReport(pool, reportId) : undefined
   if (report?.reporterId !== reporterId) {
     throw new ProblemError('bad-field', 'This reporter has no such report.')
   }
@@ -149,7 +151,7 @@ async function sendReporter(
   }))
   sendAdminPage(req, res, {
     view: 'admin/limits/banned',
-    title: 'Reports put aside',
+    title: 'Held reports',
     data: {
       account: reporter,
       ban: await findShadowBan(site.pool, reporter.id),
@@ -164,7 +166,7 @@ function sentenceOf(done: string | null, count: string | null): string | undefin
   const moved = /^\d{1,6}$/.test(count ?? '') ? count : '0'
   const many = moved === '1' ? 'One report was' : `${moved} reports were`
   const sentences: Record<string, string> = {
-    banned: 'From now on the reports of this reporter are put aside.',
+    banned: 'From now on the reports of this reporter are held.',
     lifted: 'From now on the reports of this reporter count.',
     nothing: 'There was no ban.',
     released: `${many} released.`,

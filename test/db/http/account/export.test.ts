@@ -97,17 +97,18 @@ test('nothing of others is in it', async () => {
   expect(all).not.toContain(dan.email)
 })
 
-test('a report that was put aside is one like others', async () => {
+test('a held report is one like others', async () => {
   const eve = await site.addPerson('eve@example.org')
   const at = new Date()
   const id = uuidv7(at)
   await site.app.pool.query(
-    `insert into shadowed_reports (id, reporter_id, channel, kind, state, received_at,
-       message_bytes, received_via) values ($1, $2, 'api', 'spam', 'kept', $3, 5, '{}')`,
+    `insert into reports (id, reporter_id, channel, kind, state, received_at,
+       message_bytes, received_via, shadow)
+     values ($1, $2, 'api', 'spam', 'kept', $3, 5, '{}', 'held')`,
     [id, eve.id, at],
   )
   await site.app.pool.query(
-    `insert into shadowed_messages (id, encoding, content) values ($1, 'identity', 'aside')`,
+    `insert into raw_messages (id, encoding, content) values ($1, 'identity', 'aside')`,
     [id],
   )
   const files = await exported(await signedInBrowser(site.url, eve), eve)
