@@ -40,11 +40,12 @@ export function startReporters(url: string, accounts: readonly Account[], seed: 
   const ledger: Ledger = { told: new Map(), relays: [], requests: 0 }
   const writer = createWriter(seed)
   const known: Writing[] = []
+  const busy = new Set<string>()
   const over = new AbortController()
   const lanes = accounts.flatMap((account, number) =>
     Array.from({ length: LANES }, async (_, lane) => {
       const chance = chanceFrom(seed * 1_009 + number * 17 + lane)
-      const tools: Tools = { url, account, chance, ledger, known }
+      const tools: Tools = { url, account, chance, ledger, known, busy }
       for (let turn = 0; !over.signal.aborted; turn++) {
         const mark = `m${seed}.${number}.${lane}.${turn}`
         await act(tools, {
@@ -75,6 +76,8 @@ type Tools = {
   ledger: Ledger
   /** What anybody has reported. */
   known: Writing[]
+  /** What is being repeated or taken back, by account and bytes. */
+  busy: Set<string>
 }
 
 type Pen = { write: () => Writing; outbreak: () => Writing[] }
@@ -104,7 +107,21 @@ async function act(tools: Tools, pen: Pen): Promise<void> {
 
 /** Another kind, or what was retracted, would change the report: see `change-report.test.ts`. */
 async function repeat(tools: Tools, writing: Writing | Told): Promise<void> {
-  if (!('isRetracted' in writing && writing.isRetracted)) await report(tools, writing)
+  await alone(tools, writing, async () => {
+    if (!('isRetracted' in writing && writing.isRetracted)) await report(tools, writing)
+  })
+}
+
+/** Which of two acts on one report comes last decides, so the other lane leaves it alone. */
+async function alone(
+  { account, busy }: Tools,
+  { raw }: Pick<Writing, 'raw'>,
+  act: () => Promise<void>,
+): Promise<void> {
+  const key = `${account.id} ${raw.toString('latin1')}`
+  if (busy.has(key)) return
+  busy.add(key)
+  await act().finally(() => busy.delete(key))
 }
 
 async function report(tools: Tools, { raw, kind }: Writing): Promise<Told> {
@@ -122,9 +139,11 @@ async function report(tools: Tools, { raw, kind }: Writing): Promise<Told> {
 }
 
 async function retract(tools: Tools, told: Told): Promise<void> {
-  const { status } = await ask(tools, `/reports/${told.id}`, { method: 'DELETE' })
-  if (status !== 'retracted') throw new Error(`${told.id} was taken back and is "${status}".`)
-  told.isRetracted = true
+  await alone(tools, told, async () => {
+    const { status } = await ask(tools, `/reports/${told.id}`, { method: 'DELETE' })
+    if (status !== 'retracted') throw new Error(`${told.id} was taken back and is "${status}".`)
+    told.isRetracted = true
+  })
 }
 
 async function tellRelay(tools: Tools): Promise<void> {
