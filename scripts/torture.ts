@@ -3,6 +3,7 @@ import { tortureCounters } from '../test/support/counter-torture.ts'
 import { chanceFrom } from '../test/support/counter-torture-batches.ts'
 import { tortureBodies } from '../test/support/torture/bodies/torture-bodies.ts'
 import { tortureReconnects } from '../test/support/torture/reconnects/torture-reconnects.ts'
+import { tortureComposing } from '../test/support/torture/sending/torture-composing.ts'
 import { tortureRestarts } from '../test/support/torture/restarts/torture-restarts.ts'
 import { tortureSending } from '../test/support/torture/sending/torture-sending.ts'
 import { tortureLimitsHere } from '../test/support/torture/limits/torture-limits-here.ts'
@@ -15,6 +16,7 @@ const usage = `Usage: npm run torture counters [-- --rounds N --seed N]
        npm run torture reports [-- --kills N --seed N]
        npm run torture sending [-- --kills N --seed N]
        npm run torture relay
+       npm run torture composing
        npm run torture limits
        npm run torture bodies
        npm run torture reconnects
@@ -44,6 +46,7 @@ const [what, ...rest] = positionals
 const runs = {
   ...{ counters, reports, sending },
   relay: () => tortureRelay(console.log),
+  composing: () => tortureComposing(console.log),
   limits: () => tortureLimitsHere(console.log),
   bodies: () => tortureBodies(console.log),
   reconnects: () => tortureReconnects(console.log),

@@ -1,6 +1,7 @@
 import { composeMailDate } from './feedback-fields.ts'
 import { fromLine } from './mail-parts.ts'
-import { composeEncodedWords, foldText } from './seven-bit.ts'
+import { cleanLine } from './plain-text.ts'
+import { composeEncodedWords, foldText, utf8Words } from './seven-bit.ts'
 import { encodeTransfer } from './transfer-encoding.ts'
 
 /** A letter: a mail of text to one person, that our program writes. */
@@ -45,7 +46,7 @@ export function composeLetter(content: LetterContent): Buffer {
   if (!messageIdShape.test(messageId)) throw new RangeError('Not a Message-ID')
   if (unsubscribe !== undefined && !urlShape.test(unsubscribe)) throw new RangeError('Not a link')
   const answered = messageIdShape.test(inReplyTo ?? '') ? inReplyTo : undefined
-  const subject = composeEncodedWords(Buffer.from(content.subject).toString('latin1'))
+  const subject = composeSubject(content.subject)
   const fields: [name: string, value: string | undefined][] = [
     ['To', to],
     ['Reply-To', replyTo],
@@ -69,4 +70,11 @@ export function composeLetter(content: LetterContent): Buffer {
   const body = encodeTransfer(Buffer.from(`${lines}\r\n`).toString('latin1'), 'quoted-printable')
   const header = `${fromLine(from, content.operator)}\r\n${others.join('')}`
   return Buffer.from(`${header}\r\n${body}`, 'latin1')
+}
+
+/** One line of text in ASCII; what looks like an encoded word in it stays what it looks like. */
+function composeSubject(text: string): string {
+  const line = cleanLine(text)
+  if (line.includes('=?')) return utf8Words(line)
+  return composeEncodedWords(Buffer.from(line).toString('latin1'))
 }

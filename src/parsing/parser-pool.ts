@@ -160,8 +160,20 @@ export function createParserPool(
   }
   const fastThreads = openThreads({ minThreads: 1, maxThreads: threads })
   const slowThread = openThreads({ minThreads: 0, maxThreads: 1 })
+  // How long a thread takes to start is not counted: else what comes after one that stalls would
+  // be taken for slow, too.
+  const start = () => fastThreads.run([]).catch(() => undefined)
+  let isStarted = start()
   const inLine = createLine(threads, {
-    fast: (tasks) => runInTime(fastThreads, tasks, Math.min(fastMsMax, messageMsMax)),
+    fast: async (tasks) => {
+      await isStarted
+      return runInTime(fastThreads, tasks, Math.min(fastMsMax, messageMsMax)).catch(
+        (error: unknown) => {
+          isStarted = start()
+          throw error
+        },
+      )
+    },
     slow: (tasks) => runInTime(slowThread, tasks, messageMsMax),
   })
   const compose = async (task: ComposeTask) => (await inLine(task)) as ComposedFeedback

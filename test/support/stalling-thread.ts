@@ -1,18 +1,27 @@
 import { isMainThread } from 'node:worker_threads'
+import { zstdDecompressSync } from 'node:zlib'
 import type { ParserTask } from '../../src/parsing/parser-pool.ts'
 
-/** The message on which this thread stalls for good. */
-export const STALLING_MESSAGE = Buffer.from('Subject: stall\r\n\r\n')
+/** A thread stalls for good on a message that says this. */
+export const STALLING_WORDS = 'stalls-for-good'
+
+/** A message on which this thread stalls. */
+export const STALLING_MESSAGE = Buffer.from(`Subject: ${STALLING_WORDS}\r\n\r\n`)
 
 const runs = isMainThread ? undefined : await import('../../src/parsing/parser-thread.ts')
 
-/** A parser thread that never ends with `STALLING_MESSAGE`, and reads all others as usual. */
+/**
+ * A parser thread that never ends with a message that says `STALLING_WORDS`, and reads all others
+ * as usual, and the header of such a one alone.
+ */
 export default function run(tasks: readonly ParserTask[]): Promise<unknown> | undefined {
-  const stalls = tasks.some(
-    (task) =>
-      STALLING_MESSAGE.equals(task.packed.content) &&
-      !(task.work === 'compose' && task.isHeaderOnly),
-  )
-  if (stalls) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
+  if (tasks.some(stalls)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
   return runs?.default(tasks)
+}
+
+function stalls(task: ParserTask): boolean {
+  if (task.work === 'compose' && task.isHeaderOnly) return false
+  const { encoding, content } = task.packed
+  const raw = encoding === 'zstd' ? zstdDecompressSync(content) : Buffer.from(content)
+  return raw.includes(STALLING_WORDS)
 }

@@ -245,6 +245,12 @@ describe('the Subject', () => {
     expect(subject?.replace(/\r\n/g, '')).toBe(expected)
   })
 
+  test('control characters in encoded words go', () => {
+    const words = '=?utf-8?Q?a=00b=0D=0ABcc:_x=1B=7Fc?='
+    const { header } = cut(withOriginal(`From: a@spam.example\r\nSubject: ${words}\r\n\r\n`).raw)
+    expect(header).toContain('Subject: a b Bcc: x c\r\n')
+  })
+
   test('a long one is folded at its own blanks', () => {
     const long = Array.from({ length: 60 }, (_, index) => `word${String(index)}`).join(' ')
     const { header } = cut(withOriginal(`From: a@spam.example\r\nSubject: ${long}\r\n\r\n`).raw)
@@ -347,5 +353,26 @@ test.skipIf(corpus === undefined)(
       expect(/[\0\x80-\xff]|[^\r\n]{999}|\r(?!\n)|(?<!\r)\n/.test(text), name).toBe(false)
       expect(parseFeedbackReport(report.raw)?.fields, name).toHaveLength(8)
     }
+  },
+)
+
+test.for([
+  ['mailFrom', 'Original-Mail-From'],
+  ['envelopeId', 'Original-Envelope-Id'],
+  ['reportingMta', 'Reporting-MTA'],
+] as const)(
+  '%s with a control character or an encoded one is no line of its own',
+  ([fact, name]) => {
+    for (const hostile of ['a\r\nBcc: x@y.example', 'a\0b', 'a\x1b[2J', 'a\x7fb', 'a\nb', 'a\tb']) {
+      const facts = { ...inputWith().facts, [fact]: hostile }
+      const { machine } = cut(composeFeedbackReport(inputWith({ facts })).raw)
+      expect(machine).not.toContain(`${name}:`)
+      expect(machine).not.toMatch(/[\0-\x09\x0b\x0c\x0e-\x1f\x7f]|^Bcc/im)
+    }
+    // What is under an encoding stays under it: no reader of these fields decodes words.
+    const words = '=?utf-8?Q?a=0D=0ABcc:_x?='
+    const facts = { ...inputWith().facts, [fact]: words }
+    const { machine } = cut(composeFeedbackReport(inputWith({ facts })).raw)
+    expect(machine).not.toMatch(/^Bcc/im)
   },
 )

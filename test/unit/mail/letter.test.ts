@@ -44,3 +44,17 @@ test.for([
 ] as const)('%s that would break the header is refused', ([, change]) => {
   expect(() => composeLetter({ ...content, ...change })).toThrow(RangeError)
 })
+
+test.for([
+  ['a\r\nBcc: x@y.example', 'a Bcc: x@y.example'],
+  ['a\0b\x1bc\x7fd', 'a b c d'],
+  ['=?utf-8?Q?a=0D=0ABcc:_x?=', '=?utf-8?Q?a=0D=0ABcc:_x?='],
+  ['=?utf-8?B?AA==?= лист', '=?utf-8?B?AA==?= лист'],
+] as const)(
+  'the Subject %j is one line of text, encoded words in it too',
+  async ([subject, read]) => {
+    const raw = composeLetter({ ...content, subject })
+    expect(raw.toString()).not.toMatch(/^Bcc/im)
+    expect((await simpleParser(raw)).subject).toBe(read)
+  },
+)
