@@ -5,6 +5,7 @@ import { createServer } from 'node:net'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
+import { systemRandom } from '../world.ts'
 import { type Identity, reachableFolder, reachablePrograms, unprivileged } from './unprivileged.ts'
 
 /** A PostgreSQL server of our own, running. */
@@ -113,16 +114,27 @@ async function launch(
   }
 }
 
-/** A TCP port of the loopback that nobody listens on now. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
+/** Systems give connections a port above these (32768 on Linux, 49152 elsewhere). */
+const PORTS = { first: 10_000, count: 22_000 }
+const PORT_TRIES = 100
+
+/**
+ * A TCP port of the loopback that nothing listens on now, and that no outgoing connection is given
+ * before it is used.
+ */
+export async function freePort(): Promise<number> {
+  for (let tries = 0; tries < PORT_TRIES; tries++) {
+    const port = PORTS.first + (systemRandom(2).readUInt16BE() % PORTS.count)
+    if (await isFree(port)) return port
+  }
+  throw new Error(`No free port was found from ${PORTS.first} on.`)
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
     const probe = createServer()
-    probe.once('error', reject)
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address()
-      const port = typeof address === 'object' && address ? address.port : 0
-      probe.close(() => resolve(port))
-    })
+    probe.once('error', () => resolve(false))
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)))
   })
 }
 

@@ -1,5 +1,6 @@
 import { createTransport } from 'nodemailer'
 import { afterEach, expect, test } from 'vitest'
+import { freePort } from '../../src/db/embedded.ts'
 import { composeReturnPath } from '../../src/mail/verp.ts'
 import { bounceMessage, spamMessage } from '../support/messages.ts'
 import { makeSite, type Site, siteSettings } from '../support/parts.ts'
@@ -51,7 +52,7 @@ test('the analysis of a report starts by notification, not by polling', async ()
 test('a report leaves as feedback, and what comes back marks it bounced', async () => {
   const far = await sink()
   const here = await site({ SMTP_URL: far.url })
-  const lmtpPort = String(here.receivePort + 1)
+  const lmtpPort = String(await freePort())
   await Promise.all([
     here.start('web'),
     here.start('work'),
