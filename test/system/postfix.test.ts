@@ -1,10 +1,7 @@
 import { afterEach, expect, test } from 'vitest'
-import { freePort } from '../../src/db/embedded.ts'
 import { checkedMail } from '../support/checked-mail.ts'
-import { listByHand } from '../support/listed-by-hand.ts'
-import { makeSite } from '../support/parts.ts'
 import { until } from '../support/process.ts'
-import { layWire } from '../db/http/cut-wire.ts'
+import { makeAskedSite } from './asked-site.ts'
 import { hand, mailIn, ruleOut } from './handing.ts'
 import { startPostfix } from './postfix.ts'
 import { recipe } from './recipes.ts'
@@ -17,17 +14,11 @@ afterEach(async () => {
 
 const good = 'https://good.example/'
 
-/** A site whose `check` reaches its database by a wire, asked by Postfix through the proxy. */
+/** A Postfix that asks through the proxy. */
 async function askingPostfix() {
-  const checkPort = await freePort()
-  const site = await makeSite({ CHECK_PORT: String(checkPort) })
-  closers.push(site.clear)
-  await listByHand(site.database.pool, { kind: 'return-path-domain', name: 'bad.example' })
-  const to = new URL(site.database.url)
-  const wire = await layWire(Number(to.port))
-  closers.push(wire.cut)
-  to.host = `127.0.0.1:${wire.port}`
-  const check = await site.start('check', { DATABASE_URL: to.href })
+  const asked = await makeAskedSite()
+  closers.push(asked.clear)
+  const { checkPort } = asked
   const proxy = await startRspamdProxy(checkPort)
   closers.push(proxy.clear)
   const postfix = await startPostfix(
@@ -36,7 +27,7 @@ async function askingPostfix() {
     }),
   )
   closers.push(postfix.clear)
-  return { site, check, checkPort, wire, postfix }
+  return { ...asked, postfix }
 }
 
 test('Postfix obeys through the proxy of rspamd', async () => {

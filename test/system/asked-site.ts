@@ -1,0 +1,31 @@
+import { freePort } from '../../src/db/embedded.ts'
+import { layWire, type Wire } from '../db/http/cut-wire.ts'
+import { listByHand } from '../support/listed-by-hand.ts'
+import { makeSite, type Site } from '../support/parts.ts'
+import type { Program } from '../support/process.ts'
+
+/** A site that mail servers ask. It marks mail whose return path is at `bad.example`. */
+export type AskedSite = {
+  site: Site
+  check: Program
+  checkPort: number
+  /** What `check` reaches its database by. */
+  wire: Wire
+  clear: () => Promise<void>
+}
+
+/** Starts one with its `check`. */
+export async function makeAskedSite(): Promise<AskedSite> {
+  const checkPort = await freePort()
+  const site = await makeSite({ CHECK_PORT: String(checkPort) })
+  await listByHand(site.database.pool, { kind: 'return-path-domain', name: 'bad.example' })
+  const database = new URL(site.database.url)
+  const wire = await layWire(Number(database.port))
+  database.host = `127.0.0.1:${wire.port}`
+  const check = await site.start('check', { DATABASE_URL: database.href })
+  const clear = async () => {
+    await site.clear()
+    await wire.cut()
+  }
+  return { site, check, checkPort, wire, clear }
+}
