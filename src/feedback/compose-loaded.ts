@@ -6,18 +6,19 @@ import type { LoadedFeedback } from './load-content.ts'
 
 /**
  * The exact mail a feedback report is sent as. The same content gives the same bytes, so what is
- * shown before is what leaves.
+ * shown before is what leaves. `onSlow` is called when a message of it takes long to compose.
  *
  * @throws when the message cannot be composed, or nothing of it was loaded
  */
 export async function composeLoaded(
   { feedback, parts }: LoadedFeedback,
   parser: Pick<ParserPool, 'compose' | 'sign'>,
+  onSlow?: () => void,
 ): Promise<ComposedFeedback> {
   const [head] = parts
   if (!head) throw new RangeError('Nothing was loaded of the feedback report.')
   const composed = await Promise.all(
-    parts.map(({ packed, analysis, content }) => parser.compose(packed, analysis, content)),
+    parts.map(({ packed, analysis, content }) => parser.compose(packed, analysis, content, onSlow)),
   )
   if (!feedback.isDigest && composed[0]) return composed[0]
   const { content } = head

@@ -17,6 +17,7 @@ import {
   whoMayLeave,
   withinLimits,
 } from './forwarding/leave-now.ts'
+import { COMPOSING_MS_MAX } from './forwarding/lease.ts'
 import { type Forwarding, openForwarding } from './forwarding/open-forwarding.ts'
 import { type GatedResult, isRefusal } from './forwarding/relay-gate.ts'
 
@@ -34,25 +35,29 @@ type Placed = Leaving & { ticket: Ticket | undefined; refusedSince?: string | un
 type OnItsWay = {
   name: string
   ticket: Ticket | undefined
-  composed: Promise<ComposedFeedback>
+  composing: Composing
   ended: Promise<JobOutcome>
   outcome: JobOutcome | undefined
+}
+type Composing = {
+  composed: Promise<ComposedFeedback>
+  /** Whether it takes long to compose. */
+  isSlow: () => boolean
+  /** Resolves when it is composed, cannot be composed, or is slow. */
+  decided: Promise<unknown>
 }
 
 /** What nobody took for so long is given up (RFC 5321 §4.5.4.1). */
 const GIVE_UP_MS = 5 * 86_400_000
 /** A batch does not wait for what would take longer than this in its consumer's line. */
 const EXPECTED_MS_MAX = 1_000
-/** Nor for what takes longer than this to compose, which goes on in a lane of its own. */
-const COMPOSING_MS_MAX = 10_000
-const COMPOSING_MAX = 200
 
 /**
  * Composes a batch of feedback reports and sends them, or holds them. Each is kept as soon as it
- * has ended. A batch never waits long for a slow consumer: what is in line is put off, and what is
- * being sent goes on without its job, which comes again when that has surely ended. What is
- * composed is the same at every run, so a run that was cut between sending and marking can only
- * repeat the same mail under the same Message-ID.
+ * has ended. A batch never waits long for a slow consumer or a slow message: what is in line is put
+ * off, and what is being sent, or takes long to compose, goes on without its job, which comes again
+ * when that has surely ended. What is composed is the same at every run, so a run that was cut
+ * between sending and marking can only repeat the same mail under the same Message-ID.
  */
 export async function forwardReports(
   payloads: readonly Payload[],
@@ -121,15 +126,14 @@ async function findPlaces(
 }
 
 function setOut(one: Placed, loaded: LoadedFeedback, app: Needs, forwarding: Forwarding): OnItsWay {
-  const { underWay, composing } = forwarding
+  const { underWay } = forwarding
   const name = nameOf(one.feedback)
-  const composed = composing.get(name) ?? composeLoaded(loaded, app.parser)
-  composing.delete(name)
-  const ended = deliver(one, loaded, composed, app, forwarding).catch((error: unknown) => {
+  const composing = compose(one, loaded, app)
+  const ended = deliver(one, loaded, composing, app, forwarding).catch((error: unknown) => {
     one.ticket?.drop()
     return { retry: reasonOf(error) }
   })
-  const onItsWay: OnItsWay = { name, ticket: one.ticket, composed, ended, outcome: undefined }
+  const onItsWay: OnItsWay = { name, ticket: one.ticket, composing, ended, outcome: undefined }
   underWay.set(name, ended)
   void ended.then((outcome) => {
     onItsWay.outcome = outcome
@@ -138,15 +142,30 @@ function setOut(one: Placed, loaded: LoadedFeedback, app: Needs, forwarding: For
   return onItsWay
 }
 
+/** One that is slow to compose gives up its place, so that it takes up no room in the line. */
+function compose({ ticket }: Placed, loaded: LoadedFeedback, { parser }: Needs): Composing {
+  let isSlow = false
+  const slow = Promise.withResolvers<undefined>()
+  const composed = composeLoaded(loaded, parser, () => {
+    isSlow = true
+    ticket?.drop()
+    slow.resolve(undefined)
+  })
+  const ended = composed.catch(() => undefined)
+  return { composed, isSlow: () => isSlow, decided: Promise.race([ended, slow.promise]) }
+}
+
 async function deliver(
-  { feedback, consumer, ticket, refusedSince }: Placed,
+  one: Placed,
   loaded: LoadedFeedback,
-  composing: Promise<ComposedFeedback>,
+  composing: Composing,
   app: Needs,
-  { keeper, relay, againMs }: Forwarding,
+  { lines, keeper, relay, againMs }: Forwarding,
 ): Promise<JobOutcome> {
-  const { raw, packed } = await composing
+  const { feedback, consumer, refusedSince } = one
   const takenAt = app.clock()
+  const { raw, packed } = await composing.composed
+  const ticket = composing.isSlow() ? placeAgain(one, takenAt, lines, app) : one.ticket
   const since = refusedSince === undefined ? undefined : new Date(refusedSince)
   const sending = (how: How) => relay.send(() => sendOne(raw, feedback, how, app), since)
   const result: GatedResult | 'held' | undefined = ticket ? await ticket.run(sending) : 'held'
@@ -190,25 +209,29 @@ async function sendOne(
 }
 
 /**
- * Waits until all are composed that do not take long, and then a while for those that will not take
- * long to send. What is composed later is kept for the next run of its job.
+ * A new place for one that was slow to compose and has given its first one up. The first one, from
+ * which nothing is sent, when there is no place now or it is too late to send within the lease.
  */
+function placeAgain(
+  { consumer, ticket }: Placed,
+  takenAt: Date,
+  lines: Forwarding['lines'],
+  { clock }: Pick<Needs, 'clock'>,
+): Ticket | undefined {
+  if (!ticket || clock().getTime() - takenAt.getTime() > COMPOSING_MS_MAX) return ticket
+  const admission = lines.admit(consumer)
+  return 'ticket' in admission ? admission.ticket : ticket
+}
+
+/** Waits until all but the slow ones are composed, then a while for those that leave quickly. */
 async function waitFor(
   under: readonly OnItsWay[],
-  { patienceMs, composing }: Forwarding,
+  { patienceMs }: Pick<Forwarding, 'patienceMs'>,
 ): Promise<void> {
-  const late = new Set(under)
-  const settled = under.map(async (one) => {
-    await one.composed.catch(() => undefined)
-    late.delete(one)
-  })
-  await withPatience(Promise.all(settled), COMPOSING_MS_MAX)
-  for (const { name, ticket, composed } of late) {
-    if (ticket) composing.set(name, composed)
-    const [oldest] = composing.keys()
-    if (oldest !== undefined && composing.size > COMPOSING_MAX) composing.delete(oldest)
-  }
-  const quick = under.filter(({ ticket }) => (ticket?.expectedMs ?? 0) <= EXPECTED_MS_MAX)
+  await Promise.all(under.map(({ composing }) => composing.decided))
+  const quick = under.filter(
+    ({ composing, ticket }) => !composing.isSlow() && (ticket?.expectedMs ?? 0) <= EXPECTED_MS_MAX,
+  )
   await withPatience(Promise.all(quick.map(({ ended }) => ended)), patienceMs)
   // What has ended just now is heard of one step later.
   await Promise.resolve()
@@ -221,10 +244,12 @@ async function withPatience(awaited: Promise<unknown>, ms: number): Promise<void
   over.abort()
 }
 
-/** What still waits gives its place up; what is being sent goes on without its job. */
-function letGo({ ticket }: OnItsWay, app: Needs, { leaseMs, againMs }: Forwarding): JobOutcome {
-  const isDropped = ticket !== undefined && ticket.expectedMs <= EXPECTED_MS_MAX && ticket.drop()
-  const ms = isDropped ? againMs : leaseMs
+/** What waits in line gives its place up; what is slow or being sent goes on without its job. */
+function letGo(one: OnItsWay, app: Needs, { leaseMs, againMs }: Forwarding): JobOutcome {
+  const { composing, ticket } = one
+  const isInLine =
+    !composing.isSlow() && ticket !== undefined && ticket.expectedMs <= EXPECTED_MS_MAX
+  const ms = isInLine && ticket.drop() ? againMs : leaseMs
   return { putOff: new Date(app.clock().getTime() + ms), payload: {} }
 }
 

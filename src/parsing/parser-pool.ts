@@ -89,15 +89,27 @@ export type ParserPool = {
   check: (raw: Buffer, options: ParserOptions) => Promise<CheckDigest>
   /**
    * The feedback report of a message; `analysis` is the packed one of its digest. With the header
-   * alone where that of the whole message cannot be composed in its time and memory.
+   * alone where that of the whole message cannot be composed in its time and memory. `onSlow` is
+   * called when the message takes long and goes on in the slow lane.
    */
-  compose: (packed: Packed, analysis: Packed, content: FeedbackContent) => Promise<ComposedFeedback>
+  compose: (
+    packed: Packed,
+    analysis: Packed,
+    content: FeedbackContent,
+    onSlow?: () => void,
+  ) => Promise<ComposedFeedback>
   /** What a mail that came to us says; `mailFrom` is the sender of its envelope. */
   readInbound: (packed: Packed, mailFrom: string) => Promise<InboundReading>
   /** Signs a mail that was put together of what was composed here, as that is signed. */
   sign: (raw: Buffer) => Buffer
   close: () => Promise<void>
 }
+
+/**
+ * Tasks that travel to a thread together. The thread writes into `progress` which of them it works
+ * on: that one is to blame when the thread crashes or stalls.
+ */
+export type ParserChunk = { tasks: readonly ParserTask[]; progress: Int32Array }
 
 /** What a task makes. */
 export type Made = AnalysisDigest | CheckDigest | ComposedFeedback | InboundReading
@@ -123,6 +135,7 @@ const PARSER_THREAD = path.join(import.meta.dirname, 'parser-thread.ts')
 
 type Pending = {
   task: ParserTask
+  onSlow: (() => void) | undefined
   resolve: (made: Made) => void
   reject: (error: unknown) => void
 }
@@ -134,11 +147,11 @@ const IDLE_MS = 60_000
 const CHUNK_TASKS_MAX = 8
 
 /**
- * Starts `threads` parser threads. Messages travel to them in chunks; where a chunk makes its
- * thread crash, stall or swell, the thread is replaced and each message of it is tried alone, so
- * that the one at fault costs its own job only. One that takes long even so has its full time in a
- * thread of its own, after others like it, and delays nobody else. They hash under the seed of who
- * starts them, and sign what they compose when they are given a key.
+ * Starts `threads` parser threads. Messages travel to them in chunks. Where a chunk makes its
+ * thread crash, stall or swell, the thread is replaced, the message at fault goes to the slow lane,
+ * and the others of the chunk are read again. The slow lane is one more thread: a message leaves it
+ * after `messageMsMax`, its wait for others there included, and delays no message outside. The
+ * threads hash under the seed of the caller, and sign what they compose when they are given a key.
  */
 export function createParserPool(
   threads: number,
@@ -162,21 +175,20 @@ export function createParserPool(
   const slowThread = openThreads({ minThreads: 0, maxThreads: 1 })
   // How long a thread takes to start is not counted: else what comes after one that stalls would
   // be taken for slow, too.
-  const start = () => fastThreads.run([]).catch(() => undefined)
+  const start = () => fastThreads.run(chunkOf([])).catch(() => undefined)
   let isStarted = start()
   const inLine = createLine(threads, {
-    fast: async (tasks) => {
+    fast: async (chunk) => {
       await isStarted
-      return runInTime(fastThreads, tasks, Math.min(fastMsMax, messageMsMax)).catch(
-        (error: unknown) => {
-          isStarted = start()
-          throw error
-        },
-      )
+      try {
+        return await runInTime(fastThreads, chunk, Math.min(fastMsMax, messageMsMax))
+      } catch (error) {
+        isStarted = start()
+        throw error
+      }
     },
-    slow: (tasks) => runInTime(slowThread, tasks, messageMsMax),
+    slow: (chunk) => runInTime(slowThread, chunk, messageMsMax),
   })
-  const compose = async (task: ComposeTask) => (await inLine(task)) as ComposedFeedback
   return {
     async analyze(packed, options) {
       const made = await inLine({ work: 'analyze', packed, options })
@@ -189,12 +201,13 @@ export function createParserPool(
       const digest = (await inLine({ work: 'check', packed, options })) as CheckDigest
       return { ...digest, shingles: asBuffer(digest.shingles) }
     },
-    async compose(packed, analysis, content) {
+    async compose(packed, analysis, content, onSlow) {
       const task: ComposeTask = { work: 'compose', packed, analysis, content, isHeaderOnly: false }
-      const composed = await compose(task).catch((error: unknown) =>
+      const made = await inLine(task, onSlow).catch((error: unknown) =>
         // What is wrong with the header, too, is told as it was at first.
-        compose({ ...task, isHeaderOnly: true }).catch(() => Promise.reject(error as Error)),
+        inLine({ ...task, isHeaderOnly: true }).catch(() => Promise.reject(error as Error)),
       )
+      const composed = made as ComposedFeedback
       return { raw: asBuffer(composed.raw), packed: asBuffers(composed.packed) }
     },
     async readInbound(packed, mailFrom) {
@@ -205,62 +218,58 @@ export function createParserPool(
   }
 }
 
-/** It may only have been in a slow machine's way: another lane gives it more time. */
-class OverTimeError extends Error {
-  override name = 'OverTimeError'
+function chunkOf(tasks: readonly ParserTask[]): ParserChunk {
+  return { tasks, progress: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)) }
 }
 
 async function runInTime(
   threads: Piscina,
-  tasks: readonly ParserTask[],
+  chunk: ParserChunk,
   msMax: number,
 ): Promise<ParserOutcome[]> {
   const watch = new AbortController()
   const timer = setTimeout(() => watch.abort(), msMax)
   try {
-    return (await threads.run(tasks, { signal: watch.signal })) as ParserOutcome[]
+    return (await threads.run(chunk, { signal: watch.signal })) as ParserOutcome[]
   } catch (cause) {
     if (!watch.signal.aborted) throw cause
-    throw new OverTimeError(`The message could not be read within ${msMax / 1000} s.`, { cause })
+    throw new Error(`The message could not be read within ${msMax / 1000} s.`, { cause })
   } finally {
     clearTimeout(timer)
   }
 }
 
-type RunTasks = (tasks: readonly ParserTask[]) => Promise<ParserOutcome[]>
+type RunChunk = (chunk: ParserChunk) => Promise<ParserOutcome[]>
 
 /**
  * Runs tasks in chunks, as many at once as there are `places`, in the order they came. One that
- * takes too long alone goes to the slow lane, where there is one at a time.
+ * makes its chunk fail goes to the slow lane.
  */
 function createLine(
   places: number,
-  lanes: { fast: RunTasks; slow: RunTasks },
-): (task: ParserTask) => Promise<Made> {
+  lanes: { fast: RunChunk; slow: RunChunk },
+): (task: ParserTask, onSlow?: () => void) => Promise<Made> {
   const line: Pending[] = []
   let free = places
   let isCalled = false
-  let slowLane: Promise<unknown> = Promise.resolve()
 
-  async function runChunk(chunk: readonly Pending[], run: RunTasks): Promise<void> {
-    const outcomes = await run(chunk.map(({ task }) => task))
-    chunk.forEach(({ resolve, reject }, index) => {
-      const outcome = outcomes[index] ?? { fault: 'The parser gave no answer.' }
-      if ('made' in outcome) resolve(outcome.made)
-      else reject(new Error(outcome.fault))
-    })
+  async function runFast(its: readonly Pending[]): Promise<void> {
+    const chunk = chunkOf(its.map(({ task }) => task))
+    try {
+      settle(its, await lanes.fast(chunk))
+    } catch {
+      const atFault = its[Atomics.load(chunk.progress, 0)]
+      line.unshift(...its.filter((one) => one !== atFault))
+      if (atFault) void runSlowly(atFault)
+    }
   }
 
-  async function settle(chunk: readonly Pending[]): Promise<void> {
+  async function runSlowly(one: Pending): Promise<void> {
+    one.onSlow?.()
     try {
-      await runChunk(chunk, lanes.fast)
+      settle([one], await lanes.slow(chunkOf([one.task])))
     } catch (error) {
-      if (chunk.length === 1) {
-        if (!(error instanceof OverTimeError)) return chunk[0]?.reject(error)
-        slowLane = slowLane.then(() => runChunk(chunk, lanes.slow).catch(chunk[0]?.reject))
-        return
-      }
-      for (const alone of chunk) await settle([alone])
+      one.reject(error)
     }
   }
 
@@ -268,18 +277,26 @@ function createLine(
     isCalled = false
     while (free > 0 && line.length > 0) {
       free--
-      void settle(line.splice(0, CHUNK_TASKS_MAX)).finally(() => {
+      void runFast(line.splice(0, CHUNK_TASKS_MAX)).finally(() => {
         free++
         pump()
       })
     }
   }
 
-  return (task) =>
+  return (task, onSlow) =>
     new Promise((resolve, reject) => {
-      line.push({ task, resolve, reject })
+      line.push({ task, onSlow, resolve, reject })
       // Not at once: the rest of the batch is about to stand in line too.
       if (!isCalled) setImmediate(pump)
       isCalled = true
     })
+}
+
+function settle(its: readonly Pending[], outcomes: readonly ParserOutcome[]): void {
+  its.forEach(({ resolve, reject }, index) => {
+    const outcome = outcomes[index] ?? { fault: 'The parser gave no answer.' }
+    if ('made' in outcome) resolve(outcome.made)
+    else reject(new Error(outcome.fault))
+  })
 }

@@ -16,6 +16,7 @@ import {
   asBuffers,
   type CheckDigest,
   type Made,
+  type ParserChunk,
   type ParserOptions,
   type ParserOutcome,
   type ParserTask,
@@ -29,9 +30,10 @@ seedShingles(seed)
  * Runs in a thread of the parser pool: an outcome for each task, in order. The bytes are handed
  * over, not copied: a second copy is garbage on both sides.
  */
-export default async function run(tasks: readonly ParserTask[]): Promise<unknown> {
+export default async function run({ tasks, progress }: ParserChunk): Promise<unknown> {
   const outcomes: ParserOutcome[] = []
-  for (const task of tasks) {
+  for (const [index, task] of tasks.entries()) {
+    Atomics.store(progress, 0, index)
     outcomes.push(
       await make(task).then(
         (made) => ({ made }),

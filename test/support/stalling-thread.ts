@@ -1,6 +1,6 @@
 import { isMainThread } from 'node:worker_threads'
 import { zstdDecompressSync } from 'node:zlib'
-import type { ParserTask } from '../../src/parsing/parser-pool.ts'
+import type { ParserChunk, ParserTask } from '../../src/parsing/parser-pool.ts'
 
 /** A thread stalls for good on a message that says this. */
 export const STALLING_WORDS = 'stalls-for-good'
@@ -14,9 +14,13 @@ const runs = isMainThread ? undefined : await import('../../src/parsing/parser-t
  * A parser thread that never ends with a message that says `STALLING_WORDS`, and reads all others
  * as usual, and the header of such a one alone.
  */
-export default function run(tasks: readonly ParserTask[]): Promise<unknown> | undefined {
-  if (tasks.some(stalls)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
-  return runs?.default(tasks)
+export default function run(chunk: ParserChunk): Promise<unknown> | undefined {
+  const index = chunk.tasks.findIndex(stalls)
+  if (index >= 0) {
+    Atomics.store(chunk.progress, 0, index)
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
+  }
+  return runs?.default(chunk)
 }
 
 function stalls(task: ParserTask): boolean {

@@ -1,5 +1,4 @@
 import type { App } from '../../app.ts'
-import type { ComposedFeedback } from '../../parsing/parser-pool.ts'
 import { type ConsumerLines, createConsumerLines, usualPauses } from './consumer-lines.ts'
 import { createKeeper, type Keeper } from './keep-outcomes.ts'
 import { LEASE_MS } from './lease.ts'
@@ -11,13 +10,11 @@ export type Forwarding = {
   keeper: Keeper
   /** Whether our own mail server takes mail. */
   relay: RelayGate
-  /** What is being sent, by name, until it is kept. */
+  /** What is being composed or sent, by name, until it is kept. */
   underWay: Map<string, Promise<unknown>>
-  /** What takes long to compose, by name, until its job has come for it. */
-  composing: Map<string, Promise<ComposedFeedback>>
   /** How long a batch waits for what is being sent. */
   patienceMs: number
-  /** What is still being sent then is tried again so much later: by then it has ended. */
+  /** What is still under way then is tried again so much later: by then it has ended. */
   leaseMs: number
   /** What had no turn comes again so much later. */
   againMs: number
@@ -33,11 +30,10 @@ export function openForwarding(
 ): Forwarding {
   const lines = createConsumerLines(app.clock, pauses)
   const kept = { keeper: createKeeper(app), relay: createRelayGate(app) }
-  const underWay = { underWay: new Map(), composing: new Map() }
-  return { lines, ...kept, ...underWay, patienceMs, leaseMs, againMs }
+  return { lines, ...kept, underWay: new Map(), patienceMs, leaseMs, againMs }
 }
 
-/** Resolves when nothing is being sent any more. */
+/** Resolves when nothing is being composed or sent any more. */
 export async function forwardingIdle({ underWay }: Forwarding): Promise<void> {
   while (underWay.size > 0) await Promise.allSettled(underWay.values())
 }

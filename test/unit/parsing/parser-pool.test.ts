@@ -74,6 +74,25 @@ test('what cannot be composed whole in its time is composed with its header alon
   expect(composed).toContain('Subject: stalls-for-good')
 })
 
+test('a wait in the slow lane counts as time of the message', async () => {
+  const limits = { messageMsMax: 4_000, heapMegabytesMax: 1_024, fastMsMax: 300 }
+  const parser = createParserPool(1, limits, { threadFile })
+  pool = parser
+  const reported = await reportedMessage({ name: 'waits', raw: spamMessage('waits') }, 1)
+  const analysis = await pack(Buffer.from(JSON.stringify(reported?.analysis)))
+  const packed = await pack(STALLING_MESSAGE)
+  const inTime = Array.from({ length: 3 }, async () => {
+    const slow = Promise.withResolvers<undefined>()
+    const composed = parser
+      .compose(packed, analysis, contentOf(1), () => slow.resolve(undefined))
+      .catch(() => undefined)
+    await slow.promise
+    const over = wait(limits.messageMsMax * 1.5, 'over')
+    return (await Promise.race([composed, over])) !== 'over'
+  })
+  expect(await Promise.all(inTime)).toEqual([true, true, true])
+})
+
 test('what takes too much memory whole is composed with its header alone', async () => {
   pool = createParserPool(1, { messageMsMax: 600_000, heapMegabytesMax: 24, fastMsMax: 600_000 })
   const reported = await reportedMessage({ name: 'swells', raw: spamMessage('swells') }, 1)
