@@ -1,21 +1,15 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { pino } from 'pino'
-import { migrateAll } from '../../../../src/commands/migrate.ts'
-import { type OpenApp, openApp } from '../../../../src/commands/open-app.ts'
+import type { OpenApp } from '../../../../src/commands/open-app.ts'
 import { work } from '../../../../src/commands/work.ts'
-import { readConfig } from '../../../../src/config.ts'
-import { startEmbedded } from '../../../../src/db/embedded.ts'
 import { inTransaction } from '../../../../src/db/pool.ts'
 import { mailWord } from '../../../../src/http/admin/health-word.ts'
 import { createReadMail } from '../../../../src/http/mail-now.ts'
 import { createReadQueues } from '../../../../src/http/queues-now.ts'
 import { oweLetter } from '../../../../src/letters/owe-letter.ts'
 import { deadLetterQueue } from '../../../../src/queue/queues.ts'
-import { type SinkFailure, type SinkStep, startSmtpSink } from '../../smtp-sink.ts'
+import type { SinkFailure, SinkStep } from '../../smtp-sink.ts'
 import { fillOutbox } from './fill-outbox.ts'
+import { withSink } from './with-sink.ts'
 
 /** One way in which a mail server refuses everything. */
 type Refusal = readonly [step: SinkStep, failure: SinkFailure]
@@ -50,35 +44,23 @@ export async function tortureRelay(say: (line: string) => void): Promise<string[
   return faults
 }
 
-async function refuseFor([step, failure]: Refusal): Promise<string[]> {
-  const dataDir = await mkdtemp(path.join(tmpdir(), 'signalpost-relay-'))
-  await chmod(dataDir, 0o755)
-  const server = await startEmbedded({ dataDir, password: 'torture', settings: [] })
-  const closers = [() => server.stop()]
-  try {
-    await migrateAll(server.url, new Date())
-    const sink = await startSmtpSink()
-    closers.unshift(() => sink.close())
-    const env = { SECRET: 'a secret of the torture, long enough for all', SMTP_URL: sink.url }
-    const config = { ...readConfig(env, { cores: 1, cwd: '/nowhere' }), databaseUrl: server.url }
-    const app = await openApp(config, 'works', pino({ level: 'silent' }), 'torture')
-    closers.unshift(() => app.close())
+function refuseFor([step, failure]: Refusal): Promise<string[]> {
+  return withSink(async (app, sink) => {
     await fillOutbox(app, FEEDBACK, 4)
     await oweLetters(app)
     sink.failAll(step, failure)
     const worker = await work(app, ['forward-report', 'send-letter'])
-    closers.unshift(() => worker.close())
-    await wait(REFUSED_MS)
-    const faults = await examineOutage(app)
-    if (sink.messages.length > 0) faults.push('the sink took mail while it refused')
-    sink.failAll(step, undefined)
-    await untilSent(app)
-    return [...faults, ...(await examineEnd(app, sink.messages.length))]
-  } finally {
-    for (const close of closers) await close()
-    await rm(dataDir, { recursive: true, force: true })
-    await rm(server.folder, { recursive: true, force: true })
-  }
+    try {
+      await wait(REFUSED_MS)
+      const faults = await examineOutage(app)
+      if (sink.messages.length > 0) faults.push('the sink took mail while it refused')
+      sink.failAll(step, undefined)
+      await untilSent(app)
+      return [...faults, ...(await examineEnd(app, sink.messages.length))]
+    } finally {
+      await worker.close()
+    }
+  })
 }
 
 async function oweLetters(app: OpenApp): Promise<void> {
