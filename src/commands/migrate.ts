@@ -8,8 +8,10 @@ import { DatabaseUnfit, reasonOf, sqlState } from '../errors.ts'
 import { createQueues, startBoss, stopBoss } from '../queue/boss.ts'
 import { systemRandom } from '../world.ts'
 
-const WEEKS_AHEAD = 12
-const GENERATIONS_AHEAD = 6
+/** How many partitions are made ahead of now: weeks of reports, generations of counters. */
+export type Ahead = { weeks: number; generations: number }
+
+const usualAhead: Ahead = { weeks: 12, generations: 6 }
 
 /**
  * Brings a database up to date: our schema, the seed of its own, the partitions of the coming
@@ -18,9 +20,13 @@ const GENERATIONS_AHEAD = 6
  *
  * @throws DatabaseUnfit when the account lacks a right, or a pooler does not keep what is prepared
  */
-export async function migrateAll(databaseUrl: string, now: Date): Promise<string[]> {
+export async function migrateAll(
+  databaseUrl: string,
+  now: Date,
+  ahead = usualAhead,
+): Promise<string[]> {
   await findPooling(databaseUrl)
-  return migrateEverything(databaseUrl, now).catch(explainRefusal)
+  return migrateEverything(databaseUrl, now, ahead).catch(explainRefusal)
 }
 
 async function explainRefusal(error: unknown): Promise<never> {
@@ -36,15 +42,15 @@ async function explainRefusal(error: unknown): Promise<never> {
 
 const INSUFFICIENT_PRIVILEGE = '42501'
 
-async function migrateEverything(databaseUrl: string, now: Date): Promise<string[]> {
+async function migrateEverything(databaseUrl: string, now: Date, ahead: Ahead): Promise<string[]> {
   const ran = await migrate(databaseUrl)
   const faults: Error[] = []
   const onError = (error: Error) => faults.push(error)
   const pool = createPool(databaseUrl, { connectionsMax: 1, name: 'migrate', onLost: onError })
   try {
     await ensureInstallation(pool, systemRandom(8).readBigUInt64BE())
-    await ensurePartitions(pool, now, WEEKS_AHEAD)
-    await ensureCounterPartitions(pool, now, GENERATIONS_AHEAD)
+    await ensurePartitions(pool, now, ahead.weeks)
+    await ensureCounterPartitions(pool, now, ahead.generations)
     const boss = await startBoss(databaseUrl, 'migrates', { name: 'migrate', onError })
     await createQueues(boss, pool)
     await stopBoss(boss, 5_000)

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { migrateAll } from '../../src/commands/migrate.ts'
 import { generationTables } from '../../src/db/counter-partitions.ts'
 import {
   dropPartitions,
@@ -13,6 +14,7 @@ import { addReports, newReport } from '../support/rows.ts'
 let database: TestDatabase
 beforeAll(async () => {
   database = await freshDatabase()
+  await migrateAll(database.url, new Date())
 })
 afterAll(() => database.close())
 

@@ -1,24 +1,32 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
+import { rm } from 'node:fs/promises'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
 import { startEmbedded } from '../../src/db/embedded.ts'
 import { migrateAll } from '../../src/commands/migrate.ts'
+import { isInMemory, makeScratchFolder } from './scratch-folder.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
     /** Of the server, without a database name. */
     serverUrl: string
     templateName: string
+    /** Whether databases are dropped as soon as their tests have ended. */
+    isDroppedEarly: boolean
   }
 }
+
+/**
+ * Each partition costs every clone a dozen files. Tests that look further ahead migrate their clone
+ * once more.
+ */
+const AHEAD = { weeks: 1, generations: 1 }
 
 /**
  * Gives every test file a PostgreSQL with a template database that the real migrations built from
  * nothing: a server of the bundled programs, or of those in TEST_POSTGRES_DIR (such as
  * `/usr/lib/postgresql/15`), or the running one of TEST_DATABASE_URL. What the run
- * made on a running server is dropped; a server of its own is deleted whole.
+ * made on a running server is dropped at the end; a server of its own is deleted whole, and its
+ * databases are dropped before that where they take memory.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env['TEST_DATABASE_URL']
@@ -27,9 +35,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const admin = new pg.Client({ connectionString: `${server.url}/postgres` })
   await admin.connect()
   await admin.query(`create database ${templateName}`)
-  await migrateAll(`${server.url}/${templateName}`, new Date())
+  await migrateAll(`${server.url}/${templateName}`, new Date(), AHEAD)
   project.provide('serverUrl', server.url)
   project.provide('templateName', templateName)
+  project.provide('isDroppedEarly', server.isInMemory)
   return async () => {
     if (!given) {
       await admin.end()
@@ -47,12 +56,12 @@ export default async function setup(project: TestProject): Promise<() => Promise
 function foreignServer(text: string) {
   const url = new URL(text)
   const login = url.username === '' ? '' : `${url.username}:${url.password}@`
-  return { url: `postgres://${login}${url.host}`, stop: () => Promise.resolve() }
+  const stop = () => Promise.resolve()
+  return { url: `postgres://${login}${url.host}`, isInMemory: false, stop }
 }
 
 async function ownServer() {
-  const dataDir = await mkdtemp(path.join(tmpdir(), 'signalpost-test-'))
-  await chmod(dataDir, 0o755)
+  const dataDir = await makeScratchFolder('test')
   const server = await startEmbedded({
     dataDir,
     password: 'test',
@@ -62,10 +71,12 @@ async function ownServer() {
       'synchronous_commit=off',
       'full_page_writes=off',
       'max_connections=200',
+      'max_wal_size=256MB',
     ],
   })
   return {
     url: server.url.replace(/\/signalpost$/, ''),
+    isInMemory: isInMemory(dataDir),
     stop: async () => {
       await server.stop()
       await rm(dataDir, { recursive: true, force: true })

@@ -1,8 +1,8 @@
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { freePort } from '../../src/db/embedded.ts'
 import { reachableFolder, unprivileged } from '../../src/db/unprivileged.ts'
+import { makeScratchFolder } from './scratch-folder.ts'
 import { descendants, isAlive, killAll, processes, type Program, startProgram } from './process.ts'
 
 /** A data folder of a test's own, with free ports, and what was started on it. */
@@ -30,8 +30,7 @@ export type Accounts = Record<'admin' | 'reporter', { email: string; password: s
 
 /** Makes a place. `env` holds for everything that is started there. */
 export async function makePlace(env: Record<string, string> = {}): Promise<Place> {
-  const dataDir = await mkdtemp(path.join(tmpdir(), 'signalpost-e2e-'))
-  await chmod(dataDir, 0o711)
+  const dataDir = await makeScratchFolder('e2e')
   const [httpPort, receivePort] = [await freePort(), await freePort()]
   const postgresDir = await reachableFolder(path.join(dataDir, 'postgres'), unprivileged())
   const settings = {

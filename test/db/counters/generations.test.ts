@@ -1,4 +1,5 @@
 import { afterAll, beforeEach, expect, test } from 'vitest'
+import { migrateAll } from '../../../src/commands/migrate.ts'
 import { createCounterReader } from '../../../src/counters/reader.ts'
 import {
   dropCounterPartitions,
@@ -85,6 +86,7 @@ test('whoever has a clock that is behind does not undo what one ahead has writte
 
 test('dropping does not wait for who still reads, nor make anybody wait', async () => {
   const { pool } = database
+  await ensureCounterPartitions(pool, after(15), 1)
   await count(1n, after(-1))
   const reading = await pool.connect()
   try {
@@ -103,6 +105,7 @@ test('dropping does not wait for who still reads, nor make anybody wait', async 
 
 test('partitions are made ahead, by any number at once, and only where they lack', async () => {
   const { pool } = database
+  await migrateAll(database.url, new Date())
   const before = await partitions()
   expect(before).toHaveLength(2 * 8)
   await Promise.all([1, 2, 3].map(() => ensureCounterPartitions(pool, after(20), 6)))

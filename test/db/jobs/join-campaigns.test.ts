@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { migrateAll } from '../../../src/commands/migrate.ts'
 import { campaignKeys } from '../../../src/analysis/fingerprints/campaign.ts'
 import type { Fingerprints } from '../../../src/analysis/fingerprints/fingerprints-of.ts'
 import { insertCampaignKeys } from '../../../src/db/campaign-keys.ts'
@@ -24,6 +25,7 @@ const later = (generations: number) => new Date(now.getTime() + generations * GE
 let database: TestDatabase
 beforeAll(async () => {
   database = await freshDatabase()
+  await migrateAll(database.url, new Date())
   await ensureCounterPartitions(database.pool, now, 4)
 })
 afterAll(() => database.close())

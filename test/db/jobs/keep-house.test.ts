@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { migrateAll } from '../../../src/commands/migrate.ts'
 import { keepRegistryRows } from '../../../src/db/registry-answers.ts'
 import { keepHouse, markDeadReports } from '../../../src/jobs/keep-house.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
@@ -7,6 +8,7 @@ let app: TestApp
 
 beforeAll(async () => {
   app = await openTestApp({ RETENTION_DAYS: '30' })
+  await migrateAll(app.database.url, new Date())
 })
 afterAll(() => app.close())
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { migrateAll } from '../../../src/commands/migrate.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { findWholeReputations } from '../../../src/db/reputations.ts'
 import { takeBackEvidence } from '../../../src/judging/evidence.ts'
@@ -23,6 +24,7 @@ let database: TestDatabase
 
 beforeAll(async () => {
   database = await freshDatabase()
+  await migrateAll(database.url, new Date())
 })
 afterAll(() => database.close())
 

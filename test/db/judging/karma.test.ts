@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { migrateAll } from '../../../src/commands/migrate.ts'
 import { removeOldWitnesses } from '../../../src/db/campaign-witnesses.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { takeBackEvidence } from '../../../src/judging/evidence.ts'
@@ -21,6 +22,7 @@ let database: TestDatabase
 
 beforeAll(async () => {
   database = await freshDatabase()
+  await migrateAll(database.url, new Date())
 })
 afterAll(() => database.close())
 
