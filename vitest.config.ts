@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/browser/**', 'test/system/**'],
+    exclude: ['test/browser/**', 'test/long/**', 'test/system/**'],
     globalSetup: ['test/support/global-setup.ts'],
     expect: { poll: { timeout: 30_000, interval: 20 } },
     // Guards against a test that never ends; no test measures time by it.

@@ -25,30 +25,6 @@ async function sink(): Promise<SmtpSink> {
   return made
 }
 
-/** Half of what a job waits on average when no notification arrives. */
-const START_MS_MAX = 500
-const TRIES = 12
-
-test('the analysis of a report starts by notification, not by polling', async () => {
-  const here = await site()
-  await Promise.all([here.start('web'), here.start('work')])
-  const waits: number[] = []
-  for (let number = 0; number < TRIES; number++) {
-    const { status, id } = await here.client.post(spamMessage(`quick-${number}`))
-    const acceptedAt = Date.now()
-    expect(status).toBe(202)
-    await here.client.untilEvent(id, 'held')
-    const { rows } = await here.database.pool.query<{ startedOn: Date }>(
-      `select started_on as "startedOn" from pgboss.job
-       where name = 'analyze-report' and data ->> 'reportId' = $1`,
-      [id],
-    )
-    waits.push((rows[0]?.startedOn.getTime() ?? Infinity) - acceptedAt)
-  }
-  const median = waits.toSorted((one, other) => one - other)[TRIES / 2]
-  expect(median, `ms: ${waits.join(' ')}`).toBeLessThan(START_MS_MAX)
-})
-
 test('a report leaves as feedback, and what comes back marks it bounced', async () => {
   const far = await sink()
   const here = await site({ SMTP_URL: far.url })
@@ -101,27 +77,6 @@ test('receive takes mail for its own return paths only, and says so in codes', a
   expect(await Promise.all([pipe(genuine), pipe(forged), pipe(foreign)])).toEqual([0, 67, 67])
   const { rows } = await here.database.pool.query(`select rcpt_to from inbound_mails`)
   expect(rows).toEqual([{ rcpt_to: genuine }])
-})
-
-test('two workers share the queue: each report is analyzed and sent once', async () => {
-  const far = await sink()
-  const here = await site({ SMTP_URL: far.url, FEEDBACK_HOURLY_MAX: '1000' })
-  await Promise.all([here.start('web'), here.start('work'), here.start('work')])
-  const count = 120
-  const receipts = await Promise.all(
-    Array.from({ length: count }, (_, number) => here.client.post(spamMessage(`shared-${number}`))),
-  )
-  await far.received(count)
-  await Promise.all(receipts.map(({ id }) => here.client.untilEvent(id, 'sent')))
-  const { rows } = await here.database.pool.query<{ event: string; count: number }>(
-    `select event, count(*) from report_events group by event order by event`,
-  )
-  expect(rows).toEqual([
-    { event: 'analyzed', count },
-    { event: 'sent', count },
-  ])
-  expect(far.messages).toHaveLength(count)
-  expect(new Set(far.messages.map(({ from }) => from)).size).toBe(count)
 })
 
 function returnPath(reportId: string): string {

@@ -1,13 +1,10 @@
-import { readFile, stat, writeFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { spawn } from 'node:child_process'
 import { afterEach, expect, test } from 'vitest'
-import { unprivileged } from '../../src/db/unprivileged.ts'
 import { makePlace, type Place, untilRunning } from '../support/instance.ts'
 import { spamMessage } from '../support/messages.ts'
-import { isAlive, killAll, type Program, untilGone } from '../support/process.ts'
+import { isAlive, type Program } from '../support/process.ts'
 import { apiClient, basic } from '../support/reporter.ts'
-import { parts } from '../../src/commands/parts.ts'
 
 const places: Place[] = []
 
@@ -61,87 +58,4 @@ async function saysNoSecret(program: Program, here: Place): Promise<void> {
   const read = (file: string) => readFile(path.join(here.dataDir, file), 'utf8')
   const secrets = [...(await Promise.all(files.map(read))), admin.password, reporter.password]
   for (const secret of secrets) expect(program.said()).not.toContain(secret)
-}
-
-test.for([
-  ['an https address', { PUBLIC_URL: 'https://spam.example' }],
-  ['a mail server', { SMTP_URL: 'smtp://127.0.0.1:1' }],
-] as const)('an instance with %s has no demo account', async ([, settings]) => {
-  const here = await place()
-  const canSignIn = async (who: { email: string; password: string }) =>
-    (await fetch(`${here.url}/api/v1/account`, { headers: { authorization: basic(who) } })).ok
-  const demo = await untilRunning(here.start())
-  const { admin, reporter } = await here.accounts()
-  expect(await canSignIn(reporter)).toBe(true)
-  await demo.stop()
-  const open = await untilRunning(here.start(settings))
-  expect(open.said()).not.toContain(reporter.email)
-  expect([await canSignIn(reporter), await canSignIn(admin)]).toEqual([false, true])
-  await open.stop()
-})
-
-test('start recovers after everything was killed, whatever the stale pid file says', async () => {
-  const here = await place()
-  const { client, id } = await reportAndKillAll(here, 'before-the-crash')
-  expect(await readFile(here.postmasterFile, 'utf8')).toMatch(/^\d+\n/)
-
-  await untilRunning(here.start())
-  expect(await client.get(id)).toMatchObject({ status: 'analyzed' })
-  await killAllOf(here)
-
-  // After a restart of the machine the number may be anybody's.
-  const stranger = spawn('sleep', ['600'], { ...unprivileged(), argv0: 'postgres' })
-  try {
-    const [, ...rest] = (await readFile(here.postmasterFile, 'utf8')).split('\n')
-    await writeFile(here.postmasterFile, [String(stranger.pid), ...rest].join('\n'))
-    await untilRunning(here.start())
-    expect(await client.raw(id)).toEqual(Buffer.from(spamMessage('before-the-crash')))
-    expect(stranger.exitCode ?? stranger.signalCode).toBeNull()
-  } finally {
-    stranger.kill('SIGKILL')
-  }
-})
-
-test('when only the supervisor is killed its parts end; the next start takes over', async () => {
-  const here = await place()
-  const first = await untilRunning(here.start())
-  const client = apiClient(here.url, basic((await here.accounts()).reporter))
-  const { id } = await client.post(spamMessage('orphaned'))
-  const running = here
-    .tree()
-    .filter(({ command }) => /main\.ts (web|work|count|receive)/.test(command))
-  expect(running).toHaveLength(parts.length)
-  const server = Number((await readFile(here.postmasterFile, 'utf8')).split('\n')[0])
-  expect(isAlive(server)).toBe(true)
-  first.kill('SIGKILL')
-  await untilGone(running.map(({ pid }) => pid))
-
-  await untilRunning(here.start())
-  expect(isAlive(server)).toBe(false)
-  await client.untilEvent(id, 'held')
-})
-
-test('a second start on the same folder is refused, and does the first no harm', async () => {
-  const here = await place()
-  await untilRunning(here.start())
-  const second = here.start()
-  expect(await second.ended).toEqual({ code: 2, signal: null })
-  expect(second.said()).toContain(`already running on ${here.dataDir}`)
-  const answer = await fetch(`${here.url}/readyz`)
-  expect(answer.status).toBe(200)
-})
-
-async function reportAndKillAll(here: Place, mark: string) {
-  await untilRunning(here.start())
-  const client = apiClient(here.url, basic((await here.accounts()).reporter))
-  const { id } = await client.post(spamMessage(mark))
-  await client.untilEvent(id, 'held')
-  await killAllOf(here)
-  return { client, id }
-}
-
-/** The supervisor first, so that it can start nothing again; then the rest, PostgreSQL included. */
-async function killAllOf(here: Place): Promise<void> {
-  const tree = here.tree().map(({ pid }) => pid)
-  await killAll([...here.running(), ...tree])
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { test } from 'vitest'
-import { baseMessages, nastyMail, surviveAnalysis } from '../../support/nasty-mail.ts'
+import { baseMessages, nastyMail, surviveAnalysis } from '../support/nasty-mail.ts'
 
 const numRuns = 10_000
 
