@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http'
-import { promisify } from 'node:util'
-import { zstdDecompress, zstdDecompressSync } from 'node:zlib'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { createZstdDecompress, zstdDecompressSync } from 'node:zlib'
 import type { Envelope } from '../../judging/envelope.ts'
 import { parseIp, parseIpAndPort } from '../../mail/ip.ts'
+import { inSlices } from '../bodies/in-slices.ts'
 
 /** Header fields of a question by their names in lower case, each value they had. */
 export type Fields = Readonly<Record<string, readonly string[] | undefined>>
@@ -13,8 +14,8 @@ export type Given = Buffer | 'too-big' | { fault: string }
 const VALUE_CHARS_MAX = 1_000
 const RECIPIENTS_MAX = 10_000
 const BLOCKING_BYTES_MAX = 256_000
-const UNPACKED_BLOCKING_BYTES_MAX = 2_000_000
-const decompress = promisify(zstdDecompress)
+const UNPACKED_BLOCKING_BYTES_MAX = 1_000_000
+const SLICE_BYTES = 1_000_000
 
 /** The header fields of an HTTP request. */
 export function fieldsOfRequest(req: IncomingMessage): Fields {
@@ -66,21 +67,40 @@ export async function messageIn(body: Buffer, fields: Fields, bytesMax: number):
 async function unpacked(body: Buffer, bytesMax: number): Promise<Given> {
   if (body.length === 0) return body
   try {
-    const small = unpackedAtOnce(body, bytesMax)
-    return small ?? (await inTurn(() => decompress(body, { maxOutputLength: bytesMax })))
-  } catch (error) {
-    const isBig = error instanceof RangeError
-    return isBig ? 'too-big' : { fault: 'The body is not what zstd makes.' }
+    const small = await inSlices(() => unpackedAtOnce(body, bytesMax))
+    return small ?? (await inTurn(() => unpackedInSlices(body, bytesMax)))
+  } catch {
+    return { fault: 'The body is not what zstd makes.' }
   }
 }
 
 let lastTurn: Promise<unknown> = Promise.resolve()
 
-/** One at a time: each ends with a copy of up to 25 MB, and many at once block the process. */
+/** One at a time: each holds up to 25 MB twice. */
 function inTurn<T>(work: () => Promise<T>): Promise<T> {
   const made = lastTurn.then(work)
   lastTurn = made.catch(() => undefined)
   return made
+}
+
+/** Copies one slice in a turn of the event loop: all at once block it for long. */
+async function unpackedInSlices(body: Buffer, bytesMax: number): Promise<Buffer | 'too-big'> {
+  const slices: Buffer[] = []
+  let length = 0
+  const unpacking = createZstdDecompress({ chunkSize: SLICE_BYTES })
+  unpacking.end(body)
+  for await (const slice of unpacking as AsyncIterable<Buffer>) {
+    length += slice.length
+    if (length > bytesMax) return 'too-big'
+    slices.push(slice)
+  }
+  const whole = Buffer.allocUnsafeSlow(length)
+  let at = 0
+  for (const slice of slices) {
+    await nextTurn()
+    at += slice.copy(whole, at)
+  }
+  return whole
 }
 
 /** Undefined where it would block for long: a few bytes may unpack to very many. */

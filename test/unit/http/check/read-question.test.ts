@@ -1,9 +1,14 @@
+import { randomBytes } from 'node:crypto'
 import { zstdCompressSync } from 'node:zlib'
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { envelopeOf, messageIn } from '../../../../src/http/check/read-question.ts'
 
 const message = Buffer.from('Subject: hello\r\n\r\nYou know.\r\n')
 const MAX = 1_000
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
 
 test('the envelope is read from the fields, as Exim and as rspamc write them', () => {
   const fields = {
@@ -76,3 +81,42 @@ test('what unpacks to more than is taken is too big, however small it came', asy
   expect(bomb.length).toBeLessThan(10_000)
   expect(await messageIn(bomb, { compression: ['zstd'] }, MAX)).toBe('too-big')
 })
+
+test('a large message is unpacked whole, and no turn copies more than 1 MB of it', async () => {
+  const large = Buffer.alloc(24_000_000, 'all work and no play ')
+  const packed = zstdCompressSync(large)
+  const copied = copiesByTurn()
+  const given = await messageIn(packed, { compression: ['zstd'] }, 25_000_000)
+  copied.stop()
+  expect(Math.max(...copied.byTurn)).toBeLessThanOrEqual(1_000_000)
+  expect(Buffer.isBuffer(given) && given.equals(large)).toBe(true)
+})
+
+test('a large message that is cut off is refused with a reason', async () => {
+  const packed = zstdCompressSync(randomBytes(3_000_000))
+  const cut = packed.subarray(0, packed.length - 1_000)
+  expect(await messageIn(cut, { compression: ['zstd'] }, 25_000_000)).toHaveProperty('fault')
+})
+
+/** How many bytes are copied in each turn of the event loop, until it is stopped. */
+function copiesByTurn() {
+  const byTurn = [0]
+  const count = (bytes: number) => byTurn.push((byTurn.pop() ?? 0) + bytes)
+  let turn = setImmediate(function next() {
+    byTurn.push(0)
+    turn = setImmediate(next)
+  })
+  const concat = Buffer.concat.bind(Buffer)
+  vi.spyOn(Buffer, 'concat').mockImplementation((list, length) => {
+    const whole = concat(list, length)
+    count(whole.length)
+    return whole
+  })
+  const copy = Buffer.prototype.copy
+  vi.spyOn(Buffer.prototype, 'copy').mockImplementation(function (this: Buffer, ...to) {
+    const bytes = copy.apply(this, to)
+    count(bytes)
+    return bytes
+  })
+  return { byTurn, stop: () => clearImmediate(turn) }
+}
