@@ -145,6 +145,8 @@ const FAST_MS_MAX = 2_000
 const IDLE_MS = 60_000
 /** A journey to a thread costs a third of what a message does: eight share one. */
 const CHUNK_TASKS_MAX = 8
+/** All bytes of a chunk are copied at once: a large message travels alone. */
+const CHUNK_BYTES_MAX = 1_000_000
 
 /**
  * Starts `threads` parser threads. Messages travel to them in chunks. Where a chunk makes its
@@ -273,23 +275,28 @@ function createLine(
     }
   }
 
+  /** One chunk a turn of the event loop, because the copies of several would block it. */
   function pump(): void {
     isCalled = false
-    while (free > 0 && line.length > 0) {
-      free--
-      void runFast(line.splice(0, CHUNK_TASKS_MAX)).finally(() => {
-        free++
-        pump()
-      })
-    }
+    if (free === 0 || line.length === 0) return
+    free--
+    void runFast(line.splice(0, chunkLength(line))).finally(() => {
+      free++
+      callPump()
+    })
+    callPump()
+  }
+
+  function callPump(): void {
+    if (!isCalled) setImmediate(pump)
+    isCalled = true
   }
 
   return (task, onSlow) =>
     new Promise((resolve, reject) => {
       line.push({ task, onSlow, resolve, reject })
       // Not at once: the rest of the batch is about to stand in line too.
-      if (!isCalled) setImmediate(pump)
-      isCalled = true
+      callPump()
     })
 }
 
@@ -299,4 +306,14 @@ function settle(its: readonly Pending[], outcomes: readonly ParserOutcome[]): vo
     if ('made' in outcome) resolve(outcome.made)
     else reject(new Error(outcome.fault))
   })
+}
+
+/** How many tasks at the head of the line travel together: at least one. */
+function chunkLength(line: readonly Pending[]): number {
+  let bytes = 0
+  const tooMany = line.findIndex(({ task }, index) => {
+    bytes += task.packed.content.length
+    return index === CHUNK_TASKS_MAX || (index > 0 && bytes > CHUNK_BYTES_MAX)
+  })
+  return tooMany < 0 ? line.length : tooMany
 }

@@ -1,10 +1,15 @@
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { afterEach, expect, test } from 'vitest'
+import { Piscina } from 'piscina'
+import { afterEach, expect, test, vi } from 'vitest'
 import { analyzeForCounting } from '../../../src/analysis/analyze.ts'
 import { seedShingles, shingleSeed } from '../../../src/analysis/shingles/hash.ts'
 import { pack } from '../../../src/db/packed.ts'
-import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
+import {
+  createParserPool,
+  type ParserChunk,
+  type ParserPool,
+} from '../../../src/parsing/parser-pool.ts'
 import { contentOf, reportedMessage } from '../../support/feedback-reports.ts'
 import { spamMessage } from '../../support/messages.ts'
 import { until } from '../../support/process.ts'
@@ -15,6 +20,7 @@ const threadFile = path.join(import.meta.dirname, '../../support/stalling-thread
 
 const initial = shingleSeed()
 afterEach(async () => {
+  vi.restoreAllMocks()
   seedShingles(initial)
   await pool?.close()
 })
@@ -137,4 +143,20 @@ test('the threads hash under the seed of who started them, also those that take 
   seedShingles(initial)
   const plain = await analyzeForCounting(raw, { trustedRelays: [], ignoreStamps: false })
   expect(plain.shingles.equals(seeded.shingles)).toBe(false)
+})
+
+test('large messages go to a thread one at a time, small ones together', async () => {
+  const run = vi.spyOn(Piscina.prototype, 'run')
+  const parser = createParserPool(1)
+  pool = parser
+  const large = Buffer.concat([spamMessage('large')], 600_000)
+  const small = spamMessage('small')
+  const messages = [large, large, large, small, small]
+  await Promise.all(messages.map((raw) => parser.check(raw, { trustedRelays: [] })))
+  const chunks = run.mock.calls.map(([chunk]) =>
+    (chunk as ParserChunk).tasks.map(({ packed }) => packed.content.length),
+  )
+  const [started, ...handed] = chunks
+  expect(started).toEqual([])
+  expect(handed).toEqual([[600_000], [600_000], [600_000, small.length, small.length]])
 })
