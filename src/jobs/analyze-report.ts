@@ -48,9 +48,10 @@ const waitingStates: readonly ReportState[] = ['received', 'failed']
 const readStates: readonly ReportState[] = ['analyzed', 'kept', 'forwarded']
 
 /**
- * Analyzes a batch of reports and keeps what was found, with the next jobs, in one transaction. A
- * report that another run has analyzed is left as it is, so any number of runs count once. One that
- * was analyzed while it was held, and is released now, is read again only to take effect.
+ * Analyzes a batch of reports and keeps what was found, with the next jobs, in one transaction;
+ * what takes long to read is kept in another one, after the rest. A report that another run has analyzed
+ * is left as it is, so any number of runs count once. One that was analyzed while it was held, and
+ * is released now, is read again only to take effect.
  */
 export async function analyzeReports(
   payloads: readonly { reportId: string }[],
@@ -60,22 +61,32 @@ export async function analyzeReports(
   const { reports, verdicts } = await listWaiting(ids, app)
   if (reports.length === 0) return payloads.map(() => 'done')
   const relaysOf = await findRelays(app.pool, reports)
-  const { analyses, failures } = await readMessages(reports, relaysOf, app)
-  const campaignOf = await findCampaigns(analyses, app)
-  const judgments = await judge(analyses, relaysOf, campaignOf, app)
-  if (judgments.length > 0) {
-    await inTransaction(app.pool, async (tx) => {
-      const fresh = judgments.filter(({ report: { id } }) => !verdicts.has(id))
-      const { valid, overtaken } = await partByRelays(tx, fresh, relaysOf)
-      if (valid.length > 0) await keep(tx, valid, campaignOf, app)
-      await release(tx, withVerdicts(judgments, verdicts), campaignOf, app)
-      await putInLineAgain(tx, app.boss, { ids: overtaken, now: app.clock() })
-    })
+  const failed = new Map<string, string>()
+  for await (const { analyses, failures } of readMessages(reports, relaysOf, app)) {
+    await judgeAndKeep(analyses, verdicts, relaysOf, app)
+    for (const { reportId, reason } of failures) failed.set(reportId, reason)
   }
-  const failed = new Map(failures.map(({ reportId, reason }) => [reportId, reason]))
   return ids.map((id) => {
     const retry = failed.get(id)
     return retry === undefined ? 'done' : { retry }
+  })
+}
+
+async function judgeAndKeep(
+  analyses: readonly ReadReport[],
+  verdicts: Verdicts,
+  relaysOf: RelaysOf,
+  app: Needs,
+): Promise<void> {
+  const campaignOf = await findCampaigns(analyses, app)
+  const judgments = await judge(analyses, relaysOf, campaignOf, app)
+  if (judgments.length === 0) return
+  await inTransaction(app.pool, async (tx) => {
+    const fresh = judgments.filter(({ report: { id } }) => !verdicts.has(id))
+    const { valid, overtaken } = await partByRelays(tx, fresh, relaysOf)
+    if (valid.length > 0) await keep(tx, valid, campaignOf, app)
+    await release(tx, withVerdicts(judgments, verdicts), campaignOf, app)
+    await putInLineAgain(tx, app.boss, { ids: overtaken, now: app.clock() })
   })
 }
 

@@ -24,36 +24,62 @@ export type ReadFailure = { reportId: string; reason: string }
 /** So long a message waits for the DNS; what has not come by then is unknown. */
 const DNS_MS_MAX = 3_000
 
-/** Reads the messages of reports in the parser threads: one at fault costs itself only. */
-export async function readMessages(
+type Read = { analyses: ReadReport[]; failures: ReadFailure[] }
+
+/**
+ * Reads the messages of reports in the parser threads: one at fault costs itself only. Gives those
+ * that are read soon together, and after them those that take long.
+ */
+export async function* readMessages(
   reports: readonly Report[],
   relaysOf: (reportId: string) => ReportRelays,
   app: Readers,
-): Promise<{ analyses: ReadReport[]; failures: ReadFailure[] }> {
+): AsyncGenerator<Read> {
   const raws = await listRawMessages(
     app.pool,
     reports.map(({ id }) => id),
   )
   const rawOf = new Map(raws.map((raw) => [raw.id, raw]))
-  const analyses: ReadReport[] = []
-  const failures: ReadFailure[] = []
-  await Promise.all(
-    reports.map(async (report) => {
-      const raw = rawOf.get(report.id)
-      try {
-        if (!raw) throw new Error('The raw message is missing.')
-        const { originConfidenceMin } = app.config
-        const isRebuilt = report.rebuiltFrom !== null
-        const options = { ...relaysOf(report.id).options, originConfidenceMin, isRebuilt }
-        const dns = await findingsOf(raw, options, app)
-        const analysis = await app.parser.analyze(raw, dns ? { ...options, dns } : options)
-        analyses.push({ report, analysis })
-      } catch (error) {
-        failures.push({ reportId: report.id, reason: reasonOf(error) })
-      }
-    }),
-  )
-  return { analyses, failures }
+  const slow = new Set<string>()
+  const readings = reports.map((report) => {
+    const { id } = report
+    const { promise: isSlow, resolve } = Promise.withResolvers<undefined>()
+    const onSlow = () => {
+      slow.add(id)
+      resolve(undefined)
+    }
+    const read = readOne(report, rawOf.get(id), { relays: relaysOf(id), onSlow }, app)
+    return { id, read, decided: Promise.race([read, isSlow]) }
+  })
+  await Promise.all(readings.map(({ decided }) => decided))
+  const quick = readings.filter(({ id }) => !slow.has(id))
+  const others = readings.filter(({ id }) => slow.has(id))
+  for (const its of [quick, others].filter(({ length }) => length > 0)) {
+    const read = await Promise.all(its.map((one) => one.read))
+    yield {
+      analyses: read.filter((one) => 'analysis' in one),
+      failures: read.filter((one) => 'reason' in one),
+    }
+  }
+}
+
+async function readOne(
+  report: Report,
+  raw: RawMessage | undefined,
+  { relays, onSlow }: { relays: ReportRelays; onSlow: () => void },
+  app: Readers,
+): Promise<ReadReport | ReadFailure> {
+  try {
+    if (!raw) throw new Error('The raw message is missing.')
+    const { originConfidenceMin } = app.config
+    const isRebuilt = report.rebuiltFrom !== null
+    const options = { ...relays.options, originConfidenceMin, isRebuilt }
+    const dns = await findingsOf(raw, options, app)
+    const analysis = await app.parser.analyze(raw, dns ? { ...options, dns } : options, onSlow)
+    return { report, analysis }
+  } catch (error) {
+    return { reportId: report.id, reason: reasonOf(error) }
+  }
 }
 
 /**

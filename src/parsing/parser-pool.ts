@@ -83,8 +83,11 @@ export function asBuffers({ encoding, content }: Packed): Packed {
 
 /** Threads in which strangers' bytes are read. */
 export type ParserPool = {
-  /** Rejects when the message took too long or too much memory: its thread is replaced. */
-  analyze: (packed: Packed, options: ParserOptions) => Promise<AnalysisDigest>
+  /**
+   * Rejects when the message took too long or too much memory: its thread is replaced. `onSlow` is
+   * called when the message takes long and goes on in the slow lane.
+   */
+  analyze: (packed: Packed, options: ParserOptions, onSlow?: () => void) => Promise<AnalysisDigest>
   /** The same for a message that is not kept. */
   check: (raw: Buffer, options: ParserOptions) => Promise<CheckDigest>
   /**
@@ -192,8 +195,8 @@ export function createParserPool(
     slow: (chunk) => runInTime(slowThread, chunk, messageMsMax),
   })
   return {
-    async analyze(packed, options) {
-      const made = await inLine({ work: 'analyze', packed, options })
+    async analyze(packed, options, onSlow) {
+      const made = await inLine({ work: 'analyze', packed, options }, onSlow)
       const digest = made as AnalysisDigest
       const shingles = asBuffer(digest.shingles)
       return { ...digest, shingles, packed: asBuffers(digest.packed) }

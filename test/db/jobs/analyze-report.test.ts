@@ -4,6 +4,7 @@ import { analyzeReports } from '../../../src/jobs/analyze-report.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
 import { bounceMessage, spamMessage } from '../../support/messages.ts'
+import { until } from '../../support/process.ts'
 
 let app: TestApp
 let parser: ParserPool
@@ -146,4 +147,28 @@ test('with FORWARD_TO=enrolled only desks that enrolled are written to', async (
   const second = await one('enrolled')
   await analyzeReports([second], picky)
   expect(await stateOf(second)).toBe('analyzed')
+})
+
+test('one that is slow to read delays none of its batch, and is kept after them', async () => {
+  const [slow, quick] = [await one('slow-to-read'), await one('quick-to-read')]
+  const gate = Promise.withResolvers<undefined>()
+  const slowly: ParserPool = {
+    ...parser,
+    async analyze(packed, options, onSlow) {
+      const digest = await parser.analyze(packed, options)
+      if (!digest.subject?.includes('slow-to-read')) return digest
+      onSlow?.()
+      await gate.promise
+      return digest
+    },
+  }
+  const outcomes = analyzeReports([slow, quick], { ...app, parser: slowly })
+  try {
+    await until('the quick one', async () => (await stateOf(quick)) === 'analyzed' || undefined)
+    expect(await stateOf(slow)).toBe('received')
+  } finally {
+    gate.resolve(undefined)
+  }
+  expect(await outcomes).toEqual(['done', 'done'])
+  expect(await stateOf(slow)).toBe('analyzed')
 })
