@@ -49,9 +49,9 @@ const readStates: readonly ReportState[] = ['analyzed', 'kept', 'forwarded']
 
 /**
  * Analyzes a batch of reports and keeps what was found, with the next jobs, in one transaction;
- * what takes long to read is kept in another one, after the rest. A report that another run has analyzed
- * is left as it is, so any number of runs count once. One that was analyzed while it was held, and
- * is released now, is read again only to take effect.
+ * what takes long to read is kept in another one, after the rest. A report that another run has
+ * analyzed is left as it is, so any number of runs count once. One that was analyzed while it was
+ * held, and is released now, is read again only to take effect.
  */
 export async function analyzeReports(
   payloads: readonly { reportId: string }[],
