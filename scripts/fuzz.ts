@@ -8,8 +8,8 @@ import { baseMessages, nastyMail, surviveAnalysis } from '../test/support/nasty-
 
 /**
  * Analyzes messages that nobody should send, or composes feedback on them, a million unless told
- * otherwise: none may make it throw or take more than 50 ms for each 100 KB. Ends with 1 at the
- * first that does, and keeps it in a file. The same seed makes the same messages.
+ * otherwise: none may make it throw or take more than 50 ms of processor time for each 100 KB. Ends
+ * with 1 at the first that does, and keeps it in a file. The same seed makes the same messages.
  */
 const { inputs, seed, isComposing } = readArguments()
 const chunk = 1000

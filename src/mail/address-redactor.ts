@@ -11,7 +11,7 @@ import { createRunTest } from './run-test.ts'
 import { createNameFinder } from './reporter-names.ts'
 import type { ReporterName } from './reporter-names.ts'
 import { seekAddresses } from './sought-addresses.ts'
-import { plainView, textViews } from './text-views.ts'
+import { lastUpTo, plainView, textViews } from './text-views.ts'
 import type { TextView } from './text-views.ts'
 
 /** Finds and replaces the addresses of one reporter for one consumer. Text may be Latin-1 bytes. */
@@ -24,8 +24,8 @@ export type AddressRedactor = {
   findsIn(texts: readonly string[]): boolean[]
   /** Whether a name stands in the text as it is written. */
   findsNameIn(text: string): boolean
-  /** Remembers a text that was clean before codes were put into it: they name nobody. */
-  vouchFor(text: string): void
+  /** Takes a text for clean that was made of a clean one by codes put into it: they name nobody. */
+  vouchFor(text: string, origin: string): void
   /** The code of an address, the same for this consumer however the address is written. */
   codeOf(address: string): string
 }
@@ -75,14 +75,17 @@ export function createAddressRedactor(
   return {
     redact(text) {
       if (clean.has(text)) return text
-      const redacted = redactRuns(redactViews(text, index, codeOf), index, codeOf)
-      if (redacted === text) clean.add(text)
+      const { text: shown, isClean } = redactViews(text, index, codeOf)
+      const redacted = redactRuns(shown, index, codeOf)
+      if (isClean && redacted === shown) clean.add(redacted)
       return redacted
     },
     finds: (text) => findsIn([text])[0] ?? false,
     findsIn,
     findsNameIn: (text) => namesShown(plainView(text), index.findNames) !== undefined,
-    vouchFor: (text) => void clean.add(text),
+    vouchFor(text, origin) {
+      if (clean.has(origin)) clean.add(text)
+    },
     codeOf,
   }
 }
@@ -117,18 +120,6 @@ function textsNaming(texts: readonly string[], index: AddressIndex): ReadonlySet
     if (named.size === texts.length) break
   }
   return new Set(texts.filter((_, at) => named.has(at)))
-}
-
-/** Which of the numbers, in order, is the last that is not above `most`. */
-function lastUpTo(numbers: readonly number[], most: number): number {
-  let low = 0
-  let high = numbers.length - 1
-  while (low < high) {
-    const middle = (low + high + 1) >> 1
-    if ((numbers[middle] ?? 0) <= most) low = middle
-    else high = middle - 1
-  }
-  return low
 }
 
 const TEXT_SEPARATOR = '\r\n\r\n'
@@ -176,49 +167,78 @@ function runOf(digitsMin: number): RegExp {
   return run
 }
 
-function redactViews(text: string, index: AddressIndex, codeOf: CodeOf): string {
+/** The text without what its views show, and whether they show nothing any more. */
+function redactViews(text: string, index: AddressIndex, codeOf: CodeOf) {
   let redacted = text
-  // What one view shows is replaced before the next is made: offsets are those of the text then.
+  // What was cut in two by something that is replaced stands there whole in the next round.
   for (let round = 0; round < roundsMax; round += 1) {
     const views = textViews(redacted)
     // Whole addresses first: in another view a name may be one's beginning.
-    const shown =
-      firstShown(views, (view) => addressesShown(view, index.addresses)) ??
+    let places = placesShown(views, (view) => addressesShown(view, index.addresses))
+    if (places.length === 0) {
       // As a page shows it first: what is not decoded may look like another name.
-      firstShown(views.toReversed(), (view) => namesShown(view, index.findNames))
-    if (shown === undefined) return redacted
-    redacted = replaceFound(redacted, shown.found, shown.view, codeOf)
+      places = placesShown(views.toReversed(), (view) => namesShown(view, index.findNames))
+    }
+    if (places.length === 0) return { text: redacted, isClean: true }
+    redacted = replacePlaces(redacted, places, codeOf)
   }
-  return redacted
+  return { text: redacted, isClean: false }
 }
 
-function firstShown(
+/** Where a written text holds what its views show; of two that overlap the one shown first. */
+function placesShown(
   views: readonly TextView[],
   find: (view: TextView) => Shown | undefined,
-): Shown | undefined {
+): readonly Found[] {
+  let places: readonly Found[] = []
   for (const view of views) {
     const shown = find(view)
-    if (shown) return shown
+    if (shown) places = withOthers(places, writtenPlaces(shown))
   }
-  return undefined
+  return places
 }
 
-function replaceFound(
-  text: string,
-  found: readonly Found[],
-  { startOf, endOf }: TextView,
-  codeOf: CodeOf,
-): string {
-  let result = ''
+/** What a view shows, in order, without what overlaps something before it. */
+function writtenPlaces({ found, view }: Shown): Found[] {
+  const places: Found[] = []
   let done = 0
   for (const { start, end, address } of found) {
-    const writtenStart = startOf(start)
-    const writtenEnd = endOf(end - 1)
-    if (writtenStart < done) continue
+    const place = { start: view.startOf(start), end: view.endOf(end - 1), address }
+    if (place.start < done) continue
+    places.push(place)
+    done = place.end
+  }
+  return places
+}
+
+/** Those places and the others that overlap none of them; all of them in order. */
+function withOthers(places: readonly Found[], others: readonly Found[]): readonly Found[] {
+  if (places.length === 0) return others
+  const joined: Found[] = []
+  let next = 0
+  const takeUntil = (end: number) => {
+    for (let place = places[next]; place && place.start < end; place = places[next]) {
+      joined.push(place)
+      next += 1
+    }
+  }
+  for (const other of others) {
+    takeUntil(other.start)
+    const isFree = (joined.at(-1)?.end ?? 0) <= other.start
+    if (isFree && (places[next]?.start ?? Infinity) >= other.end) joined.push(other)
+  }
+  takeUntil(Infinity)
+  return joined
+}
+
+function replacePlaces(text: string, places: readonly Found[], codeOf: CodeOf): string {
+  let result = ''
+  let done = 0
+  for (const { start, end, address } of places) {
     const code = codeOf(address)
-    const isAddress = text.slice(writtenStart, writtenEnd).includes('@')
-    result += text.slice(done, writtenStart) + (isAddress ? `${code}@${redactedDomain}` : code)
-    done = writtenEnd
+    const isAddress = text.slice(start, end).includes('@')
+    result += text.slice(done, start) + (isAddress ? `${code}@${redactedDomain}` : code)
+    done = end
   }
   return result + text.slice(done)
 }

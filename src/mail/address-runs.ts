@@ -103,13 +103,23 @@ function anyRunMayHold(text: string, index: AddressIndex): boolean {
 function holderOf(run: string, index: AddressIndex): string | undefined {
   const [hashed] = hashesIn(run, index.hashes)
   if (hashed) return hashed.address
-  const readings = [0, 1, 2, 3].map((offset) => decodeBase64(run.slice(offset)))
-  const twice = readings.flatMap((reading) => innerReadings(reading, index))
-  for (const reading of [...readings, ...hexReadings(run), ...twice]) {
+  for (const reading of readingsOf(run, index)) {
     const address = addressIn(reading, index)
     if (address !== undefined) return address
   }
   return undefined
+}
+
+/** All that a run may say, each made when the ones before hold nothing. */
+function* readingsOf(run: string, index: AddressIndex): Generator<string> {
+  const readings: string[] = []
+  for (const offset of [0, 1, 2, 3]) {
+    const reading = decodeBase64(run.slice(offset))
+    readings.push(reading)
+    yield reading
+  }
+  yield* hexReadings(run)
+  for (const reading of readings) yield* innerReadings(reading, index)
 }
 
 /** What base 64 within base 64 holds. */

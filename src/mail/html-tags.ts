@@ -11,6 +11,7 @@ export function tagsIn(text: string): Tag[] {
   const tags: Tag[] = []
   let firstEnd = 0
   let commentEnd = 0
+  const quotedEnd = createQuotedEnd(text)
   for (let start = text.indexOf('<'); start >= 0; start = text.indexOf('<', start)) {
     if (firstEnd <= start) firstEnd = text.indexOf('>', start)
     if (firstEnd < 0) break
@@ -21,7 +22,7 @@ export function tagsIn(text: string): Tag[] {
       if (commentEnd >= 0 && commentEnd < from) commentEnd = text.indexOf('-->', from)
       end = commentEnd < 0 ? firstEnd + 1 : commentEnd + 3
     } else if (isTagStart(text, start + 1)) {
-      end = tagEnd(text, start, firstEnd)
+      end = tagEnd(text, { start, firstEnd, quotedEnd })
     }
     if (end > start) tags.push({ start, end })
     start = Math.max(end, start + 1)
@@ -36,28 +37,60 @@ function isTagStart(text: string, at: number): boolean {
   return (lower >= 0x61 && lower <= 0x7a) || code === 0x2f || code === 0x21 || code === 0x3f
 }
 
+type TagSearch = {
+  start: number
+  firstEnd: number
+  quotedEnd: (start: number) => number | undefined
+}
+
 /** After the `>` that ends a tag; the start itself where another one begins before. */
-function tagEnd(text: string, start: number, firstEnd: number): number {
+function tagEnd(text: string, { start, firstEnd, quotedEnd }: TagSearch): number {
   const most = Math.min(firstEnd, start + tagCharsMax)
   for (let at = start + 1; at < most; at++) {
     const code = text.charCodeAt(at)
-    if (isQuote(code)) return quotedEnd(text, start) ?? firstEnd + 1
+    if (isQuote(code)) return quotedEnd(start) ?? firstEnd + 1
     if (code === 0x3c) return start
   }
   return firstEnd + 1
 }
 
-function quotedEnd(text: string, start: number): number | undefined {
-  const most = Math.min(text.length, start + tagCharsMax)
-  let quote = 0
-  for (let at = start + 1; at < most; at++) {
-    const code = text.charCodeAt(at)
-    if (quote !== 0) {
-      if (code === quote) quote = 0
-    } else if (isQuote(code) && isAfterEqualsSign(text, at)) quote = code
-    else if (code === 0x3e) return at + 1
+/**
+ * Finds where a tag with quoted values ends; undefined where that is more than 10,000 characters
+ * away. What a search that failed has read is not read again: it is kept where the tags end that
+ * hold the values it came through.
+ */
+function createQuotedEnd(text: string): (start: number) => number | undefined {
+  const ends = new Map<number, number>()
+  let last = { start: 0, sign: 0 }
+  return (start) => {
+    const isKnown = last.start <= start && start < last.sign
+    last = { start, sign: isKnown ? last.sign : nextSign(text, start + 1) }
+    const values: number[] = []
+    let sign = last.sign
+    let end = ends.get(sign)
+    while (end === undefined) {
+      if (text.charCodeAt(sign) === 0x3e) end = sign + 1
+      else if (sign === text.length) end = Infinity
+      else {
+        values.push(sign)
+        const close = text.indexOf(text.charAt(sign), sign + 1)
+        sign = close < 0 ? text.length : nextSign(text, close + 1)
+        end = ends.get(sign)
+      }
+    }
+    if (end - start <= tagCharsMax) return end
+    for (const value of values) ends.set(value, end)
+    return undefined
   }
-  return undefined
+}
+
+/** Where a tag ends or a quoted value begins next; the length of the text where neither does. */
+function nextSign(text: string, from: number): number {
+  for (let at = from; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === 0x3e || (isQuote(code) && isAfterEqualsSign(text, at))) return at
+  }
+  return text.length
 }
 
 function isQuote(code: number): boolean {

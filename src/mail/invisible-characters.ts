@@ -13,6 +13,8 @@ const prepended = /^[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2]$/
 
 /** Every one of them beyond ASCII, by its bytes in UTF-8. */
 const byBytes = new Map<string, '' | ' '>()
+/** The same by those bytes as one number. */
+const byNumber = new Map<number, Invisible>()
 const byCode = new Map<number, '' | ' '>()
 /** Whether any of them begins with these two bytes. */
 const beginnings = new Uint8Array(1 << 16)
@@ -32,10 +34,13 @@ for (const [from, to] of [
     const bytes = Buffer.from(character)
     byCode.set(code, shows)
     byBytes.set(bytes.toString('latin1'), shows)
+    byNumber.set(bytes.readUIntBE(0, bytes.length), { length: bytes.length, shows })
     beginnings[bytes.readUInt16BE()] = 1
   }
 }
 const none: Invisible = { length: 0, shows: '' }
+/** U+00AD in one byte. */
+const softHyphen: Invisible = { length: 1, shows: '' }
 const nextLine = 0x85
 const noBreakSpace = 0xa0
 
@@ -67,11 +72,15 @@ export const blankBytes = [...byBytes]
 export function invisibleAt(text: string, at: number): Invisible {
   const code = text.charCodeAt(at)
   if (code <= 0xff) {
-    if (code === 0xad) return { length: 1, shows: '' }
+    if (code === 0xad) return softHyphen
     if (beginnings[(code << 8) | (text.charCodeAt(at + 1) & 0xff)] !== 1) return none
-    for (const length of [3, 2, 4]) {
-      const shows = byBytes.get(text.slice(at, at + length))
-      if (shows !== undefined) return { length, shows }
+    let bytes = code
+    for (let next = at + 1; next < at + 4; next++) {
+      const byte = text.charCodeAt(next)
+      if (byte > 0xff) return none
+      bytes = bytes * 0x100 + byte
+      const found = byNumber.get(bytes)
+      if (found !== undefined) return found
     }
     return none
   }

@@ -15,7 +15,7 @@ export type Redactors = {
 }
 
 /** Whether a header is that of the message itself or of something inside it. */
-export type Level = 'top' | 'inner'
+type Level = 'top' | 'inner'
 
 const recipientFields = new Set(['to', 'cc', 'resent-to', 'resent-cc'])
 // Who sent it on to the reporter is mostly the reporter, by another address.
@@ -98,7 +98,7 @@ export function redactFields(
     if (/^(?:x-)?received$/.test(field.key)) field = withoutLocalUser(field, people)
     const named = naming.has(original) ? redactField(field, people) : field
     const opaque = tokens ? redactTokens(named, tokens) : named
-    if (named === field && opaque !== field) people.vouchFor(wordsOf(opaque))
+    if (opaque !== named) people.vouchFor(wordsOf(opaque), wordsOf(named))
     return opaque
   })
 }
@@ -188,12 +188,9 @@ function withRaw(field: HeaderField, raw: string): HeaderField {
   return { name: field.name, key: field.key, raw, value }
 }
 
-/** Whether a field still names the reporter when its folds and encoded words are undone. */
-export function tells(field: HeaderField, redactor: AddressRedactor): boolean {
-  const value = unfolded(field)
-  if (redactor.findsIn([field.raw, value]).includes(true)) return true
-  if ([...joinedParameters(field.raw).values()].some((one) => redactor.finds(one))) return true
-  return value.includes('=?') && redactor.finds(decodeHeaderText(value))
+/** Whether a field still names the reporter, as it stands or with its folds and words undone. */
+function tells(field: HeaderField, redactor: AddressRedactor): boolean {
+  return redactor.finds(field.raw) || fieldsTelling([field], redactor).has(field)
 }
 
 /** The fields that name the reporter, folds and encoded words undone, in two searches for all. */
@@ -220,7 +217,8 @@ export function fieldsTelling(
 }
 
 function wordsOf(field: HeaderField): string {
-  return `${field.name}:${unfolded(field)}`
+  const { raw } = field
+  return raw.includes('\r\n') ? raw.slice(0, raw.indexOf(':') + 1) + unfolded(field) : raw
 }
 
 function unfolded({ raw }: HeaderField): string {

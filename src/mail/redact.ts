@@ -8,8 +8,8 @@ import type { HeaderField } from './header.ts'
 import { composeMimeTree, fieldParameter, leafText, leavesOf } from './mime-tree.ts'
 import { entityField, entityText, newField, parseMimeTree } from './mime-tree.ts'
 import type { Body, Entity } from './mime-tree.ts'
-import { fieldsTelling, recipientsIn, redactFields, tells } from './redact-fields.ts'
-import type { Level, Redactors } from './redact-fields.ts'
+import { fieldsTelling, recipientsIn, redactFields } from './redact-fields.ts'
+import type { Redactors } from './redact-fields.ts'
 import { localParts, reporterNames } from './reporter-names.ts'
 import { composeEncodedWords } from './seven-bit.ts'
 import { createTokenRedactor } from './token-redactor.ts'
@@ -76,7 +76,10 @@ export function redactMessage(
   }
   const recipient = delivered[0] ?? addresses[0]
   const rest = { redactText, recipient: recipient && people.redact(recipient) }
-  const redacted = tree && redactEntity(tree, redactors, 'top')
+  const top = redactFields(fields, redactors, 'top')
+  const telling = fieldsTelling(top, people)
+  const isHopeless = tree === undefined || telling.size > 0
+  const redacted = isHopeless ? undefined : redactBody({ ...tree, fields: top }, redactors)
   if (tree && redacted) {
     const whole = composeMimeTree(redacted)
     const read = parseMimeTree(whole)
@@ -84,8 +87,8 @@ export function redactMessage(
       return { raw: whole, tree: read, form: 'whole', ...rest }
     }
   }
-  const safe = redactFields(fields, redactors, 'top').filter((field) => !tells(field, people))
-  const headers: Entity = { ...emptyEntity, fields: safe.filter((field) => !isMime(field)) }
+  const safe = top.filter((field) => !telling.has(field) && !isMime(field))
+  const headers: Entity = { ...emptyEntity, fields: safe }
   return { raw: composeMimeTree(headers), form: 'headers', ...rest }
 }
 
@@ -107,25 +110,31 @@ const emptyEntity: Entity = {
   body: { kind: 'leaf', text: '' },
 }
 
-function redactEntity(entity: Entity, redactors: Redactors, level: Level): Entity | undefined {
+/** A message or a part inside of another one. */
+function redactEntity(entity: Entity, redactors: Redactors): Entity | undefined {
+  const fields = redactFields(entity.fields, redactors, 'inner')
+  return redactBody({ ...entity, fields }, redactors)
+}
+
+/** An entity whose fields are redacted already. */
+function redactBody(entity: Entity, redactors: Redactors): Entity | undefined {
   const { people } = redactors
-  const fields = redactFields(entity.fields, redactors, level)
   const { body } = entity
-  if (body.kind === 'leaf') return redactLeaf({ ...entity, fields }, redactors)
+  if (body.kind === 'leaf') return redactLeaf(entity, redactors)
   if (body.kind === 'message') {
-    const message = redactEntity(body.message, redactors, 'inner')
-    return message && { ...entity, fields, body: { kind: 'message', message } }
+    const message = redactEntity(body.message, redactors)
+    return message && { ...entity, body: { kind: 'message', message } }
   }
   const parts: typeof body.parts = []
   for (const part of body.parts) {
-    const inner = redactEntity(part.entity, redactors, 'inner')
+    const inner = redactEntity(part.entity, redactors)
     if (inner === undefined) return undefined
     parts.push({ delimiter: people.redact(part.delimiter), entity: inner })
   }
   const spoken = people.redact(body.preamble)
   const preamble = redactors.tokens?.redactLinks(spoken) ?? spoken
   const close = people.redact(body.close)
-  return { ...entity, fields, body: { ...body, parts, preamble, close, epilogue: '\r\n' } }
+  return { ...entity, body: { ...body, parts, preamble, close, epilogue: '\r\n' } }
 }
 
 function isMime({ key }: HeaderField): boolean {
@@ -162,10 +171,10 @@ function redactContent(entity: Entity, content: string, redactors: Redactors): s
     /^message\/(?:rfc822|global)/.test(entity.type)
   const inner = isMessage ? parseMimeTree(Buffer.from(content, 'latin1')) : undefined
   const within = { ...redactors, encodedLevels: encodedLevels - 1 }
-  const redacted = inner && redactEntity(inner, within, 'inner')
+  const redacted = inner && redactEntity(inner, within)
   const text = redactors.people.redact(redacted ? entityText(redacted) : content)
   const opaque = redactors.tokens ? redactors.tokens.redactLinks(text) : text
-  if (text === content) redactors.people.vouchFor(opaque)
+  redactors.people.vouchFor(opaque, text)
   return opaque
 }
 

@@ -157,14 +157,17 @@ export function createNameFinder(names: readonly ReporterName[]): NameFinder | u
       .map(({ text }) => text.split(' ').map(cuttable).join(between))
       .join('|')
   const [free, greeted] = [sources(false), sources(true)]
+  // Looking back from a letter that begins no name would cost far more.
+  const initials = [...new Set(sorted.map(({ text }) => escaped(text.charAt(0))))].join('')
+  const first = `(?=[${initials}])`
   const patterns = [
-    ...(free === '' ? [] : [`${wordStart}(${free})${wordEnd}`]),
+    ...(free === '' ? [] : [`${first}${wordStart}(${free})${wordEnd}`]),
     ...(greeted === ''
       ? []
       : [
-          `(?<=(?<![a-z])(?:${greetings})(?:[ ,.]|${gap}){1,4})(${greeted})${wordEnd}`,
+          `${first}(?<=(?<![a-z])(?:${greetings})(?:[ ,.]|${gap}){1,4})(${greeted})${wordEnd}`,
           // `Jane, your parcel`: what a line or a Subject begins with is called out to.
-          `(?<=^|\\n|subject: ?)(${greeted})(?=[,!])`,
+          `${first}(?<=^|\\n|subject: ?)(${greeted})(?=[,!])`,
         ]),
   ].map((source) => new RegExp(source, 'g'))
   // A search for a word costs a tenth of one by an expression.

@@ -60,17 +60,25 @@ type Kind = 'filler' | 'escape' | 'quote' | 'tag'
 type Mark = { start: number; end: number; kind: Kind; character: string }
 
 const depth = { filler: 0, escape: 1, quote: 2, tag: 3 } as const
-const filler = joined(/=\r?\n|\r?\n[ \t]|\0+|<wbr ?\/?>/)
-// The groups: hexadecimal, hexadecimal, decimal, hexadecimal twice, a name.
-const escape = joined(
-  /%(?:25){0,3}([0-9a-f]{2})/,
-  /&(?:amp;)?#x0{0,8}([0-9a-f]{1,6});?/,
-  /&(?:amp;)?#0{0,8}([0-9]{1,7});?/,
-  /\\u([0-9a-f]{4})/,
-  /\\x([0-9a-f]{2})/,
-  /&(?:amp;)?(nbsp|[a-z]{2,23}[0-9]{0,2}(?=;));?/,
-  /\+AEA-?/,
-)
+const filler = /=\r?\n|\r?\n[ \t]|\0+|<wbr ?\/?>/iy
+type Escape = { shape: RegExp; characterOf: (group: string) => string | undefined }
+const hexadecimal = (digits: string) => shownAs(Number.parseInt(digits, 16))
+const decimal = (digits: string) => shownAs(Number.parseInt(digits, 10))
+const percentSign = { shape: /%(?:25){0,3}([0-9a-f]{2})/iy, characterOf: hexadecimal }
+const ampersand = [
+  { shape: /&(?:amp;)?#x0{0,8}([0-9a-f]{1,6});?/iy, characterOf: hexadecimal },
+  { shape: /&(?:amp;)?#0{0,8}([0-9]{1,7});?/iy, characterOf: decimal },
+  { shape: /&(?:amp;)?(nbsp|[a-z]{2,23}[0-9]{0,2}(?=;));?/iy, characterOf: namedCharacter },
+]
+const backslash = { shape: /\\(?:u([0-9a-f]{4})|x([0-9a-f]{2}))/iy, characterOf: hexadecimal }
+const plusSign = { shape: /\+AEA-?/iy, characterOf: () => '@' }
+/** By their first character: what begins with one of these is an escape or nothing. */
+const escapes: ReadonlyMap<string, readonly Escape[]> = new Map([
+  ['%', [percentSign]],
+  ['&', ampersand],
+  ['\\', [backslash]],
+  ['+', [plusSign]],
+])
 const quote = /=(?:3d){0,2}([0-9a-f]{2})/iy
 /** What every mark begins with, cheap to search for: most characters of a text begin none. */
 const lead = new RegExp(
@@ -80,11 +88,6 @@ const lead = new RegExp(
   ].join('|'),
   'g',
 )
-
-/** One of the forms, where the search stands. */
-function joined(...forms: readonly RegExp[]): RegExp {
-  return new RegExp(forms.map(({ source }) => source).join('|'), 'iy')
-}
 
 /** Everything in the text that is not to be read as it is written, from left to right. */
 function marksIn(written: string): Mark[] {
@@ -108,47 +111,50 @@ function markAt(written: string, start: number): Mark | undefined {
       return { start, end: start + 3, kind, character: String.fromCharCode(value) }
     }
   }
-  if (first > '\x7f') {
-    const { length, shows } = invisibleAt(written, start)
-    return length === 0
-      ? undefined
-      : { start, end: start + length, kind: 'filler', character: shows }
-  }
-  if (!escapeStarts.has(first)) {
+  if (first > '\x7f') return invisibleMark(written, start)
+  if (!escapes.has(first)) {
     filler.lastIndex = start
     if (filler.test(written)) return { start, end: filler.lastIndex, kind: 'filler', character: '' }
   }
   return first === '=' ? quoteAt(written, start) : escapeAt(written, start)
 }
 
-/** What begins with these is an escape or nothing. */
-const escapeStarts: ReadonlySet<string> = new Set(['%', '\\', '+', '&'])
-
-function escapeAt(written: string, start: number): Mark | undefined {
-  escape.lastIndex = start
-  const escaped = escape.exec(written)
-  if (!escaped) return undefined
-  const [, ...groups] = escaped
-  const index = groups.findIndex((group) => group !== undefined)
-  const character = index < 0 ? '@' : escapedCharacter(groups[index], index)
-  if (character === undefined) return undefined
-  const kind = character === '' ? 'filler' : 'escape'
-  return { start, end: escape.lastIndex, kind, character }
+/** An invisible character, or as many as follow each other without showing a blank. */
+function invisibleMark(written: string, start: number): Mark | undefined {
+  const { length, shows } = invisibleAt(written, start)
+  if (length === 0) return undefined
+  let end = start + length
+  while (shows === '') {
+    const next = invisibleAt(written, end)
+    if (next.length === 0 || next.shows !== '') break
+    end += next.length
+  }
+  return { start, end, kind: 'filler', character: shows }
 }
 
-const DECIMAL = 2
-const NAMED = 5
-
-function escapedCharacter(group = '', index: number): string | undefined {
-  if (index === NAMED) return namedCharacter(group)
-  return shownAs(Number.parseInt(group, index === DECIMAL ? 10 : 16))
+function escapeAt(written: string, start: number): Mark | undefined {
+  for (const { shape, characterOf } of escapes.get(written.charAt(start)) ?? []) {
+    shape.lastIndex = start
+    const found = shape.exec(written)
+    if (!found) continue
+    const character = characterOf(found[1] ?? found[2] ?? '')
+    if (character === undefined) return undefined
+    const kind = character === '' ? 'filler' : 'escape'
+    return { start, end: shape.lastIndex, kind, character }
+  }
+  return undefined
 }
 
 function quoteAt(written: string, start: number): Mark | undefined {
   quote.lastIndex = start
   const [, digits] = quote.exec(written) ?? []
   if (digits === undefined) return undefined
-  return { start, end: quote.lastIndex, kind: 'quote', character: characterOf(digits, 16) }
+  return {
+    start,
+    end: quote.lastIndex,
+    kind: 'quote',
+    character: String.fromCharCode(Number.parseInt(digits, 16)),
+  }
 }
 
 /** The byte that two hexadecimal digits stand for, or a negative number. */
@@ -164,10 +170,6 @@ for (const [value, digit] of [...'0123456789abcdef'].entries()) {
   digitValues[digit.toUpperCase().charCodeAt(0)] = value
 }
 
-function characterOf(digits = '', base: number): string {
-  return String.fromCharCode(Number.parseInt(digits, base))
-}
-
 /** A text without marks, or one of which only what is written counts. */
 export function plainView(written: string): TextView {
   const view: TextView = {
@@ -180,54 +182,75 @@ export function plainView(written: string): TextView {
 }
 
 function viewOf(written: string, marks: readonly Mark[], kind: Kind): TextView {
-  const read = marks.filter((mark) => depth[mark.kind] <= depth[kind])
-  const cut = () =>
-    viewBy(
-      written,
-      read.map((mark) => (mark.character === '' ? { ...mark, character: CUT } : mark)),
-    )
-  return viewBy(written, read, cut)
+  const withCuts = () => viewBy(written, { marks, deepest: depth[kind], cut: CUT })
+  return viewBy(written, { marks, deepest: depth[kind], cut: '', withCuts })
 }
 
-function viewBy(written: string, read: readonly Mark[], withCuts?: () => TextView): TextView {
+/** How a text is read: by the marks that are not deeper; `cut` stands for what shows nothing. */
+type Reading = {
+  marks: readonly Mark[]
+  deepest: number
+  cut: string
+  withCuts?: () => TextView
+}
+
+function viewBy(written: string, reading: Reading): TextView {
+  const { marks, deepest, cut } = reading
   let text = ''
   let done = 0
-  for (const { start, end, character } of read) {
-    text += written.slice(done, start) + character
+  for (const { start, end, kind, character } of marks) {
+    if (depth[kind] > deepest) continue
+    if (start > done) text += written.slice(done, start)
+    text += character === '' ? cut : character
     done = end
   }
   text += written.slice(done)
   // Most views show nothing, and then nobody asks where.
-  let known: Piece[] | undefined
-  const pieceAtPlace = (at: number) => pieceAt((known ??= piecesOf(read)), at)
+  let known: Pieces | undefined
   const startOf = (at: number) => {
-    const { viewAt, writtenAt } = pieceAtPlace(at)
-    return writtenAt + (at - viewAt)
+    const { viewAt, writtenAt } = (known ??= piecesOf(reading))
+    const piece = lastUpTo(viewAt, at)
+    return (writtenAt[piece] ?? 0) + (at - (viewAt[piece] ?? 0))
+  }
+  const endOf = (at: number) => {
+    const { viewAt, width } = (known ??= piecesOf(reading))
+    return startOf(at) + (width[lastUpTo(viewAt, at)] ?? 1)
   }
   const view: TextView = {
     text: lowerCase(text),
     startOf,
-    endOf: (at) => startOf(at) + pieceAtPlace(at).width,
-    withCuts: withCuts ?? (() => view),
+    endOf,
+    withCuts: reading.withCuts ?? (() => view),
   }
   return view
 }
 
-type Piece = { viewAt: number; writtenAt: number; width: number }
+/** Pieces of a view: where each begins in it and in what is written, and how wide it is there. */
+type Pieces = { viewAt: number[]; writtenAt: number[]; width: number[] }
 
 /** From where on a view follows what is written, and what stands for a mark. */
-function piecesOf(marks: readonly Mark[]): Piece[] {
-  const pieces: Piece[] = [{ viewAt: 0, writtenAt: 0, width: 1 }]
-  let viewAt = 0
+function piecesOf({ marks, deepest, cut }: Reading): Pieces {
+  const viewAt = [0]
+  const writtenAt = [0]
+  const width = [1]
+  let at = 0
   let done = 0
-  for (const { start, end, character } of marks) {
-    viewAt += start - done
-    if (character !== '') pieces.push({ viewAt, writtenAt: start, width: end - start })
-    viewAt += character.length
-    pieces.push({ viewAt, writtenAt: end, width: 1 })
+  for (const { start, end, kind, character } of marks) {
+    if (depth[kind] > deepest) continue
+    const shown = character === '' ? cut : character
+    at += start - done
+    if (shown !== '') {
+      viewAt.push(at)
+      writtenAt.push(start)
+      width.push(end - start)
+      at += shown.length
+    }
+    viewAt.push(at)
+    writtenAt.push(end)
+    width.push(1)
     done = end
   }
-  return pieces
+  return { viewAt, writtenAt, width }
 }
 
 /** Lower case that never changes the length, as some letters' does. */
@@ -236,13 +259,14 @@ function lowerCase(text: string): string {
   return lower.length === text.length ? lower : text.replace(/[A-Z]+/g, (run) => run.toLowerCase())
 }
 
-function pieceAt(pieces: readonly Piece[], at: number): Piece {
+/** Which of the numbers, in order, is the last that is not above `most`. */
+export function lastUpTo(numbers: readonly number[], most: number): number {
   let low = 0
-  let high = pieces.length - 1
+  let high = numbers.length - 1
   while (low < high) {
     const middle = (low + high + 1) >> 1
-    if ((pieces[middle]?.viewAt ?? 0) <= at) low = middle
+    if ((numbers[middle] ?? 0) <= most) low = middle
     else high = middle - 1
   }
-  return pieces[low] ?? { viewAt: 0, writtenAt: 0, width: 1 }
+  return low
 }

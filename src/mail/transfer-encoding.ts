@@ -137,9 +137,13 @@ function plainEnd(line: string, at: number): number {
   return plainRun.lastIndex
 }
 
+const quotedBytes = Array.from({ length: 256 }, (_, byte) => {
+  return `=${byte.toString(16).toUpperCase().padStart(2, '0')}`
+})
+
 function quoted(code: number, isLast: boolean): string {
   const isBlank = code === 0x20 || code === 0x09
   const isPlain = (code > 0x20 && code < 0x7f && code !== 0x3d) || (isBlank && !isLast)
   if (isPlain) return String.fromCharCode(code)
-  return `=${code.toString(16).toUpperCase().padStart(2, '0')}`
+  return quotedBytes[code] ?? ''
 }

@@ -9,6 +9,7 @@ const inputBytesMax = 400_000
 
 /** How long the analysis may take: this for each 100 KB, and for what is smaller. */
 const msAllowed = 50
+const triesMax = 5
 
 /** The sample messages, and those of the corpus where it is present. */
 export function baseMessages(): Buffer[] {
@@ -30,8 +31,7 @@ export function nastyMail(bases: readonly Buffer[]): fc.Arbitrary<Buffer> {
 
 /**
  * Holds the analysis to its promises for one input: it does not throw, its result survives JSON
- * and structured cloning, and it takes at most 50 ms for each 100 KB. What seems slow is run three
- * times more and measured in processor time, since the machine may only be busy.
+ * and structured cloning, and it takes at most 50 ms for each 100 KB.
  */
 export async function surviveAnalysis(raw: Buffer): Promise<void> {
   const options = { trustedRelays: ['192.0.2.0/24'], ignoreStamps: raw.length % 2 === 0 }
@@ -40,24 +40,21 @@ export async function surviveAnalysis(raw: Buffer): Promise<void> {
   if (JSON.stringify(copy) !== JSON.stringify(analysis)) throw new Error('The result changed.')
 }
 
-/** Does what takes at most 50 ms for each 100 KB of an input, and throws when it takes longer. */
+/**
+ * Does what takes at most 50 ms of processor time for each 100 KB of an input. What takes longer is
+ * done up to four times more, since the machine may only be busy, and throws when all of them do.
+ */
 export async function withinTime<T>(raw: Buffer, work: () => T | Promise<T>): Promise<T> {
-  const started = performance.now()
-  const made = await work()
-  const ms = performance.now() - started
   const limit = msAllowed * Math.max(1, raw.length / 100_000)
-  if (ms <= limit) return made
-  const again = [await timed(work), await timed(work), await timed(work)]
-  const best = Math.min(...again)
-  if (best > limit) throw new Error(`${raw.length} bytes took ${best.toFixed(0)} ms.`)
-  return made
-}
-
-async function timed(work: () => unknown): Promise<number> {
-  const before = process.threadCpuUsage()
-  await work()
-  const { user, system } = process.threadCpuUsage(before)
-  return (user + system) / 1000
+  let best = Infinity
+  for (let tried = 0; tried < triesMax; tried++) {
+    const before = process.threadCpuUsage()
+    const made = await work()
+    const { user, system } = process.threadCpuUsage(before)
+    best = Math.min(best, (user + system) / 1000)
+    if (best <= limit) return made
+  }
+  throw new Error(`${raw.length} bytes took ${best.toFixed(0)} ms.`)
 }
 
 type Change = { how: (typeof hows)[number]; at: number; length: number; piece: string }

@@ -27,6 +27,10 @@ const hostile: readonly (readonly [string, string])[] = [
     'an endless boundary',
     `Content-Type: multipart/mixed; boundary="${times('-', 8000)}"\r\n\r\n${times('-', 1e6)}`,
   ],
+  [
+    'tags whose quoted values hide their ends',
+    `Content-Type: text/html\r\n\r\n${times('<a "=">', 1e6)}`,
+  ],
   ['an open bracket in folds', `X-A: <${times('a\r\n ', 1e6)}\r\n\r\nx`],
   ['three hundred recipients', `Cc: ${people}\r\n\r\n${times('h7.example n7@h', 1e6)}`],
   ['a thousand names', `${times(`To: Ann Bee <${address}>\r\n`, 1e5)}\r\n${times('bee ', 9e5)}`],
@@ -43,6 +47,13 @@ test.each(hostile)('redaction takes linear time: %s', async (_, rest) => {
   const raw = Buffer.from(head + rest, 'latin1')
   const { form } = await expectEffort(() => redact(raw), 1_000)
   expect(['whole', 'headers']).toContain(form)
+})
+
+test('many invisible characters in a row cost little', async () => {
+  const raw = Buffer.from(`${head}\r\n${times('\xe2\x80\x8b', 1e6)}${address}`, 'latin1')
+  const { form, raw: redacted } = await expectEffort(() => redact(raw), 100)
+  expect(form).toBe('whole')
+  expect(redacted.includes(address)).toBe(false)
 })
 
 test('a boundary has at most 70 characters', () => {
