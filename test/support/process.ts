@@ -29,7 +29,6 @@ export type Program = {
 export type Outcome = { code: number | null; stdout: string; stderr: string }
 
 const main = path.join(import.meta.dirname, '..', '..', 'src', 'main.ts')
-const compiled = path.join(import.meta.dirname, '..', '..', 'node_modules', '.cache', 'compiled')
 const PATIENCE_MS = 180_000
 const STOP_MS = 25_000
 const RUN_MS = 60_000
@@ -180,8 +179,6 @@ function environment(env: Record<string, string>): NodeJS.ProcessEnv {
     DNS_SERVERS: 'none',
     MESSAGE_AGE_MAX: '0',
     DRAIN_SECONDS: '0',
-    // Halves the processor time of a start, most of which strips the types of hundreds of files.
-    NODE_COMPILE_CACHE: compiled,
   }
   return { ...Object.fromEntries(rest), ...ours, ...env }
 }
