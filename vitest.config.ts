@@ -5,6 +5,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     exclude: ['test/browser/**', 'test/long/**', 'test/system/**'],
     globalSetup: ['test/support/global-setup.ts'],
+    setupFiles: ['test/support/seed-shingles.ts'],
     expect: { poll: { timeout: 30_000, interval: 20 } },
     // Guards against a test that never ends; no test measures time by it.
     testTimeout: 300_000,

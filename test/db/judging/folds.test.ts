@@ -54,6 +54,16 @@ function breaking(pool: Pool, isFatal: (text: string) => boolean): Pool {
   return Object.assign(Object.create(pool) as Pool, { connect })
 }
 
+/** The server keeps the locks of a cut connection until it notices that the connection is cut. */
+async function listAdvisoryLocks(pool: Pool): Promise<unknown[]> {
+  const { rows } = await pool.query(
+    `select objid from pg_locks
+     where locktype = 'advisory'
+       and database = (select oid from pg_database where datname = current_database())`,
+  )
+  return rows
+}
+
 test('whoever dies at whatever step of a fold, each piece counts once', async () => {
   const { pool } = database
   const subjects = hosts('killed', 12)
@@ -76,6 +86,7 @@ test('whoever dies at whatever step of a fold, each piece counts once', async ()
     expect([step, deaths]).toEqual([step, 4])
   }
   expect(await weights(subjects)).toEqual(subjects.map(() => 0))
+  await expect.poll(() => listAdvisoryLocks(pool)).toEqual([])
   await foldAll(pool)
   expect(await weights(subjects)).toEqual(subjects.map(() => 3))
 })
