@@ -34,6 +34,7 @@ export async function sendLetters(
   payloads: readonly Payload[],
   app: Needs,
   relay: RelayGate = createRelayGate(app),
+  patienceMs = PATIENCE_MS,
 ): Promise<JobOutcome[]> {
   const pausedUntil = app.mailer && (await relay.pausedUntil())
   if (pausedUntil) return payloads.map((payload) => afterRelay(payload, pausedUntil))
@@ -44,7 +45,7 @@ export async function sendLetters(
     }))
   })
   const over = new AbortController()
-  const patience = wait(PATIENCE_MS, undefined, { signal: over.signal }).catch(() => undefined)
+  const patience = wait(patienceMs, undefined, { signal: over.signal }).catch(() => undefined)
   await Promise.race([Promise.all(ended), patience])
   over.abort()
   return payloads.map((payload, index) => outcomes[index] ?? again(payload, app.clock()))

@@ -103,6 +103,8 @@ test('one that always stalls is put off since when it began, and given up at las
   const [fresh, old] = await sendLetters(
     [{ letterId }, { letterId, putOffSince: new Date(0).toISOString() }],
     { ...app, mailer: stalling },
+    undefined,
+    100,
   )
   expect(fresh).toMatchObject({ payload: { letterId, putOffSince: expect.any(String) } })
   expect(old).toEqual({ hopeless: 'The mail server of its reader stalled for five days.' })
