@@ -3,7 +3,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { spamMessage } from '../support/messages.ts'
 import { makeSite, type Site } from '../support/parts.ts'
-import { type Outcome, runProgram } from '../support/process.ts'
+import { type Outcome, runProgram, runSeveral } from '../support/process.ts'
 import { apiClient } from '../support/reporter.ts'
 import { makePlace, type Place } from '../support/instance.ts'
 
@@ -21,7 +21,7 @@ afterAll(async () => {
 /** None of these may come as far as a database: there is none where they look for it. */
 const nowhere = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing' }
 
-test.for([
+const misuses = [
   'start now',
   'web now',
   'work --queues analyze-report,nonsense',
@@ -40,8 +40,6 @@ test.for([
   'import',
   'import networks',
   'import networks a.csv b.csv',
-  'import networks /nonexistent/file.csv',
-  'import planets planets.csv',
   'contact',
   'contact nonsense',
   'contact 10.0.0.1',
@@ -75,16 +73,40 @@ test.for([
   'inspect --jsonl file.eml',
   'report',
   'report file.eml --to nonsense --token-file t',
+]
+
+let misused: Map<string, Outcome>
+beforeAll(async () => {
+  const outcomes = await runSeveral(
+    misuses.map((line) => line.split(' ')),
+    nowhere,
+  )
+  misused = new Map(outcomes.map((outcome, index) => [misuses[index] ?? '', outcome]))
+})
+
+test.for(misuses)('"%s" is misuse: exit 2, with the reason and the usage', (line) => {
+  expectMisuse(line, misused.get(line))
+})
+
+test.for([
+  'import networks /nonexistent/file.csv',
+  'import planets planets.csv',
   'report - --to http://127.0.0.1:1',
   'report file.eml --to http://127.0.0.1:1',
-])('"%s" is misuse: exit 2, with the reason and the usage', { concurrent: true }, async (line) => {
-  const args = line.split(' ')
-  const env = args[0] === 'import' && args.length === 3 ? site.env : nowhere
-  const { code, stdout, stderr } = await runProgram(args, env)
-  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-  expect(stderr).toContain('Usage: signalpost ' + (args[0] ?? ''))
-  expect(stderr).not.toMatch(/^\s+at /m)
-})
+])(
+  '"%s" is misuse that only its file, database or input shows',
+  { concurrent: true },
+  async (line) => {
+    const args = line.split(' ')
+    expectMisuse(line, await runProgram(args, args[0] === 'import' ? site.env : nowhere))
+  },
+)
+
+function expectMisuse(line: string, outcome: Outcome | undefined): void {
+  expect(outcome).toMatchObject({ code: 2, stdout: '' })
+  expect(outcome?.stderr).toContain('Usage: signalpost ' + (line.split(' ')[0] ?? ''))
+  expect(outcome?.stderr).not.toMatch(/^\s+at /m)
+}
 
 test('what is complained of cannot move the cursor of the terminal', async () => {
   const { stderr } = await runProgram(['counters', '\u001b[2Jkind', 'x'], nowhere)

@@ -29,6 +29,7 @@ export type Program = {
 export type Outcome = { code: number | null; stdout: string; stderr: string }
 
 const main = path.join(import.meta.dirname, '..', '..', 'src', 'main.ts')
+const several = path.join(import.meta.dirname, 'several-commands.ts')
 const PATIENCE_MS = 180_000
 const STOP_MS = 25_000
 const RUN_MS = 60_000
@@ -95,7 +96,26 @@ export function runProgram(
   env: Record<string, string>,
   input: string | Buffer = '',
 ): Promise<Outcome> {
-  const child = spawn(process.execPath, [main, ...args], {
+  return runFile(main, args, env, input)
+}
+
+/** Runs command lines of the program, none of which reads its input, in one process. */
+export async function runSeveral(
+  lines: readonly (readonly string[])[],
+  env: Record<string, string>,
+): Promise<Outcome[]> {
+  const { code, stdout, stderr } = await runFile(several, [JSON.stringify(lines)], env, '')
+  if (code !== 0) throw new Error(`The commands ended with ${code}: ${stderr}`)
+  return JSON.parse(stdout) as Outcome[]
+}
+
+function runFile(
+  file: string,
+  args: readonly string[],
+  env: Record<string, string>,
+  input: string | Buffer,
+): Promise<Outcome> {
+  const child = spawn(process.execPath, [file, ...args], {
     env: environment(env),
     timeout: RUN_MS,
     killSignal: 'SIGKILL',

@@ -1,0 +1,26 @@
+/**
+ * Runs several command lines in this one process, one after the other, each as `src/main.ts` runs
+ * it: they are given as JSON, a list of lists of arguments, and how they ended is printed as JSON.
+ */
+const main = import.meta.resolve('../../src/main.ts')
+const lines = JSON.parse(process.argv[2] ?? '[]') as string[][]
+const print = process.stdout.write.bind(process.stdout)
+const outcomes: { code: typeof process.exitCode; stdout: string; stderr: string }[] = []
+
+for (const [number, args] of lines.entries()) {
+  const written = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const) {
+    process[name].write = (chunk: unknown) => {
+      written[name] += String(chunk)
+      return true
+    }
+  }
+  process.argv.splice(2, Infinity, ...args)
+  process.exitCode = undefined
+  // Under a name of its own the module is run once more; all that it imports is shared.
+  await import(`${main}?line=${number}`)
+  outcomes.push({ code: process.exitCode, ...written })
+}
+
+process.exitCode = 0
+print(JSON.stringify(outcomes))
