@@ -2,7 +2,7 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { startEmbedded } from '../src/db/embedded.ts'
-import { migrate } from '../src/db/migrate.ts'
+import { migrate } from '../src/db/installation.ts'
 import { createPool } from '../src/db/pool.ts'
 import { readSchema } from './read-schema.ts'
 

@@ -1,9 +1,9 @@
 /**
- * Makes `src/analysis/disguise/look-alikes.ts` from the confusables of Unicode (UTS #39):
+ * Makes `src/pieces/disguise/look-alikes.ts` from the confusables of Unicode (UTS #39):
  *
  *   curl -O https://www.unicode.org/Public/security/latest/confusables.txt
- *   node scripts/make-look-alikes.ts confusables.txt > src/analysis/disguise/look-alikes.ts
- *   npx prettier --write src/analysis/disguise/look-alikes.ts
+ *   node scripts/make-look-alikes.ts confusables.txt > src/pieces/disguise/look-alikes.ts
+ *   npx prettier --write src/pieces/disguise/look-alikes.ts
  *
  * Hashes of weeks are stored: a new table makes some pieces new ones.
  */

@@ -6,10 +6,9 @@ import { printTable } from './bench/corpus.ts'
 import { learnFolds } from './quality/learn-folds.ts'
 import { measureVerdicts } from './quality/measure-verdicts.ts'
 import { readCorpus } from './quality/read-corpus.ts'
-import { factDefinitions } from '../src/verdict/facts/fact-list.ts'
-import { countsText, shareText } from '../src/verdict/model/figures-text.ts'
-import { countKinds, figuresOf } from '../src/verdict/model/model-report.ts'
-import { isUnwantedKind } from '../src/verdict/model/training-row.ts'
+import { factDefinitions } from '../src/verdict/facts/facts.ts'
+import { countKinds, countsText, figuresOf, shareText } from '../src/verdict/model/figures.ts'
+import { isUnwantedKind } from '../src/verdict/model/training.ts'
 
 /*
  * How good verdicts are on labeled mail: node scripts/quality.ts [--corpus DIR] [--seed N]

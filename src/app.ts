@@ -1,8 +1,8 @@
 import type { Config } from './config.ts'
 import type { Pool } from './db/pool.ts'
 import type { Logger } from './log.ts'
-import type { Mailer } from './outbound/mailer.ts'
-import type { Rdap } from './outbound/rdap.ts'
+import type { Mailer } from './net/mailer.ts'
+import type { Rdap } from './net/rdap/rdap.ts'
 import type { Boss } from './queue/boss.ts'
 import type { Clock } from './world.ts'
 

@@ -100,7 +100,7 @@ export type Config = {
   /** Feedback reports an hour to an address that never asked for them, unless it has a limit. */
   feedbackHourlyMax: number
   returnPathDomain: string
-  /** Undefined until made: `keptSecret` in `commands/data-dir.ts` fills it. */
+  /** Undefined until made: `keptSecret` in `processes/data-dir.ts` fills it. */
   secret: string | undefined
   receiveHost: string
   receivePort: number
@@ -127,7 +127,7 @@ export type Config = {
   rdapBootstrapUrl: string | undefined
   /** The name servers of the machine, nobody, or these: `ip`, `ip:port` or `[ip]:port`. */
   dnsServers: 'system' | 'none' | readonly string[]
-  /** As they stand in the setting; `commands/blacklist-zones.ts` reads them. */
+  /** As they stand in the setting; `processes/blacklist-zones.ts` reads them. */
   blacklists: readonly string[]
   /** Absolute. */
   listsDir: string

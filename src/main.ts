@@ -1,20 +1,22 @@
 import { availableParallelism } from 'node:os'
 import type { App } from './app.ts'
-import type { Command } from './commands/command.ts'
-import { accountCommand } from './commands/accounts/account-command.ts'
-import { closeInTime, stopSignal } from './commands/processes/ending.ts'
-import { listsCommand } from './commands/lists/lists-command.ts'
-import { limitsCommand } from './commands/limits/limits-command.ts'
-import { deskCommands } from './commands/consumers/desk-commands.ts'
-import { marketersCommand } from './commands/marketers/marketers-command.ts'
-import { modelCommands } from './commands/train/model-commands.ts'
-import { reputationCommand } from './commands/reputation/reputation-command.ts'
-import { networkCommands } from './commands/networks/network-commands.ts'
-import { rulesCommand } from './commands/rules/rules-command.ts'
+import {
+  accountCommand,
+  deskCommands,
+  limitsCommand,
+  listsCommand,
+  marketersCommand,
+  modelCommands,
+  networkCommands,
+  reputationCommand,
+  rulesCommand,
+} from './cli/chores.ts'
+import type { Command } from './cli/command.ts'
 import { type Config, readConfig } from './config.ts'
 import { reasonOf, UsageError } from './errors.ts'
-import { shownText } from './http/shown-text.ts'
 import { createLogger, type Logger } from './log.ts'
+import { closeInTime, stopSignal } from './processes/starters.ts'
+import { shownText } from './web/pages/render.ts'
 
 const [DONE, FAILED, MISUSED, TRY_LATER] = [0, 1, 2, 75]
 const COMPLAINT_CHARS_MAX = 20_000
@@ -25,7 +27,7 @@ const commands: Record<string, Command> = {
     summary: 'run everything on this machine',
     async run({ args, config, log }) {
       refuseArguments(args)
-      const { start } = await import('./commands/start.ts')
+      const { start } = await import('./processes/start.ts')
       const stopping = stopSignal()
       const main = import.meta.filename
       const { close } = await start({ config, log, main, env: process.env, say, stopping })
@@ -39,7 +41,7 @@ const commands: Record<string, Command> = {
     summary: 'serve the report form, the API and the admin pages',
     async run({ args, config, log }) {
       refuseArguments(args)
-      const { web } = await import('./commands/web.ts')
+      const { web } = await import('./processes/web.ts')
       return serve(config, log, 'web', 'sends', (app) => web(app))
     },
   },
@@ -47,7 +49,7 @@ const commands: Record<string, Command> = {
     usage: 'work [--queues a,b]',
     summary: 'work the queues',
     async run({ args, config, log }) {
-      const { parseQueues, work } = await import('./commands/work.ts')
+      const { parseQueues, work } = await import('./processes/work.ts')
       const names = parseQueues(args)
       return serve(config, log, 'work', 'works', (app) => work(app, names))
     },
@@ -57,7 +59,7 @@ const commands: Record<string, Command> = {
     summary: 'roll up what was counted',
     async run({ args, config, log }) {
       refuseArguments(args)
-      const { count } = await import('./commands/count.ts')
+      const { count } = await import('./processes/count.ts')
       return serve(config, log, 'count', 'sends', (app) => count(app))
     },
   },
@@ -66,7 +68,7 @@ const commands: Record<string, Command> = {
     summary: 'answer mail servers that ask for a verdict, on CHECK_PORT',
     async run({ args, config, log }) {
       refuseArguments(args)
-      const { check } = await import('./commands/processes/check.ts')
+      const { check } = await import('./processes/check.ts')
       return serve(config, log, 'check', 'sends', (app) => check(app))
     },
   },
@@ -74,11 +76,11 @@ const commands: Record<string, Command> = {
     usage: 'receive [--stdin --to ADDRESS [--from ADDRESS]]',
     summary: 'take mail for us by SMTP or LMTP, or one mail from standard input',
     async run({ args, config, log }) {
-      const { parseReceive, receiveOne } = await import('./commands/receive/receive-one.ts')
-      const { receive } = await import('./commands/receive/receive.ts')
+      const { parseReceive, receiveOne } = await import('./processes/receive/recipients.ts')
+      const { receive } = await import('./processes/receive/receive.ts')
       const envelope = parseReceive(args)
       if (!envelope) return serve(config, log, 'receive', 'sends', (app) => receive(app))
-      const { DatabaseAway, withDatabase } = await import('./commands/open-app.ts')
+      const { DatabaseAway, withDatabase } = await import('./processes/open-app.ts')
       return withDatabase(config, log, (app) => receiveOne(process.stdin, envelope, app)).catch(
         (error: unknown) => {
           if (error instanceof DatabaseAway) return TRY_LATER
@@ -92,7 +94,7 @@ const commands: Record<string, Command> = {
     summary: 'bring the database up to date',
     async run({ args, config }) {
       refuseArguments(args)
-      const { migrateDatabase } = await import('./commands/open-app.ts')
+      const { migrateDatabase } = await import('./processes/open-app.ts')
       const ran = await migrateDatabase(config)
       say(ran.length === 0 ? 'The database is up to date.' : `Ran ${ran.join(', ')}.`)
       return DONE
@@ -106,9 +108,9 @@ const commands: Record<string, Command> = {
       '    [--series] [--json] [--plain]',
     summary: 'tell how often a link, address, ip, subject, file … was seen; 1 when it was not',
     async run({ args, config, log }) {
-      const { readCounters, tellCounters } = await import('./commands/counters/counters.ts')
+      const { readCounters, tellCounters } = await import('./cli/counters.ts')
       const request = await readCounters(args, process)
-      const { withDatabase } = await import('./commands/open-app.ts')
+      const { withDatabase } = await import('./processes/open-app.ts')
       return withDatabase(config, log, (app) => tellCounters(request, app, process))
     },
   },
@@ -116,9 +118,9 @@ const commands: Record<string, Command> = {
     usage: 'queue list | retry [QUEUE] | purge QUEUE',
     summary: 'look at the queues, retry dead letters, drop waiting jobs',
     async run({ args, config, log }) {
-      const { parseQueue, runQueue } = await import('./commands/queue.ts')
+      const { parseQueue, runQueue } = await import('./cli/outbox.ts')
       const request = parseQueue(args)
-      const { withDatabase } = await import('./commands/open-app.ts')
+      const { withDatabase } = await import('./processes/open-app.ts')
       say(await withDatabase(config, log, (app) => runQueue(request, app)))
       return DONE
     },
@@ -134,7 +136,7 @@ const commands: Record<string, Command> = {
     summary: 'test the DNS blacklists of the settings; needs no database',
     async run({ args, config }) {
       refuseArguments(args)
-      const { testBlacklists } = await import('./commands/blacklists.ts')
+      const { testBlacklists } = await import('./cli/lists.ts')
       const { systemClock } = await import('./world.ts')
       const { text, isSound } = await testBlacklists(config, systemClock)
       say(text)
@@ -147,9 +149,9 @@ const commands: Record<string, Command> = {
       'inspect [FILE…] [--provider CIDR,CIDR] [--no-stamps] [--dns] [--pieces] [--picture|--jsonl]',
     summary: 'print what the analysis finds in a message, as JSON or a picture; needs no database',
     async run({ args, config }) {
-      const { inspect } = await import('./commands/inspect.ts')
+      const { inspect } = await import('./cli/inspect.ts')
       if (!args.includes('--dns') || config.dnsServers === 'none') return inspect(args, process)
-      const { openDns } = await import('./commands/open-dns.ts')
+      const { openDns } = await import('./processes/open-app.ts')
       const { systemClock } = await import('./world.ts')
       const { tools, close } = await openDns(config, { clock: systemClock })
       const { stdin, stdout, stderr } = process
@@ -160,7 +162,7 @@ const commands: Record<string, Command> = {
     usage: 'report FILE… --to URL [--token-file FILE] [--kind spam|phishing|not-spam]',
     summary: 'report messages to a Signalpost; the token is read from standard input or the file',
     async run({ args }) {
-      const { parseReport, readToken, reportFiles } = await import('./commands/report.ts')
+      const { parseReport, readToken, reportFiles } = await import('./cli/report.ts')
       const { tokenFile, ...asked } = parseReport(args)
       const token = await readToken(tokenFile, process)
       const io = { stdin: process.stdin, print: say, complain }
@@ -222,7 +224,7 @@ async function serve(
     throw new UsageError(['DATABASE_URL is missing; only "start" brings its own PostgreSQL.'])
   }
   const stopping = stopSignal()
-  const { openApp } = await import('./commands/open-app.ts')
+  const { openApp } = await import('./processes/open-app.ts')
   const opening = openApp({ ...config, databaseUrl: config.databaseUrl }, role, log, name)
   const app = await Promise.race([opening, stopping])
   // Nothing is open yet that a sudden end could harm.

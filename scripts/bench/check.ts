@@ -1,6 +1,6 @@
 import { availableParallelism, loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
-import { listShardBacklogs } from '../../src/db/counter-deltas.ts'
+import { listShardBacklogs } from '../../src/db/counter-rows.ts'
 import { freePort } from '../../src/db/embedded.ts'
 import { askFor, httpClient } from './check/clients.ts'
 import { type Neighbor, startRspamd, startSpamd } from './check/neighbors.ts'

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { refusalOf, structureLimits } from '../../src/intake/check-message.ts'
+import { refusalOf, structureLimits } from '../../src/reports/learn-message.ts'
 import { readMessage } from '../../src/mail/message.ts'
 
 const corpus = path.join(import.meta.dirname, '..', '..', '..', 'shared', 'corpus')

@@ -1,14 +1,16 @@
-import { analyzeForCounting, analyzePlainly } from '../../src/analysis/analyze.ts'
-import { featuresOf } from '../../src/analysis/features/features-of.ts'
-import type { Material } from '../../src/analysis/features/material.ts'
-import { takeApartPacked } from '../../src/analysis/shingles/take-apart.ts'
-import type { Findings } from '../../src/analysis/shingles/take-apart.ts'
-import { parseBody } from '../../src/mail/body.ts'
+import { analyzeForCounting, analyzePlainly } from '../../src/pieces/analyze.ts'
+import { featuresOf } from '../../src/pieces/features/features.ts'
+import type { Material } from '../../src/pieces/features/material.ts'
+import { type Findings, takeApartPacked } from '../../src/pieces/shingles/take-apart.ts'
+import { parseBody } from '../../src/mail/message.ts'
 import { parseHeader } from '../../src/mail/header.ts'
-import { factsOf, type FactsInput } from '../../src/verdict/facts/facts-of.ts'
-import { packFacts, unpackFacts } from '../../src/verdict/facts/packed-facts.ts'
-import { seenFacts, type SeenCounts, type SeenWindows } from '../../src/verdict/facts/seen-facts.ts'
-import { seenPieces } from '../../src/verdict/facts/seen-pieces.ts'
+import { type FactsInput, factsOf, packFacts, unpackFacts } from '../../src/verdict/facts/facts.ts'
+import {
+  type SeenCounts,
+  seenFacts,
+  seenPieces,
+  type SeenWindows,
+} from '../../src/verdict/facts/seen-facts.ts'
 import { percentiles, printTable, readCorpus } from './corpus.ts'
 
 const ROUNDS = 12

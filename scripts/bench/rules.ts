@@ -1,11 +1,9 @@
-import { analyzeForCounting } from '../../src/analysis/analyze.ts'
-import { shippedRules } from '../../src/judging/rules/shipped-rules.ts'
+import { analyzeForCounting } from '../../src/pieces/analyze.ts'
+import { shippedRules } from '../../src/judging/rule-versions.ts'
 import type { Facts } from '../../src/verdict/facts/fact.ts'
-import { factDefinitions } from '../../src/verdict/facts/fact-list.ts'
-import { factsOf } from '../../src/verdict/facts/facts-of.ts'
-import { compileRules } from '../../src/verdict/rules/compile-rules.ts'
-import type { RuleBook } from '../../src/verdict/rules/rule-book.ts'
-import { faultLine } from '../../src/verdict/rules/rule.ts'
+import { factDefinitions, factsOf } from '../../src/verdict/facts/facts.ts'
+import { compileRules, type RuleBook } from '../../src/verdict/rules/rule-book.ts'
+import { faultLine } from '../../src/verdict/rules/rule-file.ts'
 import { printTable, readCorpus } from './corpus.ts'
 
 const ROUNDS = 12

@@ -1,7 +1,6 @@
-import { analyzeForCounting, analyzeMessage, analyzePlainly } from '../../src/analysis/analyze.ts'
-import { takeApart, takeApartPacked } from '../../src/analysis/shingles/take-apart.ts'
-import type { Findings } from '../../src/analysis/shingles/take-apart.ts'
-import { parseBody } from '../../src/mail/body.ts'
+import { analyzeForCounting, analyzeMessage, analyzePlainly } from '../../src/pieces/analyze.ts'
+import { type Findings, takeApart, takeApartPacked } from '../../src/pieces/shingles/take-apart.ts'
+import { parseBody } from '../../src/mail/message.ts'
 import { parseHeader } from '../../src/mail/header.ts'
 import { percentiles, printTable, readCorpus } from './corpus.ts'
 

@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { variableNames } from '../../src/config.ts'
-import { freePort } from '../../src/db/embedded.ts'
-import { reachableFolder, unprivileged } from '../../src/db/unprivileged.ts'
+import { freePort, reachableFolder, unprivileged } from '../../src/db/embedded.ts'
 
 /** A Signalpost that lives as long as the demonstration. */
 export type Instance = {
@@ -29,7 +28,7 @@ const main = path.join(import.meta.dirname, '..', '..', 'src', 'main.ts')
 const START_MS = 60_000
 const STOP_MS = 30_000
 const COMPLAINT_CHARS_MAX = 600
-/** Where `src/db/unprivileged.ts` keeps what a root's PostgreSQL could not reach otherwise. */
+/** Where `src/db/embedded.ts` keeps what a root's PostgreSQL could not reach otherwise. */
 const SHARED_ROOT = '/var/lib/signalpost'
 
 /** Prepares a folder and free ports; nothing runs yet. */

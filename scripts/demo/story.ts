@@ -1,6 +1,6 @@
 import type { KeptAnalysis } from '../../src/db/analyses.ts'
 import type { Feedback } from '../../src/db/feedback-reports.ts'
-import { pictureText } from '../../src/commands/picture-text.ts'
+import { pictureText } from '../../src/cli/picture-text.ts'
 import { paint, type Screen } from './progress.ts'
 
 /** All that is told about one reported message. */

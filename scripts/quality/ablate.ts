@@ -1,6 +1,6 @@
 import type { FactDefinition } from '../../src/verdict/facts/fact.ts'
 import { rocOf } from '../../src/verdict/model/figures.ts'
-import { fileRefusalOf, refusalOf } from '../../src/verdict/model/unfit-facts.ts'
+import { fileRefusalOf, refusalOf } from '../../src/verdict/model/features.ts'
 import { learnFolds } from './learn-folds.ts'
 import type { Sample } from './read-corpus.ts'
 

@@ -1,10 +1,10 @@
-import { scoresOf, trainModel } from '../../src/commands/train/train-model.ts'
+import { scoresOf, trainModel } from '../../src/cli/train/train.ts'
 import type { FactDefinition } from '../../src/verdict/facts/fact.ts'
 import type { RowSource } from '../../src/verdict/model/features.ts'
 import type { Scored } from '../../src/verdict/model/figures.ts'
 import { loadModel } from '../../src/verdict/model/load-model.ts'
 import type { Model } from '../../src/verdict/model/model.ts'
-import { lotOf } from '../../src/verdict/model/split-rows.ts'
+import { lotOf } from '../../src/verdict/model/training.ts'
 import type { Sample } from './read-corpus.ts'
 
 /** A part of the messages, and a model that learned from all the others. */

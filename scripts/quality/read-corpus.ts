@@ -1,8 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { readOne, type ReadFile } from '../../src/commands/train/read-files.ts'
-import { groupCampaigns } from '../../src/verdict/model/group-campaigns.ts'
-import type { RowKind, TrainingRow } from '../../src/verdict/model/training-row.ts'
+import { readOne, type ReadFile } from '../../src/cli/train/read-reports.ts'
+import { groupCampaigns, type RowKind, type TrainingRow } from '../../src/verdict/model/training.ts'
 
 /** A labeled message, with the file it is in. */
 export type Sample = TrainingRow & { file: string }

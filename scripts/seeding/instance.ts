@@ -1,5 +1,5 @@
-import { addAccount } from '../../src/commands/account.ts'
-import { migrateAll } from '../../src/commands/migrate.ts'
+import { addAccount } from '../../src/processes/add-account.ts'
+import { migrateAll } from '../../src/processes/migrate.ts'
 import { type EmbeddedServer, startEmbedded } from '../../src/db/embedded.ts'
 import { createPool, type Pool } from '../../src/db/pool.ts'
 import { findReporterByEmail } from '../../src/db/reporters.ts'

@@ -1,4 +1,4 @@
-import { countOwnDays } from '../../src/counters/own-days/count-own-days.ts'
+import { countOwnDays } from '../../src/counting/campaign-counts.ts'
 import { ensurePartitions } from '../../src/db/partitions.ts'
 import { inTransaction, type Pool } from '../../src/db/pool.ts'
 import { markDaysDue, type ReporterDay } from '../../src/db/reporter-days.ts'

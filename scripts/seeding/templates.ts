@@ -1,9 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { analyzeMessage } from '../../src/analysis/analyze.ts'
-import { pack, type Packed } from '../../src/db/packed.ts'
-import { emptyFacts } from '../../src/verdict/facts/fact-list.ts'
-import { packFacts } from '../../src/verdict/facts/packed-facts.ts'
+import { analyzeMessage } from '../../src/pieces/analyze.ts'
+import { pack, type Packed } from '../../src/db/rows.ts'
+import { emptyFacts, packFacts } from '../../src/verdict/facts/facts.ts'
 import { variantOf } from '../bench/corpus.ts'
 
 /** A real message with its real analysis, of which many seeded reports are made. */

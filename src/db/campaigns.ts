@@ -1,6 +1,7 @@
-import type { Fingerprints } from '../analysis/fingerprints/fingerprints-of.ts'
+import type { Fingerprints } from '../pieces/fingerprints.ts'
+import { foundColumns, type FoundReport } from './own-reports.ts'
 import type { Db } from './pool.ts'
-import { values } from './values.ts'
+import { bigintArray, first, values } from './rows.ts'
 
 /** A campaign: the fingerprints of its first message. */
 export type Campaign = { id: string; fingerprints: Fingerprints }
@@ -60,4 +61,367 @@ export async function listCampaignsByIds(db: Db, ids: readonly string[]): Promis
     [ids],
   )
   return rows
+}
+
+/** That a campaign is found under a key; `key` in 16 hexadecimal digits. */
+export type CampaignKey = { key: string; generation: number; campaignId: string }
+
+/** Below the limit of parameters of one statement. */
+const ROWS_PER_STATEMENT = 10_000
+const ROW_BYTES = 28
+
+/**
+ * All campaigns under any of these keys in the given generations, in no order. They travel as one
+ * value, which spares the driver a row each.
+ */
+export async function findCampaignKeys(
+  db: Db,
+  keys: readonly string[],
+  [oldest, newest]: readonly [number, number],
+): Promise<CampaignKey[]> {
+  if (keys.length === 0) return []
+  const { rows } = await db.query<{ found: Buffer | null }>(
+    `select string_agg(int8send(key) || int4send(generation) || uuid_send(campaign_id), ''::bytea)
+       as found
+     from campaign_keys where key = any($1::bigint[]) and generation between $2 and $3`,
+    [bigintArray(Buffer.from(keys.join(''), 'hex')), oldest, newest],
+  )
+  const found = rows[0]?.found ?? Buffer.alloc(0)
+  return Array.from({ length: found.length / ROW_BYTES }, (_, index) => {
+    const at = index * ROW_BYTES
+    return {
+      key: found.toString('hex', at, at + 8),
+      generation: found.readInt32BE(at + 8),
+      campaignId: uuidOf(found.toString('hex', at + 12, at + ROW_BYTES)),
+    }
+  })
+}
+
+/** Writes the keys of campaigns that begin, in their order. */
+export async function insertCampaignKeys(tx: Db, rows: readonly CampaignKey[]): Promise<void> {
+  await insertRows(tx, rows, '')
+}
+
+/** Writes keys again, into another generation, in their order; what is there already stays. */
+export async function carryCampaignKeys(tx: Db, rows: readonly CampaignKey[]): Promise<void> {
+  await insertRows(tx, rows, 'on conflict (key, generation, campaign_id) do nothing')
+}
+
+/** To look for conflicts where there are none is a sixth of what founding costs. */
+async function insertRows(tx: Db, rows: readonly CampaignKey[], onConflict: string): Promise<void> {
+  const sorted = rows
+    .map((row) => ({ ...row, key: BigInt.asIntN(64, BigInt(`0x${row.key}`)) }))
+    .sort(byKey)
+  for (let at = 0; at < sorted.length; at += ROWS_PER_STATEMENT) {
+    const { text, params } = values(
+      sorted
+        .slice(at, at + ROWS_PER_STATEMENT)
+        .map(({ key, generation, campaignId }) => [key, generation, campaignId]),
+    )
+    await tx.query(
+      `insert into campaign_keys (key, generation, campaign_id) values ${text} ${onConflict}`,
+      params,
+    )
+  }
+}
+
+type SignedKey = { key: bigint; generation: number; campaignId: string }
+
+function byKey(a: SignedKey, b: SignedKey): number {
+  if (a.key !== b.key) return a.key < b.key ? -1 : 1
+  if (a.generation !== b.generation) return a.generation - b.generation
+  return a.campaignId < b.campaignId ? -1 : 1
+}
+
+function uuidOf(hex: string): string {
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    hex.slice(12, 16),
+    hex.slice(16, 20),
+    hex.slice(20),
+  ].join('-')
+}
+
+/** The campaign that a report counts for; undefined when it is of none, or does not count. */
+export async function findCampaignOf(db: Db, reportId: string): Promise<string | undefined> {
+  const found = await db.query<{ campaignId: string | null }>(
+    'select campaign_id as "campaignId" from counted_reports where id = $1',
+    [reportId],
+  )
+  return first(found)?.campaignId ?? undefined
+}
+
+/**
+ * The campaigns of reports, as their reporters see them: a report that has no effect on others
+ * shows the campaign for which it would count. Those that are of none are absent, and those that
+ * are not analyzed or that are retracted.
+ */
+export async function listCampaignsOf(
+  db: Db,
+  reportIds: readonly string[],
+): Promise<{ id: string; campaignId: string; isCounted: boolean }[]> {
+  const { rows } = await db.query<{ id: string; campaignId: string; isCounted: boolean }>(
+    `select id, "campaignId", "isCounted" from (
+       select reports.id, counted_reports.id is not null as "isCounted",
+         coalesce(campaign_id, (judgment ->> 'campaignId')::uuid) as "campaignId"
+       from reports
+         left join counted_reports on counted_reports.id = reports.id
+           and counted_reports.id = any($1::uuid[])
+         left join analyses on analyses.id = reports.id and analyses.id = any($1::uuid[])
+           and shadow is not null
+       where reports.id = any($1::uuid[]) and state not in ('received', 'retracted')
+     ) as known where "campaignId" is not null`,
+    [reportIds],
+  )
+  return rows
+}
+
+/** Ids of the reports of a campaign, the newest first, or the oldest. */
+export async function listMemberIds(
+  db: Db,
+  campaignId: string,
+  { from, limit }: { from: 'newest' | 'oldest'; limit: number },
+): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `select id from counted_reports where campaign_id = $1
+     order by id ${from === 'newest' ? 'desc' : 'asc'} limit $2`,
+    [campaignId, limit],
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** A page of the reports of a campaign, newest first; `before` is the last id that was shown. */
+export async function listMembers(
+  db: Db,
+  campaignId: string,
+  page: { before: string | undefined; limit: number },
+): Promise<FoundReport[]> {
+  const { rows } = await db.query<FoundReport>(
+    `select ${foundColumns}
+     from counted_reports
+     join reports on reports.id = counted_reports.id
+     left join analyses on analyses.id = counted_reports.id
+     where campaign_id = $1 and ($2::uuid is null or counted_reports.id < $2)
+     order by counted_reports.id desc limit $3`,
+    [campaignId, page.before ?? null, page.limit],
+  )
+  return rows
+}
+
+/** An address from which reports came, with its network as it was when they were analyzed. */
+export type OriginCount = {
+  ip: string
+  network: string | null
+  asn: number | null
+  country: string | null
+  reports: number
+}
+
+/** From where these reports came, the most frequent address first. */
+export async function countOrigins(
+  db: Db,
+  reportIds: readonly string[],
+  limit: number,
+): Promise<OriginCount[]> {
+  const { rows } = await db.query<OriginCount>(
+    `select host(origin_ip) as ip, network_name as network, network_asn as asn,
+       network_country as country, count(*)::integer as reports
+     from analyses where id = any($1::uuid[]) and origin_ip is not null
+     group by origin_ip, network_name, network_asn, network_country
+     order by 5 desc, origin_ip limit $2`,
+    [reportIds, limit],
+  )
+  return rows
+}
+
+/** How many different reporters these reports have, without one of them. */
+export async function countOtherReporters(
+  db: Db,
+  reportIds: readonly string[],
+  reporterId: string,
+): Promise<number> {
+  const { rows } = await db.query<{ others: number }>(
+    `select count(distinct reporter_id)::integer as others from reports
+     where id = any($1::uuid[]) and reporter_id <> $2`,
+    [reportIds, reporterId],
+  )
+  return rows[0]?.others ?? 0
+}
+
+/** Who reported a campaign as what, packed, and the day (`2026-11-20`, UTC) of the last. */
+export type CampaignWitnesses = { campaignId: string; day: string; content: Buffer }
+
+/** Of campaigns by their ids, in no order. */
+export async function findWitnesses(
+  db: Db,
+  campaignIds: readonly string[],
+): Promise<Omit<CampaignWitnesses, 'day'>[]> {
+  const { rows } = await db.query<Omit<CampaignWitnesses, 'day'>>(
+    `select campaign_id as "campaignId", content from campaign_witnesses
+     where campaign_id = any($1::uuid[])`,
+    [campaignIds],
+  )
+  return rows
+}
+
+/** Writes the witnesses of campaigns, given in the order of their ids. */
+export async function upsertWitnesses(tx: Db, rows: readonly CampaignWitnesses[]): Promise<void> {
+  if (rows.length === 0) return
+  const { text, params } = values(
+    rows.map(({ campaignId, day, content }) => [campaignId, day, content]),
+  )
+  await tx.query(
+    `insert into campaign_witnesses (campaign_id, day, content) values ${text}
+     on conflict (campaign_id) do update set day = excluded.day, content = excluded.content`,
+    params,
+  )
+}
+
+/** Forgets campaigns that nobody reported since the day `before`, at most `limit`; how many. */
+export async function removeOldWitnesses(db: Db, before: string, limit: number): Promise<number> {
+  const { rows } = await db.query<{ id: string }>(
+    `select campaign_id as id from campaign_witnesses where day < $1 order by day limit $2`,
+    [before, limit],
+  )
+  const ids = rows.map(({ id }) => id)
+  await db.query(
+    `delete from campaign_witnesses where campaign_id = any($1::uuid[]) and day < $2`,
+    [ids, before],
+  )
+  return ids.length
+}
+
+/** Reports of a campaign that came on a day (UTC), or of a negative number, that are taken back. */
+export type CampaignDayChange = { campaignId: string; day: Date | string; reports: number }
+
+/**
+ * Adds reports to the days of their campaigns. To be called last in a transaction: its rows are
+ * those that many transactions write. A day may be an instant in it. What was of a campaign that is
+ * gone is not taken back.
+ */
+export async function addToCampaignDays(
+  tx: Db,
+  changes: readonly CampaignDayChange[],
+): Promise<void> {
+  const rows = await withoutGone(tx, sumByDay(changes))
+  if (rows.length === 0) return
+  const { text, params } = values(
+    rows.map(({ campaignId, day, reports }) => [campaignId, day, reports]),
+  )
+  await tx.query(
+    `insert into campaign_days (campaign_id, day, reports) values ${text}
+     on conflict (campaign_id, day)
+       do update set reports = campaign_days.reports + excluded.reports`,
+    params,
+  )
+}
+
+/** What came of a campaign on a day (UTC, `2026-11-20`). */
+export type CampaignDay = { day: string; reports: number }
+
+/** The days on which anything of a campaign came, the first first. */
+export async function listCampaignDays(db: Db, campaignId: string): Promise<CampaignDay[]> {
+  const { rows } = await db.query<CampaignDay>(
+    `select day::text as day, reports from campaign_days
+     where campaign_id = $1 and reports > 0 order by campaign_days.day`,
+    [campaignId],
+  )
+  return rows
+}
+
+/** A campaign as a line of a list. */
+export type CampaignLine = { campaignId: string; reports: number }
+
+/** A page of the campaigns of a day, the largest first; `after` is the last of the page before. */
+export async function listLargestCampaigns(
+  db: Db,
+  day: string,
+  page: { after: CampaignLine | undefined; limit: number },
+): Promise<CampaignLine[]> {
+  const { rows } = await db.query<CampaignLine>(
+    `select campaign_id as "campaignId", reports from campaign_days
+     where day = $1 and reports > 0
+       and ($2::integer is null or reports <= $2)
+       and ($2::integer is null or reports < $2 or campaign_id > $3::uuid)
+     order by reports desc, campaign_id limit $4`,
+    [day, page.after?.reports ?? null, page.after?.campaignId ?? null, page.limit],
+  )
+  return rows
+}
+
+/** All that came of a campaign, and on which days the first and the last. */
+export type CampaignTotal = CampaignLine & { firstDay: string; lastDay: string }
+
+/** The sums of campaigns, in no order; those of which all was taken back are not among them. */
+export async function sumCampaignDays(
+  db: Db,
+  campaignIds: readonly string[],
+): Promise<CampaignTotal[]> {
+  const { rows } = await db.query<CampaignTotal>(
+    `select campaign_id as "campaignId", sum(reports)::integer as reports,
+       min(day)::text as "firstDay", max(day)::text as "lastDay"
+     from campaign_days where campaign_id = any($1::uuid[]) and reports > 0
+     group by campaign_id`,
+    [campaignIds],
+  )
+  return rows
+}
+
+type DaySum = { campaignId: string; day: string; reports: number }
+
+/** One row of each campaign and day, in their order. */
+function sumByDay(changes: readonly CampaignDayChange[]): DaySum[] {
+  const sums = new Map<string, DaySum>()
+  for (const { campaignId, day, reports } of changes) {
+    const row = { campaignId, day: new Date(day).toISOString().slice(0, 10), reports }
+    const key = `${campaignId} ${row.day}`
+    const sum = sums.get(key)
+    if (sum) sum.reports += reports
+    else sums.set(key, row)
+  }
+  return [...sums.entries()]
+    .filter(([, { reports }]) => reports !== 0)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, row]) => row)
+}
+
+/** A report may outlive its campaign, whose rows then have no place any more. */
+async function withoutGone(tx: Db, rows: readonly DaySum[]): Promise<readonly DaySum[]> {
+  const taken = rows.filter(({ reports }) => reports < 0)
+  if (taken.length === 0) return rows
+  const ids = taken.map(({ campaignId }) => campaignId)
+  const present = new Set((await listCampaignsByIds(tx, ids)).map(({ id }) => id))
+  return rows.filter(({ campaignId, reports }) => reports > 0 || present.has(campaignId))
+}
+
+/** How many of the latest reports of a reporter belong to campaigns that were much reported. */
+export async function countInLargeCampaigns(
+  db: Db,
+  reporterId: string,
+  { latest, reportsMin }: { latest: number; reportsMin: number },
+): Promise<{ latest: number; large: number }> {
+  const own = await db.query<{ id: string }>(
+    `select id from reports where reporter_id = $1
+     order by reporter_id desc, id desc limit $2`,
+    [reporterId, latest],
+  )
+  const campaigns = await listCampaignsOf(
+    db,
+    own.rows.map(({ id }) => id),
+  )
+  // Those that are not counted are to be large or not as if they were.
+  const uncounted = new Map<string, number>()
+  for (const { campaignId, isCounted } of campaigns) {
+    uncounted.set(campaignId, (uncounted.get(campaignId) ?? 0) + (isCounted ? 0 : 1))
+  }
+  const sums = await db.query<{ id: string; reports: number }>(
+    `select campaign_id as id, sum(reports)::float8 as reports from campaign_days
+     where campaign_id = any($1::uuid[]) group by campaign_id`,
+    [[...uncounted.keys()]],
+  )
+  const counted = new Map(sums.rows.map(({ id, reports }) => [id, reports]))
+  const isLarge = ({ campaignId }: (typeof campaigns)[number]) =>
+    (counted.get(campaignId) ?? 0) + (uncounted.get(campaignId) ?? 0) >= reportsMin
+  return { latest: own.rows.length, large: campaigns.filter(isLarge).length }
 }

@@ -1,8 +1,7 @@
-import type { Scope } from '../verdict/consumers/consumer-scope.ts'
-import type { TellingWish } from '../verdict/consumers/consumer-settings.ts'
+import type { Scope, TellingWish } from '../verdict/consumers.ts'
 import { uuidFloor } from '../world.ts'
 import type { Db } from './pool.ts'
-import { first } from './values.ts'
+import { first } from './rows.ts'
 
 /** Where a wish to be enrolled stands: `proven` waits for a person to decide on its scope. */
 export type EnrollmentState = 'sent' | 'proven' | 'accepted' | 'refused'

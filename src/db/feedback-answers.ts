@@ -1,7 +1,9 @@
-import type { AnswerKind } from '../mail/answer-links.ts'
+import type { AnswerKind } from '../mail/verp.ts'
+import type { Network } from '../origin/networks.ts'
 import { uuidFloor } from '../world.ts'
 import type { FeedbackKey } from './feedback-reports.ts'
 import type { Db } from './pool.ts'
+import { first, values } from './rows.ts'
 
 /** How an answer came: by its page, by one click of a mail program, by mail, or by our own hand. */
 export type AnswerWay = 'link' | 'one-click' | 'mail' | 'operator'
@@ -82,4 +84,149 @@ export async function listAnswerReaders(
   )
   const hasEnough = new Set(full.rows.map(({ reporterId }) => reporterId))
   return rows.filter(({ reporterId }) => !hasEnough.has(reporterId))
+}
+
+/** What a desk said: that it does not answer for a block. */
+export type ContactCorrection = {
+  cidr: string
+  /** Of the desk, in lower case. */
+  address: string
+  /** The report to which it was said. */
+  reportId: string | null
+  /** A sentence. */
+  reason: string
+  since: Date
+  until: Date
+}
+
+const columns = `cidr::text, address, report_id as "reportId", reason, since, until`
+
+/** Keeps a correction; of one address and block the last holds. */
+export async function keepCorrection(tx: Db, correction: ContactCorrection): Promise<void> {
+  const { cidr, address, reportId, reason, since, until } = correction
+  await tx.query(
+    `insert into contact_corrections (cidr, address, report_id, reason, since, until)
+     values ($1, $2, $3, $4, $5, $6)
+     on conflict (cidr, address) do update set report_id = excluded.report_id,
+       reason = excluded.reason, since = excluded.since, until = excluded.until`,
+    [cidr, address.toLowerCase(), reportId, reason, since, until],
+  )
+}
+
+/** By address of the Internet, who said that it is not theirs: mail addresses in lower case. */
+export async function listDisowned(
+  db: Db,
+  ips: readonly string[],
+  now: Date,
+): Promise<Map<string, Set<string>>> {
+  const disowned = new Map<string, Set<string>>()
+  if (ips.length === 0) return disowned
+  const { rows } = await db.query<{ at: number; address: string }>(
+    `select asked.at, address from unnest($1::inet[]) with ordinality as asked (ip, at)
+     join contact_corrections on cidr >>= asked.ip where until > $2`,
+    [ips, now],
+  )
+  for (const { at, address } of rows) {
+    const ip = ips[at - 1] ?? ''
+    disowned.set(ip, (disowned.get(ip) ?? new Set()).add(address))
+  }
+  return disowned
+}
+
+/** A page of corrections by block and address; `after` is the last of the page before. */
+export async function listCorrections(
+  db: Db,
+  page: { after: Pick<ContactCorrection, 'cidr' | 'address'> | undefined; limit: number },
+): Promise<ContactCorrection[]> {
+  const { rows } = await db.query<ContactCorrection>(
+    `select ${columns} from contact_corrections
+     where $1::cidr is null or (contact_corrections.cidr, address) > ($1::cidr, $2::text)
+     order by contact_corrections.cidr, address limit $3`,
+    [page.after?.cidr ?? null, page.after?.address ?? null, page.limit],
+  )
+  return rows
+}
+
+/** Whether a desk said at any time, for now, that a part of a block or all of it is not its. */
+export async function isDisownedWithin(
+  db: Db,
+  { cidr, address }: Pick<ContactCorrection, 'cidr' | 'address'>,
+  now: Date,
+): Promise<boolean> {
+  const { rows } = await db.query(
+    `select 1 from contact_corrections
+     where cidr && $1::cidr and address = $2 and until > $3 limit 1`,
+    [cidr, address.toLowerCase(), now],
+  )
+  return rows.length > 0
+}
+
+/** Forgets a correction; undefined when there is none. */
+export async function removeCorrection(
+  tx: Db,
+  { cidr, address }: Pick<ContactCorrection, 'cidr' | 'address'>,
+): Promise<ContactCorrection | undefined> {
+  return first(
+    await tx.query<ContactCorrection>(
+      `delete from contact_corrections where cidr = $1::cidr and address = $2
+       returning ${columns}`,
+      [cidr, address.toLowerCase()],
+    ),
+  )
+}
+
+/** Forgets those that ended before an instant. */
+export async function removeEndedCorrections(db: Db, before: Date): Promise<void> {
+  await db.query(`delete from contact_corrections where until < $1`, [before])
+}
+
+/**
+ * An answer to be kept: a block each, with contacts or without, until it grows old. `asn` is the AS
+ * that announced the address asked about, by the tables: the answer counts for that AS only.
+ */
+export type NewRegistryRow = Pick<Network, 'cidr' | 'asn' | 'name' | 'country' | 'contacts'> & {
+  expiresAt: Date
+}
+
+/** Keeps answers; what was kept about the same blocks before is replaced. */
+export async function keepRegistryRows(
+  tx: Db,
+  answers: readonly NewRegistryRow[],
+  now: Date,
+): Promise<void> {
+  const byBlock = new Map(answers.map((answer) => [answer.cidr, answer]))
+  if (byBlock.size === 0) return
+  const sorted = [...byBlock.values()].sort((one, other) => (one.cidr < other.cidr ? -1 : 1))
+  const { text, params } = values(
+    sorted.map(({ cidr, asn, name, country, contacts, expiresAt }) => [
+      cidr,
+      'registry',
+      asn,
+      name,
+      country,
+      contacts[0] ?? null,
+      contacts,
+      now,
+      expiresAt,
+    ]),
+  )
+  await tx.query(
+    `insert into networks
+       (cidr, source, asn, name, country, abuse, contacts, imported_at, expires_at)
+     values ${text}
+     on conflict (cidr, source) do update set asn = excluded.asn,
+       name = excluded.name, country = excluded.country, abuse = excluded.abuse,
+       contacts = excluded.contacts, imported_at = excluded.imported_at,
+       expires_at = excluded.expires_at`,
+    params,
+  )
+}
+
+/** Forgets the answers that had grown old before an instant; returns how many. */
+export async function removeRegistryRows(db: Db, before: Date): Promise<number> {
+  const { rowCount } = await db.query(
+    `delete from networks where source = 'registry' and expires_at < $1`,
+    [before],
+  )
+  return rowCount ?? 0
 }

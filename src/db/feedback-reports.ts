@@ -1,8 +1,7 @@
-import type { ToldAs } from '../verdict/who-else.ts'
-import { withdrawMerged } from './feedback-merged.ts'
-import type { Packed } from './packed.ts'
+import type { ToldAs } from '../verdict/choose-contact.ts'
+import { withdrawMerged } from './feedback-waiting.ts'
 import type { Db } from './pool.ts'
-import { first, values } from './values.ts'
+import { first, type Packed, values } from './rows.ts'
 
 /** Where a feedback report may stand; drawn in `src/README.md`. */
 export const feedbackStates = [

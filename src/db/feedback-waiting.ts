@@ -1,6 +1,57 @@
 import type { Feedback, FeedbackKey, FeedbackKind } from './feedback-reports.ts'
-import { keyParams, withdrawMerged } from './feedback-merged.ts'
 import type { Db } from './pool.ts'
+
+/** What was merged into each of these, in the order of the reports. */
+export async function listMerged(
+  db: Db,
+  heads: readonly FeedbackKey[],
+): Promise<{ member: FeedbackKey; head: FeedbackKey }[]> {
+  const { rows } = await db.query<{
+    reportId: string
+    number: number
+    headId: string
+    headNumber: number
+  }>(
+    `select report_id as "reportId", number, merged_into as "headId", merged_number as "headNumber"
+     from feedback_reports
+     where merged_into = any($1::uuid[])
+       and merged_into::text || ' ' || merged_number = any($2::text[])
+     order by report_id, number`,
+    keyParams(heads),
+  )
+  return rows.map(({ headId, headNumber, ...member }) => {
+    return { member, head: { reportId: headId, number: headNumber } }
+  })
+}
+
+/**
+ * Calls back what was merged into those that were called back: nobody is told of it any more.
+ * Returns what that was.
+ */
+export async function withdrawMerged(
+  tx: Db,
+  heads: readonly FeedbackKey[],
+  now: Date,
+): Promise<FeedbackKey[]> {
+  if (heads.length === 0) return []
+  const { rows } = await tx.query<FeedbackKey>(
+    `update feedback_reports
+     set state = 'withdrawn', finished_at = $3, merged_into = null, merged_number = null
+     where merged_into = any($1::uuid[])
+       and merged_into::text || ' ' || merged_number = any($2::text[])
+     returning report_id as "reportId", number`,
+    [...keyParams(heads), now],
+  )
+  return rows
+}
+
+/** Keys as parameters: the ids of their reports, and their names. */
+export function keyParams(keys: readonly FeedbackKey[]): [string[], string[]] {
+  return [
+    keys.map(({ reportId }) => reportId),
+    keys.map(({ reportId, number }) => `${reportId} ${number}`),
+  ]
+}
 
 /** A feedback report that is due, and the campaign of its message as far as it was counted. */
 export type DueFeedback = FeedbackKey & {
@@ -172,4 +223,52 @@ async function leaveHeads(tx: Db, reportId: string, now: Date): Promise<number> 
     left++
   }
   return left
+}
+
+/** From which state mail is put in line again: it was never sent, or our mail server refused it. */
+export type ReleasedState = 'held' | 'refused'
+
+/** Which of the held or refused mails: one, those of a consumer, or all. */
+export type HeldChoice = FeedbackKey | { consumerId: string } | 'all'
+
+/**
+ * Puts held or refused feedback reports in line again, without their copies: they are composed
+ * anew. Refused ones to an address that is suppressed, or whose mail comes back, stay. Their jobs
+ * are the caller's. Returns them, at most `limit`.
+ */
+export async function releaseFeedback(
+  tx: Db,
+  { which, from, now }: { which: HeldChoice; from: ReleasedState; now: Date },
+  limit: number,
+): Promise<FeedbackKey[]> {
+  const one = which !== 'all' && 'reportId' in which ? which : undefined
+  const consumerId = which !== 'all' && 'consumerId' in which ? which.consumerId : null
+  const { rows: held } = await tx.query<FeedbackKey>(
+    `select report_id as "reportId", number from feedback_reports
+     where state = $5 and ($1::uuid is null or consumer_id = $1)
+       and ($2::uuid is null or (report_id = $2 and number = $3))
+       and ($5 = 'held' or not exists (select from suppressions
+           where suppressions.address = lower(feedback_reports.address)
+             and (until is null or until > $6))
+         and not exists (select from consumers where consumers.id = consumer_id
+             and health <> 'healthy' and (health_until is null or health_until > $6)))
+     order by report_id, number limit $4`,
+    [consumerId, one?.reportId ?? null, one?.number ?? null, limit, from, now],
+  )
+  const released: FeedbackKey[] = []
+  for (const { reportId, number } of held) {
+    const { rowCount } = await tx.query(
+      `update feedback_reports
+       set state = 'queued', finished_at = null, message_id = null, reply = null
+       where report_id = $1 and number = $2 and state = $3`,
+      [reportId, number, from],
+    )
+    if (rowCount !== 1) continue
+    await tx.query(`delete from feedback_messages where report_id = $1 and number = $2`, [
+      reportId,
+      number,
+    ])
+    released.push({ reportId, number })
+  }
+  return released
 }

@@ -1,7 +1,7 @@
-import type { ReleasedState } from './feedback-held.ts'
-import type { Packed } from './packed.ts'
+import { uuidFloor } from '../world.ts'
+import type { ReleasedState } from './feedback-waiting.ts'
 import type { Db } from './pool.ts'
-import { first } from './values.ts'
+import { first, type Packed } from './rows.ts'
 
 /** What a letter is about: an account, advice, a desk's answer, enrolling, mailed reports. */
 export type LetterKind = 'account' | 'advice' | 'answer' | 'enrollment' | 'mail-in'
@@ -160,4 +160,23 @@ export async function releaseLetters(
 /** Says whose a letter was that went to a stranger: the account was made by it. */
 export async function setLetterReporter(tx: Db, id: string, reporterId: string): Promise<void> {
   await tx.query(`update letters set reporter_id = $2 where id = $1`, [id, reporterId])
+}
+
+/** The longest that a letter may have waited to be sent. */
+const WAITING_MS = 7 * 86_400_000
+
+/** What became of the letters that left for an address since an instant, oldest first. */
+export async function listLetterFates(
+  db: Db,
+  address: string,
+  since: Date,
+): Promise<{ state: 'sent' | 'bounced'; sentAt: Date }[]> {
+  const { rows } = await db.query<{ state: 'sent' | 'bounced'; sentAt: Date }>(
+    `select state, coalesce(finished_at, created_at) as "sentAt" from letters
+     where state in ('sent', 'bounced') and id >= $2 and lower(address) = lower($1)
+       and coalesce(finished_at, created_at) >= $3
+     order by 2 limit 1000`,
+    [address, uuidFloor(new Date(since.getTime() - WAITING_MS)), since],
+  )
+  return rows
 }

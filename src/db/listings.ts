@@ -1,6 +1,8 @@
 import type { Listing, ListName } from '../verdict/lists/list.ts'
+import { uuidFloor } from '../world.ts'
+import { insertAudit } from './audit-log.ts'
 import type { Db } from './pool.ts'
-import { first, values } from './values.ts'
+import { first, values } from './rows.ts'
 
 const columns = `list, name, category, listed_since as since, listed_until as until, times,
   reporters_at_least as "reportersAtLeast", last_seen as "lastSeen", pardoned_at as "pardonedAt",
@@ -127,4 +129,181 @@ export async function removeListings(db: Db, before: Date): Promise<void> {
 
 function keyOf({ list, name }: Listing): string {
   return `${list} ${name}`
+}
+
+/** Where a wish to be taken off a list stands. */
+export type DelistingState = 'open' | 'automatic' | 'accepted' | 'refused'
+
+/** A wish to be taken off a list. The time is inside the id. */
+export type DelistingRequest = {
+  id: string
+  list: ListName
+  name: string
+  state: DelistingState
+  /** As the asker gave them; for administrators. */
+  asker: string
+  contact: string
+  done: string
+  /** For the asker; null until somebody answered. */
+  answer: string | null
+  decidedAt: Date | null
+}
+
+const REQUEST_COLUMNS = `id, list, name, state, asker, contact, done, answer,
+  decided_at as "decidedAt"`
+
+/** Keeps a wish. */
+export async function insertDelisting(
+  tx: Db,
+  request: DelistingRequest & { tokenHash: Buffer; askerHash: Buffer },
+): Promise<void> {
+  const { id, list, name, state, asker, contact, done, answer, decidedAt } = request
+  await tx.query(
+    `insert into delisting_requests (id, token_hash, list, name, state, asker, contact, done,
+       asker_hash, answer, decided_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+    [
+      ...[id, request.tokenHash, list, name, state, asker, contact, done],
+      ...[request.askerHash, answer, decidedAt],
+    ],
+  )
+}
+
+/** The wish that was kept under the hash of its token. */
+export async function findDelisting(
+  db: Db,
+  tokenHash: Buffer,
+): Promise<DelistingRequest | undefined> {
+  return first(
+    await db.query<DelistingRequest>(
+      `select ${REQUEST_COLUMNS} from delisting_requests where token_hash = $1`,
+      [tokenHash],
+    ),
+  )
+}
+
+/**
+ * Writes down what became of a wish that was open, and gives it; undefined when there is none, or
+ * when it was decided already.
+ */
+export async function decideDelisting(
+  tx: Db,
+  id: string,
+  decision: { state: DelistingState; answer: string; at: Date; reporterId: string },
+): Promise<DelistingRequest | undefined> {
+  const { state, answer, at, reporterId } = decision
+  return first(
+    await tx.query<DelistingRequest>(
+      `update delisting_requests set state = $2, answer = $3, decided_at = $4, decided_by = $5
+       where id = $1 and state = 'open' returning ${REQUEST_COLUMNS}`,
+      [id, state, answer, at, reporterId],
+    ),
+  )
+}
+
+/** How many wishes came since an instant: for a name, and from a machine; counted up to `limit`. */
+export async function countDelistings(
+  db: Db,
+  of: { name: string; askerHash: Buffer; since: Date; limit: number },
+): Promise<{ ofName: number; ofAsker: number }> {
+  const floor = uuidFloor(of.since)
+  const [byName, byAsker] = await Promise.all([
+    db.query(`select id from delisting_requests where name = $1 and id >= $2 limit $3`, [
+      of.name,
+      floor,
+      of.limit,
+    ]),
+    db.query(`select id from delisting_requests where asker_hash = $1 and id >= $2 limit $3`, [
+      of.askerHash,
+      floor,
+      of.limit,
+    ]),
+  ])
+  return { ofName: byName.rows.length, ofAsker: byAsker.rows.length }
+}
+
+/** A page of wishes, the newest first; `before` is the last id of the page before. */
+export async function listDelistings(
+  db: Db,
+  page: { state: DelistingState; before: string | undefined; limit: number },
+): Promise<DelistingRequest[]> {
+  const { rows } = await db.query<DelistingRequest>(
+    `select ${REQUEST_COLUMNS} from delisting_requests
+     where state = $1 and ($2::uuid is null or id < $2)
+     order by id desc limit $3`,
+    [page.state, page.before ?? null, page.limit],
+  )
+  return rows
+}
+
+/** Forgets wishes from before an instant. */
+export async function removeDelistings(db: Db, before: Date): Promise<void> {
+  await db.query(`delete from delisting_requests where id < $1`, [uuidFloor(before)])
+}
+
+/** A name that is never listed while it holds. */
+export type ListExemption = {
+  name: string
+  /** For administrators; never shown to others. */
+  reason: string
+  /** Null: for good. */
+  expiresAt: Date | null
+  /** Null: at the command line. */
+  reporterId: string | null
+  createdAt: Date
+}
+
+/** Which of these names are exempted at an instant. */
+export async function findExempted(
+  db: Db,
+  names: readonly string[],
+  now: Date,
+): Promise<Set<string>> {
+  if (names.length === 0) return new Set()
+  const { rows } = await db.query<{ name: string }>(
+    `select name from list_exemptions
+     where name = any($1::text[]) and (expires_at is null or expires_at > $2)`,
+    [names, now],
+  )
+  return new Set(rows.map(({ name }) => name))
+}
+
+/** Exempts a name, in place of what was said before, and writes down who did. */
+export async function keepExemption(tx: Db, exemption: ListExemption): Promise<void> {
+  const { name, reason, expiresAt, reporterId, createdAt } = exemption
+  await tx.query(
+    `insert into list_exemptions (name, reason, expires_at, reporter_id, created_at)
+     values ($1, $2, $3, $4, $5)
+     on conflict (name) do update set reason = excluded.reason, expires_at = excluded.expires_at,
+       reporter_id = excluded.reporter_id, created_at = excluded.created_at`,
+    [name, reason, expiresAt, reporterId, createdAt],
+  )
+  const until = expiresAt === null ? 'for good' : `until ${expiresAt.toISOString().slice(0, 10)}`
+  const detail = `${name}, ${until}: ${reason}`
+  await insertAudit(tx, { at: createdAt, reporterId, action: 'exempt from lists', detail })
+}
+
+/** Takes an exemption back, and writes down who did. False when there was none. */
+export async function removeExemption(
+  tx: Db,
+  name: string,
+  deed: { at: Date; reporterId: string | null },
+): Promise<boolean> {
+  const { rowCount } = await tx.query(`delete from list_exemptions where name = $1`, [name])
+  if (!rowCount) return false
+  await insertAudit(tx, { ...deed, action: 'unexempt from lists', detail: name })
+  return true
+}
+
+/** A page of the exemptions, by name; `after` is the last name of the page before. */
+export async function listExemptions(
+  db: Db,
+  page: { after: string; limit: number },
+): Promise<ListExemption[]> {
+  const { rows } = await db.query<ListExemption>(
+    `select name, reason, expires_at as "expiresAt", reporter_id as "reporterId",
+       created_at as "createdAt"
+     from list_exemptions where name > $1 order by name limit $2`,
+    [page.after, page.limit],
+  )
+  return rows
 }

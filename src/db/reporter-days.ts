@@ -1,6 +1,6 @@
 import { uuidFloor } from '../world.ts'
 import type { Db } from './pool.ts'
-import { values } from './values.ts'
+import { values } from './rows.ts'
 
 /** A day (UTC, `2026-11-20`) on which reports of a reporter came. */
 export type ReporterDay = { reporterId: string; day: string }

@@ -1,5 +1,5 @@
 import type { Db } from './pool.ts'
-import { first, values } from './values.ts'
+import { first, values } from './rows.ts'
 
 /**
  * How we know a relay: `set` by the reporter; `learned` from earlier reports; `proposed`, which

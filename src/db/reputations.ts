@@ -1,7 +1,78 @@
-import type { StoredReputation } from '../reputation/reputation.ts'
-import type { SubjectKind } from '../reputation/subject.ts'
+import type { KarmaState } from '../verdict/reputation/karma.ts'
+import type { Mark, StoredReputation, SubjectKind } from '../verdict/reputation/reputation.ts'
+import { insertAudit } from './audit-log.ts'
 import type { Db } from './pool.ts'
-import { values } from './values.ts'
+import { values } from './rows.ts'
+
+/** What is known of a reporter. */
+export type KarmaRow = KarmaState & { reporterId: string }
+
+type FlatRow = Omit<KarmaRow, 'counts'> & {
+  agreements: number
+  retractions: number
+  wantedMail: number
+  contradictions: number
+  overrulings: number
+}
+
+/** Of reporters by their ids, in no order; who has done nothing yet may be absent. */
+export async function findKarmas(db: Db, reporterIds: readonly string[]): Promise<KarmaRow[]> {
+  const { rows } = await db.query<FlatRow>({
+    name: 'find-karmas',
+    text: `select reporter_id as "reporterId", is_vouched as "isVouched", agreed, disagreed,
+        agreements, retractions, wanted_mail as "wantedMail", contradictions, overrulings,
+        agreed_on::text as "agreedOn"
+      from karmas where reporter_id = any($1::uuid[])`,
+    values: [reporterIds],
+  })
+  return rows.map(
+    ({ agreements, retractions, wantedMail, contradictions, overrulings, ...row }) => ({
+      ...row,
+      counts: {
+        agreement: agreements,
+        retraction: retractions,
+        'wanted-mail': wantedMail,
+        contradiction: contradictions,
+        overruling: overrulings,
+      },
+    }),
+  )
+}
+
+/** Writes what is known of reporters, given in the order of their ids. */
+export async function upsertKarmas(tx: Db, rows: readonly KarmaRow[], now: Date): Promise<void> {
+  if (rows.length === 0) return
+  const { text, params } = values(
+    rows.map(({ reporterId, isVouched, agreed, disagreed, counts, agreedOn }) => [
+      ...[reporterId, isVouched, agreed, disagreed],
+      ...[counts.agreement, counts.retraction, counts['wanted-mail']],
+      ...[counts.contradiction, counts.overruling, agreedOn, now],
+    ]),
+  )
+  await tx.query(
+    `insert into karmas (reporter_id, is_vouched, agreed, disagreed, agreements, retractions,
+       wanted_mail, contradictions, overrulings, agreed_on, updated_at)
+     values ${text}
+     on conflict (reporter_id) do update set agreed = excluded.agreed,
+       disagreed = excluded.disagreed, agreements = excluded.agreements,
+       retractions = excluded.retractions, wanted_mail = excluded.wanted_mail,
+       contradictions = excluded.contradictions, overrulings = excluded.overrulings,
+       agreed_on = excluded.agreed_on, updated_at = excluded.updated_at`,
+    params,
+  )
+}
+
+/** Says whether an operator vouches for an account, when it is made. */
+export async function insertKarma(
+  tx: Db,
+  karma: { reporterId: string; isVouched: boolean; now: Date },
+): Promise<void> {
+  await tx.query(
+    `insert into karmas (reporter_id, is_vouched, updated_at) values ($1, $2, $3)
+     on conflict (reporter_id) do nothing`,
+    [karma.reporterId, karma.isVouched, karma.now],
+  )
+}
 
 /** The base part of a subject; the key is the hash of its kind and name, signed. */
 export type ReputationRow = StoredReputation & { key: bigint }
@@ -153,4 +224,83 @@ export async function removeOldReputations(tx: Db, which: Forgetting): Promise<n
     old.rows.map(({ key }) => BigInt(key)),
   )
   return old.rows.length
+}
+
+/** What an administrator says of a subject by hand. */
+export type ReputationMark = {
+  key: bigint
+  kind: SubjectKind
+  name: string
+  mark: Mark
+  reason: string
+  /** Null: it was said at the command line. */
+  reporterId: string | null
+  setAt: Date
+  /** Null: until it is lifted. */
+  untilAt: Date | null
+}
+
+type MarkRow = Omit<ReputationMark, 'key'> & { key: string }
+
+const MARK_COLUMNS = `key::text as key, kind, name, mark, reason, reporter_id as "reporterId",
+  set_at as "setAt", until_at as "untilAt"`
+
+/** The marks of keys, also those that hold no more, in no order. */
+export async function findMarks(db: Db, keys: readonly bigint[]): Promise<ReputationMark[]> {
+  const { rows } = await db.query<MarkRow>({
+    name: 'find-marks',
+    text: `select ${MARK_COLUMNS} from reputation_marks where key = any($1::bigint[])`,
+    values: [keys.map(String)],
+  })
+  return rows.map(({ key, ...row }) => ({ ...row, key: BigInt(key) }))
+}
+
+/** All marks that hold at an instant, the newest first; at most `limit`. */
+export async function listMarks(db: Db, now: Date, limit: number): Promise<ReputationMark[]> {
+  const { rows } = await db.query<MarkRow>(
+    `select ${MARK_COLUMNS} from reputation_marks where until_at is null or until_at > $1
+     order by set_at desc, reputation_marks.key limit $2`,
+    [now, limit],
+  )
+  return rows.map(({ key, ...row }) => ({ ...row, key: BigInt(key) }))
+}
+
+/** Sets the mark of a subject, in place of one that it has, and writes it down. */
+export async function setMark(tx: Db, mark: ReputationMark): Promise<void> {
+  const row = [
+    ...[String(mark.key), mark.kind, mark.name, mark.mark, mark.reason],
+    ...[mark.reporterId, mark.setAt, mark.untilAt],
+  ]
+  const { text, params } = values([row])
+  await tx.query(
+    `insert into reputation_marks (key, kind, name, mark, reason, reporter_id, set_at, until_at)
+     values ${text}
+     on conflict (key) do update set mark = excluded.mark, reason = excluded.reason,
+       reporter_id = excluded.reporter_id, set_at = excluded.set_at, until_at = excluded.until_at`,
+    params,
+  )
+  const until = mark.untilAt ? ` until ${mark.untilAt.toISOString()}` : ''
+  await insertAudit(tx, {
+    at: mark.setAt,
+    reporterId: mark.reporterId,
+    action: 'mark reputation',
+    detail: `${mark.kind} ${mark.name}: ${mark.mark}${until}. ${mark.reason}`,
+  })
+}
+
+/** Lifts the mark of a subject and writes it down; false when it has none. */
+export async function liftMark(
+  tx: Db,
+  key: bigint,
+  deed: { at: Date; reporterId: string | null },
+): Promise<boolean> {
+  const { rows } = await tx.query<{ kind: string; name: string; mark: string }>(
+    `delete from reputation_marks where key = $1 returning kind, name, mark`,
+    [String(key)],
+  )
+  for (const { kind, name, mark } of rows) {
+    const detail = `${kind} ${name}: no longer ${mark}`
+    await insertAudit(tx, { ...deed, action: 'unmark reputation', detail })
+  }
+  return rows.length > 0
 }

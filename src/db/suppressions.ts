@@ -1,5 +1,5 @@
 import type { Db } from './pool.ts'
-import { first } from './values.ts'
+import { first } from './rows.ts'
 
 /** Why nobody writes to an address. */
 export type SuppressionReason = 'hard-bounce' | 'soft-bounces' | 'complaint' | 'stop' | 'operator'

@@ -1,20 +1,51 @@
 import type { App } from '../app.ts'
-import type { Network } from '../analysis/network.ts'
 import { listPackedAnalyses } from '../db/analyses.ts'
 import { type Consumer, listConsumersByIds } from '../db/consumers.ts'
 import { type Feedback, listFeedback, nameOf } from '../db/feedback-reports.ts'
-import { listMerged } from '../db/feedback-merged.ts'
-import type { Packed } from '../db/packed.ts'
+import { listMerged } from '../db/feedback-waiting.ts'
 import type { Db } from '../db/pool.ts'
-import { listRawMessages } from '../db/raw-messages.ts'
 import { listReporterEmails } from '../db/reporters.ts'
-import { listReportsByIds, type Report } from '../db/reports.ts'
-import { redactionKey } from '../mail/address-redactor.ts'
-import { answerLinks } from '../mail/answer-links.ts'
-import { composeAnswerAddress } from '../mail/verp.ts'
-import type { FeedbackContent } from '../parsing/feedback-content.ts'
+import { listRawMessages, listReportsByIds, type Report } from '../db/reports.ts'
+import { type Packed, unpack } from '../db/rows.ts'
+import type { MessageSource } from '../mail/feedback-text.ts'
+import { redactionKey } from '../mail/redaction/address-redactor.ts'
+import { answerLinks, composeAnswerAddress } from '../mail/verp.ts'
+import type { Network } from '../origin/networks.ts'
+import { type FeedbackContent, messageSourceOf } from '../parsing/feedback-content.ts'
+import type { PlainAnalysis } from '../pieces/analyze.ts'
 import type { Verdict } from '../verdict/verdict.ts'
-import { listMergedSources } from './merged-sources.ts'
+
+/** One feedback report lists so many messages at most, itself included. */
+export const SOURCES_MAX = 1_000
+
+/**
+ * Where the messages came from that were merged into feedback reports, by `nameOf`: the first of
+ * each, in the order of their reports. A digest has none: it tells of each by itself.
+ */
+export async function listMergedSources(
+  db: Db,
+  feedback: readonly Feedback[],
+): Promise<Map<string, MessageSource[]>> {
+  const heads = feedback.filter(({ incidents, isDigest }) => incidents > 1 && !isDigest)
+  if (heads.length === 0) return new Map()
+  const byHead = Map.groupBy(await listMerged(db, heads), ({ head }) => nameOf(head))
+  const sources = new Map<string, MessageSource[]>()
+  for (const [head, merged] of byHead) {
+    const ids = merged.slice(0, SOURCES_MAX - 1).map(({ member }) => member.reportId)
+    const analyses = await listPackedAnalyses(db, ids)
+    const sourceOf = new Map<string, MessageSource>()
+    for (const { id, encoding, content } of analyses) {
+      const json = (await unpack({ encoding, content })).toString()
+      const source = messageSourceOf(JSON.parse(json) as PlainAnalysis)
+      if (source) sourceOf.set(id, source)
+    }
+    sources.set(
+      head,
+      ids.flatMap((id) => sourceOf.get(id) ?? []),
+    )
+  }
+  return sources
+}
 
 /** One feedback report as it is to be composed: what it says, and of which message. */
 export type FeedbackPart = {

@@ -1,17 +1,137 @@
 import type { App } from '../app.ts'
-import { type Consumer, listConsumersByIds } from '../db/consumers.ts'
+import { listPackedAnalyses } from '../db/analyses.ts'
+import { type Consumer, listConsumers, listConsumersByIds } from '../db/consumers.ts'
 import {
+  type Feedback,
+  type FeedbackKey,
   type FeedbackKind,
+  findFeedback,
   insertFeedback,
   listFeedback,
   type NewFeedback,
 } from '../db/feedback-reports.ts'
+import { listMerged } from '../db/feedback-waiting.ts'
+import { listShadowedAmong, listShadowedFeedback, releaseFeedback } from '../db/limits.ts'
 import type { Db } from '../db/pool.ts'
-import { listShadowedAmong, listShadowedFeedback, releaseFeedback } from '../db/shadowed-reports.ts'
+import { listSuppressed } from '../db/suppressions.ts'
+import { send } from '../queue/boss.ts'
 import { forwardReport } from '../queue/queues.ts'
-import { send } from '../queue/send.ts'
-import type { ToldAs } from '../verdict/who-else.ts'
-import { paceOf } from './pace.ts'
+import type { KnownContact, ToldAs } from '../verdict/choose-contact.ts'
+import { contactOf } from '../verdict/contact-health.ts'
+import type { LoadedFeedback } from './load-content.ts'
+import { paceOf } from './pace-feedback.ts'
+
+/** Who a feedback report is for, in the words of a report's story: without an address. */
+export function consumerWords({ feedback, parts }: Pick<LoadedFeedback, 'feedback' | 'parts'>) {
+  const network = parts[0]?.content.network
+  switch (feedback.toldAs) {
+    case 'network':
+      return `the abuse desk of ${network?.name ?? network?.cidr ?? 'the network'}`
+    case 'cfbl':
+      return 'the address that its author takes complaints at'
+    case 'marketer':
+      return 'the marketer'
+    case 'domain':
+      return 'the desk of the domain that signed it'
+  }
+}
+
+/** Who answers a feedback report, at the beginning of a sentence. */
+export function speakerOf({ toldAs }: Pick<Feedback, 'toldAs'>): string {
+  if (toldAs === 'network') return 'The abuse desk'
+  if (toldAs === 'marketer') return 'The marketer'
+  return toldAs === 'domain' ? 'The desk of its domain' : 'Who takes complaints for its author'
+}
+
+/** What a report's story says of the end of a feedback report. */
+export function outcomeWords(
+  state: 'held' | 'sent' | 'refused',
+  loaded: Pick<LoadedFeedback, 'feedback' | 'parts'>,
+): string {
+  const whom = consumerWords(loaded)
+  if (loaded.feedback.kind === 'redeemed') {
+    if (state === 'sent') return `A report that takes the complaint back was sent to ${whom}.`
+    return state === 'held'
+      ? `A report that takes the complaint back for ${whom} is written and held: sending is ` +
+          'switched off.'
+      : `Our mail server refused a report that takes the complaint back for ${whom}.`
+  }
+  if (state === 'sent') return `A feedback report was sent to ${whom}.`
+  return state === 'held'
+    ? `A feedback report for ${whom} is written and held: sending is switched off.`
+    : `Our mail server refused the feedback report for ${whom}.`
+}
+
+/** What is known of addresses: the consumers there, and how they stand just now. */
+export type KnownContacts = {
+  consumers: ReadonlyMap<string, Consumer>
+  /** Also of those that are no consumers yet, but are not written to. */
+  byAddress: ReadonlyMap<string, KnownContact>
+}
+
+/** Looks addresses up, all in two questions. */
+export async function knownContacts(
+  db: Db,
+  addresses: readonly string[],
+  now: Date,
+): Promise<KnownContacts> {
+  if (addresses.length === 0) return { consumers: new Map(), byAddress: new Map() }
+  const [consumers, suppressed] = await Promise.all([
+    listConsumers(db, addresses),
+    listSuppressed(db, addresses, now),
+  ])
+  const byAddress = new Map<string, KnownContact>()
+  for (const address of addresses) {
+    const consumer = consumers.get(address)
+    const suppression = suppressed.get(address.toLowerCase())
+    if (consumer || suppression) byAddress.set(address, contactOf(consumer, suppression, now))
+  }
+  return { consumers, byAddress }
+}
+
+/** What happens to a feedback report happens to so many that were merged into it at most. */
+const MEMBERS_MAX = 1_000
+
+/** What was merged into a feedback report, and ends as it does. */
+export async function listMembers(db: Db, { reportId, number }: FeedbackKey) {
+  const merged = await listMerged(db, [{ reportId, number }])
+  return merged.slice(0, MEMBERS_MAX).map(({ member }) => member)
+}
+
+/**
+ * Those for which a consumer's word on a feedback report counts too: what it was told of only as
+ * the number of a campaign. One of a digest was told by itself, and is answered by itself. That an
+ * address is not the consumer's is said of its own block alone.
+ */
+export async function listMeant(
+  db: Db,
+  { reportId, number, incidents, isDigest }: Feedback,
+  which: 'all' | 'of its block',
+): Promise<FeedbackKey[]> {
+  if (incidents === 1 || isDigest) return []
+  const members = await listMembers(db, { reportId, number })
+  if (which === 'all' || members.length === 0) return members
+  const ids = [reportId, ...members.map((member) => member.reportId)]
+  const analyses = await listPackedAnalyses(db, ids)
+  const blockOf = new Map(analyses.map((one) => [one.id, one.network?.cidr ?? one.originIp]))
+  return members.filter((member) => blockOf.get(member.reportId) === blockOf.get(reportId))
+}
+
+/**
+ * A feedback report that left, so that its consumer can have something to say to it: by itself, or
+ * in a digest that left. Undefined when it did not.
+ */
+export async function findLeft(db: Db, key: FeedbackKey): Promise<Feedback | undefined> {
+  const feedback = await findFeedback(db, key)
+  if (!feedback || hasLeft(feedback)) return feedback
+  const { mergedInto: reportId, mergedNumber: number } = feedback
+  const head = reportId && number ? await findFeedback(db, { reportId, number }) : undefined
+  return head?.isDigest && hasLeft(head) ? feedback : undefined
+}
+
+function hasLeft({ state }: Pick<Feedback, 'state'>): boolean {
+  return state === 'sent' || state === 'bounced'
+}
 
 /** Who is to be told of a report, and how. */
 export type OwedFeedback = {

@@ -1,10 +1,10 @@
 import type { App } from '../app.ts'
 import { insertAudit } from '../db/audit-log.ts'
-import { type HeldChoice, type ReleasedState, releaseFeedback } from '../db/feedback-held.ts'
+import { type HeldChoice, type ReleasedState, releaseFeedback } from '../db/feedback-waiting.ts'
 import { releaseLetters } from '../db/letters.ts'
 import { inTransaction } from '../db/pool.ts'
+import { send } from '../queue/boss.ts'
 import { forwardReport, sendLetter } from '../queue/queues.ts'
-import { send } from '../queue/send.ts'
 
 type Needs = Pick<App, 'pool' | 'boss' | 'clock'>
 

@@ -1,17 +1,67 @@
 import type { App } from '../app.ts'
-import { type AnswerWay, insertAnswer, listAnswers } from '../db/feedback-answers.ts'
-import type { Feedback, FeedbackKey } from '../db/feedback-reports.ts'
+import { listPackedAnalyses } from '../db/analyses.ts'
+import { countAnswer } from '../db/consumers.ts'
+import {
+  type AnswerWay,
+  insertAnswer,
+  keepCorrection,
+  listAnswers,
+} from '../db/feedback-answers.ts'
+import { type Feedback, type FeedbackKey, findFeedback } from '../db/feedback-reports.ts'
 import type { Db } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
-import { oweAnswerLetters } from '../letters/answer/owe-answer-letters.ts'
-import type { AnswerKind } from '../mail/answer-links.ts'
-import { oweWebhooks } from '../queue/owe-webhooks.ts'
-import { storableText } from '../mail/storable-text.ts'
-import { speakerOf } from './feedback-words.ts'
-import { markResolved, markWrong } from './mark-answer.ts'
-import { markNotOurs } from './mark-not-ours.ts'
-import { findLeft, listMeant } from './merged-members.ts'
-import { stopConsumer } from './stop-consumer.ts'
+import { oweAnswerLetters } from '../letters/answer-letters.ts'
+import { storableText } from '../mail/text.ts'
+import type { AnswerKind } from '../mail/verp.ts'
+import { oweWebhooks } from '../queue/boss.ts'
+import { stopConsumer } from './change-consumer.ts'
+import { type NextContact, tellNextContact } from './next-contact.ts'
+import { findLeft, listMeant, speakerOf } from './owe-feedback.ts'
+
+/** Counts that a desk dealt with what it was told. Call it once for an answer. */
+export async function markResolved(tx: Db, key: FeedbackKey): Promise<void> {
+  const feedback = await findFeedback(tx, key)
+  if (feedback) await countAnswer(tx, feedback.consumerId, 'resolved')
+}
+
+/**
+ * Counts that a desk calls a report wrong, for administrators to look at: nobody else is accused,
+ * and the verdict stands until a person takes the report back. Call it once for an answer.
+ */
+export async function markWrong(tx: Db, key: FeedbackKey): Promise<void> {
+  const feedback = await findFeedback(tx, key)
+  if (feedback) await countAnswer(tx, feedback.consumerId, 'wrong')
+}
+
+/** So long a desk's word holds that a block is not its: networks change hands. */
+const CORRECTION_MS = 180 * 86_400_000
+
+/**
+ * Keeps that a desk does not answer for the network of a report: for half a year it is not told of
+ * what comes from there, and the next contact is told instead. Its word is about itself and this
+ * block alone, but for all reports of which it was told by this one. Call it once for an answer.
+ */
+export async function markNotOurs(
+  tx: Db,
+  { reportId, number }: FeedbackKey,
+  app: Pick<App, 'boss' | 'config'>,
+  now: Date,
+): Promise<NextContact> {
+  const feedback = await findFeedback(tx, { reportId, number })
+  if (!feedback) return { nobody: 'There is no such feedback report.' }
+  await countAnswer(tx, feedback.consumerId, 'not-ours')
+  const [analysis] = await listPackedAnalyses(tx, [reportId])
+  const cidr = analysis?.network?.cidr ?? analysis?.originIp
+  if (cidr === null || cidr === undefined) return { nobody: 'The report has no origin.' }
+  const until = new Date(now.getTime() + CORRECTION_MS)
+  const reason = 'The desk itself said so.'
+  const { address } = feedback
+  await keepCorrection(tx, { cidr, address, reportId, reason, since: now, until })
+  for (const member of await listMeant(tx, feedback, 'of its block')) {
+    await tellNextContact(tx, member, app, now)
+  }
+  return tellNextContact(tx, { reportId, number }, app, now)
+}
 
 /** What became of an answer: a repeated one changes nothing, nor does one to what we never sent. */
 export type AnswerTaken = 'taken' | 'repeated' | 'unknown'

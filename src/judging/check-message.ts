@@ -1,14 +1,110 @@
+import { hash } from 'node:crypto'
 import type { App } from '../app.ts'
-import { appendBlocks } from '../counters/append-deltas.ts'
-import { type CheckBuffer, createCheckBuffer } from '../counters/check-buffer.ts'
-import { countChecked } from '../counters/count-checked.ts'
-import { reasonOf } from '../errors.ts'
-import type { ParserPool } from '../parsing/parser-pool.ts'
+import { type CheckBuffer, countChecked, createCheckBuffer } from '../counting/check-buffer.ts'
+import { appendBlocks } from '../counting/count-messages.ts'
+import { remembering } from '../counting/reputation-reader.ts'
+import { isOutage } from '../db/follow.ts'
+import { reasonOf, sqlState } from '../errors.ts'
+import type { CheckDigest, ParserPool } from '../parsing/parser-pool.ts'
+import type { Fingerprints } from '../pieces/fingerprints.ts'
 import { isUnwanted, type Verdict } from '../verdict/verdict.ts'
-import type { Envelope } from './envelope.ts'
-import { flaggedVerdict, type FlagsOf, subjectsOf } from './first-filter.ts'
-import { createJudgeChecked, type JudgeChecked } from './judge-checked.ts'
-import { openJudge } from './open-judge.ts'
+import { findCampaigns, findNetworks } from './find-campaigns.ts'
+import {
+  type CheckedEnvelope,
+  flaggedVerdict,
+  type FlagsOf,
+  gathered,
+  type Judge,
+  openJudge,
+  subjectsOf,
+} from './judge.ts'
+
+/** A message that a mail server asks about, read. */
+export type CheckedCase = { digest: CheckDigest; envelope: CheckedEnvelope }
+
+/**
+ * Gives the verdict on a message that is checked; undefined where the message itself is what makes
+ * it fail, now or ever. Rejects when what is known could not be asked.
+ */
+export type JudgeChecked = (one: CheckedCase) => Promise<Verdict | undefined>
+
+type Needs = Pick<App, 'pool' | 'clock' | 'log'>
+type JudgeAll = (cases: readonly CheckedCase[]) => Promise<readonly Verdict[]>
+
+/** While one round waits for the database, the next is made ready. */
+const LANES = 2
+/** Campaigns and networks change slowly, and mail comes in waves. */
+const MEMORY = { keysMax: 20_000, freshMs: 10_000 }
+
+/**
+ * Judges messages that mail servers ask about. Those that are asked about at the same time are
+ * judged together: the journeys to the database cost more than what is done there. Where one of
+ * them fails, each is judged alone: nobody may spoil the verdicts on the mail of others.
+ */
+export function createJudgeChecked(app: Needs, judge: Judge): JudgeChecked {
+  const judgeAll = createJudgeAll(app, judge)
+  const judgeAlone = async (one: CheckedCase): Promise<Verdict | undefined> => {
+    try {
+      return (await judgeAll([one]))[0]
+    } catch (error) {
+      if (isOfDatabase(error)) throw error
+      app.log.warn({ reason: reasonOf(error) }, 'A checked message was not judged.')
+      return undefined
+    }
+  }
+  return gathered(async (cases) => {
+    try {
+      return await judgeAll(cases)
+    } catch (error) {
+      if (isOfDatabase(error)) throw error
+      return Promise.all(cases.map(judgeAlone))
+    }
+  }, LANES)
+}
+
+function isOfDatabase(error: unknown): boolean {
+  return isOutage(error) || sqlState(error) !== undefined
+}
+
+function createJudgeAll({ pool, clock }: Needs, judge: Judge): JudgeAll {
+  const campaignsOf = remembering(
+    (prints: readonly Fingerprints[]) => findCampaigns(pool, prints, clock()),
+    clock,
+    MEMORY,
+  )
+  const networksOf = remembering(
+    async (ips: readonly string[]) => {
+      const found = await findNetworks(pool, ips, clock())
+      return ips.map((ip) => found.get(ip))
+    },
+    clock,
+    MEMORY,
+  )
+  return async (cases) => {
+    const [campaignIds, networks] = await Promise.all([
+      campaignsOf(
+        cases.map(({ digest: { fingerprints } }) => {
+          return { key: hash('md5', JSON.stringify(fingerprints)), question: fingerprints }
+        }),
+      ),
+      networksOf(
+        cases.map(({ digest: { origin } }) => ({
+          key: origin?.ip ?? '',
+          question: origin?.ip ?? '',
+        })),
+      ),
+    ])
+    const judged = await judge(
+      cases.map(({ digest, envelope }, index) => ({
+        digest,
+        envelope,
+        campaignId: campaignIds[index],
+        network: networks[index],
+      })),
+    )
+    return judged.map(({ verdict }) => verdict)
+  }
+}
 
 /** What is made of a message; `unread` where it could not be read, now or ever. */
 export type Checked = { verdict: Verdict; messageId: string | undefined } | 'unread'
@@ -16,14 +112,14 @@ export type Checked = { verdict: Verdict; messageId: string | undefined } | 'unr
 /** Answers mail servers. What it needs is opened with the first question. */
 export type CheckStation = {
   /** Rejects when what is known could not be asked: the mail server falls back on its own. */
-  check: (raw: Buffer, envelope: Envelope) => Promise<Checked>
+  check: (raw: Buffer, envelope: CheckedEnvelope) => Promise<Checked>
   /** Counts that are lost for want of room, while the database was away. */
   lost: () => number
   /** Appends what was counted. */
   close: () => Promise<void>
 }
 
-type Needs = Pick<App, 'pool' | 'clock' | 'log' | 'config'>
+type CheckNeeds = Pick<App, 'pool' | 'clock' | 'log' | 'config'>
 
 type Opened = {
   judge: JudgeChecked
@@ -41,7 +137,7 @@ const FRESH_MS = 10_000
 const READING = { messageMsMax: 4_000, heapMegabytesMax: 128 }
 
 /** The station of one process. Its threads start with the first question. */
-export function createCheckStation(app: Needs, name: string): CheckStation {
+export function createCheckStation(app: CheckNeeds, name: string): CheckStation {
   let opened: Promise<Opened> | undefined
   let lost = () => 0
   const open = async () => {
@@ -63,7 +159,7 @@ export function createCheckStation(app: Needs, name: string): CheckStation {
   }
 }
 
-async function openStation(app: Needs, name: string): Promise<Opened> {
+async function openStation(app: CheckNeeds, name: string): Promise<Opened> {
   const { createParserPool } = await import('../parsing/parser-pool.ts')
   const { pool, clock, log } = app
   const { judge, reputations, close } = await openJudge(app, { name, freshMs: FRESH_MS })
@@ -91,8 +187,8 @@ async function openStation(app: Needs, name: string): Promise<Opened> {
 async function checkMessage(
   { parser, buffer, judge, flagsOf }: Opened,
   raw: Buffer,
-  envelope: Envelope,
-  { config, log }: Needs,
+  envelope: CheckedEnvelope,
+  { config, log }: CheckNeeds,
 ): Promise<Checked> {
   const subjects = subjectsOf(envelope)
   const flagged = flaggedVerdict(subjects, await flagsOf(subjects))
@@ -112,7 +208,7 @@ async function checkMessage(
   return { verdict, messageId: digest.messageId ?? undefined }
 }
 
-function clientOf({ ip, helo, hostname }: Envelope) {
+function clientOf({ ip, helo, hostname }: CheckedEnvelope) {
   if (ip === undefined) return undefined
   return {
     ip,

@@ -1,9 +1,15 @@
-import { campaignKeys, isSameCampaign } from '../analysis/fingerprints/campaign.ts'
-import type { Fingerprints } from '../analysis/fingerprints/fingerprints-of.ts'
-import { generationsAt, slotOf } from '../counters/period.ts'
-import { type CampaignKey, findCampaignKeys } from '../db/campaign-keys.ts'
-import { type Campaign, listCampaignsByIds } from '../db/campaigns.ts'
+import { generationsAt, slotOf } from '../counting/keys.ts'
+import {
+  type Campaign,
+  type CampaignKey,
+  findCampaignKeys,
+  listCampaignsByIds,
+} from '../db/campaigns.ts'
+import { type FoundLayer, listLayers } from '../db/networks.ts'
 import type { Db } from '../db/pool.ts'
+import { parseIp } from '../mail/ip.ts'
+import { type MergedNetwork, mergeLayers, type Network } from '../origin/networks.ts'
+import { campaignKeys, type Fingerprints, isSameCampaign } from '../pieces/fingerprints.ts'
 
 /** The campaigns under each key, and which rows say so. */
 export type Neighborhood = { byKey: Map<string, Campaign[]>; rows: readonly CampaignKey[] }
@@ -56,4 +62,39 @@ export function findCampaign(
   return [...candidates]
     .sort((a, b) => (a.id < b.id ? -1 : 1))
     .find((campaign) => isSameCampaign(campaign.fingerprints, fingerprints))
+}
+
+/** The networks of addresses, by address (see `findMerged`). Unknown addresses are absent. */
+export async function findNetworks(
+  db: Db,
+  ips: readonly string[],
+  now: Date,
+): Promise<Map<string, Network>> {
+  const merged = await findMerged(db, ips, now)
+  return new Map([...merged].map(([ip, { network }]) => [ip, network]))
+}
+
+/**
+ * What all that imported tables, registries and administrators say by now of addresses comes to, by
+ * address (see `mergeLayers`). Unknown addresses are absent.
+ */
+export async function findMerged(
+  db: Db,
+  ips: readonly string[],
+  now: Date,
+): Promise<Map<string, MergedNetwork<FoundLayer>>> {
+  const asked = new Map<string, string>()
+  for (const ip of ips) {
+    const address = parseIp(ip)
+    if (address) asked.set(ip, address.text)
+  }
+  if (asked.size === 0) return new Map()
+  const found = await listLayers(db, [...new Set(asked.values())], now)
+  const layersOf = Map.groupBy(found, ({ ip }) => ip)
+  return new Map(
+    [...asked].flatMap(([ip, text]) => {
+      const merged = mergeLayers(layersOf.get(text) ?? [])
+      return merged ? [[ip, merged] as const] : []
+    }),
+  )
 }

@@ -1,3 +1,85 @@
+import { getDomain, parse } from 'tldts'
+import { characterSet } from './text.ts'
+
+const hostCharsMax = 253
+const domains = new Map<string, string | undefined>()
+const domainsMax = 2000
+
+/**
+ * The domain its owner registered: what stands directly under a public suffix, private suffixes
+ * not counted (publicsuffix.org, ICANN section). Undefined for addresses, single labels and what
+ * is no host name. `host` in any case, a final dot forgiven.
+ */
+export function registrableDomain(host: string): string | undefined {
+  if (host.length > hostCharsMax || !host.includes('.')) return undefined
+  const known = domains.get(host)
+  if (known !== undefined || domains.has(host)) return known
+  const domain = getDomain(host, { allowPrivateDomains: false }) ?? undefined
+  if (domains.size >= domainsMax) domains.clear()
+  domains.set(host, domain)
+  return domain
+}
+
+/** A host's house: its registrable domain, where there is a host and it has one. */
+export function houseOf(host: string | undefined): string | undefined {
+  return host === undefined ? undefined : registrableDomain(host)
+}
+
+/**
+ * Whether a host name, in lower case, is one that anybody on the Internet may have: its last label
+ * is a public top level domain, and something is registered below the public suffix. A final dot
+ * makes it none.
+ */
+export function isPublicName(host: string): boolean {
+  return publicDomain(host) !== undefined
+}
+
+/** What is registered in such a name. */
+export function publicDomain(host: string): string | undefined {
+  if (host.length > hostCharsMax || host.endsWith('.')) return undefined
+  const { domain, isIcann } = parse(host, { allowPrivateDomains: false })
+  return isIcann === true ? (domain ?? undefined) : undefined
+}
+
+/**
+ * Whether a host name, in lower case, is one below which strangers to each other have theirs: a
+ * public suffix, private ones counted (publicsuffix.org, both sections).
+ */
+export function isSharedSuffix(host: string): boolean {
+  return host.length <= hostCharsMax && parse(host, { allowPrivateDomains: true }).domain === null
+}
+
+const lettersAndDigits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
+const localLetters = characterSet(`${lettersAndDigits}.!#$%&'*+/=?^_\`{|}~-`)
+const domainLetters = characterSet(`${lettersAndDigits}.-`)
+const localCharsMax = 256
+const domainCharsMax = 253
+
+/**
+ * The text with the part before the `@` of each address in it replaced (RFC 5322 §3.2.3, dots
+ * anywhere). Looks for the signs and from there to both sides: linear.
+ */
+export function replaceMailboxes(
+  text: string,
+  replace: (local: string, domain: string) => string,
+): string {
+  let result = ''
+  let done = 0
+  for (let sign = text.indexOf('@'); sign >= 0; sign = text.indexOf('@', sign + 1)) {
+    let start = sign
+    while (start > 0 && localLetters[text.charCodeAt(start - 1)] === 1) start--
+    if (start === sign || sign - start > localCharsMax || start < done) continue
+    const most = Math.min(text.length, sign + 1 + domainCharsMax)
+    let end = sign + 1
+    while (end < most && domainLetters[text.charCodeAt(end)] === 1) end++
+    if (end === sign + 1) continue
+    result += text.slice(done, start) + replace(text.slice(start, sign), text.slice(sign + 1, end))
+    result += text.slice(sign, end)
+    done = end
+  }
+  return done === 0 ? text : result + text.slice(done)
+}
+
 /** One mailbox of an address list (RFC 5322 §3.4). */
 export type Mailbox = { name: string; address: string }
 

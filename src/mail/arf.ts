@@ -1,11 +1,16 @@
-import { composeMailDate, feedbackFields } from './feedback-fields.ts'
-import type { FeedbackFacts } from './feedback-fields.ts'
-import { composeFeedbackText } from './feedback-text.ts'
-import type { FeedbackExplanation } from './feedback-text.ts'
-import { checkHeader, fromLine, textPart, unsubscribeLines, unusedBoundary } from './mail-parts.ts'
-import { entityText, parseMimeTree } from './mime-tree.ts'
-import type { Entity } from './mime-tree.ts'
-import { composeReportSubject } from './report-subject.ts'
+import { composeFeedbackText, type FeedbackExplanation } from './feedback-text.ts'
+import {
+  checkHeader,
+  composeMailDate,
+  composeReportSubject,
+  type FeedbackFacts,
+  feedbackFields,
+  fromLine,
+  textPart,
+  unsubscribeLines,
+  unusedBoundary,
+} from './mail-parts.ts'
+import { type Entity, entityText, parseMimeTree } from './mime-tree.ts'
 import { sevenBitFields, sevenBitTree } from './seven-bit.ts'
 
 /**

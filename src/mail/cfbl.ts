@@ -1,10 +1,8 @@
 import { domainToASCII } from 'node:url'
-import { authorAddress } from './extract-fields.ts'
-import { domainOf, parseMailboxes } from './address.ts'
-import { isSharedSuffix } from './domain.ts'
+import { domainOf, isSharedSuffix, parseMailboxes } from './address.ts'
 import { decodeHeaderText } from './encoded-word.ts'
-import { fieldValues } from './header.ts'
-import type { HeaderField } from './header.ts'
+import { fieldValues, type HeaderField } from './header.ts'
+import { authorAddress } from './message.ts'
 
 /** An address that a message names for complaints about it, and how they are to be written. */
 export type CfblAddress = {

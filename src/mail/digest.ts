@@ -1,12 +1,20 @@
 import { z } from 'zod'
 import { decodeHeaderText } from './encoded-word.ts'
-import { CLASS_FIELD, composeMailDate, feedbackTypes } from './feedback-fields.ts'
-import type { FeedbackType } from './feedback-fields.ts'
-import { parseFeedbackReport } from './feedback-report.ts'
 import { parseHeader } from './header.ts'
-import { checkHeader, fromLine, textPart, unsubscribeLines, unusedBoundary } from './mail-parts.ts'
+import {
+  checkHeader,
+  CLASS_FIELD,
+  composeMailDate,
+  type FeedbackType,
+  feedbackTypes,
+  fromLine,
+  parseFeedbackReport,
+  textPart,
+  unsubscribeLines,
+  unusedBoundary,
+} from './mail-parts.ts'
 import { leafText, ownPart, parseMimeTree } from './mime-tree.ts'
-import { cleanLine, fact, wrap } from './plain-text.ts'
+import { cleanLine, fact, wrap } from './text.ts'
 
 /** One feedback report of a digest. What the digest says of it is read from what was composed. */
 export type DigestReport = {

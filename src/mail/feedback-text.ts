@@ -1,9 +1,13 @@
-import type { AnswerKind } from './answer-links.ts'
 import { decodeHeaderText } from './encoded-word.ts'
-import { composeMailDate, feedbackTypes } from './feedback-fields.ts'
-import type { FeedbackFacts, FeedbackType } from './feedback-fields.ts'
 import type { HeaderField } from './header.ts'
-import { cleanLine, fact, wrap } from './plain-text.ts'
+import {
+  composeMailDate,
+  type FeedbackFacts,
+  type FeedbackType,
+  feedbackTypes,
+} from './mail-parts.ts'
+import { cleanLine, fact, wrap } from './text.ts'
+import type { AnswerKind } from './verp.ts'
 
 /** The machine that handed one message over, and when. */
 export type MessageSource = {

@@ -1,7 +1,6 @@
-import { composeMailDate } from './feedback-fields.ts'
-import { fromLine } from './mail-parts.ts'
-import { cleanLine } from './plain-text.ts'
+import { composeMailDate, fromLine } from './mail-parts.ts'
 import { composeEncodedWords, foldText, utf8Words } from './seven-bit.ts'
+import { cleanLine } from './text.ts'
 import { encodeTransfer } from './transfer-encoding.ts'
 
 /** A letter: a mail of text to one person, that our program writes. */

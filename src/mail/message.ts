@@ -1,4 +1,11 @@
-import { parseHeader, type Header } from './header.ts'
+import { simpleParser } from 'mailparser'
+import { domainOf, parseMailboxes } from './address.ts'
+import { parseMailDate } from './date.ts'
+import { decodeHeaderText } from './encoded-word.ts'
+import { fieldValue, type Header, type HeaderField, parseHeader } from './header.ts'
+import { isAutomaticReply } from './inbound/automatic.ts'
+import { withShortBlankRuns } from './seven-bit.ts'
+import { storableText } from './text.ts'
 
 /** A message with its header, which is read once for all who ask. */
 export type ReadMessage = { raw: Buffer; header: Header }
@@ -65,4 +72,144 @@ export function normalizedForHash(raw: Buffer): Buffer {
 function lineEndAfter(raw: Buffer, offset: number): number | undefined {
   const at = raw.indexOf(0x0a, offset)
   return at < 0 ? undefined : at + 1
+}
+
+/** The readable parts of a message and what is attached to it. */
+export type MessageBody = {
+  /** All text/plain parts, decoded; empty when there are none. */
+  text: string
+  /** All text/html parts, decoded; empty when there are none. */
+  html: string
+  attachments: BodyAttachment[]
+}
+
+/** A part that is not shown as text. */
+export type BodyAttachment = { name: string | undefined; type: string; content: Buffer }
+
+/**
+ * Reads the MIME body of a message (RFC 2045-2047). Only the Content fields of the header are
+ * given to the parser: the others cost time and say nothing about the body. Undefined when the
+ * parser gives up. Its cost grows with the structure: refuse bombs first (`exceedsLimits`).
+ */
+export async function parseBody(raw: Buffer, header: Header): Promise<MessageBody | undefined> {
+  try {
+    const mail = await simpleParser(mimeOnly(raw, header), {
+      skipHtmlToText: true,
+      skipTextToHtml: true,
+      skipImageLinks: true,
+      skipTextLinks: true,
+    })
+    return {
+      text: mail.text ?? '',
+      html: typeof mail.html === 'string' ? mail.html : '',
+      attachments: mail.attachments.map(({ filename, contentType, content }) => ({
+        name: filename,
+        type: contentType,
+        content,
+      })),
+    }
+  } catch {
+    return undefined
+  }
+}
+
+function mimeOnly(raw: Buffer, header: Header): Buffer {
+  const fields = header.fields.filter(
+    ({ key }) => key.startsWith('content-') || key === 'mime-version',
+  )
+  const lines = fields.map((field) => `${field.raw}\r\n`).join('')
+  const body = withShortBlankRuns(raw.subarray(header.bodyOffset))
+  const head = header.lineEnd === 'cr' ? lines.replace(/\r\n?/g, '\r\n') : lines
+  return Buffer.concat([
+    Buffer.from(`${head}\r\n`, 'latin1'),
+    header.lineEnd === 'cr' && !body.includes(0x0a) ? withLineFeeds(body) : body,
+  ])
+}
+
+function withLineFeeds(body: Buffer): Buffer {
+  return Buffer.from(body.toString('latin1').replaceAll('\r', '\n'), 'latin1')
+}
+
+/** What sort of mail it is, as far as its header tells. */
+export type MessageKind = 'message' | 'dsn' | 'feedback-report' | 'auto-reply'
+
+/**
+ * Tells reports and automatic answers from ordinary mail: multipart/report with its report type
+ * (RFC 6522, 3464, 5965), Auto-Submitted (RFC 3834 §5) and what was used before it.
+ */
+export function messageKind(fields: readonly HeaderField[]): MessageKind {
+  const type = (fieldValue(fields, 'content-type') ?? '').slice(0, 2000).toLowerCase()
+  if (/^\s*multipart\/report\b/.test(type)) {
+    const report = /report-type\s{0,9}=\s{0,9}"?\s{0,9}([a-z0-9-]+)/.exec(type)?.[1]
+    if (report === 'feedback-report') return 'feedback-report'
+    if (report === 'delivery-status') return 'dsn'
+  }
+  return isAutomaticReply(fields) ? 'auto-reply' : 'message'
+}
+
+/**
+ * What a header says of its message, decoded, cut to a bound and storable in PostgreSQL. Absent
+ * fields are null. Everything here is claimed by whoever wrote the message.
+ */
+export type ExtractedFields = {
+  /** The From field as a person reads it, at most 1,000 characters. */
+  from: string | null
+  /** The first author's address with its domain in lower case, at most 320 characters. */
+  fromAddress: string | null
+  to: string | null
+  subject: string | null
+  /** The Date field as an ISO 8601 instant; null when it names none. */
+  date: string | null
+  /** Without angle brackets, at most 998 characters. */
+  messageId: string | null
+  /** Return-Path without angle brackets; empty for `<>`. */
+  returnPath: string | null
+  replyTo: string | null
+  listId: string | null
+}
+
+const textCharsMax = 1000
+const addressCharsMax = 320
+const idCharsMax = 998
+const readCharsMax = 8 * 1024
+
+/** Reads the fields of a message from its header. Never throws. */
+export function fieldsOf(fields: readonly HeaderField[]): ExtractedFields {
+  const text = (key: string) => decoded(fieldValue(fields, key))
+  const from = fieldValue(fields, 'from')?.slice(0, readCharsMax)
+  const date = fieldValue(fields, 'date')
+  return {
+    from: decoded(from),
+    fromAddress: from === undefined ? null : authorAddress(from),
+    to: text('to'),
+    subject: text('subject'),
+    date: date === undefined ? null : (parseMailDate(date)?.toISOString() ?? null),
+    messageId: bare(fieldValue(fields, 'message-id')),
+    returnPath: bare(fieldValue(fields, 'return-path')),
+    replyTo: text('reply-to'),
+    listId: text('list-id'),
+  }
+}
+
+/** The first address of an address list, its domain in lower case; null when it has none. */
+export function authorAddress(value: string): string | null {
+  const mailbox = parseMailboxes(value).find(({ address }) => address.includes('@'))
+  if (!mailbox) return null
+  const { address } = mailbox
+  const local = address.slice(0, address.lastIndexOf('@'))
+  const readable = decodeHeaderText(`${local}@${domainOf(address) ?? ''}`)
+  return storableText(readable, addressCharsMax)
+}
+
+function decoded(value: string | undefined): string | null {
+  if (value === undefined) return null
+  return storableText(decodeHeaderText(value.slice(0, readCharsMax)), textCharsMax)
+}
+
+function bare(value: string | undefined): string | null {
+  if (value === undefined) return null
+  const open = value.indexOf('<')
+  const close = value.indexOf('>', open)
+  const inner = open >= 0 && close > open ? value.slice(open + 1, close) : value
+  return storableText(decodeHeaderText(inner.trim()), idCharsMax)
 }

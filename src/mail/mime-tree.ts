@@ -1,7 +1,5 @@
-import { parseHeader } from './header.ts'
-import type { HeaderField } from './header.ts'
-import { decodeTransfer, transferEncoding } from './transfer-encoding.ts'
-import type { TransferEncoding } from './transfer-encoding.ts'
+import { type HeaderField, parseHeader } from './header.ts'
+import { decodeTransfer, transferEncoding, type TransferEncoding } from './transfer-encoding.ts'
 
 /**
  * One MIME entity (RFC 2045 §2.4) as the bytes that make it up: a message or a part of one. What

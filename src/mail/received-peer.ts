@@ -1,7 +1,231 @@
-import { knownName, readLiteral, readPeerRemark } from './received-comment.ts'
-import type { PeerRemark } from './received-comment.ts'
+import { parseIp } from './ip.ts'
 import type { ReceivedClause } from './received-clauses.ts'
-import type { ReceivedStyle } from './received-style.ts'
+import type { ReceivedStyle } from './received.ts'
+
+/** What one comment of a from clause says about the peer. */
+export type PeerRemark = {
+  helo?: string
+  rdns?: string
+  ip?: string
+  port?: number
+  ident?: string
+  account?: string
+  /** The name does not lead back to the address, or may be what the peer said. */
+  isUnproven?: boolean
+  /** The name does. */
+  isVerified?: boolean
+  /** There is a bracket, which ought to hold an address. */
+  hasBracket?: boolean
+}
+
+const partsMax = 40
+const nothing: PeerRemark = {}
+
+/**
+ * Reads a comment of a from clause: `rdns [ip]`, `rdns[ip]`, `user@rdns [ip]`, `[ip]:port helo=x`,
+ * `HELO x`, `user@ip`, `account user`, `?IPv6:…?`, or the address alone. Linear, bounded.
+ */
+export function readPeerRemark(comment: string): PeerRemark {
+  if (isAboutLine(comment)) return nothing
+  const usual = usualRemark(comment)
+  if (usual) return usual
+  const remark = anyRemark(comment)
+  if (!comment.includes('(')) return remark
+  // An address in a comment inside the comment counts only where no other stands outside it.
+  const { ip, port } = anyRemark(withoutComments(comment))
+  if (ip === undefined) return remark
+  return { ...remark, ip, ...(port !== undefined && { port }) }
+}
+
+/** The text outside all parentheses. */
+function withoutComments(text: string): string {
+  let outside = ''
+  let depth = 0
+  for (const piece of text.split(/([()])/)) {
+    if (piece === '(') depth++
+    else if (piece === ')') depth--
+    else if (depth === 0) outside += piece
+  }
+  return outside
+}
+
+/** An address as it stands in a comment or a word: bare, bracketed, with a port behind it. */
+export function readLiteral(text: string): { ip: string; port?: number } | undefined {
+  if (!mayBeAddress(text)) return undefined
+  const unwrapped = text.startsWith('?') && text.endsWith('?') ? text.slice(1, -1) : text
+  const closing = unwrapped.startsWith('[') ? unwrapped.indexOf(']') : -1
+  const bare = closing > 0 ? unwrapped.slice(1, closing) : unwrapped
+  const address = parseIp(bare)
+  if (address) {
+    const rest = closing > 0 ? unwrapped.slice(closing + 1) : ''
+    const port = rest.startsWith(':') ? portNumber(rest.slice(1)) : undefined
+    return port === undefined ? { ip: address.text } : { ip: address.text, port }
+  }
+  const colon = portSeparator(bare)
+  if (colon < 0) return undefined
+  const quad = parseIp(bare.slice(0, colon))
+  const port = portNumber(bare.slice(colon + 1))
+  return quad && port !== undefined ? { ip: quad.text, port } : undefined
+}
+
+const namesOfNobody = new Set([
+  ...['unknown', 'unverified', 'untrusted', 'softdnserr', 'nodnsquery', 'no.name.available'],
+])
+
+/** A host name without its final dot; `unknown` and its like are none. */
+export function knownName(text: string): string | undefined {
+  const name = text.endsWith('.') ? text.slice(0, -1) : text
+  if (name === '' || name.startsWith('[')) return undefined
+  if (name.length < 18 && namesOfNobody.has(name.toLowerCase())) return undefined
+  return name
+}
+
+/** Tells nearly all names from addresses at a glance. */
+function mayBeAddress(text: string): boolean {
+  const first = text.charCodeAt(0)
+  if (first >= 0x30 && first <= 0x39) return true
+  return first === 0x5b || first === 0x3f || text.includes(':')
+}
+
+/** `192.0.2.1:25`, or `192.0.2.1.25` as old Exim has it. */
+function portSeparator(text: string): number {
+  const colon = text.lastIndexOf(':')
+  if (colon >= 0) return text.indexOf(':') === colon ? colon : -1
+  return text.length < 22 && text.split('.').length === 5 ? text.lastIndexOf('.') : -1
+}
+
+/** What says how the line is encrypted, or what software wrote it, names nobody. */
+function isAboutLine(comment: string): boolean {
+  switch (comment.charCodeAt(0)) {
+    case 0x45:
+      return comment.startsWith('Exim ')
+    case 0x50:
+      return comment === 'Postfix'
+    case 0x75:
+      return comment.startsWith('using ')
+    case 0x76:
+      return comment.startsWith('version=')
+    default:
+      return false
+  }
+}
+
+/** Nearly all comments: an address alone, or a name and an address in brackets behind it. */
+function usualRemark(comment: string): PeerRemark | undefined {
+  const bracket = comment.indexOf('[')
+  if (bracket < 0) {
+    const ip = mayBeAddress(comment) ? parseIp(comment) : undefined
+    return ip && { ip: ip.text }
+  }
+  if (!comment.endsWith(']') || comment.indexOf(']') !== comment.length - 1) return undefined
+  const ip = parseIp(comment.slice(bracket + 1, -1))
+  if (!ip) return undefined
+  if (bracket === 0) return { ip: ip.text, hasBracket: true }
+  const name = comment.slice(0, bracket - 1)
+  if (comment.charCodeAt(bracket - 1) !== 0x20 || !isPlainName(name)) return undefined
+  const rdns = readLiteral(name) ? undefined : knownName(name)
+  return rdns === undefined
+    ? { ip: ip.text, hasBracket: true }
+    : { ip: ip.text, hasBracket: true, rdns }
+}
+
+/** A word that can be a host's name; HELO is none, and what follows it is not the address. */
+function isPlainName(text: string): boolean {
+  return /^(?!(?:helo|ehlo)$)[\w.-]+$/i.test(text)
+}
+
+function anyRemark(comment: string): PeerRemark {
+  const parts = comment.split(/[\s,()"]+/, partsMax).filter((part) => part !== '')
+  const remark: PeerRemark = {}
+  if (/^auth/i.test(parts[0] ?? '')) return login(parts)
+  let isTold = false
+  for (let at = 0; at < parts.length; at++) {
+    const part = parts[at] ?? ''
+    const next = parts[at + 1]
+    const lower = part.toLowerCase()
+    if (lower === 'user' && /^authenticated$/i.test(parts[at - 1] ?? '') && next !== undefined) {
+      remark.account = next
+      at++
+    } else if (lower === 'helo' || lower === 'ehlo') {
+      remark.helo = next ?? ''
+      // What follows is still the peer's own text.
+      isTold = true
+      at++
+    } else if (lower === 'account' && next !== undefined) {
+      remark.account = next
+      at++
+    } else if (lower.startsWith('ident=')) {
+      // Exim writes it last. It is the peer's own text, and may have blanks.
+      if (part.length > 6) remark.ident = part.slice(6)
+      break
+    } else if (part.includes('=')) {
+      readSetting(lower, part, remark)
+      isTold ||= remark.helo !== undefined
+    } else if (lower === 'verified') remark.isVerified = true
+    else if (lower === 'forged') remark.isUnproven = parts[at - 1]?.toLowerCase() === 'be'
+    else if (!isTold) readAddress(part, at, parts, remark)
+  }
+  return remark
+}
+
+/** `Authenticated sender: user`, `AUTH: LOGIN user`, `authenticated as user`. */
+function login(parts: readonly string[]): PeerRemark {
+  const isNamed = /^(?:sender:|as|user|[\w-]+)$/i.test(parts[1] ?? '') && parts.length > 2
+  return isNamed && !parts[1]?.startsWith('bits') ? { account: parts[2] ?? '' } : nothing
+}
+
+function readSetting(lower: string, part: string, remark: PeerRemark): void {
+  const value = part.slice(part.indexOf('=') + 1)
+  if (lower.startsWith('helo=') || lower.startsWith('ehlo=')) remark.helo = value
+  else if (lower.startsWith('port=')) {
+    const port = portNumber(value)
+    if (port !== undefined) remark.port = port
+  }
+}
+
+/**
+ * The last bracket and the last `@` count: what stands before them is an ident (RFC 1413), in
+ * which the peer may write what it likes.
+ */
+function readAddress(part: string, at: number, parts: readonly string[], remark: PeerRemark) {
+  const bracket = part.lastIndexOf('[')
+  if (bracket >= 0) remark.hasBracket = true
+  const sign = part.lastIndexOf('@')
+  const glued = bracket > 0 && bracket !== sign + 1 ? part.slice(0, bracket) : undefined
+  const host = part.slice(glued === undefined ? sign + 1 : bracket)
+  const literal = host === '' ? undefined : readLiteral(host)
+  const isAlone = parts.length === 1 || at === 0 || bracket >= 0 || part.startsWith('?')
+  if (!literal || !isAlone) {
+    if (sign > 0 && parts.length === 1) remark.ident = part.slice(0, sign)
+    if (part.toLowerCase() === '[local]') nameBefore(parts[at - 1], remark)
+    return
+  }
+  remark.ip = literal.ip
+  if (literal.port !== undefined) remark.port = literal.port
+  if (sign > 0 && glued === undefined) remark.ident = part.slice(0, sign)
+  if (at > 0 || glued !== undefined) nameBefore(glued ?? parts[at - 1], remark)
+  else if (parts.length === 2) nameBehind(parts[1] ?? '', remark)
+}
+
+function nameBefore(before: string | undefined, remark: PeerRemark): void {
+  if (before === undefined || before.includes('=') || before === remark.account) return
+  const user = before.lastIndexOf('@')
+  if (user > 0) remark.ident = before.slice(0, user)
+  const name = knownName(before.slice(user + 1))
+  if (name !== undefined && readLiteral(name) === undefined) remark.rdns = name
+}
+
+function nameBehind(behind: string, remark: PeerRemark): void {
+  if (!isPlainName(behind) || !behind.includes('.')) return
+  remark.rdns = behind
+  remark.isUnproven = true
+}
+
+function portNumber(text: string): number | undefined {
+  if (!/^\d{1,5}$/.test(text)) return undefined
+  const port = Number(text)
+  return port > 0 && port < 65_536 ? port : undefined
+}
 
 /** Who handed a message over, as the receiving machine wrote it down. */
 export type ReceivedPeer = {

@@ -1,12 +1,88 @@
 import { parseMailDate } from './date.ts'
-import { receivedAuth } from './received-auth.ts'
-import { receivedClauses } from './received-clauses.ts'
-import type { ReceivedClauses } from './received-clauses.ts'
-import { knownName, readLiteral, readPeerRemark } from './received-comment.ts'
-import { receivedPeer } from './received-peer.ts'
-import type { ReceivedPeer } from './received-peer.ts'
-import { receivedStyle } from './received-style.ts'
-import { valueCharsMax } from './received-tokens.ts'
+import { receivedClauses, type ReceivedClauses, valueCharsMax } from './received-clauses.ts'
+import {
+  knownName,
+  readLiteral,
+  readPeerRemark,
+  receivedPeer,
+  type ReceivedPeer,
+} from './received-peer.ts'
+
+const proving = /^(?:(?:E?SMTPS?|LMTPS?|UTF8SMTPS?|UTF8LMTPS?)A|ASMTP)(?= |$)/i
+
+/** By how their comments begin; the mechanism is named where the comment names it. */
+const proofs: readonly (readonly [RegExp, string?])[] = [
+  [/^authenticated sender/i, 'Postfix'],
+  [/^authenticated as /i, 'CriticalPath'],
+  [/^authenticated/i, 'Sendmail'],
+  [/^account /i, 'CommuniGate'],
+  [/^auth[:=]\s*([\w-]{1,20})/i],
+]
+
+/**
+ * How the peer proved who it was: the protocol that says so (RFC 3848), web mail, where a browser
+ * hands over by HTTP, or the mail system or mechanism that a comment names. HTTPS alone proves
+ * nothing: Exchange uses it between its own machines.
+ */
+export function receivedAuth(
+  { with: protocol = '', via = '' }: Pick<ReceivedField, 'with' | 'via'>,
+  comments: readonly string[],
+): string | undefined {
+  const proved = proving.exec(protocol)
+  if (proved) return proved[0].toUpperCase()
+  for (const comment of comments) {
+    const found = proofIn(comment.trimStart())
+    if (found !== undefined) return found
+  }
+  return /^httpu?(?= |$)/i.test(protocol) || /^http$/i.test(via) ? 'HTTP' : undefined
+}
+
+function proofIn(comment: string): string | undefined {
+  const first = comment.charCodeAt(0) | 0x20
+  if (first === 0x61) {
+    const proof = proofs.find(([pattern]) => pattern.test(comment))
+    return proof && (proof[1] ?? proof[0].exec(comment)?.[1]?.toUpperCase())
+  }
+  if (comment.startsWith('via HTTP') || isUserOfWebMail(comment)) return 'HTTP'
+  if (!comment.includes('@')) return undefined
+  return /^\S+@\S+ with (login|plain|cram-md5)$/i.exec(comment)?.[1]?.toUpperCase()
+}
+
+function isUserOfWebMail(text: string): boolean {
+  return /^(?:SquirrelMail|NaSMail) authenticated user /.test(text)
+}
+
+/**
+ * What the first word of a from clause is, which depends on the mail system: the name found for
+ * the address (`exim`; `qmail`, where it is the HELO too unless another is named; `firewall` and
+ * `http`, which note no HELO), or the HELO (`usual`).
+ */
+export type ReceivedStyle = 'exim' | 'qmail' | 'firewall' | 'http' | 'usual'
+
+const eximId = /^[0-9A-Za-z]{6}-[0-9A-Za-z]{6,11}-[0-9A-Za-z]{2,4}$/
+
+/** Each mail system words the from clause in its own way; the rest of the line betrays which. */
+export function receivedStyle(
+  { with: protocol = '', via, id, auth }: Omit<ReceivedField, 'by' | 'from'>,
+  { from, date, comments }: ReceivedClauses,
+): ReceivedStyle {
+  if (protocol === 'local' || protocol.startsWith('local ')) return 'usual'
+  if (auth === 'HTTP') return 'http'
+  if (via !== undefined && /^(?:smap|csmap|smtpd?)(?= |$)/i.test(via)) return 'firewall'
+  if (id && /^(?:e?smtps?a?|asmtp)(?= |$)/.test(protocol) && eximId.test(id)) return 'exim'
+  for (const comment of comments) {
+    if (comment.startsWith('Exim') || comment.includes('helo=')) return 'exim'
+  }
+  const peers = from?.comments ?? []
+  for (const comment of peers) if (/^[HE][EH]LO(?: |$)/.test(comment)) return 'qmail'
+  const isBare = protocol === 'SMTP' && id === undefined && peers.length === 1
+  return isBare && isQmailDate(date) ? 'qmail' : 'usual'
+}
+
+/** `14 Nov 2026 08:05:50 -0000` */
+function isQmailDate(date: string): boolean {
+  return date.endsWith(' -0000') && date.charCodeAt(0) < 0x3a
+}
 
 /** A Received field, read. What the field does not say is absent. */
 export type ReceivedField = {

@@ -1,8 +1,38 @@
 import { isUtf8 } from 'node:buffer'
 import type { HeaderField } from './header.ts'
-import { newField } from './mime-tree.ts'
-import type { Body, Entity, Multipart } from './mime-tree.ts'
+import { type Body, type Entity, type Multipart, newField } from './mime-tree.ts'
 import { decodeTransfer, encodeTransfer, trimBlanks } from './transfer-encoding.ts'
+
+const runBytesMax = 256
+const space = 0x20
+const tab = 0x09
+
+/**
+ * A body whose runs of spaces and tabs have at most 256 bytes. RFC 2045 §6.7 knows no line of
+ * quoted-printable with so many, and its decoder takes time by the square of a run: 100 KB of
+ * blanks would cost six seconds. The same buffer where no run is longer; linear.
+ */
+export function withShortBlankRuns(body: Buffer): Buffer {
+  const pieces: Buffer[] = []
+  let kept = 0
+  // A longer run covers at least one of these places.
+  for (let at = runBytesMax - 1; at < body.length; at += runBytesMax) {
+    if (at < kept || !isSpaceOrTab(body[at])) continue
+    let start = at
+    while (start > kept && isSpaceOrTab(body[start - 1])) start--
+    let end = at
+    while (isSpaceOrTab(body[end])) end++
+    if (end - start <= runBytesMax) continue
+    pieces.push(body.subarray(kept, start + runBytesMax))
+    kept = end
+  }
+  if (pieces.length === 0) return body
+  return Buffer.concat([...pieces, body.subarray(kept)])
+}
+
+function isSpaceOrTab(byte: number | undefined): boolean {
+  return byte === space || byte === tab
+}
 
 const lineCharsMax = 998
 const wordCharsMax = 840

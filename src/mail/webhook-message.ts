@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { isPublicName } from './domain.ts'
+import { isPublicName } from './address.ts'
 
 /** What is sent to a webhook: the body, and what it is signed with. */
 export type WebhookMessage = {

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto'
 import { parseMailboxes } from './address.ts'
-import { assembleReport, originalPart } from './arf.ts'
-import type { FeedbackReportInput, OriginalPart } from './arf.ts'
+import { assembleReport, type FeedbackReportInput, originalPart, type OriginalPart } from './arf.ts'
 import { decodeHeaderText } from './encoded-word.ts'
-import type { FeedbackFacts } from './feedback-fields.ts'
-import { cleanLine } from './plain-text.ts'
+import type { FeedbackFacts } from './mail-parts.ts'
+import { cleanLine } from './text.ts'
 import { encodeTransfer } from './transfer-encoding.ts'
 
 /** A report as XARF 4 has it (xarf.org, category `messaging`, type `spam`): what goes into JSON. */

@@ -1,8 +1,10 @@
 import { hash } from 'node:crypto'
-import { PgBoss, type Db as BossDb } from 'pg-boss'
+import { type Db as BossDb, PgBoss } from 'pg-boss'
+import { gatherQueueStatistics } from '../db/dead-letters.ts'
 import type { Db } from '../db/pool.ts'
-import { gatherQueueStatistics } from '../db/queue-health.ts'
-import { deadLetterQueue, queues } from './queues.ts'
+import { anyWebhooks, findListening, insertDeliveries, type WebhookEvent } from '../db/webhooks.ts'
+import { uuidv7 } from '../world.ts'
+import { deadLetterQueue, deliverWebhook, type QueueDefinition, queues } from './queues.ts'
 
 /** pg-boss, connected. */
 export type Boss = PgBoss
@@ -86,4 +88,54 @@ export function preparedBossDb(tx: Db): BossDb {
 /** Ends the connection; jobs in hand are finished first, at most `timeoutMs`. */
 export async function stopBoss(boss: Boss, timeoutMs: number): Promise<void> {
   await boss.stop({ graceful: true, timeout: timeoutMs, close: true })
+}
+
+/**
+ * Adds jobs in the transaction that makes them necessary: both are kept, or neither. Nobody takes
+ * them before `startAfter`.
+ */
+export async function send<Payload extends object>(
+  boss: Boss,
+  queue: QueueDefinition<Payload>,
+  payloads: readonly Payload[],
+  tx: Db,
+  { startAfter }: { startAfter?: Date } = {},
+): Promise<void> {
+  if (payloads.length === 0) return
+  await boss.insert(
+    queue.name,
+    payloads.map((data) => (startAfter ? { data, startAfter } : { data })),
+    { db: preparedBossDb(tx), returnId: false },
+  )
+}
+
+/**
+ * Owes the webhooks of the reports' reporters the news that something happened to them, in the
+ * transaction that makes it true. Where nobody has a webhook this is one prepared question, which
+ * travels with the statements beside it.
+ */
+export async function oweWebhooks(
+  tx: Db,
+  boss: Boss,
+  news: Readonly<Partial<Record<WebhookEvent, readonly string[]>>>,
+  now: Date,
+): Promise<void> {
+  const told = Object.entries(news).filter(([, reportIds]) => reportIds.length > 0)
+  if (told.length === 0 || !(await anyWebhooks(tx))) return
+  for (const [name, reportIds] of told) {
+    const event = name as WebhookEvent
+    const listening = await findListening(tx, event, [...new Set(reportIds)])
+    const owed = listening.map((one) => ({ ...one, id: uuidv7(now), event }))
+    await insertDeliveries(tx, owed)
+    const jobs = owed.map(({ webhookId, id }) => ({ webhookId, deliveryId: id }))
+    await send(boss, deliverWebhook, jobs, tx)
+  }
+}
+
+/** Owes one webhook a message that only tries it; answers its id. */
+export async function oweTest(tx: Db, boss: Boss, webhookId: string, now: Date): Promise<string> {
+  const id = uuidv7(now)
+  await insertDeliveries(tx, [{ webhookId, id, event: 'webhook.test', reportId: null }])
+  await send(boss, deliverWebhook, [{ webhookId, deliveryId: id }], tx)
+  return id
 }

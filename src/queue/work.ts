@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
 import type { Job, JobResult } from 'pg-boss'
+import { keepFirstDue } from '../db/dead-letters.ts'
+import { inTransaction, type Pool } from '../db/pool.ts'
 import { forLog, PermanentError, reasonOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
-import { inTransaction, type Pool } from '../db/pool.ts'
-import { keepFirstDue } from '../db/queue-health.ts'
 import { type Boss, bossDb } from './boss.ts'
 import type { QueueDefinition } from './queues.ts'
 

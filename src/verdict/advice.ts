@@ -1,10 +1,12 @@
-import type { ListClaims } from '../analysis/list-claims.ts'
-import type { RecognizedMarketer } from '../analysis/marketer.ts'
-import type { Authentication } from '../analysis/authenticity/authenticate.ts'
-import { houseOf } from '../mail/domain.ts'
-import type { MessageKind } from '../mail/message-kind.ts'
-import type { Unsubscribe } from '../mail/list-unsubscribe.ts'
-import { readOneClickUrl } from '../mail/one-click.ts'
+import { houseOf } from '../mail/address.ts'
+import { parseHeader } from '../mail/header.ts'
+import { readOneClickUrl, type Unsubscribe } from '../mail/list-unsubscribe.ts'
+import { type MessageKind, parseBody } from '../mail/message.ts'
+import { exceedsLimits } from '../mail/mime-leaves.ts'
+import type { Authentication } from '../origin/authenticity/authenticate.ts'
+import { viewBody } from '../pieces/body-view.ts'
+import type { ListClaims } from '../pieces/list-claims.ts'
+import type { RecognizedMarketer } from '../pieces/marketer.ts'
 import { isUnwanted, type VerdictClass } from './verdict.ts'
 
 /**
@@ -79,4 +81,28 @@ export type OneClickCase = {
   unsubscribe: Unsubscribe | null
   claims?: ListClaims
   authentication: Pick<Authentication, 'dkim'> | null
+}
+
+/** Larger messages, and those with more parts, are not taken apart only to be shown. */
+const BYTES_MAX = 512 * 1024
+const limits = { headersMax: 1_000, partsMax: 100, nestingMax: 20 }
+
+/**
+ * The text of a message as its reader sees it, without its markup: a stranger's, to be shown as
+ * text only. Undefined when it has none, or is too much to be read on the side.
+ */
+export async function readableText(raw: Buffer): Promise<string | undefined> {
+  if (raw.length > BYTES_MAX || exceedsLimits(raw, limits) !== undefined) return undefined
+  const body = await parseBody(raw, parseHeader(raw))
+  const tidy = body && tidied(viewBody(body).written)
+  return tidy === '' ? undefined : tidy
+}
+
+/** Without blanks at the ends of lines, and with one empty line at most where there are many. */
+function tidied(text: string): string {
+  const lines = text.split('\n').map((line) => line.trimEnd())
+  return lines
+    .filter((line, index) => line !== '' || lines[index - 1] !== '')
+    .join('\n')
+    .trim()
 }

@@ -1,6 +1,6 @@
-import type { Analysis } from '../analysis/analyze.ts'
-import type { Note } from '../analysis/whence/forgery.ts'
-import type { TracedHop, Trust } from '../analysis/whence/trace.ts'
+import type { Note } from '../origin/forgery.ts'
+import type { TracedHop, Trust } from '../origin/trace.ts'
+import type { Analysis } from '../pieces/analyze.ts'
 
 /**
  * What a machine on the way is to the reader. `ours`: run by the reporter's provider; `origin`: it

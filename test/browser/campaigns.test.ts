@@ -1,10 +1,10 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { analyzeReports } from '../../src/jobs/analyze-report.ts'
+import { analyzeReports } from '../../src/reports/analyze-report.ts'
 import { createParserPool, type ParserPool } from '../../src/parsing/parser-pool.ts'
 import { rollUpAll } from '../support/counter-rows.ts'
 import { messageOf } from '../support/shingles.ts'
-import { startWebSite, type Person, type WebSite } from '../db/http/web-site.ts'
+import { startWebSite, type Person, type WebSite } from '../db/web/web-site.ts'
 import { openPage, startChromium } from './chromium.ts'
 import { testJudge } from '../support/judge.ts'
 

@@ -1,9 +1,9 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { analyzeReports } from '../../src/jobs/analyze-report.ts'
+import { analyzeReports } from '../../src/reports/analyze-report.ts'
 import { createParserPool, type ParserPool } from '../../src/parsing/parser-pool.ts'
 import { relayedMessage } from '../support/messages.ts'
-import { sampleMessage, startWebSite, type Person, type WebSite } from '../db/http/web-site.ts'
+import { sampleMessage, startWebSite, type Person, type WebSite } from '../db/web/web-site.ts'
 import { openPage, startChromium } from './chromium.ts'
 import { testJudge } from '../support/judge.ts'
 

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { sampleMessage, startWebSite, type Person, type WebSite } from '../db/http/web-site.ts'
+import { sampleMessage, startWebSite, type Person, type WebSite } from '../db/web/web-site.ts'
 import { outlookFile } from '../support/containers/outlook-file.ts'
 import { zipFile } from '../support/containers/zip-file.ts'
 import { openPage, startChromium } from './chromium.ts'

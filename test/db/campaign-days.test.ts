@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { addToCampaignDays, type CampaignDayChange } from '../../src/db/campaign-days.ts'
-import { insertCampaigns } from '../../src/db/campaigns.ts'
+import {
+  addToCampaignDays,
+  type CampaignDayChange,
+  insertCampaigns,
+} from '../../src/db/campaigns.ts'
 import { inTransaction } from '../../src/db/pool.ts'
 import { uuidv7 } from '../../src/world.ts'
 import { freshDatabase, type TestDatabase } from '../support/database.ts'

@@ -8,7 +8,7 @@ import {
   tidyNetworks,
 } from '../../src/db/networks.ts'
 import { inTransaction } from '../../src/db/pool.ts'
-import { findNetworks } from '../../src/judging/find-networks.ts'
+import { findNetworks } from '../../src/judging/find-campaigns.ts'
 import { freshDatabase, type TestDatabase } from '../support/database.ts'
 
 let database: TestDatabase

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { migrateAll } from '../../src/commands/migrate.ts'
-import { generationTables } from '../../src/db/counter-partitions.ts'
+import { migrateAll } from '../../src/processes/migrate.ts'
 import {
   dropPartitions,
   ensurePartitions,
+  generationTables,
   partitionedTables,
   weekOf,
 } from '../../src/db/partitions.ts'

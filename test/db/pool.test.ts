@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { isOutage } from '../../src/db/outage.ts'
+import { isOutage } from '../../src/db/follow.ts'
 import { createPool, inTransaction } from '../../src/db/pool.ts'
 import { freshDatabase, type TestDatabase } from '../support/database.ts'
 

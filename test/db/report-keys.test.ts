@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { inTransaction } from '../../src/db/pool.ts'
-import { claimReportKeys, removeReportKeys, type ReportKey } from '../../src/db/report-keys.ts'
+import { claimReportKeys, removeReportKeys, type ReportKey } from '../../src/db/idempotency-keys.ts'
 import { uuidFloor, uuidv7 } from '../../src/world.ts'
 import { freshDatabase, type TestDatabase } from '../support/database.ts'
 import { untilBlocked } from '../support/rows.ts'

@@ -1,7 +1,7 @@
 import { createTransport } from 'nodemailer'
 import { afterEach, expect, test } from 'vitest'
 import { readConfig } from '../../src/config.ts'
-import { makeMailInAddress } from '../../src/intake/mail-in-address.ts'
+import { makeMailInAddress } from '../../src/reports/take-mailed.ts'
 import { systemClock } from '../../src/world.ts'
 import { attached, forwardOf, greeting } from '../support/forwards.ts'
 import { spamMessage } from '../support/messages.ts'

@@ -7,7 +7,7 @@ import { makePlace, type Place, untilRunning } from '../support/instance.ts'
 import { spamMessage } from '../support/messages.ts'
 import { descendants, isAlive, until } from '../support/process.ts'
 import { apiClient, basic } from '../support/reporter.ts'
-import { parts } from '../../src/commands/parts.ts'
+import { parts } from '../../src/processes/parts.ts'
 
 const places: Place[] = []
 const databases: TestDatabase[] = []

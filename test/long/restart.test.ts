@@ -1,12 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { spawn } from 'node:child_process'
 import { afterEach, expect, test } from 'vitest'
-import { unprivileged } from '../../src/db/unprivileged.ts'
+import { unprivileged } from '../../src/db/embedded.ts'
 import { makePlace, type Place, untilRunning } from '../support/instance.ts'
 import { spamMessage } from '../support/messages.ts'
 import { isAlive, killAll, untilGone } from '../support/process.ts'
 import { apiClient, basic } from '../support/reporter.ts'
-import { parts } from '../../src/commands/parts.ts'
+import { parts } from '../../src/processes/parts.ts'
 
 const places: Place[] = []
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freePort } from '../../src/db/embedded.ts'
-import { listRuleProcesses } from '../../src/db/rule-processes.ts'
+import { listRuleProcesses } from '../../src/db/rule-sets.ts'
 import { spamMessage } from '../support/messages.ts'
 import { makeSite, type Site } from '../support/parts.ts'
 import { runProgram, until } from '../support/process.ts'

@@ -1,10 +1,8 @@
-import { analyzeMessage } from '../../src/analysis/analyze.ts'
-import type { Authentication } from '../../src/analysis/authenticity/authenticate.ts'
-import { askAbout } from '../../src/analysis/authenticity/ask-dns.ts'
-import type { DnsTools } from '../../src/analysis/authenticity/ask-dns.ts'
+import { analyzeMessage } from '../../src/pieces/analyze.ts'
+import type { Authentication } from '../../src/origin/authenticity/authenticate.ts'
+import { askAbout, type DnsTools } from '../../src/origin/authenticity/ask-dns.ts'
 import type { Resolve } from '../../src/world.ts'
-import { fakeDns } from './signing.ts'
-import type { FakeZone } from './signing.ts'
+import { fakeDns, type FakeZone } from './signing.ts'
 
 const options = { trustedRelays: [], ignoreStamps: false }
 const silent: DnsTools['listings'] = () => Promise.resolve([])

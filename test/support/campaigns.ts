@@ -1,5 +1,4 @@
-import { campaignKeys, isSameCampaign } from '../../src/analysis/fingerprints/campaign.ts'
-import type { Fingerprints } from '../../src/analysis/fingerprints/fingerprints-of.ts'
+import { campaignKeys, type Fingerprints, isSameCampaign } from '../../src/pieces/fingerprints.ts'
 
 /** Messages that were put together, in the order of their coming. */
 export type Campaign<Message> = { number: number; first: Fingerprints; members: Message[] }

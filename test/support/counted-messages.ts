@@ -1,9 +1,6 @@
-import { packShingles } from '../../src/analysis/shingles/packed-shingles.ts'
-import {
-  type Circumstances,
-  withLaterShingles,
-} from '../../src/analysis/shingles/later-shingles.ts'
-import { type CountedMessage, countMessages } from '../../src/counters/count-messages.ts'
+import { packShingles } from '../../src/pieces/shingles/packed-shingles.ts'
+import { type Circumstances, withLaterShingles } from '../../src/pieces/shingles/take-apart.ts'
+import { type CountedMessage, countMessages } from '../../src/counting/count-messages.ts'
 import type { Db } from '../../src/db/pool.ts'
 import { analysisOf, type Written } from './shingles.ts'
 

@@ -1,13 +1,14 @@
-import { type History, emptyHistory, readHistory } from '../../src/counters/packed/history.ts'
-import { halvesOf, prefixes } from '../../src/counters/keys.ts'
-import { readMembers } from '../../src/counters/packed/members.ts'
+import { type History, emptyHistory, readHistory } from '../../src/counting/packed/history.ts'
 import {
   countedSlot,
   dayOf,
+  halvesOf,
   oldestDayKept,
   oldestSlotKept,
+  prefixes,
   slotOf,
-} from '../../src/counters/period.ts'
+} from '../../src/counting/keys.ts'
+import { readMembers } from '../../src/counting/packed/members.ts'
 import type { Increment } from './increments.ts'
 
 /** Counts of one bucket: ham, spam, complaint, redeemed, unique. */

@@ -1,7 +1,7 @@
-import { GENERATION_DAYS } from '../../src/db/counter-partitions.ts'
+import { GENERATION_DAYS } from '../../src/db/partitions.ts'
 import type { Db, Pool } from '../../src/db/pool.ts'
-import { rollUp } from '../../src/counters/roll-up.ts'
-import { SHARDS } from '../../src/counters/keys.ts'
+import { rollUp } from '../../src/counting/roll-up.ts'
+import { SHARDS } from '../../src/counting/keys.ts'
 import { type Model, modelOfContent } from './counter-model.ts'
 
 /** All that is stored, in the terms of the model: of each key its newest row. */

@@ -1,4 +1,4 @@
-import { prefixes } from '../../src/counters/keys.ts'
+import { prefixes } from '../../src/counting/keys.ts'
 import { type Increment, reversal } from './increments.ts'
 
 /** Which batches were committed: written in their own transactions. */

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { pino } from 'pino'
-import { runRollUps } from '../../src/counters/run-roll-ups.ts'
+import { runRollUps } from '../../src/counting/run-roll-ups.ts'
 import { createPool, inTransaction, type Pool } from '../../src/db/pool.ts'
 import { systemClock } from '../../src/world.ts'
 import { batchOf, gatedOf } from './counter-torture-batches.ts'

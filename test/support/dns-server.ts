@@ -1,8 +1,13 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
-import { type answerCodes, decodeQuestion, encodeAnswer } from './dns-message.ts'
-import type { Question, TestRecord } from './dns-message.ts'
+import {
+  type answerCodes,
+  decodeQuestion,
+  encodeAnswer,
+  type Question,
+  type TestRecord,
+} from './dns-message.ts'
 
 /** What the server does with a question: an answer code, or nothing at all. */
 export type Conduct = keyof typeof answerCodes | 'silence'

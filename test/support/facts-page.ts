@@ -1,4 +1,4 @@
-import { factDefinitions } from '../../src/verdict/facts/fact-list.ts'
+import { factDefinitions } from '../../src/verdict/facts/facts.ts'
 
 const opening = `# Facts
 

@@ -1,6 +1,5 @@
-import { analyzeForCounting } from '../../src/analysis/analyze.ts'
-import type { AnalysisOptions } from '../../src/analysis/analyze.ts'
-import type { MessageFeatures } from '../../src/analysis/features/features-of.ts'
+import { type AnalysisOptions, analyzeForCounting } from '../../src/pieces/analyze.ts'
+import type { MessageFeatures } from '../../src/pieces/features/features.ts'
 
 /** Fields by name; null leaves one out, a list writes it several times. */
 export type WrittenFields = Readonly<Record<string, string | readonly string[] | null>>

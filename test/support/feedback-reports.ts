@@ -1,16 +1,20 @@
 import { createHash } from 'node:crypto'
-import { analyzePlainly } from '../../src/analysis/analyze.ts'
-import type { PlainAnalysis } from '../../src/analysis/analyze.ts'
-import { redactionKey } from '../../src/mail/address-redactor.ts'
-import { answerLinks } from '../../src/mail/answer-links.ts'
-import { fieldParameter, leafText, newField, parseMimeTree } from '../../src/mail/mime-tree.ts'
-import { composeMimeTree, entityField, leavesOf } from '../../src/mail/mime-tree.ts'
-import type { Entity } from '../../src/mail/mime-tree.ts'
+import { analyzePlainly, type PlainAnalysis } from '../../src/pieces/analyze.ts'
+import { redactionKey } from '../../src/mail/redaction/address-redactor.ts'
+import { answerLinks, composeAnswerAddress } from '../../src/mail/verp.ts'
+import {
+  composeMimeTree,
+  type Entity,
+  entityField,
+  fieldParameter,
+  leafText,
+  leavesOf,
+  newField,
+  parseMimeTree,
+} from '../../src/mail/mime-tree.ts'
 import { encodeTransfer } from '../../src/mail/transfer-encoding.ts'
-import { composeAnswerAddress } from '../../src/mail/verp.ts'
-import { composeFeedback } from '../../src/parsing/feedback-content.ts'
-import type { FeedbackContent } from '../../src/parsing/feedback-content.ts'
-import { recipientAddresses } from '../../src/mail/redact-fields.ts'
+import { composeFeedback, type FeedbackContent } from '../../src/parsing/feedback-content.ts'
+import { recipientAddresses } from '../../src/mail/redaction/redact-fields.ts'
 import type { Secrets } from './leaks.ts'
 
 /** A message with a reporter put into it in every way we know, and the feedback it makes. */

@@ -1,4 +1,4 @@
-import { unpack } from '../../src/db/packed.ts'
+import { unpack } from '../../src/db/rows.ts'
 import type { Pool } from '../../src/db/pool.ts'
 
 /** Every table in which a text stands, also inside of what is packed. */

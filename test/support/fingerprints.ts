@@ -1,4 +1,4 @@
-import type { Fingerprints } from '../../src/analysis/fingerprints/fingerprints-of.ts'
+import type { Fingerprints } from '../../src/pieces/fingerprints.ts'
 
 /** The fingerprints of a long text that is like no other; `mark` tells which. */
 export function longText(mark: string): Fingerprints {

@@ -3,7 +3,7 @@ import path from 'node:path'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
 import { startEmbedded } from '../../src/db/embedded.ts'
-import { migrateAll } from '../../src/commands/migrate.ts'
+import { migrateAll } from '../../src/processes/migrate.ts'
 import { isInMemory, makeScratchFolder } from './scratch-folder.ts'
 
 declare module 'vitest' {

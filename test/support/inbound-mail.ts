@@ -1,6 +1,6 @@
 import type { TestApp } from './app.ts'
-import { insertInboundMail, type InboundPurpose } from '../../src/db/inbound-mails.ts'
-import { pack } from '../../src/db/packed.ts'
+import { insertInboundMail, type InboundPurpose } from '../../src/db/inbox.ts'
+import { pack } from '../../src/db/rows.ts'
 import { uuidv7 } from '../../src/world.ts'
 
 /** Mails as mail systems and people send them to us, written for the tests. */

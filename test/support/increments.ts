@@ -1,12 +1,11 @@
-import { appendBlocks } from '../../src/counters/append-deltas.ts'
-import { halvesOf, type Prefix, prefixes } from '../../src/counters/keys.ts'
+import { appendBlocks } from '../../src/counting/count-messages.ts'
+import { halvesOf, type Prefix, prefixes, slotOf } from '../../src/counting/keys.ts'
 import {
   createDeltaWriter,
   type DeltaBlock,
   GATED,
   headOf,
-} from '../../src/counters/packed/delta-packing.ts'
-import { slotOf } from '../../src/counters/period.ts'
+} from '../../src/counting/packed/delta-packing.ts'
 import type { Db } from '../../src/db/pool.ts'
 
 /** What is to be added to one counter. Negative amounts take back. */

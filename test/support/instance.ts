@@ -1,7 +1,6 @@
 import { readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
-import { freePort } from '../../src/db/embedded.ts'
-import { reachableFolder, unprivileged } from '../../src/db/unprivileged.ts'
+import { freePort, reachableFolder, unprivileged } from '../../src/db/embedded.ts'
 import { makeScratchFolder } from './scratch-folder.ts'
 import { descendants, isAlive, killAll, processes, type Program, startProgram } from './process.ts'
 

@@ -1,7 +1,7 @@
-import { createCounterReader } from '../../src/counters/reader.ts'
+import { createCounterReader } from '../../src/counting/reader.ts'
 import type { Pool } from '../../src/db/pool.ts'
 import { createJudge, type Judge } from '../../src/judging/judge.ts'
-import { createReputationReader } from '../../src/judging/reputation-reader.ts'
+import { createReputationReader } from '../../src/counting/reputation-reader.ts'
 import type { Clock } from '../../src/world.ts'
 import { shippedRules } from './shipped-rules.ts'
 

@@ -1,4 +1,4 @@
-import { unpack, type Packed } from '../../src/db/packed.ts'
+import { unpack, type Packed } from '../../src/db/rows.ts'
 import type { Pool } from '../../src/db/pool.ts'
 
 /** A letter as its reader sees it. */

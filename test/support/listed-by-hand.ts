@@ -1,9 +1,9 @@
-import { seedShingles } from '../../src/analysis/shingles/hash.ts'
+import { seedShingles } from '../../src/pieces/shingles/hash.ts'
 import { findShingleSeed } from '../../src/db/installation.ts'
 import { inTransaction, type Pool } from '../../src/db/pool.ts'
-import { setMark } from '../../src/db/reputation-marks.ts'
-import { reputationKey } from '../../src/judging/reputation-reader.ts'
-import type { Subject } from '../../src/reputation/subject.ts'
+import { setMark } from '../../src/db/reputations.ts'
+import { reputationKey } from '../../src/counting/reputation-reader.ts'
+import type { Subject } from '../../src/verdict/reputation/reputation.ts'
 
 /** Lists a subject, as an administrator does by hand, under the seed of that database. */
 export async function listByHand(pool: Pool, subject: Subject): Promise<void> {

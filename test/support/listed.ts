@@ -1,7 +1,7 @@
-import { reputationKey } from '../../src/judging/reputation-reader.ts'
+import { reputationKey } from '../../src/counting/reputation-reader.ts'
 import { upsertReputations } from '../../src/db/reputations.ts'
 import type { Db } from '../../src/db/pool.ts'
-import type { SubjectKind } from '../../src/reputation/subject.ts'
+import type { SubjectKind } from '../../src/verdict/reputation/reputation.ts'
 
 /** A subject with so much evidence, as of `at`. */
 export type Known = {

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { analyzePlainly } from '../../src/analysis/analyze.ts'
+import { analyzePlainly } from '../../src/pieces/analyze.ts'
 import { composeFeedback } from '../../src/parsing/feedback-content.ts'
 import { contentOf } from './feedback-reports.ts'
 import { spamMessage } from './messages.ts'

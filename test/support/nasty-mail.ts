@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { analyzeMessage } from '../../src/analysis/analyze.ts'
+import { analyzeMessage } from '../../src/pieces/analyze.ts'
 import { corpusFiles } from './corpus.ts'
 
 const samples = join(import.meta.dirname, '../../scripts/samples')

@@ -1,6 +1,6 @@
 import path from 'node:path'
-import { addAccount } from '../../src/commands/account.ts'
-import { importNetworks } from '../../src/commands/networks/import-networks.ts'
+import { addAccount } from '../../src/processes/add-account.ts'
+import { importNetworks } from '../../src/processes/import-networks.ts'
 import { freePort } from '../../src/db/embedded.ts'
 import { systemClock } from '../../src/world.ts'
 import { freshDatabase, type TestDatabase } from './database.ts'

@@ -1,6 +1,5 @@
-import { createGuardedFetch } from '../../src/outbound/rdap/guarded-fetch.ts'
-import { reachOf } from '../../src/outbound/rdap/reach.ts'
-import { createRdap, type Rdap } from '../../src/outbound/rdap.ts'
+import { createGuardedFetch, reachOf } from '../../src/net/rdap/get-json.ts'
+import { createRdap, type Rdap } from '../../src/net/rdap/rdap.ts'
 import { type RdapServer, startRdapServer } from './rdap-server.ts'
 
 /** A client and its registry, and a clock that only waiting and `pass` move. */

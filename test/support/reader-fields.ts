@@ -1,8 +1,13 @@
 import { createHash } from 'node:crypto'
 import { simpleParser } from 'mailparser'
-import { parseFeedbackReport } from '../../src/mail/feedback-report.ts'
-import { leafText, leavesOf, ownPart, parseMimeTree } from '../../src/mail/mime-tree.ts'
-import type { Entity } from '../../src/mail/mime-tree.ts'
+import { parseFeedbackReport } from '../../src/mail/mail-parts.ts'
+import {
+  type Entity,
+  leafText,
+  leavesOf,
+  ownPart,
+  parseMimeTree,
+} from '../../src/mail/mime-tree.ts'
 
 /** The fields that a program states, in order, their names in lower case. */
 export type ReadFields = [name: string, value: string][]

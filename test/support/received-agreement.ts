@@ -1,8 +1,6 @@
 import { parseIp } from '../../src/mail/ip.ts'
-import { parseReceived } from '../../src/mail/received.ts'
-import type { ReceivedField } from '../../src/mail/received.ts'
-import { canonical, said } from './received-cases.ts'
-import type { ReceivedCase, SpamAssassinRelay } from './received-cases.ts'
+import { parseReceived, type ReceivedField } from '../../src/mail/received.ts'
+import { canonical, type ReceivedCase, said, type SpamAssassinRelay } from './received-cases.ts'
 
 /** Ours and theirs. Undefined instead of a pair: the case asserts nothing of the kind. */
 type Pair = readonly [ours: string | undefined, theirs: string | undefined] | undefined

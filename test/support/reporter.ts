@@ -1,4 +1,4 @@
-import type { ReportJson } from '../../src/http/api/report-json.ts'
+import type { ReportJson } from '../../src/web/api/reports.ts'
 import { until } from './process.ts'
 
 /** What the API said to a report. */

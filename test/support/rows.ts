@@ -1,5 +1,4 @@
-import type { Pool } from '../../src/db/pool.ts'
-import { inTransaction } from '../../src/db/pool.ts'
+import { inTransaction, type Pool } from '../../src/db/pool.ts'
 import { insertReports, type NewReport } from '../../src/db/reports.ts'
 import { uuidv7 } from '../../src/world.ts'
 

@@ -1,8 +1,8 @@
 import { pino } from 'pino'
 import { createPool } from '../../src/db/pool.ts'
-import { openRules } from '../../src/judging/rules/live-rules.ts'
+import { openRules } from '../../src/judging/live-rules.ts'
 import { systemClock } from '../../src/world.ts'
-import { factDefinitions } from '../../src/verdict/facts/fact-list.ts'
+import { factDefinitions } from '../../src/verdict/facts/facts.ts'
 
 /** What a process of rules says to its parent. */
 export type RulesProcessWord =

@@ -1,5 +1,4 @@
-import { analyzeMessage } from '../../src/analysis/analyze.ts'
-import type { Analysis } from '../../src/analysis/analyze.ts'
+import { type Analysis, analyzeMessage } from '../../src/pieces/analyze.ts'
 
 /** What a message of a test says; the rest is always the same. */
 export type Written = {

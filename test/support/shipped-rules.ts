@@ -2,10 +2,9 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { parse } from 'yaml'
 import type { Facts, FactValue } from '../../src/verdict/facts/fact.ts'
-import { emptyFacts, factDefinitions } from '../../src/verdict/facts/fact-list.ts'
-import { compileRules } from '../../src/verdict/rules/compile-rules.ts'
-import { faultLine } from '../../src/verdict/rules/rule.ts'
-import type { RuleBook } from '../../src/verdict/rules/rule-book.ts'
+import { emptyFacts, factDefinitions } from '../../src/verdict/facts/facts.ts'
+import { compileRules, type RuleBook } from '../../src/verdict/rules/rule-book.ts'
+import { faultLine } from '../../src/verdict/rules/rule-file.ts'
 import { scoreOf } from '../../src/verdict/verdict.ts'
 
 const root = path.join(import.meta.dirname, '../..')

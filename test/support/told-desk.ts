@@ -1,5 +1,5 @@
 import type { App } from '../../src/app.ts'
-import { analyzeReports } from '../../src/jobs/analyze-report.ts'
+import { analyzeReports } from '../../src/reports/analyze-report.ts'
 import type { ParserPool } from '../../src/parsing/parser-pool.ts'
 import { testJudge } from './judge.ts'
 

@@ -1,5 +1,5 @@
 import { freePort } from '../../src/db/embedded.ts'
-import { layWire, type Wire } from '../db/http/cut-wire.ts'
+import { layWire, type Wire } from '../db/web/cut-wire.ts'
 import { listByHand } from '../support/listed-by-hand.ts'
 import { makeSite, type Site } from '../support/parts.ts'
 import type { Program } from '../support/process.ts'

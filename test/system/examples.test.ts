@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { composeExamples } from '../../src/http/docs/examples.ts'
+import { composeExamples } from '../../src/web/docs/docs-routes.ts'
 import {
   askForAll,
   type ExampleSite,

@@ -1,7 +1,7 @@
 import { createTransport } from 'nodemailer'
 import type { Pool } from 'pg'
-import { applyRules } from '../../src/judging/rules/rule-versions.ts'
-import { factDefinitions } from '../../src/verdict/facts/fact-list.ts'
+import { applyRules } from '../../src/judging/rule-versions.ts'
+import { factDefinitions } from '../../src/verdict/facts/facts.ts'
 import { listByHand } from '../support/listed-by-hand.ts'
 import { ruleText } from '../support/rule-facts.ts'
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { findPooling } from '../../src/db/pooler.ts'
+import { findPooling } from '../../src/db/pool.ts'
 import { spamMessage } from '../support/messages.ts'
 import { makeSite, type Site } from '../support/parts.ts'
 import { runProgram, startProgram, until } from '../support/process.ts'

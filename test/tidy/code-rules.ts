@@ -1,6 +1,5 @@
 import ts from 'typescript'
-import { collect, placeOf, syntaxOf, typescriptIn } from './tree.ts'
-import type { Rule, TidyFile } from './tree.ts'
+import { collect, placeOf, type Rule, syntaxOf, type TidyFile, typescriptIn } from './tree.ts'
 
 const environment: Rule = {
   name: 'process.env is read in main.ts only',
@@ -30,7 +29,7 @@ const environment: Rule = {
 
 /** The instant and chance come from here; `main.ts` starts it all. */
 const worldly = ['src/world.ts', 'src/main.ts']
-const stopwatchRooms = /^src\/(commands|http|db|queue|outbound|jobs)\//
+const stopwatchRooms = /^src\/(cli|processes|web|db|queue|net|feedback|reports|people|lists)\//
 
 const chance: Rule = {
   name: 'time and chance are handed in: the clock and the dice are in world.ts',
@@ -47,9 +46,9 @@ const chance: Rule = {
     ['src/mail/a.ts:1', { 'src/mail/a.ts': 'const a = Date.now()' }],
     ['src/db/a.ts:1', { 'src/db/a.ts': 'const a = new Date()' }],
     ['src/db/a.ts:1', { 'src/db/a.ts': 'const a = Date()' }],
-    ['src/http/a.ts:1', { 'src/http/a.ts': 'const a = Math.random' }],
-    ['src/http/a.ts:1', { 'src/http/a.ts': "import { randomBytes } from 'node:crypto'" }],
-    ['src/http/a.ts:1', { 'src/http/a.ts': 'crypto.randomUUID()' }],
+    ['src/web/a.ts:1', { 'src/web/a.ts': 'const a = Math.random' }],
+    ['src/web/a.ts:1', { 'src/web/a.ts': "import { randomBytes } from 'node:crypto'" }],
+    ['src/web/a.ts:1', { 'src/web/a.ts': 'crypto.randomUUID()' }],
     ['src/mail/a.ts:1', { 'src/mail/a.ts': 'const a = performance.now()' }],
   ],
   passes: [
@@ -93,7 +92,7 @@ function isNamed(node: ts.Node, name: string): boolean {
 
 /** Files of which a library demands a default export. */
 const defaultExporters = [
-  'src/http/bodies/body-thread.ts',
+  'src/web/bodies/body-thread.ts',
   'src/parsing/parser-thread.ts',
   'src/parsing/unpack-thread.ts',
   'test/support/stalling-thread.ts',

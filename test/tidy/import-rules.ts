@@ -1,44 +1,58 @@
-import { importsOf, resolved, roomOf, typescriptIn } from './tree.ts'
-import type { Import, Rule, TidyFile } from './tree.ts'
+import {
+  type Import,
+  importsOf,
+  resolved,
+  roomOf,
+  type Rule,
+  type TidyFile,
+  typescriptIn,
+} from './tree.ts'
 
-const knowledge = ['mail', 'analysis', 'verdict', 'reputation']
+const knowledge = ['mail', 'origin', 'pieces', 'verdict']
 
-/** "Who imports whom" of `src/README.md`: what is not in a room's line is refused. */
+/**
+ * "Who imports whom" of `src/README.md`, lowest layer first. A folder may import from the folders
+ * in its line and nothing else; `types` may be imported as types only.
+ */
 export const mayImport: Readonly<Record<string, { values: readonly string[]; types?: string[] }>> =
   {
     mail: { values: [] },
-    reputation: { values: [] },
-    analysis: { values: ['mail'] },
-    verdict: { values: ['mail', 'analysis', 'reputation'] },
-    db: { values: [], types: knowledge },
+    texts: { values: [] },
+    origin: { values: ['mail'] },
+    pieces: { values: ['mail', 'origin'] },
+    verdict: { values: ['mail', 'origin', 'pieces'] },
+    db: { values: [], types: [...knowledge, 'texts'] },
     queue: { values: ['db'] },
-    counters: { values: ['analysis', 'db'] },
-    letters: { values: ['mail', 'verdict', 'db', 'queue'] },
-    feedback: { values: ['mail', 'analysis', 'verdict', 'parsing', 'db', 'queue', 'letters'] },
-    outbound: { values: ['mail'] },
-    intake: { values: ['mail', 'db', 'queue'] },
-    parsing: { values: ['mail', 'analysis', 'verdict', 'reputation', 'db'] },
-    judging: { values: [...knowledge, 'parsing', 'counters', 'db'] },
-    jobs: {
+    net: { values: ['mail'] },
+    parsing: { values: [...knowledge, 'db'] },
+    counting: { values: [...knowledge, 'db'] },
+    judging: { values: [...knowledge, 'db', 'parsing', 'counting'] },
+    letters: { values: ['mail', 'verdict', 'texts', 'db', 'queue'] },
+    people: { values: ['mail', 'db', 'queue'] },
+    marketers: { values: ['mail', 'pieces', 'verdict', 'db', 'queue'] },
+    lists: { values: ['mail', 'verdict', 'db', 'counting'] },
+    feedback: { values: [...knowledge, 'db', 'queue', 'parsing', 'letters'] },
+    reports: {
       values: [
         ...knowledge,
-        ...['parsing', 'judging', 'counters', 'db', 'queue', 'intake', 'letters', 'feedback'],
+        ...['db', 'queue', 'parsing', 'counting', 'judging'],
+        ...['letters', 'people', 'marketers', 'feedback'],
       ],
     },
-    http: {
+    web: {
       values: [
-        ...['mail', 'intake', 'db', 'queue', 'counters', 'verdict', 'reputation', 'judging'],
-        ...['letters', 'feedback'],
+        ...['mail', 'origin', 'verdict', 'texts', 'db', 'queue'],
+        ...['counting', 'judging', 'letters', 'people', 'feedback', 'reports'],
       ],
     },
     errors: { values: [] },
     world: { values: [] },
     log: { values: [] },
     config: { values: [] },
-    app: { values: [], types: ['config', 'db', 'queue', 'outbound'] },
+    app: { values: [], types: ['config', 'db', 'queue', 'net'] },
   }
 
-const unbound = ['commands', 'main']
+const unbound = ['processes', 'cli', 'main']
 const freeTypes = ['world', 'log', 'app']
 /** What knowledge may use of Node: arithmetic on values, no door to the outside. */
 const pureModules = [
@@ -66,6 +80,7 @@ function crossings(file: TidyFile): Crossing[] {
 
 function isAllowed({ from, to, isType, names }: Crossing): boolean {
   if (to.startsWith('../')) return false
+  if (from === 'processes' && to === 'cli') return false
   if (unbound.includes(from)) return true
   if (to === 'errors') return true
   const isKnowing = knowledge.includes(from)
@@ -78,37 +93,38 @@ function isAllowed({ from, to, isType, names }: Crossing): boolean {
 }
 
 const rooms: Rule = {
-  name: 'a room imports only the rooms that "Who imports whom" allows it',
+  name: 'a folder imports only the folders that "Who imports whom" allows it',
   check: (tree) =>
     typescriptIn(tree, 'src')
       .flatMap(crossings)
       .filter((crossing) => !isAllowed(crossing))
       .map(({ at, from, to, isType }) => {
         const what = isType ? 'a type of' : 'from'
-        return `${at} ${from} imports ${what} ${to}: hand it in, or move it to another room`
+        return `${at} ${from} imports ${what} ${to}: hand it in, or move it to another folder`
       }),
   raises: [
     ['src/mail/a.ts:1', { 'src/mail/a.ts': "import { b } from '../db/b.ts'" }],
     ['src/mail/a.ts:1', { 'src/mail/a.ts': "import type { App } from '../app.ts'" }],
     ['src/mail/a.ts:1', { 'src/mail/a.ts': "import { uuidv7 } from '../world.ts'" }],
-    ['src/http/a.ts:2', { 'src/http/a.ts': "\nimport type { B } from '../jobs/b.ts'" }],
-    ['src/jobs/a.ts:1', { 'src/jobs/a.ts': "import { b } from '../http/api/b.ts'" }],
+    ['src/web/a.ts:2', { 'src/web/a.ts': "\nimport type { B } from '../lists/b.ts'" }],
+    ['src/feedback/a.ts:1', { 'src/feedback/a.ts': "import { b } from '../web/api/b.ts'" }],
     ['src/db/a.ts:1', { 'src/db/a.ts': "import { b } from '../mail/b.ts'" }],
     ['src/db/a.ts:1', { 'src/db/a.ts': "import { type B } from '../mail/b.ts'" }],
     ['src/db/a.ts:1', { 'src/db/a.ts': "export const b = () => import('../mail/b.ts')" }],
     ['src/queue/a.ts:1', { 'src/queue/a.ts': "export * from '../mail/b.ts'" }],
-    ['src/http/a.ts:1', { 'src/http/a.ts': "import { systemClock } from '../world.ts'" }],
-    ['src/http/a.ts:1', { 'src/http/a.ts': "type A = import('../commands/b.ts').B" }],
-    ['src/intake/a.ts:1', { 'src/intake/a.ts': "import { a } from '../../test/a.ts'" }],
-    ['src/commands/a.ts:1', { 'src/commands/a.ts': "import { a } from '../../scripts/a.ts'" }],
+    ['src/web/a.ts:1', { 'src/web/a.ts': "import { systemClock } from '../world.ts'" }],
+    ['src/web/a.ts:1', { 'src/web/a.ts': "type A = import('../cli/b.ts').B" }],
+    ['src/people/a.ts:1', { 'src/people/a.ts': "import { a } from '../../test/a.ts'" }],
+    ['src/cli/a.ts:1', { 'src/cli/a.ts': "import { a } from '../../scripts/a.ts'" }],
+    ['src/processes/a.ts:1', { 'src/processes/a.ts': "import { a } from '../cli/b.ts'" }],
     ['src/novel/a.ts:1', { 'src/novel/a.ts': "import { a } from '../mail/a.ts'" }],
   ],
   passes: [
     { 'src/mail/a.ts': "import { CallerError } from '../errors.ts'\nimport { b } from './b.ts'" },
     { 'src/mail/a.ts': "import type { Clock } from '../world.ts'" },
     { 'src/db/a.ts': "import type { B } from '../mail/b.ts'\nimport { u } from '../world.ts'" },
-    { 'src/http/api/a.ts': "import type { App } from '../../app.ts'\nimport { a } from '../a.ts'" },
-    { 'src/commands/a.ts': "import { a } from '../http/a.ts'\nimport { b } from '../jobs/b.ts'" },
+    { 'src/web/api/a.ts': "import type { App } from '../../app.ts'\nimport { a } from '../a.ts'" },
+    { 'src/cli/a.ts': "import { a } from '../web/a.ts'\nimport { b } from '../reports/b.ts'" },
   ],
 }
 

@@ -1,6 +1,15 @@
 import ts from 'typescript'
-import { collect, importsOf, packageOf, placeOf, typescriptIn } from './tree.ts'
-import type { Breach, Rule, TidyFile, Tree } from './tree.ts'
+import {
+  type Breach,
+  collect,
+  importsOf,
+  packageOf,
+  placeOf,
+  type Rule,
+  type TidyFile,
+  type Tree,
+  typescriptIn,
+} from './tree.ts'
 
 const LINES_MAX = 500
 const COLUMNS_MAX = 100
@@ -86,7 +95,7 @@ const spelling: Rule = {
     ['test/Unit/a.ts:1', { 'test/Unit/a.ts': '' }],
   ],
   passes: [
-    { 'src/http/views/report-form.eta': '', 'test/a.expected.json': '', 'src/README.md': '' },
+    { 'src/web/views/report-form.eta': '', 'test/a.expected.json': '', 'src/README.md': '' },
   ],
 }
 

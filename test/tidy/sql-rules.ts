@@ -1,6 +1,14 @@
 import ts from 'typescript'
-import { collect, placeOf, syntaxOf, typescriptIn } from './tree.ts'
-import type { Breach, Rule, TidyFile, Tree } from './tree.ts'
+import {
+  type Breach,
+  collect,
+  placeOf,
+  type Rule,
+  syntaxOf,
+  type TidyFile,
+  type Tree,
+  typescriptIn,
+} from './tree.ts'
 
 /** Where a statement begins: our SQL is in lower case, so that sentences in English are none. */
 const statement = new RegExp(
@@ -38,12 +46,12 @@ const home: Rule = {
       .flatMap(sqlOf)
       .map(({ at }) => `${at} holds SQL: move it to src/db, to the file of its table`),
   raises: [
-    ['src/http/a.ts:2', { 'src/http/a.ts': "\ndb.query('select id from reports')" }],
-    ['src/jobs/a.ts:1', { 'src/jobs/a.ts': 'const a = `update reports set state = ${b}`' }],
-    ['src/jobs/a.ts:1', { 'src/jobs/a.ts': "tx.query('analyze pgboss.job')" }],
+    ['src/web/a.ts:2', { 'src/web/a.ts': "\ndb.query('select id from reports')" }],
+    ['src/reports/a.ts:1', { 'src/reports/a.ts': 'const a = `update reports set state = ${b}`' }],
+    ['src/reports/a.ts:1', { 'src/reports/a.ts': "tx.query('analyze pgboss.job')" }],
   ],
   passes: [
-    { 'src/http/a.ts': "say('Select one of these')\nsay('update your client')" },
+    { 'src/web/a.ts': "say('Select one of these')\nsay('update your client')" },
     { 'src/db/a.ts': "db.query('select id from reports')", 'test/a.ts': "q('select id from a')" },
   ],
 }

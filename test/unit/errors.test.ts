@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isOutage } from '../../src/db/outage.ts'
+import { isOutage } from '../../src/db/follow.ts'
 import { reasonOf, sqlState, UsageError } from '../../src/errors.ts'
 
 const withCode = (code: unknown) => Object.assign(new Error('it failed'), { code })

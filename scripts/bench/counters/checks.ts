@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { appendBlocks } from '../../../src/counters/append-deltas.ts'
-import { createCheckBuffer } from '../../../src/counters/check-buffer.ts'
-import { headOf } from '../../../src/counters/packed/delta-packing.ts'
+import { appendBlocks } from '../../../src/counting/count-messages.ts'
+import { createCheckBuffer } from '../../../src/counting/check-buffer.ts'
+import { headOf } from '../../../src/counting/packed/delta-packing.ts'
 import { systemClock } from '../../../src/world.ts'
 import { printTable } from '../corpus.ts'
 import {

@@ -1,5 +1,5 @@
-import { SLOT_MS } from '../../../src/counters/period.ts'
-import { createCounterReader } from '../../../src/counters/reader.ts'
+import { SLOT_MS } from '../../../src/counting/keys.ts'
+import { createCounterReader } from '../../../src/counting/reader.ts'
 import { systemClock } from '../../../src/world.ts'
 import { printTable } from '../corpus.ts'
 import { appendAll } from './storage.ts'

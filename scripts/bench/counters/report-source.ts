@@ -1,8 +1,8 @@
-import { analyzeMessage } from '../../../src/analysis/analyze.ts'
-import { withLaterShingles } from '../../../src/analysis/shingles/later-shingles.ts'
-import { packShingles } from '../../../src/analysis/shingles/packed-shingles.ts'
-import type { Shingle } from '../../../src/analysis/shingles/shingle-list.ts'
-import type { CountedMessage } from '../../../src/counters/count-messages.ts'
+import { analyzeMessage } from '../../../src/pieces/analyze.ts'
+import { withLaterShingles } from '../../../src/pieces/shingles/take-apart.ts'
+import { packShingles } from '../../../src/pieces/shingles/packed-shingles.ts'
+import type { Shingle } from '../../../src/pieces/shingles/shingle-list.ts'
+import type { CountedMessage } from '../../../src/counting/count-messages.ts'
 import { readCorpus } from '../corpus.ts'
 import { zipf } from './stage.ts'
 

@@ -1,5 +1,5 @@
 import { pino } from 'pino'
-import { runRollUps } from '../../../src/counters/run-roll-ups.ts'
+import { runRollUps } from '../../../src/counting/run-roll-ups.ts'
 import { createPool } from '../../../src/db/pool.ts'
 import { systemClock } from '../../../src/world.ts'
 

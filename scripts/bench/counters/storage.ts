@@ -1,5 +1,5 @@
-import { SLOT_MS } from '../../../src/counters/period.ts'
-import { emptyHistory, readHistory } from '../../../src/counters/packed/history.ts'
+import { SLOT_MS } from '../../../src/counting/keys.ts'
+import { emptyHistory, readHistory } from '../../../src/counting/packed/history.ts'
 import type { Pool } from '../../../src/db/pool.ts'
 import {
   clearCounters,

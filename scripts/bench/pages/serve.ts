@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { readConfig } from '../../../src/config.ts'
-import { web } from '../../../src/commands/web.ts'
+import { web } from '../../../src/processes/web.ts'
 import { createPool } from '../../../src/db/pool.ts'
 import { startBoss, stopBoss } from '../../../src/queue/boss.ts'
 import { systemClock } from '../../../src/world.ts'

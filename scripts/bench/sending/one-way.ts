@@ -1,9 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { createTransport } from 'nodemailer'
 import { createPool } from '../../../src/db/pool.ts'
-import { unpack } from '../../../src/db/packed.ts'
-import { createMailer } from '../../../src/outbound/mailer.ts'
-import { createSigner } from '../../../src/outbound/sign.ts'
+import { unpack } from '../../../src/db/rows.ts'
+import { createMailer, createSigner } from '../../../src/net/mailer.ts'
 
 // Sends the copies that Signalpost sent before: by nodemailer's pool alone, which is the reference,
 // by our mailer over it, or by that with a signature. Five connections each.

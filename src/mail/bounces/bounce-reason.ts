@@ -1,15 +1,9 @@
-import { contentPhrases } from './phrases/content-phrases.ts'
-import { deliveryPhrases } from './phrases/delivery-phrases.ts'
-import { recipientPhrases } from './phrases/recipient-phrases.ts'
-import { senderPhrases } from './phrases/sender-phrases.ts'
-import { widerPhrases } from './phrases/wider-phrases.ts'
-import { reasonOfOwnWords } from './own-words.ts'
+import { reasonOfStatus } from './codes.ts'
+import { reasonOfOwnWords } from './looks-like-bounce.ts'
+import { contentPhrases, deliveryPhrases, recipientPhrases, senderPhrases } from './phrases.ts'
 import { reasonOfProviderCode } from './provider-codes.ts'
-import { reasonOfProviderWords } from './provider-words.ts'
-import type { BounceReason, Phrases } from './reasons.ts'
-import { stageIn } from './smtp-stage.ts'
-import type { SmtpStage } from './smtp-stage.ts'
-import { reasonOfStatus } from './status-meanings.ts'
+import { reasonOfProviderWords, widerPhrases } from './provider-words.ts'
+import { type BounceReason, type Phrases, type SmtpStage, stageIn } from './reasons.ts'
 
 /** What is known of one failed delivery when its reason is looked for. */
 export type Failure = {

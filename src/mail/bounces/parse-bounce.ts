@@ -1,21 +1,29 @@
-import { decodeCharset } from '../encoded-word.ts'
 import { parseMailboxes } from '../address.ts'
-import { fieldValue, parseHeader } from '../header.ts'
-import type { HeaderField } from '../header.ts'
-import { entityField, fieldParameter, leafText, ownPart, parseMimeTree } from '../mime-tree.ts'
-import type { Entity } from '../mime-tree.ts'
+import { decodeCharset } from '../encoded-word.ts'
+import { fieldValue, type HeaderField, parseHeader } from '../header.ts'
+import {
+  type Entity,
+  entityField,
+  fieldParameter,
+  leafText,
+  ownPart,
+  parseMimeTree,
+} from '../mime-tree.ts'
 import { bounceReason, isHardBounce } from './bounce-reason.ts'
-import { forwardedNotice, systemText, transcribedStatus } from './bounce-text.ts'
-import { wholeReply, withoutTags } from './bounce-text.ts'
-import { preferredStatus, replyCodeIn, statusIn } from './codes.ts'
-import { deliveryEvents } from './delivery-events.ts'
-import { looksLikeBounce } from './looks-like-bounce.ts'
+import { inferredStatus, preferredStatus, replyCodeIn, statusIn } from './codes.ts'
+import { looksLikeBounce, reasonOfCategory } from './looks-like-bounce.ts'
 import type { BounceReason } from './reasons.ts'
-import { reasonOfCategory } from './own-words.ts'
-import { recipientGroups } from './recipient-groups.ts'
-import type { RecipientGroup } from './recipient-groups.ts'
-import { inferredStatus } from './status-meanings.ts'
-import { recipientSections, recipientsInText, sectionAbout } from './told-recipients.ts'
+import { deliveryEvents, type RecipientGroup, recipientGroups } from './recipient-groups.ts'
+import {
+  forwardedNotice,
+  recipientSections,
+  recipientsInText,
+  sectionAbout,
+  systemText,
+  transcribedStatus,
+  wholeReply,
+  withoutTags,
+} from './told-recipients.ts'
 
 /** What became of a message for one recipient. */
 export type BounceResult = {

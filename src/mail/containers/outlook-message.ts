@@ -1,9 +1,220 @@
-import { parseHeader } from '../header.ts'
+import { hash } from 'node:crypto'
+import { deEncapsulateSync } from 'rtf-stream-parser'
+import { type HeaderField, parseHeader } from '../header.ts'
+import { unusedBoundary } from '../mail-parts.ts'
 import { looksLikeMessage } from '../message.ts'
-import { charsetOfCodepage } from './codepage-charset.ts'
+import { encodeTransfer } from '../transfer-encoding.ts'
 import { readCompoundFile, type Storage } from './compound-file.ts'
-import { type KeptFile, type KeptText, rebuildMessage } from './rebuild-message.ts'
-import { htmlOfRtf } from './rtf-html.ts'
+
+const charsets: Readonly<Record<number, string>> = {
+  874: 'windows-874',
+  932: 'shift_jis',
+  936: 'gb2312',
+  949: 'ks_c_5601-1987',
+  950: 'big5',
+  20127: 'us-ascii',
+  20866: 'koi8-r',
+  21866: 'koi8-u',
+  50220: 'iso-2022-jp',
+  50221: 'iso-2022-jp',
+  50222: 'iso-2022-jp',
+  51932: 'euc-jp',
+  51949: 'euc-kr',
+  54936: 'gb18030',
+  65001: 'utf-8',
+}
+
+/** The charset of MIME that a codepage of Windows stands for; undefined for one nobody mails. */
+export function charsetOfCodepage(codepage: number): string | undefined {
+  if (codepage >= 1250 && codepage <= 1258) return `windows-${codepage}`
+  if (codepage > 28_590 && codepage <= 28_605) return `iso-8859-${codepage - 28_590}`
+  return charsets[codepage]
+}
+
+/** What every dictionary begins with (MS-OXRTFCP §2.1.2.1). */
+const dictionaryStart =
+  '{\\rtf1\\ansi\\mac\\deff0\\deftab720{\\fonttbl;}{\\f0\\fnil \\froman \\fswiss \\fmodern ' +
+  '\\fscript \\fdecor MS Sans SerifSymbolArialTimes New ' +
+  'RomanCourier{\\colortbl\\red0\\green0\\blue0' +
+  '\r\n\\par \\pard\\plain\\f0\\fs20\\b\\i\\u\\tab\\tx'
+
+const headerBytes = 16
+const compressedMark = 0x75465a4c
+const plainMark = 0x414c454d
+const dictionaryBytes = 4096
+
+/**
+ * The text under the compression that Outlook keeps RTF with (MS-OXRTFCP §2.2), at most `bytesMax`
+ * of it; undefined for what is not of that form. A reference of two bytes gives 17 at most. Its
+ * checksum is not looked at: what is damaged is damaged text.
+ */
+export function readCompressedRtf(bytes: Buffer, bytesMax: number): Buffer | undefined {
+  if (bytes.length < headerBytes) return undefined
+  const size = Math.min(bytes.readUInt32LE(4), bytesMax)
+  const mark = bytes.readUInt32LE(8)
+  if (mark === plainMark) return bytes.subarray(headerBytes, headerBytes + size)
+  if (mark !== compressedMark) return undefined
+  const content = Buffer.alloc(Math.min(size, (bytes.length - headerBytes) * 9))
+  return content.subarray(0, decompress(bytes.subarray(headerBytes), content))
+}
+
+function decompress(from: Buffer, to: Buffer): number {
+  const dictionary = Buffer.alloc(dictionaryBytes, 0x20)
+  let write = dictionary.write(dictionaryStart, 'latin1')
+  let written = 0
+  const put = (byte: number) => {
+    to[written++] = byte
+    dictionary[write] = byte
+    write = (write + 1) % dictionaryBytes
+  }
+  let at = 0
+  while (at < from.length && written < to.length) {
+    const control = from[at++] ?? 0
+    for (let bit = 0; bit < 8 && at < from.length && written < to.length; bit++) {
+      if ((control & (1 << bit)) === 0) {
+        put(from[at++] ?? 0)
+        continue
+      }
+      const reference = ((from[at] ?? 0) << 8) | (from[at + 1] ?? 0)
+      at += 2
+      const offset = reference >> 4
+      if (offset === write) return written
+      const length = (reference & 0xf) + 2
+      for (let step = 0; step < length && written < to.length; step++) {
+        put(dictionary[(offset + step) % dictionaryBytes] ?? 0)
+      }
+    }
+  }
+  return written
+}
+
+const rtfBytesMax = 2_000_000
+/** Each level costs the library time for every byte; real mail has some ten. */
+const RTF_NESTING_MAX = 40
+
+/**
+ * The HTML that Outlook wrapped in RTF (MS-OXRTFEX), undefined where the RTF is of another making:
+ * then nobody sent it, the reader's own program made it. Takes 0.5 s a megabyte. Never throws.
+ */
+export function htmlOfRtf(compressed: Buffer): string | undefined {
+  const rtf = readCompressedRtf(compressed, rtfBytesMax)
+  if (!rtf?.subarray(0, 200).includes('\\fromhtml') || isTooDeep(rtf)) return undefined
+  try {
+    const { mode, text } = deEncapsulateSync(rtf, { mode: 'html', prefix: false, decode })
+    return mode === 'html' ? text.toString() : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isTooDeep(rtf: Buffer): boolean {
+  let depth = 0
+  for (const byte of rtf) {
+    if (byte === 0x7b) depth++
+    else if (byte === 0x7d) depth--
+    if (depth > RTF_NESTING_MAX) return true
+  }
+  return false
+}
+
+function decode(bytes: Buffer, codepage: string): string {
+  const name = codepage.toLowerCase().replace(/^cp(125\d|874)$/, 'windows-$1')
+  const known = { cp932: 'shift_jis', cp936: 'gbk', cp949: 'euc-kr', cp950: 'big5' }[name] ?? name
+  try {
+    return new TextDecoder(known).decode(bytes)
+  } catch {
+    return bytes.toString('latin1')
+  }
+}
+
+/** A piece of text as it was kept, in the charset it was kept in. */
+export type KeptText = { bytes: Buffer; charset: string }
+
+/** A file that was attached; `type` undefined where nobody said one. */
+export type KeptFile = {
+  name: string | undefined
+  type: string | undefined
+  contentId: string | undefined
+  bytes: Buffer
+}
+
+/** What a mail program keeps of a message that it took apart. */
+export type KeptPieces = {
+  /** The header as it was received, as text. */
+  header: Buffer
+  text: KeptText | undefined
+  html: KeptText | undefined
+  files: readonly KeptFile[]
+}
+
+const typeShape = /^[a-z]+\/[a-z0-9!#$&^_.+-]{1,120}$/i
+
+/**
+ * A message of the header as it was received and a body made anew of its pieces, the same bytes
+ * each time. What the header says of the form of the old body is left out. Its words are those
+ * that were sent, its bytes are not: no signature over the body can verify.
+ */
+export function rebuildMessage({ header, text, html, files }: KeptPieces): Buffer {
+  const fields = parseHeader(header).fields.filter(({ key }) => !isOfBody(key))
+  const seed = hash('sha256', header)
+  const texts = [
+    ...(text || !html ? [textPart('text/plain', text)] : []),
+    ...(html ? [textPart('text/html', html)] : []),
+  ]
+  const body = texts.length > 1 ? multipart('alternative', texts, seed) : (texts[0] ?? '')
+  const content =
+    files.length > 0 ? multipart('mixed', [body, ...files.map(filePart)], `${seed} all`) : body
+  const lines = [...fields.map(asLines), 'MIME-Version: 1.0\r\n', content]
+  return Buffer.from(lines.join(''), 'latin1')
+}
+
+function isOfBody(key: string): boolean {
+  return key === 'mime-version' || key.startsWith('content-')
+}
+
+/** All line ends become CRLF; a CR alone would end a line for some readers. */
+function asLines({ raw }: HeaderField): string {
+  return `${raw.replace(/\r*\n|\r/g, '\r\n')}\r\n`
+}
+
+function textPart(type: string, { bytes, charset }: KeptText = emptyText): string {
+  const encoded = encodeTransfer(bytes.toString('latin1'), 'base64')
+  return (
+    `Content-Type: ${type}; charset=${charset}\r\n` +
+    `Content-Transfer-Encoding: base64\r\n\r\n${encoded}`
+  )
+}
+
+const emptyText: KeptText = { bytes: Buffer.alloc(0), charset: 'utf-8' }
+
+function filePart({ name, type = '', contentId, bytes }: KeptFile): string {
+  const isMessage = type === 'message/rfc822'
+  const isSafe = typeShape.test(type) && !/^(?:multipart|message)\//i.test(type)
+  const shownType = isMessage || isSafe ? type : 'application/octet-stream'
+  const content = bytes.toString('latin1')
+  const encoded = isMessage
+    ? `Content-Transfer-Encoding: 8bit\r\n\r\n${content}`
+    : `Content-Transfer-Encoding: base64\r\n\r\n${encodeTransfer(content, 'base64')}`
+  const id = /^[\x21-\x3b\x3d\x3f-\x7e]{1,200}$/.test(contentId ?? '')
+    ? `Content-ID: <${contentId ?? ''}>\r\n`
+    : ''
+  const file = name === undefined ? '' : `;\r\n filename*=utf-8''${percentEncoded(name)}`
+  return `Content-Type: ${shownType}\r\nContent-Disposition: attachment${file}\r\n${id}${encoded}`
+}
+
+function percentEncoded(name: string): string {
+  return encodeURIComponent(name.toWellFormed().slice(0, 200)).replace(
+    /['()*]/g,
+    (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+}
+
+function multipart(kind: string, parts: readonly string[], seed: string): string {
+  const boundary = unusedBoundary(seed, parts)
+  const inside = parts.map((part) => `--${boundary}\r\n${part}\r\n`).join('')
+  const type = `Content-Type: multipart/${kind}; boundary="${boundary}"\r\n\r\n`
+  return `${type}${inside}--${boundary}--\r\n`
+}
 
 /** What an Outlook file came to. */
 export type OutlookMessage = { raw: Buffer } | { refusal: 'no-header' | 'not-a-message' }
@@ -23,7 +234,7 @@ const ids = {
 const internetCodepage = 0x3fde
 const messageCodepage = 0x3ffd
 const filesMax = 200
-const nestingMax = 3
+const MESSAGE_NESTING_MAX = 3
 const nameCharsMax = 300
 
 /**
@@ -99,7 +310,7 @@ function fileOf(attachment: Storage, depth: number): KeptFile | undefined {
   const name = word(ids.fileName) ?? word(ids.shortName)
   const inside = attachment.storages.get(`__substg1.0_${ids.data}000D`)
   if (inside) {
-    const raw = depth < nestingMax ? messageOf(inside, depth + 1) : undefined
+    const raw = depth < MESSAGE_NESTING_MAX ? messageOf(inside, depth + 1) : undefined
     return raw && { name, type: 'message/rfc822', contentId: undefined, bytes: raw }
   }
   const bytes = streamOf(attachment, ids.data, '0102')

@@ -1,10 +1,105 @@
-import type { AuthenticationFeatures } from '../../analysis/features/authentication-features.ts'
-import type { AuthorFeatures } from '../../analysis/features/author-features.ts'
-import type { BulkFeatures } from '../../analysis/features/bulk-features.ts'
-import type { KindFeatures } from '../../analysis/features/features-of.ts'
-import type { HeaderFeatures } from '../../analysis/features/header-features.ts'
-import type { OriginFeatures } from '../../analysis/features/origin-features.ts'
-import { bool, double, type FactTable, string, strings } from './fact-table.ts'
+import type { AttachmentFeatures } from '../../pieces/features/attachment-features.ts'
+import type {
+  AuthenticationFeatures,
+  AuthorFeatures,
+  BulkFeatures,
+} from '../../pieces/features/author-features.ts'
+import type { KindFeatures, OriginFeatures } from '../../pieces/features/features.ts'
+import type { HeaderFeatures } from '../../pieces/features/header-features.ts'
+import type { LinkFeatures } from '../../pieces/features/link-features.ts'
+import type { TextFeatures } from '../../pieces/features/text-features.ts'
+import { bool, double, type FactTable, string, strings } from './fact.ts'
+
+/** Where it leads. Of all but `count` the first 60 links are looked at. */
+export const linksTable: FactTable<LinkFeatures> = {
+  count: double('How many links there are; at most 200.'),
+  hosts: double('How many different hosts they lead to.'),
+  domains: double('How many different registrable domains they lead to.'),
+  ip_hosts: double('How many hosts are addresses instead of names.'),
+  odd_ports: double('How many links name a port other than 80 and 443.'),
+  idn_hosts: double('How many hosts are internationalized (Punycode).'),
+  disguised_hosts: double('How many hosts have letters that look like Latin ones.'),
+  user_infos: double('How many links have an @ before the host.'),
+  shown_differs: double('How many links show an address of another organization; at most 100.'),
+  shorteners: double('How many hosts are services that hide where a link leads.'),
+  free_hosting: double('How many links lead to where anybody puts pages for nothing.'),
+  forms: double('How many targets of forms there are.'),
+  redirects: double('How many links carry another address in their parameters.'),
+  executables: double('How many links name a program or an archive.'),
+  site_internals: double('How many links lead into the inner folders of a site, as wp-content.'),
+  active: double('How many sorts of links run a script or carry a page: javascript:, data:.'),
+  chars_max: double('How long the longest link is.'),
+  labels_max: double('How many labels the longest host has.'),
+  host_digits_max: double('How many digits a host has, at most.'),
+  host_hyphens_max: double('How many hyphens a host has, at most.'),
+  insecure_share: double('Links by plain http among all, 0 to 1.'),
+  parameters_mean: double('Parameters of a link, on average.'),
+  author_share: double('Links to the author’s organization among all, 0 to 1.'),
+  only_foreign_domain: bool('All links lead to one domain, which is not the author’s.'),
+  names_recipient: bool('A link has the recipient’s address in it.'),
+  has_unsubscribe: bool('A link or the end of the text speaks of unsubscribing.'),
+}
+
+/** What is attached. */
+export const attachmentsTable: FactTable<AttachmentFeatures> = {
+  count: double('How many files are attached or embedded.'),
+  kilobytes: double('How long all of them are together, in KiB.'),
+  images: double('How many are pictures.'),
+  pdfs: double('How many are PDF files.'),
+  office: double('How many are documents, tables or slides of office programs.'),
+  macros: double('How many can run macros: by name, or because there are some.'),
+  executables: double('How many are programs, by name or content.'),
+  scripts: double('How many are scripts that Windows or a shell runs.'),
+  web_pages: double('How many are HTML or SVG files.'),
+  archives: double('How many are archives.'),
+  encrypted_archives: double('How many are ZIP archives with a password.'),
+  disk_images: double('How many are disk images.'),
+  shortcuts: double('How many are shortcuts (.lnk, .url …).'),
+  messages: double('How many are messages.'),
+  calendars: double('How many are calendar entries.'),
+  double_extensions: double('How many look like a document and are a program or page: a.pdf.exe.'),
+  disguised_names: double('How many names turn their direction, or hide their end behind blanks.'),
+  type_differs: double('How many are something else than their name or type says.'),
+  extensions: strings('What their names end in, sorted, each once; at most 10.'),
+}
+
+/** What is shown. Of long texts the first 1,024 to 12,288 characters are looked at. */
+export const textTable: FactTable<TextFeatures> = {
+  words: double('How many words are shown; at most 4,000.'),
+  is_empty: bool('Nothing is shown: no word and no picture.'),
+  html_only: bool('There is an HTML part and no text/plain part.'),
+  html_kilobytes: double('How long the HTML part is, in KiB.'),
+  html_per_character: double('How many characters of HTML there are for one that is shown.'),
+  hidden_styles: double('How many ways of hiding text the HTML part uses, of seven.'),
+  plain_part_differs: bool('The text/plain part says something else than the HTML part.'),
+  images: double('How many pictures the HTML part shows; at most 50.'),
+  images_only: bool('There are pictures and fewer than 20 words.'),
+  forms: bool('The HTML part has a form or a field to fill.'),
+  scripts: bool('The HTML part has a script.'),
+  frames: bool('The HTML part embeds a frame or an object.'),
+  comments: double('How many comments the HTML part has; at most 20.'),
+  upper_share: double('Capitals among the Latin letters, 0 to 1; 0 for fewer than 40 letters.'),
+  exclamations: double('How many exclamation marks there are.'),
+  hidden_characters: double('How many characters show nothing or turn the direction.'),
+  look_alikes: double('How many letters of other alphabets pose as Latin ones.'),
+  language: string('en, fr, de, es, it, pt, nl, sv or pl, by its common words; empty if unknown.'),
+  script: string(
+    'The alphabet of most letters: latin, cyrillic, chinese …; empty without letters.',
+  ),
+  money_words: double('How often money is spoken of, by a short list of seven languages.'),
+  urgency_words: double('How often haste is asked for, by a short list of seven languages.'),
+  credential_words: double('How often accounts and passwords are spoken of, by a short list.'),
+  threat_words: double(
+    'How often there is a threat, to block an account as well; by a short list.',
+  ),
+  prize_words: double('How often something is won or given away, by a short list.'),
+  generic_greeting: bool('It greets nobody by name: dear customer, cher client and the like.'),
+  opt_out_words: double('How often it speaks of unsubscribing, by a short list.'),
+  telephones: double('How many telephone numbers there are; at most 8.'),
+  payment_addresses: double('How many cryptocurrency addresses there are; at most 8.'),
+  bank_accounts: double('How many bank accounts (IBAN) there are; at most 8.'),
+  mail_addresses: double('How many mail addresses there are in the text; at most 8.'),
+}
 
 /** What sort of mail it is. */
 export const messageTable: FactTable<KindFeatures> = {

@@ -1,4 +1,8 @@
-import type { MarketerMarks } from '../../analysis/marketer.ts'
+import { isSharedSuffix } from '../../mail/address.ts'
+import { prefixOf } from '../../mail/ip-blocks.ts'
+import { parseIp } from '../../mail/ip.ts'
+import type { MarketerMarks } from '../../pieces/marketer.ts'
+import { type OwnNames, whySpared } from '../lists/spare.ts'
 
 /** The languages in which readers are advised. */
 export const adviceLanguages = ['en', 'fr', 'ru'] as const
@@ -69,4 +73,98 @@ function canonical(one: Marketer): unknown {
     listIds: sorted(one.listIds),
     authors: sorted(one.authors),
   })
+}
+
+/** Something in a declaration that would recognize the mail of others; `field` as in a file. */
+export type MarksFault = { field: 'signers' | 'ranges' | 'list_ids' | 'authors'; reason: string }
+
+type Marks = Pick<MarketerMarks, 'signers' | 'ranges' | 'listIds' | 'authors'>
+
+/** Wider blocks are whole providers. */
+const prefixMin = { 4: 16, 6: 32 } as const
+
+/**
+ * All that is wrong with how a marketer wants to be known: names and ranges that others send by
+ * too. A sending service may sign for thousands; it proves something only together with a List-Id
+ * or an author.
+ */
+export function marksFaults(marks: Marks, own: OwnNames): MarksFault[] {
+  const isNarrowed = marks.listIds.length + marks.authors.length > 0
+  const faults = [
+    ...marks.signers.flatMap((name) => signerFault(name, isNarrowed, own)),
+    ...marks.authors.flatMap((name) => authorFault(name, own)),
+    ...marks.listIds.flatMap(listIdFault),
+    ...marks.ranges.flatMap((cidr) => rangeFault(cidr, isNarrowed)),
+  ]
+  if (marks.signers.length + marks.ranges.length > 0) return faults
+  const reason =
+    'A signer or a range is needed: List-Ids and authors alone prove nothing, anybody writes them.'
+  return [...faults, { field: 'signers', reason }]
+}
+
+function signerFault(written: string, isNarrowed: boolean, own: OwnNames): MarksFault[] {
+  const name = bare(written)
+  const spared = whyShared(name, own)
+  const fault = (reason: string): MarksFault[] => [{ field: 'signers', reason }]
+  if (spared === undefined) return []
+  if (spared !== 'shared platform') return fault(`${written}: ${sentences[spared]}`)
+  if (isNarrowed) return []
+  return fault(
+    `${written} signs for many who do not know each other: say list_ids or authors besides.`,
+  )
+}
+
+function authorFault(written: string, own: OwnNames): MarksFault[] {
+  const spared = whyShared(bare(written), own)
+  if (spared === undefined) return []
+  return [{ field: 'authors', reason: `${written}: ${sentences[spared]}` }]
+}
+
+/** A whole service as a List-Id would narrow nothing. */
+function listIdFault(written: string): MarksFault[] {
+  if (!written.startsWith('*.')) return []
+  const name = bare(written)
+  const isShared = isSharedSuffix(name) || whySpared('hosts', name, []) === 'shared platform'
+  if (!isShared && name.includes('.')) return []
+  return [{ field: 'list_ids', reason: `${written} holds the lists of many: name this one's own.` }]
+}
+
+function rangeFault(cidr: string, isNarrowed: boolean): MarksFault[] {
+  const family = cidr.includes(':') ? 6 : 4
+  const fault = (reason: string): MarksFault[] => [{ field: 'ranges', reason }]
+  if (prefixOf(cidr) < prefixMin[family]) {
+    return fault(`${cidr} is wider than /${prefixMin[family]}: only this marketer may send there.`)
+  }
+  const spared = whySpared('addresses', plainAddress(cidr), [])
+  if (spared === 'no public address') return fault(`${cidr} is no part of the Internet.`)
+  if (spared === undefined || spared === 'no such name' || isNarrowed) return []
+  return fault(`${cidr} is a mailbox provider's: say list_ids or authors besides.`)
+}
+
+type Shared = NonNullable<ReturnType<typeof whyShared>>
+
+const sentences = {
+  'no such name': 'this is no domain name.',
+  'reserved name': 'this name is nobody’s on the Internet.',
+  'public suffix': 'whole countries and hosters have their names below it.',
+  'mailbox provider': 'anybody can have a mailbox there.',
+  'shared platform': 'many who do not know each other have their pages or mail there.',
+  'link shortener': 'it only leads on to others.',
+  'our own': 'this is our own name.',
+} as const satisfies Record<Shared, string>
+
+/** Why a name is not one marketer's alone. */
+function whyShared(name: string, own: OwnNames) {
+  const spared = whySpared('hosts', name, own)
+  return spared === 'no public address' ? 'no such name' : spared
+}
+
+function bare(written: string): string {
+  return written.startsWith('*.') ? written.slice(2) : written
+}
+
+/** The first address of a block, in the spelling lists know. */
+function plainAddress(cidr: string): string {
+  const start = cidr.slice(0, cidr.indexOf('/'))
+  return parseIp(start)?.text ?? start
 }

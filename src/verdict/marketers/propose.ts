@@ -1,8 +1,7 @@
-import { houseOf } from '../../mail/domain.ts'
-import { roundedReporters } from '../lists/reasons.ts'
+import { houseOf } from '../../mail/address.ts'
+import { roundedReporters } from '../lists/judge-candidate.ts'
 import type { OwnNames } from '../lists/spare.ts'
-import type { Marketer } from './marketer.ts'
-import { marksFaults } from './marks-faults.ts'
+import { type Marketer, marksFaults } from './marketer.ts'
 
 /** One message of honest bulk: its author's owner signed it, and it says how to unsubscribe. */
 export type SeenBulk = {

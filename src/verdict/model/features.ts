@@ -1,5 +1,90 @@
 import type { FactDefinition, Facts } from '../facts/fact.ts'
-import { closedSets, fileRefusalOf, refusalOf } from './unfit-facts.ts'
+
+/**
+ * Why no model may see a fact; undefined of those that it may.
+ *
+ * A model learns from labels that rest on what reporters say. If it saw that word, or how far the
+ * reporter is believed, it would repeat the label and know nothing of the message.
+ */
+export function refusalOf({ group }: Pick<FactDefinition, 'group'>): string | undefined {
+  return unfitGroups[group]
+}
+
+const unfitGroups: Readonly<Record<string, string>> = {
+  report: 'What the reporter says is the label; karma says how far the label is believed.',
+}
+
+/**
+ * Why a model that learns from files must not see a fact. In one installation all mail comes the
+ * same way; files are collections, each with its years, its language, its mailbox provider and its
+ * way of hiding who received it. What tells collections apart would tell their labels, and mean
+ * nothing outside.
+ */
+export function fileRefusalOf(fact: Pick<FactDefinition, 'group' | 'name'>): string | undefined {
+  return refusalOf(fact) ?? fileGroups[fact.group] ?? fileFacts[`${fact.group}.${fact.name}`]
+}
+
+const unknown = 'Of a file it is never known: that it is there would tell reports from files.'
+const way = 'It rests on the Received lines, which the provider of the collection wrote.'
+const size = 'The stamps of the receiving provider make most of it.'
+const recipient = 'Collections hide who received a message, each in its own way.'
+const years = 'It came into use in the years between one collection and the other.'
+
+const fileGroups: Readonly<Record<string, string>> = {
+  envelope: unknown,
+  network: unknown,
+  blacklists: unknown,
+  reputation: unknown,
+  seen: unknown,
+  authentication: 'Keys rotate: of an old file a signature cannot be verified any more.',
+  origin: way,
+}
+
+const fileFacts: Readonly<Record<string, string>> = {
+  'message.kilobytes': size,
+  'headers.fields': size,
+  'headers.date_hours_ahead': way,
+  'headers.return_path_other_domain': 'The receiving provider writes it, or does not.',
+  'headers.return_path_empty': 'The receiving provider writes it, or does not.',
+  'headers.message_id_local': 'Providers of submission make it.',
+  'headers.message_id_foreign': 'Providers of submission make it, and the return path is asked.',
+  'headers.recipients': recipient,
+  'headers.to_missing': recipient,
+  'headers.to_undisclosed': recipient,
+  'headers.to_is_author': recipient,
+  'headers.subject_names_recipient': recipient,
+  'author.name_is_recipient_domain': recipient,
+  'links.names_recipient': recipient,
+  'links.insecure_share': years,
+  'links.idn_hosts': years,
+  'headers.mime_version_missing': years,
+  'headers.raw_eight_bit': years,
+  'bulk.one_click': years,
+  'bulk.has_feedback_id': years,
+  'bulk.has_complaint_address': years,
+  'bulk.has_list_post': years,
+}
+
+/**
+ * The symbols that a model may see: those of rules which look at nothing that it must not. A symbol
+ * no rule raises any more would always be 0 from now on, so it is not learned from either.
+ */
+export function fitSymbols(
+  rules: readonly { symbol: string; facts: readonly string[] }[],
+): string[] {
+  const isUnfit = (fact: string) => refusalOf({ group: fact.split('.')[0] ?? '' }) !== undefined
+  return rules.filter(({ facts }) => !facts.some(isUnfit)).map(({ symbol }) => symbol)
+}
+
+/** The words of facts that are one of few; of other texts a model sees nothing. */
+export const closedSets: Readonly<Record<string, readonly string[]>> = {
+  'message.kind': ['message', 'dsn', 'feedback-report', 'auto-reply'],
+  'authentication.spf': ['pass', 'fail', 'softfail', 'neutral', 'none', 'temperror', 'permerror'],
+  'authentication.dmarc': ['pass', 'fail', 'none', 'unknown'],
+  'authentication.dmarc_policy': ['none', 'quarantine', 'reject'],
+  'authentication.arc': ['pass', 'fail', 'none', 'temperror', 'unchecked'],
+  'bulk.precedence': ['bulk', 'list', 'junk'],
+}
 
 /**
  * What a model looks at has a name, and the name says how its number is made:

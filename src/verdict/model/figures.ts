@@ -1,3 +1,23 @@
+import { type RowKind, rowKinds, type SplitKind } from './training.ts'
+
+/** A share for people: `99.1 %`. */
+export function percentText(share: number): string {
+  return `${(share * 100).toFixed(1)} %`
+}
+
+/** A share with its interval: `99.1 % (97.0 to 99.7; 212 of 214)`. */
+export function shareText({ hits, of, share, low, high }: Share): string {
+  if (of === 0) return 'none'
+  const interval = `${(low * 100).toFixed(1)} to ${(high * 100).toFixed(1)}`
+  return `${percentText(share)} (${interval}; ${hits} of ${of})`
+}
+
+/** How many rows of each kind: `30 phishing, 20 ham`. */
+export function countsText(counts: RowCounts): string {
+  const parts = rowKinds.flatMap((kind) => (counts[kind] ? [`${counts[kind]} ${kind}`] : []))
+  return parts.length === 0 ? 'nothing' : parts.join(', ')
+}
+
 /** What a model said of a message, and what it was. */
 export type Scored = { probability: number; isUnwanted: boolean }
 
@@ -116,4 +136,59 @@ export function brierOf(scored: readonly Scored[]): number {
     ({ probability, isUnwanted }) => (probability - (isUnwanted ? 1 : 0)) ** 2,
   )
   return missed.reduce((sum, one) => sum + one, 0) / Math.max(1, scored.length)
+}
+
+/** How many rows of each kind. */
+export type RowCounts = Partial<Record<RowKind, number>>
+
+/** What is known of a model, measured on rows that it never saw. */
+export type ModelReport = {
+  /** From what it was made, in words. */
+  sources: readonly string[]
+  split: SplitKind
+  seed: number
+  rows: { train: RowCounts; calibrate: RowCounts; test: RowCounts; leftOut: number }
+  campaigns: number
+  features: number
+  /** Undefined when the rows of the test are all of one kind. */
+  auc?: number
+  roc: readonly RocPoint[]
+  thresholds: readonly ThresholdFigures[]
+  calibration: readonly CalibrationBin[]
+  brier: number
+  /** How much each feature improved the trees, as a share of all; the greatest first. */
+  importance: readonly { feature: string; share: number }[]
+}
+
+const THRESHOLDS = [0.5, 0.7, 0.9, 0.95, 0.99]
+const IMPORTANCE_MAX = 30
+
+/** Counts rows by their kind. */
+export function countKinds(rows: readonly { kind: RowKind }[]): RowCounts {
+  const counts: RowCounts = {}
+  for (const { kind } of rows) counts[kind] = (counts[kind] ?? 0) + 1
+  return counts
+}
+
+/** The figures of a test. */
+export function figuresOf(
+  scored: readonly Scored[],
+): Pick<ModelReport, 'auc' | 'roc' | 'thresholds' | 'calibration' | 'brier'> {
+  const roc = rocOf(scored)
+  return {
+    ...(roc && { auc: roc.auc }),
+    roc: roc?.points ?? [],
+    thresholds: thresholdsOf(scored, THRESHOLDS),
+    calibration: calibrationOf(scored),
+    brier: brierOf(scored),
+  }
+}
+
+/** Sums of the trees' gains as shares, the greatest first; of many, those that matter. */
+export function importanceOf(gains: Readonly<Record<string, number>>): ModelReport['importance'] {
+  const all = Object.values(gains).reduce((sum, gain) => sum + gain, 0)
+  return Object.entries(gains)
+    .map(([feature, gain]) => ({ feature, share: all > 0 ? gain / all : 0 }))
+    .sort((a, b) => b.share - a.share || (a.feature < b.feature ? -1 : 1))
+    .slice(0, IMPORTANCE_MAX)
 }

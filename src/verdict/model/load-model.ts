@@ -1,5 +1,86 @@
 import { loadCatBoost } from './catboost.ts'
-import type { KeptModel, Model } from './model.ts'
+import type { Scored } from './figures.ts'
+import { type Calibration, type KeptModel, logistic, logit, type Model } from './model.ts'
+
+/** A calibration that changes nothing. */
+export const uncalibrated: Calibration = { slope: 1, intercept: 0 }
+
+/** Of fewer rows of either kind nothing is learned. */
+const ROWS_MIN = 10
+const STEPS_MAX = 100
+/** Keeps the steps finite where the two kinds are separated perfectly. */
+const RIDGE = 1e-3
+/** A step is halved until it improves something; below this it does not. */
+const LENGTH_MIN = 1e-6
+
+/**
+ * What the log odds must be multiplied with, and what added, so that they fit rows that the trees
+ * have not seen: Platt's scaling (1999), whose targets are a little less than sure, by Newton's
+ * method (Lin, Lin and Weng 2007). Never turns the order around.
+ */
+export function calibrate(scored: readonly Scored[]): Calibration {
+  const unwanted = scored.filter(({ isUnwanted }) => isUnwanted).length
+  const wanted = scored.length - unwanted
+  if (unwanted < ROWS_MIN || wanted < ROWS_MIN) return uncalibrated
+  const high = (unwanted + 1) / (unwanted + 2)
+  const low = 1 / (wanted + 2)
+  const rows = scored.map(({ probability, isUnwanted }) => ({
+    at: logit(probability),
+    target: isUnwanted ? high : low,
+  }))
+  let [slope, intercept] = [0, Math.log((unwanted + 1) / (wanted + 1))]
+  let misfit = misfitOf(rows, slope, intercept)
+  for (let step = 0; step < STEPS_MAX; step++) {
+    const change = newtonStep(rows, slope, intercept)
+    let length = 1
+    let next = misfit
+    do {
+      next = misfitOf(rows, slope + length * change.slope, intercept + length * change.intercept)
+      if (next < misfit) break
+      length /= 2
+    } while (length > LENGTH_MIN)
+    if (misfit - next < 1e-10) break
+    slope += length * change.slope
+    intercept += length * change.intercept
+    misfit = next
+  }
+  const isSound = Number.isFinite(slope) && Number.isFinite(intercept) && slope > 0
+  return isSound ? { slope, intercept } : uncalibrated
+}
+
+type Target = { at: number; target: number }
+
+/** The negative log-likelihood, with what pulls the slope to 1 and the intercept to 0. */
+function misfitOf(rows: readonly Target[], slope: number, intercept: number): number {
+  let misfit = (RIDGE / 2) * ((slope - 1) ** 2 + intercept ** 2)
+  for (const { at, target } of rows) {
+    const logOdds = slope * at + intercept
+    // log(1 + exp(x)) without overflow.
+    misfit += Math.max(logOdds, 0) + Math.log1p(Math.exp(-Math.abs(logOdds))) - target * logOdds
+  }
+  return misfit
+}
+
+function newtonStep(rows: readonly Target[], slope: number, intercept: number): Calibration {
+  // The gradient and the curvature of the log-likelihood, pulled a little towards 1 and 0.
+  let [bySlope, byIntercept] = [RIDGE * (slope - 1), RIDGE * intercept]
+  let [aa, ab, bb] = [RIDGE, 0, RIDGE]
+  for (const { at, target } of rows) {
+    const probability = logistic(slope * at + intercept)
+    const missed = probability - target
+    const weight = probability * (1 - probability)
+    bySlope += missed * at
+    byIntercept += missed
+    aa += weight * at * at
+    ab += weight * at
+    bb += weight
+  }
+  const determinant = aa * bb - ab * ab
+  return {
+    slope: -(bb * bySlope - ab * byIntercept) / determinant,
+    intercept: -(aa * byIntercept - ab * bySlope) / determinant,
+  }
+}
 
 /**
  * Makes a model of what is kept of it. The library of the format `ydf` is loaded when it is needed.

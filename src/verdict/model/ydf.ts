@@ -1,4 +1,5 @@
-import openYdf, { type Ydf, type YdfModel } from 'ydf-inference'
+import openYdf from 'ydf-inference'
+import type { Ydf, YdfModel } from 'ydf-inference'
 import { featureReader } from './features.ts'
 import { type KeptModel, logistic, logit, type Model, ModelFault } from './model.ts'
 

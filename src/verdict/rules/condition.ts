@@ -1,8 +1,8 @@
 import { Environment, EvaluationError, ParseError, TypeError } from '@marcbachmann/cel-js'
 import { RE2JS } from 're2js'
 import type { FactDefinition, FactValue } from '../facts/fact.ts'
-import { rewriteCondition, type ConditionFault } from './rewrite-condition.ts'
-import { ruleBounds } from './rule.ts'
+import { type ConditionFault, rewriteCondition } from './rewrite-condition.ts'
+import { ruleBounds } from './rule-file.ts'
 
 /** The facts of a message as conditions are given them, under their full names. */
 export type FactValues = Readonly<Record<string, FactValue>>

@@ -1,6 +1,6 @@
 import type { ASTNode } from '@marcbachmann/cel-js'
 import type { FactDefinition } from '../facts/fact.ts'
-import { suggest } from './suggest.ts'
+import { suggest } from './rule-file.ts'
 
 /** What is wrong with a condition, and at which character of it, from 0. */
 export type ConditionFault = { offset: number; reason: string }

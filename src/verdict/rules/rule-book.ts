@@ -1,8 +1,8 @@
 import type { FactDefinition, Facts, FactValue } from '../facts/fact.ts'
 import { basisOf, type VerdictSymbol } from '../verdict.ts'
-import type { Condition } from './condition.ts'
-import type { Rule } from './rule.ts'
-import { RuleCosts, type Elapsed, type RuleCutOff } from './rule-costs.ts'
+import { type Condition, createConditionCompiler } from './condition.ts'
+import { type Elapsed, RuleCosts, type RuleCutOff } from './rule-costs.ts'
+import { readRuleFile, type Rule, ruleBounds, type RuleFault } from './rule-file.ts'
 
 /** A rule with its condition, ready to be asked. */
 export type RuleWithCondition = Rule & { condition: Condition }
@@ -128,4 +128,125 @@ const emptyFacts = { bool: false, double: 0, string: '', strings: [] } as const
 /** The group of a fact that is written `group.name`. */
 function groupOf(fact: string): string {
   return fact.slice(0, fact.indexOf('.'))
+}
+
+/** A set of rules that may act, or all that is wrong with the file. */
+export type Compiled = { rules: RuleBook } | { faults: RuleFault[] }
+
+/**
+ * Makes rules of a file: of the whole file or of nothing. Never throws, whatever the text is. With
+ * an `elapsed` (milliseconds, monotonic) the rules watch their own cost, and `onCutOff` hears of
+ * those that cost too much.
+ */
+export function compileRules(
+  text: string,
+  definitions: readonly FactDefinition[],
+  timing: { elapsed?: Elapsed; onCutOff?: OnCutOff } = {},
+): Compiled {
+  const { conditions, faults } = readRuleFile(text)
+  const compile = createConditionCompiler(definitions)
+  const all = [...faults]
+  const rules = conditions.flatMap(({ when, symbol, rule, placeOf }): RuleWithCondition[] => {
+    const condition = compile(when)
+    if ('holds' in condition) return rule ? [{ ...rule, facts: condition.facts, condition }] : []
+    for (const { offset, reason } of condition.faults) {
+      all.push({ ...placeOf(offset), ...(symbol !== undefined && { symbol }), reason })
+    }
+    return []
+  })
+  if (all.length === 0) return { rules: new RuleBook(rules, definitions, timing) }
+  return { faults: inOrder(all) }
+}
+
+function inOrder(faults: readonly RuleFault[]): RuleFault[] {
+  const { faultsMax } = ruleBounds
+  const sorted = faults.toSorted((a, b) => a.line - b.line || (a.column ?? 0) - (b.column ?? 0))
+  if (sorted.length <= faultsMax) return sorted
+  const rest = sorted[faultsMax]
+  const more = { line: rest?.line ?? 1, reason: `And ${sorted.length - faultsMax} more faults.` }
+  return [...sorted.slice(0, faultsMax), more]
+}
+
+/** A rule that stands in both sets and is not the same in them. */
+export type ChangedRule = {
+  symbol: string
+  before: Rule
+  after: Rule
+  /** What differs. */
+  fields: readonly ('weight' | 'meaning' | 'when' | 'enabled')[]
+}
+
+/** How one set of rules differs from another. */
+export type RuleChanges = {
+  added: readonly Rule[]
+  removed: readonly Rule[]
+  changed: readonly ChangedRule[]
+}
+
+/** What somebody changes who puts the second set in place of the first; order changes nothing. */
+export function compareRules(before: readonly Rule[], after: readonly Rule[]): RuleChanges {
+  const old = new Map(before.map((rule) => [rule.symbol, rule]))
+  const fresh = new Map(after.map((rule) => [rule.symbol, rule]))
+  return {
+    added: after.filter(({ symbol }) => !old.has(symbol)),
+    removed: before.filter(({ symbol }) => !fresh.has(symbol)),
+    changed: after.flatMap((rule) => {
+      const former = old.get(rule.symbol)
+      const fields = former ? fieldsThatDiffer(former, rule) : []
+      return former && fields.length > 0
+        ? [{ symbol: rule.symbol, before: former, after: rule, fields }]
+        : []
+    }),
+  }
+}
+
+function fieldsThatDiffer(before: Rule, after: Rule): ChangedRule['fields'] {
+  return [
+    ...(before.weight === after.weight ? [] : (['weight'] as const)),
+    ...(before.meaning === after.meaning ? [] : (['meaning'] as const)),
+    ...(plain(before.when) === plain(after.when) ? [] : (['when'] as const)),
+    ...(before.isEnabled === after.isEnabled ? [] : (['enabled'] as const)),
+  ]
+}
+
+/** Broken over lines otherwise, a condition is still the same. */
+function plain(when: string): string {
+  return when.trim().replaceAll(/\s+/g, ' ')
+}
+
+/** In few words, as for a log: `2 added, 1 removed, 3 changed`. */
+export function changesInWords({ added, removed, changed }: RuleChanges): string {
+  const counts = [
+    [added.length, 'added'],
+    [removed.length, 'removed'],
+    [changed.length, 'changed'],
+  ] as const
+  const words = counts.filter(([count]) => count > 0).map(([count, word]) => `${count} ${word}`)
+  return words.length === 0 ? 'nothing changed' : words.join(', ')
+}
+
+/** The changes as lines of text: `+` added, `-` removed, `~` changed. */
+export function changeLines({ added, removed, changed }: RuleChanges): string[] {
+  const whole = (mark: string, rule: Rule) => [
+    `${mark} ${rule.symbol} (${signed(rule.weight)})${rule.isEnabled ? '' : ' off'}`,
+    `    ${plain(rule.when)}`,
+  ]
+  const parts = ({ symbol, before, after, fields }: ChangedRule) => [
+    `~ ${symbol}`,
+    ...fields.flatMap((field) => {
+      if (field === 'weight') return [`    ${signed(before.weight)} → ${signed(after.weight)}`]
+      if (field === 'enabled') return [`    ${after.isEnabled ? 'off → on' : 'on → off'}`]
+      return [`    - ${plain(before[field])}`, `    + ${plain(after[field])}`]
+    }),
+  ]
+  return [
+    ...added.flatMap((rule) => whole('+', rule)),
+    ...removed.flatMap((rule) => whole('-', rule)),
+    ...changed.flatMap(parts),
+  ]
+}
+
+/** A weight as people write it when the side matters: `+2`, `-1.5`. */
+export function signed(weight: number): string {
+  return weight > 0 ? `+${weight}` : String(weight)
 }

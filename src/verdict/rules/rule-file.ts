@@ -1,6 +1,85 @@
-import { isMap, isScalar, isSeq, LineCounter, parseDocument, visit, type Node } from 'yaml'
-import { suggest } from './suggest.ts'
-import { ruleBounds, type RuleFault } from './rule.ts'
+import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, visit } from 'yaml'
+
+/** A rule as it is written down: what it names, how much that weighs, and when it holds. */
+export type Rule = {
+  /** In capitals, as `FORGED_HOP`: one of each in a set. */
+  symbol: string
+  /** Above 0 speaks for spam, below 0 against. */
+  weight: number
+  /** A sentence for who asks why. */
+  meaning: string
+  /** An expression in CEL over the facts. */
+  when: string
+  /** A rule that is off is checked like all others, and never run. */
+  isEnabled: boolean
+  /** The facts it looks at, as `group.name`, in order. */
+  facts: readonly string[]
+  /** Where it begins in the file, from 1. */
+  line: number
+}
+
+/** Why a file of rules is refused; `line` and `column` count from 1. */
+export type RuleFault = { line: number; column?: number; symbol?: string; reason: string }
+
+/** What a set of rules may be at most. */
+export const ruleBounds = {
+  fileBytesMax: 512 * 1024,
+  rulesMax: 2_000,
+  symbolCharsMax: 64,
+  meaningCharsMax: 300,
+  conditionCharsMax: 1_000,
+  patternCharsMax: 200,
+  /** Of a compiled pattern: each may be tried at each character of a text. */
+  patternStepsMax: 2_000,
+  /** Either way. */
+  weightMax: 20,
+  /** Faults that are told at once; who has more has another kind of file. */
+  faultsMax: 100,
+} as const
+
+/** A fault on one line of text, as compilers write it: `12:9 FORGED_HOP: …`. */
+export function faultLine({ line, column, symbol, reason }: RuleFault): string {
+  const place = column === undefined ? String(line) : `${line}:${column}`
+  return symbol === undefined ? `${place} ${reason}` : `${place} ${symbol}: ${reason}`
+}
+
+const NAMES_MAX = 2_000
+const CHARS_MAX = 80
+
+/**
+ * The name of a list that somebody most likely meant, or undefined when none is near: a third of
+ * its letters may be wrong, missing or swapped with a neighbor.
+ */
+export function suggest(written: string, names: readonly string[]): string | undefined {
+  if (written.length > CHARS_MAX) return undefined
+  let [best, bestDistance] = [undefined as string | undefined, Number.POSITIVE_INFINITY]
+  for (const name of names.slice(0, NAMES_MAX)) {
+    const distance = distanceOf(written.toLowerCase(), name.toLowerCase())
+    if (distance < bestDistance) [best, bestDistance] = [name, distance]
+  }
+  return best !== undefined && bestDistance <= Math.max(1, best.length / 3) ? best : undefined
+}
+
+/** Letters to insert, remove, replace or swap (optimal string alignment). */
+function distanceOf(a: string, b: string): number {
+  let before: number[] = []
+  let row = Array.from({ length: b.length + 1 }, (_, at) => at)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const isSame = a[i - 1] === b[j - 1]
+      const isSwapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      next[j] = Math.min(
+        (row[j] ?? 0) + 1,
+        (next[j - 1] ?? 0) + 1,
+        (row[j - 1] ?? 0) + (isSame ? 0 : 1),
+        isSwapped ? (before[j - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY,
+      )
+    }
+    ;[before, row] = [row, next]
+  }
+  return row[b.length] ?? 0
+}
 
 /** A rule as the file has it, each field of the right type; its condition not yet looked at. */
 export type WrittenRule = {

@@ -2,7 +2,7 @@ import { replaceScopes, type ConsumerScope } from '../../../src/db/consumer-scop
 import { type Consumer, ensureConsumers, markEnrolled } from '../../../src/db/consumers.ts'
 import { listFeedback } from '../../../src/db/feedback-reports.ts'
 import { type Db, inTransaction } from '../../../src/db/pool.ts'
-import { analyzeReports } from '../../../src/jobs/analyze-report.ts'
+import { analyzeReports } from '../../../src/reports/analyze-report.ts'
 import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
 

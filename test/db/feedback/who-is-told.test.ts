@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { keepHealth } from '../../../src/db/consumers.ts'
 import { suppress } from '../../../src/db/suppressions.ts'
-import { stopConsumer } from '../../../src/feedback/stop-consumer.ts'
-import { type Case, drawConsequences } from '../../../src/jobs/draw-consequences.ts'
+import { stopConsumer } from '../../../src/feedback/change-consumer.ts'
+import { type Case, drawConsequences } from '../../../src/feedback/draw-consequences.ts'
 import type { TestApp } from '../../support/app.ts'
 import { openToldApp, type ToldApp } from './told-app.ts'
 

@@ -1,4 +1,4 @@
-import { analyzeReports } from '../../../src/jobs/analyze-report.ts'
+import { analyzeReports } from '../../../src/reports/analyze-report.ts'
 import type { Judge } from '../../../src/judging/judge.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
 import type { App, WorkApp } from '../../../src/app.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createJudgeChecked } from '../../../src/judging/judge-checked.ts'
+import { createJudgeChecked } from '../../../src/judging/check-message.ts'
 import type { Judge } from '../../../src/judging/judge.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'

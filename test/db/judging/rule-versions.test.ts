@@ -1,16 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { listAudit } from '../../../src/db/audit-log.ts'
 import { listRuleSets } from '../../../src/db/rule-sets.ts'
-import { dryRunRules } from '../../../src/judging/rules/dry-run-rules.ts'
 import {
   actingRules,
   applyRules,
+  dryRunRules,
   findRules,
   rollBackRules,
-} from '../../../src/judging/rules/rule-versions.ts'
-import { shippedRules } from '../../../src/judging/rules/shipped-rules.ts'
-import { factDefinitions } from '../../../src/verdict/facts/fact-list.ts'
-import { packFacts, unpackFacts } from '../../../src/verdict/facts/packed-facts.ts'
+  shippedRules,
+} from '../../../src/judging/rule-versions.ts'
+import { factDefinitions, packFacts, unpackFacts } from '../../../src/verdict/facts/facts.ts'
 import type { Judge } from '../../../src/verdict/rules/dry-run.ts'
 import { uuidv7 } from '../../../src/world.ts'
 import { freshDatabase, type TestDatabase } from '../../support/database.ts'

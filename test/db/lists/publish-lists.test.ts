@@ -4,12 +4,18 @@ import path from 'node:path'
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { readConfig } from '../../../src/config.ts'
-import { keepExemption, removeExemption } from '../../../src/db/list-exemptions.ts'
-import { claimLists, findListings, keepListings, pardonListing } from '../../../src/db/listings.ts'
+import {
+  claimLists,
+  findListings,
+  keepExemption,
+  keepListings,
+  pardonListing,
+  removeExemption,
+} from '../../../src/db/listings.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
-import { setMark } from '../../../src/db/reputation-marks.ts'
-import { publishLists } from '../../../src/jobs/lists/publish-lists.ts'
-import { reputationKey } from '../../../src/judging/reputation-reader.ts'
+import { setMark } from '../../../src/db/reputations.ts'
+import { publishLists } from '../../../src/lists/publish-lists.ts'
+import { reputationKey } from '../../../src/counting/reputation-reader.ts'
 import { freshDatabase, type TestDatabase } from '../../support/database.ts'
 import { know, type Known } from '../../support/listed.ts'
 

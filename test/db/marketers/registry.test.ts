@@ -1,12 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { Readable } from 'node:stream'
-import { parseMarketers } from '../../../src/commands/marketers/marketers-request.ts'
-import { runMarketers } from '../../../src/commands/marketers/marketers.ts'
-import { findMarketer, listMarketers } from '../../../src/db/marketers.ts'
+import { parseMarketers, runMarketers } from '../../../src/cli/marketers.ts'
+import { findMarketer, listMarketers, listProposals } from '../../../src/db/marketers.ts'
 import { keepReports } from './seen-newsletters.ts'
-import { listProposals } from '../../../src/db/marketer-proposals.ts'
-import { proposeMarketers } from '../../../src/jobs/marketers/propose-marketers.ts'
-import { openMarketers } from '../../../src/judging/marketers/live-marketers.ts'
+import { proposeMarketers } from '../../../src/marketers/propose-marketers.ts'
+import { openMarketers } from '../../../src/marketers/live-marketers.ts'
 import { exampleShop, type Newsletters, openNewsletters } from './newsletters.ts'
 
 let letters: Newsletters

@@ -1,4 +1,4 @@
-import { addAccount } from '../../../src/commands/account.ts'
+import { addAccount } from '../../../src/processes/add-account.ts'
 import type { Newsletters } from './newsletters.ts'
 
 let made = 0

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { findUnsubscribe, insertUnsubscribe } from '../../../src/db/unsubscribe-requests.ts'
+import { findUnsubscribe, insertUnsubscribe } from '../../../src/db/advices.ts'
 import {
   endStuckUnsubscribes,
   unsubscribeReporters,
-} from '../../../src/jobs/marketers/unsubscribe-reporter.ts'
-import type { OneClickOutcome } from '../../../src/mail/one-click.ts'
+} from '../../../src/marketers/unsubscribe-reporter.ts'
+import type { OneClickOutcome } from '../../../src/mail/list-unsubscribe.ts'
 import { type Newsletters, openNewsletters } from './newsletters.ts'
 
 let letters: Newsletters

@@ -1,10 +1,10 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { operations } from '../../../src/http/api/contract/operations.ts'
-import type { Operation } from '../../../src/http/api/contract/operation.ts'
-import { publishLists } from '../../../src/jobs/lists/publish-lists.ts'
-import { sampleMessage, startWebSite, type Person, type WebSite } from '../../db/http/web-site.ts'
+import { operations } from '../../../src/web/api/contract/document.ts'
+import type { Operation } from '../../../src/web/api/contract/operation.ts'
+import { publishLists } from '../../../src/lists/publish-lists.ts'
+import { sampleMessage, startWebSite, type Person, type WebSite } from '../../db/web/web-site.ts'
 
 /** A service in which every operation has something to answer. */
 export type ExampleSite = {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import type { Said } from './example-site.ts'
-import type { Person } from '../../db/http/web-site.ts'
+import type { Person } from '../../db/web/web-site.ts'
 
 /** Runs a program in a folder with a person's credentials, and gives all it writes. */
 export function runProgram(

@@ -1,6 +1,9 @@
-import { campaignKeys, isSameCampaign } from '../../../src/analysis/fingerprints/campaign.ts'
-import type { Fingerprints } from '../../../src/analysis/fingerprints/fingerprints-of.ts'
-import { slotOf } from '../../../src/counters/period.ts'
+import {
+  campaignKeys,
+  type Fingerprints,
+  isSameCampaign,
+} from '../../../src/pieces/fingerprints.ts'
+import { slotOf } from '../../../src/counting/keys.ts'
 import type { Pool } from '../../../src/db/pool.ts'
 import { compareCounters, type Comparison } from './compare-counters.ts'
 import { type KeptCampaign, type KeptFacts, readFacts } from './kept-facts.ts'

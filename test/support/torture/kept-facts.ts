@@ -1,4 +1,4 @@
-import type { Fingerprints } from '../../../src/analysis/fingerprints/fingerprints-of.ts'
+import type { Fingerprints } from '../../../src/pieces/fingerprints.ts'
 import type { Pool } from '../../../src/db/pool.ts'
 
 /** A report as it stands in the end. */

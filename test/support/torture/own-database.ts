@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { migrateAll } from '../../../src/commands/migrate.ts'
+import { migrateAll } from '../../../src/processes/migrate.ts'
 import { startEmbedded } from '../../../src/db/embedded.ts'
 
 /** Runs work on a migrated PostgreSQL of its own, which is removed afterwards. */

@@ -1,12 +1,14 @@
-import { type Analysis, analyzeMessage } from '../../../src/analysis/analyze.ts'
-import { campaignKeys, isSameCampaign } from '../../../src/analysis/fingerprints/campaign.ts'
-import type { Fingerprints } from '../../../src/analysis/fingerprints/fingerprints-of.ts'
-import { hexOf, shingleHash } from '../../../src/analysis/shingles/hash.ts'
-import { pairTypes } from '../../../src/analysis/shingles/pair-types.ts'
-import { type PieceName, pieceTypes } from '../../../src/analysis/shingles/piece-types.ts'
-import { pairsOf, type Shingle } from '../../../src/analysis/shingles/shingle-list.ts'
-import { halvesOf } from '../../../src/counters/keys.ts'
-import { pairKey } from '../../../src/counters/pair-key.ts'
+import { type Analysis, analyzeMessage } from '../../../src/pieces/analyze.ts'
+import {
+  campaignKeys,
+  type Fingerprints,
+  isSameCampaign,
+} from '../../../src/pieces/fingerprints.ts'
+import { hexOf, shingleHash } from '../../../src/pieces/shingles/hash.ts'
+import { pairTypes } from '../../../src/pieces/shingles/pair-types.ts'
+import { type PieceName, pieceTypes } from '../../../src/pieces/shingles/piece-types.ts'
+import { pairsOf, type Shingle } from '../../../src/pieces/shingles/shingle-list.ts'
+import { halvesOf, pairKey } from '../../../src/counting/keys.ts'
 import type { KeptCampaign, KeptFacts, KeptReport } from './kept-facts.ts'
 import { originConfidenceMin } from './line.ts'
 import type { Ledger, Told } from './reporters.ts'

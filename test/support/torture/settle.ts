@@ -1,4 +1,4 @@
-import { listShardBacklogs } from '../../../src/db/counter-deltas.ts'
+import { listShardBacklogs } from '../../../src/db/counter-rows.ts'
 import type { Pool } from '../../../src/db/pool.ts'
 import { until } from '../process.ts'
 

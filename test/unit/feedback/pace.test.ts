@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { paceOf } from '../../../src/feedback/pace.ts'
+import { paceOf } from '../../../src/feedback/pace-feedback.ts'
 
 const now = new Date('2026-11-22T05:19:30Z')
 const found = { state: 'found', pace: 'at-once', pausedUntil: null } as const

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { flaggedVerdict, subjectsOf } from '../../../src/judging/first-filter.ts'
+import { flaggedVerdict, subjectsOf } from '../../../src/judging/judge.ts'
 
 const nothing = { helo: undefined, hostname: undefined, recipients: [], user: undefined }
 const envelope = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { gathered } from '../../../src/judging/gather.ts'
+import { gathered } from '../../../src/judging/judge.ts'
 
 /** Work whose rounds end when the test says so. */
 function work(lanes: number) {

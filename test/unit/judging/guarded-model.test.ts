@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { guarded } from '../../../src/judging/live-model.ts'
+import { guarded } from '../../../src/judging/models.ts'
 
 test('a model that breaks over a message has no word of it, and is told of once', () => {
   const told: unknown[] = []

@@ -1,8 +1,7 @@
 import { simpleParser } from 'mailparser'
 import { describe, expect, test } from 'vitest'
-import { composeFeedbackReport } from '../../../src/mail/arf.ts'
-import type { FeedbackReportInput } from '../../../src/mail/arf.ts'
-import { parseFeedbackReport } from '../../../src/mail/feedback-report.ts'
+import { composeFeedbackReport, type FeedbackReportInput } from '../../../src/mail/arf.ts'
+import { parseFeedbackReport } from '../../../src/mail/mail-parts.ts'
 import { corpusFiles } from '../../support/corpus.ts'
 
 const original = [

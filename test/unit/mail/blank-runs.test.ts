@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { withShortBlankRuns } from '../../../src/mail/blank-runs.ts'
+import { withShortBlankRuns } from '../../../src/mail/seven-bit.ts'
 
 const blanks = (count: number) => ' \t'.repeat(count).slice(0, count)
 

@@ -1,12 +1,17 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { analyzePlainly } from '../../../src/analysis/analyze.ts'
-import { askAbout } from '../../../src/analysis/authenticity/ask-dns.ts'
-import { judgeCfbl, parseCfblAddress } from '../../../src/mail/cfbl.ts'
-import type { CfblSignature } from '../../../src/mail/cfbl.ts'
+import { analyzePlainly } from '../../../src/pieces/analyze.ts'
+import { askAbout } from '../../../src/origin/authenticity/ask-dns.ts'
+import { type CfblSignature, judgeCfbl, parseCfblAddress } from '../../../src/mail/cfbl.ts'
 import { parseHeader } from '../../../src/mail/header.ts'
-import { fakeDns, onTop, rsaKey, signed } from '../../support/signing.ts'
-import type { FakeZone, SigningOptions } from '../../support/signing.ts'
+import {
+  fakeDns,
+  type FakeZone,
+  onTop,
+  rsaKey,
+  signed,
+  type SigningOptions,
+} from '../../support/signing.ts'
 
 const key = rsaKey()
 const domains = ['shop.example', 'mailer.example', 'news.shop.example', 'co.uk']

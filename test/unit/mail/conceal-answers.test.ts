@@ -1,8 +1,12 @@
 import { expect, test } from 'vitest'
-import { answerLinks, parseAnswerToken } from '../../../src/mail/answer-links.ts'
-import { concealAnswers } from '../../../src/mail/conceal-answers.ts'
+import {
+  answerLinks,
+  composeAnswerAddress,
+  parseAnswerToken,
+  parseOwnAddress,
+} from '../../../src/mail/verp.ts'
+import { concealAnswers } from '../../../src/feedback/compose-feedback.ts'
 import { encodeTransfer } from '../../../src/mail/transfer-encoding.ts'
-import { composeAnswerAddress, parseOwnAddress } from '../../../src/mail/verp.ts'
 
 const told = { reportId: '0198c5f0-1234-7abc-8def-0123456789ab', number: 7 }
 const secret = 'a secret of the tests'

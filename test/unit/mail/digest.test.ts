@@ -1,8 +1,7 @@
 import { simpleParser } from 'mailparser'
 import { expect, test } from 'vitest'
 import { composeFeedbackReport } from '../../../src/mail/arf.ts'
-import { composeDigest } from '../../../src/mail/digest.ts'
-import type { DigestContent, DigestReport } from '../../../src/mail/digest.ts'
+import { composeDigest, type DigestContent, type DigestReport } from '../../../src/mail/digest.ts'
 
 function reportOf(
   number: string,

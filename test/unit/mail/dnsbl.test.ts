@@ -3,10 +3,10 @@ import {
   addressQuestion,
   type BlacklistZone,
   domainQuestion,
+  knownZones,
   readZoneAnswer,
   testEntries,
 } from '../../../src/mail/dnsbl.ts'
-import { knownZones } from '../../../src/mail/dnsbl-zones.ts'
 import { parseIp } from '../../../src/mail/ip.ts'
 
 const zone: BlacklistZone = {

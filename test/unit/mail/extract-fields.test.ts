@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { parseMailboxes } from '../../../src/mail/address.ts'
 import { decodeHeaderText } from '../../../src/mail/encoded-word.ts'
-import { fieldsOf } from '../../../src/mail/extract-fields.ts'
+import { fieldsOf } from '../../../src/mail/message.ts'
 import { parseHeader } from '../../../src/mail/header.ts'
 
 const extract = (text: string) => fieldsOf(parseHeader(Buffer.from(text, 'latin1')).fields)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseFeedbackReport } from '../../../src/mail/feedback-report.ts'
+import { parseFeedbackReport } from '../../../src/mail/mail-parts.ts'
 import { corpusTruths } from '../../support/corpus.ts'
 
 const report = [

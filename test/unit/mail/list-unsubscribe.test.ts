@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { parseHeader } from '../../../src/mail/header.ts'
 import { parseListUnsubscribe } from '../../../src/mail/list-unsubscribe.ts'
-import { messageKind } from '../../../src/mail/message-kind.ts'
+import { messageKind } from '../../../src/mail/message.ts'
 
 const fields = (text: string) => parseHeader(Buffer.from(`${text}\n\n`, 'latin1')).fields
 const post = '\nList-Unsubscribe-Post: List-Unsubscribe=One-Click'

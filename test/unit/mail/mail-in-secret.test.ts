@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest'
-import { mailInHash, mailInSecret } from '../../../src/mail/mail-in-secret.ts'
-import { composeMailInAddress, parseOwnAddress } from '../../../src/mail/verp.ts'
+import {
+  composeMailInAddress,
+  mailInHash,
+  mailInSecret,
+  parseOwnAddress,
+} from '../../../src/mail/verp.ts'
 
 const ann = { reporterId: '0190a000-0000-7000-8000-000000000001', generation: 1 }
 const key = 'a secret of the tests, long enough for all'

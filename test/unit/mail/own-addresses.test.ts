@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest'
-import { answerKinds, answerLinks, parseAnswerToken } from '../../../src/mail/answer-links.ts'
 import {
+  answerKinds,
+  answerLinks,
   composeAnswerAddress,
   composeLetterAnswerAddress,
   composeLetterReturnPath,
   composeMailInAddress,
   composeReturnPath,
+  parseAnswerToken,
   parseOwnAddress,
   parseReturnPath,
 } from '../../../src/mail/verp.ts'

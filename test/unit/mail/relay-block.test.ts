@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { blockOfAddress, parseRelayBlock } from '../../../src/mail/relay-block.ts'
+import { blockOfAddress, parseRelayBlock } from '../../../src/mail/ip-blocks.ts'
 
 test.for([
   ['192.0.2.7', '192.0.2.7/32'],

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 import { decodeHeaderText } from '../../../src/mail/encoded-word.ts'
-import type { FeedbackFacts } from '../../../src/mail/feedback-fields.ts'
+import { composeReportSubject, type FeedbackFacts } from '../../../src/mail/mail-parts.ts'
 import { parseHeader } from '../../../src/mail/header.ts'
-import { composeReportSubject } from '../../../src/mail/report-subject.ts'
 
 const facts: FeedbackFacts = {
   feedbackType: 'abuse',

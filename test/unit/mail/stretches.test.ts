@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { characterSet, stretchesOf } from '../../../src/mail/stretches.ts'
+import { characterSet, stretchesOf } from '../../../src/mail/text.ts'
 
 const digits = characterSet('01')
 

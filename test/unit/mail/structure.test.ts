@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { exceedsLimits } from '../../../src/mail/structure.ts'
+import { exceedsLimits } from '../../../src/mail/mime-leaves.ts'
 import { expectEffort } from '../../support/effort.ts'
 
 const limits = { headersMax: 20, partsMax: 10, nestingMax: 4 }

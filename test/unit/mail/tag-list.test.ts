@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseTagList } from '../../../src/mail/tag-list.ts'
+import { parseTagList } from '../../../src/mail/dkim-signature.ts'
 
 test.for<[string, string, Record<string, string>]>([
   [

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { base32 } from '../../../src/mail/base32.ts'
-import { composeReturnPath, parseReturnPath } from '../../../src/mail/verp.ts'
+import { base32, composeReturnPath, parseReturnPath } from '../../../src/mail/verp.ts'
 
 const settings = { domain: 'bounce.example.org', secret: 'a secret of the tests' }
 const token = { reportId: '0198c5f0-1234-7abc-8def-0123456789ab', number: 7 }

@@ -3,7 +3,7 @@ import { simpleParser } from 'mailparser'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import type { FeedbackReportInput } from '../../../src/mail/arf.ts'
-import { parseFeedbackReport } from '../../../src/mail/feedback-report.ts'
+import { parseFeedbackReport } from '../../../src/mail/mail-parts.ts'
 import { composeXarfReport } from '../../../src/mail/xarf.ts'
 
 /** XARF 4 as its specification has it for messaging/spam: what is required, and what we write. */

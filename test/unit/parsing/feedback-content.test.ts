@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
-import { analyzePlainly } from '../../../src/analysis/analyze.ts'
-import { answerLinks } from '../../../src/mail/answer-links.ts'
-import { composeFeedback } from '../../../src/parsing/feedback-content.ts'
-import type { FeedbackContent } from '../../../src/parsing/feedback-content.ts'
+import { analyzePlainly } from '../../../src/pieces/analyze.ts'
+import { answerLinks } from '../../../src/mail/verp.ts'
+import { composeFeedback, type FeedbackContent } from '../../../src/parsing/feedback-content.ts'
 
 const time = 'Tue, 3 Nov 2026 08:15:00 +0000'
 const throughGmail = [

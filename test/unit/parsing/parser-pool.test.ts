@@ -2,9 +2,9 @@ import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Piscina } from 'piscina'
 import { afterEach, expect, test, vi } from 'vitest'
-import { analyzeForCounting } from '../../../src/analysis/analyze.ts'
-import { seedShingles, shingleSeed } from '../../../src/analysis/shingles/hash.ts'
-import { pack } from '../../../src/db/packed.ts'
+import { analyzeForCounting } from '../../../src/pieces/analyze.ts'
+import { seedShingles, shingleSeed } from '../../../src/pieces/shingles/hash.ts'
+import { pack } from '../../../src/db/rows.ts'
 import {
   createParserPool,
   type ParserChunk,

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest'
-import { createUnpackUpload } from '../../../src/intake/unpack-upload.ts'
+import { createUnpackUpload } from '../../../src/reports/accept-report.ts'
 import { createUnpackPool, type UnpackPool } from '../../../src/parsing/unpack-pool.ts'
 import { keptRtf, outlookFile, traveledHeader } from '../../support/containers/outlook-file.ts'
 import { zipFile } from '../../support/containers/zip-file.ts'

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest'
-import { checkActionOf } from '../../../src/verdict/check-action.ts'
-import type { VerdictClass, VerdictSymbol } from '../../../src/verdict/verdict.ts'
+import {
+  checkActionOf,
+  type VerdictClass,
+  type VerdictSymbol,
+} from '../../../src/verdict/verdict.ts'
 
 const reported = {
   name: 'REPORTED',

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { decide } from '../../../src/verdict/decide.ts'
+import { decide, type VerdictSymbol } from '../../../src/verdict/verdict.ts'
 import type { Facts } from '../../../src/verdict/facts/fact.ts'
-import type { VerdictSymbol } from '../../../src/verdict/verdict.ts'
 
 const symbols = (...weights: readonly number[]): VerdictSymbol[] =>
   weights.map((weight, index) => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { learnRelays, type PastReport, pastReport } from '../../../src/verdict/learn-relays.ts'
-import type { Authentication } from '../../../src/analysis/authenticity/authenticate.ts'
-import type { TracedHop } from '../../../src/analysis/whence/trace.ts'
+import { learnRelays, type PastReport, pastReport } from '../../../src/verdict/relays.ts'
+import type { Authentication } from '../../../src/origin/authenticity/authenticate.ts'
+import type { TracedHop } from '../../../src/origin/trace.ts'
 
 const DAY_MS = 86_400_000
 const start = Date.parse('2026-11-01T12:00:00Z')

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { analyzeMessage } from '../../../src/analysis/analyze.ts'
-import { ageObstacle, trustedTimes } from '../../../src/verdict/message-age.ts'
+import { analyzeMessage } from '../../../src/pieces/analyze.ts'
+import { ageObstacle, trustedTimes } from '../../../src/verdict/consequences.ts'
 
 const reported = new Date('2026-11-22T12:00:00Z')
 const fresh = 'Sun, 22 Nov 2026 11:59:00 +0000'

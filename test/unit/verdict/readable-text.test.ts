@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readableText } from '../../../src/verdict/readable-text.ts'
+import { readableText } from '../../../src/verdict/advice.ts'
 import { messageOf } from '../../support/shingles.ts'
 import { expectEffort } from '../../support/effort.ts'
 

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import type { TracedHop } from '../../../src/analysis/whence/trace.ts'
+import type { TracedHop } from '../../../src/origin/trace.ts'
 import { networkSet } from '../../../src/mail/ip.ts'
 import {
   addressesAsked,
   openCandidates,
   readAnswer,
   relayCandidates,
-} from '../../../src/verdict/relay-question.ts'
+} from '../../../src/verdict/relays.ts'
 
 function line(index: number, ip: string | null, trust: TracedHop['trust']): TracedHop {
   return {

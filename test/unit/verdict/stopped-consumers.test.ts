@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { healthyRecord } from '../../../src/verdict/contact-health.ts'
-import { mayTell } from '../../../src/verdict/may-tell.ts'
-import { phraseBook } from '../../../src/http/language/phrase-book.ts'
+import { healthyRecord, mayTell } from '../../../src/verdict/contact-health.ts'
+import { phraseBook } from '../../../src/texts/phrase-book.ts'
 
 const consumer = { ...healthyRecord, pausedUntil: null, enrolledAt: null, takes: null }
 const now = new Date('2026-11-22T12:00:00Z')

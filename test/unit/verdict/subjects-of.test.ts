@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import type { Authentication } from '../../../src/analysis/authenticity/authenticate.ts'
+import type { Authentication } from '../../../src/origin/authenticity/authenticate.ts'
 import {
   subjectsOf,
   SUBJECTS_MAX,
   type SubjectSource,
   withSystem,
-} from '../../../src/verdict/subjects-of.ts'
+} from '../../../src/verdict/subjects.ts'
 
 const headers = { fromAddress: 'Chair@Bank.example' } as SubjectSource['headers']
 const origin = { ip: '192.0.2.7', confidence: 0.9, hop: 1, why: [], names: [] }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Origin } from '../../../src/analysis/whence/origin.ts'
-import type { TracedHop } from '../../../src/analysis/whence/trace.ts'
+import type { Origin } from '../../../src/origin/origin.ts'
+import type { TracedHop } from '../../../src/origin/trace.ts'
 import { drawWalk, ownReasons, percentOf, surenessOf } from '../../../src/verdict/walk-picture.ts'
 
 type Sketch = {

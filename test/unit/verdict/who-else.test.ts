@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest'
-import type { KnownContact } from '../../../src/verdict/choose-contact.ts'
+import {
+  type AlsoTell,
+  alsoTellOf,
+  type KnownContact,
+  type ScopeMatch,
+} from '../../../src/verdict/choose-contact.ts'
 import { alsoToldOf, consequenceOf, type Judged } from '../../../src/verdict/consequences.ts'
-import { answersForBlock } from '../../../src/verdict/consumers/provable-scope.ts'
-import { readScopes } from '../../../src/verdict/consumers/consumer-scope.ts'
-import { mayTell, type Standing } from '../../../src/verdict/may-tell.ts'
-import { healthyRecord } from '../../../src/verdict/contact-health.ts'
-import { alsoTellOf, type AlsoTell, type ScopeMatch } from '../../../src/verdict/who-else.ts'
+import { answersForBlock, readScopes } from '../../../src/verdict/consumers.ts'
+import { healthyRecord, mayTell, type Standing } from '../../../src/verdict/contact-health.ts'
 import type { VerdictSymbol } from '../../../src/verdict/verdict.ts'
 
 const word: VerdictSymbol = { name: 'A_SIGN', weight: 5, meaning: 'A sign.', basis: 'word' }

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { createPool } from '../../../../src/db/pool.ts'
-import { createLimits } from '../../../../src/intake/limits/limits.ts'
+import { createLimits } from '../../../../src/people/limits.ts'
 import { type Plan, reporterOf, type Told, type Tried, turnAt } from './plan.ts'
 
 // One process of a torture run: it attempts what all the others attempt at the same time.

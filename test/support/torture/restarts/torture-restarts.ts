@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
-import { addAccount } from '../../../../src/commands/account.ts'
+import { addAccount } from '../../../../src/processes/add-account.ts'
 import { freePort } from '../../../../src/db/embedded.ts'
 import { createPool } from '../../../../src/db/pool.ts'
 import { systemClock } from '../../../../src/world.ts'

@@ -1,5 +1,5 @@
 import { pino } from 'pino'
-import { type OpenApp, openApp } from '../../../../src/commands/open-app.ts'
+import { type OpenApp, openApp } from '../../../../src/processes/open-app.ts'
 import { readConfig } from '../../../../src/config.ts'
 import { type SmtpSink, startSmtpSink } from '../../smtp-sink.ts'
 import { withOwnDatabase } from '../own-database.ts'

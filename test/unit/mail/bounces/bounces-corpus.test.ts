@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { parseBounce } from '../../../../src/mail/bounces/parse-bounce.ts'
-import { parseFeedbackReport } from '../../../../src/mail/feedback-report.ts'
-import { fieldValue, fieldValues, parseHeader } from '../../../../src/mail/header.ts'
-import type { HeaderField } from '../../../../src/mail/header.ts'
+import { parseFeedbackReport } from '../../../../src/mail/mail-parts.ts'
+import {
+  fieldValue,
+  fieldValues,
+  type HeaderField,
+  parseHeader,
+} from '../../../../src/mail/header.ts'
 import { leafText, ownPart, parseMimeTree } from '../../../../src/mail/mime-tree.ts'
 import { readInbound } from '../../../../src/mail/inbound/read-inbound.ts'
 import { corpusTruths } from '../../../support/corpus.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseFeedbackReport } from '../../../../src/mail/feedback-report.ts'
+import { parseFeedbackReport } from '../../../../src/mail/mail-parts.ts'
 import { readInbound } from '../../../../src/mail/inbound/read-inbound.ts'
 
 function mail(head: readonly string[], parts: readonly (readonly string[])[]): Buffer {

@@ -2,8 +2,7 @@ import { deflateRawSync } from 'node:zlib'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { readCompoundFile } from '../../../../src/mail/containers/compound-file.ts'
-import { readCompressedRtf } from '../../../../src/mail/containers/compressed-rtf.ts'
-import { htmlOfRtf } from '../../../../src/mail/containers/rtf-html.ts'
+import { htmlOfRtf, readCompressedRtf } from '../../../../src/mail/containers/outlook-message.ts'
 import { unpackFile } from '../../../../src/mail/containers/unpack-file.ts'
 import {
   keptRtf,

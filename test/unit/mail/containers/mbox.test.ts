@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { looksMbox, splitMbox } from '../../../../src/mail/containers/mbox.ts'
+import { looksMbox, splitMbox } from '../../../../src/mail/containers/unpack-file.ts'
 import { expectEffort } from '../../../support/effort.ts'
 
 const from = 'From a@b.example Mon Nov 16 10:00:00 2026'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { claimsOf, isOurOwn, ownMessageId } from '../../../../src/mail/inbound/claims.ts'
+import { claimsOf, isOurOwn, ownMessageId } from '../../../../src/mail/inbound/answer-words.ts'
 import {
   composeAnswerAddress,
   composeLetterReturnPath,

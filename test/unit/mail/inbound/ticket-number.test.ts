@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ticketNumber } from '../../../../src/mail/inbound/ticket-number.ts'
+import { ticketNumber } from '../../../../src/mail/inbound/acknowledgment.ts'
 import { expectEffort } from '../../../support/effort.ts'
 
 test.for([

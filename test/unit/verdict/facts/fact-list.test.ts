@@ -1,8 +1,7 @@
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { analyzeForCounting } from '../../../../src/analysis/analyze.ts'
-import { emptyFacts, factDefinitions } from '../../../../src/verdict/facts/fact-list.ts'
-import { factsOf } from '../../../../src/verdict/facts/facts-of.ts'
+import { analyzeForCounting } from '../../../../src/pieces/analyze.ts'
+import { emptyFacts, factDefinitions, factsOf } from '../../../../src/verdict/facts/facts.ts'
 import { factsPage } from '../../../support/facts-page.ts'
 import { spamMessage } from '../../../support/messages.ts'
 

@@ -3,11 +3,11 @@ import type { Listing } from '../../../../src/mail/dnsbl.ts'
 import {
   blacklistFacts,
   envelopeFacts,
+  type KnownReputation,
   networkFacts,
   reportFacts,
+  reputationFacts,
 } from '../../../../src/verdict/facts/outside-facts.ts'
-import { reputationFacts } from '../../../../src/verdict/facts/reputation-facts.ts'
-import type { KnownReputation } from '../../../../src/verdict/facts/reputation-facts.ts'
 
 function listing(subject: string, category: Listing['category'], zone = 'bl.example'): Listing {
   return { zone, subject, codes: ['127.0.0.2'], category, meaning: 'Listed.' }

@@ -1,8 +1,12 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { FactValue } from '../../../../src/verdict/facts/fact.ts'
-import { emptyFacts, factDefinitions } from '../../../../src/verdict/facts/fact-list.ts'
-import { packFacts, unpackFacts } from '../../../../src/verdict/facts/packed-facts.ts'
+import {
+  emptyFacts,
+  factDefinitions,
+  packFacts,
+  unpackFacts,
+} from '../../../../src/verdict/facts/facts.ts'
 import { factsWith } from '../../../support/shipped-rules.ts'
 
 const values = {

@@ -1,14 +1,18 @@
 import { expect, test } from 'vitest'
-import { wholePairKey } from '../../../../src/counters/pair-key.ts'
-import { withLaterShingles } from '../../../../src/analysis/shingles/later-shingles.ts'
-import { packShingles } from '../../../../src/analysis/shingles/packed-shingles.ts'
-import { pairTypes } from '../../../../src/analysis/shingles/pair-types.ts'
-import { pieceTypes } from '../../../../src/analysis/shingles/piece-types.ts'
-import type { PieceName } from '../../../../src/analysis/shingles/piece-types.ts'
-import { seenDefinitions, seenFacts } from '../../../../src/verdict/facts/seen-facts.ts'
-import type { SeenCounts, SeenWindows } from '../../../../src/verdict/facts/seen-facts.ts'
-import { seenKeysMax, seenPieces } from '../../../../src/verdict/facts/seen-pieces.ts'
-import type { SeenKey } from '../../../../src/verdict/facts/seen-pieces.ts'
+import { wholePairKey } from '../../../../src/counting/keys.ts'
+import { withLaterShingles } from '../../../../src/pieces/shingles/take-apart.ts'
+import { packShingles } from '../../../../src/pieces/shingles/packed-shingles.ts'
+import { pairTypes } from '../../../../src/pieces/shingles/pair-types.ts'
+import { type PieceName, pieceTypes } from '../../../../src/pieces/shingles/piece-types.ts'
+import {
+  type SeenCounts,
+  seenDefinitions,
+  seenFacts,
+  type SeenKey,
+  seenKeysMax,
+  seenPieces,
+  type SeenWindows,
+} from '../../../../src/verdict/facts/seen-facts.ts'
 
 function packed(...pieces: readonly (readonly [PieceName, number])[]) {
   return packShingles(

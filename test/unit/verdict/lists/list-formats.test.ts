@@ -1,13 +1,19 @@
 import { expect, test } from 'vitest'
-import { delistingCourse } from '../../../../src/verdict/lists/delisting.ts'
-import { jsonFooter, jsonHeader, listedJson } from '../../../../src/verdict/lists/json-list.ts'
-import type { Listing } from '../../../../src/verdict/lists/list.ts'
+import { delistingCourse } from '../../../../src/verdict/lists/questions.ts'
 import {
   englishReasons,
+  jsonFooter,
+  jsonHeader,
+  listedJson,
   publicReasons,
   roundedReporters,
-} from '../../../../src/verdict/lists/reasons.ts'
-import { zoneHeader, zoneLine, zoneTypeOf } from '../../../../src/verdict/lists/zone-file.ts'
+} from '../../../../src/verdict/lists/judge-candidate.ts'
+import {
+  type Listing,
+  zoneHeader,
+  zoneLine,
+  zoneTypeOf,
+} from '../../../../src/verdict/lists/list.ts'
 
 const now = new Date('2026-11-20T12:00:00Z')
 const entry: Listing = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readListQuestion } from '../../../../src/verdict/lists/read-question.ts'
+import { readListQuestion } from '../../../../src/verdict/lists/questions.ts'
 
 test.for([
   ['192.0.2.7', '192.0.2.7'],

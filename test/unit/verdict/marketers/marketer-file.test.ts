@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import {
   marketerFaultLine,
   readMarketers,
+  writeMarketers,
 } from '../../../../src/verdict/marketers/marketer-file.ts'
-import { writeMarketers } from '../../../../src/verdict/marketers/write-marketers.ts'
 
 const own = ['signalpost.example.com']
 

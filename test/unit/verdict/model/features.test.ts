@@ -1,12 +1,14 @@
 import { expect, test } from 'vitest'
 import type { FactDefinition } from '../../../../src/verdict/facts/fact.ts'
-import { factDefinitions } from '../../../../src/verdict/facts/fact-list.ts'
+import { factDefinitions } from '../../../../src/verdict/facts/facts.ts'
 import {
+  closedSets,
   featureReader,
   featuresOf,
+  fileRefusalOf,
+  fitSymbols,
   strangeFeatures,
 } from '../../../../src/verdict/model/features.ts'
-import { closedSets, fileRefusalOf, fitSymbols } from '../../../../src/verdict/model/unfit-facts.ts'
 
 const fact = (group: string, name: string, type: FactDefinition['type']): FactDefinition => ({
   group,

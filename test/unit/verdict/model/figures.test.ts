@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { calibrate, uncalibrated } from '../../../../src/verdict/model/calibrate.ts'
+import { calibrate, uncalibrated } from '../../../../src/verdict/model/load-model.ts'
 import {
   brierOf,
   calibrationOf,

@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest'
 import { longText, sharingKeys } from '../../../support/fingerprints.ts'
-import { groupCampaigns } from '../../../../src/verdict/model/group-campaigns.ts'
-import { labelOf } from '../../../../src/verdict/model/label.ts'
-import { splitKinds, splitRows } from '../../../../src/verdict/model/split-rows.ts'
+import {
+  groupCampaigns,
+  labelOf,
+  splitKinds,
+  splitRows,
+} from '../../../../src/verdict/model/training.ts'
 
 const rows = Array.from({ length: 600 }, (_, n) => ({
   at: (n * 7919) % 1_000,

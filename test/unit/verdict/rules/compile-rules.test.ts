@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { compileRules } from '../../../../src/verdict/rules/compile-rules.ts'
-import { faultLine, ruleBounds } from '../../../../src/verdict/rules/rule.ts'
+import { compileRules } from '../../../../src/verdict/rules/rule-book.ts'
+import { faultLine, ruleBounds } from '../../../../src/verdict/rules/rule-file.ts'
 import { ruleFacts, ruleText } from '../../../support/rule-facts.ts'
 import { expectEffort } from '../../../support/effort.ts'
 

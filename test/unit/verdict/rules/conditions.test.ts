@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { compileRules } from '../../../../src/verdict/rules/compile-rules.ts'
+import { compileRules } from '../../../../src/verdict/rules/rule-book.ts'
 import { factsOf, ruleFacts, ruleText } from '../../../support/rule-facts.ts'
 import { expectEffort } from '../../../support/effort.ts'
 

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { compileRules } from '../../../../src/verdict/rules/compile-rules.ts'
-import type { RuleBook } from '../../../../src/verdict/rules/rule-book.ts'
+import { compileRules, type RuleBook } from '../../../../src/verdict/rules/rule-book.ts'
 import { RuleCosts, type RuleCutOff } from '../../../../src/verdict/rules/rule-costs.ts'
 import { factsOf, ruleFacts, ruleText } from '../../../support/rule-facts.ts'
 

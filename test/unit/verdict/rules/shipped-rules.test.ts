@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { analyzeForCounting } from '../../../../src/analysis/analyze.ts'
-import { factDefinitions } from '../../../../src/verdict/facts/fact-list.ts'
-import { factsOf } from '../../../../src/verdict/facts/facts-of.ts'
+import { analyzeForCounting } from '../../../../src/pieces/analyze.ts'
+import { factDefinitions, factsOf } from '../../../../src/verdict/facts/facts.ts'
 import type { FactValue } from '../../../../src/verdict/facts/fact.ts'
-import { SPAM_SCORE_MIN } from '../../../../src/verdict/decide.ts'
+import { SPAM_SCORE_MIN } from '../../../../src/verdict/verdict.ts'
 import { corpusFiles } from '../../../support/corpus.ts'
 import {
   factsWith,

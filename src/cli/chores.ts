@@ -1,0 +1,251 @@
+import { readFile } from 'node:fs/promises'
+import { shownText } from '../web/pages/render.ts'
+import type { CommandContext } from './command.ts'
+
+/** `signalpost account`, for the table of commands; what it needs is loaded when it is run. */
+export const accountCommand = {
+  usage:
+    'account add --email E [--password] [--admin] [--token] [--scope S,S] [--unproven]\n' +
+    '    [--language L] | list [BEGINNING] | disable E | enable E | no-second-step E',
+  summary:
+    'make an account, or change it (prints a line of JSON); list them, stop one.\n' +
+    '--password is read from standard input',
+  async run({ args, config, log }: CommandContext) {
+    const { withDatabase } = await import('../processes/open-app.ts')
+    if (args[0] === 'add') {
+      const { addAccount, parseAccount, readPassword } = await import('../processes/add-account.ts')
+      const { asksPassword, ...asked } = parseAccount(args)
+      const request = { ...asked, password: asksPassword ? await readPassword(process) : undefined }
+      const answer = await withDatabase(config, log, (app) => addAccount(request, app))
+      process.stdout.write(`${JSON.stringify(answer)}\n`)
+      return 0
+    }
+    const { parseAccounts, runAccounts } = await import('./accounts.ts')
+    const request = parseAccounts(args)
+    const { told, isDone } = await withDatabase(config, log, (app) => runAccounts(request, app))
+    process.stdout.write(told)
+    return isDone ? 0 : 1
+  },
+}
+
+/** `signalpost outbox`, for the table of commands; what it needs is loaded when it is run. */
+export const outboxCommand = {
+  usage: 'outbox list [STATE] | release|resend [--to ADDRESS | --letters]',
+  summary:
+    'the newest mail that leaves, as JSON lines; let held mail leave; send refused mail again',
+  async run({ args, config, log }: CommandContext) {
+    const { parseOutbox, runOutbox } = await import('./outbox.ts')
+    const request = parseOutbox(args)
+    const { withDatabase } = await import('../processes/open-app.ts')
+    const { told, isDone } = await withDatabase(config, log, (app) => runOutbox(request, app))
+    process.stdout.write(told)
+    return isDone ? 0 : 1
+  },
+}
+
+/** `signalpost suppressions`, for the table of commands; what it needs is loaded when it is run. */
+export const suppressionsCommand = {
+  usage: 'suppressions list [PART] | add ADDRESS --why TEXT [--days N] | remove ADDRESS',
+  summary: 'the addresses that we do not write to',
+  async run({ args, config, log }: CommandContext) {
+    const { parseSuppressions, runSuppressions } = await import('./suppressions.ts')
+    const request = parseSuppressions(args)
+    const { withDatabase } = await import('../processes/open-app.ts')
+    const { told, isDone } = await withDatabase(config, log, (app) => runSuppressions(request, app))
+    process.stdout.write(told)
+    return isDone ? 0 : 1
+  },
+}
+
+const consumersCommand = {
+  usage:
+    'consumers list [--state STATE] [--search PART] | export | import FILE |\n' +
+    '    show ADDRESS | pause ADDRESS [--days N] | resume ADDRESS | stop ADDRESS |\n' +
+    '    set ADDRESS [--enroll] [--format arf|xarf] [--form whole|headers]\n' +
+    '      [--pace at-once|campaign|digest] [--takes spam,phishing,malware] [--hourly N|none]\n' +
+    '      [--connections N|none] [--scopes CIDR,ASn,DOMAIN|none] [--note TEXT]',
+  summary: 'whom we tell, and how; JSON lines; 1 when there is no such consumer',
+  async run({ args, config, log }: CommandContext) {
+    const { parseConsumers, runConsumers } = await import('./consumers.ts')
+    const request = parseConsumers(args)
+    const lines = request.action === 'import' ? await readFile(request.file, 'utf8') : ''
+    const { withDatabase } = await import('../processes/open-app.ts')
+    const done = await withDatabase(config, log, (app) => runConsumers(request, lines, app))
+    process.stdout.write(done.told)
+    return done.isDone ? 0 : 1
+  },
+}
+
+/** The commands about what leaves, whom we tell, and whom we do not write to, by their names. */
+export const deskCommands = {
+  outbox: outboxCommand,
+  suppressions: suppressionsCommand,
+  consumers: consumersCommand,
+}
+
+const COMPLAINT_CHARS_MAX = 20_000
+
+/** The commands about networks, as `main.ts` lists them. What is behind them is loaded late. */
+export const networkCommands = {
+  import: {
+    usage: 'import networks FILE [--as NAME] [--format auto|csv|ip2asn|rir|mmdb]',
+    summary: 'import who has which addresses: CSV, IP-to-AS, RIR statistics or MaxMind, also .gz',
+    async run({ args, config, log }: CommandContext): Promise<number> {
+      const { importNetworks, parseImport, progressOn } =
+        await import('../processes/import-networks.ts')
+      const { file, ...options } = parseImport(args)
+      const { withDatabase } = await import('../processes/open-app.ts')
+      const progress = progressOn(process.stderr)
+      const { setFlagsFromString } = await import('node:v8')
+      // A table leaves nothing but garbage: without this V8 gives it 60 MB more.
+      setFlagsFromString('--semi-space-growth-factor=1')
+      const done = await withDatabase(config, log, (app) =>
+        importNetworks(file, app, { ...options, tell: progress.tell }),
+      ).finally(progress.end)
+      print(`Imported ${done.ranges} ranges as ${done.blocks} blocks from ${done.source}.`)
+      if (done.skipped > 0) print(`Skipped ${done.skipped} lines that tell of no network.`)
+      return 0
+    },
+  },
+  networks: {
+    usage:
+      'networks show IP | list | drop SOURCE | unset CIDR |\n' +
+      '    set CIDR [--abuse A,B|none] [--name N] [--asn N] [--country CC]',
+    summary: 'show who answers for an address; say it by hand, before all imported tables',
+    async run({ args, config, log }: CommandContext): Promise<number> {
+      const { parseNetworks, runNetworks } = await import('./networks.ts')
+      const request = parseNetworks(args)
+      const { withDatabase } = await import('../processes/open-app.ts')
+      print(await withDatabase(config, log, (app) => runNetworks(request, app)))
+      return 0
+    },
+  },
+  contact: {
+    usage: 'contact IP',
+    summary: 'ask the Internet registries who answers for an address; needs no database',
+    async run({ args, config }: CommandContext): Promise<number> {
+      const { askForContact, openRdap, parseContact } = await import('../processes/open-app.ts')
+      const io = { print, complain }
+      return (await askForContact(parseContact(args), openRdap(config), io)) ? 0 : 1
+    },
+  },
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`)
+}
+
+function complain(text: string): void {
+  process.stderr.write(`${shownText(text, COMPLAINT_CHARS_MAX)}\n`)
+}
+
+/** The commands about models, as `main.ts` lists them. What is behind them is loaded late. */
+export const modelCommands = {
+  train: {
+    usage:
+      'train [--from-reports] [--days N] [--files DIR:LABEL]… [--split campaign|time]\n' +
+      '    [--seed N] [--out FILE.json] [--rows FILE.csv]',
+    summary: 'train a model from labeled reports and files, and measure it; it does not act yet',
+    async run({ args, config, log }: CommandContext): Promise<number> {
+      const { parseTrain, train } = await import('./train/train.ts')
+      const request = parseTrain(args)
+      const { withDatabase } = await import('../processes/open-app.ts')
+      const tell = (line: string) => process.stderr.write(`${line}\n`)
+      return printText(await withDatabase(config, log, (app) => train(request, app, tell)))
+    },
+  },
+  models: {
+    usage:
+      'models list | show V | promote V | rollback |\n' +
+      '    import FILE.json --format catboost | export V FILE',
+    summary: 'show the versions of the model, promote one, roll back, import from CatBoost',
+    async run({ args, config, log }: CommandContext): Promise<number> {
+      const { parseModels, runModels } = await import('./train/models.ts')
+      const request = parseModels(args)
+      const { withDatabase } = await import('../processes/open-app.ts')
+      return printText(await withDatabase(config, log, (app) => runModels(request, app)))
+    },
+  },
+}
+
+function printText(text: string): number {
+  process.stdout.write(`${text}\n`)
+  return 0
+}
+
+/** `signalpost limits`, for the table of commands; what it needs is loaded when it is run. */
+export const limitsCommand = {
+  usage: 'limits list | set NAME [--attempts N] [--seconds N] [--behavior refuse|shadow|off]',
+  summary: 'how often anybody may do something',
+  async run({ args, config, log }: CommandContext) {
+    const { parseLimits, runLimits } = await import('./limits.ts')
+    const request = parseLimits(args)
+    const { withDatabase } = await import('../processes/open-app.ts')
+    const { told, isDone } = await withDatabase(config, log, (app) => runLimits(request, app))
+    process.stdout.write(told)
+    return isDone ? 0 : 1
+  },
+}
+
+/** `signalpost lists`, for the table of commands; what it needs is loaded when it is run. */
+export const listsCommand = {
+  usage: 'lists publish | show NAME',
+  summary: 'write the lists for others; tell whether an address, domain or host is listed',
+  async run({ args, config, log }: CommandContext) {
+    const { parseLists, runLists } = await import('./lists.ts')
+    const request = parseLists(args)
+    const { withDatabase } = await import('../processes/open-app.ts')
+    const told = await withDatabase(config, log, (app) => runLists(request, app))
+    process.stdout.write(`${told}\n`)
+    return 0
+  },
+}
+
+/** `signalpost marketers`, for the table of commands; what it needs is loaded when it is run. */
+export const marketersCommand = {
+  usage:
+    'marketers import FILE [--dry-run] | export [--jsonl] | list | show KEY | remove KEY |\n' +
+    '    set KEY [--state S] [--name N] [--signers A,B] [--ranges A,B] [--list-ids A,B]\n' +
+    '        [--authors A,B] [--website U] [--contact A] [--feedback A] |\n' +
+    '    proposals [take|dismiss SIGNER [LIST-ID]]',
+  summary: 'keep the registry of who mails in bulk and says so; "-" is standard input',
+  async run({ args, config, log }: CommandContext) {
+    const { parseMarketers } = await import('./marketers.ts')
+    const request = parseMarketers(args)
+    const { runMarketers } = await import('./marketers.ts')
+    const { withDatabase } = await import('../processes/open-app.ts')
+    return runMarketers(request, (chore) => withDatabase(config, log, chore), process)
+  },
+}
+
+/** `signalpost reputation`, for the table of commands; what it needs is loaded when it is run. */
+export const reputationCommand = {
+  usage: 'reputation [KIND] NAME [--json]',
+  summary: 'tell what is known of an address, author, link, file …, and why; 1 when nothing is',
+  async run({ args, config, log }: CommandContext) {
+    const { parseReputation, tellReputation } = await import('./lists.ts')
+    const request = parseReputation(args)
+    const { withDatabase } = await import('../processes/open-app.ts')
+    const { text, isKnown } = await withDatabase(config, log, (app) => tellReputation(request, app))
+    const { shownText } = await import('../web/pages/render.ts')
+    process.stdout.write(`${request.isJson ? text : shownText(text, TEXT_CHARS_MAX)}\n`)
+    return isKnown ? 0 : 1
+  },
+}
+
+const TEXT_CHARS_MAX = 1_000_000
+
+/** `signalpost rules`, for the table of commands; what it needs is loaded when it is run. */
+export const rulesCommand = {
+  usage:
+    'rules list | history | show [VERSION] | facts | check FILE | diff FILE |\n' +
+    '    dry-run FILE [--last N] | apply FILE [--note TEXT] | rollback VERSION',
+  summary: 'look at the rules that judge, try others on past reports, put them into force',
+  async run({ args, config, log }: CommandContext) {
+    const { parseRules } = await import('./rules.ts')
+    const request = parseRules(args)
+    const { runRules } = await import('./rules.ts')
+    const { withDatabase } = await import('../processes/open-app.ts')
+    return runRules(request, (chore) => withDatabase(config, log, chore), process)
+  },
+}

@@ -1,0 +1,296 @@
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { createInterface } from 'node:readline'
+import { parseArgs, styleText } from 'node:util'
+import { reasonOf } from '../errors.ts'
+import { type Unpacked, unpackFile } from '../mail/containers/unpack-file.ts'
+import { isCidr } from '../mail/ip.ts'
+import { askAbout, type DnsTools } from '../origin/authenticity/ask-dns.ts'
+import {
+  type Analysis,
+  type AnalysisOptions,
+  analyzeMessage,
+  analyzePlainly,
+  type PlainAnalysis,
+} from '../pieces/analyze.ts'
+import { shownLine } from '../web/pages/render.ts'
+import { pictureText } from './picture-text.ts'
+import { ownFileLimits } from './report.ts'
+
+/** Where a command reads and writes. */
+export type CommandIo = {
+  stdin: NodeJS.ReadableStream
+  stdout: NodeJS.WritableStream
+  stderr: NodeJS.WritableStream
+  /** Whom --dns asks; absent when there is nobody. */
+  dns?: DnsTools | undefined
+}
+
+const help = `Usage: signalpost inspect [options] FILE...
+       signalpost inspect [options] --jsonl < FILE-NAMES
+
+Prints, as JSON, everything the analysis finds in a message: its hops, its origin and
+why, links, attachments, how to unsubscribe. Needs no database, and asks nobody without
+--dns. The FILE - is standard input. Of a mailbox (.mbox), an archive (.zip) or an Outlook file
+(.msg) each message inside is shown.
+
+Options:
+  --provider CIDR[,CIDR...]  relays of the mailbox provider that received the message
+  --no-stamps                pass over the verdicts that provider stamped on it
+  --picture                  draw the way of each message for a person, instead of JSON
+  --dns                      ask the DNS: who stands behind the message (SPF, DKIM, ARC,
+                             DMARC), and what blacklists say of where it came from
+  --pieces                   take the message apart as well: its shingles and fingerprints
+  --jsonl                    read file names from standard input, one to a line, and
+                             write one line of JSON for each, in the same order; a file
+                             with several messages is a line with an error
+  --help                     show this text
+
+Exit status: 0 done, 1 a file could not be read, 2 misused.
+`
+
+const filesAhead = 8
+/** So long a message waits for the DNS: longer than a worker does, as nothing waits behind it. */
+const dnsMsMax = 10_000
+
+/**
+ * The command `signalpost inspect`: one JSON object for each message, indented unless --jsonl.
+ * Answers the exit status: 0 done, 1 when a file could not be read, 2 misused. With --jsonl an
+ * unreadable file is a line `{file, error}` and no failure.
+ */
+export async function inspect(args: readonly string[], io: CommandIo): Promise<number> {
+  const command = readArguments(args)
+  if ('misuse' in command) {
+    io.stderr.write(`${command.misuse}\n\n${help}`)
+    return 2
+  }
+  if (command.isHelp) {
+    io.stdout.write(help)
+    return 0
+  }
+  const { isJsonl, isDns, isTakenApart, files, options } = command
+  if (isDns && !io.dns) {
+    io.stderr.write('There is nobody to ask: DNS_SERVERS is none.\n')
+    return 2
+  }
+  const task = { options, io, isTakenApart, dns: isDns ? io.dns : undefined }
+  if (isJsonl) return inspectLines(task)
+  return inspectFiles(files, command.isPicture ? drawn : asJson, task)
+}
+
+/** What to do with each message, and whom to ask about it. */
+type Task = {
+  options: AnalysisOptions
+  io: CommandIo
+  dns: DnsTools | undefined
+  isTakenApart: boolean
+}
+
+/** With its pieces, where somebody wants them. */
+type Found = PlainAnalysis & Partial<Analysis>
+
+type Command =
+  | { misuse: string }
+  | {
+      isHelp: boolean
+      isJsonl: boolean
+      isPicture: boolean
+      isDns: boolean
+      isTakenApart: boolean
+      files: string[]
+      options: AnalysisOptions
+    }
+
+/** How one analysis is shown. */
+type Shown = (file: string, analysis: Found, io: CommandIo) => string
+
+function readArguments(args: readonly string[]): Command {
+  const parsed = parse(args)
+  if (typeof parsed === 'string') return { misuse: parsed }
+  const { values, positionals: files } = parsed
+  const isJsonl = values.jsonl ?? false
+  const isHelp = values.help ?? false
+  const trustedRelays = (values.provider ?? []).flatMap((list) => list.split(','))
+  const wrong = trustedRelays.filter((cidr) => !isCidr(cidr))
+  if (wrong.length > 0) return { misuse: `Not a CIDR: ${wrong.join(', ')}` }
+  if (!isHelp && !isJsonl && files.length === 0) return { misuse: 'Which file?' }
+  if (isJsonl && files.length > 0)
+    return { misuse: 'With --jsonl the files come on standard input.' }
+  const isPicture = values.picture ?? false
+  if (isPicture && isJsonl) return { misuse: 'Say --picture or --jsonl, not both.' }
+  const ignoreStamps = values['no-stamps'] ?? false
+  const isDns = values.dns ?? false
+  const isTakenApart = values.pieces ?? false
+  const options = { trustedRelays, ignoreStamps }
+  return { isHelp, isJsonl, isPicture, isDns, isTakenApart, files, options }
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        provider: { type: 'string', multiple: true },
+        'no-stamps': { type: 'boolean' },
+        picture: { type: 'boolean' },
+        dns: { type: 'boolean' },
+        pieces: { type: 'boolean' },
+        jsonl: { type: 'boolean' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    })
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+async function inspectFiles(files: readonly string[], show: Shown, task: Task): Promise<number> {
+  const { io } = task
+  let status = 0
+  for (const file of files) {
+    for (const one of await messagesIn(file, io)) {
+      const result = await analyzeFile(one.name, await prepare(one, task), task)
+      if ('error' in result) {
+        io.stderr.write(`${one.name}: ${result.error}\n`)
+        status = 1
+      } else await write(io.stdout, `${show(one.name, result, io)}\n`)
+    }
+  }
+  return status
+}
+
+function asJson(file: string, analysis: Found): string {
+  return JSON.stringify(contractJson(file, analysis), undefined, 2)
+}
+
+function drawn(file: string, analysis: Found, { stdout }: CommandIo): string {
+  const paint = (style: Parameters<typeof styleText>[0], text: string) =>
+    styleText(style, text, { stream: stdout as NodeJS.WriteStream })
+  const isTerminal = 'isTTY' in stdout && stdout.isTTY === true
+  const heading = `${file}: ${analysis.headers.subject ?? '(no subject)'}`
+  return `${shownLine(heading)}\n\n${pictureText(analysis, isTerminal ? paint : undefined)}\n`
+}
+
+/** Reads and asks a few files ahead of the analysis, so that it need not wait. */
+async function inspectLines(task: Task): Promise<number> {
+  const { io } = task
+  const ahead: { file: string; prepared: Promise<Prepared> }[] = []
+  const answerFirst = async () => {
+    const first = ahead.shift()
+    if (!first) return
+    const result = await describe(first.file, await first.prepared, task)
+    await write(io.stdout, `${JSON.stringify(result)}\n`)
+  }
+  for await (const file of createInterface({ input: io.stdin, crlfDelay: Infinity })) {
+    ahead.push({ file, prepared: prepareOnly(file, task) })
+    if (ahead.length >= filesAhead) await answerFirst()
+  }
+  while (ahead.length > 0) await answerFirst()
+  return 0
+}
+
+type Given = Unpacked | { name: string; unread: string }
+type Prepared = Error | { raw: Buffer; options: AnalysisOptions }
+
+/** A line of JSON stands for a file, so that one with several messages gets none. */
+async function prepareOnly(file: string, task: Task): Promise<Prepared> {
+  const [one, ...others] = await messagesIn(file, task.io)
+  if (one && others.length === 0) return prepare(one, task)
+  return new Error('It holds several messages: without --jsonl each is shown.')
+}
+
+async function prepare(one: Given, { options, dns: tools }: Task): Promise<Prepared> {
+  if ('unread' in one) return new Error(one.unread)
+  if ('refusal' in one) return new Error(`There is no message: ${one.refusal}.`)
+  const { raw } = one
+  if (!tools) return { raw, options }
+  const dns = await askAbout(raw, options, tools, AbortSignal.timeout(dnsMsMax))
+  return { raw, options: { ...options, dns } }
+}
+
+async function describe(file: string, prepared: Prepared, task: Task) {
+  const result = await analyzeFile(file, prepared, task)
+  return 'error' in result ? result : contractJson(file, result)
+}
+
+async function analyzeFile(
+  file: string,
+  prepared: Prepared,
+  { isTakenApart }: Task,
+): Promise<Found | { file: string; error: string }> {
+  if (prepared instanceof Error) return { file, error: prepared.message }
+  try {
+    const analyze = isTakenApart ? analyzeMessage : analyzePlainly
+    return await analyze(prepared.raw, prepared.options)
+  } catch (error) {
+    return { file, error: reasonOf(error) }
+  }
+}
+
+/** The messages of a file: of a mailbox or an archive each by itself. */
+async function messagesIn(file: string, io: CommandIo): Promise<Given[]> {
+  try {
+    const bytes = file === '-' ? await readAll(io.stdin) : await readFile(file)
+    return await unpackFile({ name: file, bytes }, ownFileLimits)
+  } catch (error) {
+    return [{ name: file, unread: reasonOf(error) }]
+  }
+}
+
+async function readAll(stream: NodeJS.ReadableStream): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of stream) chunks.push(Buffer.from(chunk))
+  return Buffer.concat(chunks)
+}
+
+async function write(stdout: NodeJS.WritableStream, text: string): Promise<void> {
+  if (!stdout.write(text)) await once(stdout, 'drain')
+}
+
+/** The analysis under the names that others rely on: snake_case, the file first. */
+export function contractJson(file: string, analysis: Found) {
+  const { bytes, sha256, kind, headers, unsubscribe, bounce } = analysis
+  return {
+    file,
+    bytes,
+    sha256,
+    kind,
+    headers: {
+      from: headers.from,
+      to: headers.to,
+      subject: headers.subject,
+      date: headers.date,
+      message_id: headers.messageId,
+      from_address: headers.fromAddress,
+      return_path: headers.returnPath,
+      reply_to: headers.replyTo,
+      list_id: headers.listId,
+    },
+    hops: analysis.hops,
+    origin: analysis.origin,
+    origin_obstacle: analysis.originObstacle,
+    submitter: analysis.submitter,
+    authentication: analysis.authentication,
+    listings: analysis.listings,
+    links: analysis.links,
+    attachments: analysis.attachments,
+    fingerprints: analysis.fingerprints ?? {},
+    shingles: analysis.shingles ?? null,
+    marketer: analysis.marketer,
+    unsubscribe: unsubscribe && {
+      https: unsubscribe.https,
+      mailto: unsubscribe.mailto,
+      one_click: unsubscribe.oneClick,
+    },
+    bounce: bounce && {
+      token: bounce.token,
+      results: bounce.results.map(({ replyCode, isStatusInferred, ...result }) => ({
+        ...result,
+        status_inferred: isStatusInferred,
+        reply_code: replyCode,
+      })),
+    },
+    feedback: analysis.feedback,
+  }
+}

@@ -1,0 +1,171 @@
+import { parseArgs } from 'node:util'
+import type { App } from '../app.ts'
+import type { Config } from '../config.ts'
+import {
+  findReputationsByName,
+  type ShownReputation,
+  showReputation,
+} from '../counting/reputation-reader.ts'
+import { findLiveListings } from '../db/listings.ts'
+import { UsageError } from '../errors.ts'
+import { publishLists } from '../lists/publish-lists.ts'
+import { knownZones } from '../mail/dnsbl.ts'
+import type { ZoneState } from '../net/blacklists.ts'
+import { openDns } from '../processes/open-app.ts'
+import { listedJson } from '../verdict/lists/judge-candidate.ts'
+import { type ListQuestion, readListQuestion } from '../verdict/lists/questions.ts'
+import { isSubjectKind, type SubjectKind, subjectKinds } from '../verdict/reputation/reputation.ts'
+import type { Clock } from '../world.ts'
+
+/** What the command found: its text, and whether every list may be asked. */
+export type BlacklistReport = { text: string; isSound: boolean }
+
+/**
+ * Tests the lists of the settings (RFC 5782 §5) and tells how they stand, one to a line. With none
+ * set it names the lists that could be.
+ *
+ * @throws UsageError naming every wrong entry of BLACKLISTS
+ */
+export async function testBlacklists(
+  config: Pick<Config, 'dnsServers' | 'blacklists'>,
+  clock: Clock,
+): Promise<BlacklistReport> {
+  const dns = await openDns(config, { clock })
+  const states = await dns.blacklists.test()
+  dns.close()
+  if (states.length === 0) {
+    const known = knownZones.map(({ zone, lists }) => `  ${zone.padEnd(26)}${lists}`)
+    return { text: ['BLACKLISTS is empty. Known lists:', ...known].join('\n'), isSound: true }
+  }
+  const rows = [['zone', 'lists', 'state', 'ms', 'reason'], ...states.map(rowOf)]
+  return { text: table(rows), isSound: states.every(({ state }) => state === 'on') }
+}
+
+function rowOf({ zone, lists, state, hasIpv6, testMs, reason }: ZoneState): string[] {
+  const what =
+    lists === 'domains' || state === 'off' ? lists : `${lists}${hasIpv6 ? '' : ' (IPv4)'}`
+  return [zone, what, state, String(testMs ?? ''), reason ?? '']
+}
+
+function table(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
+  )
+  const lines = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)))
+  return lines.map((cells) => cells.join('  ').trimEnd()).join('\n')
+}
+
+/** What `lists` was asked to do. */
+export type ListsRequest = { action: 'publish' } | { action: 'show'; question: ListQuestion }
+
+/**
+ * Reads `publish` or `show NAME`.
+ *
+ * @throws UsageError
+ */
+export function parseLists(args: readonly string[]): ListsRequest {
+  const { positionals } = parseArgs({ args: [...args], allowPositionals: true })
+  const [action, name, ...rest] = positionals
+  if (action === 'publish' && name === undefined) return { action }
+  if (action === 'show' && name !== undefined && rest.length === 0) {
+    const question = readListQuestion(name)
+    if (question) return { action, question }
+    throw new UsageError([`"${name}" is no address, domain, host or link.`])
+  }
+  throw new UsageError(['Say "lists publish" or "lists show NAME".'])
+}
+
+/** Does it, and gives what there is to tell: a manifest, or an answer, as JSON. */
+export async function runLists(
+  request: ListsRequest,
+  app: Pick<App, 'pool' | 'clock' | 'config' | 'log'>,
+): Promise<string> {
+  if (request.action === 'publish') {
+    const manifest = await publishLists(app)
+    return manifest
+      ? JSON.stringify(manifest, null, 2)
+      : 'Another process is writing the lists just now.'
+  }
+  const { name, asks } = request.question
+  const listings = await findLiveListings(app.pool, asks, app.clock())
+  const listed = listings.map(listedJson)
+  return JSON.stringify({ name, is_listed: listed.length > 0, listed }, null, 2)
+}
+
+/** What `reputation` was asked. */
+export type ReputationRequest = { kind: SubjectKind | undefined; name: string; isJson: boolean }
+
+const FOUND_MAX = 20
+const DAYS_SHOWN = 14
+
+/** Reads `[KIND] NAME [--json]`. */
+export function parseReputation(args: readonly string[]): ReputationRequest {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: { json: { type: 'boolean', default: false } },
+  })
+  const [first, second, ...more] = positionals
+  const isJson = values.json
+  if (first === undefined || more.length > 0) {
+    throw new UsageError(['Say "reputation NAME", or "reputation KIND NAME".'])
+  }
+  if (second === undefined) return { kind: undefined, name: normal(first), isJson }
+  if (!isSubjectKind(first)) {
+    const kinds = Object.keys(subjectKinds).join(', ')
+    throw new UsageError([`There is no kind "${first}"; there are ${kinds}.`])
+  }
+  return { kind: first, name: normal(second), isJson }
+}
+
+/** Links keep their case; all other names are in lower case. */
+function normal(name: string): string {
+  return name.includes('/') ? name : name.toLowerCase()
+}
+
+/**
+ * Tells what is known of whatever has this name, of the kind or of all kinds, as text or as JSON;
+ * and whether anything is.
+ */
+export async function tellReputation(
+  { kind, name, isJson }: ReputationRequest,
+  { pool, clock }: Pick<App, 'pool' | 'clock'>,
+): Promise<{ text: string; isKnown: boolean }> {
+  const now = clock()
+  const found = await findReputationsByName(pool, { name, kind, limit: FOUND_MAX }, now)
+  const exact = found.filter(({ subject }) => subject.name === name).map(({ subject }) => subject)
+  const asked = exact.length === 0 && kind !== undefined ? [{ kind, name }] : exact
+  const shown = await Promise.all(asked.map((subject) => showReputation(pool, subject, now)))
+  const isKnown = shown.some(({ detail, mark }) => detail !== null || mark !== null)
+  if (isJson) return { text: JSON.stringify(shown), isKnown }
+  const others = found.filter(({ subject }) => subject.name !== name)
+  const lines = [
+    ...(shown.length === 0 ? [`Nothing is known of ${name}.`] : shown.map(textOf)),
+    ...(others.length === 0
+      ? []
+      : [
+          'Names that begin so:',
+          ...others.map(({ subject }) => `  ${subject.kind} ${subject.name}`),
+        ]),
+  ]
+  return { text: lines.join('\n\n'), isKnown }
+}
+
+function textOf({ subject, reputation, detail, mark, why }: ShownReputation): string {
+  const { firstSeenAt, lastSeenAt, flags } = reputation
+  const days = (detail?.days ?? []).slice(-DAYS_SHOWN).map(({ day, good, bad, newcomers }) => {
+    const date = new Date(day * 86_400_000).toISOString().slice(0, 10)
+    return `  ${date}  for ${good.toFixed(1)}  against ${bad.toFixed(1)}  newcomers ${newcomers}`
+  })
+  return [
+    `${subject.kind} ${subject.name}`,
+    `  score   ${reputation.score.toFixed(2)}   evidence ${reputation.weight.toFixed(2)}`,
+    `  flags   ${flags.join(', ') || '-'}`,
+    `  seen    ${firstSeenAt?.toISOString() ?? '-'} to ${lastSeenAt?.toISOString() ?? '-'}`,
+    ...(mark
+      ? [`  by hand ${mark.mark} until ${mark.untilAt?.toISOString() ?? 'lifted'}: ${mark.reason}`]
+      : []),
+    ...why.map((sentence) => `  ${sentence}`),
+    ...days,
+  ].join('\n')
+}

@@ -1,0 +1,111 @@
+import { readFile } from 'node:fs/promises'
+import { parseArgs } from 'node:util'
+import { reasonOf, UsageError } from '../errors.ts'
+import { type Unpacked, unpackFile } from '../mail/containers/unpack-file.ts'
+import { readSecret, type Terminal } from '../processes/add-account.ts'
+
+/** What `report` was asked to do. */
+export type ReportRequest = {
+  files: readonly string[]
+  url: string
+  token: string
+  kind: string
+}
+
+/** What the arguments say. */
+export type ReportArguments = Omit<ReportRequest, 'token'> & { tokenFile: string | undefined }
+
+type Print = (line: string) => void
+
+/** Reads `FILE… --to URL [--token-file FILE] [--kind spam|phishing|not-spam]`. */
+export function parseReport(args: readonly string[]): ReportArguments {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      to: { type: 'string' },
+      'token-file': { type: 'string' },
+      kind: { type: 'string', default: 'spam' },
+    },
+  })
+  const problems: string[] = []
+  if (positionals.length === 0) problems.push('Name at least one FILE, or - for standard input.')
+  if (!values.to || !URL.canParse(values.to))
+    problems.push('--to must be the address of a Signalpost.')
+  const tokenFile = values['token-file']
+  if (positionals.includes('-') && tokenFile === undefined) {
+    problems.push('Standard input holds the message: name the file of the token by --token-file.')
+  }
+  if (problems.length > 0) throw new UsageError(problems)
+  const { to = '', kind } = values
+  return { files: positionals, url: to.replace(/\/+$/, ''), tokenFile, kind }
+}
+
+/** The token of a file, or else of standard input. */
+export async function readToken(file: string | undefined, terminal: Terminal): Promise<string> {
+  if (file === undefined) return readSecret('Token', terminal)
+  return (await readFile(file, 'utf8')).trim()
+}
+
+/** Of files of one's own, on one's own machine. */
+export const ownFileLimits = {
+  messagesMax: 100_000,
+  entriesMax: 100_000,
+  unpackedBytesMax: 1_000_000_000,
+}
+
+/**
+ * Reports each file, or each message of a mailbox file or an archive; prints a line for each.
+ * Returns how many were not accepted.
+ */
+export async function reportFiles(
+  request: ReportRequest,
+  io: { stdin: NodeJS.ReadableStream; print: Print; complain: Print },
+): Promise<number> {
+  let refused = 0
+  for (const file of request.files) {
+    try {
+      const bytes = file === '-' ? await readAll(io.stdin) : await readFile(file)
+      for (const one of await unpackFile({ name: file, bytes }, ownFileLimits)) {
+        refused += await reportUnpacked(one, request, io)
+      }
+    } catch (error) {
+      refused++
+      io.complain(`${file}: ${reasonOf(error)}`)
+    }
+  }
+  return refused
+}
+
+async function reportUnpacked(
+  one: Unpacked,
+  request: ReportRequest,
+  { print, complain }: { print: Print; complain: Print },
+): Promise<0 | 1> {
+  try {
+    if ('refusal' in one) throw new Error(`Not reported: ${one.refusal}.`)
+    if (one.rebuiltFrom) throw new Error('Upload Outlook files in the form.')
+    print(`${one.name}: ${await reportOne(one.raw, request)}`)
+    return 0
+  } catch (error) {
+    complain(`${one.name}: ${reasonOf(error)}`)
+    return 1
+  }
+}
+
+async function reportOne(raw: Buffer, { url, token, kind }: ReportRequest): Promise<string> {
+  const answer = await fetch(`${url}/api/v1/reports?kind=${encodeURIComponent(kind)}`, {
+    method: 'POST',
+    headers: { 'content-type': 'message/rfc822', authorization: `Bearer ${token}` },
+    body: new Uint8Array(raw),
+  })
+  const body = (await answer.json()) as { id?: string; title?: string; detail?: string }
+  if (!answer.ok) throw new Error(`${body.title ?? answer.statusText}: ${body.detail ?? ''}`)
+  return `${answer.status === 200 ? 'reported before' : 'accepted'} as ${body.id ?? ''}`
+}
+
+async function readAll(stream: NodeJS.ReadableStream): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of stream) chunks.push(Buffer.from(chunk))
+  return Buffer.concat(chunks)
+}

@@ -1,0 +1,165 @@
+import { readdir, readFile, stat } from 'node:fs/promises'
+import path from 'node:path'
+import { type JudgedReport, listJudgedReports } from '../../db/models.ts'
+import type { Db } from '../../db/pool.ts'
+import { reasonOf, UsageError } from '../../errors.ts'
+import { analyzeForCounting, type CountedAnalysis } from '../../pieces/analyze.ts'
+import type { Facts } from '../../verdict/facts/fact.ts'
+import { factsOf, unpackFacts } from '../../verdict/facts/facts.ts'
+import {
+  groupCampaigns,
+  LABEL_KARMA_MIN,
+  labelOf,
+  type RowKind,
+  type TrainingRow,
+} from '../../verdict/model/training.ts'
+import type { VerdictClass } from '../../verdict/verdict.ts'
+
+/** A folder of messages, one a file, and what all of them are. */
+export type LabeledFolder = { folder: string; kind: RowKind }
+
+/** A message of a file, read, whose campaign is not looked for yet. */
+export type ReadFile = Pick<TrainingRow, 'at' | 'kind' | 'facts'> &
+  Pick<CountedAnalysis, 'fingerprints'> & { file: string }
+
+const FILE_BYTES_MAX = 25_000_000
+const TELL_EVERY = 500
+
+/**
+ * Reads labeled folders, with those below them, in the order of their names. Files too long for the
+ * intake, and those that hold no header, are passed over.
+ *
+ * @throws UsageError when a folder cannot be read
+ */
+export async function readFolders(
+  folders: readonly LabeledFolder[],
+  tell: (line: string) => void,
+): Promise<TrainingRow[]> {
+  const files: ReadFile[] = []
+  for (const { folder, kind } of folders) {
+    for (const file of await filesIn(folder)) {
+      const read = await readOne(file, kind)
+      if (read) files.push(read)
+      if (files.length % TELL_EVERY === 0) tell(`Read ${files.length} messages.`)
+    }
+  }
+  const campaigns = groupCampaigns(files.map(({ fingerprints }) => fingerprints))
+  return files.map(({ at, kind, facts }, index) => ({
+    at,
+    kind,
+    facts,
+    symbols: [],
+    campaign: `file ${campaigns[index] ?? index}`,
+  }))
+}
+
+/** Reads and analyzes one file, asking nobody; undefined when it is no message. */
+export async function readOne(file: string, kind: RowKind): Promise<ReadFile | undefined> {
+  const { size } = await stat(file)
+  if (size === 0 || size > FILE_BYTES_MAX) return undefined
+  const raw = await readFile(file)
+  const options = { trustedRelays: [], ignoreStamps: true }
+  const { analysis, features, fingerprints } = await analyzeForCounting(raw, options)
+  if (features.headers.fields === 0) return undefined
+  const at = timeOf(analysis)
+  return { file, kind, at, facts: factsOf({ features, now: new Date(at) }), fingerprints }
+}
+
+/** When it came, as the topmost line that has a time says; else as its author says; else never. */
+function timeOf({ hops, headers }: CountedAnalysis['analysis']): number {
+  const times = [...hops.map(({ at }) => at), headers.date].flatMap((text) => {
+    const time = Date.parse(text ?? '')
+    return Number.isNaN(time) ? [] : [time]
+  })
+  return times[0] ?? 0
+}
+
+async function filesIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(
+    (error: unknown) => {
+      throw new UsageError([`The folder ${folder} cannot be read: ${reasonOf(error)}`])
+    },
+  )
+  return entries
+    .filter((entry) => entry.isFile() && !entry.name.startsWith('.'))
+    .map(({ parentPath, name }) => path.join(parentPath, name))
+    .sort()
+}
+
+const PAGE = 1_000
+/** Each is some 5 KB in memory. */
+const REPORTS_MAX = 200_000
+
+type Voices = { unwanted: Set<string>; wanted: Set<string> }
+type Report = JudgedReport & { karma: number }
+
+/**
+ * The reports since an instant that prove something, see `labelOf`, with the facts they were judged
+ * by at their time. Of more than 200,000 only the newest are taken.
+ */
+export async function readReports(
+  db: Db,
+  since: Date,
+  tell: (line: string) => void,
+): Promise<TrainingRow[]> {
+  const reports: Report[] = []
+  let after = idBefore(since)
+  for (;;) {
+    const page = await listJudgedReports(db, { after, limit: PAGE })
+    reports.push(
+      ...page.map((report) => ({ ...report, karma: karmaIn(unpackFacts(report.facts)) })),
+    )
+    if (reports.length > REPORTS_MAX) reports.splice(0, reports.length - REPORTS_MAX)
+    const last = page.at(-1)
+    if (!last || page.length < PAGE) break
+    after = last.id
+    tell(`Read ${reports.length} reports.`)
+  }
+  const voices = voicesOf(reports)
+  return reports.flatMap((report) => rowOf(report, voices) ?? [])
+}
+
+function karmaIn({ report }: Facts): number {
+  return Number(report?.['karma'] ?? 0)
+}
+
+function rowOf(report: Report, voices: ReadonlyMap<string, Voices>): TrainingRow | undefined {
+  const { id, kind, isRetracted, verdictClass, campaignId, reporterId, symbols, karma } = report
+  const facts = unpackFacts(report.facts)
+  const others = othersThan(reporterId, campaignId === null ? undefined : voices.get(campaignId))
+  const verdict = verdictClass as VerdictClass
+  const label = labelOf({ kind, isRetracted, verdict, karma, others })
+  if (label === undefined) return undefined
+  return { at: timeIn(id), campaign: campaignId ?? id, kind: label, facts, symbols }
+}
+
+/**
+ * Who says what of each campaign: of the proven, for three new accounts would write a label, or
+ * strike one out. A report that was taken back says nothing.
+ */
+function voicesOf(reports: readonly Report[]): Map<string, Voices> {
+  const voices = new Map<string, Voices>()
+  for (const { campaignId, kind, isRetracted, reporterId, karma } of reports) {
+    if (campaignId === null || isRetracted || karma < LABEL_KARMA_MIN) continue
+    const its = voices.get(campaignId) ?? { unwanted: new Set(), wanted: new Set() }
+    voices.set(campaignId, its)
+    its[kind === 'not-spam' ? 'wanted' : 'unwanted'].add(reporterId)
+  }
+  return voices
+}
+
+function othersThan(reporterId: string, voices: Voices | undefined) {
+  const count = (set: Set<string> | undefined) => (set ? set.size - Number(set.has(reporterId)) : 0)
+  return { unwanted: count(voices?.unwanted), wanted: count(voices?.wanted) }
+}
+
+/** The milliseconds inside a version 7 id. */
+function timeIn(id: string): number {
+  return Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)
+}
+
+/** The least version 7 id of an instant. */
+function idBefore(at: Date): string {
+  const hex = Math.max(0, at.getTime()).toString(16).padStart(12, '0')
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`
+}

@@ -1,0 +1,264 @@
+import { writeFile } from 'node:fs/promises'
+import { parseArgs } from 'node:util'
+import type { App } from '../../app.ts'
+import { UsageError } from '../../errors.ts'
+import { keepModel } from '../../judging/models.ts'
+import { actingRules, rulesOf } from '../../judging/rule-versions.ts'
+import type { FactDefinition } from '../../verdict/facts/fact.ts'
+import { factDefinitions } from '../../verdict/facts/facts.ts'
+import { featuresOf, fitSymbols, type RowSource } from '../../verdict/model/features.ts'
+import {
+  countKinds,
+  figuresOf,
+  importanceOf,
+  type ModelReport,
+  type Scored,
+} from '../../verdict/model/figures.ts'
+import { calibrate, loadModel, uncalibrated } from '../../verdict/model/load-model.ts'
+import type { Calibration, Model } from '../../verdict/model/model.ts'
+import {
+  isUnwantedKind,
+  lotOf,
+  rowKinds,
+  rowsAsCsv,
+  type SplitKind,
+  splitKinds,
+  splitRows,
+  type SplitShares,
+  tellingFeatures,
+  type TrainingRow,
+} from '../../verdict/model/training.ts'
+import { unwantedLabel } from '../../verdict/model/ydf.ts'
+import { growTrees } from './grow-trees.ts'
+import { reportText } from './models.ts'
+import { type LabeledFolder, readFolders, readReports } from './read-reports.ts'
+
+/** How a model is to be made. */
+export type Training = {
+  definitions: readonly FactDefinition[]
+  /** Those that a model may see. */
+  symbols: readonly string[]
+  /** From what the rows come; where files are among them, `files`. */
+  source: RowSource
+  /** The same in words, for the report. */
+  sources: readonly string[]
+  split: SplitKind
+  seed: number
+  shares?: SplitShares
+  tell: (line: string) => void
+}
+
+/** A model nobody has yet, and what is known of it. */
+export type TrainedModel = {
+  content: Uint8Array
+  calibration: Calibration
+  report: ModelReport
+  features: readonly string[]
+}
+
+/** Of fewer rows of either kind, trees would learn the messages by heart. */
+export const ROWS_MIN = 20
+
+/**
+ * Makes a model of one part of the rows, calibrates it on another, and measures it on the third;
+ * what is kept is what was measured. The same rows, in any order, and the same seed give the same
+ * model.
+ *
+ * @throws UsageError when there are too few rows of one kind
+ */
+export async function trainModel(
+  rows: readonly TrainingRow[],
+  training: Training,
+): Promise<TrainedModel> {
+  const { definitions, symbols, source, split, seed, tell } = training
+  const parts = splitRows(rows, split, seed, training.shares)
+  const train = shuffled(parts.train, seed)
+  requireBoth(train)
+  const features = tellingFeatures(featuresOf(definitions, symbols, source), train)
+  if (features.length === 0) throw new UsageError(['The messages do not differ in any fact.'])
+  tell(`Growing trees from ${train.length} rows with ${features.length} features.`)
+  const labels = { column: 'label', unwanted: unwantedLabel, wanted: 'wanted' }
+  const { content, gains } = await growTrees({
+    csv: rowsAsCsv(features, train, labels),
+    label: labels.column,
+  })
+  tell(`Calibrating on ${parts.calibrate.length} rows, measuring on ${parts.test.length}.`)
+  const kept = { version: 0, format: 'ydf', content } as const
+  const raw = await loadModel({ ...kept, calibration: uncalibrated })
+  const calibration = calibrate(scoresOf(raw, parts.calibrate))
+  raw.close()
+  const model = await loadModel({ ...kept, calibration })
+  const figures = figuresOf(scoresOf(model, parts.test))
+  model.close()
+  const report: ModelReport = {
+    sources: training.sources,
+    split,
+    seed,
+    rows: {
+      train: countKinds(parts.train),
+      calibrate: countKinds(parts.calibrate),
+      test: countKinds(parts.test),
+      leftOut: parts.leftOut,
+    },
+    campaigns: new Set(rows.map(({ campaign }) => campaign)).size,
+    features: features.length,
+    ...figures,
+    importance: importanceOf(gains),
+  }
+  return { content, calibration, report, features }
+}
+
+/** What a model says of rows, beside what they are. */
+export function scoresOf(model: Model, rows: readonly TrainingRow[]): Scored[] {
+  return rows.map(({ facts, symbols, kind }) => ({
+    probability: model.apply(facts, symbols),
+    isUnwanted: isUnwantedKind(kind),
+  }))
+}
+
+/** The trees hold back the rows they stop by from the order they come in, so it is made ours. */
+function shuffled(rows: readonly TrainingRow[], seed: number): TrainingRow[] {
+  return rows
+    .map((row) => ({ row, lot: lotOf(JSON.stringify([row.at, row.kind, row.facts]), seed) }))
+    .sort((a, b) => a.lot - b.lot)
+    .map(({ row }) => row)
+}
+
+function requireBoth(rows: readonly TrainingRow[]): void {
+  const unwanted = rows.filter(({ kind }) => isUnwantedKind(kind)).length
+  const wanted = rows.length - unwanted
+  if (Math.min(unwanted, wanted) >= ROWS_MIN) return
+  throw new UsageError([
+    `To learn from there are ${unwanted} unwanted and ${wanted} wanted messages; at least ` +
+      `${ROWS_MIN} of both are needed.`,
+  ])
+}
+
+/** What `train` was asked to do. */
+export type TrainRequest = {
+  /** Undefined: reports are not learned from. */
+  reportDays: number | undefined
+  folders: readonly LabeledFolder[]
+  split: SplitKind
+  seed: number
+  /** Where the report is written as JSON besides. */
+  out: string | undefined
+  /** Where the rows are written; then nothing is trained. */
+  rows: string | undefined
+}
+
+const DAYS_USUAL = 90
+const DAYS_MAX = 400
+const DAY_MS = 86_400_000
+
+/** Reads the options. */
+export function parseTrain(args: readonly string[]): TrainRequest {
+  const text = { type: 'string' } as const
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      'from-reports': { type: 'boolean' },
+      days: text,
+      files: { ...text, multiple: true },
+      split: text,
+      seed: text,
+      out: text,
+      rows: text,
+    },
+  })
+  const folders = (values.files ?? []).map(folderOf)
+  const fromReports = values['from-reports'] ?? folders.length === 0
+  if (!fromReports && values.days !== undefined) {
+    throw new UsageError(['--days tells how many days of reports; say --from-reports too.'])
+  }
+  const split = values.split ?? 'campaign'
+  if (!isSplit(split)) throw new UsageError([`--split is ${splitKinds.join(' or ')}.`])
+  return {
+    reportDays: fromReports ? wholeNumber('--days', values.days, DAYS_USUAL, DAYS_MAX) : undefined,
+    folders,
+    split,
+    seed: wholeNumber('--seed', values.seed, 1, 1_000_000_000),
+    out: values.out,
+    rows: values.rows,
+  }
+}
+
+/**
+ * Trains a model and keeps it as a candidate; or writes the rows for who trains elsewhere. Returns
+ * what to print.
+ */
+export async function train(
+  request: TrainRequest,
+  app: Pick<App, 'pool' | 'clock'>,
+  tell: (line: string) => void,
+): Promise<string> {
+  const { rows, sources } = await readRows(request, app, tell)
+  const source: RowSource = request.folders.length > 0 ? 'files' : 'reports'
+  const definitions = factDefinitions
+  // Rules look at what files cannot tell, so their symbols would tell files from reports.
+  const rules = source === 'files' ? [] : rulesOf(await actingRules(app.pool), definitions)
+  const symbols = fitSymbols(rules)
+  if (request.rows !== undefined) {
+    const features = tellingFeatures(featuresOf(definitions, symbols, source), rows)
+    const labels = { column: 'label', unwanted: '1', wanted: '0' }
+    await writeFile(request.rows, rowsAsCsv(features, rows, labels))
+    return `Wrote ${rows.length} rows of ${features.length} features to ${request.rows}.`
+  }
+  const { split, seed } = request
+  const training = { definitions, symbols, source, sources, split, seed, tell }
+  const made = await trainModel(rows, training)
+  const { content, calibration, report } = made
+  const at = app.clock()
+  const model = { format: 'ydf', content, calibration, report, trainedAt: at } as const
+  const origin = `trained from ${sources.join('; ')}`
+  const version = await keepModel(app.pool, { ...model, origin }, { at, reporterId: null })
+  if (request.out !== undefined) {
+    await writeFile(request.out, `${JSON.stringify({ version, ...report }, null, 2)}\n`)
+  }
+  return [
+    reportText(report),
+    '',
+    `Kept as version ${version}. It acts after "signalpost models promote ${version}".`,
+  ].join('\n')
+}
+
+async function readRows(
+  { reportDays, folders }: TrainRequest,
+  { pool, clock }: Pick<App, 'pool' | 'clock'>,
+  tell: (line: string) => void,
+): Promise<{ rows: TrainingRow[]; sources: string[] }> {
+  const rows: TrainingRow[] = []
+  const sources: string[] = []
+  if (reportDays !== undefined) {
+    const since = new Date(clock().getTime() - reportDays * DAY_MS)
+    const reports = await readReports(pool, since, tell)
+    rows.push(...reports)
+    sources.push(`${reports.length} reports of ${reportDays} days`)
+  }
+  if (folders.length > 0) {
+    const files = await readFolders(folders, tell)
+    rows.push(...files)
+    sources.push(`${files.length} files`)
+  }
+  return { rows, sources }
+}
+
+function folderOf(text: string): LabeledFolder {
+  const at = text.lastIndexOf(':')
+  const [folder, label] = [text.slice(0, Math.max(0, at)), text.slice(at + 1)]
+  const kind = rowKinds.find((one) => one === label)
+  if (folder === '' || kind === undefined) {
+    throw new UsageError([`--files is DIR:LABEL; a label is ${rowKinds.join(', ')}.`])
+  }
+  return { folder, kind }
+}
+
+function isSplit(text: string): text is SplitKind {
+  return splitKinds.some((kind) => kind === text)
+}
+
+function wholeNumber(name: string, text: string | undefined, usual: number, max: number): number {
+  const number = text === undefined ? usual : Number(text)
+  if (Number.isInteger(number) && number > 0 && number <= max) return number
+  throw new UsageError([`${name} is a whole number from 1 to ${max}.`])
+}

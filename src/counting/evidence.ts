@@ -1,0 +1,169 @@
+import type { Db } from '../db/pool.ts'
+import {
+  insertEvidence,
+  insertReportedEvidence,
+  takeReportedEvidence,
+} from '../db/reported-evidence.ts'
+import { textHash } from '../pieces/shingles/hash.ts'
+import {
+  type KeyedSubject,
+  leaningOf,
+  NAME_BYTES_MAX,
+  packReport,
+  packTestified,
+  type ReportEvidence,
+  type Testified,
+  TESTIFIED_BYTES,
+  type TestifiedWhat,
+  unpackReports,
+  unpackTestified,
+  witnessSideOf,
+} from '../verdict/reputation/evidence.ts'
+import type { Piece } from '../verdict/reputation/fold.ts'
+import type { Subject } from '../verdict/reputation/reputation.ts'
+import { uuidv7 } from '../world.ts'
+import { reputationKey } from './reputation-reader.ts'
+
+/** Shards of subjects, by the two highest bits of their keys; a constant of the database. */
+export const SUBJECT_SHARDS = 4
+/** Where it waits what is told of reporters: folded by one, since agreeing is between several. */
+export const KARMA_SHARD = SUBJECT_SHARDS
+
+/** Why evidence is taken back; only the first two are held against the reporter. */
+export type TakenBackFor = 'retraction' | 'overruling' | 'new-analysis'
+
+/** What is appended in one go: a row a shard. */
+type Writer = { parts: Buffer[][] }
+
+/**
+ * Appends what reports are evidence of, in the transaction that keeps their analyses: it counts
+ * when that commits, once. What an earlier analysis of a report came to is taken back with it.
+ */
+export async function appendEvidence(
+  tx: Db,
+  reports: readonly ReportEvidence[],
+  now: Date,
+): Promise<void> {
+  if (reports.length === 0) return
+  const ids = reports.map(({ reportId }) => reportId)
+  const writer = newWriter()
+  for (const { content } of await takeReportedEvidence(tx, ids)) {
+    putOpposite(writer, content, 'new-analysis', now)
+  }
+  const kept = reports.map((report) => {
+    const testified = testimonyOf(report)
+    const piece = pieceOf(report)
+    const subjects = piece ? keyed(answerable(report.subjects, piece)) : []
+    putReport(writer, { piece, subjects, testified })
+    const bare = subjects.map(({ key }) => ({ key, subject: undefined }))
+    const evidence = piece ? packReport({ piece, subjects: bare }) : Buffer.alloc(0)
+    return { id: report.reportId, content: Buffer.concat([packTestified(testified), evidence]) }
+  })
+  await Promise.all([insertReportedEvidence(tx, kept), write(tx, writer, now)])
+}
+
+/**
+ * Appends the exact opposite of what reports were evidence of, in the caller's transaction, once:
+ * a second call finds nothing. Gives the ids of those that were evidence.
+ */
+export async function takeBackEvidence(
+  tx: Db,
+  reportIds: readonly string[],
+  why: TakenBackFor,
+  now: Date,
+): Promise<string[]> {
+  const taken = await takeReportedEvidence(tx, reportIds)
+  const writer = newWriter()
+  for (const { content } of taken) putOpposite(writer, content, why, now)
+  await write(tx, writer, now)
+  return taken.map(({ id }) => id)
+}
+
+/** The shard of a subject's key. */
+export function shardOfSubject(key: bigint): number {
+  return Number(BigInt.asUintN(64, key) >> 62n)
+}
+
+function newWriter(): Writer {
+  return { parts: Array.from({ length: SUBJECT_SHARDS + 1 }, () => []) }
+}
+
+type Put = {
+  piece: Piece | undefined
+  subjects: readonly KeyedSubject[]
+  testified: Testified | undefined
+}
+
+function putReport({ parts }: Writer, { piece, subjects, testified }: Put): void {
+  if (testified && testified.what !== 'nothing') parts[KARMA_SHARD]?.push(packTestified(testified))
+  if (!piece) return
+  for (let shard = 0; shard < SUBJECT_SHARDS; shard++) {
+    const own = subjects.filter(({ key }) => shardOfSubject(key) === shard)
+    if (own.length > 0) parts[shard]?.push(packReport({ piece, subjects: own }))
+  }
+}
+
+function putOpposite(writer: Writer, content: Buffer, why: TakenBackFor, now: Date): void {
+  const [testified] = unpackTestified(content.subarray(0, TESTIFIED_BYTES))
+  const [report] = unpackReports(content, TESTIFIED_BYTES)
+  const piece = report && { ...report.piece, good: -report.piece.good, bad: -report.piece.bad }
+  putReport(writer, { piece, subjects: report?.subjects ?? [], testified: undefined })
+  if (!testified) return
+  const put = (what: TestifiedWhat) =>
+    putReport(writer, { piece: undefined, subjects: [], testified: { ...testified, what } })
+  if (testified.what === 'good' || testified.what === 'bad') put('withdrawn')
+  if (testified.what === 'wanted-mail') put('not-wanted-mail')
+  if (why === 'new-analysis') return
+  const blamed = { ...testified, what: why, at: now.getTime() }
+  putReport(writer, { piece: undefined, subjects: [], testified: blamed })
+}
+
+async function write(tx: Db, { parts }: Writer, now: Date): Promise<void> {
+  const rows = parts.flatMap((contents, shard) =>
+    contents.length === 0 ? [] : [{ shard, id: uuidv7(now), content: Buffer.concat(contents) }],
+  )
+  await insertEvidence(tx, rows)
+}
+
+function pieceOf(report: ReportEvidence): Piece | undefined {
+  const { good, bad } = leaningOf(report)
+  if (good + bad === 0) return undefined
+  const source = Number(textHash(`reporter\0${report.reporterId}`) & 0xffffffffn)
+  return { source, karma: report.karma, good, bad, at: report.at.getTime() }
+}
+
+/**
+ * Those that answer for a message. Of several sites that it links to nobody knows which is the
+ * spammer's, for who plays a bank links to it too: then only the whole links are blamed.
+ */
+function answerable(subjects: readonly Subject[], { bad }: Piece): readonly Subject[] {
+  const sites = subjects.filter(({ kind }) => kind === 'link-domain')
+  if (bad === 0 || sites.length <= 1) return subjects
+  return subjects.filter(({ kind }) => kind !== 'link-domain' && kind !== 'link-host')
+}
+
+/** Each subject once; a name that is too long is none. */
+function keyed(subjects: readonly Subject[]): KeyedSubject[] {
+  const byKey = new Map<bigint, KeyedSubject>()
+  for (const subject of subjects) {
+    if (subject.name === '' || Buffer.byteLength(subject.name) > NAME_BYTES_MAX) continue
+    const key = reputationKey(subject)
+    byKey.set(key, { key, subject })
+  }
+  return [...byKey.values()]
+}
+
+/** How sure a verdict must be to be held against who complained. */
+const WANTED_CONFIDENCE_MIN = 0.9
+
+function testimonyOf(report: ReportEvidence): Testified {
+  const { verdict, reportedAs, reporterId, campaignId, karma } = report
+  const isComplaintOfWanted =
+    reportedAs !== 'not-spam' &&
+    verdict.class === 'legitimate' &&
+    verdict.confidence >= WANTED_CONFIDENCE_MIN
+  // Beside no other report there is nobody to agree with.
+  const side = (campaignId && witnessSideOf(report)) || 'nothing'
+  const what = isComplaintOfWanted ? 'wanted-mail' : side
+  return { reporterId, campaignId, what, karma, at: report.at.getTime() }
+}

@@ -1,0 +1,294 @@
+import { findWitnesses, removeOldWitnesses, upsertWitnesses } from '../db/campaigns.ts'
+import { type Db, inTransaction, type Pool } from '../db/pool.ts'
+import {
+  awaitEvidence,
+  claimEvidence,
+  listEvidence,
+  listEvidenceBacklogs,
+  takeEvidence,
+} from '../db/reported-evidence.ts'
+import {
+  findKarmas,
+  findWholeReputations,
+  type KarmaRow,
+  removeOldReputations,
+  removeReputations,
+  upsertKarmas,
+  upsertReputations,
+  type WholeReputation,
+} from '../db/reputations.ts'
+import type { Logger } from '../log.ts'
+import { packDetail, PROVEN_KARMA_MIN, unpackDetail } from '../verdict/reputation/detail.ts'
+import { type Testified, unpackReports, unpackTestified } from '../verdict/reputation/evidence.ts'
+import { type Folded, foldPieces, isNothing, type Piece } from '../verdict/reputation/fold.ts'
+import {
+  freshKarma,
+  type KarmaEvent,
+  packWitnesses,
+  testify,
+  unpackWitnesses,
+  withEvent,
+  withoutWantedMail,
+  type Witness,
+} from '../verdict/reputation/karma.ts'
+import type { Subject } from '../verdict/reputation/reputation.ts'
+import type { Clock } from '../world.ts'
+import { KARMA_SHARD, shardOfSubject } from './evidence.ts'
+import { complainer, type Rounds, runRounds } from './run-roll-ups.ts'
+
+type Desk = {
+  karmas: Map<string, KarmaRow>
+  changed: Map<string, KarmaRow>
+  witnesses: Map<string, { list: Witness[]; day: string }>
+}
+
+/** Settles the karma of reporters by what their reports tell, in the order in which they did. */
+export async function foldTestimonies(
+  tx: Db,
+  testimonies: readonly Testified[],
+  now: Date,
+): Promise<void> {
+  const campaignIds = [...new Set(testimonies.flatMap(({ campaignId }) => campaignId ?? []))]
+  const found = await findWitnesses(tx, campaignIds)
+  const day = now.toISOString().slice(0, 10)
+  const desk: Desk = {
+    karmas: new Map(),
+    changed: new Map(),
+    witnesses: new Map(
+      found.map(({ campaignId, content }) => [campaignId, { list: unpackWitnesses(content), day }]),
+    ),
+  }
+  await loadKarmas(tx, desk, testimonies)
+  for (const testified of testimonies) hear(desk, testified, day)
+  const byKey = <T>([a]: [string, T], [b]: [string, T]) => (a < b ? -1 : 1)
+  await upsertWitnesses(
+    tx,
+    [...desk.witnesses]
+      .sort(byKey)
+      .map(([campaignId, { list }]) => ({ campaignId, day, content: packWitnesses(list) })),
+  )
+  await upsertKarmas(
+    tx,
+    [...desk.changed].sort(byKey).map(([, row]) => row),
+    now,
+  )
+}
+
+/** Of all who speak, and of all who spoke of the same campaigns before. */
+async function loadKarmas(tx: Db, desk: Desk, testimonies: readonly Testified[]): Promise<void> {
+  const ids = new Set(testimonies.map(({ reporterId }) => reporterId))
+  for (const { list } of desk.witnesses.values()) {
+    for (const { reporterId, isSettled } of list) if (!isSettled) ids.add(reporterId)
+  }
+  for (const row of await findKarmas(tx, [...ids])) desk.karmas.set(row.reporterId, row)
+}
+
+function hear(desk: Desk, testified: Testified, day: string): void {
+  const { reporterId, campaignId, what, karma, at: instant } = testified
+  const at = new Date(instant)
+  if (what === 'good' || what === 'bad' || what === 'withdrawn') {
+    if (campaignId === undefined) return
+    const known = desk.witnesses.get(campaignId)
+    const isProven = karma >= PROVEN_KARMA_MIN
+    const settled = testify(known?.list ?? [], { reporterId, side: what, isProven })
+    desk.witnesses.set(campaignId, { list: settled.witnesses, day })
+    for (const id of settled.agreed) change(desk, id, 'agreement', at)
+    for (const id of settled.contradicted) change(desk, id, 'contradiction', at)
+  } else if (what === 'not-wanted-mail') {
+    const before = karmaRow(desk, reporterId)
+    desk.changed.set(reporterId, { ...withoutWantedMail(before, at), reporterId })
+  } else if (what !== 'nothing') change(desk, reporterId, what, at)
+}
+
+function change(desk: Desk, reporterId: string, event: KarmaEvent, at: Date): void {
+  const before = karmaRow(desk, reporterId)
+  desk.changed.set(reporterId, { ...withEvent(before, event, at), reporterId })
+}
+
+function karmaRow(desk: Desk, reporterId: string): KarmaRow {
+  const known = desk.changed.get(reporterId) ?? desk.karmas.get(reporterId)
+  return known ?? { ...freshKarma(false), reporterId }
+}
+
+/** What one fold did. */
+export type FoldDone = { rows: number; bytes: number }
+
+type Gathered = { subject: Subject | undefined; pieces: Piece[] }
+
+const ROWS_MAX = 2_000
+/** Some five thousand pieces of evidence: a transaction of half a second. */
+const BYTES_MAX = 256_000
+const KEYS_AT_ONCE = 1_000
+
+/**
+ * Folds what waits in a shard, a bounded part of it: taken away and added to the reputations, or to
+ * the karmas, in one transaction. So each piece of evidence counts exactly once, whoever dies when.
+ * Undefined at once while somebody else folds the shard.
+ */
+export async function foldShard(
+  pool: Pool,
+  shard: number,
+  now: Date,
+): Promise<FoldDone | undefined> {
+  return inTransaction(pool, async (tx) => {
+    if (!(await claimEvidence(tx, shard))) return undefined
+    const ids = await chooseRows(tx, shard)
+    if (ids.length === 0) return { rows: 0, bytes: 0 }
+    const contents = await takeEvidence(tx, shard, ids)
+    if (shard === KARMA_SHARD) await foldTestimonies(tx, contents.flatMap(unpackTestified), now)
+    else await foldSubjects(tx, contents, now)
+    const bytes = contents.reduce((sum, { length }) => sum + length, 0)
+    return { rows: contents.length, bytes }
+  })
+}
+
+async function chooseRows(tx: Db, shard: number): Promise<string[]> {
+  const ids: string[] = []
+  let room = BYTES_MAX
+  for (const { id, bytes } of await listEvidence(tx, shard, ROWS_MAX)) {
+    if (ids.length > 0 && bytes > room) break
+    room -= bytes
+    ids.push(id)
+  }
+  return ids
+}
+
+async function foldSubjects(tx: Db, contents: readonly Buffer[], now: Date): Promise<void> {
+  const gathered = gather(contents)
+  const keys = [...gathered.keys()].sort((a, b) => (a < b ? -1 : 1))
+  for (let at = 0; at < keys.length; at += KEYS_AT_ONCE) {
+    const some = keys.slice(at, at + KEYS_AT_ONCE)
+    const known = await findKnown(tx, some)
+    const nothing: bigint[] = []
+    const rows = some.flatMap((key): WholeReputation[] => {
+      const { subject, pieces } = gathered.get(key) ?? {}
+      const before = known.get(key)
+      // What was forgotten meanwhile has nothing that could be taken back.
+      const own = before?.base ?? subject
+      if (!own || !pieces) return []
+      const { kind, name } = own
+      const { base, detail } = foldPieces(before, { kind, name }, pieces, now)
+      // Who took everything back left no name here: not of the author, nor of a link.
+      if (isNothing(detail)) nothing.push(key)
+      return isNothing(detail) ? [] : [{ base: { ...base, key }, detail: packDetail(detail) }]
+    })
+    await Promise.all([upsertReputations(tx, rows), removeReputations(tx, nothing)])
+  }
+}
+
+function gather(contents: readonly Buffer[]): Map<bigint, Gathered> {
+  const gathered = new Map<bigint, Gathered>()
+  for (const { piece, subjects } of contents.flatMap((content) => unpackReports(content))) {
+    for (const { key, subject } of subjects) {
+      const one = gathered.get(key)
+      if (!one) gathered.set(key, { subject, pieces: [piece] })
+      else {
+        one.subject ??= subject
+        one.pieces.push(piece)
+      }
+    }
+  }
+  return gathered
+}
+
+async function findKnown(tx: Db, keys: readonly bigint[]): Promise<Map<bigint, Folded>> {
+  const found = await findWholeReputations(tx, keys)
+  return new Map(
+    found.map(({ base, detail }) => [base.key, { base, detail: unpackDetail(detail) }]),
+  )
+}
+
+/** How long nothing waits unnoticed. */
+const PAUSE_MS = 500
+/** The pause after a round: subjects that come again meanwhile are written once. */
+const ROUND_PAUSE_MS = 1_000
+/** With so much waiting the next round follows at once. */
+const BYTES_MANY = 1_000_000
+
+/**
+ * Folds whatever evidence waits, the shard that waits longest first, until closed. Any number of
+ * them may run anywhere: each shard is folded by one at a time. What fails is still there the next
+ * time, and does not hold up the other shards.
+ */
+export function runFolds({ pool, clock, log }: { pool: Pool; clock: Clock; log: Logger }): Rounds {
+  const complain = complainer(
+    { clock, log },
+    'Evidence could not be folded; it will be tried again.',
+  )
+
+  /** Gives how much still waits behind what could be folded. */
+  async function foldShards(isClosed: () => boolean): Promise<{ folded: number; left: number }> {
+    let folded = 0
+    let waiting = 0
+    for (const { shard, bytes } of await listEvidenceBacklogs(pool)) {
+      if (isClosed()) break
+      const done = await foldShard(pool, shard, clock()).catch((error: unknown) => {
+        complain(error)
+        return undefined
+      })
+      folded += done?.bytes ?? 0
+      if (done) waiting += Number(bytes)
+    }
+    return { folded, left: waiting - folded }
+  }
+
+  return runRounds(async (isClosed) => {
+    const { folded, left } = await foldShards(isClosed).catch((error: unknown) => {
+      complain(error)
+      return { folded: 0, left: 0 }
+    })
+    if (folded === 0) return PAUSE_MS
+    return left >= BYTES_MANY ? 0 : ROUND_PAUSE_MS
+  })
+}
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+/** What was silent for so long is forgotten: a hundredth of its evidence would be left. */
+const SILENT_DAYS = 200
+/** What was seen once or twice, and then no more, is most of all there is. */
+const LITTLE_DAYS = 45
+const LITTLE = 1
+const WITNESS_DAYS = 30
+/** Slices of the keys, some of which are swept at each hour: all of them twice a day. */
+const SLICES = 256
+const SLICES_AN_HOUR = 24
+const SLICE = 1n << 56n
+const LOWEST = -(1n << 63n)
+const STEP_ROWS = 1_000
+
+/**
+ * Forgets what was silent for long, in small steps: a part of the subjects each hour, a thousand
+ * rows at a time, each step while nobody folds their shard. And the witnesses of old campaigns.
+ * Nothing is kept for longer than reports, which are kept for `daysMax`.
+ */
+export async function forgetReputations(pool: Pool, now: Date, daysMax: number): Promise<void> {
+  const first = (Math.floor(now.getTime() / HOUR_MS) * SLICES_AN_HOUR) % SLICES
+  for (let index = 0; index < SLICES_AN_HOUR; index++) {
+    await sweep(pool, LOWEST + BigInt((first + index) % SLICES) * SLICE, now, daysMax)
+  }
+  const day = daysBefore(now, Math.min(WITNESS_DAYS, daysMax)).toISOString().slice(0, 10)
+  while ((await removeOldWitnesses(pool, day, STEP_ROWS)) === STEP_ROWS);
+}
+
+async function sweep(pool: Pool, from: bigint, now: Date, daysMax: number): Promise<void> {
+  const which = {
+    from,
+    to: from + SLICE - 1n,
+    before: daysBefore(now, Math.min(SILENT_DAYS, daysMax)),
+    littleBefore: daysBefore(now, Math.min(LITTLE_DAYS, daysMax)),
+    littleMax: LITTLE,
+    limit: STEP_ROWS,
+  }
+  let removed: number
+  do {
+    removed = await inTransaction(pool, async (tx) => {
+      await awaitEvidence(tx, shardOfSubject(from))
+      return removeOldReputations(tx, which)
+    })
+  } while (removed === STEP_ROWS)
+}
+
+function daysBefore(now: Date, days: number): Date {
+  return new Date(now.getTime() - days * DAY_MS)
+}

@@ -1,0 +1,295 @@
+import { insertGateState, listGateStates } from '../db/counter-rows.ts'
+import type { GateNumbers } from '../db/counters.ts'
+import type { Db } from '../db/pool.ts'
+import { countedSlot, dayOf, oldestSlotKept, SLOT_MS, SLOTS_PER_DAY } from './keys.ts'
+import {
+  type Count,
+  type Cursor,
+  ensureRoom,
+  readSmall,
+  REDEEMED,
+  writeVarint,
+} from './packed/cursor.ts'
+import { prefixOf, readEntry, readHalf } from './packed/delta-packing.ts'
+import type { History } from './packed/history.ts'
+import { addCount } from './packed/members.ts'
+import type { SortedDeltas } from './sorted-deltas.ts'
+
+/**
+ * A counting Bloom filter in two generations, of one shard: how often keys were seen that have no
+ * counter. A cell is a byte; a key has four in each generation, and was seen at most as often as
+ * the least of them says.
+ */
+export type GateFilter = {
+  current: Uint8Array
+  previous: Uint8Array
+  /** Keys that came to the current generation, and the slot in which it began. */
+  keys: number
+  beganAt: number
+  /** Cells in use, of the current and of the previous generation. */
+  used: [current: number, previous: number]
+}
+
+/** Cells of a generation: with 16 shards 8 MB for all. */
+const CELLS = 2 ** 18
+const HASHES = 4
+const CELL_MAX = 255
+/** A generation is full when a third of its cells are in use: then 1.2 % of new keys look seen. */
+const KEYS_MAX = Math.floor((CELLS / HASHES) * 0.4)
+
+/** Memory of one filter. */
+export const FILTER_BYTES = 2 * CELLS
+
+/** How much of the room of its present generation is used, 0 to 1. */
+export function fillOf({ keys }: GateFilter): number {
+  return Math.min(1, keys / KEYS_MAX)
+}
+
+/** A filter that has seen nothing. */
+export function emptyFilter(now: number): GateFilter {
+  const cells = () => new Uint8Array(CELLS)
+  return { current: cells(), previous: cells(), keys: 0, beganAt: now, used: [0, 0] }
+}
+
+/** Whether the current generation is full or a day old. */
+export function isSpent({ keys, beganAt }: GateFilter, now: number): boolean {
+  return keys >= KEYS_MAX || now - beganAt >= SLOTS_PER_DAY
+}
+
+/** Begins a generation: what was seen in the one before the last is forgotten. */
+export function turnOver(filter: GateFilter, now: number): void {
+  const oldest = filter.previous
+  filter.previous = filter.current
+  filter.current = oldest.fill(0)
+  filter.keys = 0
+  filter.beganAt = now
+  filter.used = [0, filter.used[0]]
+}
+
+/** How often a key was seen before; then it was seen `times` more. */
+export function see(filter: GateFilter, hi: number, lo: number, times: number): number {
+  const { current, previous } = filter
+  const cells = cellsOf(hi, lo)
+  const inCurrent = leastOf(current, cells)
+  // Only cells that say too little are raised: those that others share stay as they are.
+  const raised = Math.min(CELL_MAX, inCurrent + times)
+  for (const cell of cells) {
+    if (current[cell] === 0 && raised > 0) filter.used[0]++
+    current[cell] = Math.max(current[cell] ?? 0, raised)
+  }
+  if (inCurrent === 0) filter.keys++
+  return inCurrent + leastOf(previous, cells)
+}
+
+function leastOf(generation: Uint8Array, cells: Uint32Array): number {
+  let least = CELL_MAX
+  for (const cell of cells) least = Math.min(least, generation[cell] ?? 0)
+  return least
+}
+
+/** The share of keys never seen that the filter takes for seen. */
+export function falsePositiveRate({ used: [current, previous] }: GateFilter): number {
+  const missed = (cells: number) => 1 - (cells / CELLS) ** HASHES
+  return 1 - missed(current) * missed(previous)
+}
+
+const places = new Uint32Array(HASHES)
+
+/** Keys are hashes: their halves are two, from which the others follow. */
+function cellsOf(hi: number, lo: number): Uint32Array {
+  const step = Math.imul(hi ^ (hi >>> 15), 0x9e3779b1) | 1
+  for (let index = 0, at = lo; index < HASHES; index++, at += step) {
+    places[index] = (at ^ (at >>> 16)) & (CELLS - 1)
+  }
+  return places
+}
+
+/** The whole filter as bytes. */
+export function packFilter({ current, previous, keys, beganAt }: GateFilter): Buffer {
+  const cursor: Cursor = { bytes: Buffer.allocUnsafe(32), at: 0 }
+  writeVarint(cursor, keys)
+  writeVarint(cursor, beganAt)
+  return Buffer.concat([cursor.bytes.subarray(0, cursor.at), current, previous])
+}
+
+/** Reads what `packFilter` wrote. */
+export function readFilter(content: Buffer): GateFilter {
+  const cursor = { bytes: content, at: 0 }
+  const [keys, beganAt] = [readSmall(cursor), readSmall(cursor)]
+  const cells = (at: number) => Uint8Array.from(content.subarray(at, at + CELLS))
+  const [current, previous] = [cells(cursor.at), cells(cursor.at + CELLS)]
+  return { current, previous, keys, beganAt, used: [usedOf(current), usedOf(previous)] }
+}
+
+function usedOf(cells: Uint8Array): number {
+  return cells.reduce((used, cell) => used + (cell > 0 ? 1 : 0), 0)
+}
+
+const amounts: Count[] = [0, 0, 0, 0]
+
+/**
+ * How often a key was seen in these deltas, if all of them may be held back; else nothing. What is
+ * taken back was not seen once more.
+ */
+export function timesAtGate(
+  deltas: SortedDeltas,
+  [from, to]: readonly [number, number],
+): number | undefined {
+  let times = 0
+  for (let place = from; place < to; place++) {
+    if (deltas.gated[deltas.order[place] ?? 0] === 0) return undefined
+    times += sightingsAt(deltas, place)
+  }
+  return times
+}
+
+/** Counts what was seen of a key while it was held back as if it came with its last sighting. */
+export function creditLast(
+  history: History,
+  deltas: SortedDeltas,
+  [from, to]: readonly [number, number],
+  { credit, now }: { credit: number; now: number },
+): void {
+  let place = to - 1
+  while (place > from && sightingsAt(deltas, place) === 0) place--
+  const index = deltas.order[place] ?? 0
+  const slot = countedSlot(deltas.slot[index] ?? 0, now)
+  const head = readEntry({ bytes: deltas.bytes, at: deltas.at[index] ?? 0 }, amounts)
+  const prefix = prefixOf(head)
+  for (const [kind, amount] of amounts.entries()) {
+    if (amount <= 0 || kind === REDEEMED) continue
+    addCount(history.days, { period: dayOf(slot), prefix }, kind, credit)
+    if (slot >= oldestSlotKept(now)) addCount(history.slots, { period: slot, prefix }, kind, credit)
+  }
+}
+
+/** How many messages a delta says were seen. */
+function sightingsAt({ bytes, at, order }: SortedDeltas, place: number): number {
+  readEntry({ bytes, at: at[order[place] ?? 0] ?? 0 }, amounts)
+  const [ham = 0, spam = 0, complaint = 0] = amounts
+  return Math.max(0, Number(ham), Number(spam), Number(complaint))
+}
+
+/** The gate of one shard during one roll-up. */
+export type Gate = {
+  /** How often a key without counter was seen before, if it may pass now; else undefined. */
+  admit: (hi: number, lo: number, times: number) => number | undefined
+  /** Writes in the same transaction what came to the gate. */
+  save: () => Promise<void>
+  /** For the metrics. */
+  numbers: () => GateNumbers
+}
+
+/** The gates of the shards that this process rolls up. */
+export type Gates = {
+  open: (tx: Db, place: GatePlace, now: number) => Promise<Gate>
+  /** The roll-up was committed: what it left in memory is valid for the next version. */
+  keep: (place: GatePlace) => void
+  /** It was not, or another process may have the shard now. */
+  forget: (shard: number) => void
+}
+
+/** A shard, at the version that a roll-up has claimed. */
+export type GatePlace = { shard: number; version: number }
+
+/** The version is not a number while a roll-up is under way. */
+type Remembered = { version: number; filter: GateFilter; noteBytes: number }
+
+const NOTE_BYTES = 18
+/** Notes since the last whole filter: at twice the bytes, it is time for another. */
+const NOTES_BYTES_MAX = 262_144
+/** In place of their bytes: notes would not do, because the filter itself has changed. */
+const UNSAVED = Number.POSITIVE_INFINITY
+
+/**
+ * Gates that let a key have a counter when it was seen `timesMin` times. A filter stays in memory
+ * while this process rolls its shard up and nobody else does; it comes back from the database,
+ * where it is written with each roll-up: the keys held back then, or all of it.
+ */
+export function createGates(timesMin: number): Gates {
+  const memory = new Map<number, Remembered>()
+  return {
+    async open(tx, { shard, version }, now) {
+      const known = memory.get(shard)
+      const valid = known?.version === version - 1 ? known : await restore(tx, shard, now)
+      const state = { ...valid, version: Number.NaN }
+      memory.set(shard, state)
+      return openGate(tx, { shard, version }, { now, timesMin, state })
+    },
+    keep({ shard, version }) {
+      const known = memory.get(shard)
+      const isOurs = known && (Number.isNaN(known.version) || known.version === version - 1)
+      if (isOurs) known.version = version
+    },
+    forget: (shard) => void memory.delete(shard),
+  }
+}
+
+function openGate(
+  tx: Db,
+  { shard, version }: GatePlace,
+  { now, timesMin, state }: { now: number; timesMin: number; state: Remembered },
+): Gate {
+  const { filter } = state
+  const note: Cursor = { bytes: Buffer.allocUnsafe(1_024), at: 0 }
+  const hasTurned = isSpent(filter, now)
+  if (hasTurned) {
+    turnOver(filter, now)
+    state.noteBytes = UNSAVED
+  }
+  let passed = 0
+  let heldBack = 0
+  return {
+    admit(hi, lo, times) {
+      const before = see(filter, hi, lo, times)
+      writeNote(note, { hi, lo, times })
+      if (before + times < timesMin) {
+        heldBack++
+        return undefined
+      }
+      passed++
+      return before
+    },
+    async save() {
+      if (note.at === 0) return
+      state.noteBytes += note.at
+      const isWhole = state.noteBytes > NOTES_BYTES_MAX
+      if (isWhole) state.noteBytes = 0
+      const content = isWhole ? packFilter(filter) : Buffer.from(note.bytes.subarray(0, note.at))
+      await insertGateState(tx, shard, { version, isWhole, content })
+    },
+    numbers: () => ({
+      passed,
+      heldBack,
+      hasTurned,
+      falsePositives: falsePositiveRate(filter),
+      fill: fillOf(filter),
+      beganAt: new Date(filter.beganAt * SLOT_MS),
+    }),
+  }
+}
+
+function writeNote(note: Cursor, { hi, lo, times }: { hi: number; lo: number; times: number }) {
+  ensureRoom(note, NOTE_BYTES)
+  note.at = note.bytes.writeUInt32BE(hi, note.at)
+  note.at = note.bytes.writeUInt32BE(lo, note.at)
+  writeVarint(note, times)
+}
+
+/** The filter as it was written whole, and what came to it since, in its order. */
+async function restore(tx: Db, shard: number, now: number): Promise<Remembered> {
+  const restored = { version: Number.NaN, filter: emptyFilter(now), noteBytes: UNSAVED }
+  for (const { isWhole, content } of await listGateStates(tx, shard)) {
+    if (isWhole) {
+      restored.filter = readFilter(content)
+      restored.noteBytes = 0
+      continue
+    }
+    restored.noteBytes += content.length
+    const cursor = { bytes: content, at: 0 }
+    while (cursor.at < content.length) {
+      see(restored.filter, readHalf(cursor), readHalf(cursor), readSmall(cursor))
+    }
+  }
+  return restored
+}

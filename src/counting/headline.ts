@@ -1,0 +1,175 @@
+import type { Db } from '../db/pool.ts'
+import type { Clock } from '../world.ts'
+import { type Prefix, SLOT_MS } from './keys.ts'
+import {
+  type Given,
+  isCounted,
+  type Known,
+  type KnownPiece,
+  type KnownUnique,
+  lookUp,
+  readQuestion,
+} from './look-up.ts'
+
+const whole = new Intl.NumberFormat('en-GB')
+
+/** How many different ones in two weeks: exactly or, of very many, at most; undefined for none. */
+export function differentWords(
+  { counts, different }: KnownUnique,
+  prefix: Prefix,
+): string | undefined {
+  const exact = different[prefix]
+  const sum = counts[prefix]?.twoWeeks ?? 0
+  if ((exact ?? sum) <= 0) return undefined
+  return exact === undefined ? `at most ${whole.format(sum)}` : whole.format(exact)
+}
+
+const prefixWords: Record<Prefix, string> = {
+  reports: 'In the reports of two weeks',
+  checks: 'In the mail checked in two weeks',
+  outgoing: 'In the mail sent in two weeks',
+}
+
+const PIECE_CHARS_MAX = 80
+
+/**
+ * What is known, in a few plain sentences: how often the most telling piece was counted as what, by
+ * how many reporters, and since when; before all, of what that is told when it is not just what was
+ * asked. When nothing is counted, that, and why it may be.
+ */
+export function headline({ pieces, told }: Known): string {
+  const piece = told === null ? undefined : pieces[told]
+  if (!piece) return whyNothing(pieces)
+  const prefixes = Object.keys(piece.counts) as Prefix[]
+  return [
+    subjectSentence(pieces, piece),
+    ...prefixes.map((prefix) => countsSentence(piece, prefix)),
+    reportersSentence(pieces, piece),
+    timesSentence(piece),
+  ]
+    .filter(Boolean)
+    .join(' ')
+}
+
+/**
+ * The narrowest piece is what was asked. Where nothing is counted of it, a wider one is told, such
+ * as the network of an address, and nobody may take its neighbors' complaints for its own.
+ */
+function subjectSentence([asked]: readonly KnownPiece[], told: KnownPiece): string {
+  if (!asked || asked === told) return ''
+  const name = told.type?.replaceAll('-', ' ')
+  if (asked.piece === told.piece) return `Known as ${name}.`
+  const what = `its ${name} “${shortened(told.piece ?? '')}”`
+  return `Nothing is counted of exactly this; ${what}, which others may share, is known.`
+}
+
+function shortened(text: string): string {
+  const characters = [...text]
+  return characters.length > PIECE_CHARS_MAX
+    ? `${characters.slice(0, PIECE_CHARS_MAX).join('')}…`
+    : text
+}
+
+function countsSentence({ counts }: KnownPiece, prefix: Prefix): string {
+  const amounts = counts[prefix]?.twoWeeks
+  if (!amounts || Object.values(amounts).every((amount) => amount === 0)) return ''
+  const { complaint, spam, ham, redeemed } = amounts
+  if (complaint === 0 && spam === 0 && ham === 0) {
+    return `${prefixWords[prefix]}: all that was counted was taken back, ${times(redeemed)}.`
+  }
+  const complained = complaint === 0 ? 'nobody complained' : `complained of ${times(complaint)}`
+  const called = [
+    spam === 0 ? '' : `called spam ${times(spam)}`,
+    ham === 0 ? '' : `called legitimate ${times(ham)}`,
+  ].filter(Boolean)
+  const clauses = [
+    prefix === 'reports' || complaint !== 0 ? complained : '',
+    called.length > 0 ? called.join(' and ') : 'never called spam or legitimate',
+    redeemed === 0 ? '' : `taken back ${times(redeemed)}`,
+  ]
+  return `${prefixWords[prefix]}: ${clauses.filter(Boolean).join(', ')}.`
+}
+
+/** Of the piece that is told, or of the first that is counted by reporter. */
+function reportersSentence(pieces: readonly KnownPiece[], told: KnownPiece): string {
+  for (const piece of [told, ...pieces.filter((one) => one !== told && isCounted(one))]) {
+    const unique = piece.uniques.find(({ type }) => type.endsWith('-reporters'))
+    const words = unique && differentWords(unique, 'reports')
+    if (words === undefined) continue
+    const who = `${words} ${words === '1' ? 'reporter' : 'different reporters'}`
+    if (piece === told) return `By ${who}.`
+    const name = piece.type?.replaceAll('-', ' ')
+    return `The ${name} “${shortened(piece.piece ?? '')}” has ${who}.`
+  }
+  return ''
+}
+
+function timesSentence({ series = {} }: KnownPiece): string {
+  const days = Object.values(series).flatMap(({ days }) => days.map(({ startsAt }) => startsAt))
+  const slots = Object.values(series).flatMap(({ tenMinutes }) => tenMinutes)
+  const [first] = days.toSorted((a, b) => a.getTime() - b.getTime())
+  if (!first) return ''
+  const last = slots.map(({ startsAt }) => startsAt.getTime()).sort((a, b) => b - a)[0]
+  const lastDay = Math.max(...days.map((day) => day.getTime()))
+  if (last === undefined && days.length === 1) return `Counted on ${dayWords(first)} only.`
+  const until = last === undefined ? dayWords(new Date(lastDay)) : slotWords(last)
+  return `First counted on ${dayWords(first)}, last on ${until}.`
+}
+
+function whyNothing(pieces: readonly KnownPiece[]): string {
+  const from = Math.min(...pieces.map(({ countedFrom }) => countedFrom))
+  return [
+    'Nothing is counted of this in the last two weeks.',
+    'No report counts for it: there may be none, they were taken back, they are older, or the ' +
+      'messages do not name it in a form that can be read.',
+    'What was reported just now is counted as soon as it is analyzed.',
+    pieces.length > 0 && from > 1
+      ? `Of the mail that is only checked, such pieces are counted from time ${from} on.`
+      : '',
+  ]
+    .filter(Boolean)
+    .join(' ')
+}
+
+function times(count: number): string {
+  if (count === 1) return 'once'
+  return count === 2 ? 'twice' : `${amount(count)} times`
+}
+
+function amount(count: number): string {
+  return whole.format(count)
+}
+
+const day = { day: 'numeric', month: 'short', timeZone: 'UTC' } as const
+const days = new Intl.DateTimeFormat('en-GB', day)
+const time = { hour: '2-digit', minute: '2-digit' } as const
+const moments = new Intl.DateTimeFormat('en-GB', { ...day, ...time })
+const hours = new Intl.DateTimeFormat('en-GB', { ...time, timeZone: 'UTC' })
+
+function dayWords(at: Date): string {
+  return days.format(at)
+}
+
+/** A bucket says no more than that it was somewhere in its ten minutes. */
+function slotWords(at: number): string {
+  const until = hours.format(new Date(at + SLOT_MS))
+  return `${moments.format(new Date(at))} to ${until} UTC`
+}
+
+/** What is known, with its headline; or what is wrong with the question, in words. */
+export type Answer = (Known & { summary: string }) | { fault: string }
+
+/**
+ * Answers what is known of a link, an address, a subject, a file …, as it stands in the database
+ * now. Series for drawing come with the piece that is told, or with all.
+ */
+export async function ask(
+  app: { pool: Db; clock: Clock },
+  given: Given,
+  series: 'told' | 'all',
+): Promise<Answer> {
+  const read = readQuestion(given)
+  if ('fault' in read) return read
+  const known = await lookUp(app, read, series)
+  return { ...known, summary: headline(known) }
+}

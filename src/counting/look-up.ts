@@ -1,0 +1,339 @@
+import { listMemberChunks } from '../db/counter-rows.ts'
+import { findCounters } from '../db/counters.ts'
+import type { Db } from '../db/pool.ts'
+import { type AskedPiece, pieceAsWritten } from '../pieces/asked-pieces.ts'
+import { askedPieces, guessKind, questionKinds, type QuestionName } from '../pieces/questions.ts'
+import { type PairType, pairTypes } from '../pieces/shingles/pair-types.ts'
+import { type PieceName, pieceTypes } from '../pieces/shingles/piece-types.ts'
+import type { Clock } from '../world.ts'
+import {
+  dayOf,
+  DAYS_LIVE,
+  generationsAt,
+  packKeys,
+  type Prefix,
+  prefixes,
+  slotOf,
+  wholeOf,
+  wholePairKey,
+} from './keys.ts'
+import { add, type Count } from './packed/cursor.ts'
+import { emptyHistory, type MemberSet, readHistory } from './packed/history.ts'
+import { readMembers } from './packed/members.ts'
+import {
+  type CounterReader,
+  type Counts,
+  createCounterReader,
+  type Point,
+  windowNames,
+  type WindowsByPrefix,
+} from './reader.ts'
+import { GATE_TIMES_MIN } from './run-roll-ups.ts'
+
+/** What somebody asks, as it was understood. */
+export type Question =
+  | { kind: QuestionName; isGuessed: boolean; value: string }
+  /** A piece as it is hashed, by the name of its type. */
+  | { type: PieceName; value: string }
+  /** The hash of a piece: 16 hexadecimal digits. */
+  | { hash: string }
+
+/** What was given; empty texts are absent. */
+export type Given = Readonly<Partial<Record<'kind' | 'value' | 'type' | 'hash', string>>>
+
+/** What the pieces of a question are, of a hash without their types; or what is wrong, in words. */
+export type ReadQuestion =
+  { question: Question; pieces: readonly (AskedPiece | { hash: string })[] } | { fault: string }
+
+/** The kinds one may ask about, those asked most first. */
+export const kindNames: readonly string[] = questionKinds.map(({ name }) => name)
+
+/** The kinds with what a value of each is, and an example. */
+export const kindsForPeople: readonly { name: string; is: string; example: string }[] =
+  questionKinds.map(({ name, is, example }) => ({ name, is, example }))
+
+/** Longer ones are not read. */
+export const VALUE_CHARS_MAX = 8_000
+
+/**
+ * Reads a question: a value with its kind, or without one, which is then guessed; a piece as it is
+ * written with its type; or a hash.
+ */
+export function readQuestion({ kind, value, type, hash }: Given): ReadQuestion {
+  if ([kind, type, hash].filter(Boolean).length > 1) {
+    return { fault: 'Say only one of kind, type and hash.' }
+  }
+  if (hash) return readHash(hash)
+  if (!value?.trim()) return { fault: `Say the value that you ask about. ${kindsSentence()}` }
+  if (value.length > VALUE_CHARS_MAX) {
+    return { fault: `The value is longer than ${VALUE_CHARS_MAX} characters.` }
+  }
+  if (type) return readTyped(type, value)
+  if (!kind && /^[0-9a-f]{16}$/i.test(value.trim())) return readHash(value)
+  const known = questionKinds.find(({ name }) => name === (kind || guessKind(value)))
+  if (!known) return { fault: `There is no kind "${kind?.slice(0, 40)}". ${kindsSentence()}` }
+  const pieces = askedPieces(known.name, value)
+  if (pieces.length === 0 && !kind) {
+    return { fault: `There is nothing in this that could be counted. ${kindsSentence()}` }
+  }
+  if (pieces.length === 0) {
+    return { fault: `This is not ${known.is}, like ${known.example}` }
+  }
+  return { question: { kind: known.name, isGuessed: !kind, value }, pieces }
+}
+
+function readHash(hash: string): ReadQuestion {
+  const digits = hash.trim().toLowerCase()
+  if (!/^[0-9a-f]{16}$/.test(digits)) return { fault: 'A hash has 16 hexadecimal digits.' }
+  return { question: { hash: digits }, pieces: [{ hash: digits }] }
+}
+
+function readTyped(type: string, value: string): ReadQuestion {
+  const known = Object.values(pieceTypes).find(({ name }) => name === type)
+  if (!known) {
+    const names = Object.keys(pieceTypes).join(', ')
+    return { fault: `There is no type "${type.slice(0, 40)}". The types are ${names}.` }
+  }
+  return { question: { type: known.name, value }, pieces: [pieceAsWritten(known.name, value)] }
+}
+
+function kindsSentence(): string {
+  return `The kinds are ${kindNames.join(', ')}.`
+}
+
+/** How many different ones were seen with a key in two weeks, of each prefix. */
+export type Different = Partial<Record<Prefix, number>>
+
+/** Members that are looked at for one key and prefix: some 20 MB, and a tenth of a second. */
+const MEMBERS_MAX = 100_000
+const CHUNKS_MAX = MEMBERS_MAX / 16
+
+/**
+ * Counts the members of keys over all days of two weeks, each once, which the sum of days cannot
+ * say. Exact; where there are too many to look at, the prefix is left out.
+ */
+export async function countDifferent(
+  db: Db,
+  keys: readonly bigint[],
+  now: Date,
+): Promise<ReadonlyMap<bigint, Different>> {
+  const slot = slotOf(now)
+  const rows = await findCounters(db, packKeys(keys), generationsAt(slot))
+  rows.sort((a, b) => a.generation - b.generation)
+  const newest = new Map(rows.map((row) => [wholeOf(row), row]))
+  const result = new Map<bigint, Different>()
+  for (const [key, { content }] of newest) {
+    const history = emptyHistory()
+    readHistory(content, history)
+    const sets = history.sets.filter(({ day }) => day >= dayOf(slot) - DAYS_LIVE)
+    result.set(key, await countByPrefix(db, key, sets))
+  }
+  return result
+}
+
+async function countByPrefix(db: Db, key: bigint, sets: readonly MemberSet[]): Promise<Different> {
+  const different: Different = {}
+  for (const [place, prefix] of prefixes.entries()) {
+    const own = sets.filter((set) => set.prefix === place)
+    const total = own.reduce((sum, { membersTotal }) => sum + membersTotal, 0)
+    const chunks = own.reduce((sum, set) => sum + set.chunks, 0)
+    if (own.length === 0 || total > MEMBERS_MAX || chunks > CHUNKS_MAX) continue
+    different[prefix] = countMembers([...inlineOf(own), ...(await spilledOf(db, key, own))])
+  }
+  return different
+}
+
+function inlineOf(sets: readonly MemberSet[]): Buffer[] {
+  return sets.flatMap(({ packed }) => packed ?? [])
+}
+
+async function spilledOf(db: Db, key: bigint, sets: readonly MemberSet[]): Promise<Buffer[]> {
+  const spilled = sets.filter(({ chunks }) => chunks > 0)
+  const [first] = spilled
+  if (!first) return []
+  const days = spilled.map(({ day }) => day)
+  return listMemberChunks(db, {
+    key: packKeys([key]),
+    prefix: first.prefix,
+    days: [Math.min(...days), Math.max(...days)],
+    chunksMax: CHUNKS_MAX,
+  })
+}
+
+/** Those that stand on any day: a set is of one day, and so is each of its chunks. */
+function countMembers(packed: readonly Buffer[]): number {
+  const different = new Set<string>()
+  for (const members of packed.map((bytes) => readMembers(bytes, 0))) {
+    for (const { hi, lo, sums } of members) {
+      if (sums.reduce<Count>(add, 0) > 0) different.add(`${hi}:${lo}`)
+    }
+  }
+  return different.size
+}
+
+/** All of a question is asked anew; between its windows and its series nothing changes. */
+const memory = { keysMax: 4_000, freshMs: 10_000 }
+
+/** The name of a window. */
+export type WindowName = (typeof windowNames)[number]
+
+/** What was counted in one window or bucket. */
+export type Sums = Omit<Counts, 'unique'>
+
+/** A value for each window, of each prefix under which anything is counted. */
+export type ByWindow<T> = Partial<Record<Prefix, Record<WindowName, T>>>
+
+/** With how many different others a piece was seen. */
+export type KnownUnique = {
+  /** Name of the type of pairs. */
+  type: string
+  meaning: string
+  /** Exact in a bucket; a window of several buckets has their sum. */
+  counts: ByWindow<number>
+  /** Of two weeks, each once; absent where they are too many to be looked at. */
+  different: Different
+}
+
+/** All that is known of one piece; it can be sent as JSON. */
+export type KnownPiece = {
+  /** Name and meaning of its type, and what is hashed; null when only the hash was given. */
+  type: string | null
+  meaning: string | null
+  piece: string | null
+  hash: string
+  /** The time that is counted first of mail that is only checked; reports always count at once. */
+  countedFrom: number
+  counts: ByWindow<Sums>
+  uniques: KnownUnique[]
+  /** Buckets that are not empty, oldest first; absent where they were not asked for. */
+  series?: Partial<Record<Prefix, { tenMinutes: Drawn[]; days: Drawn[] }>>
+}
+
+/** A bucket for drawing. */
+export type Drawn = { startsAt: Date } & Sums
+
+/** What is known of what somebody asked about. */
+export type Known = {
+  question: Question
+  /** The most telling first. */
+  pieces: KnownPiece[]
+  /**
+   * The place of the most telling piece of which anything is counted in two weeks; null if of none.
+   * It is wider than what was asked only if nothing is counted of just that.
+   */
+  told: number | null
+}
+
+/** Reads all that is counted of a question; series of the piece that is told, or of all. */
+export async function lookUp(
+  { pool, clock }: { pool: Db; clock: Clock },
+  { question, pieces }: Exclude<ReadQuestion, { fault: string }>,
+  series: 'told' | 'all',
+): Promise<Known> {
+  const reader = createCounterReader({ pool, clock }, memory)
+  const asked = pieces.map((piece) => {
+    const own = keyOf(piece.hash)
+    const pairs = pairsOf(piece).map((pair) => ({ pair, key: wholePairKey(pair.number, own) }))
+    return { piece, own, pairs }
+  })
+  const keys = asked.flatMap(({ own, pairs }) => [own, ...pairs.map(({ key }) => key)])
+  const found = await reader.readWindows(keys)
+  const windows = new Map(keys.map((key, place) => [key, found[place] ?? {}]))
+  const pairKeys = asked.flatMap(({ pairs }) => pairs.map(({ key }) => key))
+  const seen = pairKeys.filter((key) => Object.keys(windows.get(key) ?? {}).length > 0)
+  const different = await countDifferent(pool, seen, clock())
+  const known = asked.map(({ piece, own, pairs }) => {
+    const uniques = pairs.map(({ pair, key }): KnownUnique => ({
+      type: pair.name,
+      meaning: pair.meaning,
+      counts: byWindow(windows.get(key), ({ unique }) => unique),
+      different: different.get(key) ?? {},
+    }))
+    return describe(piece, byWindow(windows.get(own), sumsOf), uniques)
+  })
+  const told = placeOfMostTelling(known)
+  for (const [place, one] of known.entries()) {
+    if (place === told || (series === 'all' && isCounted(one))) {
+      one.series = await readSeries(reader, one)
+    }
+  }
+  return { question, pieces: known, told: told < 0 ? null : told }
+}
+
+/** Just what was asked, in whatever role; before anything wider. -1 when nothing is counted. */
+function placeOfMostTelling(pieces: readonly KnownPiece[]): number {
+  const asked = pieces[0]?.piece
+  const exact = pieces.findIndex((one) => one.piece === asked && isCounted(one))
+  return exact < 0 ? pieces.findIndex(isCounted) : exact
+}
+
+/** Whether anything is counted of a piece under any prefix in two weeks. */
+export function isCounted({ counts }: KnownPiece): boolean {
+  return Object.values(counts).some(({ twoWeeks }) =>
+    Object.values(twoWeeks).some((amount) => amount !== 0),
+  )
+}
+
+function keyOf(hash: string): bigint {
+  return BigInt(`0x${hash}`)
+}
+
+/** The kinds of pairs that a piece can have; of a hash alone, all. */
+function pairsOf(piece: AskedPiece | { hash: string }): readonly PairType[] {
+  if (!('name' in piece)) return pairTypes
+  return pairTypes.filter(({ counted }) => counted === piece.name)
+}
+
+function byWindow<T>(
+  windows: WindowsByPrefix | undefined,
+  read: (counts: Counts) => T,
+): ByWindow<T> {
+  const result: ByWindow<T> = {}
+  for (const prefix of prefixes) {
+    const own = windows?.[prefix]
+    if (!own) continue
+    const entries = windowNames.map((name) => [name, read(own[name])])
+    result[prefix] = Object.fromEntries(entries) as Record<WindowName, T>
+  }
+  return result
+}
+
+function sumsOf({ ham, spam, complaint, redeemed }: Counts): Sums {
+  return { ham, spam, complaint, redeemed }
+}
+
+function describe(
+  piece: AskedPiece | { hash: string },
+  counts: KnownPiece['counts'],
+  uniques: KnownUnique[],
+): KnownPiece {
+  if (!('name' in piece)) {
+    // Of a piece whose type is not known, only those pairs are told that there are.
+    const present = uniques.filter((unique) => Object.keys(unique.counts).length > 0)
+    const { hash } = piece
+    return {
+      type: null,
+      meaning: null,
+      piece: null,
+      hash,
+      countedFrom: 1,
+      counts,
+      uniques: present,
+    }
+  }
+  const { meaning, admission } = pieceTypes[piece.name]
+  const countedFrom = admission === 'gated' ? GATE_TIMES_MIN : 1
+  const { name: type, piece: text, hash } = piece
+  return { type, meaning, piece: text, hash, countedFrom, counts, uniques }
+}
+
+async function readSeries(reader: CounterReader, { hash, counts }: KnownPiece) {
+  const series: NonNullable<KnownPiece['series']> = {}
+  const drawn = ({ startsAt, ...all }: Point): Drawn => ({ startsAt, ...sumsOf(all) })
+  for (const prefix of prefixes) {
+    if (!counts[prefix]) continue
+    const { tenMinutes, days } = await reader.readSeries(keyOf(hash), prefix)
+    series[prefix] = { tenMinutes: tenMinutes.map(drawn), days: days.map(drawn) }
+  }
+  return series
+}

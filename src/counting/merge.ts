@@ -1,0 +1,321 @@
+import { findMemberChunks, type MemberChunk, type MemberSetId } from '../db/counter-rows.ts'
+import type { CounterRow } from '../db/counters.ts'
+import { generationOf } from '../db/partitions.ts'
+import type { Db } from '../db/pool.ts'
+import { creditLast, type Gate, timesAtGate } from './gate.ts'
+import { countedSlot, dayOf, oldestDayKept, oldestSlotKept, SLOTS_PER_DAY } from './keys.ts'
+import { add, type Count, type Cursor, REDEEMED, UNIQUE } from './packed/cursor.ts'
+import { HAS_UNIQUE, prefixOf, readEntry, readHalf } from './packed/delta-packing.ts'
+import {
+  clearHistory,
+  emptyHistory,
+  type History,
+  type MemberSet,
+  packHistory,
+  readHistory,
+} from './packed/history.ts'
+import {
+  addAt,
+  addCount,
+  EXPIRED,
+  isGone,
+  type Member,
+  placeOf,
+  readMembers,
+  weigh,
+  writeMembers,
+} from './packed/members.ts'
+import type { SortedDeltas } from './sorted-deltas.ts'
+
+/** Members a set may have in the row of its key; with more it is spilled. */
+export const MEMBERS_INLINE_MAX = 64
+
+/** What is to be added to a member of a spilled set: `slot` of its day, or `EXPIRED`. */
+export type Weight = { hi: number; lo: number; slot: number; weight: Count }
+
+/** Weights that wait for the chunks of their set. */
+export type Spill = { set: MemberSet; weights: Weight[] }
+
+const amounts: Count[] = [0, 0, 0, 0]
+const cursor: Cursor = { bytes: Buffer.alloc(0), at: 0 }
+
+/**
+ * Adds the deltas from one place in the order to another, which are all of one key, to its
+ * history. Those that belong to spilled sets are given back. The order of deltas does not matter.
+ */
+export function mergeDeltas(
+  history: History,
+  deltas: SortedDeltas,
+  [from, to]: readonly [number, number],
+  now: number,
+): Spill[] {
+  let spills: Map<MemberSet, Spill> | undefined
+  cursor.bytes = deltas.bytes
+  for (let place = from; place < to; place++) {
+    const index = deltas.order[place] ?? 0
+    const slot = countedSlot(deltas.slot[index] ?? 0, now)
+    const day = dayOf(slot)
+    if (day < oldestDayKept(now)) continue
+    cursor.at = deltas.at[index] ?? 0
+    const head = readEntry(cursor, amounts)
+    const prefix = prefixOf(head)
+    const isSlotKept = slot >= oldestSlotKept(now)
+    let weight: Count = 0
+    const dayPlace = placeOf(history.days, day, prefix)
+    const slotPlace = isSlotKept ? placeOf(history.slots, slot, prefix) : 0
+    for (let kind = 0; kind < amounts.length; kind++) {
+      const amount = amounts[kind] ?? 0
+      if (amount === 0) continue
+      addAt(history.days, dayPlace, kind, amount)
+      if (isSlotKept) addAt(history.slots, slotPlace, kind, amount)
+      if (kind !== REDEEMED) weight = add(weight, amount)
+    }
+    if (!(head & HAS_UNIQUE) || weight === 0) continue
+    const set = setOf(history, day, prefix)
+    const slotOfDay = isSlotKept ? slot - day * SLOTS_PER_DAY : EXPIRED
+    const one = { hi: readHalf(cursor), lo: readHalf(cursor), slot: slotOfDay, weight }
+    if (set.chunks > 0 || set.members.length > MEMBERS_INLINE_MAX) {
+      spills ??= new Map()
+      const spill = spills.get(set) ?? { set, weights: [] }
+      spills.set(set, spill)
+      spill.weights.push(one)
+    } else addWeight(history, set, open(set, now).members, one)
+  }
+  for (const set of history.sets) {
+    if (set.members.length <= MEMBERS_INLINE_MAX || spills?.has(set)) continue
+    spills ??= new Map()
+    spills.set(set, { set, weights: [] })
+  }
+  return spills ? [...spills.values()] : none
+}
+
+const none: Spill[] = []
+
+function setOf({ sets }: History, day: number, prefix: number): MemberSet {
+  const found = sets.find((set) => set.day === day && set.prefix === prefix)
+  if (found) return found
+  const set = { day, prefix, packed: undefined, members: [], chunks: 0, membersTotal: 0 }
+  sets.push(set)
+  return set
+}
+
+function open(set: MemberSet, now: number): MemberSet {
+  if (!set.packed) return set
+  set.members = readMembers(set.packed, oldestSlotOf(set, now))
+  set.packed = undefined
+  return set
+}
+
+/** The first slot of the set's day whose bucket is kept: below zero when all are. */
+export function oldestSlotOf({ day }: MemberSet, now: number): number {
+  return oldestSlotKept(now) - day * SLOTS_PER_DAY
+}
+
+/** Adds a weight to whom it belongs among members of a set: who comes, and who is gone. */
+export function addWeight(history: History, set: MemberSet, members: Member[], one: Weight): void {
+  let index = 0
+  for (; index < members.length; index++) {
+    const known = members[index]
+    if (known?.lo === one.lo && known.hi === one.hi) break
+  }
+  const member = members[index] ?? { hi: one.hi, lo: one.lo, slots: [], sums: [] }
+  members[index] = member
+  weighMember(history, set, member, one)
+  if (isGone(member)) members.splice(index, 1)
+}
+
+/** Adds a weight to a member, and what follows from it to the uniques of slot and day. */
+function weighMember(
+  history: History,
+  { day, prefix }: MemberSet,
+  member: Member,
+  { slot, weight }: Weight,
+): void {
+  const turn = weigh(member, slot, weight)
+  if (turn.day !== 0) addCount(history.days, { period: day, prefix }, UNIQUE, turn.day)
+  if (turn.slot === 0 || slot === EXPIRED) return
+  const period = day * SLOTS_PER_DAY + slot
+  addCount(history.slots, { period, prefix }, UNIQUE, turn.slot)
+}
+
+/** Members of a chunk, on average; one more member costs rewriting so many. */
+const CHUNK_MEMBERS = 64
+
+/** How many chunks a set has, and will have with the waiting weights: it grows, never shrinks. */
+function sizesOf({ set, weights }: Spill): { before: number; after: number } {
+  const before = set.chunks
+  // Of each member once. Two whose hashes are alike in 53 bits make room for one.
+  const weighed = new Set(weights.map(({ hi, lo }) => hi * 2 ** 32 + lo)).size
+  const membersMax = set.membersTotal + set.members.length + weighed
+  return { before, after: Math.max(before, 1, Math.ceil(membersMax / CHUNK_MEMBERS)) }
+}
+
+/**
+ * The stored chunks that the waiting weights concern: those that they fall into, and those that
+ * are split. The set grows by linear hashing, a chunk at a time.
+ */
+export function chunksToRead(spill: Spill): number[] {
+  const { before, after } = sizesOf(spill)
+  if (before === 0) return []
+  const touched = new Set(spill.weights.map(({ lo }) => chunkOf(lo, before)))
+  for (let chunk = before; chunk < after; chunk++) touched.add(ancestorOf(chunk, before))
+  return [...touched]
+}
+
+/**
+ * Adds the waiting weights to a spilled set, with what follows for the uniques of the history, and
+ * gives the chunks that must be written. `found` has the contents of `chunksToRead` that exist.
+ */
+export function weighSpilled(
+  key: Buffer,
+  history: History,
+  spill: Spill,
+  { found, now }: { found: readonly Buffer[]; now: number },
+): MemberChunk[] {
+  const { set, weights } = spill
+  const { before, after } = sizesOf(spill)
+  const chunks = new Map<number, Member[]>(chunksToRead(spill).map((chunk) => [chunk, []]))
+  for (let chunk = before; chunk < after; chunk++) chunks.set(chunk, [])
+  const membersOf = (lo: number): Member[] => chunks.get(chunkOf(lo, after)) ?? []
+  let membersBefore = 0
+  for (const content of found) {
+    const stored = readMembers(content, oldestSlotOf(set, now))
+    membersBefore += stored.length
+    for (const member of stored) membersOf(member.lo).push(member)
+  }
+  for (const member of set.members) membersOf(member.lo).push(member)
+  for (const one of weights) addWeight(history, set, membersOf(one.lo), one)
+  const id: MemberSetId = { key, day: set.day, prefix: set.prefix }
+  const packed = [...chunks].toSorted(([a], [b]) => a - b)
+  for (const [, members] of packed) set.membersTotal += members.length
+  set.membersTotal -= membersBefore
+  set.members = []
+  set.chunks = after
+  return packed.map(([chunk, members]) => ({ ...id, chunk, content: packMembers(members) }))
+}
+
+const scratch: Cursor = { bytes: Buffer.allocUnsafe(4_096), at: 0 }
+
+function packMembers(members: readonly Member[]): Buffer {
+  scratch.at = 0
+  writeMembers(scratch, members)
+  return Buffer.from(scratch.bytes.subarray(0, scratch.at))
+}
+
+/** The chunk of a hash among `chunks`: as many low bits as they need, or one less. */
+export function chunkOf(hash: number, chunks: number): number {
+  const half = highestPowerOf(chunks)
+  const chunk = (hash & (half * 2 - 1)) >>> 0
+  return chunk < chunks ? chunk : chunk & (half - 1)
+}
+
+/** The chunk that a new chunk was split from, among those that were there before. */
+function ancestorOf(chunk: number, before: number): number {
+  let ancestor = chunk
+  while (ancestor >= before) ancestor -= highestPowerOf(ancestor)
+  return ancestor
+}
+
+function highestPowerOf(number: number): number {
+  return 2 ** (31 - Math.clz32(number))
+}
+
+/** The deltas of some keys: where those of each begin in the order, and of the last end. */
+export type Stretch = { keys: Buffer; bounds: number[] }
+
+/** What is merged, when it is the slot `now`. */
+export type Task = { deltas: SortedDeltas; gate: Gate | undefined; now: number }
+
+/** The newest row of a key, if it has any. */
+export type FoundRow = { generation: number; content: Buffer } | undefined
+
+/**
+ * What is to be written, in the order of the keys. Nobody else writes keys of the shard: those
+ * without a row have none until we write it.
+ */
+export type Merged = { inserts: CounterRow[]; updates: CounterRow[]; chunks: MemberChunk[] }
+
+/** A row that is packed when its spilled members are read. */
+type Waiting = { row: CounterRow; history: History; spills: readonly Spill[] }
+
+const EMPTY = Buffer.alloc(0)
+
+/**
+ * Adds the deltas of a stretch to what was found of its keys. A row stays in a generation that is
+ * ahead of ours: somebody's clock is, and it is newest.
+ */
+export async function mergeStretch(
+  tx: Db,
+  { deltas, gate, now }: Task,
+  { keys, bounds }: Stretch,
+  found: readonly FoundRow[],
+): Promise<Merged> {
+  const current = generationOf(dayOf(now))
+  const merged: Merged = { inserts: [], updates: [], chunks: [] }
+  const waiting: Waiting[] = []
+  let history = emptyHistory()
+  for (let index = 0; index < found.length; index++) {
+    const before = found[index]
+    const key = keys.subarray(index * 8, index * 8 + 8)
+    const range = [bounds[index] ?? 0, bounds[index + 1] ?? 0] as const
+    const credit = before || !gate ? 0 : creditOf(gate, deltas, key, range)
+    if (credit === undefined) continue
+    if (before) readHistory(before.content, history)
+    else clearHistory(history)
+    if (credit > 0) creditLast(history, deltas, range, { credit, now })
+    const spills = mergeDeltas(history, deltas, range, now)
+    const generation = Math.max(current, before?.generation ?? current)
+    const row: CounterRow = { key, generation, content: EMPTY }
+    const rows = before?.generation === generation ? merged.updates : merged.inserts
+    rows.push(row)
+    if (spills.length === 0) row.content = packHistory(history, now)
+    else {
+      waiting.push({ row, history, spills })
+      history = emptyHistory()
+    }
+  }
+  merged.chunks = await weighAll(tx, waiting, now)
+  return merged
+}
+
+/** How often a key without a row was seen before; undefined while the gate holds it back. */
+function creditOf(
+  gate: Gate,
+  deltas: SortedDeltas,
+  key: Buffer,
+  range: readonly [number, number],
+): number | undefined {
+  const times = timesAtGate(deltas, range)
+  if (times === undefined) return 0
+  // What is taken back was held back itself.
+  if (times === 0) return undefined
+  return gate.admit(key.readUInt32BE(0), key.readUInt32BE(4), times)
+}
+
+/** Reads the chunks that waiting rows concern, packs those rows, and gives the chunks to write. */
+async function weighAll(tx: Db, waiting: readonly Waiting[], now: number): Promise<MemberChunk[]> {
+  const asked = waiting.flatMap(({ row: { key }, spills }) =>
+    spills.flatMap((spill) =>
+      chunksToRead(spill).map((chunk) => {
+        return { key, day: spill.set.day, prefix: spill.set.prefix, chunk, spill }
+      }),
+    ),
+  )
+  const contents = new Map<Spill, Buffer[]>()
+  for (const { place, content } of await findMemberChunks(tx, asked)) {
+    const spill = asked[place]?.spill
+    if (!spill) continue
+    const those = contents.get(spill) ?? []
+    contents.set(spill, those)
+    those.push(content)
+  }
+  const chunks: MemberChunk[] = []
+  for (const { row, history, spills } of waiting) {
+    for (const spill of spills) {
+      const found = contents.get(spill) ?? []
+      chunks.push(...weighSpilled(row.key, history, spill, { found, now }))
+    }
+    row.content = packHistory(history, now)
+  }
+  return chunks
+}

@@ -1,0 +1,196 @@
+import { SLOTS_PER_DAY } from '../keys.ts'
+import {
+  add,
+  type Count,
+  type Cursor,
+  ensureRoom,
+  kinds,
+  readSmall,
+  readVarint,
+  unzigzag,
+  writeVarint,
+  zigzag,
+} from './cursor.ts'
+import { readHalf } from './delta-packing.ts'
+
+/**
+ * One who was seen with a key on a day, and what each ten-minute slot of the day had from it. It
+ * counts as a unique of a period while the sum of the period is above nothing; so whoever takes a
+ * report back is no unique any more, unless there is another report.
+ */
+export type Member = { hi: number; lo: number; slots: number[]; sums: Count[] }
+
+/** In place of slots whose buckets have expired: only the day counts them still. */
+export const EXPIRED = SLOTS_PER_DAY
+
+const MEMBER_BYTES_MAX = 16
+
+/** How a member's standing in the slot and in the day changed: 1, 0 or -1. */
+export type Turn = { slot: number; day: number }
+
+/** Adds a weight to a slot of a member. */
+export function weigh(member: Member, slot: number, weight: Count): Turn {
+  const dayBefore = stands(daySum(member))
+  const index = member.slots.indexOf(slot)
+  const before = index < 0 ? 0 : (member.sums[index] ?? 0)
+  const after = add(before, weight)
+  if (index >= 0) member.sums[index] = after
+  else {
+    member.slots.push(slot)
+    member.sums.push(after)
+  }
+  return { slot: stands(after) - stands(before), day: stands(daySum(member)) - dayBefore }
+}
+
+/** Whether nothing is left of a member, not even something to be made up for. */
+export function isGone({ sums }: Member): boolean {
+  return sums.every((sum) => sum === 0)
+}
+
+function daySum({ sums }: Member): Count {
+  if (sums.length === 1) return sums[0] ?? 0
+  return sums.reduce<Count>(add, 0)
+}
+
+function stands(sum: Count): number {
+  return sum > 0 ? 1 : 0
+}
+
+/** Writes members one after the other: 8 bytes, how many slots, then each slot with its sum. */
+export function writeMembers(cursor: Cursor, members: Iterable<Member>): void {
+  for (const { hi, lo, slots, sums } of members) {
+    ensureRoom(cursor, MEMBER_BYTES_MAX)
+    cursor.at = cursor.bytes.writeUInt32BE(hi, cursor.at)
+    cursor.at = cursor.bytes.writeUInt32BE(lo, cursor.at)
+    writeVarint(cursor, slots.length)
+    for (const [index, slot] of slots.entries()) {
+      writeVarint(cursor, slot)
+      writeVarint(cursor, zigzag(sums[index] ?? 0))
+    }
+  }
+}
+
+/** Reads members to the end of the bytes. Slots before `oldest` become one `EXPIRED`. */
+export function readMembers(bytes: Buffer, oldest: number): Member[] {
+  const cursor = { bytes, at: 0 }
+  const members: Member[] = []
+  while (cursor.at < bytes.length) {
+    const member: Member = { hi: readHalf(cursor), lo: readHalf(cursor), slots: [], sums: [] }
+    for (let left = readSmall(cursor); left > 0; left--) {
+      const slot = readSmall(cursor)
+      const sum = unzigzag(readVarint(cursor))
+      if (slot !== EXPIRED && slot >= oldest) {
+        member.slots.push(slot)
+        member.sums.push(sum)
+      } else weigh(member, EXPIRED, sum)
+    }
+    members.push(member)
+  }
+  return members
+}
+
+/**
+ * The buckets of one granularity, newest first. A bucket's place is `period * 4 + prefix`; its
+ * counts are the next five of `counts`, in the order of `kinds`.
+ */
+export type Series = { places: number[]; counts: Count[] }
+
+const WIDTH = kinds.length
+const PREFIX_BITS = 3
+const KIND_SHIFT = 2
+const SIGNED = 128
+const BUCKET_BYTES_MAX = 64
+
+/** Adds to a count, making its bucket where it lacks. */
+export function addCount(
+  series: Series,
+  { period, prefix }: { period: number; prefix: number },
+  kind: number,
+  amount: Count,
+): void {
+  addAt(series, placeOf(series, period, prefix), kind, amount)
+}
+
+/** Where the counts of a bucket begin, which is made where it lacks. */
+export function placeOf({ places, counts }: Series, period: number, prefix: number): number {
+  const place = period * 4 + prefix
+  let index = 0
+  while (index < places.length && (places[index] ?? 0) > place) index++
+  if (places[index] !== place) {
+    places.splice(index, 0, place)
+    counts.splice(index * WIDTH, 0, 0, 0, 0, 0, 0)
+  }
+  return index * WIDTH
+}
+
+/** Adds to a count of the bucket whose counts begin there. */
+export function addAt({ counts }: Series, place: number, kind: number, amount: Count): void {
+  counts[place + kind] = add(counts[place + kind] ?? 0, amount)
+}
+
+/** Forgets buckets before `oldest` and those that came to nothing. */
+export function prune(series: Series, oldest: number): void {
+  const { places, counts } = series
+  let kept = 0
+  for (let index = 0; index < places.length; index++) {
+    const place = places[index] ?? 0
+    if (place >> 2 < oldest || isBlank(counts, index)) continue
+    places[kept] = place
+    if (kept !== index) counts.copyWithin(kept * WIDTH, index * WIDTH, (index + 1) * WIDTH)
+    kept++
+  }
+  places.length = kept
+  counts.length = kept * WIDTH
+}
+
+function isBlank(counts: readonly Count[], index: number): boolean {
+  for (let at = index * WIDTH; at < (index + 1) * WIDTH; at++) if (counts[at] !== 0) return false
+  return true
+}
+
+/**
+ * Writes a series: how many buckets, then for each how many periods it is older than the one
+ * before it (the first: than `newest`), a byte (0-1: prefix, 2-6: which counts follow, 7: they are
+ * zigzag, since one is negative) and those counts.
+ */
+export function writeSeries(cursor: Cursor, { places, counts }: Series, newest: number): void {
+  writeVarint(cursor, places.length)
+  let before = newest
+  for (const [index, place] of places.entries()) {
+    const period = place >> 2
+    writeVarint(cursor, before - period)
+    before = period
+    ensureRoom(cursor, BUCKET_BYTES_MAX)
+    writeBucket(cursor, place & PREFIX_BITS, counts, index * WIDTH)
+  }
+}
+
+function writeBucket(cursor: Cursor, prefix: number, counts: readonly Count[], from: number): void {
+  let head = prefix
+  for (let kind = 0; kind < WIDTH; kind++) {
+    const count = counts[from + kind] ?? 0
+    if (count !== 0) head |= 1 << (kind + KIND_SHIFT)
+    if (count < 0) head |= SIGNED
+  }
+  cursor.bytes[cursor.at++] = head
+  for (let kind = 0; kind < WIDTH; kind++) {
+    const count = counts[from + kind] ?? 0
+    if (count !== 0) writeVarint(cursor, head & SIGNED ? zigzag(count) : count)
+  }
+}
+
+/** Reads what `writeSeries` wrote, into a series that is emptied first. */
+export function readSeries(cursor: Cursor, { places, counts }: Series, newest: number): void {
+  places.length = 0
+  counts.length = 0
+  let period = newest
+  for (let left = readSmall(cursor); left > 0; left--) {
+    period -= readSmall(cursor)
+    const head = cursor.bytes[cursor.at++] ?? 0
+    places.push(period * 4 + (head & PREFIX_BITS))
+    for (let kind = 0; kind < WIDTH; kind++) {
+      if (!(head & (1 << (kind + KIND_SHIFT)))) counts.push(0)
+      else counts.push(head & SIGNED ? unzigzag(readVarint(cursor)) : readVarint(cursor))
+    }
+  }
+}

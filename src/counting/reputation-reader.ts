@@ -1,0 +1,170 @@
+import type { Db, Pool } from '../db/pool.ts'
+import {
+  findKarmas,
+  findMarks,
+  findReputations,
+  findWholeReputations,
+  type ReputationMark,
+  searchReputations,
+} from '../db/reputations.ts'
+import { textHash } from '../pieces/shingles/hash.ts'
+import { type Detail, unpackDetail } from '../verdict/reputation/detail.ts'
+import { karmaOf } from '../verdict/reputation/karma.ts'
+import {
+  explainReputation,
+  type Mark,
+  type Reputation,
+  reputationAt,
+  type StoredReputation,
+  type Subject,
+  type SubjectKind,
+} from '../verdict/reputation/reputation.ts'
+import type { Clock } from '../world.ts'
+
+/** How far reporters are believed, 0 to 1, by their ids: each of the ids is there. */
+export async function readKarmas(
+  db: Db,
+  reporterIds: readonly string[],
+  now: Date,
+): Promise<Map<string, number>> {
+  const ids = [...new Set(reporterIds)]
+  const known = new Map((await findKarmas(db, ids)).map((row) => [row.reporterId, row]))
+  return new Map(ids.map((id) => [id, karmaOf(known.get(id), now)]))
+}
+
+/** How much is remembered, and for how long it may be told again. */
+export type MemoryLimits = { keysMax: number; freshMs: number }
+
+/** A question, and the key under which its answer is remembered. */
+export type Keyed<Question, Key = string> = { key: Key; question: Question }
+
+/**
+ * Asks only what was not answered lately, each once; answers come in the order of the questions.
+ * What was answered first is forgotten first.
+ */
+export function remembering<Question, Answer, Key extends string | bigint = string>(
+  ask: (questions: readonly Question[]) => Promise<readonly Answer[]>,
+  clock: Clock,
+  { keysMax, freshMs }: MemoryLimits,
+): (keyed: readonly Keyed<Question, Key>[]) => Promise<Answer[]> {
+  const memory = new Map<Key, { answer: Answer; readAt: number }>()
+
+  return async (keyed) => {
+    const now = clock().getTime()
+    const answers = new Map<Key, Answer>()
+    const missing = new Map<Key, Question>()
+    for (const { key, question } of keyed) {
+      const known = memory.get(key)
+      if (known && Math.abs(now - known.readAt) < freshMs) answers.set(key, known.answer)
+      else missing.set(key, question)
+    }
+    const learned = missing.size > 0 ? await ask([...missing.values()]) : []
+    ;[...missing.keys()].forEach((key, index) => {
+      const answer = learned[index] as Answer
+      answers.set(key, answer)
+      memory.delete(key)
+      memory.set(key, { answer, readAt: now })
+    })
+    for (const key of memory.keys()) {
+      if (memory.size <= keysMax) break
+      memory.delete(key)
+    }
+    return keyed.map(({ key }) => answers.get(key) as Answer)
+  }
+}
+
+/** Answers what is known of subjects: the base part only. */
+export type ReputationReader = {
+  /**
+   * The reputations of subjects, in their order; `unknownReputation` of whom nothing is known. One
+   * journey to the database for all of them; what was read within `freshMs` is not read again.
+   */
+  read: (subjects: readonly Subject[]) => Promise<Reputation[]>
+}
+
+type MarkUntil = { mark: Mark; untilAt: Date | null }
+type Known = { stored: StoredReputation | undefined; mark: MarkUntil | undefined }
+
+const usualLimits: MemoryLimits = { keysMax: 20_000, freshMs: 1_000 }
+
+/** The key of a subject, as the tables of reputations have it: 64 bits, signed. */
+export function reputationKey({ kind, name }: Subject): bigint {
+  return BigInt.asIntN(64, textHash(`${kind}\0${name}`))
+}
+
+/** A reader with a memory of its own; what it remembers costs some 500 bytes a subject. */
+export function createReputationReader(
+  { pool, clock }: { pool: Pool; clock: Clock },
+  limits: MemoryLimits = usualLimits,
+): ReputationReader {
+  async function learn(keys: readonly bigint[]): Promise<Known[]> {
+    const [found, marks] = await Promise.all([findReputations(pool, keys), findMarks(pool, keys)])
+    const storedOf = new Map(found.map((row) => [row.key, row]))
+    const markOf = new Map(marks.map((row) => [row.key, row]))
+    return keys.map((key) => ({ stored: storedOf.get(key), mark: markOf.get(key) }))
+  }
+
+  const know = remembering<bigint, Known, bigint>(learn, clock, limits)
+  return {
+    async read(subjects) {
+      const now = clock()
+      const keys = subjects.map(reputationKey)
+      const known = await know(keys.map((key) => ({ key, question: key })))
+      return known.map(({ stored, mark }) => reputationAt(stored, now, holding(mark, now)))
+    },
+  }
+}
+
+function holding(mark: MarkUntil | undefined, now: Date): Mark | undefined {
+  return mark && (mark.untilAt === null || mark.untilAt > now) ? mark.mark : undefined
+}
+
+/** A mark as JSON can hold it: its key in decimal. */
+export type ShownMark = Omit<ReputationMark, 'key'> & { key: string }
+
+/** All that is known of a subject, for people. */
+export type ShownReputation = {
+  subject: Subject
+  reputation: Reputation
+  /** Null when nothing was reported, or it is forgotten. */
+  detail: Detail | null
+  /** Also one that holds no more. */
+  mark: ShownMark | null
+  why: string[]
+}
+
+/** All that is known of a subject at an instant. */
+export async function showReputation(
+  db: Db,
+  subject: Subject,
+  now: Date,
+): Promise<ShownReputation> {
+  const key = reputationKey(subject)
+  const [[known], [mark]] = await Promise.all([
+    findWholeReputations(db, [key]),
+    findMarks(db, [key]),
+  ])
+  const holds = mark && (mark.untilAt === null || mark.untilAt > now) ? mark.mark : undefined
+  const reputation = reputationAt(known?.base, now, holds)
+  const detail = known && unpackDetail(known.detail)
+  const why = explainReputation(reputation, detail, now)
+  const shownMark = mark ? { ...mark, key: String(mark.key) } : null
+  return { subject, reputation, detail: detail ?? null, mark: shownMark, why }
+}
+
+/** A subject in a list of what was found. */
+export type FoundReputation = { subject: Subject; reputation: Reputation }
+
+/** Subjects whose names begin so, in the order of the names; without the marks of people. */
+export async function findReputationsByName(
+  db: Db,
+  search: { name: string; kind: SubjectKind | undefined; limit: number },
+  now: Date,
+): Promise<FoundReputation[]> {
+  const { name, kind, limit } = search
+  const rows = await searchReputations(db, { prefix: name, kind, limit })
+  return rows.map((row) => ({
+    subject: { kind: row.kind, name: row.name },
+    reputation: reputationAt(row, now),
+  }))
+}

@@ -1,0 +1,148 @@
+import { listDeltas, takeDeltas, upsertMemberChunks } from '../db/counter-rows.ts'
+import {
+  addToShard,
+  claimShard,
+  findCounters,
+  insertCounters,
+  updateCounters,
+} from '../db/counters.ts'
+import { type Db, inTransaction, type Pool } from '../db/pool.ts'
+import type { Gates } from './gate.ts'
+import { generationsAt, slotOf } from './keys.ts'
+import { type FoundRow, type Merged, mergeStretch, type Stretch, type Task } from './merge.ts'
+import { sortDeltas, type SortedDeltas } from './sorted-deltas.ts'
+
+/** What one roll-up did. */
+export type RolledUp = { entries: number; keys: number; bytes: number }
+
+const DELTA_ROWS_MAX = 8_192
+const DELTA_BYTES_MAX = 8_000_000
+const KEYS_AT_ONCE = 4_000
+
+/**
+ * Rolls up what waits in a shard, at most 8 MB of it: taken away, added to the counters and to the
+ * members, all in one transaction, so that whatever dies, each increment is counted exactly once.
+ * Gives undefined at once while somebody else rolls the shard up. Without gates, all keys pass.
+ */
+export async function rollUp(
+  pool: Pool,
+  shard: number,
+  now: Date,
+  gates?: Gates,
+): Promise<RolledUp | undefined> {
+  let version: number | undefined
+  try {
+    const done = await inTransaction(pool, async (tx) => {
+      version = await claimShard(tx, shard)
+      if (version === undefined) return undefined
+      const blocks = await takeDeltas(tx, shard, await chooseDeltas(tx, shard))
+      if (blocks.length === 0) return { entries: 0, keys: 0, bytes: 0 }
+      const deltas = sortDeltas(blocks)
+      const gate = deltas.gated.includes(1)
+        ? await gates?.open(tx, { shard, version }, slotOf(now))
+        : undefined
+      const keys = await mergeAll(tx, { deltas, gate, now: slotOf(now) })
+      await gate?.save()
+      await addToShard(tx, shard, deltas.length, gate?.numbers())
+      return { entries: deltas.length, keys, bytes: deltas.bytes.length }
+    })
+    if (version !== undefined) gates?.keep({ shard, version })
+    return done
+  } catch (error) {
+    gates?.forget(shard)
+    throw error
+  }
+}
+
+async function chooseDeltas(tx: Db, shard: number): Promise<string[]> {
+  const ids: string[] = []
+  let room = DELTA_BYTES_MAX
+  for (const { id, bytes } of await listDeltas(tx, shard, DELTA_ROWS_MAX)) {
+    if (ids.length > 0 && bytes > room) break
+    room -= bytes
+    ids.push(id)
+  }
+  return ids
+}
+
+/**
+ * Goes over the keys in their order, a few thousand at a time, and gives how many were written.
+ * While the server writes one stretch and reads the next, the one between is merged here.
+ */
+async function mergeAll(tx: Db, task: Task): Promise<number> {
+  const { deltas, now } = task
+  let keys = 0
+  let written: Promise<void> | undefined
+  let stretch = nextStretch(deltas, 0)
+  let found = stretch && findRows(tx, stretch, now)
+  while (stretch && found) {
+    const rows = await found
+    const next = nextStretch(deltas, stretch.bounds.at(-1) ?? 0)
+    // Failures are met when they are awaited; until then they must not count as unhandled.
+    found = next && findRows(tx, next, now)
+    found?.catch(ignore)
+    const merged = await mergeStretch(tx, task, stretch, rows)
+    await written
+    written = write(tx, merged)
+    written.catch(ignore)
+    keys += merged.inserts.length + merged.updates.length
+    stretch = next
+  }
+  await written
+  return keys
+}
+
+function ignore(): void {
+  return undefined
+}
+
+async function write(tx: Db, { inserts, updates, chunks }: Merged): Promise<void> {
+  await Promise.all([
+    insertCounters(tx, inserts),
+    updateCounters(tx, updates),
+    upsertMemberChunks(tx, chunks),
+  ])
+}
+
+function nextStretch({ order, hi, lo, length }: SortedDeltas, from: number): Stretch | undefined {
+  if (from >= length) return undefined
+  const keys = Buffer.allocUnsafe(KEYS_AT_ONCE * 8)
+  const bounds: number[] = []
+  let at = 0
+  let [high, low] = [-1, -1]
+  let place = from
+  for (; place < length; place++) {
+    const index = order[place] ?? 0
+    if (hi[index] === high && lo[index] === low) continue
+    if (bounds.length === KEYS_AT_ONCE) break
+    bounds.push(place)
+    high = hi[index] ?? 0
+    low = lo[index] ?? 0
+    at = keys.writeUInt32BE(low, keys.writeUInt32BE(high, at))
+  }
+  bounds.push(place)
+  return { keys: keys.subarray(0, at), bounds }
+}
+
+/** The newest row of each key of a stretch, in their order. */
+async function findRows(tx: Db, { keys }: Stretch, now: number): Promise<FoundRow[]> {
+  const rows = Array.from<FoundRow>({ length: keys.length / 8 })
+  const found = await findCounters(tx, keys, generationsAt(now))
+  for (const { hi, lo, ...row } of found) {
+    const index = placeOf(keys, hi, lo)
+    if ((rows[index]?.generation ?? -1) < row.generation) rows[index] = row
+  }
+  return rows
+}
+
+/** Where a key stands among sorted ones. */
+function placeOf(keys: Buffer, hi: number, lo: number): number {
+  let [from, to] = [0, keys.length / 8]
+  while (from < to) {
+    const middle = (from + to) >>> 1
+    const high = keys.readUInt32BE(middle * 8)
+    if (high < hi || (high === hi && keys.readUInt32BE(middle * 8 + 4) < lo)) from = middle + 1
+    else to = middle
+  }
+  return from
+}

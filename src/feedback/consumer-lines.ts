@@ -1,0 +1,199 @@
+import type { WorkApp } from '../app.ts'
+import type { Clock } from '../world.ts'
+
+type Send = NonNullable<WorkApp['mailer']>['send']
+/** What the mailer says of one mail. */
+export type SendResult = Awaited<ReturnType<Send>>
+type Lane = NonNullable<Parameters<Send>[0]['lane']>
+
+/** What one turn does: sends one mail from a lane, and says at once when it stalls. */
+export type SendTurn = (how: { lane: Lane; onStall: () => void }) => Promise<SendResult>
+
+/** A place in the line of one consumer. */
+export type Ticket = {
+  /** How long it will probably take, by what the last ones took. */
+  expectedMs: number
+  /** Waits for its turn and sends; undefined when it was dropped before. */
+  run: (send: SendTurn) => Promise<SendResult | undefined>
+  /** Gives the place up; false when it is being sent already. */
+  drop: () => boolean
+}
+
+/** A place, or when to come again. */
+export type Admission = { ticket: Ticket } | { putOff: Date }
+
+/**
+ * The lines of all consumers in one process. Each is sent so many mails at once and no more; who
+ * stalled or failed lately is sent to from the slow lane, and after a while of it left alone for
+ * longer and longer, so that it holds up nobody else.
+ */
+export type ConsumerLines = {
+  admit: (consumer: { id: string; connectionsMax: number | null }) => Admission
+}
+
+const CONNECTIONS = 2
+/** What waits for longer goes back to the queue. */
+const WAIT_MS_MAX = 60_000
+/** So much as is sent in half of it may wait. */
+const BACKLOG_MS = WAIT_MS_MAX / 2
+const WAITING_MAX = 100
+const WAITING_MIN = 2
+/** How long who failed is left alone: the first time, and at most. */
+export type Pauses = {
+  refusalMs: number
+  stallMs: number
+  refusalMsMax: number
+  stallMsMax: number
+}
+
+/** A stall is waited out for longer than a refusal, which costs us nothing. */
+export const usualPauses: Pauses = {
+  ...{ refusalMs: 30_000, stallMs: 60_000 },
+  ...{ refusalMsMax: 5 * 60_000, stallMsMax: 3_600_000 },
+}
+
+/** One refusal may be about one message. */
+const REFUSALS_FREE = 3
+const LINES_MAX = 10_000
+
+type Turn = {
+  /** Who is not composed yet keeps its place and lets others pass. */
+  isReady: boolean
+  start: (how: 'send' | 'drop') => void
+  timer?: NodeJS.Timeout
+}
+
+type Rules = { clock: Clock; pauses: Pauses }
+
+type Line = {
+  connections: number
+  sending: number
+  waiting: Set<Turn>
+  typicalMs: number
+  /** Failures in a row. */
+  strikes: number
+  isStalling: boolean
+  notBefore: number
+}
+
+/** Lines that begin empty; their memory is this process's. */
+export function createConsumerLines(clock: Clock, pauses = usualPauses): ConsumerLines {
+  const lines = new Map<string, Line>()
+  return {
+    admit({ id, connectionsMax }) {
+      const now = clock().getTime()
+      const line = lines.get(id) ?? emptyLine()
+      if (!lines.has(id)) {
+        if (lines.size >= LINES_MAX) forgetIdle(lines, now)
+        lines.set(id, line)
+      }
+      line.connections = connectionsMax ?? CONNECTIONS
+      if (now < line.notBefore) return { putOff: new Date(line.notBefore) }
+      const room = Math.floor((BACKLOG_MS / line.typicalMs) * atOnce(line))
+      if (line.waiting.size >= Math.min(WAITING_MAX, Math.max(WAITING_MIN, room))) {
+        return { putOff: new Date(now + BACKLOG_MS) }
+      }
+      return { ticket: takeTicket(line, { clock, pauses }) }
+    },
+  }
+}
+
+function takeTicket(line: Line, rules: Rules): Ticket {
+  const places = (line.waiting.size + line.sending + 1) / atOnce(line)
+  const turn: Turn = { isReady: false, start: () => undefined }
+  let outcome: 'send' | 'drop' | undefined
+  let wake: (() => void) | undefined
+  turn.start = (how) => {
+    if (outcome !== undefined) return
+    outcome = how
+    clearTimeout(turn.timer)
+    line.waiting.delete(turn)
+    if (how === 'send') line.sending++
+    wake?.()
+  }
+  line.waiting.add(turn)
+  turn.timer = setTimeout(() => turn.start('drop'), WAIT_MS_MAX)
+  turn.timer.unref()
+  return {
+    expectedMs: line.typicalMs * Math.ceil(places),
+    async run(send) {
+      turn.isReady = true
+      pump(line)
+      if (outcome === undefined) await new Promise<void>((resolve) => (wake = resolve))
+      if (outcome !== 'send') return undefined
+      return sendInTurn(line, send, rules)
+    },
+    drop() {
+      turn.start('drop')
+      return outcome === 'drop'
+    },
+  }
+}
+
+async function sendInTurn(
+  line: Line,
+  send: SendTurn,
+  { clock, pauses }: Rules,
+): Promise<SendResult> {
+  const startedAt = clock().getTime()
+  const lane = line.strikes > 0 ? 'slow' : 'fast'
+  let hasStalled = false
+  const onStall = () => {
+    hasStalled = true
+    strike(line, 'stall', clock().getTime(), pauses)
+  }
+  try {
+    const result = await send({ lane, onStall })
+    const now = clock().getTime()
+    line.typicalMs = Math.max(1, line.typicalMs * 0.7 + (now - startedAt) * 0.3)
+    const isItsFault = result.outcome === 'later' && (result.fault ?? 'message') === 'message'
+    if (result.outcome !== 'later') forgive(line)
+    else if (isItsFault && !hasStalled) strike(line, 'refusal', now, pauses)
+    return result
+  } finally {
+    line.sending--
+    pump(line)
+  }
+}
+
+/** One more failure: those in line go back, and the next are left alone for a while. */
+function strike(line: Line, how: 'refusal' | 'stall', now: number, pauses: Pauses): void {
+  line.strikes++
+  line.isStalling = how === 'stall'
+  const counted = how === 'stall' ? line.strikes : line.strikes - REFUSALS_FREE
+  if (counted <= 0) return
+  const pause = Math.min(pauses[`${how}MsMax`], pauses[`${how}Ms`] * 2 ** (counted - 1))
+  line.notBefore = Math.max(line.notBefore, now + pause)
+  for (const turn of line.waiting) turn.start('drop')
+}
+
+function forgive(line: Line): void {
+  line.strikes = 0
+  line.isStalling = false
+  line.notBefore = 0
+}
+
+function pump(line: Line): void {
+  for (const turn of line.waiting) {
+    if (line.sending >= atOnce(line)) return
+    if (turn.isReady) turn.start('send')
+  }
+}
+
+/** Who stalled is tried with one mail. */
+function atOnce({ connections, isStalling }: Line): number {
+  return isStalling ? 1 : connections
+}
+
+function emptyLine(): Line {
+  return {
+    ...{ connections: CONNECTIONS, sending: 0, waiting: new Set(), typicalMs: 1 },
+    ...{ strikes: 0, isStalling: false, notBefore: 0 },
+  }
+}
+
+function forgetIdle(lines: Map<string, Line>, now: number): void {
+  for (const [id, { sending, waiting, notBefore }] of lines) {
+    if (sending === 0 && waiting.size === 0 && notBefore < now) lines.delete(id)
+  }
+}

@@ -1,0 +1,172 @@
+import type { App, WorkApp } from '../app.ts'
+import { findScopes, type FoundScope } from '../db/consumer-scopes.ts'
+import { ensureConsumers, type NewConsumer } from '../db/consumers.ts'
+import type { Db } from '../db/pool.ts'
+import { listReporterEmails } from '../db/reporters.ts'
+import type { MergedNetwork, Network, NetworkLayer } from '../origin/networks.ts'
+import type { AlsoTold, OwnAddresses, ScopeMatch } from '../verdict/choose-contact.ts'
+import {
+  alsoToldOf,
+  type Consequence,
+  consequenceOf,
+  type Judged,
+  type RegistryState,
+} from '../verdict/consequences.ts'
+import { findDesks } from './next-contact.ts'
+import { knownContacts, type OwedFeedback } from './owe-feedback.ts'
+
+/**
+ * All that a consequence is drawn from but what we know of the contacts, of the reporter, and of
+ * who enrolled for what.
+ */
+export type Case = Omit<Judged, 'known' | 'own' | 'scopes'> & {
+  reporterId: string
+  /** Domains that stand behind the message: who enrolled for one is told. */
+  verifiedDomains: readonly string[]
+}
+
+/** A consequence, and all who are told because of it. */
+export type Drawn = {
+  consequence: Consequence
+  told: Omit<OwedFeedback, 'reportId'>[]
+  /** Why, for the story: of the consequence, and of each who is told besides. */
+  why: string
+}
+
+/**
+ * Draws the consequences of cases, in order, with what is known of their networks' contacts and of
+ * those who enrolled. Who is to be told for the first time becomes a consumer. The database is
+ * asked per batch, however many cases there are.
+ */
+export async function drawConsequences(
+  tx: Db,
+  cases: readonly Case[],
+  app: Pick<App, 'config'>,
+  now: Date,
+): Promise<Drawn[]> {
+  const scopesOf = await scopesByCase(tx, cases)
+  const addressesOf = (one: Case) => [
+    ...(one.network?.contacts ?? []),
+    ...one.alsoTell.map(({ address }) => address),
+    ...scopesOf(one).map(({ address }) => address),
+  ]
+  const addresses = new Set(cases.flatMap(addressesOf))
+  const { byAddress: known, consumers } = await knownContacts(tx, [...addresses], now)
+  const ownOf = await findOwn(tx, addresses.size > 0 ? cases : [], app)
+  const drawn = cases.map((one) => {
+    const judged = { ...one, known, own: ownOf(one.reporterId), scopes: scopesOf(one) }
+    const consequence = consequenceOf(judged)
+    return { consequence, also: alsoToldOf(judged, consequence) }
+  })
+  const wanted = drawn.flatMap(({ consequence, also }) => [
+    ...(consequence.action === 'forward' ? [deskAt(consequence.to)] : []),
+    ...also.map(({ address, source, format }) => ({ address, source, format })),
+  ])
+  const missing = wanted.filter(({ address }) => !consumers.has(address))
+  const added = await ensureConsumers(tx, missing, now)
+  const consumerAt = (address: string) => consumers.get(address) ?? added.get(address)
+  return drawn.map(({ consequence, also }) => ({
+    consequence,
+    told: toldOf(consequence, also).flatMap(({ address, ...how }) => {
+      const consumer = consumerAt(address)
+      return consumer ? [{ consumer, ...how }] : []
+    }),
+    why: [consequence.why, ...also.map(({ why }) => why)].join(' '),
+  }))
+}
+
+function deskAt(address: string): NewConsumer {
+  return { address, source: 'network' }
+}
+
+type ToldAt = Pick<AlsoTold, 'address' | 'toldAs' | 'keepsTokens'>
+
+function toldOf(consequence: Consequence, also: readonly AlsoTold[]): ToldAt[] {
+  const desks: ToldAt[] =
+    consequence.action === 'forward'
+      ? [{ address: consequence.to, toldAs: 'network', keepsTokens: false }]
+      : []
+  return [
+    ...desks,
+    ...also.map(({ address, toldAs, keepsTokens }) => ({ address, toldAs, keepsTokens })),
+  ]
+}
+
+/** Who enrolled for what a case is about. */
+async function scopesByCase(
+  tx: Db,
+  cases: readonly Case[],
+): Promise<(one: Case) => readonly ScopeMatch[]> {
+  const ips = [...new Set(cases.flatMap(({ origin }) => origin?.ip ?? []))]
+  const asns = [...new Set(cases.flatMap(({ network }) => network?.asn ?? []))]
+  const domains = [...new Set(cases.flatMap(({ verifiedDomains }) => verifiedDomains))]
+  if (ips.length === 0) return () => []
+  const found = await findScopes(tx, { ips, asns, domains })
+  if (found.length === 0) return () => []
+  return (one) => found.filter((scope) => holdsFor(scope, one))
+}
+
+function holdsFor({ kind, value, ip }: FoundScope, one: Case): boolean {
+  if (kind === 'range') return ip === one.origin?.ip
+  if (kind === 'as') return value === String(one.network?.asn)
+  return one.verifiedDomains.includes(value)
+}
+
+/** The addresses that are nobody's abuse desk, by reporter. */
+async function findOwn(
+  tx: Db,
+  cases: readonly Case[],
+  { config: { mailFrom, returnPathDomain: domain } }: Pick<App, 'config'>,
+): Promise<(reporterId: string) => OwnAddresses> {
+  const ids = [...new Set(cases.map(({ reporterId }) => reporterId))]
+  const emails = ids.length > 0 ? await listReporterEmails(tx, ids) : new Map<string, string>()
+  return (reporterId) => {
+    const email = emails.get(reporterId)
+    return { addresses: email === undefined ? [mailFrom] : [mailFrom, email], domain }
+  }
+}
+
+/** What is known of an address, and whether its registry could tell more. */
+export type KnownNetwork = {
+  network: Network | undefined
+  registry: RegistryState
+  /** The AS that announces the address, and the block that says so. */
+  announced?: { asn: number; cidr: string } | undefined
+  /** Mail addresses, in lower case, that said that the address is not in their network. */
+  disowned: ReadonlySet<string>
+}
+
+/**
+ * The networks of addresses, by address. Where nobody is known to be written to, `unasked` means
+ * that the registry may be asked, unless an administrator's word ends the search.
+ */
+export async function findKnownNetworks(
+  db: Db,
+  ips: readonly string[],
+  rdap: WorkApp['rdap'],
+  now: Date,
+): Promise<Map<string, KnownNetwork>> {
+  const found = await findDesks(db, ips, now)
+  return new Map(
+    ips.map((ip) => {
+      const { merged, disowned } = found.get(ip) ?? {
+        merged: undefined,
+        disowned: new Set<string>(),
+      }
+      const { asn, cidr } = merged?.from.asn ?? { asn: null, cidr: '' }
+      const announced = asn === null ? undefined : { asn, cidr }
+      const registry = registryOf(ip, merged, rdap)
+      return [ip, { network: merged?.network, announced, registry, disowned }]
+    }),
+  )
+}
+
+function registryOf(
+  ip: string,
+  merged: MergedNetwork<NetworkLayer> | undefined,
+  rdap: WorkApp['rdap'],
+): RegistryState {
+  const isOpen = !merged?.network.isMuted && !merged?.network.contacts.length
+  if (isOpen && merged?.answer) return 'asked'
+  return isOpen && rdap?.mayAsk(ip) === true ? 'unasked' : 'off'
+}

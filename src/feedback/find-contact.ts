@@ -1,0 +1,223 @@
+import type { WorkApp } from '../app.ts'
+import { concludeLookUp, listPackedAnalyses } from '../db/analyses.ts'
+import { keepRegistryRows, type NewRegistryRow } from '../db/feedback-answers.ts'
+import { type Db, inTransaction } from '../db/pool.ts'
+import { insertEvents } from '../db/report-events.ts'
+import { listReportsByIds, markReports, type ReportState } from '../db/reports.ts'
+import { commonBlock } from '../mail/ip-blocks.ts'
+import { send } from '../queue/boss.ts'
+import { findContact } from '../queue/queues.ts'
+import type { JobOutcome } from '../queue/work.ts'
+import {
+  drawConsequences,
+  type Drawn,
+  findKnownNetworks,
+  type KnownNetwork,
+} from './draw-consequences.ts'
+import { oweFeedback } from './owe-feedback.ts'
+
+type Needs = Pick<WorkApp, 'pool' | 'boss' | 'clock' | 'config' | 'rdap'>
+type Analysis = Awaited<ReturnType<typeof listPackedAnalyses>>[number]
+type Payload = { reportId: string; firstAskedAt?: string | undefined }
+type Waiting = Analysis & {
+  reporterId: string
+  originIp: string
+  originConfidence: number
+  firstAskedAt: Date
+}
+type Answer = Awaited<ReturnType<NonNullable<WorkApp['rdap']>['ask']>>
+type Conclusion = { analysis: Waiting; known: KnownNetwork; drawn: Drawn }
+
+/**
+ * A redriven report was marked failed when its job died; one that was forwarded was told to who
+ * sent it, or to a desk that says that it is not theirs.
+ */
+const waitingStates: readonly ReportState[] = ['analyzed', 'failed', 'forwarded']
+const unsentStates: readonly ReportState[] = ['analyzed', 'failed']
+
+const DAY_MS = 86_400_000
+const FOUND_MS = 7 * DAY_MS
+const NONE_MS = DAY_MS
+/** A registry that cannot be asked for so long after the first question is not waited for. */
+const GIVE_UP_MS = DAY_MS
+const PAUSE_MS_MIN = 10_000
+
+/**
+ * Asks the registries for the contacts that reports wait for, keeps the answers, and goes on with
+ * the reports: told, kept, or put off while a registry cannot be asked. Reports from one network
+ * need one question. Any number of runs count once; a retracted report is left alone.
+ */
+export async function findContacts(
+  payloads: readonly Payload[],
+  app: Needs,
+): Promise<JobOutcome[]> {
+  const done = payloads.map(() => 'done' as const)
+  const waiting = await load(payloads, app)
+  if (waiting.length === 0) return done
+  const ips = waiting.map(({ originIp }) => originIp)
+  const before = await findKnownNetworks(app.pool, ips, app.rdap, app.clock())
+  const unasked = new Map([...before].filter(([, { registry }]) => registry === 'unasked'))
+  const answers = await ask(unasked, app)
+  await keepRegistryRows(app.pool, rowsOf(answers, before, app.clock()), app.clock())
+  const after = await findKnownNetworks(app.pool, ips, app.rdap, app.clock())
+  await inTransaction(app.pool, (tx) => conclude(tx, waiting, after, answers, app))
+  return done
+}
+
+async function load(payloads: readonly Payload[], { pool, clock }: Needs): Promise<Waiting[]> {
+  const now = clock()
+  const firstAskedAt = new Map(
+    payloads.map((one) => [one.reportId, one.firstAskedAt ? new Date(one.firstAskedAt) : now]),
+  )
+  const reports = await listReportsByIds(pool, [...firstAskedAt.keys()])
+  const waiting = reports.filter(({ state }) => waitingStates.includes(state))
+  const reporterOf = new Map(waiting.map(({ id, reporterId }) => [id, reporterId]))
+  if (waiting.length === 0) return []
+  return (await listPackedAnalyses(pool, [...reporterOf.keys()])).flatMap((analysis) => {
+    const { originIp, originConfidence, judgment } = analysis
+    const isWaiting = judgment.consequence.action === 'look-up'
+    const reporterId = reporterOf.get(analysis.id)
+    if (!isWaiting || originIp === null || originConfidence === null || !reporterId) return []
+    const asked = firstAskedAt.get(analysis.id) ?? now
+    return [{ ...analysis, reporterId, originIp, originConfidence, firstAskedAt: asked }]
+  })
+}
+
+async function ask(
+  unasked: ReadonlyMap<string, KnownNetwork>,
+  { rdap }: Needs,
+): Promise<Map<string, Answer>> {
+  if (!rdap) return new Map()
+  const asking = [...unasked].map(
+    async ([ip, { announced }]) => [ip, await rdap.ask(ip, announced?.asn ?? null)] as const,
+  )
+  return new Map(await Promise.all(asking))
+}
+
+/**
+ * Answers as rows, each with the AS of the address. Of a registry's block only that part is kept
+ * which the tables give to this AS: inside the rest others may have desks of their own, and two
+ * AS never dispute a row.
+ */
+function rowsOf(
+  answers: ReadonlyMap<string, Answer>,
+  before: ReadonlyMap<string, KnownNetwork>,
+  now: Date,
+): NewRegistryRow[] {
+  return [...answers].flatMap(([ip, answer]) => {
+    if (answer.is === 'later') return []
+    const { holdsFor, name, country } = answer.network
+    const announced = before.get(ip)?.announced
+    const asn = announced?.asn ?? null
+    const cidrs = announced
+      ? holdsFor.flatMap((cidr) => commonBlock(cidr, announced.cidr) ?? [])
+      : holdsFor
+    const contacts = answer.is === 'found' ? [...answer.contacts] : []
+    const expiresAt = new Date(now.getTime() + (answer.is === 'found' ? FOUND_MS : NONE_MS))
+    return cidrs.map((cidr) => ({ cidr, asn, name, country, contacts, expiresAt }))
+  })
+}
+
+async function conclude(
+  tx: Db,
+  waiting: readonly Waiting[],
+  networks: ReadonlyMap<string, KnownNetwork>,
+  answers: ReadonlyMap<string, Answer>,
+  app: Needs,
+): Promise<void> {
+  const now = app.clock()
+  const conclusions = await draw(tx, waiting, networks, app, now)
+  const doing = (action: string) =>
+    conclusions.filter(({ drawn }) => drawn.consequence.action === action)
+  const idsOf = (some: readonly Conclusion[]) => some.map(({ analysis }) => analysis.id)
+  // The state is looked at and locked in one: a retraction comes before all this, or after.
+  const marked = await Promise.all([
+    markReports(tx, idsOf([...doing('forward'), ...doing('look-up')]), unsentStates, 'analyzed'),
+    markReports(tx, idsOf(doing('keep')), unsentStates, 'kept'),
+    markReports(tx, idsOf(conclusions), ['forwarded'], 'forwarded'),
+  ])
+  const alive = new Set(marked.flat())
+  const ended = await Promise.all(
+    [...doing('forward'), ...doing('keep')]
+      .filter(({ analysis }) => alive.has(analysis.id))
+      .map((one) => end(tx, one)),
+  )
+  const putOff = doing('look-up').filter(({ analysis }) => alive.has(analysis.id))
+  const mine = ended.filter((one) => one !== undefined)
+  const owed = mine.flatMap(({ analysis: { id }, drawn: { told } }) =>
+    told.map((one) => ({ reportId: id, ...one })),
+  )
+  const events = mine.map(({ analysis: { id }, drawn: { why } }) => {
+    return { reportId: id, at: now, event: 'looked-up' as const, detail: why }
+  })
+  await Promise.all([
+    insertEvents(tx, events),
+    oweFeedback(tx, owed, app, now),
+    ...putOff.map(({ analysis }) => {
+      const { id: reportId, originIp } = analysis
+      const payload = { reportId, firstAskedAt: analysis.firstAskedAt.toISOString() }
+      const startAfter = nextTry(analysis, answers.get(originIp), now)
+      return send(app.boss, findContact, [payload], tx, { startAfter })
+    }),
+  ])
+}
+
+const unknown: KnownNetwork = { network: undefined, registry: 'off', disowned: new Set() }
+
+async function draw(
+  tx: Db,
+  waiting: readonly Waiting[],
+  networks: ReadonlyMap<string, KnownNetwork>,
+  app: Needs,
+  now: Date,
+): Promise<Conclusion[]> {
+  const known = waiting.map((analysis): KnownNetwork => {
+    const found = networks.get(analysis.originIp) ?? unknown
+    const isOver = now.getTime() - analysis.firstAskedAt.getTime() >= GIVE_UP_MS
+    return found.registry === 'unasked' && isOver ? { ...found, registry: 'away' } : found
+  })
+  const drawn = await drawConsequences(
+    tx,
+    waiting.map(({ reporterId, originIp, originConfidence, judgment }, index) => ({
+      reporterId,
+      verdict: judgment.verdict,
+      // What is defended, learned or from a mail system is kept before anybody thinks of a contact.
+      reportedAs: 'spam' as const,
+      isLearned: false,
+      messageKind: 'message' as const,
+      origin: { ip: originIp, confidence: originConfidence },
+      originConfidenceMin: app.config.originConfidenceMin,
+      // What the walk found was enough to look for a contact.
+      askable: [],
+      marketer: judgment.marketer ?? null,
+      network: known[index]?.network,
+      registry: known[index]?.registry ?? 'off',
+      disowned: known[index]?.disowned ?? unknown.disowned,
+      forwardTo: app.config.forwardTo,
+      // Who sent it was told when it was analyzed, if they asked for complaints.
+      alsoTell: [],
+      verifiedDomains: [],
+    })),
+    app,
+    now,
+  )
+  return waiting.flatMap((analysis, index) => {
+    const [one, consequence] = [known[index], drawn[index]]
+    return one && consequence ? [{ analysis, known: one, drawn: consequence }] : []
+  })
+}
+
+/** Writes a conclusion down; undefined when another run has. */
+async function end(tx: Db, conclusion: Conclusion): Promise<Conclusion | undefined> {
+  const { analysis, known, drawn } = conclusion
+  const judgment = { ...analysis.judgment, consequence: drawn.consequence }
+  const network = known.network ?? null
+  return (await concludeLookUp(tx, analysis.id, network, judgment)) ? conclusion : undefined
+}
+
+function nextTry({ firstAskedAt }: Waiting, answer: Answer | undefined, now: Date): Date {
+  const soonest = now.getTime() + PAUSE_MS_MIN
+  const wanted = answer?.is === 'later' ? answer.retryAt.getTime() : soonest
+  const last = firstAskedAt.getTime() + GIVE_UP_MS
+  return new Date(Math.max(soonest, Math.min(wanted, last)))
+}

@@ -1,0 +1,197 @@
+import type { App, WorkApp } from '../app.ts'
+import { listDeadIds } from '../db/dead-letters.ts'
+import { type Feedback, findFeedback } from '../db/feedback-reports.ts'
+import {
+  fileMail,
+  type Filing,
+  findWaitingMail,
+  type InboundMail,
+  markInboundMail,
+  markMailsFailed,
+  type MatchedBy,
+} from '../db/inbox.ts'
+import { findLetter, type Letter } from '../db/letters.ts'
+import { type Db, inTransaction } from '../db/pool.ts'
+import { reasonOf } from '../errors.ts'
+import { ticketNumber } from '../mail/inbound/acknowledgment.ts'
+import { type Claim, claimsOf, isOurOwn } from '../mail/inbound/answer-words.ts'
+import type { InboundReading } from '../mail/inbound/read-inbound.ts'
+import { storableText } from '../mail/text.ts'
+import type { ReturnPathSettings } from '../mail/verp.ts'
+import type { ParserPool } from '../parsing/parser-pool.ts'
+import { handleInbound, takeMailed } from '../queue/queues.ts'
+import type { JobOutcome } from '../queue/work.ts'
+import { keepBounce, keepComplaint, keepReply } from './keep-inbound.ts'
+
+/** The mail of ours that another is about, as far as it is still kept. */
+export type Match = {
+  by: MatchedBy
+  /** Whether we signed what it was found by: then only who got that mail could know it. */
+  isSigned: boolean
+  /** What it names, kept or not. */
+  reportId: string | null
+  number: number | null
+  letterId: string | null
+  feedback?: Feedback | undefined
+  letter?: Letter | undefined
+}
+
+/**
+ * Finds the mail of ours that a mail is about: by the address it came to, which we signed; else by
+ * the ENVID or the return path it gives; else by a Message-ID, which must be that of a mail that we
+ * sent. A complaint is only about what it returns: the address it came to may have been copied.
+ */
+export async function matchMail(
+  tx: Db,
+  mail: InboundMail,
+  reading: InboundReading,
+  settings: ReturnPathSettings,
+): Promise<Match | undefined> {
+  const byRecipient = reading.kind === 'complaint' ? undefined : await matchRecipient(tx, mail)
+  if (byRecipient) return byRecipient
+  for (const claim of claimsOf(reading, settings)) {
+    // What somebody refers to, they need not complain of.
+    if (claim.by === 'reference' && reading.kind === 'complaint') continue
+    const match = await matchClaim(tx, claim, settings)
+    if (match) return match
+  }
+  return undefined
+}
+
+async function matchRecipient(
+  tx: Db,
+  { reportId, number, letterId }: InboundMail,
+): Promise<Match | undefined> {
+  const names = { by: 'recipient' as const, isSigned: true, reportId, number, letterId }
+  if (reportId !== null && number !== null) {
+    return { ...names, feedback: await findFeedback(tx, { reportId, number }) }
+  }
+  if (letterId === null) return undefined
+  return { ...names, letter: await findLetter(tx, letterId) }
+}
+
+async function matchClaim(
+  tx: Db,
+  { mail, by, isSigned }: Claim,
+  { domain }: ReturnPathSettings,
+): Promise<Match | undefined> {
+  if ('letterId' in mail) {
+    const letter = await findLetter(tx, mail.letterId)
+    if (!letter || !(isSigned || leftAsLetter(letter))) return undefined
+    return { by, isSigned, reportId: null, number: null, letterId: mail.letterId, letter }
+  }
+  const feedback = await findFeedback(tx, mail)
+  const messageId = `<${mail.reportId}.${mail.number}@${domain}>`
+  if (!feedback || !(isSigned || isSameId(feedback.messageId, messageId))) return undefined
+  const { reportId, number } = mail
+  return { by, isSigned, reportId, number, letterId: null, feedback }
+}
+
+/** Its Message-ID is made of its id, so only a letter that never left has none. */
+function leftAsLetter({ state }: Letter): boolean {
+  return state === 'sent' || state === 'bounced'
+}
+
+function isSameId(kept: string | null, claimed: string): boolean {
+  return kept?.toLowerCase() === claimed.toLowerCase()
+}
+
+type Needs = Pick<WorkApp, 'pool' | 'boss' | 'clock' | 'config'> & {
+  parser: Pick<ParserPool, 'readInbound'>
+}
+
+/** What was done with a mail, and whether a person should see it. */
+type Done = { outcome: string; needsLook: boolean }
+
+/** Handles mail that came in, each for itself: what cannot be read costs its own job only. */
+export async function handleInboundMails(
+  payloads: readonly { mailId: string }[],
+  app: Needs,
+): Promise<JobOutcome[]> {
+  return Promise.all(
+    payloads.map((payload) =>
+      handleInboundMail(payload, app).then(
+        () => 'done' as const,
+        (error: unknown) => ({ retry: reasonOf(error) }),
+      ),
+    ),
+  )
+}
+
+/**
+ * Reads a mail that came in and does what it asks for, once however often it runs: a bounce counts
+ * against the address, a complaint stops our mail, an answer of a desk is taken. Nothing that comes
+ * in makes us write to who sent it, and what we sent ourselves is only filed: no loop can begin.
+ */
+export async function handleInboundMail({ mailId }: { mailId: string }, app: Needs): Promise<void> {
+  const mail = await findWaitingMail(app.pool, mailId)
+  if (!mail) return
+  const { encoding, content } = mail
+  const reading = await app.parser.readInbound({ encoding, content }, mail.mailFrom)
+  const settings = { domain: app.config.returnPathDomain, secret: app.config.secret }
+  const isLoop = isOurOwn(reading, mail.mailFrom, settings)
+  await inTransaction(app.pool, async (tx) => {
+    const kind = isLoop ? 'loop' : reading.kind
+    if (!(await markInboundMail(tx, mail.id, kind))) return
+    const match = isLoop ? undefined : await matchMail(tx, mail, reading, settings)
+    const done = isLoop
+      ? { outcome: 'Our own mail came home: nothing was done.', needsLook: false }
+      : await act(tx, mail, match, reading, app)
+    await fileMail(tx, mail.id, filingOf(kind, match, reading, done))
+  })
+}
+
+async function act(
+  tx: Db,
+  mail: InboundMail,
+  match: Match | undefined,
+  reading: InboundReading,
+  app: Needs,
+): Promise<Done> {
+  const now = app.clock()
+  if (reading.kind === 'complaint') {
+    const outcome = await keepComplaint(tx, match, reading.feedback, now)
+    return { outcome, needsLook: true }
+  }
+  if (reading.kind === 'bounce') {
+    const outcome = match
+      ? await keepBounce(tx, match, reading.results, app, now)
+      : 'It is about no mail of ours that is known.'
+    return { outcome, needsLook: match?.by === 'message-id' && match.feedback !== undefined }
+  }
+  if (reading.kind === 'reply') return keepReply(tx, mail, match ?? {}, reading, app, now)
+  return { outcome: 'Filed; machines are not answered.', needsLook: false }
+}
+
+const LINE_CHARS_MAX = 1_000
+const TEXT_CHARS_MAX = 8_000
+
+function filingOf(
+  kind: string,
+  match: Match | undefined,
+  { subject, author, messageId, answer, text }: InboundReading,
+  done: Done,
+): Filing {
+  const line = (text: string | null) => (text === null ? null : storableText(text, LINE_CHARS_MAX))
+  const ticket = kind === 'acknowledgment' ? ticketNumber(subject, text) : undefined
+  return {
+    kind,
+    matchedBy: match?.by ?? null,
+    reportId: match?.reportId ?? null,
+    number: match?.number ?? null,
+    letterId: match?.letterId ?? null,
+    subject: line(subject),
+    author: line(author),
+    messageId: line(messageId),
+    answer: answer ?? null,
+    ticket: line(ticket ?? null),
+    said: text === '' ? null : storableText(text, TEXT_CHARS_MAX),
+    ...done,
+  }
+}
+
+/** Marks mails as failed whose job has died. Redriving the job handles them all the same. */
+export async function markDeadMails({ pool }: Pick<App, 'pool'>, since: Date): Promise<void> {
+  const dead = await listDeadIds(pool, 'mailId', [handleInbound.name, takeMailed.name], since)
+  if (dead.length > 0) await markMailsFailed(pool, dead)
+}

@@ -1,0 +1,164 @@
+import type { App } from '../app.ts'
+import { listPackedAnalyses, reopenLookUp } from '../db/analyses.ts'
+import { ensureConsumers } from '../db/consumers.ts'
+import { listDisowned } from '../db/feedback-answers.ts'
+import { type FeedbackKey, listFeedback } from '../db/feedback-reports.ts'
+import { type FoundLayer, listLayers } from '../db/networks.ts'
+import type { Db } from '../db/pool.ts'
+import { insertEvents } from '../db/report-events.ts'
+import { listReporterEmails } from '../db/reporters.ts'
+import { findReport, markReports } from '../db/reports.ts'
+import { parseIp } from '../mail/ip.ts'
+import { type MergedNetwork, mergeLayers } from '../origin/networks.ts'
+import { send } from '../queue/boss.ts'
+import { findContact } from '../queue/queues.ts'
+import { chooseContact, type OwnAddresses, topicOf } from '../verdict/choose-contact.ts'
+import type { VerdictClass } from '../verdict/verdict.ts'
+import { knownContacts, oweFeedback } from './owe-feedback.ts'
+
+/** The network of an address, and who said that it is not theirs: in lower case. */
+export type Desk = {
+  merged: MergedNetwork<FoundLayer> | undefined
+  disowned: ReadonlySet<string>
+}
+
+const nobody: ReadonlySet<string> = new Set()
+
+/**
+ * Who answers for addresses, by address: what all tables, registries and administrators say comes
+ * to (`mergeLayers`), without those who said that the address is not in their network. An address
+ * that cannot be read is absent.
+ */
+export async function findDesks(
+  db: Db,
+  ips: readonly string[],
+  now: Date,
+): Promise<Map<string, Desk>> {
+  const asked = new Map<string, string>()
+  for (const ip of ips) {
+    const address = parseIp(ip)
+    if (address) asked.set(ip, address.text)
+  }
+  const texts = [...new Set(asked.values())]
+  if (texts.length === 0) return new Map()
+  const [layers, disowned] = await Promise.all([
+    listLayers(db, texts, now),
+    listDisowned(db, texts, now),
+  ])
+  const layersOf = Map.groupBy(layers, ({ ip }) => ip)
+  return new Map(
+    [...asked].map(([ip, text]) => {
+      const without = disowned.get(text) ?? nobody
+      const left = (layersOf.get(text) ?? []).map((layer) => withoutDisowned(layer, without))
+      return [ip, { merged: mergeLayers(left), disowned: without }]
+    }),
+  )
+}
+
+function withoutDisowned(layer: FoundLayer, disowned: ReadonlySet<string>): FoundLayer {
+  if (disowned.size === 0) return layer
+  const contacts = layer.contacts.filter((address) => !disowned.has(address.toLowerCase()))
+  return contacts.length === layer.contacts.length ? layer : { ...layer, contacts }
+}
+
+/** What came of looking for the next contact; `asking`: the registries are asked for one. */
+export type NextContact = { told: string } | { asking: true } | { nobody: string }
+
+/** A report is tried at so many addresses of a network at most. */
+export const CONTACTS_MAX = 3
+
+type Needs = Pick<App, 'boss' | 'config'>
+type Open = {
+  reporterId: string
+  ip: string
+  verdict: VerdictClass
+  /** In lower case. */
+  told: ReadonlySet<string>
+}
+
+/**
+ * Tells the next contact of a report's network, after a hard bounce or a "not ours": the best one
+ * that was not told, whose mail does not come back. A desk that asked us to stop is not gone round
+ * by it. It writes into the report's story what it did. Nobody is told of a report that was taken
+ * back, and at most three contacts are tried. Where every known desk says that the address is not
+ * in its network, the registries are asked.
+ */
+export async function tellNextContact(
+  tx: Db,
+  { reportId, number }: FeedbackKey,
+  app: Needs,
+  now: Date,
+): Promise<NextContact> {
+  const open = await findOpen(tx, { reportId, number })
+  if ('nobody' in open) return open
+  const desk = (await findDesks(tx, [open.ip], now)).get(open.ip)
+  if (desk && isUnknown(desk)) {
+    const why = 'The desk says that it is not its network: the registries are asked.'
+    await reopenLookUp(tx, reportId, { action: 'look-up', why })
+    await send(app.boss, findContact, [{ reportId }], tx)
+    return { asking: true }
+  }
+  const next = await choose(tx, open, desk, app, now)
+  if ('nobody' in next) return next
+  const consumers = await ensureConsumers(tx, [{ address: next.to, source: 'network' }], now)
+  const consumer = consumers.get(next.to)
+  const owed = consumer ? [{ reportId, consumer }] : []
+  const [feedback] = await oweFeedback(tx, owed, app, now)
+  if (!feedback) return { nobody: 'It was told before.' }
+  const detail = 'The next abuse address of the network is told.'
+  await insertEvents(tx, [{ reportId, at: now, event: 'looked-up', detail }])
+  return { told: next.to }
+}
+
+/** What is known of a report of which somebody else may be told; locked, so that nobody races. */
+async function findOpen(
+  tx: Db,
+  { reportId, number }: FeedbackKey,
+): Promise<Open | { nobody: string }> {
+  const locked = [
+    ...(await markReports(tx, [reportId], ['forwarded'], 'forwarded')),
+    ...(await markReports(tx, [reportId], ['analyzed'], 'analyzed')),
+  ]
+  const report = locked.length > 0 ? await findReport(tx, reportId) : undefined
+  if (!report) return { nobody: 'The report was taken back.' }
+  const feedback = await listFeedback(tx, [reportId])
+  const asDesk = feedback.filter(({ kind, toldAs }) => kind === 'complaint' && toldAs === 'network')
+  if (!asDesk.some((one) => one.number === number)) {
+    return { nobody: 'It was not told as the desk of the network.' }
+  }
+  if (asDesk.some((one) => one.number > number)) return { nobody: 'Another was told already.' }
+  if (asDesk.length >= CONTACTS_MAX) return { nobody: 'Enough contacts were tried.' }
+  const [analysis] = await listPackedAnalyses(tx, [reportId])
+  const ip = analysis?.originIp ?? undefined
+  if (!analysis || ip === undefined) return { nobody: 'It has no origin.' }
+  const told = new Set(feedback.map(({ address }) => address.toLowerCase()))
+  const { class: verdict } = analysis.judgment.verdict
+  return { reporterId: report.reporterId, ip, verdict, told }
+}
+
+/** Whether nobody is left whom a table names, and no registry was asked yet. */
+function isUnknown({ merged, disowned }: Desk): boolean {
+  const isMuted = merged?.network.isMuted === true
+  const isNamed = (merged?.network.contacts.length ?? 0) > 0
+  return disowned.size > 0 && !isMuted && !isNamed && merged?.answer === undefined
+}
+
+async function choose(
+  tx: Db,
+  { reporterId, told, verdict }: Open,
+  desk: Desk | undefined,
+  { config }: Needs,
+  now: Date,
+): Promise<{ to: string } | { nobody: string }> {
+  const network = desk?.merged?.network
+  if (!network || network.isMuted) return { nobody: 'Nobody is to be written to.' }
+  const contacts = network.contacts.filter((address) => !told.has(address.toLowerCase()))
+  if (contacts.length === 0) return { nobody: 'The network has no other contact.' }
+  const { byAddress: known } = await knownContacts(tx, network.contacts, now)
+  const isSilent = [...known.values()].some(({ state }) => state === 'stopped')
+  if (isSilent) return { nobody: 'Reports to this abuse desk are stopped.' }
+  const email = (await listReporterEmails(tx, [reporterId])).get(reporterId)
+  const addresses = email === undefined ? [config.mailFrom] : [config.mailFrom, email]
+  const own: OwnAddresses = { addresses, domain: config.returnPathDomain }
+  return chooseContact({ contacts }, known, config.forwardTo, own, topicOf(verdict))
+}

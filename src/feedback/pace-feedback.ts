@@ -1,0 +1,172 @@
+import type { App } from '../app.ts'
+import { type Consumer, findConsumer } from '../db/consumers.ts'
+import type { FeedbackKey } from '../db/feedback-reports.ts'
+import {
+  claimPacing,
+  delayFeedback,
+  type DueFeedback,
+  listDueConsumers,
+  listDueFeedback,
+  mergeWaiting,
+  queueWaiting,
+  withdrawUnsent,
+} from '../db/feedback-waiting.ts'
+import { type Db, inTransaction } from '../db/pool.ts'
+import { insertEvents } from '../db/report-events.ts'
+import { listSuppressed } from '../db/suppressions.ts'
+import { send } from '../queue/boss.ts'
+import { forwardReport } from '../queue/queues.ts'
+import { mayTell } from '../verdict/contact-health.ts'
+import { DIGEST_MAX } from './load-content.ts'
+
+/** Whether a feedback report leaves at once, or waits, and until when. */
+export type Pace = { state: 'queued' } | { state: 'waiting'; dueAt: Date }
+
+const HOUR_MS = 3_600_000
+const RETRY_DAY_MS = 24 * HOUR_MS
+/** Digests leave at six in the morning, UTC: before the desks of most open. */
+const DIGEST_MS = 6 * HOUR_MS
+
+/**
+ * When a consumer is to be told of what became known `now`: at once, at the end of the hour (by
+ * campaign), at six in the morning (in a digest), or when its pause ends. A pause that is ended by
+ * hand is looked at again after a day.
+ */
+export function paceOf(
+  consumer: Pick<Consumer, 'state' | 'pace' | 'pausedUntil'>,
+  now: Date,
+): Pace {
+  const usual = usualPace(consumer.pace, now)
+  const resumesAt = resumesAtOf(consumer, now)
+  if (resumesAt === undefined) return usual
+  const dueAt = usual.state === 'waiting' && usual.dueAt > resumesAt ? usual.dueAt : resumesAt
+  return { state: 'waiting', dueAt }
+}
+
+/** When a paused consumer may be told again; undefined when it may be told now. */
+export function resumesAtOf(
+  { state, pausedUntil }: Pick<Consumer, 'state' | 'pausedUntil'>,
+  now: Date,
+): Date | undefined {
+  if (state !== 'paused') return undefined
+  if (pausedUntil === null) return new Date(now.getTime() + RETRY_DAY_MS)
+  return pausedUntil > now ? pausedUntil : undefined
+}
+
+/** The end of the hour in which an instant lies: when one report of each campaign leaves. */
+export function endOfHour(now: Date): Date {
+  return new Date((Math.floor(now.getTime() / HOUR_MS) + 1) * HOUR_MS)
+}
+
+function usualPace(pace: Consumer['pace'], now: Date): Pace {
+  if (pace === 'at-once') return { state: 'queued' }
+  if (pace === 'campaign') return { state: 'waiting', dueAt: endOfHour(now) }
+  const days = Math.floor((now.getTime() - DIGEST_MS) / RETRY_DAY_MS) + 1
+  return { state: 'waiting', dueAt: new Date(days * RETRY_DAY_MS + DIGEST_MS) }
+}
+
+type Needs = Pick<App, 'pool' | 'boss' | 'clock'>
+
+/** One mail that tells of several reports: the first stands for all. */
+export type Gathered = { head: DueFeedback; members: DueFeedback[]; isDigest: boolean }
+
+const CONSUMERS_MAX = 500
+/** Of one consumer and round; what is left is due in the next minute. */
+const ROWS_MAX = 5_000
+const DAY_MS = 86_400_000
+
+/**
+ * Lets what waited leave: of each campaign one sample that says for how many it stands, or all in
+ * one digest. Each consumer is a transaction of its own, and one process at a time has it: what was
+ * cut is done by the next run, and nothing is told twice. Returns how many mails were put in line.
+ */
+export async function paceFeedback(app: Needs): Promise<number> {
+  let queued = 0
+  for (const id of await listDueConsumers(app.pool, app.clock(), CONSUMERS_MAX)) {
+    queued += await inTransaction(app.pool, (tx) => paceConsumer(tx, id, app))
+  }
+  return queued
+}
+
+async function paceConsumer(tx: Db, consumerId: string, app: Needs): Promise<number> {
+  if (!(await claimPacing(tx, consumerId))) return 0
+  const now = app.clock()
+  const consumer = await findConsumer(tx, consumerId)
+  const due = await listDueFeedback(tx, consumerId, now, ROWS_MAX)
+  if (!consumer || due.length === 0) return 0
+  const suppressed = await listSuppressed(tx, [consumer.address], now)
+  const may = mayTell(consumer, suppressed.get(consumer.address.toLowerCase()), now)
+  if (may.is === 'later') {
+    await delayFeedback(tx, due, may.at ?? new Date(now.getTime() + DAY_MS))
+    return 0
+  }
+  if (may.is === 'never') {
+    await withdraw(tx, due, may.why, now)
+    return 0
+  }
+  const gathered = gather(due, consumer.pace)
+  const jobs: FeedbackKey[] = []
+  for (const { head, members, isDigest } of gathered) {
+    const incidents = members.reduce((sum, one) => sum + one.incidents, head.incidents)
+    const { reportId, number } = head
+    if (!(await queueWaiting(tx, { reportId, number, incidents, isDigest }))) continue
+    await mergeWaiting(tx, head, members)
+    await sayMerged(tx, members, isDigest, now)
+    jobs.push({ reportId, number })
+  }
+  await send(app.boss, forwardReport, jobs, tx)
+  return jobs.length
+}
+
+/**
+ * What is due for one consumer, as mails. In a digest at most a hundred are told of; what stands
+ * for a campaign already is not told in one. What is not counted in a campaign is told alone.
+ */
+export function gather(due: readonly DueFeedback[], pace: Consumer['pace']): Gathered[] {
+  const alone = (head: DueFeedback) => ({ head, members: [], isDigest: head.isDigest })
+  if (pace !== 'digest') {
+    const whole = due.filter(({ isDigest }) => isDigest)
+    const byCampaign = Map.groupBy(
+      due.filter(({ isDigest }) => !isDigest),
+      ({ kind, campaignId, reportId }) => `${kind} ${campaignId ?? reportId}`,
+    )
+    const samples = [...byCampaign.values()].flatMap(([head, ...members]) =>
+      head ? [{ head, members, isDigest: false }] : [],
+    )
+    return [...samples, ...whole.map(alone)]
+  }
+  const ready = due.filter(({ incidents }) => incidents > 1).map(alone)
+  const mails: Gathered[] = []
+  const singles = due.filter(({ incidents }) => incidents === 1)
+  for (const its of Map.groupBy(singles, ({ kind }) => kind).values()) {
+    for (let from = 0; from < its.length; from += DIGEST_MAX) {
+      const [head, ...members] = its.slice(from, from + DIGEST_MAX)
+      if (head) mails.push({ head, members, isDigest: members.length > 0 })
+    }
+  }
+  return [...ready, ...mails]
+}
+
+async function withdraw(tx: Db, due: readonly FeedbackKey[], why: string, at: Date): Promise<void> {
+  const withdrawn = await withdrawUnsent(tx, due, at)
+  const detail = `The feedback report was called back before it left. ${why}`
+  await insertEvents(
+    tx,
+    withdrawn.map(({ reportId }) => ({ reportId, at, event: 'withdrawn', detail })),
+  )
+}
+
+async function sayMerged(
+  tx: Db,
+  members: readonly FeedbackKey[],
+  isDigest: boolean,
+  at: Date,
+): Promise<void> {
+  const detail = isDigest
+    ? 'It is told together with others in one mail.'
+    : 'Another report of the same campaign is told as its sample, and counts this one.'
+  await insertEvents(
+    tx,
+    members.map(({ reportId }) => ({ reportId, at, event: 'merged', detail })),
+  )
+}

@@ -1,0 +1,246 @@
+import { type Listening, openListening } from '../db/follow.ts'
+import type { Db, Pool } from '../db/pool.ts'
+import {
+  findRuleSet,
+  hearOfRuleSets,
+  keepRuleProcess,
+  newestRuleVersion,
+  removeRuleProcess,
+} from '../db/rule-sets.ts'
+import { reasonOf } from '../errors.ts'
+import type { Logger } from '../log.ts'
+import type { FactDefinition } from '../verdict/facts/fact.ts'
+import {
+  type Compiled,
+  compileRules,
+  type RuleBook,
+  type RuleHealth,
+} from '../verdict/rules/rule-book.ts'
+import { faultLine } from '../verdict/rules/rule-file.ts'
+import { type Clock, systemElapsed, uuidv7 } from '../world.ts'
+import { shippedRules } from './rule-versions.ts'
+
+/** What the rules of a process are made with. */
+export type LiveRulesOptions = {
+  pool: Pool
+  /** For a connection of its own, over which news come at once; without it they come by asking. */
+  listenUrl?: string | undefined
+  clock: Clock
+  log: Logger
+  /** What the process is called where all are listed. */
+  name: string
+  definitions: readonly FactDefinition[]
+}
+
+/** The rules that act in one process. */
+export type LiveRules = {
+  /** The present ones. Take them once for each message, so that one set judges all of it. */
+  current: () => RuleBook
+  state: () => LiveRulesState
+  /** Stops following; the last rules stay. */
+  close: () => Promise<void>
+}
+
+/** Which version acts here, 0 for the program's own, and why a newer one does not. */
+export type LiveRulesState = {
+  version: number
+  fault: string | undefined
+  health: RuleHealth[]
+}
+
+/** With what a question takes, news that nobody told of act within two seconds. */
+const ASK_EVERY_MS = 800
+/** How often a process says that it lives, and how long it is believed. */
+const TELL_EVERY_MS = 10_000
+/** A process that was not heard of for so long is over. */
+export const RULE_PROCESS_FORGOTTEN_MS = 60_000
+
+/**
+ * Follows the versions of the rules: hears of them over a connection of its own, and asks besides,
+ * because a notification may be lost. A version that this program cannot compile changes nothing
+ * here, and is reported; where there is nothing to go on with, the program's own rules act.
+ *
+ * @throws when the database is away
+ */
+export async function openRules(options: LiveRulesOptions): Promise<LiveRules> {
+  const follower = new Follower(options)
+  await follower.follow().catch(async (error: unknown) => {
+    await follower.close()
+    throw error
+  })
+  return {
+    current: () => follower.book,
+    state: () => follower.state(),
+    close: () => follower.close(),
+  }
+}
+
+class Follower {
+  readonly #options: LiveRulesOptions
+  readonly #id: string
+  #book: RuleBook
+  #version = 0
+  /** The newest version that was looked at, whether it could be taken or not. */
+  #seen = 0
+  #fault: string | undefined
+  #listening: Listening | undefined
+  #timer: NodeJS.Timeout | undefined
+  #isClosed = false
+  #round: Promise<void> | undefined
+  #isAskedAgain = false
+  #toldAt = Number.NEGATIVE_INFINITY
+  #complaint: string | undefined
+
+  constructor(options: LiveRulesOptions) {
+    this.#options = options
+    this.#id = uuidv7(options.clock())
+    const shipped = this.#compile(shippedRules(), 0)
+    if ('faults' in shipped) {
+      throw new Error(`The program's own rules: ${shipped.faults.map(faultLine).join('; ')}`)
+    }
+    this.#book = shipped.rules
+  }
+
+  get book(): RuleBook {
+    return this.#book
+  }
+
+  state(): LiveRulesState {
+    return { version: this.#version, fault: this.#fault, health: this.#book.health() }
+  }
+
+  /** The first look, which may fail, and from then on a look at every news and every moment. */
+  async follow(): Promise<void> {
+    await this.#look(this.#options.pool)
+    await this.#listen()
+    await this.#tell()
+    this.#rest()
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearTimeout(this.#timer)
+    await this.#round
+    await this.#listening?.close()
+    await removeRuleProcess(this.#options.pool, this.#id).catch(() => undefined)
+  }
+
+  #rest(): void {
+    if (this.#isClosed) return
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.#ask(), ASK_EVERY_MS)
+    this.#timer.unref()
+  }
+
+  /** One look at a time; who asks meanwhile gets another one after it. */
+  #ask(): void {
+    if (this.#isClosed) return
+    this.#isAskedAgain = true
+    this.#round ??= this.#rounds().finally(() => {
+      this.#round = undefined
+      this.#rest()
+    })
+  }
+
+  async #rounds(): Promise<void> {
+    while (this.#isAskedAgain && !this.#isClosed) {
+      this.#isAskedAgain = false
+      try {
+        await this.#listen()
+        await this.#lookByConnection()
+        if (this.#options.clock().getTime() - this.#toldAt >= TELL_EVERY_MS) await this.#tell()
+        this.#complaint = undefined
+      } catch (error) {
+        this.#complain(error)
+      }
+    }
+  }
+
+  async #listen(): Promise<void> {
+    const { listenUrl, name } = this.#options
+    if (listenUrl === undefined || this.#listening) return
+    try {
+      const listening = await openListening(listenUrl, `signalpost ${name} rules`, {
+        begin: hearOfRuleSets,
+        onNews: () => this.#ask(),
+        onLost: () => (this.#listening = undefined),
+      })
+      if (this.#isClosed) await listening.close()
+      else this.#listening = listening
+    } catch (error) {
+      this.#complain(error)
+    }
+  }
+
+  /** Not by the pool: while that is busy, news would wait in line. */
+  async #lookByConnection(): Promise<void> {
+    const listening = this.#listening
+    if (!listening) return this.#look(this.#options.pool)
+    try {
+      await this.#look(listening.db)
+    } catch (error) {
+      this.#complain(error)
+      // It may have gone silent: the next round opens another.
+      if (this.#listening === listening) this.#listening = undefined
+      void listening.close()
+      await this.#look(this.#options.pool)
+    }
+  }
+
+  async #look(db: Db): Promise<void> {
+    const newest = await newestRuleVersion(db)
+    if (newest === this.#seen) return
+    const set = newest === 0 ? { content: null } : await findRuleSet(db, newest)
+    if (!set) return
+    this.#seen = newest
+    this.#take(newest, set.content ?? shippedRules())
+    this.#toldAt = Number.NEGATIVE_INFINITY
+  }
+
+  #take(version: number, content: string): void {
+    const { log } = this.#options
+    const compiled = this.#compile(content, version)
+    if ('faults' in compiled) {
+      this.#fault = compiled.faults.map(faultLine).join('\n')
+      const [first] = compiled.faults
+      const fields = { version, acting: this.#version, fault: first && faultLine(first) }
+      log.error(fields, 'This program cannot run the new rules; the former ones go on.')
+      return
+    }
+    this.#book = compiled.rules
+    this.#version = version
+    this.#fault = undefined
+    log.info({ version, rules: compiled.rules.rules.length }, 'The rules were taken.')
+  }
+
+  #compile(content: string, version: number): Compiled {
+    return compileRules(content, this.#options.definitions, {
+      elapsed: systemElapsed,
+      onCutOff: (symbol, { why, costUs }) => {
+        const fields = { version, symbol, why, costUs }
+        this.#options.log.error(fields, 'A rule cost too much and is cut off.')
+        this.#toldAt = Number.NEGATIVE_INFINITY
+      },
+    })
+  }
+
+  async #tell(): Promise<void> {
+    const { pool, clock, name } = this.#options
+    const now = clock()
+    const { version, fault, health } = this.state()
+    this.#toldAt = now.getTime()
+    await keepRuleProcess(
+      pool,
+      { id: this.#id, name, version, fault: fault ?? null, health, seenAt: now },
+      new Date(now.getTime() - RULE_PROCESS_FORGOTTEN_MS),
+    )
+  }
+
+  /** Once for each reason: the database may be away for long. */
+  #complain(error: unknown): void {
+    const reason = reasonOf(error)
+    if (this.#isClosed || reason === this.#complaint) return
+    this.#complaint = reason
+    this.#options.log.warn({ err: error }, 'The rules cannot be looked after for now.')
+  }
+}

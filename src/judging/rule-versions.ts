@@ -1,0 +1,164 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { setImmediate as breathe } from 'node:timers/promises'
+import { listJudgedFacts } from '../db/analyses.ts'
+import { insertAudit } from '../db/audit-log.ts'
+import { type Db, inTransaction, type Pool } from '../db/pool.ts'
+import { findRuleSet, insertRuleSet, newestRuleVersion } from '../db/rule-sets.ts'
+import type { FactDefinition, Facts } from '../verdict/facts/fact.ts'
+import { factDefinitions, unpackFacts } from '../verdict/facts/facts.ts'
+import { DryRun, type DryRunResult, type Judge } from '../verdict/rules/dry-run.ts'
+import { changesInWords, compareRules, compileRules } from '../verdict/rules/rule-book.ts'
+import type { Rule, RuleFault } from '../verdict/rules/rule-file.ts'
+import { decide } from '../verdict/verdict.ts'
+import { systemElapsed } from '../world.ts'
+
+const file = path.join(import.meta.dirname, '..', 'verdict', 'rules', 'shipped-rules.yaml')
+
+let kept: string | undefined
+
+/** The rules that the program brings: they act while nobody has applied others. */
+export function shippedRules(): string {
+  return (kept ??= readFileSync(file, 'utf8'))
+}
+
+/** What the rules of this program are about, and what they lead to. */
+export const ruleKnowledge: RuleKnowledge = {
+  definitions: factDefinitions,
+  unpackFacts,
+  judge: decide,
+}
+
+/** A version of the rules with its text: the program's own where nothing else was kept. */
+export type RuleVersion = { version: number; content: string; isShipped: boolean }
+
+/** Who applies rules, when, and what is said of it. */
+export type RuleDeed = { at: Date; reporterId: string | null; note: string }
+
+/** What became of rules that were to be applied. */
+export type Applied =
+  | { version: number; changes: string }
+  | { faults: RuleFault[] }
+  /** Somebody else applied others meanwhile; this is their version. */
+  | { overtakenBy: number }
+
+/** The longest note that is kept. */
+export const RULE_NOTE_CHARS_MAX = 300
+
+/** The version that acts. */
+export async function actingRules(db: Db): Promise<RuleVersion> {
+  const version = await newestRuleVersion(db)
+  return (await findRules(db, version)) ?? { version, content: shippedRules(), isShipped: true }
+}
+
+/** A version by its number; 0 is the program's own rules. */
+export async function findRules(db: Db, version: number): Promise<RuleVersion | undefined> {
+  if (version === 0) return { version, content: shippedRules(), isShipped: true }
+  const set = await findRuleSet(db, version)
+  if (!set) return undefined
+  return { version, content: set.content ?? shippedRules(), isShipped: set.content === null }
+}
+
+/**
+ * Makes rules the acting ones, as a new version after `base`, from which they were made. Only
+ * a file without fault is taken. Null stands for the program's own, also those of later releases.
+ */
+export async function applyRules(
+  { pool, definitions }: { pool: Pool; definitions: readonly FactDefinition[] },
+  content: string | null,
+  base: number,
+  deed: RuleDeed,
+): Promise<Applied> {
+  const compiled = compileRules(content ?? shippedRules(), definitions)
+  if ('faults' in compiled) return compiled
+  return inTransaction(pool, async (tx) => {
+    const acting = await actingRules(tx)
+    if (acting.version !== base) return { overtakenBy: acting.version }
+    const version = base + 1
+    const note = deed.note.trim().slice(0, RULE_NOTE_CHARS_MAX)
+    const isFirst = await insertRuleSet(tx, {
+      version,
+      content,
+      note,
+      appliedAt: deed.at,
+      appliedBy: deed.reporterId,
+    })
+    if (!isFirst) return { overtakenBy: version }
+    const changes = changesInWords(compareRules(rulesOf(acting, definitions), compiled.rules.rules))
+    const detail = `version ${version}: ${changes}${note === '' ? '' : `; ${note}`}`
+    const { at, reporterId } = deed
+    await insertAudit(tx, { at, reporterId, action: 'apply rules', detail })
+    return { version, changes }
+  })
+}
+
+/** Goes back to a version, by a new one with its rules; undefined when there is no such version. */
+export async function rollBackRules(
+  app: { pool: Pool; definitions: readonly FactDefinition[] },
+  version: number,
+  deed: Omit<RuleDeed, 'note'>,
+): Promise<Applied | undefined> {
+  const former = await findRules(app.pool, version)
+  if (!former) return undefined
+  const base = await newestRuleVersion(app.pool)
+  const note = version === 0 ? "Back to the program's own rules." : `Back to version ${version}.`
+  const content = former.isShipped ? null : former.content
+  return applyRules(app, content, base, { ...deed, note })
+}
+
+/** The rules of a version; none where this program cannot compile them. */
+export function rulesOf(
+  { content }: RuleVersion,
+  definitions: readonly FactDefinition[],
+): readonly Rule[] {
+  const compiled = compileRules(content, definitions)
+  return 'rules' in compiled ? compiled.rules.rules : []
+}
+
+/** What rules are about and lead to, as this program has it. */
+export type RuleKnowledge = {
+  definitions: readonly FactDefinition[]
+  unpackFacts: (packed: Buffer) => Facts
+  judge: Judge
+}
+
+const BATCH = 200
+const BREATH = 10
+
+/**
+ * Tries rules on the newest reports beside those that act: what would have been judged otherwise,
+ * by what was known of each then. Nothing is written. `tell` hears of the reports looked at so far.
+ */
+export async function dryRunRules(
+  db: Db,
+  content: string,
+  knowledge: RuleKnowledge,
+  options: { last: number; tell?: (reports: number) => void; isOver?: () => boolean },
+): Promise<{ result: DryRunResult } | { faults: RuleFault[] }> {
+  const { definitions, unpackFacts, judge } = knowledge
+  const timing = { elapsed: systemElapsed }
+  const candidate = compileRules(content, definitions, timing)
+  if ('faults' in candidate) return candidate
+  const acting = compileRules((await actingRules(db)).content, definitions)
+  if ('faults' in acting) {
+    const [fault] = acting.faults
+    const reason = `The rules that act cannot be run by this program: ${fault?.reason ?? ''}`
+    return { faults: [{ line: 1, reason }] }
+  }
+  const run = new DryRun(acting.rules, candidate.rules, judge)
+  let before: string | undefined
+  for (let looked = 0; looked < options.last && options.isOver?.() !== true;) {
+    const limit = Math.min(BATCH, options.last - looked)
+    const rows = await listJudgedFacts(db, { before, limit })
+    for (const [at, { id, facts, probability }] of rows.entries()) {
+      // The process may have requests to answer meanwhile.
+      if (at % BREATH === BREATH - 1) await breathe()
+      run.look(id, unpackFacts(facts), probability ?? undefined)
+    }
+    looked += rows.length
+    options.tell?.(looked)
+    before = rows.at(-1)?.id
+    if (rows.length < limit) break
+  }
+  return { result: run.result() }
+}

@@ -1,0 +1,195 @@
+import { createHash } from 'node:crypto'
+import type { App } from '../app.ts'
+import { type AccountLink, putAccountLink } from '../db/accounts.ts'
+import { removeLetter } from '../db/letters.ts'
+import { type Db, inTransaction } from '../db/pool.ts'
+import {
+  type Account,
+  findReporterByEmail,
+  findReporterSettings,
+  type Reporter,
+} from '../db/reporters.ts'
+import { type AccountNews, composeAccountLetter, type LetterLanguage } from '../texts/letters.ts'
+import { systemRandom } from '../world.ts'
+import { oweLetter } from './letters.ts'
+
+type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config'> & { publicUrl: string }
+
+/** Counts letters for all processes. */
+type Pacing = {
+  limits: {
+    admit: (attempt: 'letter-owner' | 'letter-stranger', actor: object) => Promise<{ is: string }>
+  }
+}
+
+/** What somebody who is not known agreed to. */
+type Asked = { address: string; language: LetterLanguage }
+
+const HOUR_MS = 3_600_000
+const CONFIRM_MS = 48 * HOUR_MS
+const RESET_MS = HOUR_MS
+const DAY_MS = 24 * HOUR_MS
+const WEEK_MS = 7 * DAY_MS
+
+/**
+ * So many letters of one kind to one address, whoever asks: nobody's mailbox is to be filled in our
+ * name. An address without an account is written to less often.
+ */
+const usualQuota = { lettersMax: 5, withinMs: DAY_MS }
+const quotas: Partial<Record<AccountNews, typeof usualQuota>> = {
+  'no-account': { lettersMax: 1, withinMs: WEEK_MS },
+  confirm: { lettersMax: 3, withinMs: 3 * DAY_MS },
+}
+
+/**
+ * Answers who wants an account, by letter only: to an address that has none goes a link with which
+ * to go on, to one that has an account the news of it. Both cost the same, statement by statement.
+ */
+export async function askForAccount(
+  { consent, ...asked }: Asked & { consent: string },
+  app: Needs,
+): Promise<void> {
+  const account = await findReporterByEmail(app.pool, asked.address)
+  if (account) return tellKnown('exists', account, asked, app)
+  await mailLink('confirm', app, {
+    ...strangerLink(asked, CONFIRM_MS, app.clock()),
+    kind: 'confirm',
+    consent,
+    consentedAt: app.clock(),
+  })
+}
+
+/** Answers who has forgotten the password, by letter only, in the same way. */
+export async function askForReset(asked: Asked, app: Needs & Pacing): Promise<void> {
+  const account = await findReporterByEmail(app.pool, asked.address)
+  const isFull = await isHourFull(account, app)
+  if (account) return tellKnown('reset', account, asked, app, isFull)
+  // It leads to nothing, and is kept for as long as the letter counts.
+  await mailLink('no-account', app, strangerLink(asked, WEEK_MS, app.clock()), isFull)
+}
+
+/**
+ * Mails a link to the address that a reporter wants to move to. Where that has an account already,
+ * its owner is told so: nobody learns from us that it has one.
+ */
+export async function askToMove(
+  reporter: Reporter,
+  asked: Asked,
+  app: Needs & Pacing,
+): Promise<void> {
+  const account = await findReporterByEmail(app.pool, asked.address)
+  const isFull = await isHourFull(account, app)
+  if (account) return tellKnown('exists', account, asked, app, isFull)
+  const owner = { subject: reporter.id, reporterId: reporter.id }
+  const link = { ...strangerLink(asked, CONFIRM_MS, app.clock()), kind: 'move', ...owner } as const
+  await mailLink('move', app, link, isFull)
+}
+
+/**
+ * Whether all together have asked for as many such letters as go out in an hour, those to addresses
+ * without an account apart: a flood of them leaves owners theirs.
+ */
+async function isHourFull(account: Account | undefined, { limits }: Pacing): Promise<boolean> {
+  const attempt = account ? 'letter-owner' : 'letter-stranger'
+  return (await limits.admit(attempt, {})).is === 'refused'
+}
+
+/** Tells a reporter what has become of the account, in the transaction that made it so. */
+export async function oweAccountNews(
+  tx: Db,
+  news: AccountNews,
+  { id, email }: Pick<Reporter, 'id' | 'email'>,
+  app: Omit<Needs, 'pool'>,
+): Promise<void> {
+  const language = (await findReporterSettings(tx, id))?.language ?? 'en'
+  const page = news === 'moved' ? '/privacy' : '/sign-in'
+  const said = composeAccountLetter(news, language, `${app.publicUrl}${page}`)
+  await oweLetter(
+    tx,
+    { kind: 'account', reporterId: id, to: email, language, autoSubmitted: 'generated', ...said },
+    app,
+    app.clock(),
+  )
+}
+
+/** The hash under which a link's token is kept; the token stands in the letter alone. */
+export function linkHash(token: string): Buffer {
+  return createHash('sha256').update(`signalpost link ${token}`).digest()
+}
+
+function strangerLink(
+  { address, language }: Asked,
+  livesMs: number,
+  now: Date,
+): Omit<AccountLink, 'letterId'> {
+  const to = address.toLowerCase()
+  return {
+    kind: 'notice',
+    subject: to,
+    address: to,
+    reporterId: null,
+    language,
+    consent: null,
+    consentedAt: null,
+    expiresAt: new Date(now.getTime() + livesMs),
+  }
+}
+
+/** A link for a new password, or that the account is closed. */
+async function tellKnown(
+  news: 'exists' | 'reset',
+  { id, state, language: own }: Account,
+  asked: Asked,
+  app: Needs,
+  isFull = false,
+): Promise<void> {
+  const link = strangerLink({ ...asked, language: own ?? asked.language }, RESET_MS, app.clock())
+  const isActive = state === 'active'
+  const owned = {
+    ...link,
+    kind: isActive ? ('reset' as const) : ('notice' as const),
+    subject: id,
+    reporterId: id,
+  }
+  await mailLink(isActive ? news : 'disabled', app, owned, isFull)
+}
+
+const pages: Partial<Record<AccountNews, string>> = {
+  confirm: '/account/confirm/',
+  exists: '/account/reset/',
+  reset: '/account/reset/',
+  move: '/account/move/',
+}
+
+/**
+ * Keeps the link and owes its letter: both, or neither. One letter too many is not sent; the same
+ * statements run and are committed, so that nobody learns from the time whether it was.
+ */
+async function mailLink(
+  news: AccountNews,
+  app: Needs,
+  link: Omit<AccountLink, 'letterId'>,
+  isFull = false,
+): Promise<void> {
+  const now = app.clock()
+  const token = systemRandom(24).toString('base64url')
+  const { address, language, reporterId } = link
+  const page = pages[news]
+  const where = page === undefined ? (news === 'disabled' ? '/privacy' : '/sign-in') : page + token
+  const said = composeAccountLetter(news, language, `${app.publicUrl}${where}`)
+  const owner = reporterId === null ? {} : { reporterId }
+  const quota = quotas[news] ?? usualQuota
+  const lettersMax = isFull ? 0 : quota.lettersMax
+  const since = new Date(now.getTime() - quota.withinMs)
+  await inTransaction(app.pool, async (tx) => {
+    const letterId = await oweLetter(
+      tx,
+      { kind: 'account', ...owner, to: address, language, autoSubmitted: 'generated', ...said },
+      app,
+      now,
+    )
+    const kept = { ...link, letterId, tokenHash: linkHash(token) }
+    const asked = await putAccountLink(tx, kept, { now, since, lettersMax })
+    await removeLetter(tx, letterId, asked > lettersMax)
+  })
+}

@@ -1,0 +1,138 @@
+import type { App } from '../app.ts'
+import {
+  type AdvisedReporter,
+  findAdvisedReporter,
+  findUnsubscribe,
+  insertAdvice,
+} from '../db/advices.ts'
+import { type AnalysisDetails, findAnalysis } from '../db/analyses.ts'
+import { type Feedback, type FeedbackState, listFeedback } from '../db/feedback-reports.ts'
+import { weekOf } from '../db/partitions.ts'
+import { type Db, inTransaction } from '../db/pool.ts'
+import { insertEvents } from '../db/report-events.ts'
+import { findReport, holdReport, type Report } from '../db/reports.ts'
+import { listSuppressed } from '../db/suppressions.ts'
+import { reasonOf } from '../errors.ts'
+import { adviceOffLink } from '../mail/verp.ts'
+import { send } from '../queue/boss.ts'
+import { adviseReporter } from '../queue/queues.ts'
+import type { JobOutcome } from '../queue/work.ts'
+import { type Advice, type AdviceCase, adviceOf, oneClickLink } from '../verdict/advice.ts'
+import type { Marketer } from '../verdict/marketers/marketer.ts'
+import { composeAdvice, findAdvice, unsubscribeWays } from './advice-letters.ts'
+import { oweLetter } from './letters.ts'
+
+type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config'>
+
+/** Puts the advice on reports in line, where there is any, in the transaction that keeps them. */
+export async function oweAdvice(
+  tx: Db,
+  cases: readonly (AdviceCase & { reportId: string })[],
+  app: Pick<App, 'boss'>,
+): Promise<void> {
+  const due = cases.filter((one) => adviceOf(one) !== undefined)
+  const jobs = due.map(({ reportId }) => ({ reportId }))
+  await send(app.boss, adviseReporter, jobs, tx)
+}
+
+/**
+ * Writes to reporters how to be rid of mail in bulk whose sender is certain: one letter a week of
+ * each marketer or signer. Who does not want it, or cannot get it, gets none; nor is there one when
+ * the marketer was taken from the registry meanwhile and nothing else speaks for the message.
+ */
+export async function adviseReporters(
+  payloads: readonly { reportId: string }[],
+  app: Needs,
+): Promise<JobOutcome[]> {
+  return Promise.all(
+    payloads.map(({ reportId }) =>
+      adviseOn(reportId, app).catch((error: unknown) => ({ retry: reasonOf(error) })),
+    ),
+  )
+}
+
+const notToBeAdvised: readonly (string | undefined)[] = [undefined, 'received', 'retracted']
+
+async function adviseOn(reportId: string, app: Needs): Promise<JobOutcome> {
+  const report = await findReport(app.pool, reportId)
+  if (!report || notToBeAdvised.includes(report.state)) return 'done'
+  const analysis = await findAnalysis(app.pool, reportId)
+  if (!analysis) return 'done'
+  const { advice, marketer } = await findAdvice(app.pool, report, analysis.details)
+  const reporter = await findAdvisedReporter(app.pool, report.reporterId)
+  if (!advice || !reporter?.wantsAdvice) return 'done'
+  const now = app.clock()
+  const suppressed = await listSuppressed(app.pool, [reporter.email], now)
+  if (suppressed.size > 0) return 'done'
+  const letter = await write({ report, details: analysis.details, advice, marketer, reporter }, app)
+  await inTransaction(app.pool, async (tx) => {
+    if (notToBeAdvised.includes(await holdReport(tx, reportId))) return
+    const { reporterId } = report
+    const claim = { reporterId, about: advice.about, week: weekOf(now), reportId, at: now }
+    if (!(await insertAdvice(tx, claim))) return
+    await oweLetter(tx, letter, app, now)
+    const detail = 'A letter says how to unsubscribe.'
+    await insertEvents(tx, [{ reportId, at: now, event: 'advised', detail }])
+  })
+  return 'done'
+}
+
+const leaving: readonly FeedbackState[] = ['queued', 'waiting', 'sent', 'merged']
+
+/** Who is told; undefined while that is open: a registry is asked, or what is written is held. */
+function toldOf(
+  feedback: readonly Feedback[],
+  { action }: Pick<AnalysisDetails['consequence'], 'action'>,
+): { network: boolean; sender: boolean } | undefined {
+  const told = feedback.filter(({ kind, state }) => kind === 'complaint' && leaving.includes(state))
+  const isOpen = action === 'look-up' || feedback.some(({ state }) => state === 'held')
+  if (told.length === 0 && isOpen) return undefined
+  const isNetwork = ({ toldAs }: Feedback) => toldAs === 'network'
+  return { network: told.some(isNetwork), sender: !told.every(isNetwork) }
+}
+
+type Writing = {
+  report: Report
+  details: AnalysisDetails
+  advice: Advice
+  marketer: Marketer | undefined
+  reporter: AdvisedReporter
+}
+
+async function write(
+  { report, details, advice, marketer, reporter }: Writing,
+  { pool, config, clock }: Needs,
+): Promise<Parameters<typeof oweLetter>[1]> {
+  const { publicUrl, secret } = config
+  const language = reporter.language ?? 'en'
+  const age = { receivedAt: report.receivedAt, now: clock() }
+  const isAsked = (await findUnsubscribe(pool, report.id)) !== undefined
+  const offUrl = adviceOffLink(report.reporterId, { publicUrl, secret })
+  const { by, proof } =
+    advice.kind === 'known' ? advice.marketer : { by: 'signature' as const, proof: advice.signer }
+  const said = composeAdvice({
+    language,
+    subject: report.subject,
+    reportedAt: report.receivedAt,
+    sender: marketer
+      ? { is: 'known', name: marketer.name, by, proof }
+      : { is: 'cautious', domain: proof },
+    declared: marketer?.advice ?? {},
+    website: marketer?.website ?? null,
+    ways: unsubscribeWays(details.unsubscribe),
+    canClick: !isAsked && oneClickLink(details, advice, age) !== undefined,
+    told: toldOf(await listFeedback(pool, [report.id]), details.consequence),
+    pageUrl: `${publicUrl}/reports/${report.id}`,
+    offUrl,
+  })
+  return {
+    kind: 'advice',
+    reporterId: report.reporterId,
+    reportId: report.id,
+    to: reporter.email,
+    ...said,
+    language,
+    autoSubmitted: 'generated',
+    unsubscribe: offUrl,
+  }
+}

@@ -1,0 +1,174 @@
+import type { App } from '../app.ts'
+import { reputationKey } from '../counting/reputation-reader.ts'
+import { endListings, findExempted, findListings, keepListings } from '../db/listings.ts'
+import {
+  findMarks,
+  findReputations,
+  listReputations,
+  type ReputationRow,
+} from '../db/reputations.ts'
+import { registrableDomain } from '../mail/address.ts'
+import { evidenceMin, judgeCandidate, whyEnded } from '../verdict/lists/judge-candidate.ts'
+import {
+  type ListCandidate,
+  listedKinds,
+  type Listing,
+  type ListName,
+  listNames,
+  listOf,
+} from '../verdict/lists/list.ts'
+import type { OwnNames } from '../verdict/lists/spare.ts'
+import {
+  decayed,
+  lastComplaintAt,
+  SLOW_DAYS,
+  sourcesAtLeast,
+} from '../verdict/reputation/detail.ts'
+import { reputationAt, type Subject } from '../verdict/reputation/reputation.ts'
+
+type Needs = Pick<App, 'pool'>
+
+const DAY_MS = 86_400_000
+
+/** A page of candidates, and where the next begins; undefined after the last. */
+export type CandidatePage = { candidates: ListCandidate[]; next: bigint | undefined }
+
+/**
+ * Those that may deserve an entry, in the order of their keys. What has too little evidence even
+ * undecayed is not fetched: with the weight and the score that it takes, at least as much as the
+ * weight speaks against it.
+ */
+export async function pageCandidates(
+  { pool }: Needs,
+  page: { after: bigint | undefined; limit: number; now: Date },
+): Promise<CandidatePage> {
+  const { after, limit, now } = page
+  const kinds = Object.values(listedKinds)
+  const rows = await listReputations(pool, { kinds, badMin: evidenceMin.weight, after, limit })
+  const candidates = await candidatesOf(pool, rows, now)
+  return { candidates, next: rows.length < limit ? undefined : rows.at(-1)?.key }
+}
+
+/** What is known of these subjects, in no order; those of whom nothing is known are missing. */
+export async function findCandidates(
+  { pool }: Needs,
+  subjects: readonly Subject[],
+  now: Date,
+): Promise<ListCandidate[]> {
+  const rows = await findReputations(pool, subjects.map(reputationKey))
+  return candidatesOf(pool, rows, now)
+}
+
+async function candidatesOf(
+  pool: Needs['pool'],
+  rows: readonly ReputationRow[],
+  now: Date,
+): Promise<ListCandidate[]> {
+  if (rows.length === 0) return []
+  const marks = await findMarks(
+    pool,
+    rows.map(({ key }) => key),
+  )
+  const holding = marks.filter(({ untilAt }) => untilAt === null || untilAt > now)
+  const markOf = new Map(holding.map(({ key, mark }) => [key, mark]))
+  return rows.map((row) => candidateOf(row, now, markOf.get(row.key)))
+}
+
+function candidateOf(
+  row: ReputationRow,
+  now: Date,
+  mark: Parameters<typeof reputationAt>[2],
+): ListCandidate {
+  const { score, weight, flags } = reputationAt(row, now, mark)
+  const days = (now.getTime() - row.foldedAt.getTime()) / DAY_MS
+  return {
+    kind: row.kind,
+    name: row.name,
+    // What is bad counts up here.
+    score: -score,
+    weight,
+    independentReporters: sourcesAtLeast(decayed(row.bad, days, SLOW_DAYS)),
+    lastSeen: lastComplaintAt(row),
+    flags,
+  }
+}
+
+/** What a run judges by. */
+export type Renewal = { own: OwnNames; now: Date }
+
+/** How many are looked at in one go: what a run holds in memory. */
+export const PAGE = 2_000
+
+/** Goes once through what is known, and lists what deserves it. */
+export async function addListings(app: Needs, renewal: Renewal): Promise<void> {
+  let after: bigint | undefined
+  do {
+    const page = await pageCandidates(app, { after, limit: PAGE, now: renewal.now })
+    for (const list of listNames) {
+      const ofList = page.candidates.filter(({ kind }) => listOf(kind) === list)
+      await addPage(app, list, ofList, renewal)
+    }
+    after = page.next
+  } while (after !== undefined)
+}
+
+async function addPage(
+  { pool }: Needs,
+  list: ListName,
+  page: readonly ListCandidate[],
+  { own, now }: Renewal,
+): Promise<void> {
+  if (page.length === 0) return
+  const names = page.map(({ name }) => name)
+  const [former, exempted] = await Promise.all([
+    findListings(pool, list, names),
+    exemptedAmong(pool, names, now),
+  ])
+  const known = new Map(former.map((listing) => [listing.name, listing]))
+  const changed = new Map<string, Listing>()
+  for (const candidate of page) {
+    const { name } = candidate
+    const before = known.get(name)
+    const isExempted = exempted(name)
+    const judgment = judgeCandidate(candidate, before, { now, own, isExempted })
+    if (typeof judgment === 'string' || judgment === before) continue
+    known.set(name, judgment)
+    changed.set(name, judgment)
+  }
+  await keepListings(pool, [...changed.values()])
+}
+
+/** Of a page of entries those that stay; the others are ended. */
+export async function keepDeserved(
+  { pool }: Needs,
+  list: ListName,
+  page: readonly Listing[],
+  { own, now }: Renewal,
+): Promise<Listing[]> {
+  const names = page.map(({ name }) => name)
+  const subjects = names.map((name) => ({ kind: listedKinds[list], name }))
+  const [found, exempted] = await Promise.all([
+    findCandidates({ pool }, subjects, now),
+    exemptedAmong(pool, names, now),
+  ])
+  const candidateOf = new Map(found.map((one) => [one.name, one]))
+  const ended = names.filter((name) => {
+    const circumstances = { now, own, isExempted: exempted(name) }
+    return whyEnded({ list }, candidateOf.get(name), circumstances) !== undefined
+  })
+  if (ended.length === 0) return [...page]
+  await endListings(pool, list, ended, now)
+  const gone = new Set(ended)
+  return page.filter(({ name }) => !gone.has(name))
+}
+
+/** Whether a name is exempted, itself or with the domain it belongs to. */
+async function exemptedAmong(
+  pool: Needs['pool'],
+  names: readonly string[],
+  now: Date,
+): Promise<(name: string) => boolean> {
+  const domains = names.map((name) => registrableDomain(name)).filter((one) => one !== undefined)
+  const exempted = await findExempted(pool, [...new Set([...names, ...domains])], now)
+  return (name) => exempted.has(name) || exempted.has(registrableDomain(name) ?? name)
+}

@@ -1,0 +1,270 @@
+import { hkdfSync } from 'node:crypto'
+import { domainToASCII, domainToUnicode } from 'node:url'
+import {
+  addressesShown,
+  type AddressIndex,
+  type Found,
+  namesShown,
+  placesIn,
+  placesInRuns,
+  redactRuns,
+  type Shown,
+} from './address-occurrences.ts'
+import { createRunTest } from './prefilter.ts'
+import { type CodeOf, createCodes, createNameFinder, type ReporterName } from './reporter-names.ts'
+import { hashesOf, seekAddresses } from './sought-addresses.ts'
+import { lastUpTo, plainView, type TextView, textViews } from './text-views.ts'
+
+/** Finds and replaces the addresses of one reporter for one consumer. Text may be Latin-1 bytes. */
+export type AddressRedactor = {
+  /** The text with every occurrence replaced by its address's code. */
+  redact(text: string): string
+  /** Whether an address stands in the text in any form we know. */
+  finds(text: string): boolean
+  /** The same of many texts in one search, which costs far less than one each. */
+  findsIn(texts: readonly string[]): boolean[]
+  /** Whether a name stands in the text as it is written. */
+  findsNameIn(text: string): boolean
+  /** Takes a text for clean that was made of a clean one by codes put into it: they name nobody. */
+  vouchFor(text: string, origin: string): void
+  /** The code of an address, the same for this consumer however the address is written. */
+  codeOf(address: string): string
+}
+
+/** The domain of every code: reserved, so that nobody is ever written to (RFC 2606). */
+export const redactedDomain = 'redacted.invalid'
+
+const addressesMax = 300
+const roundsMax = 8
+
+/** The key that one consumer's codes are made with; another consumer's codes differ. */
+export function redactionKey(secret: string, consumer: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', secret, consumer, 'signalpost redaction 1', 32))
+}
+
+/**
+ * A redactor by RFC 6590: an address becomes a code keyed by `key` that cannot be turned back.
+ * Finds addresses in any case; percent-, quoted-printable-, HTML- and `\u`-encoded, character by
+ * character; cut by soft line breaks, folds, tags or invisible characters; in UTF-16; with another
+ * separator or turned around, as return paths carry them (VERP, SRS); in quotes, with a tag, with
+ * other dots where those mean nothing; within base64, also over lines or twice, and hexadecimal
+ * runs; and as their MD5, SHA-1, SHA-256 or SHA-512, which anybody could look up. At most 300
+ * addresses, the first ones given. `names` are found as words and become the codes of their
+ * addresses. Takes time linear in the text.
+ */
+export function createAddressRedactor(
+  addresses: readonly string[],
+  key: Buffer,
+  names: readonly ReporterName[] = [],
+): AddressRedactor {
+  const known = normalized(addresses)
+  const codeOf = createCodes(key)
+  if (known.length === 0) return redactNothing(codeOf)
+  const index = indexOf(known, names, addresses.slice(0, addressesMax))
+  // Most texts hold nothing, and are searched again in what is made of them.
+  const clean = new Set<string>()
+  const findsIn = (texts: readonly string[]) => {
+    const open = clean.size === 0 ? texts : texts.filter((text) => !clean.has(text))
+    const named = open.length > 0 ? textsNaming(open, index) : noTexts
+    if (named.size === 0) {
+      for (const text of open) clean.add(text)
+      return texts.map(() => false)
+    }
+    for (const text of open) if (!named.has(text)) clean.add(text)
+    return texts.map((text) => named.has(text))
+  }
+  return {
+    redact(text) {
+      if (clean.has(text)) return text
+      const { text: shown, isClean } = redactViews(text, index, codeOf)
+      const redacted = redactRuns(shown, index, codeOf)
+      if (isClean && redacted === shown) clean.add(redacted)
+      return redacted
+    },
+    finds: (text) => findsIn([text])[0] ?? false,
+    findsIn,
+    findsNameIn: (text) => namesShown(plainView(text), index.findNames) !== undefined,
+    vouchFor(text, origin) {
+      if (clean.has(origin)) clean.add(text)
+    },
+    codeOf,
+  }
+}
+
+function redactNothing(codeOf: CodeOf): AddressRedactor {
+  return {
+    redact: (text) => text,
+    finds: () => false,
+    findsIn: (texts) => texts.map(() => false),
+    findsNameIn: () => false,
+    vouchFor: () => undefined,
+    codeOf,
+  }
+}
+
+const noTexts: ReadonlySet<string> = new Set()
+
+/** Those of the texts that name an address: all are read as one, cut where no fold joins. */
+function textsNaming(texts: readonly string[], index: AddressIndex): ReadonlySet<string> {
+  const starts: number[] = []
+  let length = 0
+  for (const text of texts) {
+    starts.push(length)
+    length += text.length + TEXT_SEPARATOR.length
+  }
+  const whole = texts.length === 1 ? (texts[0] ?? '') : texts.join(TEXT_SEPARATOR)
+  const named = new Set<number>()
+  const isOpen = (place: number) => !named.has(lastUpTo(starts, place))
+  for (const place of placesInText(whole, index, isOpen)) {
+    named.add(lastUpTo(starts, place))
+    // A text that names somebody often does so in a thousand places: one is enough.
+    if (named.size === texts.length) break
+  }
+  return new Set(texts.filter((_, at) => named.has(at)))
+}
+
+const TEXT_SEPARATOR = '\r\n\r\n'
+
+function* placesInText(
+  text: string,
+  index: AddressIndex,
+  isOpen: (place: number) => boolean,
+): Generator<number> {
+  for (const view of textViews(text)) yield* placesIn(view, index, isOpen)
+  yield* placesInRuns(text, index, isOpen)
+}
+
+function indexOf(
+  known: readonly string[],
+  names: readonly ReporterName[],
+  asWritten: readonly string[],
+): AddressIndex {
+  const sought = seekAddresses(known)
+  const hashes = hashesOf([...new Set([...asWritten, ...known])])
+  const shortest = Math.min(...known.map(({ length }) => length))
+  const digitsMin = Math.min(22, Math.max(8, Math.floor((shortest * 4) / 3)))
+  return {
+    findNames: createNameFinder(names),
+    hashes,
+    mayHold: createRunTest({
+      domains: sought.domains,
+      runMin: digitsMin,
+      hashes,
+    }),
+    runMin: digitsMin,
+    run: runOf(digitsMin),
+    addresses: sought,
+  }
+}
+
+// A run begins where no digit stands before: else the search would begin again in each of them.
+const runStart = '(?<![A-Za-z0-9+/_-])'
+const runsByLength = new Map<number, RegExp>()
+
+function runOf(digitsMin: number): RegExp {
+  const shape = `${runStart}[A-Za-z0-9+/_-]{${String(digitsMin)},}(?:={0,2}|(?:%3D){0,2})`
+  const run = runsByLength.get(digitsMin) ?? new RegExp(shape, 'gi')
+  runsByLength.set(digitsMin, run)
+  return run
+}
+
+/** The text without what its views show, and whether they show nothing any more. */
+function redactViews(text: string, index: AddressIndex, codeOf: CodeOf) {
+  let redacted = text
+  // What was cut in two by something that is replaced stands there whole in the next round.
+  for (let round = 0; round < roundsMax; round += 1) {
+    const views = textViews(redacted)
+    // Whole addresses first: in another view a name may be one's beginning.
+    let places = placesShown(views, (view) => addressesShown(view, index.addresses))
+    if (places.length === 0) {
+      // As a page shows it first: what is not decoded may look like another name.
+      places = placesShown(views.toReversed(), (view) => namesShown(view, index.findNames))
+    }
+    if (places.length === 0) return { text: redacted, isClean: true }
+    redacted = replacePlaces(redacted, places, codeOf)
+  }
+  return { text: redacted, isClean: false }
+}
+
+/** Where a written text holds what its views show; of two that overlap the one shown first. */
+function placesShown(
+  views: readonly TextView[],
+  find: (view: TextView) => Shown | undefined,
+): readonly Found[] {
+  let places: readonly Found[] = []
+  for (const view of views) {
+    const shown = find(view)
+    if (shown) places = withOthers(places, writtenPlaces(shown))
+  }
+  return places
+}
+
+/** What a view shows, in order, without what overlaps something before it. */
+function writtenPlaces({ found, view }: Shown): Found[] {
+  const places: Found[] = []
+  let done = 0
+  for (const { start, end, address } of found) {
+    const place = { start: view.startOf(start), end: view.endOf(end - 1), address }
+    if (place.start < done) continue
+    places.push(place)
+    done = place.end
+  }
+  return places
+}
+
+/** Those places and the others that overlap none of them; all of them in order. */
+function withOthers(places: readonly Found[], others: readonly Found[]): readonly Found[] {
+  if (places.length === 0) return others
+  const joined: Found[] = []
+  let next = 0
+  const takeUntil = (end: number) => {
+    for (let place = places[next]; place && place.start < end; place = places[next]) {
+      joined.push(place)
+      next += 1
+    }
+  }
+  for (const other of others) {
+    takeUntil(other.start)
+    const isFree = (joined.at(-1)?.end ?? 0) <= other.start
+    if (isFree && (places[next]?.start ?? Infinity) >= other.end) joined.push(other)
+  }
+  takeUntil(Infinity)
+  return joined
+}
+
+function replacePlaces(text: string, places: readonly Found[], codeOf: CodeOf): string {
+  let result = ''
+  let done = 0
+  for (const { start, end, address } of places) {
+    const code = codeOf(address)
+    const isAddress = text.slice(start, end).includes('@')
+    result += text.slice(done, start) + (isAddress ? `${code}@${redactedDomain}` : code)
+    done = end
+  }
+  return result + text.slice(done)
+}
+
+/** In lower case, each with its form without a tag. */
+function normalized(addresses: readonly string[]): string[] {
+  const known = new Set<string>()
+  for (const address of addresses) {
+    const lower = address.trim().toLowerCase()
+    if (!/^[^\s@]{1,128}@[^\s@]{1,253}$/.test(lower)) continue
+    if (lower.endsWith(`@${redactedDomain}`)) continue
+    for (const one of sameMailbox(lower)) known.add(one)
+    if (known.size >= addressesMax) break
+  }
+  return [...known]
+}
+
+function sameMailbox(address: string): string[] {
+  const untagged = address.replace(/^([^+]+)\+[^@]*@/, '$1@')
+  const others = /@g(?:oogle)?mail\.com$/.test(untagged)
+    ? ['gmail.com', 'googlemail.com'].map((domain) => untagged.replace(/[^@]*$/, domain))
+    : []
+  const [local = '', domain = ''] = untagged.split(/@(?=[^@]*$)/)
+  const [ascii, readable] = [domainToASCII(domain), domainToUnicode(domain)]
+  const bytes = Buffer.from(readable).toString('latin1').toLowerCase()
+  const named = [ascii, readable, bytes].filter((one) => one !== '' && one !== domain)
+  return [...new Set([address, untagged, ...others, ...named.map((one) => `${local}@${one}`)])]
+}

@@ -1,0 +1,227 @@
+import { decodeHeaderText } from '../encoded-word.ts'
+import type { HeaderField } from '../header.ts'
+import { newField } from '../mime-tree.ts'
+import { composeEncodedWords, foldText } from '../seven-bit.ts'
+import { type AddressRedactor, redactedDomain } from './address-redactor.ts'
+import type { TokenRedactor } from './token-redactor.ts'
+
+/** What is to be replaced; without `tokens` those are left, for who gave them out. */
+export type Redactors = {
+  people: AddressRedactor
+  tokens: TokenRedactor | undefined
+  /** How many more messages under an encoding, one in another, are opened. */
+  encodedLevels?: number
+}
+
+/** Whether a header is that of the message itself or of something inside it. */
+type Level = 'top' | 'inner'
+
+const recipientFields = new Set(['to', 'cc', 'resent-to', 'resent-cc'])
+// Who sent it on to the reporter is mostly the reporter, by another address.
+const forwarderFields = new Set(['resent-from', 'resent-sender'])
+
+// Written by the reporter's provider or mail program, for the mailbox and nobody else.
+const mailboxFields = new Set([
+  ...['bcc', 'resent-bcc', 'delivered-to', 'x-delivered-to', 'x-original-to', 'envelope-to'],
+  ...['x-envelope-to', 'x-rcpt-to', 'x-real-to', 'x-resolved-to', 'x-forwarded-to'],
+  ...['x-forwarded-for', 'original-recipient', 'x-original-recipient', 'x-recipient'],
+  ...['envelope-recipient', 'x-envelope-recipient', 'x-env-recipient', 'x-spam-recipient'],
+  ...['x-mdrcpt-to', 'x-mdaemon-deliver-to', 'x-deliver-to', 'x-original-delivered-to'],
+  ...['x-google-original-to', 'x-spam-user', 'x-rcpt', 'x-mail-recipient'],
+  ...['x-failed-recipients', 'apparently-to', 'x-apparently-to', 'x-account-key', 'x-uidl'],
+  ...['x-gmail-labels', 'x-gm-thrid', 'x-gm-msgid'],
+  ...['x-mozilla-status', 'x-mozilla-status2', 'x-mozilla-keys'],
+])
+
+const localCharsMax = 128
+const localEnd = /[\s<>,;:"'()[\]@]/
+const domainThere = /[A-Za-z0-9.-]{1,253}/y
+const forClause = /\sfor\s+<?([^\s<>;()]{1,128}@[^\s<>;()]{1,253})/gi
+
+/** The addresses a header gives as the recipient's; those the provider wrote come first. */
+export function recipientAddresses(fields: readonly HeaderField[]): string[] {
+  const { delivered, claimed } = recipientsIn(fields)
+  return [...new Set([...delivered, ...claimed])]
+}
+
+/** Those that the provider wrote, and those that the author claims. */
+export function recipientsIn(fields: readonly HeaderField[]): {
+  delivered: string[]
+  claimed: string[]
+} {
+  const delivered: string[] = []
+  const claimed: string[] = []
+  for (const { key, value } of fields) {
+    if (key === 'received') {
+      for (const [, address = ''] of ` ${value}`.matchAll(forClause)) delivered.push(address)
+    } else if (mailboxFields.has(key) || recipientFields.has(key)) {
+      const found = addressesInText(decodeHeaderText(value.slice(0, 64 * 1024)))
+      if (mailboxFields.has(key)) delivered.push(...found)
+      else claimed.push(...found)
+    }
+  }
+  return { delivered, claimed }
+}
+
+/** What looks like an address, from sign to sign: most of a text stands before none. */
+function addressesInText(text: string): string[] {
+  const found: string[] = []
+  let done = 0
+  for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', Math.max(at + 1, done))) {
+    let start = at
+    const first = Math.max(done, at - localCharsMax)
+    while (start > first && !localEnd.test(text.charAt(start - 1))) start--
+    domainThere.lastIndex = at + 1
+    if (start === at || !domainThere.test(text)) continue
+    done = domainThere.lastIndex
+    found.push(text.slice(start, done))
+  }
+  return found
+}
+
+/**
+ * The fields without the reporter: those that exist to name the mailbox are dropped, recipients are
+ * their codes, and whatever else names a person or holds a token says its code instead.
+ */
+export function redactFields(
+  fields: readonly HeaderField[],
+  { people, tokens }: Redactors,
+  level: Level,
+): HeaderField[] {
+  const kept = fields.filter(({ key }) => level === 'inner' || !mailboxFields.has(key))
+  const naming = fieldsTelling(kept, people)
+  return kept.map((original) => {
+    let field = original
+    const isPerson = recipientFields.has(field.key) || forwarderFields.has(field.key)
+    if (level === 'top' && isPerson) return redactRecipients(field, people)
+    if (/^(?:x-)?received$/.test(field.key)) field = withoutLocalUser(field, people)
+    const named = naming.has(original) ? redactField(field, people) : field
+    const opaque = tokens ? redactTokens(named, tokens) : named
+    if (opaque !== named) people.vouchFor(wordsOf(opaque), wordsOf(named))
+    return opaque
+  })
+}
+
+/** `for jane`, a user of the machine that wrote the line: with its name that is an address. */
+function withoutLocalUser(field: HeaderField, people: AddressRedactor): HeaderField {
+  const raw = field.raw.replace(localFor, (_, before: string, user: string) => {
+    return before + people.codeOf(user)
+  })
+  return raw === field.raw ? field : withRaw(field, raw)
+}
+
+const localFor = /(\sfor\s+<?)([^\s<>;@()"]{1,64})(?=>?\s*(?:;|$|\())/gi
+
+function redactField(field: HeaderField, redactor: AddressRedactor): HeaderField {
+  const { name } = field
+  const value = unfolded(field)
+  const readable = value.includes('=?') ? decodeHeaderText(value) : value
+  const raw = redactor.redact(withoutCutParameters(field.raw, redactor))
+  const changed = raw === field.raw ? field : withRaw(field, raw)
+  // Encoded words must be opened, not searched: half of one would be no word any more.
+  const isInWords = readable !== value && redactor.finds(readable)
+  if (!isInWords && !tells(changed, redactor)) return changed
+  const ascii = composeEncodedWords(Buffer.from(redactor.redact(readable)).toString('latin1'))
+  return newField(name, foldText(ascii, name.length + 2))
+}
+
+const parameterPiece = /;\s*([\w-]{1,64})\*(\d{1,3})\*?\s*=\s*("(?:[^"\\\r]|\\.)*"|[^\s;"]+)/g
+
+/** The parameters that stand in pieces (RFC 2231 §3), whole, by name. */
+function joinedParameters(text: string): Map<string, string> {
+  const joined = new Map<string, string>()
+  if (!text.includes('*1')) return joined
+  for (const [, name = '', , piece = ''] of text.matchAll(parameterPiece)) {
+    const key = name.toLowerCase()
+    joined.set(key, (joined.get(key) ?? '') + piece.replace(/^"|"$/g, ''))
+  }
+  return joined
+}
+
+/** Without the parameters in pieces that name somebody once they are put together. */
+function withoutCutParameters(raw: string, redactor: AddressRedactor): string {
+  const telling = [...joinedParameters(raw)].filter(([, whole]) => redactor.finds(whole))
+  if (telling.length === 0) return raw
+  const names = new Set(telling.map(([name]) => name))
+  const rest = raw.replace(parameterPiece, (piece, name: string) =>
+    names.has(name.toLowerCase()) ? '' : piece,
+  )
+  return telling.reduce((text, [name, whole]) => {
+    const value = redactor.redact(whole.replace(/^[\w-]*'[\w-]*'/, ''))
+    return `${text};\r\n ${name}="${value.replace(/[^\x20-\x7e]|["\\]/g, '_')}"`
+  }, rest)
+}
+
+function redactTokens(field: HeaderField, tokens: TokenRedactor): HeaderField {
+  if (tokens.leaves(field)) return field
+  // A link or an address in angle brackets is one, wherever its line was folded.
+  const raw =
+    field.raw.includes('<') && field.raw.includes('\r\n')
+      ? field.raw.replace(/<[^<>]*>/g, (one) => one.replace(/\r\n[ \t]+/g, ''))
+      : field.raw
+  const value = raw.slice(raw.indexOf(':') + 1)
+  if (value.includes('=?')) {
+    const readable = decodeHeaderText(unfolded(field))
+    const redacted = tokens.redactField({ ...field, raw: `${field.name}: ${readable}` })
+    if (redacted.trim() === readable.trim()) return field
+    const ascii = composeEncodedWords(Buffer.from(redacted.trim()).toString('latin1'))
+    return newField(field.name, foldText(ascii, field.name.length + 2))
+  }
+  const redacted = tokens.redactField({ ...field, raw })
+  return redacted === value ? field : withRaw(field, `${raw.slice(0, -value.length)}${redacted}`)
+}
+
+/** Recipients are codes without their names: `To: "Jane Doe" <…>` names her all the same. */
+function redactRecipients({ name, value }: HeaderField, redactor: AddressRedactor): HeaderField {
+  const found = addressesInText(decodeHeaderText(value.slice(0, 64 * 1024)))
+  const codes = [...new Set(found)].map((one) => `${redactor.codeOf(one)}@${redactedDomain}`)
+  const list = codes.length === 0 ? 'undisclosed-recipients:;' : codes.join(', ')
+  return newField(name, foldText(list, name.length + 2))
+}
+
+function withRaw(field: HeaderField, raw: string): HeaderField {
+  const value = raw
+    .slice(raw.indexOf(':') + 1)
+    .replace(/\r\n[ \t]+/g, ' ')
+    .trim()
+  return { name: field.name, key: field.key, raw, value }
+}
+
+/** Whether a field still names the reporter, as it stands or with its folds and words undone. */
+function tells(field: HeaderField, redactor: AddressRedactor): boolean {
+  return redactor.finds(field.raw) || fieldsTelling([field], redactor).has(field)
+}
+
+/** The fields that name the reporter, folds and encoded words undone, in two searches for all. */
+export function fieldsTelling(
+  fields: readonly HeaderField[],
+  redactor: AddressRedactor,
+): Set<HeaderField> {
+  const inWords = fields.filter(({ raw }) => raw.includes('=?'))
+  const asWritten = redactor.findsIn(fields.map(wordsOf))
+  const inPieces = fields.filter(({ raw }) => raw.includes('*1'))
+  const whole = redactor.findsIn(
+    inPieces.map(({ raw }) => [...joinedParameters(raw).values()].join('\r\n\r\n')),
+  )
+  const decoded = redactor.findsIn(inWords.map(({ raw }) => decodeHeaderText(raw)))
+  return new Set([
+    ...fields.filter(
+      ({ raw }, index) =>
+        // Undone, a fold between the words of a name makes one word of them.
+        asWritten[index] === true || (raw.includes('\r\n') && redactor.findsNameIn(raw)),
+    ),
+    ...inWords.filter((_, index) => decoded[index]),
+    ...inPieces.filter((_, index) => whole[index]),
+  ])
+}
+
+function wordsOf(field: HeaderField): string {
+  const { raw } = field
+  return raw.includes('\r\n') ? raw.slice(0, raw.indexOf(':') + 1) + unfolded(field) : raw
+}
+
+function unfolded({ raw }: HeaderField): string {
+  const value = raw.slice(raw.indexOf(':') + 1)
+  if (!value.includes('\r\n')) return value
+  return value.replace(/\r\n[ \t]+/g, raw.includes('=?') ? ' ' : '')
+}

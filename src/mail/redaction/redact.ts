@@ -1,0 +1,255 @@
+import { createHash } from 'node:crypto'
+import { parseMailboxes } from '../address.ts'
+import { decodeHeaderText, decodeUtf7 } from '../encoded-word.ts'
+import type { HeaderField } from '../header.ts'
+import {
+  type Body,
+  composeMimeTree,
+  type Entity,
+  entityField,
+  entityText,
+  fieldParameter,
+  leafText,
+  leavesOf,
+  newField,
+  parseMimeTree,
+} from '../mime-tree.ts'
+import { composeEncodedWords } from '../seven-bit.ts'
+import { encodeTransfer } from '../transfer-encoding.ts'
+import { type AddressRedactor, createAddressRedactor } from './address-redactor.ts'
+import { fieldsTelling, recipientsIn, redactFields, type Redactors } from './redact-fields.ts'
+import { localParts, reporterNames } from './reporter-names.ts'
+import { createTokenRedactor } from './token-redactor.ts'
+
+/** A message as one consumer may see it. */
+export type Redaction = {
+  /** The message with CRLF line ends; the header alone and an empty body when `form` says so. */
+  raw: Buffer
+  /** What `raw` was read as in the last search, where it was. */
+  tree?: Entity
+  /** `headers` when something in the body could not be looked into. */
+  form: 'whole' | 'headers'
+  /** The same redaction for what is said about the message: return path, links, explanations. */
+  redactText: (text: string) => string
+  /** What stands for the person who received it. */
+  recipient: string | undefined
+}
+
+/** What is to be taken out of a message, and how. */
+export type RedactionOptions = {
+  /** The reporter's own addresses; those of the header are found. */
+  addresses: readonly string[]
+  /**
+   * Whom the message is verifiably from: writing to themselves, as who hides recipients does, makes
+   * them no reporters. Their desk needs the account.
+   */
+  authors?: readonly string[]
+  /** The consumer's (`redactionKey`). */
+  key: Buffer
+  /** Whether opaque tokens stay: for the consumer that gave them out. */
+  tokens: 'redacted' | 'kept'
+}
+
+/**
+ * Takes the reporter out of a message (RFC 6590): `addresses` and those the header gives as the
+ * recipient's (To, Cc, Delivered-To and their kin, `for` in Received) become codes under `key`
+ * wherever they stand, decoded where need be, and so do their names and, unless they are kept,
+ * tokens that may stand for them. Fields that exist to name the mailbox are dropped. Parts that
+ * hide their content (archives, PDF, encrypted) give way to a note with their checksum. MIME
+ * structure stays, and so do the bytes of every part that held nothing.
+ *
+ * What comes out is searched once more; when in doubt only the header is left. Linear time.
+ */
+export function redactMessage(
+  raw: Buffer,
+  { addresses, key, tokens, authors = [] }: RedactionOptions,
+): Redaction {
+  const tree = parseMimeTree(raw)
+  const fields = tree?.fields ?? []
+  const { delivered, claimed: named } = recipientsIn(fields)
+  const verified = new Set(authors.map((address) => address.toLowerCase()))
+  const claimed = named.filter((address) => !verified.has(address.toLowerCase()))
+  const sole = claimed.length === 1 ? claimed : []
+  const own = [...addresses, ...delivered.slice(0, deliveredMax), ...sole]
+  const everybody = [...addresses, ...delivered, ...claimed]
+  const people = createAddressRedactor(everybody, key, reporterNames(fields, own))
+  const opaque =
+    tokens === 'kept' ? undefined : createTokenRedactor(key, authorsOf(fields), localParts(own))
+  const redactors = { people, tokens: opaque }
+  const redactText = (text: string) => {
+    const named = people.redact(text)
+    return opaque ? opaque.redact(named) : named
+  }
+  const recipient = delivered[0] ?? addresses[0]
+  const rest = { redactText, recipient: recipient && people.redact(recipient) }
+  const top = redactFields(fields, redactors, 'top')
+  const telling = fieldsTelling(top, people)
+  const isHopeless = tree === undefined || telling.size > 0
+  const redacted = isHopeless ? undefined : redactBody({ ...tree, fields: top }, redactors)
+  if (tree && redacted) {
+    const whole = composeMimeTree(redacted)
+    const read = parseMimeTree(whole)
+    if (read && isClean(read, people, leavesOf(tree).length)) {
+      return { raw: whole, tree: read, form: 'whole', ...rest }
+    }
+  }
+  const safe = top.filter((field) => !telling.has(field) && !isMime(field))
+  const headers: Entity = { ...emptyEntity, fields: safe }
+  return { raw: composeMimeTree(headers), form: 'headers', ...rest }
+}
+
+/** How many addresses that the provider wrote are taken for the reporter's own. */
+const deliveredMax = 10
+
+/** Accounts that the message claims to be from: a desk acts on them, whatever they look like. */
+function authorsOf(fields: readonly HeaderField[]): string[] {
+  return fields
+    .filter(({ key }) => key === 'from')
+    .flatMap(({ value }) => parseMailboxes(decodeHeaderText(value.slice(0, 16 * 1024))))
+    .map(({ address }) => address)
+}
+
+const emptyEntity: Entity = {
+  fields: [],
+  type: 'text/plain',
+  encoding: 'identity',
+  body: { kind: 'leaf', text: '' },
+}
+
+/** A message or a part inside of another one. */
+function redactEntity(entity: Entity, redactors: Redactors): Entity | undefined {
+  const fields = redactFields(entity.fields, redactors, 'inner')
+  return redactBody({ ...entity, fields }, redactors)
+}
+
+/** An entity whose fields are redacted already. */
+function redactBody(entity: Entity, redactors: Redactors): Entity | undefined {
+  const { people } = redactors
+  const { body } = entity
+  if (body.kind === 'leaf') return redactLeaf(entity, redactors)
+  if (body.kind === 'message') {
+    const message = redactEntity(body.message, redactors)
+    return message && { ...entity, body: { kind: 'message', message } }
+  }
+  const parts: typeof body.parts = []
+  for (const part of body.parts) {
+    const inner = redactEntity(part.entity, redactors)
+    if (inner === undefined) return undefined
+    parts.push({ delimiter: people.redact(part.delimiter), entity: inner })
+  }
+  const spoken = people.redact(body.preamble)
+  const preamble = redactors.tokens?.redactLinks(spoken) ?? spoken
+  const close = people.redact(body.close)
+  return { ...entity, body: { ...body, parts, preamble, close, epilogue: '\r\n' } }
+}
+
+function isMime({ key }: HeaderField): boolean {
+  return key.startsWith('content-') || key === 'mime-version'
+}
+
+function redactLeaf(entity: Entity, redactors: Redactors): Entity | undefined {
+  const { body, encoding, type } = entity
+  const { people, tokens } = redactors
+  if (body.kind !== 'leaf' || encoding === undefined) return undefined
+  const content = leafText(entity)
+  if (!isText(type) && !readsAsText(content)) {
+    return isOpaque(type, content) || people.finds(content) ? withheld(entity, content) : entity
+  }
+  const redacted = redactContent(entity, content, redactors)
+  if (isWide(entity) && (redacted !== content || (tokens && wideLink.test(content)))) {
+    return withheld(entity, content)
+  }
+  if (isUtf7(entity) && people.finds(decodeUtf7(redacted))) return withheld(entity, content)
+  if (redacted === content) return entity
+  const text = encoding === 'identity' ? redacted : encodeTransfer(redacted, encoding)
+  return { ...entity, body: { kind: 'leaf', text } }
+}
+
+/**
+ * A message under an encoding, which RFC 2046 forbids and some send, is a message all the same.
+ * Every level of them is read again, so only the outermost are opened.
+ */
+function redactContent(entity: Entity, content: string, redactors: Redactors): string {
+  const { encodedLevels = ENCODED_LEVELS_MAX } = redactors
+  const isMessage =
+    encodedLevels > 0 &&
+    entity.encoding !== 'identity' &&
+    /^message\/(?:rfc822|global)/.test(entity.type)
+  const inner = isMessage ? parseMimeTree(Buffer.from(content, 'latin1')) : undefined
+  const within = { ...redactors, encodedLevels: encodedLevels - 1 }
+  const redacted = inner && redactEntity(inner, within)
+  const text = redactors.people.redact(redacted ? entityText(redacted) : content)
+  const opaque = redactors.tokens ? redactors.tokens.redactLinks(text) : text
+  redactors.people.vouchFor(opaque, text)
+  return opaque
+}
+
+const ENCODED_LEVELS_MAX = 3
+const wideLink = /h\0t\0t\0p/i
+
+function isText(type: string): boolean {
+  return type.startsWith('text/') || type.startsWith('multipart/') || type.startsWith('message/')
+}
+
+const textStart = /^(?:\xef\xbb\xbf)?\s{0,200}(?:<[!?a-z]|begin:v|[a-z][\w-]{1,40}:[ \t])/i
+
+/** A page, a calendar or a message under a type that does not say so: opened like those that do. */
+function readsAsText(content: string): boolean {
+  return textStart.test(content.slice(0, 400)) && !/[\0-\x08\x0e-\x1a]/.test(content.slice(0, 4096))
+}
+
+/** Whether the charset spends several bytes on every letter, so that a code would not fit in. */
+function isWide(entity: Entity): boolean {
+  return /^"?(?:utf-?(?:16|32)|ucs)/i.test(charsetOf(entity))
+}
+
+function isUtf7(entity: Entity): boolean {
+  return /^"?(?:unicode-1-1-|x-)?utf-?7/i.test(charsetOf(entity))
+}
+
+function charsetOf(entity: Entity): string {
+  return fieldParameter(entityField(entity, 'content-type') ?? '', 'charset') ?? ''
+}
+
+const opaqueTypes = /pkcs7|pgp|ms-tnef|pdf|zip|compressed|msword|officedocument|rar|epub/
+const opaqueStarts = ['PK\x03\x04', '%PDF', '\x1f\x8b', 'Rar!', '7z\xbc\xaf', 'BZh', '\xfd7zXZ']
+const opaqueStartsLess = ['\x28\xb5\x2f\xfd', 'MSCF', '\xd0\xcf\x11\xe0', '-----BEGIN PGP']
+
+/** Compressed or encrypted: the reporter's address may be inside, and we would not see it. */
+function isOpaque(type: string, content: string): boolean {
+  if (opaqueTypes.test(type)) return true
+  return [...opaqueStarts, ...opaqueStartsLess].some((start) => content.startsWith(start))
+}
+
+/** A note in place of a part, with what is needed to recognize it elsewhere. */
+function withheld(entity: Entity, content: string): Entity {
+  const bytes = Buffer.from(content, 'latin1')
+  const described = composeEncodedWords(entityField(entity, 'content-type') ?? entity.type)
+  const text = [
+    'This part was left out: it may name the person who received the message.',
+    `Described as: ${described.slice(0, 300)}`,
+    `Bytes: ${String(bytes.length)}`,
+    `SHA-256: ${createHash('sha256').update(bytes).digest('hex')}`,
+  ].join('\r\n')
+  const fields = entity.fields.filter(({ key }) => !key.startsWith('content-'))
+  fields.push(newField('Content-Type', 'text/plain; charset=us-ascii'))
+  const body: Body = { kind: 'leaf', text: `${text}\r\n` }
+  return { fields, type: 'text/plain', encoding: 'identity', body }
+}
+
+/** Whether in the outcome, as its receiver reads it, nothing is found, nor lost a part. */
+function isClean(tree: Entity, redactor: AddressRedactor, leaves: number): boolean {
+  if (leavesOf(tree).length !== leaves) return false
+  return entitiesOf(tree).every((entity) => {
+    if (fieldsTelling(entity.fields, redactor).size > 0) return false
+    if (entity.body.kind === 'leaf') return !redactor.finds(leafText(entity))
+    return entity.body.kind === 'message' || !redactor.finds(entity.body.preamble)
+  })
+}
+
+function entitiesOf(entity: Entity): Entity[] {
+  const { body } = entity
+  if (body.kind === 'leaf') return [entity]
+  if (body.kind === 'message') return [entity, ...entitiesOf(body.message)]
+  return [entity, ...body.parts.flatMap((part) => entitiesOf(part.entity))]
+}

@@ -1,0 +1,265 @@
+import { createHmac, hash } from 'node:crypto'
+import { parseMailboxes } from '../address.ts'
+import { decodeHeaderText, writtenForms } from '../encoded-word.ts'
+import type { HeaderField } from '../header.ts'
+import { blankBytes } from '../invisible-characters.ts'
+import { base32 } from '../verp.ts'
+import { CUT } from './text-views.ts'
+
+/** The code that stands for an address or a token; the same one for the same text. */
+export type CodeOf = (text: string) => string
+
+/** A code as it stands in a text: what is one already is not replaced again. */
+export const codeShape = /redacted-[a-z2-7]{16}/
+
+const codeBytes = 10
+
+/**
+ * The codes of one consumer for addresses, by its `key`; each is made once, the same however the
+ * address is written. They cannot be turned back.
+ */
+export function createCodes(key: Buffer): CodeOf {
+  return remembered((address) =>
+    codeOfHash(createHmac('sha256', key).update(address.toLowerCase()).digest('hex')),
+  )
+}
+
+/**
+ * The same for tokens, in which case matters; no token has the code of an address. Hashed twice
+ * under a key of their own, which is an HMAC but for its padding and takes a quarter of the time:
+ * a newsletter has a hundred tokens.
+ */
+export function createTokenCodes(key: Buffer): CodeOf {
+  const secret = createHmac('sha256', key).update('tokens').digest('hex')
+  return remembered((token) => {
+    const inner = hash('sha256', `${secret}${token}`)
+    return codeOfHash(hash('sha256', `${secret}${inner}`))
+  })
+}
+
+function codeOfHash(digits: string): string {
+  return `redacted-${base32(Buffer.from(digits.slice(0, codeBytes * 2), 'hex'))}`
+}
+
+/** So many texts have codes of their own; all further ones share one. */
+const CODES_MAX = 5_000
+
+function remembered(make: CodeOf): CodeOf {
+  const codes = new Map<string, string>()
+  return (text) => {
+    const known = codes.get(text)
+    if (known !== undefined) return known
+    if (codes.size >= CODES_MAX) return codes.get('') ?? ''
+    if (codes.size === CODES_MAX - 1) codes.set('', make(''))
+    const code = make(text)
+    codes.set(text, code)
+    return code
+  }
+}
+
+/** What a text calls a person who received a message, besides the address. */
+export type ReporterName = {
+  /** In lower case, as a Latin-1 view of the bytes of one charset. */
+  text: string
+  /** Whether it must follow a greeting: alone it might be any word. */
+  isGreeted: boolean
+  /** The address of whom it names: its code stands for the name too. */
+  address: string
+}
+
+// Mailboxes of many hands, and words that mail itself is written in.
+const commonWords = new Set(
+  [
+    'abuse account accounts admin administrator alerts alternative billing bounce',
+    'bounces boundary business careers charset client company compliance contact',
+    'content content-type customer customers delivered delivery digest email emails',
+    'enquiries example facturation feedback finance hello helpdesk hostmaster hotline',
+    'hr-team inbox info information invoice invoices jobs kontakt legal list mailbox',
+    'mailer-daemon mailing mails manager marketing media member members message',
+    'message-id messages mime-version multipart network newsletter newsletters no-',
+    'reply noreply notification notifications office online operations orders partner',
+    'partners phishing postmaster press privacy promo promotion question questions',
+    'received recipient redacted registration reply reply-to report reports return-',
+    'path root sales security sender server service services shop signature spamtrap',
+    'staff statement store subject subscribe subscriber support system team testing',
+    'undisclosed unsubscribe update updates user user-agent username users version',
+    'webmaster website welcome',
+  ].flatMap((line) => line.split(' ')),
+)
+
+const nameCharsMax = 60
+const namesMax = 60
+const formsMax = 300
+const localCharsMin = 5
+const distinctCharsMin = 8
+const greetedCharsMin = 3
+
+/**
+ * The names of those whose addresses are `own`: the display names that the header gives them, and
+ * the parts of their addresses before the `@`. A full name of two to four words counts wherever it
+ * stands with blanks between its words, in either order. The part before the `@` counts as a word
+ * of its own when it can hardly be another one: five letters with a digit or a sign among them, or
+ * eight letters, and none of the usual names of mailboxes. Shorter ones and first names count after
+ * a greeting only. A sender who writes the name has no way to hide a host name by it.
+ */
+export function reporterNames(
+  fields: readonly HeaderField[],
+  own: readonly string[],
+): ReporterName[] {
+  const names = new Map<string, ReporterName>()
+  const add = (text: string, address: string, isGreeted: boolean) => {
+    for (const form of formsOf(text)) {
+      const known = names.get(form)
+      if (known && !known.isGreeted) continue
+      names.set(form, { text: form, address, isGreeted })
+    }
+  }
+  const addresses = new Set(own.map((address) => address.toLowerCase()))
+  for (const address of addresses) {
+    for (const local of localsOf(address)) {
+      if (commonWords.has(local)) continue
+      const isDistinct = local.length >= distinctCharsMin || /[^a-z]/.test(local)
+      if (local.length >= localCharsMin && isDistinct) add(local, address, false)
+      else if (local.length >= greetedCharsMin) add(local, address, true)
+    }
+  }
+  for (const { name, address } of recipientsOf(fields, addresses).slice(0, namesMax)) {
+    const words = wordsOf(name)
+    if (words.length >= 2) {
+      add(words.join(' '), address, false)
+      add([...words.slice(1), words[0]].join(' '), address, false)
+      add([words.at(-1), ...words.slice(0, -1)].join(' '), address, false)
+    }
+    for (const word of words) {
+      if (word.length >= greetedCharsMin && !commonWords.has(word)) add(word, address, true)
+    }
+  }
+  return [...names.values()].slice(0, formsMax)
+}
+
+/** Those of To and Cc that are `own`. */
+function recipientsOf(fields: readonly HeaderField[], own: ReadonlySet<string>) {
+  const listed = fields
+    .filter(({ key }) => key === 'to' || key === 'cc')
+    .flatMap(({ value }) => parseMailboxes(decodeHeaderText(value.slice(0, 16 * 1024))))
+    .map(({ name, address }) => ({ name, address: address.toLowerCase() }))
+  return listed.filter(({ address }) => own.has(address))
+}
+
+/** The words of a full name in lower case; none when it is no name of a person. */
+function wordsOf(name: string): string[] {
+  const plain = name.normalize('NFC').trim().toLowerCase()
+  if (plain.length > nameCharsMax || /[@/:<>=\d]/.test(plain)) return []
+  const words = plain.split(/[\s,"()]+/).filter((word) => /\p{L}{2}/u.test(word))
+  return words.length <= 4 && !words.every((word) => commonWords.has(word)) ? words : []
+}
+
+/**
+ * What addresses have before the `@`, in lower case, but for the usual names of mailboxes: alone it
+ * says little, but as the value of a link it says whose link it is.
+ */
+export function localParts(addresses: readonly string[]): Set<string> {
+  const locals = addresses.flatMap((address) => localsOf(address.toLowerCase()))
+  return new Set(locals.filter((local) => local.length >= 2 && !commonWords.has(local)))
+}
+
+function localsOf(address: string): string[] {
+  const local = address.slice(0, address.lastIndexOf('@'))
+  const untagged = local.replace(/\+.*$/, '')
+  return [...new Set([local, untagged])]
+}
+
+/**
+ * A name as its bytes look in the charsets it may be written in, with the lower case that a search
+ * makes of them: it knows no letters beyond Latin-1, so the cases a name is written in are forms.
+ */
+function formsOf(text: string): Set<string> {
+  const titled = text.replace(/(?<![\p{L}\p{M}'’])\p{L}/gu, (letter) => letter.toUpperCase())
+  const apart = text.normalize('NFD')
+  const folded = apart.replace(/\p{M}+/gu, '')
+  const written = [text, titled, text.toUpperCase(), apart]
+  const forms = new Set(/^[\0-\xff]+$/.test(folded) ? [text, folded] : [text])
+  for (const one of written) for (const form of writtenForms(one)) forms.add(form.toLowerCase())
+  return forms
+}
+
+const greetings =
+  'dear|hi|hello|hey|hallo|hola|bonjour|bonsoir|salut|cher|ch\\S{1,8}re|ciao|caro|cara|' +
+  'liebe|lieber|estimado|estimada|greetings|welcome|attn|attention|mr|mrs|ms|mme|herr|frau'
+
+/** How names are found in a text in lower case; undefined when there are none. */
+export type NameFinder = {
+  /** Whether a word of a name stands in a text without cuts: a tenth of what it costs to look. */
+  mayStandIn(text: string): boolean
+  /** The names in a text, in which a `CUT` stands for everything that shows nothing. */
+  find(text: string): Iterable<{ start: number; end: number; address: string }>
+}
+
+/**
+ * A finder of those names as whole words; linear in the text. Between two words may stand any white
+ * space and a comma, or only what shows nothing, which may also stand inside of a word.
+ */
+export function createNameFinder(names: readonly ReporterName[]): NameFinder | undefined {
+  if (names.length === 0) return undefined
+  const sorted = names.toSorted((one, other) => other.text.length - one.text.length)
+  const addressOf = new Map(sorted.map(({ text, address }) => [bare(text), address]))
+  const sources = (isGreeted: boolean) =>
+    sorted
+      .filter((name) => name.isGreeted === isGreeted)
+      .map(({ text }) => text.split(' ').map(cuttable).join(between))
+      .join('|')
+  const [free, greeted] = [sources(false), sources(true)]
+  // Looking back from a letter that begins no name would cost far more.
+  const initials = [...new Set(sorted.map(({ text }) => escaped(text.charAt(0))))].join('')
+  const first = `(?=[${initials}])`
+  const patterns = [
+    ...(free === '' ? [] : [`${first}${wordStart}(${free})${wordEnd}`]),
+    ...(greeted === ''
+      ? []
+      : [
+          `${first}(?<=(?<![a-z])(?:${greetings})(?:[ ,.]|${gap}){1,4})(${greeted})${wordEnd}`,
+          // `Jane, your parcel`: what a line or a Subject begins with is called out to.
+          `${first}(?<=^|\\n|subject: ?)(${greeted})(?=[,!])`,
+        ]),
+  ].map((source) => new RegExp(source, 'g'))
+  // A search for a word costs a tenth of one by an expression.
+  const lastWords = [...new Set(sorted.map(({ text }) => text.split(' ').at(-1) ?? text))]
+  return {
+    mayStandIn: (text) => lastWords.some((word) => text.includes(word)),
+    *find(text) {
+      for (const pattern of patterns) {
+        for (const { 1: found = '', index } of text.matchAll(pattern)) {
+          const address = addressOf.get(bare(found))
+          if (address !== undefined) yield { start: index, end: index + found.length, address }
+        }
+      }
+    },
+  }
+}
+
+const gapsMax = 16
+const gap = `(?:[ \t\r\n\v\f${CUT}]|\xe2?\xa0|${blankBytes})`
+const between = `,?${gap}{1,${String(gapsMax)}}`
+const blanksRun = new RegExp(`,?${gap}+`, 'g')
+/**
+ * Signs beyond ASCII are no letters: U+0080 to U+00BF, U+2000 to U+207F and U+3000 to U+303F in
+ * UTF-8, whose first byte C2 is E2 in lower case, or one byte between letters of ASCII.
+ */
+const signBefore =
+  '\xe2[\x80-\xbf]|\xe2[\x80\x81][\x80-\xbf]|\xe3\x80[\x80-\xbf]|[^\x80-\xff][\x80-\xbf]'
+const wordStart = `(?<![a-z0-9\xc0-\xff]|[\x80-\xbf](?<!${signBefore}|^[\x80-\xbf]))`
+const wordEnd = '(?![a-z0-9]|(?!\xe2|\xe3\x80[\x80-\xbf])[\xc0-\xff])'
+
+/** A word as it may be cut; cuts are few where somebody is to read it. */
+function cuttable(word: string): string {
+  return [...word].map(escaped).join(`${CUT}{0,${String(gapsMax)}}`)
+}
+
+/** Without its blanks, of which some look like half a letter: so of both or of none. */
+function bare(text: string): string {
+  return text.replace(blanksRun, '')
+}
+
+function escaped(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&')
+}

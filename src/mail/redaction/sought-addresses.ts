@@ -1,0 +1,182 @@
+import { hash } from 'node:crypto'
+
+/** The addresses that are sought by their hashes. */
+export type AddressHashes = {
+  /** The address behind a hash in lower case, in lower case itself, if it is one that is known. */
+  addressOf(digits: string): string | undefined
+  /** Whether any known hash begins with these three bytes: cheap, for what has to be decoded. */
+  begins(bytes: number): boolean
+}
+
+const algorithms: ReadonlyMap<number, string> = new Map([
+  [32, 'md5'],
+  [40, 'sha1'],
+  [64, 'sha256'],
+  [128, 'sha512'],
+])
+
+/** The addresses by their hashes, made when a text first has one of that length: few have any. */
+export function hashesOf(addresses: readonly string[]): AddressHashes {
+  const byLength = new Map<number, ReadonlyMap<string, string>>()
+  const hashesOfLength = (length: number): ReadonlyMap<string, string> | undefined => {
+    const algorithm = algorithms.get(length)
+    if (algorithm === undefined) return undefined
+    let hashes = byLength.get(length)
+    if (!hashes) {
+      hashes = new Map(addresses.map((one) => [hash(algorithm, one), one.toLowerCase()]))
+      byLength.set(length, hashes)
+    }
+    return hashes
+  }
+  let beginnings: ReadonlySet<number> | undefined
+  return {
+    addressOf: (digits) => hashesOfLength(digits.length)?.get(digits),
+    begins(bytes) {
+      beginnings ??= new Set(
+        [...algorithms.keys()]
+          .flatMap((length) => [...(hashesOfLength(length)?.keys() ?? [])])
+          .map((digits) => Number.parseInt(digits.slice(0, 6), 16)),
+      )
+      return beginnings.has(bytes)
+    },
+  }
+}
+
+/** The parts before the `@` that one domain is sought with, in lower case. */
+export type Locals = {
+  /** The longest that ends there. */
+  endingAt(text: string, end: number): string | undefined
+  /** The longest that begins there. */
+  beginningAt(text: string, start: number): string | undefined
+  /** The one that a mailbox is named by, where dots may mean nothing. */
+  named(local: string): string | undefined
+}
+
+/** The parts of addresses, by domain. */
+export type SoughtAddresses = {
+  /** Every place where a domain stands in a text in lower case, by domain. */
+  domainsIn(text: string): readonly { at: number; domain: string; locals: Locals }[]
+  /** Whether any stands there. */
+  standIn(text: string): boolean
+  domains: readonly string[]
+}
+
+/** Where dots in a name mean nothing. */
+const dotless = new Set(['gmail.com', 'googlemail.com'])
+
+/** So many domains are looked for one by one; more of them at once, by their first letters. */
+const ONE_BY_ONE_MAX = 8
+const LETTERS = 3
+
+/** What is looked for, however many there are, in time linear in the text. */
+export function seekAddresses(addresses: readonly string[]): SoughtAddresses {
+  const byDomain = Map.groupBy(addresses, (one) => one.slice(one.lastIndexOf('@') + 1))
+  const localsOf = new Map(
+    [...byDomain].map(([domain, its]) => [
+      domain,
+      createLocals(
+        its.map((one) => one.slice(0, one.lastIndexOf('@'))),
+        dotless.has(domain),
+      ),
+    ]),
+  )
+  const domains = [...localsOf.keys()]
+  const places = domains.length > ONE_BY_ONE_MAX ? placesAtOnce(domains) : placesOneByOne(domains)
+  return {
+    domains,
+    domainsIn: (text) =>
+      places(text).flatMap(({ at, domain }) => {
+        const locals = localsOf.get(domain)
+        return locals ? [{ at, domain, locals }] : []
+      }),
+    standIn: (text) => places(text).length > 0,
+  }
+}
+
+type Places = (text: string) => { at: number; domain: string }[]
+
+function placesOneByOne(domains: readonly string[]): Places {
+  return (text) => {
+    const places = []
+    for (const domain of domains) {
+      for (let at = text.indexOf(domain); at >= 0; at = text.indexOf(domain, at + 1)) {
+        places.push({ at, domain })
+      }
+    }
+    return places
+  }
+}
+
+function placesAtOnce(domains: readonly string[]): Places {
+  const long = domains.filter(({ length }) => length >= LETTERS)
+  const findShort = placesOneByOne(domains.filter(({ length }) => length < LETTERS))
+  const byLetters = Map.groupBy(long, (domain) => lettersAt(domain, 0))
+  const marked = new Uint8Array(1 << 16)
+  for (const letters of byLetters.keys()) marked[letters & 0xffff] = 1
+  return (text) => {
+    const places = findShort(text)
+    for (let at = 0; at <= text.length - LETTERS; at++) {
+      const letters = lettersAt(text, at)
+      if (marked[letters & 0xffff] !== 1) continue
+      for (const domain of byLetters.get(letters) ?? []) {
+        if (text.startsWith(domain, at)) places.push({ at, domain })
+      }
+    }
+    return places
+  }
+}
+
+function lettersAt(text: string, at: number): number {
+  const [one, two] = [text.charCodeAt(at), text.charCodeAt(at + 1)]
+  return (one << 10) ^ (two << 5) ^ text.charCodeAt(at + 2)
+}
+
+function createLocals(locals: readonly string[], isDotless: boolean): Locals {
+  const forwards = treeOf(locals)
+  const backwards = treeOf(locals.map(reversed))
+  const plain = (local: string) => (isDotless ? local.replaceAll('.', '') : local)
+  const byName = new Map(locals.toReversed().map((local) => [plain(local), local]))
+  return {
+    endingAt(text, end) {
+      const length = longest(backwards, text, { at: end - 1, step: -1 })
+      return length === 0 ? undefined : text.slice(end - length, end)
+    },
+    beginningAt(text, start) {
+      const length = longest(forwards, text, { at: start, step: 1 })
+      return length === 0 ? undefined : text.slice(start, start + length)
+    },
+    named: (local) => byName.get(plain(local)),
+  }
+}
+
+/** Words by their letters: those that begin alike share a branch. */
+type Tree = { isWord: boolean; next: Map<number, Tree> }
+
+function treeOf(words: readonly string[]): Tree {
+  const root: Tree = { isWord: false, next: new Map() }
+  for (const word of words) {
+    let branch = root
+    for (let at = 0; at < word.length; at++) {
+      const letter = word.charCodeAt(at)
+      const next: Tree = branch.next.get(letter) ?? { isWord: false, next: new Map() }
+      branch.next.set(letter, next)
+      branch = next
+    }
+    branch.isWord = true
+  }
+  return root
+}
+
+function longest(tree: Tree, text: string, { at, step }: { at: number; step: 1 | -1 }): number {
+  let length = 0
+  let branch = tree.next.get(text.charCodeAt(at))
+  for (let taken = 1; branch; taken++) {
+    if (branch.isWord) length = taken
+    branch = branch.next.get(text.charCodeAt(at + taken * step))
+  }
+  return length
+}
+
+function reversed(text: string): string {
+  return Array.from({ length: text.length }, (_, at) => text[text.length - 1 - at]).join('')
+}

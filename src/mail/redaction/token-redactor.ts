@@ -1,0 +1,323 @@
+import { replaceMailboxes } from '../address.ts'
+import type { HeaderField } from '../header.ts'
+import { characterSet } from '../text.ts'
+import { type CodeOf, codeShape, createTokenCodes } from './reporter-names.ts'
+
+/** Where a text stands decides how much it may say: a path names a page, a query what is asked. */
+export type TokenPlace = 'path' | 'query' | 'mailbox' | 'field'
+
+/** From how many characters on letters and digits together are taken for a token. */
+const mixedMin = { path: 10, query: 6, mailbox: 8, field: 10 } as const
+const digitsMin = { path: 5, query: 5, mailbox: 5, field: 7 } as const
+const hexMin = 8
+const lettersMin = 16
+const wholeMax = 40
+/** What is shorter is no token anywhere. */
+export const tokenCharsMin = 5
+
+/**
+ * Whether a piece of a link, an address or a field looks as if a machine had drawn it, so that it
+ * may stand for one recipient: a long number that is no date, hexadecimal digits, letters and
+ * digits through each other, letters in an order that no word has. Words, words with a number
+ * (`winter2026`), dates and short names do not. It errs on the side of the reporter: a path that
+ * looks like a token is one. Short paths such as those of link shorteners are none, because the
+ * desk could not act without them.
+ */
+export function looksOpaque(text: string, place: TokenPlace): boolean {
+  if (place === 'query' && text.length > wholeMax && !/[\s+]|%20/.test(text)) return true
+  let start = 0
+  for (let at = 0; at <= text.length; at++) {
+    if (lettersAndDigits[text.charCodeAt(at)] === 1) continue
+    if (at - start >= tokenCharsMin && isDrawn(text.slice(start, at), place)) return true
+    start = at + 1
+  }
+  return false
+}
+
+const lettersAndDigits = characterSet(
+  'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789',
+)
+
+function isDrawn(run: string, place: TokenPlace): boolean {
+  const hasDigit = /\d/.test(run)
+  if (!hasDigit && run.length < lettersMin) return false
+  if (/^\d+$/.test(run)) return run.length >= digitsMin[place] && !/^(?:19|20)\d{6}$/.test(run)
+  if (hasDigit && run.length >= hexMin && /^(?:[0-9a-f]+|[0-9A-F]+)$/.test(run)) return true
+  if (hasDigit) return run.length >= mixedMin[place] && !isNumberedWord(run)
+  return run.length >= lettersMin && isUnspeakable(run)
+}
+
+/** `winter2026`, `3rd`, `page12`, `mp4video`: a word, and at most one short number. */
+function isNumberedWord(run: string): boolean {
+  return run.length < 20 && /^[A-Za-z]*\d{1,4}[A-Za-z]*$/.test(run) && !hasMixedCase(run)
+}
+
+function isUnspeakable(run: string): boolean {
+  const vowels = run.match(/[aeiouyAEIOUY]/g)?.length ?? 0
+  return hasMixedCase(run) || vowels < run.length / 6
+}
+
+/** Whether upper and lower case change as often as by chance; `aNewPageOfOurShop` does not. */
+function hasMixedCase(run: string): boolean {
+  const changes = run.match(/[a-z](?=[A-Z])|[A-Z](?=[A-Z][a-z])|[A-Z]{2}/g)?.length ?? 0
+  return changes > run.length / 4
+}
+
+/**
+ * Replaces what its author may know a recipient by, without being an address (RFC 6590): opaque
+ * pieces of links, of return paths, of Message-IDs and of fields. Scheme, host and the words of a
+ * path stay, so that a desk sees what a link leads to. The same token has the same code for one
+ * consumer, wherever it stands.
+ */
+export type TokenRedactor = {
+  /** The text with the tokens of its links, and of its addresses but the author's. */
+  redact(text: string): string
+  /** The same for the body of a message, where only links count. */
+  redactLinks(text: string): string
+  /** Whether fields of that name stay as they are. */
+  leaves(field: HeaderField): boolean
+  /** The value of a field, by what that field is for; lines may be folded. */
+  redactField(field: HeaderField): string
+}
+
+/**
+ * `authors` are the addresses a message claims to be from: accounts, which a desk acts on. `locals`
+ * are in lower case what the recipient's addresses have before the `@`: as a whole value in a link
+ * (`?u=jane`) they are tokens.
+ */
+export function createTokenRedactor(
+  key: Buffer,
+  authors: readonly string[],
+  locals: ReadonlySet<string> = new Set(),
+): TokenRedactor {
+  const codeOf = createTokenCodes(key)
+  const kept = new Set(authors.map((address) => address.toLowerCase()))
+  // A message says most of its links several times, and so does what is said about it.
+  const links = new Map<string, string>()
+  const redactKnownLink = (link: string) => {
+    const redacted = links.get(link) ?? redactLocals(redactLink(link, codeOf), locals, codeOf)
+    if (links.size < LINKS_MAX) links.set(link, redacted)
+    return redacted
+  }
+  const redactLinks = (text: string) =>
+    mayLink.test(text) ? text.replace(linkShape, redactKnownLink) : text
+  const redactMailboxes = (text: string) =>
+    replaceMailboxes(text, (local, domain) =>
+      kept.has(`${local}@${domain}`.toLowerCase()) ? local : redactLocal(local, codeOf),
+    )
+  const redact = (text: string) => redactMailboxes(redactLinks(text))
+  return {
+    redact,
+    redactLinks,
+    leaves: ({ key }) => kindOf(key) === 'spoken',
+    redactField({ key, raw }) {
+      const value = raw.slice(raw.indexOf(':') + 1)
+      const kind = kindOf(key)
+      if (kind === 'spoken') return value
+      if (kind === 'message-id') return redactMessageIds(value, codeOf)
+      if (kind === 'signature') return redactMailboxes(redactSignature(value, codeOf))
+      if (kind === 'tracing') return redactMailboxes(value)
+      return redactRuns(redact(value), codeOf)
+    },
+  }
+}
+
+const LINKS_MAX = 5_000
+const linkShape = new RegExp(
+  [
+    /(?:\bhttps?:\/\/|(?<=["'(=])\/\/(?=[\w.-]+\.[a-z]{2}))[^\s"'<>()\\^`{|}\x80-\xff]+/.source,
+    /\bmailto:[^\s"'<>()]+/.source,
+  ].join('|'),
+  'gi',
+)
+const mayLink = /\/\/|mailto:/i
+const localLetter = "[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]"
+
+function named(...patterns: readonly string[]): RegExp {
+  return new RegExp(`^(?:${patterns.join('|')})$`)
+}
+
+/** For people, for MIME, and for programs that answer to them (RFC 9477): as they are. */
+const spokenFields = named(
+  ...['subject', 'date', 'from', 'to', 'cc', 'mime-version', 'content-.*', 'cfbl-.*'],
+  ...['organization', 'user-agent', 'x-mailer', 'list-id'],
+)
+const messageIdFields = named('(?:.*-)?message-?id', 'references', 'in-reply-to')
+const signatureFields = named(
+  ...['(?:x-google-)?dkim-signature', 'domainkey-signature', 'arc-seal', 'arc-message-signature'],
+)
+/** Written by those who carried the message: their queue ids are what a desk looks for. */
+const tracingFields = named(
+  ...['received', 'x-received', 'received-spf', '(?:arc-|x-)?authentication-results'],
+  ...['reply-to', 'sender', 'resent-.*'],
+)
+
+type FieldKind = 'spoken' | 'message-id' | 'signature' | 'tracing' | 'other'
+
+const kinds = new Map<string, FieldKind>()
+const kindsMax = 500
+
+function kindOf(key: string): FieldKind {
+  const known = kinds.get(key)
+  if (known !== undefined) return known
+  const kind = readKind(key)
+  if (kinds.size < kindsMax) kinds.set(key, kind)
+  return kind
+}
+
+function readKind(key: string): FieldKind {
+  if (spokenFields.test(key)) return 'spoken'
+  if (messageIdFields.test(key)) return 'message-id'
+  if (signatureFields.test(key)) return 'signature'
+  return tracingFields.test(key) ? 'tracing' : 'other'
+}
+
+const linkValue = /(?<==)[^?&;#=]{2,128}(?=$|[?&;#])/g
+
+function redactLocals(link: string, locals: ReadonlySet<string>, codeOf: CodeOf): string {
+  if (locals.size === 0 || !link.includes('=')) return link
+  return link.replace(linkValue, (value) => {
+    const local = plain(value).toLowerCase()
+    return locals.has(local) ? codeOf(local) : value
+  })
+}
+
+function redactLink(link: string, codeOf: CodeOf): string {
+  if (/^mailto:/i.test(link)) return redactMailto(link, codeOf)
+  const [, origin = '', path = '', query = '', fragment = ''] =
+    /^((?:https?:)?\/\/[^/?#]*)([^?#]*)((?:\?[^#]*)?)((?:#.*)?)$/is.exec(link) ?? []
+  if (origin === '') return link
+  return [
+    redactUser(origin, codeOf),
+    redactPath(path, codeOf),
+    redactQuery(query, codeOf),
+    redactQuery(fragment, codeOf),
+  ].join('')
+}
+
+/** A name before the host is none of a page: `https://user@host/`. */
+function redactUser(origin: string, codeOf: CodeOf): string {
+  const [, scheme = '', user = '', host = ''] = /^([^/]*\/\/)(.*)(@[^@]*)$/s.exec(origin) ?? []
+  return host === '' ? origin : scheme + redactLocal(user, codeOf) + host
+}
+
+function redactMailto(link: string, codeOf: CodeOf): string {
+  const [, scheme = '', address = '', query = ''] = /^(mailto:)([^?]*)(.*)$/is.exec(link) ?? []
+  const at = address.lastIndexOf('@')
+  const local = redactLocal(at < 0 ? address : address.slice(0, at), codeOf)
+  return scheme + local + (at < 0 ? '' : address.slice(at)) + redactQuery(query, codeOf)
+}
+
+const endingShape = /^\.[A-Za-z][A-Za-z0-9]{1,4}$/
+
+function redactPath(path: string, codeOf: CodeOf): string {
+  return path
+    .split('/')
+    .map((segment) => {
+      if (segment.length < tokenCharsMin) return segment
+      const dot = segment.lastIndexOf('.')
+      const ending = dot >= 0 && endingShape.test(segment.slice(dot)) ? segment.slice(dot) : ''
+      const stem = segment.slice(0, segment.length - ending.length)
+      return isToken(stem, 'path') ? codeOf(plain(stem)) + ending : segment
+    })
+    .join('/')
+}
+
+/** `?name=value&…`, and the same behind a `#`. */
+function redactQuery(query: string, codeOf: CodeOf): string {
+  if (query === '') return query
+  return query.replace(/[^?#&;=]+/g, (piece, at: number) => {
+    const isName = query[at + piece.length] === '='
+    if (isName && query[at - 1] !== '=')
+      return isToken(piece, 'path') ? codeOf(plain(piece)) : piece
+    return redactValue(piece, codeOf)
+  })
+}
+
+function redactValue(value: string, codeOf: CodeOf): string {
+  if (/^https?%3A%2F%2F/i.test(value)) return redactNested(value, codeOf)
+  return isToken(value, 'query') ? codeOf(plain(value)) : value
+}
+
+const nestedSigns = /(%(?:2F|3F|26|3D|23|3B))/i
+
+/** A link inside a link, cut where its encoded signs stand: scheme, host and words stay. */
+function redactNested(link: string, codeOf: CodeOf): string {
+  const pieces = link.split(nestedSigns)
+  const queryAt = pieces.findIndex((piece) => /^%3F$/i.test(piece))
+  return pieces
+    .map((piece, index) => {
+      // `https%3A`, two slashes with nothing between, and the host come first.
+      if (index <= 4 || nestedSigns.test(piece)) return piece
+      const place = queryAt >= 0 && index > queryAt ? 'query' : 'path'
+      return isToken(piece, place) ? codeOf(plain(piece)) : piece
+    })
+    .join('')
+}
+
+const uuid = '[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}'
+const localPiece = new RegExp(`(${codeShape.source})|${uuid}|[A-Za-z0-9]+`, 'g')
+
+/** Piece by piece: `bounce+4711-…` still says that it is for bounces. */
+function redactLocal(local: string, codeOf: CodeOf): string {
+  if (!isToken(local, 'mailbox')) return local
+  return local.replace(localPiece, (piece, code?: string) =>
+    code === undefined && looksOpaque(piece, 'mailbox') ? codeOf(piece) : piece,
+  )
+}
+
+function redactMessageIds(value: string, codeOf: CodeOf): string {
+  return value.replace(/<([^<>@]{1,900})(@[^<>\s]*)?>/g, (_, local: string, domain = '') =>
+    codeShape.test(local)
+      ? `<${local}${String(domain)}>`
+      : `<${codeOf(plain(local))}${String(domain)}>`,
+  )
+}
+
+/** The digits of a signature are of one copy, and cannot be checked any more; `z=` has fields. */
+function redactSignature(value: string, codeOf: CodeOf): string {
+  return value.replace(/(\b(?:bh?|z)\s*=)([^;]*)/g, (_, tag: string, digits: string) => {
+    const bare = digits.replace(/\s+/g, '')
+    return bare === '' ? tag + digits : `${tag}${codeOf(bare)}`
+  })
+}
+
+const codePart = `(${codeShape.source}(?:@redacted\\.invalid)?)`
+const hostPart = /(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,18}\b/.source
+const addressPart = `(?<!${localLetter})${localLetter}{1,256}@[A-Za-z0-9.-]+|@[A-Za-z0-9.-]+`
+const linkPart = 'https?:\\/\\/[^\\s<>"]+|mailto:[^\\s<>"]+'
+const runPart = '[A-Za-z0-9][A-Za-z0-9+/_=-]{5,}'
+const runShape = runsBut(addressPart, linkPart, hostPart)
+/** The same for texts without addresses and links: most of the time goes into looking for them. */
+const plainRunShape = runsBut(hostPart)
+
+function runsBut(...named: readonly string[]): RegExp {
+  return new RegExp(`${codePart}|(${named.join('|')})|${runPart}`, 'g')
+}
+
+/** Machine-made words of a field nobody reads; links, hosts and addresses stay. */
+function redactRuns(value: string, codeOf: CodeOf): string {
+  if (!value.includes(codeStart) && !looksOpaque(value, 'field')) return value
+  const shape = /@|:\/\/|mailto:/.test(value) ? runShape : plainRunShape
+  return value.replace(shape, (run, code?: string, named?: string) =>
+    code === undefined && named === undefined && looksOpaque(run, 'field') ? codeOf(run) : run,
+  )
+}
+
+const codeStart = 'redacted-'
+const codes = new RegExp(codeShape, 'g')
+
+function isToken(text: string, place: TokenPlace): boolean {
+  if (text.length < tokenCharsMin) return false
+  return looksOpaque(text.includes(codeStart) ? text.replace(codes, '') : text, place)
+}
+
+/** Percent-decoded where that can be: a token is the same however it is written. */
+function plain(text: string): string {
+  if (!text.includes('%')) return text
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

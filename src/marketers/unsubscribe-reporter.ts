@@ -1,0 +1,76 @@
+import type { App } from '../app.ts'
+import {
+  beginUnsubscribe,
+  endUnsubscribe,
+  findUnsubscribe,
+  listStuckUnsubscribes,
+} from '../db/advices.ts'
+import { findAnalysis } from '../db/analyses.ts'
+import { inTransaction } from '../db/pool.ts'
+import { insertEvents } from '../db/report-events.ts'
+import { reasonOf } from '../errors.ts'
+import type { OneClickOutcome, PostOneClick } from '../mail/list-unsubscribe.ts'
+import type { JobOutcome } from '../queue/work.ts'
+
+type Needs = Pick<App, 'pool' | 'clock'>
+
+/** One that began so long ago is over, whatever became of it. */
+const UNDER_WAY_MS = 120_000
+/** What waits longer has lost its job. */
+const STUCK_MS = 86_400_000
+const STUCK_MAX = 1_000
+
+const lost: OneClickOutcome = {
+  state: 'unknown',
+  outcome: 'We may have asked, and cannot tell what became of it. We do not ask twice.',
+}
+
+/**
+ * Asks senders to unsubscribe reporters. Each wish is marked before its POST leaves, so it leaves
+ * once at most: what was cut off in between ends as unknown, and is never sent again.
+ */
+export async function unsubscribeReporters(
+  payloads: readonly { reportId: string }[],
+  app: Needs & { postOneClick: PostOneClick },
+): Promise<JobOutcome[]> {
+  return Promise.all(
+    payloads.map(({ reportId }) =>
+      unsubscribeOne(reportId, app).catch((error: unknown) => ({ retry: reasonOf(error) })),
+    ),
+  )
+}
+
+async function unsubscribeOne(
+  reportId: string,
+  app: Needs & { postOneClick: PostOneClick },
+): Promise<JobOutcome> {
+  const request = await findUnsubscribe(app.pool, reportId)
+  if (request?.state === 'under-way') {
+    const begunAt = request.begunAt?.getTime() ?? 0
+    if (app.clock().getTime() - begunAt < UNDER_WAY_MS) return { retry: 'It is under way.' }
+    return end(reportId, lost, app)
+  }
+  if (request?.state !== 'queued') return 'done'
+  const url = (await findAnalysis(app.pool, reportId))?.details.unsubscribe?.https
+  if (!url) {
+    return end(reportId, { state: 'refused', outcome: 'The link is no longer kept.' }, app)
+  }
+  if (!(await beginUnsubscribe(app.pool, reportId, app.clock()))) return 'done'
+  return end(reportId, await app.postOneClick(url), app)
+}
+
+/** Ends wishes whose job was lost: perhaps they had left, so they are not sent again. */
+export async function endStuckUnsubscribes(app: Needs): Promise<void> {
+  const before = new Date(app.clock().getTime() - STUCK_MS)
+  const stuck = await listStuckUnsubscribes(app.pool, before, STUCK_MAX)
+  for (const reportId of stuck) await end(reportId, lost, app)
+}
+
+async function end(reportId: string, outcome: OneClickOutcome, app: Needs): Promise<'done'> {
+  const at = app.clock()
+  await inTransaction(app.pool, async (tx) => {
+    if (!(await endUnsubscribe(tx, reportId, { ...outcome, at }))) return
+    await insertEvents(tx, [{ reportId, at, event: 'unsubscribed', detail: outcome.outcome }])
+  })
+  return 'done'
+}

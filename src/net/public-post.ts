@@ -1,0 +1,228 @@
+import type { IncomingMessage } from 'node:http'
+import { Agent, request, type RequestOptions } from 'node:https'
+import { reasonOf } from '../errors.ts'
+import { type IpAddress, networkSet, parseIp } from '../mail/ip.ts'
+import {
+  oneClickBody,
+  type OneClickOutcome,
+  type PostOneClick,
+  readOneClickUrl,
+} from '../mail/list-unsubscribe.ts'
+import type { DnsAnswer, Resolve } from '../world.ts'
+
+/**
+ * Whether a machine on the Internet answers at this address, and none of ours: an address that IANA
+ * gave out for global use, and that does not carry another inside (IPv4-mapped and -compatible,
+ * NAT64, 6to4, Teredo, ISATAP). Anything else is refused, what is not known above all.
+ */
+export function isPublicAddress(text: string): boolean {
+  // parseIp reads ::ffff:192.0.2.1 as IPv4: who writes that wants to hide something.
+  if (text.includes(':') && text.includes('.')) return false
+  const address = parseIp(text)
+  if (!address || text.includes('%')) return false
+  if (address.family === 4) return !text.includes(':') && !special4.has(address)
+  return global6.has(address) && !special6.has(address) && !isIsatap(address)
+}
+
+/** IANA IPv4 special-purpose registry, multicast and what is reserved. */
+const special4 = networkSet([
+  ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16'],
+  ...['172.16.0.0/12', '192.0.0.0/24', '192.0.2.0/24', '192.31.196.0/24', '192.52.193.0/24'],
+  ...['192.88.99.0/24', '192.168.0.0/16', '192.175.48.0/24', '198.18.0.0/15'],
+  ...['198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4'],
+])
+
+const global6 = networkSet(['2000::/3'])
+
+/** IANA IPv6 special-purpose registry inside of 2000::/3: Teredo and ORCHID are in 2001::/23. */
+const special6 = networkSet([
+  ...['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20'],
+])
+
+/** RFC 5214 §6.1: an IPv4 address behind 0000:5efe or 0200:5efe. */
+function isIsatap({ groups }: IpAddress): boolean {
+  return groups[5] === 0x5efe && ((groups[4] ?? 0) & 0xfdff) === 0
+}
+
+/** What looking for a host takes. */
+export type HostOptions = {
+  /** Asks the DNS: its answer is looked at, and that very answer is to be connected to. */
+  resolve: Resolve
+  /** Handed in by tests alone, whose servers are on their own machine. */
+  mayConnect?: ((address: string) => boolean) | undefined
+}
+
+/**
+ * An address of a host on the Internet, to connect to as it is: a name that is looked up a second
+ * time may lead elsewhere. One answer of the DNS that is not public makes us refuse all. Else why
+ * not, in words.
+ */
+export async function findPublicHost(
+  host: string,
+  { resolve, mayConnect = isPublicAddress }: HostOptions,
+): Promise<string | { outcome: string }> {
+  const answers = await Promise.all([resolve(host, 'A'), resolve(host, 'AAAA')])
+  const unknown = answers.find((answer) => answer.is === 'unknown')
+  // An answer that is missing might be the one that leads to our own machines.
+  if (unknown) return { outcome: `${host} could not be looked up: ${unknown.why}` }
+  const addresses = answers.flatMap(recordsOf)
+  const [first] = addresses
+  if (first === undefined) return { outcome: `${host} has no address.` }
+  if (!addresses.every((address) => mayConnect(address))) {
+    return { outcome: `${host} leads to an address that is not on the Internet.` }
+  }
+  return first
+}
+
+function recordsOf(answer: DnsAnswer): readonly string[] {
+  return answer.is === 'found' ? answer.records : []
+}
+
+/** Where a POST goes: what it is addressed to, and the address that was looked up for it. */
+export type PublicTarget = { url: URL; address: string }
+
+/** What is sent. */
+export type PublicPost = { body: string; headers: Readonly<Record<string, string>> }
+
+type Options = {
+  userAgent: string
+  /** Handed in by tests alone, whose servers are on their own machine. */
+  forTests?: { port: number; ca: string }
+}
+
+const HEADER_BYTES_MAX = 16 * 1024
+
+/**
+ * The request of a POST to a host on the Internet: to the very address that was looked up, by TLS
+ * that is checked against the name, without cookies, credentials or referrer.
+ */
+export function publicPost(
+  { url, address }: PublicTarget,
+  { body, headers }: PublicPost,
+  { userAgent, forTests }: Options,
+): RequestOptions {
+  return {
+    // The address itself: no name is looked up a second time.
+    host: address,
+    servername: url.hostname,
+    port: forTests?.port ?? 443,
+    path: `${url.pathname}${url.search}`,
+    method: 'POST',
+    headers: {
+      host: url.hostname,
+      'user-agent': userAgent,
+      accept: '*/*',
+      'content-length': Buffer.byteLength(body),
+      ...headers,
+      connection: 'close',
+    },
+    setHost: false,
+    maxHeaderSize: HEADER_BYTES_MAX,
+    rejectUnauthorized: true,
+    ...(forTests && { ca: forTests.ca }),
+  }
+}
+
+/** Reads what follows the status, and forgets it, up to so many bytes. */
+export function drop(response: IncomingMessage, bytesMax: number, done: () => void): void {
+  let bytes = 0
+  response.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+    if (bytes > bytesMax) done()
+  })
+  for (const event of ['end', 'error', 'close']) response.on(event, done)
+}
+
+/** What asking takes. */
+export type OneClickOptions = {
+  /** Asks the DNS: its answer is looked at, and that very answer is connected to. */
+  resolve: Resolve
+  /** Names us to whom we ask. */
+  userAgent: string
+  /** Handed in by tests alone, whose servers are on their own machine. */
+  forTests?: {
+    mayConnect: (address: string) => boolean
+    port: number
+    ca: string
+    connectMsMax?: number
+    allMsMax?: number
+  }
+}
+
+const CONNECT_MS_MAX = 10_000
+const ALL_MS_MAX = 20_000
+const BODY_BYTES_MAX = 64 * 1024
+
+/**
+ * Makes what asks a sender to unsubscribe somebody (RFC 8058 §3.2): one POST, without cookies,
+ * credentials or referrer, to an address that we have looked up and found to be on the Internet.
+ * One answer of the DNS that is not makes us refuse all. Redirects are not followed, and the answer
+ * is thrown away but for its status.
+ */
+export function createOneClick(options: OneClickOptions): PostOneClick {
+  return async (text) => {
+    const read = readOneClickUrl(text)
+    if ('refused' in read) return { state: 'refused', outcome: read.refused }
+    const { hostname } = read.url
+    const { resolve, forTests } = options
+    const hosts = { resolve, mayConnect: forTests?.mayConnect }
+    const found = await findPublicHost(hostname, hosts).catch((error: unknown) => {
+      return { outcome: `${hostname} could not be looked up: ${reasonOf(error)}` }
+    })
+    if (typeof found !== 'string') return { state: 'refused', ...found }
+    return post({ url: read.url, address: found }, options)
+  }
+}
+
+function post(to: PublicTarget, options: OneClickOptions): Promise<OneClickOutcome> {
+  const { hostname } = to.url
+  const { connectMsMax = CONNECT_MS_MAX, allMsMax = ALL_MS_MAX } = options.forTests ?? {}
+  // One of its own, so that no connection and no proxy of the process is used.
+  const agent = new Agent({ keepAlive: false, maxCachedSessions: 0 })
+  return new Promise((resolve) => {
+    let hasLeft = false
+    let answered: OneClickOutcome | undefined
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    const sent = request({ ...publicPost(to, { body: oneClickBody, headers }, options), agent })
+    const settle = (outcome: OneClickOutcome) => {
+      clearTimeout(connecting)
+      clearTimeout(all)
+      resolve(outcome)
+      sent.destroy()
+      agent.destroy()
+    }
+    // Who has told the status has answered, whatever happens to the rest.
+    const giveUp = (why: string) => {
+      const outcome = `${hostname}: ${why}`
+      settle(answered ?? { state: hasLeft ? 'unknown' : 'failed', outcome })
+    }
+    const connecting = setTimeout(() => giveUp('it could not be reached in time.'), connectMsMax)
+    const all = setTimeout(() => giveUp('we asked, and no answer came in time.'), allMsMax)
+    sent.on('socket', (socket) =>
+      socket.once('secureConnect', () => {
+        hasLeft = true
+        clearTimeout(connecting)
+      }),
+    )
+    sent.on('error', (error) => giveUp(`${reasonOf(error).slice(0, 200)}.`))
+    sent.on('response', (response) => {
+      const outcome = outcomeOf(hostname, response.statusCode ?? 0)
+      answered = outcome
+      drop(response, BODY_BYTES_MAX, () => settle(outcome))
+    })
+    sent.end(oneClickBody)
+  })
+}
+
+function outcomeOf(host: string, status: number): OneClickOutcome {
+  if (status >= 200 && status < 300) {
+    return { state: 'done', outcome: `${host} has taken the request (${status}).` }
+  }
+  if (status >= 300 && status < 400) {
+    return {
+      state: 'doubtful',
+      outcome: `${host} sent us on to another page (${status}), where we do not follow.`,
+    }
+  }
+  return { state: 'failed', outcome: `${host} did not take the request (${status}).` }
+}

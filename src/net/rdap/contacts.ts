@@ -1,0 +1,236 @@
+import { domainToASCII } from 'node:url'
+
+/** A JSON object of a stranger's, its members still unread. */
+export type JsonObject = Readonly<Record<string, unknown>>
+
+/** The value when it is a JSON object. */
+export function objectOf(value: unknown): JsonObject | undefined {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isObject ? (value as JsonObject) : undefined
+}
+
+/** The value when it is a list; an empty one otherwise. */
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+/** The objects of a list; what else is in it is passed over. */
+export function objectsOf(value: unknown): JsonObject[] {
+  return listOf(value)
+    .map(objectOf)
+    .filter((member) => member !== undefined)
+}
+
+/** The value when it is text with something in it. */
+export function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined
+}
+
+/** The texts of a list, or of a single text that stands in its place. */
+export function textsOf(value: unknown): string[] {
+  return (typeof value === 'string' ? [value] : listOf(value))
+    .map(textOf)
+    .filter((text) => text !== undefined)
+}
+
+// Narrower than RFC 5321: no quotes and no address literals, which no abuse desk has.
+const localShape = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/
+const domainShape = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+
+/** Registries answer for the registry, not for what others do in the networks they gave out. */
+const registryDomains =
+  /(?:^|\.)(?:iana\.org|arin\.net|ripe\.net|apnic\.net|lacnic\.net|afrinic\.net)$/
+
+const textCharsMax = 2_000
+
+/**
+ * A mail address that can be written to, its domain in lower case and ASCII; undefined for any
+ * other text, such as `REDACTED FOR PRIVACY`, and for the address of a registry itself.
+ */
+export function mailAddress(text: string): string | undefined {
+  const at = text.lastIndexOf('@')
+  const local = text.slice(0, Math.max(at, 0))
+  if (local.length > 64 || text.length > 254 || !localShape.test(local)) return undefined
+  const domain = domainToASCII(text.slice(at + 1)).toLowerCase()
+  if (domain.length > 253 || !domainShape.test(domain) || registryDomains.test(domain)) {
+    return undefined
+  }
+  return `${local}@${domain}`
+}
+
+/** The mail addresses in a value that may hold several: separated, in angles, after `mailto:`. */
+export function mailAddressesIn(text: string): string[] {
+  return text
+    .slice(0, textCharsMax)
+    .split(/[\s,;<>()[\]"]+/)
+    .map((word) => mailAddress(word.replace(/^mailto:/i, '').replace(/^'|[.']+$/g, '')))
+    .filter((address) => address !== undefined)
+}
+
+/** Whom an answer names for abuse, and what else it says of contacts. */
+export type ContactFindings = {
+  /** The nearest and preferred first, each once, at most five. */
+  contacts: string[]
+  /** Whether the registry says that it holds something back (RFC 9537). */
+  isRedacted: boolean
+  /** An entity of which the answer told only a part (RFC 9083 §10.2.1): worth a question. */
+  cutEntity: { handle: string; href: string | undefined } | undefined
+  /** The one address that remarks give for abuse; undefined when there are several. */
+  remarked: string | undefined
+}
+
+const CONTACTS_MAX = 5
+const ENTITIES_MAX = 2_000
+const REMARKS_MAX = 200
+
+/**
+ * Reads the abuse contacts of an answer (RFC 9083): entities with the role `abuse`, however deep
+ * they are nested, and the mail addresses of their jCards (RFC 7095). Linear and bounded, whatever
+ * is in the answer. Technical contacts are none: they did not ask for reports.
+ */
+export function findContacts(answer: JsonObject): ContactFindings {
+  const entities = entitiesOf(answer)
+  const desks = entities.filter((entity) => hasRole(entity, 'abuse'))
+  return {
+    contacts: distinct(desks.flatMap(cardAddresses)),
+    isRedacted: listOf(answer['redacted']).length > 0 || entities.some(isMarkedRedacted),
+    cutEntity: cutEntityOf(answer, entities, desks),
+    remarked: remarkedAddress([answer, ...entities]),
+  }
+}
+
+/**
+ * The contacts of an entity that was asked for by itself: its own addresses when it was known as
+ * an abuse desk or says so, else those of the desks inside of it.
+ */
+export function entityContacts(entity: JsonObject, isDesk: boolean): string[] {
+  const own = isDesk || hasRole(entity, 'abuse') ? cardAddresses(entity) : []
+  return distinct([...own, ...findContacts(entity).contacts])
+}
+
+/** All entities, the nearest first. */
+function entitiesOf(answer: JsonObject): JsonObject[] {
+  const found = objectsOf(answer['entities']).slice(0, ENTITIES_MAX)
+  for (let at = 0; at < found.length && found.length < ENTITIES_MAX; at++) {
+    const inner = objectsOf(found[at]?.['entities'])
+    for (const entity of inner.slice(0, ENTITIES_MAX - found.length)) found.push(entity)
+  }
+  return found
+}
+
+function hasRole(entity: JsonObject, role: string): boolean {
+  return textsOf(entity['roles']).some((text) => text.toLowerCase() === role)
+}
+
+function distinct(addresses: readonly string[]): string[] {
+  const byKey = new Map<string, string>()
+  for (const address of addresses) {
+    const key = address.toLowerCase()
+    if (!byKey.has(key)) byKey.set(key, address)
+  }
+  return [...byKey.values()].slice(0, CONTACTS_MAX)
+}
+
+/** The properties of a jCard: name, parameters, type, values. */
+function cardProperties(entity: JsonObject): (readonly unknown[])[] {
+  const [, properties] = listOf(entity['vcardArray'])
+  return listOf(properties).map(listOf)
+}
+
+function cardAddresses(entity: JsonObject): string[] {
+  return cardProperties(entity)
+    .filter(([name]) => typeof name === 'string' && name.toLowerCase() === 'email')
+    .map(([, parameters, , ...values]) => ({
+      preference: preferenceOf(objectOf(parameters)),
+      addresses: values.flat().flatMap((value) => propertyAddresses(textOf(value) ?? '')),
+    }))
+    .sort((one, other) => one.preference - other.preference)
+    .flatMap(({ addresses }) => addresses)
+}
+
+/** A line break in an address is no separator: somebody wants to write a header of ours. */
+function propertyAddresses(text: string): string[] {
+  return /\p{Cc}/u.test(text) ? [] : mailAddressesIn(text)
+}
+
+const LEAST_PREFERRED = 101
+
+/** 1 is the best, 100 the last (RFC 6350 §5.3); older cards say `type=pref`. */
+function preferenceOf(parameters: JsonObject | undefined): number {
+  const [pref] = [parameters?.['pref']].flat()
+  const number = Number(pref ?? Number.NaN)
+  if (Number.isInteger(number) && number >= 1 && number <= 100) return number
+  const isPreferred = textsOf(parameters?.['type']).some((text) => text.toLowerCase() === 'pref')
+  return isPreferred ? 1 : LEAST_PREFERRED
+}
+
+function isMarkedRedacted(entity: JsonObject): boolean {
+  if (noticesOf(entity).some(({ type, title }) => /redacted/i.test(`${type} ${title}`))) return true
+  return cardProperties(entity).some(([name, , , value]) => {
+    return name === 'email' && /redacted/i.test(textOf(value) ?? '')
+  })
+}
+
+type Notice = { type: string; title: string; lines: string[] }
+
+function noticesOf(holder: JsonObject): Notice[] {
+  return [...objectsOf(holder['remarks']), ...objectsOf(holder['notices'])]
+    .slice(0, REMARKS_MAX)
+    .map((notice) => ({
+      type: textOf(notice['type']) ?? '',
+      title: textOf(notice['title']) ?? '',
+      lines: textsOf(notice['description']).slice(0, REMARKS_MAX),
+    }))
+}
+
+function isCut(holder: JsonObject): boolean {
+  return noticesOf(holder).some(({ type, title }) => /truncated/i.test(`${type} ${title}`))
+}
+
+/** The desk that was cut, else the holder of the network when something was. */
+function cutEntityOf(
+  answer: JsonObject,
+  entities: readonly JsonObject[],
+  desks: readonly JsonObject[],
+): ContactFindings['cutEntity'] {
+  const isAnswerCut = isCut(answer)
+  const isBare = (entity: JsonObject) => entity['vcardArray'] === undefined
+  const desk = desks.find((entity) => isAnswerCut || isCut(entity) || isBare(entity))
+  const holder = entities.find(
+    (entity) => hasRole(entity, 'registrant') && (isAnswerCut || isCut(entity)),
+  )
+  const entity = desk ?? holder
+  const handle = textOf(entity?.['handle'])
+  if (!entity || !handle?.isWellFormed()) return undefined
+  return { handle, href: linkOf(entity, 'self') }
+}
+
+/** Where the first link of this relation leads (RFC 9083 §4.2). */
+export function linkOf(holder: JsonObject, rel: string): string | undefined {
+  const link = objectsOf(holder['links']).find(({ rel: name }) => name === rel)
+  return textOf(link?.['href'])
+}
+
+const remarkCharsMax = 2_000
+
+/** Sentences that ask for reports of abuse; what else names an address is about something else. */
+const aboutAbuse = [
+  /\babuse\b[\w .:'"/-]{0,80}(?:contact|report|complain|mailbox|e-?mail|desk|send|\bis\b|\bto\b)/i,
+  /\b(?:report|complain|send|contact)[\w .:'"/-]{0,80}\babuse\b/i,
+  /^abuse[\w-]*@\S+$/i,
+]
+
+/** What a remark such as "Abuse contact for … is 'abuse@…'" names, when all agree. */
+function remarkedAddress(holders: readonly JsonObject[]): string | undefined {
+  const lines = holders
+    .slice(0, REMARKS_MAX)
+    .flatMap(noticesOf)
+    .slice(0, REMARKS_MAX)
+    .flatMap(({ lines }) => lines)
+    .filter((line) => {
+      const start = line.slice(0, remarkCharsMax)
+      return aboutAbuse.some((form) => form.test(start))
+    })
+  const named = distinct(lines.flatMap(mailAddressesIn))
+  return named.length === 1 ? named[0] : undefined
+}

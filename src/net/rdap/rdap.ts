@@ -1,0 +1,263 @@
+import { type IpAddress, networkSet, type NetworkSet, parseIp } from '../../mail/ip.ts'
+import type { Clock } from '../../world.ts'
+import {
+  askRegistry,
+  findService,
+  type Followed,
+  followUrl,
+  readServices,
+  type Services,
+} from './ask-registry.ts'
+import { type Fetch, type Reach, reachOf, type RequestLimits } from './get-json.ts'
+import { type RegistryAnswer, unknownNetwork } from './registry-answer.ts'
+
+/** Recent answers, by the networks they are about. */
+export type Memory = {
+  /** `asn` is the AS that announces the address, null when none is known to. */
+  find: (address: IpAddress, asn: number | null) => RegistryAnswer | undefined
+  add: (address: IpAddress, asn: number | null, answer: RegistryAnswer) => void
+}
+
+type Remembered = {
+  answer: RegistryAnswer
+  asked: string
+  asn: number | null
+  about: NetworkSet
+  until: number
+}
+
+const REMEMBERED_MS = 10 * 60_000
+const REMEMBERED_MAX = 500
+
+/**
+ * Remembers the last 500 answers for ten minutes; a `later` for its own address until it may be
+ * tried again, and no longer than that. An answer counts for another address than the one asked
+ * about only when both are of one AS, or no AS is known for the other.
+ */
+export function createMemory(clock: Clock): Memory {
+  let kept: Remembered[] = []
+  return {
+    find(address, asn) {
+      const now = clock().getTime()
+      return kept.find(
+        (one) =>
+          one.until > now &&
+          one.about.has(address) &&
+          (one.asked === address.text || asn === null || one.asn === asn),
+      )?.answer
+    },
+    add(address, asn, answer) {
+      const now = clock().getTime()
+      const isLater = answer.is === 'later'
+      const until = isLater
+        ? Math.min(answer.retryAt.getTime(), now + REMEMBERED_MS)
+        : now + REMEMBERED_MS
+      const about = networkSet(isLater ? [address.text] : answer.network.holdsFor)
+      const alive = kept.filter((one) => one.until > now)
+      kept = [{ answer, asked: address.text, asn, about, until }, ...alive].slice(0, REMEMBERED_MAX)
+    },
+  }
+}
+
+/** Runs what has the same key one after the other, in the order it came. */
+export function createLines(): <T>(key: string, work: () => Promise<T>) => Promise<T> {
+  const last = new Map<string, Promise<unknown>>()
+  return async (key, work) => {
+    const before = last.get(key) ?? Promise.resolve()
+    const mine = before.then(work)
+    const settled = mine.catch(() => undefined)
+    last.set(key, settled)
+    try {
+      return await mine
+    } finally {
+      if (last.get(key) === settled) last.delete(key)
+    }
+  }
+}
+
+/** Whether a server may be asked now; `retryAt` is when it may be again. */
+export type Leave = { ok: true } | { ok: false; retryAt: Date; why: string }
+
+/** Keeps to the pace of each server, known by its origin (`https://host`). */
+export type Pace = {
+  /** Waits for the server's turn; refuses at once when it would not come before `deadline`. */
+  admit: (origin: string, deadline: Date) => Promise<Leave>
+  /** The server answered: what failed before is forgotten. */
+  answered: (origin: string) => void
+  /** It did not, or it asked to be left alone for a while. Returns when it may be asked again. */
+  failed: (origin: string, retryAfterMs: number | undefined) => Date
+}
+
+type Rate = { perSecond: number; burst: number }
+type Server = { tokens: number; countedAt: number; restsUntil: number; failures: number }
+
+const usualRate: Rate = { perSecond: 1, burst: 5 }
+
+/** LACNIC takes ten a minute from one address (its notices, and LACNIC at GTER 41, 2016). */
+const rates: Readonly<Record<string, Rate>> = {
+  'https://rdap.lacnic.net': { perSecond: 0.15, burst: 1 },
+}
+
+const REST_MS = 30_000
+const REST_MS_MAX = 3_600_000
+const SERVERS_MAX = 100
+
+/**
+ * A pace: a token bucket for each server, and a rest that doubles with each failure in a row, from
+ * half a minute to an hour. After a rest one question is a trial: when it fails too, the next rest
+ * is longer.
+ */
+export function createPace(clock: Clock, wait: (ms: number) => Promise<void>): Pace {
+  const servers = new Map<string, Server>()
+  const serverOf = (origin: string): Server => {
+    const known = servers.get(origin)
+    if (known) return known
+    const oldest = servers.keys().next()
+    if (servers.size >= SERVERS_MAX && !oldest.done) servers.delete(oldest.value)
+    const { burst } = rates[origin] ?? usualRate
+    const made = { tokens: burst, countedAt: clock().getTime(), restsUntil: 0, failures: 0 }
+    servers.set(origin, made)
+    return made
+  }
+  return {
+    async admit(origin, deadline) {
+      const server = serverOf(origin)
+      const now = clock().getTime()
+      if (server.restsUntil > now) {
+        const retryAt = new Date(server.restsUntil)
+        return { ok: false, retryAt, why: 'it asked for a pause or does not answer' }
+      }
+      const waitMs = reserve(server, rates[origin] ?? usualRate, now, deadline.getTime() - now)
+      if (waitMs === undefined) {
+        const retryAt = new Date(deadline.getTime() + 1_000)
+        return { ok: false, retryAt, why: 'too many questions wait for it' }
+      }
+      if (waitMs > 0) await wait(waitMs)
+      return { ok: true }
+    },
+    answered(origin) {
+      serverOf(origin).failures = 0
+    },
+    failed(origin, retryAfterMs) {
+      const server = serverOf(origin)
+      const restMs = retryAfterMs ?? Math.min(REST_MS * 2 ** server.failures, REST_MS_MAX)
+      server.failures++
+      server.restsUntil = clock().getTime() + restMs
+      return new Date(server.restsUntil)
+    },
+  }
+}
+
+/** Takes a token, of the future if need be, and says how long that is; undefined if too long. */
+function reserve(server: Server, rate: Rate, now: number, msMax: number): number | undefined {
+  const earned = ((now - server.countedAt) / 1_000) * rate.perSecond
+  server.tokens = Math.min(rate.burst, server.tokens + Math.max(0, earned))
+  server.countedAt = now
+  const waitMs = Math.max(0, ((1 - server.tokens) / rate.perSecond) * 1_000)
+  if (waitMs > msMax) return undefined
+  server.tokens--
+  return waitMs
+}
+
+/** Asks the Internet registries who answers for an address (RFC 9082, RFC 9083). */
+export type Rdap = {
+  /** Whether an address is one to ask about: registries know public ones only. */
+  mayAsk: (ip: string) => boolean
+  /**
+   * Never throws for what registries do. Answers within half a minute. `asn` is the AS that
+   * announces the address, as far as it is known: what was answered about the networks of others
+   * does not count for it.
+   */
+  ask: (ip: string, asn?: number | null) => Promise<RegistryAnswer>
+}
+
+/** What the client needs of the world. */
+export type RdapWorld = {
+  clock: Clock
+  fetch: Fetch
+  wait: (ms: number) => Promise<void>
+}
+
+const usualLimits: RequestLimits = { timeoutMs: 10_000, bodyBytesMax: 512 * 1024 }
+
+/** How long a question waits for its turn, at most. */
+const PATIENCE_MS = 20_000
+const SERVICES_MS = 24 * 3_600_000
+const UNREADABLE_MS = 3_600_000
+
+type Tools = { reach: Reach; follow: (url: URL, deadline: Date) => Promise<Followed>; clock: Clock }
+
+/**
+ * A client that finds the registries through IANA's bootstrap files below `bootstrapUrl` (RFC
+ * 9224). It keeps to each server's pace, and asks a server one question at a time: who waits looks
+ * first whether the answer before holds for him too.
+ */
+export function createRdap(
+  bootstrapUrl: string,
+  world: RdapWorld,
+  limits: RequestLimits = usualLimits,
+): Rdap {
+  const { clock } = world
+  const reach = reachOf(bootstrapUrl)
+  const pace = createPace(clock, world.wait)
+  const follow = (url: URL, deadline: Date) =>
+    followUrl(url, deadline, { ...world, limits, pace, mayOpen: reach.mayOpen })
+  const tools = { reach, follow, clock }
+  const services = {
+    4: keptServices('ipv4', bootstrapUrl, tools),
+    6: keptServices('ipv6', bootstrapUrl, tools),
+  }
+  const memory = createMemory(clock)
+  const inLine = createLines()
+  return {
+    mayAsk(ip) {
+      const address = parseIp(ip)
+      return address !== undefined && reach.mayAsk(address)
+    },
+    async ask(ip, asn = null) {
+      const address = parseIp(ip)
+      if (!address || !reach.mayAsk(address)) {
+        return unknownNetwork(ip, null, 'No registry is asked about this address.')
+      }
+      const deadline = new Date(clock().getTime() + PATIENCE_MS)
+      const known = await services[address.family](deadline)
+      if ('is' in known) return known
+      const base = findService(known, address)
+      if (!base) return unknownNetwork(ip, null, 'No registry is in charge of the address.')
+      return inLine(base.origin, async () => {
+        const remembered = memory.find(address, asn)
+        if (remembered) return remembered
+        const answer = await askRegistry(address, base, deadline, tools)
+        memory.add(address, asn, answer)
+        return answer
+      })
+    },
+  }
+}
+
+/** The services of a family, fetched once a day; old ones serve on when no new ones come. */
+function keptServices(
+  file: string,
+  bootstrapUrl: string,
+  { reach, follow, clock }: Tools,
+): (deadline: Date) => Promise<Services | (RegistryAnswer & { is: 'later' })> {
+  const url = new URL(`${bootstrapUrl.replace(/\/+$/, '')}/${file}.json`)
+  let kept: { services: Services; until: number } | undefined
+  let fetching: ReturnType<typeof fetchServices> | undefined
+  async function fetchServices(deadline: Date) {
+    const answer = await follow(url, deadline)
+    const now = clock().getTime()
+    const services = answer.is === 'json' ? readServices(answer.json, reach.mayOpen) : undefined
+    // An empty list is a broken one: by it nobody would be in charge of anything.
+    if (services && services.length > 0) kept = { services, until: now + SERVICES_MS }
+    if (kept) return kept.services
+    const why = 'The list of the registries cannot be read.'
+    const retryAt = answer.is === 'later' ? answer.retryAt : new Date(now + UNREADABLE_MS)
+    return { is: 'later' as const, why, retryAt }
+  }
+  return async (deadline) => {
+    if (kept && kept.until > clock().getTime()) return kept.services
+    fetching ??= fetchServices(deadline).finally(() => (fetching = undefined))
+    return fetching
+  }
+}

@@ -1,0 +1,106 @@
+import { Agent, request } from 'node:https'
+import { reasonOf } from '../errors.ts'
+import { networkSet, parseIp } from '../mail/ip.ts'
+import {
+  type PostWebhook,
+  readWebhookUrl,
+  webhookHeaders,
+  type WebhookMessage,
+  type WebhookOutcome,
+} from '../mail/webhook-message.ts'
+import type { Resolve } from '../world.ts'
+import {
+  drop,
+  findPublicHost,
+  isPublicAddress,
+  publicPost,
+  type PublicTarget,
+} from './public-post.ts'
+
+/** What telling takes. */
+export type WebhookOptions = {
+  /** Asks the DNS: its answer is looked at, and that very answer is connected to. */
+  resolve: Resolve
+  /** CIDR blocks that are not on the Internet, where the operator allows receivers. */
+  networks: readonly string[]
+  /** Names us to whom we tell. */
+  userAgent: string
+  /** Handed in by tests alone, whose servers are on their own machine. */
+  forTests?: {
+    mayConnect?: (address: string) => boolean
+    port: number
+    ca: string
+    allMsMax?: number
+  }
+}
+
+const ALL_MS_MAX = 10_000
+const BODY_BYTES_MAX = 16 * 1024
+const GONE = 410
+
+/**
+ * Makes what tells webhooks (Standard Webhooks): one POST, to an address that we have looked up and
+ * found to be on the Internet. Redirects are not followed, the answer is thrown away but for its
+ * status, and all of it is over within ten seconds.
+ */
+export function createPostWebhook(options: WebhookOptions): PostWebhook {
+  const { resolve, networks, forTests } = options
+  const internal = networkSet(networks)
+  const mayConnect = (text: string) => {
+    const address = parseIp(text)
+    return isPublicAddress(text) || (address !== undefined && internal.has(address))
+  }
+  return async (message) => {
+    const read = readWebhookUrl(message.url, { mayBeInternal: networks.length > 0 })
+    if ('refused' in read) return failed(`The address ${read.refused}`)
+    const hosts = { resolve, mayConnect: forTests?.mayConnect ?? mayConnect }
+    const found = await findPublicHost(read.url.hostname, hosts).catch((error: unknown) => {
+      return { outcome: `${read.url.hostname} could not be looked up: ${reasonOf(error)}` }
+    })
+    if (typeof found !== 'string') return failed(found.outcome)
+    return post(message, { url: read.url, address: found }, options)
+  }
+}
+
+function failed(outcome: string): WebhookOutcome {
+  return { state: 'failed', status: undefined, outcome }
+}
+
+function post(
+  message: WebhookMessage,
+  to: PublicTarget,
+  options: WebhookOptions,
+): Promise<WebhookOutcome> {
+  const { allMsMax = ALL_MS_MAX } = options.forTests ?? {}
+  const agent = new Agent({ keepAlive: false, maxCachedSessions: 0 })
+  return new Promise((resolve) => {
+    let answered: WebhookOutcome | undefined
+    const headers = { 'content-type': 'application/json', ...webhookHeaders(message) }
+    const sent = request({ ...publicPost(to, { body: message.body, headers }, options), agent })
+    const settle = (outcome: WebhookOutcome) => {
+      clearTimeout(timer)
+      resolve(answered ?? outcome)
+      sent.destroy()
+      agent.destroy()
+    }
+    const timer = setTimeout(() => settle(failed('No answer came in time.')), allMsMax)
+    sent.on('error', (error) => settle(failed(`${reasonOf(error).slice(0, 200)}.`)))
+    sent.on('response', (response) => {
+      const outcome = outcomeOf(response.statusCode ?? 0)
+      // Who has told the status has answered, whatever happens to the rest.
+      answered = outcome
+      drop(response, BODY_BYTES_MAX, () => settle(outcome))
+    })
+    sent.end(message.body)
+  })
+}
+
+function outcomeOf(status: number): WebhookOutcome {
+  if (status >= 200 && status < 300) return { state: 'taken', status, outcome: 'It was taken.' }
+  if (status >= 300 && status < 400) {
+    const outcome = 'It sent us on to another address, where we do not follow.'
+    return { state: 'failed', status, outcome }
+  }
+  if (status === GONE) return { state: 'gone', status, outcome: 'It said that it is gone.' }
+  return { state: 'failed', status, outcome: 'It was not taken.' }
+}

@@ -1,0 +1,201 @@
+import { arc } from 'mailauth/lib/arc/index.js'
+import type { DkimVerifier } from 'mailauth/lib/dkim/dkim-verifier.js'
+import { houseOf } from '../../mail/address.ts'
+import { parseTagList } from '../../mail/dkim-signature.ts'
+import type { HeaderField } from '../../mail/header.ts'
+import { parseIp } from '../../mail/ip.ts'
+import { storableText } from '../../mail/text.ts'
+import type { Hop } from '../trace.ts'
+import type { DnsFindings } from './authenticate.ts'
+import { type LibraryResolver, readSigner, signatureCharsMax, textAnswer } from './dkim.ts'
+
+/** One set of a chain: who sealed, and where the key is kept. */
+export type Seal = {
+  /** From 1; the highest is the newest. */
+  instance: number
+  domain: string
+  keyName: string
+}
+
+/**
+ * The ARC chain (RFC 8617) of a message, as far as it must be read to know whether to verify it.
+ * `broken`: the sets are not complete, or not numbered from 1. `undue`: there are more sets, or
+ * longer fields, than honest mail has. `own`: see `findChain`.
+ */
+export type ArcChain =
+  | { is: 'none' }
+  | { is: 'broken' | 'undue' | 'own' }
+  | { is: 'whole'; seals: Seal[]; messageKeyName: string }
+
+const kinds = ['arc-seal', 'arc-message-signature', 'arc-authentication-results']
+const instancesMax = 10
+
+/**
+ * The chain, and whether verifying it can tell anything. A chain in which all seals are those of
+ * the house that wrote the topmost lines only repeats what the receiver says in these lines, so
+ * its costs are saved: it is `own`.
+ */
+export function findChain(fields: readonly HeaderField[], hops: readonly Hop[]): ArcChain {
+  const sets = arcFields(fields)
+  if (sets.length === 0) return { is: 'none' }
+  const isUndue = sets.some(({ value }) => value.length > signatureCharsMax)
+  if (isUndue || sets.length > kinds.length * instancesMax) return { is: 'undue' }
+  const count = sets.length / kinds.length
+  const byPlace = new Map(sets.map((field) => [`${field.key} ${instanceOf(field)}`, field]))
+  const seals: Seal[] = []
+  let messageKeyName = ''
+  for (let instance = 1; instance <= count; instance++) {
+    const [seal, signature, results] = kinds.map((kind) => byPlace.get(`${kind} ${instance}`))
+    const sealer = seal && readSigner(seal)
+    const signer = signature && readSigner(signature)
+    if (!sealer || !signer || !results) return { is: 'broken' }
+    seals.push({ instance, domain: sealer.domain, keyName: sealer.keyName })
+    messageKeyName = signer.keyName
+  }
+  if (!Number.isInteger(count)) return { is: 'broken' }
+  const home = hops.map(({ byHost }) => houseOf(byHost)).find((house) => house !== undefined)
+  const isOwn = home !== undefined && seals.every(({ domain }) => houseOf(domain) === home)
+  if (isOwn) return { is: 'own' }
+  return { is: 'whole', seals, messageKeyName }
+}
+
+/** The fields of all sets, in the order of the header. */
+export function arcFields(fields: readonly HeaderField[]): HeaderField[] {
+  return fields.filter(({ key }) => kinds.includes(key))
+}
+
+/** `i=1` stands among the tags, or first before the results (RFC 8617 §4.1.1). */
+function instanceOf({ key, value }: HeaderField): string {
+  if (key === 'arc-authentication-results') return /^\s*i\s*=\s*(\d+)/.exec(value)?.[1] ?? ''
+  return parseTagList(value)?.get('i') ?? ''
+}
+
+/**
+ * An ARC chain (RFC 8617), judged. `temperror`: a key could not be asked for; `unchecked`: it
+ * would tell nothing that the receiver does not, or is longer than honest ones.
+ */
+export type ArcFinding = {
+  result: 'pass' | 'fail' | 'none' | 'temperror' | 'unchecked'
+  /** A sentence for a person. */
+  why: string
+  /** Who sealed, from the first on; empty unless the chain verifies. */
+  seals: SealFinding[]
+}
+
+/** What one sealer saw when the message came to it: as true as the sealer is honest. */
+export type SealFinding = {
+  instance: number
+  /** In lower case. */
+  domain: string
+  /** The address that handed the message to the sealer, in canonical text. */
+  clientIp: string | null
+  /** Results in the words of RFC 8601: `pass`, `fail`, `none` … */
+  spf: string | null
+  dkim: { result: string; domain: string | null }[]
+}
+
+const dkimMax = 4
+const wordCharsMax = 20
+const domainCharsMax = 253
+
+/** What is known of a chain without verifying it; undefined when it must be verified. */
+export function judgeChain(chain: ArcChain, dns: DnsFindings): ArcFinding | undefined {
+  switch (chain.is) {
+    case 'none':
+      return unsealed('none', 'Nobody sealed it.')
+    case 'broken':
+      return unsealed('fail', 'The chain has gaps.')
+    case 'undue':
+      return unsealed('unchecked', 'The chain is longer than any honest one.')
+    case 'own':
+      return unsealed('unchecked', 'Only the receiver sealed it, and says the same in its lines.')
+    case 'whole': {
+      const names = [chain.messageKeyName, ...chain.seals.map(({ keyName }) => keyName)]
+      const answers = names.map((name) => textAnswer(dns, name))
+      if (answers.some((answer) => answer.is === 'none')) {
+        return unsealed('fail', 'The key of a seal does not exist.')
+      }
+      if (answers.every((answer) => answer.is === 'found')) return undefined
+      return unsealed('temperror', 'The key of a seal could not be asked for.')
+    }
+  }
+}
+
+/** Verifies the chain that the verifier has read, with all its seals. */
+export async function verifyChain(
+  chain: ArcChain & { is: 'whole' },
+  verifier: DkimVerifier,
+  resolver: LibraryResolver,
+): Promise<ArcFinding> {
+  // Read first: the library rewrites the newest results while it verifies.
+  const seals = chain.seals.map(({ instance, domain }) => ({
+    instance,
+    domain,
+    ...saidBy(verifier.arc.chain[instance - 1]?.['arc-authentication-results']?.parsed),
+  }))
+  const { status } = await arc(verifier.arc, { resolver: resolver as never })
+  if (status.result !== 'pass') return unsealed('fail', 'A seal does not fit the message.')
+  return { result: 'pass', why: 'All seals fit the message.', seals }
+}
+
+type Said = Pick<SealFinding, 'clientIp' | 'spf' | 'dkim'>
+
+/** What a sealer's ARC-Authentication-Results say, as the library parsed them. */
+function saidBy(parsed: unknown): Said {
+  const dkim = at(parsed, 'dkim')
+  return {
+    clientIp: clientIpOf(parsed),
+    spf: word(at(parsed, 'spf', 'value')),
+    dkim: (Array.isArray(dkim) ? dkim.slice(0, dkimMax) : []).flatMap((entry: unknown) => {
+      const result = word(at(entry, 'value'))
+      const identity = at(entry, 'header', 'd') ?? at(entry, 'header', 'i')
+      return result === null ? [] : [{ result, domain: domainOfIdentity(identity) }]
+    }),
+  }
+}
+
+/**
+ * The address the sealer saw: `smtp.remote-ip` (RFC 8617 §6) or the comment on SPF, in the words
+ * that Microsoft, Google and this library use. The words stand at its edges, so that a return
+ * path in the middle cannot pose as them.
+ */
+function clientIpOf(parsed: unknown): string | null {
+  const comment = at(parsed, 'spf', 'comment')
+  const phrases = typeof comment === 'string' && comment.length < 1000 ? comment : ''
+  const candidates = [
+    at(parsed, 'arc', 'smtp', 'remote-ip'),
+    at(parsed, 'spf', 'smtp', 'remote-ip'),
+    at(parsed, 'spf', 'smtp', 'client-ip'),
+    at(parsed, 'iprev', 'policy', 'iprev'),
+    /^sender ip is (\S+)$/.exec(phrases)?.[1],
+    / designates? (\S+) as permitted sender$/.exec(phrases)?.[1],
+    /^[^\s:]+: (\S+) is neither permitted nor denied by /.exec(phrases)?.[1],
+  ]
+  for (const candidate of candidates) {
+    const ip = typeof candidate === 'string' ? parseIp(candidate) : undefined
+    if (ip) return ip.text
+  }
+  return null
+}
+
+function at(value: unknown, ...path: readonly string[]): unknown {
+  let found = value
+  for (const key of path) {
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, key)) return undefined
+    found = (found as Record<string, unknown>)[key]
+  }
+  return found
+}
+
+function word(value: unknown): string | null {
+  return typeof value === 'string' ? storableText(value.toLowerCase(), wordCharsMax) : null
+}
+
+function domainOfIdentity(value: unknown): string | null {
+  if (typeof value !== 'string') return null
+  return storableText(value.slice(value.lastIndexOf('@') + 1).toLowerCase(), domainCharsMax)
+}
+
+function unsealed(result: ArcFinding['result'], why: string): ArcFinding {
+  return { result, why, seals: [] }
+}

@@ -1,0 +1,95 @@
+import type { DnsAnswer, Resolve } from '../../world.ts'
+import type { DnsFindings, SpfFinding } from './authenticate.ts'
+import {
+  type DnsOptions,
+  type DnsQuestions,
+  questionsOf,
+  spfDomain,
+  type SpfQuestion,
+} from './spf.ts'
+
+/** Whom to ask. Handed in; both answer in bounded time. */
+export type DnsTools = {
+  resolve: Resolve
+  /** The blacklists: what is unknown is no listing. */
+  listings: (subjects: {
+    addresses: readonly string[]
+    domains: readonly string[]
+  }) => Promise<DnsFindings['listings']>
+}
+
+const recordsMax = 10
+const recordCharsMax = 4096
+
+/** Asks the DNS all that the analysis of a message will want to know (`questionsOf`, `askDns`). */
+export function askAbout(
+  raw: Buffer,
+  options: DnsOptions,
+  tools: DnsTools,
+  signal: AbortSignal,
+): Promise<DnsFindings> {
+  return askDns(questionsOf(raw, options), tools, signal)
+}
+
+/**
+ * Asks all questions about a message at once. Once `signal` is raised, what is not answered yet
+ * is unknown: then SPF is `temperror` and there is no listing. Never rejects: DNS that is down is
+ * no reason to keep a message from its analysis.
+ */
+export async function askDns(
+  questions: DnsQuestions,
+  { resolve, listings }: DnsTools,
+  signal: AbortSignal,
+): Promise<DnsFindings> {
+  const { texts, addresses, domains } = questions
+  const bounded: Resolve = async (name, type) =>
+    signal.aborted ? late : inTime(resolve(name, type), late, signal)
+  const [answers, spf, listed] = await Promise.all([
+    Promise.all(
+      texts.map(async (name) => [`TXT ${name}`, kept(await bounded(name, 'TXT'))] as const),
+    ),
+    askSpf(questions.spf, bounded, signal),
+    inTime(listings({ addresses, domains }), [], signal),
+  ])
+  return { answers: Object.fromEntries(answers), spf, listings: listed }
+}
+
+const late: DnsAnswer = { is: 'unknown', why: 'The answer did not come in time.' }
+
+async function askSpf(
+  question: SpfQuestion | undefined,
+  resolve: Resolve,
+  signal: AbortSignal,
+): Promise<SpfFinding | undefined> {
+  const domain = question && spfDomain(question)
+  if (!question || domain === undefined) return undefined
+  // The library behind it is loaded when it is wanted.
+  const { checkSpf } = await import('./spf.ts')
+  return inTime(
+    checkSpf(question, resolve),
+    { ip: question.ip, result: 'temperror', domain },
+    signal,
+  )
+}
+
+/** What is promised, or `otherwise` when the signal comes first or the promise is broken. */
+async function inTime<T>(promise: Promise<T>, otherwise: T, signal: AbortSignal): Promise<T> {
+  let giveUp: () => void = () => undefined
+  const tooLate = new Promise<T>((settle) => {
+    giveUp = () => settle(otherwise)
+    signal.addEventListener('abort', giveUp, { once: true })
+    if (signal.aborted) giveUp()
+  })
+  try {
+    return await Promise.race([promise.catch(() => otherwise), tooLate])
+  } finally {
+    signal.removeEventListener('abort', giveUp)
+  }
+}
+
+/** What goes on to the analysis: the records of a hostile zone are cut. */
+function kept(answer: DnsAnswer): DnsAnswer {
+  if (answer.is !== 'found') return answer
+  const records = answer.records.slice(0, recordsMax)
+  return { is: 'found', records: records.map((record) => record.slice(0, recordCharsMax)) }
+}

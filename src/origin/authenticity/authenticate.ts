@@ -1,0 +1,255 @@
+import { DkimVerifier, type KeyLookup, type LibraryField } from 'mailauth/lib/dkim/dkim-verifier.js'
+import { type CfblFinding, judgeCfbl } from '../../mail/cfbl.ts'
+import type { Listing } from '../../mail/dnsbl.ts'
+import type { Header, HeaderField } from '../../mail/header.ts'
+import type { DnsAnswer } from '../../world.ts'
+import type { Hop } from '../trace.ts'
+import { arcFields, type ArcFinding, findChain, judgeChain, verifyChain } from './arc.ts'
+import {
+  answersAsResolver,
+  chooseSignatures,
+  type DkimFinding,
+  judgeRead,
+  judgeUnread,
+  type LibraryResolver,
+} from './dkim.ts'
+import { checkDmarc, type DmarcFinding } from './dmarc.ts'
+
+/** How SPF (RFC 7208) judged the host that handed the message to the receiver. */
+export type SpfFinding = {
+  /** The address that was judged. */
+  ip: string
+  result: 'pass' | 'fail' | 'softfail' | 'neutral' | 'none' | 'temperror' | 'permerror'
+  /** The domain whose record was used, in lower case. */
+  domain: string
+}
+
+/** What the DNS told about one message, asked before its analysis. Plain data. */
+export type DnsFindings = {
+  /** Answers by question: `TXT s1._domainkey.example.net`, the name in lower case. */
+  answers: Readonly<Record<string, DnsAnswer>>
+  /** Undefined when there was no address to check. */
+  spf: SpfFinding | undefined
+  listings: readonly Listing[]
+}
+
+const domainShape = /^[a-z0-9_](?:[a-z0-9._-]{0,251}[a-z0-9])?$/
+const selectorShape = /^[A-Za-z0-9._-]{1,100}$/
+
+/**
+ * The value of an Authentication-Results field (RFC 8601 §2.2) in one line, of what we verified
+ * ourselves: `authservId` is our own name, `author` the domain of From. Results that say nothing
+ * (a DNS that did not answer on DMARC, a chain that was not checked) are left out, and so is what
+ * could break the syntax. Undefined when nothing was asked.
+ */
+export function composeAuthenticationResults(
+  authentication: Authentication | null,
+  { authservId, author }: { authservId: string; author: string | undefined },
+): string | undefined {
+  if (authentication === null || !domainShape.test(authservId)) return undefined
+  const { spf, dkim, dmarc, arc } = authentication
+  const results: string[] = []
+  if (spf && domainShape.test(spf.domain)) {
+    results.push(`spf=${spf.result} smtp.mailfrom=${spf.domain}`)
+  }
+  for (const { domain, selector, result } of dkim) {
+    if (!domainShape.test(domain)) continue
+    const keyName = selectorShape.test(selector) ? ` header.s=${selector}` : ''
+    results.push(`dkim=${result} header.d=${domain}${keyName}`)
+  }
+  if (dkim.length === 0) results.push('dkim=none')
+  if (dmarc.result !== 'unknown') {
+    const from = author !== undefined && domainShape.test(author) ? ` header.from=${author}` : ''
+    results.push(`dmarc=${dmarc.result}${from}`)
+  }
+  if (arc.result === 'pass' || arc.result === 'fail') results.push(`arc=${arc.result}`)
+  return `${authservId}; ${results.join('; ')}`
+}
+
+/** A message ready to be verified. */
+export type Verifiable = {
+  raw: Buffer
+  header: Header
+  resolver: LibraryResolver
+  /** When it arrived: what has expired since was good then. */
+  receivedAt: Date | undefined
+}
+
+/**
+ * Runs the library's verifier over the chosen signatures and the ARC sets among `fields`. The
+ * library takes a stream, reads the header byte by byte, and looks for MIME boundaries: most of
+ * its time. Given the header we have read, the body in one piece and no Content-Type, it needs
+ * half as long (scripts/bench/README.md). Signed fields are still looked for in the whole header.
+ */
+export async function runVerifier(
+  { raw, header, resolver, receivedAt }: Verifiable,
+  fields: readonly HeaderField[],
+): Promise<DkimVerifier> {
+  const verifier = new DkimVerifier({
+    resolver,
+    curTime: receivedAt ?? new Date(1),
+    rejectRsaSha1: true,
+  })
+  verifier.keyCache.get = remembering(verifier.keyCache.get, resolver)
+  await verifier.messageHeaders({ parsed: fields.map(asLibraryField) })
+  verifier.headers = { parsed: header.fields.map(asLibraryField) }
+  const isRelaxed = [...verifier.bodyHashes.keys()].every((key) => key.startsWith('relaxed:'))
+  const body = bodyOf(raw, header, isRelaxed ? 'relaxed' : 'simple')
+  // Begun in one go: the body stands in memory that the next message uses again.
+  await Promise.all([verifier.nextChunk(body), verifier.finalChunk()])
+  return verifier
+}
+
+const keys = new Map<string, Promise<unknown>>()
+const keysMax = 500
+
+/**
+ * Keys are remembered by their records: reading one costs as much as verifying with it, and much
+ * mail is signed by few. What is remembered depends on the record and the algorithm alone.
+ */
+function remembering(lookUp: KeyLookup, resolver: LibraryResolver): KeyLookup {
+  const recall: KeyLookup = async (type, name, minBits, options) => {
+    const record = (await resolver(name, 'TXT')).flat().join('')
+    const id = `${options.hashAlgo} ${record}`
+    const known = keys.get(id) ?? lookUp(type, name, minBits, options)
+    if (keys.size >= keysMax) keys.clear()
+    keys.set(id, known)
+    return known
+  }
+  return (...question) => {
+    const found = recall(...question)
+    // The library asks for all keys of a chain before it waits for the first.
+    found.catch(() => undefined)
+    return found
+  }
+}
+
+/** Its line is made when it is asked for: most fields of a message are not signed. */
+function asLibraryField({ key, name, raw }: HeaderField): LibraryField {
+  return {
+    key,
+    casedKey: name,
+    get line() {
+      return Buffer.from(withCrlf(raw), 'latin1')
+    },
+  }
+}
+
+/** Line ends as they are signed, which a mail program may have changed. */
+function withCrlf(text: string): string {
+  return text.includes('\n') ? text.replace(/\r?\n/g, '\r\n') : text.replaceAll('\r', '\r\n')
+}
+
+const [tab, lf, cr, space] = [0x09, 0x0a, 0x0d, 0x20]
+const scratchBytesMax = 512 * 1024
+let scratch = Buffer.alloc(0)
+
+/**
+ * The body with CRLF line ends. `relaxed`: white space reduced as that canonicalization has it
+ * (RFC 6376 §3.4.4); the library does so line by line, six times slower, and then finds nothing
+ * more to do. Byte by byte into memory that is kept: strings and new buffers cost more in garbage
+ * than the loop does. It holds good until the next call.
+ */
+function bodyOf(raw: Buffer, { bodyOffset, lineEnd }: Header, canon: 'relaxed' | 'simple'): Buffer {
+  const isRelaxed = canon === 'relaxed'
+  const out = room(2 * (raw.length - bodyOffset))
+  let length = 0
+  let hasSpace = false
+  for (let at = bodyOffset; at < raw.length; at++) {
+    const byte = raw[at] ?? 0
+    const isSpace = isRelaxed && (byte === space || byte === tab)
+    // Nearly all bytes are above these, and need no more than one look.
+    const isEnd = byte < space && isLineEnd(raw, at, lineEnd)
+    if (hasSpace && !isSpace && !isEnd) out[length++] = space
+    hasSpace = isSpace
+    if (!isSpace && !isEnd) out[length++] = byte
+    if (!isEnd) continue
+    out[length++] = cr
+    out[length++] = lf
+    if (byte === cr && lineEnd === 'lf') at++
+  }
+  if (hasSpace) out[length++] = space
+  return out.subarray(0, length)
+}
+
+function isLineEnd(raw: Buffer, at: number, lineEnd: Header['lineEnd']): boolean {
+  if (lineEnd === 'cr') return raw[at] === cr
+  return raw[at] === lf || (raw[at] === cr && raw[at + 1] === lf)
+}
+
+function room(bytes: number): Buffer {
+  if (bytes > scratchBytesMax) return Buffer.allocUnsafe(bytes)
+  if (scratch.length < bytes) scratch = Buffer.allocUnsafeSlow(Math.max(bytes, 64 * 1024))
+  return scratch
+}
+
+/** Who stands behind a message, as far as the DNS told. Plain data, bounded in size. */
+export type Authentication = {
+  /** Null when there was no address or no name to check. */
+  spf: SpfFinding | null
+  /** The signatures that were looked at, the author's own first; at most four. */
+  dkim: DkimFinding[]
+  /** How many signatures were not looked at. */
+  passedOver: number
+  dmarc: DmarcFinding
+  arc: ArcFinding
+}
+
+/** The same, with whom the message may ask to be told of complaints. */
+export type Authenticated = Authentication & { cfbl: CfblFinding | null }
+
+/** A header with more than this is none that any verifier should be made to read. */
+const headerBytesMax = 512 * 1024
+const fieldsMax = 1000
+
+/**
+ * Judges a message by SPF, DKIM, ARC and DMARC with the answers the DNS gave before; asks nobody.
+ * Only signatures that can matter are verified (`chooseSignatures`), and only where their key is
+ * there: the rest is known without reading the body. Never throws on bad mail.
+ */
+export async function authenticate(
+  raw: Buffer,
+  header: Header,
+  hops: readonly Hop[],
+  dns: DnsFindings,
+): Promise<Authenticated> {
+  const { fields } = header
+  const isUndue = header.bodyOffset > headerBytesMax || fields.length > fieldsMax
+  const { chosen, passedOver } = chooseSignatures(isUndue ? [] : fields)
+  const chain = isUndue ? ({ is: 'undue' } as const) : findChain(fields, hops)
+  const resolver = answersAsResolver(dns)
+  const known = new Map(chosen.map((signature) => [signature, judgeUnread(signature, dns)]))
+  const unread = chosen.filter((signature) => known.get(signature) === undefined)
+  let arc = judgeChain(chain, dns)
+  const sets = arc === undefined ? arcFields(fields) : []
+  const receivedAt = hops.find(({ field }) => field?.at)?.field?.at
+  const verifier =
+    unread.length + sets.length > 0
+      ? await runVerifier({ raw, header, resolver, receivedAt }, [
+          ...unread.map(({ field }) => field),
+          ...sets,
+        ])
+      : undefined
+  if (verifier && chain.is === 'whole') arc ??= await verifyChain(chain, verifier, resolver)
+  const results = [...(verifier?.results ?? [])]
+  const dkim = chosen.map((signature) => {
+    const found = known.get(signature)
+    if (found) return found
+    const isNext = results[0]?.signingDomain?.toLowerCase() === signature.domain
+    return judgeRead(signature, isNext ? results.shift() : undefined)
+  })
+  return {
+    spf: dns.spf ?? null,
+    dkim,
+    passedOver,
+    dmarc: await checkDmarc({ fields, dkim, dns, resolver }),
+    cfbl: judgeCfbl(
+      fields,
+      chosen.map((signature, index) => ({
+        ...signature,
+        isValid: dkim[index]?.result === 'pass',
+      })),
+    ),
+    arc: arc ?? { result: 'fail', why: 'The chain cannot be read.', seals: [] },
+  }
+}

@@ -1,0 +1,226 @@
+import { domainToASCII } from 'node:url'
+import type { LibraryResult } from 'mailauth/lib/dkim/dkim-verifier.js'
+import { domainOf, houseOf } from '../../mail/address.ts'
+import { parseCfblAddress } from '../../mail/cfbl.ts'
+import { parseTagList, type TagList } from '../../mail/dkim-signature.ts'
+import { fieldValue, fieldValues, type HeaderField } from '../../mail/header.ts'
+import { authorAddress } from '../../mail/message.ts'
+import type { DnsAnswer } from '../../world.ts'
+import type { DnsFindings } from './authenticate.ts'
+
+/** An answer in the way of Node's `dns.resolve`, as the library wants it. */
+export type LibraryAnswer = string[][] | string[]
+
+/** A resolver as the library wants it: rejects with the codes of Node's DNS. */
+export type LibraryResolver = (name: string, type: string) => Promise<LibraryAnswer>
+
+/** What was answered to a TXT question; what was not asked is unknown. */
+export function textAnswer({ answers }: DnsFindings, name: string): DnsAnswer {
+  const key = `TXT ${name.toLowerCase()}`
+  if (Object.hasOwn(answers, key)) return answers[key] ?? notAsked
+  return notAsked
+}
+
+const notAsked: DnsAnswer = { is: 'unknown', why: 'It was not asked for.' }
+
+/**
+ * The answers as a resolver. Of several records the key or policy is chosen, not whichever comes
+ * first. Policies of public suffixes are not asked for, so they count as absent; addresses are
+ * asked for only to know whether a domain exists, and that is assumed.
+ */
+export function answersAsResolver(findings: DnsFindings): LibraryResolver {
+  return async (name, type) => {
+    if (type !== 'TXT') return []
+    const policyOf = /^_dmarc\.(.*)$/.exec(name)?.[1]
+    if (policyOf !== undefined && houseOf(policyOf) === undefined) throw dnsError('ENOTFOUND')
+    const answer = textAnswer(findings, name)
+    if (answer.is === 'none') throw dnsError('ENOTFOUND')
+    if (answer.is === 'unknown') throw dnsError('ETIMEOUT')
+    if (policyOf !== undefined) return answer.records.map((record) => [record])
+    const key = answer.records.find((record) => /(^|;)\s*p\s*=/.test(record))
+    return [[key ?? answer.records[0] ?? '']]
+  }
+}
+
+/** A failure as Node's DNS names it. */
+export function dnsError(code: 'ENOTFOUND' | 'ETIMEOUT'): Error {
+  return Object.assign(new Error(code), { code })
+}
+
+/** A DKIM signature (RFC 6376 §3.5) as far as it must be read to know whose it is. */
+export type Signature = {
+  field: HeaderField
+  /** In lower case. */
+  domain: string
+  selector: string
+  /** Where its key is kept. */
+  keyName: string
+  /** Whether the domain and the author's have the same owner. */
+  isAligned: boolean
+  /** The names of the fields it covers, in lower case, as often as each stands there. */
+  covered: readonly string[]
+  /** Why no verifier would take it, as a sentence; undefined when it is sound. */
+  fault: string | undefined
+}
+
+const fieldsReadMax = 50
+/** Signatures are one kilobyte; what is longer makes verifiers compare names for seconds. */
+export const signatureCharsMax = 8 * 1024
+/** Of each kind: the author's own say most, one for each algorithm. */
+const alignedMax = 2
+const othersMax = 2
+
+/**
+ * The signatures worth verifying, the author's own first, from the top: at most two whose domain
+ * has the owner of the author's, and two others, first of those whom the message asks to tell of
+ * complaints (RFC 9477). `passedOver` counts the rest.
+ */
+export function chooseSignatures(fields: readonly HeaderField[]): {
+  chosen: Signature[]
+  passedOver: number
+} {
+  const all = fields.filter(({ key }) => key === 'dkim-signature')
+  const house = houseOf(authorDomain(fields))
+  const read = all
+    .slice(0, fieldsReadMax)
+    .map((field) => readSignature(field, house))
+    .filter((signature) => signature !== undefined)
+  const others = read.filter(({ isAligned }) => !isAligned)
+  const told = fieldValues(fields, 'cfbl-address').slice(0, fieldsReadMax).flatMap(houseTold)
+  const rank = ({ domain }: Signature) => Number(told.includes(houseOf(domain) ?? ''))
+  const chosen = [
+    ...read.filter(({ isAligned }) => isAligned).slice(0, alignedMax),
+    ...others.toSorted((one, other) => rank(other) - rank(one)).slice(0, othersMax),
+  ]
+  return { chosen, passedOver: all.length - chosen.length }
+}
+
+function houseTold(value: string): string[] {
+  const asked = parseCfblAddress(value)
+  return asked === undefined ? [] : [houseOf(domainOf(asked.address)) ?? '']
+}
+
+/** The domain of the first author in lower case, in ASCII; undefined when there is none. */
+export function authorDomain(fields: readonly HeaderField[]): string | undefined {
+  const address = authorAddress(fieldValue(fields, 'from')?.slice(0, signatureCharsMax) ?? '')
+  const domain = address === null ? undefined : domainOf(address)
+  return domain === undefined ? undefined : domainToASCII(domain) || undefined
+}
+
+/** The tags of a signature or seal, with whose it is; undefined where that cannot be told. */
+export function readSigner(
+  field: HeaderField,
+): { tags: TagList; domain: string; selector: string; keyName: string } | undefined {
+  if (field.value.length > signatureCharsMax) return undefined
+  const tags = parseTagList(field.value)
+  const domain = tags?.get('d')?.toLowerCase()
+  const selector = tags?.get('s')?.toLowerCase()
+  if (!tags || domain === undefined || selector === undefined) return undefined
+  const keyName = `${selector}._domainkey.${domain}`
+  if (!isHostName(domain) || !isHostName(`${selector}.x`) || keyName.length > 253) return undefined
+  return { tags, domain, selector, keyName }
+}
+
+function readSignature(field: HeaderField, house: string | undefined): Signature | undefined {
+  const signer = readSigner(field)
+  if (!signer) return undefined
+  const { tags, domain, selector, keyName } = signer
+  const isAligned = house !== undefined && houseOf(domain) === house
+  const covered = coveredBy(tags)
+  return { field, domain, selector, keyName, isAligned, covered, fault: faultOf(tags, covered) }
+}
+
+function coveredBy(tags: TagList): string[] {
+  const names = (tags.get('h') ?? '').toLowerCase().split(':')
+  return names.map((name) => name.trim())
+}
+
+function faultOf(tags: TagList, covered: readonly string[]): string | undefined {
+  const algorithm = (tags.get('a') ?? '').toLowerCase()
+  if (algorithm === 'rsa-sha1') return 'It is made by SHA-1, which proves nothing any more.'
+  if (!['rsa-sha256', 'ed25519-sha256'].includes(algorithm)) return 'Its algorithm is not known.'
+  if (tags.get('v') !== '1') return 'Its version is not known.'
+  const canons = (tags.get('c') ?? 'simple/simple').toLowerCase().split('/')
+  if (!canons.every((canon) => canon === 'relaxed' || canon === 'simple')) {
+    return 'Its canonicalization is not known.'
+  }
+  if (!covered.includes('from')) return 'It does not cover the From field.'
+  return undefined
+}
+
+const label = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?'
+const hostName = new RegExp(`^${label}(?:\\.${label})+$`)
+
+/** Whether it can be asked for; underscores occur in selectors. */
+function isHostName(name: string): boolean {
+  return name.length <= 253 && hostName.test(name)
+}
+
+/**
+ * What a signature (RFC 6376) is worth, in the words of RFC 8601 §2.7.1. `fail` accuses nobody: a
+ * mail program or mailing list may have changed the message. `permerror`: its key is missing or
+ * unusable; `policy`: it verifies too little, or by a key too weak; `neutral`: it cannot be judged.
+ */
+export type DkimResult = 'pass' | 'fail' | 'neutral' | 'policy' | 'temperror' | 'permerror'
+
+/** One signature, judged. */
+export type DkimFinding = {
+  /** In lower case. */
+  domain: string
+  selector: string
+  result: DkimResult
+  /** Whether the domain and the author's have the same owner. */
+  aligned: boolean
+  /** A sentence for a person. */
+  why: string
+}
+
+/** What is known of a signature without looking at the message; undefined when it must be read. */
+export function judgeUnread(signature: Signature, dns: DnsFindings): DkimFinding | undefined {
+  const { fault, keyName } = signature
+  if (fault !== undefined) return finding(signature, 'neutral', fault)
+  const answer = textAnswer(dns, keyName)
+  if (answer.is === 'none') return finding(signature, 'permerror', 'Its key does not exist.')
+  if (answer.is === 'unknown') {
+    return finding(signature, 'temperror', 'Its key could not be asked for.')
+  }
+  if (!answer.records.some((record) => /(^|;)\s*p\s*=\s*[^;\s]/.test(record))) {
+    return finding(signature, 'permerror', 'Its key was revoked.')
+  }
+  return undefined
+}
+
+/** What the library says of a signature; undefined when it did not look at it. */
+export function judgeRead(signature: Signature, read: LibraryResult | undefined): DkimFinding {
+  if (!read) return finding(signature, 'neutral', 'It cannot be read.')
+  const { result, comment, underSized } = read.status
+  if (result === 'pass') {
+    return underSized === undefined
+      ? finding(signature, 'pass', 'What it covers is as it was signed.')
+      : finding(signature, 'policy', 'It covers only the beginning of the body.')
+  }
+  if (result === 'policy') return finding(signature, 'policy', 'Its key is too weak.')
+  const [known, why] = reasons.get(comment ?? '') ?? ['neutral', 'It cannot be verified.']
+  return finding(signature, known, why)
+}
+
+/** The library's comments and what they mean. */
+const reasons: ReadonlyMap<string, readonly [DkimResult, string]> = new Map([
+  ['body hash did not verify', ['fail', 'The body is not the one that was signed.']],
+  ['bad signature', ['fail', 'The header is not the one that was signed, or the key another one.']],
+  ['expired', ['neutral', 'It had expired when the message arrived.']],
+  ['invalid expiration', ['neutral', 'It expires before it was made.']],
+  ['invalid public key', ['permerror', 'Its key cannot be read.']],
+  ['unknown key version', ['permerror', 'Its key cannot be read.']],
+  ['unknown key type', ['permerror', 'Its key cannot be read.']],
+  ['inappropriate hash algorithm', ['permerror', 'Its key is not for this algorithm.']],
+  ['key not for email', ['permerror', 'Its key is not for mail.']],
+])
+
+function finding(
+  { domain, selector, isAligned }: Signature,
+  result: DkimResult,
+  why: string,
+): DkimFinding {
+  return { domain, selector, result, aligned: isAligned, why }
+}

@@ -1,0 +1,105 @@
+import { domainToASCII } from 'node:url'
+import { dmarc } from 'mailauth/lib/dmarc/index.js'
+import { domainOf, houseOf, parseMailboxes } from '../../mail/address.ts'
+import { decodeHeaderText } from '../../mail/encoded-word.ts'
+import { fieldValues, type HeaderField } from '../../mail/header.ts'
+import type { DnsFindings, SpfFinding } from './authenticate.ts'
+import type { DkimFinding, LibraryResolver } from './dkim.ts'
+
+const labelsMax = 8
+
+/**
+ * Where a DMARC policy may be found (RFC 9989 §4.10): `_dmarc.` before the author's domain and its
+ * parents, and before those identities that belong to the same owner. It ends at the domain its
+ * owner registered: the policies of public suffixes are not asked for.
+ */
+export function policyNames(
+  author: string | undefined,
+  identities: readonly (string | undefined)[],
+): string[] {
+  const house = houseOf(author)
+  if (house === undefined) return []
+  const related = identities.filter((domain) => domain !== undefined && houseOf(domain) === house)
+  return [...new Set(related.flatMap((domain) => lineage(domain ?? '', house)))].map(
+    (domain) => `_dmarc.${domain}`,
+  )
+}
+
+/** The domain and its parents down to the house; of long ones the first and the last seven. */
+function lineage(domain: string, house: string): string[] {
+  const labels = domain.split('.')
+  const least = house.split('.').length
+  const all = labels.map((_, index) => labels.slice(index).join('.'))
+  return all.filter((name, index) => {
+    const count = labels.length - index
+    return count >= least && (name === domain || count < labelsMax)
+  })
+}
+
+/**
+ * Whether the author's domain stands behind the message (DMARC, RFC 9989). `none`: it publishes no
+ * policy, or there is not one author's domain; `unknown`: something it depends on could not be
+ * told, the DNS, the return path, or who handed the message over.
+ */
+export type DmarcFinding = {
+  result: 'pass' | 'fail' | 'none' | 'unknown'
+  /** What the domain asks receivers to do with a message that fails. */
+  policy: 'none' | 'quarantine' | 'reject' | null
+  /** Where the policy is published, in lower case. */
+  domain: string | null
+  /** What passed for the author's domain. */
+  alignedBy: ('dkim' | 'spf')[]
+}
+
+type Evidence = {
+  fields: readonly HeaderField[]
+  dkim: readonly DkimFinding[]
+  dns: DnsFindings
+  resolver: LibraryResolver
+}
+
+const noPolicy: DmarcFinding = { result: 'none', policy: null, domain: null, alignedBy: [] }
+
+/** Judges by DMARC, from what SPF and the signatures came to and the policies that were found. */
+export async function checkDmarc({ fields, dkim, dns, resolver }: Evidence): Promise<DmarcFinding> {
+  const from = fieldValues(fields, 'from')
+  const authors = parseMailboxes(from[0] ?? '').flatMap(({ address }) => asciiDomain(address) ?? [])
+  const found = await dmarc({
+    headerFrom: authors,
+    fromFields: from.length,
+    spfDomains: dns.spf?.result === 'pass' ? [dns.spf.domain] : [],
+    dkimDomains: dkim.filter(({ result }) => result === 'pass').map(({ domain }) => ({ domain })),
+    resolver: resolver as never,
+  })
+  if (!found) return noPolicy
+  const { status, alignment } = found
+  if (status.result === 'none') return noPolicy
+  // Neither alignment nor policy is known when no policy could be asked for.
+  const alignedBy: DmarcFinding['alignedBy'] = []
+  if (alignment?.dkim.result !== undefined) alignedBy.push('dkim')
+  if (alignment?.spf.result !== undefined) alignedBy.push('spf')
+  const policy = policies.find((known) => known === found.policy) ?? null
+  const domain = found.policyDomain ?? null
+  if (status.result === 'pass') return { result: 'pass', policy, domain, alignedBy }
+  const isFail = status.result === 'fail' && !mightPass(authors[0], dkim, dns.spf, fields)
+  return { result: isFail ? 'fail' : 'unknown', policy, domain, alignedBy }
+}
+
+const policies = ['none', 'quarantine', 'reject'] as const
+
+/** Whether something that was not told could have made the message pass. */
+function mightPass(
+  author: string | undefined,
+  dkim: readonly DkimFinding[],
+  spf: SpfFinding | undefined,
+  fields: readonly HeaderField[],
+): boolean {
+  if (dkim.some(({ result, aligned }) => aligned && result === 'temperror')) return true
+  if (!spf || fieldValues(fields, 'return-path').length === 0) return true
+  return spf.result === 'temperror' && houseOf(spf.domain) === houseOf(author)
+}
+
+function asciiDomain(address: string): string | undefined {
+  const domain = domainOf(address)
+  return domain === undefined ? undefined : domainToASCII(decodeHeaderText(domain)) || undefined
+}

@@ -1,0 +1,151 @@
+import { spf } from 'mailauth/lib/spf/index.js'
+import { domainOf, houseOf } from '../../mail/address.ts'
+import { fieldValue, type Header, parseHeader } from '../../mail/header.ts'
+import { storableText } from '../../mail/text.ts'
+import type { Resolve } from '../../world.ts'
+import { withoutStamps } from '../forwarders.ts'
+import { walkThrough, type WhenceClues } from '../origin.ts'
+import { type Hop, readHops } from '../trace.ts'
+import { findChain } from './arc.ts'
+import type { SpfFinding } from './authenticate.ts'
+import { authorDomain, chooseSignatures, dnsError, type LibraryAnswer } from './dkim.ts'
+import { policyNames } from './dmarc.ts'
+
+/** Who handed the message over, and in whose name: what SPF (RFC 7208) judges. */
+export type SpfQuestion = {
+  ip: string
+  helo: string | undefined
+  /** The return path; empty when it is null or not told: then SPF judges the HELO name. */
+  mailFrom: string
+}
+
+/** What to ask the DNS before a message is analyzed. Bounded: at most some thirty names. */
+export type DnsQuestions = {
+  /** Names whose TXT records will matter, each once, in lower case. */
+  texts: string[]
+  /** Undefined when nobody is known to have handed the message over. */
+  spf: SpfQuestion | undefined
+  /** For the blacklists: the origin's address. */
+  addresses: string[]
+  /** For the blacklists: the registered domains of the author, the return path and the origin. */
+  domains: string[]
+}
+
+/** Whatever stands further down is not asked for: the names of 256 KB are more than enough. */
+const headerBytesMax = 256 * 1024
+const domainCharsMax = 253
+
+/** What is known of the receiving side, and whether to ignore what it stamped on the message. */
+export type DnsOptions = WhenceClues & { ignoreStamps: boolean }
+
+/** What must be known of a message before it is analyzed. Cheap: it reads the header only. */
+export function questionsOf(raw: Buffer, options: DnsOptions): DnsQuestions {
+  return questionsOfHeader(parseHeader(raw.subarray(0, headerBytesMax)), options)
+}
+
+function questionsOfHeader({ fields }: Header, options: DnsOptions): DnsQuestions {
+  const walked = options.ignoreStamps ? withoutStamps(fields) : fields
+  const hops = readHops(walked)
+  const { entry } = walkThrough(walked, hops, options)
+  const author = authorDomain(fields)
+  const spf = entry && spfQuestion(entry, returnPathOf(fieldValue(fields, 'return-path')))
+  const signers = chooseSignatures(fields).chosen.filter(({ fault }) => fault === undefined)
+  const chain = findChain(fields, hops)
+  const identities = [author, spf && spfDomain(spf), ...signers.map(({ domain }) => domain)]
+  const texts = [
+    ...signers.map(({ keyName }) => keyName),
+    ...(chain.is === 'whole' ? chain.seals.map(({ keyName }) => keyName) : []),
+    ...(chain.is === 'whole' ? [chain.messageKeyName] : []),
+    ...policyNames(author, identities),
+  ]
+  const peers = [author, spf && domainOf(spf.mailFrom), entry?.rdns, entry?.helo].map(houseOf)
+  return {
+    texts: [...new Set(texts)],
+    spf,
+    addresses: entry?.fromIp ? [entry.fromIp.text] : [],
+    domains: [...new Set(peers.filter((domain) => domain !== undefined))],
+  }
+}
+
+/** The domain SPF judges, in lower case: that of the return path, or the HELO name. */
+export function spfDomain({ mailFrom, helo }: SpfQuestion): string | undefined {
+  const domain = domainOf(mailFrom) ?? helo
+  return domain === undefined ? undefined : storableText(domain.toLowerCase(), domainCharsMax)
+}
+
+function spfQuestion(entry: Hop, mailFrom: string): SpfQuestion | undefined {
+  return entry.fromIp && { ip: entry.fromIp.text, helo: entry.helo, mailFrom }
+}
+
+/** The address without its angle brackets; empty for `<>`, and for what is no address. */
+function returnPathOf(value = ''): string {
+  const address = /<([^<>]*)>/.exec(value)?.[1] ?? value
+  return address.length <= 320 && address.includes('@') ? address.trim() : ''
+}
+
+/** The records of one answer that are used: policies, and whatever else. */
+const policiesMax = 10
+const recordsMax = 100
+/** No honest policy is so long. A hostile one of 60 KB costs the thread that asks 10 to 25 ms. */
+const policyCharsMax = 4_096
+
+const dnsTypes = ['A', 'AAAA', 'MX', 'PTR', 'TXT'] as const
+
+/**
+ * Judges by SPF (RFC 7208 §4), with its limits: ten terms that ask the DNS, two answers that are
+ * void. What the DNS does not tell is `temperror`; a policy of more than 4,096 characters is
+ * `permerror`. Undefined when there is no name to judge.
+ */
+export async function checkSpf(
+  question: SpfQuestion,
+  resolve: Resolve,
+): Promise<SpfFinding | undefined> {
+  const domain = spfDomain(question)
+  if (domain === undefined) return undefined
+  const { status } = await spf({
+    sender: question.mailFrom,
+    ip: question.ip,
+    helo: question.helo ?? domain,
+    // Otherwise the library would ask the operating system for the name of this machine.
+    mta: 'signalpost.invalid',
+    resolver: (name, type) => ask(resolve, name, type) as Promise<string[][]>,
+    strict: true,
+  })
+  return { ip: question.ip, result: resultOf(status.result), domain }
+}
+
+async function ask(resolve: Resolve, name: string, type: string): Promise<LibraryAnswer | Mx[]> {
+  const dnsType = dnsTypes.find((known) => known === type)
+  if (!dnsType) throw dnsError('ENOTFOUND')
+  const answer = await resolve(name, dnsType)
+  if (answer.is === 'none') throw dnsError('ENOTFOUND')
+  if (answer.is === 'unknown') throw dnsError('ETIMEOUT')
+  if (dnsType === 'TXT') return policiesOf(answer.records).map((record) => [record])
+  const records = answer.records.slice(0, recordsMax)
+  if (dnsType === 'MX') return records.map((exchange, priority) => ({ exchange, priority }))
+  return records
+}
+
+/** The records that the library would look at (RFC 7208 §4.5). */
+function policiesOf(records: readonly string[]): string[] {
+  const policies = records.filter((record) => /^v=spf1(?: |$)/i.test(record)).slice(0, policiesMax)
+  if (policies.every(({ length }) => length <= policyCharsMax)) return policies
+  const text = 'The policy is too long.'
+  throw Object.assign(new Error(text), { spfResult: { error: 'permerror', text } })
+}
+
+type Mx = { exchange: string; priority: number }
+
+const results: readonly SpfFinding['result'][] = [
+  'pass',
+  'fail',
+  'softfail',
+  'neutral',
+  'none',
+  'temperror',
+  'permerror',
+]
+
+function resultOf(word: string): SpfFinding['result'] {
+  return results.find((known) => known === word) ?? 'permerror'
+}

@@ -1,0 +1,230 @@
+import { domainOf, houseOf } from '../mail/address.ts'
+import { fieldValue, fieldValues, type HeaderField } from '../mail/header.ts'
+import { isRoutable, parseIp } from '../mail/ip.ts'
+import { authorAddress } from '../mail/message.ts'
+import type { Walk } from './injection-point.ts'
+import type { ProviderProfile } from './provider-profiles.ts'
+import { isBorder, senderOf } from './providers.ts'
+import { type Custody, custodyOf, type Hop } from './trace.ts'
+
+const names = new Set([
+  'x-sender-ip',
+  'authentication-results',
+  'received-spf',
+  'x-incomingtopheadermarker',
+  'x-originating-ip',
+])
+const prefixes = ['arc-', 'x-ms-', 'x-microsoft-', 'x-forefront-', 'x-google-', 'x-pm-']
+
+/** The fields without the verdicts that a receiving provider stamped on the message. */
+export function withoutStamps(fields: readonly HeaderField[]): HeaderField[] {
+  return fields.filter(
+    ({ key }) => !names.has(key) && !prefixes.some((prefix) => key.startsWith(prefix)),
+  )
+}
+
+/** The client behind the provider that handed a message over, as that provider noted it. */
+export type Submitter = {
+  /** Canonical text of the address. */
+  ip: string
+  /** Who says so, as a sentence. */
+  how: string
+  /** How far to believe it, 0 to 1. */
+  confidence: number
+}
+
+const lineConfidence = 0.95
+const sealConfidence = 0.98
+const fieldConfidence = 0.6
+
+/**
+ * The submitter: the peer in the line at the border of the sending provider, else the address in a
+ * field that the provider is known to write. A field may have been brought along by the client, so
+ * it is believed less. `sealedIp` is the client that a seal of the provider names (RFC 8617), which
+ * we verified. Null where the provider does not say.
+ */
+export function submitterOf(
+  entry: Hop,
+  custody: Custody,
+  fields: readonly HeaderField[],
+  sealedIp: string | undefined,
+): Submitter | null {
+  const { provider, border, certainty } = custody
+  const client = border?.fromIp
+  if (border && client && isRoutable(client)) {
+    const isSealed = sealedIp === client.text
+    const base = isSealed ? sealConfidence : lineConfidence * certainty
+    return {
+      ip: client.text,
+      how:
+        `Line ${border.index + 1}: ${provider.name} ${deedOf(border)} ${client.text}` +
+        (isSealed ? ', and sealed that.' : '.'),
+      confidence: Math.round(base * 100) / 100,
+    }
+  }
+  if (sealedIp !== undefined) {
+    const how = `A seal of ${provider.name} names ${sealedIp} as the client.`
+    return { ip: sealedIp, how, confidence: sealConfidence }
+  }
+  return noted(entry, custody, fields)
+}
+
+function deedOf({ field }: Hop): string {
+  if (field?.auth !== undefined) return 'took the message from its customer at'
+  return 'saw the message handed over by'
+}
+
+function noted(
+  entry: Hop,
+  { provider }: Custody,
+  fields: readonly HeaderField[],
+): Submitter | null {
+  for (const key of provider.submitterFields ?? []) {
+    const value = fieldValue(fields, key)
+    const address = value === undefined ? undefined : parseIp(value.trim())
+    if (!address || !isRoutable(address) || address.text === entry.fromIp?.text) continue
+    const how = `The field ${key}, which ${provider.name} writes, names ${address.text}.`
+    return { ip: address.text, how, confidence: fieldConfidence }
+  }
+  return null
+}
+
+/** What tells a forwarder of the reporter's from one of the spammer's. */
+export type ForwardingProof = {
+  /** Addresses that are the reporter's, in lower case. */
+  reporterAddresses: readonly string[]
+  /** The verified chain of seals: who sealed, newest first, and which client each one saw. */
+  seals: readonly { domain: string; clientIp?: string | undefined }[]
+}
+
+/** A list's seal proves that it is itself, and no more: the reporter is asked. */
+const certainties = { filter: 0.85, forward: 0.9, list: 0.65 } as const
+
+type Step = { to: Hop; certainty: number; because: string }
+
+/**
+ * Follows a message through one that handed it on for the receiver: a hosted filter, a mailbox that
+ * forwards, a mailing list. Then the stranger is the one that the forwarder saw. It must prove
+ * itself, or the walk stays as it is: a spammer forwards to his victims too, and lines below a
+ * machine of his own may say anything.
+ */
+export function followForwarder(
+  walk: Walk,
+  hops: readonly Hop[],
+  fields: readonly HeaderField[],
+  proof: ForwardingProof,
+): Walk {
+  const { entry, provider } = walk
+  if (!entry?.fromIp) return walk
+  const sender = senderOf(entry)
+  const step =
+    sender && sender !== provider
+      ? throughProvider(sender, { entry, hops, fields, proof, isReceiverKnown: Boolean(provider) })
+      : throughList(entry, hops, fields, proof)
+  if (!step) return walk
+  const crossed = step.to.index - entry.index
+  return {
+    ...walk,
+    passed: [...walk.passed, ...Array<string>(crossed).fill(step.because)],
+    certainty: Math.min(walk.certainty, step.certainty),
+    entry: step.to,
+  }
+}
+
+type Scene = {
+  entry: Hop
+  hops: readonly Hop[]
+  fields: readonly HeaderField[]
+  proof: ForwardingProof
+  isReceiverKnown: boolean
+}
+
+function throughProvider(sender: ProviderProfile, scene: Scene): Step | undefined {
+  const { entry, hops, fields } = scene
+  const custody = custodyOf(sender, hops, entry.index + 1)
+  const to = custody.border
+  if (!to?.fromIp || !isRoutable(to.fromIp) || !isBorder(sender, to)) return undefined
+  if (to.field?.auth !== undefined) return undefined
+  if (!scene.isReceiverKnown && isFilterOfReceiver(sender, fields)) {
+    const because = `${sender.name} took the message for the receiver and handed it on.`
+    return { to, certainty: certainties.filter * custody.certainty, because }
+  }
+  if (!isForwardOfReporter(to, scene)) return undefined
+  const because = `${sender.name} took the message for the reporter and forwarded it.`
+  return { to, certainty: certainties.forward * custody.certainty, because }
+}
+
+/**
+ * An organization may let a large provider take its mail and hand it on to its own machines. The
+ * provider then names as its customer neither the author's domain nor that of the return path.
+ */
+function isFilterOfReceiver(filter: ProviderProfile, fields: readonly HeaderField[]): boolean {
+  if (filter.tenantField === undefined) return false
+  const tenant = houseOf(fieldValue(fields, filter.tenantField)?.trim().toLowerCase())
+  if (tenant === undefined) return false
+  const authors = ['from', 'sender', 'return-path'].map((key) => {
+    const address = authorAddress(fieldValue(fields, key) ?? '')
+    return houseOf(address === null ? undefined : domainOf(address))
+  })
+  return authors.some((house) => house !== undefined) && !authors.includes(tenant)
+}
+
+/**
+ * The provider took the message in for an address of the reporter; or the return path is the one
+ * that Gmail makes for a forward whose target confirmed it (`user+caf_=target=domain@`), and its
+ * seal names the very client that its lines name.
+ */
+function isForwardOfReporter(to: Hop, { entry, hops, fields, proof }: Scene): boolean {
+  const taken = to.field?.for?.toLowerCase()
+  if (taken !== undefined && proof.reporterAddresses.includes(taken)) return true
+  const returnPath = fieldValue(fieldsAbove(fields, entry.index), 'return-path')
+  const target = /\+caf_=([^=@\s]{1,64}=[^=@\s]{1,253})@/i.exec(returnPath ?? '')?.[1]
+  const isSealed = proof.seals.some(
+    ({ domain, clientIp }) => domain === 'google.com' && clientIp === to.fromIp?.text,
+  )
+  if (target === undefined || !isSealed) return false
+  const recipients = recipientsAbove(hops, fields, entry.index)
+  const wanted = target.toLowerCase().replace('=', '@')
+  return recipients.length === 0 || recipients.includes(wanted)
+}
+
+/** A list that sealed what it saw (RFC 8617), under the very domain it runs its machines in. */
+function throughList(
+  entry: Hop,
+  hops: readonly Hop[],
+  fields: readonly HeaderField[],
+  { seals }: ForwardingProof,
+): Step | undefined {
+  const house = houseOf(entry.rdns)
+  const listId = /<([^<>]{1,253})>/.exec(fieldValue(fields, 'list-id') ?? '')?.[1]
+  if (house === undefined || houseOf(listId?.toLowerCase()) !== house) return undefined
+  const seal = seals.find(({ domain }) => houseOf(domain) === house)
+  if (seal?.clientIp === undefined) return undefined
+  for (const hop of hops.slice(entry.index + 1)) {
+    if (houseOf(hop.byHost) !== house) return undefined
+    if (!hop.fromIp || !isRoutable(hop.fromIp)) continue
+    if (hop.fromIp.text !== seal.clientIp) return undefined
+    const because = `The mailing list ${house} handed the message on, and sealed whom it came from.`
+    return { to: hop, certainty: certainties.list, because }
+  }
+  return undefined
+}
+
+/** The fields that stand above a Received line: written after it, by those we believe. */
+function fieldsAbove(fields: readonly HeaderField[], hopIndex: number): HeaderField[] {
+  let seen = -1
+  const end = fields.findIndex(({ key }) => key === 'received' && ++seen === hopIndex)
+  return fields.slice(0, end < 0 ? undefined : end)
+}
+
+function recipientsAbove(
+  hops: readonly Hop[],
+  fields: readonly HeaderField[],
+  hopIndex: number,
+): string[] {
+  const delivered = ['delivered-to', 'x-original-to', 'envelope-to'].flatMap((key) =>
+    fieldValues(fieldsAbove(fields, hopIndex), key),
+  )
+  const named = hops.slice(0, hopIndex + 1).flatMap(({ field }) => field?.for ?? [])
+  return [...delivered, ...named].map((address) => address.trim().toLowerCase())
+}

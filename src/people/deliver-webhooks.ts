@@ -1,0 +1,237 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { App } from '../app.ts'
+import { inTransaction } from '../db/pool.ts'
+import { listReportsByIds, type ReportState } from '../db/reports.ts'
+import {
+  type Delivery,
+  listWaitingDeliveries,
+  listWebhooksByIds,
+  markDelivery,
+  markWebhookFailed,
+  markWebhookFailing,
+  markWebhookTaking,
+  type Webhook,
+} from '../db/webhooks.ts'
+import { reasonOf } from '../errors.ts'
+import {
+  type PostWebhook,
+  webhookKey,
+  type WebhookMessage,
+  type WebhookOutcome,
+} from '../mail/webhook-message.ts'
+import type { JobOutcome } from '../queue/work.ts'
+import { uuidTime } from '../world.ts'
+
+/** So long what leaves is signed with the secret before the last one too. */
+export const SECRETS_OVERLAP_MS = 86_400_000
+
+/**
+ * What is sent for a delivery: what happened, when and to which report, where more can be read, and
+ * how the report stands now. Never anything of the message. Else why it is not sent.
+ */
+export function composeWebhook(
+  { id, event, reportId }: Delivery,
+  webhook: Webhook,
+  app: Pick<App, 'clock' | 'config'> & { stateOf: ReadonlyMap<string, ReportState> },
+): WebhookMessage | { dropped: string } {
+  if (webhook.state !== 'enabled') return { dropped: 'The webhook was off.' }
+  const status = reportId === null ? undefined : app.stateOf.get(reportId)
+  if (reportId !== null && !status) return { dropped: 'The report is not kept any more.' }
+  const url = `${app.config.publicUrl}/api/v1/reports/${reportId}`
+  const data = status ? { report_id: reportId, url, status } : { webhook_id: webhook.id }
+  return {
+    url: webhook.url,
+    id: `msg_${id}`,
+    timestamp: Math.floor(app.clock().getTime() / 1_000),
+    body: JSON.stringify({ type: event, timestamp: uuidTime(id).toISOString(), data }),
+    keys: keysOf(webhook, app),
+  }
+}
+
+function keysOf(webhook: Webhook, { config, clock }: Pick<App, 'clock' | 'config'>): Buffer[] {
+  const { id, generation, renewedAt } = webhook
+  const key = webhookKey({ id, generation }, config.secret)
+  const overlapEndsAt = (renewedAt?.getTime() ?? -Infinity) + SECRETS_OVERLAP_MS
+  if (generation === 1 || clock().getTime() > overlapEndsAt) return [key]
+  return [key, webhookKey({ id, generation: generation - 1 }, config.secret)]
+}
+
+type AttemptNeeds = Pick<App, 'pool' | 'clock'>
+
+/** One that was not taken: until when its receiver is left alone, and whether that was the last. */
+export type NotTaken = { pausedUntil: Date; isEnded: boolean }
+
+/** What nobody took for so long is given up. */
+const GIVE_UP_MS = 86_400_000
+/** Who took nothing for so long is told no more. */
+const FAILED_MS = 5 * 86_400_000
+const PAUSE_MS = 30_000
+const PAUSE_MS_MAX = 4 * 3_600_000
+
+/** Keeps what became of one attempt, and what it says of its receiver. */
+export async function keepAttempt(
+  delivery: Delivery,
+  webhook: Webhook,
+  { state, status, outcome }: WebhookOutcome,
+  { pool, clock }: AttemptNeeds,
+): Promise<'done' | NotTaken> {
+  const now = clock()
+  const attempt = { status: status ?? null, outcome, triedAt: now }
+  if (state === 'taken') {
+    await inTransaction(pool, async (tx) => {
+      await markDelivery(tx, delivery, { state: 'delivered', ...attempt })
+      await markWebhookTaking(tx, webhook.id)
+    })
+    return 'done'
+  }
+  const isFailed =
+    state === 'gone' || now.getTime() - (webhook.failingSince ?? now).getTime() >= FAILED_MS
+  const isEnded = isFailed || now.getTime() - uuidTime(delivery.id).getTime() >= GIVE_UP_MS
+  const pausedUntil = new Date(now.getTime() + pauseMs(webhook.failures))
+  await inTransaction(pool, async (tx) => {
+    await markDelivery(tx, delivery, { state: isEnded ? 'given-up' : 'waiting', ...attempt })
+    if (isFailed) await markWebhookFailed(tx, webhook.id)
+    else await markWebhookFailing(tx, webhook.id, { now, pausedUntil })
+  })
+  return { pausedUntil, isEnded }
+}
+
+/** Keeps that one was not sent, and why. */
+export async function keepDropped(
+  delivery: Delivery,
+  outcome: string,
+  { pool }: Pick<AttemptNeeds, 'pool'>,
+): Promise<'done'> {
+  await markDelivery(pool, delivery, { state: 'dropped', status: null, outcome, triedAt: null })
+  return 'done'
+}
+
+/** Half a minute, then twice as long each time, up to four hours. */
+function pauseMs(failures: number): number {
+  return Math.min(PAUSE_MS * 2 ** Math.min(failures, 20), PAUSE_MS_MAX)
+}
+
+type DeliveryNeeds = Pick<App, 'pool' | 'clock' | 'config'> & { postWebhook: PostWebhook }
+type Payload = { webhookId: string; deliveryId: string }
+
+/** What one process is telling just now, and how patient it is. */
+export type WebhookLines = {
+  /** Webhooks by their ids, with what is on its way to each. */
+  underWay: Map<string, Set<string>>
+  /** So long a batch waits for those that take their time. */
+  patienceMs: number
+  /** After so long what was on its way has surely ended. */
+  leaseMs: number
+  /** What found no place comes again after so long. */
+  againMs: number
+}
+
+/** To one webhook at once; to one that failed last time, a single one. */
+const AT_ONCE_MAX = 4
+
+/** Opens the lines of a process. */
+export function openWebhookLines(): WebhookLines {
+  return { underWay: new Map(), patienceMs: 1_500, leaseMs: 15_000, againMs: 1_000 }
+}
+
+type Line = { webhook: Webhook; deliveries: Delivery[]; isPaused: Date | undefined }
+type Batch = {
+  app: DeliveryNeeds
+  lines: WebhookLines
+  stateOf: ReadonlyMap<string, ReportState>
+  outcomes: Map<string, JobOutcome>
+  isOver: boolean
+}
+
+/**
+ * Tells webhooks what happened, each in a line of its own: a receiver that is slow or silent takes
+ * four connections at most, and a batch waits for it a second and a half. After that it goes on
+ * without its job, which comes again when it has surely ended. One that fails is left alone for a
+ * while that doubles, and all that is for it waits without being tried.
+ */
+export async function deliverWebhooks(
+  payloads: readonly Payload[],
+  app: DeliveryNeeds,
+  lines: WebhookLines = openWebhookLines(),
+): Promise<JobOutcome[]> {
+  const waiting = await listWaitingDeliveries(app.pool, payloads)
+  const outcomes = new Map<string, JobOutcome>()
+  const stateOf = await findStates(waiting, app)
+  const batch: Batch = { app, lines, stateOf, outcomes, isOver: false }
+  const byWebhook = Map.groupBy(waiting, ({ webhookId }) => webhookId)
+  const webhooks = await listWebhooksByIds(app.pool, [...byWebhook.keys()])
+  const runs = webhooks.map((webhook) => {
+    const deliveries = [...(byWebhook.get(webhook.id) ?? [])]
+    return runLine({ webhook, deliveries, isPaused: pauseOf(webhook, app.clock()) }, batch)
+  })
+  const over = new AbortController()
+  const patience = wait(lines.patienceMs, undefined, { signal: over.signal })
+  await Promise.race([Promise.all(runs), patience.catch(() => undefined)])
+  over.abort()
+  batch.isOver = true
+  return payloads.map((payload) => {
+    if (!waiting.some(({ id }) => id === payload.deliveryId)) return 'done'
+    const outcome = outcomes.get(payload.deliveryId) ?? letGo(payload, batch)
+    return outcome === 'done' || !('putOff' in outcome) ? outcome : { ...outcome, payload }
+  })
+}
+
+async function findStates(
+  waiting: readonly Delivery[],
+  { pool }: DeliveryNeeds,
+): Promise<Map<string, ReportState>> {
+  const ids = [...new Set(waiting.flatMap(({ reportId }) => reportId ?? []))]
+  if (ids.length === 0) return new Map()
+  return new Map((await listReportsByIds(pool, ids)).map(({ id, state }) => [id, state]))
+}
+
+function pauseOf({ pausedUntil }: Webhook, now: Date): Date | undefined {
+  return pausedUntil && pausedUntil > now ? pausedUntil : undefined
+}
+
+/** Some of them side by side; who fails has the others wait. */
+async function runLine(line: Line, batch: Batch): Promise<void> {
+  const { id, failures } = line.webhook
+  const underWay = batch.lines.underWay.get(id) ?? new Set<string>()
+  batch.lines.underWay.set(id, underWay)
+  const free = (failures > 0 ? 1 : AT_ONCE_MAX) - underWay.size
+  const take = async () => {
+    for (let one = line.deliveries.shift(); one; one = line.deliveries.shift()) {
+      if (batch.isOver || underWay.has(one.id)) continue
+      batch.outcomes.set(one.id, await tellOne(one, line, batch, underWay))
+    }
+  }
+  await Promise.all(Array.from({ length: Math.max(0, free) }, take))
+  if (underWay.size === 0) batch.lines.underWay.delete(id)
+}
+
+async function tellOne(
+  delivery: Delivery,
+  line: Line,
+  { app, stateOf }: Batch,
+  underWay: Set<string>,
+): Promise<JobOutcome> {
+  const { webhook } = line
+  try {
+    const message = composeWebhook(delivery, webhook, { ...app, stateOf })
+    if ('dropped' in message) return await keepDropped(delivery, message.dropped, app)
+    if (line.isPaused) return { putOff: line.isPaused, payload: {} }
+    underWay.add(delivery.id)
+    const outcome = await app.postWebhook(message)
+    const kept = await keepAttempt(delivery, webhook, outcome, app)
+    if (kept !== 'done') line.isPaused = kept.pausedUntil
+    if (kept === 'done' || kept.isEnded) return 'done'
+    return { putOff: kept.pausedUntil, payload: {} }
+  } catch (error) {
+    return { retry: reasonOf(error) }
+  } finally {
+    underWay.delete(delivery.id)
+  }
+}
+
+/** What is on its way goes on without its job; what was not begun comes again soon. */
+function letGo({ webhookId, deliveryId }: Payload, { app, lines }: Batch): JobOutcome {
+  const isUnderWay = lines.underWay.get(webhookId)?.has(deliveryId) ?? false
+  const ms = isUnderWay ? lines.leaseMs : lines.againMs
+  return { putOff: new Date(app.clock().getTime() + ms), payload: {} }
+}

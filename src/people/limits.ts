@@ -1,0 +1,390 @@
+import { createHmac } from 'node:crypto'
+import { insertAudit } from '../db/audit-log.ts'
+import {
+  type Attempt,
+  countAttempts,
+  type Counted,
+  type KeyKind,
+  type LimitChange,
+  listBannedAmong,
+  listRateLimits,
+  type RateLimit,
+  updateRateLimit,
+} from '../db/limits.ts'
+import { inTransaction, type Pool } from '../db/pool.ts'
+import { parseIp } from '../mail/ip.ts'
+import { systemElapsed } from '../world.ts'
+
+/** Who attempts something, as far as it is known. */
+export type Actor = {
+  reporterId?: string | undefined
+  tokenHash?: Buffer | undefined
+  /** A browser that somebody signed in with before. */
+  device?: string | undefined
+  /** The IP address of the client. */
+  address?: string | undefined
+  /** What somebody signs in as. */
+  name?: string | undefined
+}
+
+/**
+ * What stands for an actor under limits of one kind; undefined when that is not known. IPv6 hosts
+ * change their addresses, so a /64 is an address, a /48 a network and a /32 a wide network; of IPv4
+ * /24 and /16.
+ */
+export function actorKey(kind: KeyKind, actor: Actor): string | undefined {
+  const name = actor.name?.trim().toLowerCase()
+  switch (kind) {
+    case 'reporter':
+      return actor.reporterId
+    case 'token':
+      return actor.tokenHash?.toString('base64')
+    case 'device':
+      return actor.device
+    case 'address':
+      return prefixOf(actor.address, { parts4: 4, groups6: 4 })
+    case 'network':
+      return prefixOf(actor.address, { parts4: 3, groups6: 3 })
+    case 'wide-network':
+      return prefixOf(actor.address, { parts4: 2, groups6: 2 })
+    case 'name':
+      return name
+    case 'name-and-address':
+      return both(actorKey('address', actor), name)
+    case 'name-and-network':
+      return both(actorKey('network', actor), name)
+    case 'all':
+      return 'all'
+  }
+}
+
+/** A key as it is stored: nobody can turn it back without the secret. */
+export function storedKey(secret: string, parts: readonly (string | number)[]): string {
+  const hash = createHmac('sha256', secret).update(parts.join('\n')).digest('hex')
+  return hash.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+}
+
+function both(place: string | undefined, name: string | undefined): string | undefined {
+  return place === undefined || name === undefined ? undefined : `${place} ${name}`
+}
+
+function prefixOf(
+  address: string | undefined,
+  { parts4, groups6 }: { parts4: number; groups6: number },
+): string | undefined {
+  const ip = parseIp(address ?? '')
+  if (!ip) return undefined
+  if (ip.family === 4) return ip.text.split('.').slice(0, parts4).join('.')
+  return ip.groups
+    .slice(0, groups6)
+    .map((group) => group.toString(16))
+    .join(':')
+}
+
+/** What a client may know of one limit. */
+export type LimitState = {
+  /** The name of the policy. */
+  name: string
+  attemptsMax: number
+  windowSeconds: number
+  /** How many attempts more would be admitted now. */
+  remaining: number
+  /** After how many seconds, if nothing else comes, there is more again. */
+  resetSeconds: number
+}
+
+/** What one limit says to one attempt, and after how many seconds it would be admitted. */
+export type Ruling = { isAdmitted: boolean; waitSeconds: number; state: LimitState }
+
+/** Into how many parts a window is cut. */
+export const SUB_WINDOWS = 60
+
+/**
+ * Decides on one attempt of `cost`, from what was counted up to it and all that came with it.
+ * `later`: how much of the total came after it. The sub-window that the edge of the window cuts
+ * counts whole, so a limit is at most 1/60 too strict and never lenient.
+ */
+export function rule(
+  limit: RateLimit,
+  { total, counts, overMs }: Counted,
+  { cost, later }: { cost: number; later: number },
+): Ruling {
+  const { name, attemptsMax, windowMs } = limit
+  const used = total - later
+  const isAdmitted = used <= attemptsMax
+  const after = (excess: number) => secondsUntilLess(counts, excess, { windowMs, overMs })
+  return {
+    isAdmitted,
+    waitSeconds: isAdmitted ? 0 : after(total - Math.max(0, attemptsMax - cost)),
+    state: {
+      name,
+      attemptsMax,
+      windowSeconds: Math.ceil(windowMs / 1_000),
+      remaining: Math.max(0, attemptsMax - used),
+      resetSeconds: after(Math.max(1, total - attemptsMax + 1)),
+    },
+  }
+}
+
+/**
+ * In how many seconds, rounded up, `excess` of what was counted will have left the window. All of
+ * it has when the present sub-window leaves, whatever is asked for.
+ */
+function secondsUntilLess(
+  counts: readonly number[],
+  excess: number,
+  { windowMs, overMs }: { windowMs: number; overMs: number },
+): number {
+  let left = 0
+  const at = counts.findIndex((count) => (left += count) >= excess)
+  const age = at < 0 ? 0 : counts.length - 1 - at
+  // What lies 61 sub-windows back counts no more.
+  const waitMs = (SUB_WINDOWS + 1 - age) * (windowMs / SUB_WINDOWS) - overMs
+  return Math.max(1, Math.ceil(waitMs / 1_000))
+}
+
+/**
+ * Whether an attempt is let through. `shadowed`: it is to be answered as any other, and its reports
+ * are held. `limits` is for the client, and tells nothing of that.
+ */
+export type Admission =
+  | { is: 'admitted' | 'shadowed'; limits: LimitState[] }
+  | { is: 'refused'; waitSeconds: number; limits: LimitState[] }
+
+/** Decides who may do what how often. */
+export type Limits = {
+  /**
+   * Counts an attempt, `cost` times, under the limits that it falls under, and decides. What is
+   * refused counts too, but not under wider keys than that which refused it: so one machine shuts
+   * nobody else out, and fills no table. Rejects when the database cannot count: then nobody may
+   * go on.
+   */
+  admit: (attempt: Attempt, actor: Actor, cost?: number) => Promise<Admission>
+  /** Takes an admitted attempt out of the count, where only failures are to count. */
+  giveBack: (attempt: Attempt, actor: Actor) => Promise<void>
+}
+
+type Attempted = { attempt: Attempt; actor: Actor; cost: number }
+type Asked = Attempted & {
+  resolve: (admission: Admission) => void
+  reject: (error: unknown) => void
+}
+type Share = { limit: RateLimit; key: string }
+type Ruled = { limit: RateLimit; ruling: Ruling }
+
+/** What stands for an actor alone, then what it shares with others; a statement for each. */
+const stages: readonly (readonly KeyKind[])[] = [
+  ['reporter', 'token', 'device', 'address'],
+  ['name-and-address', 'network'],
+  ['name-and-network', 'wide-network'],
+  ['name', 'all'],
+]
+const BATCH_MAX = 200
+/** So long limits may be old that act: a change is noticed within two seconds. */
+const FRESH_MS = 1_000
+
+/**
+ * Limits that all processes on one database share. Concurrent attempts travel together: while one
+ * statement counts, the next gathers. `notBefore` makes the time later than it is, for tests.
+ */
+export function createLimits(
+  app: { pool: Pool; config: { secret: string } },
+  notBefore: () => Date | null = () => null,
+): Limits {
+  const waiting: Asked[] = []
+  let isCounting = false
+  let known: { limits: readonly RateLimit[]; readAt: number } | undefined
+
+  async function present(): Promise<readonly RateLimit[]> {
+    if (known && systemElapsed() - known.readAt < FRESH_MS) return known.limits
+    const readAt = systemElapsed()
+    known = { limits: await listRateLimits(app.pool), readAt }
+    return known.limits
+  }
+
+  async function ruleOn(batch: readonly Asked[], limits: readonly RateLimit[]) {
+    const said: Ruled[][] = batch.map(() => [])
+    for (const kinds of stages) {
+      const shares = batch.map((asked, index) =>
+        isRefused(said[index] ?? []) ? [] : sharesOf(asked, limits, kinds, app.config.secret),
+      )
+      const counted = await countEach(app.pool, batch, shares, notBefore())
+      ruleEach(batch, shares, counted).forEach((rulings, index) => said[index]?.push(...rulings))
+    }
+    return said
+  }
+
+  async function count(batch: readonly Asked[]): Promise<void> {
+    try {
+      const limits = (await present()).filter(({ behavior }) => behavior !== 'off')
+      const [said, banned] = await Promise.all([ruleOn(batch, limits), findBanned(app.pool, batch)])
+      batch.forEach(({ attempt, actor, resolve }, index) => {
+        const isBanned = isReporting(attempt) && banned.has(actor.reporterId ?? '')
+        resolve(admissionOf(said[index] ?? [], isBanned))
+      })
+    } catch (error) {
+      for (const { reject } of batch) reject(error)
+    }
+  }
+
+  function pump(): void {
+    if (isCounting || waiting.length === 0) return
+    isCounting = true
+    void count(waiting.splice(0, BATCH_MAX)).finally(() => {
+      isCounting = false
+      pump()
+    })
+  }
+
+  return {
+    admit: (attempt, actor, cost = 1) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ attempt, actor, cost, resolve, reject })
+        pump()
+      }),
+    giveBack: async (attempt, actor) => {
+      await giveBack(app, { attempt, actor, cost: -1 }, await present(), notBefore())
+    },
+  }
+}
+
+async function giveBack(
+  { pool, config }: { pool: Pool; config: { secret: string } },
+  attempted: Attempted,
+  limits: readonly RateLimit[],
+  notBefore: Date | null,
+): Promise<void> {
+  const counting = limits.filter(({ behavior }) => behavior !== 'off')
+  const shares = sharesOf(attempted, counting, stages.flat(), config.secret)
+  await countEach(pool, [attempted], [shares], notBefore)
+}
+
+/** Under another window, what was counted means nothing: so that is part of the key. */
+function sharesOf(
+  asked: Attempted,
+  limits: readonly RateLimit[],
+  kinds: readonly KeyKind[],
+  secret: string,
+): Share[] {
+  return limits.flatMap((limit) => {
+    if (limit.attempt !== asked.attempt || !kinds.includes(limit.keyKind)) return []
+    const who = actorKey(limit.keyKind, asked.actor)
+    if (who === undefined) return []
+    return [{ limit, key: storedKey(secret, [limit.name, limit.windowMs, limit.keyKind, who]) }]
+  })
+}
+
+async function countEach(
+  pool: Pool,
+  batch: readonly Attempted[],
+  shares: readonly Share[][],
+  notBefore: Date | null,
+): Promise<Map<string, Counted>> {
+  const amounts = new Map<string, { key: string; windowMs: number; amount: number }>()
+  shares.forEach((own, index) => {
+    for (const { key, limit } of own) {
+      const amount = (amounts.get(key)?.amount ?? 0) + (batch[index]?.cost ?? 0)
+      amounts.set(key, { key, windowMs: limit.windowMs, amount })
+    }
+  })
+  const countings = [...amounts.values()]
+  if (countings.length === 0) return new Map()
+  const counted = await countAttempts(pool, countings, notBefore)
+  return new Map(counted.map((one, index) => [countings[index]?.key ?? '', one]))
+}
+
+/** Only reports are shadowed: who is banned still signs in and reads. */
+async function findBanned(pool: Pool, batch: readonly Asked[]): Promise<ReadonlySet<string>> {
+  const reporters = batch.flatMap(({ attempt, actor: { reporterId } }) =>
+    isReporting(attempt) && reporterId !== undefined ? [reporterId] : [],
+  )
+  return reporters.length > 0 ? listBannedAmong(pool, [...new Set(reporters)]) : new Set()
+}
+
+function isReporting(attempt: Attempt): boolean {
+  return attempt === 'report' || attempt === 'mail-in'
+}
+
+/** From the last to the first, so that each knows how much came after it. */
+function ruleEach(
+  batch: readonly Asked[],
+  shares: readonly Share[][],
+  counted: ReadonlyMap<string, Counted>,
+): Ruled[][] {
+  const later = new Map<string, number>()
+  const ruled: Ruled[][] = []
+  for (let index = batch.length - 1; index >= 0; index--) {
+    const cost = batch[index]?.cost ?? 0
+    ruled[index] = (shares[index] ?? []).flatMap(({ limit, key }) => {
+      const state = counted.get(key)
+      if (!state) return []
+      const after = later.get(key) ?? 0
+      later.set(key, after + cost)
+      return [{ limit, ruling: rule(limit, state, { cost, later: after }) }]
+    })
+  }
+  return ruled
+}
+
+function isRefused(ruled: readonly Ruled[]): boolean {
+  return ruled.some(({ limit, ruling }) => limit.behavior === 'refuse' && !ruling.isAdmitted)
+}
+
+/** A limit that shadows says nothing of itself: who is above it is told what all others are. */
+function admissionOf(rulings: readonly Ruled[], isBanned: boolean): Admission {
+  const told = rulings.filter(({ limit }) => limit.behavior === 'refuse')
+  const limits = told.map(({ ruling }) => ruling.state)
+  const waits = told.flatMap(({ ruling }) => (ruling.isAdmitted ? [] : [ruling.waitSeconds]))
+  if (waits.length > 0) return { is: 'refused', waitSeconds: Math.max(...waits), limits }
+  const isAbove = rulings.some(({ ruling }) => !ruling.isAdmitted)
+  return { is: isBanned || isAbove ? 'shadowed' : 'admitted', limits }
+}
+
+/** Who changes something, and when; null at the command line. */
+export type Deed = { at: Date; reporterId: string | null }
+
+/** The longest window, and the most attempts that can be counted. */
+export const WINDOW_SECONDS_MAX = 86_400
+const ATTEMPTS_MAX = 1_000_000_000
+
+/** What is wrong with a change, as sentences. */
+export function faultsOfChange(change: LimitChange, attempt: string): string[] {
+  const { windowMs, attemptsMax, behavior } = change
+  const isCount = Number.isSafeInteger(attemptsMax) && attemptsMax >= 1
+  const isWindow = Number.isSafeInteger(windowMs) && windowMs >= 1_000
+  return [
+    ...(isCount && attemptsMax <= ATTEMPTS_MAX
+      ? []
+      : [`The number of attempts must be from 1 to ${ATTEMPTS_MAX}.`]),
+    ...(isWindow && windowMs <= WINDOW_SECONDS_MAX * 1_000 && windowMs % 60 === 0
+      ? []
+      : [`The window must be from 1 to ${WINDOW_SECONDS_MAX} seconds, by whole 60 ms.`]),
+    ...(behavior === 'shadow' && attempt !== 'report' && attempt !== 'mail-in'
+      ? ['Only reports can be held: this limit can refuse or be off.']
+      : []),
+  ]
+}
+
+/**
+ * Changes a limit, which acts in all processes a moment later; with another window it counts anew.
+ * Answers what is wrong, as sentences; none when it was done.
+ */
+export async function changeLimit(
+  pool: Pool,
+  name: string,
+  change: Partial<LimitChange>,
+  deed: Deed,
+): Promise<string[]> {
+  return inTransaction(pool, async (tx) => {
+    const limit = (await listRateLimits(tx)).find((one) => one.name === name)
+    if (!limit) return ['There is no such limit.']
+    const { windowMs, attemptsMax, behavior } = { ...limit, ...change }
+    const next = { windowMs, attemptsMax, behavior }
+    const faults = faultsOfChange(next, limit.attempt)
+    if (faults.length > 0) return faults
+    await updateRateLimit(tx, name, next, deed.at)
+    const detail = `${name}: ${attemptsMax} in ${windowMs / 1_000} s, ${behavior}`
+    await insertAudit(tx, { at: deed.at, reporterId: deed.reporterId, action: 'set limit', detail })
+    return []
+  })
+}

@@ -1,0 +1,130 @@
+import type { App } from '../app.ts'
+import { inTransaction } from '../db/pool.ts'
+import { holdReporters } from '../db/reporters.ts'
+import {
+  countDeliveries,
+  findWebhook,
+  insertWebhook,
+  listWebhooks,
+  removeWebhook,
+  renewWebhookSecret,
+  updateWebhook,
+  type Webhook,
+  type WebhookEvent,
+} from '../db/webhooks.ts'
+import { readWebhookUrl, shownWebhookKey, webhookKey } from '../mail/webhook-message.ts'
+import { oweTest } from '../queue/boss.ts'
+import { uuidFloor, uuidv7 } from '../world.ts'
+
+type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config'>
+
+/** A reporter may have so many. */
+export const WEBHOOKS_MAX = 5
+/** What an owner can have tried in an hour: each is a request to a stranger's machine. */
+export const TESTS_HOURLY_MAX = 20
+
+/** The events an owner chooses from. */
+export const webhookEvents = [
+  'report.analyzed',
+  'report.asked',
+  'report.told',
+  'report.answered',
+  'report.retracted',
+] as const satisfies readonly WebhookEvent[]
+
+/** Why a webhook is not kept: with `address`, the end of a sentence about it. */
+export type WebhookRefusal = { refused: 'full' | 'taken' } | { refused: 'address'; why: string }
+
+/** What its owner may change. */
+export type WebhookChange = {
+  url?: string | undefined
+  events?: readonly WebhookEvent[] | undefined
+  state?: 'enabled' | 'disabled' | undefined
+}
+
+/** Adds a webhook; its secret is told here, and never again. */
+export async function addWebhook(
+  app: Needs,
+  reporterId: string,
+  wanted: { url: string; events: readonly WebhookEvent[] },
+): Promise<{ webhook: Webhook; secret: string } | WebhookRefusal> {
+  const read = readWebhookUrl(wanted.url, addressRules(app))
+  if ('refused' in read) return { refused: 'address', why: read.refused }
+  const id = uuidv7(app.clock())
+  const added = await inTransaction(app.pool, async (tx) => {
+    await holdReporters(tx, [reporterId], 'change')
+    if ((await listWebhooks(tx, reporterId)).length >= WEBHOOKS_MAX) return 'full'
+    const { events } = wanted
+    const row = { id, reporterId, url: read.url.href, events, createdAt: app.clock() }
+    return (await insertWebhook(tx, row)) ? 'added' : 'taken'
+  })
+  if (added !== 'added') return { refused: added }
+  const webhook = await findWebhook(app.pool, reporterId, id)
+  if (!webhook) throw new Error('a webhook that was just added is not there')
+  return { webhook, secret: secretOf(webhook, app) }
+}
+
+/** Where the operator allows internal receivers, any host name may be one. */
+function addressRules({ config }: Needs): { mayBeInternal: boolean } {
+  return { mayBeInternal: config.webhookNetworks.length > 0 }
+}
+
+/** Changes one of a reporter's; undefined when there is none. */
+export async function changeWebhook(
+  app: Needs,
+  { id, reporterId }: Pick<Webhook, 'id' | 'reporterId'>,
+  change: WebhookChange,
+): Promise<Webhook | WebhookRefusal | undefined> {
+  const read = change.url === undefined ? undefined : readWebhookUrl(change.url, addressRules(app))
+  if (read && 'refused' in read) return { refused: 'address', why: read.refused }
+  return inTransaction(app.pool, async (tx) => {
+    // Two at once could be given the same address.
+    await holdReporters(tx, [reporterId], 'change')
+    if (!(await findWebhook(tx, reporterId, id))) return undefined
+    const isChanged = await updateWebhook(tx, id, { ...change, url: read?.url.href })
+    return isChanged ? findWebhook(tx, reporterId, id) : { refused: 'taken' }
+  })
+}
+
+/** Makes it another secret, which is told here and never again; undefined when there is none. */
+export async function renewSecret(
+  app: Needs,
+  { id, reporterId }: Pick<Webhook, 'id' | 'reporterId'>,
+): Promise<{ webhook: Webhook; secret: string } | undefined> {
+  if (!(await findWebhook(app.pool, reporterId, id))) return undefined
+  await renewWebhookSecret(app.pool, id, app.clock())
+  const webhook = await findWebhook(app.pool, reporterId, id)
+  return webhook && { webhook, secret: secretOf(webhook, app) }
+}
+
+/** Removes one, with what was to be told to it; false when there is none. */
+export async function forgetWebhook(
+  { pool }: Pick<Needs, 'pool'>,
+  { id, reporterId }: Pick<Webhook, 'id' | 'reporterId'>,
+): Promise<boolean> {
+  if (!(await findWebhook(pool, reporterId, id))) return false
+  await removeWebhook(pool, id)
+  return true
+}
+
+/** Has a message sent that only tries it, and answers its id; else why not. */
+export async function tryWebhook(
+  { pool, boss, clock }: Needs,
+  { id, reporterId }: Pick<Webhook, 'id' | 'reporterId'>,
+): Promise<{ deliveryId: string } | 'off' | 'too-often' | undefined> {
+  const now = clock()
+  const from = uuidFloor(new Date(now.getTime() - 3_600_000))
+  return inTransaction(pool, async (tx) => {
+    await holdReporters(tx, [reporterId], 'change')
+    const webhook = await findWebhook(tx, reporterId, id)
+    if (!webhook) return undefined
+    if (webhook.state !== 'enabled') return 'off'
+    const tried = await countDeliveries(tx, id, { event: 'webhook.test', from })
+    if (tried >= TESTS_HOURLY_MAX) return 'too-often'
+    return { deliveryId: await oweTest(tx, boss, id, now) }
+  })
+}
+
+function secretOf(webhook: Webhook, { config }: Needs): string {
+  return shownWebhookKey(webhookKey(webhook, config.secret))
+}

@@ -1,0 +1,281 @@
+import { parseMailboxes, registrableDomain } from '../mail/address.ts'
+import type { HeaderField } from '../mail/header.ts'
+import { parseIp } from '../mail/ip.ts'
+import type { TracedHop } from '../origin/trace.ts'
+import type { Attachment } from './analyze.ts'
+import { findMailAddresses, viewBody } from './body-view.ts'
+import { plainLinks } from './disguise/plain-link.ts'
+import { withoutMarks } from './disguise/plain-text.ts'
+import type { Link } from './links.ts'
+import { addAddresses, addFiles, type Signer } from './shingles/address-shingles.ts'
+import { hexOf, shingleHash } from './shingles/hash.ts'
+import { addHeader } from './shingles/header-shingles.ts'
+import { type PieceName, pieceTypes } from './shingles/piece-types.ts'
+import { ShingleList } from './shingles/shingle-list.ts'
+import { addOrigin, type Way } from './shingles/take-apart.ts'
+import { addContacts, addLinks, addPassages, addWholeText } from './shingles/text-shingles.ts'
+
+/** A web address, also disguised; undefined when it is none. */
+export function draftOfLink(value: string): Draft | undefined {
+  const link = value.replaceAll(/^[<"'\s]+|[>"'\s]+$/g, '')
+  const [plain] = plainLinks(link)
+  if (!plain) return undefined
+  return {
+    links: [link],
+    // Nobody fetches a picture by a disguised address.
+    html: imageHtml(`https://${plain.full}`),
+    fields: { 'List-Unsubscribe': `<${link}>` },
+  }
+}
+
+function imageHtml(link: string): string {
+  const source = link.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
+  return `<img src="${source}">`
+}
+
+/** A mail address wherever one may stand; also `user (at) host [dot] example`. */
+export function draftOfAddress(value: string): Draft | undefined {
+  const address = mailAddressIn(value)
+  if (address === undefined) return undefined
+  const mailbox = `<${address}>`
+  return {
+    fields: { From: mailbox, 'Reply-To': mailbox, 'Return-Path': mailbox, Sender: mailbox },
+    text: address,
+  }
+}
+
+/** The one mail address that a text consists of, perhaps with a name or disguised. */
+export function mailAddressIn(value: string): string | undefined {
+  const [mailbox, ...more] = parseMailboxes(value.replace(/^mailto:/i, ''))
+  const isWhole = mailbox !== undefined && /^[^\s@]+@[^\s@]+$/.test(mailbox.address)
+  if (isWhole && more.length === 0 && !/[[(](?:at|dot|\.)[\])]/i.test(value)) {
+    return mailbox.address.toLowerCase()
+  }
+  const found = findMailAddresses(withoutMarks(value))
+  return found.length === 1 ? found[0] : undefined
+}
+
+/** A domain in every place where one is counted. */
+export function draftOfDomain(value: string): Draft | undefined {
+  const domain = domainIn(value)
+  if (domain === undefined) return undefined
+  const [mailbox, link] = [`<someone@${domain}>`, `https://${domain}/`]
+  return {
+    fields: {
+      From: mailbox,
+      'Reply-To': mailbox,
+      'Return-Path': mailbox,
+      Sender: mailbox,
+      To: mailbox,
+      'Message-ID': `<1@${domain}>`,
+      'List-Id': `<${domain}>`,
+      'List-Unsubscribe': `<${link}>`,
+      'DKIM-Signature': `v=1; d=${domain}`,
+    },
+    text: `someone@${domain}`,
+    html: imageHtml(link),
+    links: [link],
+    signers: [{ domain, selector: '1' }],
+    way: wayOf('192.0.2.1', { rdns: domain, helo: domain }),
+  }
+}
+
+/** The host name a text consists of, perhaps disguised; in lower case, Punycode, no `www.`. */
+export function domainIn(value: string): string | undefined {
+  const trimmed = value.trim().replace(/^[@.]/, '')
+  const [link] = /[/@?#:]/.test(trimmed) ? [] : plainLinks(trimmed)
+  return link && !link.isIp && registrableDomain(link.host) ? link.host : undefined
+}
+
+/** An IP address as origin, submitter, claim and link; also with `[.]`. */
+export function draftOfIp(value: string): Draft | undefined {
+  const ip = parseIp(value.trim().replaceAll(/\s*[[(]\.[\])]\s*/g, '.'))
+  if (!ip) return undefined
+  const link = `http://${ip.family === 6 ? `[${ip.text}]` : ip.text}/`
+  return { way: wayOf(ip.text, {}), links: [link] }
+}
+
+/** A /24, or a /48 of IPv6: no other networks are counted. */
+export function draftOfNetwork(value: string): Draft | undefined {
+  const [, address = '', bits] = /^\s*([^\s/]+)\/(24|48)\s*$/.exec(value) ?? []
+  const ip = parseIp(address)
+  if (!ip || bits !== (ip.family === 6 ? '48' : '24')) return undefined
+  return draftOfIp(ip.text)
+}
+
+/** A machine by the names it has or gives itself, seen both as origin and as submitter. */
+export function draftOfMachine(names: { rdns?: string; helo?: string }): Draft {
+  return { way: wayOf('192.0.2.1', names) }
+}
+
+function wayOf(ip: string, { rdns, helo }: { rdns?: string; helo?: string }): Way {
+  const hop = (index: number, trust: TracedHop['trust']): TracedHop => ({
+    index,
+    from: { helo: helo ?? null, rdns: rdns ?? null, ip, port: null },
+    by: { host: null, ip: null },
+    with: null,
+    id: null,
+    for: null,
+    at: null,
+    auth: null,
+    trust,
+    because: null,
+    notes: [],
+  })
+  return {
+    hops: [hop(0, 'believed'), hop(1, 'claimed')],
+    origin: { ip, hop: 0, confidence: 1, why: [] },
+    submitter: { ip, how: '', confidence: 1 },
+  }
+}
+
+/** A file by its SHA-256, attached or as a picture. */
+export function draftOfFile(value: string): Draft | undefined {
+  const sha256 = value.trim().toLowerCase()
+  if (!/^[0-9a-f]{64}$/.test(sha256)) return undefined
+  const file = { ...anyFile, sha256 }
+  return { attachments: [file, { ...file, type: 'image/png' }] }
+}
+
+/** A file by its name. */
+export function draftOfFileName(value: string): Draft {
+  return { attachments: [{ ...anyFile, name: value.trim() }] }
+}
+
+const anyFile: Attachment = {
+  name: null,
+  type: 'application/octet-stream',
+  bytes: 1_000,
+  sha256: '',
+}
+
+/** A display name, with its address or without. */
+export function draftOfName(value: string): Draft {
+  const [mailbox] = parseMailboxes(value)
+  const hasAddress = /@/.test(mailbox?.address ?? '') && mailbox?.name !== ''
+  // Encoded, so that no sign in it means anything.
+  const encoded = `=?utf-8?B?${Buffer.from(value.slice(0, 300)).toString('base64')}?=`
+  return { fields: { From: hasAddress ? value : `${encoded} <someone@invalid>` } }
+}
+
+/** A signer: `example.com`, `selector._domainkey.example.com` or `example.com selector`. */
+export function draftOfSigner(value: string): Draft | undefined {
+  const [, before, named] = /^\s*(\S+)\._domainkey\.(\S+)\s*$/i.exec(value) ?? []
+  const [plain = '', after] = value.trim().split(/\s+/)
+  const domain = domainIn(named ?? plain)
+  if (domain === undefined) return undefined
+  const selector = before ?? after
+  const tags = [`d=${domain}`, ...(selector === undefined ? [] : [`s=${selector}`])]
+  return {
+    fields: { 'DKIM-Signature': `v=1; ${tags.join('; ')}` },
+    signers: [{ domain, selector: selector ?? '' }],
+  }
+}
+
+/** A Message-ID, or the domain of one. */
+export function draftOfMessageId(value: string): Draft {
+  const id = value.trim().replaceAll(/^<|>$/g, '')
+  return { fields: { 'Message-ID': `<${id.includes('@') ? id : `@${id}`}>` } }
+}
+
+/** An autonomous system: `AS64496` or the number alone. */
+export function draftOfAs(value: string): Draft | undefined {
+  const number = Number(/^\s*(?:AS\s?)?(\d{1,10})\s*$/i.exec(value)?.[1])
+  if (!(number <= 0xffffffff)) return undefined
+  return { later: { 'origin-as': String(number), 'submitter-as': String(number) } }
+}
+
+/** A reporter or a campaign, by its id. */
+export function draftOfId(value: string, of: 'reporter' | 'campaign'): Draft | undefined {
+  const id = value.trim().toLowerCase()
+  return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id)
+    ? { later: { [of]: id } }
+    : undefined
+}
+
+/** A piece that somebody asks about. */
+export type AskedPiece = {
+  name: PieceName
+  /** As it is hashed, without disguise. */
+  piece: string
+  /** 16 hexadecimal digits. */
+  hash: string
+}
+
+/** A message with nothing in it but what is asked about; see `questionKinds`. */
+export type Draft = {
+  /** Values by the names of their fields, as Unicode. */
+  fields?: Readonly<Record<string, string>>
+  text?: string
+  html?: string
+  links?: readonly string[]
+  attachments?: readonly Attachment[]
+  signers?: readonly Signer[]
+  way?: Way
+  /** Pieces that are known only beside a message, and spelled as they are. */
+  later?: Readonly<Partial<Record<PieceName, string>>>
+}
+
+const nowhere: Way = { hops: [], origin: null, submitter: null }
+
+/**
+ * The pieces of a draft by the very code that takes messages apart, so that what is asked for has
+ * the hash of what was counted, however it is disguised. Only of the given types, in their order.
+ */
+export function piecesOfDraft(draft: Draft, types: readonly PieceName[]): AskedPiece[] {
+  const { text = '', html = '', links = [], attachments = [], signers = [] } = draft
+  const fields = Object.entries(draft.fields ?? {}).map(fieldOf)
+  const view = viewBody({ text, html })
+  const list = new NotedList()
+  addAddresses(list, fields, signers)
+  addOrigin(list, draft.way ?? nowhere)
+  addHeader(list, fields)
+  addLinks(list, links.map(linkOf), view)
+  addContacts(list, view)
+  addFiles(list, attachments)
+  addWholeText(list, view)
+  addPassages(list, view)
+  for (const [name, piece] of Object.entries(draft.later ?? {})) list.add(name as PieceName, piece)
+  const found = list.noted()
+  return types.flatMap((name) => found.filter((one) => one.name === name))
+}
+
+/** A piece of a type as it is, for who knows how it is spelled. */
+export function pieceAsWritten(name: PieceName, piece: string): AskedPiece {
+  return { name, piece, hash: hexOf(shingleHash(pieceTypes[name].number, piece)) }
+}
+
+/** Of one type no more are told; messages keep so many of most types too. */
+const typeMax = 8
+
+/** Keeps what the pieces say, which is hashed and forgotten otherwise. */
+class NotedList extends ShingleList {
+  readonly #pieces = new Map<string, AskedPiece>()
+  readonly #ofType = new Map<PieceName, number>()
+
+  override add(name: PieceName, piece: string | null | undefined): void {
+    if (piece === null || piece === undefined || piece === '') return
+    // The key of a signer whose selector is not asked for.
+    if (name === 'signer-key' && piece.endsWith(' ')) return
+    const asked = pieceAsWritten(name, piece)
+    const known = this.#ofType.get(name) ?? 0
+    if (known >= typeMax || this.#pieces.has(asked.hash)) return
+    this.#pieces.set(asked.hash, asked)
+    this.#ofType.set(name, known + 1)
+  }
+
+  noted(): AskedPiece[] {
+    return [...this.#pieces.values()]
+  }
+}
+
+/** As `parseHeader` has fields: unfolded, each byte a character. */
+function fieldOf([name, text]: [string, string]): HeaderField {
+  const value = Buffer.from(text.replaceAll(/[\r\n]+/g, ' ')).toString('latin1')
+  return { name, key: name.toLowerCase(), value, raw: `${name}: ${value}` }
+}
+
+/** As a form's, which is taken apart as all others are, and once more as a form. */
+function linkOf(url: string): Link {
+  return { url, host: '', domain: null, where: 'form' }
+}

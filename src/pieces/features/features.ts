@@ -1,0 +1,157 @@
+import { houseOf } from '../../mail/address.ts'
+import { parseIp } from '../../mail/ip.ts'
+import { providerOfHost, senderProfile } from '../../origin/providers.ts'
+import type { TracedHop } from '../../origin/trace.ts'
+import { attachmentFeatures, type AttachmentFeatures } from './attachment-features.ts'
+import {
+  authenticationFeatures,
+  type AuthenticationFeatures,
+  authorFeatures,
+  type AuthorFeatures,
+  bulkFeatures,
+  type BulkFeatures,
+} from './author-features.ts'
+import { headerFeatures, type HeaderFeatures } from './header-features.ts'
+import { linkFeatures, type LinkFeatures } from './link-features.ts'
+import { indexHeader, type Material, peopleOf } from './material.ts'
+import { textFeatures, type TextFeatures } from './text-features.ts'
+
+/** Where it came from; what each means says `verdict/facts/message-facts.ts`. */
+export type OriginFeatures = {
+  found: boolean
+  confidence: number
+  hops: number
+  hops_below: number
+  forged_hops: number
+  has_forged_hop: boolean
+  time_runs_backwards: boolean
+  reserved_address: boolean
+  posing_literal: boolean
+  broken_chain: boolean
+  borrowed_name: boolean
+  rdns_missing: boolean
+  rdns_generic: boolean
+  rdns_organization: string
+  helo_missing: boolean
+  helo_literal: boolean
+  helo_bare: boolean
+  helo_fits_rdns: boolean
+  is_ipv6: boolean
+  is_encrypted: boolean
+  is_known_provider: boolean
+  is_authenticated: boolean
+  submitter_known: boolean
+  submitter_by_web: boolean
+}
+
+/** Reads the way of the message and the machine it came from. */
+export function originFeatures({ hops, origin, submitter }: Material): OriginFeatures {
+  const line = origin ? hops[origin.hop] : undefined
+  const notes = new Set(hops.flatMap((hop) => hop.notes.map(({ name }) => name)))
+  const forged = hops.filter(({ trust }) => trust === 'forged').length
+  return {
+    found: origin !== null,
+    confidence: origin?.confidence ?? 0,
+    hops: hops.length,
+    hops_below: origin ? hops.length - 1 - origin.hop : 0,
+    forged_hops: forged,
+    has_forged_hop: forged > 0,
+    time_runs_backwards: notes.has('time-runs-backwards'),
+    reserved_address: notes.has('reserved-address'),
+    posing_literal: notes.has('posing-literal'),
+    broken_chain: notes.has('broken-chain'),
+    borrowed_name: notes.has('borrowed-name'),
+    ...peerFeatures(line),
+    is_ipv6: origin?.ip.includes(':') === true,
+    submitter_known: submitter !== null,
+    submitter_by_web: hops.some(({ auth, trust }) => auth === 'HTTP' && trust === 'believed'),
+  }
+}
+
+function peerFeatures(line: TracedHop | undefined) {
+  const { rdns = null, helo = null, ip = null } = line?.from ?? {}
+  const address = ip === null ? undefined : parseIp(ip)
+  const name = (rdns ?? '').toLowerCase()
+  const said = (helo ?? '').toLowerCase()
+  const house = houseOf(name)
+  const isNamedProvider = name !== '' && providerOfHost(name) !== undefined
+  return {
+    rdns_missing: line !== undefined && name === '',
+    rdns_generic: isGenericName(name),
+    rdns_organization: house ?? '',
+    helo_missing: line !== undefined && said === '',
+    helo_literal: said.startsWith('[') || parseIp(said) !== undefined,
+    helo_bare: said !== '' && !/[.:]/.test(said),
+    helo_fits_rdns: house !== undefined && houseOf(said) === house,
+    is_encrypted: /smtps|tls/i.test(line?.with ?? ''),
+    is_known_provider: (address && senderProfile(address) !== undefined) || isNamedProvider,
+    is_authenticated: line !== undefined && line.auth !== null,
+  }
+}
+
+const pools = new RegExp(
+  `\\b(?:${[
+    'a?dsl|dyn(?:amic)?|dhcp|dial(?:up|in)?|pools?|cable|ppp(?:oe)?|broadband',
+    'customers?|client',
+  ].join('|')})\\b`,
+)
+
+/**
+ * Whether a name, in lower case, was given to a line and not to a mail server: four numbers in it,
+ * or a word for a line. What begins as mail servers do is none.
+ */
+export function isGenericName(name: string): boolean {
+  if (name === '' || /^(?:mail|mx|smtp|mta|out|relay)[\d.-]*/.test(name)) return false
+  const isNumbered = /(?:\d{1,3}[.-]){3}\d{1,3}|^(?:[a-z-]{0,12})[0-9a-f]{8}\./.test(name)
+  return isNumbered || pools.test(name.replaceAll(/[\d_]+/g, '-'))
+}
+
+/** What sort of mail it is; what each means says `verdict/facts/message-facts.ts`. */
+export type KindFeatures = {
+  kind: string
+  is_machine_answer: boolean
+  kilobytes: number
+  has_text: boolean
+  has_html: boolean
+  has_attachment: boolean
+  has_list_unsubscribe: boolean
+}
+
+/** What a message alone tells to who judges it: plain data that survives structured cloning. */
+export type MessageFeatures = {
+  message: KindFeatures
+  headers: HeaderFeatures
+  author: AuthorFeatures
+  bulk: BulkFeatures
+  authentication: AuthenticationFeatures
+  origin: OriginFeatures
+  links: LinkFeatures
+  attachments: AttachmentFeatures
+  text: TextFeatures
+}
+
+/** Works out the features of a message from what its analysis found. Linear; asks nobody. */
+export function featuresOf(material: Material): MessageFeatures {
+  const header = indexHeader(material.fields)
+  const people = peopleOf(header)
+  const { kind, bytes, body, unsubscribe } = material
+  return {
+    message: {
+      kind,
+      is_machine_answer: kind !== 'message',
+      kilobytes: Math.round(bytes / 102.4) / 10,
+      has_text: body.text.trim() !== '',
+      has_html: body.html !== '',
+      has_attachment: body.attachments.length > 0,
+      has_list_unsubscribe: unsubscribe !== null,
+    },
+    headers: headerFeatures(material, header, people),
+    author: authorFeatures(people),
+    bulk: bulkFeatures(material, header, people),
+    authentication: authenticationFeatures(material, header, people),
+    origin: originFeatures(material),
+    links: linkFeatures(material, people),
+    attachments: attachmentFeatures(material),
+    text: textFeatures(material),
+  }
+}

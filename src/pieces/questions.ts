@@ -1,0 +1,289 @@
+import { isPublicName } from '../mail/address.ts'
+import { parseIp } from '../mail/ip.ts'
+import {
+  type AskedPiece,
+  domainIn,
+  type Draft,
+  draftOfAddress,
+  draftOfAs,
+  draftOfDomain,
+  draftOfFile,
+  draftOfFileName,
+  draftOfId,
+  draftOfIp,
+  draftOfLink,
+  draftOfMachine,
+  draftOfMessageId,
+  draftOfName,
+  draftOfNetwork,
+  draftOfSigner,
+  mailAddressIn,
+  piecesOfDraft,
+} from './asked-pieces.ts'
+import { findBankAccounts, findTelephones } from './body-view.ts'
+import { findCryptoAddresses } from './crypto-addresses.ts'
+import type { PieceName } from './shingles/piece-types.ts'
+
+/** What one can ask about. */
+export type QuestionKind = {
+  name: string
+  /** What a value of it is, as a part of a sentence. */
+  is: string
+  example: string
+  /** What is counted of it, the most telling first. */
+  types: readonly PieceName[]
+  /** A message with nothing but the value; undefined when it is no value of this kind. */
+  draft: (value: string) => Draft | undefined
+}
+
+const kinds = [
+  {
+    name: 'link',
+    is: 'a web address',
+    example: 'https://shop.example/offer',
+    types: [
+      ...['link', 'link-path', 'link-host', 'link-organization', 'link-ip', 'link-network'],
+      ...['link-pattern', 'link-parameters', 'redirector', 'form-organization'],
+      ...['image-link', 'image-link-organization', 'unsubscribe-host', 'unsubscribe-organization'],
+    ],
+    draft: draftOfLink,
+  },
+  {
+    name: 'address',
+    is: 'a mail address',
+    example: 'offers@shop.example',
+    types: [
+      ...['author-address', 'author-domain', 'author-organization', 'author-local-part'],
+      ...['reply-to-address', 'reply-to-domain', 'reply-to-organization'],
+      ...['return-path-address', 'return-path-domain', 'return-path-organization'],
+      ...['sender-address', 'sender-organization', 'body-address', 'body-address-organization'],
+    ],
+    draft: draftOfAddress,
+  },
+  {
+    name: 'domain',
+    is: 'a domain',
+    example: 'shop.example',
+    types: [
+      ...['author-domain', 'author-organization', 'link-host', 'link-organization'],
+      ...['reply-to-domain', 'reply-to-organization', 'return-path-domain'],
+      ...['return-path-organization', 'sender-organization', 'signer-domain'],
+      ...['signer-organization', 'claimed-signer-domain', 'claimed-signer-organization'],
+      ...['origin-rdns', 'origin-rdns-organization', 'origin-helo', 'origin-helo-organization'],
+      ...['submitter-helo', 'message-id-domain', 'message-id-organization', 'list-organization'],
+      ...['unsubscribe-host', 'unsubscribe-organization', 'form-organization'],
+      ...['image-link-organization', 'body-address-organization', 'recipient-domain'],
+    ],
+    draft: draftOfDomain,
+  },
+  {
+    name: 'ip',
+    is: 'an IP address',
+    example: '192.0.2.7',
+    types: [
+      ...['origin-ip', 'origin-network', 'submitter-ip', 'submitter-network'],
+      ...['claimed-ip', 'claimed-ip-network', 'link-ip', 'link-network'],
+    ],
+    draft: draftOfIp,
+  },
+  {
+    name: 'network',
+    is: 'a /24, or a /48 of IPv6',
+    example: '192.0.2.0/24',
+    types: ['origin-network', 'submitter-network', 'claimed-ip-network', 'link-network'],
+    draft: draftOfNetwork,
+  },
+  {
+    name: 'as',
+    is: 'an autonomous system',
+    example: 'AS64496',
+    types: ['origin-as', 'submitter-as'],
+    draft: draftOfAs,
+  },
+  {
+    name: 'subject',
+    is: 'a subject',
+    example: 'Your parcel is waiting',
+    types: ['subject', 'subject-template', 'subject-start', 'subject-words'],
+    draft: (value) => ({ fields: { Subject: value } }),
+  },
+  {
+    name: 'name',
+    is: 'a display name, with its address or without',
+    example: 'Your Bank <service@shop.example>',
+    types: ['author-name', 'author-name-and-organization'],
+    draft: draftOfName,
+  },
+  {
+    name: 'file',
+    is: 'the SHA-256 of a file',
+    example: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
+    types: ['attachment', 'image'],
+    draft: draftOfFile,
+  },
+  {
+    name: 'file-name',
+    is: 'the name of an attached file',
+    example: 'invoice.pdf',
+    types: ['attachment-name', 'attachment-name-shape'],
+    draft: draftOfFileName,
+  },
+  {
+    name: 'telephone',
+    is: 'a telephone number',
+    example: '+44 20 7946 0958',
+    types: ['telephone'],
+    draft: (value) => ({ text: value }),
+  },
+  {
+    name: 'payment',
+    is: 'a cryptocurrency address or an IBAN',
+    example: 'GB33BUKB20201555555555',
+    types: ['cryptocurrency-address', 'bank-account'],
+    draft: (value) => ({ text: value }),
+  },
+  {
+    name: 'text',
+    is: 'a text, whole or a passage',
+    example: 'You have won a prize. Click below to claim it.',
+    types: [
+      ...['text', 'text-letters', 'paragraph', 'sentence', 'words', 'text-start', 'text-end'],
+      'long-words',
+    ],
+    draft: (value) => ({ text: value }),
+  },
+  {
+    name: 'list',
+    is: 'a mailing list, by its List-Id',
+    example: 'news.shop.example',
+    types: ['list-id', 'list-organization'],
+    draft: (value) => ({ fields: { 'List-Id': value } }),
+  },
+  {
+    name: 'feedback-id',
+    is: 'a Feedback-ID',
+    example: 'campaign7:customer3:mail:esp',
+    types: ['feedback-id'],
+    draft: (value) => ({ fields: { 'Feedback-ID': value } }),
+  },
+  {
+    name: 'signer',
+    is: 'the domain of a DKIM signature, with its selector or without',
+    example: 's1._domainkey.shop.example',
+    types: [
+      ...['signer-key', 'signer-domain', 'signer-organization', 'claimed-signer-key'],
+      ...['claimed-signer-domain', 'claimed-signer-organization'],
+    ],
+    draft: draftOfSigner,
+  },
+  {
+    name: 'helo',
+    is: 'what a machine calls itself',
+    example: 'mail7.shop.example',
+    types: ['origin-helo', 'origin-helo-organization', 'origin-helo-shape', 'submitter-helo'],
+    draft: (value) => draftOfMachine({ helo: value.trim() }),
+  },
+  {
+    name: 'rdns',
+    is: 'the name of a machine in the DNS',
+    example: 'mail7.shop.example',
+    types: ['origin-rdns', 'origin-rdns-organization', 'origin-rdns-shape'],
+    draft: (value) => draftOfMachine({ rdns: value.trim() }),
+  },
+  {
+    name: 'message-id',
+    is: 'a Message-ID, or its domain',
+    example: '<4711.abc@shop.example>',
+    types: ['message-id-domain', 'message-id-organization', 'message-id-shape'],
+    draft: draftOfMessageId,
+  },
+  {
+    name: 'mailer',
+    is: 'a mail program',
+    example: 'Bulk Mailer 4.2',
+    types: ['mailer', 'mailer-family'],
+    draft: (value) => ({ fields: { 'X-Mailer': value } }),
+  },
+  {
+    name: 'reporter',
+    is: 'a reporter, by their id',
+    example: '0190a5b4-0000-7000-8000-000000000000',
+    types: ['reporter'],
+    draft: (value) => draftOfId(value, 'reporter'),
+  },
+  {
+    name: 'campaign',
+    is: 'a campaign, by its id',
+    example: '0190a5b4-0000-7000-8000-000000000000',
+    types: ['campaign'],
+    draft: (value) => draftOfId(value, 'campaign'),
+  },
+] as const satisfies readonly QuestionKind[]
+
+/** The name of a kind of question. */
+export type QuestionName = (typeof kinds)[number]['name']
+
+/** All kinds of questions, those asked most first. */
+export const questionKinds: readonly (QuestionKind & { name: QuestionName })[] = kinds
+
+/**
+ * What is counted of a value, the most telling first. Empty when it is no value of the kind. Linear
+ * in the value; at most some 60 pieces.
+ */
+export function askedPieces(name: QuestionName, value: string): AskedPiece[] {
+  const kind = questionKinds.find((one) => one.name === name)
+  const draft = kind?.draft(value)
+  return kind && draft ? piecesOfDraft(draft, kind.types) : []
+}
+
+/** With more words it is no subject any more. */
+const subjectWordsMax = 15
+const subjectCharsMax = 200
+
+/**
+ * What a value most likely is: each form that nothing else has is known by it, and what is left is
+ * a subject, or a text when it is long.
+ */
+export function guessKind(value: string): QuestionName {
+  const text = value.trim()
+  const isLong = text.length > subjectCharsMax || text.split(/\s+/).length > subjectWordsMax
+  if (isLong || text.includes('\n')) return isSchemed(text) && !/\s/.test(text) ? 'link' : 'text'
+  return guesses.find(([, fits]) => fits(text))?.[0] ?? 'subject'
+}
+
+const guesses: readonly [QuestionName, (text: string) => boolean][] = [
+  ['file', (text) => /^[0-9a-f]{64}$/i.test(text)],
+  ['campaign', (text) => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)],
+  ['as', (text) => /^AS\s?\d{1,10}$/i.test(text)],
+  ['network', (text) => draftOfNetwork(text) !== undefined],
+  ['ip', (text) => parseIp(text) !== undefined || draftOfIp(text) !== undefined],
+  ['link', (text) => isSchemed(text) && draftOfLink(text) !== undefined],
+  ['signer', (text) => /^\S+\._domainkey\.\S+$/i.test(text)],
+  ['name', (text) => /^[^<@]*[^<@\s][^<@]*<[^<>\s@]+@[^<>\s@]+>$/.test(text)],
+  ['address', (text) => mailAddressIn(text) !== undefined && !/[^\s)\]]\s+[^\s([]/.test(text)],
+  ['domain', (text) => isLikelyDomain(text)],
+  ['link', (text) => /^[^\s/@]+\/\S*$/.test(text) && isLikelyDomain(hostOf(text))],
+  ['payment', (text) => isWhole(text, [...findBankAccounts(text), ...findCryptoAddresses(text)])],
+  ['telephone', (text) => /^[\d\s()+./-]+$/.test(text) && findTelephones(text).length === 1],
+  ['file-name', (text) => /^[^\s/\\][^/\\]*\.[a-z][a-z0-9]{1,4}$/i.test(text)],
+]
+
+/** With a scheme, as people write it also when nobody is to follow the link, or `www.`. */
+function isSchemed(text: string): boolean {
+  return /^[<"'\s]*(?:(?:h(?:tt|xx|\*\*|__)ps?|f[tx]p)\s*[[({]?\s*:|www\.)/i.test(text)
+}
+
+/** Under a public suffix, or what documents use in place of one: no name of a file. */
+function isLikelyDomain(text: string): boolean {
+  const domain = domainIn(text)
+  return domain !== undefined && (isPublicName(domain) || /\.(?:example|test)$/.test(domain))
+}
+
+function hostOf(text: string): string {
+  return text.slice(0, text.indexOf('/'))
+}
+
+function isWhole(text: string, found: readonly string[]): boolean {
+  const bare = text.replaceAll(/\s/g, '').toLowerCase()
+  return found.some((one) => one.toLowerCase() === bare || bare.endsWith(one.toLowerCase()))
+}

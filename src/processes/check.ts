@@ -1,0 +1,20 @@
+import type { App } from '../app.ts'
+import { UsageError } from '../errors.ts'
+import { createCheckStation } from '../judging/check-message.ts'
+import { serveChecks } from '../web/check/serve-check.ts'
+
+/**
+ * Answers mail servers that ask for a verdict, from when it resolves until it is closed.
+ *
+ * @throws UsageError without CHECK_PORT
+ */
+export async function check(app: App): Promise<{ close(): Promise<void>; url: string }> {
+  const { checkPort } = app.config
+  if (checkPort === undefined) throw new UsageError(['CHECK_PORT is missing.'])
+  const served = await serveChecks(
+    { ...app, config: { ...app.config, checkPort } },
+    createCheckStation(app, 'check'),
+  )
+  app.log.info({ url: served.url }, 'Listening.')
+  return served
+}

@@ -1,0 +1,20 @@
+import type { App } from '../app.ts'
+import { runOwnDays } from '../counting/campaign-counts.ts'
+import { runFolds } from '../counting/fold-evidence.ts'
+import { runRollUps } from '../counting/run-roll-ups.ts'
+
+/**
+ * Rolls the counters up, folds evidence into reputations and counts the days of reporters, until
+ * closed. Any number of processes may: they share the work.
+ */
+export function count(
+  app: Pick<App, 'pool' | 'clock' | 'log'>,
+): Promise<{ close: () => Promise<void> }> {
+  const running = [runRollUps(app), runFolds(app), runOwnDays(app)]
+  app.log.info('Counting.')
+  return Promise.resolve({
+    async close() {
+      await Promise.all(running.map(({ close }) => close()))
+    },
+  })
+}

@@ -1,0 +1,288 @@
+import { open } from 'node:fs/promises'
+import path from 'node:path'
+import { pipeline } from 'node:stream'
+import { parseArgs } from 'node:util'
+import { createGunzip } from 'node:zlib'
+import type { App } from '../app.ts'
+import {
+  LAYERS_PER_STATEMENT,
+  type NewLayer,
+  replaceNetworks,
+  tidyNetworks,
+} from '../db/networks.ts'
+import { inTransaction } from '../db/pool.ts'
+import { reasonOf, UsageError } from '../errors.ts'
+import { isWiderThanAnyHolding } from '../mail/ip-blocks.ts'
+import { readMmdb } from '../origin/network-tables/mmdb.ts'
+import {
+  csvHeader,
+  csvReader,
+  detectFormat,
+  type LineReader,
+  type LineReading,
+  readDelegated,
+  readIpToAs,
+  type TableFormat,
+  tableFormats,
+} from '../origin/network-tables/text-tables.ts'
+import { manualSource, registrySource } from '../origin/networks.ts'
+
+/** One line of a table (or network, where there are no lines), counted from 1. */
+export type Reading = { where: string; reading: LineReading }
+
+/** A table that is being read; parts are as large as a piece of the file. */
+export type OpenTable = { format: TableFormat; parts: AsyncIterable<readonly Reading[]> }
+
+const HEAD_BYTES = 16 * 1024
+const LINE_CHARS_MAX = 64 * 1024
+/** A file that cannot be read piece by piece; those of 2026 have up to 150 MB. */
+const WHOLE_BYTES_MAX = 1024 * 1024 * 1024
+const NETWORKS_PER_PART = 1_000
+const GZIP = 0x1f8b
+
+const lineReaders: Record<Exclude<TableFormat, 'mmdb'>, () => LineReader> = {
+  csv: csvReader,
+  ip2asn: () => readIpToAs,
+  rir: () => readDelegated,
+}
+
+/**
+ * Opens a table of networks, gzip or not, and finds out its format unless that is given. Text is
+ * read piece by piece, so memory does not grow with the file; MaxMind's format must be held whole.
+ *
+ * @throws UsageError when there is no such file or no such format; reading on throws it when the
+ * file is damaged
+ */
+export async function openTable(file: string, given: TableFormat | 'auto'): Promise<OpenTable> {
+  const chunks = await openChunks(file)
+  const head = await takeHead(chunks)
+  const format = given === 'auto' ? detectFormat(head) : given
+  if (!format) {
+    await chunks.return(undefined)
+    throw new UsageError([
+      head.length === 0 ? 'The file is empty.' : 'This begins like none of the tables we read.',
+      `A CSV begins with the header ${csvHeader}; --format csv, ip2asn, rir or mmdb says more.`,
+      'Nothing was imported.',
+    ])
+  }
+  const bytes = joined(head, chunks)
+  if (format === 'mmdb') return { format, parts: networksIn(bytes) }
+  return { format, parts: linesIn(bytes, lineReaders[format]()) }
+}
+
+type Chunks = AsyncGenerator<Buffer, undefined, undefined>
+
+async function openChunks(file: string): Promise<Chunks> {
+  const cannot = (cause: unknown) => new UsageError([`Cannot read ${file}: ${reasonOf(cause)}`])
+  const handle = await open(file).catch((cause: unknown) => {
+    throw cannot(cause)
+  })
+  async function* read(): Chunks {
+    try {
+      const start = Buffer.alloc(2)
+      await handle.read(start, 0, 2, 0)
+      const packed = handle.createReadStream({ start: 0, autoClose: false })
+      const isPacked = start.readUInt16BE() === GZIP
+      // The callback is needed; what goes wrong comes out of the last stream as well.
+      const stream = isPacked ? pipeline(packed, createGunzip(), () => undefined) : packed
+      for await (const chunk of stream) yield chunk as Buffer
+    } catch (cause) {
+      throw cannot(cause)
+    } finally {
+      await handle.close()
+    }
+    return undefined
+  }
+  return read()
+}
+
+async function takeHead(chunks: Chunks): Promise<Buffer> {
+  const head: Buffer[] = []
+  for (let bytes = 0; bytes < HEAD_BYTES;) {
+    const next = await chunks.next()
+    if (next.done) break
+    head.push(next.value)
+    bytes += next.value.length
+  }
+  return Buffer.concat(head)
+}
+
+async function* joined(head: Buffer, chunks: Chunks): Chunks {
+  yield head
+  yield* chunks
+  return undefined
+}
+
+async function* linesIn(chunks: Chunks, read: LineReader): AsyncGenerator<Reading[]> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  let line = 0
+  const readingOf = (text: string) => ({ where: `Line ${++line}`, reading: read(text) })
+  for await (const chunk of chunks) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
+    rest = lines.pop() ?? ''
+    yield lines.map(readingOf)
+    if (rest.length > LINE_CHARS_MAX) {
+      throw new UsageError([`Line ${line + 1} is far too long.`, 'Nothing was imported.'])
+    }
+  }
+  rest += decoder.decode()
+  if (rest !== '') yield [readingOf(rest)]
+}
+
+async function* networksIn(chunks: Chunks): AsyncGenerator<Reading[]> {
+  const pieces: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of chunks) {
+    pieces.push(chunk)
+    bytes += chunk.length
+    if (bytes > WHOLE_BYTES_MAX) throw new UsageError(['The file is larger than a gigabyte.'])
+  }
+  let part: Reading[] = []
+  let network = 0
+  for (const reading of readMmdb(Buffer.concat(pieces))) {
+    part.push({ where: `Network ${++network}`, reading })
+    if (part.length < NETWORKS_PER_PART) continue
+    yield part
+    part = []
+  }
+  yield part
+}
+
+/** How a table is to be imported. */
+export type ImportOptions = {
+  /** What it replaces and is replaced by; the name of the file without `.gz` when absent. */
+  source?: string | undefined
+  format?: TableFormat | 'auto' | undefined
+  /** Is told now and then how many ranges have been read. */
+  tell?: (ranges: number) => void
+}
+
+/** What an import did. */
+export type ImportSummary = {
+  source: string
+  format: TableFormat
+  ranges: number
+  blocks: number
+  /** Lines that are right and tell of no network: comments, sums, what nobody routes. */
+  skipped: number
+}
+
+const PROBLEMS_MAX = 20
+const SOURCE_CHARS_MAX = 100
+const RANGES_PER_GLANCE = 5_000
+const RANGES_PER_LINE = 100_000
+const reserved: readonly string[] = [manualSource, registrySource]
+
+/** Reads `networks FILE [--as NAME] [--format auto|csv|ip2asn|rir|mmdb]`. */
+export function parseImport(args: readonly string[]): ImportOptions & { file: string } {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: { as: { type: 'string' }, format: { type: 'string', default: 'auto' } },
+  })
+  const [what, file, ...rest] = positionals
+  if (what !== 'networks' || file === undefined || rest.length > 0) {
+    throw new UsageError(['Say "import networks FILE".'])
+  }
+  const format = (['auto', ...tableFormats] as const).find((name) => name === values.format)
+  if (!format) throw new UsageError([`--format must be auto, ${tableFormats.join(', ')}.`])
+  return { file, source: values.as, format }
+}
+
+/**
+ * Replaces all that an earlier table of the same name told by what a file tells: CSV or TSV,
+ * IP-to-AS, statistics of a regional registry, or MaxMind's format, packed by gzip or not. Readers
+ * see the old table until all of the new one is there; nothing is kept of a file with a fault in
+ * it. Memory does not grow with the number of lines.
+ *
+ * @throws UsageError naming the faulty lines
+ */
+export async function importNetworks(
+  file: string,
+  app: Pick<App, 'pool' | 'clock'>,
+  options: ImportOptions = {},
+): Promise<ImportSummary> {
+  const source = options.source ?? path.basename(file).replace(/\.gz$/i, '')
+  refuseName(source)
+  const table = await openTable(file, options.format ?? 'auto')
+  const tally = { ranges: 0, skipped: 0 }
+  const parts = layersIn(table, tally, options.tell)
+  const blocks = await inTransaction(app.pool, (tx) =>
+    replaceNetworks(tx, source, parts, app.clock()),
+  )
+  await tidyNetworks(app.pool)
+  return { source, format: table.format, blocks, ...tally }
+}
+
+/** Where progress is told: a terminal, or a file that should not get long. */
+export type ProgressStream = { isTTY?: boolean; write: (text: string) => unknown }
+
+/** Tells how far an import is: on one line of a terminal, else a line each 100,000 ranges. */
+export function progressOn(stream: ProgressStream): {
+  tell: (ranges: number) => void
+  end: () => void
+} {
+  const step = stream.isTTY ? RANGES_PER_GLANCE : RANGES_PER_LINE
+  let told = 0
+  return {
+    tell(ranges) {
+      if (ranges < told + step) return
+      told = ranges - (ranges % step)
+      const text = `${told.toLocaleString('en')} ranges read`
+      stream.write(stream.isTTY ? `\r${text}` : `${text}\n`)
+    },
+    end() {
+      if (stream.isTTY && told > 0) stream.write('\n')
+    },
+  }
+}
+
+function refuseName(source: string): void {
+  if (reserved.includes(source)) {
+    throw new UsageError([`The name "${source}" is taken; choose another by --as.`])
+  }
+  if (source === '' || source.length > SOURCE_CHARS_MAX || /\p{Cc}/u.test(source)) {
+    throw new UsageError([`Choose a name of 1 to ${SOURCE_CHARS_MAX} letters by --as.`])
+  }
+}
+
+/** What keeps a line out of the table. */
+function faultOf(reading: LineReading): string | undefined {
+  if (reading.is === 'faulty') return reading.why
+  if (reading.is !== 'range' || reading.contacts.length === 0) return undefined
+  const wide = reading.blocks.find(isWiderThanAnyHolding)
+  return wide === undefined ? undefined : `${wide} is too wide for one abuse contact.`
+}
+
+/** Layers in parts of a statement's size. After a fault only further faults are looked for. */
+async function* layersIn(
+  { parts }: OpenTable,
+  tally: { ranges: number; skipped: number },
+  tell?: (ranges: number) => void,
+): AsyncGenerator<NewLayer[]> {
+  const problems: string[] = []
+  let layers: NewLayer[] = []
+  for await (const part of parts) {
+    for (const { where, reading } of part) {
+      if (reading.is === 'skipped') tally.skipped++
+      const fault = faultOf(reading)
+      if (fault !== undefined) problems.push(`${where}: ${fault}`)
+      if (problems.length >= PROBLEMS_MAX) break
+      if (reading.is !== 'range') continue
+      tally.ranges++
+      const { asn, name, country, contacts } = reading
+      for (const cidr of reading.blocks) {
+        layers.push({ cidr, asn, name, country, contacts: [...contacts] })
+        if (layers.length < LAYERS_PER_STATEMENT) continue
+        if (problems.length === 0) yield layers
+        layers = []
+      }
+    }
+    if (problems.length >= PROBLEMS_MAX) break
+    tell?.(tally.ranges)
+  }
+  if (problems.length === 0 && tally.ranges === 0) problems.push('The file tells of no network.')
+  if (problems.length > 0) throw new UsageError([...problems, 'Nothing was imported.'])
+  yield layers
+}

@@ -1,0 +1,59 @@
+import { ensureInstallation, migrate } from '../db/installation.ts'
+import { ensureCounterPartitions, ensurePartitions } from '../db/partitions.ts'
+import { createPool, findPooling } from '../db/pool.ts'
+import { DatabaseUnfit, reasonOf, sqlState } from '../errors.ts'
+import { createQueues, startBoss, stopBoss } from '../queue/boss.ts'
+import { systemRandom } from '../world.ts'
+
+/** How many partitions are made ahead of now: weeks of reports, generations of counters. */
+export type Ahead = { weeks: number; generations: number }
+
+const usualAhead: Ahead = { weeks: 12, generations: 6 }
+
+/**
+ * Brings a database up to date: our schema, the seed of its own, the partitions of the coming
+ * weeks, pg-boss's schema and the queues. Does nothing where nothing lacks. Returns the migrations
+ * it ran.
+ *
+ * @throws DatabaseUnfit when the account lacks a right, or a pooler does not keep what is prepared
+ */
+export async function migrateAll(
+  databaseUrl: string,
+  now: Date,
+  ahead = usualAhead,
+): Promise<string[]> {
+  await findPooling(databaseUrl)
+  return migrateEverything(databaseUrl, now, ahead).catch(explainRefusal)
+}
+
+async function explainRefusal(error: unknown): Promise<never> {
+  if (sqlState(error) !== INSUFFICIENT_PRIVILEGE) throw error
+  // knex puts the statement before the reason.
+  const reason = reasonOf(error).split(' - ').at(-1)
+  throw new DatabaseUnfit(
+    `The account of DATABASE_URL may not create or change what is needed (${reason}): ` +
+      `make it the owner of the database and of what is in it.`,
+    { cause: error },
+  )
+}
+
+const INSUFFICIENT_PRIVILEGE = '42501'
+
+async function migrateEverything(databaseUrl: string, now: Date, ahead: Ahead): Promise<string[]> {
+  const ran = await migrate(databaseUrl)
+  const faults: Error[] = []
+  const onError = (error: Error) => faults.push(error)
+  const pool = createPool(databaseUrl, { connectionsMax: 1, name: 'migrate', onLost: onError })
+  try {
+    await ensureInstallation(pool, systemRandom(8).readBigUInt64BE())
+    await ensurePartitions(pool, now, ahead.weeks)
+    await ensureCounterPartitions(pool, now, ahead.generations)
+    const boss = await startBoss(databaseUrl, 'migrates', { name: 'migrate', onError })
+    await createQueues(boss, pool)
+    await stopBoss(boss, 5_000)
+  } finally {
+    await pool.end()
+  }
+  if (faults[0]) throw faults[0]
+  return ran
+}

@@ -1,0 +1,237 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import type { App } from '../app.ts'
+import type { Config } from '../config.ts'
+import { startEmbedded } from '../db/embedded.ts'
+import { databaseState, findShingleSeed } from '../db/installation.ts'
+import { createPool, findPooling, type Pool } from '../db/pool.ts'
+import { DatabaseUnfit, UsageError } from '../errors.ts'
+import type { Logger } from '../log.ts'
+import { parseIp } from '../mail/ip.ts'
+import { type Blacklists, createBlacklists } from '../net/blacklists.ts'
+import { createGuardedFetch, reachOf } from '../net/rdap/get-json.ts'
+import { createRdap, type Rdap } from '../net/rdap/rdap.ts'
+import { createResolver } from '../net/resolver.ts'
+import type { DnsTools } from '../origin/authenticity/ask-dns.ts'
+import { seedShingles } from '../pieces/shingles/hash.ts'
+import { type BossRole, startBoss, stopBoss } from '../queue/boss.ts'
+import { type Clock, systemClock } from '../world.ts'
+import { readZones } from './blacklist-zones.ts'
+import { claimDataDir, keptDatabasePassword, keptSecret, notedDatabaseUrl } from './data-dir.ts'
+import { migrateAll } from './migrate.ts'
+
+/** What a process asks the DNS with. */
+export type OpenDns = {
+  /** For the analysis of messages. */
+  tools: DnsTools
+  blacklists: Blacklists
+  close: () => void
+}
+
+/**
+ * Opens the resolver and the blacklists of the settings. Nothing is asked yet.
+ *
+ * @throws UsageError naming every wrong entry of BLACKLISTS
+ */
+export async function openDns(
+  config: Pick<Config, 'dnsServers' | 'blacklists'>,
+  { clock, log }: { clock: Clock; log?: Logger },
+): Promise<OpenDns> {
+  const zones = await readZones(config.blacklists)
+  const { resolve, close } = createResolver({ servers: config.dnsServers, clock })
+  const blacklists = createBlacklists({ zones, resolve, clock, ...(log && { log }) })
+  return { tools: { resolve, listings: blacklists.listings }, blacklists, close }
+}
+
+/** A registry client by the settings; undefined when the registries are not to be asked. */
+export function openRdap({ rdapBootstrapUrl }: Pick<Config, 'rdapBootstrapUrl'>): Rdap | undefined {
+  if (rdapBootstrapUrl === undefined) return undefined
+  return createRdap(rdapBootstrapUrl, {
+    clock: systemClock,
+    fetch: createGuardedFetch(reachOf(rdapBootstrapUrl).mayConnect),
+    wait: (ms) => wait(ms),
+  })
+}
+
+/** The address that `contact IP` names. */
+export function parseContact(args: readonly string[]): string {
+  const { positionals } = parseArgs({ args: [...args], options: {}, allowPositionals: true })
+  const [text, ...more] = positionals
+  const address = text === undefined ? undefined : parseIp(text)
+  if (!address || more.length > 0) throw new UsageError(['Say "contact IP", with one IP address.'])
+  return address.text
+}
+
+/**
+ * Asks the registries who answers for an address and prints it. True when a contact was found;
+ * otherwise `complain` hears why not.
+ */
+export async function askForContact(
+  ip: string,
+  rdap: Rdap | undefined,
+  io: { print: (text: string) => void; complain: (text: string) => void },
+): Promise<boolean> {
+  if (!rdap) throw new UsageError(['RDAP_BOOTSTRAP_URL is "none": no registry is asked.'])
+  if (!rdap.mayAsk(ip))
+    throw new UsageError([`${ip} is not a public address: no registry knows it.`])
+  const answer = await rdap.ask(ip)
+  if (answer.is === 'later') {
+    io.complain(`${answer.why} Try again after ${answer.retryAt.toISOString()}.`)
+    return false
+  }
+  const { cidrs, name, country, registry } = answer.network
+  io.print(
+    [
+      `address   ${ip}`,
+      `network   ${cidrs.join(' ')}`,
+      `name      ${name ?? '-'}`,
+      `country   ${country ?? '-'}`,
+      `registry  ${registry ?? '-'}`,
+      `contacts  ${answer.is === 'found' ? answer.contacts.join(' ') : '-'}`,
+    ].join('\n'),
+  )
+  if (answer.is === 'none') io.complain(answer.why)
+  return answer.is === 'found'
+}
+
+/** An application that is to be closed by who opened it. */
+export type OpenApp = App & { close: () => Promise<void> }
+
+const CLOSE_MS = 15_000
+const MOMENT_TRIES = 5
+
+/** There is no database to work with now. */
+export class DatabaseAway extends Error {
+  override name = 'DatabaseAway'
+}
+
+/** How long to wait for a database that is away or empty. */
+export type Patience = 'for ever' | 'a moment'
+
+/**
+ * Connects one process to its database and queues, waiting for one that is still starting. From
+ * then on the process hashes shingles as they are counted there.
+ *
+ * @throws DatabaseAway when the patience ends first
+ * @throws DatabaseUnfit behind a pooler with which nothing works
+ */
+export async function openApp(
+  config: Config & { databaseUrl: string },
+  role: BossRole,
+  log: Logger,
+  name: string,
+  patience: Patience = 'for ever',
+): Promise<OpenApp> {
+  const onError = (error: Error) => log.warn({ err: error }, 'The database connection failed.')
+  await untilMigrated(config.databaseUrl, log, patience)
+  const listenUrl = await findListenUrl(config)
+  if (role === 'works' && listenUrl === undefined) {
+    log.warn('Behind a pooler in transaction mode, jobs wait for polling. Set DATABASE_DIRECT_URL.')
+  }
+  const pool = createPool(config.databaseUrl, {
+    connectionsMax: config.databaseConnections,
+    name: `signalpost ${name}`,
+    onLost: onError,
+  })
+  await seedFrom(pool)
+  const boss = await startBoss(
+    role === 'works' ? (listenUrl ?? config.databaseUrl) : config.databaseUrl,
+    role,
+    { name, onError, listens: listenUrl !== undefined },
+  )
+  const secret = config.secret ?? (await keptSecret(config.dataDir))
+  const app: App = { config: { ...config, listenUrl, secret }, pool, boss, clock: systemClock, log }
+  async function close(): Promise<void> {
+    await stopBoss(boss, CLOSE_MS).catch(onError)
+    await pool.end()
+  }
+  return { ...app, close }
+}
+
+/**
+ * Runs a chore with a database: the one of DATABASE_URL, else the one that `start` is running on
+ * this data folder, else the embedded one, started for as long as the chore takes.
+ */
+export async function withDatabase<T>(
+  config: Config,
+  log: Logger,
+  chore: (app: App) => Promise<T>,
+): Promise<T> {
+  return withUrl(config, (databaseUrl) => withApp({ ...config, databaseUrl }, log, chore))
+}
+
+/** Brings the database up to date that `withDatabase` finds. */
+export async function migrateDatabase(config: Config): Promise<string[]> {
+  return withUrl(config, (url) => migrateAll(config.databaseDirectUrl ?? url, systemClock()))
+}
+
+async function withUrl<T>(config: Config, work: (url: string) => Promise<T>): Promise<T> {
+  const noted = config.databaseUrl ?? (await notedDatabaseUrl(config.dataDir))
+  if (noted !== undefined && (config.databaseUrl !== undefined || (await isReachable(noted)))) {
+    return work(noted)
+  }
+  // Only who has the data folder may start a server on it: another one's would be stopped first.
+  const release = await claimDataDir(config.dataDir)
+  if (!release) throw new DatabaseAway('Signalpost is starting or stopping; try again in a moment.')
+  try {
+    const password = await keptDatabasePassword(config.dataDir)
+    const server = await startEmbedded({ dataDir: config.dataDir, password, settings: [] })
+    try {
+      await migrateAll(server.url, systemClock())
+      return await work(server.url)
+    } finally {
+      await server.stop()
+    }
+  } finally {
+    await release()
+  }
+}
+
+async function withApp<T>(
+  config: Config & { databaseUrl: string },
+  log: Logger,
+  chore: (app: App) => Promise<T>,
+): Promise<T> {
+  const app = await openApp(config, 'sends', log, 'chore', 'a moment')
+  try {
+    return await chore(app)
+  } finally {
+    await app.close()
+  }
+}
+
+/** Where notifications are heard, if anywhere. */
+async function findListenUrl({
+  databaseUrl,
+  databaseDirectUrl,
+}: Config & { databaseUrl: string }): Promise<string | undefined> {
+  const pooling = await findPooling(databaseUrl)
+  if (databaseDirectUrl === undefined) return pooling === 'session' ? databaseUrl : undefined
+  if ((await findPooling(databaseDirectUrl)) === 'session') return databaseDirectUrl
+  throw new DatabaseUnfit('DATABASE_DIRECT_URL leads to a pooler in transaction mode.')
+}
+
+async function seedFrom(pool: Pool): Promise<void> {
+  const seed = await findShingleSeed(pool)
+  if (seed === undefined) {
+    throw new DatabaseAway('The database has no seed. Run "signalpost migrate" first.')
+  }
+  seedShingles(seed)
+}
+
+async function untilMigrated(databaseUrl: string, log: Logger, patience: Patience): Promise<void> {
+  for (let tries = 0; ; tries++) {
+    const state = await databaseState(databaseUrl)
+    if (state === 'ready') return
+    const advice = state === 'empty' ? 'Run "signalpost migrate" first.' : 'Is it running?'
+    if (patience === 'a moment' && tries >= MOMENT_TRIES) {
+      throw new DatabaseAway(`The database does not answer as it should. ${advice}`)
+    }
+    if (tries % 30 === 0) log.warn({ state }, `Waiting for the database. ${advice}`)
+    await wait(1_000)
+  }
+}
+
+async function isReachable(databaseUrl: string): Promise<boolean> {
+  return (await databaseState(databaseUrl)) !== 'away'
+}

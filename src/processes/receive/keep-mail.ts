@@ -1,0 +1,147 @@
+import { createHash } from 'node:crypto'
+import type { Readable } from 'node:stream'
+import type { App } from '../../app.ts'
+import { claimInboundKey, insertInboundMail } from '../../db/inbox.ts'
+import { inTransaction } from '../../db/pool.ts'
+import { pack } from '../../db/rows.ts'
+import { send } from '../../queue/boss.ts'
+import { handleInbound, takeMailed } from '../../queue/queues.ts'
+import { uuidv7 } from '../../world.ts'
+import type { Recipient } from './recipients.ts'
+
+/** A refusal, as SMTP says it: a code, and a text that begins with an enhanced code (RFC 3463). */
+export type SmtpReply = Error & { responseCode: number }
+
+/** Makes a refusal. */
+export function smtpReply(responseCode: number, text: string, cause?: unknown): SmtpReply {
+  return Object.assign(new Error(text, { cause }), { responseCode })
+}
+
+/** Whether something that was thrown is a refusal that a peer is to hear. */
+export function isSmtpReply(error: unknown): error is SmtpReply {
+  return error instanceof Error && 'responseCode' in error
+}
+
+/** The memory in which mails wait that are still coming, or being stored. */
+export type Spool = {
+  /**
+   * Reads a mail to its end and hands it to `keep`; its memory is given back afterwards. What is
+   * beyond `bytesMax`, or has no room beside the others, is let pass by and refused.
+   *
+   * @throws SmtpReply when the mail is too big, not whole, or has no room now
+   */
+  read: <T>(stream: Readable, bytesMax: number, keep: (raw: Buffer) => Promise<T>) => Promise<T>
+}
+
+/** A spool that holds at most so many bytes of mail. */
+export function createSpool(heldMax: number): Spool {
+  let held = 0
+  return {
+    async read(stream, bytesMax, keep) {
+      let own = 0
+      const hold = (bytes: number) => {
+        const refusal = own + bytes > bytesMax ? tooBig(bytesMax) : noRoom(held + bytes, heldMax)
+        const change = refusal ? -own : bytes
+        own += change
+        held += change
+        return refusal
+      }
+      try {
+        return await keep(await collect(stream, hold))
+      } finally {
+        held -= own
+      }
+    },
+  }
+}
+
+async function collect(
+  stream: Readable,
+  hold: (bytes: number) => SmtpReply | undefined,
+): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let refusal: SmtpReply | undefined
+  try {
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      refusal ??= hold(chunk.length)
+      if (refusal) chunks.length = 0
+      else chunks.push(chunk)
+    }
+  } catch (error) {
+    throw isSmtpReply(error) ? error : smtpReply(451, '4.4.2 The mail did not arrive whole', error)
+  }
+  if (refusal) throw refusal
+  return Buffer.concat(chunks)
+}
+
+function tooBig(bytesMax: number): SmtpReply {
+  return smtpReply(552, `5.3.4 At most ${bytesMax} bytes are taken`)
+}
+
+function noRoom(held: number, heldMax: number): SmtpReply | undefined {
+  if (held <= heldMax) return undefined
+  return smtpReply(452, '4.3.1 No room for more mail now, try again later')
+}
+
+/** A mail as a peer hands it over. */
+export type Arrival = {
+  mailFrom: string
+  /** Null from a pipe. */
+  peerIp: string | null
+  raw: Buffer
+}
+
+type Needs = Pick<App, 'pool' | 'boss' | 'clock'>
+
+/** More relays than any sane way has (RFC 5321 §6.3 names 100). */
+const HOPS_MAX = 100
+const HEADER_BYTES = 200_000
+
+/**
+ * Stores a mail for each of its recipients, with their jobs: all together, or nothing. What was
+ * stored before, to the byte and for the same recipient, is not stored again: then its peer lost
+ * our word, and hears it once more.
+ *
+ * @throws SmtpReply when the mail runs in circles
+ */
+export async function keepMail(
+  arrival: Arrival,
+  recipients: readonly Recipient[],
+  app: Needs,
+): Promise<void> {
+  const { mailFrom, peerIp, raw } = arrival
+  if (hops(raw) > HOPS_MAX) throw smtpReply(554, '5.4.6 This mail runs in circles')
+  const now = app.clock()
+  const content = createHash('sha256').update(raw).digest()
+  const packed = await pack(raw)
+  const mails = recipients
+    .map((recipient) => ({ recipient, key: keyOf(recipient, content) }))
+    .sort((a, b) => Buffer.compare(a.key, b.key))
+  await inTransaction(app.pool, async (tx) => {
+    for (const { recipient, key } of mails) {
+      const id = uuidv7(now)
+      if (!(await claimInboundKey(tx, { keyHash: key, mailId: id, now }))) continue
+      await insertInboundMail(tx, {
+        id,
+        receivedAt: now,
+        mailFrom,
+        peerIp,
+        ...recipient,
+        ...packed,
+      })
+      const queue = recipient.purpose === 'mail-in' ? takeMailed : handleInbound
+      await send(app.boss, queue, [{ mailId: id }], tx)
+    }
+  })
+}
+
+/** Relays change the case of addresses. */
+function keyOf({ rcptTo }: Recipient, content: Buffer): Buffer {
+  return createHash('sha256').update(`${rcptTo.toLowerCase()}\0`).update(content).digest()
+}
+
+function hops(raw: Buffer): number {
+  const head = raw.toString('latin1', 0, HEADER_BYTES)
+  const end = /\r?\n\r?\n/.exec(head)?.index ?? head.length
+  return head.slice(0, end).match(/^received:/gim)?.length ?? 0
+}

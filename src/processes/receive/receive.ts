@@ -1,0 +1,255 @@
+import { X509Certificate } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { createSecureContext } from 'node:tls'
+import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server'
+import type { App } from '../../app.ts'
+import type { Config } from '../../config.ts'
+import { forLog, reasonOf, UsageError, withoutData } from '../../errors.ts'
+import type { Logger } from '../../log.ts'
+import { createSpool, isSmtpReply, smtpReply } from './keep-mail.ts'
+import { bytesMaxFor } from './recipients.ts'
+import { createPeers, type Line, type PeerLimits, takeMail, takeRecipient } from './session.ts'
+
+/** What STARTTLS shows and proves: the contents of two PEM files. */
+export type TlsFiles = { cert: Buffer; key: Buffer }
+
+type Settings = Pick<Config, 'receiveTlsCertFile' | 'receiveTlsKeyFile'>
+
+const LOOK_MS = 60_000
+
+/**
+ * Reads the certificate and its key; undefined when none are set.
+ *
+ * @throws UsageError naming what is missing, unreadable, or does not belong together
+ */
+export async function readTlsFiles(settings: Settings): Promise<TlsFiles | undefined> {
+  const { receiveTlsCertFile: certFile, receiveTlsKeyFile: keyFile } = settings
+  if (certFile === undefined && keyFile === undefined) return undefined
+  if (certFile === undefined) throw new UsageError([lacks('CERT', 'KEY')])
+  if (keyFile === undefined) throw new UsageError([lacks('KEY', 'CERT')])
+  const problems: string[] = []
+  const read = (name: string, file: string) =>
+    readFile(file).catch((error: unknown) => {
+      problems.push(`RECEIVE_TLS_${name}_FILE cannot be read: ${reasonOf(error)}`)
+      return Buffer.alloc(0)
+    })
+  const files = { cert: await read('CERT', certFile), key: await read('KEY', keyFile) }
+  if (problems.length > 0) throw new UsageError(problems)
+  try {
+    new X509Certificate(files.cert)
+  } catch (error) {
+    const why = reasonOf(error)
+    throw new UsageError([`RECEIVE_TLS_CERT_FILE holds no certificate in PEM: ${why}`])
+  }
+  try {
+    createSecureContext(files)
+  } catch (error) {
+    const why = reasonOf(error)
+    throw new UsageError([
+      `RECEIVE_TLS_KEY_FILE is not the key of the certificate, in PEM without a password: ${why}`,
+    ])
+  }
+  return files
+}
+
+/**
+ * Hands on what the files hold whenever that changes: it looks each minute, and on SIGHUP. Files
+ * that cannot be used are told of once, and what was used before stays in use.
+ */
+export function watchTlsFiles(
+  settings: Settings,
+  first: TlsFiles,
+  use: (files: TlsFiles) => void,
+  log: Logger,
+): { look: () => Promise<void>; close: () => void } {
+  let used = first
+  let complaint: string | undefined
+  async function look(): Promise<void> {
+    try {
+      const files = await readTlsFiles(settings)
+      complaint = undefined
+      if (!files || (files.cert.equals(used.cert) && files.key.equals(used.key))) return
+      use(files)
+      used = files
+      log.info('The certificate of the mail listener was renewed.')
+    } catch (error) {
+      const reason = reasonOf(error)
+      if (reason !== complaint) log.error({ reason }, 'The new certificate cannot be used.')
+      complaint = reason
+    }
+  }
+  const lookNow = () => void look()
+  const timer = setInterval(lookNow, LOOK_MS).unref()
+  process.on('SIGHUP', lookNow)
+  return {
+    look,
+    close: () => {
+      clearInterval(timer)
+      process.off('SIGHUP', lookNow)
+    },
+  }
+}
+
+/** When the certificate ends; for a word about one that has ended. */
+export function endOf({ cert }: TlsFiles): Date {
+  return new Date(new X509Certificate(cert).validTo)
+}
+
+function lacks(missing: string, given: string): string {
+  return `RECEIVE_TLS_${missing}_FILE is missing: RECEIVE_TLS_${given}_FILE needs it.`
+}
+
+/** A listener that takes mail. */
+export type Receiver = {
+  port: number
+  /** Reads the certificate anew, as it does each minute. */
+  renew: () => Promise<void>
+  close: () => Promise<void>
+}
+
+/** How much is taken, and how long a peer may need. */
+export type ReceiveLimits = {
+  peer: PeerLimits
+  clients: number
+  recipients: number
+  /** Bytes of mail that are held for all sessions together. */
+  held: number
+  /** Between two pieces of what a peer says. */
+  silenceMs: number
+  /** From the beginning of a mail's data to its end. */
+  dataMs: number
+  sessionMs: number
+}
+
+type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config' | 'log'>
+
+const MINUTE_MS = 60_000
+
+/** Generous to mail servers that bring back a day's bounces, hard on who only holds the line. */
+export const usualLimits: ReceiveLimits = {
+  peer: { connections: 120, sessions: 30, recipients: 1_200, bytes: 100_000_000, strangers: 10 },
+  clients: 250,
+  recipients: 100,
+  held: 128_000_000,
+  silenceMs: MINUTE_MS,
+  dataMs: 10 * MINUTE_MS,
+  sessionMs: 30 * MINUTE_MS,
+}
+
+/**
+ * Listens for mail to the addresses that we gave out, by SMTP or LMTP, with STARTTLS where there is
+ * a certificate. Other recipients are refused: nothing is relayed. A mail is stored, with its job,
+ * before it is acknowledged.
+ *
+ * @throws UsageError when the certificate cannot be used
+ */
+export async function receive(app: Needs, limits: ReceiveLimits = usualLimits): Promise<Receiver> {
+  const tls = await readTlsFiles(app.config)
+  if (tls && endOf(tls) < app.clock()) {
+    app.log.warn({ endedAt: endOf(tls) }, 'The certificate of the mail listener has ended.')
+  }
+  const size = bytesMaxFor('mail-in', app.config)
+  const line: Line = {
+    app,
+    isLmtp: app.config.receiveProtocol === 'lmtp',
+    // Never less than some mails of the greatest size.
+    peers: createPeers({ ...limits.peer, bytes: Math.max(limits.peer.bytes, 4 * size) }),
+    // Never less than one mail of the greatest size.
+    spool: createSpool(Math.max(limits.held, 2 * size)),
+  }
+  const cuts = new Map<string, NodeJS.Timeout>()
+  const server = new SMTPServer({
+    ...usualOptions(line, limits, size),
+    ...(tls ?? { disabledCommands: ['AUTH', 'STARTTLS'] }),
+    onConnect(session, done) {
+      const refusal = line.peers.enter(session.id, session.remoteAddress, app.clock())
+      if (!refusal) cuts.set(session.id, cutAfter(limits.sessionMs, session, server))
+      done(refusal)
+    },
+    onClose(session) {
+      clearTimeout(cuts.get(session.id))
+      cuts.delete(session.id)
+      line.peers.leave(session.id)
+    },
+    onData(stream, session, done) {
+      const cut = cutAfter(limits.dataMs, session, server)
+      takeMail(stream, session, line)
+        .then(
+          (replies) => done(null, replies),
+          (error: unknown) => done(replyTo(error, app)),
+        )
+        .finally(() => clearTimeout(cut))
+    },
+  })
+  // Resets and time-outs of peers: theirs, and not worth a line each.
+  server.on('error', (error) =>
+    app.log.debug({ reason: forLog(error.message) }, 'A mail peer was lost.'),
+  )
+  const watch =
+    tls && watchTlsFiles(app.config, tls, (files) => server.updateSecureContext(files), app.log)
+  const port = await listen(server, app)
+  return {
+    port,
+    renew: async () => watch?.look(),
+    close: () => {
+      watch?.close()
+      for (const cut of cuts.values()) clearTimeout(cut)
+      return new Promise((resolve) => server.close(() => resolve()))
+    },
+  }
+}
+
+function usualOptions(line: Line, limits: ReceiveLimits, size: number): SMTPServerOptions {
+  return {
+    lmtp: line.isLmtp,
+    // Exim would say QUIT with its mail and close its half; our word would not reach it then.
+    hidePIPELINING: true,
+    banner: 'Signalpost',
+    size,
+    maxClients: limits.clients,
+    maxRecipients: limits.recipients,
+    maxCommandLength: 4_096,
+    socketTimeout: limits.silenceMs,
+    closeTimeout: 10_000,
+    authOptional: true,
+    disabledCommands: ['AUTH'],
+    disableReverseLookup: true,
+    logger: false,
+    onRcptTo(address, session, done) {
+      takeRecipient(address.address, session, line).then(
+        (refusal) => done(refusal),
+        (error: unknown) => done(replyTo(error, line.app)),
+      )
+    },
+  }
+}
+
+async function listen(server: SMTPServer, { config, log }: Needs): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.server.once('error', reject)
+    server.listen(config.receivePort, config.receiveHost, () => resolve())
+  })
+  const address = server.server.address()
+  const port = typeof address === 'object' && address ? address.port : config.receivePort
+  const { receiveHost: host, receiveProtocol: protocol } = config
+  const hasTls = config.receiveTlsCertFile !== undefined
+  log.info({ host, port, protocol, starttls: hasTls }, 'Listening for mail.')
+  return port
+}
+
+/** Ends a session that takes longer, whatever it does: a peer may say a byte a minute. */
+function cutAfter(ms: number, { id }: SMTPServerSession, server: SMTPServer): NodeJS.Timeout {
+  const cut = () => {
+    for (const connection of server.connections) {
+      if (connection.id === id) connection.send(421, '4.4.2 This takes too long')
+    }
+  }
+  return setTimeout(cut, ms).unref()
+}
+
+/** What a peer hears. Of what is no refusal, only that it may come again. */
+function replyTo(error: unknown, { log }: Pick<Needs, 'log'>): Error {
+  if (isSmtpReply(error)) return error
+  log.error(withoutData(error), 'A mail could not be kept.')
+  return smtpReply(451, '4.3.0 Cannot keep the mail now, try again later')
+}

@@ -1,0 +1,124 @@
+import { Readable } from 'node:stream'
+import { parseArgs } from 'node:util'
+import type { App } from '../../app.ts'
+import type { InboundMail } from '../../db/inbox.ts'
+import { findMailInReporter } from '../../db/reporters.ts'
+import { UsageError, withoutData } from '../../errors.ts'
+import { storableText } from '../../mail/text.ts'
+import { mailInHash, parseOwnAddress } from '../../mail/verp.ts'
+import { createSpool, isSmtpReply, keepMail, smtpReply, type SmtpReply } from './keep-mail.ts'
+
+/** An address of ours, and what it stands for. */
+export type Recipient = Pick<
+  InboundMail,
+  'rcptTo' | 'purpose' | 'reportId' | 'number' | 'letterId' | 'reporterId'
+>
+
+type RecipientNeeds = Pick<App, 'pool' | 'config'>
+
+const BYTES_MAX = 10_000_000
+/** What base 64 and its line ends make of bytes. */
+const ENCODED = 1.4
+const ENVELOPE_BYTES = 100_000
+const nothing = { reportId: null, number: null, letterId: null, reporterId: null }
+
+/**
+ * Who a recipient is, or why there is none: we take mail for addresses that we gave out, for
+ * MAIL_FROM, and for the postmaster. Rejects while it cannot be looked up.
+ */
+export async function recipientOf(
+  address: string,
+  app: RecipientNeeds,
+): Promise<Recipient | SmtpReply> {
+  const { returnPathDomain: domain, secret } = app.config
+  const own = parseOwnAddress(address, { domain, secret })
+  if (own === 'forged') return smtpReply(550, '5.7.1 This address was never given out')
+  if (own === undefined) {
+    if (isRead(address, app)) return { ...nothing, rcptTo: address, purpose: 'other' }
+    return unknown()
+  }
+  if (own.is !== 'mail-in') {
+    const { is: purpose, ...token } = own
+    return { ...nothing, rcptTo: address, purpose, ...token }
+  }
+  const reporterId = await findMailInReporter(app.pool, mailInHash(own.secret))
+  if (reporterId === undefined) return unknown()
+  return { ...nothing, rcptTo: address, purpose: 'mail-in', reporterId }
+}
+
+/**
+ * How big a mail may be: one of a reporter may carry a message as large as any that is taken, and
+ * in base 64.
+ */
+export function bytesMaxFor(
+  purpose: InboundMail['purpose'],
+  { messageBytesMax }: Pick<App['config'], 'messageBytesMax'>,
+): number {
+  if (purpose !== 'mail-in') return BYTES_MAX
+  return Math.max(BYTES_MAX, Math.ceil(messageBytesMax * ENCODED) + ENVELOPE_BYTES)
+}
+
+function unknown(): SmtpReply {
+  return smtpReply(550, '5.1.1 No such address here; nothing is relayed')
+}
+
+/** The addresses that people write to. RFC 5321 §4.5.1 wants a postmaster without a domain too. */
+function isRead(address: string, { config }: RecipientNeeds): boolean {
+  const given = address.trim().toLowerCase().replace(/\.$/, '')
+  const { returnPathDomain: domain, mailFrom } = config
+  const known = [mailFrom.toLowerCase(), 'postmaster', `postmaster@${domain}`, `abuse@${domain}`]
+  return known.includes(given)
+}
+
+/** From whom to whom a mail goes. */
+export type Envelope = { mailFrom: string; rcptTo: string }
+
+type ReceiveNeeds = Pick<App, 'pool' | 'boss' | 'clock' | 'config' | 'log'>
+
+const [DONE, EX_DATAERR, EX_NOUSER, EX_TEMPFAIL] = [0, 65, 67, 75]
+const MAIL_FROM_CHARS = 1_000
+
+/** Reads `[--stdin --to ADDRESS [--from ADDRESS]]`; undefined when it is to listen. */
+export function parseReceive(args: readonly string[]): Envelope | undefined {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      stdin: { type: 'boolean', default: false },
+      to: { type: 'string' },
+      from: { type: 'string', default: '' },
+    },
+  })
+  if (!values.stdin) return undefined
+  if (values.to === undefined) throw new UsageError(['--to must name the recipient.'])
+  // Some mail servers say <> for nobody.
+  const mailFrom = storableText(values.from.replace(/^<(.*)>$/, '$1'), MAIL_FROM_CHARS)
+  return { mailFrom, rcptTo: storableText(values.to, MAIL_FROM_CHARS) }
+}
+
+/**
+ * Takes one mail from a pipe and returns the exit code that mail servers understand (sysexits.h):
+ * 0 kept, 65 refused for what it is, 67 no such address, 75 try again later.
+ */
+export async function receiveOne(
+  stream: NodeJS.ReadableStream,
+  { mailFrom, rcptTo }: Envelope,
+  app: ReceiveNeeds,
+): Promise<number> {
+  try {
+    const recipient = await recipientOf(rcptTo, app)
+    if (recipient instanceof Error) return EX_NOUSER
+    const bytesMax = bytesMaxFor(recipient.purpose, app.config)
+    const input = new Readable().wrap(stream)
+    await createSpool(bytesMax + 1).read(input, bytesMax, (raw) =>
+      keepMail({ mailFrom, peerIp: null, raw }, [recipient], app),
+    )
+    return DONE
+  } catch (error) {
+    if (isSmtpReply(error) && error.responseCode >= 500) {
+      app.log.warn({ reason: error.message }, 'A mail was refused.')
+      return EX_DATAERR
+    }
+    app.log.error(withoutData(error), 'A mail could not be kept.')
+    return EX_TEMPFAIL
+  }
+}

@@ -1,0 +1,211 @@
+import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
+import type { App } from '../../app.ts'
+import { withoutData } from '../../errors.ts'
+import { addressScope, parseIp } from '../../mail/ip.ts'
+import { storableText } from '../../mail/text.ts'
+import { createThrottle } from '../../web/lists/downloads.ts'
+import {
+  type Arrival,
+  isSmtpReply,
+  keepMail,
+  smtpReply,
+  type SmtpReply,
+  type Spool,
+} from './keep-mail.ts'
+import { bytesMaxFor, type Recipient, recipientOf } from './recipients.ts'
+
+/** What the peers of one network may do, and one session of theirs. */
+export type PeerLimits = {
+  /** A minute, of one network. */
+  connections: number
+  /** At the same time, of one network. */
+  sessions: number
+  /** A minute, of one network; a mail counts once for each of its recipients. */
+  recipients: number
+  /** Of mail a minute, of one network: a disk is filled soon. */
+  bytes: number
+  /** Recipients of one session that are none. */
+  strangers: number
+}
+
+/** Counts what peers do. A network is a /24, for IPv6 a /48; this machine may do all it wants. */
+export type Peers = {
+  /** A session begins; it counts until `leave` unless it is refused. */
+  enter: (sessionId: string, address: string, now: Date) => SmtpReply | undefined
+  leave: (sessionId: string) => void
+  /** A recipient is named. */
+  name: (sessionId: string, now: Date) => SmtpReply | undefined
+  /** A mail has come whole, and would be stored. */
+  weigh: (sessionId: string, bytes: number, now: Date) => SmtpReply | undefined
+  /** A recipient was named that is none: what the peer hears, `refusal` as long as it may go on. */
+  guess: (sessionId: string, refusal: SmtpReply) => SmtpReply
+}
+
+const NETWORKS_MAX = 100_000
+
+/** Counts from nothing, in memory. */
+export function createPeers(limits: PeerLimits): Peers {
+  const { connections, sessions: sessionsMax, recipients, bytes: bytesMax, strangers } = limits
+  const asksToCome = createThrottle({ perMinute: connections, askersMax: NETWORKS_MAX })
+  const asksToWrite = createThrottle({ perMinute: recipients, askersMax: NETWORKS_MAX })
+  const asksToStore = createThrottle({ perMinute: bytesMax, askersMax: NETWORKS_MAX })
+  const sessions = new Map<string, { network: string | undefined; strangers: number }>()
+  const sessionsOf = new Map<string, number>()
+  return {
+    enter(sessionId, address, now) {
+      const network = networkOf(address)
+      if (network !== undefined) {
+        if (asksToCome(network, now) !== undefined) return tooMuch('connections')
+        const present = sessionsOf.get(network) ?? 0
+        if (present >= sessionsMax) return tooMuch('connections at once')
+        sessionsOf.set(network, present + 1)
+      }
+      sessions.set(sessionId, { network, strangers: 0 })
+      return undefined
+    },
+    leave(sessionId) {
+      const network = sessions.get(sessionId)?.network
+      sessions.delete(sessionId)
+      if (network === undefined) return
+      const left = (sessionsOf.get(network) ?? 1) - 1
+      if (left === 0) sessionsOf.delete(network)
+      else sessionsOf.set(network, left)
+    },
+    name(sessionId, now) {
+      const network = sessions.get(sessionId)?.network
+      if (network === undefined || asksToWrite(network, now) === undefined) return undefined
+      return smtpReply(451, '4.7.1 Too much mail from your network, try again later')
+    },
+    weigh(sessionId, bytes, now) {
+      const network = sessions.get(sessionId)?.network
+      if (network === undefined || asksToStore(network, now, bytes) === undefined) return undefined
+      return smtpReply(451, '4.7.1 Too much mail from your network, try again later')
+    },
+    guess(sessionId, refusal) {
+      const session = sessions.get(sessionId)
+      if (!session) return refusal
+      session.strangers += 1
+      if (session.network === undefined || session.strangers < strangers) return refusal
+      return smtpReply(421, '4.7.1 Too many recipients that are not here')
+    },
+  }
+}
+
+/** Undefined for this machine: a mail server on it speaks for all the world. */
+function networkOf(address: string): string | undefined {
+  const ip = parseIp(address)
+  if (!ip) return 'unknown'
+  if (addressScope(ip) === 'loopback') return undefined
+  return ip.family === 4 ? ip.text.replace(/\.\d+$/, '') : ip.groups.slice(0, 3).join(':')
+}
+
+function tooMuch(what: string): SmtpReply {
+  return smtpReply(421, `4.7.0 Too many ${what} from your network, try again later`)
+}
+
+/** What all sessions of a listener share. */
+export type Line = {
+  app: Pick<App, 'pool' | 'boss' | 'clock' | 'config' | 'log'>
+  isLmtp: boolean
+  peers: Peers
+  spool: Spool
+}
+
+const MAIL_FROM_CHARS = 1_000
+const KEPT = '2.6.0 Kept'
+
+/** Why a recipient is not taken; undefined when it is. Rejects while it cannot be looked up. */
+export async function takeRecipient(
+  address: string,
+  session: SMTPServerSession,
+  { app, peers }: Line,
+): Promise<SmtpReply | undefined> {
+  const isTooMuch = peers.name(session.id, app.clock())
+  if (isTooMuch) return isTooMuch
+  const recipient = await recipientOf(address, app)
+  if (recipient instanceof Error) return peers.guess(session.id, recipient)
+  const bytesMax = bytesMaxFor(recipient.purpose, app.config)
+  if (announcedBytes(session) <= bytesMax) return undefined
+  return smtpReply(552, `5.3.4 At most ${bytesMax} bytes are taken at this address`)
+}
+
+/**
+ * Reads a mail and keeps it. By SMTP it is kept for all its recipients or for none; by LMTP
+ * (RFC 2033 §4.2) each has its own answer, in their order.
+ *
+ * @throws SmtpReply, or what the database throws: then nothing was kept
+ */
+export async function takeMail(
+  stream: SMTPServerDataStream,
+  session: SMTPServerSession,
+  { app, isLmtp, peers, spool }: Line,
+): Promise<string | (string | SmtpReply)[]> {
+  // Looked up again: an address may have ended since, and no recipient is carried by hand.
+  const looking = Promise.all(
+    session.envelope.rcptTo.map(({ address }) => recipientOf(address, app)),
+  )
+  // The data are read to their end first, whatever comes of this.
+  looking.catch(() => undefined)
+  const bytesMax = bytesMaxFor('mail-in', app.config)
+  return spool.read(stream, bytesMax, async (raw) => {
+    const tooMuch = peers.weigh(session.id, raw.length, app.clock())
+    if (tooMuch) throw tooMuch
+    const arrival = { mailFrom: mailFromOf(session), peerIp: peerOf(session), raw }
+    const recipients = await looking
+    const fitting = recipients.map((recipient) => fit(recipient, raw.length, app))
+    if (isLmtp) return keepEach(arrival, fitting, app)
+    const refusal = fitting.find((recipient) => recipient instanceof Error)
+    if (refusal) throw refusal
+    const taken = fitting.flatMap((one) => (one instanceof Error ? [] : [one]))
+    await keepMail(arrival, taken, app)
+    return KEPT
+  })
+}
+
+async function keepEach(
+  arrival: Arrival,
+  recipients: readonly (Recipient | SmtpReply)[],
+  app: Line['app'],
+): Promise<(string | SmtpReply)[]> {
+  const replies: (string | SmtpReply)[] = []
+  for (const recipient of recipients) {
+    if (recipient instanceof Error) {
+      replies.push(recipient)
+      continue
+    }
+    try {
+      await keepMail(arrival, [recipient], app)
+      replies.push(KEPT)
+    } catch (error) {
+      if (!isSmtpReply(error)) app.log.error(withoutData(error), 'A mail could not be kept.')
+      const later = () => smtpReply(451, '4.3.0 Cannot keep the mail now, try again later')
+      replies.push(isSmtpReply(error) ? error : later())
+    }
+  }
+  return replies
+}
+
+function fit(
+  recipient: Recipient | SmtpReply,
+  bytes: number,
+  { config }: Line['app'],
+): Recipient | SmtpReply {
+  if (recipient instanceof Error) return recipient
+  const bytesMax = bytesMaxFor(recipient.purpose, config)
+  if (bytes <= bytesMax) return recipient
+  return smtpReply(552, `5.3.4 At most ${bytesMax} bytes are taken at this address`)
+}
+
+/** What the peer says the mail will have (RFC 1870); 0 when it does not say. */
+function announcedBytes({ envelope }: SMTPServerSession): number {
+  const args = envelope.mailFrom ? envelope.mailFrom.args : false
+  return args ? Number(args['SIZE'] ?? 0) || 0 : 0
+}
+
+function mailFromOf({ envelope }: SMTPServerSession): string {
+  return storableText(envelope.mailFrom ? envelope.mailFrom.address : '', MAIL_FROM_CHARS)
+}
+
+function peerOf({ remoteAddress }: SMTPServerSession): string | null {
+  return parseIp(remoteAddress)?.text ?? null
+}

@@ -1,0 +1,290 @@
+import type { ChildProcess } from 'node:child_process'
+import path from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Config } from '../config.ts'
+import { type EmbeddedServer, startEmbedded } from '../db/embedded.ts'
+import { hasNetworks } from '../db/networks.ts'
+import { createPool, inTransaction, type Pool } from '../db/pool.ts'
+import { findReporterByEmail } from '../db/reporters.ts'
+import { UsageError } from '../errors.ts'
+import type { Logger } from '../log.ts'
+import { disableAccount } from '../people/accounts.ts'
+import { systemClock } from '../world.ts'
+import { addAccount } from './add-account.ts'
+import { readZones } from './blacklist-zones.ts'
+import {
+  accountsFile,
+  claimDataDir,
+  demoReporter,
+  type FirstAccounts,
+  keptAccounts,
+  keptDatabasePassword,
+  keptSecret,
+  noteDatabaseUrl,
+} from './data-dir.ts'
+import { importNetworks } from './import-networks.ts'
+import { migrateAll } from './migrate.ts'
+import { checkPart, type Part, parts, startPart } from './parts.ts'
+import { readTlsFiles } from './receive/receive.ts'
+
+/** Parts that are kept running. */
+export type Supervisor = {
+  /** Resolves when every part has said that it is ready. */
+  ready: Promise<void>
+  /** Asks every part to finish; kills those that take longer than `STOP_MS` and the draining. */
+  stop: () => Promise<void>
+}
+
+const STOP_MS = 20_000
+const PAUSE_MS_MIN = 200
+const PAUSE_MS_MAX = 30_000
+/** A part that ran for so long starts again without a pause. */
+const STEADY_MS = 60_000
+
+type Running = { child: ChildProcess | undefined; timer: NodeJS.Timeout | undefined }
+
+/**
+ * Starts parts of the program by `startPart` and starts again what dies, with growing pauses.
+ * A part whose supervisor dies sees its channel close, and ends by itself.
+ */
+export function supervise(
+  parts: readonly Part[],
+  startPart: (part: Part) => ChildProcess,
+  { log, drainMs = 0 }: { log: Logger; drainMs?: number | undefined },
+): Supervisor {
+  let isStopping = false
+  const running = new Map<string, Running>()
+  const readiness = parts.map((part) => {
+    const { promise, resolve } = Promise.withResolvers<'ready'>()
+    const state: Running = { child: undefined, timer: undefined }
+    running.set(part.name, state)
+    let pauseMs = PAUSE_MS_MIN
+    const start = () => {
+      const startedAt = performance.now()
+      const child = startPart(part)
+      state.child = child
+      child.on('message', (message) => {
+        if (message === 'ready') resolve('ready')
+      })
+      child.on('exit', (code, signal) => {
+        state.child = undefined
+        if (isStopping) return
+        if (performance.now() - startedAt > STEADY_MS) pauseMs = PAUSE_MS_MIN
+        log.warn({ part: part.name, code, signal, pauseMs }, 'A part died and is started again.')
+        state.timer = setTimeout(start, pauseMs)
+        pauseMs = Math.min(pauseMs * 2, PAUSE_MS_MAX)
+      })
+    }
+    start()
+    return promise
+  })
+  return {
+    ready: Promise.all(readiness).then(() => undefined),
+    stop: async () => {
+      isStopping = true
+      await Promise.all([...running.values()].map((one) => stopPart(one, STOP_MS + drainMs)))
+    },
+  }
+}
+
+async function stopPart({ child, timer }: Running, msMax: number): Promise<void> {
+  clearTimeout(timer)
+  if (!child || child.exitCode !== null || child.signalCode !== null) return
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  child.kill('SIGTERM')
+  const killer = setTimeout(() => child.kill('SIGKILL'), msMax)
+  await ended
+  clearTimeout(killer)
+}
+
+/** What `start` needs of its surroundings. */
+export type StartContext = {
+  config: Config
+  log: Logger
+  /** Path of `main.ts`, which the parts are started from. */
+  main: string
+  env: NodeJS.ProcessEnv
+  say: (text: string) => void
+  /** Resolves when the program is to end: also in the middle of starting. */
+  stopping: Promise<void>
+}
+
+/** A whole instance on one machine. */
+export type Instance = { close: () => Promise<void> }
+
+const sampleNetworks = path.join(import.meta.dirname, '..', 'db', 'sample-networks.csv')
+
+/**
+ * Runs everything on this machine: the embedded PostgreSQL unless DATABASE_URL is set, the
+ * migrations, then `web`, two of `work`, `count`, `receive` and, with CHECK_PORT, `check`, each
+ * started again when it dies.
+ *
+ * @throws UsageError when another `start` has the data folder, BLACKLISTS is wrong, or the
+ *   certificate of `receive` cannot be used
+ */
+export async function start(context: StartContext): Promise<Instance> {
+  const { config, log, main, env, say, stopping } = context
+  await readZones(config.blacklists)
+  await readTlsFiles(config)
+  const closers: (() => Promise<void>)[] = []
+  const close = async () => {
+    for (const closer of closers.toReversed()) await closer()
+  }
+  try {
+    closers.push(await claim(config))
+    const secret = config.secret ?? (await keptSecret(config.dataDir))
+    const database = await openDatabase(config, log)
+    closers.push(database.stop)
+    const accounts = await prepare(config.databaseDirectUrl ?? database.url, config, log)
+    const settings = {
+      ...{ DATABASE_URL: database.url, SECRET: secret, DATA_DIR: config.dataDir },
+      // Nothing stands before the parts that could send requests to others of their kind.
+      DRAIN_SECONDS: String((config.drainMs ?? 0) / 1_000),
+    }
+    const partEnv = { ...env, ...settings }
+    const wanted = config.checkPort === undefined ? parts : [...parts, checkPart]
+    const supervisor = supervise(wanted, (part) => startPart(main, part, partEnv, config), {
+      log,
+      drainMs: config.drainMs,
+    })
+    closers.push(supervisor.stop)
+    await Promise.race([supervisor.ready.then(() => say(banner(config, accounts))), stopping])
+    return { close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+async function claim({ dataDir }: Config): Promise<() => Promise<void>> {
+  const release = await claimDataDir(dataDir)
+  if (!release) throw new UsageError([`Signalpost is already running on ${dataDir}.`])
+  return release
+}
+
+async function openDatabase(
+  config: Config,
+  log: Logger,
+): Promise<{ url: string; stop: () => Promise<void> }> {
+  if (config.databaseUrl !== undefined) {
+    return { url: config.databaseUrl, stop: () => Promise.resolve() }
+  }
+  const password = await keptDatabasePassword(config.dataDir)
+  const options = { dataDir: config.dataDir, password, settings: [] }
+  const first = await startEmbedded(options)
+  if (!first.folder.startsWith(config.dataDir)) {
+    const says = 'The data folder is closed to PostgreSQL, which keeps its own.'
+    log.warn({ folder: first.folder }, says)
+  }
+  await noteDatabaseUrl(config.dataDir, first.url)
+  const stop = keepRunning(first, () => startEmbedded({ ...options, port: first.port }), log)
+  return {
+    url: first.url,
+    stop: async () => {
+      await stop()
+      await noteDatabaseUrl(config.dataDir, undefined)
+    },
+  }
+}
+
+/** Starts the server again whenever it ends, until the function this returns is called. */
+function keepRunning(
+  first: EmbeddedServer,
+  startAgain: () => Promise<EmbeddedServer>,
+  log: Logger,
+): () => Promise<void> {
+  const stopping = new AbortController()
+  const running = (async () => {
+    for (let server: EmbeddedServer | undefined = first; !stopping.signal.aborted;) {
+      if (server) await Promise.race([server.ended, aborted(stopping.signal)])
+      if (stopping.signal.aborted) return server?.stop()
+      log.error('PostgreSQL ended and is started again.')
+      server = await startAgain().catch((error: unknown) => {
+        log.error({ err: error }, 'PostgreSQL could not be started.')
+        return undefined
+      })
+      if (!server) await Promise.race([wait(RESTART_PAUSE_MS), aborted(stopping.signal)])
+      else if (stopping.signal.aborted) return server.stop()
+    }
+  })()
+  return async () => {
+    stopping.abort()
+    await running
+  }
+}
+
+const RESTART_PAUSE_MS = 2_000
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}
+
+/**
+ * Migrates, and fills what is empty: the first accounts and the sample networks. The account of the
+ * demo is disabled as soon as others can reach the instance, or are written to.
+ */
+async function prepare(databaseUrl: string, config: Config, log: Logger): Promise<FirstAccounts> {
+  await migrateAll(databaseUrl, systemClock())
+  const isDemo = config.smtpUrl === undefined && !config.publicUrl.startsWith('https:')
+  const { admin, reporter } = await keptAccounts(config.dataDir, isDemo)
+  const pool = createPool(databaseUrl, {
+    connectionsMax: 1,
+    name: 'start',
+    onLost: () => undefined,
+  })
+  const app = { pool, clock: systemClock }
+  try {
+    await ensureAccount(admin, { isAdmin: true }, app)
+    if (!isDemo) await disableDemoReporter(app, log)
+    else if (reporter) await ensureAccount(reporter, { isAdmin: false }, app)
+    if (!(await hasNetworks(pool))) await importNetworks(sampleNetworks, app)
+  } finally {
+    await pool.end()
+  }
+  return { admin, ...(isDemo && reporter && { reporter }) }
+}
+
+async function disableDemoReporter(
+  { pool, clock }: { pool: Pool; clock: typeof systemClock },
+  log: Logger,
+): Promise<void> {
+  const account = await findReporterByEmail(pool, demoReporter)
+  if (!account) return
+  const deed = { at: clock(), reporterId: null }
+  const outcome = await inTransaction(pool, (tx) => disableAccount(tx, account, deed))
+  if (outcome === 'done') log.warn('The demo reporter is disabled: this instance is public.')
+}
+
+async function ensureAccount(
+  { email, password }: FirstAccounts['admin'],
+  { isAdmin }: { isAdmin: boolean },
+  app: { pool: Pool; clock: typeof systemClock },
+): Promise<void> {
+  if (await findReporterByEmail(app.pool, email)) return
+  await addAccount({ email, password, isAdmin, wantsToken: false }, app)
+}
+
+function banner(config: Config, { admin, reporter }: FirstAccounts): string {
+  const sending = config.smtpUrl
+    ? 'Feedback reports are sent through the mail server of SMTP_URL.'
+    : 'Feedback reports are held: written, shown in the outbox, never sent. Set SMTP_URL to send.'
+  const asked = config.checkPort === undefined ? config.publicUrl : `port ${config.checkPort}`
+  return `
+Signalpost is running.
+
+  Report spam   ${config.publicUrl}/report
+  Admin         ${config.publicUrl}/admin
+  Outbox        ${config.publicUrl}/admin/outbox
+  Returned mail ${config.receiveProtocol} on port ${config.receivePort}
+  Mail servers  ${asked}
+
+  Administrator ${admin.email}${reporter ? `\n  Demo reporter ${reporter.email}` : ''}
+  Passwords     in ${accountsFile(config.dataDir)}
+
+${sending}
+Press Ctrl-C to stop.
+`
+}

@@ -1,0 +1,169 @@
+import type { App } from '../app.ts'
+import type { forwardReports } from '../feedback/forward-report.ts'
+import type { Forwarding } from '../feedback/leave-now.ts'
+import type { unsubscribeReporters } from '../marketers/unsubscribe-reporter.ts'
+import type { deliverWebhooks } from '../people/deliver-webhooks.ts'
+import * as queues from '../queue/queues.ts'
+import { type JobOutcome, schedule, work as workQueue } from '../queue/work.ts'
+import type { analyzeReports } from '../reports/analyze-report.ts'
+
+/** What the work on the queues needs besides the application. */
+type Tools = Parameters<typeof analyzeReports>[1] &
+  Parameters<typeof forwardReports>[1] &
+  Parameters<typeof unsubscribeReporters>[1] &
+  Parameters<typeof deliverWebhooks>[1] & { forwarding: Forwarding }
+
+/** What starts the work on each queue. A process loads what it works, and nothing else. */
+export function startersOf(app: App, tools: Tools): Starters {
+  return { ...lineStarters(app, tools), ...mailStarters(app, tools), ...choreStarters(app) }
+}
+
+type Starters = Record<string, () => Promise<void>>
+
+/** From a report that came in to who is told. */
+function lineStarters(app: App, tools: Tools): Starters {
+  return {
+    [queues.analyzeReport.name]: async () => {
+      const { analyzeReports } = await import('../reports/analyze-report.ts')
+      await workQueue(app, queues.analyzeReport, { batchSize: 50, concurrency: 2 }, (jobs) =>
+        analyzeReports(jobs, tools),
+      )
+    },
+    [queues.findContact.name]: async () => {
+      const { findContacts } = await import('../feedback/find-contact.ts')
+      await workQueue(app, queues.findContact, { batchSize: 20, concurrency: 1 }, (jobs) =>
+        findContacts(jobs, tools),
+      )
+    },
+    [queues.forwardReport.name]: async () => {
+      const { forwardReports } = await import('../feedback/forward-report.ts')
+      await workQueue(app, queues.forwardReport, { batchSize: 50, concurrency: 2 }, (jobs) =>
+        forwardReports(jobs, tools, tools.forwarding),
+      )
+    },
+    [queues.redeemReport.name]: async () => {
+      const { redeemReports } = await import('../reports/redeem-report.ts')
+      await workQueue(app, queues.redeemReport, { batchSize: 50, concurrency: 1 }, (jobs) =>
+        redeemReports(jobs, app),
+      )
+    },
+  }
+}
+
+/** Mail to people, and mail that comes in. */
+function mailStarters(app: App, tools: Tools): Starters {
+  return {
+    [queues.sendLetter.name]: async () => {
+      const { sendLetters } = await import('../feedback/send-letter.ts')
+      await workQueue(app, queues.sendLetter, { batchSize: 20, concurrency: 1 }, (jobs) =>
+        sendLetters(jobs, tools, tools.forwarding.relay),
+      )
+    },
+    [queues.adviseReporter.name]: async () => {
+      const { adviseReporters } = await import('../letters/advise-reporter.ts')
+      await workQueue(app, queues.adviseReporter, { batchSize: 20, concurrency: 1 }, (jobs) =>
+        adviseReporters(jobs, app),
+      )
+    },
+    [queues.unsubscribe.name]: async () => {
+      const { unsubscribeReporters } = await import('../marketers/unsubscribe-reporter.ts')
+      await workQueue(app, queues.unsubscribe, { batchSize: 5, concurrency: 1 }, (jobs) =>
+        unsubscribeReporters(jobs, tools),
+      )
+    },
+    [queues.deliverWebhook.name]: async () => {
+      const { deliverWebhooks, openWebhookLines } = await import('../people/deliver-webhooks.ts')
+      const lines = openWebhookLines()
+      await workQueue(app, queues.deliverWebhook, { batchSize: 50, concurrency: 2 }, (jobs) =>
+        deliverWebhooks(jobs, tools, lines),
+      )
+    },
+    [queues.eraseAccount.name]: async () => {
+      const { eraseAccount } = await import('../reports/erase-account.ts')
+      await workQueue(app, queues.eraseAccount, { batchSize: 1, concurrency: 1 }, (jobs) =>
+        Promise.all(jobs.map((job) => eraseAccount(job, app))),
+      )
+    },
+    [queues.handleInbound.name]: async () => {
+      const { handleInboundMails } = await import('../feedback/handle-inbound.ts')
+      await workQueue(app, queues.handleInbound, { batchSize: 10, concurrency: 1 }, (jobs) =>
+        handleInboundMails(jobs, tools),
+      )
+    },
+    [queues.takeMailed.name]: async () => {
+      const { takeMailed } = await import('../reports/take-mailed.ts')
+      const { createIntake } = await import('../reports/accept-report.ts')
+      const { createLimits } = await import('../people/limits.ts')
+      const needs = { ...app, intake: createIntake(app), limits: createLimits(app) }
+      await workQueue(app, queues.takeMailed, { batchSize: 5, concurrency: 1 }, async (jobs) => {
+        const outcomes: JobOutcome[] = []
+        for (const job of jobs) outcomes.push(await takeMailed(job, needs))
+        return outcomes
+      })
+    },
+  }
+}
+
+/** Chores, at the times of their cron lines. */
+function choreStarters(app: App): Starters {
+  return {
+    [queues.keepHouse.name]: async () => {
+      const { keepHouse } = await import('../reports/keep-house.ts')
+      await chore(app, queues.keepHouse, '17 * * * *', keepHouse)
+    },
+    [queues.learnRelays.name]: async () => {
+      const { learnAllRelays } = await import('../reports/relays.ts')
+      await chore(app, queues.learnRelays, '41 * * * *', learnAllRelays)
+    },
+    [queues.markDead.name]: async () => {
+      const { markDeadReports } = await import('../reports/keep-house.ts')
+      await chore(app, queues.markDead, '* * * * *', markDeadReports)
+    },
+    [queues.proposeMarketers.name]: async () => {
+      const { proposeMarketers } = await import('../marketers/propose-marketers.ts')
+      await chore(app, queues.proposeMarketers, '29 */6 * * *', proposeMarketers)
+    },
+    [queues.paceFeedback.name]: async () => {
+      const { paceFeedback } = await import('../feedback/pace-feedback.ts')
+      await chore(app, queues.paceFeedback, '* * * * *', paceFeedback)
+    },
+    [queues.publishLists.name]: async () => {
+      const { publishLists } = await import('../lists/publish-lists.ts')
+      await chore(app, queues.publishLists, '*/10 * * * *', publishLists)
+    },
+  }
+}
+
+/** Does a chore at the times of a cron line, one process at a time. */
+async function chore(
+  app: App,
+  queue: typeof queues.keepHouse,
+  cron: string,
+  run: (app: App) => Promise<unknown>,
+): Promise<void> {
+  await workQueue(app, queue, { batchSize: 1, concurrency: 1 }, async () => {
+    await run(app)
+    return ['done']
+  })
+  await schedule(app.boss, queue, cron)
+}
+
+const FAILED = 1
+/** Longer than every part takes to finish, shorter than the patience of service managers. */
+const CLOSE_MS_MAX = 25_000
+
+/** Resolves at SIGTERM, SIGINT, or when the supervisor is gone. Later signals change nothing. */
+export function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    process.on('SIGTERM', () => resolve())
+    process.on('SIGINT', () => resolve())
+    if (process.channel) process.once('disconnect', () => resolve())
+  })
+}
+
+/** Closes what runs, and ends the process as failed when that takes too long. */
+export async function closeInTime(close: () => Promise<void>, drainMs = 0): Promise<void> {
+  setTimeout(() => process.exit(FAILED), CLOSE_MS_MAX + drainMs).unref()
+  await close()
+  if (process.connected) process.disconnect?.()
+}

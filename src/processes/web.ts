@@ -1,0 +1,29 @@
+import type { App } from '../app.ts'
+import { createPreview } from '../feedback/compose-feedback.ts'
+import { readSigningKey } from '../net/mailer.ts'
+import { createParserPool, type ParserPool } from '../parsing/parser-pool.ts'
+import { createUnpackPool } from '../parsing/unpack-pool.ts'
+import { serve } from '../web/serve.ts'
+
+/** Takes reports and shows pages, from when it resolves until it is closed. */
+export async function web(app: App): Promise<{ close(): Promise<void>; url: string }> {
+  // Started by the first who wants to see a mail that has not left: most never do.
+  let parser: ParserPool | undefined
+  const signingKey = await readSigningKey(app.config, app.log)
+  const openParser = () => createParserPool(1, undefined, { signingKey })
+  const preview = createPreview(app, () => (parser ??= openParser()))
+  const unpacking = createUnpackPool()
+  const served = await serve(app, preview, unpacking.unpack)
+  if (app.config.publicUrl.startsWith('https:') && app.config.trustedProxies.length === 0) {
+    app.log.warn('TRUSTED_PROXIES names no proxy: all clients share the limits of one address.')
+  }
+  app.log.info({ url: served.url }, 'Listening.')
+  return {
+    ...served,
+    close: async () => {
+      await served.close()
+      await parser?.close()
+      await unpacking.close()
+    },
+  }
+}

@@ -1,0 +1,86 @@
+import { parseArgs } from 'node:util'
+import type { App } from '../app.ts'
+import { UsageError } from '../errors.ts'
+import { forwardingIdle, openForwarding } from '../feedback/leave-now.ts'
+import { SEND_MS_MAX } from '../feedback/relay-gate.ts'
+import { openJudge } from '../judging/judge.ts'
+import { openMarketers } from '../marketers/live-marketers.ts'
+import { createMailer, readSigningKey, signing } from '../net/mailer.ts'
+import { createOneClick } from '../net/public-post.ts'
+import { createPostWebhook } from '../net/webhook.ts'
+import { createParserPool } from '../parsing/parser-pool.ts'
+import * as queues from '../queue/queues.ts'
+import { openDns, openRdap } from './open-app.ts'
+import { startersOf } from './starters.ts'
+
+/** A report is judged by what was known so long ago at most. */
+const JUDGED_FRESH_MS = 10_000
+
+/** The queues that `--queues` may name. */
+export const queueNames: readonly string[] = queues.queues.map(({ name }) => name)
+
+/** The queues named by `--queues a,b`; all of them without it. */
+export function parseQueues(args: readonly string[]): readonly string[] {
+  const { values } = parseArgs({ args: [...args], options: { queues: { type: 'string' } } })
+  const named = values.queues?.split(',').map((name) => name.trim()) ?? queueNames
+  const unknown = named.filter((name) => !queueNames.includes(name))
+  if (unknown.length === 0) return named
+  const known = queueNames.join(', ')
+  throw new UsageError(unknown.map((name) => `There is no queue "${name}"; there are ${known}.`))
+}
+
+/**
+ * Takes jobs of the named queues until closed.
+ *
+ * @throws UsageError naming every wrong entry of BLACKLISTS, or what is wrong with the DKIM key
+ */
+export async function work(
+  app: App,
+  names: readonly string[],
+): Promise<{ close: () => Promise<void> }> {
+  const { tools: dnsTools, blacklists, close: closeDns } = await openDns(app.config, app)
+  const signingKey = await readSigningKey(app.config, app.log)
+  const parser = createParserPool(app.config.workers, undefined, { signingKey })
+  const mailer = signing(createMailer(app.config.smtpUrl, { sendMsMax: SEND_MS_MAX }), signingKey)
+  const dns = app.config.dnsServers === 'none' ? undefined : dnsTools
+  const rdap = openRdap(app.config)
+  const opened = names.includes(queues.analyzeReport.name)
+    ? await openJudge(app, { name: 'work', freshMs: JUDGED_FRESH_MS })
+    : undefined
+  const judge = opened?.judge ?? (() => Promise.reject(new Error('Nothing is judged here.')))
+  const marketers = opened && (await openMarketers(app))
+  const userAgent = `Signalpost (${app.config.publicUrl})`
+  const postOneClick = createOneClick({ resolve: dnsTools.resolve, userAgent })
+  const networks = app.config.webhookNetworks
+  const postWebhook = createPostWebhook({ resolve: dnsTools.resolve, networks, userAgent })
+  const known = marketers && { marketers }
+  const forwarding = openForwarding(app)
+  const tools = {
+    ...app,
+    parser,
+    mailer,
+    dns,
+    rdap,
+    judge,
+    forwarding,
+    postOneClick,
+    ...known,
+    postWebhook,
+  }
+  const starters = startersOf(app, tools)
+  if (names.includes(queues.analyzeReport.name)) void blacklists.test()
+  for (const name of names) await starters[name]?.()
+  app.log.info({ queues: names, threads: app.config.workers }, 'Working.')
+  return {
+    close: async () => {
+      await Promise.all(names.map((name) => app.boss.offWork(name, { wait: true })))
+      closeDns()
+      await opened?.close()
+      await marketers?.close()
+      // What is being sent ends with the connections, and is kept.
+      await mailer?.close()
+      await forwardingIdle(forwarding)
+      await parser.close()
+    },
+  }
+}

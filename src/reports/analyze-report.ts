@@ -1,0 +1,402 @@
+import type { WorkApp } from '../app.ts'
+import { appendEvidence, takeBackEvidence } from '../counting/evidence.ts'
+import { readKarmas } from '../counting/reputation-reader.ts'
+import { insertAnalyses, listPackedAnalyses, type NewAnalysis } from '../db/analyses.ts'
+import { claimReleased } from '../db/limits.ts'
+import { type Db, inTransaction } from '../db/pool.ts'
+import { insertEvents, markJudged, markSentBefore, type ReportEvent } from '../db/report-events.ts'
+import { holdReporters } from '../db/reporters.ts'
+import { listReportsByIds, type Report, type ReportKind, type ReportState } from '../db/reports.ts'
+import {
+  type Case,
+  drawConsequences,
+  type Drawn,
+  findKnownNetworks,
+} from '../feedback/draw-consequences.ts'
+import { oweFeedback, sendShadowed } from '../feedback/owe-feedback.ts'
+import type { CaseToJudge, Judge } from '../judging/judge.ts'
+import { oweAdvice } from '../letters/advise-reporter.ts'
+import type { LiveMarketers } from '../marketers/live-marketers.ts'
+import type { Network } from '../origin/networks.ts'
+import type { AnalysisDigest } from '../parsing/parser-pool.ts'
+import { oweWebhooks, send } from '../queue/boss.ts'
+import { findContact } from '../queue/queues.ts'
+import { putInLineAgain } from '../queue/redrive.ts'
+import type { JobOutcome } from '../queue/work.ts'
+import { alsoTellOf } from '../verdict/choose-contact.ts'
+import { ageObstacle } from '../verdict/consequences.ts'
+import { packFacts } from '../verdict/facts/facts.ts'
+import { openCandidates } from '../verdict/relays.ts'
+import type { Verdict } from '../verdict/verdict.ts'
+import { percentOf } from '../verdict/walk-picture.ts'
+import { countReports } from './count-reports.ts'
+import { joinCampaigns } from './join-campaigns.ts'
+import {
+  adviceCase,
+  type Campaigns,
+  evidenceOf,
+  type Judgment,
+  type Readers,
+  readMessages,
+  type ReadReport,
+  toCount,
+} from './read-messages.ts'
+import { takeBackComplaints } from './redeem-report.ts'
+import { findRelays, type ReportRelays } from './relays.ts'
+
+type Needs = Pick<WorkApp, 'boss' | 'clock' | 'rdap'> &
+  Readers & {
+    judge: Judge
+    /** Absent where nobody's mail is to be recognized. */
+    marketers?: Pick<LiveMarketers, 'current'>
+  }
+type RelaysOf = (reportId: string) => ReportRelays
+type NetworkOf = (ip: string | undefined) => Network | undefined
+
+/** A redriven report was marked failed when its job died. */
+const waitingStates: readonly ReportState[] = ['received', 'failed']
+const readStates: readonly ReportState[] = ['analyzed', 'kept', 'forwarded']
+
+/**
+ * Analyzes a batch of reports and keeps what was found, with the next jobs, in one transaction;
+ * what takes long to read is kept in another one, after the rest. A report that another run has
+ * analyzed is left as it is, so any number of runs count once. One that was analyzed while it was
+ * held, and is released now, is read again only to take effect.
+ */
+export async function analyzeReports(
+  payloads: readonly { reportId: string }[],
+  app: Needs,
+): Promise<JobOutcome[]> {
+  const ids = payloads.map(({ reportId }) => reportId)
+  const { reports, verdicts } = await listWaiting(ids, app)
+  if (reports.length === 0) return payloads.map(() => 'done')
+  const relaysOf = await findRelays(app.pool, reports)
+  const failed = new Map<string, string>()
+  for await (const { analyses, failures } of readMessages(reports, relaysOf, app)) {
+    await judgeAndKeep(analyses, verdicts, relaysOf, app)
+    for (const { reportId, reason } of failures) failed.set(reportId, reason)
+  }
+  return ids.map((id) => {
+    const retry = failed.get(id)
+    return retry === undefined ? 'done' : { retry }
+  })
+}
+
+async function judgeAndKeep(
+  analyses: readonly ReadReport[],
+  verdicts: Verdicts,
+  relaysOf: RelaysOf,
+  app: Needs,
+): Promise<void> {
+  const campaignOf = await findCampaigns(analyses, app)
+  const judgments = await judge(analyses, relaysOf, campaignOf, app)
+  if (judgments.length === 0) return
+  await inTransaction(app.pool, async (tx) => {
+    const fresh = judgments.filter(({ report: { id } }) => !verdicts.has(id))
+    const { valid, overtaken } = await partByRelays(tx, fresh, relaysOf)
+    if (valid.length > 0) await keep(tx, valid, campaignOf, app)
+    await release(tx, withVerdicts(judgments, verdicts), campaignOf, app)
+    await putInLineAgain(tx, app.boss, { ids: overtaken, now: app.clock() })
+  })
+}
+
+type Verdicts = ReadonlyMap<string, Verdict>
+
+/**
+ * The reports to be read, with the verdicts on those that were analyzed while they were held. A
+ * report may have failed later, when its contact was looked up: that is no fault of ours.
+ */
+async function listWaiting(
+  ids: readonly string[],
+  { pool }: Needs,
+): Promise<{ reports: Report[]; verdicts: Verdicts }> {
+  const isReleased = ({ shadow }: Report) => shadow === 'released'
+  const isRead = ({ state }: Report) => readStates.includes(state)
+  const all = (await listReportsByIds(pool, ids)).filter(
+    (report) => waitingStates.includes(report.state) || (isReleased(report) && isRead(report)),
+  )
+  const unsure = all.filter(({ state }) => state !== 'received').map(({ id }) => id)
+  if (unsure.length === 0) return { reports: all, verdicts: new Map() }
+  const analyzed = new Map(
+    (await listPackedAnalyses(pool, unsure)).map(({ id, judgment }) => [id, judgment.verdict]),
+  )
+  const reports = all.filter((report) => isReleased(report) || !analyzed.has(report.id))
+  return { reports, verdicts: analyzed }
+}
+
+/** Those that were analyzed before, with the verdicts that their reporters see. */
+function withVerdicts(judgments: readonly Judgment[], verdicts: Verdicts): Judgment[] {
+  return judgments.flatMap((judgment) => {
+    const verdict = verdicts.get(judgment.report.id)
+    if (!verdict) return []
+    const { judged, judgedCase } = judgment
+    return { ...judgment, judged: { ...judged, verdict }, judgedCase: { ...judgedCase, verdict } }
+  })
+}
+
+async function judge(
+  analyses: readonly ReadReport[],
+  relaysOf: RelaysOf,
+  campaignOf: Campaigns,
+  app: Needs,
+): Promise<Judgment[]> {
+  const ips = analyses.flatMap(({ analysis: { origin, submitterIp } }) =>
+    [origin?.ip, submitterIp].filter((ip) => ip !== undefined),
+  )
+  const networks = await findKnownNetworks(app.pool, ips, app.rdap, app.clock())
+  const networkOf = (ip: string | undefined) => networks.get(ip ?? '')?.network
+  const { originConfidenceMin } = app.config
+  const book = app.marketers?.current()
+  const judgedCases = await app.judge(await casesOf(analyses, { networkOf, campaignOf }, app))
+  return analyses.flatMap(({ report, analysis }, index) => {
+    const judgedCase = judgedCases[index]
+    if (!judgedCase) return []
+    const marketer = book?.recognize(analysis, originConfidenceMin) ?? null
+    const judged: Case = {
+      reporterId: report.reporterId,
+      verdict: judgedCase.verdict,
+      reportedAs: report.kind,
+      isLearned: report.channel === 'learn',
+      messageKind: analysis.kind,
+      ageObstacle: ageOf(report, analysis, app),
+      origin: analysis.origin ?? undefined,
+      originConfidenceMin,
+      marketer,
+      askable: askable(analysis, relaysOf(report.id)),
+      network: networkOf(analysis.origin?.ip),
+      registry: networks.get(analysis.origin?.ip ?? '')?.registry ?? 'off',
+      forwardTo: app.config.forwardTo,
+      disowned: networks.get(analysis.origin?.ip ?? '')?.disowned ?? new Set(),
+      alsoTell: alsoTellOf({ cfbl: analysis.cfbl, marketer }),
+      verifiedDomains: analysis.verifiedDomains,
+    }
+    const submitterAsn = networkOf(analysis.submitterIp)?.asn ?? null
+    return [{ report, analysis, judgedCase, judged, submitterAsn }]
+  })
+}
+
+async function casesOf(
+  analyses: readonly ReadReport[],
+  { networkOf, campaignOf }: { networkOf: NetworkOf; campaignOf: Campaigns },
+  { pool, clock }: Needs,
+): Promise<CaseToJudge[]> {
+  const reporterIds = [...new Set(analyses.map(({ report }) => report.reporterId))]
+  const karmas = await readKarmas(pool, reporterIds, clock())
+  return analyses.map(({ report: { id, reporterId, kind, channel }, analysis: digest }) => ({
+    digest,
+    campaignId: campaignOf.get(id),
+    network: networkOf(digest.origin?.ip),
+    report: { kind, channel, karma: karmas.get(reporterId) ?? 0 },
+  }))
+}
+
+async function findCampaigns(analyses: readonly ReadReport[], app: Needs): Promise<Campaigns> {
+  const messages = analyses
+    .filter(({ report, analysis }) => ageOf(report, analysis, app) === undefined)
+    .map(({ report, analysis: { fingerprints } }) => ({ reportId: report.id, fingerprints }))
+  return joinCampaigns(app.pool, messages, app.clock)
+}
+
+function ageOf(
+  { receivedAt }: Report,
+  { trustedTimes }: AnalysisDigest,
+  { config }: Needs,
+): string | undefined {
+  return ageObstacle(trustedTimes, receivedAt, config.messageAgeMax)
+}
+
+/** Of a reporter who has spoken of all of them nothing is asked. */
+function askable(
+  { candidates, addressesAsked }: AnalysisDigest,
+  { said }: ReportRelays,
+): readonly string[] {
+  return openCandidates(candidates, said).length > 0 ? addressesAsked : []
+}
+
+/**
+ * Parts off the reports of whose way the reporter has told us more while they were read: they have
+ * not asked yet, so the news did not put them in line again. Until the transaction ends there are
+ * no further news.
+ */
+async function partByRelays(
+  tx: Db,
+  judgments: readonly Judgment[],
+  relaysOf: RelaysOf,
+): Promise<{ valid: Judgment[]; overtaken: string[] }> {
+  const reports = judgments.map(({ report }) => report)
+  const reporterIds = [...new Set(reports.map(({ reporterId }) => reporterId))]
+  await holdReporters(tx, reporterIds, 'keep-still')
+  const nowOf = await findRelays(tx, reports)
+  const isValid = ({ report: { id }, analysis }: Judgment) =>
+    analysis.addressesAsked.every((ip) => nowOf(id).knownOf(ip) === relaysOf(id).knownOf(ip))
+  return {
+    valid: judgments.filter(isValid),
+    overtaken: judgments.flatMap((one) => (isValid(one) ? [] : [one.report.id])),
+  }
+}
+
+async function keep(
+  tx: Db,
+  judgments: readonly Judgment[],
+  campaignOf: Campaigns,
+  app: Needs,
+): Promise<void> {
+  const now = app.clock()
+  const cases = judgments.map(({ judged }) => judged)
+  const drawn = await drawConsequences(tx, cases, app, now)
+  const outcomes = judgments.flatMap((judgment, index) => {
+    const one = drawn[index]
+    return one ? [outcomeOf(judgment, one, campaignOf, now)] : []
+  })
+  const isOpen = ({ row, told }: (typeof outcomes)[number]) =>
+    told.length > 0 || row.judgment.consequence.action === 'look-up'
+  const judgedAs = (some: typeof outcomes) =>
+    some.map(({ row: { id }, judgedAs }) => ({ id, ...judgedAs }))
+  const marked = await Promise.all([
+    markJudged(tx, judgedAs(outcomes.filter(isOpen)), waitingStates, 'analyzed'),
+    markJudged(tx, judgedAs(outcomes.filter((one) => !isOpen(one))), waitingStates, 'kept'),
+  ])
+  const mine = new Set(marked.flat())
+  const kept = outcomes.filter(({ row }) => mine.has(row.id))
+  if (kept.length === 0) return
+  const lookUps = kept.filter(({ row }) => row.judgment.consequence.action === 'look-up')
+  await Promise.all([
+    insertAnalyses(
+      tx,
+      kept.map(({ row }) => row),
+    ),
+    insertEvents(
+      tx,
+      kept.map(({ event }) => event),
+    ),
+    oweFeedback(
+      tx,
+      kept.flatMap(({ row, told }) => told.map((one) => ({ reportId: row.id, ...one }))),
+      app,
+      now,
+    ),
+    send(
+      app.boss,
+      findContact,
+      lookUps.map(({ row }) => ({ reportId: row.id })),
+      tx,
+    ),
+    oweWebhooks(tx, app.boss, newsOf(kept), now),
+  ])
+  const timely = judgments.filter((one) => mine.has(one.report.id) && isTimely(one))
+  await oweAdvice(tx, timely.map(adviceCase), app)
+  const effective = timely.filter(({ report }) => hasEffect(report))
+  await takeEffect(tx, effective, campaignOf, app)
+  const held = timely.flatMap(({ report }) => (hasEffect(report) ? [] : [report.id]))
+  await markSentBefore(tx, held)
+}
+
+function isTimely({ judged }: Judgment): boolean {
+  return judged.ageObstacle === undefined
+}
+
+/** Whether others may notice the report. */
+function hasEffect({ shadow }: Report): boolean {
+  return shadow === null || shadow === 'released'
+}
+
+/** Lets released reports take effect, once. What their reporters were shown stays as it is. */
+async function release(
+  tx: Db,
+  judgments: readonly Judgment[],
+  campaignOf: Campaigns,
+  app: Needs,
+): Promise<void> {
+  const released = await claimReleased(
+    tx,
+    judgments.map(({ report }) => report.id),
+  )
+  if (released.length === 0) return
+  const effective = judgments.filter((one) => released.includes(one.report.id) && isTimely(one))
+  await takeEffect(tx, effective, campaignOf, app)
+  await sendShadowed(tx, released, app, app.clock())
+}
+
+/** Counts reports and their evidence; corrects what was counted and told before. */
+async function takeEffect(
+  tx: Db,
+  judgments: readonly Judgment[],
+  campaignOf: Campaigns,
+  app: Needs,
+): Promise<void> {
+  if (judgments.length === 0) return
+  const now = app.clock()
+  const before = await countReports(
+    tx,
+    judgments.map((judgment) => toCount(judgment, campaignOf)),
+    now,
+  )
+  await takeBackEvidence(tx, before.complaintsTakenBack, 'retraction', now)
+  await takeBackComplaints(tx, before.complaintsTakenBack, app, now)
+  await markSentBefore(tx, before.ids)
+  await appendEvidence(
+    tx,
+    judgments.map((judgment) => evidenceOf(judgment, campaignOf)),
+    now,
+  )
+}
+
+/** All that is kept of a report; `judgedAs` is what it was when it was read. */
+type Outcome = {
+  judgedAs: { kind: ReportKind; hasEffect: boolean }
+  row: NewAnalysis
+  event: ReportEvent
+  told: Drawn['told']
+}
+
+function newsOf(kept: readonly { row: NewAnalysis }[]) {
+  const isAsked = ({ row }: { row: NewAnalysis }) => row.judgment.consequence.action === 'ask'
+  return {
+    'report.analyzed': kept.map(({ row }) => row.id),
+    'report.asked': kept.filter(isAsked).map(({ row }) => row.id),
+  }
+}
+
+function outcomeOf(
+  { report, analysis, judgedCase: { verdict, facts }, judged }: Judgment,
+  { consequence, told, why }: Drawn,
+  campaignOf: Campaigns,
+  now: Date,
+): Outcome {
+  const campaignId = hasEffect(report) ? undefined : campaignOf.get(report.id)
+  return {
+    judgedAs: { kind: report.kind, hasEffect: hasEffect(report) },
+    row: {
+      id: report.id,
+      analyzedAt: now,
+      originIp: analysis.origin?.ip ?? null,
+      originConfidence: analysis.origin?.confidence ?? null,
+      network: judged.network ?? (told.length > 0 ? bareNetwork(judged) : null),
+      verdictClass: verdict.class,
+      verdictScore: verdict.score,
+      subject: analysis.subject,
+      judgment: { verdict, consequence, marketer: judged.marketer, campaignId },
+      packed: analysis.packed,
+      facts: packFacts(facts),
+    },
+    event: {
+      reportId: report.id,
+      at: now,
+      event: 'analyzed',
+      detail: storyOf(analysis, why),
+    },
+    told,
+  }
+}
+
+/** Of an origin that no table knows nothing but the address can be told. */
+function bareNetwork({ origin }: Case): Network | null {
+  if (!origin) return null
+  const cidr = `${origin.ip}/${origin.ip.includes(':') ? 128 : 32}`
+  return { cidr, asn: null, name: null, country: null, abuse: null, contacts: [] }
+}
+
+function storyOf({ origin, originObstacle }: AnalysisDigest, why: string): string {
+  if (!origin) return `${originObstacle ?? 'The origin could not be found.'} ${why}`
+  return `It came from ${origin.ip} (${percentOf(origin.confidence)} % sure). ${why}`
+}

@@ -1,0 +1,116 @@
+import { removeAnalyses } from '../db/analyses.ts'
+import { insertAudit } from '../db/audit-log.ts'
+import { withdrawFeedback } from '../db/feedback-waiting.ts'
+import { type Db, inTransaction, type Pool } from '../db/pool.ts'
+import {
+  changeKind,
+  eventNow,
+  insertEvents,
+  type KindChange,
+  listToChange,
+  OVERRULED,
+  type ReportEvent,
+} from '../db/report-events.ts'
+import { markReports, type ReportKind, type ReportState } from '../db/reports.ts'
+import { type Boss, oweWebhooks, send } from '../queue/boss.ts'
+import { analyzeReport, redeemReport } from '../queue/queues.ts'
+import type { Clock } from '../world.ts'
+
+const words: Record<ReportKind, string> = {
+  spam: 'The reporter now says that this is spam.',
+  phishing: 'The reporter now says that this is phishing.',
+  'not-spam': 'The reporter now says that this is not spam.',
+}
+
+/** What happened to the changed reports, and which of them had effect and are held now. */
+type Changed = { events: ReportEvent[]; held: string[] }
+
+/**
+ * Makes the latest choice of their reporters count: reports of another kind, and retracted ones,
+ * become what is said of them now, under their ids. Feedback that has not left never will. Their
+ * analysis is made anew; it corrects counts and evidence, and tells those who were told before.
+ * What a banned reporter says is held, and what the report was counted as is taken back.
+ * Returns the ids of those that were changed: where the reporter says the same again, nothing is.
+ */
+export async function changeReports(
+  tx: Db,
+  { boss }: { boss: Boss },
+  said: readonly KindChange[],
+  now: Date,
+): Promise<Set<string>> {
+  if (said.length === 0) return new Set()
+  const { events, held } = await changeEach(tx, said, now)
+  const ids = events.map(idOf)
+  if (ids.length === 0) return new Set()
+  const jobs = (some: readonly string[]) => some.map((reportId) => ({ reportId }))
+  await removeAnalyses(tx, ids)
+  await insertEvents(tx, events)
+  await send(boss, analyzeReport, jobs(ids), tx)
+  await send(boss, redeemReport, jobs(held), tx)
+  return new Set(ids)
+}
+
+/** In the order of their ids: unordered, two transactions that share reports deadlock. */
+async function changeEach(tx: Db, said: readonly KindChange[], now: Date): Promise<Changed> {
+  const known = await listToChange(tx, said.map(idOf))
+  const standing = new Map(known.map((report) => [report.id, report]))
+  const changed: Changed = { events: [], held: [] }
+  for (const change of said.toSorted((a, b) => (a.reportId < b.reportId ? -1 : 1))) {
+    const { reportId, kind } = change
+    const report = standing.get(reportId)
+    if (!report || (!report.isRetracted && report.kind === kind)) continue
+    if (!(await changeKind(tx, change))) continue
+    const withdrawn = await withdrawFeedback(tx, reportId, now)
+    const recall = withdrawn > 0 ? ' Feedback that had not left was called back.' : ''
+    const detail = `${words[kind]}${recall}`
+    changed.events.push({ reportId, at: now, event: 'changed', detail })
+    if (change.isShadowed && !report.isShadowed) changed.held.push(reportId)
+  }
+  return changed
+}
+
+function idOf({ reportId }: { reportId: string }): string {
+  return reportId
+}
+
+const retractable: readonly ReportState[] = ['received', 'analyzed', 'forwarded', 'kept', 'failed']
+
+/** Who takes a report back: its reporter, or an administrator who overrules the reporter. */
+export type Retractor = { isReporter: true } | { isReporter: false; administratorId: string }
+
+/**
+ * Takes a report back: it ends as `retracted`, feedback that has not left never will, and what it
+ * was counted as is taken back soon. Returns false, changing nothing, when it was retracted before.
+ */
+export async function retractReport(
+  app: { pool: Pool; boss: Boss; clock: Clock },
+  reportId: string,
+  retractor: Retractor,
+): Promise<boolean> {
+  return inTransaction(app.pool, (tx) => retractIn(tx, app, reportId, retractor))
+}
+
+/** The same in the caller's transaction. */
+export async function retractIn(
+  tx: Db,
+  app: { boss: Boss; clock: Clock },
+  reportId: string,
+  retractor: Retractor,
+): Promise<boolean> {
+  const now = app.clock()
+  const [retracted] = await markReports(tx, [reportId], retractable, 'retracted')
+  if (retracted === undefined) return false
+  const withdrawn = await withdrawFeedback(tx, reportId, now)
+  const isOverruled = !retractor.isReporter
+  await send(app.boss, redeemReport, [{ reportId, ...(isOverruled && { isOverruled }) }], tx)
+  const what = retractor.isReporter ? 'The reporter took it back.' : OVERRULED
+  const recall = withdrawn > 0 ? ' Feedback that had not left was called back.' : ''
+  const detail = `${what}${recall}`
+  await insertEvents(tx, [eventNow(app.clock, reportId, 'retracted', detail)])
+  await oweWebhooks(tx, app.boss, { 'report.retracted': [reportId] }, now)
+  if (!retractor.isReporter) {
+    const { administratorId: reporterId } = retractor
+    await insertAudit(tx, { at: now, reporterId, action: 'retract', detail: reportId })
+  }
+  return true
+}

@@ -1,0 +1,117 @@
+import {
+  type Amounts,
+  type CountedMessage,
+  countMessages,
+  opposite,
+  packCounted,
+  readCounted,
+  redemption,
+} from '../counting/count-messages.ts'
+import { addToCampaignDays, type CampaignDayChange } from '../db/campaigns.ts'
+import { insertCountedReports, takeCountedReports } from '../db/counter-rows.ts'
+import type { Db } from '../db/pool.ts'
+import type { Report } from '../db/reports.ts'
+import type { PackedShingles } from '../pieces/shingles/packed-shingles.ts'
+import { type Circumstances, withLaterShingles } from '../pieces/shingles/take-apart.ts'
+import { isUnwanted, type Verdict } from '../verdict/verdict.ts'
+
+/** A report whose analysis is kept, with all that its shingles follow from. */
+export type ReportToCount = Omit<Circumstances, 'reporterId'> & {
+  report: Report
+  verdict: Verdict
+  shingles: PackedShingles
+}
+
+/** Which of some reports had been counted before, and which of those as complaints they are not. */
+export type CountedBefore = { ids: string[]; complaintsTakenBack: string[] }
+
+/**
+ * Counts reports in the transaction that keeps their analyses, each in the period in which it was
+ * received. What an earlier analysis of a report was counted as is taken back with it; a complaint
+ * that its reporter calls wanted now is counted as redeemed.
+ */
+export async function countReports(
+  tx: Db,
+  reports: readonly ReportToCount[],
+  now: Date,
+): Promise<CountedBefore> {
+  const before = await takeCountedReports(
+    tx,
+    reports.map(({ report }) => report.id),
+  )
+  const rowBefore = new Map(before.map((row) => [row.id, row]))
+  const counted = reports.map(({ report, verdict, shingles, ...known }) => ({
+    report,
+    campaignId: known.campaignId ?? null,
+    amounts: amountsOf(report, verdict),
+    shingles: withLaterShingles(shingles, { ...known, reporterId: report.reporterId }),
+  }))
+  await insertCountedReports(
+    tx,
+    counted.map(({ report: { id }, campaignId, ...one }) => ({
+      id,
+      campaignId,
+      content: packCounted(one),
+    })),
+  )
+  const complaintsTakenBack: string[] = []
+  const messages = counted.flatMap(({ report, amounts, shingles }): CountedMessage[] => {
+    const message = messageOf(report, { amounts, shingles })
+    const row = rowBefore.get(report.id)
+    if (!row) return [message]
+    const former = messageOf(report, readCounted(row.content))
+    if (!former.amounts.complaint || amounts.complaint) return [opposite(former), message]
+    complaintsTakenBack.push(report.id)
+    return [...redemption(former, now), message]
+  })
+  await countMessages(tx, messages, now)
+  await addToCampaignDays(
+    tx,
+    counted.flatMap(({ report, campaignId }) => [
+      ...campaignDay(report, rowBefore.get(report.id)?.campaignId, -1),
+      ...campaignDay(report, campaignId, 1),
+    ]),
+  )
+  return { ids: [...rowBefore.keys()], complaintsTakenBack }
+}
+
+/** Takes back what retracted reports were counted as, once, and counts them as redeemed now. */
+export async function redeemCounted(tx: Db, reports: readonly Report[], now: Date): Promise<void> {
+  const reportOf = new Map(reports.map((report) => [report.id, report]))
+  const taken = await takeCountedReports(tx, [...reportOf.keys()])
+  const redeemed = taken.flatMap((row) => {
+    const report = reportOf.get(row.id)
+    return report ? [{ report, ...row }] : []
+  })
+  const messages = redeemed.flatMap(({ report, content }) =>
+    redemption(messageOf(report, readCounted(content)), now),
+  )
+  await countMessages(tx, messages, now)
+  await addToCampaignDays(
+    tx,
+    redeemed.flatMap(({ report, campaignId }) => campaignDay(report, campaignId, -1)),
+  )
+}
+
+/** What a report is to the day of its campaign; nothing when it has none. */
+function campaignDay(
+  { receivedAt }: Report,
+  campaignId: string | null | undefined,
+  reports: 1 | -1,
+): CampaignDayChange[] {
+  return campaignId ? [{ campaignId, day: receivedAt, reports }] : []
+}
+
+function messageOf(
+  { receivedAt }: Report,
+  counted: Pick<CountedMessage, 'amounts' | 'shingles'>,
+): CountedMessage {
+  return { prefix: 'reports', at: receivedAt, ...counted }
+}
+
+/** A complaint is the reporter's word; spam or ham is what we make of it, where we are sure. */
+function amountsOf({ kind }: Report, verdict: Verdict): Amounts {
+  const complaint = kind === 'not-spam' ? 0 : 1
+  if (isUnwanted(verdict)) return { spam: 1, complaint }
+  return verdict.class === 'legitimate' ? { ham: 1, complaint } : { complaint }
+}

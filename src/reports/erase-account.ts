@@ -1,0 +1,198 @@
+import type { App } from '../app.ts'
+import { listPackedAnalyses } from '../db/analyses.ts'
+import {
+  anonymizeReport,
+  endErasure,
+  type Erasure,
+  findErasure,
+  listReportsToErase,
+  markErasure,
+  removeLettersOf,
+  removeMailsOf,
+  removeMessages,
+  removeReports,
+  removeTraces,
+  replaceAnalysis,
+  type ReportToErase,
+} from '../db/erasures.ts'
+import { withdrawFeedback } from '../db/feedback-waiting.ts'
+import { type Db, inTransaction } from '../db/pool.ts'
+import { type Account, findAccount, removeReporter } from '../db/reporters.ts'
+import { listRawMessages } from '../db/reports.ts'
+import { pack, unpack } from '../db/rows.ts'
+import { readMessage } from '../mail/message.ts'
+import { type AddressRedactor, createAddressRedactor } from '../mail/redaction/address-redactor.ts'
+import { recipientsIn } from '../mail/redaction/redact-fields.ts'
+import { reporterNames } from '../mail/redaction/reporter-names.ts'
+import type { JobOutcome } from '../queue/work.ts'
+import { systemRandom } from '../world.ts'
+import { retractIn } from './change-report.ts'
+
+/** What is worked on, and whether what is still to leave is waited for. */
+export type ErasingWork = { erasure: Erasure; account: Account; isPatient: boolean; now: Date }
+
+/**
+ * Takes reports back as their reporter would, and removes those whose retraction has been worked:
+ * counted no more, and whoever had been told is told. Returns how many were removed.
+ */
+export async function dropReports(
+  tx: Db,
+  reports: readonly ReportToErase[],
+  { isPatient, now }: ErasingWork,
+  app: Pick<App, 'boss' | 'clock'>,
+): Promise<number> {
+  for (const { id, state } of reports) {
+    if (state !== 'retracted') await retractIn(tx, app, id, { isReporter: true })
+  }
+  const ready = reports.filter(
+    ({ state, isCounted, isLeaving }) =>
+      state === 'retracted' && !isCounted && (!isLeaving || !isPatient),
+  )
+  // What is held never leaves by itself, and nobody waits for it.
+  for (const { id, isTold } of ready) if (isTold) await withdrawFeedback(tx, id, now)
+  const ids = ready.map(({ id }) => id)
+  if (ids.length > 0) await removeReports(tx, ids)
+  return ids.length
+}
+
+/** Addresses that the provider wrote into one message. */
+const DELIVERED_MAX = 10
+const KEY_BYTES = 32
+
+/**
+ * Lets reports stay without the person: a nameless reporter, no comment, no message, and in what
+ * was found each address and name of the person replaced. Counters, evidence and what others were
+ * told stay as they are: the person is in none of them. Returns how many are done.
+ */
+export async function keepReports(
+  tx: Db,
+  reports: readonly ReportToErase[],
+  { erasure, account, isPatient, now }: ErasingWork,
+): Promise<number> {
+  const ready = reports.filter((report) => !isPatient || !isStillNeeded(report))
+  if (ready.length === 0) return 0
+  for (const { id, isTold } of ready) if (isTold) await withdrawFeedback(tx, id, now)
+  const ids = ready.map(({ id }) => id)
+  const messages = new Map((await listRawMessages(tx, ids)).map((one) => [one.id, one]))
+  const analyses = new Map((await listPackedAnalyses(tx, ids)).map((one) => [one.id, one]))
+  for (const { id, author, subject } of ready) {
+    const message = messages.get(id)
+    const people = redactorOf(account.email, message && (await unpack(message)))
+    const plain = (text: string | null) => (text === null ? null : people.redact(text))
+    const { anonymousId } = erasure
+    await anonymizeReport(tx, id, { anonymousId, author: plain(author), subject: plain(subject) })
+    const analysis = analyses.get(id)
+    if (!analysis) continue
+    const found: unknown = JSON.parse((await unpack(analysis)).toString())
+    const packed = await pack(Buffer.from(JSON.stringify(redacted(found, people))))
+    await replaceAnalysis(tx, id, { packed, judgment: redacted(analysis.judgment, people) })
+  }
+  await removeMessages(tx, ids)
+  return ids.length
+}
+
+/** Its message is still to be looked at, or to be told to somebody. */
+function isStillNeeded({ state, isTold, isLeaving }: ReportToErase): boolean {
+  return state === 'received' || isLeaving || (state === 'analyzed' && !isTold)
+}
+
+/** Codes made with a key that nobody keeps: they can be told from each other, and no more. */
+function redactorOf(email: string, raw: Buffer | undefined): AddressRedactor {
+  const fields = raw ? readMessage(raw).header.fields : []
+  const { delivered, claimed } = recipientsIn(fields)
+  const own = [email, ...delivered.slice(0, DELIVERED_MAX), ...claimed]
+  return createAddressRedactor(own, systemRandom(KEY_BYTES), reporterNames(fields, own))
+}
+
+/** The same with every text redacted, however deep it stands. */
+function redacted(value: unknown, people: AddressRedactor): unknown {
+  if (typeof value === 'string') return people.redact(value)
+  if (Array.isArray(value)) return value.map((one) => redacted(one, people))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, redacted(one, people)]))
+}
+
+type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config'>
+
+/** Of one transaction: a kill loses no more. */
+const REPORTS_AT_ONCE = 50
+const MAILS_AT_ONCE = 200
+/** Then the job comes again, so that others have their turn. */
+const STEPS_MAX = 40
+const WAIT_MS = 60_000
+/** Desks that cannot be reached are not waited for longer. */
+const PATIENCE_MS = 4 * 86_400_000
+/** Whoever was let in before is in by then: a request may take three minutes to send its body. */
+const LET_IN_MS = 5 * 60_000
+
+/**
+ * Erases an account in small steps, each of which is whole: any number of runs, killed anywhere,
+ * come to the same end. Reports that somebody is still to be told of, or whose retraction is still
+ * to be worked, are left for the next walk.
+ */
+export async function eraseAccount(
+  { erasureId }: { erasureId: string },
+  app: Needs,
+): Promise<JobOutcome> {
+  for (let step = 0; step < STEPS_MAX; step++) {
+    const erasure = await findErasure(app.pool, erasureId)
+    const account = erasure?.reporterId && (await findAccount(app.pool, erasure.reporterId))
+    if (!erasure || !account) return 'done'
+    const came = await inTransaction(app.pool, (tx) => walkOn(tx, erasure, account, app))
+    if (came === 'on') continue
+    if (came === 'waits') return later(erasureId, app, WAIT_MS)
+    if (app.clock().getTime() - erasure.askedAt.getTime() < LET_IN_MS) {
+      return later(erasureId, app, WAIT_MS)
+    }
+    await finish(erasure, account, app)
+    return 'done'
+  }
+  return later(erasureId, app, 0)
+}
+
+function later(erasureId: string, app: Needs, afterMs: number): JobOutcome {
+  return { putOff: new Date(app.clock().getTime() + afterMs), payload: { erasureId } }
+}
+
+/** One page of reports. `through`: the walk met the end, and nothing is left. */
+async function walkOn(
+  tx: Db,
+  erasure: Erasure,
+  account: Account,
+  app: Needs,
+): Promise<'on' | 'waits' | 'through'> {
+  const page = { after: erasure.afterId, limit: REPORTS_AT_ONCE }
+  const reports = await listReportsToErase(tx, account.id, page)
+  const now = app.clock()
+  const isPatient = now.getTime() - erasure.askedAt.getTime() < PATIENCE_MS
+  const work = { erasure, account, isPatient, now }
+  const done =
+    erasure.how === 'keep'
+      ? await keepReports(tx, reports, work)
+      : await dropReports(tx, reports, work, app)
+  const last = reports.at(-1)
+  if (last && reports.length === REPORTS_AT_ONCE) {
+    await markErasure(tx, erasure.id, { state: 'under-way', done, afterId: last.id })
+    return 'on'
+  }
+  const [left] = await listReportsToErase(tx, account.id, { after: null, limit: 1 })
+  const state = left ? 'waiting' : 'under-way'
+  await markErasure(tx, erasure.id, { state, done, afterId: null })
+  return left ? 'waits' : 'through'
+}
+
+/** Mail, and last of all the account. */
+async function finish(erasure: Erasure, account: Account, { pool, clock }: Needs): Promise<void> {
+  const steps = [
+    (tx: Db) => removeLettersOf(tx, account, MAILS_AT_ONCE),
+    (tx: Db) => removeMailsOf(tx, account, MAILS_AT_ONCE),
+  ]
+  for (const step of steps) {
+    while ((await inTransaction(pool, step)) > 0);
+  }
+  await inTransaction(pool, async (tx) => {
+    await removeTraces(tx, account)
+    await removeReporter(tx, account.id)
+    await endErasure(tx, erasure.id, clock())
+  })
+}

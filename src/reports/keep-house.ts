@@ -1,0 +1,229 @@
+import type { App } from '../app.ts'
+import { forgetReputations } from '../counting/fold-evidence.ts'
+import { removeExpiredLinks } from '../db/accounts.ts'
+import { removeAdvices } from '../db/advices.ts'
+import { removeUntold } from '../db/consumers.ts'
+import { listUnredeemed } from '../db/counter-rows.ts'
+import { type JobKey, listDeadIds, listIdsWithJobs } from '../db/dead-letters.ts'
+import { removeEnrollments } from '../db/enrollment-requests.ts'
+import { listOpenErasures, removeErasures } from '../db/erasures.ts'
+import { removeEndedCorrections, removeRegistryRows } from '../db/feedback-answers.ts'
+import { listFeedback, listQueuedFeedback } from '../db/feedback-reports.ts'
+import { findOldestKey, removeIdempotencyKeys, removeReportKeys } from '../db/idempotency-keys.ts'
+import { listWaitingMails, removeInboundKeys } from '../db/inbox.ts'
+import { listQueuedLetters } from '../db/letters.ts'
+import { listUncounted, removeIdleCounts } from '../db/limits.ts'
+import {
+  dropCounterPartitions,
+  dropPartitions,
+  ensureCounterPartitions,
+  ensurePartitions,
+} from '../db/partitions.ts'
+import { inTransaction } from '../db/pool.ts'
+import { insertEvents } from '../db/report-events.ts'
+import { removeReporterDays } from '../db/reporter-days.ts'
+import { listLookUps, listReceivedReports, markReports, type ReportState } from '../db/reports.ts'
+import { removeEndedSuppressions } from '../db/suppressions.ts'
+import { removeDeliveries } from '../db/webhooks.ts'
+import { markDeadMails } from '../feedback/handle-inbound.ts'
+import { endStuckUnsubscribes } from '../marketers/unsubscribe-reporter.ts'
+import { send } from '../queue/boss.ts'
+import {
+  analyzeReport,
+  eraseAccount,
+  findContact,
+  forwardReport,
+  handleInbound,
+  type QueueDefinition,
+  redeemReport,
+  sendLetter,
+  takeMailed,
+} from '../queue/queues.ts'
+import { uuidFloor, uuidTime } from '../world.ts'
+
+type OrphanNeeds = Pick<App, 'pool' | 'boss' | 'clock' | 'log'>
+
+const ORPHAN_MS = 10 * 60_000
+/** Of what waits the oldest are looked at; what has no job gets there sooner or later. */
+const WAITING_MAX = 1_000
+
+/**
+ * Gives a job to what waits without one: jobs were purged, or lost with a restored backup. What
+ * waits among the dead letters has its job there.
+ */
+export async function requeueOrphans(app: OrphanNeeds): Promise<void> {
+  const { pool } = app
+  const before = uuidFloor(new Date(app.clock().getTime() - ORPHAN_MS))
+  const reports = (ids: readonly string[]) => ids.map((reportId) => ({ reportId }))
+  const received = await listReceivedReports(pool, before, WAITING_MAX)
+  const uncounted = await listUncounted(pool, before, WAITING_MAX)
+  await requeue(app, analyzeReport, 'reportId', reports([...received, ...uncounted]))
+  const lookUps = await listLookUps(pool, before, WAITING_MAX)
+  await requeue(app, findContact, 'reportId', reports(lookUps))
+  const unredeemed = await listUnredeemed(pool, before, WAITING_MAX)
+  await requeue(app, redeemReport, 'reportId', reports(unredeemed))
+  const erasures = (await listOpenErasures(pool)).map((erasureId) => ({ erasureId }))
+  await requeue(app, eraseAccount, 'erasureId', erasures)
+  await requeueFeedback(app, before)
+  await requeueMail(app, before)
+}
+
+/** One report may have several: each has a job of its own, or is a dead letter of its own. */
+async function requeueFeedback(app: OrphanNeeds, before: string): Promise<void> {
+  const queued = await listQueuedFeedback(app.pool, before, forwardReport.name, WAITING_MAX)
+  await putInLine(app, forwardReport, queued)
+}
+
+async function requeueMail(app: OrphanNeeds, before: string): Promise<void> {
+  const { pool } = app
+  const deadLetters = await listDeadIds(pool, 'letterId', [sendLetter.name], new Date(0))
+  const letters = await listQueuedLetters(pool, before, deadLetters, WAITING_MAX)
+  const ofLetters = letters.map((letterId) => ({ letterId }))
+  await requeue(app, sendLetter, 'letterId', ofLetters)
+  const mailQueues = [handleInbound.name, takeMailed.name]
+  const deadMails = await listDeadIds(pool, 'mailId', mailQueues, new Date(0))
+  const mails = await listWaitingMails(pool, before, deadMails, WAITING_MAX)
+  for (const queue of [handleInbound, takeMailed]) {
+    const its = mails.filter(({ isMailIn }) => isMailIn === (queue === takeMailed))
+    const ofMails = its.map(({ mailId }) => ({ mailId }))
+    await requeue(app, queue, 'mailId', ofMails)
+  }
+}
+
+async function requeue<Key extends JobKey, Payload extends Record<Key, string>>(
+  { pool, boss, log }: Pick<OrphanNeeds, 'pool' | 'boss' | 'log'>,
+  queue: QueueDefinition<Payload>,
+  key: Key,
+  waiting: readonly Payload[],
+): Promise<void> {
+  if (waiting.length === 0) return
+  const ids = waiting.map((payload) => payload[key])
+  const busy = await listIdsWithJobs(pool, queue.name, key, ids)
+  const orphans = waiting.filter((payload) => !busy.has(payload[key]))
+  await putInLine({ pool, boss, log }, queue, orphans)
+}
+
+async function putInLine<Payload extends object>(
+  { pool, boss, log }: Pick<OrphanNeeds, 'pool' | 'boss' | 'log'>,
+  queue: QueueDefinition<Payload>,
+  orphans: readonly Payload[],
+): Promise<void> {
+  if (orphans.length === 0) return
+  const facts = { queue: queue.name, jobs: orphans.length }
+  log.warn(facts, 'What waited without a job was put in line again.')
+  await inTransaction(pool, (tx) => send(boss, queue, orphans, tx))
+}
+
+type HouseNeeds = Pick<App, 'pool' | 'boss' | 'clock' | 'config' | 'log'>
+
+const DAY_MS = 86_400_000
+const WEEKS_AHEAD = 12
+const GENERATIONS_AHEAD = 6
+const IDEMPOTENCY_MS = 2 * DAY_MS
+/** Longer than mail servers try. */
+const INBOUND_MS = 10 * DAY_MS
+/** Kept a while after they grew old, for who wonders what was known. */
+const ANSWERS_MS = 30 * DAY_MS
+/** Longer than the week for which a letter counts. */
+const ADVICES_MS = 60 * DAY_MS
+const DELIVERIES_MS = 7 * DAY_MS
+const UNTOLD_AT_ONCE = 500
+const KEYS_AT_ONCE = 5_000
+/** The first UUID. */
+const NO_KEY = '00000000-0000-0000-0000-000000000000'
+
+/**
+ * The hourly chores: partitions for the weeks to come, those past retention dropped, keys of
+ * dropped reports, old Idempotency-Keys, idle keys of limits, answers of registries, reputations,
+ * links, ended suppressions and addresses that are not told forgotten, what waits without a job
+ * given one.
+ */
+export async function keepHouse(app: HouseNeeds): Promise<void> {
+  const now = app.clock()
+  await ensurePartitions(app.pool, now, WEEKS_AHEAD)
+  await ensureCounterPartitions(app.pool, now, GENERATIONS_AHEAD)
+  const oldest = new Date(now.getTime() - app.config.retentionDays * DAY_MS)
+  const dropped = [
+    ...(await dropPartitions(app.pool, oldest)),
+    ...(await dropCounterPartitions(app.pool, now)),
+  ]
+  if (dropped.length > 0) app.log.info({ partitions: dropped.length }, 'Dropped old partitions.')
+  await forgetKeys(app, oldest)
+  await removeIdempotencyKeys(app.pool, new Date(now.getTime() - IDEMPOTENCY_MS))
+  await removeInboundKeys(app.pool, new Date(now.getTime() - INBOUND_MS))
+  await removeRegistryRows(app.pool, new Date(now.getTime() - ANSWERS_MS))
+  await removeEndedCorrections(app.pool, new Date(now.getTime() - ANSWERS_MS))
+  await removeEnrollments(app.pool, oldest)
+  await removeReporterDays(app.pool, oldest)
+  await removeEndedSuppressions(app.pool, oldest)
+  await forgetUntold(app, oldest)
+  await forgetReputations(app.pool, now, app.config.retentionDays)
+  await forgetIdleKeys(app)
+  await removeAdvices(app.pool, new Date(now.getTime() - ADVICES_MS))
+  await removeDeliveries(app.pool, uuidFloor(new Date(now.getTime() - DELIVERIES_MS)))
+  await removeExpiredLinks(app.pool, new Date(now.getTime() - DAY_MS))
+  await removeErasures(app.pool, new Date(now.getTime() - ANSWERS_MS))
+  await endStuckUnsubscribes(app)
+  await requeueOrphans(app)
+}
+
+/**
+ * Marks reports as failed whose analysis or whose look-up of a contact has died: seen here rather
+ * than by the worker, which may have died with it.
+ */
+export async function markDeadReports(app: HouseNeeds): Promise<void> {
+  const since = new Date(app.clock().getTime() - DAY_MS)
+  const analysis = await listDeadIds(app.pool, 'reportId', [analyzeReport.name], since)
+  await markDead(app, analysis, 'received', 'The analysis failed for good.')
+  const lookUps = await listDeadIds(app.pool, 'reportId', [findContact.name], since)
+  await markDead(app, lookUps, 'analyzed', 'Looking for a contact failed for good.')
+  await markDeadMails(app, since)
+}
+
+async function markDead(
+  app: HouseNeeds,
+  dead: readonly string[],
+  from: ReportState,
+  what: string,
+): Promise<void> {
+  if (dead.length === 0) return
+  await inTransaction(app.pool, async (tx) => {
+    const failed = await markReports(tx, dead, [from], 'failed')
+    // Looked at once the rows are locked: another run may have found the contact meanwhile.
+    const told = (await listFeedback(tx, failed)).map(({ reportId }) => reportId)
+    await markReports(tx, told, ['failed'], from)
+    const marked = failed.filter((id) => !told.includes(id))
+    const detail = `${what} Operators find it among the dead letters.`
+    const at = app.clock()
+    await insertEvents(
+      tx,
+      marked.map((reportId) => ({ reportId, at, event: 'failed', detail })),
+    )
+  })
+}
+
+/** Addresses that were named by messages, and are told no more. */
+async function forgetUntold({ pool }: HouseNeeds, oldest: Date): Promise<void> {
+  for (;;) {
+    const removed = await inTransaction(pool, (tx) => removeUntold(tx, oldest, UNTOLD_AT_ONCE))
+    if (removed < UNTOLD_AT_ONCE) return
+  }
+}
+
+/** Those under whom nothing counts any more. */
+async function forgetIdleKeys({ pool }: HouseNeeds): Promise<void> {
+  let after: string | undefined = NO_KEY
+  while (after !== undefined) {
+    after = await removeIdleCounts(pool, { after, limit: KEYS_AT_ONCE })
+  }
+}
+
+/** In steps of a day, so that each is short. */
+async function forgetKeys({ pool }: HouseNeeds, oldest: Date): Promise<void> {
+  const first = await findOldestKey(pool)
+  if (first === undefined) return
+  for (let from = uuidTime(first); from < oldest; from = new Date(from.getTime() + DAY_MS)) {
+    const to = new Date(Math.min(from.getTime() + DAY_MS, oldest.getTime()))
+    await removeReportKeys(pool, uuidFloor(from), uuidFloor(to))
+  }
+}

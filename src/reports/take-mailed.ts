@@ -1,0 +1,171 @@
+import type { App } from '../app.ts'
+import { findWaitingMail, type InboundMail, markInboundMail } from '../db/inbox.ts'
+import { type Db, inTransaction } from '../db/pool.ts'
+import {
+  findMailInAddress,
+  findReporter,
+  findReporterSettings,
+  markMailInAnswered,
+  markMailInConfirmed,
+  putMailInAddress,
+  type Reporter,
+} from '../db/reporters.ts'
+import { unpack } from '../db/rows.ts'
+import { oweLetter } from '../letters/letters.ts'
+import { composeMailInAnswer, type MailInResult } from '../letters/mail-in-letters.ts'
+import { forwardedMessages } from '../mail/forwarded-messages.ts'
+import { fieldValue, parseHeader } from '../mail/header.ts'
+import { mayBeAnswered } from '../mail/inbound/automatic.ts'
+import { readMessage } from '../mail/message.ts'
+import { composeMailInAddress, mailInHash, mailInSecret } from '../mail/verp.ts'
+import type { Limits } from '../people/limits.ts'
+import type { JobOutcome } from '../queue/work.ts'
+import type { Intake } from './accept-report.ts'
+import { refusalOf, structureLimits } from './learn-message.ts'
+
+type AddressNeeds = Pick<App, 'pool' | 'config'>
+
+/**
+ * The address to which a reporter mails reports; undefined when none was made, or the installation
+ * has another secret by now than it was made of.
+ */
+export async function mailInAddressOf(
+  { pool, config }: AddressNeeds,
+  reporterId: string,
+): Promise<{ address: string; since: Date } | undefined> {
+  const row = await findMailInAddress(pool, reporterId)
+  if (!row) return undefined
+  const secret = mailInSecret(row, config.secret)
+  if (!mailInHash(secret).equals(row.secretHash)) return undefined
+  return { address: addressOf(secret, config), since: row.since }
+}
+
+/** Makes a new one, and ends the one before it at once. */
+export async function makeMailInAddress(
+  app: AddressNeeds & Pick<App, 'clock'>,
+  reporterId: string,
+): Promise<string> {
+  const { pool, config } = app
+  const generation = ((await findMailInAddress(pool, reporterId))?.generation ?? 0) + 1
+  const secret = mailInSecret({ reporterId, generation }, config.secret)
+  const secretHash = mailInHash(secret)
+  // Who asks twice at once is given the same one.
+  await putMailInAddress(pool, { reporterId, generation, secretHash, since: app.clock() })
+  return addressOf(secret, config)
+}
+
+function addressOf(secret: string, { returnPathDomain: domain }: App['config']): string {
+  return composeMailInAddress(secret, { domain })
+}
+
+type MailInNeeds = Pick<App, 'pool' | 'boss' | 'clock' | 'config'> & {
+  intake: Intake
+  limits: Limits
+}
+
+const MESSAGES_MAX = 50
+const DAY_MS = 86_400_000
+
+/**
+ * Reports the messages that a mail of a reporter carries. The same bytes are the same report, so a
+ * second run reports nothing twice; the mail is marked together with the letter that answers it.
+ * A mail that comes too often waits until there is room: nobody could tell its writer to.
+ */
+export async function takeMailed(
+  { mailId }: { mailId: string },
+  app: MailInNeeds,
+): Promise<JobOutcome> {
+  const mail = await findWaitingMail(app.pool, mailId)
+  if (mail?.purpose !== 'mail-in' || mail.reporterId === null) return 'done'
+  const reporter = await findReporter(app.pool, mail.reporterId)
+  if (!reporter) {
+    await markInboundMail(app.pool, mail.id, 'no-reporter')
+    return 'done'
+  }
+  const admission = await app.limits.admit('mail-in', { reporterId: reporter.id })
+  if (admission.is === 'refused') {
+    const putOff = new Date(app.clock().getTime() + admission.waitSeconds * 1_000)
+    return { putOff, payload: { mailId } }
+  }
+  const raw = await unpack(mail)
+  const isShadowed = admission.is === 'shadowed'
+  const result = await reportEach(raw, { reporter, isShadowed }, app)
+  await inTransaction(app.pool, async (tx) => {
+    const kind = result.taken > 0 ? 'reports' : 'no-reports'
+    if (!(await markInboundMail(tx, mail.id, kind))) return
+    await answer(tx, { mail, raw, reporter, result }, app)
+  })
+  return 'done'
+}
+
+/** All at once: intake puts them into one transaction where it can. */
+async function reportEach(
+  raw: Buffer,
+  { reporter, isShadowed }: { reporter: Reporter; isShadowed: boolean },
+  app: MailInNeeds,
+): Promise<MailInResult> {
+  const limits = { ...structureLimits, bytesMax: app.config.messageBytesMax }
+  const found = forwardedMessages(raw, { reporter: reporter.email, messagesMax: MESSAGES_MAX })
+  const read = found.messages.map(readMessage)
+  const fit = read.filter((message) => refusalOf(message, limits) === undefined)
+  await Promise.all(
+    fit.map((message) =>
+      app.intake.accept({
+        reporterId: reporter.id,
+        channel: 'mail',
+        kind: 'spam',
+        message,
+        comment: null,
+        receivedVia: [],
+        isShadowed,
+      }),
+    ),
+  )
+  return {
+    taken: fit.length,
+    refused: read.length - fit.length,
+    beyond: found.beyond,
+    messagesMax: MESSAGES_MAX,
+    unreadable: found.unreadable,
+  }
+}
+
+type Answered = { mail: InboundMail; raw: Buffer; reporter: Reporter; result: MailInResult }
+
+/**
+ * One letter at most: that the first report arrived, or what was wrong, and that once a day. To the
+ * address of the account, whatever the mail says of who wrote it.
+ */
+async function answer(tx: Db, { mail, raw, reporter, result }: Answered, app: MailInNeeds) {
+  const { config } = app
+  const at = app.clock()
+  const { fields } = parseHeader(raw)
+  const ours = [`@${config.returnPathDomain}`, config.mailFrom.toLowerCase()]
+  if (!mayBeAnswered(fields, mail.mailFrom, ours)) return
+  const reporterId = reporter.id
+  const isFirst = result.taken > 0 && (await markMailInConfirmed(tx, { reporterId, at }))
+  const after = new Date(at.getTime() - DAY_MS)
+  const isOwed = isWhole(result)
+    ? isFirst
+    : (await markMailInAnswered(tx, { reporterId, after, at })) || isFirst
+  if (!isOwed) return
+  const language = (await findReporterSettings(tx, reporterId))?.language ?? 'en'
+  await oweLetter(
+    tx,
+    {
+      kind: 'mail-in',
+      to: reporter.email,
+      ...composeMailInAnswer(result, language, config.publicUrl),
+      language,
+      reporterId,
+      inReplyTo: fieldValue(fields, 'message-id'),
+      autoSubmitted: 'replied',
+    },
+    app,
+    at,
+  )
+}
+
+function isWhole({ taken, refused, beyond, unreadable }: MailInResult): boolean {
+  return taken > 0 && refused === 0 && beyond === 0 && unreadable === 0
+}

@@ -1,0 +1,198 @@
+import type { Listing } from '../../mail/dnsbl.ts'
+import type { MessageFeatures } from '../../pieces/features/features.ts'
+import {
+  definitionsOf,
+  type FactDefinition,
+  type Facts,
+  type FactType,
+  type FactValue,
+} from './fact.ts'
+import {
+  attachmentsTable,
+  authenticationTable,
+  authorTable,
+  bulkTable,
+  headersTable,
+  linksTable,
+  messageTable,
+  originTable,
+  textTable,
+} from './message-facts.ts'
+import {
+  blacklistFacts,
+  blacklistsTable,
+  type Envelope,
+  envelopeFacts,
+  envelopeTable,
+  type KnownReputation,
+  networkFacts,
+  networkTable,
+  type OriginNetwork,
+  type ReportedAs,
+  reportFacts,
+  reportTable,
+  reputationDefinitions,
+  reputationFacts,
+} from './outside-facts.ts'
+import { seenDefinitions, type SeenFacts } from './seen-facts.ts'
+
+/** All facts, by groups. Names are kept: rules and models are written in them. */
+export const factDefinitions: readonly FactDefinition[] = [
+  ...definitionsOf('report', reportTable),
+  ...definitionsOf('envelope', envelopeTable),
+  ...definitionsOf('message', messageTable),
+  ...definitionsOf('headers', headersTable),
+  ...definitionsOf('author', authorTable),
+  ...definitionsOf('bulk', bulkTable),
+  ...definitionsOf('authentication', authenticationTable),
+  ...definitionsOf('origin', originTable),
+  ...definitionsOf('network', networkTable),
+  ...definitionsOf('links', linksTable),
+  ...definitionsOf('attachments', attachmentsTable),
+  ...definitionsOf('text', textTable),
+  ...definitionsOf('blacklists', blacklistsTable),
+  ...reputationDefinitions,
+  ...seenDefinitions,
+]
+
+const empties: Readonly<Record<FactType, FactValue>> = {
+  bool: false,
+  double: 0,
+  string: '',
+  strings: Object.freeze([]),
+}
+
+const empty: Readonly<Record<string, Readonly<Record<string, FactValue>>>> = (() => {
+  const groups: Record<string, Record<string, FactValue>> = {}
+  for (const { group, name, type } of factDefinitions) (groups[group] ??= {})[name] = empties[type]
+  for (const group of Object.values(groups)) Object.freeze(group)
+  return Object.freeze(groups)
+})()
+
+/** All facts as they are when nothing is known. They are shared: to be read only. */
+export function emptyFacts(): Facts {
+  return empty
+}
+
+/**
+ * The facts of one group of which some are known. The others are inherited from the empty group,
+ * and no properties of its own: copying 200 facts of which few are known costs more than finding
+ * them.
+ */
+export function groupOf(
+  group: string,
+  known: Readonly<Record<string, FactValue>>,
+): Readonly<Record<string, FactValue>> {
+  const its = { ...known }
+  Object.setPrototypeOf(its, empty[group] ?? null)
+  return its
+}
+
+/** Everything a message is judged by. What is absent is not known. */
+export type FactsInput = {
+  features: MessageFeatures
+  report?: ReportedAs | undefined
+  envelope?: Envelope | undefined
+  network?: OriginNetwork | null | undefined
+  /** What blacklists say; null or absent when they were not asked. */
+  listings?: readonly Listing[] | null | undefined
+  reputations?: readonly KnownReputation[] | undefined
+  /** As `seenFacts` makes them. */
+  seen?: SeenFacts | undefined
+  now: Date
+}
+
+/**
+ * The facts of a message. What is not known reads as false, 0, '' or an empty list; in groups that
+ * are made here it is inherited (`groupOf`).
+ */
+export function factsOf({ features, now, ...input }: FactsInput): Facts {
+  return {
+    ...emptyFacts(),
+    ...features,
+    ...filled('report', reportFacts(input.report)),
+    ...filled('envelope', envelopeFacts(input.envelope, features.author.organization)),
+    ...filled('network', networkFacts(input.network)),
+    ...filled('blacklists', blacklistFacts(input.listings)),
+    ...filled('reputation', reputationFacts(input.reputations, now)),
+    ...filled('seen', input.seen),
+  }
+}
+
+function filled(group: string, known: Readonly<Record<string, FactValue>> | undefined): Facts {
+  return known ? { [group]: groupOf(group, known) } : {}
+}
+
+const groups = new Map<string, Map<string, FactType>>()
+for (const { group, name, type } of factDefinitions) {
+  const types = groups.get(group) ?? new Map<string, FactType>()
+  groups.set(group, types.set(name, type))
+}
+
+/** A list of a fact has at most so many entries when it is read. */
+const entriesMax = 100
+const textCharsMax = 1_000
+
+/** Facts as they are kept: JSON of those of the list that are not empty. */
+export function packFacts(facts: Facts): Buffer {
+  const sparse: Record<string, Record<string, FactValue>> = {}
+  for (const [group, types] of groups) {
+    const its = facts[group] ?? {}
+    let kept: Record<string, FactValue> | undefined
+    for (const name of Object.keys(its)) {
+      const value = its[name]
+      if (value === undefined || isEmpty(value) || !types.has(name)) continue
+      kept ??= sparse[group] = {}
+      kept[name] = value
+    }
+  }
+  return Buffer.from(JSON.stringify(sparse))
+}
+
+/**
+ * Facts as they were kept, by the list of today: what is missing or of another type is empty, what
+ * is no fact any more is dropped. Never throws.
+ */
+export function unpackFacts(packed: Buffer): Facts {
+  const sparse = parsed(packed)
+  const facts: Record<string, Readonly<Record<string, FactValue>>> = { ...emptyFacts() }
+  for (const [group, types] of groups) {
+    const its = membersOf(sparse, group)
+    if (!its) continue
+    const known: Record<string, FactValue> = {}
+    for (const [name, value] of Object.entries(its)) {
+      const type = types.get(name)
+      if (type !== undefined && isOfType(value, type)) known[name] = value
+    }
+    facts[group] = groupOf(group, known)
+  }
+  return facts
+}
+
+function isEmpty(value: FactValue): boolean {
+  if (typeof value === 'object') return value.length === 0
+  return value === false || value === 0 || value === '' || Number.isNaN(value)
+}
+
+function parsed(packed: Buffer): unknown {
+  try {
+    return JSON.parse(packed.toString())
+  } catch {
+    return undefined
+  }
+}
+
+function membersOf(value: unknown, name: string): Record<string, unknown> | undefined {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined
+  const member = (value as Record<string, unknown>)[name]
+  const isObject = typeof member === 'object' && member !== null && !Array.isArray(member)
+  return isObject ? (member as Record<string, unknown>) : undefined
+}
+
+function isOfType(value: unknown, type: FactType): value is FactValue {
+  if (type === 'bool') return typeof value === 'boolean'
+  if (type === 'double') return typeof value === 'number'
+  if (type === 'string') return typeof value === 'string' && value.length <= textCharsMax
+  const isList = Array.isArray(value) && value.length <= entriesMax
+  return isList && value.every((entry) => isOfType(entry, 'string'))
+}

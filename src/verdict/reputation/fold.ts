@@ -1,0 +1,222 @@
+import {
+  DAYS_MAX,
+  type Detail,
+  epochOf,
+  FAST_DAYS,
+  growth,
+  noSums,
+  PROVEN_KARMA_MIN,
+  saturated,
+  saturatedCrowd,
+  SLOW_DAYS,
+  type Source,
+  SOURCES_MAX,
+  type Sums,
+} from './detail.ts'
+import type { StoredReputation, Subject } from './reputation.ts'
+
+/** What one report says of one subject; negative amounts take back. */
+export type Piece = {
+  /** A hash of the reporter, 32 bits, unsigned. */
+  source: number
+  karma: number
+  good: number
+  bad: number
+  /** Milliseconds since 1970. */
+  at: number
+}
+
+/** Both parts of a reputation. */
+export type Folded = { base: StoredReputation; detail: Detail }
+
+const DAY_MS = 86_400_000
+/** So long nobody proven spoke of what wakes up. */
+const SILENT_MS = 14 * DAY_MS
+const AWAKENING_MS = 2 * DAY_MS
+/**
+ * So much recent evidence is a burst, or enough to see a change: of three proven reporters within
+ * half a day, since recent evidence loses half its weight in a day.
+ */
+const BURST_WEIGHT_MIN = 2
+/** By so much the share of complaints must change, of 1. */
+const JUMP_MIN = 0.4
+/** What is older than this is what it was before. */
+const BEFORE_DAYS = 3
+/** Less is nothing: what is left of evidence that was taken back, or of years ago. */
+const LITTLE = 1e-4
+/** What all proven sources together count at most that there was no room for. */
+const REST_MAX = 16
+
+/**
+ * Adds evidence to what is known of a subject. Sums are linear in the evidence, so the opposite of
+ * a piece leaves what was there before it, up to rounding, and pieces may come in any order; only
+ * beyond 32 proven sources the least of them are lumped together. `now` is for the base part.
+ */
+export function foldPieces(
+  known: Folded | undefined,
+  subject: Subject,
+  pieces: readonly Piece[],
+  now: Date,
+): Folded {
+  const latest = pieces.reduce((last, { at }) => Math.max(last, at), 0)
+  const detail = rebased(known?.detail ?? emptyDetail(latest), latest)
+  for (const piece of pieces) addPiece(detail, piece)
+  trim(detail, latest)
+  return { base: baseOf(known?.base, subject, { detail, pieces, now }), detail }
+}
+
+function emptyDetail(at: number): Detail {
+  const epoch = epochOf(at / DAY_MS)
+  const sums = { rest: noSums(), newcomers: noSums() }
+  return { epoch, sources: [], ...sums, days: [], provenAt: 0, wokenAt: 0 }
+}
+
+/** Whether nobody says anything any more: all was taken back. */
+export function isNothing({ sources, rest, newcomers }: Detail): boolean {
+  return (
+    sources.length === 0 && [rest, newcomers].every((one) => sides.every((at) => one[at] === 0))
+  )
+}
+
+/** The same as of the epoch of an instant, with its own arrays. Both scales are powers of two. */
+function rebased(detail: Detail, at: number): Detail {
+  const epoch = Math.max(detail.epoch, epochOf(at / DAY_MS))
+  const slow = growth(detail.epoch, epoch, SLOW_DAYS)
+  const fast = growth(detail.epoch, epoch, FAST_DAYS)
+  const scaled = <T extends Sums>(sums: T): T => ({
+    ...sums,
+    good: sums.good * slow,
+    bad: sums.bad * slow,
+    recentGood: sums.recentGood * fast,
+    recentBad: sums.recentBad * fast,
+  })
+  return {
+    ...detail,
+    epoch,
+    sources: detail.sources.map(scaled),
+    rest: scaled(detail.rest),
+    newcomers: scaled(detail.newcomers),
+    days: detail.days.map((day) => ({ ...day })),
+  }
+}
+
+function addPiece(detail: Detail, piece: Piece): void {
+  const { karma, good, bad, at } = piece
+  const isProven = karma >= PROVEN_KARMA_MIN
+  addTo(isProven ? sourceOf(detail, piece.source) : detail.newcomers, piece, detail.epoch)
+  const day = dayOf(detail, Math.floor(at / DAY_MS))
+  if (isProven) {
+    day.good += good * karma
+    day.bad += bad * karma
+  } else day.newcomers += Math.sign(good + bad)
+  if (!isProven || good + bad <= 0) return
+  const { provenAt } = detail
+  if (provenAt > 0 && at - provenAt >= SILENT_MS) detail.wokenAt = at
+  detail.provenAt = Math.max(provenAt, at)
+}
+
+function addTo(sums: Sums, { karma, good, bad, at }: Piece, epoch: number): void {
+  const slow = karma * growth(at / DAY_MS, epoch, SLOW_DAYS)
+  const fast = karma * growth(at / DAY_MS, epoch, FAST_DAYS)
+  sums.good += good * slow
+  sums.bad += bad * slow
+  sums.recentGood += good * fast
+  sums.recentBad += bad * fast
+}
+
+/** The sums of a source; there is room for more here than is kept. */
+function sourceOf(detail: Detail, id: number): Source {
+  const known = detail.sources.find((source) => source.id === id)
+  if (known) return known
+  const fresh: Source = { id, ...noSums() }
+  detail.sources.push(fresh)
+  return fresh
+}
+
+function dayOf(detail: Detail, number: number): Detail['days'][number] {
+  const known = detail.days.find(({ day }) => day === number)
+  if (known) return known
+  const fresh = { day: number, good: 0, bad: 0, newcomers: 0 }
+  detail.days.push(fresh)
+  return fresh
+}
+
+/** Drops what is nothing any more, and lumps together the least of too many sources. */
+function trim(detail: Detail, latest: number): void {
+  const today = latest / DAY_MS
+  const size = ({ good, bad, recentGood, recentBad }: Sums) =>
+    (Math.abs(good) + Math.abs(bad)) / growth(today, detail.epoch, SLOW_DAYS) +
+    (Math.abs(recentGood) + Math.abs(recentBad)) / growth(today, detail.epoch, FAST_DAYS)
+  const sources = detail.sources.filter((source) => size(source) >= LITTLE)
+  if (sources.length > SOURCES_MAX) sources.sort((a, b) => size(b) - size(a))
+  for (const least of sources.splice(SOURCES_MAX)) {
+    for (const side of sides) detail.rest[side] += least[side]
+  }
+  detail.sources = sources
+  for (const sums of [detail.rest, detail.newcomers]) {
+    if (size(sums) < LITTLE) Object.assign(sums, noSums())
+  }
+  detail.days = detail.days
+    .filter(({ good, bad, newcomers }) =>
+      [good, bad, newcomers].some((amount) => Math.abs(amount) >= LITTLE),
+    )
+    .sort((a, b) => a.day - b.day)
+    .filter(({ day }) => day > today - DAYS_MAX)
+}
+
+const sides = ['good', 'bad', 'recentGood', 'recentBad'] as const
+
+/** Effective evidence at an instant: of the proven, and with the little that others add. */
+export function effectiveAt(detail: Detail, now: Date): { proven: Sums; all: Sums } {
+  const today = now.getTime() / DAY_MS
+  const slow = 1 / growth(today, detail.epoch, SLOW_DAYS)
+  const fast = 1 / growth(today, detail.epoch, FAST_DAYS)
+  const proven = noSums()
+  const all = noSums()
+  for (const side of sides) {
+    const scale = side === 'good' || side === 'bad' ? slow : fast
+    for (const source of detail.sources) {
+      proven[side] += saturated(source[side] * scale)
+    }
+    proven[side] += Math.min(REST_MAX, Math.max(0, detail.rest[side] * scale))
+    all[side] = proven[side] + saturatedCrowd(detail.newcomers[side] * scale)
+  }
+  return { proven, all }
+}
+
+type News = { detail: Detail; pieces: readonly Piece[]; now: Date }
+
+function baseOf(
+  known: StoredReputation | undefined,
+  subject: Subject,
+  { detail, pieces, now }: News,
+): StoredReputation {
+  const { proven, all } = effectiveAt(detail, now)
+  const seen = pieces.filter(({ good, bad }) => good + bad > 0).map(({ at }) => at)
+  const instants = [...seen, ...(known ? [] : pieces.map(({ at }) => at))]
+  const first = Math.min(known?.firstSeenAt.getTime() ?? Infinity, ...instants)
+  const last = Math.max(known?.lastSeenAt.getTime() ?? 0, ...instants)
+  const recent = proven.recentGood + proven.recentBad
+  const isFresh = now.getTime() - detail.wokenAt <= AWAKENING_MS
+  const told = (holds: boolean, before: Date | null | undefined) =>
+    holds ? now : recent < BURST_WEIGHT_MIN / 2 ? null : (before ?? null)
+  return {
+    ...subject,
+    ...all,
+    firstSeenAt: new Date(first),
+    lastSeenAt: new Date(last),
+    wokeAt: told(recent >= BURST_WEIGHT_MIN && isFresh, known?.wokeAt),
+    jumpedAt: told(recent >= BURST_WEIGHT_MIN && hasJumped(proven, detail, now), known?.jumpedAt),
+    foldedAt: now,
+  }
+}
+
+/** Whether the share of complaints is another than it was in the weeks before. */
+function hasJumped({ recentGood, recentBad }: Sums, { days }: Detail, now: Date): boolean {
+  const before = days.filter(({ day }) => day < now.getTime() / DAY_MS - BEFORE_DAYS)
+  const good = before.reduce((sum, day) => sum + Math.max(0, day.good), 0)
+  const bad = before.reduce((sum, day) => sum + Math.max(0, day.bad), 0)
+  if (good + bad < BURST_WEIGHT_MIN) return false
+  const share = recentBad / (recentGood + recentBad)
+  return Math.abs(share - bad / (good + bad)) >= JUMP_MIN
+}

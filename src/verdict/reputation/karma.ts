@@ -1,0 +1,220 @@
+import { growth, PROVEN_KARMA_MIN } from './detail.ts'
+
+/** Which way somebody spoke of a campaign; withdrawn: not any more. */
+export type Side = 'good' | 'bad' | 'withdrawn'
+
+/** Who reported a campaign, and whether his karma has changed by it. */
+export type Witness = {
+  reporterId: string
+  side: Side
+  isProven: boolean
+  isSettled: boolean
+}
+
+/** What somebody says of a campaign. */
+export type Testimony = Omit<Witness, 'isSettled'>
+
+/** The witnesses of a campaign after a testimony, and whose karma changes. */
+export type Settled = { witnesses: Witness[]; agreed: string[]; contradicted: string[] }
+
+/** Later ones are not kept: who came first is whom the others agree with. */
+export const WITNESSES_MAX = 32
+/** One may err, or have been bought to raise a crowd. */
+const CONTRADICTORS_MIN = 2
+const AGREEING_MIN = { proven: 1, newcomer: 2 }
+
+/**
+ * Hears one more witness. Karma is settled once for each reporter and campaign: he gains when
+ * other proven reporters say the same and none the opposite, a newcomer when two do, and loses
+ * when two say the opposite and none the same. So a crowd of newcomers gains nothing by agreeing
+ * with itself, nor with one whom somebody proved for it.
+ */
+export function testify(before: readonly Witness[], testimony: Testimony): Settled {
+  const { reporterId } = testimony
+  const old = before.find((one) => one.reporterId === reporterId)
+  const witness: Witness = { ...testimony, isSettled: old?.isSettled ?? false }
+  const witnesses = before.filter((one) => one !== old).map((one) => ({ ...one }))
+  witnesses.push(witness)
+  const agreed: string[] = []
+  const contradicted: string[] = []
+  for (const one of witnesses) {
+    if (one.isSettled || one.side === 'withdrawn') continue
+    const others = witnesses.filter(
+      (other) => other !== one && other.isProven && other.side !== 'withdrawn',
+    )
+    const same = others.filter(({ side }) => side === one.side).length
+    const opposite = others.length - same
+    const enough = one.isProven ? AGREEING_MIN.proven : AGREEING_MIN.newcomer
+    if (same >= enough && opposite === 0) agreed.push(one.reporterId)
+    else if (same === 0 && opposite >= CONTRADICTORS_MIN) contradicted.push(one.reporterId)
+    else continue
+    one.isSettled = true
+  }
+  return { witnesses: roomFor(witnesses), agreed, contradicted }
+}
+
+/** Without one that is too many: one withdrawn, else the last not proven, else the last. */
+function roomFor(witnesses: Witness[]): Witness[] {
+  if (witnesses.length <= WITNESSES_MAX) return witnesses
+  const withdrawn = witnesses.findIndex(({ side }) => side === 'withdrawn')
+  const unproven = witnesses.findLastIndex(({ isProven }) => !isProven)
+  const gone = [withdrawn, unproven, witnesses.length - 1].find((index) => index >= 0)
+  return witnesses.filter((_, index) => index !== gone)
+}
+
+const sides: readonly Side[] = ['good', 'bad', 'withdrawn']
+const WITNESS_BYTES = 17
+const PROVEN = 4
+const SETTLED = 8
+
+/** Witnesses in bytes, 17 each. */
+export function packWitnesses(witnesses: readonly Witness[]): Buffer {
+  const bytes = Buffer.alloc(witnesses.length * WITNESS_BYTES)
+  for (const [index, { reporterId, side, isProven, isSettled }] of witnesses.entries()) {
+    const at = index * WITNESS_BYTES
+    bytes.write(reporterId.replaceAll('-', ''), at, 'hex')
+    const flags = (isProven ? PROVEN : 0) | (isSettled ? SETTLED : 0)
+    bytes.writeUInt8(sides.indexOf(side) | flags, at + 16)
+  }
+  return bytes
+}
+
+/** Reads what `packWitnesses` wrote. */
+export function unpackWitnesses(bytes: Buffer): Witness[] {
+  return Array.from({ length: Math.floor(bytes.length / WITNESS_BYTES) }, (_, index) => {
+    const at = index * WITNESS_BYTES
+    const flags = bytes.readUInt8(at + 16)
+    return {
+      reporterId: uuidAt(bytes, at),
+      side: sides[flags & 3] ?? 'withdrawn',
+      isProven: (flags & PROVEN) !== 0,
+      isSettled: (flags & SETTLED) !== 0,
+    }
+  })
+}
+
+/** The 16 bytes there, written as a UUID. */
+export function uuidAt(bytes: Buffer, at: number): string {
+  const hex = bytes.toString('hex', at, at + 16)
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+}
+
+/** What makes the karma of a reporter rise or fall. */
+export const karmaEvents = [
+  'agreement',
+  'retraction',
+  'wanted-mail',
+  'contradiction',
+  'overruling',
+] as const
+
+/** One of them. */
+export type KarmaEvent = (typeof karmaEvents)[number]
+
+/** What is known of a reporter; sums grow as of `KARMA_EPOCH`, counts do not decay. */
+export type KarmaState = {
+  /** Whether an operator made the account: such reporters are believed from the first report. */
+  isVouched: boolean
+  agreed: number
+  disagreed: number
+  counts: Readonly<Record<KarmaEvent, number>>
+  /** The day (`2026-11-20`, UTC) of the last agreement: there is one a day at most. */
+  agreedOn: string | null
+}
+
+/** Half-life of what a reporter did, in days. */
+export const KARMA_DAYS = 180
+/** 1 January 2026. Doubles last until the year 2500. */
+const KARMA_EPOCH = 20_454
+const DAY_MS = 86_400_000
+
+/**
+ * Agreements and disagreements that are made up before there are any. A newcomer is proven after
+ * six days in a row, and stays so for a week more; the prior is a little below 2 and 8 because
+ * the first of the six has decayed by then.
+ */
+const priors = { vouched: { good: 10, bad: 0 }, newcomer: { good: 1.92, bad: 7.68 } }
+
+/** What an event weighs against a reporter; everybody errs, and to take back is honest. */
+const losses: Record<Exclude<KarmaEvent, 'agreement'>, number> = {
+  retraction: 1,
+  'wanted-mail': 3,
+  contradiction: 3,
+  overruling: 4,
+}
+
+const words: Record<KarmaEvent, readonly [one: string, many: string]> = {
+  agreement: ['day on which a proven reporter agreed', 'days on which proven reporters agreed'],
+  retraction: ['report taken back', 'reports taken back'],
+  'wanted-mail': ['complaint about wanted mail', 'complaints about wanted mail'],
+  contradiction: ['contradiction by several proven reporters', 'contradictions by several others'],
+  overruling: ['report overruled by an administrator', 'reports overruled by administrators'],
+}
+
+/** A reporter of whom nothing is known yet. */
+export function freshKarma(isVouched: boolean): KarmaState {
+  const counts = Object.fromEntries(karmaEvents.map((event) => [event, 0]))
+  return {
+    isVouched,
+    agreed: 0,
+    disagreed: 0,
+    counts: counts as KarmaState['counts'],
+    agreedOn: null,
+  }
+}
+
+/**
+ * How far a reporter is believed, 0 to 1: the share of agreements in all that he did, shrunken
+ * towards where he began; a newcomer is at 0.2, who is vouched for at 1. What he did loses half
+ * its weight in 180 days.
+ */
+export function karmaOf(state: KarmaState | undefined, now: Date): number {
+  const { isVouched, agreed, disagreed } = state ?? freshKarma(false)
+  const scale = growthAt(now)
+  const prior = isVouched ? priors.vouched : priors.newcomer
+  const good = prior.good + Math.max(0, agreed) / scale
+  const bad = prior.bad + Math.max(0, disagreed) / scale
+  return good / (good + bad)
+}
+
+/** The same reporter after an event. A second agreement of a day changes nothing. */
+export function withEvent(state: KarmaState, event: KarmaEvent, at: Date): KarmaState {
+  const day = at.toISOString().slice(0, 10)
+  if (event === 'agreement' && state.agreedOn !== null && state.agreedOn >= day) return state
+  const counts = { ...state.counts, [event]: state.counts[event] + 1 }
+  if (event === 'agreement') {
+    return { ...state, counts, agreed: state.agreed + growthAt(at), agreedOn: day }
+  }
+  return { ...state, counts, disagreed: state.disagreed + losses[event] * growthAt(at) }
+}
+
+/** Takes back that a reporter complained about wanted mail: the message was judged again. */
+export function withoutWantedMail(state: KarmaState, at: Date): KarmaState {
+  const counts = { ...state.counts, 'wanted-mail': Math.max(0, state.counts['wanted-mail'] - 1) }
+  return { ...state, counts, disagreed: state.disagreed - losses['wanted-mail'] * growthAt(at) }
+}
+
+/** Why the karma of a reporter is what it is, as sentences. */
+export function explainKarma(state: KarmaState | undefined, now: Date): string[] {
+  const known = state ?? freshKarma(false)
+  const karma = karmaOf(known, now)
+  const begun = known.isVouched
+    ? 'An operator made this account, so its reports counted in full from the first.'
+    : 'Nobody vouches for this account: it began with 0.2.'
+  const events = karmaEvents.flatMap((event) => {
+    const count = known.counts[event]
+    if (count === 0) return []
+    const does = event === 'agreement' ? 'raises it' : `lowers it (weight ${losses[event]})`
+    return [`${count} ${words[event][count === 1 ? 0 : 1]}: ${does}.`]
+  })
+  const bound = PROVEN_KARMA_MIN.toFixed(1)
+  const stands =
+    karma >= PROVEN_KARMA_MIN
+      ? `From ${bound} on a reporter is proven: what he says counts as a source of its own.`
+      : `Below ${bound} a reporter is not proven: all such reporters count as one source at most.`
+  return [begun, ...events, stands, `What was done loses half its weight in ${KARMA_DAYS} days.`]
+}
+
+function growthAt(at: Date): number {
+  return growth(at.getTime() / DAY_MS, KARMA_EPOCH, KARMA_DAYS)
+}

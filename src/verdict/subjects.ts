@@ -1,0 +1,166 @@
+import { domainToASCII } from 'node:url'
+import { domainOf, registrableDomain } from '../mail/address.ts'
+import { parseIp } from '../mail/ip.ts'
+import type { PlainAnalysis } from '../pieces/analyze.ts'
+import { plainHost, plainLinks } from '../pieces/disguise/plain-link.ts'
+import { networkOf } from '../pieces/shingles/header-shingles.ts'
+import { type Spared, whySpared } from './lists/spare.ts'
+import type { Subject, SubjectKind } from './reputation/reputation.ts'
+
+const VERIFIED_DOMAINS_MAX = 16
+
+/**
+ * The domains that stand behind a message: of its valid signatures, and its author's when that is
+ * verified too. Each with the domains above it, down to the registrable one, because who enrolled
+ * for that is told of all below.
+ */
+export function verifiedDomains({
+  headers,
+  authentication,
+}: Pick<PlainAnalysis, 'headers' | 'authentication'>): string[] {
+  if (!authentication) return []
+  const signers = authentication.dkim.filter(({ result }) => result === 'pass')
+  const isAuthors = authentication.dmarc.result === 'pass' || signers.some(({ aligned }) => aligned)
+  const author = isAuthors ? domainOf(headers.fromAddress ?? '') : undefined
+  const domains = [...signers.map(({ domain }) => domain), ...(author ? [author] : [])]
+  const all = new Set(domains.flatMap((domain) => withParents(domainToASCII(domain.toLowerCase()))))
+  return [...all].slice(0, VERIFIED_DOMAINS_MAX)
+}
+
+function withParents(domain: string): string[] {
+  const top = registrableDomain(domain)
+  if (top === undefined || !domain.endsWith(top)) return []
+  const below = domain.slice(0, domain.length - top.length).split('.')
+  const extra = below.filter((label) => label !== '')
+  return extra.map((_, at) => [...extra.slice(at), top].join('.')).concat(top)
+}
+
+/** What subjects are found in; telephones are in the text, which an analysis does not keep. */
+export type SubjectSource = Pick<
+  PlainAnalysis,
+  'origin' | 'headers' | 'authentication' | 'links' | 'attachments'
+> & { telephones: readonly string[] }
+
+/** How many subjects a message has at most, and of some kinds. */
+export const SUBJECTS_MAX = 40
+const SIGNERS_MAX = 3
+const FILES_MAX = 6
+const LINKS_READ_MAX = 20
+const DOMAINS_MAX = 8
+const HOSTS_MAX = 8
+const LINKS_MAX = 6
+const TELEPHONES_MAX = 4
+/** What is longer names one recipient. */
+const LINK_CHARS_MAX = 200
+
+/**
+ * What a message can be blamed on or praised for, what tells most first. An origin that is not sure
+ * is nobody, because evidence against it would be an accusation. An author counts as such only when
+ * his domain stands behind the message; else he is claimed, which says nothing of the real one.
+ * What millions share is nobody either: three complaints of mail by a mailbox provider, or with a
+ * link to a social network, would condemn all other mail that has the same. The autonomous system
+ * is known only beside the message: `withSystem` adds it.
+ */
+export function subjectsOf(
+  found: SubjectSource,
+  { originConfidenceMin }: { originConfidenceMin: number },
+): Subject[] {
+  const subjects = new Map<string, Subject>()
+  const add = (kind: SubjectKind, name: string | null | undefined) => {
+    if (!name || subjects.size >= SUBJECTS_MAX || !isName(name) || isShared(kind, name)) return
+    subjects.set(`${kind} ${name}`, { kind, name })
+  }
+  const { origin, attachments, telephones } = found
+  const address = origin && origin.confidence >= originConfidenceMin && parseIp(origin.ip)
+  if (address && !isOfProvider(address.text)) {
+    add('address', address.text)
+    add('network', networkOf(address))
+  }
+  addAuthor(add, found)
+  const files = attachments.filter((one) => !isEverybodys(one)).slice(0, FILES_MAX)
+  for (const { sha256 } of files) add('file', sha256)
+  addLinks(add, found)
+  for (const number of telephones.slice(0, TELEPHONES_MAX)) add('phone', number)
+  return [...subjects.values()]
+}
+
+/** The same with the autonomous system of a sure origin, once that is known. */
+export function withSystem(subjects: readonly Subject[], asn: number | null): readonly Subject[] {
+  if (asn === null || !hasSureOrigin(subjects)) return subjects
+  return [...subjects, { kind: 'autonomous-system', name: `${asn}` }]
+}
+
+/** An origin that is only claimed is no subject: then its network is none either. */
+export function hasSureOrigin(subjects: readonly Subject[]): boolean {
+  return subjects.some(({ kind }) => kind === 'address')
+}
+
+/** What can be stored and shown; nobody is called otherwise. */
+function isName(text: string): boolean {
+  return text.isWellFormed() && !/[\p{Cc}\s]/u.test(text)
+}
+
+const hostKinds: ReadonlySet<SubjectKind> = new Set([
+  'author-domain',
+  'claimed-author-domain',
+  'signer',
+  'return-path-domain',
+  'link-host',
+  'link-domain',
+])
+const shared: ReadonlySet<Spared> = new Set([
+  'mailbox provider',
+  'public suffix',
+  'shared platform',
+  'link shortener',
+])
+
+/** Whether a host or domain is everybody's; a whole link, or a customer's host there, is not. */
+function isShared(kind: SubjectKind, name: string): boolean {
+  if (!hostKinds.has(kind)) return false
+  const why = whySpared('hosts', name, [])
+  return why !== undefined && shared.has(why)
+}
+
+function isOfProvider(address: string): boolean {
+  return whySpared('addresses', address, []) === 'mailbox provider'
+}
+
+const FILE_BYTES_MIN = 100
+const pictureName = /\.(?:bmp|gif|heic|jpe?g|png|tiff?|webp)$/i
+
+/** Logos are shown by who owns them and by who plays him; little files are the same by chance. */
+function isEverybodys({ name, type, bytes }: SubjectSource['attachments'][number]): boolean {
+  const isPicture = type.startsWith('image/') && !type.startsWith('image/svg')
+  return bytes < FILE_BYTES_MIN || (isPicture && (name === null || pictureName.test(name)))
+}
+
+type Add = (kind: SubjectKind, name: string | null | undefined) => void
+
+function addAuthor(add: Add, { headers, authentication }: SubjectSource): void {
+  const author = headers.fromAddress?.toLowerCase()
+  const signers = authentication?.dkim.filter(({ result }) => result === 'pass') ?? []
+  const isHis = authentication?.dmarc.result === 'pass' || signers.some(({ aligned }) => aligned)
+  add(isHis ? 'author' : 'claimed-author', author)
+  const domain = domainToASCII((author && domainOf(author)) ?? '')
+  add(isHis ? 'author-domain' : 'claimed-author-domain', domain)
+  for (const signer of signers.slice(0, SIGNERS_MAX)) add('signer', signer.domain)
+  const spf = authentication?.spf
+  if (spf?.result === 'pass') add('return-path-domain', spf.domain.toLowerCase())
+}
+
+/** All domains before all hosts before all links: what is left out at last tells least. */
+function addLinks(add: Add, { links }: SubjectSource): void {
+  const written = [...new Set(links.map(({ url }) => url))].slice(0, LINKS_READ_MAX)
+  const plain = written.flatMap(plainLinks)
+  const distinct = (values: readonly (string | null)[], max: number) =>
+    [...new Set(values.flatMap((value) => value ?? []))].slice(0, max)
+  const domains = plain.map(({ organization }) => organization)
+  for (const domain of distinct(domains, DOMAINS_MAX)) add('link-domain', domain)
+  const hosts = plain.map(({ host }) => plainHost(host))
+  for (const host of distinct(hosts, HOSTS_MAX)) add('link-host', host)
+  const whole = plain
+    .filter(({ full, host }) => full !== host && full.length <= LINK_CHARS_MAX)
+    .map(({ full }) => full)
+  for (const link of distinct(whole, LINKS_MAX)) add('link', link)
+}

@@ -1,0 +1,165 @@
+import { type Request, type Response, Router } from 'express'
+import { type AccountLink, findAccountLink, takeAccountLink } from '../../db/accounts.ts'
+import { inTransaction } from '../../db/pool.ts'
+import { findReporter, holdReporters, updateReporter } from '../../db/reporters.ts'
+import { removeSessions } from '../../db/sessions.ts'
+import { askForReset, linkHash, oweAccountNews } from '../../letters/account-letters.ts'
+import { makeAccount } from '../../people/accounts.ts'
+import { hashPassword } from '../../people/credentials.ts'
+import { type FormReader, readShortForm } from '../pages/form.ts'
+import { sendPage, shownLine } from '../pages/render.ts'
+import { openSession } from '../pages/session.ts'
+import { limitAsking } from '../pages/signed-in.ts'
+import { visitOf } from '../pages/visit.ts'
+import type { Site } from '../site.ts'
+import { addressOf, filled, letterLanguageOf, newPasswordOf, sendWritten } from './sign-up.ts'
+
+/** Behind which links a password is chosen. */
+type Purpose = 'confirm' | 'reset'
+
+/** The link of the page's address, if it still holds. Looking uses nothing up. */
+export function findOpenLink(
+  req: Request<{ token: string }>,
+  purpose: Purpose,
+  { pool, clock }: Pick<Site, 'pool' | 'clock'>,
+): Promise<AccountLink | undefined> {
+  return findAccountLink(pool, purpose, linkHash(req.params.token), clock())
+}
+
+/** The page on which a password is chosen; `fault` says what was wrong with the one given. */
+export function sendChoosePassword(
+  req: Request,
+  res: Response,
+  purpose: Purpose,
+  { address }: AccountLink,
+  fault?: string,
+): void {
+  const { title, lead, submit } = visitOf(req).words.account[purpose]
+  sendPage(req, res, {
+    view: 'pages/account/choose-password',
+    title,
+    status: fault === undefined ? 200 : 422,
+    data: {
+      lead: filled(lead, { address: shownLine(address) }),
+      submit,
+      email: address,
+      faults: fault === undefined ? {} : { password: fault },
+    },
+  })
+}
+
+type ConfirmNeeds = Pick<Site, 'pool' | 'clock' | 'limits' | 'config'> & FormReader
+
+/**
+ * The page behind the link that proves an address. To look changes nothing, because mail scanners
+ * follow links: the account is made when a password is sent.
+ */
+export function confirmRoutes(site: ConfirmNeeds): Router {
+  const router = Router()
+  router.get('/account/confirm/:token', async (req, res) => {
+    const link = await findOpenLink(req, 'confirm', site)
+    if (!link) return sendBadLink(req, res, '/sign-up')
+    sendChoosePassword(req, res, 'confirm', link)
+  })
+  router.post('/account/confirm/:token', async (req, res) => {
+    const form = await readShortForm(req, res, site)
+    await limitAsking(req, site, 'confirm')
+    const link = await findOpenLink(req, 'confirm', site)
+    if (!link) return sendBadLink(req, res, '/sign-up')
+    const chosen = await newPasswordOf(req, form, link.address)
+    if ('fault' in chosen) return sendChoosePassword(req, res, 'confirm', link, chosen.fault)
+    const passwordHash = await hashPassword(chosen.password)
+    const now = site.clock()
+    const made = await inTransaction(site.pool, (tx) =>
+      makeAccount(tx, linkHash(req.params.token), passwordHash, now),
+    )
+    if (made === undefined) return sendBadLink(req, res, '/sign-up')
+    await openSession(req, { id: made, email: link.address }, 'passing', site)
+    res.redirect(303, '/report')
+  })
+  return router
+}
+
+/** Says that a link was used, has expired or was replaced: which, nobody learns. */
+export function sendBadLink(req: Request, res: Response, again: string): void {
+  sendPage(req, res, {
+    view: 'pages/account/bad-link',
+    title: visitOf(req).words.account.badLink.title,
+    status: 404,
+    data: { again },
+  })
+}
+
+type ForgottenNeeds = Pick<Site, 'pool' | 'boss' | 'clock' | 'config' | 'publicUrl' | 'limits'> &
+  FormReader
+
+/** A new password for who has forgotten it: a link by mail, and the page behind it. */
+export function forgottenRoutes(site: ForgottenNeeds): Router {
+  const router = Router()
+  router.get('/forgotten', (req, res) => sendForgotten(req, res, {}))
+  router.post('/forgotten', async (req, res) => {
+    const form = await readShortForm(req, res, site)
+    const address = addressOf(form, 'email')
+    if (address === undefined) {
+      const { badEmail } = visitOf(req).words.account
+      return sendForgotten(req, res, { email: badEmail }, form.text('email'))
+    }
+    await limitAsking(req, site, 'reset', address)
+    const language = letterLanguageOf(visitOf(req).language)
+    await askForReset({ address, language }, site)
+    sendWritten(req, res, address)
+  })
+  router.get('/account/reset/:token', async (req, res) => {
+    const link = await findOpenLink(req, 'reset', site)
+    if (!link) return sendBadLink(req, res, '/forgotten')
+    sendChoosePassword(req, res, 'reset', link)
+  })
+  router.post('/account/reset/:token', async (req, res) => {
+    const form = await readShortForm(req, res, site)
+    await limitAsking(req, site, 'confirm')
+    const link = await findOpenLink(req, 'reset', site)
+    if (!link) return sendBadLink(req, res, '/forgotten')
+    const chosen = await newPasswordOf(req, form, link.address)
+    if ('fault' in chosen) return sendChoosePassword(req, res, 'reset', link, chosen.fault)
+    const passwordHash = await hashPassword(chosen.password)
+    if (!(await setPassword(site, req.params.token, passwordHash))) {
+      return sendBadLink(req, res, '/forgotten')
+    }
+    res.redirect(303, '/sign-in?done=reset')
+  })
+  return router
+}
+
+/** Uses the link up, sets the password and ends every session; false when the link is bad. */
+async function setPassword(
+  site: ForgottenNeeds,
+  token: string,
+  passwordHash: string,
+): Promise<boolean> {
+  return inTransaction(site.pool, async (tx) => {
+    const link = await takeAccountLink(tx, 'reset', linkHash(token), site.clock())
+    if (!link?.reporterId) return false
+    await holdReporters(tx, [link.reporterId], 'change')
+    const reporter = await findReporter(tx, link.reporterId)
+    // An account that has moved since is not the one of this address any more.
+    if (reporter?.email !== link.address) return false
+    await updateReporter(tx, reporter.id, { passwordHash, isAdmin: undefined })
+    await removeSessions(tx, reporter.id, undefined)
+    await oweAccountNews(tx, 'password-changed', reporter, site)
+    return true
+  })
+}
+
+function sendForgotten(
+  req: Request,
+  res: Response,
+  faults: Record<string, string>,
+  email = '',
+): void {
+  sendPage(req, res, {
+    view: 'pages/account/forgotten',
+    title: visitOf(req).words.account.forgotten.title,
+    status: Object.keys(faults).length > 0 ? 422 : 200,
+    data: { faults, email },
+  })
+}

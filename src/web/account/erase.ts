@@ -1,0 +1,87 @@
+import { type Request, type Response, Router } from 'express'
+import { findErasureByToken } from '../../db/erasures.ts'
+import type { Reporter } from '../../db/reporters.ts'
+import { beginErasure, erasureHash } from '../../people/accounts.ts'
+import { type Form, type FormReader, readShortForm } from '../pages/form.ts'
+import { sendPage } from '../pages/render.ts'
+import { closeSession } from '../pages/session.ts'
+import { requireReporter } from '../pages/signed-in.ts'
+import { setReporter, visitOf } from '../pages/visit.ts'
+import { ProblemError } from '../problem.ts'
+import type { Site } from '../site.ts'
+import { asksForCode, isProven } from './password.ts'
+import type { Faults } from './sign-up.ts'
+
+type Needs = Pick<Site, 'pool' | 'boss' | 'clock' | 'config' | 'credentials' | 'limits'> &
+  FormReader
+
+/** The page on which people erase their account, and the one that says how far that is. */
+export function eraseRoutes(site: Needs): Router {
+  const router = Router()
+  router.get('/account/erase', async (req, res) => {
+    const reporter = requireReporter(req, res)
+    if (reporter) await sendErase(req, res, site, reporter, { faults: {} })
+  })
+  router.post('/account/erase', async (req, res) => {
+    const form = await readShortForm(req, res, site)
+    const reporter = requireReporter(req, res)
+    if (reporter) await erase(req, res, site, form, reporter)
+  })
+  // Whoever has the address may look: the account, and with it the session, is gone.
+  router.get('/account/erased/:token', async (req, res) => {
+    const erasure = await findErasureByToken(site.pool, erasureHash(req.params.token))
+    if (!erasure) throw new ProblemError('not-found', 'There is no such erasure, or not any more.')
+    const { erase: words } = visitOf(req).words.ownAccount
+    const isDone = erasure.state === 'done'
+    sendPage(req, res, {
+      view: 'pages/account/erased',
+      title: isDone ? words.doneTitle : words.progressTitle,
+      data: { erasure, isDone },
+    })
+  })
+  return router
+}
+
+async function erase(
+  req: Request,
+  res: Response,
+  site: Needs,
+  form: Form,
+  reporter: Reporter,
+): Promise<void> {
+  const { ownAccount } = visitOf(req).words
+  const how = form.text('how')
+  const isChosen = how === 'keep' || how === 'remove'
+  const proven = await isProven(req, form, reporter, site)
+  if (!isChosen || !proven) {
+    const faults = {
+      ...(!isChosen && { 'how-keep': ownAccount.erase.noChoice }),
+      ...(!proven && { now: ownAccount.wrongProof }),
+    }
+    return sendErase(req, res, site, reporter, { faults, how })
+  }
+  const begun = await beginErasure(site, reporter, how)
+  if (begun === 'last-admin') {
+    const faults = { 'how-keep': ownAccount.erase.lastAdmin }
+    return sendErase(req, res, site, reporter, { faults, how })
+  }
+  await closeSession(req)
+  setReporter(req, undefined)
+  if (begun === 'begun') return res.redirect(303, '/')
+  res.redirect(303, `/account/erased/${begun.token}`)
+}
+
+async function sendErase(
+  req: Request,
+  res: Response,
+  site: Needs,
+  reporter: Reporter,
+  { faults, how }: { faults: Faults; how?: string | undefined },
+): Promise<void> {
+  sendPage(req, res, {
+    view: 'pages/account/erase',
+    title: visitOf(req).words.ownAccount.erase.title,
+    status: Object.keys(faults).length > 0 ? 422 : 200,
+    data: { faults, how, asksForCode: await asksForCode(site, reporter) },
+  })
+}

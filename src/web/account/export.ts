@@ -1,0 +1,278 @@
+import { Readable } from 'node:stream'
+import { type Request, type Response, Router } from 'express'
+import { ZipFile } from 'yazl'
+import { listConsents } from '../../db/accounts.ts'
+import {
+  type ExportPage,
+  listLettersToExport,
+  listMailsToExport,
+  listReportsToExport,
+} from '../../db/export-rows.ts'
+import { listAnswers } from '../../db/feedback-answers.ts'
+import { listFeedback } from '../../db/feedback-reports.ts'
+import { listRelays } from '../../db/reporter-relays.ts'
+import {
+  findAccount,
+  findMailInAddress,
+  findReporterSettings,
+  type Reporter,
+} from '../../db/reporters.ts'
+import { findRawMessage, type Report } from '../../db/reports.ts'
+import { findKarmas } from '../../db/reputations.ts'
+import { type Packed, unpack } from '../../db/rows.ts'
+import { listSessions, listTokens } from '../../db/sessions.ts'
+import { listWebhooks } from '../../db/webhooks.ts'
+import { karmaOf } from '../../verdict/reputation/karma.ts'
+import { describeReport } from '../api/reports.ts'
+import { type FormReader, readShortForm } from '../pages/form.ts'
+import { sendPage } from '../pages/render.ts'
+import { requireReporter } from '../pages/signed-in.ts'
+import { visitOf } from '../pages/visit.ts'
+import type { Site } from '../site.ts'
+import { asksForCode, isProven } from './password.ts'
+import type { Faults } from './sign-up.ts'
+
+/** What we hold of an account itself. Nothing in it opens the account. */
+export async function describeAccount(
+  { id, email, isAdmin }: Reporter,
+  { pool, clock }: Pick<Site, 'pool' | 'clock'>,
+) {
+  const now = clock()
+  const [account, settings, consents, tokens, sessions, mailIn, relays, webhooks, karmas] =
+    await Promise.all([
+      findAccount(pool, id),
+      findReporterSettings(pool, id),
+      listConsents(pool, id),
+      listTokens(pool, id),
+      listSessions(pool, id, now),
+      findMailInAddress(pool, id),
+      listRelays(pool, id),
+      listWebhooks(pool, id),
+      findKarmas(pool, [id]),
+    ])
+  return {
+    exported_at: now,
+    id,
+    email,
+    is_administrator: isAdmin,
+    created_at: account?.createdAt,
+    has_second_step: account?.hasTotp,
+    settings,
+    consents,
+    karma: karmaOf(karmas[0], now),
+    karma_counts: karmas[0]?.counts,
+    tokens,
+    sessions,
+    mail_in_address_since: mailIn?.since ?? null,
+    relays: relays.map(({ cidr, how, name, evidence, since }) => ({
+      cidr,
+      how,
+      name,
+      evidence,
+      since,
+    })),
+    webhooks: webhooks.map(({ url, events, state, createdAt }) => ({
+      url,
+      events,
+      state,
+      created_at: createdAt,
+    })),
+  }
+}
+
+type EntriesNeeds = Pick<Site, 'pool'>
+
+const REPORTS_AT_ONCE = 100
+const MAILS_AT_ONCE = 20
+
+/** The messages of a reporter, and for each hundred a file with a line of JSON for each report. */
+export async function* reportEntries(
+  { id }: Reporter,
+  { pool }: EntriesNeeds,
+): AsyncGenerator<ArchiveEntry> {
+  let file = 0
+  const pages = paged(REPORTS_AT_ONCE, (page) => listReportsToExport(pool, id, page))
+  for await (const page of pages) {
+    const lines: string[] = []
+    for (const report of page) {
+      lines.push(JSON.stringify(await describeOne(report, pool)))
+      const packed = await findRawMessage(pool, report.id)
+      if (packed) yield await mailEntry('messages', report.id, report.receivedAt, packed)
+    }
+    const path = `reports/${String(++file).padStart(6, '0')}.jsonl`
+    const at = page.at(-1)?.receivedAt ?? new Date(0)
+    yield { path, at, bytes: Buffer.from(`${lines.join('\n')}\n`) }
+  }
+}
+
+/** What we wrote to a reporter, and what came from there to us. */
+export async function* mailEntries(
+  reporter: Reporter,
+  { pool }: EntriesNeeds,
+): AsyncGenerator<ArchiveEntry> {
+  const letters = paged(MAILS_AT_ONCE, (page) => listLettersToExport(pool, reporter, page))
+  for await (const page of letters) {
+    for (const letter of page) yield await mailEntry('letters', letter.id, letter.createdAt, letter)
+  }
+  const mails = paged(MAILS_AT_ONCE, (page) => listMailsToExport(pool, reporter.id, page))
+  for await (const page of mails) {
+    for (const mail of page) yield await mailEntry('received', mail.id, mail.receivedAt, mail)
+  }
+}
+
+/** A report as the API tells it, with what its reporter said of it and who was told. */
+async function describeOne(report: Report, pool: Site['pool']) {
+  const [described, told, answers] = await Promise.all([
+    describeReport(pool, report),
+    listFeedback(pool, [report.id]),
+    listAnswers(pool, [report.id]),
+  ])
+  return {
+    ...described,
+    channel: report.channel,
+    comment: report.comment,
+    message_id: report.messageId,
+    received_via: report.receivedVia,
+    told: told.map(({ number, kind, address, state, finishedAt }) => ({
+      kind,
+      address,
+      state,
+      at: finishedAt?.toISOString() ?? null,
+      answers: answers
+        .filter((one) => one.number === number)
+        .map(({ answer, said, at }) => ({ answer, said, at: at.toISOString() })),
+    })),
+  }
+}
+
+async function mailEntry(
+  folder: string,
+  id: string,
+  at: Date,
+  packed: Packed,
+): Promise<ArchiveEntry> {
+  return { path: `${folder}/${id}.eml`, at, bytes: await unpack(packed) }
+}
+
+/** All rows, a page at a time, by the id of the last one. */
+async function* paged<Row extends { id: string }>(
+  limit: number,
+  list: (page: ExportPage) => Promise<Row[]>,
+): AsyncGenerator<Row[]> {
+  for (let after: string | null = null; ;) {
+    const rows: Row[] = await list({ after, limit })
+    if (rows.length > 0) yield rows
+    const last = rows.at(-1)
+    if (rows.length < limit || !last) return
+    after = last.id
+  }
+}
+
+/** One file of an archive. */
+export type ArchiveEntry = { path: string; at: Date; bytes: Buffer }
+
+type ArchiveNeeds = Pick<Site, 'pool' | 'clock' | 'config'>
+
+/**
+ * Writes everything we hold of a reporter as a ZIP into `out`, file by file: each is read when the
+ * one before it has left, so memory does not grow with what there is. Resolves when all has been
+ * written; rejects when `gone` says that nobody reads any more.
+ */
+export async function writeArchive(
+  reporter: Reporter,
+  site: ArchiveNeeds,
+  out: NodeJS.WritableStream,
+  gone: AbortSignal,
+): Promise<void> {
+  const zip = new ZipFile()
+  zip.outputStream.pipe(out)
+  for await (const entry of entriesOf(reporter, site)) await add(zip, entry, gone)
+  const written = new Promise<void>((resolve) => zip.outputStream.once('end', resolve))
+  zip.end()
+  await Promise.race([written, untilGone(gone)])
+}
+
+async function* entriesOf(reporter: Reporter, site: ArchiveNeeds): AsyncGenerator<ArchiveEntry> {
+  const account = await describeAccount(reporter, site)
+  yield { path: 'account.json', at: site.clock(), bytes: jsonBytes(account) }
+  yield* reportEntries(reporter, site)
+  yield* mailEntries(reporter, site)
+}
+
+/** JSON for people: indented. */
+function jsonBytes(value: unknown): Buffer {
+  return Buffer.from(`${JSON.stringify(value, null, 2)}\n`)
+}
+
+/** Resolves when the bytes have been taken on. */
+async function add(zip: ZipFile, { path, at, bytes }: ArchiveEntry, gone: AbortSignal) {
+  const taken = new Promise<void>((resolve, reject) => {
+    zip.addReadStreamLazy(path, { mtime: at }, (give) => {
+      const stream = Readable.from([bytes], { objectMode: false })
+      stream.once('error', reject).once('close', resolve)
+      give(null, stream)
+    })
+  })
+  await Promise.race([taken, untilGone(gone)])
+}
+
+function untilGone(gone: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    const leave = () => reject(new Error('Nobody reads the archive any more.'))
+    if (gone.aborted) leave()
+    else gone.addEventListener('abort', leave, { once: true })
+  })
+}
+
+type Needs = Pick<Site, 'pool' | 'clock' | 'config' | 'credentials' | 'limits' | 'log'> & FormReader
+
+/** The page on which people take along everything we hold of them. */
+export function exportRoutes(site: Needs): Router {
+  const router = Router()
+  router.get('/account/export', async (req, res) => {
+    const reporter = requireReporter(req, res)
+    if (reporter) await sendExport(req, res, site, reporter, {})
+  })
+  router.post('/account/export', async (req, res) => {
+    const form = await readShortForm(req, res, site)
+    const reporter = requireReporter(req, res)
+    if (!reporter) return
+    if (await isProven(req, form, reporter, site)) return sendArchive(res, reporter, site)
+    const faults = { now: visitOf(req).words.ownAccount.wrongProof }
+    await sendExport(req, res, site, reporter, faults)
+  })
+  return router
+}
+
+/** What breaks off here breaks off in the browser too: half an archive is none. */
+async function sendArchive(res: Response, reporter: Reporter, site: Needs): Promise<void> {
+  const day = site.clock().toISOString().slice(0, 10)
+  res.statusCode = 200
+  res.setHeader('content-type', 'application/zip')
+  res.setHeader('content-disposition', `attachment; filename="signalpost-${day}.zip"`)
+  res.setHeader('content-security-policy', "default-src 'none'; sandbox")
+  res.setHeader('cache-control', 'no-store')
+  const gone = new AbortController()
+  res.once('close', () => gone.abort())
+  const { writeArchive } = await import('./export.ts')
+  try {
+    await writeArchive(reporter, site, res, gone.signal)
+  } catch (error) {
+    if (!gone.signal.aborted) throw error
+  }
+}
+
+async function sendExport(
+  req: Request,
+  res: Response,
+  site: Needs,
+  reporter: Reporter,
+  faults: Faults,
+): Promise<void> {
+  sendPage(req, res, {
+    view: 'pages/account/export',
+    title: visitOf(req).words.ownAccount.export.title,
+    status: Object.keys(faults).length > 0 ? 422 : 200,
+    data: { faults, asksForCode: await asksForCode(site, reporter) },
+  })
+}

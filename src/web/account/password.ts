@@ -1,0 +1,192 @@
+import { type Request, type Response, Router } from 'express'
+import { findAccountLink, takeAccountLink } from '../../db/accounts.ts'
+import { inTransaction } from '../../db/pool.ts'
+import {
+  findAccount,
+  type Reporter,
+  updateReporter,
+  updateReporterEmail,
+} from '../../db/reporters.ts'
+import { removeSessions } from '../../db/sessions.ts'
+import { askToMove, linkHash, oweAccountNews } from '../../letters/account-letters.ts'
+import { hashPassword } from '../../people/credentials.ts'
+import { takeCode } from '../../people/second-step.ts'
+import { type Form, type FormReader, readShortForm } from '../pages/form.ts'
+import { sendPage, shownLine } from '../pages/render.ts'
+import { limitAsking, limitSignIn, requireReporter } from '../pages/signed-in.ts'
+import { visitOf } from '../pages/visit.ts'
+import type { Site } from '../site.ts'
+import { sendBadLink } from './choose-password.ts'
+import {
+  addressOf,
+  type Faults,
+  filled,
+  letterLanguageOf,
+  newPasswordOf,
+  sendWritten,
+} from './sign-up.ts'
+
+type ProofNeeds = Pick<Site, 'pool' | 'clock' | 'config' | 'credentials' | 'limits'>
+
+/**
+ * Whether the person at the browser is the one whose account it is: by the password, and the code
+ * where there is a second step. Asked before anything that could not be undone.
+ */
+export async function isProven(
+  req: Request,
+  form: Form,
+  reporter: Reporter,
+  site: ProofNeeds,
+): Promise<boolean> {
+  await limitSignIn(req, site, reporter.email)
+  const password = form.bytes('now')?.toString('utf8') ?? ''
+  const caller = await site.credentials.byPasswordNow(reporter.email, password)
+  if (caller?.id !== reporter.id) return false
+  if (!caller.hasTotp) return true
+  const keys = { db: site.pool, secret: site.config.secret }
+  return takeCode(keys, reporter.id, form.text('now_code') ?? '', site.clock())
+}
+
+/** Whether a form must ask for a code too. */
+export async function asksForCode({ pool }: ProofNeeds, { id }: Reporter): Promise<boolean> {
+  return (await findAccount(pool, id))?.hasTotp ?? false
+}
+
+type Needs = Pick<
+  Site,
+  'pool' | 'boss' | 'clock' | 'config' | 'publicUrl' | 'credentials' | 'limits'
+> &
+  FormReader
+
+/** The page for another password or another address, and the link that proves the address. */
+export function passwordRoutes(site: Needs): Router {
+  const router = Router()
+  router.get('/account/password', async (req, res) => {
+    const reporter = requireReporter(req, res)
+    if (reporter) await sendPassword(req, res, site, reporter, {})
+  })
+  router.post('/account/password', async (req, res) => {
+    const form = await readShortForm(req, res, site)
+    const reporter = requireReporter(req, res)
+    if (reporter) await changePassword(req, res, site, form, reporter)
+  })
+  router.post('/account/address', async (req, res) => {
+    const form = await readShortForm(req, res, site)
+    const reporter = requireReporter(req, res)
+    if (reporter) await changeAddress(req, res, site, form, reporter)
+  })
+  router.use(moveRoutes(site))
+  return router
+}
+
+/** Behind the link that went to the new address. Only the account it is meant for may use it. */
+function moveRoutes(site: Needs): Router {
+  const router = Router()
+  router.get('/account/move/:token', async (req, res) => {
+    const reporter = requireReporter(req, res)
+    if (!reporter) return
+    const link = await findAccountLink(site.pool, 'move', linkHash(req.params.token), site.clock())
+    if (link?.reporterId !== reporter.id) return sendBadLink(req, res, '/account/password')
+    const { move } = visitOf(req).words.account
+    sendPage(req, res, {
+      view: 'pages/account/move',
+      title: move.title,
+      data: { lead: filled(move.lead, { address: shownLine(link.address) }) },
+    })
+  })
+  router.post('/account/move/:token', async (req, res) => {
+    await readShortForm(req, res, site)
+    const reporter = requireReporter(req, res)
+    if (!reporter) return
+    const hasMoved = await move(site, reporter, req.params.token)
+    if (!hasMoved) return sendBadLink(req, res, '/account/password')
+    res.redirect(303, '/account/password?done=moved')
+  })
+  return router
+}
+
+async function move(site: Needs, reporter: Reporter, token: string): Promise<boolean> {
+  return inTransaction(site.pool, async (tx) => {
+    const link = await findAccountLink(tx, 'move', linkHash(token), site.clock())
+    if (link?.reporterId !== reporter.id) return false
+    await takeAccountLink(tx, 'move', linkHash(token), site.clock())
+    // Somebody else may have made an account of it since.
+    if (!(await updateReporterEmail(tx, reporter.id, link.address))) return false
+    // The letter goes to the address that was.
+    await oweAccountNews(tx, 'moved', reporter, site)
+    return true
+  })
+}
+
+async function changePassword(
+  req: Request,
+  res: Response,
+  site: Needs,
+  form: Form,
+  reporter: Reporter,
+): Promise<void> {
+  const chosen = await newPasswordOf(req, form, reporter.email)
+  const proven = await isProven(req, form, reporter, site)
+  const { wrongProof } = visitOf(req).words.ownAccount
+  if (!proven || 'fault' in chosen) {
+    const faults = {
+      ...(!proven && { now: wrongProof }),
+      ...('fault' in chosen && { password: chosen.fault }),
+    }
+    return sendPassword(req, res, site, reporter, faults)
+  }
+  const passwordHash = await hashPassword(chosen.password)
+  await inTransaction(site.pool, async (tx) => {
+    await updateReporter(tx, reporter.id, { passwordHash, isAdmin: undefined })
+    await removeSessions(tx, reporter.id, req.session.handle)
+    await oweAccountNews(tx, 'password-changed', reporter, site)
+  })
+  res.redirect(303, '/account/password?done=changed')
+}
+
+async function changeAddress(
+  req: Request,
+  res: Response,
+  site: Needs,
+  form: Form,
+  reporter: Reporter,
+): Promise<void> {
+  const { account, ownAccount } = visitOf(req).words
+  const address = addressOf(form, 'email')
+  const proven = await isProven(req, form, reporter, site)
+  if (address === undefined || !proven) {
+    const faults = {
+      ...(address === undefined && { email: account.badEmail }),
+      ...(!proven && { now_address: ownAccount.wrongProof }),
+    }
+    return sendPassword(req, res, site, reporter, faults, form.text('email'))
+  }
+  await limitAsking(req, site, 'reset', address)
+  const language = letterLanguageOf(visitOf(req).language)
+  await askToMove(reporter, { address, language }, site)
+  sendWritten(req, res, address)
+}
+
+async function sendPassword(
+  req: Request,
+  res: Response,
+  site: Needs,
+  reporter: Reporter,
+  faults: Faults,
+  email = '',
+): Promise<void> {
+  const { password } = visitOf(req).words.ownAccount
+  const notes: Record<string, string> = { changed: password.done, moved: password.moved }
+  sendPage(req, res, {
+    view: 'pages/account/password',
+    title: password.title,
+    status: Object.keys(faults).length > 0 ? 422 : 200,
+    data: {
+      faults,
+      email,
+      note: notes[String(req.query['done'])],
+      address: filled(password.address, { address: shownLine(reporter.email) }),
+      asksForCode: await asksForCode(site, reporter),
+    },
+  })
+}

@@ -1,0 +1,217 @@
+import { type Request, type Response, Router } from 'express'
+import { renderSVG } from 'uqr'
+import { inTransaction } from '../../db/pool.ts'
+import { type Account, findAccount, type Reporter } from '../../db/reporters.ts'
+import {
+  countRecoveryCodes,
+  putRecoveryCodes,
+  putTotp,
+  removeSessions,
+  removeTotp,
+} from '../../db/sessions.ts'
+import { oweAccountNews } from '../../letters/account-letters.ts'
+import { passwordMarkOf } from '../../people/credentials.ts'
+import {
+  createRecoveryCodes,
+  createTotpSecret,
+  describeTotp,
+  openTotp,
+  sealTotp,
+  stepOfCode,
+  takeCode,
+} from '../../people/second-step.ts'
+import { type Form, type FormReader, readShortForm } from '../pages/form.ts'
+import { sendPage } from '../pages/render.ts'
+import { closeSession, openSession, saveSession } from '../pages/session.ts'
+import { localPath } from '../pages/sign-in.ts'
+import { limitSignIn, requireReporter } from '../pages/signed-in.ts'
+import { visitOf } from '../pages/visit.ts'
+import type { Site } from '../site.ts'
+import { isProven } from './password.ts'
+import type { Faults } from './sign-up.ts'
+
+type Needs = Pick<
+  Site,
+  'pool' | 'boss' | 'clock' | 'config' | 'publicUrl' | 'credentials' | 'limits'
+> &
+  FormReader
+
+const page = '/account/second-step'
+
+/** The page on which people switch the second step of signing in on and off. */
+export function secondStepRoutes(site: Needs): Router {
+  const router = Router()
+  router.get(page, async (req, res) => {
+    const reporter = requireReporter(req, res)
+    if (reporter) await sendSecondStep(req, res, site, reporter, {})
+  })
+  router.post(page, async (req, res) => {
+    const form = await readShortForm(req, res, site)
+    const reporter = requireReporter(req, res)
+    if (!reporter) return
+    const wish = form.text('do')
+    if (wish === 'on') return turnOn(req, res, site, form, reporter)
+    if (!(await isProven(req, form, reporter, site))) {
+      const faults = { now: visitOf(req).words.ownAccount.wrongProof }
+      return sendSecondStep(req, res, site, reporter, faults)
+    }
+    await afterProof(wish, req, res, site, reporter)
+  })
+  return router
+}
+
+async function afterProof(
+  wish: string | undefined,
+  req: Request,
+  res: Response,
+  site: Needs,
+  reporter: Reporter,
+): Promise<void> {
+  const { id } = reporter
+  const account = await findAccount(site.pool, id)
+  if (wish === 'begin' && !account?.hasTotp) {
+    const sealed = sealTotp(createTotpSecret(), id, site.config.secret)
+    req.session.totpSetup = sealed.toString('base64')
+    await saveSession(req)
+    return sendSecondStep(req, res, site, reporter, {})
+  }
+  if (wish === 'renew' && account?.hasTotp) {
+    const { codes, hashes } = createRecoveryCodes()
+    await inTransaction(site.pool, (tx) => putRecoveryCodes(tx, id, hashes))
+    return sendSecondStep(req, res, site, reporter, {}, codes)
+  }
+  if (wish === 'off' && account?.hasTotp) {
+    await inTransaction(site.pool, async (tx) => {
+      await removeTotp(tx, id)
+      await oweAccountNews(tx, 'second-step-off', reporter, site)
+    })
+  }
+  res.redirect(303, page)
+}
+
+/** The device has the secret once it shows a code of it. */
+async function turnOn(
+  req: Request,
+  res: Response,
+  site: Needs,
+  form: Form,
+  reporter: Reporter,
+): Promise<void> {
+  const totpSecret = secretInSetup(req, site, reporter)
+  const account = await findAccount(site.pool, reporter.id)
+  if (!totpSecret || account?.hasTotp) return res.redirect(303, page)
+  const step = stepOfCode(totpSecret, form.text('code') ?? '', site.clock())
+  if (step === undefined) {
+    const faults = { code: visitOf(req).words.ownAccount.secondStep.wrong }
+    return sendSecondStep(req, res, site, reporter, faults)
+  }
+  const secret = sealTotp(totpSecret, reporter.id, site.config.secret)
+  const { codes, hashes } = createRecoveryCodes()
+  await inTransaction(site.pool, async (tx) => {
+    await putTotp(tx, reporter.id, { secret, step, codeHashes: hashes })
+    // Those who came in by the password alone.
+    await removeSessions(tx, reporter.id, req.session.handle)
+    await oweAccountNews(tx, 'second-step-on', reporter, site)
+  })
+  delete req.session.totpSetup
+  await saveSession(req)
+  await sendSecondStep(req, res, site, reporter, {}, codes)
+}
+
+function secretInSetup(req: Request, site: Needs, { id }: Reporter): Buffer | undefined {
+  const { totpSetup } = req.session
+  if (totpSetup === undefined) return undefined
+  return openTotp(Buffer.from(totpSetup, 'base64'), id, site.config.secret)
+}
+
+async function sendSecondStep(
+  req: Request,
+  res: Response,
+  site: Needs,
+  reporter: Reporter,
+  faults: Faults,
+  codes?: readonly string[],
+): Promise<void> {
+  const { secondStep } = visitOf(req).words.ownAccount
+  const isOn = (await findAccount(site.pool, reporter.id))?.hasTotp ?? false
+  const setup = isOn ? undefined : secretInSetup(req, site, reporter)
+  const described = setup && describeTotp(setup, reporter.email)
+  sendPage(req, res, {
+    view: 'pages/account/second-step',
+    title: secondStep.title,
+    status: Object.keys(faults).length > 0 ? 422 : 200,
+    data: {
+      faults,
+      isOn,
+      asksForCode: isOn,
+      codes,
+      left: isOn ? secondStep.left(await countRecoveryCodes(site.pool, reporter.id)) : undefined,
+      setup: described && { text: described.text, picture: pictureOf(described.uri) },
+    },
+  })
+}
+
+/** As a data address: the policy of the pages allows those as pictures, and no inline SVG style. */
+function pictureOf(uri: string): string {
+  const svg = renderSVG(uri, { border: 2 })
+  return `data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}`
+}
+
+type CodeNeeds = Pick<Site, 'pool' | 'clock' | 'config' | 'limits'> & FormReader
+
+const TRIES_MAX = 5
+
+/** The second step of signing in: a code of the device, or a recovery code. */
+export function secondStepCodeRoutes(site: CodeNeeds): Router {
+  const router = Router()
+  router.get('/sign-in/code', async (req, res) => {
+    if (visitOf(req).reporter) return res.redirect(303, localPath(req.query['next']))
+    if (!(await awaited(req, site))) return res.redirect(303, '/sign-in?done=over')
+    sendCode(req, res, undefined, localPath(req.query['next']))
+  })
+  router.post('/sign-in/code', async (req, res) => {
+    const form = await readShortForm(req, res, site)
+    const awaiting = await awaited(req, site)
+    const reporter = awaiting && (await findAccount(site.pool, awaiting.reporterId))
+    if (!awaiting || !reporter || !stillCounts(reporter, awaiting.passwordMark)) {
+      return res.redirect(303, '/sign-in?done=over')
+    }
+    await limitSignIn(req, site, reporter.email)
+    const now = site.clock()
+    const keys = { db: site.pool, secret: site.config.secret }
+    const next = localPath(form.text('next'))
+    if (await takeCode(keys, reporter.id, form.text('code') ?? '', now)) {
+      await openSession(req, reporter, awaiting.isRemembered ? 'remembered' : 'passing', site)
+      return res.redirect(303, next)
+    }
+    awaiting.tries += 1
+    await saveSession(req)
+    sendCode(req, res, visitOf(req).words.account.secondStep.wrong, next)
+  })
+  return router
+}
+
+/** Whether the account is open, with the password that was given. */
+function stillCounts({ state, passwordHash }: Account, passwordMark: string): boolean {
+  const isSame = passwordHash !== null && passwordMarkOf(passwordHash) === passwordMark
+  return state === 'active' && isSame
+}
+
+/** Who has given the password a short while ago, and not too many wrong codes since. */
+async function awaited(req: Request, site: CodeNeeds) {
+  const { awaiting } = req.session
+  if (!awaiting) return undefined
+  const isOver = Date.parse(awaiting.until) < site.clock().getTime()
+  if (!isOver && awaiting.tries < TRIES_MAX) return awaiting
+  await closeSession(req)
+  return undefined
+}
+
+function sendCode(req: Request, res: Response, fault: string | undefined, next: string): void {
+  sendPage(req, res, {
+    view: 'pages/account/code',
+    title: visitOf(req).words.account.secondStep.title,
+    status: fault === undefined ? 200 : 401,
+    data: { next, faults: fault === undefined ? {} : { code: fault } },
+  })
+}

@@ -1,0 +1,166 @@
+import Bowser from 'bowser'
+import { type Request, type Response, Router } from 'express'
+import { inTransaction } from '../../db/pool.ts'
+import { holdReporters, type Reporter } from '../../db/reporters.ts'
+import {
+  countTokens,
+  insertToken,
+  listSessions,
+  listTokens,
+  removeSession,
+  removeSessions,
+  removeToken,
+  type Scope,
+  scopesOf,
+  type SignedInBrowser,
+  usualScopes,
+} from '../../db/sessions.ts'
+import { createToken } from '../../people/credentials.ts'
+import type { Words } from '../../texts/en/words.ts'
+import { type Form, type FormReader, readShortForm } from '../pages/form.ts'
+import { isUuid, sendPage, shownLine } from '../pages/render.ts'
+import { closeSession } from '../pages/session.ts'
+import { requireReporter } from '../pages/signed-in.ts'
+import { visitOf } from '../pages/visit.ts'
+import type { Site } from '../site.ts'
+import type { Faults } from './sign-up.ts'
+
+/** What a browser calls itself, in plain words; undefined where it says nothing we know. */
+export function deviceOf(agent: string): { browser: string; system: string } | undefined {
+  if (agent === '') return undefined
+  const { browser, os } = Bowser.parse(agent)
+  if (browser.name === undefined || os.name === undefined) return undefined
+  return { browser: browser.name, system: os.name }
+}
+
+type Needs = Pick<Site, 'pool' | 'clock'> & FormReader
+
+const page = '/account/sessions'
+
+/** The page with the browsers somebody is signed in with, to end one or all others. */
+export function sessionRoutes(site: Needs): Router {
+  const router = Router()
+  router.get(page, async (req, res) => {
+    const reporter = requireReporter(req, res)
+    if (reporter) await sendSessions(req, res, site, reporter)
+  })
+  router.post(page, async (req, res) => {
+    const form = await readShortForm(req, res, site)
+    const reporter = requireReporter(req, res)
+    if (!reporter) return
+    const handle = form.text('end')
+    if (handle === req.session.handle) {
+      await closeSession(req)
+      return res.redirect(303, '/')
+    }
+    if (handle === 'others') await removeSessions(site.pool, reporter.id, req.session.handle)
+    else if (isUuid(handle)) await removeSession(site.pool, reporter.id, handle)
+    res.redirect(303, `${page}?done=ended`)
+  })
+  return router
+}
+
+async function sendSessions(
+  req: Request,
+  res: Response,
+  site: Needs,
+  { id }: Reporter,
+): Promise<void> {
+  const { sessions: words } = visitOf(req).words.ownAccount
+  const found = await listSessions(site.pool, id, site.clock())
+  const shown = found.map((one) => ({
+    ...one,
+    device: deviceWords(one, words),
+    isHere: one.handle === req.session.handle,
+  }))
+  sendPage(req, res, {
+    view: 'pages/account/sessions',
+    title: words.title,
+    data: {
+      note: req.query['done'] === 'ended' ? words.ended : undefined,
+      sessions: shown,
+      others: shown.filter(({ isHere }) => !isHere).length,
+    },
+  })
+}
+
+function deviceWords({ agent }: SignedInBrowser, words: Words['ownAccount']['sessions']): string {
+  const device = deviceOf(agent)
+  return device ? shownLine(words.on(device.browser, device.system), 80) : words.unknown
+}
+
+const tokensPage = '/account/tokens'
+const TOKENS_MAX = 100
+const NAME_CHARS_MAX = 80
+
+/** What the page holds besides the list. */
+type Given = { faults?: Faults; name?: string; chosen?: readonly Scope[]; token?: string }
+
+/** The page with the tokens of a reporter: made, shown once, ended. */
+export function tokenRoutes(site: Needs): Router {
+  const router = Router()
+  router.get(tokensPage, async (req, res) => {
+    const reporter = requireReporter(req, res)
+    if (reporter) await sendTokens(req, res, site, reporter, {})
+  })
+  router.post(tokensPage, async (req, res) => {
+    const form = await readShortForm(req, res, site)
+    const reporter = requireReporter(req, res)
+    if (!reporter) return
+    const ended = form.text('end')
+    if (ended !== undefined) {
+      const isEnded = isUuid(ended) && (await removeToken(site.pool, reporter.id, ended))
+      return res.redirect(303, isEnded ? `${tokensPage}?done=ended` : tokensPage)
+    }
+    await sendTokens(req, res, site, reporter, await make(req, form, reporter, site))
+  })
+  return router
+}
+
+async function make(req: Request, form: Form, reporter: Reporter, site: Needs): Promise<Given> {
+  const { id } = reporter
+  const { tokens } = visitOf(req).words.ownAccount
+  const name = Array.from(form.text('name') ?? '')
+    .slice(0, NAME_CHARS_MAX)
+    .join('')
+  const wanted = form.texts('scope')
+  const chosen = scopesOf(reporter).filter((scope) => wanted.includes(scope))
+  const faults = {
+    ...(name === '' && { name: tokens.noName }),
+    ...(chosen.length === 0 && { 'scope-report': tokens.noScope }),
+  }
+  if (Object.keys(faults).length > 0) return { faults, name, chosen }
+  const { token, hash } = createToken()
+  const createdAt = site.clock()
+  const isMade = await inTransaction(site.pool, async (tx) => {
+    await holdReporters(tx, [id], 'change')
+    if ((await countTokens(tx, id)) >= TOKENS_MAX) return false
+    await insertToken(tx, { hash, reporterId: id, name, scopes: chosen, createdAt })
+    return true
+  })
+  return isMade ? { token } : { faults: { name: tokens.full }, name, chosen }
+}
+
+async function sendTokens(
+  req: Request,
+  res: Response,
+  site: Needs,
+  reporter: Reporter,
+  given: Given,
+): Promise<void> {
+  const { tokens } = visitOf(req).words.ownAccount
+  sendPage(req, res, {
+    view: 'pages/account/tokens',
+    title: tokens.title,
+    status: given.faults ? 422 : 200,
+    data: {
+      faults: given.faults ?? {},
+      name: given.name ?? '',
+      chosen: given.chosen ?? usualScopes,
+      token: given.token,
+      note: req.query['done'] === 'ended' ? tokens.ended : undefined,
+      scopes: scopesOf(reporter),
+      tokens: await listTokens(site.pool, reporter.id),
+    },
+  })
+}

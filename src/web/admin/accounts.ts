@@ -1,0 +1,96 @@
+import { type Request, type Response, Router } from 'express'
+import { findSignUp, listAccounts, listSignUps } from '../../db/accounts.ts'
+import { insertAudit } from '../../db/audit-log.ts'
+import { inTransaction } from '../../db/pool.ts'
+import { findAccount } from '../../db/reporters.ts'
+import { askForAccount } from '../../letters/account-letters.ts'
+import { storableText } from '../../mail/text.ts'
+import { disableAccount, enableAccount } from '../../people/accounts.ts'
+import { type Form, type FormReader, readShortForm } from '../pages/form.ts'
+import { isUuid, pageOf, queryOf } from '../pages/render.ts'
+import { requireReporter } from '../pages/signed-in.ts'
+import type { Site } from '../site.ts'
+import { sendAdminPage } from './send-admin-page.ts'
+
+type Needs = Pick<Site, 'pool' | 'boss' | 'clock' | 'config' | 'publicUrl'> & FormReader
+
+const LINES = 50
+const ADDRESS_CHARS_MAX = 320
+
+const deeds = {
+  disabled: 'The account can do nothing any more.',
+  enabled: 'The account can do again what it could.',
+  written: 'The link to confirm the address is on its way once more.',
+  'last-admin': 'That is the last administrator: make somebody else one first.',
+  nothing: 'Nothing was changed.',
+}
+
+/** Who has an account, or has asked for one; and the way to stop one. */
+export function accountAdminRoutes(site: Needs): Router {
+  const router = Router()
+  router.get('/', (req, res) => sendAccounts(req, res, site))
+  router.post('/', async (req, res) => {
+    const form = await readShortForm(req, res, site)
+    const administrator = requireReporter(req, res)
+    if (!administrator) return
+    const deed = { at: site.clock(), reporterId: administrator.id }
+    const done =
+      form.text('do') === 'write'
+        ? await writeAgain(form, deed, site)
+        : await change(form, deed, site)
+    res.redirect(303, `/admin/accounts${queryOf({ done, begin: form.text('begin') })}`)
+  })
+  return router
+}
+
+async function change(
+  form: Form,
+  deed: { at: Date; reporterId: string },
+  { pool }: Needs,
+): Promise<keyof typeof deeds> {
+  const id = form.text('id')
+  const account = isUuid(id) ? await findAccount(pool, id) : undefined
+  if (!account) return 'nothing'
+  const isDisabling = form.text('do') === 'disable'
+  const outcome = await inTransaction(pool, (tx) =>
+    isDisabling ? disableAccount(tx, account, deed) : enableAccount(tx, account, deed),
+  )
+  if (outcome !== 'done') return outcome
+  return isDisabling ? 'disabled' : 'enabled'
+}
+
+/** As if the person had asked again: a new link, and the older one ends. */
+async function writeAgain(
+  form: Form,
+  deed: { at: Date; reporterId: string },
+  site: Needs,
+): Promise<keyof typeof deeds> {
+  const link = await findSignUp(site.pool, form.text('address') ?? '', deed.at)
+  if (!link || link.consent === null) return 'nothing'
+  const { address, language, consent } = link
+  await askForAccount({ address, language, consent }, site)
+  await insertAudit(site.pool, { ...deed, action: 'confirm again', detail: 'A sign-up.' })
+  return 'written'
+}
+
+async function sendAccounts(req: Request, res: Response, site: Needs): Promise<void> {
+  const given = new URL(req.originalUrl, 'http://site').searchParams
+  const text = (name: string) => storableText(given.get(name) ?? '', ADDRESS_CHARS_MAX)
+  const [begin, after, done] = [text('begin').toLowerCase(), text('after'), text('done')]
+  const page = { begin, after: after || undefined, limit: LINES + 1 }
+  const rows = await listAccounts(site.pool, page)
+  const { lines, next } = pageOf(rows, LINES, ({ email }) => ({ begin, after: email }))
+  const isFirst = after === ''
+  sendAdminPage(req, res, {
+    view: 'admin/accounts/list',
+    title: 'Accounts',
+    data: {
+      lines,
+      next,
+      begin,
+      isFirst,
+      signUps: isFirst ? await listSignUps(site.pool, site.clock(), LINES) : [],
+      done: Object.hasOwn(deeds, done) ? deeds[done as keyof typeof deeds] : undefined,
+    },
+  })
+}

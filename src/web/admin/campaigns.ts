@@ -1,0 +1,303 @@
+import { type Request, type Response, Router } from 'express'
+import {
+  type CampaignCounts,
+  readCampaignCounts,
+  readReporters,
+} from '../../counting/campaign-counts.ts'
+import { type CounterReader, createCounterReader } from '../../counting/reader.ts'
+import { type KeptAnalysis, listPackedAnalyses } from '../../db/analyses.ts'
+import {
+  type CampaignDay,
+  type CampaignHead,
+  type CampaignLine,
+  countOrigins,
+  listCampaignDays,
+  listCampaignHeads,
+  listLargestCampaigns,
+  listMemberIds,
+  listMembers,
+  sumCampaignDays,
+} from '../../db/campaigns.ts'
+import { findRawMessage, findReport, listReportsByIds, type Report } from '../../db/reports.ts'
+import { unpack } from '../../db/rows.ts'
+import { uuidTime } from '../../world.ts'
+import { isUuid, pageOf, queryOf, shownText } from '../pages/render.ts'
+import { seriesChart } from '../pages/series-chart.ts'
+import { ProblemError } from '../problem.ts'
+import type { Site } from '../site.ts'
+import { mostFrequent } from './reports.ts'
+import { sendAdminPage } from './send-admin-page.ts'
+
+type Needs = Pick<Site, 'pool' | 'clock'>
+
+const CAMPAIGN_LINES = 25
+/** Where a campaign comes from and what it says is told from so many of its newest reports. */
+const NEWEST = 200
+const ORIGINS_SHOWN = 50
+const SHOWN = 10
+const TEXT_CHARS_SHOWN = 4_000
+const DAY_MS = 86_400_000
+
+/** One campaign: how much of it came when, from where, what it says, and its reports. */
+export async function sendCampaign(
+  req: Request<{ id: string }>,
+  res: Response,
+  site: Needs,
+  reader: CounterReader,
+): Promise<void> {
+  const campaign = await requireCampaign(req.params.id, site)
+  const before = isUuid(req.query['before']) ? req.query['before'] : undefined
+  const [days, counts, newest, oldest, rows] = await Promise.all([
+    listCampaignDays(site.pool, campaign.id),
+    readCampaignCounts(reader, campaign.id),
+    listMemberIds(site.pool, campaign.id, { from: 'newest', limit: NEWEST }),
+    listMemberIds(site.pool, campaign.id, { from: 'oldest', limit: 1 }),
+    listMembers(site.pool, campaign.id, { before, limit: CAMPAIGN_LINES + 1 }),
+  ])
+  const [content, sample] = await Promise.all([
+    describeContent(newest, site),
+    findSample([campaign.firstReportId, ...oldest], site),
+  ])
+  const { lines, next } = pageOf(rows, CAMPAIGN_LINES, ({ id }) => ({ before: id }))
+  sendAdminPage(req, res, {
+    view: 'admin/campaign',
+    title: 'Campaign',
+    data: {
+      campaign,
+      reports: days.reduce((sum, day) => sum + day.reports, 0),
+      firstSeen: timeOf(oldest[0]),
+      lastSeen: timeOf(newest[0]),
+      ...drawn(days, counts, site.clock()),
+      looked: newest.length,
+      ...content,
+      sample,
+      lines,
+      next,
+      isFirst: before === undefined,
+      amount,
+    },
+  })
+}
+
+async function requireCampaign(id: string, { pool }: Needs): Promise<CampaignHead> {
+  const [campaign] = isUuid(id) ? await listCampaignHeads(pool, [id]) : []
+  if (!campaign) throw new ProblemError('not-found', 'There is no such campaign.')
+  return campaign
+}
+
+const whole = new Intl.NumberFormat('en-GB')
+
+/** `1 report`, `2,000 reports`. */
+function amount(count: number, name: string): string {
+  return `${whole.format(count)} ${name}${count === 1 ? '' : 's'}`
+}
+
+/** When a report came, by its id. */
+function timeOf(reportId: string | undefined): Date | undefined {
+  return reportId === undefined ? undefined : uuidTime(reportId)
+}
+
+/** The two charts, and who was in it day by day. */
+function drawn(days: readonly CampaignDay[], counts: CampaignCounts, now: Date) {
+  const points = days.map(({ day, reports }) => ({ startsAt: new Date(day), reports }))
+  const from = points[0]?.startsAt ?? now
+  const reportsOf = new Map(days.map(({ day, reports }) => [day, reports]))
+  return {
+    byDay: seriesChart(points, {
+      id: 'by-day',
+      title: 'Reports by day (UTC)',
+      period: 'day',
+      series: [{ key: 'reports', name: 'Reports', tone: 'plain' }],
+      now,
+      from: new Date(Math.min(from.getTime(), now.getTime() - 13 * DAY_MS)),
+    }),
+    lastDay: seriesChart(counts.tenMinutes, {
+      id: 'last-day',
+      title: 'The last day by ten minutes (UTC)',
+      period: 'tenMinutes',
+      series: [
+        { key: 'complaint', name: 'Reported as spam or phishing', tone: 'bad' },
+        { key: 'ham', name: 'Not spam', tone: 'good', isBelow: true },
+      ],
+      now,
+    }),
+    different: counts.different
+      .map((row) => ({ ...row, reports: reportsOf.get(row.day) ?? 0 }))
+      .filter(({ reporters, networks, authors }) => reporters + networks + authors > 0)
+      .toReversed(),
+  }
+}
+
+/** From where reports came, what they say of themselves, and where their links lead. */
+async function describeContent(ids: readonly string[], { pool }: Needs) {
+  const [origins, details] = await Promise.all([
+    countOrigins(pool, ids, ORIGINS_SHOWN),
+    listDetails(ids, pool),
+  ])
+  const frequent = (values: readonly string[]) => mostFrequent(values, SHOWN)
+  return {
+    origins,
+    subjects: asking(
+      frequent(details.map(({ subject }) => subject)),
+      (value) => value && `kind=subject&value=${encodeURIComponent(value)}`,
+    ),
+    authors: asking(
+      frequent(details.map(({ author }) => author)),
+      (value) => endsInAddress.test(value) && `kind=address&value=${encodeURIComponent(value)}`,
+    ),
+    hosts: asking(
+      frequent(details.flatMap(({ hosts }) => hosts)),
+      (value) => value && `value=${encodeURIComponent(value)}`,
+    ),
+  }
+}
+
+/** What nobody can ask about leads nowhere. */
+const endsInAddress = /[^\s<>@"]{1,64}@[^\s<>@"]{1,255}>?$/
+
+/** Each line with the address of what is counted of it. */
+function asking(
+  { lines, more }: ReturnType<typeof mostFrequent>,
+  query: (value: string) => string | false,
+) {
+  const hrefOf = (value: string) => {
+    const asked = query(value)
+    return asked ? `/admin/counters?${asked}` : undefined
+  }
+  return { lines: lines.map((line) => ({ ...line, href: hrefOf(line.value) })), more }
+}
+
+type Details = Pick<KeptAnalysis['details'], 'headers' | 'links'>
+/** What a report says; each host once, however often it leads there. */
+type Saying = { subject: string; author: string; hosts: string[] }
+
+/** What the analyses of reports found, those of the newest first. */
+async function listDetails(ids: readonly string[], pool: Needs['pool']): Promise<Saying[]> {
+  const rows = await listPackedAnalyses(pool, ids)
+  rows.sort((a, b) => (a.id < b.id ? 1 : -1))
+  const found: Saying[] = []
+  // One by one: a few KB may unpack to half a megabyte, and all of them at once to hundreds.
+  for (const row of rows) {
+    const { headers, links } = JSON.parse((await unpack(row)).toString()) as Details
+    const hosts = [...new Set(links.map(({ host }) => host))]
+    found.push({ subject: headers.subject ?? '', author: headers.from ?? '', hosts })
+  }
+  return found
+}
+
+/** The first of these reports that is still there and was not taken back, and its text. */
+async function findSample(ids: readonly string[], { pool }: Needs) {
+  for (const id of ids) {
+    const [report, packed] = await Promise.all([findReport(pool, id), findRawMessage(pool, id)])
+    if (report && report.state !== 'retracted' && packed)
+      return describeSample(report, await unpack(packed))
+  }
+  return undefined
+}
+
+async function describeSample(report: Report, raw: Buffer) {
+  // The library that reads bodies is loaded when somebody looks at one.
+  const { readableText } = await import('../../verdict/advice.ts')
+  const text = await readableText(raw)
+  return { report, text: text && shownText(text, TEXT_CHARS_SHOWN) }
+}
+
+const LINES = 50
+
+/** Old enough for all that is kept, and far from where dates cannot be told any more. */
+const FIRST_DAY = '2000-01-01'
+const REPORTS_MAX = 2 ** 31 - 1
+/** Counts of a few seconds ago will do, and a few pages of them. */
+const memory = { keysMax: 2_000, freshMs: 5_000 }
+
+/** The campaigns of a day, and one of them in full. */
+export function campaignRoutes(site: Needs): Router {
+  const reader = createCounterReader(site, memory)
+  const router = Router()
+  router.get('/', (req, res) => sendDay(req, res, site, reader))
+  router.get('/:id', (req, res) => sendCampaign(req, res, site, reader))
+  return router
+}
+
+async function sendDay(
+  req: Request,
+  res: Response,
+  site: Needs,
+  reader: CounterReader,
+): Promise<void> {
+  const given = new URL(req.originalUrl, 'http://site').searchParams
+  const today = dayOf(site.clock())
+  const wanted = given.get('day') ?? ''
+  const isFault = wanted !== '' && !isDay(wanted, today)
+  const day = wanted === '' || isFault ? today : wanted
+  const after = readAfter(given)
+  const rows = await listLargestCampaigns(site.pool, day, { after, limit: LINES + 1 })
+  const { lines, next } = pageOf(rows, LINES, ({ campaignId, reports }) => ({
+    day,
+    after: campaignId,
+    reports: String(reports),
+  }))
+  const before = daysAfter(day, -1)
+  sendAdminPage(req, res, {
+    view: 'admin/campaigns',
+    title: 'Campaigns',
+    status: isFault ? 422 : 200,
+    data: {
+      day,
+      today,
+      faults: isFault ? ['This is not a day (UTC) up to today, such as 2026-11-20.'] : [],
+      dayBefore: before < FIRST_DAY ? undefined : before,
+      dayAfter: day < today ? daysAfter(day, 1) : undefined,
+      lines: await describe(lines, day, site, reader),
+      next,
+      first: after && queryOf({ day }),
+    },
+  })
+}
+
+/** Each with its first report, and what is known beside its reports of that day. */
+async function describe(
+  lines: readonly CampaignLine[],
+  day: string,
+  { pool }: Needs,
+  reader: CounterReader,
+) {
+  const ids = lines.map(({ campaignId }) => campaignId)
+  const [heads, totals, reporters] = await Promise.all([
+    listCampaignHeads(pool, ids),
+    sumCampaignDays(pool, ids),
+    readReporters(reader, ids, day),
+  ])
+  const reportIds = heads.map(({ firstReportId }) => firstReportId)
+  const reports = await listReportsByIds(pool, reportIds)
+  const headOf = new Map(heads.map((head) => [head.id, head]))
+  const reportOf = new Map(reports.map((report) => [report.id, report]))
+  const totalOf = new Map(totals.map((total) => [total.campaignId, total]))
+  return lines.map((line) => ({
+    ...line,
+    first: reportOf.get(headOf.get(line.campaignId)?.firstReportId ?? ''),
+    reporters: reporters.get(line.campaignId) ?? 0,
+    total: totalOf.get(line.campaignId),
+  }))
+}
+
+/** The last line of the page before. */
+function readAfter(given: URLSearchParams): CampaignLine | undefined {
+  const [campaignId, reports] = [given.get('after'), Number(given.get('reports'))]
+  const isCount = Number.isInteger(reports) && reports > 0 && reports <= REPORTS_MAX
+  return isUuid(campaignId) && isCount ? { campaignId, reports } : undefined
+}
+
+function isDay(text: string, today: string): boolean {
+  if (!/^\d{4}-\d\d-\d\d$/.test(text) || text < FIRST_DAY || text > today) return false
+  const at = new Date(`${text}T00:00:00Z`)
+  return !Number.isNaN(at.getTime()) && dayOf(at) === text
+}
+
+function daysAfter(day: string, days: number): string {
+  return dayOf(new Date(new Date(`${day}T00:00:00Z`).getTime() + days * DAY_MS))
+}
+
+function dayOf(at: Date): string {
+  return at.toISOString().slice(0, 10)
+}

@@ -1,0 +1,155 @@
+import { type Request, type Response, Router } from 'express'
+import { type Answer, differentWords } from '../../counting/headline.ts'
+import type { Prefix } from '../../counting/keys.ts'
+import type { Known, KnownPiece, KnownUnique, Question } from '../../counting/look-up.ts'
+import { storableText } from '../../mail/text.ts'
+import { seriesChart, type SeriesChart } from '../pages/series-chart.ts'
+import type { Site } from '../site.ts'
+import { sendAdminPage } from './send-admin-page.ts'
+
+type Needs = Pick<Site, 'pool' | 'clock'>
+
+const prefixWords: Record<Prefix, string> = {
+  reports: 'Reports',
+  checks: 'Checked mail',
+  outgoing: 'Outgoing mail',
+}
+
+const windowWords = [
+  ['tenMinutes', 'Ten minutes'],
+  ['hour', 'Hour'],
+  ['day', 'Day'],
+  ['today', 'Today, UTC'],
+  ['twoWeeks', 'Two weeks'],
+] as const
+
+const drawn = [
+  { key: 'complaint', name: 'Complaints', tone: 'bad' },
+  { key: 'spam', name: 'Called spam', tone: 'warn' },
+  { key: 'ham', name: 'Called legitimate', tone: 'good', isBelow: true },
+] as const
+
+/** What is counted of a link, an address, a file …: a search box, figures and pictures. */
+export function counterRoutes(site: Needs): Router {
+  const router = Router()
+  router.get('/', (req, res) => sendCounters(req, res, site))
+  return router
+}
+
+async function sendCounters(req: Request, res: Response, site: Needs): Promise<void> {
+  const { searchParams } = new URL(req.originalUrl, 'http://site')
+  const textOf = (name: string) => storableText(searchParams.get(name) ?? '', CHARS_MAX)
+  const { ask } = await import('../../counting/headline.ts')
+  const { kindsForPeople } = await import('../../counting/look-up.ts')
+  const given = {
+    kind: textOf('kind'),
+    value: textOf('value'),
+    type: textOf('type'),
+    hash: textOf('hash'),
+  }
+  const isAsked = given.value.trim() !== '' || given.hash !== ''
+  const answer = isAsked ? await ask(site, given, 'told') : undefined
+  const known = answer && !('fault' in answer) ? answer : undefined
+  sendAdminPage(req, res, {
+    view: 'admin/counters',
+    title: 'Counters',
+    status: answer && !known ? 422 : 200,
+    data: {
+      given,
+      kinds: kindsForPeople,
+      fault: faultOf(answer),
+      known,
+      found: known && shown(known, site.clock()),
+      windows: windowWords,
+      prefixWords,
+    },
+  })
+}
+
+/** One more than is read, so that what is too long is told rather than cut. */
+const CHARS_MAX = 8_001
+
+function faultOf(answer: Answer | undefined): string | undefined {
+  return answer && 'fault' in answer ? answer.fault : undefined
+}
+
+function shown({ question, pieces, told }: Known, now: Date) {
+  const piece = told === null ? undefined : pieces[told]
+  const isPresent = (one: KnownPiece) => Object.keys(one.counts).length > 0
+  return {
+    asked: 'kind' in question ? question.kind : 'type' in question ? question.type : 'hash',
+    isGuessed: 'kind' in question && question.isGuessed,
+    isBad: piece !== undefined && piece.piece === pieces[0]?.piece && isBad(piece),
+    piece,
+    charts: piece ? chartsOf(piece, now) : [],
+    uniques: piece?.uniques.flatMap(rowsOf) ?? [],
+    present: pieces.filter(isPresent).map((one) => ({ ...one, ...linksOf(one) })),
+    absent: pieces.filter((one) => !isPresent(one)),
+    reports: piece && reportsOf(piece, question),
+  }
+}
+
+/** Whom mail is for is not to blame for it, nor who was only named by a stranger. */
+const innocentTypes = /^(?:recipient|claimed)-|-helo\b/
+
+function isBad({ type, counts }: KnownPiece): boolean {
+  if (innocentTypes.test(type ?? '')) return false
+  return Object.values(counts).some(({ twoWeeks }) => twoWeeks.complaint + twoWeeks.spam > 0)
+}
+
+function chartsOf({ series = {} }: KnownPiece, now: Date): SeriesChart[] {
+  return (Object.keys(series) as Prefix[]).flatMap((prefix) => {
+    const { tenMinutes = [], days = [] } = series[prefix] ?? {}
+    const common = { series: drawn, now }
+    const words = prefixWords[prefix]
+    return [
+      seriesChart(tenMinutes, {
+        ...common,
+        id: `${prefix}-day`,
+        title: `${words}: the last day, by ten minutes (UTC)`,
+        period: 'tenMinutes',
+      }),
+      seriesChart(days, {
+        ...common,
+        id: `${prefix}-weeks`,
+        title: `${words}: two weeks, by day (UTC)`,
+        period: 'day',
+      }),
+    ]
+  })
+}
+
+const searchFields: Partial<Record<string, 'author' | 'origin'>> = {
+  'author-address': 'author',
+  'origin-ip': 'origin',
+  'origin-network': 'origin',
+}
+
+/** Where its reports are, if they can be searched by it; subjects are searched as written. */
+function reportsOf({ type, piece }: KnownPiece, question: Question): string | undefined {
+  if (type === 'campaign' && piece !== null) return `/admin/campaigns/${piece}`
+  const isSubject = 'kind' in question && question.kind === 'subject'
+  const field = isSubject ? 'subject' : searchFields[type ?? '']
+  const value = isSubject ? question.value : piece
+  if (!field || value === null) return undefined
+  return `/admin/reports?${new URLSearchParams({ [field]: value }).toString()}`
+}
+
+/** Where more is told of a piece alone, and how many reported it. */
+function linksOf({ type, piece, hash, uniques }: KnownPiece) {
+  const byReporter = uniques.find((unique) => unique.type.endsWith('-reporters'))
+  const query = type === null || piece === null ? { hash } : { type, value: piece }
+  return {
+    href: `/admin/counters?${new URLSearchParams(query).toString()}`,
+    reporters: byReporter && differentWords(byReporter, 'reports'),
+  }
+}
+
+function rowsOf(unique: KnownUnique) {
+  return (Object.keys(unique.counts) as Prefix[]).map((prefix) => ({
+    meaning: unique.meaning,
+    prefix,
+    today: unique.counts[prefix]?.today,
+    twoWeeks: differentWords(unique, prefix),
+  }))
+}

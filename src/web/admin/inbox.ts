@@ -1,0 +1,220 @@
+import { type Request, type Response, Router } from 'express'
+import { insertAudit } from '../../db/audit-log.ts'
+import { listAnswers } from '../../db/feedback-answers.ts'
+import { findFeedback } from '../../db/feedback-reports.ts'
+import {
+  findInboxMail,
+  type InboxMail,
+  listInbox,
+  listThread,
+  markLookedAfter,
+  type Shelf,
+  shelves,
+} from '../../db/inbox.ts'
+import { findLetter } from '../../db/letters.ts'
+import { inTransaction } from '../../db/pool.ts'
+import { type Packed, unpack } from '../../db/rows.ts'
+import { listSuppressions } from '../../db/suppressions.ts'
+import { liftSuppression, readAddress, suppressByHand } from '../../feedback/suppress.ts'
+import { type AnswerTaken, takeAnswer } from '../../feedback/take-answer.ts'
+import { storableText } from '../../mail/text.ts'
+import { type AnswerKind, answerKinds } from '../../mail/verp.ts'
+import { type FormReader, readShortForm } from '../pages/form.ts'
+import { isUuid, pageOf, queryOf, sendMessage, shownBytes, shownText } from '../pages/render.ts'
+import { requireReporter } from '../pages/signed-in.ts'
+import { ProblemError } from '../problem.ts'
+import type { Site } from '../site.ts'
+import { exemptionTerms, termOf } from './lists.ts'
+import { sendAdminPage } from './send-admin-page.ts'
+
+type SuppressionNeeds = Pick<Site, 'pool' | 'clock'> & FormReader
+
+const LINES = 50
+const ADDRESS_CHARS_MAX = 320
+const REASON_CHARS_MAX = 500
+
+const suppressionActions = {
+  set: 'The address is not written to any more.',
+  lifted: 'The address may be written to again.',
+  nothing: 'The address was not suppressed.',
+}
+
+/** Whom we do not write to, and why; and the way to say so, or to take it back. */
+export function suppressionRoutes(site: SuppressionNeeds): Router {
+  const router = Router()
+  router.get('/', (req, res) => sendSuppressions(req, res, site, []))
+  router.post('/', async (req, res) => {
+    const form = await readShortForm(req, res, site)
+    const administrator = requireReporter(req, res)
+    if (!administrator) return
+    const text = storableText(form.text('address') ?? '', ADDRESS_CHARS_MAX)
+    const deed = { at: site.clock(), reporterId: administrator.id }
+    if (form.text('do') === 'lift') {
+      const isGone = await inTransaction(site.pool, (tx) => liftSuppression(tx, text, deed))
+      return sendDone(res, isGone ? 'lifted' : 'nothing')
+    }
+    const detail = storableText(form.text('reason') ?? '', REASON_CHARS_MAX)
+    const [address, until] = [readAddress(text), termOf(form.text('term'), deed.at)]
+    const faults = [
+      ...(address === undefined ? ['This is no mail address.'] : []),
+      ...(detail === '' ? ['Say why: others will wonder.'] : []),
+      ...(until === undefined ? ['Say for how long.'] : []),
+    ]
+    if (address === undefined || until === undefined || faults.length > 0) {
+      return sendSuppressions(req, res, site, faults, { address: text, reason: detail })
+    }
+    await inTransaction(site.pool, (tx) => suppressByHand(tx, { address, detail, until }, deed))
+    sendDone(res, 'set')
+  })
+  return router
+}
+
+function sendDone(res: Response, done: keyof typeof suppressionActions): void {
+  res.redirect(303, `/admin/suppressions${queryOf({ done })}`)
+}
+
+async function sendSuppressions(
+  req: Request,
+  res: Response,
+  site: SuppressionNeeds,
+  faults: readonly string[],
+  form = { address: '', reason: '' },
+): Promise<void> {
+  const given = new URL(req.originalUrl, 'http://site').searchParams
+  const text = (name: string) => storableText(given.get(name) ?? '', ADDRESS_CHARS_MAX) || undefined
+  const [after, part] = [text('after'), text('part')]
+  const rows = await listSuppressions(site.pool, { after, part, limit: LINES + 1 })
+  const { lines, next } = pageOf(rows, LINES, ({ address }) => ({ part, after: address }))
+  const [now, done] = [site.clock(), given.get('done') ?? '']
+  sendAdminPage(req, res, {
+    view: 'admin/inbox/suppressions',
+    title: 'Suppressions',
+    status: faults.length > 0 ? 422 : 200,
+    data: {
+      lines: lines.map((line) => ({ ...line, isOver: line.until !== null && line.until <= now })),
+      terms: exemptionTerms,
+      done: Object.hasOwn(suppressionActions, done)
+        ? suppressionActions[done as keyof typeof suppressionActions]
+        : undefined,
+      faults,
+      form,
+      part: part ?? '',
+      next,
+      isFirst: after === undefined,
+    },
+  })
+}
+
+type Needs = Pick<Site, 'pool' | 'boss' | 'clock' | 'config'> & FormReader
+
+const THREAD_MAX = 100
+const SOURCE_BYTES_SHOWN = 256 * 1024
+const TEXT_CHARS_SHOWN = 8_000
+
+const inboxActions: Record<AnswerTaken | 'handled' | 'nothing', string> = {
+  taken: 'The answer was taken as if the desk had given it by its link.',
+  repeated: 'The desk had said so before: nothing changed.',
+  unknown: 'That feedback report is gone, or had not left: nothing changed.',
+  handled: 'It is looked after.',
+  nothing: 'Somebody had looked after it before.',
+}
+
+/** What came in by mail: by shelf, each with its thread, and what an operator does about it. */
+export function inboxRoutes(site: Needs): Router {
+  const router = Router()
+  router.get('/', (req, res) => sendShelf(req, res, site))
+  router.get('/:id', async (req, res) => {
+    await sendMail(req, res, site, await requireMail(req.params.id, site))
+  })
+  router.get('/:id/message.eml', async (req, res) => {
+    const mail = await requireMail(req.params.id, site)
+    sendMessage(res, `mail-${mail.id}.eml`, await unpack(mail))
+  })
+  router.post('/:id', async (req, res) => {
+    const form = await readShortForm(req, res, site)
+    const administrator = requireReporter(req, res)
+    if (!administrator) return
+    const mail = await requireMail(req.params.id, site)
+    const answer = answerKinds.find((kind) => kind === form.text('do'))
+    const done = await lookAfter(mail, answer, administrator.id, site)
+    res.redirect(303, `/admin/inbox/${mail.id}${queryOf({ done })}`)
+  })
+  return router
+}
+
+async function sendShelf(req: Request, res: Response, { pool }: Needs): Promise<void> {
+  const shelf: Shelf = shelves.find((name) => name === req.query['shelf']) ?? 'unread'
+  const before = isUuid(req.query['before']) ? req.query['before'] : undefined
+  const rows = await listInbox(pool, { shelf, before }, LINES + 1)
+  const { lines, next } = pageOf(rows, LINES, ({ id }) => ({ shelf, before: id }))
+  sendAdminPage(req, res, {
+    view: 'admin/inbox/inbox',
+    title: 'Inbox',
+    data: { lines, next, shelf, shelves, isFirst: before === undefined },
+  })
+}
+
+async function sendMail(
+  req: Request,
+  res: Response,
+  { pool }: Needs,
+  mail: InboxMail & Packed,
+): Promise<void> {
+  const { reportId, number, letterId } = mail
+  const key = reportId !== null && number !== null ? { reportId, number } : undefined
+  const [raw, feedback, letter, thread, answers] = await Promise.all([
+    unpack(mail),
+    key && findFeedback(pool, key),
+    letterId === null ? undefined : findLetter(pool, letterId),
+    key ? listThread(pool, key, THREAD_MAX) : [],
+    key ? listAnswers(pool, [key.reportId]) : [],
+  ])
+  const done = req.query['done']
+  sendAdminPage(req, res, {
+    view: 'admin/inbox/mail',
+    title: 'Mail',
+    data: {
+      mail,
+      said: mail.said === null ? undefined : shownText(mail.said, TEXT_CHARS_SHOWN),
+      source: shownBytes(raw, SOURCE_BYTES_SHOWN),
+      isCut: raw.length > SOURCE_BYTES_SHOWN,
+      feedback,
+      letter,
+      thread,
+      answers: answers.filter((answer) => answer.number === number),
+      kinds: answerKinds,
+      done: typeof done === 'string' && Object.hasOwn(inboxActions, done) ? done : undefined,
+      inboxActions,
+    },
+  })
+}
+
+/** Gives the answer in the desk's stead, where there is one, and takes the mail off the pile. */
+async function lookAfter(
+  { id, reportId, number }: InboxMail,
+  answer: AnswerKind | undefined,
+  by: string,
+  site: Needs,
+): Promise<keyof typeof inboxActions> {
+  const at = site.clock()
+  return inTransaction(site.pool, async (tx) => {
+    const isNew = await markLookedAfter(tx, id, { at, by })
+    if (answer === undefined) {
+      const deed = { at, reporterId: by, action: 'look after mail', detail: id } as const
+      if (isNew) await insertAudit(tx, deed)
+      return isNew ? 'handled' : 'nothing'
+    }
+    if (reportId === null || number === null) return 'unknown'
+    const key = { reportId, number }
+    const taken = await takeAnswer(tx, key, answer, 'operator', site, at, { mailId: id })
+    const detail = `${answer}: ${reportId}, number ${number} (${taken})`
+    await insertAudit(tx, { at, reporterId: by, action: 'answer for a desk', detail })
+    return taken
+  })
+}
+
+async function requireMail(id: string, { pool }: Needs): Promise<InboxMail & Packed> {
+  const mail = isUuid(id) ? await findInboxMail(pool, id) : undefined
+  if (!mail) throw new ProblemError('not-found', 'There is no such mail, or it is no longer kept.')
+  return mail
+}

@@ -1,0 +1,185 @@
+import { type Request, type Response, Router } from 'express'
+import type { CounterHealth } from '../../counting/run-roll-ups.ts'
+import { type DeadLetterKey, listDeadLetters } from '../../db/dead-letters.ts'
+import { countUnread } from '../../db/inbox.ts'
+import { deadLetterQueue, forwardReport, sendLetter } from '../../queue/queues.ts'
+import { redriveDeadLetters } from '../../queue/redrive.ts'
+import { type FormReader, readShortForm } from '../pages/form.ts'
+import { isUuid, pageOf } from '../pages/render.ts'
+import { requireReporter } from '../pages/signed-in.ts'
+import type { MailNow, QueueState, Site } from '../site.ts'
+import { sendAdminPage, shownDuration } from './send-admin-page.ts'
+
+/** How the queues fare, in a sentence, and how worrying it is. */
+export type HealthWord = { tone: 'good' | 'warn' | 'bad'; sentence: string }
+
+const WAIT_WARN_SECONDS = 30
+const WAIT_BAD_SECONDS = 300
+
+/** Mail that is due for so long does not leave as it should. */
+const MAIL_LATE_SECONDS = 900
+
+/**
+ * Whether mail leaves: not while our own mail server takes none, or none is set; nor well when the
+ * oldest mail has been due for a while. Undefined: it leaves.
+ */
+export function mailWord(
+  queues: readonly QueueState[],
+  { relay }: Pick<MailNow, 'relay'>,
+  { isHeld, now }: { isHeld: boolean; now: Date },
+): HealthWord | undefined {
+  if (isHeld) return { tone: 'warn', sentence: 'Outgoing mail is held: SMTP_URL is not set.' }
+  if (relay.refusedSince) {
+    const since = shownDuration((now.getTime() - relay.refusedSince.getTime()) / 1000)
+    const sentence = `Mail does not leave: our own mail server has taken none for ${since}.`
+    return { tone: 'bad', sentence }
+  }
+  const names = [forwardReport.name, sendLetter.name]
+  const ages = queues.filter(({ name }) => names.includes(name))
+  const oldest = Math.max(0, ...ages.map(({ oldestJobSeconds }) => oldestJobSeconds))
+  if (oldest < MAIL_LATE_SECONDS) return undefined
+  return { tone: 'warn', sentence: `Mail has been waiting to leave for ${shownDuration(oldest)}.` }
+}
+
+/** The worst of several; of equals the first. */
+export function worstOf(words: readonly (HealthWord | undefined)[]): HealthWord | undefined {
+  const ranks = ['bad', 'warn', 'good'] as const
+  return ranks.map((tone) => words.find((word) => word?.tone === tone)).find(Boolean)
+}
+
+/** Looks at the longest wait first: a long queue that moves is well, one that stands is not. */
+export function healthWord(queues: readonly QueueState[], deadLetterName: string): HealthWord {
+  const worked = queues.filter(({ name }) => name !== deadLetterName)
+  const dead = queues.find(({ name }) => name === deadLetterName)?.ready ?? 0
+  const slowest = worked.toSorted((a, b) => b.longestWaitSeconds - a.longestWaitSeconds)[0]
+  const wait = slowest?.longestWaitSeconds ?? 0
+  if (slowest && wait >= WAIT_BAD_SECONDS) {
+    const stands = `${slowest.name} has not moved for ${shownDuration(wait)}.`
+    return { tone: 'bad', sentence: `${stands} Are workers running?` }
+  }
+  if (slowest && wait >= WAIT_WARN_SECONDS) {
+    const sentence = `${slowest.name} is behind: its first job has waited ${shownDuration(wait)}.`
+    return { tone: 'warn', sentence }
+  }
+  if (dead > 0) {
+    const jobs = dead === 1 ? '1 job has' : `${dead} jobs have`
+    return { tone: 'warn', sentence: `The queues move, but ${jobs} ended as dead letters.` }
+  }
+  return { tone: 'good', sentence: 'All is well: the queues move and there are no dead letters.' }
+}
+
+type DeadLetterNeeds = Pick<Site, 'pool' | 'boss' | 'clock'> & FormReader
+
+const LINES = 50
+
+/** Jobs that no retry could save, and the way to try them once more. */
+export function deadLetterRoutes(site: DeadLetterNeeds): Router {
+  const router = Router()
+  router.get('/', (req, res) => sendList(req, res, site))
+  router.post('/', async (req, res) => {
+    const form = await readShortForm(req, res, site)
+    const administrator = requireReporter(req, res)
+    if (!administrator) return
+    const which = form.text('which') === 'all' ? 'all' : form.texts('id').filter(isUuid)
+    const moved = await redriveDeadLetters(site, which, administrator.id)
+    res.redirect(303, `/admin/dead-letters?moved=${moved}`)
+  })
+  return router
+}
+
+async function sendList(req: Request, res: Response, site: DeadLetterNeeds): Promise<void> {
+  const before = keyOf(req.query['at'], req.query['id'])
+  const page = { before, limit: LINES + 1 }
+  const rows = await listDeadLetters(site.pool, deadLetterQueue, page)
+  const { lines, next } = pageOf(rows, LINES, ({ id, givenUpMicros }) => ({
+    at: String(givenUpMicros),
+    id,
+  }))
+  const now = site.clock().getTime()
+  const { moved } = req.query
+  sendAdminPage(req, res, {
+    view: 'admin/dead-letters',
+    title: 'Dead letters',
+    data: {
+      lines: lines.map((line) => ({
+        ...line,
+        ageSeconds: (now - line.createdAt.getTime()) / 1000,
+      })),
+      next,
+      moved: typeof moved === 'string' && /^\d{1,9}$/.test(moved) ? Number(moved) : undefined,
+      isFirst: before === undefined,
+    },
+  })
+}
+
+function keyOf(at: unknown, id: unknown): DeadLetterKey | undefined {
+  if (typeof at !== 'string' || !/^\d{1,16}$/.test(at) || !isUuid(id)) return undefined
+  return { givenUpMicros: Number(at), id }
+}
+
+type Needs = Pick<
+  Site,
+  'pool' | 'clock' | 'config' | 'readQueues' | 'readMail' | 'readCounterHealth'
+>
+
+/** A roll-up comes every half second: what waits for so long waits for nobody. */
+const COUNTING_LATE_SECONDS = 60
+
+/** Past so many it is enough to know that they are many. */
+const UNREAD_MAX = 100
+
+/** The first page: how the queues and the counting fare, and whether mail leaves. */
+export function overviewRoutes(site: Needs): Router {
+  const router = Router()
+  router.get('/', async (req, res) => {
+    const [queues, mail, counted, unread] = await Promise.all([
+      site.readQueues(),
+      site.readMail(),
+      site.readCounterHealth(),
+      countUnread(site.pool, UNREAD_MAX),
+    ])
+    const counting = countingOf(counted)
+    const isHeld = site.config.smtpUrl === undefined
+    sendAdminPage(req, res, {
+      view: 'admin/overview',
+      title: 'Overview',
+      data: {
+        queues,
+        health: worstOf([
+          countingWord(counting),
+          mailWord(queues, mail, { isHeld, now: site.clock() }),
+          healthWord(queues, deadLetterQueue),
+        ]),
+        mail,
+        deadLetterQueue,
+        counting,
+        unread,
+        unreadMax: UNREAD_MAX,
+        isHeld,
+        forwardTo: site.config.forwardTo,
+      },
+    })
+  })
+  return router
+}
+
+function countingWord({ isLate }: { isLate: boolean }): HealthWord | undefined {
+  return isLate ? { tone: 'bad', sentence: 'The counting does not move.' } : undefined
+}
+
+/** How the counting fares, in sums over all shards. */
+function countingOf({ shards, backlogs, tables }: CounterHealth) {
+  const sum = (values: readonly number[]) => values.reduce((all, value) => all + value, 0)
+  const oldestSeconds = Math.max(0, ...backlogs.map((backlog) => backlog.oldestSeconds))
+  return {
+    rows: sum(backlogs.map(({ rows }) => rows)),
+    bytes: sum(backlogs.map(({ bytes }) => bytes)),
+    oldestSeconds,
+    isLate: oldestSeconds > COUNTING_LATE_SECONDS,
+    deltas: sum(shards.map(({ deltas }) => deltas)),
+    heldBack: sum(shards.map(({ heldBack }) => heldBack)),
+    falsePositives: Math.max(0, ...shards.map(({ gate }) => gate?.falsePositives ?? 0)),
+    fill: Math.max(0, ...shards.map(({ gate }) => gate?.fill ?? 0)),
+    tableBytes: sum(tables.map(({ bytes }) => bytes)),
+  }
+}

@@ -1,0 +1,226 @@
+import { type Request, type Response, Router } from 'express'
+import { type AnalysisDetails, findAnalysis } from '../../db/analyses.ts'
+import { findCampaignOf } from '../../db/campaigns.ts'
+import { listFeedback } from '../../db/feedback-reports.ts'
+import { type ReportQuery, searchReports } from '../../db/own-reports.ts'
+import { listEvents } from '../../db/report-events.ts'
+import { listReporterEmails } from '../../db/reporters.ts'
+import { findRawMessage, findReport, type Report, type ReportState } from '../../db/reports.ts'
+import { unpack } from '../../db/rows.ts'
+import { parseBlock } from '../../mail/ip-blocks.ts'
+import { storableText } from '../../mail/text.ts'
+import { shownWalk } from '../history/story.ts'
+import { isUuid, pageOf, sendMessage, shownBytes } from '../pages/render.ts'
+import { ProblemError } from '../problem.ts'
+import type { Site } from '../site.ts'
+import { sendAdminPage } from './send-admin-page.ts'
+
+/** What occurred, and how often. */
+export type Frequency = { value: string; count: number }
+
+/**
+ * The values that occur most often, at most `limit` of them; those that are as frequent in the
+ * order of their coming. `more` is how many different ones are left out.
+ */
+export function mostFrequent(
+  values: readonly string[],
+  limit: number,
+): { lines: Frequency[]; more: number } {
+  const counts = new Map<string, number>()
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1)
+  const all = [...counts].map(([value, count]) => ({ value, count }))
+  all.sort((a, b) => b.count - a.count)
+  return { lines: all.slice(0, limit), more: Math.max(0, all.length - limit) }
+}
+
+type Authentication = NonNullable<AnalysisDetails['authentication']>
+
+/** One line of the table: what was checked, of whom, what came of it and what that means. */
+export type AuthenticationRow = {
+  check: string
+  /** A domain, as a stranger wrote it. */
+  domain: string | null
+  result: string
+  tone: 'good' | 'warn' | 'bad' | ''
+  meaning: string
+}
+
+/** What is known of who stands behind a message, for an operator: SPF, DKIM, DMARC and ARC. */
+export function authenticationRows({ spf, dkim, dmarc, arc }: Authentication): AuthenticationRow[] {
+  return [
+    spf
+      ? row('SPF', spf.domain, spf.result, spfMeanings[spf.result])
+      : row('SPF', null, 'unchecked', 'Nobody is known to have handed the message over.'),
+    ...dkim.map(({ domain, result, aligned, why }) => {
+      const whose = aligned ? 'It is the author’s own.' : 'It is not the author’s own.'
+      return row('DKIM', domain, result, `${why} ${whose}`)
+    }),
+    row('DMARC', dmarc.domain, dmarc.result, dmarcMeaning(dmarc)),
+    row('ARC', arc.seals.map(({ domain }) => domain).join(', ') || null, arc.result, arc.why),
+  ]
+}
+
+const spfMeanings: Record<NonNullable<Authentication['spf']>['result'], string> = {
+  pass: 'The domain lets this host send its mail.',
+  fail: 'The domain says that this host does not send its mail.',
+  softfail: 'The domain thinks that this host does not send its mail.',
+  neutral: 'The domain says nothing about this host.',
+  none: 'The domain says nothing about its hosts.',
+  temperror: 'The DNS could not tell.',
+  permerror: 'The record of the domain cannot be used.',
+}
+
+const policies = {
+  none: 'nothing',
+  quarantine: 'to treat mail that fails as suspicious',
+  reject: 'to refuse mail that fails',
+}
+
+function dmarcMeaning({ result, policy, alignedBy }: Authentication['dmarc']): string {
+  const wish = policy === null ? '' : ` The domain asks ${policies[policy]}.`
+  if (result === 'pass')
+    return `The author’s domain stands behind it, by ${names(alignedBy)}.${wish}`
+  if (result === 'fail') return `Nothing shows that the author’s domain sent it.${wish}`
+  if (result === 'none') return 'The author’s domain has no policy, or there is not one author.'
+  return `What it depends on could not be told.${wish}`
+}
+
+function names(alignedBy: readonly string[]): string {
+  return alignedBy.map((name) => name.toUpperCase()).join(' and ')
+}
+
+function row(
+  check: string,
+  domain: string | null,
+  result: string,
+  meaning: string,
+): AuthenticationRow {
+  return { check, domain, result, tone: tones[result] ?? '', meaning }
+}
+
+const tones: Readonly<Record<string, AuthenticationRow['tone']>> = {
+  pass: 'good',
+  fail: 'bad',
+  softfail: 'warn',
+  policy: 'warn',
+  permerror: 'warn',
+}
+
+type Needs = Pick<Site, 'pool'>
+
+const LINES = 50
+const RAW_BYTES_SHOWN = 256 * 1024
+
+const states: readonly ReportState[] = [
+  'received',
+  'analyzed',
+  'forwarded',
+  'kept',
+  'retracted',
+  'failed',
+]
+
+/** Reports found, and one of them in full. */
+export function reportRoutes(site: Needs): Router {
+  const router = Router()
+  router.get('/', (req, res) => sendSearch(req, res, site))
+  router.get('/:id', (req, res) => sendReport(req, res, site))
+  router.get('/:id/message.eml', async (req, res) => {
+    const report = await requireReport(req.params.id, site)
+    const packed = await findRawMessage(site.pool, report.id)
+    if (!packed) throw new ProblemError('not-found', 'The message is no longer kept.')
+    sendMessage(res, `${report.id}.eml`, await unpack(packed))
+  })
+  return router
+}
+
+/** What the search form holds, as text to show again. */
+type SearchForm = Record<'id' | 'subject' | 'author' | 'origin' | 'state', string>
+
+async function sendSearch(req: Request, res: Response, site: Needs): Promise<void> {
+  const given = new URL(req.originalUrl, 'http://site').searchParams
+  const form: SearchForm = {
+    id: textOf(given, 'id'),
+    subject: textOf(given, 'subject'),
+    author: textOf(given, 'author'),
+    origin: textOf(given, 'origin'),
+    state: textOf(given, 'state'),
+  }
+  const { query, faults } = readSearch(form)
+  const before = given.get('before')
+  const page = { before: isUuid(before) ? before : undefined, limit: LINES + 1 }
+  const rows = faults.length > 0 ? [] : await searchReports(site.pool, query, page)
+  const { lines, next } = pageOf(rows, LINES, ({ id }) => ({ ...form, before: id }))
+  sendAdminPage(req, res, {
+    view: 'admin/reports',
+    title: 'Reports',
+    status: faults.length > 0 ? 422 : 200,
+    data: { form, faults, lines, next, states, isFirst: page.before === undefined },
+  })
+}
+
+function textOf(given: URLSearchParams, name: string): string {
+  return storableText(given.get(name)?.trim() ?? '', 320)
+}
+
+/** What to look for; a field that makes no sense is a fault, not an empty list. */
+export function readSearch(form: SearchForm): { query: ReportQuery; faults: string[] } {
+  const faults: string[] = []
+  const state = states.find((name) => name === form.state)
+  const origin = form.origin === '' ? undefined : parseBlock(form.origin)
+  if (form.id !== '' && !isUuid(form.id)) faults.push('The id is not the id of a report.')
+  if (form.origin !== '' && !origin)
+    faults.push('The origin is neither an address nor a CIDR block.')
+  if (form.state !== '' && !state) faults.push('There is no such state.')
+  const query = {
+    id: isUuid(form.id) ? form.id : undefined,
+    subject: form.subject || undefined,
+    author: form.author === '' ? undefined : withLowerDomain(form.author),
+    origin,
+    state,
+  }
+  return { query, faults }
+}
+
+/** Authors are kept with their domain in lower case. */
+function withLowerDomain(address: string): string {
+  const at = address.lastIndexOf('@')
+  return at < 0 ? address : address.slice(0, at) + address.slice(at).toLowerCase()
+}
+
+async function requireReport(id: string, site: Needs): Promise<Report> {
+  const report = isUuid(id) ? await findReport(site.pool, id) : undefined
+  if (!report) throw new ProblemError('not-found', 'There is no such report.')
+  return report
+}
+
+async function sendReport(req: Request<{ id: string }>, res: Response, site: Needs): Promise<void> {
+  const report = await requireReport(req.params.id, site)
+  const [analysis, events, feedback, emails, packed, campaignId] = await Promise.all([
+    findAnalysis(site.pool, report.id),
+    listEvents(site.pool, report.id),
+    listFeedback(site.pool, [report.id]),
+    listReporterEmails(site.pool, [report.reporterId]),
+    findRawMessage(site.pool, report.id),
+    findCampaignOf(site.pool, report.id),
+  ])
+  const raw = packed && (await unpack(packed))
+  const authentication = analysis?.details.authentication
+  sendAdminPage(req, res, {
+    view: 'admin/report',
+    title: 'Report',
+    data: {
+      report,
+      reporterEmail: emails.get(report.reporterId),
+      analysis,
+      found: analysis?.details,
+      walk: analysis && shownWalk(analysis),
+      checks: authentication ? authenticationRows(authentication) : undefined,
+      events,
+      feedback,
+      campaignId,
+      rawText: raw && shownBytes(raw, RAW_BYTES_SHOWN),
+      isRawCut: (raw?.length ?? 0) > RAW_BYTES_SHOWN,
+    },
+  })
+}

@@ -1,0 +1,201 @@
+import { type Request, type Response, Router } from 'express'
+import {
+  findReputationsByName,
+  reputationKey,
+  type ShownReputation,
+  showReputation,
+} from '../../counting/reputation-reader.ts'
+import { inTransaction } from '../../db/pool.ts'
+import { findAccount } from '../../db/reporters.ts'
+import { findKarmas, liftMark, listMarks, setMark } from '../../db/reputations.ts'
+import { storableText } from '../../mail/text.ts'
+import { DAYS_MAX, PROVEN_KARMA_MIN } from '../../verdict/reputation/detail.ts'
+import { explainKarma, karmaOf } from '../../verdict/reputation/karma.ts'
+import {
+  isSubjectKind,
+  type Mark,
+  type Subject,
+  subjectKinds,
+} from '../../verdict/reputation/reputation.ts'
+import { type Form, type FormReader, readShortForm } from '../pages/form.ts'
+import { isUuid, queryOf } from '../pages/render.ts'
+import { seriesChart, type SeriesChart } from '../pages/series-chart.ts'
+import { requireReporter } from '../pages/signed-in.ts'
+import { ProblemError } from '../problem.ts'
+import type { Site } from '../site.ts'
+import { sendAdminPage } from './send-admin-page.ts'
+
+type ReporterNeeds = Pick<Site, 'pool' | 'clock'>
+
+/** How far a reporter is believed, and why. */
+export function reporterRoutes(site: ReporterNeeds): Router {
+  const router = Router()
+  router.get('/:id', async (req, res) => {
+    const { id } = req.params
+    const reporter = isUuid(id) ? await findAccount(site.pool, id) : undefined
+    if (!reporter) throw new ProblemError('not-found', 'There is no such reporter.')
+    const [state] = await findKarmas(site.pool, [reporter.id])
+    const now = site.clock()
+    const karma = karmaOf(state, now)
+    sendAdminPage(req, res, {
+      view: 'admin/reputations/reporter',
+      title: 'Reporter',
+      data: {
+        account: reporter,
+        karma,
+        isProven: karma >= PROVEN_KARMA_MIN,
+        why: explainKarma(state, now),
+      },
+    })
+  })
+  return router
+}
+
+type Needs = Pick<Site, 'pool' | 'clock'> & FormReader
+
+const LINES = 50
+const NAME_CHARS_MAX = 250
+const REASON_CHARS_MAX = 500
+const DAY_MS = 86_400_000
+
+const markWords: Record<Mark, string> = {
+  exempt: 'Exempt: it is not accused of itself',
+  listed: 'Listed: surely bad',
+  welcome: 'Welcome: surely good',
+}
+
+const deeds = {
+  set: 'What you said of it is kept. It holds within a second or two.',
+  lifted: 'What was said by hand is taken back.',
+  nothing: 'Nothing was said by hand of it.',
+}
+
+/** What is known of addresses, authors, links …: a search, a page for each, a word by hand. */
+export function reputationRoutes(site: Needs): Router {
+  const router = Router()
+  router.get('/', (req, res) => sendSearch(req, res, site))
+  router.get('/subject', (req, res) => {
+    const given = new URL(req.originalUrl, 'http://site').searchParams
+    return sendSubject(req, res, site, { subject: requireSubject(given), faults: [], form: {} })
+  })
+  router.post('/subject', async (req, res) => {
+    const form = await readShortForm(req, res, site)
+    const administrator = requireReporter(req, res)
+    if (!administrator) return
+    const subject = requireSubject({ get: (name) => form.text(name) ?? null })
+    const done = await keep(form, subject, { site, reporterId: administrator.id })
+    if (typeof done !== 'string') return sendSubject(req, res, site, { subject, ...done })
+    res.redirect(303, `/admin/reputations/subject${queryOf({ ...subject, done })}`)
+  })
+  return router
+}
+
+async function sendSearch(req: Request, res: Response, site: Needs): Promise<void> {
+  const given = new URL(req.originalUrl, 'http://site').searchParams
+  const name = storableText(given.get('name')?.trim() ?? '', NAME_CHARS_MAX)
+  const kind = given.get('kind') ?? ''
+  const search = { name: name.includes('/') ? name : name.toLowerCase(), limit: LINES }
+  const now = site.clock()
+  const known = isSubjectKind(kind) ? kind : undefined
+  const [found, marks] = await Promise.all([
+    name === '' ? [] : findReputationsByName(site.pool, { ...search, kind: known }, now),
+    listMarks(site.pool, now, LINES),
+  ])
+  sendAdminPage(req, res, {
+    view: 'admin/reputations/search',
+    title: 'Reputations',
+    data: { name, kind: known, kinds: Object.keys(subjectKinds), found, marks, href, LINES },
+  })
+}
+
+type Attempt = {
+  subject: Subject
+  faults: readonly string[]
+  form: { mark?: string; reason?: string; until?: string }
+}
+
+async function sendSubject(req: Request, res: Response, site: Needs, attempt: Attempt) {
+  const { subject, faults, form } = attempt
+  const now = site.clock()
+  const shown = await showReputation(site.pool, subject, now)
+  const done = new URL(req.originalUrl, 'http://site').searchParams.get('done')
+  sendAdminPage(req, res, {
+    view: 'admin/reputations/subject',
+    title: 'Reputation',
+    status: faults.length > 0 ? 422 : 200,
+    data: {
+      ...shown,
+      chart: chartOf(shown, now),
+      faults,
+      form,
+      markWords,
+      done: done !== null && Object.hasOwn(deeds, done) ? deeds[done as keyof typeof deeds] : null,
+      isHolding: shown.mark !== null && (shown.mark.untilAt === null || shown.mark.untilAt > now),
+    },
+  })
+}
+
+type Deed = { site: Needs; reporterId: string }
+
+async function keep(
+  form: Form,
+  subject: Subject,
+  { site, reporterId }: Deed,
+): Promise<keyof typeof deeds | Pick<Attempt, 'faults' | 'form'>> {
+  const key = reputationKey(subject)
+  const now = site.clock()
+  if (form.text('do') === 'lift') {
+    const deed = { at: now, reporterId }
+    const isLifted = await inTransaction(site.pool, (tx) => liftMark(tx, key, deed))
+    return isLifted ? 'lifted' : 'nothing'
+  }
+  const mark = form.text('mark') ?? ''
+  const reason = storableText(form.text('reason') ?? '', REASON_CHARS_MAX)
+  const until = form.text('until') ?? ''
+  const untilAt = until === '' ? null : new Date(`${until}T00:00:00Z`)
+  const faults: string[] = []
+  if (!isMark(mark)) faults.push('Say what holds of it.')
+  if (reason === '') faults.push('Say why: others will read it.')
+  if (untilAt && !(untilAt > now)) faults.push('The day until which it holds must lie ahead.')
+  if (faults.length > 0 || !isMark(mark)) return { faults, form: { mark, reason, until } }
+  await inTransaction(site.pool, (tx) =>
+    setMark(tx, { key, ...subject, mark, reason, reporterId, setAt: now, untilAt }),
+  )
+  return 'set'
+}
+
+function isMark(text: string): text is Mark {
+  return Object.hasOwn(markWords, text)
+}
+
+function requireSubject(given: { get: (name: string) => string | null }): Subject {
+  const kind = given.get('kind') ?? ''
+  const name = storableText(given.get('name')?.trim() ?? '', NAME_CHARS_MAX)
+  if (!isSubjectKind(kind) || name === '') {
+    throw new ProblemError('not-found', 'There is no such kind of things.')
+  }
+  return { kind, name }
+}
+
+function href({ kind, name }: Subject): string {
+  return `/admin/reputations/subject${queryOf({ kind, name })}`
+}
+
+function chartOf({ detail }: ShownReputation, now: Date): SeriesChart | undefined {
+  if (!detail) return undefined
+  const points = detail.days.map(({ day, ...sums }) => {
+    return { startsAt: new Date(day * DAY_MS), ...sums }
+  })
+  return seriesChart(points, {
+    id: 'behavior',
+    title: 'What was said of it in thirty days, by day (UTC)',
+    period: 'day',
+    series: [
+      { key: 'bad', name: 'Against it, by karma', tone: 'bad' },
+      { key: 'newcomers', name: 'Reports of the unproven', tone: 'plain' },
+      { key: 'good', name: 'For it, by karma', tone: 'good', isBelow: true },
+    ],
+    now,
+    from: new Date(now.getTime() - (DAYS_MAX - 1) * DAY_MS),
+  })
+}

@@ -1,0 +1,302 @@
+import { type Request, type Response, Router } from 'express'
+import { countRaisedSymbols } from '../../db/analyses.ts'
+import { listReporterEmails } from '../../db/reporters.ts'
+import { listRuleProcesses, listRuleSets, type RuleProcess } from '../../db/rule-sets.ts'
+import { RULE_PROCESS_FORGOTTEN_MS } from '../../judging/live-rules.ts'
+import {
+  actingRules,
+  applyRules,
+  dryRunRules,
+  findRules,
+  rollBackRules,
+  RULE_NOTE_CHARS_MAX,
+  ruleKnowledge,
+  rulesOf,
+} from '../../judging/rule-versions.ts'
+import { storableText } from '../../mail/text.ts'
+import { dryRunReports, type DryRunResult } from '../../verdict/rules/dry-run.ts'
+import {
+  changeLines,
+  compareRules,
+  compileRules,
+  type RuleHealth,
+  signed,
+} from '../../verdict/rules/rule-book.ts'
+import { ruleBounds, type RuleFault } from '../../verdict/rules/rule-file.ts'
+import { type FormReader, readForm, readShortForm } from '../pages/form.ts'
+import { pageOf, queryOf } from '../pages/render.ts'
+import { requireReporter } from '../pages/signed-in.ts'
+import { ProblemError } from '../problem.ts'
+import type { Site } from '../site.ts'
+import { sendAdminPage } from './send-admin-page.ts'
+
+type Needs = Pick<Site, 'pool' | 'clock'> & FormReader
+
+/** Every byte may come as three, and the line ends as six. */
+const FORM_BYTES_MAX = ruleBounds.fileBytesMax * 6 + 64_000
+const LAST_MAX = 10_000
+const CHANGED_SHOWN = 100
+const { definitions } = ruleKnowledge
+
+/** Rules in the making: what was written, and what came of looking at it. */
+type Draft = {
+  content: string
+  /** The version it was made from. */
+  base: number
+  note: string
+  last: number
+  faults: readonly RuleFault[]
+  /** What went wrong besides the text. */
+  problem?: string
+  isSound?: boolean
+  changes?: readonly string[]
+  result?: DryRunResult
+}
+
+/** The rules as text, to be checked, tried on past reports and applied. */
+export function ruleEditorRoutes(site: Needs): Router {
+  const router = Router()
+  let isTrying = false
+  router.get('/', async (req, res) => {
+    const acting = await actingRules(site.pool)
+    const wish = req.query['from']
+    const from = typeof wish === 'string' && /^\d{1,9}$/.test(wish) ? Number(wish) : acting.version
+    const { content } = (await findRules(site.pool, from)) ?? acting
+    const fresh = { base: acting.version, note: '', last: dryRunReports.usual, faults: [] }
+    sendEditor(req, res, { ...fresh, content })
+  })
+  router.post('/', async (req, res) => {
+    const administrator = requireReporter(req, res)
+    if (!administrator) return
+    const { draft, wish } = await readDraft(req, res, site)
+    if (wish === 'apply') {
+      const deed = { at: site.clock(), reporterId: administrator.id, note: draft.note }
+      return apply(req, res, site, draft, deed)
+    }
+    const compared = await compare(draft, site)
+    if (wish !== 'try' || compared.isSound !== true) return sendEditor(req, res, compared)
+    if (isTrying) {
+      const problem = 'Somebody else is trying rules on past reports. Try again in a moment.'
+      return sendEditor(req, res, { ...compared, problem })
+    }
+    isTrying = true
+    try {
+      const tried = await dryRunRules(site.pool, draft.content, ruleKnowledge, {
+        last: draft.last,
+        isOver: () => res.destroyed,
+      })
+      return sendEditor(req, res, { ...compared, ...tried })
+    } finally {
+      isTrying = false
+    }
+  })
+  return router
+}
+
+async function readDraft(req: Request, res: Response, site: Needs) {
+  const limits = { bytesMax: FORM_BYTES_MAX, partBytesMax: FORM_BYTES_MAX }
+  const sent = await readForm(req, res, site, limits)
+  const content = (sent.bytes('content') ?? Buffer.alloc(0)).toString().replaceAll('\r\n', '\n')
+  const number = (name: string, usual: number, most: number) => {
+    const given = sent.text(name) ?? ''
+    return /^\d{1,9}$/.test(given) ? Math.min(Number(given), most) : usual
+  }
+  const draft: Draft = {
+    content,
+    base: number('base', 0, Number.MAX_SAFE_INTEGER),
+    note: storableText(sent.text('note') ?? '', RULE_NOTE_CHARS_MAX),
+    last: Math.max(1, number('last', dryRunReports.usual, LAST_MAX)),
+    faults: [],
+  }
+  return { draft, wish: sent.text('do') }
+}
+
+async function compare(draft: Draft, site: Needs): Promise<Draft> {
+  const compiled = compileRules(draft.content, definitions)
+  if ('faults' in compiled) return { ...draft, faults: compiled.faults }
+  const acting = await actingRules(site.pool)
+  const changes = compareRules(rulesOf(acting, definitions), compiled.rules.rules)
+  return { ...draft, isSound: true, changes: changeLines(changes) }
+}
+
+async function apply(
+  req: Request,
+  res: Response,
+  site: Needs,
+  draft: Draft,
+  deed: Parameters<typeof applyRules>[3],
+): Promise<void> {
+  const applied = await applyRules(
+    { pool: site.pool, definitions },
+    draft.content,
+    draft.base,
+    deed,
+  )
+  if ('version' in applied) {
+    res.redirect(303, `/admin/rules${queryOf({ done: String(applied.version) })}`)
+  } else if ('faults' in applied) sendEditor(req, res, { ...draft, faults: applied.faults })
+  else {
+    const problem =
+      `Version ${applied.overtakenBy} was applied since you began. ` +
+      'Below are your rules, and what they would change of it; apply them if that is what you want.'
+    const compared = await compare({ ...draft, base: applied.overtakenBy }, site)
+    sendEditor(req, res, { ...compared, problem })
+  }
+}
+
+function sendEditor(req: Request, res: Response, draft: Draft): void {
+  const { result, changes, isSound } = draft
+  sendAdminPage(req, res, {
+    view: 'admin/rule-editor',
+    title: 'Edit the rules',
+    status: draft.faults.length > 0 || draft.problem !== undefined ? 422 : 200,
+    data: {
+      ...draft,
+      isSound: isSound === true,
+      changes: changes ?? [],
+      result: result && { ...result, changed: result.changed.slice(0, CHANGED_SHOWN) },
+      lastMax: LAST_MAX,
+      noteCharsMax: RULE_NOTE_CHARS_MAX,
+    },
+  })
+}
+
+const LINES = 50
+const REPORTS_COUNTED = 1_000
+
+const cutOffWords = {
+  'slow once': 'one evaluation took too long',
+  'slow always': 'it is always slow',
+  'over budget': 'all rules together cost too much',
+}
+
+/** The rules that judge, how they do, and their versions. */
+export function ruleRoutes(site: Needs): Router {
+  const router = Router()
+  router.get('/', (req, res) => sendRules(req, res, site))
+  router.get('/facts', (req, res) =>
+    sendAdminPage(req, res, {
+      view: 'admin/rule-facts',
+      title: 'Facts',
+      data: { definitions, types: { double: 'number', string: 'text', strings: 'list of texts' } },
+    }),
+  )
+  router.use('/edit', ruleEditorRoutes(site))
+  router.get('/versions', (req, res) => sendVersions(req, res, site))
+  router.get('/versions/:version', (req, res) => sendVersion(req, res, site))
+  router.post('/versions/:version', async (req, res) => {
+    const administrator = requireReporter(req, res)
+    if (!administrator) return
+    await readShortForm(req, res, site)
+    const deed = { at: site.clock(), reporterId: administrator.id }
+    const version = versionIn(req.params['version'])
+    const applied =
+      version === undefined
+        ? undefined
+        : await rollBackRules({ pool: site.pool, definitions }, version, deed)
+    if (!applied) throw new ProblemError('not-found', 'There is no such version.')
+    if ('version' in applied) {
+      res.redirect(303, `/admin/rules${queryOf({ done: String(applied.version) })}`)
+      return
+    }
+    const faults =
+      'faults' in applied
+        ? ['This program cannot run these rules any more: they are below, to be mended.']
+        : ['Other rules were applied at the same moment. Look at them first.']
+    await sendVersion(req, res, site, faults)
+  })
+  return router
+}
+
+async function sendRules(req: Request, res: Response, site: Needs): Promise<void> {
+  const since = new Date(site.clock().getTime() - RULE_PROCESS_FORGOTTEN_MS)
+  const [acting, processes, counted] = await Promise.all([
+    actingRules(site.pool),
+    listRuleProcesses(site.pool, since),
+    countRaisedSymbols(site.pool, REPORTS_COUNTED),
+  ])
+  const rules = rulesOf(acting, definitions).map((rule) => ({
+    ...rule,
+    weight: signed(rule.weight),
+    raised: counted.raised.get(rule.symbol) ?? 0,
+    ...conditionOf(healthOf(rule.symbol, processes, acting.version)),
+  }))
+  const done = versionIn(req.query['done'])
+  sendAdminPage(req, res, {
+    view: 'admin/rules',
+    title: 'Rules',
+    data: { acting, rules, processes, reports: counted.reports, done },
+  })
+}
+
+function healthOf(symbol: string, processes: readonly RuleProcess[], acting: number): RuleHealth[] {
+  return processes
+    .filter(({ version }) => version === acting)
+    .flatMap(({ health }) => health.filter((one) => one.symbol === symbol))
+}
+
+/** How a rule does in all processes that run it: the worst of each. */
+function conditionOf(all: readonly RuleHealth[]) {
+  const costs = all.flatMap(({ costUs }) => costUs ?? [])
+  const cutOffs = all.flatMap(({ cutOff }) => cutOff ?? [])
+  return {
+    costUs: costs.length > 0 ? Math.max(...costs) : undefined,
+    errors: all.reduce((sum, { errors }) => sum + errors, 0),
+    cutOff: cutOffs[0] ? cutOffWords[cutOffs[0].why] : undefined,
+  }
+}
+
+async function sendVersions(req: Request, res: Response, site: Needs): Promise<void> {
+  const before = versionIn(req.query['before'])
+  const rows = await listRuleSets(site.pool, { before, limit: LINES + 1 })
+  const { lines, next } = pageOf(rows, LINES, ({ version }) => ({ before: String(version) }))
+  const emails = await listReporterEmails(site.pool, [
+    ...new Set(lines.flatMap(({ appliedBy }) => appliedBy ?? [])),
+  ])
+  sendAdminPage(req, res, {
+    view: 'admin/rule-versions',
+    title: 'Versions of the rules',
+    data: {
+      lines: lines.map((line) => ({
+        ...line,
+        who: line.appliedBy === null ? 'command line' : (emails.get(line.appliedBy) ?? ''),
+      })),
+      next,
+      isFirst: before === undefined,
+    },
+  })
+}
+
+async function sendVersion(
+  req: Request,
+  res: Response,
+  site: Needs,
+  faults: readonly string[] = [],
+): Promise<void> {
+  const number = versionIn(req.params['version'])
+  const [found, acting] = await Promise.all([
+    number === undefined ? undefined : findRules(site.pool, number),
+    actingRules(site.pool),
+  ])
+  if (!found) throw new ProblemError('not-found', 'There is no such version.')
+  const before = found.version === 0 ? undefined : await findRules(site.pool, found.version - 1)
+  const rules = rulesOf(found, definitions)
+  const changesFrom = (former: typeof found | undefined) =>
+    former ? changeLines(compareRules(rulesOf(former, definitions), rules)) : []
+  sendAdminPage(req, res, {
+    view: 'admin/rule-version',
+    title: `Rules, version ${found.version}`,
+    status: faults.length > 0 ? 422 : 200,
+    data: {
+      found,
+      faults,
+      isActing: found.version === acting.version,
+      since: changesFrom(before),
+      back: changesFrom(acting),
+    },
+  })
+}
+
+function versionIn(given: unknown): number | undefined {
+  return typeof given === 'string' && /^\d{1,9}$/.test(given) ? Number(given) : undefined
+}

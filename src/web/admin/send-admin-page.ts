@@ -1,0 +1,57 @@
+import type { Request, Response } from 'express'
+import { type Page, sendPage } from '../pages/render.ts'
+
+const units = [
+  ['d', 86_400],
+  ['h', 3_600],
+  ['min', 60],
+  ['s', 1],
+] as const
+
+/** Seconds in the two largest units that fit: `3 h 5 min`, `0 s`. */
+export function shownDuration(seconds: number): string {
+  const whole = Math.max(0, Math.floor(seconds))
+  const first = units.findIndex(([, length]) => whole >= length)
+  if (first < 0) return '0 s'
+  let rest = whole
+  const pieces = units.slice(first, first + 2).map(([unit, length]) => {
+    const count = Math.floor(rest / length)
+    rest -= count * length
+    return count > 0 ? `${count} ${unit}` : ''
+  })
+  return pieces.filter(Boolean).join(' ')
+}
+
+/** A page of the administration, with its own navigation. */
+export function sendAdminPage(req: Request, res: Response, page: Page): void {
+  const sections = [
+    ['/admin', 'Overview'],
+    ['/admin/reports', 'Reports'],
+    ['/admin/campaigns', 'Campaigns'],
+    ['/admin/accounts', 'Accounts'],
+    ['/admin/outbox', 'Outbox'],
+    ['/admin/inbox', 'Inbox'],
+    ['/admin/suppressions', 'Suppressions'],
+    ['/admin/consumers', 'Consumers'],
+    ['/admin/networks', 'Networks'],
+    ['/admin/marketers', 'Marketers'],
+    ['/admin/counters', 'Counters'],
+    ['/admin/reputations', 'Reputations'],
+    ['/admin/models', 'Models'],
+    ['/admin/rules', 'Rules'],
+    ['/admin/delistings', 'Delistings'],
+    ['/admin/limits', 'Limits'],
+    ['/admin/dead-letters', 'Dead letters'],
+    ['/admin/audit', 'Audit log'],
+  ]
+  sendPage(req, res, {
+    ...page,
+    data: {
+      ...page.data,
+      isAdminArea: true,
+      sections,
+      section: sections.findLast(([href]) => href && req.originalUrl.startsWith(href))?.[0],
+      duration: shownDuration,
+    },
+  })
+}

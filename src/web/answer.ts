@@ -1,0 +1,82 @@
+import type { Response } from 'express'
+import { isOutage } from '../db/follow.ts'
+import { BusyError, CallerError, sqlState, withoutData } from '../errors.ts'
+import type { Logger } from '../log.ts'
+import { systemRandom } from '../world.ts'
+import { AbortedError } from './bodies/read-body.ts'
+import { ProblemError, type ProblemName, problemOf, problems, problemType } from './problem.ts'
+
+/** What an error becomes for the person or the program that asked. */
+export type Failure = {
+  problem: ProblemName
+  status: number
+  detail: string
+  headers: Readonly<Record<string, string>>
+}
+
+/**
+ * What a thrown error becomes; undefined when nobody is there to be answered. What is our own
+ * fault is logged here, once, under an id that the answer tells and without what the error quotes.
+ */
+export function failureOf(error: unknown, log: Logger): Failure | undefined {
+  if (error instanceof AbortedError) return undefined
+  if (error instanceof ProblemError) {
+    const { problem, status, message, headers } = error
+    return { problem, status, detail: message, headers }
+  }
+  if (error instanceof CallerError) return callerFailure(error.status, error.message)
+  if (error instanceof BusyError) {
+    const headers = { 'retry-after': String(error.retrySeconds) }
+    return { problem: 'unavailable', status: 503, detail: error.message, headers }
+  }
+  const status = clientStatus(error)
+  if (status !== undefined) {
+    return callerFailure(status, 'The address or the header of the request is malformed.')
+  }
+  if (isOutage(error)) {
+    tellOutage(error, log)
+    return {
+      problem: 'unavailable',
+      status: 503,
+      detail: 'The database is away for the moment. Nothing was stored. Try again shortly.',
+      headers: { 'retry-after': '5' },
+    }
+  }
+  const errorId = systemRandom(6).toString('hex')
+  log.error({ errorId, ...withoutData(error) }, 'A request failed')
+  const detail = `This is our fault. Try again; if it stays, tell us the number ${errorId}.`
+  return { problem: 'internal', status: 500, detail, headers: {} }
+}
+
+const OUTAGE_LOG_MS = 10_000
+let outageToldAt = Number.NEGATIVE_INFINITY
+
+/** Once in ten seconds: the metrics count the requests, and a flood of lines helps nobody. */
+function tellOutage(error: unknown, log: Logger): void {
+  if (performance.now() - outageToldAt < OUTAGE_LOG_MS) return
+  outageToldAt = performance.now()
+  log.warn({ sqlState: sqlState(error) }, 'The database is away: requests are put off.')
+}
+
+/** Answers with a problem (RFC 9457). */
+export function sendProblem(res: Response, publicUrl: string, failure: Failure): void {
+  const problem = problemOf(publicUrl, failure.problem, failure.detail)
+  res
+    .status(failure.status)
+    .set({ ...failure.headers, 'cache-control': 'no-store', 'content-type': problemType })
+    .end(JSON.stringify({ ...problem, status: failure.status }))
+}
+
+function callerFailure(status: number, detail: string): Failure {
+  const named = Object.entries(problems).find(([, problem]) => problem.status === status)
+  const problem = (named?.[0] ?? 'bad-request') as ProblemName
+  return { problem, status, detail, headers: {} }
+}
+
+/** Express and its parts mark errors that the client caused with a status below 500. */
+function clientStatus(error: unknown): number | undefined {
+  if (!(error instanceof Error)) return undefined
+  if (error instanceof URIError) return 400
+  if (!('status' in error) || typeof error.status !== 'number') return undefined
+  return error.status >= 400 && error.status < 500 ? error.status : undefined
+}

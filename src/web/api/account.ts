@@ -1,0 +1,164 @@
+import { type Request, type Response, Router } from 'express'
+import type { z } from 'zod'
+import { listRelays } from '../../db/reporter-relays.ts'
+import type { Scope } from '../../db/sessions.ts'
+import { parseRelayBlock } from '../../mail/ip-blocks.ts'
+import { WEBHOOKS_MAX } from '../../people/webhooks.ts'
+import { UPLOAD_MESSAGES_MAX } from '../../reports/accept-report.ts'
+import { forgetRelay, SET_RELAYS_MAX, tellRelays } from '../../reports/relays.ts'
+import { listedJson } from '../../verdict/lists/judge-candidate.ts'
+import { readListQuestion } from '../../verdict/lists/questions.ts'
+import { authenticate } from '../authenticate.ts'
+import { readJson, readQuery } from '../bodies/body-tasks.ts'
+import { admit } from '../limits.ts'
+import { listingsOf } from '../lists/delisting.ts'
+import { refusalWords } from '../pages/settings.ts'
+import { ProblemError } from '../problem.ts'
+import type { Site } from '../site.ts'
+import { BULK_MAX } from './bulk.ts'
+import {
+  counterQuestionSchema,
+  type relaysSchema,
+  relayStatementSchema,
+} from './contract/knowledge-schemas.ts'
+import { otherMethods } from './cors.ts'
+import { FILES_MAX, sendJson } from './submission.ts'
+
+/** Who asks, and what they may: `/api/v1/account`. */
+export function accountApi(site: Pick<Site, 'credentials' | 'config' | 'limits'>): Router {
+  const router = Router()
+  router.get('/', async (req, res) => {
+    const caller = await authenticate(req, site.credentials, ['bearer', 'basic'], 'any')
+    const { id: reporterId, tokenHash } = caller
+    await admit(req, res, site, 'read', { reporterId, tokenHash })
+    sendJson(res, 200, {
+      id: caller.id,
+      email: caller.email,
+      is_admin: caller.isAdmin,
+      proved_by: caller.tokenHash ? 'token' : 'password',
+      scopes: caller.scopes,
+      limits: {
+        message_bytes: site.config.messageBytesMax,
+        files_in_a_form: FILES_MAX,
+        messages_in_a_request: UPLOAD_MESSAGES_MAX,
+        reports_in_bulk: BULK_MAX,
+        webhooks: WEBHOOKS_MAX,
+        relays: SET_RELAYS_MAX,
+      },
+    })
+  })
+  router.all('/', otherMethods('GET'))
+  return router
+}
+
+type CounterNeeds = Pick<Site, 'pool' | 'clock' | 'credentials'>
+
+/** What is counted of a link, an address, a file …: `/api/v1/counters`, for administrators. */
+export function countersApi(site: CounterNeeds): Router {
+  const router = Router()
+  router.get('/', async (req, res) => {
+    await authenticate(req, site.credentials, ['bearer', 'basic'], 'admin')
+    const { series, ...given } = readQuery(req, counterQuestionSchema)
+    // Loaded by the first who asks: taking messages apart needs much that intake does not.
+    const { ask } = await import('../../counting/headline.ts')
+    const answer = await ask(site, given, series)
+    if ('fault' in answer) throw new ProblemError('bad-field', answer.fault)
+    sendJson(res, 200, answer)
+  })
+  router.all('/', otherMethods('GET'))
+  return router
+}
+
+type ReputationNeeds = Pick<Site, 'pool' | 'clock' | 'config' | 'limits' | 'publicUrl'>
+
+/** Whether something is listed: `/api/v1/reputation/NAME`, for anybody, as often as people ask. */
+export function reputationApi(site: ReputationNeeds): Router {
+  const router = Router()
+  router.get('/:name', async (req, res) => {
+    await admit(req, res, site, 'lookup', {})
+    const question = readListQuestion(req.params.name)
+    if (!question) throw new ProblemError('bad-field', 'This is no address, domain, host or link.')
+    const listed = (await listingsOf(question, site)).map(listedJson)
+    sendJson(res, 200, {
+      name: question.name,
+      is_listed: listed.length > 0,
+      listed,
+      url: `${site.publicUrl}/lookup?q=${encodeURIComponent(question.name)}`,
+    })
+  })
+  router.all('/:name', otherMethods('GET'))
+  return router
+}
+
+type RelayNeeds = Pick<
+  Site,
+  'pool' | 'boss' | 'clock' | 'config' | 'credentials' | 'limits' | 'readBody'
+>
+
+/** A relay as `GET /api/v1/relays` gives it. */
+export type RelayJson = z.infer<typeof relaysSchema>['relays'][number]
+
+const BODY_BYTES_MAX = 4_000
+
+/** The caller's relays: `/api/v1/relays`. */
+export function relaysApi(site: RelayNeeds): Router {
+  const router = Router()
+  router.get('/', async (req, res) => {
+    const id = await callerOf(req, res, site, 'read')
+    sendJson(res, 200, { relays: await describeRelays(site, id) })
+  })
+  router.put('/', async (req, res) => {
+    const id = await callerOf(req, res, site, 'account')
+    const { cidr, how } = readJson(
+      await site.readBody(req, res, BODY_BYTES_MAX),
+      relayStatementSchema,
+    )
+    const told = await tellRelays(site, id, [{ cidr: parseCidr(cidr), name: null, how }])
+    if (told === 'full') {
+      throw new ProblemError('bad-field', `At most ${SET_RELAYS_MAX} relays can be set.`)
+    }
+    sendJson(res, 200, { relays: await describeRelays(site, id) })
+  })
+  router.delete('/', async (req, res) => {
+    const id = await callerOf(req, res, site, 'account')
+    if (!(await forgetRelay(site, id, parseCidr(cidrOf(req))))) {
+      throw new ProblemError('not-found', 'You have no such relay.')
+    }
+    sendJson(res, 200, { relays: await describeRelays(site, id) })
+  })
+  router.all('/', otherMethods('GET', 'PUT', 'DELETE'))
+  return router
+}
+
+async function callerOf(
+  req: Request,
+  res: Response,
+  site: RelayNeeds,
+  scope: Scope,
+): Promise<string> {
+  const { id, tokenHash } = await authenticate(req, site.credentials, ['bearer', 'basic'], scope)
+  await admit(req, res, site, 'read', { reporterId: id, tokenHash })
+  return id
+}
+
+async function describeRelays({ pool }: RelayNeeds, reporterId: string): Promise<RelayJson[]> {
+  return (await listRelays(pool, reporterId)).map(({ cidr, how, name, evidence, since }) => ({
+    cidr,
+    how,
+    name,
+    reports: evidence,
+    since: since.toISOString(),
+  }))
+}
+
+function cidrOf(req: Request): string {
+  const { cidr } = req.query
+  if (typeof cidr === 'string') return cidr
+  throw new ProblemError('bad-field', 'Name the relay: ?cidr=192.0.2.7.')
+}
+
+function parseCidr(text: string): string {
+  const parsed = parseRelayBlock(text)
+  if ('block' in parsed) return parsed.block
+  throw new ProblemError('bad-field', `cidr ${refusalWords[parsed.refusal]}`)
+}

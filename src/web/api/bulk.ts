@@ -1,0 +1,295 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Request, Response } from 'express'
+import { z } from 'zod'
+import type { Caller } from '../../people/credentials.ts'
+import type { Became } from '../../reports/accept-report.ts'
+import { authenticate } from '../authenticate.ts'
+import {
+  askForBody,
+  chunksOf,
+  discardRest,
+  inSlices,
+  refuseCompressed,
+  tooBig,
+  tooMuch,
+} from '../bodies/read-body.ts'
+import { admitReports } from '../limits.ts'
+import { ProblemError } from '../problem.ts'
+import type { Site } from '../site.ts'
+import type { Outcome } from '../submit.ts'
+import { answerOnce, claimKey } from './cors.ts'
+import {
+  bodyBytesMax,
+  givenMessage,
+  nothingTaken,
+  oneMessage,
+  receiptAnswer,
+  resultLines,
+  sendAnswer,
+} from './submission.ts'
+
+/** A line of a body, without its end; `too-long` where it had more bytes than a line may. */
+export type Line = Buffer | 'too-long'
+
+/** What lines may be, and how many are handed over at once. */
+export type LineLimits = {
+  lineBytesMax: number
+  allBytesMax: number
+  /** Lines are handed over when they are so many, or so many bytes. */
+  batch: { lines: number; bytes: number }
+}
+
+/**
+ * Reads the lines of a request's body as they come, and hands them over in batches: while one is
+ * being taken nothing more is read. Blank lines are left out. `take` answers whether it wants more.
+ */
+export type ReadLines = (
+  req: IncomingMessage,
+  res: ServerResponse,
+  limits: LineLimits,
+  take: (lines: readonly Line[]) => Promise<'more' | 'enough'>,
+) => Promise<void>
+
+const NEWLINE = 0x0a
+
+/**
+ * A reader of lines that holds at most `bytesInHandMax` bytes of all requests together.
+ *
+ * The reader throws 413 when all is too much, 415 for a compressed body, 503 when too much is in
+ * hand: lines before that may have been taken.
+ */
+export function createReadLines(bytesInHandMax: number): ReadLines {
+  let inHand = 0
+  return async (req, res, limits, take) => {
+    const gathering = createGathering(limits)
+    let held = 0
+    const hold = (bytes: number) => {
+      inHand += bytes - held
+      held = bytes
+      if (inHand > bytesInHandMax) throw tooMuch()
+    }
+    let read = 0
+    try {
+      refuseCompressed(req)
+      if (Number(req.headers['content-length'] ?? 0) > limits.allBytesMax) {
+        throw tooBig(limits.allBytesMax)
+      }
+      askForBody(req, res)
+      for await (const chunk of chunksOf(req)) {
+        read += chunk.length
+        if (read > limits.allBytesMax) throw tooBig(limits.allBytesMax)
+        await inSlices(() => gathering.add(chunk))
+        hold(gathering.bytes())
+        if (!gathering.isFull()) continue
+        if ((await take(gathering.lines())) === 'enough') return discardRest(req)
+        hold(gathering.bytes())
+      }
+      const rest = gathering.end()
+      if (rest.length > 0) await take(rest)
+    } catch (error) {
+      discardRest(req)
+      throw error
+    } finally {
+      inHand -= held
+    }
+  }
+}
+
+function createGathering({ lineBytesMax, batch }: LineLimits) {
+  let lines: Line[] = []
+  let lineBytes = 0
+  let open: Buffer[] = []
+  let openBytes = 0
+  let isTooLong = false
+  const push = (part: Buffer) => {
+    openBytes += part.length
+    isTooLong ||= openBytes > lineBytesMax
+    // A view would keep the whole chunk alive, and most of it belongs to other lines.
+    if (isTooLong) open = []
+    else if (part.length > 0) open.push(Buffer.from(part))
+  }
+  const close = () => {
+    if (openBytes === 0) return
+    const line = isTooLong ? 'too-long' : Buffer.concat(open)
+    if (line === 'too-long' || !isBlank(line)) lines.push(line)
+    lineBytes += line === 'too-long' ? 0 : line.length
+    open = []
+    openBytes = 0
+    isTooLong = false
+  }
+  const taken = () => {
+    const given = lines
+    lines = []
+    lineBytes = 0
+    return given
+  }
+  return {
+    add(chunk: Buffer): void {
+      let start = 0
+      for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
+        push(chunk.subarray(start, end))
+        close()
+        start = end + 1
+      }
+      push(chunk.subarray(start))
+    },
+    bytes: () => lineBytes + (isTooLong ? 0 : openBytes),
+    isFull: () => lines.length >= batch.lines || lineBytes >= batch.bytes,
+    lines: taken,
+    end: () => {
+      close()
+      return taken()
+    },
+  }
+}
+
+function isBlank(line: Buffer): boolean {
+  return line.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d)
+}
+
+type Needs = Pick<
+  Site,
+  | 'pool'
+  | 'clock'
+  | 'config'
+  | 'publicUrl'
+  | 'credentials'
+  | 'limits'
+  | 'submit'
+  | 'readLines'
+  | 'bodies'
+>
+
+/** Messages in one request. */
+export const BULK_MAX = 1_000
+/** A thousand messages of the usual size, several times over. */
+const ALL_BYTES_MAX = 500_000_000
+const BATCH = { lines: 64, bytes: 8_000_000 }
+
+/** The media types of JSON lines. */
+export const lineTypes = 'application/x-ndjson, application/ndjson, application/jsonl'
+
+const receiptId = z.object({ id: z.string() })
+
+type Who = { reporter: Caller; admission: 'admitted' | 'shadowed' }
+type Given = { ref: string | null; outcome: Outcome }
+
+/**
+ * Takes messages in, a JSON object a line, each with its own remarks: `/api/v1/reports/bulk`. Each
+ * stands for itself; who sends the whole again after a fault reports nothing twice.
+ */
+export async function takeBulk(req: Request, res: Response, site: Needs): Promise<void> {
+  const reporter = await authenticate(req, site.credentials, ['bearer', 'basic'], 'report')
+  const type = (req.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
+  if (!lineTypes.split(', ').includes(type)) {
+    throw new ProblemError('wrong-type', `Send one of these types: ${lineTypes}.`, {
+      'accept-post': lineTypes,
+    })
+  }
+  if (req.headers['idempotency-key'] !== undefined) {
+    throw new ProblemError('bad-request', 'Give each message its own idempotency_key instead.')
+  }
+  // Before the body: who is refused need not be read.
+  const entry = await admitReports(req, res, site, reporter)
+  const given: Given[] = []
+  const lineBytesMax = bodyBytesMax('application/json', site.config.messageBytesMax)
+  const limits = { lineBytesMax, allBytesMax: ALL_BYTES_MAX, batch: BATCH }
+  await site.readLines(req, res, limits, async (lines) => {
+    const some = lines.slice(0, BULK_MAX - given.length)
+    const more = some.length - (given.length === 0 ? 1 : 0)
+    const admission = more > 0 ? await admitMore(req, res, site, { reporter, more }) : entry
+    if (admission instanceof ProblemError) {
+      given.push(...some.map(() => ({ ref: null, outcome: refused(admission) })))
+      return 'enough'
+    }
+    const isShadowed = [entry, admission].includes('shadowed')
+    const who = { reporter, admission: isShadowed ? 'shadowed' : 'admitted' } as const
+    const read = await Promise.all(some.map((one) => prepare(one, who, site)))
+    // In the order of the lines: of the same message, the last line counts.
+    given.push(...(await Promise.all(read.map((submit) => submit()))))
+    if (some.length === lines.length) return 'more'
+    given.push({ ref: null, outcome: refused(tooMany()) })
+    return 'enough'
+  })
+  if (given.length === 0) throw new ProblemError('no-message', 'Send a JSON object a line.')
+  await sendBulk(res, given, site)
+}
+
+/** What is too often ends the request, and takes nothing back of what it brought before. */
+async function admitMore(
+  req: Request,
+  res: Response,
+  site: Needs,
+  { reporter, more }: { reporter: Caller; more: number },
+): Promise<'admitted' | 'shadowed' | ProblemError> {
+  try {
+    return await admitReports(req, res, site, reporter, more)
+  } catch (error) {
+    if (!(error instanceof ProblemError)) throw error
+    for (const [name, value] of Object.entries(error.headers)) res.setHeader(name, value)
+    return error
+  }
+}
+
+/** Reads a line and looks its key up; what it returns submits it. */
+async function prepare(
+  line: Line,
+  { reporter, admission }: Who,
+  site: Needs,
+): Promise<() => Promise<Given>> {
+  let ref: string | null = null
+  try {
+    if (line === 'too-long')
+      throw new ProblemError('too-big', 'This line is longer than it may be.')
+    const item = await site.bodies.read('bulkItem', line, { ownerId: reporter.id })
+    ref = item.given.ref ?? null
+    const { raw, remarks } = givenMessage(item)
+    const submit = () => site.submit(reporter, 'api', raw, remarks, admission)
+    const key = item.given.idempotency_key
+    if (key === undefined) return async () => ({ ref, outcome: await submit() })
+    const claimed = await claimKey(site, key, reporter.id, oneMessage({ raw, remarks }))
+    const known = claimed.answer && receiptId.parse(claimed.answer.body).id
+    if (known !== undefined)
+      return given({ ref, outcome: { taken: true, id: known, is: 'repeated' } })
+    return async () => {
+      const outcome = await submit()
+      if (outcome.taken) await answerOnce(site, claimed, await receiptAnswer(outcome, site))
+      return { ref, outcome }
+    }
+  } catch (error) {
+    if (error instanceof ProblemError) return given({ ref, outcome: refused(error) })
+    throw error
+  }
+}
+
+function given(one: Given): () => Promise<Given> {
+  return () => Promise.resolve(one)
+}
+
+async function sendBulk(res: Response, given: readonly Given[], site: Needs): Promise<void> {
+  const marked = given.map(({ ref, outcome }, index) => {
+    const repeated = outcome.taken ? { repeated: outcome.is === 'repeated' } : {}
+    return { mark: { index, ref, ...repeated }, outcome }
+  })
+  const results = await resultLines(marked, site)
+  const outcomes = given.map(({ outcome }) => outcome)
+  const taken = outcomes.filter((outcome) => outcome.taken)
+  if (taken.length === 0) return sendAnswer(res, nothingTaken(outcomes, results, site))
+  const countOf = (which: Became['is']) => taken.filter(({ is }) => is === which).length
+  const counts = {
+    ...{ accepted: countOf('new'), changed: countOf('changed') },
+    repeated: countOf('repeated'),
+  }
+  const refusedCount = outcomes.length - taken.length
+  const body = { ...counts, refused: refusedCount, results }
+  sendAnswer(res, { status: counts.repeated < taken.length ? 202 : 200, body })
+}
+
+function refused(refusal: ProblemError): Outcome {
+  return { taken: false, refusal }
+}
+
+function tooMany(): ProblemError {
+  const detail = `A request may hold ${BULK_MAX} messages. From here on nothing was read.`
+  return new ProblemError('bad-field', detail)
+}

@@ -1,0 +1,117 @@
+import { z } from 'zod'
+import { scopes } from '../../../db/sessions.ts'
+import { WEBHOOK_URL_CHARS_MAX } from '../../../mail/webhook-message.ts'
+import { instant, list } from './report-schemas.ts'
+
+/** Who asks, and what they may. */
+export const accountSchema = z
+  .object({
+    id: z.uuid(),
+    email: z.string(),
+    is_admin: z.boolean().describe('Whether these credentials have the rights of administrators.'),
+    proved_by: z.enum(['token', 'password']),
+    scopes: list(z.enum(scopes)).describe('What these credentials allow.'),
+    limits: z.object({
+      message_bytes: z.int(),
+      files_in_a_form: z.int(),
+      messages_in_a_request: z.int().describe('With those inside of files.'),
+      reports_in_bulk: z.int(),
+      webhooks: z.int(),
+      relays: z.int(),
+    }),
+  })
+  .describe('The caller’s account.')
+
+/** The events a webhook may be told of. */
+export const webhookEventSchema = z.enum([
+  'report.analyzed',
+  'report.asked',
+  'report.told',
+  'report.answered',
+  'report.retracted',
+])
+
+const url = z
+  .string()
+  .max(WEBHOOK_URL_CHARS_MAX)
+  .describe('An https address of a public host, on port 443.')
+const events = z
+  .array(webhookEventSchema)
+  .min(1)
+  .transform((some) => [...new Set(some)])
+  .describe('What it is told of.')
+
+/** A webhook to be added. */
+export const newWebhookSchema = z.object({ url, events })
+
+/** What of a webhook can be changed. */
+export const webhookChangeSchema = z.object({
+  url: url.optional(),
+  events: events.optional(),
+  state: z
+    .enum(['enabled', 'disabled'])
+    .optional()
+    .describe('enabled: told, and of what failed forgiven. disabled: told nothing.'),
+})
+
+/** A webhook as its owner sees it. */
+export const webhookSchema = z
+  .object({
+    id: z.uuid(),
+    url: z.url(),
+    events: list(webhookEventSchema),
+    state: z
+      .enum(['enabled', 'disabled', 'failed'])
+      .describe('failed: it took nothing for five days, or said 410; it is told nothing.'),
+    created_at: instant,
+    failing_since: instant.nullable(),
+    paused_until: instant.nullable().describe('It is left alone until then.'),
+  })
+  .describe('Where software of the reporter’s is told what becomes of reports.')
+
+/** A webhook with its secret, which is shown once. */
+export const webhookSecretSchema = webhookSchema.extend({
+  secret: z
+    .string()
+    .regex(/^whsec_/)
+    .describe('What messages are signed with (Standard Webhooks). Shown once.'),
+})
+
+/** All webhooks of a reporter. */
+export const webhooksSchema = z.object({ webhooks: list(webhookSchema) })
+
+/** What was told to a webhook, and how that went. */
+export const deliveriesSchema = z.object({
+  deliveries: list(
+    z.object({
+      id: z.string().describe('The header webhook-id.'),
+      type: z.string(),
+      report_id: z.uuid().nullable(),
+      state: z.enum(['waiting', 'delivered', 'given-up', 'dropped']),
+      at: instant.describe('When it happened.'),
+      tries: z.int(),
+      tried_at: instant.nullable(),
+      status: z.int().nullable().describe('What HTTP said last; null when nobody answered.'),
+      outcome: z.string().nullable(),
+    }),
+  ).describe('The last twenty, newest first; none older than a week.'),
+})
+
+/** Where the message that tries a webhook is found among its deliveries. */
+export const webhookTestSchema = z.object({ id: z.string().describe('The header webhook-id.') })
+
+/** What is sent to a webhook. */
+export const webhookMessageSchema = z
+  .object({
+    type: webhookEventSchema.or(z.literal('webhook.test')),
+    timestamp: instant.describe('When it happened.'),
+    data: z.union([
+      z.object({
+        report_id: z.uuid(),
+        url: z.url(),
+        status: z.string().describe('How the report stands when this is sent.'),
+      }),
+      z.object({ webhook_id: z.uuid() }),
+    ]),
+  })
+  .describe('What a webhook is sent. Never anything of the reported message.')

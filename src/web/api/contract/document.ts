@@ -1,0 +1,314 @@
+import { z } from 'zod'
+import { type ProblemName, problems, problemType } from '../../problem.ts'
+import { accountOperations } from './account-operations.ts'
+import * as account from './account-schemas.ts'
+import { knowledgeOperations } from './knowledge-operations.ts'
+import * as knowledge from './knowledge-schemas.ts'
+import {
+  type Answer,
+  answerHeaders,
+  chapters,
+  type Content,
+  type HeaderName,
+  type Need,
+  type Operation,
+} from './operation.ts'
+import { reportOperations } from './report-operations.ts'
+import * as problem from './report-schemas.ts'
+import * as report from './report-schemas.ts'
+import * as submission from './report-schemas.ts'
+
+/**
+ * Everything that is sent as JSON, by its name in the document. What comes in is checked by these
+ * very schemas, and tests hold what goes out against them.
+ */
+export const schemas = {
+  Problem: problem.problemSchema,
+  Refused: problem.refusedSchema,
+  Report: report.reportSchema,
+  ReportLine: report.reportLineSchema,
+  ReportList: report.reportListSchema,
+  Submission: submission.submissionSchema,
+  BulkItem: submission.bulkItemSchema,
+  Receipt: submission.receiptSchema,
+  Results: submission.resultsSchema,
+  BulkResults: submission.bulkResultsSchema,
+  Account: account.accountSchema,
+  NewWebhook: account.newWebhookSchema,
+  WebhookChange: account.webhookChangeSchema,
+  Webhook: account.webhookSchema,
+  WebhookWithSecret: account.webhookSecretSchema,
+  Webhooks: account.webhooksSchema,
+  Deliveries: account.deliveriesSchema,
+  WebhookTest: account.webhookTestSchema,
+  WebhookMessage: account.webhookMessageSchema,
+  RelayStatement: knowledge.relayStatementSchema,
+  Relays: knowledge.relaysSchema,
+  Reputation: knowledge.reputationSchema,
+  Counters: knowledge.countersSchema,
+  CheckAnswer: knowledge.checkAnswerSchema,
+  CheckError: knowledge.checkErrorSchema,
+  Learned: knowledge.learnedSchema,
+  CheckStatistics: knowledge.checkStatisticsSchema,
+} as const
+
+/** The name of one. */
+export type SchemaName = keyof typeof schemas
+
+/** Those that come in: what may be left out differs. */
+export const incoming: readonly SchemaName[] = [
+  'Submission',
+  'BulkItem',
+  'NewWebhook',
+  'WebhookChange',
+  'RelayStatement',
+]
+
+/** Everything that programs can ask of us. A test holds it against what is served. */
+export const operations: readonly Operation[] = [
+  ...reportOperations,
+  ...accountOperations,
+  ...knowledgeOperations,
+]
+
+type Json = Record<string, unknown>
+
+/** What any operation of the API may answer when something is wrong. */
+const anyProblem = ['header-too-big', 'too-slow', 'internal', 'unavailable'] as const
+
+/** Header fields that a problem comes with. */
+const problemHeaders: Partial<Record<number, readonly HeaderName[]>> = {
+  401: ['WWW-Authenticate'],
+  405: ['Allow'],
+  415: ['Accept-Post'],
+  429: ['Retry-After', 'RateLimit', 'RateLimit-Policy'],
+  503: ['Retry-After'],
+}
+
+/** The contract as an OpenAPI 3.1 document, for a service at `publicUrl`. */
+export function composeDocument(publicUrl: string): Json {
+  const paths: Record<string, Json> = {}
+  for (const operation of operations) {
+    paths[operation.path] = { ...paths[operation.path], [operation.method]: compose(operation) }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Signalpost',
+      version: '1',
+      summary: 'A clearing house for reports of spam',
+      description:
+        'Report unwanted messages, follow what becomes of the reports, and ask what is known. ' +
+        'Whatever goes wrong is answered as a problem (RFC 9457). Fields may be added to answers ' +
+        'at any time; none is taken away within version 1.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: publicUrl }],
+    tags: Object.entries(chapters).map(([name, description]) => ({ name, description })),
+    paths,
+    webhooks: { report: { post: webhook() } },
+    components: { schemas: composeSchemas(), securitySchemes },
+  }
+}
+
+const securitySchemes = {
+  token: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'A token of the account; it may do what its scopes say.',
+  },
+  password: {
+    type: 'http',
+    scheme: 'basic',
+    description: 'Mail address and password, or a token in its place.',
+  },
+  mailServer: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'Password',
+    description: 'The password of mail servers, where one is set.',
+  },
+}
+
+const securityOf: Record<Need, readonly Json[]> = {
+  report: needsScope('report'),
+  read: needsScope('read'),
+  retract: needsScope('retract'),
+  account: needsScope('account'),
+  any: [{ token: [] }, { password: [] }],
+  admin: needsScope('admin'),
+  'plug-in': [{ password: ['report'] }],
+  'mail-server': [{ mailServer: [] }, {}],
+  nothing: [],
+}
+
+function needsScope(scope: string): Json[] {
+  return [{ token: [scope] }, { password: [scope] }]
+}
+
+function compose(operation: Operation): Json {
+  const { id, chapter, summary, description, need, parameters = {}, body } = operation
+  return {
+    operationId: id,
+    tags: [chapter],
+    summary,
+    ...(description && { description }),
+    security: securityOf[need],
+    parameters: Object.entries(parameters).flatMap(([place, schema]) => fieldsOf(place, schema)),
+    ...(body && { requestBody: { required: true, content: contentOf(body) } }),
+    responses: { ...answersOf(operation), ...problemsOf(operation) },
+  }
+}
+
+function fieldsOf(place: string, schema: z.ZodObject): Json[] {
+  const { properties = {}, required = [] } = jsonSchemaOf(schema, 'input') as {
+    properties?: Record<string, Json>
+    required?: string[]
+  }
+  return Object.entries(properties).map(([name, { description, ...field }]) => ({
+    name,
+    in: place,
+    ...(typeof description === 'string' && { description }),
+    required: place === 'path' || required.includes(name),
+    schema: field,
+  }))
+}
+
+function answersOf({ answers }: Operation): Json {
+  return Object.fromEntries(
+    Object.entries(answers).map(([status, { description, content, headers }]) => [
+      status,
+      {
+        description,
+        ...(headers && { headers: headersOf(headers) }),
+        ...(content && { content: answerContent(content) }),
+      },
+    ]),
+  )
+}
+
+/** Several schemas of one media type, told apart behind a semicolon, are one of them. */
+function answerContent(content: NonNullable<Answer['content']>): Json {
+  const types = [...new Set(Object.keys(content).map((type) => type.split(';')[0] ?? type))]
+  return Object.fromEntries(
+    types.map((type) => {
+      const its = Object.entries(content).filter(([name]) => name.split(';')[0] === type)
+      const [only, ...others] = its.map(([, one]) => schemaOf(one))
+      return [type, { schema: others.length > 0 ? { anyOf: [only, ...others] } : only }]
+    }),
+  )
+}
+
+function contentOf(content: Readonly<Record<string, Content>>): Json {
+  return Object.fromEntries(
+    Object.entries(content).map(([type, one]) => [type, { schema: schemaOf(one) }]),
+  )
+}
+
+function schemaOf(content: Content): Json {
+  if (content === 'text') return { type: 'string' }
+  if (content === 'bytes') return { description: 'The message as it is.' }
+  if (content === 'file') return { description: 'The file as it is, with the messages inside.' }
+  if (content === 'lines') return { ...refTo('BulkItem'), description: 'One such object a line.' }
+  if (content === 'form') return { type: 'object', additionalProperties: true }
+  return refTo(content)
+}
+
+function refTo(name: SchemaName): Json {
+  return { $ref: `#/components/schemas/${name}` }
+}
+
+function headersOf(names: readonly HeaderName[]): Json {
+  return Object.fromEntries(
+    names.map((name) => {
+      const { description, type } = answerHeaders[name]
+      return [name, { description, schema: { type } }]
+    }),
+  )
+}
+
+/** Problems by their statuses; each says by name what it may be. */
+function problemsOf({ need, chapter, problems: own }: Operation): Json {
+  const isAsked = !['nothing', 'mail-server'].includes(need)
+  if (chapter === 'Mail servers') return need === 'mail-server' ? mailServerFaults : {}
+  if (!isAsked && own.length === 0) return {}
+  const names: ProblemName[] = [...own, ...(isAsked ? whoProblems(need) : []), ...anyProblem]
+  const byStatus = Map.groupBy(new Set(names), (name) => problems[name].status)
+  return Object.fromEntries(
+    [...byStatus].map(([status, some]) => [status, problemResponse(status, some)]),
+  )
+}
+
+function whoProblems(need: Need): ProblemName[] {
+  return need === 'any' ? ['sign-in-needed'] : ['sign-in-needed', 'not-allowed']
+}
+
+function problemResponse(status: number, names: readonly ProblemName[]): Json {
+  const headers = problemHeaders[status]
+  return {
+    description: names.map((name) => `${name}: ${problems[name].title}.`).join(' '),
+    ...(headers && { headers: headersOf(headers) }),
+    content: { [problemType]: { schema: refTo('Refused') } },
+    'x-problems': names,
+  }
+}
+
+const mailServerFaults: Json = Object.fromEntries(
+  ([400, 401, 403, 405, 413, 415, 422, 429, 503] as const).map((status) => [
+    status,
+    {
+      description: 'It is not judged, and why.',
+      content: { 'application/json': { schema: refTo('CheckError') } },
+    },
+  ]),
+)
+
+function webhook(): Json {
+  return {
+    operationId: 'told-by-webhook',
+    tags: ['Webhooks'],
+    summary: 'What a webhook is sent',
+    description:
+      'Signed by Standard Webhooks: HMAC-SHA256 over "webhook-id.webhook-timestamp.body" with ' +
+      'the bytes of the secret behind whsec_. Refuse what is older than five minutes, and take ' +
+      'each webhook-id once.',
+    security: [],
+    parameters: ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => ({
+      name,
+      in: 'header',
+      required: true,
+      schema: { type: 'string' },
+    })),
+    requestBody: {
+      required: true,
+      content: { 'application/json': { schema: refTo('WebhookMessage') } },
+    },
+    responses: {
+      204: { description: 'Any 2xx: it was taken.' },
+      410: { description: 'It never wants to hear of us again.' },
+    },
+  }
+}
+
+function composeSchemas(): Json {
+  const names = Object.keys(schemas) as SchemaName[]
+  return Object.fromEntries(
+    names.map((name) => {
+      const way = incoming.includes(name) ? 'input' : 'output'
+      return [name, jsonSchemaOf(schemas[name], way)]
+    }),
+  )
+}
+
+/** Fields may be added to answers, so objects are left open; nothing of ours is read-only. */
+function jsonSchemaOf(schema: z.ZodType, io: 'input' | 'output'): Json {
+  const { $schema, ...json } = z.toJSONSchema(schema, {
+    io,
+    override: ({ jsonSchema }) => {
+      if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties
+      delete jsonSchema.readOnly
+    },
+  }) as Json
+  void $schema
+  return json
+}

@@ -1,0 +1,337 @@
+import { type Request, type Response, Router } from 'express'
+import type { z } from 'zod'
+import { findAnalysis, type KeptAnalysis } from '../../db/analyses.ts'
+import { listReporterPage } from '../../db/export-rows.ts'
+import type { Db } from '../../db/pool.ts'
+import { listEvents, type ReportEvent } from '../../db/report-events.ts'
+import type { Reporter } from '../../db/reporters.ts'
+import { findRawMessage, findReport, type Report } from '../../db/reports.ts'
+import { unpack } from '../../db/rows.ts'
+import type { Scope } from '../../db/sessions.ts'
+import { retractReport } from '../../reports/change-report.ts'
+import { scoreOf, symbolsForReporters } from '../../verdict/verdict.ts'
+import { drawWalk } from '../../verdict/walk-picture.ts'
+import { uuidFloor } from '../../world.ts'
+import { authenticate } from '../authenticate.ts'
+import { readQuery } from '../bodies/body-tasks.ts'
+import { goneSignal } from '../bodies/read-body.ts'
+import { describeSame, type SameReports } from '../history/statistics.ts'
+import { findQuestion, type Question } from '../history/story.ts'
+import { admit, admitReports } from '../limits.ts'
+import { isUuid, queryOf, sendMessage } from '../pages/render.ts'
+import { ProblemError } from '../problem.ts'
+import type { Upload } from '../reporting/take-upload.ts'
+import type { Site } from '../site.ts'
+import { takeBulk } from './bulk.ts'
+import { reportPageSchema, type reportSchema } from './contract/report-schemas.ts'
+import { answerOnce, claimKey, otherMethods, withFiles } from './cors.ts'
+import {
+  type ApiAnswer,
+  readSubmission,
+  receiptAnswer,
+  reportUrl,
+  resultsAnswer,
+  sendAnswer,
+  sendJson,
+  type Submission,
+  takenTypes,
+} from './submission.ts'
+
+type ListNeeds = Pick<Site, 'pool' | 'config' | 'publicUrl' | 'credentials' | 'limits'>
+
+/**
+ * The caller's own reports: the newest first, on from `before`; or those after `after`, the oldest
+ * first, for who asks what is new.
+ */
+export async function listReports(req: Request, res: Response, site: ListNeeds): Promise<void> {
+  const caller = await authenticate(req, site.credentials, ['bearer', 'basic'], 'read')
+  const { id: reporterId, tokenHash } = caller
+  await admit(req, res, site, 'read', { reporterId, tokenHash })
+  const { before, after, limit, kind, status, since } = readQuery(req, reportPageSchema)
+  if (before !== undefined && after !== undefined) {
+    throw new ProblemError('bad-field', 'Say before or after, not both.')
+  }
+  const rows = await listReporterPage(site.pool, reporterId, {
+    before,
+    after,
+    from: since === undefined ? undefined : uuidFloor(new Date(since)),
+    kind,
+    state: status,
+    limit: limit + 1,
+  })
+  const lines = rows.slice(0, limit)
+  const last = lines.at(-1)
+  const on = after === undefined ? { before: last?.id } : { after: last?.id }
+  const query = queryOf({ ...on, limit: String(limit), kind, status, since })
+  const next = rows.length > limit && last ? `${site.publicUrl}/api/v1/reports${query}` : null
+  if (next !== null) res.setHeader('link', `<${next}>; rel="next"`)
+  sendJson(res, 200, {
+    reports: lines.map(({ id, state, receivedAt, kind: its, subject, author }) => ({
+      id,
+      status: state,
+      received_at: receivedAt.toISOString(),
+      kind: its,
+      subject,
+      author,
+      url: reportUrl(site.publicUrl, id),
+    })),
+    next,
+  })
+}
+
+/** A report as `GET /api/v1/reports/:id` gives it. */
+export type ReportJson = z.infer<typeof reportSchema>
+
+/** Reads what belongs to a report and puts it in the form of the contract. */
+export async function describeReport(db: Db, report: Report): Promise<ReportJson> {
+  const [analysis, events, same] = await Promise.all([
+    findAnalysis(db, report.id),
+    listEvents(db, report.id),
+    describeSame(db, report),
+  ])
+  const question = await findQuestion(db, report, analysis, events)
+  return reportJson(report, analysis, { events, question, same })
+}
+
+/** What belongs to a report beside its analysis. */
+type Circumstances = {
+  events: readonly ReportEvent[]
+  question: Question | undefined
+  same: SameReports | undefined
+}
+
+/** The form of the contract. */
+export function reportJson(
+  report: Report,
+  analysis: KeptAnalysis | undefined,
+  { events, question, same }: Circumstances,
+): ReportJson {
+  return {
+    id: report.id,
+    status: report.state,
+    received_at: report.receivedAt.toISOString(),
+    kind: report.kind,
+    rebuilt_from: report.rebuiltFrom,
+    subject: report.subject,
+    author: report.author,
+    origin: originJson(analysis),
+    origin_obstacle: analysis?.details.originObstacle ?? null,
+    submitter: analysis?.details.submitter ?? null,
+    hops: analysis?.details.hops ?? [],
+    picture: analysis ? pictureJson(analysis) : null,
+    question: question
+      ? {
+          candidates: question.candidates.map((candidate) => ({
+            ip: candidate.ip,
+            name: candidate.name,
+            calls_itself: candidate.callsItself,
+            hop: candidate.line,
+            seen: candidate.isSeen,
+            internal: candidate.isInternal,
+          })),
+        }
+      : null,
+    verdict: analysis ? verdictJson(analysis) : null,
+    campaign: same ? campaignJson(same) : null,
+    timeline: [
+      {
+        at: report.receivedAt.toISOString(),
+        event: 'received',
+        detail: channelSentences[report.channel],
+      },
+      ...events.map(({ at, event, detail }) => ({ at: at.toISOString(), event, detail })),
+    ],
+  }
+}
+
+function verdictJson({ details: { verdict } }: KeptAnalysis): ReportJson['verdict'] {
+  const symbols = symbolsForReporters(verdict.symbols)
+  return {
+    class: verdict.class,
+    score: scoreOf(symbols),
+    symbols: symbols.map(({ name, weight, meaning }) => ({ name, weight, meaning })),
+  }
+}
+
+function campaignJson({ mark, others }: SameReports): ReportJson['campaign'] {
+  return {
+    id: mark,
+    others_at_least: others?.min ?? null,
+    first_seen_on: others?.firstDay ?? null,
+    last_seen_on: others?.lastDay ?? null,
+  }
+}
+
+const channelSentences: Record<Report['channel'], string> = {
+  api: 'Received by the report API.',
+  signaler: 'Received from a mail program.',
+  form: 'Received by the web form.',
+  mail: 'Received by mail.',
+  import: 'Imported.',
+  learn: 'Learned by a mail server.',
+}
+
+function pictureJson({ details }: KeptAnalysis): ReportJson['picture'] {
+  const { stations, border } = drawWalk(details)
+  return {
+    stations: stations.map(({ role, name, ip, aliases, line, isUnlinked, isSubmitter }) => ({
+      role,
+      name,
+      ip,
+      aliases,
+      hop: line,
+      unlinked: isUnlinked,
+      submitter: isSubmitter,
+    })),
+    border,
+  }
+}
+
+function originJson(analysis: KeptAnalysis | undefined): ReportJson['origin'] {
+  const origin = analysis?.details.origin
+  if (!origin) return null
+  const network = analysis.network
+  return {
+    ip: origin.ip,
+    confidence: origin.confidence,
+    hop: origin.hop,
+    network: network
+      ? {
+          cidr: network.cidr,
+          asn: network.asn,
+          name: network.name,
+          country: network.country,
+        }
+      : null,
+    why: origin.why,
+  }
+}
+
+type Needs = Pick<
+  Site,
+  | 'pool'
+  | 'boss'
+  | 'clock'
+  | 'config'
+  | 'publicUrl'
+  | 'credentials'
+  | 'limits'
+  | 'submit'
+  | 'takeUpload'
+  | 'readBody'
+  | 'takeBody'
+  | 'bodies'
+  | 'readLines'
+>
+
+/** The report API: `/api/v1/reports`. */
+export function reportsApi(site: Needs): Router {
+  const router = Router()
+  router.post('/', (req, res) => takeReports(req, res, site))
+  router.get('/', (req, res) => listReports(req, res, site))
+  router.all('/', otherMethods('GET', 'POST'))
+  router.post('/bulk', (req, res) => takeBulk(req, res, site))
+  router.all('/bulk', otherMethods('POST'))
+  router.get('/:id', async (req, res) => {
+    const { report } = await requireOwnReport(req, res, site, 'read')
+    sendJson(res, 200, await describeReport(site.pool, report))
+  })
+  router.delete('/:id', async (req, res) => {
+    const { report, reporter } = await requireOwnReport(req, res, site, 'retract')
+    const isReporter = report.reporterId === reporter.id
+    const administratorId = reporter.id
+    await retractReport(
+      site,
+      report.id,
+      isReporter ? { isReporter } : { isReporter, administratorId },
+    )
+    const retracted = { ...report, state: 'retracted' as const }
+    sendJson(res, 200, await describeReport(site.pool, retracted))
+  })
+  router.all('/:id', otherMethods('GET', 'DELETE'))
+  router.get('/:id/raw', async (req, res) => {
+    const { report } = await requireOwnReport(req, res, site, 'read')
+    const packed = await findRawMessage(site.pool, report.id)
+    if (!packed) throw notFound()
+    sendMessage(res, `${report.id}.eml`, await unpack(packed))
+  })
+  router.all('/:id/raw', otherMethods('GET'))
+  return router
+}
+
+async function takeReports(req: Request, res: Response, site: Needs): Promise<void> {
+  const reporter = await authenticate(req, site.credentials, ['bearer', 'basic'], 'report')
+  const type = ((req.headers['content-type'] ?? '').split(';')[0] ?? '').trim().toLowerCase()
+  if (!isTaken(type)) throw wrongType()
+  // Before the body: who is refused need not be read.
+  const entry = await admitReports(req, res, site, reporter)
+  const submission = await readSubmission(req, res, site, { type, ownerId: reporter.id })
+  const key = req.headers['idempotency-key']
+  const admitMore = (messages: number) => admitReports(req, res, site, reporter, messages)
+  const who = { reporter, entry, admitMore, gone: goneSignal(res) }
+  if (typeof key !== 'string') return sendAnswer(res, (await answerTo(submission, who, site)).said)
+  const claimed = await claimKey(site, key, reporter.id, submission)
+  if (claimed.answer) {
+    res.setHeader('idempotency-replayed', 'true')
+    const names = submission.files.map(({ file }) => file)
+    return sendAnswer(res, withFiles(claimed.answer, names))
+  }
+  const { said, names } = await answerTo(submission, who, site)
+  sendAnswer(res, withFiles(await answerOnce(site, claimed, said), names))
+}
+
+type Who = Pick<Upload, 'reporter' | 'entry' | 'admitMore' | 'gone'>
+
+/** What came of a request, with the names of what was found in it. */
+async function answerTo(
+  { files, remarks, are }: Submission,
+  who: Who,
+  site: Needs,
+): Promise<{ said: ApiAnswer; names: (string | null)[] }> {
+  const [first] = files
+  if (first && are === 'messages') {
+    const outcome = await site.submit(who.reporter, 'api', first.raw, remarks, who.entry)
+    return { said: await receiptAnswer(outcome, site), names: [] }
+  }
+  const given = files.map(({ file, raw, isCut }) => ({ name: file ?? '', bytes: raw, isCut }))
+  const lines = await site.takeUpload(given, { ...who, channel: 'api', remarks })
+  const names = lines.map(({ name }) => name)
+  const [only, ...others] = lines
+  const said =
+    only && others.length === 0
+      ? await receiptAnswer(only.outcome, site)
+      : await resultsAnswer(
+          lines.map(({ name, outcome }) => ({ file: name, outcome })),
+          site,
+        )
+  return { said, names }
+}
+
+/** The report of the address, if it is the caller's: others learn nothing of it. */
+async function requireOwnReport(
+  req: Request<{ id: string }>,
+  res: Response,
+  site: Needs,
+  scope: Scope,
+): Promise<{ report: Report; reporter: Reporter }> {
+  const reporter = await authenticate(req, site.credentials, ['bearer', 'basic'], scope)
+  const { id: reporterId, tokenHash } = reporter
+  await admit(req, res, site, 'read', { reporterId, tokenHash })
+  const report = isUuid(req.params.id) ? await findReport(site.pool, req.params.id) : undefined
+  if (!report || (report.reporterId !== reporter.id && !reporter.isAdmin)) throw notFound()
+  return { report, reporter }
+}
+
+function isTaken(type: string): boolean {
+  return takenTypes.split(', ').includes(type)
+}
+
+function wrongType(): ProblemError {
+  return new ProblemError('wrong-type', `Send one of these types: ${takenTypes}.`, {
+    'accept-post': takenTypes,
+  })
+}
+
+function notFound(): ProblemError {
+  return new ProblemError('not-found', 'There is no such report, or it is not yours.')
+}

@@ -1,0 +1,45 @@
+import { type NextFunction, type Request, type Response, Router } from 'express'
+import { failureOf, sendProblem } from '../answer.ts'
+import { ProblemError } from '../problem.ts'
+import type { Site } from '../site.ts'
+import { accountApi, countersApi, relaysApi, reputationApi } from './account.ts'
+import { cors } from './cors.ts'
+import { reportsApi } from './reports.ts'
+import { signalerApi } from './signaler.ts'
+import { webhooksApi } from './webhooks.ts'
+
+/** Everything for programs. Stands before sessions and pages, so that none of it pays for them. */
+export function apiRouter(site: Site): Router {
+  const router = Router()
+  router.use(cors)
+  for (const [path, part] of Object.entries(apiParts(site))) router.use(path, part)
+  router.use(() => {
+    throw new ProblemError('not-found', 'The API has no such address.')
+  })
+  router.use(problemAnswers(site))
+  return router
+}
+
+/** The parts of the API by the beginning of their addresses, behind `/api`. */
+export function apiParts(site: Site): Readonly<Record<string, Router>> {
+  return {
+    '/v1/account': accountApi(site),
+    '/v1/reports': reportsApi(site),
+    '/v1/webhooks': webhooksApi(site),
+    '/v1/relays': relaysApi(site),
+    '/v1/counters': countersApi(site),
+    '/v1/reputation': reputationApi(site),
+    '/signaler': signalerApi(site),
+  }
+}
+
+/** Turns what was thrown into a problem answer. */
+export function problemAnswers(site: Pick<Site, 'publicUrl' | 'log'>) {
+  // Express knows an error handler by its four parameters.
+  return (error: unknown, _req: Request, res: Response, next: NextFunction): void => {
+    const failure = failureOf(error, site.log)
+    if (!failure || res.headersSent) return void res.destroy()
+    void next
+    sendProblem(res, site.publicUrl, failure)
+  }
+}

@@ -1,0 +1,250 @@
+import type { Request, Response } from 'express'
+import type { z } from 'zod'
+import type { Db } from '../../db/pool.ts'
+import { listReportsByIds, type ReportState } from '../../db/reports.ts'
+import type { JsonMessage } from '../bodies/body-tasks.ts'
+import { createMultipartParser, type Part } from '../bodies/multipart.ts'
+import { goneSignal } from '../bodies/read-body.ts'
+import { type Problem, ProblemError, problemOf, problems, problemType } from '../problem.ts'
+import type { Site } from '../site.ts'
+import { type Outcome, parseRemarks, type Remarks } from '../submit.ts'
+import type { receiptSchema, submissionSchema } from './contract/report-schemas.ts'
+
+/** The answer to one message that was taken in. */
+export type ReceiptJson = z.infer<typeof receiptSchema>
+
+/** The answer to one of several messages, with what tells which one. */
+export type ResultJson<Mark> = Mark & (ReceiptJson | { problem: Problem })
+
+/** An answer before it is sent. */
+export type ApiAnswer = { status: number; body: object; location?: string | undefined }
+
+type ResultSite = { pool: Db; publicUrl: string }
+
+/** Where a program finds a report. */
+export function reportUrl(publicUrl: string, id: string): string {
+  return `${publicUrl}/api/v1/reports/${id}`
+}
+
+/** 202 for a new report and for a changed one, 200 for a repeat, a problem for what is none. */
+export async function receiptAnswer(outcome: Outcome, site: ResultSite): Promise<ApiAnswer> {
+  if (!outcome.taken) throw outcome.refusal
+  const [receipt] = await receiptsOf([outcome], site)
+  if (!receipt) throw new Error('a receipt is missing')
+  return { status: outcome.is === 'repeated' ? 200 : 202, body: receipt, location: receipt.url }
+}
+
+/**
+ * One result a message, in their order: 202 when at least one is new or changed, 200 when all that
+ * were taken are repeats. When none was, the problem they share, or `nothing-accepted`.
+ */
+export async function resultsAnswer(
+  given: readonly { file: string | null; outcome: Outcome }[],
+  site: ResultSite,
+): Promise<ApiAnswer> {
+  const outcomes = given.map(({ outcome }) => outcome)
+  const marked = given.map(({ file, outcome }) => ({ mark: { file }, outcome }))
+  const results = await resultLines(marked, site)
+  const taken = outcomes.filter((outcome) => outcome.taken)
+  if (taken.length === 0) return nothingTaken(outcomes, results, site)
+  return { status: taken.some(({ is }) => is !== 'repeated') ? 202 : 200, body: { results } }
+}
+
+/** What became of each message. */
+export async function resultLines<Mark extends object>(
+  given: readonly { mark: Mark; outcome: Outcome }[],
+  site: ResultSite,
+): Promise<ResultJson<Mark>[]> {
+  const receipts = await receiptsOf(
+    given.map(({ outcome }) => outcome),
+    site,
+  )
+  return given.map(({ mark, outcome }, index): ResultJson<Mark> => {
+    const receipt = receipts[index]
+    if (receipt) return { ...mark, ...receipt }
+    if (outcome.taken) throw new Error('a receipt is missing')
+    return { ...mark, problem: problemFrom(outcome.refusal, site) }
+  })
+}
+
+/** The answer where no message was taken: the problem that all share, else that none was. */
+export function nothingTaken(
+  outcomes: readonly Outcome[],
+  results: readonly object[],
+  site: ResultSite,
+): ApiAnswer {
+  const names = new Set(outcomes.map((outcome) => (outcome.taken ? '' : outcome.refusal.problem)))
+  const [only] = names
+  const name = names.size === 1 && only ? only : 'nothing-accepted'
+  const problem = problemOf(site.publicUrl, name, 'Each entry of results says what was wrong.')
+  return { status: problems[name].status, body: { ...problem, results } }
+}
+
+/** Sends it; what is no success is a problem. */
+export function sendAnswer(res: Response, { status, body, location }: ApiAnswer): void {
+  if (location !== undefined) res.setHeader('location', location)
+  if (status < 400) return sendJson(res, status, body)
+  res.statusCode = status
+  res.setHeader('content-type', problemType)
+  res.setHeader('cache-control', 'no-store')
+  res.end(JSON.stringify(body))
+}
+
+/** Writes JSON without Express's detour over ETags. */
+export function sendJson(res: Response, status: number, body: unknown): void {
+  res.statusCode = status
+  res.setHeader('content-type', 'application/json; charset=utf-8')
+  res.setHeader('cache-control', 'no-store')
+  res.end(JSON.stringify(body))
+}
+
+/** A repeat may have come far already; what is new or changed waits for its analysis. */
+async function receiptsOf(
+  outcomes: readonly Outcome[],
+  site: ResultSite,
+): Promise<(ReceiptJson | undefined)[]> {
+  const repeats = outcomes.flatMap((outcome) =>
+    outcome.taken && outcome.is === 'repeated' ? [outcome.id] : [],
+  )
+  const known = repeats.length > 0 ? await listReportsByIds(site.pool, repeats) : []
+  const stateOf = new Map<string, ReportState>(known.map(({ id, state }) => [id, state]))
+  return outcomes.map((outcome) => {
+    if (!outcome.taken) return undefined
+    const { id, is } = outcome
+    const url = reportUrl(site.publicUrl, id)
+    return { id, status: stateOf.get(id) ?? 'received', url, changed: is === 'changed' }
+  })
+}
+
+function problemFrom(refusal: ProblemError, site: ResultSite): Problem {
+  return problemOf(site.publicUrl, refusal.problem, refusal.message)
+}
+
+/** A message or a file of a request; `isCut` when it had more bytes than one may have. */
+export type GivenFile = { file: string | null; raw: Buffer; isCut: boolean }
+
+/** What a request to the report API brings. */
+export type Submission = {
+  files: readonly GivenFile[]
+  remarks: Remarks
+  /** `opened`: files may hold several messages, as those of the form; else each is a message. */
+  are: 'messages' | 'opened'
+}
+
+/** Files that hold messages, and what one is called that comes without a name. */
+const fileTypes: Readonly<Record<string, string>> = {
+  'application/zip': 'messages.zip',
+  'application/mbox': 'messages.mbox',
+  'application/vnd.ms-outlook': 'message.msg',
+}
+
+/** The media types the report API takes. */
+export const takenTypes = [
+  ...['message/rfc822', 'message/global', 'application/json', 'multipart/form-data'],
+  ...Object.keys(fileTypes),
+].join(', ')
+
+/** Files in one form. */
+export const FILES_MAX = 100
+const REMARK_BYTES_MAX = 16_000
+/** The bytes a body of this type may have, its encoding included. */
+export function bodyBytesMax(type: string, messageBytesMax: number): number {
+  if (type === 'application/json') return Math.ceil(messageBytesMax * 1.4) + 64_000
+  if (type === 'multipart/form-data') return messageBytesMax * 2
+  return messageBytesMax
+}
+
+/** Where bodies are read. */
+type BodyReader = Pick<Site, 'readBody' | 'takeBody' | 'bodies' | 'config'>
+
+/**
+ * Reads the body of a report by its type. Of a raw message, the query holds the remarks: it has no
+ * other place for them.
+ */
+export async function readSubmission(
+  req: Request,
+  res: Response,
+  site: BodyReader,
+  { type, ownerId }: { type: string; ownerId: string },
+): Promise<Submission> {
+  const { messageBytesMax } = site.config
+  const bytesMax = bodyBytesMax(type, messageBytesMax)
+  if (type === 'multipart/form-data') {
+    const limits = { partBytesMax: messageBytesMax, partsMax: FILES_MAX + 10 }
+    const parser = createMultipartParser(req.headers['content-type'] ?? '', limits)
+    await site.takeBody(req, res, { bytesMax, ownerId }, parser.write)
+    return parseForm(await parser.end())
+  }
+  const body = await site.readBody(req, res, bytesMax, ownerId)
+  if (type === 'application/json') {
+    const owner = { ownerId, gone: goneSignal(res) }
+    return oneMessage(givenMessage(await site.bodies.read('submission', body, owner)))
+  }
+  const at = req.url.indexOf('?')
+  const remarks = queryRemarks(at < 0 ? '' : req.url.slice(at + 1))
+  const file = fileTypes[type]
+  if (file === undefined) return oneMessage({ raw: body, remarks })
+  return { files: [{ file, raw: body, isCut: false }], remarks, are: 'opened' }
+}
+
+/** One message that came by itself. */
+export function oneMessage({ raw, remarks }: { raw: Buffer; remarks: Remarks }): Submission {
+  return { files: [{ file: null, raw, isCut: false }], remarks, are: 'messages' }
+}
+
+function queryRemarks(query: string): Remarks {
+  if (query === '') return parseRemarks({})
+  const given = new URLSearchParams(query)
+  return parseRemarks({
+    kind: given.get('kind') ?? undefined,
+    comment: given.get('comment') ?? undefined,
+    receivedVia: given.getAll('received_via'),
+  })
+}
+
+/** @throws ProblemError 400 when the message is not base64, 422 for a wrong remark */
+export function givenMessage({ raw, given }: JsonMessage<typeof submissionSchema>): {
+  raw: Buffer
+  remarks: Remarks
+} {
+  if (!raw) {
+    throw new ProblemError('bad-base64', 'message_base64 must be the message in standard base64.')
+  }
+  const { kind, comment, received_via } = given
+  const receivedVia = typeof received_via === 'string' ? [received_via] : received_via
+  return { raw, remarks: parseRemarks({ kind, comment, receivedVia }) }
+}
+
+function parseForm(parts: readonly Part[]): Submission {
+  const texts = (name: string) => parts.filter((part) => part.name === name).map(textOf)
+  const files = parts
+    .filter(
+      ({ name, fileName, content }) =>
+        !remarkNames.has(name) && (fileName !== '' || content.length > 0),
+    )
+    .map(({ fileName, name, content, isCut }) => {
+      return { file: fileName || name || 'message', raw: content, isCut }
+    })
+  if (files.length === 0) {
+    throw new ProblemError('no-message', 'Attach each message as a file of the form.')
+  }
+  if (files.length > FILES_MAX) {
+    throw new ProblemError('bad-field', `A form may hold at most ${FILES_MAX} files.`)
+  }
+  return {
+    files,
+    are: 'opened',
+    remarks: parseRemarks({
+      kind: texts('kind')[0],
+      comment: texts('comment')[0],
+      receivedVia: [...texts('received_via'), ...texts('received_via[]')],
+    }),
+  }
+}
+
+const remarkNames = new Set(['kind', 'comment', 'received_via', 'received_via[]'])
+
+function textOf({ name, content }: Part): string {
+  if (content.length > REMARK_BYTES_MAX) throw new ProblemError('bad-field', `${name} is too long.`)
+  return content.toString('utf8')
+}

@@ -1,0 +1,99 @@
+import type { IncomingMessage } from 'node:http'
+import type { Scope } from '../db/sessions.ts'
+import type { Caller, Credentials } from '../people/credentials.ts'
+import { passwordGuard, type PasswordGuard } from './limits.ts'
+import { ProblemError } from './problem.ts'
+
+/** The schemes of `Authorization` (RFC 9110 §11) that an address takes. */
+export type Scheme = 'bearer' | 'basic'
+
+const challenges: Record<Scheme, string> = {
+  bearer: 'Bearer realm="Signalpost"',
+  basic: 'Basic realm="Signalpost", charset="UTF-8"',
+}
+
+/**
+ * Who sends this request: by bearer token (RFC 6750) or Basic (RFC 7617). A token is also taken as
+ * the password of Basic, for clients that know nothing else. `scope` is what the request needs; the
+ * password allows everything, and `any` is what every token may.
+ *
+ * @throws ProblemError 401 with a challenge, in the same words whether or not the account exists,
+ *   and 403 when the token is right but not meant for this
+ */
+export async function authenticate(
+  req: IncomingMessage,
+  credentials: Credentials,
+  schemes: readonly Scheme[],
+  scope: Scope | 'any',
+): Promise<Caller> {
+  const given = req.headers.authorization
+  if (given === undefined) {
+    throw refusal(schemes, `Send ${schemes.map(nameOf).join(' or ')} in the Authorization header.`)
+  }
+  const space = given.indexOf(' ')
+  const scheme = given.slice(0, space).toLowerCase()
+  const value = given.slice(space + 1).trim()
+  const caller =
+    scheme === 'bearer' && schemes.includes('bearer')
+      ? await credentials.byToken(value)
+      : scheme === 'basic' && schemes.includes('basic')
+        ? await byBasic(value, credentials, passwordGuard(req))
+        : undefined
+  if (!caller) throw refusal(schemes, 'These credentials are not valid here.')
+  if (scope !== 'any' && !caller.scopes.includes(scope)) throw outOfScope(scope)
+  if (scope === 'admin' && !caller.isAdmin) throw new ProblemError('not-allowed', forAdministrators)
+  if (caller.hasTotp) throw needsToken()
+  return caller
+}
+
+async function byBasic(
+  value: string,
+  credentials: Credentials,
+  guard: PasswordGuard | undefined,
+): Promise<Caller | undefined> {
+  const text = decoded(Buffer.from(value, 'base64'))
+  const colon = text.indexOf(':')
+  if (colon < 0) return undefined
+  const [email, password] = [text.slice(0, colon), text.slice(colon + 1)]
+  const before = async () => guard?.(email)
+  if (!password.startsWith('sp_')) return credentials.byPassword(email, password, before)
+  const owner = await credentials.byToken(password)
+  if (owner && (email === '' || email.toLowerCase() === owner.email)) return owner
+  return credentials.byPassword(email, password, before)
+}
+
+/** UTF-8, or Latin-1 where it is not: old clients send what their system has. */
+function decoded(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return bytes.toString('latin1')
+  }
+}
+
+const forAdministrators = 'This is for administrators.'
+
+function refusal(schemes: readonly Scheme[], detail: string): ProblemError {
+  const challenge = schemes.map((scheme) => challenges[scheme]).join(', ')
+  return new ProblemError('sign-in-needed', detail, { 'www-authenticate': challenge })
+}
+
+/** A program that holds the password alone would go round the second step. */
+function needsToken(): ProblemError {
+  const detail =
+    'This account signs in with a second step, so its password does not open the API. Make a ' +
+    'token on the page of your settings, and use it in place of the password.'
+  return new ProblemError('not-allowed', detail)
+}
+
+/** RFC 6750 §3.1. */
+function outOfScope(scope: Scope): ProblemError {
+  const challenge = `${challenges.bearer}, error="insufficient_scope", scope="${scope}"`
+  return new ProblemError('not-allowed', `This token is not allowed the scope "${scope}".`, {
+    'www-authenticate': challenge,
+  })
+}
+
+function nameOf(scheme: Scheme): string {
+  return scheme === 'bearer' ? 'a bearer token' : 'Basic credentials'
+}

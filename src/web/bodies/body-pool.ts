@@ -1,0 +1,153 @@
+import path from 'node:path'
+import { Piscina } from 'piscina'
+import { ProblemError } from '../problem.ts'
+import { bodyTasks, type BodyTasks } from './body-tasks.ts'
+import type { ThreadMade, ThreadTask } from './body-thread.ts'
+import { AbortedError, inSlices } from './read-body.ts'
+
+/** Who waits for a turn: whose upload it is, how big, and whether he is still there. */
+export type Waiting = { reporterId: string; bytes: number; gone: AbortSignal }
+
+/** Does the work when it has its turn, and answers as the work does. */
+export type TakeTurn = <T>(who: Waiting, work: () => Promise<T>) => Promise<T>
+
+/**
+ * Turns for so many pieces of work at once, never two of the same reporter: one who sends what
+ * takes long waits for himself. What of one reporter waits is at most `ownBytesMax`, or one upload.
+ * Who has gone gives up his place, and is rejected with an AbortedError.
+ */
+export function createTurns(places: number, ownBytesMax: number): TakeTurn {
+  const served = new Set<string>()
+  const waiting: (Waiting & { start: () => void })[] = []
+
+  function pump(): void {
+    while (served.size < places) {
+      const at = waiting.findIndex(({ reporterId }) => !served.has(reporterId))
+      const [next] = at < 0 ? [] : waiting.splice(at, 1)
+      if (!next) return
+      served.add(next.reporterId)
+      next.start()
+    }
+  }
+
+  function hasTurn(who: Waiting): Promise<void> {
+    const own = waiting.filter(({ reporterId }) => reporterId === who.reporterId)
+    const ownBytes = own.reduce((sum, { bytes }) => sum + bytes, 0)
+    if (own.length > 0 && ownBytes + who.bytes > ownBytesMax) throw tooMuch()
+    return new Promise((resolve, reject) => {
+      const leave = () => {
+        waiting.splice(waiting.indexOf(entry), 1)
+        reject(new AbortedError('the client went away'))
+      }
+      const start = () => {
+        who.gone.removeEventListener('abort', leave)
+        resolve()
+      }
+      const entry = { ...who, start }
+      waiting.push(entry)
+      who.gone.addEventListener('abort', leave)
+      pump()
+    })
+  }
+
+  return async (who, work) => {
+    if (who.gone.aborted) throw new AbortedError('the client went away')
+    await hasTurn(who)
+    try {
+      return await work()
+    } finally {
+      served.delete(who.reporterId)
+      pump()
+    }
+  }
+}
+
+function tooMuch(): ProblemError {
+  return new ProblemError(
+    'unavailable',
+    'Other uploads of yours wait already. Try again shortly.',
+    {
+      'retry-after': '5',
+    },
+  )
+}
+
+/** Whose body it is, and whether its sender is still there. */
+export type BodyOwner = { ownerId: string; gone?: AbortSignal }
+
+/**
+ * Reads what bodies hold, each by one task, and never blocks the event loop for long: small bodies
+ * are read on the spot, large ones in threads.
+ *
+ * @throws ProblemError of the task, or 400 when it takes too much time or memory
+ */
+export type BodyPool = {
+  read: <Name extends keyof BodyTasks>(
+    name: Name,
+    bytes: Buffer,
+    owner: BodyOwner,
+  ) => Promise<ReturnType<BodyTasks[Name]>>
+  close: () => Promise<void>
+}
+
+/** The worst body known takes 10 ms for so many bytes. */
+const SMALL_BYTES_MAX = 128_000
+const TASK_MS_MAX = 10_000
+const HEAP_MEGABYTES_MAX = 320
+const IDLE_MS = 30_000
+const THREADS_MAX = 2
+
+/**
+ * A pool of two threads, which start with the first large body and end when they are idle. One
+ * sender has one of them at most. A body that takes too much time or memory costs its thread, which
+ * is replaced.
+ */
+export function createBodyPool(bytesMax: number): BodyPool {
+  const pool = new Piscina({
+    filename: path.join(import.meta.dirname, 'body-thread.ts'),
+    minThreads: 0,
+    maxThreads: THREADS_MAX,
+    idleTimeout: IDLE_MS,
+    resourceLimits: { maxOldGenerationSizeMb: HEAP_MEGABYTES_MAX, maxYoungGenerationSizeMb: 24 },
+  })
+  // What waits is bounded by the bytes that are in hand.
+  const inTurn: TakeTurn = createTurns(THREADS_MAX, Number.POSITIVE_INFINITY)
+
+  async function runInThread(task: ThreadTask): Promise<ThreadMade> {
+    try {
+      return (await pool.run(task, { signal: AbortSignal.timeout(TASK_MS_MAX) })) as ThreadMade
+    } catch (error) {
+      const detail = 'The body takes too much time or memory to read.'
+      throw Object.assign(new ProblemError('bad-request', detail), { cause: error })
+    }
+  }
+
+  async function read(name: keyof BodyTasks, bytes: Buffer, { ownerId, gone = STAYS }: BodyOwner) {
+    if (bytes.length <= SMALL_BYTES_MAX) return inSlices(() => bodyTasks[name](bytes, bytesMax))
+    const who = { reporterId: ownerId, bytes: bytes.length, gone }
+    const task = { name, bytes: alone(bytes), bytesMax }
+    const answer = await inTurn(who, () => runInThread(task))
+    if ('problem' in answer) throw new ProblemError(answer.problem, answer.detail)
+    const { made } = answer
+    if ('message' in made) return { message: { ...made.message, raw: bytes } }
+    return 'raw' in made && made.raw ? { ...made, raw: asBuffer(made.raw) } : made
+  }
+
+  return {
+    // Each task gives what its name says.
+    read: read as BodyPool['read'],
+    close: () => pool.close({ force: true }),
+  }
+}
+
+/** Of a client that cannot go away. */
+const STAYS = new AbortController().signal
+
+/** Bytes in no more memory than they need: all of what they share would cross with them. */
+function alone(bytes: Buffer): Uint8Array {
+  return bytes.buffer.byteLength < bytes.length * 2 ? bytes : new Uint8Array(bytes)
+}
+
+function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength)
+}

@@ -1,0 +1,148 @@
+import type { Request } from 'express'
+import type { z } from 'zod'
+import { readMessage, type ReadMessage } from '../../mail/message.ts'
+import { type Refusal, refusalOf, structureLimits } from '../../reports/learn-message.ts'
+import { bulkItemSchema, submissionSchema } from '../api/contract/report-schemas.ts'
+import { ProblemError } from '../problem.ts'
+import { percentDecoded } from './urlencoded.ts'
+
+const base64 = /^[A-Za-z0-9+/]+$/
+const blank = /[\r\n\t ]/
+const blanks = /[\r\n\t ]+/g
+
+/**
+ * The bytes of a base64 text (RFC 4648 §4), line breaks and missing padding forgiven; undefined
+ * when it is anything else. Unlike Node's own decoder, which passes over what it does not know.
+ */
+export function parseBase64(text: string): Buffer | undefined {
+  const whole = blank.test(text) ? text.replace(blanks, '') : text
+  let end = whole.length
+  while (end > 0 && end > whole.length - 2 && whole.charCodeAt(end - 1) === 0x3d) end--
+  const bare = end === whole.length ? whole : whole.slice(0, end)
+  if (bare.length === 0) return whole.length === 0 ? Buffer.alloc(0) : undefined
+  if (bare.length % 4 === 1 || !base64.test(bare)) return undefined
+  return Buffer.from(bare, 'base64')
+}
+
+/** More than a schema could need: stops a body made of ten million brackets. */
+const BRACKETS_MAX = 1_000
+
+/** @throws ProblemError 400 for what is no JSON in UTF-8, 422 for what the schema refuses */
+export function readJson<Schema extends z.ZodType>(body: Buffer, schema: Schema): z.infer<Schema> {
+  const parsed = schema.safeParse(jsonOf(body))
+  if (parsed.success) return parsed.data
+  throw faultOf(parsed.error, 'The body')
+}
+
+/**
+ * What stands behind the question mark, each at most once, and nothing that the schema does not
+ * know: what is misspelled is not passed over.
+ *
+ * @throws ProblemError 422
+ */
+export function readQuery<Schema extends z.ZodObject>(req: Request, schema: Schema) {
+  const given: Record<string, string> = {}
+  for (const [name, value] of new URL(req.originalUrl, 'http://site').searchParams) {
+    if (!Object.hasOwn(schema.shape, name)) {
+      const known = Object.keys(schema.shape).join(', ')
+      throw new ProblemError('bad-field', `There is no "${name.slice(0, 40)}". Known are ${known}.`)
+    }
+    if (given[name] !== undefined) throw new ProblemError('bad-field', `Say ${name} only once.`)
+    given[name] = value
+  }
+  const parsed = schema.safeParse(given)
+  if (parsed.success) return parsed.data
+  throw faultOf(parsed.error, 'The address')
+}
+
+function faultOf(error: z.ZodError, whole: string): ProblemError {
+  const [issue] = error.issues
+  const field = issue?.path.join('.') || whole
+  const what = issue?.message.replace(/\.$/, '') ?? 'is not valid'
+  return new ProblemError('bad-field', `${field}: ${what}.`)
+}
+
+function jsonOf(body: Buffer): unknown {
+  let brackets = 0
+  for (const open of ['[', '{']) {
+    for (let at = body.indexOf(open); at >= 0; at = body.indexOf(open, at + 1)) {
+      if (++brackets > BRACKETS_MAX) throw new ProblemError('bad-request', 'The JSON is too deep.')
+    }
+  }
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+  } catch {
+    throw new ProblemError('bad-request', 'The body is not JSON in UTF-8.')
+  }
+}
+
+/**
+ * The message in the field `message` of an urlencoded body.
+ *
+ * @throws ProblemError 400
+ */
+export function signalerMessage(body: Buffer): Buffer {
+  return messageInBase64(urlencodedField(body, 'message'))
+}
+
+/** @throws ProblemError 400 when there is no text, or it is not base64 */
+export function messageInBase64(text: string | undefined): Buffer {
+  if (text === undefined || text === '') {
+    throw new ProblemError('no-message', 'Send the message in base64 in the field "message".')
+  }
+  const raw = parseBase64(text)
+  if (raw) return raw
+  throw new ProblemError('bad-base64', 'The field "message" must hold the message in base64.')
+}
+
+/**
+ * A base64 field of an urlencoded body, from clients that percent-encode and from those that do
+ * not: a plus sign stands for itself, what some layer made a space was one, and `=` may stand
+ * bare. Base64 itself has neither spaces nor `&`.
+ */
+export function urlencodedField(body: Buffer, name: string): string | undefined {
+  const prefix = `${name}=`
+  const inside = body.indexOf(`&${prefix}`)
+  if (inside < 0 && body.indexOf(prefix) !== 0) return undefined
+  const start = body.indexOf(prefix) === 0 ? prefix.length : inside + 1 + prefix.length
+  const end = body.indexOf('&', start)
+  const value = percentDecoded(body.subarray(start, end < 0 ? body.length : end)).toString('latin1')
+  return value
+    .trim()
+    .replaceAll(/[\r\n\t]+ */g, '')
+    .replaceAll(' ', '+')
+}
+
+/** A message that may be taken in, or why it may not. */
+export type Fit = { message: ReadMessage } | { refusal: Refusal }
+
+/** A message that came in JSON, with the other fields of its object. */
+export type JsonMessage<Schema extends z.ZodObject> = {
+  /** Undefined where the message is not in base64. */
+  raw: Buffer | undefined
+  given: Omit<z.infer<Schema>, 'message_base64'>
+}
+
+/** What takes time that grows with the bytes. Each task throws only ProblemErrors. */
+export const bodyTasks = {
+  message: (raw: Buffer, bytesMax: number): Fit => {
+    const message = readMessage(raw)
+    const refusal = refusalOf(message, { ...structureLimits, bytesMax })
+    return refusal ? { refusal } : { message }
+  },
+  submission: (body: Buffer) => messageOfJson(body, submissionSchema),
+  bulkItem: (line: Buffer) => messageOfJson(line, bulkItemSchema),
+  signaler: (body: Buffer) => ({ raw: signalerMessage(body) }),
+  base64: (text: Buffer) => ({ raw: messageInBase64(text.toString('latin1').trim()) }),
+} as const
+
+/** The tasks by name. */
+export type BodyTasks = typeof bodyTasks
+
+function messageOfJson<Schema extends typeof submissionSchema>(
+  body: Buffer,
+  schema: Schema,
+): JsonMessage<Schema> {
+  const { message_base64, ...given } = readJson(body, schema)
+  return { raw: parseBase64(message_base64), given }
+}

@@ -1,0 +1,176 @@
+import { Counter, Gauge, Histogram, Registry } from '@prometheus-io/client'
+import { isOutage } from '../../db/follow.ts'
+import { reasonOf } from '../../errors.ts'
+import type { CheckStation } from '../../judging/check-message.ts'
+import type { Logger } from '../../log.ts'
+import { type CheckAction, checkActions, type CheckScores } from '../../verdict/verdict.ts'
+import type { Clock } from '../../world.ts'
+import { type Answer, composeAnswer, envelopeOf, type Fields } from './protocol.ts'
+
+/** What one process counts of the questions it answered, since it began. */
+export type CheckStatistics = {
+  answered: (action: CheckAction, seconds: number) => void
+  learned: () => void
+  /** A question without a verdict, or a lesson that was not learned. */
+  failed: () => void
+  connected: () => void
+  /** What rspamd's controller says to /stat. */
+  stat: () => Record<string, unknown>
+  /** In the Prometheus text format. */
+  metrics: () => Promise<string>
+}
+
+const SCAN_TIMES = 31
+const VERSION = 'Signalpost'
+const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5]
+const unwanted: readonly CheckAction[] = ['add header', 'rewrite subject', 'reject']
+
+/** Counts anew. `lost` tells how many counts of shingles were lost for want of room. */
+export function createCheckStatistics(clock: Clock, lost: () => number): CheckStatistics {
+  const beganAt = clock().getTime()
+  const actions = new Map<CheckAction, number>(checkActions.map((action) => [action, 0]))
+  const times: number[] = []
+  let [learned, failed, connections] = [0, 0, 0]
+  const registers = [new Registry()]
+  const seconds = new Histogram({
+    name: 'signalpost_check_seconds',
+    help: 'Time from the last byte of a checked message to its answer.',
+    labelNames: ['action'],
+    buckets: bounds,
+    registers,
+  })
+  const shown = createShown(registers)
+  const sum = (some: readonly CheckAction[]) =>
+    some.reduce((total, action) => total + (actions.get(action) ?? 0), 0)
+  return {
+    answered(action, took) {
+      actions.set(action, (actions.get(action) ?? 0) + 1)
+      times.unshift(Number(took.toFixed(6)))
+      if (times.length > SCAN_TIMES) times.pop()
+      seconds.observe({ action }, took)
+    },
+    learned: () => void learned++,
+    failed: () => void failed++,
+    connected: () => void connections++,
+    stat: () => ({
+      version: VERSION,
+      config_id: '',
+      uptime: Math.round((clock().getTime() - beganAt) / 1_000),
+      read_only: false,
+      scanned: sum(checkActions),
+      learned,
+      actions: Object.fromEntries(actions),
+      scan_times: Array.from({ length: SCAN_TIMES }, (_, index) => times[index] ?? null),
+      spam_count: sum(unwanted),
+      ham_count: sum(checkActions) - sum(unwanted),
+      connections,
+      control_connections: 0,
+      ...memory(),
+      total_learns: learned,
+      statfiles: [],
+    }),
+    metrics: () => {
+      shown.learned.reset()
+      shown.learned.inc(learned)
+      shown.failed.reset()
+      shown.failed.inc(failed)
+      shown.lost.set(lost())
+      return registers[0]?.metrics() ?? Promise.resolve('')
+    },
+  }
+}
+
+function createShown(registers: Registry[]) {
+  const total = (name: string, help: string) =>
+    new Counter({ name: `signalpost_check_${name}_total`, help, registers })
+  return {
+    learned: total('learned', 'Messages that mail servers learned here.'),
+    failed: total(
+      'failed',
+      'Questions without a verdict and lessons that failed, for want of the database or of room.',
+    ),
+    lost: new Gauge({
+      name: 'signalpost_check_counts_lost',
+      help: 'Counts of checked messages that found no room while the database was away.',
+      registers,
+    }),
+  }
+}
+
+/** Clients of rspamd print these; of ours only the bytes mean something. */
+function memory(): Record<string, number> {
+  const none = { pools_allocated: 0, pools_freed: 0, chunks_allocated: 0 }
+  const chunks = { shared_chunks_allocated: 0, chunks_freed: 0, chunks_oversized: 0 }
+  return { ...none, ...chunks, bytes_allocated: process.memoryUsage.rss(), fragmented: 0 }
+}
+
+/**
+ * Answers one question within five seconds. Never rejects: without a verdict the
+ * answer says so and lets the mail pass. `no-room`: the message could not be held in memory.
+ */
+export type Ask = (given: Buffer | 'too-big' | 'no-room', fields: Fields) => Promise<Answer>
+
+/** Mail servers wait for longer; who waits for us holds a connection of theirs. */
+const ANSWER_MS_MAX = 5_000
+/** So many wait at once, with so many bytes; the next gets no verdict. */
+const WAITING_MAX = 500
+const WAITING_BYTES_MAX = 150_000_000
+
+/** Questions of one process go through here, by whichever protocol they came. */
+export function createAsk(
+  station: Pick<CheckStation, 'check'>,
+  scores: CheckScores,
+  statistics: Pick<CheckStatistics, 'answered' | 'failed'>,
+  log: Logger,
+): Ask {
+  let [waiting, waitingBytes] = [0, 0]
+
+  /** A question that was given up keeps its place until its check ends. */
+  const checked = async (raw: Buffer, fields: Fields) => {
+    waiting++
+    waitingBytes += raw.length
+    try {
+      return await station.check(raw, envelopeOf(fields))
+    } finally {
+      waiting--
+      waitingBytes -= raw.length
+    }
+  }
+
+  const checkedInTime = async (raw: Buffer, fields: Fields) => {
+    const isFull = waiting >= WAITING_MAX || waitingBytes + raw.length > WAITING_BYTES_MAX
+    if (isFull && waiting > 0) throw new Error('Too many questions at once.')
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<never>((_resolve, reject) => {
+      const giveUp = () => reject(new Error(`No answer within ${ANSWER_MS_MAX / 1_000} s.`))
+      timer = setTimeout(giveUp, ANSWER_MS_MAX)
+    })
+    try {
+      return await Promise.race([checked(raw, fields), late])
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  const checkedOrNot = async (given: Buffer | 'too-big' | 'no-room', fields: Fields) => {
+    if (given === 'too-big' || given.length === 0) return 'unread'
+    try {
+      if (given === 'no-room') throw new Error('Too many bytes at once.')
+      return await checkedInTime(given, fields)
+    } catch (error) {
+      const reason = isOutage(error) ? 'the database is away' : reasonOf(error).slice(0, 200)
+      log.warn({ reason }, 'A mail server got no verdict.')
+      return 'unavailable'
+    }
+  }
+
+  return async (given, fields) => {
+    const start = performance.now()
+    const checked = await checkedOrNot(given, fields)
+    const seconds = (performance.now() - start) / 1_000
+    const answer = composeAnswer(checked, scores, seconds)
+    if (checked === 'unavailable') statistics.failed()
+    else statistics.answered(answer.action, seconds)
+    return answer
+  }
+}

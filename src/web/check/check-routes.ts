@@ -1,0 +1,232 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { App } from '../../app.ts'
+import { isOutage } from '../../db/follow.ts'
+import { reasonOf } from '../../errors.ts'
+import type { CheckStation } from '../../judging/check-message.ts'
+import { createIntake } from '../../reports/accept-report.ts'
+import { createLearn, type Learn, type Learnable } from '../../reports/learn-message.ts'
+import type { BodyPool } from '../bodies/body-pool.ts'
+import { AbortedError, createBodies, type ReadBody } from '../bodies/read-body.ts'
+import { ProblemError } from '../problem.ts'
+import {
+  type Ask,
+  type CheckStatistics,
+  createAsk,
+  createCheckStatistics,
+} from './answer-question.ts'
+import { createGate, type Gate } from './may-ask.ts'
+import { fieldsOfRequest, type Given, messageIn } from './protocol.ts'
+
+/** What mail servers ask and teach. */
+export type CheckDoor = {
+  /** Answers a request; false, untouched, when its address is none of ours. */
+  handle: (req: IncomingMessage, res: ServerResponse) => boolean
+  statistics: CheckStatistics
+  ask: Ask
+  gate: Gate
+}
+
+type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'log' | 'config'>
+type Inside = {
+  ask: Ask
+  statistics: CheckStatistics
+  gate: Gate
+  learn: Learn
+  readBody: ReadBody
+  bodies: BodyPool
+  log: App['log']
+}
+type Route = (req: IncomingMessage, res: ServerResponse, inside: Inside) => Promise<void> | void
+
+const BYTES_IN_HAND_MAX = 150_000_000
+
+/**
+ * The door of mail servers: rspamd's normal worker and its controller in one. A message for which
+ * there is no verdict passes. Refusals and failed lessons are JSON with an `error`. Without a
+ * password only who is trusted as he comes may ask.
+ */
+export function createCheckDoor(
+  app: Needs,
+  { station, bodies }: { station: CheckStation; bodies: BodyPool },
+  isTrusted: (req: IncomingMessage) => boolean,
+): CheckDoor {
+  const { config, clock } = app
+  const statistics = createCheckStatistics(clock, station.lost)
+  const scores = { reject: config.checkRejectScore, greylist: config.checkGreylistScore }
+  const ask = createAsk(station, scores, statistics, app.log)
+  const gate = createGate(config, clock, isTrusted)
+  const inside: Inside = {
+    ask,
+    statistics,
+    log: app.log,
+    gate,
+    learn: createLearn({ ...app, intake: createIntake(app) }),
+    readBody: createBodies(BYTES_IN_HAND_MAX).readBody,
+    bodies,
+  }
+  const routes = createRoutes(config.messageBytesMax)
+  return {
+    statistics,
+    ask,
+    gate,
+    handle(req, res) {
+      const path = pathOf(req)
+      const route = Object.hasOwn(routes, path) ? routes[path] : undefined
+      if (!route) return false
+      void serve(req, res, inside, route)
+      return true
+    },
+  }
+}
+
+/** The addresses of the door. */
+export function checkPaths(): string[] {
+  return Object.keys(createRoutes(0))
+}
+
+/** The path of a request's address, without what is asked behind it. */
+export function pathOf({ url = '/' }: IncomingMessage): string {
+  const at = url.indexOf('?')
+  return at < 0 ? url : url.slice(0, at)
+}
+
+/** Answers a refusal or a failure. */
+export function sendError(
+  res: ServerResponse,
+  status: number,
+  error: string,
+  headers: Record<string, string> = {},
+): void {
+  sendJson(res, status, { error }, headers)
+}
+
+function createRoutes(bytesMax: number): Readonly<Record<string, Route>> {
+  const check = behindGate(withBody((req, res, inside) => checkMessage(req, res, inside, bytesMax)))
+  const learn = (kind: Learnable) =>
+    behindGate(withBody((req, res, inside) => learnMessage(req, res, inside, { kind, bytesMax })))
+  return {
+    '/checkv2': check,
+    '/check': check,
+    '/symbols': check,
+    '/learnspam': learn('spam'),
+    '/learnham': learn('not-spam'),
+    '/ping': (_req, res) => sendText(res, 'pong\r\n'),
+    '/stat': behindGate((_req, res, { statistics }) => sendJson(res, 200, statistics.stat())),
+    '/auth': behindGate((_req, res, { statistics }) =>
+      sendJson(res, 200, { ...statistics.stat(), auth: 'ok' }),
+    ),
+  }
+}
+
+function behindGate(route: Route): Route {
+  return (req, res, inside) => {
+    const refused = inside.gate(req)
+    if (!refused) return route(req, res, inside)
+    const { status, error, retrySeconds } = refused
+    sendError(res, status, error, retrySeconds ? { 'retry-after': String(retrySeconds) } : {})
+  }
+}
+
+/** Whatever the method: rspamd's proxy sends the message by GET. */
+function withBody(route: Route): Route {
+  return (req, res, inside) => {
+    const { 'content-length': length, 'transfer-encoding': encoding } = req.headers
+    if (req.method === 'POST' || length !== undefined || encoding !== undefined) {
+      return route(req, res, inside)
+    }
+    sendError(res, 405, 'Send the message by POST.', { allow: 'POST' })
+  }
+}
+
+async function serve(
+  req: IncomingMessage,
+  res: ServerResponse,
+  inside: Inside,
+  route: Route,
+): Promise<void> {
+  try {
+    await route(req, res, inside)
+  } catch (error) {
+    if (error instanceof AbortedError || res.headersSent) return void res.destroy()
+    if (error instanceof ProblemError) {
+      return sendError(res, error.status, error.message, { ...error.headers })
+    }
+    inside.statistics.failed()
+    const reason = isOutage(error) ? 'the database is away' : reasonOf(error).slice(0, 200)
+    inside.log.warn({ reason }, 'A request of a mail server failed.')
+    sendError(res, 503, 'This is not possible just now. Try again shortly.', { 'retry-after': '5' })
+  }
+}
+
+async function checkMessage(
+  req: IncomingMessage,
+  res: ServerResponse,
+  inside: Inside,
+  bytesMax: number,
+): Promise<void> {
+  const fields = fieldsOfRequest(req)
+  const given = await givenIn(req, res, inside, bytesMax)
+  if (typeof given === 'object' && 'fault' in given) return sendError(res, 400, given.fault)
+  sendJson(res, 200, await inside.ask(given, fields))
+}
+
+async function learnMessage(
+  req: IncomingMessage,
+  res: ServerResponse,
+  inside: Inside,
+  { kind, bytesMax }: { kind: Learnable; bytesMax: number },
+): Promise<void> {
+  const given = await givenIn(req, res, inside, bytesMax)
+  if (given === 'too-big') return sendError(res, 413, 'The message is too big to be learned.')
+  if (given === 'no-room') throw new Error('Too many bytes at once.')
+  if (!Buffer.isBuffer(given)) return sendError(res, 400, given.fault)
+  const fit = await inside.bodies.read('message', given, { ownerId: 'mail server' })
+  if ('refusal' in fit) return sendError(res, fit.refusal.status, fit.refusal.detail)
+  const lesson = await inside.learn(fit.message, kind)
+  const as = kind === 'spam' ? 'spam' : 'ham'
+  if (lesson === 'known') return sendError(res, 208, `It was learned as ${as} before.`)
+  inside.statistics.learned()
+  sendJson(res, 200, { success: true })
+}
+
+async function givenIn(
+  req: IncomingMessage,
+  res: ServerResponse,
+  { readBody }: Inside,
+  bytesMax: number,
+): Promise<Given | 'no-room'> {
+  try {
+    const body = await readBody(req, res, bytesMax)
+    return await messageIn(body, fieldsOfRequest(req), bytesMax)
+  } catch (error) {
+    if (!(error instanceof ProblemError)) throw error
+    if (error.problem === 'too-big') return 'too-big'
+    if (error.problem === 'unavailable') return 'no-room'
+    throw error
+  }
+}
+
+function sendJson(
+  res: ServerResponse,
+  status: number,
+  value: unknown,
+  headers: Record<string, string> = {},
+): void {
+  send(res, status, 'application/json', JSON.stringify(value), headers)
+}
+
+function sendText(res: ServerResponse, text: string): void {
+  send(res, 200, 'text/plain', text, {})
+}
+
+function send(
+  res: ServerResponse,
+  status: number,
+  type: string,
+  text: string,
+  headers: Record<string, string>,
+): void {
+  const length = Buffer.byteLength(text)
+  res.writeHead(status, { 'content-type': type, 'content-length': length, ...headers })
+  res.end(text)
+}

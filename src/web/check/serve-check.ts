@@ -1,0 +1,74 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { App } from '../../app.ts'
+import type { CheckStation } from '../../judging/check-message.ts'
+import { createBodyPool } from '../bodies/body-pool.ts'
+import { sendReadiness } from '../health.ts'
+import { listen } from '../listen.ts'
+import { localUrl } from '../serve.ts'
+import { type CheckDoor, createCheckDoor, pathOf, sendError } from './check-routes.ts'
+import { isDirect } from './may-ask.ts'
+import { createLineSpeaker } from './speak-lines.ts'
+
+/** A question tells each recipient in a header field of its own. */
+const HEADER_BYTES_MAX = 1_000_000
+const FIELDS_MAX = 20_000
+
+/**
+ * Answers mail servers on a port of their own, from when it resolves until it is closed: by HTTP,
+ * and by the older lines that Exim speaks. There is no framework before them: it would cost as
+ * much as a tenth of an answer.
+ */
+export async function serveChecks(
+  app: App & { config: { checkPort: number } },
+  station: CheckStation,
+): Promise<{ url: string; close: () => Promise<void> }> {
+  const { checkHost: host, checkPort: port, messageBytesMax } = app.config
+  const bodies = createBodyPool(messageBytesMax)
+  const door = createCheckDoor(app, { station, bodies }, isDirect)
+  const speaker = createLineSpeaker(door.ask, messageBytesMax, app.log)
+  const listener = await listen(
+    (_taken, isClosing) => (req, res) => answer(req, res, { ...app, door, isClosing }),
+    {
+      host,
+      port,
+      drainMs: app.config.drainMs,
+      http: { maxHeaderSize: HEADER_BYTES_MAX, requireHostHeader: false },
+      fieldsMax: FIELDS_MAX,
+      connections: (socket, speaksHttp) => {
+        door.statistics.connected()
+        speaker.take(socket, speaksHttp)
+      },
+    },
+  )
+  return {
+    url: localUrl(host, listener.port),
+    async close() {
+      let cut: NodeJS.Timeout | undefined
+      await listener.close(() => {
+        speaker.stop()
+        cut = setTimeout(() => speaker.close(), CUT_MS)
+      })
+      clearTimeout(cut)
+      await station.close()
+      await bodies.close()
+    },
+  }
+}
+
+/** Somewhat before the listener cuts its own. */
+const CUT_MS = 9_000
+
+type Needs = Pick<App, 'pool' | 'boss'> & { door: CheckDoor; isClosing: () => boolean }
+
+function answer(req: IncomingMessage, res: ServerResponse, { door, ...app }: Needs): void {
+  if (door.handle(req, res)) return
+  const path = pathOf(req)
+  if (path === '/readyz') return void sendReadiness(res, app)
+  if (path === '/healthz') return void res.writeHead(200).end('alive\n')
+  if (path !== '/metrics') return sendError(res, 404, 'There is nothing here.')
+  const refused = door.gate(req)
+  if (refused) return sendError(res, refused.status, refused.error)
+  void door.statistics.metrics().then((text) => {
+    res.writeHead(200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }).end(text)
+  })
+}

@@ -1,0 +1,153 @@
+import { type Request, type Response, Router } from 'express'
+import { findAnalysis } from '../../db/analyses.ts'
+import { type FeedbackAnswer, listAnswers } from '../../db/feedback-answers.ts'
+import type { Feedback, FeedbackKey } from '../../db/feedback-reports.ts'
+import { type Db, inTransaction } from '../../db/pool.ts'
+import type { ReportEvent } from '../../db/report-events.ts'
+import { findLeft } from '../../feedback/owe-feedback.ts'
+import { type AnswerTaken, takeAnswer } from '../../feedback/take-answer.ts'
+import { domainOf } from '../../mail/address.ts'
+import { type AnswerKind, answerKinds, parseAnswerToken } from '../../mail/verp.ts'
+import { type Form, type FormReader, readShortForm } from '../pages/form.ts'
+import { queryOf, sendPage } from '../pages/render.ts'
+import { sameOrigin } from '../pages/signed-in.ts'
+import { visitOf } from '../pages/visit.ts'
+import type { Site } from '../site.ts'
+
+/** What an abuse desk said, as a reporter reads it. */
+export type ShownAnswer = Pick<FeedbackAnswer, 'answer' | 'at' | 'said'> & {
+  /** Whose desk it is: a domain. */
+  desk: string
+}
+
+/**
+ * What was said to the feedback reports of a report, the oldest first: to its own, and to those
+ * that tell of it because it was merged into them, where its story says that it counts. Of the
+ * latter nobody reads the words: they may be about the report of somebody else. One of a digest is
+ * answered by itself.
+ */
+export async function answersOf(
+  db: Db,
+  feedback: readonly Feedback[],
+  events: readonly ReportEvent[],
+): Promise<ShownAnswer[]> {
+  const heads = feedback.flatMap(({ mergedInto }) => mergedInto ?? [])
+  const ids = [...new Set([...feedback.map(({ reportId }) => reportId), ...heads])]
+  if (ids.length === 0) return []
+  const answers = await listAnswers(db, ids)
+  const saidTo = (reportId: string | null, number: number | null) =>
+    answers.filter((one) => one.reportId === reportId && one.number === number)
+  const shown = feedback.flatMap(({ reportId, number, address, mergedInto, mergedNumber }) => {
+    const desk = domainOf(address) ?? address
+    const own = saidTo(reportId, number).map((one) => ({ ...one, desk }))
+    if (own.length > 0) return own
+    return saidTo(mergedInto, mergedNumber)
+      .filter(({ answer }) => events.some(({ event }) => event === `desk-${answer}`))
+      .map((one) => ({ ...one, said: null, desk }))
+  })
+  return shown
+    .toSorted((one, other) => one.at.getTime() - other.at.getTime())
+    .map(({ answer, at, said, desk }) => ({ answer, at, said, desk }))
+}
+
+type Needs = Pick<Site, 'pool' | 'boss' | 'clock' | 'config' | 'publicUrl'> & FormReader
+
+/** What a link leads to: the feedback report, and what its holder wants to say to it. */
+type Question = { feedback: Feedback; kind: AnswerKind; token: string }
+
+/**
+ * Where who got a feedback report answers it, by the links in it. To look is to do nothing: mail
+ * scanners follow links. The link is all the right there is: no session is read and no cookie set,
+ * so these stand before both, and another site can send nothing that its visitor could not.
+ */
+export function answerRoutes(site: Needs): Router {
+  const router = Router()
+  const refuseForeign = sameOrigin(site.publicUrl)
+  router.get('/answer/:token/:kind', async (req, res) => {
+    const question = await findQuestion(req, site)
+    if (!question) return sendGone(req, res)
+    await sendQuestion(req, res, site, question, undefined)
+  })
+  router.post('/answer/:token/:kind', async (req, res) => {
+    const form = await readShortForm(req, res, site)
+    const isOneClick = req.params.kind === 'stop' && asksOneClick(form)
+    // A mail program may act for its user from anywhere (RFC 8058); pages only from here.
+    if (!isOneClick) refuseForeign(req, res, () => undefined)
+    const question = await findQuestion(req, site)
+    if (!question) return sendGone(req, res)
+    const { feedback, kind } = question
+    const said = kind === 'resolved' || kind === 'wrong' ? form.text('said') : undefined
+    const how = isOneClick ? 'one-click' : 'link'
+    const taken = await inTransaction(site.pool, (tx) =>
+      takeAnswer(tx, feedback, kind, how, site, site.clock(), { said }),
+    )
+    await sendQuestion(req, res, site, question, taken)
+  })
+  return router
+}
+
+/** RFC 8058 §3.1: the one field that a mail program sends. */
+function asksOneClick(form: Form): boolean {
+  return form.text('List-Unsubscribe') === 'One-Click'
+}
+
+async function findQuestion(
+  req: Request<{ token: string; kind: string }>,
+  { pool, config }: Needs,
+): Promise<Question | undefined> {
+  const kind = answerKinds.find((name) => name === req.params.kind)
+  const key = parseAnswerToken(req.params.token, config.secret)
+  const feedback = kind && key && (await findLeft(pool, key))
+  if (!feedback) return undefined
+  return { feedback, kind, token: req.params.token.toLowerCase() }
+}
+
+function sendGone(req: Request, res: Response): void {
+  const { words } = visitOf(req)
+  res.setHeader('x-robots-tag', 'noindex, nofollow')
+  sendPage(req, res, {
+    view: 'pages/error',
+    title: words.error.title,
+    status: 404,
+    data: { sentence: words.problems['not-found'], detail: words.answers.gone, isOurs: false },
+  })
+}
+
+/** The page before and after: nothing on it that the feedback report did not say. */
+async function sendQuestion(
+  req: Request,
+  res: Response,
+  { pool }: Needs,
+  { feedback, kind, token }: Question,
+  taken: AnswerTaken | undefined,
+): Promise<void> {
+  const [analysis, answers] = await Promise.all([
+    findAnalysis(pool, feedback.reportId),
+    answersTo(pool, feedback),
+  ])
+  const { words } = visitOf(req)
+  const language = req.query['lang'] === undefined ? '' : queryOf({ lang: visitOf(req).language })
+  const linkOf = (name: AnswerKind) => `/answer/${token}/${name}${language}`
+  res.setHeader('x-robots-tag', 'noindex, nofollow')
+  sendPage(req, res, {
+    view: 'pages/desk-answer',
+    title: words.answers.title,
+    data: {
+      feedback,
+      kind,
+      taken,
+      answers,
+      hasText: kind === 'resolved' || kind === 'wrong',
+      action: linkOf(kind),
+      others: answerKinds
+        .filter((name) => name !== kind)
+        .map((name) => ({ href: linkOf(name), name: words.answers.kinds[name].name })),
+      originIp: analysis?.originIp,
+      network: analysis?.network,
+    },
+  })
+}
+
+async function answersTo(pool: Needs['pool'], { reportId, number }: FeedbackKey) {
+  return (await listAnswers(pool, [reportId])).filter((answer) => answer.number === number)
+}

@@ -1,0 +1,160 @@
+import { type Request, type Response, Router } from 'express'
+import type { EnrollmentWish } from '../../db/enrollment-requests.ts'
+import {
+  confirmEnrollment,
+  consumerLink,
+  findWish,
+  requestEnrollment,
+} from '../../feedback/enroll.ts'
+import { domainOf } from '../../mail/address.ts'
+import { storableText } from '../../mail/text.ts'
+import { feedbackTopics } from '../../verdict/choose-contact.ts'
+import {
+  readScopes,
+  readTelling,
+  scopeText,
+  tellingChoices,
+  type TellingWish,
+  usualTelling,
+} from '../../verdict/consumers.ts'
+import { askerHash } from '../lists/downloads.ts'
+import { type Form, type FormReader, readShortForm } from '../pages/form.ts'
+import { sendPage } from '../pages/render.ts'
+import { limitAsking } from '../pages/signed-in.ts'
+import { visitOf } from '../pages/visit.ts'
+import type { Site } from '../site.ts'
+
+/** How somebody wants to be told, as the fields of a form say; undefined when they say nonsense. */
+export function tellingOf(form: Form): TellingWish | undefined {
+  const {
+    format,
+    form: shape,
+    pace,
+  } = {
+    format: form.text('format'),
+    form: form.text('form'),
+    pace: form.text('pace'),
+  }
+  return readTelling({ format, form: shape, pace, takes: form.texts('takes') })
+}
+
+/** What the part `telling` of a page needs: the choices, and which are chosen. */
+export function shownTelling(wish: TellingWish) {
+  return { ...wish, takes: wish.takes ?? feedbackTopics, choices: tellingChoices, feedbackTopics }
+}
+
+type Needs = Pick<Site, 'pool' | 'boss' | 'clock' | 'config' | 'publicUrl' | 'limits'> & FormReader
+
+const ADDRESS_CHARS_MAX = 254
+const SCOPES_CHARS_MAX = 10_000
+const address = /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,10}$/
+
+/** Where anybody asks for our reports, and who reads mail at the address confirms it. */
+export function enrollRoutes(site: Needs): Router {
+  const router = Router()
+  router.get('/consumers/enroll', (req, res) => {
+    const fields = { address: '', scopes: '' }
+    sendForm(req, res, { fields, telling: usualTelling, faults: [], status: 200 })
+  })
+  router.post('/consumers/enroll', (req, res) => takeWish(req, res, site))
+  router.get('/consumers/enroll/sent', (req, res) => {
+    const title = visitOf(req).words.consumers.sent.title
+    sendPage(req, res, { view: 'pages/consumers/sent', title })
+  })
+  router.get('/consumers/enroll/:token', async (req, res) => {
+    const request = await findWish(req.params.token, site)
+    const wish = request?.state === 'sent' ? request.wish : undefined
+    sendConfirm(req, res, { token: req.params.token, wish, address: request?.address })
+  })
+  router.post('/consumers/enroll/:token', async (req, res) => {
+    await readShortForm(req, res, site)
+    const { token } = req.params
+    const confirmed = await confirmEnrollment(token, site)
+    if (!confirmed) return sendConfirm(req, res, { token, wish: undefined, address: undefined })
+    const page = consumerLink(confirmed.consumerId, { ...site.config, publicUrl: '' })
+    const done = confirmed.waiting.length > 0 ? 'waiting' : 'enrolled'
+    res.redirect(303, `${page}?done=${done}`)
+  })
+  return router
+}
+
+type Fields = { address: string; scopes: string }
+
+async function takeWish(req: Request, res: Response, site: Needs): Promise<void> {
+  const form = await readShortForm(req, res, site)
+  const fields = fieldsOf(form)
+  const visit = visitOf(req)
+  const { enroll: words } = visit.words.consumers
+  const scopes = readScopes(fields.scopes)
+  const telling = tellingOf(form)
+  const faults = [
+    ...(isAddress(fields.address) ? [] : [words.faults.address]),
+    ...('faults' in scopes ? [words.faults.scopes(scopes.faults.join(' '))] : []),
+    ...(telling ? [] : [words.faults.telling]),
+  ]
+  const given = { fields, telling: telling ?? usualTelling }
+  if (faults.length > 0 || 'faults' in scopes || !telling) {
+    return sendForm(req, res, { ...given, faults, status: 422 })
+  }
+  await limitAsking(req, site, 'enroll', fields.address)
+  const wish: EnrollmentWish = { ...telling, scopes, language: visit.language }
+  const asker = askerHash(req, site.config)
+  const taken = await requestEnrollment(
+    { address: fields.address.toLowerCase(), wish, askerHash: asker },
+    site,
+  )
+  if (taken === 'too often') {
+    return sendForm(req, res, { ...given, faults: [words.often], status: 429 })
+  }
+  res.redirect(303, '/consumers/enroll/sent')
+}
+
+function fieldsOf(form: Form): Fields {
+  const field = (name: string, max: number) => storableText(form.text(name) ?? '', max)
+  const scopes = (form.text('scopes') ?? '').slice(0, SCOPES_CHARS_MAX)
+  return {
+    address: field('address', ADDRESS_CHARS_MAX),
+    scopes: scopes
+      .split(/\s+/)
+      .map((word) => storableText(word, 200))
+      .join('\n'),
+  }
+}
+
+function isAddress(text: string): boolean {
+  return address.test(text.toLowerCase()) && domainOf(text) !== undefined
+}
+
+type ShownForm = {
+  fields: Fields
+  telling: TellingWish
+  faults: readonly string[]
+  status: number
+}
+
+function sendForm(req: Request, res: Response, { telling, status, ...data }: ShownForm): void {
+  const title = visitOf(req).words.consumers.enroll.title
+  const shown = { ...data, telling: shownTelling(telling) }
+  sendPage(req, res, { view: 'pages/consumers/enroll', title, status, data: shown })
+}
+
+function sendConfirm(
+  req: Request,
+  res: Response,
+  asked: { token: string; wish: EnrollmentWish | undefined; address: string | undefined },
+): void {
+  const { token, wish } = asked
+  res.setHeader('x-robots-tag', 'noindex, nofollow')
+  sendPage(req, res, {
+    view: 'pages/consumers/confirm',
+    title: visitOf(req).words.consumers.confirm.title,
+    status: wish ? 200 : 404,
+    data: {
+      wish,
+      address: asked.address,
+      action: `/consumers/enroll/${encodeURIComponent(token)}`,
+      scopes: wish?.scopes.map(scopeText) ?? [],
+      takes: wish?.takes ?? feedbackTopics,
+    },
+  })
+}

@@ -1,0 +1,106 @@
+import { type Request, type Response, Router } from 'express'
+import { listScopes } from '../../db/consumer-scopes.ts'
+import { type Consumer, findConsumer, keepTelling } from '../../db/consumers.ts'
+import { inTransaction } from '../../db/pool.ts'
+import { pauseConsumer, resumeConsumer, stopConsumer } from '../../feedback/change-consumer.ts'
+import { parseConsumerToken } from '../../feedback/enroll.ts'
+import { scopeText } from '../../verdict/consumers.ts'
+import { stateAt } from '../../verdict/contact-health.ts'
+import { type Form, type FormReader, readShortForm } from '../pages/form.ts'
+import { sendPage } from '../pages/render.ts'
+import { visitOf } from '../pages/visit.ts'
+import { ProblemError } from '../problem.ts'
+import type { Site } from '../site.ts'
+import { shownTelling, tellingOf } from './enroll.ts'
+
+type Needs = Pick<Site, 'pool' | 'clock' | 'config'> & FormReader
+
+/** Days; none until it is ended by hand. */
+const pauses = [1, 7, 30, 0]
+const DAY_MS = 86_400_000
+const deeds = ['enrolled', 'waiting', 'kept', 'paused', 'resumed', 'stopped', 'refused'] as const
+
+type Done = (typeof deeds)[number]
+
+/** The page on which a consumer, by the link it was sent, looks after itself. */
+export function ownConsumerRoutes(site: Needs): Router {
+  const router = Router()
+  router.get('/consumers/:token', async (req, res) => {
+    const consumer = await consumerOf(req.params.token, site)
+    await sendOwn(req, res, { consumer, fault: undefined }, site)
+  })
+  router.post('/consumers/:token', async (req, res) => {
+    const consumer = await consumerOf(req.params.token, site)
+    const form = await readShortForm(req, res, site)
+    const done = await act(consumer, form, site)
+    if (done === undefined) {
+      const fault = visitOf(req).words.consumers.enroll.faults.telling
+      return sendOwn(req, res, { consumer, fault }, site)
+    }
+    res.redirect(303, `/consumers/${encodeURIComponent(req.params.token)}?done=${done}`)
+  })
+  return router
+}
+
+/** @throws ProblemError */
+async function consumerOf(token: string, { pool, config }: Needs): Promise<Consumer> {
+  const id = parseConsumerToken(token, config.secret)
+  const consumer = id === undefined ? undefined : await findConsumer(pool, id)
+  if (!consumer) throw new ProblemError('not-found', 'There is no such page.')
+  return consumer
+}
+
+/** Does what a form asks for; undefined when it asks for nonsense. */
+async function act(
+  { id }: Consumer,
+  form: Form,
+  { pool, clock }: Needs,
+): Promise<Done | undefined> {
+  const now = clock()
+  const telling = tellingOf(form)
+  const days = pauses.find((some) => String(some) === form.text('days'))
+  const asked = form.text('do')
+  return inTransaction(pool, async (tx): Promise<Done | undefined> => {
+    if (asked === 'stop') {
+      const why = 'It was asked for on the page of the consumer.'
+      return (await stopConsumer(tx, id, { why }, now)) ? 'stopped' : 'refused'
+    }
+    if (asked === 'resume') {
+      return (await resumeConsumer(tx, id, { by: 'consumer' }, now)) ? 'resumed' : 'refused'
+    }
+    if (asked === 'pause' && days !== undefined) {
+      const until = days === 0 ? null : new Date(now.getTime() + days * DAY_MS)
+      return (await pauseConsumer(tx, id, until, now)) ? 'paused' : 'refused'
+    }
+    if (asked !== 'keep' || !telling) return undefined
+    await keepTelling(tx, id, telling)
+    return 'kept'
+  })
+}
+
+async function sendOwn(
+  req: Request,
+  res: Response,
+  { consumer, fault }: { consumer: Consumer; fault: string | undefined },
+  site: Needs,
+): Promise<void> {
+  const { searchParams, pathname } = new URL(req.originalUrl, 'http://site')
+  const scopes = (await listScopes(site.pool, [consumer.id])).get(consumer.id) ?? []
+  res.setHeader('x-robots-tag', 'noindex, nofollow')
+  sendPage(req, res, {
+    view: 'pages/consumers/own',
+    title: visitOf(req).words.consumers.own.title,
+    status: fault === undefined ? 200 : 422,
+    data: {
+      address: consumer.address,
+      state: stateAt(consumer, site.clock()),
+      pausedUntil: consumer.pausedUntil,
+      scopes: scopes.map(scopeText),
+      telling: shownTelling(consumer),
+      pauses,
+      action: pathname,
+      fault,
+      done: deeds.find((one) => one === searchParams.get('done')),
+    },
+  })
+}

@@ -1,0 +1,347 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { type Response, Router } from 'express'
+import { composeDocument, operations } from '../api/contract/document.ts'
+import { chapters, type Operation } from '../api/contract/operation.ts'
+import { cors, otherMethods } from '../api/cors.ts'
+import { sendPage } from '../pages/render.ts'
+import { speakEnglish } from '../pages/visit.ts'
+import type { Site } from '../site.ts'
+
+/** How an operation is asked for, in three languages. */
+export type Examples = { curl: string; javascript: string; python: string }
+
+/** What the examples are filled with. */
+export type ExampleValues = {
+  /** Of the service, without a trailing slash. */
+  url: string
+  /** What the parts of an address in braces stand for. */
+  parts: Readonly<Record<string, string>>
+}
+
+/** A request in the words of all three. */
+type Request = {
+  method: string
+  url: string
+  /** Header fields whose values are fixed. */
+  headers: [name: string, value: string][]
+  credentials: 'bearer' | 'basic' | 'password' | 'nothing'
+  body: Body
+}
+
+type Body =
+  | { is: 'nothing' }
+  | { is: 'file' }
+  | { is: 'signaler' }
+  | { is: 'json'; text: string }
+  | { is: 'lines'; lines: string[] }
+
+/**
+ * Composes the examples of an operation. They read `message.eml` of the folder they run in, and the
+ * variables TOKEN, EMAIL and PASSWORD. Tests run them as they are.
+ */
+export function composeExamples(operation: Operation, values: ExampleValues): Examples {
+  const request = requestOf(operation, values)
+  return {
+    curl: composeCurl(request),
+    javascript: composeJavaScript(request),
+    python: composePython(request),
+  }
+}
+
+function requestOf({ method, path, need, example }: Operation, values: ExampleValues): Request {
+  const filled = path.replaceAll(/\{(\w+)\}/g, (all, name: string) => values.parts[name] ?? all)
+  const body = bodyOf(example.body)
+  const type = typeOf(body)
+  return {
+    method: method.toUpperCase(),
+    url: `${values.url}${filled}${example.query ?? ''}`,
+    headers: [
+      ...Object.entries(example.headers ?? {}),
+      ...(type === undefined ? [] : [['Content-Type', type] as [string, string]]),
+    ],
+    credentials: credentialsFor(need),
+    body,
+  }
+}
+
+function credentialsFor(need: Operation['need']): Request['credentials'] {
+  if (need === 'nothing') return 'nothing'
+  if (need === 'plug-in') return 'basic'
+  return need === 'mail-server' ? 'password' : 'bearer'
+}
+
+function bodyOf(given: Operation['example']['body']): Body {
+  if (given === undefined) return { is: 'nothing' }
+  if (given === 'message' || given === 'form') return { is: 'file' }
+  if (given === 'signaler') return { is: 'signaler' }
+  if (Array.isArray(given)) return { is: 'lines', lines: given.map((one) => JSON.stringify(one)) }
+  return { is: 'json', text: JSON.stringify(given) }
+}
+
+function typeOf(body: Body): string | undefined {
+  if (body.is === 'file') return 'message/rfc822'
+  if (body.is === 'json') return 'application/json'
+  return body.is === 'lines' ? 'application/x-ndjson' : undefined
+}
+
+function composeCurl({ method, url, headers, credentials, body }: Request): string {
+  const proofs = {
+    bearer: ['--header "Authorization: Bearer $TOKEN"'],
+    basic: ['--user "$EMAIL:$TOKEN"'],
+    password: ['--header "Password: $PASSWORD"'],
+    nothing: [],
+  }
+  const parts = [
+    `curl --silent --show-error --request ${method} '${url}'`,
+    ...proofs[credentials],
+    ...headers.map(([name, value]) => `--header '${name}: ${value}'`),
+  ]
+  if (body.is === 'file') parts.push('--data-binary @message.eml')
+  if (body.is === 'json') parts.push(`--data '${body.text}'`)
+  if (body.is === 'signaler') parts.push('--data-urlencode "message=$(base64 < message.eml)"')
+  if (body.is !== 'lines') return parts.join(' \\\n  ')
+  const message = '$(base64 < message.eml | tr -d "\\n")'
+  const lines = body.lines.map((line) => line.replace('{message}', message))
+  return [`${parts.join(' \\\n  ')} \\\n  --data-binary @- <<END`, ...lines, 'END'].join('\n')
+}
+
+function composeJavaScript({ method, url, headers, credentials, body }: Request): string {
+  const proofs = {
+    bearer: ['Authorization: `Bearer ${process.env.TOKEN}`'],
+    basic: ['Authorization: `Basic ${btoa(`${process.env.EMAIL}:${process.env.TOKEN}`)}`'],
+    password: ['Password: process.env.PASSWORD'],
+    nothing: [],
+  }
+  const fields = [
+    ...proofs[credentials],
+    ...headers.map(([name, value]) => `${quoted(name)}: ${quoted(value)}`),
+  ]
+  const readsFile = ['file', 'signaler', 'lines'].includes(body.is)
+  const bodies: Record<Body['is'], string | undefined> = {
+    nothing: undefined,
+    file: 'message',
+    signaler: "new URLSearchParams({ message: message.toString('base64') })",
+    json: body.is === 'json' ? `JSON.stringify(${body.text})` : undefined,
+    lines: "lines.map((line) => JSON.stringify(line)).join('\\n')",
+  }
+  const inMessage = (line: string) => line.replace('"{message}"', "message.toString('base64')")
+  return [
+    ...(readsFile ? ["import { readFile } from 'node:fs/promises'", ''] : []),
+    ...(readsFile ? ["const message = await readFile('message.eml')"] : []),
+    ...(body.is === 'lines'
+      ? ['const lines = [', ...body.lines.map((line) => `  ${inMessage(line)},`), ']']
+      : []),
+    `const answer = await fetch('${url}', {`,
+    `  method: '${method}',`,
+    ...(fields.length > 0 ? ['  headers: {', ...fields.map((one) => `    ${one},`), '  },'] : []),
+    ...(bodies[body.is] === undefined ? [] : [`  body: ${bodies[body.is]},`]),
+    '})',
+    'console.log(answer.status, await answer.text())',
+  ].join('\n')
+}
+
+function composePython({ method, url, headers, credentials, body }: Request): string {
+  const basic = "base64.b64encode(f\"{os.environ['EMAIL']}:{os.environ['TOKEN']}\".encode())"
+  const proofs = {
+    bearer: [`"Authorization": f"Bearer {os.environ['TOKEN']}"`],
+    basic: [`"Authorization": "Basic " + ${basic}.decode()`],
+    password: [`"Password": os.environ["PASSWORD"]`],
+    nothing: [],
+  }
+  const fields = [
+    ...proofs[credentials],
+    ...headers.map(([name, value]) => `"${name}": "${value}"`),
+  ]
+  const bodies: Record<Body['is'], string | undefined> = {
+    nothing: undefined,
+    file: 'message',
+    signaler: 'urllib.parse.urlencode({"message": base64.b64encode(message)}).encode()',
+    json: body.is === 'json' ? `json.dumps(${body.text}).encode()` : undefined,
+    lines: '"\\n".join(json.dumps(line) for line in lines).encode()',
+  }
+  const data = bodies[body.is]
+  const inMessage = (line: string) =>
+    line.replace('"{message}"', 'base64.b64encode(message).decode()')
+  return [
+    'import base64, json, os, urllib.error, urllib.parse, urllib.request',
+    '',
+    ...(['file', 'signaler', 'lines'].includes(body.is)
+      ? ['message = open("message.eml", "rb").read()']
+      : []),
+    ...(body.is === 'lines'
+      ? ['lines = [', ...body.lines.map((line) => `    ${inMessage(line)},`), ']']
+      : []),
+    'request = urllib.request.Request(',
+    `    "${url}",`,
+    `    method="${method}",`,
+    ...(fields.length > 0
+      ? ['    headers={', ...fields.map((one) => `        ${one},`), '    },']
+      : []),
+    ...(data === undefined ? [] : [`    data=${data},`]),
+    ')',
+    'try:',
+    '    answer = urllib.request.urlopen(request)',
+    'except urllib.error.HTTPError as error:',
+    '    answer = error',
+    'print(answer.status, answer.read().decode())',
+  ].join('\n')
+}
+
+/** As a key or a value of JavaScript. */
+function quoted(text: string): string {
+  return `'${text}'`
+}
+
+type WellKnownNeeds = Pick<Site, 'config' | 'publicUrl' | 'clock'>
+
+/** RFC 9116 §2.5.5 recommends less than a year; the date moves on by itself, once a month. */
+const VALID_MONTHS = 6
+
+/** What stands under `/.well-known/`, and what robots are asked. */
+export function wellKnownRoutes(site: WellKnownNeeds): Router {
+  const router = Router()
+  router.get(['/.well-known/security.txt', '/security.txt'], (req, res, next) => {
+    const { securityContact, securityPolicy } = site.config
+    if (securityContact === undefined) return next()
+    if (req.path === '/security.txt') return res.redirect(301, '/.well-known/security.txt')
+    sendText(
+      res,
+      [
+        `Contact: ${securityContact}`,
+        `Expires: ${expiresAfter(site.clock()).toISOString()}`,
+        'Preferred-Languages: en, fr, ru',
+        `Canonical: ${site.publicUrl}/.well-known/security.txt`,
+        ...(securityPolicy === undefined ? [] : [`Policy: ${securityPolicy}`]),
+      ],
+      86_400,
+    )
+  })
+  router.get('/.well-known/change-password', (_req, res) => res.redirect(302, '/account/password'))
+  router.get('/robots.txt', (_req, res) => {
+    const closed = ['/admin', '/reports', '/lookup/', '/account', '/settings', '/api/']
+    sendText(res, ['User-agent: *', ...closed.map((path) => `Disallow: ${path}`)], 86_400)
+  })
+  return router
+}
+
+/** The first of a month, so that the text stays the same for a while. */
+function expiresAfter(now: Date): Date {
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + VALID_MONTHS, 1))
+}
+
+function sendText(res: Response, lines: readonly string[], maxAge: number): void {
+  res.statusCode = 200
+  res.setHeader('content-type', 'text/plain; charset=utf-8')
+  res.setHeader('cache-control', `public, max-age=${maxAge}`)
+  res.end(`${lines.join('\n')}\n`)
+}
+
+type Needs = Pick<Site, 'publicUrl'>
+
+const SECONDS_FRESH = 300
+const ANY_ID = '01999999-0000-7000-8000-000000000000'
+
+/** The contract for programs: `/openapi.json`. Any page may read it. */
+export function contractRoutes(site: Needs): Router {
+  const router = Router()
+  const json = JSON.stringify(composeDocument(site.publicUrl))
+  router.get('/openapi.json', cors, (_req, res) => {
+    res.setHeader('content-type', 'application/json; charset=utf-8')
+    res.setHeader('cache-control', `public, max-age=${SECONDS_FRESH}`)
+    res.end(json)
+  })
+  router.all('/openapi.json', cors, otherMethods('GET'))
+  return router
+}
+
+/** The same for people who write programs, in English: `/docs`. */
+export function docsRoutes(site: Needs): Router {
+  const router = Router()
+  const data = describeContract(site.publicUrl)
+  router.get('/docs', (req, res) => {
+    speakEnglish(req)
+    sendPage(req, res, { view: 'docs/reference', title: 'For programs', data })
+  })
+  return router
+}
+
+/** The programs that the page shows whole, by name. Tests run them. */
+export const shownPrograms = {
+  'web-mail-plug-in.js': program('web-mail-plug-in.js'),
+  'verify-webhook.js': program('verify-webhook.js'),
+}
+
+function program(name: string): string {
+  return readFileSync(path.join(import.meta.dirname, '..', 'views', 'docs', name), 'utf8')
+}
+
+function describeContract(publicUrl: string) {
+  const document = composeDocument(publicUrl) as {
+    paths: Record<string, Record<string, Composed>>
+    components: { schemas: Record<string, unknown> }
+  }
+  const parts = { id: ANY_ID, name: 'shop.example', file: 'domains.json' }
+  const describe = (operation: Operation) => ({
+    ...operation,
+    method: operation.method.toUpperCase(),
+    proof: proofs[operation.need],
+    examples: Object.entries(composeExamples(operation, { url: publicUrl, parts })),
+    ...composedOf(document.paths[operation.path]?.[operation.method]),
+  })
+  return {
+    isReference: true,
+    programs: shownPrograms,
+    chapters: Object.entries(chapters).map(([name, about]) => ({
+      name,
+      about,
+      operations: operations.filter(({ chapter }) => chapter === name).map(describe),
+    })),
+    schemas: Object.entries(document.components.schemas).map(([name, schema]) => ({
+      name,
+      text: JSON.stringify(schema, null, 2),
+    })),
+  }
+}
+
+type Named = { $ref?: string; type?: string; description?: string; anyOf?: Named[] }
+type Content = Record<string, { schema: Named }>
+type Composed = {
+  parameters: { name: string; in: string; required: boolean; description?: string }[]
+  requestBody?: { content: Content }
+  responses: Record<string, { description: string; content?: Content; 'x-problems'?: string[] }>
+}
+
+/** What of a composed operation the page shows. */
+function composedOf(composed: Composed | undefined) {
+  if (!composed) return { fields: [], bodies: [], replies: [] }
+  return {
+    fields: composed.parameters,
+    bodies: bodiesOf(composed.requestBody?.content),
+    replies: Object.entries(composed.responses).map(([status, reply]) => ({
+      status,
+      about: reply['x-problems'] ? undefined : reply.description,
+      problems: reply['x-problems'] ?? [],
+      bodies: bodiesOf(reply.content),
+    })),
+  }
+}
+
+function bodiesOf(content: Content = {}) {
+  return Object.entries(content).map(([type, { schema }]) => ({
+    type,
+    names: (schema.anyOf ?? [schema]).flatMap(({ $ref }) => $ref?.split('/').at(-1) ?? []),
+  }))
+}
+
+const proofs: Record<Operation['need'], string> = {
+  report: 'Needs a token with the scope “report”, or the password.',
+  read: 'Needs a token with the scope “read”, or the password.',
+  retract: 'Needs a token with the scope “retract”, or the password.',
+  account: 'Needs a token with the scope “account”, or the password.',
+  any: 'Needs any token, or the password.',
+  admin: 'For administrators: a token with the scope “admin”, or the password.',
+  'plug-in': 'Needs Basic credentials: the mail address, and the password or a token.',
+  'mail-server': 'Needs the header Password, or to be asked from this machine where none is set.',
+  nothing: 'For anybody.',
+}

@@ -1,0 +1,68 @@
+import type { ServerResponse } from 'node:http'
+import { setTimeout as wait } from 'node:timers/promises'
+import { type Request, Router } from 'express'
+import { expectedMigrations, missingMigrations } from '../db/installation.ts'
+import { authenticate } from './authenticate.ts'
+import type { Site } from './site.ts'
+
+type ReadyNeeds = Pick<Site, 'pool' | 'boss' | 'isClosing'>
+type Needs = Pick<Site, 'credentials' | 'metrics' | 'isTrusted'> & ReadyNeeds
+
+const READY_MS = 3_000
+
+/**
+ * For those who watch over the process: `/healthz` (it is alive), `/readyz` (it can serve) and
+ * `/metrics`, for programs of this machine and for administrators.
+ */
+export function healthRoutes(site: Needs): Router {
+  const router = Router()
+  router.get('/healthz', (_req, res) => sendText(res, 200, 'alive'))
+  router.get('/readyz', (_req, res) => sendReadiness(res, site))
+  router.get('/metrics', async (req, res) => {
+    await requireWatcher(req, site)
+    const { contentType, body } = await site.metrics.text()
+    res.setHeader('content-type', contentType)
+    res.end(body)
+  })
+  return router
+}
+
+/** Answers whether the process can serve: 503 with the reason when it cannot, or is to end. */
+export async function sendReadiness(res: ServerResponse, needs: ReadyNeeds): Promise<void> {
+  const obstacle = await Promise.race([
+    obstacleOf(needs),
+    wait(READY_MS, 'the database does not answer in time', { ref: false }),
+  ])
+  if (obstacle === undefined) return sendText(res, 200, 'ready')
+  res.setHeader('retry-after', '5')
+  sendText(res, 503, obstacle)
+}
+
+let expected: Promise<string[]> | undefined
+
+/** What keeps us from serving, in words; undefined when nothing does. */
+async function obstacleOf({ pool, boss, isClosing }: ReadyNeeds): Promise<string | undefined> {
+  if (isClosing()) return 'the process is about to end'
+  try {
+    expected ??= expectedMigrations()
+    const missing = await missingMigrations(pool, await expected)
+    if (missing.length > 0) return `the database lacks the migration ${missing[0]}`
+    if (!(await boss.isInstalled())) return 'the queues are not installed'
+    return undefined
+  } catch {
+    return 'the database does not answer'
+  }
+}
+
+/** By the trust test of `/checkv2`: behind a proxy every request comes from the proxy's machine. */
+async function requireWatcher(req: Request, site: Needs): Promise<void> {
+  if (site.isTrusted(req)) return
+  await authenticate(req, site.credentials, ['bearer', 'basic'], 'admin')
+}
+
+function sendText(res: ServerResponse, status: number, text: string): void {
+  res.statusCode = status
+  res.setHeader('content-type', 'text/plain; charset=utf-8')
+  res.setHeader('cache-control', 'no-store')
+  res.end(`${text}\n`)
+}

@@ -1,0 +1,184 @@
+import { createHash } from 'node:crypto'
+import type { Request, Response } from 'express'
+import {
+  countInLargeCampaigns,
+  countOtherReporters,
+  listCampaignsOf,
+  listMemberIds,
+  sumCampaignDays,
+} from '../../db/campaigns.ts'
+import type { Db } from '../../db/pool.ts'
+import {
+  type CountedDay,
+  type DayCounts,
+  listReporterDays,
+  sumReporterCountries,
+  sumReporterNetworks,
+} from '../../db/reporter-days.ts'
+import type { Reporter } from '../../db/reporters.ts'
+import type { Report } from '../../db/reports.ts'
+import type { Language } from '../../texts/choose-language.ts'
+import type { Words } from '../../texts/en/words.ts'
+import { sendPage } from '../pages/render.ts'
+import { type ChartOptions, seriesChart, type SeriesChart } from '../pages/series-chart.ts'
+import { visitOf } from '../pages/visit.ts'
+import type { Site } from '../site.ts'
+
+/**
+ * What a reporter may know of others who reported the same. A spammer may be a reporter too, and
+ * send in each copy of a mail to learn whose reader complained: so nothing is told of few, and of
+ * many only a round number (so many different other people at least) that seldom changes, and days
+ * in UTC, as `2026-11-20`.
+ */
+export type SameReports = {
+  /** Stands for the campaign. Its id will not do: that tells the moment of the first report. */
+  mark: string
+  /** Undefined when they are few. */
+  others: { min: number; firstDay: string; lastDay: string } | undefined
+}
+
+const LOOKED_AT = 2_000
+/** Fewer are not told. */
+const OTHERS_TOLD = [1_000, 500, 200, 100, 50, 20, 10, 5] as const
+
+/**
+ * What is known of others who reported the same; undefined when the report is of no campaign, is
+ * not analyzed yet, or is retracted. The report itself is always within the days, counted or not.
+ */
+export async function describeSame(
+  db: Db,
+  { id, reporterId, receivedAt }: Pick<Report, 'id' | 'reporterId' | 'receivedAt'>,
+): Promise<SameReports | undefined> {
+  const [own] = await listCampaignsOf(db, [id])
+  if (!own) return undefined
+  const mark = markOf(own.campaignId)
+  const [[total], newest] = await Promise.all([
+    sumCampaignDays(db, [own.campaignId]),
+    listMemberIds(db, own.campaignId, { from: 'newest', limit: LOOKED_AT }),
+  ])
+  const others = await countOtherReporters(db, newest, reporterId)
+  const min = OTHERS_TOLD.find((told) => others >= told)
+  if (!total || min === undefined) return { mark, others: undefined }
+  const day = receivedAt.toISOString().slice(0, 10)
+  const firstDay = day < total.firstDay ? day : total.firstDay
+  const lastDay = day > total.lastDay ? day : total.lastDay
+  return { mark, others: { min, firstDay, lastDay } }
+}
+
+/** The id holds 74 bits of chance: too many to find it by trying. */
+function markOf(campaignId: string): string {
+  return createHash('sha256').update(campaignId).digest('hex').slice(0, 32)
+}
+
+const DAY_MS = 86_400_000
+const DAYS = 30
+const WEEKS = 52
+const PLACES_MAX = 10
+/** Of so many of the latest reports is said how many belong to large campaigns. */
+const LATEST = 500
+/** Fewer would tell a spammer that somebody else reported the mail he watches. */
+const LARGE_CAMPAIGN = 50
+
+type Reading = { words: Words; language: Language; now: Date }
+
+/** Sends what a reporter's reports come to, drawn and as tables. */
+export async function sendStatistics(
+  req: Request,
+  res: Response,
+  site: Pick<Site, 'pool' | 'clock'>,
+  reporter: Reporter,
+): Promise<void> {
+  const now = site.clock()
+  const [month, year] = [dayBefore(now, DAYS - 1), dayBefore(now, WEEKS * 7 - 1)]
+  const [days, networks, countries, campaigns] = await Promise.all([
+    listReporterDays(site.pool, reporter.id, year),
+    sumReporterNetworks(site.pool, reporter.id, month, PLACES_MAX),
+    sumReporterCountries(site.pool, reporter.id, month, PLACES_MAX),
+    countInLargeCampaigns(site.pool, reporter.id, { latest: LATEST, reportsMin: LARGE_CAMPAIGN }),
+  ])
+  const { words, language } = visitOf(req)
+  const reading = { words, language, now }
+  const recent = days.filter(({ day }) => day >= month)
+  sendPage(req, res, {
+    view: 'pages/history/statistics',
+    title: words.statistics.title,
+    data: {
+      isEmpty: days.length === 0,
+      month: drawn(recent, { ...reading, id: 'month', period: 'day', from: month }),
+      year: drawn(days, { ...reading, id: 'year', period: 'week', from: year }),
+      became: [becameOf(recent, words), becameOf(days, words)],
+      countries: bars(
+        countries.map(({ country, reports }) => [nameOf(country, language), reports]),
+      ),
+      networks: bars(
+        networks.map(({ name, asn, reports }) => [
+          asn === null ? name : `${name}, AS${asn}`,
+          reports,
+        ]),
+      ),
+      campaigns: { ...campaigns, reportsMin: LARGE_CAMPAIGN },
+    },
+  })
+}
+
+/** One line of a drawn list: its bar is as long as its part of the longest. */
+type Bar = { name: string; count: number; width: number }
+
+function bars(rows: readonly (readonly [name: string, count: number])[]): Bar[] {
+  const most = Math.max(1, ...rows.map(([, count]) => count))
+  return rows.map(([name, count]) => ({ name, count, width: Math.round((100 * count) / most) }))
+}
+
+function drawn(
+  days: readonly CountedDay[],
+  { words, language, now, id, period, from }: Reading & Chosen,
+): SeriesChart {
+  const { kinds } = words.report
+  const options: ChartOptions<'spam' | 'phishing' | 'notSpam'> = {
+    id,
+    title: words.statistics.charts[period],
+    period,
+    series: [
+      { key: 'spam', name: kinds.spam, tone: 'warn' },
+      { key: 'phishing', name: kinds.phishing, tone: 'bad' },
+      { key: 'notSpam', name: kinds['not-spam'], tone: 'good' },
+    ],
+    now,
+    from: new Date(from),
+    isStacked: true,
+    language,
+  }
+  const points = days.map((counts) => ({ ...counts, startsAt: new Date(counts.day) }))
+  return seriesChart(points, options)
+}
+
+type Chosen = { id: string; period: 'day' | 'week'; from: string }
+
+/** What became of the reports of these days; the parts make up the whole. */
+function becameOf(days: readonly CountedDay[], { statistics: words }: Words) {
+  const sum = (key: keyof DayCounts) => days.reduce((total, day) => total + day[key], 0)
+  const [told, kept, asked, retracted] = [sum('told'), sum('kept'), sum('asked'), sum('retracted')]
+  const standing = sum('spam') + sum('phishing') + sum('notSpam')
+  return {
+    total: standing + retracted,
+    parts: bars([
+      [words.became.told, told],
+      [words.became.kept, kept - asked],
+      [words.became.asked, asked],
+      [words.became.waiting, Math.max(0, standing - told - kept)],
+      [words.became.retracted, retracted],
+    ]),
+    mails: sum('mails'),
+    answered: sum('answered'),
+    told,
+  }
+}
+
+function nameOf(country: string, language: string): string {
+  if (!/^[A-Z]{2}$/.test(country)) return country
+  return new Intl.DisplayNames([language], { type: 'region' }).of(country) ?? country
+}
+
+function dayBefore(now: Date, days: number): string {
+  return new Date(now.getTime() - days * DAY_MS).toISOString().slice(0, 10)
+}

@@ -1,0 +1,257 @@
+import { type Request, type Response, Router } from 'express'
+import { findAnalysis, type KeptAnalysis } from '../../db/analyses.ts'
+import { type Feedback, findFeedback, listFeedback } from '../../db/feedback-reports.ts'
+import { findOwnReport } from '../../db/own-reports.ts'
+import type { Db } from '../../db/pool.ts'
+import { listEvents, type ReportEvent } from '../../db/report-events.ts'
+import { listRelays } from '../../db/reporter-relays.ts'
+import type { Reporter } from '../../db/reporters.ts'
+import type { Report } from '../../db/reports.ts'
+import { type ExactCopy, findOwnCopy } from '../../feedback/compose-feedback.ts'
+import { blockOfAddress } from '../../mail/ip-blocks.ts'
+import { networkSet } from '../../mail/ip.ts'
+import { storableText } from '../../mail/text.ts'
+import { answerQuestion, type RelayStatement, SET_RELAYS_MAX } from '../../reports/relays.ts'
+import {
+  openCandidates,
+  readAnswer,
+  type RelayCandidate,
+  relayCandidates,
+} from '../../verdict/relays.ts'
+import { symbolsForReporters } from '../../verdict/verdict.ts'
+import { drawWalk, ownReasons, percentOf, surenessOf } from '../../verdict/walk-picture.ts'
+import { answersOf } from '../consumers/answers.ts'
+import type { Form } from '../pages/form.ts'
+import { isUuid, sendMessage, sendPage, shownBytes } from '../pages/render.ts'
+import { requireReporter } from '../pages/signed-in.ts'
+import { visitOf } from '../pages/visit.ts'
+import { ProblemError } from '../problem.ts'
+import { shownAdvice } from '../reporting/advice.ts'
+import type { Site } from '../site.ts'
+import { describeSame } from './statistics.ts'
+
+/** What the picture of a walk shows, made ready for `views/parts/way.eta`. */
+export function shownWalk({ details, network }: KeptAnalysis) {
+  const { hops, origin, originObstacle, submitter, consequence } = details
+  return {
+    picture: drawWalk(details),
+    hops,
+    origin,
+    reasons: ownReasons(details),
+    obstacle: originObstacle,
+    percent: percentOf(origin?.confidence ?? 0),
+    // What is too uncertain for this operator is not called sure.
+    sureness: consequence.action === 'ask' ? 'not' : surenessOf(origin?.confidence ?? 0),
+    network: network && networkWords(network),
+    submitter: submitter && { ...submitter, sureness: surenessOf(submitter.confidence) },
+  }
+}
+
+/** A network as a person reads it: its name or block, its number, its country. */
+export function networkWords(network: NonNullable<KeptAnalysis['network']>): string {
+  const { cidr, asn, name, country } = network
+  return [name ?? cidr, asn === null ? '' : `AS${asn}`, country ?? ''].filter(Boolean).join(', ')
+}
+
+type Needs = Pick<Site, 'pool' | 'preview'>
+type Told = { feedback: Feedback; copy: ExactCopy | undefined }
+
+const SHOWN_BYTES_MAX = 256 * 1024
+
+/** What was told, or is to be told, of a reporter's own report: the exact mail. */
+export function toldRoutes(site: Needs): Router {
+  const router = Router()
+  router.get('/reports/:id/told/:number', async (req, res) => {
+    const told = await requireTold(req, res, site)
+    if (!told) return
+    const { feedback, copy } = told
+    sendPage(req, res, {
+      view: 'pages/history/told',
+      title: visitOf(req).words.told.title,
+      data: {
+        feedback,
+        hasLeft: copy?.hasLeft,
+        text: copy && shownBytes(firstText(copy.raw), SHOWN_BYTES_MAX),
+        copyText: copy && shownBytes(copy.raw, SHOWN_BYTES_MAX),
+      },
+    })
+  })
+  router.get('/reports/:id/told/:number/message.eml', async (req, res) => {
+    const told = await requireTold(req, res, site)
+    if (!told) return
+    if (!told.copy) throw new ProblemError('not-found', 'There is no such mail.')
+    const { reportId, number } = told.feedback
+    sendMessage(res, `told-${reportId}-${number}.eml`, told.copy.raw)
+  })
+  return router
+}
+
+async function requireTold(
+  req: Request<{ id: string; number: string }>,
+  res: Response,
+  { pool, preview }: Needs,
+): Promise<Told | undefined> {
+  const reporter = requireReporter(req, res)
+  if (!reporter) return undefined
+  const { id, number } = req.params
+  const report = isUuid(id) ? await findOwnReport(pool, reporter.id, id) : undefined
+  const isOwn = report !== undefined && /^\d{1,3}$/.test(number)
+  const feedback = isOwn && (await findFeedback(pool, { reportId: id, number: Number(number) }))
+  if (!feedback) throw new ProblemError('not-found', 'There is no such report, or it is not yours.')
+  const { mergedInto, mergedNumber } = feedback
+  const head =
+    mergedInto === null || mergedNumber === null
+      ? undefined
+      : await findFeedback(pool, { reportId: mergedInto, number: mergedNumber })
+  const patient: Needs['preview'] = (one) => preview(one).catch(() => undefined)
+  return { feedback, copy: await findOwnCopy(pool, feedback, head, patient) }
+}
+
+/** The text for people: ours, first in the mail and in 7 bits. */
+function firstText(raw: Buffer): Buffer {
+  const part = raw.indexOf('\r\nContent-Type: text/plain')
+  const from = part < 0 ? -1 : raw.indexOf('\r\n\r\n', part)
+  if (from < 0) return Buffer.of()
+  const to = raw.indexOf('\r\n--', from + 4)
+  return raw.subarray(from + 4, to < 0 ? raw.length : to)
+}
+
+/** What a report asks its reporter. */
+export type Question = {
+  candidates: RelayCandidate[]
+  /** Whether the reporter has said not to know, since it was asked. */
+  isAnswered: boolean
+}
+
+/**
+ * Which machines to ask the reporter about: only while the report is kept for want of a sure
+ * origin, and only about those that the reporter has not spoken of.
+ */
+export async function findQuestion(
+  db: Db,
+  report: Report,
+  analysis: KeptAnalysis | undefined,
+  events: readonly ReportEvent[],
+): Promise<Question | undefined> {
+  if (report.state !== 'kept' || analysis?.details.consequence.action !== 'ask') return undefined
+  const relays = await listRelays(db, report.reporterId)
+  const said = (how: string) =>
+    networkSet(relays.flatMap((relay) => (relay.how === how ? [relay.cidr] : [])))
+  const candidates = openCandidates(relayCandidates(analysis.details.hops), {
+    mine: said('set'),
+    notMine: said('refused'),
+  })
+  if (candidates.length === 0) return undefined
+  const isAnswered = events.some(
+    ({ event, at }) => event === 'answered' && at > analysis.analyzedAt,
+  )
+  return { candidates, isAnswered }
+}
+
+/** Takes the answer to a report's question, if it still asks one; answers why it cannot. */
+export async function takeAnswer(
+  req: Request,
+  site: Pick<Site, 'pool' | 'boss' | 'clock'>,
+  report: Report,
+  form: Form,
+): Promise<string | undefined> {
+  const { question: words } = visitOf(req).words
+  const [analysis, events] = await Promise.all([
+    findAnalysis(site.pool, report.id),
+    listEvents(site.pool, report.id),
+  ])
+  const question = await findQuestion(site.pool, report, analysis, events)
+  if (!question) return undefined
+  const answer = form.text('answer')
+  if (answer === 'unknown') {
+    if (!question.isAnswered) await answerQuestion(site, report, undefined)
+    return undefined
+  }
+  const offered = question.candidates.map(({ ip }) => ip)
+  const picked = answer === 'none' ? [] : form.texts('relay').filter((ip) => offered.includes(ip))
+  if (answer !== 'none' && picked.length === 0) return words.nothing
+  const read = readAnswer(question.candidates, picked)
+  if ('gap' in read) return words.gap(read.gap.picked.ip, read.gap.between.ip)
+  const said = [...statementsOf(read.mine, 'set'), ...statementsOf(read.notMine, 'refused')]
+  const told = await answerQuestion(site, report, said)
+  return told === 'full' ? words.full(SET_RELAYS_MAX) : undefined
+}
+
+function statementsOf(
+  candidates: readonly RelayCandidate[],
+  how: RelayStatement['how'],
+): RelayStatement[] {
+  return candidates.flatMap(({ ip, name }) => {
+    const cidr = blockOfAddress(ip)
+    return cidr === undefined ? [] : [{ cidr, name: name && storableText(name, 255), how }]
+  })
+}
+
+/** What was wrong with an answer, and what it picked. */
+export type Refused = { problem: string; picked: readonly string[] }
+
+const LINKS_SHOWN = 20
+
+/** A report of the reporter's own, or the page that says that there is none. */
+export async function requireOwn(id: string, reporter: Reporter, db: Db): Promise<Report> {
+  const report = isUuid(id) ? await findOwnReport(db, reporter.id, id) : undefined
+  if (report) return report
+  throw new ProblemError('not-found', 'There is no such report, or it is not yours.')
+}
+
+/** Sends the story of a report: all that became of it, in plain words. */
+export async function sendStory(
+  req: Request,
+  res: Response,
+  site: Pick<Site, 'pool' | 'clock'>,
+  report: Report,
+  refused?: Refused,
+): Promise<void> {
+  const [analysis, events, feedback, same] = await Promise.all([
+    findAnalysis(site.pool, report.id),
+    listEvents(site.pool, report.id),
+    listFeedback(site.pool, [report.id]),
+    describeSame(site.pool, report),
+  ])
+  const question = await findQuestion(site.pool, report, analysis, events)
+  const { language } = visitOf(req)
+  const advice = await shownAdvice(site.pool, { report, analysis, language, now: site.clock() })
+  sendPage(req, res, {
+    view: 'pages/history/story',
+    title: visitOf(req).words.story.title,
+    status: refused ? 422 : 200,
+    data: {
+      report,
+      events: [{ event: 'received', at: report.receivedAt, detail: '' }, ...events],
+      feedback: feedback.filter(({ kind }) => kind === 'complaint'),
+      corrections: feedback.filter(({ kind }) => kind === 'redeemed'),
+      answers: await answersOf(site.pool, feedback, events),
+      found: analysis && findings(analysis),
+      same,
+      advice,
+      question: question && {
+        id: report.id,
+        isAnswered: question.isAnswered,
+        problem: refused?.problem,
+        candidates: question.candidates.map((candidate) => ({
+          ...candidate,
+          isPicked: refused?.picked.includes(candidate.ip) ?? false,
+        })),
+      },
+    },
+  })
+}
+
+function findings(analysis: KeptAnalysis) {
+  const { origin, links, attachments, verdict, consequence } = analysis.details
+  return {
+    origin,
+    walk: shownWalk(analysis),
+    verdict,
+    symbols: symbolsForReporters(verdict.symbols),
+    consequence,
+    links: links.slice(0, LINKS_SHOWN),
+    linksMore: Math.max(0, links.length - LINKS_SHOWN),
+    attachments,
+  }
+}

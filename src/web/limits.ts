@@ -1,0 +1,137 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Attempt } from '../db/limits.ts'
+import { networkSet, type NetworkSet, parseIp, parseIpAndPort } from '../mail/ip.ts'
+import type { Caller } from '../people/credentials.ts'
+import type { Actor, LimitState } from '../people/limits.ts'
+import { ProblemError } from './problem.ts'
+import type { Site } from './site.ts'
+
+/**
+ * The address of the client: the other end of the connection, or, where that is a proxy of ours,
+ * the last address in X-Forwarded-For or Forwarded (RFC 7239) that is none. What stands before it
+ * was written by strangers. Undefined for a connection without an address.
+ */
+export function clientAddress(req: IncomingMessage, proxies: NetworkSet): string | undefined {
+  let client = parseIp(req.socket.remoteAddress ?? '')
+  if (!client || !proxies.has(client)) return client?.text
+  for (const text of forwardedFor(req).reverse()) {
+    const before = parseIpAndPort(text)
+    // A hidden or misspelled name: who stands behind it cannot be told.
+    if (!before) break
+    client = before
+    if (!proxies.has(client)) break
+  }
+  return client.text
+}
+
+const known = new WeakMap<readonly string[], NetworkSet>()
+
+/** The proxies of the settings as a set; read once for each list. */
+export function proxiesOf(cidrs: readonly string[]): NetworkSet {
+  const set = known.get(cidrs) ?? networkSet(cidrs)
+  known.set(cidrs, set)
+  return set
+}
+
+/** The nearest proxy's entry last. */
+function forwardedFor(req: IncomingMessage): string[] {
+  const old = listOf(req.headers['x-forwarded-for'])
+  if (old.length > 0) return old
+  return listOf(req.headers.forwarded).map((element) => {
+    const [, quoted, bare] = /(?:^|;)\s*for=(?:"([^"]*)"|([^;\s]*))/i.exec(element) ?? []
+    return quoted ?? bare ?? ''
+  })
+}
+
+function listOf(header: string | string[] | undefined): string[] {
+  const text = Array.isArray(header) ? header.join(',') : (header ?? '')
+  return text === '' ? [] : text.split(',').map((entry) => entry.trim())
+}
+
+type Needs = Pick<Site, 'limits' | 'config'>
+
+/**
+ * Counts an attempt of whoever sends this request and tells the client its limits. The address is
+ * added to the actor here. `shadowed`: answer as usual, and hold the reports.
+ *
+ * @throws ProblemError 429 with Retry-After when it is too often; the attempt counts all the same
+ */
+export async function admit(
+  req: IncomingMessage,
+  res: ServerResponse,
+  { limits, config }: Needs,
+  attempt: Attempt,
+  actor: Omit<Actor, 'address'>,
+  cost = 1,
+): Promise<'admitted' | 'shadowed'> {
+  const address = clientAddress(req, proxiesOf(config.trustedProxies))
+  const admission = await limits.admit(attempt, { ...actor, address }, cost)
+  for (const [name, value] of limitFields(admission.limits)) res.setHeader(name, value)
+  if (admission.is !== 'refused') return admission.is
+  const { waitSeconds } = admission
+  const detail = `That is too often. Wait ${waitSeconds} seconds; trying meanwhile counts too.`
+  throw new ProblemError('too-often', detail, { 'retry-after': String(waitSeconds) })
+}
+
+/**
+ * The fields of draft-ietf-httpapi-ratelimit-headers-10: every policy, and the state of the one
+ * that will refuse first. Empty where nothing is limited.
+ */
+export function limitFields(limits: readonly LimitState[]): [name: string, value: string][] {
+  const [closest] = limits.toSorted(
+    (one, other) => one.remaining - other.remaining || other.resetSeconds - one.resetSeconds,
+  )
+  if (!closest) return []
+  const policies = limits.map(
+    ({ name, attemptsMax, windowSeconds }) => `"${name}";q=${attemptsMax};w=${windowSeconds}`,
+  )
+  const { name, remaining, resetSeconds } = closest
+  return [
+    ['ratelimit-policy', policies.join(', ')],
+    ['ratelimit', `"${name}";r=${remaining};t=${resetSeconds}`],
+  ]
+}
+
+/**
+ * Admits so many reports of somebody who was authenticated, as `admit` does.
+ *
+ * @throws ProblemError 429
+ */
+export function admitReports(
+  req: IncomingMessage,
+  res: ServerResponse,
+  site: Pick<Site, 'limits' | 'config'>,
+  { id, tokenHash }: Pick<Caller, 'id' | 'tokenHash'>,
+  count = 1,
+): Promise<'admitted' | 'shadowed'> {
+  return admit(req, res, site, 'report', { reporterId: id, tokenHash }, count)
+}
+
+/**
+ * Admits one look at the password of a name; rejects with a ProblemError when it is too often. What
+ * it gives is called when the password was right.
+ */
+export type PasswordGuard = (name: string) => Promise<() => Promise<void>>
+
+const guards = new WeakMap<IncomingMessage, PasswordGuard>()
+
+/**
+ * Lets `authenticate` count the passwords that requests bring: wrong ones with those of the sign-in
+ * page, and every look, because each costs work.
+ */
+export function guardPasswords(site: Pick<Site, 'limits' | 'config'>) {
+  return (req: IncomingMessage, res: ServerResponse, next: () => void): void => {
+    guards.set(req, async (name) => {
+      await admit(req, res, site, 'sign-in', { name })
+      await admit(req, res, site, 'password', { name })
+      const address = clientAddress(req, proxiesOf(site.config.trustedProxies))
+      return () => site.limits.giveBack('sign-in', { name, address })
+    })
+    next()
+  }
+}
+
+/** What counts the passwords of a request; undefined where nobody does. */
+export function passwordGuard(req: IncomingMessage): PasswordGuard | undefined {
+  return guards.get(req)
+}

@@ -1,0 +1,183 @@
+import { createHmac } from 'node:crypto'
+import { type FileHandle, open, readFile } from 'node:fs/promises'
+import type { IncomingMessage } from 'node:http'
+import path from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { type Request, type Response, Router } from 'express'
+import { z } from 'zod'
+import { actorKey } from '../../people/limits.ts'
+import {
+  fileNamesOf,
+  listCategories,
+  listCodes,
+  listFileNames,
+  listNames,
+  MANIFEST,
+} from '../../verdict/lists/list.ts'
+import { clientAddress, proxiesOf } from '../limits.ts'
+import { sendPage } from '../pages/render.ts'
+import { requireReporter } from '../pages/signed-in.ts'
+import { visitOf } from '../pages/visit.ts'
+import { ProblemError } from '../problem.ts'
+import type { Site } from '../site.ts'
+
+/**
+ * Who sends a request: the other end, or who stands before our proxies. IPv6 hosts change their
+ * addresses, so their network stands for them.
+ */
+export function askerOf(
+  req: IncomingMessage,
+  { trustedProxies }: { trustedProxies: readonly string[] },
+): string {
+  const address = clientAddress(req, proxiesOf(trustedProxies))
+  return actorKey('address', { address }) ?? 'unknown'
+}
+
+/** The same as a hash that nobody can turn back without the secret. */
+export function askerHash(
+  req: IncomingMessage,
+  config: { trustedProxies: readonly string[]; secret: string },
+): Buffer {
+  return createHmac('sha256', config.secret)
+    .update(`asker ${askerOf(req, config)}`)
+    .digest()
+}
+
+/** Says whether somebody may have so much more now, else after how many seconds. */
+export type Throttle = (asker: string, now: Date, amount?: number) => number | undefined
+
+/**
+ * Lets everybody ask `perMinute` times a minute, counted anew each minute, by this process alone.
+ * It remembers at most `askersMax` of them; past that, who is new waits for the next minute's turn
+ * with all other new ones.
+ */
+export function createThrottle({
+  perMinute,
+  askersMax,
+}: {
+  perMinute: number
+  askersMax: number
+}): Throttle {
+  const counts = new Map<string, number>()
+  let minute = Number.NEGATIVE_INFINITY
+  return (asker, now, amount = 1) => {
+    const present = Math.floor(now.getTime() / 60_000)
+    if (present !== minute) {
+      counts.clear()
+      minute = present
+    }
+    const who = counts.has(asker) || counts.size < askersMax ? asker : ''
+    const count = (counts.get(who) ?? 0) + amount
+    counts.set(who, count)
+    const isAllowed = count <= (who === '' ? perMinute * 10 : perMinute)
+    return isAllowed ? undefined : Math.ceil(60 - ((now.getTime() / 1_000) % 60))
+  }
+}
+
+type Needs = Pick<Site, 'config'>
+
+const FRESH_SECONDS = 300
+const manifestSchema = z.object({
+  generated_at: z.iso.datetime(),
+  expires_at: z.iso.datetime(),
+  lists: z.record(z.string(), z.object({ zone: z.string(), entries: z.number() })),
+})
+
+/** The lists themselves, for anybody where the settings say so, else for administrators. */
+export function downloadRoutes(site: Needs): Router {
+  const router = Router()
+  router.get('/lists', async (req, res) => {
+    if (mayDownload(req, res, site)) await sendLists(req, res, site)
+  })
+  router.get('/lists/:file', async (req, res) => {
+    if (mayDownload(req, res, site)) await sendFile(req, res, site, req.params.file)
+  })
+  return router
+}
+
+function mayDownload(req: Request, res: Response, { config }: Needs): boolean {
+  if (config.listsArePublic) return true
+  const reporter = requireReporter(req, res)
+  if (reporter && !reporter.isAdmin) {
+    throw new ProblemError('not-allowed', 'These lists are not given out.')
+  }
+  return reporter !== undefined
+}
+
+async function sendLists(req: Request, res: Response, { config }: Needs): Promise<void> {
+  const words = visitOf(req).words.lists
+  const manifest = await readManifest(config.listsDir)
+  const lists = listNames.map((list) => ({
+    name: words.names[list],
+    files: fileNamesOf(list),
+    ...manifest?.lists[list],
+  }))
+  const codes = listCategories.map((category) => ({
+    code: listCodes[category],
+    meaning: words.downloads.meanings[category],
+  }))
+  const data = { manifest, lists, codes, manifestName: MANIFEST }
+  sendPage(req, res, { view: 'pages/lists', title: words.downloads.title, data })
+}
+
+async function readManifest(folder: string) {
+  const text = await readFile(path.join(folder, MANIFEST), 'utf8').catch(absent)
+  return text === undefined ? undefined : manifestSchema.parse(JSON.parse(text))
+}
+
+/** From one open file, so that an edition that comes meanwhile changes nothing. */
+async function sendFile(
+  req: Request,
+  res: Response,
+  { config }: Needs,
+  name: string,
+): Promise<void> {
+  if (!listFileNames.includes(name)) throw new ProblemError('not-found', 'There is no such list.')
+  const handle = await open(path.join(config.listsDir, name)).catch(absent)
+  if (!handle) throw new ProblemError('not-found', 'This list has not been written yet.')
+  try {
+    await sendOpen(req, res, handle, {
+      name,
+      caching: config.listsArePublic ? 'public' : 'private',
+    })
+  } finally {
+    await handle.close()
+  }
+}
+
+async function sendOpen(
+  req: Request,
+  res: Response,
+  handle: FileHandle,
+  { name, caching }: { name: string; caching: 'public' | 'private' },
+): Promise<void> {
+  const { size, mtime, ino } = await handle.stat()
+  const etag = `"${[mtime.getTime(), size, ino].map((part) => part.toString(36)).join('-')}"`
+  res.setHeader('etag', etag)
+  res.setHeader('last-modified', mtime.toUTCString())
+  res.setHeader('cache-control', `${caching}, max-age=${FRESH_SECONDS}`)
+  if (isKnown(req, etag, mtime)) return void res.status(304).end()
+  const type = name.endsWith('.json') ? 'application/json' : 'text/plain'
+  res.setHeader('content-type', `${type}; charset=utf-8`)
+  res.setHeader('content-length', size)
+  if (req.method === 'HEAD' || size === 0) return void res.end()
+  // Who goes away in the middle needs no answer.
+  await pipeline(handle.createReadStream({ autoClose: false, end: size - 1 }), res).catch(() =>
+    res.destroy(),
+  )
+}
+
+/** Whether the asker has it already (RFC 9110 §13.1): the tag counts before the date. */
+function isKnown(req: Request, etag: string, mtime: Date): boolean {
+  const tags = req.headers['if-none-match']
+  if (tags !== undefined) {
+    return tags.split(',').some((tag) => ['*', etag].includes(tag.trim().replace(/^W\//, '')))
+  }
+  const since = Date.parse(req.headers['if-modified-since'] ?? '')
+  return Math.floor(mtime.getTime() / 1_000) * 1_000 <= since
+}
+
+function absent(error: unknown): undefined {
+  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+  throw error
+}

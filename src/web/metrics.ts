@@ -1,0 +1,298 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from '@prometheus-io/client'
+import type { NextFunction, Request, RequestHandler, Response } from 'express'
+import type { CounterHealth, ReadCounterHealth } from '../counting/run-roll-ups.ts'
+import type { Pool } from '../db/pool.ts'
+import type { Channel } from '../db/reports.ts'
+import { listRuleProcesses, newestRuleVersion } from '../db/rule-sets.ts'
+import { RULE_PROCESS_FORGOTTEN_MS } from '../judging/live-rules.ts'
+import type { Health } from '../verdict/contact-health.ts'
+import type { Clock } from '../world.ts'
+import type { MailNow, QueueState, ReadMail, ReadQueues } from './site.ts'
+
+/** What the database knows of the counting, in the Prometheus text format. */
+export type CounterMetrics = (health: CounterHealth) => Promise<string>
+
+/** Metrics in a registry of their own: they are left out whole while the database is away. */
+export function createCounterMetrics(): CounterMetrics {
+  const registry = new Registry()
+  const registers = [registry]
+  const gauge = <Label extends string>(name: string, help: string, labelNames: Label[]) =>
+    new Gauge({ name: `signalpost_counts_${name}`, help, labelNames, registers })
+  const total = (name: string, help: string) =>
+    new Counter({ name: `signalpost_counts_${name}_total`, help, registers })
+
+  const totals = {
+    deltas: total('deltas', 'Increments rolled up, since the beginning of the database.'),
+    passed: total('gate_passed', 'Keys that the gates let have a counter.'),
+    heldBack: total('gate_held_back', 'Sightings of keys that the gates held back.'),
+    turnovers: total('gate_turnovers', 'Generations of the filters of the gates that ended.'),
+  }
+  const gates = {
+    falsePositives: gauge(
+      'gate_false_positive_rate',
+      'Share of keys never seen that a gate takes for seen: the mean of the shards, the worst.',
+      ['of'],
+    ),
+    fill: gauge(
+      'gate_fill_ratio',
+      'How full the present generations of the gates are: the mean of the shards, the worst.',
+      ['of'],
+    ),
+  }
+  const beganAt = gauge(
+    'gate_generation_start_seconds',
+    'When the present generation of the gate of a shard began, in Unix time.',
+    ['shard'],
+  )
+  const gateBytes = gauge('gate_memory_bytes', 'Memory of the gates, where they roll up.', [])
+  const waiting = {
+    rows: gauge('backlog_rows', 'Packed rows of increments that wait.', ['shard']),
+    bytes: gauge('backlog_bytes', 'Bytes of increments that wait.', ['shard']),
+    oldestSeconds: gauge('backlog_oldest_seconds', 'Age of the oldest that wait.', ['shard']),
+  }
+  const tables = gauge('table_bytes', 'Size on disk, with partitions and indexes.', ['table'])
+
+  return ({ shards, backlogs, gateBytes: bytes, tables: measured }) => {
+    registry.resetMetrics()
+    for (const shard of shards) {
+      for (const [name, one] of entriesOf(totals)) one.inc(shard[name])
+      const labels = { shard: String(shard.shard) }
+      if (shard.gate) beganAt.set(labels, shard.gate.beganAt.getTime() / 1_000)
+      const backlog = backlogs.find((one) => one.shard === shard.shard)
+      for (const [name, one] of entriesOf(waiting)) one.set(labels, backlog?.[name] ?? 0)
+    }
+    const present = shards.flatMap(({ gate }) => gate ?? [])
+    for (const [name, one] of entriesOf(gates)) {
+      const values = present.map((gate) => gate[name])
+      if (values.length === 0) continue
+      one.set({ of: 'mean' }, values.reduce((sum, value) => sum + value, 0) / values.length)
+      one.set({ of: 'worst' }, Math.max(...values))
+    }
+    gateBytes.set(bytes)
+    for (const { table, bytes: size } of measured) tables.set({ table }, size)
+    return registry.metrics()
+  }
+}
+
+function entriesOf<Name extends string, T>(record: Record<Name, T>): [Name, T][] {
+  return Object.entries(record) as [Name, T][]
+}
+
+/** How mail leaves, in the Prometheus text format; empty where the database does not answer. */
+export function createMailMetrics(readMail: ReadMail, clock: Clock): () => Promise<string> {
+  return async () => {
+    const mail = await readMail().catch(() => undefined)
+    return mail ? textOf(mail, clock()) : ''
+  }
+}
+
+async function textOf({ relay, totals, waiting, refused }: MailNow, now: Date): Promise<string> {
+  const registry = new Registry()
+  const registers = [registry]
+  const ended = new Counter({
+    name: 'signalpost_mail_total',
+    help: 'Mails of ours by kind and by how they ended.',
+    labelNames: ['kind', 'outcome'],
+    registers,
+  })
+  const kinds = ['feedback', 'letter'] as const
+  for (const kind of kinds) {
+    for (const outcome of ['sent', 'refused', 'bounced'] as const) {
+      const its = totals.find((one) => one.kind === kind && one.outcome === outcome)
+      ended.inc({ kind, outcome }, its?.total ?? 0)
+    }
+  }
+  const unsent = new Gauge({
+    name: 'signalpost_mail_unsent',
+    help: 'Mails that have not left: queued, waiting for their hour, held, or refused.',
+    labelNames: ['kind', 'state'],
+    registers,
+  })
+  for (const kind of kinds) {
+    for (const state of ['queued', 'waiting', 'held'] as const) {
+      const its = waiting.find((one) => one.kind === kind && one.state === state)
+      unsent.set({ kind, state }, its?.mails ?? 0)
+    }
+    unsent.set({ kind, state: 'refused' }, refused[kind])
+  }
+  const since = new Gauge({
+    name: 'signalpost_mail_relay_refusing_seconds',
+    help: 'Since when our own mail server takes none of our mail; 0 while it does.',
+    registers,
+  })
+  const refusedMs = relay.refusedSince ? now.getTime() - relay.refusedSince.getTime() : 0
+  since.set(Math.max(0, refusedMs) / 1000)
+  return registry.metrics()
+}
+
+/**
+ * How the rules do in every process that judges, as they write it down every ten seconds, in the
+ * Prometheus text format; empty while the database is away.
+ */
+export function createRuleMetrics(app: { pool: Pool; clock: Clock }): () => Promise<string> {
+  const registry = new Registry()
+  const registers = [registry]
+  const gauge = (name: string, help: string, labelNames: readonly string[]) =>
+    new Gauge({ name: `signalpost_rules_${name}`, help, labelNames: [...labelNames], registers })
+  const perProcess = ['process', 'id']
+  const newest = gauge('newest_version', 'The version of the rules that is to act; 0: shipped.', [])
+  const version = gauge('version', 'The version of the rules that acts in a process.', perProcess)
+  const refused = gauge('refused', '1 where a process cannot run the newest rules.', perProcess)
+  const cutOff = gauge('cut_off', 'Rules that cost too much and are not run.', perProcess)
+  const errors = new Counter({
+    name: 'signalpost_rules_errors_total',
+    help: 'Evaluations that failed, and so did not hold, under the version that acts.',
+    labelNames: perProcess,
+    registers,
+  })
+
+  return async () => {
+    const since = new Date(app.clock().getTime() - RULE_PROCESS_FORGOTTEN_MS)
+    const read = Promise.all([newestRuleVersion(app.pool), listRuleProcesses(app.pool, since)])
+    const known = await read.catch(() => undefined)
+    if (!known) return ''
+    const [newestVersion, processes] = known
+    registry.resetMetrics()
+    newest.set(newestVersion)
+    for (const one of processes) {
+      // The first part of an id is its time: the last tells processes of one start apart.
+      const labels = { process: one.name, id: one.id.slice(-12) }
+      version.set(labels, one.version)
+      refused.set(labels, one.fault === null ? 0 : 1)
+      cutOff.set(labels, one.health.filter((rule) => rule.cutOff).length)
+      errors.inc(
+        labels,
+        one.health.reduce((sum, rule) => sum + rule.errors, 0),
+      )
+    }
+    return registry.metrics()
+  }
+}
+
+/** Counts what intake did with each message. */
+export type IntakeMetrics = {
+  count: (channel: Channel, outcome: 'accepted' | 'changed' | 'repeat' | 'refused') => void
+}
+
+/** What one web process measures. */
+export type Metrics = {
+  intake: IntakeMetrics
+  /** Express middleware that times every request, by route and never by address. */
+  requests: RequestHandler
+  /** Everything in the Prometheus text format, the queues read anew. */
+  text: () => Promise<{ contentType: string; body: string }>
+}
+
+/** Counts the consumers in each health, as the database has them now. */
+export type CountConsumers = () => Promise<readonly { health: Health; consumers: number }[]>
+
+const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
+
+/** Metrics of the library whose names promtool refuses; other ones tell the same. */
+const misnamed = [
+  ...['nodejs_active_handles_total', 'nodejs_active_requests_total'],
+  ...['nodejs_active_resources_total', 'nodejs_eventloop_utilization_histogram'],
+  'nodejs_eventloop_utilization_summary',
+]
+
+/**
+ * A registry of its own for each server; what cannot be read from the database is left out. The
+ * `others` give the text of registries that stand elsewhere.
+ */
+export function createMetrics(
+  readQueues: ReadQueues,
+  countConsumers: CountConsumers,
+  readCounters: ReadCounterHealth,
+  others: readonly (() => Promise<string>)[],
+): Metrics {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  for (const name of misnamed) registry.removeSingleMetric(name)
+  const registers = [registry]
+  const intake = new Counter({
+    name: 'signalpost_intake_messages_total',
+    help: 'Reported messages by channel and by what became of them.',
+    labelNames: ['channel', 'outcome'],
+    registers,
+  })
+  const requests = new Histogram({
+    name: 'signalpost_http_request_seconds',
+    help: 'Time from the end of the request header to the end of the answer.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: seconds,
+    registers,
+  })
+  const consumersByHealth = new Gauge({
+    name: 'signalpost_consumers',
+    help: 'Addresses we have feedback for, by whether their mail comes back.',
+    labelNames: ['health'],
+    registers,
+  })
+  const showQueues = queueGauges(registers)
+  const counterMetrics = createCounterMetrics()
+  return {
+    intake: { count: (channel, outcome) => intake.inc({ channel, outcome }) },
+    requests: timed((method, route, status, took) =>
+      requests.observe({ method, route, status }, took),
+    ),
+    async text() {
+      const counted = countConsumers().catch(() => [])
+      const counters = readCounters().catch(() => undefined)
+      showQueues(await readQueues().catch(() => []))
+      consumersByHealth.reset()
+      for (const { health, consumers } of await counted)
+        consumersByHealth.set({ health }, consumers)
+      const health = await counters
+      const counterText = health ? await counterMetrics(health) : ''
+      const texts = await Promise.all(others.map((text) => text()))
+      const body = [await registry.metrics(), ...texts, counterText].join('\n')
+      return { contentType: registry.contentType, body }
+    },
+  }
+}
+
+function queueGauges(registers: Registry[]): (queues: readonly QueueState[]) => void {
+  const gauge = (name: string, help: string, labels: readonly string[]) =>
+    new Gauge({ name, help, labelNames: [...labels], registers })
+  const jobs = gauge('signalpost_queue_jobs', 'Jobs by queue and state.', ['queue', 'state'])
+  const oldest = gauge(
+    'signalpost_queue_oldest_job_seconds',
+    'Age of the oldest unfinished job since it was first due.',
+    ['queue'],
+  )
+  const waiting = gauge(
+    'signalpost_queue_longest_wait_seconds',
+    'How long the first job in line has been waiting for a worker.',
+    ['queue'],
+  )
+  return (queues) => {
+    for (const gauge of [jobs, oldest, waiting]) gauge.reset()
+    for (const queue of queues) {
+      for (const state of ['ready', 'active', 'deferred', 'failed'] as const) {
+        jobs.set({ queue: queue.name, state }, queue[state])
+      }
+      oldest.set({ queue: queue.name }, queue.oldestJobSeconds)
+      waiting.set({ queue: queue.name }, queue.longestWaitSeconds)
+    }
+  }
+}
+
+type Observe = (method: string, route: string, status: string, took: number) => void
+
+function timed(observe: Observe): RequestHandler {
+  return (req: Request, res: Response, next: NextFunction) => {
+    const start = performance.now()
+    res.once('finish', () => {
+      const took = (performance.now() - start) / 1000
+      observe(req.method, routeOf(req), String(res.statusCode), took)
+    })
+    next()
+  }
+}
+
+/** The pattern that matched, such as `/api/v1/reports/:id`: never the address itself. */
+function routeOf(req: Request): string {
+  const route: unknown = req.route
+  if (typeof route !== 'object' || route === null || !('path' in route)) return 'none'
+  return typeof route.path === 'string' ? `${req.baseUrl}${route.path}` : 'none'
+}

@@ -1,0 +1,77 @@
+import { Router } from 'express'
+import { updateReporterSettings } from '../../db/reporters.ts'
+import { isLanguage } from '../../texts/choose-language.ts'
+import { webMailEn } from '../../texts/en/help.ts'
+import { ProblemError, problems } from '../problem.ts'
+import type { Site } from '../site.ts'
+import { type FormReader, readShortForm } from './form.ts'
+import { sendPage } from './render.ts'
+import { localPath } from './sign-in.ts'
+import { rememberLanguage, speakEnglish, visitOf } from './visit.ts'
+
+/** The first page, and the list of problem types that the API's answers lead to. */
+export function homeRoutes(): Router {
+  const router = Router()
+  router.get('/', (req, res) => {
+    sendPage(req, res, { view: 'pages/home', title: visitOf(req).words.home.title })
+  })
+  router.get('/problems', (req, res) => {
+    speakEnglish(req)
+    const list = Object.entries(problems).map(([name, { status, title }]) => ({
+      name,
+      status,
+      title,
+      sentence: visitOf(req).words.problems[name as keyof typeof problems],
+    }))
+    sendPage(req, res, { view: 'pages/problems', title: 'Problems', data: { list } })
+  })
+  return router
+}
+
+type Needs = Pick<Site, 'pool' | 'publicUrl'> & FormReader
+
+/**
+ * The choice of a language at the foot of every page. Of who is signed in it is kept in the
+ * account, for its letters too; and in the browser, for after signing out.
+ */
+export function languageRoutes(site: Needs): Router {
+  const router = Router()
+  router.post('/language', async (req, res) => {
+    const form = await readShortForm(req, res, site)
+    const language = form.text('lang')
+    if (!isLanguage(language)) throw new ProblemError('bad-field', 'We do not speak it.')
+    const { reporter } = visitOf(req)
+    if (reporter) await updateReporterSettings(site.pool, reporter.id, { language })
+    rememberLanguage(res, language, site)
+    res.redirect(303, localPath(form.text('back')))
+  })
+  return router
+}
+
+type Guides = ReturnType<typeof visitOf>['words']['help']['sources']
+
+/** Help pages: how to have a message with its header lines, for each mail program. */
+export function helpRoutes(): Router {
+  const router = Router()
+  router.get('/help', (req, res) => {
+    const { help } = visitOf(req).words
+    const isWeb = (key: string) => key in webMailEn
+    const guides = Object.entries(help.sources).map(([key, { name }]) => ({ key, name }))
+    const web = guides.filter(({ key }) => isWeb(key))
+    const programs = guides.filter(({ key }) => !isWeb(key))
+    sendPage(req, res, { view: 'pages/help', title: help.title, data: { web, programs } })
+  })
+  router.get('/help/source/:client', (req, res) => {
+    const { help } = visitOf(req).words
+    const { client } = req.params
+    if (!isGuide(help.sources, client)) throw new ProblemError('not-found', 'No such guide.')
+    const guide = help.sources[client]
+    const title = help.pageTitle(guide.name)
+    sendPage(req, res, { view: 'pages/help-source', title, data: { guide } })
+  })
+  return router
+}
+
+function isGuide(guides: Guides, key: string): key is keyof Guides {
+  return Object.hasOwn(guides, key)
+}

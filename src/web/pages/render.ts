@@ -1,0 +1,193 @@
+import path from 'node:path'
+import { Eta } from 'eta'
+import type { Request, Response } from 'express'
+import { catalogs, type Language } from '../../texts/choose-language.ts'
+import { phraseBook } from '../../texts/phrase-book.ts'
+import { locales, number } from '../../texts/wording.ts'
+import { assetUrls } from '../site.ts'
+import { formTokenOf, visitOf, withFormToken } from './visit.ts'
+
+/** Hands a message out as a file: never shown, never guessed at, never run. */
+export function sendMessage(res: Response, fileName: string, raw: Buffer): void {
+  res.statusCode = 200
+  res.setHeader('content-type', 'message/rfc822')
+  res.setHeader('content-disposition', `attachment; filename="${fileName}"`)
+  res.setHeader('content-security-policy', "default-src 'none'; sandbox")
+  res.setHeader('cache-control', 'no-store')
+  res.setHeader('content-length', raw.length)
+  res.end(raw)
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** Whether a value from an address is the id of something. */
+export function isUuid(value: unknown): value is string {
+  return typeof value === 'string' && UUID.test(value)
+}
+
+/** A page of a list, and the query that leads to the next one. */
+export type ListPage<Row> = { lines: Row[]; next: string | undefined }
+
+/**
+ * Makes a page of rows that were fetched with one more than the page holds; `keyOf` gives the
+ * query parameters of the page after a row.
+ */
+export function pageOf<Row>(
+  rows: readonly Row[],
+  limit: number,
+  keyOf: (last: Row) => Record<string, string | undefined>,
+): ListPage<Row> {
+  const lines = rows.slice(0, limit)
+  const last = lines.at(-1)
+  if (rows.length <= limit || last === undefined) return { lines, next: undefined }
+  return { lines, next: queryOf(keyOf(last)) }
+}
+
+/** `?a=b&c=d` of what is defined and not empty. */
+export function queryOf(parameters: Record<string, string | undefined>): string {
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(parameters)) if (value) query.set(name, value)
+  return `?${query}`
+}
+
+/**
+ * Characters that change what a reader sees without being seen: controls, bidirectional marks and
+ * overrides, zero-width and invisible ones, line separators, tags, variation selectors. Not those
+ * that make one picture of several, as of a family, or give it color: there they hide nothing.
+ */
+const unseen = new RegExp(
+  `(?:${[
+    '[\\u0000-\\u0008\\u000B-\\u001F\\u007F-\\u009F]',
+    '[\\u00AD\\u034F\\u061C\\u115F\\u1160\\u17B4\\u17B5\\u180B-\\u180F\\u3164\\uFFA0]',
+    '[\\u200B-\\u200F\\u2028-\\u202E\\u2060-\\u206F\\uFE00-\\uFE0F\\uFEFF\\uFFF9-\\uFFFB]',
+    '[\\u{E0000}-\\u{E007F}\\u{E0100}-\\u{E01EF}]',
+  ].join('|')})(?<!${[
+    '\\p{ExtPict}\\uFE0F',
+    '[#*0-9]\\uFE0F(?=\\u20E3)',
+    '\\p{ExtPict}(?:\\uFE0F|\\p{EMod})?\\u200D(?=\\p{ExtPict})',
+  ].join('|')})`,
+  'gu',
+)
+
+/**
+ * Text from a stranger as it may be shown: on one line, cut to `charsMax` characters, with what
+ * cannot be seen spelled out (`‹U+202E›`), so that nothing can pose as something else.
+ */
+export function shownLine(text: string | null | undefined, charsMax = 300): string {
+  return shown(
+    (text ?? '')
+      .slice(0, charsMax * 4)
+      .replaceAll(/[\t\n\r ]+/g, ' ')
+      .trim(),
+    charsMax,
+  )
+}
+
+/** The same for text of several lines: line ends and tabs stay. */
+export function shownText(text: string, charsMax: number): string {
+  return shown(text.replaceAll('\r\n', '\n'), charsMax)
+}
+
+/** The bytes of a message as text: UTF-8 where it is that, else Latin-1. */
+export function shownBytes(raw: Buffer, bytesMax: number): string {
+  const bytes = raw.subarray(0, bytesMax)
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes, {
+      stream: bytes.length < raw.length,
+    })
+    return shownText(text, bytesMax)
+  } catch {
+    return shownText(bytes.toString('latin1'), bytesMax)
+  }
+}
+
+function shown(text: string, charsMax: number): string {
+  const whole = text.length > charsMax ? `${text.slice(0, charsMax).toWellFormed()}…` : text
+  return whole.replaceAll(unseen, spelled)
+}
+
+function spelled(character: string): string {
+  const code = character.codePointAt(0) ?? 0
+  return `\u2039U+${code.toString(16).toUpperCase().padStart(4, '0')}\u203a`
+}
+
+const directives = [
+  "default-src 'none'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+]
+
+/** What a page may load: nothing from elsewhere, and no script. */
+export const contentPolicy = directives.join('; ')
+
+/** The same for a page that works without scripts and is helped by one of ours. */
+export const scriptedContentPolicy = [
+  ...directives,
+  "script-src 'self'",
+  "connect-src 'self'",
+].join('; ')
+
+const eta = new Eta({
+  views: path.join(import.meta.dirname, '..', 'views'),
+  cache: true,
+  autoEscape: true,
+  autoTrim: [false, 'nl'],
+})
+
+/** A page to be shown: its template under `views`, its title, and what the template shows. */
+export type Page = {
+  view: string
+  title: string
+  status?: number
+  data?: object
+}
+
+/** Makes a page and sends it. Everything a template prints with `<%=` is escaped. */
+export function sendPage(req: Request, res: Response, page: Page): void {
+  const visit = visitOf(req)
+  const token = formTokenOf(req)
+  const html = eta.render(page.view, {
+    ...page.data,
+    // Last: the frame tells of who visits, never of whom the page is about.
+    ...visit,
+    title: page.title,
+    languages: Object.entries(catalogs).map(([code, words]) => ({
+      code,
+      name: words.languageName,
+    })),
+    assets: assetUrls,
+    show: shownLine,
+    say: phraseBook(visit.language),
+    when: (at: Date | string) => instant(at, visit.language),
+    whenDay: (day: string | Date) => wholeDay(day, visit.language),
+    number: (value: number) => number(visit.language, value),
+  })
+  res.statusCode = page.status ?? 200
+  res.setHeader('content-type', 'text/html; charset=utf-8')
+  res.setHeader('content-language', visit.language)
+  res.setHeader('cache-control', 'no-store')
+  res.end(withFocus(token === undefined ? html : withFormToken(html, token)))
+}
+
+/** A page whose first alert has the focus: who sent a form that was refused begins there. */
+function withFocus(html: string): string {
+  return html.replace(' role="alert"', ' role="alert" tabindex="-1" autofocus')
+}
+
+/** An instant for people and, beside it, for machines. */
+function instant(at: Date | string, language: Language): { text: string; iso: string } {
+  const date = new Date(at)
+  if (Number.isNaN(date.getTime())) return { text: '', iso: '' }
+  const format = { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' } as const
+  const text = new Intl.DateTimeFormat(locales[language], format).format(date)
+  return { text: `${text} UTC`, iso: date.toISOString() }
+}
+
+/** A day in UTC (`2026-11-20`) for people. */
+function wholeDay(day: string | Date, language: Language): string {
+  const format = { dateStyle: 'long', timeZone: 'UTC' } as const
+  return new Intl.DateTimeFormat(locales[language], format).format(new Date(day))
+}

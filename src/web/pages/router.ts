@@ -1,0 +1,94 @@
+import { type NextFunction, type Request, type Response, Router } from 'express'
+import { accountRoutes } from '../account/account-routes.ts'
+import { adminRoutes } from '../admin/router.ts'
+import { failureOf } from '../answer.ts'
+import { answerRoutes } from '../consumers/answers.ts'
+import { enrollRoutes } from '../consumers/enroll.ts'
+import { ownConsumerRoutes } from '../consumers/own-page.ts'
+import { docsRoutes } from '../docs/docs-routes.ts'
+import { historyRoutes } from '../history/history.ts'
+import { toldRoutes } from '../history/story.ts'
+import { delistingRoutes, lookupRoutes } from '../lists/delisting.ts'
+import { downloadRoutes } from '../lists/downloads.ts'
+import { ProblemError } from '../problem.ts'
+import { adviceRoutes } from '../reporting/advice.ts'
+import { reportRoutes } from '../reporting/report-form.ts'
+import { assetRoutes, type Site } from '../site.ts'
+import { helpRoutes, homeRoutes, languageRoutes } from './home.ts'
+import { contentPolicy, sendPage } from './render.ts'
+import { sessions } from './session.ts'
+import { relayRoutes, settingsRoutes } from './settings.ts'
+import { signInRoutes } from './sign-in.ts'
+import { sameOrigin } from './signed-in.ts'
+import { visitOf, welcome } from './visit.ts'
+import { webhookRoutes } from './webhooks.ts'
+
+/** Everything for people: sessions, pages, and error pages. */
+export function pageRoutes(site: Site): Router {
+  const router = Router()
+  router.use(assetRoutes())
+  router.use(pageHeaders(site.publicUrl))
+  router.use(answerRoutes(site))
+  router.use(sameOrigin(site.publicUrl))
+  router.use(sessions(site))
+  router.use(welcome(site))
+  router.use(homeRoutes())
+  router.use(docsRoutes(site))
+  router.use(languageRoutes(site))
+  router.use(signInRoutes(site))
+  router.use(accountRoutes(site))
+  router.use(reportRoutes(site))
+  router.use(helpRoutes())
+  router.use(historyRoutes(site))
+  router.use(adviceRoutes(site))
+  router.use(toldRoutes(site))
+  router.use(relayRoutes(site))
+  router.use(settingsRoutes(site))
+  router.use(webhookRoutes(site))
+  router.use(lookupRoutes(site))
+  router.use(delistingRoutes(site))
+  router.use(downloadRoutes(site))
+  router.use(enrollRoutes(site))
+  router.use(ownConsumerRoutes(site))
+  router.use('/admin', adminRoutes(site))
+  router.use(() => {
+    throw new ProblemError('not-found', 'There is no such page.')
+  })
+  router.use(errorPages(site))
+  return router
+}
+
+function pageHeaders(publicUrl: string) {
+  const isSecure = publicUrl.startsWith('https:')
+  return (_req: Request, res: Response, next: NextFunction): void => {
+    res.setHeader('content-security-policy', contentPolicy)
+    // Not "no-referrer": with that, browsers hide the Origin of our own forms from us.
+    res.setHeader('referrer-policy', 'same-origin')
+    res.setHeader('cross-origin-opener-policy', 'same-origin')
+    res.setHeader('cross-origin-resource-policy', 'same-origin')
+    res.setHeader('permissions-policy', 'camera=(), microphone=(), geolocation=()')
+    res.setHeader('vary', 'Accept-Language, Cookie')
+    if (isSecure) res.setHeader('strict-transport-security', 'max-age=31536000')
+    next()
+  }
+}
+
+function errorPages(site: Pick<Site, 'log'>) {
+  return (error: unknown, req: Request, res: Response, next: NextFunction): void => {
+    void next
+    const failure = failureOf(error, site.log)
+    if (!failure || res.headersSent) return void res.destroy()
+    const { words } = visitOf(req)
+    const { problem, status, detail, headers } = failure
+    for (const [name, value] of Object.entries(headers)) {
+      // A challenge would make the browser ask for a password itself.
+      if (name !== 'www-authenticate') res.setHeader(name, value)
+    }
+    sendPage(req, res, {
+      view: 'pages/error',
+      title: words.error.title,
+      status,
+      data: { sentence: words.problems[problem], detail, isOurs: status === 500 },
+    })
+  }
+}

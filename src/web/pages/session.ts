@@ -1,0 +1,282 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import connectPgSimple from 'connect-pg-simple'
+import type { NextFunction, Request, RequestHandler, Response } from 'express'
+import session from 'express-session'
+import type { SessionData, Store } from 'express-session'
+import type { Pool } from '../../db/pool.ts'
+import type { Reporter } from '../../db/reporters.ts'
+import { updateSession } from '../../db/sessions.ts'
+import { systemRandom, uuidv7 } from '../../world.ts'
+import type { Site } from '../site.ts'
+
+type DeviceNeeds = Pick<Site, 'clock' | 'config'>
+
+const DAY_MS = 86_400_000
+/** The longest that browsers keep a cookie. */
+const LIFE_DAYS = 400
+/** Of so many accounts a browser is remembered, those signed in last. */
+const ACCOUNTS_MAX = 5
+
+/**
+ * The browser that sends this request, if somebody signed in with it under this name before. Its
+ * attempts are counted apart, so that nobody else can use them up (OWASP: device cookies).
+ */
+export function knownDevice(
+  req: IncomingMessage,
+  name: string,
+  site: DeviceNeeds,
+): string | undefined {
+  const entry = entriesOf(req, site).find((one) => isSigned(one, name, site))
+  return entry?.split('.')[0]
+}
+
+/** Lets the browser know, from now on, that somebody signed in with it under this name. */
+export function rememberDevice(
+  req: IncomingMessage,
+  res: ServerResponse,
+  name: string,
+  site: DeviceNeeds,
+): void {
+  const others = entriesOf(req, site).filter((entry) => !isSigned(entry, name, site))
+  const id = knownDevice(req, name, site) ?? systemRandom(16).toString('base64url')
+  const day = Math.floor(site.clock().getTime() / DAY_MS) + LIFE_DAYS
+  const entry = `${id}.${day}.${signatureOf(id, day, name, site)}`
+  const value = [entry, ...others].slice(0, ACCOUNTS_MAX).join('~')
+  const isSecure = site.config.publicUrl.startsWith('https:')
+  const rest = `Path=/; Max-Age=${LIFE_DAYS * 86_400}; HttpOnly; SameSite=Lax`
+  res.appendHeader(
+    'set-cookie',
+    `${cookieName(site)}=${value}; ${rest}${isSecure ? '; Secure' : ''}`,
+  )
+}
+
+function entriesOf(req: IncomingMessage, site: DeviceNeeds): string[] {
+  const begin = `${cookieName(site)}=`
+  const cookies = (req.headers.cookie ?? '').split(';').map((cookie) => cookie.trim())
+  const found = cookies.find((cookie) => cookie.startsWith(begin))
+  return found?.slice(begin.length).split('~', ACCOUNTS_MAX) ?? []
+}
+
+function isSigned(entry: string, name: string, site: DeviceNeeds): boolean {
+  const [, id = '', day = '', given = ''] =
+    /^([\w-]{22})\.(\d{1,6})\.([\w-]{43})$/.exec(entry) ?? []
+  if (given === '' || Number(day) * DAY_MS < site.clock().getTime()) return false
+  const expected = signatureOf(id, Number(day), name, site)
+  return timingSafeEqual(Buffer.from(given), Buffer.from(expected))
+}
+
+function signatureOf(id: string, day: number, name: string, { config }: DeviceNeeds): string {
+  const text = `signalpost device\n${id}\n${day}\n${name.trim().toLowerCase()}`
+  return createHmac('sha256', config.secret).update(text).digest('base64url')
+}
+
+function cookieName({ config }: DeviceNeeds): string {
+  const isSecure = config.publicUrl.startsWith('https:')
+  return isSecure ? '__Host-signalpost-device' : 'signalpost-device'
+}
+
+const PRUNE_SECONDS = 15 * 60
+
+/**
+ * Sessions in the database. One that was ended while a request of it was under way stays ended:
+ * else whoever keeps a slow request open could outlive a new password.
+ */
+export function createSessionStore(pool: Pool, warn: () => void): Store {
+  const PgStore = connectPgSimple(session)
+  class SessionStore extends PgStore {
+    /** What each session held when it was last read or written. */
+    readonly #kept = new WeakMap<SessionData, string>()
+
+    override createSession(req: Request, data: SessionData) {
+      const found = super.createSession(req, data)
+      this.#kept.set(found, heldBy(found))
+      return found
+    }
+
+    override set(id: string, data: SessionData, done?: (error?: unknown) => void): void {
+      const before = this.#kept.get(data)
+      const held = heldBy(data)
+      this.#kept.set(data, held)
+      if (before === undefined) return void super.set(id, data, done)
+      const touched = () => this.touch(id, data, () => done?.())
+      // A session that has just been opened is written again when its answer ends.
+      if (before === held) return touched()
+      updateSession(pool, id, data).then(touched, (error: unknown) => done?.(error))
+    }
+  }
+  return new SessionStore({
+    pool,
+    tableName: 'sessions',
+    createTableIfMissing: false,
+    pruneSessionInterval: PRUNE_SECONDS,
+    errorLog: warn,
+  })
+}
+
+/** All but the cookie, which changes with the time. */
+function heldBy(data: SessionData): string {
+  return JSON.stringify({ ...data, cookie: undefined })
+}
+
+/** Whether the browser is to know who this is when it is opened again. */
+export type SessionLife = 'remembered' | 'passing'
+
+type Needs = Pick<Site, 'pool' | 'config' | 'publicUrl' | 'log'>
+
+declare module 'express-session' {
+  interface SessionData {
+    reporterId: string
+    /** Names the session where its id must not be told. */
+    handle: string
+    /** ISO 8601. */
+    openedAt: string
+    /** ISO 8601, within ten minutes. */
+    seenAt: string
+    /** What the browser called itself. */
+    agent: string
+    isRemembered: boolean
+    /** Who has given the password, and owes the second step. */
+    awaiting: {
+      reporterId: string
+      isRemembered: boolean
+      until: string
+      tries: number
+      /** Of the password that was given: with another since, it is worth nothing. */
+      passwordMark: string
+    }
+    /** The sealed secret of a second step that is being set up, in base64. */
+    totpSetup: string
+  }
+}
+
+/** Unused for so long it ends; one that is not remembered, after a day. */
+const REMEMBERED_MS = 30 * DAY_MS
+/** However much it is used, it ends then. */
+const LIFE_MS = { remembered: 180 * DAY_MS, passing: 7 * DAY_MS }
+const SEEN_MS = 10 * 60_000
+const AWAITING_MS = 10 * 60_000
+const AGENT_CHARS_MAX = 300
+
+/** Browser sessions, kept in the database; nothing is kept for who has not signed in. */
+export function sessions(site: Needs): RequestHandler[] {
+  const isSecure = site.publicUrl.startsWith('https:')
+  const warn = () => site.log.warn('Old sessions could not be removed.')
+  return [
+    isSecure ? markSecure : passOn,
+    session({
+      store: createSessionStore(site.pool, warn),
+      name: isSecure ? '__Host-signalpost' : 'signalpost',
+      secret: createHmac('sha256', site.config.secret).update('browser sessions').digest('hex'),
+      resave: false,
+      saveUninitialized: false,
+      proxy: isSecure,
+      cookie: { httpOnly: true, sameSite: 'lax', secure: isSecure, path: '/' },
+    }),
+  ]
+}
+
+/**
+ * Begins the session of a reporter under a new id, so that an id known before is worth nothing. The
+ * browser is a known device of this account from now on.
+ */
+export async function openSession(
+  req: Request,
+  { id: reporterId, email }: Pick<Reporter, 'id' | 'email'>,
+  life: SessionLife,
+  site: Pick<Site, 'clock' | 'config'>,
+): Promise<void> {
+  if (req.res) rememberDevice(req, req.res, email, site)
+  await regenerate(req)
+  const { session } = req
+  session.reporterId = reporterId
+  session.isRemembered = life === 'remembered'
+  name(req, site.clock())
+  if (session.isRemembered) session.cookie.maxAge = REMEMBERED_MS
+  await saveSession(req)
+}
+
+/** Notes who gave the password, under a new id: nobody is signed in before the second step. */
+export async function awaitSecondStep(
+  req: Request,
+  { id, life, passwordMark }: { id: string; life: SessionLife; passwordMark: string },
+  now: Date,
+): Promise<void> {
+  await regenerate(req)
+  req.session.awaiting = {
+    reporterId: id,
+    passwordMark,
+    isRemembered: life === 'remembered',
+    until: new Date(now.getTime() + AWAITING_MS).toISOString(),
+    tries: 0,
+  }
+  await saveSession(req)
+}
+
+/**
+ * Whose session this is, and that it is in use. Undefined without one, and for one past its life,
+ * which ends here.
+ */
+export async function useSession(req: Request, now: Date): Promise<string | undefined> {
+  // Absent only where the session itself could not be read.
+  const session = (req as Partial<Request>).session
+  const reporterId = session?.reporterId
+  if (session === undefined || reporterId === undefined) return undefined
+  // Those opened before sessions were told apart begin to live now.
+  if (session.openedAt === undefined) name(req, now)
+  const life = LIFE_MS[session.isRemembered === true ? 'remembered' : 'passing']
+  if (now.getTime() - Date.parse(session.openedAt ?? '') > life) {
+    await closeSession(req)
+    return undefined
+  }
+  if (now.getTime() - Date.parse(session.seenAt ?? '') > SEEN_MS) {
+    session.seenAt = now.toISOString()
+    session.agent = agentOf(req)
+  }
+  return reporterId
+}
+
+function name(req: Request, now: Date): void {
+  const { session } = req
+  session.handle = uuidv7(now)
+  session.openedAt = session.seenAt = now.toISOString()
+  session.agent = agentOf(req)
+}
+
+function agentOf(req: Request): string {
+  return (req.headers['user-agent'] ?? '').slice(0, AGENT_CHARS_MAX)
+}
+
+async function regenerate(req: Request): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    req.session.regenerate((error: unknown) => (error ? reject(asError(error)) : resolve()))
+  })
+}
+
+/** Keeps what was changed before the browser has an answer, and comes back. */
+export async function saveSession(req: Request): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    req.session.save((error: unknown) => (error ? reject(asError(error)) : resolve()))
+  })
+}
+
+/** Ends the session, if there is one. */
+export async function closeSession(req: Request): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    req.session.destroy((error: unknown) => (error ? reject(asError(error)) : resolve()))
+  })
+}
+
+/** The site is reached by https alone; the proxy before us may not say so. */
+function markSecure(req: Request, _res: Response, next: NextFunction): void {
+  req.headers['x-forwarded-proto'] = 'https'
+  next()
+}
+
+function passOn(_req: Request, _res: Response, next: NextFunction): void {
+  next()
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error))
+}

@@ -1,0 +1,159 @@
+import { type Request, type Response, Router } from 'express'
+import { listRelays, type ReporterRelay } from '../../db/reporter-relays.ts'
+import { findReporterSettings, type Reporter, updateReporterSettings } from '../../db/reporters.ts'
+import type { LetterLanguage } from '../../texts/letters.ts'
+import { howToForward } from '../../letters/mail-in-letters.ts'
+import { parseRelayBlock, type RelayRefusal } from '../../mail/ip-blocks.ts'
+import { forgetRelay, SET_RELAYS_MAX, tellRelays } from '../../reports/relays.ts'
+import { mailInAddressOf, makeMailInAddress } from '../../reports/take-mailed.ts'
+import type { Site } from '../site.ts'
+import { type Form, type FormReader, readShortForm } from './form.ts'
+import { sendPage } from './render.ts'
+import { requireReporter } from './signed-in.ts'
+import { visitOf } from './visit.ts'
+
+/** Why programs may not name a block as relays: what follows the block in a sentence. */
+export const refusalWords: Readonly<Record<RelayRefusal, string>> = {
+  unreadable: 'is neither an IP address nor a CIDR block, such as 192.0.2.0/24.',
+  'too-wide': 'is too wide: at most a /16, or a /32 for IPv6.',
+  'link-local': 'is a link-local address: it means another machine on every cable.',
+  reserved: 'is reserved: no machine can have such an address.',
+}
+
+type RelayNeeds = Pick<Site, 'pool' | 'boss' | 'clock'> & FormReader
+
+/** The page on which reporters see, name and remove the machines their mail comes through. */
+export function relayRoutes(site: RelayNeeds): Router {
+  const router = Router()
+  router.get('/relays', async (req, res) => {
+    const reporter = requireReporter(req, res)
+    if (reporter) await sendRelays(req, res, site, reporter)
+  })
+  router.post('/relays', async (req, res) => {
+    const form = await readShortForm(req, res, site)
+    const reporter = requireReporter(req, res)
+    if (!reporter) return
+    const text = form.text('cidr') ?? ''
+    const problem = await changeRelays(req, site, reporter, { wish: form.text('do'), text })
+    if (problem === undefined) return res.redirect(303, '/relays')
+    await sendRelays(req, res, site, reporter, { problem, text })
+  })
+  return router
+}
+
+/** Does what the form wishes; answers why it cannot. */
+async function changeRelays(
+  req: Request,
+  site: RelayNeeds,
+  { id }: Reporter,
+  { wish, text }: { wish: string | undefined; text: string },
+): Promise<string | undefined> {
+  const { relays: words, question } = visitOf(req).words
+  const parsed = parseRelayBlock(text)
+  if ('refusal' in parsed) return words.refusals[parsed.refusal]
+  if (wish === 'remove') {
+    await forgetRelay(site, id, parsed.block)
+    return undefined
+  }
+  const how = wish === 'refuse' ? 'refused' : 'set'
+  const told = await tellRelays(site, id, [{ cidr: parsed.block, name: null, how }])
+  return told === 'full' ? question.full(SET_RELAYS_MAX) : undefined
+}
+
+async function sendRelays(
+  req: Request,
+  res: Response,
+  site: RelayNeeds,
+  reporter: Reporter,
+  refused?: { problem: string; text: string },
+): Promise<void> {
+  const relays = (await listRelays(site.pool, reporter.id)).map(withAddress)
+  sendPage(req, res, {
+    view: 'pages/relays',
+    title: visitOf(req).words.relays.title,
+    status: refused ? 422 : 200,
+    data: {
+      proposed: relays.filter(({ how }) => how === 'proposed'),
+      known: relays.filter(({ how }) => how !== 'proposed'),
+      problem: refused?.problem,
+      text: refused?.text ?? '',
+    },
+  })
+}
+
+/** A block of one address reads better as that address. */
+function withAddress(relay: ReporterRelay): ReporterRelay & { address: string } {
+  return { ...relay, address: relay.cidr.replace(/(?<=^[^:]*)\/32$|\/128$/, '') }
+}
+
+type Needs = Pick<Site, 'pool' | 'config' | 'clock'> & FormReader
+
+/** What the page says of what was just done. */
+type Word = { done: 'saved' | 'made' } | { problem: string }
+
+/** The page on which reporters have their address for mail, and say how to write to them. */
+export function settingsRoutes(site: Needs): Router {
+  const router = Router()
+  router.get('/settings', async (req, res) => {
+    const reporter = requireReporter(req, res)
+    if (!reporter) return
+    const { done } = req.query
+    await sendSettings(req, res, site, reporter, isDone(done) ? { done } : undefined)
+  })
+  router.post('/settings', async (req, res) => {
+    const form = await readShortForm(req, res, site)
+    const reporter = requireReporter(req, res)
+    if (!reporter) return
+    const word = await change(req, form, reporter, site)
+    if ('done' in word) return res.redirect(303, `/settings?done=${word.done}`)
+    await sendSettings(req, res, site, reporter, word)
+  })
+  return router
+}
+
+async function change(req: Request, form: Form, { id }: Reporter, site: Needs): Promise<Word> {
+  if (form.text('do') === 'address') {
+    await makeMailInAddress(site, id)
+    return { done: 'made' }
+  }
+  const language = form.text('language')
+  if (!isLetterLanguage(language)) {
+    return { problem: visitOf(req).words.settings.letters.unknown }
+  }
+  const wantsAnswers = form.text('wants_answers') === 'yes'
+  const wantsAdvice = form.text('wants_advice') === 'yes'
+  await updateReporterSettings(site.pool, id, { language, wantsAnswers, wantsAdvice })
+  return { done: 'saved' }
+}
+
+async function sendSettings(
+  req: Request,
+  res: Response,
+  site: Needs,
+  reporter: Reporter,
+  word: Word | undefined,
+): Promise<void> {
+  const { words, language } = visitOf(req)
+  const settings = await findReporterSettings(site.pool, reporter.id)
+  sendPage(req, res, {
+    view: 'pages/settings',
+    title: words.settings.title,
+    status: word && 'problem' in word ? 422 : 200,
+    data: {
+      word,
+      mailIn: await mailInAddressOf(site, reporter.id),
+      chosen: settings?.language ?? language,
+      wantsAnswers: settings?.wantsAnswers ?? false,
+      wantsAdvice: settings?.wantsAdvice ?? true,
+      howTo: howToForward[language],
+    },
+  })
+}
+
+function isDone(value: unknown): value is 'saved' | 'made' {
+  return value === 'saved' || value === 'made'
+}
+
+function isLetterLanguage(value: string | undefined): value is LetterLanguage {
+  return value === 'en' || value === 'fr' || value === 'ru'
+}

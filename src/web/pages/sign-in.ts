@@ -1,0 +1,67 @@
+import { type Request, type Response, Router } from 'express'
+import { takeForm } from '../reporting/report-form.ts'
+import type { Site } from '../site.ts'
+import { type FormReader, readShortForm } from './form.ts'
+import { sendPage } from './render.ts'
+import { awaitSecondStep, closeSession, openSession } from './session.ts'
+import { takePassword } from './signed-in.ts'
+import { setReporter, visitOf } from './visit.ts'
+
+type Needs = Pick<Site, 'clock' | 'config' | 'credentials' | 'limits' | 'takeUpload'> & FormReader
+
+/** Signing in and out. The form's field names are those that the old clients know. */
+export function signInRoutes(site: Needs): Router {
+  const router = Router()
+  router.get('/sign-in', (req, res) => {
+    const next = localPath(req.query['next'])
+    if (visitOf(req).reporter) return res.redirect(303, next)
+    sendSignIn(req, res, { next, status: 200, done: req.query['done'] })
+  })
+  router.post('/sign-in', async (req, res) => {
+    const form = await readShortForm(req, res, site)
+    const next = localPath(form.text('next'))
+    const caller = await takePassword(req, form, site)
+    if (!caller) return sendSignIn(req, res, { next, status: 401, wrong: true })
+    const { id, email, isAdmin, life } = caller
+    if (caller.hasTotp) {
+      await awaitSecondStep(req, caller, site.clock())
+      return res.redirect(303, `/sign-in/code?next=${encodeURIComponent(next)}`)
+    }
+    await openSession(req, caller, life, site)
+    setReporter(req, { id, email, isAdmin })
+    const reporter = { id, email, isAdmin }
+    if (form.bytes('reporting[raw_email]')) return takeForm(req, res, site, form, reporter)
+    res.redirect(303, next)
+  })
+  router.post('/sign-out', async (req, res) => {
+    await readShortForm(req, res, site)
+    await closeSession(req)
+    res.redirect(303, '/')
+  })
+  return router
+}
+
+function sendSignIn(
+  req: Request,
+  res: Response,
+  answer: { next: string; status: number; wrong?: boolean; done?: unknown },
+): void {
+  const { words } = visitOf(req)
+  const notes: Record<string, string> = {
+    reset: words.account.reset.done,
+    over: words.account.secondStep.over,
+    move: words.account.move.otherAccount,
+  }
+  sendPage(req, res, {
+    view: 'pages/sign-in',
+    title: words.signIn.title,
+    status: answer.status,
+    data: { next: answer.next, wrong: answer.wrong ?? false, note: notes[String(answer.done)] },
+  })
+}
+
+/** A path on this site, and nowhere else. */
+export function localPath(value: unknown): string {
+  if (typeof value !== 'string' || !/^\/(?![/\\])[\x21-\x7e]*$/.test(value)) return '/report'
+  return value.includes('\\') || value.length > 500 ? '/report' : value
+}

@@ -1,0 +1,125 @@
+import { type Request, type Response, Router } from 'express'
+import type { Reporter } from '../../db/reporters.ts'
+import { listDeliveries, listWebhooks } from '../../db/webhooks.ts'
+import {
+  addWebhook,
+  changeWebhook,
+  forgetWebhook,
+  renewSecret,
+  tryWebhook,
+  webhookEvents,
+  type WebhookRefusal,
+} from '../../people/webhooks.ts'
+import type { Words } from '../../texts/en/words.ts'
+import { uuidTime } from '../../world.ts'
+import { admit } from '../limits.ts'
+import type { Site } from '../site.ts'
+import { type Form, type FormReader, readShortForm } from './form.ts'
+import { isUuid, sendPage } from './render.ts'
+import { requireReporter } from './signed-in.ts'
+import { visitOf } from './visit.ts'
+
+type Needs = Pick<Site, 'pool' | 'boss' | 'clock' | 'config' | 'limits'> & FormReader
+type Done = keyof Words['webhooks']['done']
+type Refused = keyof Words['webhooks']['refusals']
+
+/** What became of a form: done, refused, or with a secret that is shown once. */
+type Word = { done: Done } | { refused: Refused } | { id: string; secret: string }
+
+const DELIVERIES_SHOWN = 20
+
+/** The page on which reporters say what software of theirs is told. */
+export function webhookRoutes(site: Needs): Router {
+  const router = Router()
+  router.get('/settings/webhooks', async (req, res) => {
+    const reporter = requireReporter(req, res)
+    if (!reporter) return
+    const { done } = req.query
+    await sendWebhooks(req, res, site, { reporter, word: isDone(req, done) ? { done } : undefined })
+  })
+  router.post('/settings/webhooks', async (req, res) => {
+    const form = await readShortForm(req, res, site)
+    const reporter = requireReporter(req, res)
+    if (!reporter) return
+    await admit(req, res, site, 'webhook', { reporterId: reporter.id })
+    const word = await obey(form, reporter, site)
+    if ('done' in word) return res.redirect(303, `/settings/webhooks?done=${word.done}`)
+    await sendWebhooks(req, res, site, { reporter, word, form })
+  })
+  return router
+}
+
+async function obey(form: Form, { id: reporterId }: Reporter, site: Needs): Promise<Word> {
+  const wish = form.text('do')
+  if (wish === 'add') return add(form, reporterId, site)
+  const id = form.text('id')
+  if (!isUuid(id)) return { refused: 'gone' }
+  const key = { id, reporterId }
+  if (wish === 'remove') {
+    return (await forgetWebhook(site, key)) ? { done: 'removed' } : { refused: 'gone' }
+  }
+  if (wish === 'renew') {
+    const renewed = await renewSecret(site, key)
+    return renewed ? { id, secret: renewed.secret } : { refused: 'gone' }
+  }
+  if (wish === 'test') {
+    const tried = (await tryWebhook(site, key)) ?? 'gone'
+    return typeof tried === 'string' ? { refused: tried } : { done: 'tested' }
+  }
+  const state = wish === 'enable' ? 'enabled' : 'disabled'
+  const changed = await changeWebhook(site, key, { state })
+  if (!changed) return { refused: 'gone' }
+  return 'refused' in changed ? refusalOf(changed) : { done: 'changed' }
+}
+
+async function add(form: Form, reporterId: string, site: Needs): Promise<Word> {
+  const events = webhookEvents.filter((event) => form.texts('events').includes(event))
+  if (events.length === 0) return { refused: 'events' }
+  const added = await addWebhook(site, reporterId, { url: form.text('url') ?? '', events })
+  if ('refused' in added) return refusalOf(added)
+  return { id: added.webhook.id, secret: added.secret }
+}
+
+function refusalOf({ refused }: WebhookRefusal): Word {
+  return { refused }
+}
+
+async function sendWebhooks(
+  req: Request,
+  res: Response,
+  { pool }: Needs,
+  { reporter, word, form }: { reporter: Reporter; word: Word | undefined; form?: Form },
+): Promise<void> {
+  const words = visitOf(req).words.webhooks
+  const webhooks = await listWebhooks(pool, reporter.id)
+  const shown = await Promise.all(
+    webhooks.map(async (webhook) => ({
+      ...webhook,
+      secret: word && 'secret' in word && word.id === webhook.id ? word.secret : undefined,
+      deliveries: (await listDeliveries(pool, webhook.id, DELIVERIES_SHOWN)).map((one) => ({
+        ...one,
+        at: uuidTime(one.id),
+      })),
+    })),
+  )
+  const refused = word && 'refused' in word ? word.refused : undefined
+  const isAdding = refused !== undefined && form?.text('do') === 'add'
+  const chosen = isAdding ? form.texts('events') : webhookEvents
+  sendPage(req, res, {
+    view: 'pages/webhooks',
+    title: words.title,
+    status: refused === undefined ? 200 : 422,
+    data: {
+      webhooks: shown,
+      done: word && 'done' in word ? word.done : undefined,
+      refused,
+      isAdding,
+      url: isAdding ? (form.text('url') ?? '') : '',
+      choices: webhookEvents.map((event) => ({ event, isChosen: chosen.includes(event) })),
+    },
+  })
+}
+
+function isDone(req: Request, value: unknown): value is Done {
+  return typeof value === 'string' && Object.hasOwn(visitOf(req).words.webhooks.done, value)
+}

@@ -1,0 +1,146 @@
+import { type Request, type Response, Router } from 'express'
+import {
+  findUnsubscribe,
+  insertUnsubscribe,
+  setWantsAdvice,
+  type UnsubscribeState,
+} from '../../db/advices.ts'
+import { findAnalysis, type KeptAnalysis } from '../../db/analyses.ts'
+import { type Db, inTransaction } from '../../db/pool.ts'
+import { insertEvents } from '../../db/report-events.ts'
+import { findReport, holdReport, type Report } from '../../db/reports.ts'
+import { findAdvice, unsubscribeWays, type UnsubscribeWays } from '../../letters/advice-letters.ts'
+import { parseAdviceOffToken } from '../../mail/verp.ts'
+import { send } from '../../queue/boss.ts'
+import { unsubscribe } from '../../queue/queues.ts'
+import { oneClickLink } from '../../verdict/advice.ts'
+import type { AdviceLanguage, Marketer } from '../../verdict/marketers/marketer.ts'
+import { type FormReader, readShortForm } from '../pages/form.ts'
+import { isUuid, sendPage } from '../pages/render.ts'
+import { requireReporter } from '../pages/signed-in.ts'
+import { visitOf } from '../pages/visit.ts'
+import { ProblemError } from '../problem.ts'
+import type { Site } from '../site.ts'
+
+/** What the page of a report says of unsubscribing. */
+export type ShownAdvice =
+  | { kind: 'none' }
+  | {
+      kind: 'known' | 'cautious'
+      /** Of the marketer, or the signing domain. */
+      name: string
+      by: 'signature' | 'range'
+      proof: string
+      declared: { text: string; language: AdviceLanguage } | undefined
+      website: string | null
+      ways: UnsubscribeWays
+      /** The one that one click would ask; absent where it may not be done, or was done. */
+      clickHost: string | undefined
+      asked: UnsubscribeState | undefined
+    }
+
+/** What to show; undefined where nothing is to be said: it is no spam, or was taken back. */
+export async function shownAdvice(
+  db: Db,
+  { report, analysis, language, now }: AdviceQuestion,
+): Promise<ShownAdvice | undefined> {
+  if (!analysis || report.kind === 'not-spam' || report.state === 'retracted') return undefined
+  const { details } = analysis
+  const { advice, marketer } = await findAdvice(db, report, details)
+  const isMessage = details.kind === 'message' && details.verdict.class !== 'legitimate'
+  if (!advice) return isMessage ? { kind: 'none' } : undefined
+  const request = await findUnsubscribe(db, report.id)
+  const link = oneClickLink(details, advice, { receivedAt: report.receivedAt, now })
+  const { by, proof } =
+    advice.kind === 'known' ? advice.marketer : { by: 'signature' as const, proof: advice.signer }
+  return {
+    kind: advice.kind,
+    name: marketer?.name ?? proof,
+    by,
+    proof,
+    declared: marketer && declaredIn(marketer, language),
+    website: marketer?.website ?? null,
+    ways: unsubscribeWays(details.unsubscribe),
+    clickHost: link === undefined || request ? undefined : new URL(link).hostname,
+    asked: request?.state,
+  }
+}
+
+/** About which report, as whom to answer. */
+export type AdviceQuestion = {
+  report: Report
+  analysis: KeptAnalysis | undefined
+  language: AdviceLanguage
+  now: Date
+}
+
+function declaredIn({ advice }: Marketer, language: AdviceLanguage) {
+  const its = ([language, 'en', 'fr', 'ru'] as const).find((one) => advice[one] !== undefined)
+  return its && { text: advice[its] ?? '', language: its }
+}
+
+type Needs = Pick<Site, 'pool' | 'boss' | 'clock' | 'config'> & FormReader
+
+/** What a reporter may do with advice: have us unsubscribe, and switch the letters off. */
+export function adviceRoutes(site: Needs): Router {
+  const router = Router()
+  router.post('/reports/:id/unsubscribe', async (req, res) => {
+    await readShortForm(req, res, site)
+    const reporter = requireReporter(req, res)
+    if (!reporter) return
+    const { id } = req.params
+    const report = isUuid(id) ? await findReport(site.pool, id) : undefined
+    if (report?.reporterId !== reporter.id) {
+      throw new ProblemError('not-found', 'There is no such report, or it is not yours.')
+    }
+    await askToUnsubscribe(report, site)
+    res.redirect(303, `/reports/${report.id}#unsubscribe`)
+  })
+  router.get('/advice/off/:token', (req, res) => {
+    const isOurs = parseAdviceOffToken(req.params.token, site.config.secret) !== undefined
+    sendOff(req, res, isOurs ? 'ask' : 'unknown', req.params.token)
+  })
+  // The body may be that of a mail program's own button (RFC 8058); the token says it all.
+  router.post('/advice/off/:token', async (req, res) => {
+    await readShortForm(req, res, site)
+    const reporterId = parseAdviceOffToken(req.params.token, site.config.secret)
+    if (reporterId !== undefined) await setWantsAdvice(site.pool, reporterId, 'off')
+    sendOff(req, res, reporterId === undefined ? 'unknown' : 'done', req.params.token)
+  })
+  return router
+}
+
+/** Puts the one request of a report in line; nothing where it may not be, or was before. */
+async function askToUnsubscribe(report: Report, site: Needs): Promise<void> {
+  const analysis = await findAnalysis(site.pool, report.id)
+  if (!analysis) return
+  const { advice } = await findAdvice(site.pool, report, analysis.details)
+  const now = site.clock()
+  const age = { receivedAt: report.receivedAt, now }
+  const link = oneClickLink(analysis.details, advice, age)
+  if (link === undefined) return
+  const { id: reportId, reporterId } = report
+  const { hostname: host } = new URL(link)
+  await inTransaction(site.pool, async (tx) => {
+    if ((await holdReport(tx, reportId)) === 'retracted') return
+    if (!(await insertUnsubscribe(tx, { reportId, reporterId, host, askedAt: now }))) return
+    const detail = `The reporter wants ${host} to be asked, once.`
+    await insertEvents(tx, [{ reportId, at: now, event: 'unsubscribing', detail }])
+    await send(site.boss, unsubscribe, [{ reportId }], tx)
+  })
+}
+
+function sendOff(
+  req: Request,
+  res: Response,
+  state: 'ask' | 'done' | 'unknown',
+  token: string,
+): void {
+  res.setHeader('x-robots-tag', 'noindex, nofollow')
+  sendPage(req, res, {
+    view: 'pages/advice-off',
+    title: visitOf(req).words.advice.off.title,
+    status: state === 'unknown' ? 404 : 200,
+    data: { state, token },
+  })
+}

@@ -1,0 +1,149 @@
+import type { Reporter } from '../../db/reporters.ts'
+import type { Channel } from '../../db/reports.ts'
+import {
+  containerOf,
+  type RebuiltFrom,
+  type Unpacked,
+  type UnpackLimits,
+} from '../../mail/containers/unpack-file.ts'
+import {
+  createUnpackUpload,
+  type Unpacker,
+  type UnpackUpload,
+  UPLOAD_MESSAGES_MAX,
+  uploadLimits,
+} from '../../reports/accept-report.ts'
+import { systemElapsed } from '../../world.ts'
+import { createTurns } from '../bodies/body-pool.ts'
+import { AbortedError } from '../bodies/read-body.ts'
+import { ProblemError } from '../problem.ts'
+import type { Outcome, Remarks, Submit } from '../submit.ts'
+
+/** A file of a request; `isCut` when it had more bytes than a file may have. */
+export type UploadedFile = { name: string; bytes: Buffer; isCut: boolean }
+
+/** What became of one message of an upload; `name` leads to it: `spam.zip › 3.eml`. */
+export type UploadLine = { name: string; outcome: Outcome; rebuiltFrom?: RebuiltFrom | undefined }
+
+/** What goes with the files of one upload. */
+export type Upload = {
+  reporter: Reporter
+  channel: Channel
+  remarks: Remarks
+  /** What `admit` said of the first message, before anything is opened. */
+  entry: Admission
+  /** Asks for the others, when it is known how many they are. */
+  admitMore: (messages: number) => Promise<Admission>
+  /** Says that nobody waits for the answer any more: what was not begun is left. */
+  gone: AbortSignal
+}
+
+type Admission = 'admitted' | 'shadowed'
+
+/**
+ * Takes the messages out of files of any form and submits them, each by itself: one that is
+ * refused holds up no other. A line for each message, in their order.
+ */
+export type TakeUpload = (files: readonly UploadedFile[], upload: Upload) => Promise<UploadLine[]>
+
+/** What unpacked messages are in memory at once, as uploads; others wait. */
+const UNPACKED_UPLOADS_MAX = 2
+/** One upload keeps its place no longer: what is then still closed stays so. */
+const UNPACKING_MS_MAX = 15_000
+/** So many messages of one upload are submitted at once. */
+const TOGETHER_MAX = 64
+/** Who sends more of them wears us out; the rest of the upload is left closed. */
+const DAMAGED_MAX = 10
+
+const reasons = {
+  'no-header':
+    'This Outlook file holds no header as the message was received ' +
+    '(PR_TRANSPORT_MESSAGE_HEADERS). ' +
+    'Save the message as .eml, or send its source.',
+  'not-a-message': 'There is no mail message in this file.',
+  'damaged-archive': 'The file is damaged, took too long, or is packed in a way not read here.',
+  'encrypted-archive': 'The archive is encrypted. Pack it without a password.',
+  'nested-archive': 'An archive inside an archive is not opened. Send it by itself.',
+  'too-many-messages': `One upload may hold at most ${UPLOAD_MESSAGES_MAX} messages.`,
+  'unpacks-too-big': 'What is in the archive is bigger than one upload may be.',
+  'too-big': 'The file has more bytes than one file may have.',
+} as const
+
+type Needs = { submit: Submit; unpack: Unpacker; messageBytesMax: number }
+
+/** The upload station of one web process. */
+export function createTakeUpload({ submit, unpack, messageBytesMax }: Needs): TakeUpload {
+  const limits = uploadLimits(messageBytesMax)
+  const unpackUpload = createUnpackUpload(unpack, limits)
+  const inTurn = createTurns(UNPACKED_UPLOADS_MAX, messageBytesMax)
+  return (files, upload) => {
+    const { gone, reporter } = upload
+    const take = async () => {
+      const found = await unpackAll(files, { unpackUpload, gone, limits })
+      return submitAll(found, { ...upload, entry: await admitAll(found.length, upload) }, submit)
+    }
+    if (files.every(({ bytes }) => containerOf(bytes) === undefined)) return take()
+    const bytes = files.reduce((sum, one) => sum + one.bytes.length, 0)
+    return inTurn({ reporterId: reporter.id, bytes, gone }, take)
+  }
+}
+
+async function admitAll(messages: number, { entry, admitMore }: Upload): Promise<Admission> {
+  const rest = messages > 1 ? await admitMore(messages - 1) : entry
+  return [entry, rest].includes('shadowed') ? 'shadowed' : 'admitted'
+}
+
+type Found = Unpacked | { name: string; refusal: 'too-big' }
+
+type Opening = { unpackUpload: UnpackUpload; gone: AbortSignal; limits: UnpackLimits }
+
+/** The limits are of all files together, and so is the time. */
+async function unpackAll(
+  files: readonly UploadedFile[],
+  { unpackUpload, gone, limits }: Opening,
+): Promise<Found[]> {
+  const found: Found[] = []
+  let { messagesMax, unpackedBytesMax } = limits
+  let damaged = 0
+  const endsAt = systemElapsed() + UNPACKING_MS_MAX
+  for (const { name, bytes, isCut } of files) {
+    if (gone.aborted) throw new AbortedError('the client went away')
+    if (isCut || messagesMax <= 0) {
+      found.push({ name, refusal: isCut ? 'too-big' : 'too-many-messages' })
+      continue
+    }
+    const msMax = Math.floor(endsAt - systemElapsed())
+    if ((damaged >= DAMAGED_MAX || msMax <= 0) && containerOf(bytes) !== undefined) {
+      found.push({ name, refusal: 'damaged-archive' })
+      continue
+    }
+    const inside = await unpackUpload(bytes, name, { messagesMax, unpackedBytesMax, msMax })
+    messagesMax -= inside.length
+    if (inside.some((one) => 'refusal' in one && one.refusal === 'damaged-archive')) damaged++
+    for (const one of inside) if ('raw' in one) unpackedBytesMax -= one.raw.length
+    found.push(...inside)
+  }
+  return found
+}
+
+async function submitAll(
+  found: readonly Found[],
+  { reporter, channel, remarks, entry }: Upload,
+  submit: Submit,
+): Promise<UploadLine[]> {
+  const lineOf = async (one: Found): Promise<UploadLine> => {
+    const { name } = one
+    if ('refusal' in one) {
+      const refusal = new ProblemError(one.refusal, reasons[one.refusal])
+      return { name, outcome: { taken: false, refusal } }
+    }
+    const { rebuiltFrom } = one
+    const all = rebuiltFrom ? { ...remarks, rebuiltFrom } : remarks
+    return { name, outcome: await submit(reporter, channel, one.raw, all, entry), rebuiltFrom }
+  }
+  const lines: UploadLine[] = []
+  for (let at = 0; at < found.length; at += TOGETHER_MAX) {
+    lines.push(...(await Promise.all(found.slice(at, at + TOGETHER_MAX).map(lineOf))))
+  }
+  return lines
+}

@@ -1,0 +1,116 @@
+import express from 'express'
+import type { Express, NextFunction, Request, Response } from 'express'
+import type { App } from '../app.ts'
+import { createReadCounterHealth } from '../counting/run-roll-ups.ts'
+import { countConsumersByHealth } from '../db/consumers.ts'
+import type { Preview } from '../feedback/compose-feedback.ts'
+import { createCheckStation } from '../judging/check-message.ts'
+import { createCredentials } from '../people/credentials.ts'
+import { createLimits } from '../people/limits.ts'
+import { createIntake, type Unpacker } from '../reports/accept-report.ts'
+import { createReadLines } from './api/bulk.ts'
+import { apiRouter, problemAnswers } from './api/router.ts'
+import { type BodyPool, createBodyPool } from './bodies/body-pool.ts'
+import { createBodies } from './bodies/read-body.ts'
+import { type CheckDoor, createCheckDoor } from './check/check-routes.ts'
+import { createTrust } from './check/may-ask.ts'
+import { contractRoutes, wellKnownRoutes } from './docs/docs-routes.ts'
+import { healthRoutes } from './health.ts'
+import { guardPasswords } from './limits.ts'
+import { listen } from './listen.ts'
+import { createMailMetrics, createMetrics, createRuleMetrics } from './metrics.ts'
+import { pageRoutes } from './pages/router.ts'
+import { createTakeUpload } from './reporting/take-upload.ts'
+import { createReadMail, createReadQueues, type Site } from './site.ts'
+import { createSubmit } from './submit.ts'
+
+const BYTES_IN_HAND_MAX = 150_000_000
+const LINE_BYTES_IN_HAND_MAX = 100_000_000
+const STRANGER_BYTES_IN_HAND_MAX = 50_000_000
+
+/** Serves everything that comes by HTTP, from when it resolves until it is closed. */
+export async function serve(
+  app: App,
+  preview: Preview,
+  unpack: Unpacker,
+): Promise<{ url: string; close: () => Promise<void> }> {
+  const { httpHost: host, httpPort: port } = app.config
+  const station = createCheckStation(app, 'web')
+  const isTrusted = createTrust(app.config.publicUrl)
+  const bodies = createBodyPool(app.config.messageBytesMax)
+  const door = createCheckDoor(app, { station, bodies }, isTrusted)
+  const listener = await listen(
+    (taken, isClosing) => {
+      const made = createSite(app, taken, { bodies, checkMetrics: door.statistics.metrics })
+      const site = { ...made, isTrusted, isClosing }
+      const takeUpload = createTakeUpload({ ...app.config, submit: site.submit, unpack })
+      return createExpress({ ...site, preview, takeUpload }, door)
+    },
+    { host, port, drainMs: app.config.drainMs },
+  )
+  return {
+    url: localUrl(host, listener.port),
+    close: async () => {
+      await listener.close()
+      await station.close()
+      await bodies.close()
+    },
+  }
+}
+
+function createSite(
+  app: App,
+  port: number,
+  { bodies, checkMetrics }: { bodies: BodyPool; checkMetrics: () => Promise<string> },
+): Omit<Site, 'preview' | 'takeUpload' | 'isTrusted' | 'isClosing'> {
+  const readQueues = createReadQueues(app)
+  const readCounterHealth = createReadCounterHealth(app)
+  const countConsumers = () => countConsumersByHealth(app.pool, app.clock())
+  const readMail = createReadMail(app)
+  const others = [checkMetrics, createRuleMetrics(app), createMailMetrics(readMail, app.clock)]
+  const metrics = createMetrics(readQueues, countConsumers, readCounterHealth, others)
+  const { publicUrl } = app.config
+  return {
+    ...app,
+    publicUrl: publicUrl.replace(/:0$/, `:${port}`),
+    credentials: createCredentials(app.pool, app.clock),
+    limits: createLimits(app),
+    submit: createSubmit({ intake: createIntake(app), bodies, metrics: metrics.intake }),
+    ...createBodies(BYTES_IN_HAND_MAX),
+    takeStrangerBody: createBodies(STRANGER_BYTES_IN_HAND_MAX).takeBody,
+    bodies,
+    readLines: createReadLines(LINE_BYTES_IN_HAND_MAX),
+    readQueues,
+    readMail,
+    readCounterHealth,
+    metrics,
+  }
+}
+
+function createExpress(site: Site, door: CheckDoor): Express {
+  const handle = express()
+  handle.disable('x-powered-by')
+  handle.disable('etag')
+  handle.use(site.metrics.requests)
+  handle.use(commonHeaders)
+  handle.use(guardPasswords(site))
+  handle.use((req, res, next) => {
+    if (!door.handle(req, res)) next()
+  })
+  handle.use('/api', apiRouter(site))
+  handle.use(healthRoutes(site), contractRoutes(site), problemAnswers(site))
+  handle.use(wellKnownRoutes(site))
+  handle.use(pageRoutes(site))
+  return handle
+}
+
+function commonHeaders(_req: Request, res: Response, next: NextFunction): void {
+  res.setHeader('x-content-type-options', 'nosniff')
+  next()
+}
+
+/** The address under which a server of this machine is reached from it. */
+export function localUrl(host: string, port: number): string {
+  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host
+  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`
+}

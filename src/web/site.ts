@@ -1,0 +1,174 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
+import { createRequire } from 'node:module'
+import path from 'node:path'
+import { Router } from 'express'
+import type { App } from '../app.ts'
+import type { ReadCounterHealth } from '../counting/run-roll-ups.ts'
+import { listBacklogs, type QueueBacklog } from '../db/dead-letters.ts'
+import {
+  countWaitingMail,
+  findMailRelay,
+  listMailTotals,
+  type MailKind,
+  type MailRelay,
+  type MailTotal,
+  type WaitingMail,
+} from '../db/mail-relay.ts'
+import type { Pool } from '../db/pool.ts'
+import type { Preview } from '../feedback/compose-feedback.ts'
+import type { Credentials } from '../people/credentials.ts'
+import type { Limits } from '../people/limits.ts'
+import type { Boss } from '../queue/boss.ts'
+import { deadLetterQueue, queues } from '../queue/queues.ts'
+import type { Clock } from '../world.ts'
+import type { ReadLines } from './api/bulk.ts'
+import type { BodyPool } from './bodies/body-pool.ts'
+import type { ReadBody, TakeBody } from './bodies/read-body.ts'
+import type { Metrics } from './metrics.ts'
+import type { TakeUpload } from './reporting/take-upload.ts'
+import type { Submit } from './submit.ts'
+
+type Asset = { url: string; type: string; content: Buffer }
+
+const own = path.join(import.meta.dirname, 'views', 'public')
+const pico = createRequire(import.meta.url).resolve('@picocss/pico/css/pico.min.css')
+
+const assets = {
+  pico: asset(pico, 'pico.css', 'text/css; charset=utf-8'),
+  site: asset(path.join(own, 'site.css'), 'site.css', 'text/css; charset=utf-8'),
+  frame: asset(path.join(own, 'frame.css'), 'frame.css', 'text/css; charset=utf-8'),
+  home: asset(path.join(own, 'home.css'), 'home.css', 'text/css; charset=utf-8'),
+  story: asset(path.join(own, 'story.css'), 'story.css', 'text/css; charset=utf-8'),
+  walk: asset(path.join(own, 'walk.css'), 'walk.css', 'text/css; charset=utf-8'),
+  docs: asset(path.join(own, 'docs.css'), 'docs.css', 'text/css; charset=utf-8'),
+  series: asset(path.join(own, 'series.css'), 'series.css', 'text/css; charset=utf-8'),
+  uploadStyle: asset(path.join(own, 'upload.css'), 'upload.css', 'text/css; charset=utf-8'),
+  upload: asset(path.join(own, 'upload.js'), 'upload.js', 'text/javascript; charset=utf-8'),
+  icon: asset(path.join(own, 'icon.svg'), 'icon.svg', 'image/svg+xml'),
+}
+
+/** Where the style sheets and the icon are. The address changes with the content. */
+export const assetUrls = {
+  pico: assets.pico.url,
+  site: assets.site.url,
+  frame: assets.frame.url,
+  home: assets.home.url,
+  story: assets.story.url,
+  walk: assets.walk.url,
+  docs: assets.docs.url,
+  series: assets.series.url,
+  uploadStyle: assets.uploadStyle.url,
+  upload: assets.upload.url,
+  icon: assets.icon.url,
+}
+
+/** Serves them from memory, to be kept by browsers for good. */
+export function assetRoutes(): Router {
+  const router = Router()
+  for (const { url, type, content } of Object.values(assets)) {
+    router.get(url, (_req, res) => {
+      res.setHeader('content-type', type)
+      res.setHeader('cache-control', 'public, max-age=31536000, immutable')
+      res.end(content)
+    })
+  }
+  return router
+}
+
+function asset(file: string, name: string, type: string): Asset {
+  const content = readFileSync(file)
+  const version = createHash('sha256').update(content).digest('hex').slice(0, 12)
+  return { url: `/assets/${version}/${name}`, type, content }
+}
+
+/** What the routes of one web process share. */
+export type Site = App & {
+  /** Without a trailing slash, with the port that is listened on when none was set. */
+  publicUrl: string
+  credentials: Credentials
+  /** Whether a request comes from a program of this machine, with no proxy between. */
+  isTrusted: (req: IncomingMessage) => boolean
+  /** Who may do what how often; routes call `admit` of `http/limits`. */
+  limits: Limits
+  submit: Submit
+  /** Takes files that hold messages, of whatever form. */
+  takeUpload: TakeUpload
+  readBody: ReadBody
+  takeBody: TakeBody
+  /** For who has not signed in: strangers share a smaller part of the memory. */
+  takeStrangerBody: TakeBody
+  /** Reads what large bodies hold. */
+  bodies: BodyPool
+  readLines: ReadLines
+  readQueues: ReadQueues
+  readMail: ReadMail
+  readCounterHealth: ReadCounterHealth
+  metrics: Metrics
+  /** Whether the process is about to end: it still answers, but is not ready. */
+  isClosing: () => boolean
+  /** The mail that a feedback report would leave as now. */
+  preview: Preview
+}
+
+/** How mail leaves. */
+export type MailNow = {
+  relay: MailRelay
+  totals: readonly MailTotal[]
+  waiting: readonly WaitingMail[]
+  /** What can be sent again. */
+  refused: Readonly<Record<MailKind, number>>
+}
+
+/** Reads how mail leaves. */
+export type ReadMail = () => Promise<MailNow>
+
+/** Reads from the database at each call. */
+export function createReadMail({ pool }: { pool: Pool }): ReadMail {
+  return async () => {
+    const [relay, totals, waiting] = await Promise.all([
+      findMailRelay(pool),
+      listMailTotals(pool),
+      countWaitingMail(pool),
+    ])
+    return { relay, totals, ...waiting }
+  }
+}
+
+/** How a queue fares; `active` and `failed` are as old as a worker's last count, up to 30 s. */
+export type QueueState = QueueBacklog & { active: number; failed: number }
+
+/** Reads the state of every queue, the dead letters last. */
+export type ReadQueues = () => Promise<readonly QueueState[]>
+
+const REMEMBERED_MS = 2_000
+
+/** A reader that asks the database at most every two seconds, however many ask. */
+export function createReadQueues(app: { pool: Pool; boss: Boss; clock: Clock }): ReadQueues {
+  let readAt = 0
+  let reading: Promise<readonly QueueState[]> | undefined
+  return () => {
+    const now = app.clock()
+    if (!reading || now.getTime() - readAt > REMEMBERED_MS) {
+      readAt = now.getTime()
+      reading = readQueues(app, now)
+      reading.catch(() => (reading = undefined))
+    }
+    return reading
+  }
+}
+
+async function readQueues(app: { pool: Pool; boss: Boss }, now: Date): Promise<QueueState[]> {
+  const names = [...queues.map(({ name }) => name), deadLetterQueue]
+  const [backlogs, counted] = await Promise.all([
+    listBacklogs(app.pool, names, now),
+    app.boss.getQueues(names),
+  ])
+  const countOf = new Map(counted.map((queue) => [queue.name, queue]))
+  return backlogs.map((backlog) => ({
+    ...backlog,
+    active: countOf.get(backlog.name)?.activeCount ?? 0,
+    failed: countOf.get(backlog.name)?.failedCount ?? 0,
+  }))
+}

@@ -1,0 +1,116 @@
+import type { Reporter } from '../db/reporters.ts'
+import type { Channel, ReportKind } from '../db/reports.ts'
+import type { RebuiltFrom } from '../mail/containers/unpack-file.ts'
+import { parseRelayBlock } from '../mail/ip-blocks.ts'
+import { storableText } from '../mail/text.ts'
+import type { Became, Intake } from '../reports/accept-report.ts'
+import type { BodyPool } from './bodies/body-pool.ts'
+import type { IntakeMetrics } from './metrics.ts'
+import { shownLine } from './pages/render.ts'
+import { refusalWords } from './pages/settings.ts'
+import { ProblemError } from './problem.ts'
+
+const COMMENT_CHARS_MAX = 2_000
+const RECEIVED_VIA_MAX = 100
+const ENTRY_CHARS_SHOWN = 50
+
+const kinds = new Map<string, ReportKind>([
+  ['spam', 'spam'],
+  ['phishing', 'phishing'],
+  ['not-spam', 'not-spam'],
+  ['not_spam', 'not-spam'],
+])
+
+/** The remarks of a request as its client wrote them; what is absent or empty is not said. */
+export type GivenRemarks = {
+  kind?: string | undefined
+  comment?: string | undefined
+  /** Each an address, a CIDR block, or several with commas or blanks between them. */
+  receivedVia?: readonly string[] | undefined
+}
+
+/** @throws ProblemError 422 naming the field and what it may hold */
+export function parseRemarks(given: GivenRemarks): Remarks {
+  return {
+    kind: parseKind(given.kind),
+    comment: parseComment(given.comment),
+    receivedVia: parseRelays(given.receivedVia ?? []),
+  }
+}
+
+function parseKind(text: string | undefined): ReportKind {
+  const kind = kinds.get(text?.trim().toLowerCase() || 'spam')
+  if (kind) return kind
+  throw new ProblemError('bad-field', 'kind must be spam, phishing or not-spam.')
+}
+
+function parseComment(text: string | undefined): string | null {
+  const comment = text?.trim() ?? ''
+  if (comment.length > COMMENT_CHARS_MAX) {
+    throw new ProblemError('bad-field', `comment may have at most ${COMMENT_CHARS_MAX} characters.`)
+  }
+  return comment === '' ? null : storableText(comment, COMMENT_CHARS_MAX)
+}
+
+function parseRelays(given: readonly string[]): string[] {
+  const texts = given.flatMap((text) => text.slice(0, 10_000).split(/[\s,]+/)).filter(Boolean)
+  if (texts.length > RECEIVED_VIA_MAX) {
+    throw new ProblemError('bad-field', `received_via may name at most ${RECEIVED_VIA_MAX} relays.`)
+  }
+  return texts.map((text) => {
+    const parsed = parseRelayBlock(text)
+    if ('block' in parsed) return parsed.block
+    const entry = shownLine(text, ENTRY_CHARS_SHOWN)
+    throw new ProblemError('bad-field', `received_via: ${entry} ${refusalWords[parsed.refusal]}`)
+  })
+}
+
+/** What a reporter says about the messages of one request. */
+export type Remarks = {
+  kind: ReportKind
+  comment: string | null
+  /** CIDR blocks, their host bits cleared. */
+  receivedVia: readonly string[]
+  /** Where the message had to be put together anew of what it was given as. */
+  rebuiltFrom?: RebuiltFrom
+}
+
+/** How one message of a request fared. */
+export type Outcome = ({ taken: true } & Became) | { taken: false; refusal: ProblemError }
+
+/** Hands messages to intake. */
+export type Submit = (
+  reporter: Reporter,
+  channel: Channel,
+  raw: Buffer,
+  remarks: Remarks,
+  /** What `admit` said; who is shadowed notices nothing. */
+  admission?: 'admitted' | 'shadowed',
+) => Promise<Outcome>
+
+const countedAs = { new: 'accepted', changed: 'changed', repeated: 'repeat' } as const
+
+/** Intake with its limits before it and its count after it. Throws when nothing can be stored. */
+export function createSubmit(app: {
+  intake: Intake
+  bodies: BodyPool
+  metrics: IntakeMetrics
+}): Submit {
+  return async (reporter, channel, raw, remarks, admission = 'admitted') => {
+    const fit = await app.bodies.read('message', raw, { ownerId: reporter.id })
+    if ('refusal' in fit) {
+      app.metrics.count(channel, 'refused')
+      const { reason, detail } = fit.refusal
+      return { taken: false, refusal: new ProblemError(reason, detail) }
+    }
+    const became = await app.intake.accept({
+      reporterId: reporter.id,
+      channel,
+      message: fit.message,
+      isShadowed: admission === 'shadowed',
+      ...remarks,
+    })
+    app.metrics.count(channel, countedAs[became.is])
+    return { taken: true, ...became }
+  }
+}

@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { addAccount, parseAccount } from '../../../src/processes/add-account.ts'
+import { findReporter, findReporterSettings } from '../../../src/db/reporters.ts'
+import { createCredentials } from '../../../src/people/credentials.ts'
+import { readKarmas } from '../../../src/counting/reputation-reader.ts'
+import { freshDatabase, type TestDatabase } from '../../support/database.ts'
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await freshDatabase()
+})
+afterAll(() => database.close())
+
+const clock = () => new Date('2026-11-20T12:00:00Z')
+const app = () => ({ pool: database.pool, clock })
+const add = (...args: string[]) =>
+  addAccount({ ...parseAccount(['add', ...args]), password: undefined }, app())
+const addWith = (password: string, ...args: string[]) =>
+  addAccount({ ...parseAccount(['add', ...args]), password }, app())
+
+test('an account signs in by its password, in any case of its address', async () => {
+  const { id } = await addWith('correct horse', '--email', 'Ann@Example.com')
+  const { byPassword } = createCredentials(database.pool)
+  const ann = { id, email: 'ann@example.com', isAdmin: false }
+  expect(await byPassword('ANN@example.com', 'correct horse')).toMatchObject(ann)
+  expect(await byPassword('ann@example.com', 'Correct horse')).toBeUndefined()
+  expect(await byPassword('nobody@example.com', 'correct horse')).toBeUndefined()
+})
+
+test('of many passwords at once, those beyond the limit are refused until later', async () => {
+  const counted: string[] = []
+  const { byPassword } = createCredentials(database.pool, clock, 2)
+  const clients = ['a', 'b', 'c', 'd'].map((name) =>
+    byPassword(`${name}@example.com`, 'correct horse', () => {
+      counted.push(name)
+      return Promise.resolve(undefined)
+    }),
+  )
+  const outcomes = await Promise.allSettled(clients)
+  const refused = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
+  expect(refused).toMatchObject([
+    { name: 'BusyError', retrySeconds: 3 },
+    { name: 'BusyError', retrySeconds: 4 },
+  ])
+  expect(await byPassword('a@example.com', 'correct horse')).toBeUndefined()
+})
+
+test('adding it again keeps its id and its password, and gives what is asked for', async () => {
+  const first = await addWith('first password', '--email', 'bob@example.com')
+  const again = await add('--email', 'bob@example.com', '--admin')
+  expect(again.id).toBe(first.id)
+  const { byPassword } = createCredentials(database.pool)
+  expect(await byPassword('bob@example.com', 'first password')).toMatchObject({ isAdmin: true })
+})
+
+test('a new password replaces the old, and takes no rights away', async () => {
+  await addWith('first password', '--email', 'cy@example.com', '--admin')
+  const { id } = await addWith('second password', '--email', 'cy@example.com')
+  const { byPassword } = createCredentials(database.pool)
+  expect(await byPassword('cy@example.com', 'first password')).toBeUndefined()
+  expect(await byPassword('cy@example.com', 'second password')).toMatchObject({ id })
+  expect(await findReporter(database.pool, id)).toMatchObject({ isAdmin: true })
+})
+
+test('the answer says what the account is, not what was asked', async () => {
+  await add('--email', 'di@example.com', '--admin')
+  expect(await add('--email', 'di@example.com')).toMatchObject({ admin: true })
+})
+
+test('each token works, is shown once and is kept as a hash only', async () => {
+  const first = await add('--email', 'ed@example.com', '--token')
+  const second = await add('--email', 'ed@example.com', '--token')
+  const { byToken } = createCredentials(database.pool)
+  expect(await byToken(first.token ?? '')).toMatchObject({ id: first.id })
+  expect(await byToken(second.token ?? '')).toMatchObject({ id: first.id })
+  const { rows } = await database.pool.query<{ kept: string }>(
+    `select encode(token_hash, 'escape') || name as kept from tokens where reporter_id = $1`,
+    [first.id],
+  )
+  expect(rows).toHaveLength(2)
+  expect(rows.some(({ kept }) => kept.includes(first.token ?? ''))).toBe(false)
+})
+
+test('without --token there is none in the answer', async () => {
+  expect(await add('--email', 'flo@example.com')).not.toHaveProperty('token')
+})
+
+test.for(['', 'sp_', `sp_${'A'.repeat(43)}`, `sp_${'A'.repeat(42)}\n`, 'x'.repeat(100_000)])(
+  'a token that was never given out is nobody’s (%#)',
+  async (token) => {
+    expect(await createCredentials(database.pool).byToken(token)).toBeUndefined()
+  },
+)
+
+test('an account without a password cannot be entered by any', async () => {
+  await add('--email', 'gil@example.com', '--token')
+  const { byPassword } = createCredentials(database.pool)
+  for (const password of ['', 'null', 'undefined', 'x'.repeat(2_000)]) {
+    expect(await byPassword('gil@example.com', password)).toBeUndefined()
+  }
+})
+
+test('an address of two people is two accounts only if it differs beyond case', async () => {
+  const [one, two] = await Promise.all([
+    add('--email', 'hal@example.com'),
+    add('--email', 'HAL@EXAMPLE.COM'),
+  ])
+  expect(one.id).toBe(two.id)
+})
+
+test('the operator vouches for who is added, unless he is to prove himself', async () => {
+  const ida = await add('--email', 'ida@example.com')
+  const jo = await add('--email', 'jo@example.com', '--unproven')
+  await add('--email', 'jo@example.com')
+  const karmas = await readKarmas(database.pool, [ida.id, jo.id], clock())
+  expect([...karmas.values()]).toEqual([1, 0.2])
+})
+
+test('the language of letters is kept until another is given', async () => {
+  const kim = await add('--email', 'kim@example.com', '--language', 'fr')
+  await add('--email', 'kim@example.com', '--admin')
+  const found = await findReporterSettings(database.pool, kim.id)
+  expect(found).toEqual({ language: 'fr', wantsAnswers: false, wantsAdvice: true })
+})

@@ -1,0 +1,105 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { parseConsumers, readLines, runConsumers } from '../../../src/cli/consumers.ts'
+import { UsageError } from '../../../src/errors.ts'
+import { freshDatabase } from '../../support/database.ts'
+import { runProgram } from '../../support/process.ts'
+
+const line = {
+  address: 'abuse@desk.example',
+  state: 'enrolled',
+  format: 'xarf',
+  pace: 'digest',
+  takes: ['phishing'],
+  hourly_max: 60,
+  scopes: ['192.0.2.0/24', 'AS64496', 'desk.example'],
+}
+
+test('consumers are set, shown, paused, resumed and stopped at the command line', async () => {
+  const database = await freshDatabase()
+  const app = { pool: database.pool, clock: () => new Date() }
+  const run = async (...args: string[]) => {
+    const { told, isDone } = await runConsumers(parseConsumers(args), '', app)
+    return isDone ? (JSON.parse(told) as Record<string, unknown>) : undefined
+  }
+  const set = ['--pace', 'campaign', '--scopes', '192.0.2.0-192.0.2.255,AS64496', '--hourly', '9']
+  expect(await run('show', 'abuse@desk.example')).toBeUndefined()
+  expect(await run('set', 'Abuse@desk.example', '--enroll', ...set)).toMatchObject({
+    ...{ address: 'abuse@desk.example', state: 'enrolled', pace: 'campaign', hourly_max: 9 },
+    scopes: ['AS64496', '192.0.2.0/24'],
+  })
+  const more = ['--hourly', 'none', '--takes', 'spam,malware', '--note', 'by telephone']
+  expect(await run('set', 'abuse@desk.example', ...more)).toMatchObject({
+    ...{ state: 'enrolled', pace: 'campaign', hourly_max: null, takes: ['spam', 'malware'] },
+    note: 'by telephone',
+  })
+  expect(await run('pause', 'abuse@desk.example', '--days', '3')).toMatchObject({ state: 'paused' })
+  expect(await run('resume', 'abuse@desk.example')).toMatchObject({ state: 'enrolled' })
+  expect(await run('resume', 'abuse@desk.example')).toBeUndefined()
+  expect(await run('stop', 'abuse@desk.example')).toMatchObject({ state: 'stopped' })
+  expect(await run('resume', 'abuse@desk.example')).toMatchObject({ state: 'enrolled' })
+  const { rows } = await database.pool.query('select action from audit_log order by id')
+  const actions = rows.map(({ action }: { action: string }) => action.split(' ')[0])
+  const expected = ['enroll', 'pause', 'resume', 'resume', 'set', 'set', 'stop']
+  expect(actions.sort()).toEqual(expected)
+  await database.close()
+})
+
+test('what is exported is imported as it was, and a second time changes nothing', async () => {
+  const database = await freshDatabase()
+  const folder = await mkdtemp(path.join(tmpdir(), 'signalpost-consumers-'))
+  try {
+    const env = { DATABASE_URL: database.url, LOG_LEVEL: 'warn' }
+    const file = path.join(folder, 'consumers.jsonl')
+    await writeFile(file, `${JSON.stringify(line)}\n\n`)
+    const imported = await runProgram(['consumers', 'import', file], env)
+    expect(imported).toMatchObject({ code: 0, stdout: 'Imported 1 consumers.\n', stderr: '' })
+    const exported = await runProgram(['consumers', 'export'], env)
+    expect(JSON.parse(exported.stdout)).toMatchObject({
+      ...line,
+      scopes: ['AS64496', 'desk.example', '192.0.2.0/24'],
+    })
+    await writeFile(file, exported.stdout)
+    const before = await database.pool.query('select to_jsonb(audit_log) from audit_log')
+    expect((await runProgram(['consumers', 'import', file], env)).code).toBe(0)
+    const after = await database.pool.query('select to_jsonb(audit_log) from audit_log')
+    expect(after.rows).toEqual(before.rows)
+    expect((await runProgram(['consumers', 'show', 'nobody@desk.example'], env)).code).toBe(1)
+  } finally {
+    await database.close()
+    await rm(folder, { recursive: true })
+  }
+})
+
+test.for([
+  ['list', '--state', 'gone'],
+  ['set', 'nobody'],
+  ['set', 'a@desk.example', '--pace', 'never'],
+  ['set', 'a@desk.example', '--hourly', '0'],
+  ['set', 'a@desk.example', '--scopes', '0.0.0.0/0'],
+  ['pause', 'a@desk.example', '--days', '9999'],
+  ['import'],
+])('%o is refused', (args) => {
+  expect(() => parseConsumers(args)).toThrow(UsageError)
+})
+
+test('a file with faults names their lines, and nothing of it is taken in', () => {
+  const faulty = [
+    '{',
+    JSON.stringify(line),
+    '{"address":"nobody"}',
+    '{"address":"a@b.example","scopes":["com"]}',
+  ]
+  try {
+    readLines(faulty.join('\n'))
+    expect.unreachable()
+  } catch (error) {
+    expect((error as UsageError).problems).toEqual([
+      'Line 1: This is no JSON.',
+      'Line 3: address is no mail address',
+      'Line 4: No scope: com',
+    ])
+  }
+})

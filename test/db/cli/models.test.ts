@@ -1,0 +1,170 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { pino } from 'pino'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { parseModels, runModels } from '../../../src/cli/train/models.ts'
+import { listAudit } from '../../../src/db/audit-log.ts'
+import { listModels } from '../../../src/db/models.ts'
+import { UsageError } from '../../../src/errors.ts'
+import { keepModel, type LiveModel, openModel } from '../../../src/judging/models.ts'
+import { freshDatabase, type TestDatabase } from '../../support/database.ts'
+import { sureModel } from '../../support/models.ts'
+
+let database: TestDatabase
+let folder: string
+beforeAll(async () => {
+  database = await freshDatabase()
+  folder = await mkdtemp(path.join(tmpdir(), 'signalpost-models-'))
+})
+beforeEach(() => database.pool.query('delete from models'))
+afterAll(async () => {
+  await rm(folder, { recursive: true, force: true })
+  await database.close()
+})
+
+let deeds = 0
+const start = Date.now()
+const clock = () => new Date(start + ++deeds)
+const log = pino({ level: 'silent' })
+
+/** What the command line prints. Every deed has an instant of its own. */
+function models(...args: string[]): Promise<string> {
+  return runModels(parseModels(args), { pool: database.pool, clock })
+}
+
+async function bringIn(content: Buffer): Promise<void> {
+  const file = path.join(folder, 'model.json')
+  await writeFile(file, content)
+  await models('import', file, '--format', 'catboost')
+}
+
+const states = async () =>
+  (await listModels(database.pool, 10)).map(({ version, state }) => `${version} ${state}`)
+
+const says = (live: LiveModel) => live.current()?.apply({}, [])
+
+test('a model that was brought in does not act before it is promoted', async () => {
+  await bringIn(sureModel(3))
+  expect(await states()).toEqual(['1 candidate'])
+  const live = await openModel({ pool: database.pool, log })
+  expect(live.current()).toBeUndefined()
+  await live.close()
+})
+
+test('a model that says what is no probability is not promoted', async () => {
+  // Each leaf is a number; their sum is infinite, and nothing of the infinite is none.
+  const model = JSON.parse(sureModel(1e308).toString()) as { oblivious_trees: unknown[] }
+  const [tree] = model.oblivious_trees
+  await bringIn(
+    Buffer.from(
+      JSON.stringify({ ...model, oblivious_trees: [tree, tree], scale_and_bias: [0, [0]] }),
+    ),
+  )
+  await expect(models('promote', '1')).rejects.toThrow('no probability')
+  expect(await states()).toEqual(['1 candidate'])
+})
+
+test('a model that looks at what is not known here, or hidden, is not promoted', async () => {
+  const rest = { format: 'catboost', calibration: { slope: 1, intercept: 0 } } as const
+  for (const feature of ['links.gone', 'report.karma']) {
+    const model = { ...rest, content: sureModel(3, feature), report: null, origin: 'A test.' }
+    const deed = { at: clock(), reporterId: null }
+    const version = await keepModel(database.pool, { ...model, trainedAt: clock() }, deed)
+    await expect(models('promote', String(version))).rejects.toThrow(feature)
+  }
+})
+
+test('one model acts at a time, and a rollback goes back the way of the promotions', async () => {
+  for (const logOdds of [1, 2, 3]) await bringIn(sureModel(logOdds))
+  await models('promote', '1')
+  await models('promote', '3')
+  await models('promote', '2')
+  expect(await states()).toEqual(['3 retired', '2 active', '1 retired'])
+  expect(await models('rollback')).toContain('Version 3 acts again instead of 2')
+  expect(await models('rollback')).toContain('Version 1 acts again instead of 3')
+  expect(await models('rollback')).toContain('no other does')
+  expect(await states()).toEqual(['3 retired', '2 retired', '1 retired'])
+  await expect(models('rollback')).rejects.toThrow(UsageError)
+  const [last] = await listAudit(database.pool, { before: undefined, limit: 1 })
+  expect(last).toMatchObject({ action: 'roll back model', detail: '1: none acts' })
+})
+
+test('processes follow promotions and rollbacks within two seconds', async () => {
+  await bringIn(sureModel(-4))
+  await bringIn(sureModel(4))
+  await models('promote', '1')
+  const lives = await Promise.all([1, 2, 3].map(() => openModel({ pool: database.pool, log })))
+  expect(lives.every((live) => (says(live) ?? 1) < 0.1)).toBe(true)
+  const all = (version: number) => lives.every((live) => live.current()?.version === version)
+  await models('promote', '2')
+  await expect.poll(() => all(2)).toBe(true)
+  expect(lives.every((live) => (says(live) ?? 0) > 0.9)).toBe(true)
+  await models('rollback')
+  await expect.poll(() => all(1)).toBe(true)
+  await Promise.all(lives.map((live) => live.close()))
+})
+
+test('one that cannot be applied is not promoted, and takes nobody’s place', async () => {
+  await bringIn(sureModel(4))
+  await models('promote', '1')
+  const broken = { format: 'ydf', content: Buffer.from('PK'), report: null } as const
+  const rest = { calibration: { slope: 1, intercept: 0 }, origin: 'the tests', trainedAt: clock() }
+  await keepModel(database.pool, { ...broken, ...rest }, { at: clock(), reporterId: null })
+  await expect(models('promote', '2')).rejects.toThrow(/refused/)
+  const live = await openModel({ pool: database.pool, log })
+  // As if another program had promoted it, which can apply it.
+  await database.pool.query(`update models set state = 'retired' where version = 1`)
+  await database.pool.query(
+    `update models set state = 'active', promoted_at = $1 where version = 2`,
+    [clock()],
+  )
+  const told: string[] = []
+  const write = (line: string) => told.push((JSON.parse(line) as { msg: string }).msg)
+  const loud = pino({ level: 'error' }, { write: (line: string) => void write(line) })
+  const other = await openModel({ pool: database.pool, log: loud })
+  expect(other.current()).toBeUndefined()
+  expect(told).toEqual(['The model cannot be applied.'])
+  expect(says(live)).toBeGreaterThan(0.9)
+  await Promise.all([live.close(), other.close()])
+})
+
+test('what is brought in and looks at what no model may see is refused', async () => {
+  await expect(bringIn(sureModel(1, 'report.kind=spam'))).rejects.toThrow(/report\.kind=spam/)
+  await expect(bringIn(sureModel(1, 'links.made_up'))).rejects.toThrow(/links\.made_up/)
+  await expect(bringIn(Buffer.from('{}'))).rejects.toThrow(UsageError)
+  expect(await states()).toEqual([])
+})
+
+test('two who bring in models at once get versions of their own', async () => {
+  const files = await Promise.all(
+    [1, 2, 3, 4].map(async (logOdds) => {
+      const file = path.join(folder, `${logOdds}.json`)
+      await writeFile(file, sureModel(logOdds))
+      return file
+    }),
+  )
+  await Promise.all(files.map((file) => models('import', file, '--format', 'catboost')))
+  expect(await states()).toHaveLength(4)
+})
+
+test.for([
+  [],
+  ['list', '1'],
+  ['promote'],
+  ['promote', 'last'],
+  ['promote', '0'],
+  ['show', '1', '2'],
+  ['import', 'a.json'],
+  ['import', 'a.json', '--format', 'onnx'],
+  ['export', '1'],
+  ['rollback', '--format', 'catboost'],
+  ['forget', '1'],
+])('models %s is refused', (args) => {
+  expect(() => parseModels(args)).toThrow(UsageError)
+})
+
+test('of a version that is not there nothing is done', async () => {
+  await expect(models('promote', '9')).rejects.toThrow(/no version 9/)
+  await expect(models('show', '9')).rejects.toThrow(/no version 9/)
+})

@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { parseNetworks, runNetworks } from '../../../src/cli/networks.ts'
+import { listAudit } from '../../../src/db/audit-log.ts'
+import { type NewLayer, replaceNetworks } from '../../../src/db/networks.ts'
+import { inTransaction } from '../../../src/db/pool.ts'
+import { UsageError } from '../../../src/errors.ts'
+import { findNetworks } from '../../../src/judging/find-campaigns.ts'
+import { freshDatabase, type TestDatabase } from '../../support/database.ts'
+
+let database: TestDatabase
+const now = new Date()
+beforeAll(async () => {
+  database = await freshDatabase()
+  const layer: NewLayer = {
+    cidr: '198.51.100.0/24',
+    asn: 64_497,
+    name: 'Imported',
+    country: 'FR',
+    contacts: ['abuse@imported.example'],
+  }
+  await inTransaction(database.pool, (tx) => replaceNetworks(tx, 'a.csv', [[layer]], now))
+})
+afterAll(() => database.close())
+
+let deeds = 0
+
+/** What the command line prints. Every deed has an instant of its own, so that the log has order. */
+function networks(...args: string[]): Promise<string> {
+  const clock = () => new Date(now.getTime() + ++deeds)
+  return runNetworks(parseNetworks(args), { pool: database.pool, clock })
+}
+
+async function networkOf(ip: string) {
+  return (await findNetworks(database.pool, [ip], now)).get(ip)
+}
+
+async function lastAudit() {
+  return (await listAudit(database.pool, { before: undefined, limit: 1 }))[0]
+}
+
+test('what is set by hand is believed, unset it is not, and both are written down', async () => {
+  await networks('set', '198.51.100.0/24', '--abuse', 'a@hand.example,b@hand.example')
+  expect(await networkOf('198.51.100.7')).toMatchObject({
+    name: 'Imported',
+    contacts: ['a@hand.example', 'b@hand.example'],
+  })
+  expect(await lastAudit()).toMatchObject({
+    action: 'set network',
+    reporterId: null,
+    detail: '198.51.100.0/24: abuse a@hand.example, b@hand.example',
+  })
+  expect(await networks('unset', '198.51.100.0/24')).toMatch(/is taken back/)
+  expect(await networkOf('198.51.100.7')).toMatchObject({ abuse: 'abuse@imported.example' })
+  expect(await lastAudit()).toMatchObject({ action: 'unset network', detail: '198.51.100.0/24' })
+  expect(await networks('unset', '198.51.100.0/24')).toMatch(/Nothing was set/)
+})
+
+test('a second word keeps what it does not speak of, and an empty one takes back', async () => {
+  await networks('set', '198.51.100.0/25', '--name', 'Hand', '--asn', 'AS64499')
+  await networks('set', '198.51.100.0/25', '--country', 'nl')
+  expect(await networkOf('198.51.100.7')).toMatchObject({
+    name: 'Hand',
+    asn: 64_499,
+    country: 'NL',
+  })
+  await networks('set', '198.51.100.0/25', '--name', '')
+  expect(await networkOf('198.51.100.7')).toMatchObject({ name: 'Imported', asn: 64_499 })
+  await networks('unset', '198.51.100.0/25')
+})
+
+test('nobody is written to where it says none', async () => {
+  expect(await networks('set', '198.51.0.0/16', '--abuse', 'none')).toContain('abuse: none')
+  expect(await networkOf('198.51.100.7')).toMatchObject({ abuse: null, isMuted: true })
+  await networks('set', '198.51.0.0/16', '--name', 'Silent')
+  expect(await networkOf('198.51.100.7')).toMatchObject({ abuse: null, isMuted: true })
+  await networks('set', '198.51.0.0/16', '--abuse', 'loud@hand.example')
+  expect(await networkOf('198.51.100.7')).not.toHaveProperty('isMuted')
+  await networks('unset', '198.51.0.0/16')
+})
+
+test('an address is shown with all its layers and where each field comes from', async () => {
+  await networks('set', '198.51.100.0/26', '--asn', '64500')
+  const shown = await networks('show', '198.51.100.7')
+  expect(shown).toMatch(/^198\.51\.100\.7 belongs to 198\.51\.100\.0\/26$/m)
+  expect(shown).toMatch(/^AS +AS64500 +198\.51\.100\.0\/26 +manual$/m)
+  expect(shown).toMatch(/^name +Imported +198\.51\.100\.0\/24 +a\.csv$/m)
+  expect(shown).toMatch(/^abuse +–$/m)
+  expect(shown).toMatch(/^198\.51\.100\.0\/24 .*abuse@imported\.example .*of another AS/m)
+  expect(await networks('show', '192.0.2.1')).toBe('Nothing is known of 192.0.2.1.')
+  await networks('unset', '198.51.100.0/26')
+})
+
+test('sources and what is set by hand are listed', async () => {
+  await networks('set', '2001:db8::/32', '--name', 'Six', '--abuse', 'none')
+  const listed = await networks('list')
+  expect(listed).toMatch(/^a\.csv +1 +\d{4}-\d\d-\d\d$/m)
+  expect(listed).toMatch(/^Set by hand:\n2001:db8.*::?.*\/32 +Six, abuse: none$/m)
+  await networks('unset', '2001:db8::/32')
+})
+
+test('a source is dropped, written down, and unknown ones are refused', async () => {
+  const layer = { cidr: '192.0.2.0/24', asn: 1, name: null, country: null, contacts: [] }
+  await inTransaction(database.pool, (tx) => replaceNetworks(tx, 'b.csv', [[layer]], now))
+  expect(await networks('drop', 'b.csv')).toBe('Dropped b.csv: 1 blocks.')
+  expect(await lastAudit()).toMatchObject({ action: 'drop networks', detail: 'b.csv: 1 blocks' })
+  await expect(networks('drop', 'b.csv')).rejects.toThrow(/There is no source/)
+})
+
+test.for([
+  ['a wrong address', ['set', '192.0.2.0/24', '--abuse', 'nobody'], /abuse contact must be/],
+  ['a wrong AS number', ['set', '192.0.2.0/24', '--asn', 'x'], /AS number/],
+  ['a wrong country', ['set', '192.0.2.0/24', '--country', 'FRA'], /two letters/],
+  ['a word that says nothing', ['set', '192.0.2.0/24', '--name', ''], /at least one thing/],
+] as const)('%s is refused and changes nothing', async ([, args, why]) => {
+  await expect(networks(...args)).rejects.toThrow(why)
+  expect(await networkOf('192.0.2.1')).toBeUndefined()
+})
+
+test.for([
+  [],
+  ['set', '192.0.2.0/24'],
+  ['set', '--name', 'x'],
+  ['set', 'nowhere', '--name', 'x'],
+  ['show'],
+  ['show', 'example.com'],
+  ['show', '192.0.2.1', '--name', 'x'],
+  ['unset', '192.0.2.0/33'],
+  ['list', 'all'],
+  ['drop'],
+  ['drop', 'manual'],
+  ['else', '192.0.2.1'],
+] as const)('"networks %s %s" is misuse', (args) => {
+  expect(() => parseNetworks([...args])).toThrow(UsageError)
+})

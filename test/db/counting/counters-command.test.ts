@@ -1,0 +1,131 @@
+import { Readable } from 'node:stream'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readCounters, tellCounters } from '../../../src/cli/counters.ts'
+import type { Known } from '../../../src/counting/look-up.ts'
+import { countWritten, type CountedWritten } from '../../support/counted-messages.ts'
+import { rollUpAll } from '../../support/counter-rows.ts'
+import { freshDatabase, type TestDatabase } from '../../support/database.ts'
+
+const now = new Date('2026-11-20T12:34:56Z')
+const HOUR_MS = 3_600_000
+const offer = { from: 'Offers <offers@shop.example>', text: 'At https://pay.shop.example/a' }
+
+let database: TestDatabase
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'signalpost-test-'))
+  database = await freshDatabase()
+  const message = (hours: number): CountedWritten => ({
+    written: offer,
+    prefix: 'reports',
+    amounts: { complaint: 1, spam: 1 },
+    at: new Date(now.getTime() - hours * HOUR_MS),
+    reporterId: '0190a5b4-0000-7000-8000-000000000001',
+  })
+  await countWritten(database.pool, [0, 0, 3, 30].map(message), now)
+  await rollUpAll(database.pool, now)
+})
+afterAll(async () => {
+  await database.close()
+  await rm(folder, { recursive: true })
+})
+
+const reading = (args: readonly string[], stdin = '') =>
+  readCounters(args, { stdin: Readable.from([Buffer.from(stdin)]) })
+
+/** What the command writes, and its exit status. */
+async function run(args: readonly string[], env: Record<string, string> = { LANG: 'C.UTF-8' }) {
+  let written = ''
+  const stdout = { write: (text: string) => (written += text), columns: 80 }
+  const app = { pool: database.pool, clock: () => now }
+  const status = await tellCounters(await reading(args), app, { stdout, env })
+  return { status, lines: written.split('\n'), written }
+}
+
+test('a terminal gets the headline, a table of windows, rows of bars and all pieces', async () => {
+  const { status, lines } = await run(['hxxps://pay[.]shop[.]example/a'])
+  expect(status).toBe(0)
+  expect(lines[0]).toBe('link (guessed)  hxxps://pay[.]shop[.]example/a')
+  expect(lines).toContain('link  pay.shop.example/a')
+  expect(lines).toContain('  ten minutes              2           2           -           -')
+  expect(lines).toContain('  two weeks                4           4           -           -')
+  expect(lines.find((line) => /^ {2}complaints +▕/.test(line))).toMatch(/▕ {42}▄ {5}█▏$/)
+  expect(lines.find((line) => line.startsWith('  20 Nov'))).toMatch(/█+ complaints 3, spam 3$/)
+  expect(lines).toContain('           4           4           -  link-host  pay.shop.example')
+})
+
+test('no line is longer than the terminal is wide', async () => {
+  for (const value of [`https://${'long.'.repeat(30)}shop.example/a/${'b'.repeat(300)}`, 'a b c']) {
+    const { lines } = await run(['--', value])
+    expect(lines.filter(({ length }) => length > 80)).toEqual([])
+  }
+})
+
+test.for([
+  ['is asked for', ['--plain'], { LANG: 'C.UTF-8' }],
+  ['is all the terminal can', [], { LANG: 'C' }],
+  ['is all the terminal may, whatever its language', [], { LC_ALL: 'C', LANG: 'en_GB.UTF-8' }],
+] as const)('plain ASCII comes where it %s', async ([, options, env]) => {
+  const { written } = await run(['domain', 'shop.example', ...options], env)
+  expect(written).toMatch(/^[\x20-\x7e\n]+$/)
+  expect(written).toMatch(/\|.*@\|/)
+})
+
+test('plain ASCII comes also where the value is of another script', async () => {
+  const { written } = await run(['subject', 'посылка 📦', '--plain'])
+  expect(written).toMatch(/^[\x20-\x7e\n]+$/)
+  expect(written).toContain('<U+043F><U+043E>')
+})
+
+test('what is unknown has the exit status 1', async () => {
+  const { status, written } = await run(['address', 'nobody@elsewhere.example'])
+  expect(status).toBe(1)
+  expect(written).toContain('Nothing is counted of this in the last two weeks.')
+})
+
+test('JSON is what the API answers; with --series it has those of all pieces', async () => {
+  const { written } = await run(['--json', '--series', 'offers@shop.example'])
+  const known = JSON.parse(written) as Known
+  const drawn = known.pieces.filter(({ series }) => series).map(({ type }) => type)
+  expect(drawn).toEqual(expect.arrayContaining(['author-address', 'author-organization']))
+})
+
+test('a value cannot move the cursor of the terminal', async () => {
+  const { written } = await run(['subject', 'red \u001b[31m and \u202e turned'])
+  expect(written).not.toMatch(/[\u001b\u202e]/)
+})
+
+test('a file is asked for by its path, from a pipe, or by its SHA-256', async () => {
+  const file = path.join(folder, 'invoice.pdf')
+  await writeFile(file, 'the bytes of a file')
+  const value = createHash('sha256').update('the bytes of a file').digest('hex')
+  const given = { kind: 'file', value }
+  expect((await reading(['file', file])).given).toEqual(given)
+  expect((await reading(['file', '-'], 'the bytes of a file')).given).toEqual(given)
+  expect((await reading(['file', value])).given).toEqual(given)
+  await expect(reading(['file', path.join(folder, 'none')])).rejects.toThrow(
+    /The file .*none cannot be read: ENOENT/,
+  )
+})
+
+test('a long text comes from a pipe', async () => {
+  const { given } = await reading(['text', '-'], 'One two three.\n\nFour five six.')
+  expect(given).toEqual({ kind: 'text', value: 'One two three.\n\nFour five six.' })
+})
+
+test.for([
+  [[], /^Say the value that you ask about/],
+  [['link'], /^Which link\? Say "counters link VALUE"\.$/],
+  [['links', 'x'], /^There is no kind "links"/],
+  [['subject', 'two', 'words'], /^Put a value of several words between quotes\.$/],
+  [['--type', 'link-host', 'a', 'b'], /^Put a value/],
+  [['--hash', 'xyz'], /^A hash has 16 hexadecimal digits\.$/],
+  [['ip', 'shop'], /^This is not an IP address/],
+] as const)('misuse is told: %j', async ([args, words]) => {
+  await expect(reading(args)).rejects.toThrow(words)
+  await expect(reading(args)).rejects.toMatchObject({ name: 'UsageError' })
+})

@@ -1,0 +1,134 @@
+import { pino } from 'pino'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { inTransaction, type Pool } from '../../../src/db/pool.ts'
+import { claimEvidence, listEvidenceBacklogs } from '../../../src/db/reported-evidence.ts'
+import { shardOfSubject } from '../../../src/counting/evidence.ts'
+import { foldShard, runFolds } from '../../../src/counting/fold-evidence.ts'
+import { reputationKey } from '../../../src/counting/reputation-reader.ts'
+import type { Subject } from '../../../src/verdict/reputation/reputation.ts'
+import { freshDatabase, type TestDatabase } from '../../support/database.ts'
+import {
+  append,
+  foldAll,
+  reportedBy,
+  standing,
+  start,
+  vouchedReporters,
+} from '../../support/evidence.ts'
+
+let database: TestDatabase
+
+beforeAll(async () => {
+  database = await freshDatabase()
+})
+afterAll(() => database.close())
+
+const hosts = (name: string, count: number): Subject[] =>
+  Array.from({ length: count }, (_, index) => ({
+    kind: 'link-host',
+    name: `${name}-${index}.example`,
+  }))
+
+async function weights(subjects: readonly Subject[]): Promise<number[]> {
+  const all = await Promise.all(subjects.map((subject) => standing(database.pool, subject)))
+  return all.map(({ weight }) => Math.round(weight * 100) / 100)
+}
+
+/** A pool whose connections break when the statement that `isFatal` chooses is sent. */
+function breaking(pool: Pool, isFatal: (text: string) => boolean): Pool {
+  const connect = async () => {
+    const client = await pool.connect()
+    const { query } = client
+    return Object.assign(Object.create(client) as typeof client, {
+      query(statement: string | { text: string }, ...more: unknown[]) {
+        const text = typeof statement === 'string' ? statement : statement.text
+        if (!isFatal(text)) return Reflect.apply(query, client, [statement, ...more]) as unknown
+        // As if the process had died here: the connection is cut, nothing is rolled back by hand.
+        const { connection } = client as unknown as { connection: { stream: { destroy(): void } } }
+        connection.stream.destroy()
+        return Promise.reject(new Error('Killed.'))
+      },
+    })
+  }
+  return Object.assign(Object.create(pool) as Pool, { connect })
+}
+
+/** The server keeps the locks of a cut connection until it notices that the connection is cut. */
+async function listAdvisoryLocks(pool: Pool): Promise<unknown[]> {
+  const { rows } = await pool.query(
+    `select objid from pg_locks
+     where locktype = 'advisory'
+       and database = (select oid from pg_database where datname = current_database())`,
+  )
+  return rows
+}
+
+test('whoever dies at whatever step of a fold, each piece counts once', async () => {
+  const { pool } = database
+  const subjects = hosts('killed', 12)
+  const reporters = await vouchedReporters(pool, 3)
+  await append(pool, await reportedBy(pool, reporters, { subjects }))
+  const steps = [
+    /pg_try_advisory/,
+    /octet_length/,
+    /^\s*delete from reputation_evidence/,
+    /from reputations/,
+    /insert into reputations/,
+    /^commit/,
+  ]
+  for (const step of steps) {
+    let deaths = 0
+    const isFatal = (text: string) => step.test(text.trim()) && ++deaths > 0
+    for (const shard of [0, 1, 2, 3]) {
+      await foldShard(breaking(pool, isFatal), shard, start).catch(() => undefined)
+    }
+    expect([step, deaths]).toEqual([step, 4])
+  }
+  expect(await weights(subjects)).toEqual(subjects.map(() => 0))
+  await expect.poll(() => listAdvisoryLocks(pool)).toEqual([])
+  await foldAll(pool)
+  expect(await weights(subjects)).toEqual(subjects.map(() => 3))
+})
+
+test('two who fold at once share the shards, and each piece counts once', async () => {
+  const { pool } = database
+  const subjects = hosts('shared', 20)
+  for (const reporterId of await vouchedReporters(pool, 6)) {
+    await append(pool, await reportedBy(pool, [reporterId], { subjects }))
+  }
+  await Promise.all([foldAll(pool), foldAll(pool), foldAll(pool)])
+  await foldAll(pool)
+  expect(await weights(subjects)).toEqual(subjects.map(() => 6))
+})
+
+test('while somebody folds a shard another goes on at once', async () => {
+  const { pool } = database
+  const [subject] = hosts('held', 1)
+  if (!subject) throw new Error('There is no subject.')
+  const shard = shardOfSubject(reputationKey(subject))
+  await append(
+    pool,
+    await reportedBy(pool, await vouchedReporters(pool, 1), { subjects: [subject] }),
+  )
+  await inTransaction(pool, async (tx) => {
+    expect(await claimEvidence(tx, shard)).toBe(true)
+    expect(await foldShard(pool, shard, start)).toBeUndefined()
+  })
+  expect(await foldShard(pool, shard, start)).toMatchObject({ rows: 1 })
+})
+
+test('the loop folds what waits and what comes, and ends when it is closed', async () => {
+  const { pool } = database
+  const [subject, later] = hosts('loop', 2)
+  if (!subject || !later) throw new Error('There are no subjects.')
+  const reporters = await vouchedReporters(pool, 2)
+  await append(pool, await reportedBy(pool, reporters, { subjects: [subject] }))
+  const folds = runFolds({ pool, clock: () => start, log: pino({ level: 'silent' }) })
+  await expect.poll(() => weights([subject])).toEqual([2])
+  await append(pool, await reportedBy(pool, reporters, { subjects: [later] }))
+  await expect.poll(() => weights([later])).toEqual([2])
+  await folds.close()
+  await append(pool, await reportedBy(pool, reporters, { subjects: [subject] }))
+  const backlogs = await listEvidenceBacklogs(pool)
+  expect(backlogs.map(({ shard }) => shard)).toEqual([shardOfSubject(reputationKey(subject))])
+})

@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { migrateAll } from '../../../src/processes/migrate.ts'
+import { removeOldWitnesses } from '../../../src/db/campaigns.ts'
+import { inTransaction } from '../../../src/db/pool.ts'
+import { takeBackEvidence } from '../../../src/counting/evidence.ts'
+import { readKarmas } from '../../../src/counting/reputation-reader.ts'
+import type { ReportEvidence } from '../../../src/verdict/reputation/evidence.ts'
+import type { Subject } from '../../../src/verdict/reputation/reputation.ts'
+import { uuidv7 } from '../../../src/world.ts'
+import { freshDatabase, type TestDatabase } from '../../support/database.ts'
+import {
+  append,
+  daysLater,
+  foldAll,
+  newcomers,
+  reportedBy,
+  start,
+  vouchedReporters,
+} from '../../support/evidence.ts'
+
+let database: TestDatabase
+
+beforeAll(async () => {
+  database = await freshDatabase()
+  await migrateAll(database.url, new Date())
+})
+afterAll(() => database.close())
+
+const subjects: Subject[] = [{ kind: 'link-host', name: 'spam.example' }]
+
+async function report(
+  ids: readonly string[],
+  campaignId: string,
+  more: Partial<ReportEvidence> = {},
+): Promise<ReportEvidence[]> {
+  const { pool } = database
+  const reports = await reportedBy(pool, ids, { subjects, campaignId, ...more })
+  await append(pool, reports, more.at)
+  await foldAll(pool, more.at)
+  return reports
+}
+
+async function karmaOf(id: string, at = start): Promise<number> {
+  return (await readKarmas(database.pool, [id], at)).get(id) ?? NaN
+}
+
+test('a newcomer begins with little, who is vouched for with all', async () => {
+  const [known = ''] = await vouchedReporters(database.pool, 1)
+  const [fresh = ''] = newcomers(1)
+  expect(await karmaOf(known)).toBe(1)
+  expect(await karmaOf(fresh)).toBe(0.2)
+})
+
+test('a newcomer whom the proven agree with is proven after days, not at once', async () => {
+  const [fresh = ''] = newcomers(1)
+  const known = await vouchedReporters(database.pool, 2)
+  for (const day of [0, 0, 0, 0]) {
+    const campaignId = uuidv7(daysLater(day))
+    await report([fresh], campaignId, { at: daysLater(day) })
+    await report(known, campaignId, { at: daysLater(day) })
+  }
+  expect(await karmaOf(fresh)).toBeCloseTo(2.92 / 10.6, 3)
+  for (const day of [1, 2, 3, 4, 5]) {
+    expect(await karmaOf(fresh, daysLater(day))).toBeLessThan(0.5)
+    const campaignId = uuidv7(daysLater(day))
+    await report([...known, fresh], campaignId, { at: daysLater(day) })
+  }
+  expect(await karmaOf(fresh, daysLater(6))).toBeGreaterThan(0.5)
+})
+
+test('one proven account does not raise a crowd, by campaigns they make up', async () => {
+  const crowd = newcomers(20)
+  const [bought = ''] = await vouchedReporters(database.pool, 1)
+  for (const day of [0, 1, 2, 3, 4, 5, 6]) {
+    await report([bought, ...crowd], uuidv7(daysLater(day)), { at: daysLater(day) })
+  }
+  const karmas = await readKarmas(database.pool, crowd, daysLater(6))
+  expect([...karmas.values()].every((karma) => karma === 0.2)).toBe(true)
+})
+
+test('newcomers who agree with each other alone stay newcomers', async () => {
+  const crowd = newcomers(40)
+  for (const day of [0, 1, 2, 3, 4]) {
+    await report(crowd, uuidv7(daysLater(day)), { at: daysLater(day) })
+  }
+  const karmas = await readKarmas(database.pool, crowd, daysLater(4))
+  expect([...karmas.values()].every((karma) => karma === 0.2)).toBe(true)
+})
+
+test('who takes reports back, or complains about wanted mail, is believed less', async () => {
+  const [hasty = '', wrong = ''] = await vouchedReporters(database.pool, 2)
+  const [first] = await report([hasty], uuidv7(start))
+  await inTransaction(database.pool, (tx) =>
+    takeBackEvidence(tx, [first?.reportId ?? ''], 'retraction', start),
+  )
+  const verdict = { class: 'legitimate', confidence: 0.99 } as const
+  await report([wrong], uuidv7(start), { verdict })
+  expect(await karmaOf(hasty)).toBeCloseTo(10 / 11, 3)
+  expect(await karmaOf(wrong)).toBeCloseTo(10 / 13, 3)
+})
+
+test('a verdict that is not sure holds nothing against who complained', async () => {
+  const [ann = ''] = await vouchedReporters(database.pool, 1)
+  await report([ann], uuidv7(start), { verdict: { class: 'legitimate', confidence: 0.6 } })
+  await report([ann], uuidv7(start), { verdict: { class: 'undecided', confidence: 0.2 } })
+  expect(await karmaOf(ann)).toBe(1)
+})
+
+test('wanted mail that is judged again to be spam is forgiven', async () => {
+  const [ann = ''] = await vouchedReporters(database.pool, 1)
+  const verdict = { class: 'legitimate', confidence: 0.99 } as const
+  const [first] = await report([ann], uuidv7(start), { verdict })
+  expect(await karmaOf(ann)).toBeLessThan(0.8)
+  await append(
+    database.pool,
+    first ? [{ ...first, verdict: { class: 'spam', confidence: 1 } }] : [],
+  )
+  await foldAll(database.pool)
+  expect(await karmaOf(ann)).toBeCloseTo(1, 6)
+})
+
+test('whom several contradict loses, and so does whom an administrator overrules', async () => {
+  const [liar = '', overruled = '', ...others] = await vouchedReporters(database.pool, 5)
+  const campaignId = uuidv7(start)
+  const wanted = {
+    reportedAs: 'not-spam',
+    verdict: { class: 'legitimate', confidence: 0.9 },
+  } as const
+  await report([liar], campaignId, wanted)
+  await report(others, campaignId)
+  const [false_] = await report([overruled], uuidv7(start))
+  await inTransaction(database.pool, (tx) =>
+    takeBackEvidence(tx, [false_?.reportId ?? ''], 'overruling', start),
+  )
+  await foldAll(database.pool)
+  expect(await karmaOf(liar)).toBeCloseTo(10 / 13, 3)
+  expect(await karmaOf(overruled)).toBeCloseTo(10 / 14, 3)
+  expect(await karmaOf(others[0] ?? '')).toBe(1)
+})
+
+test('what a reporter did loses half its weight in 180 days', async () => {
+  const [wrong = ''] = await vouchedReporters(database.pool, 1)
+  await report([wrong], uuidv7(start), { verdict: { class: 'legitimate', confidence: 0.99 } })
+  expect(await karmaOf(wrong, daysLater(180))).toBeCloseTo(10 / 11.5, 3)
+})
+
+test('witnesses are forgotten in steps once nobody reports their campaign', async () => {
+  const day = (at: Date) => at.toISOString().slice(0, 10)
+  const late = daysLater(60)
+  await report(newcomers(1), uuidv7(late), { at: late })
+  const { pool } = database
+  expect(await removeOldWitnesses(pool, day(late), 3)).toBe(3)
+  while ((await removeOldWitnesses(pool, day(late), 100)) > 0);
+  const { rows } = await pool.query('select campaign_id from campaign_witnesses')
+  expect(rows).toHaveLength(1)
+})

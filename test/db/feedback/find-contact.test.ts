@@ -1,0 +1,237 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { keepRegistryRows } from '../../../src/db/feedback-answers.ts'
+import { retractReport } from '../../../src/reports/change-report.ts'
+import { analyzeReports } from '../../../src/reports/analyze-report.ts'
+import { findContacts } from '../../../src/feedback/find-contact.ts'
+import { createRdap } from '../../../src/net/rdap/rdap.ts'
+import type { TestApp } from '../../support/app.ts'
+import { spamMessage } from '../../support/messages.ts'
+import { entity, network, recordedAnswer } from '../../support/rdap-answers.ts'
+import type { RdapPlace } from '../../support/rdap-client.ts'
+import { type LookUps, openLookUps, waiting } from '../jobs/look-ups.ts'
+
+const DAY_MS = 86_400_000
+
+let at: LookUps
+let app: TestApp
+let place: RdapPlace
+let made = 0
+
+beforeAll(async () => {
+  at = await openLookUps()
+  app = at.app
+})
+afterAll(() => at.close())
+beforeEach(async () => void (place = await at.renew()))
+
+test('a report from an unknown network waits for the registry, and is then told', async () => {
+  place.server.reply('ip/192.0.2.7', { body: recordedAnswer('arin') })
+  const [report = { reportId: '' }] = await at.analyzed('192.0.2.7')
+  expect(await at.standing(report)).toEqual({ ...waiting, cidr: null, abuse: null })
+  expect(await at.jobsOf(report, 'find-contact')).toHaveLength(1)
+  expect(await findContacts([report], at.tools())).toEqual(['done'])
+  expect(await at.standing(report)).toEqual({
+    state: 'analyzed',
+    cidr: '192.0.2.0/24',
+    abuse: 'network-abuse@arin-holder.example',
+    action: 'forward',
+    told: ['network-abuse@arin-holder.example'],
+    said: ['EXAMPLE-ARIN (192.0.2.0/24) answers for the origin and has an abuse contact.'],
+    forwards: 1,
+  })
+})
+
+test('a second run changes nothing, nor do two at once', async () => {
+  place.server.reply('ip/192.0.2.7', { body: recordedAnswer('arin') })
+  const reports = await at.analyzed('192.0.2.7', '192.0.2.8')
+  await Promise.all([
+    findContacts(reports, at.tools()),
+    findContacts(reports.toReversed(), at.tools()),
+  ])
+  const before = await Promise.all(reports.map(at.standing))
+  expect(before.map(({ forwards }) => forwards)).toEqual([1, 1])
+  await findContacts(reports, at.tools())
+  expect(await Promise.all(reports.map(at.standing))).toEqual(before)
+})
+
+test('reports of one network need one question, now and for a week', async () => {
+  const answer = { body: recordedAnswer('arin') }
+  for (const host of [7, 8, 9]) place.server.reply(`ip/192.0.2.${host}`, answer)
+  await findContacts(await at.analyzed('192.0.2.7', '192.0.2.8', '192.0.2.9'), at.tools())
+  expect(place.server.asked).toHaveLength(1)
+  place.pass(6 * DAY_MS)
+  const [next = { reportId: '' }] = await at.analyzed('192.0.2.8')
+  expect(await at.standing(next)).toMatchObject({ action: 'forward', forwards: 1, said: [] })
+  place.pass(2 * DAY_MS)
+  const [last = { reportId: '' }] = await at.analyzed('192.0.2.9')
+  expect(await at.standing(last)).toMatchObject({ action: 'look-up' })
+  expect(place.server.asked).toHaveLength(1)
+})
+
+test('another process that has the answer saves the question', async () => {
+  const [report = { reportId: '' }] = await at.analyzed('192.0.2.7')
+  const answer = {
+    cidr: '192.0.2.0/25',
+    asn: null,
+    name: 'ASKED-BEFORE',
+    country: null,
+    contacts: ['abuse@before.example'],
+    expiresAt: new Date(place.now().getTime() + DAY_MS),
+  }
+  await keepRegistryRows(app.pool, [answer], place.now())
+  await findContacts([report], at.tools())
+  expect(place.server.asked).toEqual([])
+  expect(await at.standing(report)).toMatchObject({ told: ['abuse@before.example'], forwards: 1 })
+})
+
+test('a registry that asks for patience gets it, without a retry being spent', async () => {
+  const busy = { status: 429, headers: { 'retry-after': '600' }, body: {} }
+  place.server.reply('ip/192.0.2.7', busy)
+  const [report = { reportId: '' }] = await at.analyzed('192.0.2.7')
+  expect(await findContacts([report], at.tools())).toEqual(['done'])
+  expect(await at.standing(report)).toMatchObject(waiting)
+  const [, putOff] = await at.jobsOf(report, 'find-contact')
+  expect(putOff?.['startAfter']).toEqual(new Date(place.now().getTime() + 600_000))
+  place.pass(600_000)
+  place.server.reply('ip/192.0.2.7', { body: recordedAnswer('arin') })
+  await findContacts([report], at.tools())
+  expect(await at.standing(report)).toMatchObject({ action: 'forward', forwards: 1 })
+})
+
+test('a day after the first question in vain the report is kept, not sooner', async () => {
+  const away = { status: 503, headers: { 'retry-after': '86400' }, body: {} }
+  place.server.reply('ip/192.0.2.7', away)
+  const [report = { reportId: '' }] = await at.analyzed('192.0.2.7')
+  place.pass(2 * DAY_MS)
+  const firstAskedAt = place.now().toISOString()
+  await findContacts([report], at.tools())
+  const [, putOff] = await at.jobsOf(report, 'find-contact')
+  expect(putOff?.['data']).toEqual({ ...report, firstAskedAt })
+  place.pass(DAY_MS - 60_000)
+  await findContacts([{ ...report, firstAskedAt }], at.tools())
+  const [, , again] = await at.jobsOf(report, 'find-contact')
+  expect(again).toEqual({
+    data: { ...report, firstAskedAt },
+    startAfter: new Date(place.now().getTime() + 60_000),
+  })
+  expect(await at.standing(report)).toMatchObject(waiting)
+  place.pass(60_000)
+  await findContacts([{ ...report, firstAskedAt }], at.tools())
+  expect(await at.standing(report)).toMatchObject({
+    state: 'kept',
+    said: ['No registry could be asked who answers for the origin.'],
+  })
+})
+
+test('a report whose look-up died goes on from failed when its job is redriven', async () => {
+  place.server.reply('ip/192.0.2.8', { status: 503, body: {} })
+  const [dead = { reportId: '' }, away = { reportId: '' }] = await at.analyzed(
+    '192.0.2.7',
+    '192.0.2.8',
+  )
+  const id = [dead.reportId, away.reportId]
+  await app.pool.query(`update reports set state = 'failed' where id = any($1)`, [id])
+  await findContacts([away], at.tools())
+  expect(await at.standing(away)).toMatchObject(waiting)
+  place.server.reply('ip/192.0.2.7', { body: recordedAnswer('arin') })
+  place.pass(60_000)
+  await findContacts([dead], at.tools())
+  expect(await at.standing(dead)).toMatchObject({
+    state: 'analyzed',
+    action: 'forward',
+    forwards: 1,
+  })
+})
+
+test('a report that was retracted while it waited is left alone', async () => {
+  place.server.reply('ip/192.0.2.7', { body: recordedAnswer('arin') })
+  const [report = { reportId: '' }] = await at.analyzed('192.0.2.7')
+  await retractReport(app, report.reportId, { isReporter: true })
+  expect(await findContacts([report], at.tools())).toEqual(['done'])
+  expect(await at.standing(report)).toMatchObject({ state: 'retracted', told: [], forwards: 0 })
+  expect(place.server.asked).toEqual([])
+})
+
+test('one that is retracted while the registry is asked is not told of either', async () => {
+  const [report = { reportId: '' }] = await at.analyzed('192.0.2.7')
+  place.server.reply('ip/192.0.2.7', (_req, res) => {
+    void retractReport(app, report.reportId, { isReporter: true }).then(() => {
+      res.writeHead(200, { 'content-type': 'application/rdap+json' })
+      res.end(JSON.stringify(recordedAnswer('arin')))
+    })
+  })
+  await findContacts([report], at.tools())
+  expect(await at.standing(report)).toMatchObject({ state: 'retracted', told: [], forwards: 0 })
+})
+
+async function importRow(source: string, contacts: string[], isMuted = false) {
+  await app.pool.query(
+    `insert into networks (cidr, source, asn, name, contacts, abuse, imported_at, is_muted)
+     values ('192.0.2.0/24', $1, 64500, 'Imported', $2, $3, $4, $5)`,
+    [source, contacts, contacts[0] ?? null, place.now(), isMuted],
+  )
+}
+
+test('a network that a table knows without a contact is completed by the registry', async () => {
+  await importRow('table.csv', [])
+  place.server.reply('ip/192.0.2.7', { body: recordedAnswer('arin') })
+  const [report = { reportId: '' }] = await at.analyzed('192.0.2.7')
+  expect(await at.standing(report)).toMatchObject({ ...waiting, cidr: '192.0.2.0/24' })
+  await findContacts([report], at.tools())
+  const told = ['network-abuse@arin-holder.example']
+  const said = ['EXAMPLE-ARIN (192.0.2.0/24) answers for the origin and has an abuse contact.']
+  expect(await at.standing(report)).toMatchObject({ told, said })
+})
+
+test('no registry is asked where a table has a contact, or an operator said none', async () => {
+  await importRow('table.csv', ['abuse@table.example'])
+  const [known = { reportId: '' }] = await at.analyzed('192.0.2.7')
+  expect(await at.standing(known)).toMatchObject({ told: ['abuse@table.example'] })
+  await app.pool.query('delete from networks')
+  await importRow('manual', [], true)
+  const [silenced = { reportId: '' }] = await at.analyzed('192.0.2.7')
+  expect(await at.standing(silenced)).toMatchObject({ state: 'kept', action: 'keep' })
+})
+
+test('without RDAP, or for addresses it may not ask about, nobody waits', async () => {
+  const world = { clock: place.now, fetch, wait: () => Promise.resolve() }
+  for (const rdap of [undefined, createRdap('https://data.iana.org/rdap', world)]) {
+    const { id } = await app.report(spamMessage(`no-rdap-${++made}`, { ip: '192.0.2.7' }))
+    await analyzeReports([{ reportId: id }], { ...at.tools(), rdap })
+    expect(await at.standing({ reportId: id })).toMatchObject({ state: 'kept', action: 'keep' })
+  }
+})
+
+test('what would be kept anyway is not looked up', async () => {
+  const { id } = await app.report(spamMessage('ham', { ip: '192.0.2.7' }), { kind: 'not-spam' })
+  await analyzeReports([{ reportId: id }], at.tools())
+  expect(await at.jobsOf({ reportId: id }, 'find-contact')).toEqual([])
+})
+
+test('the first contact that does not bounce is written to; when all do, nobody', async () => {
+  const entities = [entity('D', ['abuse'], ['dead@desk.example', 'second@desk.example'])]
+  const body = network('192.0.2.0', '192.0.2.255', { entities })
+  place.server.reply('ip/192.0.2.7', { body })
+  const bounces = (address: string, until: Date) =>
+    app.pool.query(
+      `insert into consumers (id, address, state, created_at, health, health_until)
+       values ($1, $2, 'found', $3, 'dead', $3)
+       on conflict (address) do update set health = 'dead', health_until = excluded.health_until`,
+      [`01999999-0000-7000-8000-${String(++made).padStart(12, '0')}`, address, until],
+    )
+  const soon = new Date(place.now().getTime() + DAY_MS)
+  await bounces('dead@desk.example', soon)
+  const [first = { reportId: '' }] = await at.analyzed('192.0.2.7')
+  await findContacts([first], at.tools())
+  expect(await at.standing(first)).toMatchObject({ told: ['second@desk.example'] })
+  await bounces('second@desk.example', soon)
+  const [second = { reportId: '' }] = await at.analyzed('192.0.2.7')
+  const [event] = await app.rows(
+    `select detail from report_events where report_id = $1 and event = 'analyzed'`,
+    [second.reportId],
+  )
+  expect(event?.['detail']).toMatch(/Every known abuse address of this network bounces\.$/)
+  place.pass(DAY_MS)
+  const [third = { reportId: '' }] = await at.analyzed('192.0.2.7')
+  expect(await at.standing(third)).toMatchObject({ told: ['dead@desk.example'] })
+})

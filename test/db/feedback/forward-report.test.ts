@@ -1,0 +1,223 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { findFeedbackMessage } from '../../../src/db/feedback-reports.ts'
+import { unpack } from '../../../src/db/rows.ts'
+import { retractReport } from '../../../src/reports/change-report.ts'
+import { analyzeReports } from '../../../src/reports/analyze-report.ts'
+import { forwardReports } from '../../../src/feedback/forward-report.ts'
+import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
+import { parseReturnPath } from '../../../src/mail/verp.ts'
+import type { Mailer, OutgoingMail, SendResult } from '../../../src/net/mailer.ts'
+import { openTestApp, type TestApp } from '../../support/app.ts'
+import { spamMessage } from '../../support/messages.ts'
+
+let app: TestApp
+let parser: ParserPool
+
+beforeAll(async () => {
+  app = await openTestApp()
+  parser = createParserPool(1)
+})
+afterAll(async () => {
+  await parser.close()
+  await app.close()
+})
+
+type FarEnd = Mailer & { mails: OutgoingMail[] }
+
+/** A mail server that answers as told, and keeps what it was given. */
+function farEnd(
+  answer: SendResult | (() => Promise<SendResult>) = { outcome: 'accepted', reply: '250 taken' },
+): FarEnd {
+  const mails: OutgoingMail[] = []
+  return {
+    mails,
+    async send(mail) {
+      mails.push(mail)
+      return typeof answer === 'function' ? answer() : answer
+    },
+    close: () => Promise.resolve(),
+  }
+}
+
+function forward(payloads: readonly { reportId: string }[], mailer: Mailer | undefined) {
+  const keys = payloads.map(({ reportId }) => ({ reportId, number: 1 }))
+  return forwardReports(keys, { ...app, parser, mailer })
+}
+
+async function analyzed(...marks: string[]) {
+  const payloads = await app.reports(...marks)
+  await analyzeReports(payloads, { ...app, parser })
+  return payloads
+}
+
+async function story({ reportId }: { reportId: string }) {
+  const [feedback] = await app.rows(
+    `select reports.state as report, feedback_reports.state, reply,
+       feedback_reports.message_id as "messageId",
+       finished_at is not null as "isFinished"
+     from feedback_reports join reports on reports.id = report_id where report_id = $1`,
+    [reportId],
+  )
+  const events = await app.rows(
+    'select event from report_events where report_id = $1 order by at, id',
+    [reportId],
+  )
+  return { ...feedback, events: events.map(({ event }) => event) }
+}
+
+test('a feedback report leaves under its own return path, and the exact copy is kept', async () => {
+  const [payload = { reportId: '' }] = await analyzed('leaves')
+  const far = farEnd()
+  expect(await forward([payload], far)).toEqual(['done'])
+  const [mail] = far.mails
+  expect(mail?.envelope.to).toBe('abuse@access-two.example')
+  const settings = { domain: app.config.returnPathDomain, secret: app.config.secret }
+  expect(parseReturnPath(mail?.envelope.from ?? '', settings)).toEqual({ ...payload, number: 1 })
+  const messageId = `<${payload.reportId}.1@bounces.test.example>`
+  expect(mail?.raw.toString('latin1')).toContain(`\r\nMessage-ID: ${messageId}\r\n`)
+  const copy = await findFeedbackMessage(app.pool, { ...payload, number: 1 })
+  expect(copy && (await unpack(copy)).equals(mail?.raw ?? Buffer.of())).toBe(true)
+  expect(await story(payload)).toEqual({
+    report: 'forwarded',
+    state: 'sent',
+    reply: '250 taken',
+    messageId,
+    isFinished: true,
+    events: ['analyzed', 'sent'],
+  })
+})
+
+test('without a mail server it is held: written, kept, not sent', async () => {
+  const [payload = { reportId: '' }] = await analyzed('held')
+  expect(await forward([payload], undefined)).toEqual(['done'])
+  expect(await story(payload)).toMatchObject({
+    report: 'analyzed',
+    state: 'held',
+    reply: null,
+    events: ['analyzed', 'held'],
+  })
+  expect(await findFeedbackMessage(app.pool, { ...payload, number: 1 })).toBeDefined()
+})
+
+test('a second run sends nothing and changes nothing', async () => {
+  const payloads = await analyzed('twice-1', 'twice-2')
+  await forward(payloads, farEnd())
+  const before = await Promise.all(payloads.map(story))
+  const far = farEnd()
+  expect(await forward(payloads, far)).toEqual(['done', 'done'])
+  expect(far.mails).toEqual([])
+  expect(await Promise.all(payloads.map(story))).toEqual(before)
+})
+
+test('a run that was cut before it could mark sends the same bytes again', async () => {
+  const [payload = { reportId: '' }] = await analyzed('cut')
+  const far = farEnd()
+  await forward([payload], far)
+  await app.pool.query(
+    `update feedback_reports set state = 'queued', finished_at = null where report_id = $1`,
+    [payload.reportId],
+  )
+  await forward([payload], far)
+  const [first, second, ...more] = far.mails
+  expect(more).toEqual([])
+  expect(first && second && first.raw.equals(second.raw)).toBe(true)
+  expect(first?.envelope).toEqual(second?.envelope)
+})
+
+test('what may go through later is tried again, and nothing is marked', async () => {
+  const [payload = { reportId: '' }] = await analyzed('later')
+  const busy = farEnd({ outcome: 'later', replyCode: 451, reason: '451 busy' })
+  expect(await forward([payload], busy)).toEqual([{ retry: '451 busy' }])
+  expect(await story(payload)).toMatchObject({ state: 'queued', events: ['analyzed'] })
+  expect(await forward([payload], farEnd())).toEqual(['done'])
+})
+
+test('what is refused for good is marked so, with the reply, and not tried again', async () => {
+  const [payload = { reportId: '' }] = await analyzed('refused')
+  const reply = '554 5.6.0 bad content'
+  const answer = { outcome: 'rejected', replyCode: 554, reply, about: 'message' } as const
+  expect(await forward([payload], farEnd(answer))).toEqual(['done'])
+  expect(await story(payload)).toMatchObject({
+    report: 'analyzed',
+    state: 'refused',
+    reply,
+    events: ['analyzed', 'refused'],
+  })
+  const far = farEnd()
+  await forward([payload], far)
+  expect(far.mails).toEqual([])
+})
+
+test('retracted while queued, it is called back and never leaves', async () => {
+  const [payload = { reportId: '' }] = await analyzed('called-back')
+  await retractReport(app, payload.reportId, { isReporter: true })
+  const far = farEnd()
+  expect(await forward([payload], far)).toEqual(['done'])
+  expect(far.mails).toEqual([])
+  expect(await story(payload)).toMatchObject({ report: 'retracted', state: 'withdrawn' })
+})
+
+test('retracted while it was leaving, it is told as it is: it left', async () => {
+  const [payload = { reportId: '' }] = await analyzed('too-late')
+  const far = farEnd(async () => {
+    await retractReport(app, payload.reportId, { isReporter: true })
+    return { outcome: 'accepted', reply: '250 taken' }
+  })
+  await forward([payload], far)
+  expect(await story(payload)).toMatchObject({ report: 'retracted', state: 'sent' })
+})
+
+test('retracted while it was being held, it is not held again', async () => {
+  const [payload = { reportId: '' }] = await analyzed('held-too-late')
+  const slow: ParserPool = {
+    ...parser,
+    compose: async (...task) => {
+      await retractReport(app, payload.reportId, { isReporter: true })
+      return parser.compose(...task)
+    },
+  }
+  await forwardReports([{ ...payload, number: 1 }], { ...app, parser: slow, mailer: undefined })
+  expect(await story(payload)).toMatchObject({ report: 'retracted', state: 'withdrawn' })
+})
+
+test('one that cannot be composed does not hold up the others of its batch', async () => {
+  const payloads = await analyzed('sound-1', 'broken', 'sound-2')
+  const fragile: ParserPool = {
+    ...parser,
+    compose: (packed, analysis, content) =>
+      content.reportId === payloads[1]?.reportId
+        ? Promise.reject(new Error('The message could not be read within 20 s.'))
+        : parser.compose(packed, analysis, content),
+  }
+  const keys = payloads.map(({ reportId }) => ({ reportId, number: 1 }))
+  const far = farEnd()
+  const outcomes = await forwardReports(keys, { ...app, parser: fragile, mailer: far })
+  expect(outcomes).toEqual([
+    'done',
+    { retry: 'The message could not be read within 20 s.' },
+    'done',
+  ])
+  expect(far.mails).toHaveLength(2)
+})
+
+test('one whose message is gone is beyond saving, and holds up no other', async () => {
+  const payloads = await analyzed('whole', 'gone')
+  await app.pool.query('delete from raw_messages where id = $1', [payloads[1]?.reportId])
+  const far = farEnd()
+  const hopeless = 'The report of this feedback is not complete any more.'
+  expect(await forward(payloads, far)).toEqual(['done', { hopeless }])
+  expect(far.mails).toHaveLength(1)
+})
+
+test('who never enrolled is told of abuse, and of phishing in a field of ours', async () => {
+  const { id } = await app.report(spamMessage('phish'), { kind: 'phishing' })
+  await analyzeReports([{ reportId: id }], { ...app, parser })
+  const [spam = { reportId: '' }] = await analyzed('plain-spam')
+  const far = farEnd()
+  await forward([{ reportId: id }], far)
+  await forward([spam], far)
+  const types = far.mails.map(({ raw }) => /^Feedback-Type: (\S+)/m.exec(String(raw))?.[1])
+  expect(types).toEqual(['abuse', 'abuse'])
+  const ours = far.mails.map(({ raw }) => /^X-Signalpost-Type: (\S+)/m.exec(String(raw))?.[1])
+  expect(ours).toEqual(['fraud', 'abuse'])
+})

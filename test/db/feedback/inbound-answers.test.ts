@@ -1,0 +1,238 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { inTransaction } from '../../../src/db/pool.ts'
+import { handleInboundMail } from '../../../src/feedback/handle-inbound.ts'
+import { oweLetter } from '../../../src/letters/letters.ts'
+import { composeAnswerAddress, composeReturnPath } from '../../../src/mail/verp.ts'
+import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
+import { openTestApp, type TestApp } from '../../support/app.ts'
+import { type Arrived, arrive, complaint, reply } from '../../support/inbound-mail.ts'
+import { spamMessage } from '../../support/messages.ts'
+import { tellDesk, type Told } from '../../support/told-desk.ts'
+
+let app: TestApp
+let parser: ParserPool
+let made = 0
+const desk = 'abuse@access-two.example'
+
+beforeAll(async () => {
+  app = await openTestApp()
+  parser = createParserPool(1)
+})
+afterAll(async () => {
+  await parser.close()
+  await app.close()
+})
+beforeEach(async () => {
+  await app.pool.query('delete from suppressions')
+  await app.pool.query('delete from contact_corrections')
+  await app.pool.query(`update consumers set state = 'found', health = 'healthy'`)
+})
+
+async function told(): Promise<Told> {
+  const { id } = await app.report(spamMessage(`answer-${++made}`))
+  return tellDesk(app, parser, id)
+}
+
+/** Handles a mail twice, and counts the mail that leaves because of it. */
+async function handled(raw: Buffer, arrived: Arrived) {
+  const mail = await arrive(app, raw, arrived)
+  const before = await app.rows('select count(*)::int as letters from letters')
+  await handleInboundMail(mail, { ...app, parser })
+  await handleInboundMail(mail, { ...app, parser })
+  expect(await app.rows('select count(*)::int as letters from letters')).toEqual(before)
+  const [row] = await app.rows(
+    `select state, kind, matched_by as "matchedBy", report_id as "reportId", ticket, answer,
+       needs_look as "needsLook", outcome
+     from inbound_mails where id = $1`,
+    [mail.mailId],
+  )
+  return row
+}
+
+const answersTo = ({ reportId }: Told) =>
+  app.rows(
+    'select answer, how, mail_id is not null as "hasMail" from feedback_answers where report_id = $1',
+    [reportId],
+  )
+const suppressed = () => app.rows('select address, reason from suppressions order by address')
+const stateOfDesk = async () =>
+  (await app.rows('select state from consumers where address = $1', [desk]))[0]?.['state']
+const ownId = ({ reportId, number }: Told) => `<${reportId}.${number}@bounces.test.example>`
+const headerOf = (messageId: string) => [`To: <${desk}>`, `Message-ID: ${messageId}`]
+const atAnswers = ({ reportId }: Told): Arrived => ({
+  purpose: 'feedback-answer',
+  reportId,
+  mailFrom: desk,
+})
+
+test.for([
+  ['resolved', 'Resolved.'],
+  ['not-ours', 'Not ours'],
+  ['stop', 'STOP'],
+] as const)('an unmistakable answer by mail is taken: %s', async ([answer, words]) => {
+  const feedback = await told()
+  const row = await handled(reply(desk, [words]), atAnswers(feedback))
+  expect(row).toMatchObject({ kind: 'reply', matchedBy: 'recipient', answer, needsLook: false })
+  expect(await answersTo(feedback)).toEqual([{ answer, how: 'mail', hasMail: true }])
+})
+
+test('a colleague of the desk may answer, from the same organization', async () => {
+  const feedback = await told()
+  await handled(reply('bob@staff.access-two.example', ['Resolved']), atAnswers(feedback))
+  expect(await answersTo(feedback)).toMatchObject([{ answer: 'resolved' }])
+})
+
+test('the answer of another house is filed for people, and acted on by nobody', async () => {
+  const feedback = await told()
+  const row = await handled(reply('bob@elsewhere.example', ['STOP']), atAnswers(feedback))
+  expect(row).toMatchObject({ kind: 'reply', answer: 'stop', needsLook: true })
+  expect(await answersTo(feedback)).toEqual([])
+  expect(await stateOfDesk()).toBe('found')
+})
+
+test('what refers to a report is matched by that, but its answer is for people', async () => {
+  const feedback = await told()
+  const raw = reply(desk, ['Resolved'], [`In-Reply-To: ${ownId(feedback)}`])
+  const row = await handled(raw, { purpose: 'other', mailFrom: desk })
+  expect(row).toMatchObject({ matchedBy: 'reference', reportId: feedback.reportId })
+  expect(row).toMatchObject({ answer: 'resolved', needsLook: true })
+  expect(await answersTo(feedback)).toEqual([])
+})
+
+test('free words are for people', async () => {
+  const feedback = await told()
+  const words = ['Could you tell us the time zone of the log line?', '', 'Bob']
+  const row = await handled(reply(desk, words), atAnswers(feedback))
+  expect(row).toMatchObject({ kind: 'reply', matchedBy: 'recipient', needsLook: true })
+  expect(await answersTo(feedback)).toEqual([])
+})
+
+test('what matches nothing is for people', async () => {
+  const row = await handled(reply('bob@elsewhere.example', ['Hello?']), { purpose: 'other' })
+  expect(row).toMatchObject({ matchedBy: null, needsLook: true })
+})
+
+test('a machine that answers for who is away is filed, whatever it says', async () => {
+  const feedback = await told()
+  const raw = reply(
+    desk,
+    ['Stop'],
+    ['Subject: Out of office: Re: Cheap watches', 'Auto-Submitted: auto-replied'],
+  )
+  const row = await handled(raw, { ...atAnswers(feedback), mailFrom: '' })
+  expect(row).toMatchObject({ kind: 'auto-reply', needsLook: false })
+  expect(await answersTo(feedback)).toEqual([])
+})
+
+test('the receipt of a ticket system is filed with its number', async () => {
+  const feedback = await told()
+  const raw = reply(
+    desk,
+    ['Thank you for your report. We have opened ticket number ABU-2026-4711 for it.'],
+    [
+      'Subject: [Ticket#2026112210000012] We have received your request',
+      'Auto-Submitted: auto-replied',
+    ],
+  )
+  const row = await handled(raw, atAnswers(feedback))
+  expect(row).toMatchObject({
+    kind: 'acknowledgment',
+    ticket: '2026112210000012',
+    needsLook: false,
+  })
+})
+
+test('a complaint about a feedback report stops its consumer, and a person sees it', async () => {
+  const [feedback, waiting] = [await told(), await told()]
+  await app.pool.query(`update feedback_reports set state = 'queued' where report_id = $1`, [
+    waiting.reportId,
+  ])
+  const settings = { domain: app.config.returnPathDomain, secret: app.config.secret }
+  const replyTo = `Reply-To: ${composeAnswerAddress(feedback, settings)}`
+  const raw = complaint([...headerOf(ownId(feedback)), replyTo])
+  const row = await handled(raw, { purpose: 'other' })
+  expect(row).toMatchObject({ kind: 'complaint', matchedBy: 'return-path', needsLook: true })
+  expect(await stateOfDesk()).toBe('stopped')
+  expect(await suppressed()).toEqual([{ address: desk, reason: 'complaint' }])
+  expect(
+    await app.rows('select state from feedback_reports where report_id = $1', [waiting.reportId]),
+  ).toEqual([{ state: 'withdrawn' }])
+})
+
+test('it is found by the return path it names too', async () => {
+  const feedback = await told()
+  const settings = { domain: app.config.returnPathDomain, secret: app.config.secret }
+  const fields = [
+    'Feedback-Type: abuse',
+    `Original-Mail-From: <${composeReturnPath(feedback, settings)}>`,
+  ]
+  const row = await handled(complaint(['Subject: x'], fields), { purpose: 'other' })
+  expect(row).toMatchObject({ matchedBy: 'return-path' })
+  expect(await stateOfDesk()).toBe('stopped')
+})
+
+test('a complaint about a letter ends the letters to that address', async () => {
+  const id = await inTransaction(app.pool, (tx) =>
+    oweLetter(
+      tx,
+      {
+        ...{ kind: 'advice', to: 'ann@reporters.example', subject: 'x', text: 'x' },
+        ...{ reporterId: app.ann, language: 'en', autoSubmitted: 'generated' },
+      },
+      app,
+      new Date(),
+    ),
+  )
+  await app.pool.query(`update letters set state = 'sent' where id = $1`, [id])
+  const raw = complaint(headerOf(`<letter.${id}@bounces.test.example>`))
+  expect(await handled(raw, { purpose: 'other' })).toMatchObject({ needsLook: true })
+  expect(await suppressed()).toEqual([{ address: 'ann@reporters.example', reason: 'complaint' }])
+})
+
+test.for<[string, (feedback: Told) => Buffer, (feedback: Told) => Arrived]>([
+  [
+    'that knows no more than what its reporter knows',
+    (feedback) => complaint(headerOf(ownId(feedback))),
+    () => ({ purpose: 'other' }),
+  ],
+  ['about mail that is not ours', () => complaint(headerOf('<spam-1@shop.example>')), atAnswers],
+  [
+    'that takes one back',
+    (feedback) => complaint(headerOf(ownId(feedback)), ['Feedback-Type: not-spam']),
+    () => ({ purpose: 'other' }),
+  ],
+])('a complaint %s stops nobody, and a person sees it', async ([, rawOf, arrivedOf]) => {
+  const feedback = await told()
+  const row = await handled(rawOf(feedback), arrivedOf(feedback))
+  expect(row).toMatchObject({ kind: 'complaint', needsLook: true })
+  expect(await stateOfDesk()).toBe('found')
+  expect(await suppressed()).toEqual([])
+})
+
+test.for<[string, (feedback: Told) => Buffer, (feedback: Told) => Arrived]>([
+  [
+    'our feedback report itself',
+    (feedback) => {
+      const raw = complaint(headerOf('<spam-1@shop.example>')).toString()
+      return Buffer.from(raw.replace(/^Message-ID: .*$/m, `Message-ID: ${ownId(feedback)}`))
+    },
+    atAnswers,
+  ],
+  [
+    'what was sent under our return path',
+    () => reply(desk, ['STOP']),
+    (feedback) => ({
+      ...atAnswers(feedback),
+      mailFrom: composeReturnPath(feedback, {
+        domain: app.config.returnPathDomain,
+        secret: app.config.secret,
+      }),
+    }),
+  ],
+])('%s that comes home is a loop: filed, and nothing else', async ([, rawOf, arrivedOf]) => {
+  const feedback = await told()
+  const row = await handled(rawOf(feedback), arrivedOf(feedback))
+  expect(row).toMatchObject({ kind: 'loop', needsLook: false })
+  expect(await answersTo(feedback)).toEqual([])
+  expect(await stateOfDesk()).toBe('found')
+})

@@ -1,0 +1,113 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { forwardReports } from '../../../src/feedback/forward-report.ts'
+import { type Forwarding, forwardingIdle, openForwarding } from '../../../src/feedback/leave-now.ts'
+import { createMailer, type Mailer } from '../../../src/net/mailer.ts'
+import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
+import { openTestApp, type TestApp } from '../../support/app.ts'
+import { type SmtpSink, startSmtpSink } from '../../support/smtp-sink.ts'
+import { owe, statesOf } from './owed.ts'
+
+let app: TestApp & { parser: ParserPool }
+let sink: SmtpSink
+let mailer: Mailer
+let forwarding: Forwarding
+
+beforeAll(async () => {
+  app = { ...(await openTestApp({ FEEDBACK_HOURLY_MAX: '1000' })), parser: createParserPool(1) }
+})
+afterAll(async () => {
+  await app.parser.close()
+  await app.close()
+})
+beforeEach(async () => {
+  sink = await startSmtpSink()
+  mailer = createMailer(sink.url, { stallMs: 50, silenceMs: 60_000 })
+  forwarding = openForwarding(app, { patienceMs: 200 })
+})
+afterEach(async () => {
+  await mailer.close(0)
+  await forwardingIdle(forwarding)
+  await sink.close()
+})
+
+const forward = (keys: Parameters<typeof forwardReports>[0]) =>
+  forwardReports(keys, { ...app, mailer }, forwarding)
+const marks = (name: string, count: number) => Array.from({ length: count }, (_, at) => name + at)
+const isPutOff = (outcome: unknown) => typeof outcome === 'object' && 'putOff' in (outcome ?? {})
+
+test('a consumer that stalls delays none of two hundred others', async () => {
+  const stalled = await owe(app, 'abuse@stalls.example', marks('stalls', 8))
+  const others = (
+    await Promise.all(
+      marks('other', 20).map((name) => owe(app, `abuse@${name}.example`, marks(name, 10))),
+    )
+  ).flat()
+  sink.failFor('abuse@stalls.example', 'stall')
+  forwarding = openForwarding(app, { patienceMs: 10_000 })
+  mailer = createMailer(sink.url, { stallMs: 2_000, silenceMs: 4_000 })
+  const [theirs, first, second] = await Promise.all([
+    forward(stalled),
+    forward(others.slice(0, 100)),
+    forward(others.slice(100)),
+  ])
+  expect([...first, ...second].every((outcome) => outcome === 'done')).toBe(true)
+  expect(new Set(await statesOf(app, others))).toEqual(new Set(['sent']))
+  expect(theirs).not.toContain('done')
+  expect(new Set(await statesOf(app, stalled))).toEqual(new Set(['queued']))
+})
+
+test('no more than its connections are used for one consumer at once', async () => {
+  const keys = await owe(app, 'abuse@two.example', marks('two', 6))
+  sink.failFor('abuse@two.example', 'stall')
+  await forward(keys)
+  expect(forwarding.underWay.size).toBe(2)
+  sink.failFor('abuse@two.example', undefined)
+})
+
+test('who stalled is left alone for a while, and tried from the slow lane after it', async () => {
+  const first = await owe(app, 'abuse@pauses.example', ['pauses-1'])
+  sink.failFor('abuse@pauses.example', 'stall')
+  await forward(first)
+  const second = await owe(app, 'abuse@pauses.example', ['pauses-2'])
+  const [outcome] = await forward(second)
+  expect(isPutOff(outcome)).toBe(true)
+  expect(sink.messages).toEqual([])
+})
+
+test('what is being sent when its batch ends is kept when it has ended', async () => {
+  const keys = await owe(app, 'abuse@slow.example', ['slow'])
+  const gate = Promise.withResolvers<undefined>()
+  const slow: Mailer = {
+    ...mailer,
+    async send(mail) {
+      await gate.promise
+      return mailer.send(mail)
+    },
+  }
+  const [outcome] = await forwardReports(keys, { ...app, mailer: slow }, forwarding)
+  expect(isPutOff(outcome)).toBe(true)
+  expect(isPutOff((await forwardReports(keys, { ...app, mailer }, forwarding))[0])).toBe(true)
+  gate.resolve(undefined)
+  await forwardingIdle(forwarding)
+  expect(await statesOf(app, keys)).toEqual(['sent'])
+  expect(sink.messages).toHaveLength(1)
+})
+
+test('one refusal for now is tried again; many in a row leave the consumer alone', async () => {
+  mailer = createMailer(sink.url, { silenceMs: 60_000 })
+  forwarding = openForwarding(app, { patienceMs: 60_000 })
+  const keys = await owe(app, 'abuse@busy.example', marks('busy', 5))
+  sink.failFor('abuse@busy.example', { code: 451, text: 'busy' })
+  for (const key of keys.slice(0, 4)) {
+    expect(await forward([key])).toEqual([{ retry: expect.stringContaining('451') }])
+  }
+  expect(isPutOff((await forward(keys.slice(4)))[0])).toBe(true)
+})
+
+test('what nobody took for five days is given up', async () => {
+  const [key = { reportId: '', number: 1 }] = await owe(app, 'abuse@gone.example', ['gone'])
+  sink.failFor('abuse@gone.example', 'stall')
+  const putOffSince = new Date(Date.now() - 6 * 86_400_000).toISOString()
+  const [outcome] = await forward([{ ...key, putOffSince }])
+  expect(outcome).toEqual({ hopeless: expect.stringContaining('five days') })
+})

@@ -1,0 +1,203 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { findMailRelay, listMailTotals } from '../../../src/db/mail-relay.ts'
+import { inTransaction } from '../../../src/db/pool.ts'
+import { listBacklogs } from '../../../src/db/dead-letters.ts'
+import { listSuppressed } from '../../../src/db/suppressions.ts'
+import { forwardReports } from '../../../src/feedback/forward-report.ts'
+import { openForwarding } from '../../../src/feedback/leave-now.ts'
+import { sendLetters } from '../../../src/feedback/send-letter.ts'
+import { oweLetter } from '../../../src/letters/letters.ts'
+import { createLogger } from '../../../src/log.ts'
+import type { SendResult } from '../../../src/net/mailer.ts'
+import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
+import { forwardReport } from '../../../src/queue/queues.ts'
+import { send } from '../../../src/queue/boss.ts'
+import { work } from '../../../src/queue/work.ts'
+import { openTestApp, type TestApp } from '../../support/app.ts'
+import { owe, statesOf } from './owed.ts'
+
+let app: TestApp & { parser: ParserPool }
+
+beforeAll(async () => {
+  app = { ...(await openTestApp()), parser: createParserPool(1) }
+})
+afterAll(async () => {
+  await app.parser.close()
+  await app.close()
+})
+beforeEach(async () => {
+  await app.pool.query(
+    `update mail_relay set refused_since = null, refused_at = null, reply = null, failures = 0,
+       next_try_at = null, accepted_at = null`,
+  )
+})
+
+const accepted: SendResult = { outcome: 'accepted', reply: '250 taken' }
+const denied: SendResult = {
+  outcome: 'later',
+  replyCode: 554,
+  reason: '554 5.7.1 Relay access denied',
+  fault: 'relay',
+}
+const away: SendResult = {
+  outcome: 'later',
+  replyCode: undefined,
+  reason: 'connect ECONNREFUSED',
+  fault: 'session',
+}
+const unknown: SendResult = {
+  outcome: 'rejected',
+  replyCode: 550,
+  reply: '550 5.1.1 User unknown',
+  about: 'gone',
+}
+
+/** One process whose mail server answers as `far.answer` says, at an instant that moves. */
+function openProcess() {
+  const far = { answer: denied, sent: 0, now: Date.now() }
+  const needs = {
+    ...app,
+    clock: () => new Date(far.now),
+    mailer: {
+      send: () => {
+        far.sent++
+        return Promise.resolve(far.answer)
+      },
+      close: () => Promise.resolve(),
+    },
+  }
+  const forwarding = openForwarding(needs)
+  return {
+    far,
+    forward: (keys: Parameters<typeof forwardReports>[0]) =>
+      forwardReports(keys, needs, forwarding),
+    letters: (payloads: Parameters<typeof sendLetters>[0]) =>
+      sendLetters(payloads, needs, forwarding.relay),
+  }
+}
+
+async function oweLetterTo(to: string): Promise<string> {
+  const said = { kind: 'account', subject: 'Sign up', text: 'Hello.', language: 'en' } as const
+  return inTransaction(app.pool, (tx) =>
+    oweLetter(tx, { ...said, to, autoSubmitted: 'generated' }, app, app.clock()),
+  )
+}
+
+const letterState = async (id: string) =>
+  (await app.rows('select state, reply from letters where id = $1', [id]))[0]
+
+test.each([denied, away])('what the relay says of us pauses all mail: %j', async (answer) => {
+  const mark = answer === denied ? 'denied' : 'away'
+  const keys = await owe(app, `abuse@${mark}.example`, [`${mark}1`, `${mark}2`, `${mark}3`])
+  const letterId = await oweLetterTo(`person@${mark}.example`)
+  const { far, forward, letters } = openProcess()
+  far.answer = answer
+  const outcomes = await forward(keys)
+  for (const outcome of outcomes) expect(outcome).toMatchObject({ putOff: expect.any(Date) })
+  const tried = far.sent
+  expect(await letters([{ letterId }])).toMatchObject([{ putOff: expect.any(Date) }])
+  expect(far.sent).toBe(tried)
+  expect(await statesOf(app, keys)).toEqual(['queued', 'queued', 'queued'])
+  expect((await listSuppressed(app.pool, [`abuse@${mark}.example`], new Date())).size).toBe(0)
+  const relay = await findMailRelay(app.pool)
+  expect(relay).toMatchObject({ failures: 1, reply: 'reason' in answer ? answer.reason : '' })
+  expect(relay.nextTryAt?.getTime()).toBeGreaterThan(far.now)
+
+  far.now += 10_000
+  expect(await letters([{ letterId }])).toMatchObject([{ putOff: expect.any(Date) }])
+  expect(far.sent).toBe(tried + 1)
+  expect(await findMailRelay(app.pool)).toMatchObject({ failures: 2 })
+
+  far.now += 30_000
+  far.answer = accepted
+  const waiting = (await forward(keys)).flatMap((one, index) => (one === 'done' ? [] : [index]))
+  expect(await findMailRelay(app.pool)).toMatchObject({ refusedSince: null, nextTryAt: null })
+  far.now += 10_000
+  await forward(waiting.flatMap((index) => keys[index] ?? []))
+  expect(await letters([{ letterId }])).toEqual(['done'])
+  expect(await statesOf(app, keys)).toEqual(['sent', 'sent', 'sent'])
+  expect(await letterState(letterId)).toMatchObject({ state: 'sent' })
+})
+
+test('while other mail is accepted, one refusal pauses nothing', async () => {
+  const keys = await owe(app, 'abuse@other.example', ['other1', 'other2'])
+  const { far, forward } = openProcess()
+  far.answer = accepted
+  await forward(keys.slice(0, 1))
+  far.answer = denied
+  expect(await forward(keys.slice(1))).toMatchObject([
+    { putOff: expect.any(Date), payload: { refusedSince: new Date(far.now).toISOString() } },
+  ])
+  const relay = await findMailRelay(app.pool)
+  expect(relay.refusedSince).not.toBeNull()
+  expect(relay.nextTryAt).toBeNull()
+})
+
+test('a mail that is refused for a day while others are taken ends as refused', async () => {
+  const keys = await owe(app, 'abuse@never.example', ['never1', 'never2'])
+  const { far, forward } = openProcess()
+  far.answer = accepted
+  await forward(keys.slice(0, 1))
+  far.answer = denied
+  const [, key = { reportId: '', number: 1 }] = keys
+  const dayAgo = new Date(far.now - 25 * 3_600_000).toISOString()
+  expect(await forward([{ ...key, refusedSince: dayAgo }])).toEqual(['done'])
+  expect(await statesOf(app, keys)).toEqual(['sent', 'refused'])
+  expect((await listSuppressed(app.pool, ['abuse@never.example'], new Date())).size).toBe(0)
+})
+
+test('what the relay says of the recipient suppresses the address', async () => {
+  const keys = await owe(app, 'abuse@gone.example', ['gone1'])
+  const letterId = await oweLetterTo('person@gone.example')
+  const fullId = await oweLetterTo('person@full.example')
+  const before = await listMailTotals(app.pool)
+  const { far, forward, letters } = openProcess()
+  far.answer = unknown
+  expect(await forward(keys)).toEqual(['done'])
+  expect(await letters([{ letterId }])).toEqual(['done'])
+  far.answer = { ...unknown, reply: '552 5.2.2 Mailbox full', about: 'unreachable' }
+  expect(await letters([{ letterId: fullId }])).toEqual(['done'])
+  expect(await statesOf(app, keys)).toEqual(['refused'])
+  expect(await letterState(letterId)).toEqual({ state: 'refused', reply: '550 5.1.1 User unknown' })
+  const addresses = ['abuse@gone.example', 'person@gone.example', 'person@full.example']
+  const suppressed = await listSuppressed(app.pool, addresses, new Date())
+  expect(addresses.map((address) => suppressed.get(address)?.reason)).toEqual([
+    'hard-bounce',
+    'hard-bounce',
+    'soft-bounces',
+  ])
+  const totalOf = (rows: typeof before, kind: string) =>
+    rows.find((one) => one.kind === kind && one.outcome === 'refused')?.total ?? 0
+  const after = await listMailTotals(app.pool)
+  expect(totalOf(after, 'feedback') - totalOf(before, 'feedback')).toBe(1)
+  expect(totalOf(after, 'letter') - totalOf(before, 'letter')).toBe(2)
+  expect(await findMailRelay(app.pool)).toMatchObject({ refusedSince: null })
+})
+
+test('a postponed job is as old as the first one', async () => {
+  const queue = { ...forwardReport, name: 'postponed' }
+  await app.boss.createQueue(queue.name)
+  await send(app.boss, queue, [{ reportId: crypto.randomUUID(), number: 1 }], app.pool)
+  await app.pool.query(
+    `update pgboss.job set created_on = now() - interval '3 hours' where name = 'postponed'`,
+  )
+  let runs = 0
+  const ran = new Promise<void>((resolve) => {
+    void work(
+      { ...app, log: createLogger('silent', 'test') },
+      queue,
+      { batchSize: 1, concurrency: 1 },
+      (jobs) => {
+        runs++
+        if (runs === 2) resolve()
+        const putOff = new Date(Date.now() + (runs === 1 ? 0 : 3_600_000))
+        return Promise.resolve(jobs.map((payload) => ({ putOff, payload })))
+      },
+    )
+  })
+  await ran
+  await app.boss.offWork('postponed', { wait: true })
+  const [backlog] = await listBacklogs(app.pool, ['postponed'], new Date())
+  expect(backlog).toMatchObject({ ready: 0, deferred: 1 })
+  expect(backlog?.oldestJobSeconds).toBeGreaterThanOrEqual(3 * 3_600)
+})

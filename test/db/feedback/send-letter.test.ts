@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { findLetter, findLetterMessage, releaseLetters } from '../../../src/db/letters.ts'
+import { unpack } from '../../../src/db/rows.ts'
+import { inTransaction } from '../../../src/db/pool.ts'
+import { suppress } from '../../../src/db/suppressions.ts'
+import { sendLetters } from '../../../src/feedback/send-letter.ts'
+import { oweLetter } from '../../../src/letters/letters.ts'
+import { parseOwnAddress } from '../../../src/mail/verp.ts'
+import { createMailer, type Mailer } from '../../../src/net/mailer.ts'
+import { openTestApp, type TestApp } from '../../support/app.ts'
+import { startSmtpSink, type SmtpSink } from '../../support/smtp-sink.ts'
+
+let app: TestApp
+let sink: SmtpSink
+let mailer: Mailer
+
+beforeAll(async () => {
+  app = await openTestApp()
+  sink = await startSmtpSink()
+  mailer = createMailer(sink.url)
+})
+afterAll(async () => {
+  await mailer.close()
+  await sink.close()
+  await app.close()
+})
+
+function owe(to: string): Promise<string> {
+  return inTransaction(app.pool, (tx) =>
+    oweLetter(
+      tx,
+      {
+        kind: 'advice',
+        to,
+        subject: 'Comment se désabonner',
+        text: 'Bonjour,\n\nvoici comment.\n',
+        language: 'fr',
+        autoSubmitted: 'generated',
+        isAnswerable: true,
+      },
+      app,
+      app.clock(),
+    ),
+  )
+}
+
+async function stateOf(id: string): Promise<string | undefined> {
+  return (await findLetter(app.pool, id))?.state
+}
+
+test('a letter leaves under its own return path, as it was kept', async () => {
+  const letterId = await owe('leaves@reporters.example')
+  expect(await sendLetters([{ letterId }], { ...app, mailer })).toEqual(['done'])
+  const mail = sink.messages.find(({ to }) => to.includes('leaves@reporters.example'))
+  const settings = { domain: app.config.returnPathDomain, secret: app.config.secret }
+  expect(parseOwnAddress(mail?.from ?? '', settings)).toEqual({ is: 'letter-bounce', letterId })
+  const copy = await findLetterMessage(app.pool, letterId)
+  expect(copy && (await unpack(copy)).equals(mail?.raw ?? Buffer.of())).toBe(true)
+  expect(await stateOf(letterId)).toBe('sent')
+})
+
+test('a second run of its job sends nothing', async () => {
+  const letterId = await owe('once@reporters.example')
+  await sendLetters([{ letterId }], { ...app, mailer })
+  expect(await sendLetters([{ letterId }], { ...app, mailer })).toEqual(['done'])
+  expect(sink.messages.filter(({ to }) => to.includes('once@reporters.example'))).toHaveLength(1)
+})
+
+test('without a mail server it is held, and released when somebody says so', async () => {
+  const letterId = await owe('held@reporters.example')
+  await sendLetters([{ letterId }], { ...app, mailer: undefined })
+  expect(await stateOf(letterId)).toBe('held')
+  const released = { which: { letterId }, from: 'held', now: app.clock() } as const
+  expect(await releaseLetters(app.pool, released, 10)).toEqual([letterId])
+  await sendLetters([{ letterId }], { ...app, mailer })
+  expect(await stateOf(letterId)).toBe('sent')
+})
+
+test('nothing is sent to an address that is suppressed, in any case of letters', async () => {
+  const kept = { reason: 'hard-bounce', status: '5.1.1', detail: 'It came back.' } as const
+  const since = app.clock()
+  await suppress(app.pool, { address: 'Gone@reporters.example', ...kept, since, until: null })
+  const letterId = await owe('gone@Reporters.example')
+  await sendLetters([{ letterId }], { ...app, mailer })
+  expect(await stateOf(letterId)).toBe('suppressed')
+  expect(sink.messages.filter(({ to }) => /^gone@/i.test(to[0] ?? ''))).toEqual([])
+})
+
+test.for([
+  ['a passing refusal is tried again', { code: 451 }, 'queued'],
+  ['a final one ends it', { code: 550, text: 'no such user' }, 'refused'],
+] as const)('%s', async ([name, failure, state]) => {
+  const letterId = await owe(`${name.length}@reporters.example`)
+  sink.failNext('rcpt', failure)
+  const [outcome] = await sendLetters([{ letterId }], { ...app, mailer })
+  expect(outcome).toEqual(state === 'queued' ? { retry: expect.stringContaining('451') } : 'done')
+  expect(await stateOf(letterId)).toBe(state)
+})
+
+test('one that always stalls is put off since when it began, and given up at last', async () => {
+  const letterId = await owe('stalls@reporters.example')
+  const stalling: Mailer = { ...mailer, send: () => new Promise(() => undefined) }
+  const [fresh, old] = await sendLetters(
+    [{ letterId }, { letterId, putOffSince: new Date(0).toISOString() }],
+    { ...app, mailer: stalling },
+    undefined,
+    100,
+  )
+  expect(fresh).toMatchObject({ payload: { letterId, putOffSince: expect.any(String) } })
+  expect(old).toEqual({ hopeless: 'The mail server of its reader stalled for five days.' })
+})

@@ -1,0 +1,114 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { forwardReports } from '../../../src/feedback/forward-report.ts'
+import { type Forwarding, forwardingIdle, openForwarding } from '../../../src/feedback/leave-now.ts'
+import type { Mailer, OutgoingMail, SendResult } from '../../../src/net/mailer.ts'
+import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
+import { openTestApp, type TestApp } from '../../support/app.ts'
+import { owe, statesOf } from './owed.ts'
+
+let app: TestApp & { parser: ParserPool }
+let forwarding: Forwarding
+let mails: OutgoingMail[]
+let answer: SendResult
+
+beforeAll(async () => {
+  app = { ...(await openTestApp({ FEEDBACK_HOURLY_MAX: '50' })), parser: createParserPool(1) }
+})
+afterAll(async () => {
+  await app.parser.close()
+  await app.close()
+})
+beforeEach(() => {
+  forwarding = openForwarding(app)
+  mails = []
+  answer = { outcome: 'accepted', reply: '250 taken' }
+})
+afterEach(() => forwardingIdle(forwarding))
+
+const mailer: Mailer = {
+  send: (mail) => {
+    mails.push(mail)
+    return Promise.resolve(answer)
+  },
+  close: () => Promise.resolve(),
+}
+const busy: SendResult = { outcome: 'later', replyCode: 451, reason: '451 busy' }
+const putOff = { putOff: expect.any(Date), payload: expect.any(Object) }
+
+/** A parser that composes these reports in its slow lane until the gate opens. */
+function slowFor(reportIds: readonly string[]) {
+  const gate = Promise.withResolvers<undefined>()
+  const parser: ParserPool = {
+    ...app.parser,
+    async compose(packed, analysis, content, onSlow) {
+      if (reportIds.includes(content.reportId)) {
+        onSlow?.()
+        await gate.promise
+      }
+      return app.parser.compose(packed, analysis, content)
+    },
+  }
+  return { parser, open: () => gate.resolve(undefined) }
+}
+
+function forward(keys: Parameters<typeof forwardReports>[0], needs: object = {}) {
+  return forwardReports(keys, { ...app, mailer, ...needs }, forwarding)
+}
+
+test('one that is slow to compose delays no other, and leaves when it is composed', async () => {
+  const keys = await owe(app, 'abuse@slow.example', ['slow-1', 'slow-2', 'slow-3'])
+  const slow = slowFor(keys.slice(0, 1).map(({ reportId }) => reportId))
+  expect(await forward(keys, slow)).toEqual([putOff, 'done', 'done'])
+  expect(await statesOf(app, keys)).toEqual(['queued', 'sent', 'sent'])
+  expect(await forward(keys)).toEqual([putOff, 'done', 'done'])
+  slow.open()
+  await forwardingIdle(forwarding)
+  expect(await statesOf(app, keys)).toEqual(['sent', 'sent', 'sent'])
+  expect(mails).toHaveLength(3)
+})
+
+test('what is slow to compose takes up no room in the line of its consumer', async () => {
+  const keys = await owe(
+    app,
+    'abuse@room.example',
+    Array.from({ length: 45 }, (_, at) => `room-${at}`),
+  )
+  const [consumer] = await app.rows(`select id from consumers where address = 'abuse@room.example'`)
+  const slow = slowFor(keys.map(({ reportId }) => reportId))
+  await forward(keys, slow)
+  const line = { id: String(consumer?.['id']), connectionsMax: 1 }
+  const places = Array.from({ length: 100 }, () => forwarding.lines.admit(line))
+  for (const place of places) if ('ticket' in place) place.ticket.drop()
+  expect(places.every((place) => 'ticket' in place)).toBe(true)
+  slow.open()
+})
+
+test('what is composed slowly is not sent to a consumer that failed meanwhile', async () => {
+  const keys = await owe(app, 'abuse@fails.example', ['f-1', 'f-2', 'f-3', 'f-4', 'f-5'])
+  const slow = slowFor(keys.slice(0, 1).map(({ reportId }) => reportId))
+  await forward(keys.slice(0, 1), slow)
+  answer = busy
+  for (const key of keys.slice(1)) await forward([key])
+  answer = { outcome: 'accepted', reply: '250 taken' }
+  slow.open()
+  await forwardingIdle(forwarding)
+  expect(await statesOf(app, keys.slice(0, 1))).toEqual(['queued'])
+  expect(mails).toHaveLength(4)
+})
+
+test('what is composed too late for its lease is not sent, nor counted for the hour', async () => {
+  const keys = await owe(app, 'abuse@late.example', ['late'])
+  let now = Date.now()
+  const slow = slowFor(keys.map(({ reportId }) => reportId))
+  expect(await forward(keys, { ...slow, clock: () => new Date(now) })).toEqual([putOff])
+  now += 61_000
+  slow.open()
+  await forwardingIdle(forwarding)
+  expect(await statesOf(app, keys)).toEqual(['queued'])
+  expect(mails).toEqual([])
+  const places = await app.rows(
+    `select told from consumer_hours
+     where consumer_id = (select id from consumers where address = 'abuse@late.example')`,
+  )
+  expect(places).toEqual([{ told: 0 }])
+})

@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { simpleParser } from 'mailparser'
+import { findAnalysis } from '../../../src/db/analyses.ts'
+import { suppress } from '../../../src/db/suppressions.ts'
+import { retractReport } from '../../../src/reports/change-report.ts'
+import { exampleShop, type Newsletters, openNewsletters } from '../marketers/newsletters.ts'
+
+let letters: Newsletters
+
+beforeAll(async () => {
+  letters = await openNewsletters()
+})
+afterAll(() => letters.close())
+beforeEach(async () => {
+  const { pool } = letters.app
+  await pool.query('delete from advices')
+  await pool.query('delete from suppressions')
+  await pool.query('update reporters set wants_advice = true, language = null')
+  await letters.keep(exampleShop)
+})
+
+async function parsed(id: string) {
+  const raw = await letters.letterOf(id)
+  if (raw === undefined) throw new Error('There is no letter.')
+  const { subject, text, headers } = await simpleParser(raw)
+  return { subject, text: text ?? '', headers }
+}
+
+test('who reports a known marketer is told how to unsubscribe, and nobody is accused', async () => {
+  const id = await letters.report({ mark: 'known' })
+  const analysis = await findAnalysis(letters.app.pool, id)
+  expect(analysis?.details).toMatchObject({
+    marketer: { key: 'example-shop', by: 'signature', proof: 'example.org' },
+    consequence: { action: 'advise' },
+  })
+  expect(await letters.jobsOf('advise-reporter', id)).toBe(1)
+  expect(await letters.jobsOf('forward-report', id)).toBe(0)
+  expect(await letters.advise(id)).toEqual(['done'])
+  const { subject, text, headers } = await parsed(id)
+  expect(subject).toBe('How to unsubscribe from The Example Shop')
+  expect(text).toContain('“What is new in autumn known”')
+  expect(text).toContain('Open your account and choose “No mail”.')
+  expect(text).toContain('https://news.example.org/off?who=42')
+  expect(text).toContain('off@example.org with the subject “off 42”')
+  expect(text).toContain(`/reports/${id}`)
+  expect(text).toContain('Nobody was accused')
+  expect(headers.get('auto-submitted')).toBe('auto-generated')
+  expect(headers.get('list')).toMatchObject({
+    unsubscribe: { url: expect.stringContaining('/advice/off/') as string },
+  })
+  const events = await letters.app.rows(
+    `select event from report_events where report_id = $1 order by id`,
+    [id],
+  )
+  expect(events.map(({ event }) => event)).toContain('advised')
+  expect(
+    await letters.app.rows(`select name from pgboss.job where name = 'send-letter'`),
+  ).toHaveLength(1)
+})
+
+test('a marketer that asked for complaints gets one, and keeps its own tokens', async () => {
+  await letters.keep({ ...exampleShop, feedback: 'complaints@example.org' })
+  const id = await letters.report({ mark: 'told' })
+  expect(
+    await letters.app.rows(`select address, state from feedback_reports where report_id = $1`, [
+      id,
+    ]),
+  ).toEqual([{ address: 'complaints@example.org', state: 'queued' }])
+  const forged = await letters.report({ mark: 'not-told', forged: true })
+  const told = await letters.app.rows(`select address from feedback_reports where report_id = $1`, [
+    forged,
+  ])
+  expect(told.map(({ address }) => address)).not.toContain('complaints@example.org')
+})
+
+test('who signs but is unknown gets careful words', async () => {
+  const id = await letters.report({ mark: 'unknown', domain: 'example.net' })
+  await letters.advise(id)
+  const { subject, text } = await parsed(id)
+  expect(subject).toBe('About the mailing from example.net that you reported')
+  expect(text).toContain('If you do not, do not click and do not answer')
+})
+
+test.for<[string, Parameters<Newsletters['report']>]>([
+  ['whose signature is broken', [{ mark: 'forged', forged: true }]],
+  ['that only says how to unsubscribe', [{ mark: 'bare', domain: 'example.com' }]],
+  ['that was reported as phishing', [{ mark: 'phishing' }, { kind: 'phishing' }]],
+  ['that is no spam', [{ mark: 'ham' }, { kind: 'not-spam' }]],
+])('a message %s gets no letter', async ([, [options, more]]) => {
+  const id = await letters.report(options, more)
+  expect(await letters.jobsOf('advise-reporter', id)).toBe(0)
+  expect(await letters.advise(id)).toEqual(['done'])
+  expect(await letters.letterOf(id)).toBeUndefined()
+})
+
+test('a known signer of mail that is phishing gets nobody a letter', async () => {
+  const id = await letters.report({ mark: 'turned' })
+  await letters.app.pool.query(
+    `update analyses set judgment = jsonb_set(judgment, '{verdict,class}', '"phishing"') where id = $1`,
+    [id],
+  )
+  await letters.advise(id)
+  expect(await letters.letterOf(id)).toBeUndefined()
+})
+
+test.for<[string, (id: string) => Promise<unknown>]>([
+  ['that was taken back', (id) => retractReport(letters.app, id, { isReporter: true })],
+  [
+    'whose reporter wants no advice',
+    () => letters.app.pool.query('update reporters set wants_advice = false'),
+  ],
+  [
+    'whose reporter cannot be written to',
+    () =>
+      suppress(letters.app.pool, {
+        address: 'ann@reporters.example',
+        reason: 'hard-bounce',
+        status: null,
+        detail: 'It does not exist.',
+        since: new Date(),
+        until: null,
+      }),
+  ],
+])('a report %s gets no letter', async ([why, change]) => {
+  const id = await letters.report({ mark: `not-${why.replaceAll(' ', '-')}` })
+  await change(id)
+  expect(await letters.advise(id)).toEqual(['done'])
+  expect(await letters.letterOf(id)).toBeUndefined()
+})
+
+test('a marketer that was suspended meanwhile is one we do not know', async () => {
+  const id = await letters.report({ mark: 'suspended' })
+  await letters.keep({ ...exampleShop, state: 'suspended' })
+  await letters.advise(id)
+  expect((await parsed(id)).subject).toMatch(/^About the mailing from example.org/)
+})
+
+test('of twenty reports at once one letter comes, and the next week another', async () => {
+  const marks = Array.from({ length: 20 }, (_, at) => `crowd-${at}`)
+  const ids = await Promise.all(marks.map((mark) => letters.report({ mark })))
+  await Promise.all(ids.map((id) => letters.advise(id, id)))
+  const count = async () =>
+    (await letters.app.rows(`select id from letters where report_id = any($1::uuid[])`, [ids]))
+      .length
+  expect(await count()).toBe(1)
+  await letters.app.pool.query(`update advices set week = week - 7`)
+  await Promise.all(ids.map((id) => letters.advise(id)))
+  expect(await count()).toBe(2)
+})
+
+test('another reporter gets a letter of the same week', async () => {
+  const first = await letters.report({ mark: 'ann-and-bob' })
+  const second = await letters.report({ mark: 'bob' }, { reporterId: letters.app.bob })
+  await letters.advise(first, second)
+  expect(await letters.letterOf(first)).toContain('To: ann@reporters.example')
+  expect(await letters.letterOf(second)).toContain('To: bob@reporters.example')
+})
+
+test.for([
+  ['fr', 'Se désabonner des messages de The Example Shop', 'Ouvrez votre compte.'],
+  ['ru', 'Как отписаться от рассылки «The Example Shop»', '(по-английски):'],
+] as const)('the letter is in the reporter’s language: %s', async ([language, subject, said]) => {
+  await letters.app.pool.query('update reporters set language = $1', [language])
+  const id = await letters.report({ mark: `language-${language}` })
+  await letters.advise(id)
+  const letter = await parsed(id)
+  expect(letter.subject).toBe(subject)
+  expect(letter.text).toContain(said)
+  expect(letter.headers.get('content-language')).toBe(language)
+})

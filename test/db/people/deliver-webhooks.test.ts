@@ -1,0 +1,246 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { inTransaction } from '../../../src/db/pool.ts'
+import { addWebhook, changeWebhook, renewSecret } from '../../../src/people/webhooks.ts'
+import { deliverWebhooks, openWebhookLines } from '../../../src/people/deliver-webhooks.ts'
+import type { WebhookMessage, WebhookOutcome } from '../../../src/mail/webhook-message.ts'
+import { oweWebhooks } from '../../../src/queue/boss.ts'
+import { openTestApp, type TestApp } from '../../support/app.ts'
+import { spamMessage } from '../../support/messages.ts'
+
+let app: TestApp
+let now = new Date()
+const clock = () => now
+
+beforeAll(async () => {
+  app = await openTestApp({ PUBLIC_URL: 'https://here.example' })
+})
+afterAll(() => app.close())
+beforeEach(async () => {
+  now = new Date()
+  await app.rows('delete from webhooks')
+})
+
+const taken: WebhookOutcome = { state: 'taken', status: 200, outcome: 'It was taken.' }
+const failing: WebhookOutcome = { state: 'failed', status: 500, outcome: 'It was not taken.' }
+
+/** A world that answers as told, and keeps what it was sent. */
+function world(answer: (message: WebhookMessage) => WebhookOutcome | Promise<WebhookOutcome>) {
+  const sent: WebhookMessage[] = []
+  return {
+    sent,
+    postWebhook: (message: WebhookMessage) => {
+      sent.push(message)
+      return Promise.resolve(answer(message))
+    },
+  }
+}
+
+async function hook(name: string, events: Parameters<typeof addWebhook>[2]['events']) {
+  const url = `https://${name}.example.org/hook`
+  const added = await addWebhook({ ...app, clock }, app.ann, { url, events })
+  if ('refused' in added) throw new Error(added.refused)
+  return added
+}
+
+async function owe(mark: string, count = 1) {
+  const reports = await Promise.all(
+    Array.from({ length: count }, (_, n) => app.report(spamMessage(`${mark}-${n}`))),
+  )
+  const news = { 'report.analyzed': reports.map(({ id }) => id) }
+  await inTransaction(app.pool, (tx) => oweWebhooks(tx, app.boss, news, now))
+  return news['report.analyzed']
+}
+
+async function waiting() {
+  const rows = await app.rows(
+    `select webhook_id as "webhookId", id as "deliveryId" from webhook_deliveries
+     where state = 'waiting' order by id`,
+  )
+  return rows as { webhookId: string; deliveryId: string }[]
+}
+
+const deliver = (
+  payloads: readonly { webhookId: string; deliveryId: string }[],
+  to: ReturnType<typeof world>,
+  lines = openWebhookLines(),
+) => deliverWebhooks(payloads, { ...app, clock, postWebhook: to.postWebhook }, lines)
+
+const log = () =>
+  app.rows('select state, tries, status, outcome from webhook_deliveries order by id')
+
+test('what is told is thin: what happened, when, to what, and where to read more', async () => {
+  const { webhook } = await hook('thin', ['report.analyzed'])
+  const [reportId] = await owe('thin')
+  const payloads = await waiting()
+  const jobs = await app.rows(`select data from pgboss.job where name = 'deliver-webhook'`)
+  expect(jobs).toContainEqual({ data: payloads[0] })
+  const to = world(() => taken)
+  expect(await deliver(payloads, to)).toEqual(['done'])
+  expect(JSON.parse(to.sent[0]?.body ?? '')).toEqual({
+    type: 'report.analyzed',
+    timestamp: now.toISOString(),
+    data: {
+      report_id: reportId,
+      url: `https://here.example/api/v1/reports/${reportId}`,
+      status: 'received',
+    },
+  })
+  expect(to.sent[0]?.id).toBe(`msg_${payloads[0]?.deliveryId}`)
+  expect(to.sent[0]?.url).toBe(webhook.url)
+  expect(await log()).toEqual([
+    { state: 'delivered', tries: 1, status: 200, outcome: 'It was taken.' },
+  ])
+  expect(await deliver(payloads, to)).toEqual(['done'])
+  expect(to.sent).toHaveLength(1)
+})
+
+test('only webhooks of the reporter that want the event and are on are told', async () => {
+  const { webhook } = await hook('off', ['report.analyzed'])
+  await hook('other', ['report.told'])
+  await changeWebhook(app, webhook, { state: 'disabled' })
+  await addWebhook(app, app.bob, {
+    url: 'https://bob.example.org/',
+    events: ['report.analyzed'],
+  })
+  await owe('nobody')
+  expect(await waiting()).toEqual([])
+  await changeWebhook(app, webhook, { state: 'enabled' })
+  await owe('somebody')
+  expect(await waiting()).toHaveLength(1)
+})
+
+test('an account that may do nothing is told nothing, and what waited is dropped', async () => {
+  await hook('resting', ['report.analyzed'])
+  await owe('resting')
+  const payloads = await waiting()
+  const setState = (state: string) =>
+    app.rows('update reporters set state = $2 where id = $1', [app.ann, state])
+  const to = world(() => taken)
+  await setState('disabled')
+  try {
+    expect(await deliver(payloads, to)).toEqual(['done'])
+    await owe('resting-later')
+  } finally {
+    await setState('active')
+  }
+  expect(to.sent).toEqual([])
+  expect(await waiting()).toEqual([])
+  expect(await log()).toMatchObject([{ state: 'dropped', outcome: 'The webhook was off.' }])
+})
+
+test('what is not taken is tried again under the same id, after pauses that double', async () => {
+  await hook('fails', ['report.analyzed'])
+  await owe('fails')
+  const payloads = await waiting()
+  const to = world(() => failing)
+  const pauses: number[] = []
+  for (let tried = 0; tried < 12; tried++) {
+    const [outcome] = await deliver(payloads, to)
+    if (outcome === 'done' || outcome === undefined || !('putOff' in outcome)) break
+    expect(outcome.payload).toEqual(payloads[0])
+    pauses.push((outcome.putOff.getTime() - now.getTime()) / 1_000)
+    now = outcome.putOff
+  }
+  expect(pauses.slice(0, 4)).toEqual([30, 60, 120, 240])
+  expect(Math.max(...pauses)).toBe(4 * 3_600)
+  expect(new Set(to.sent.map(({ id }) => id)).size).toBe(1)
+  expect(to.sent.length).toBeGreaterThan(10)
+})
+
+test('what nobody took for a day is given up', async () => {
+  await hook('day', ['report.analyzed'])
+  await owe('day')
+  const payloads = await waiting()
+  now = new Date(now.getTime() + 86_399_000)
+  const to = world(() => failing)
+  expect(await deliver(payloads, to)).not.toEqual(['done'])
+  now = new Date(now.getTime() + 60_000)
+  expect(await deliver(payloads, to)).toEqual(['done'])
+  expect(await log()).toMatchObject([{ state: 'given-up', tries: 2, status: 500 }])
+})
+
+test.for([
+  ['after five days in which it took nothing', failing, 5 * 86_400_000, 'failed'],
+  ['but not after four', failing, 4 * 86_400_000, 'enabled'],
+  ['at once when it says that it is gone', { ...failing, state: 'gone' as const }, 0, 'failed'],
+] as const)('a webhook is told no more %s', async ([, answer, agoMs, state]) => {
+  await hook('ends', ['report.analyzed'])
+  await owe('ends')
+  const since = new Date(now.getTime() - agoMs)
+  if (agoMs > 0) await app.rows('update webhooks set failing_since = $1, failures = 9', [since])
+  await deliver(
+    await waiting(),
+    world(() => answer),
+  )
+  expect(await app.rows('select state from webhooks')).toEqual([{ state }])
+})
+
+test('one that is taken again begins anew, and what waited follows', async () => {
+  await hook('back', ['report.analyzed'])
+  await owe('back', 3)
+  const payloads = await waiting()
+  const down = world(() => failing)
+  const outcomes = await deliver(payloads, down)
+  expect(down.sent.length).toBeLessThanOrEqual(4)
+  expect(outcomes.every((one) => typeof one === 'object' && 'putOff' in one)).toBe(true)
+  expect(await app.rows('select failures from webhooks')).toEqual([{ failures: 1 }])
+  const early = world(() => taken)
+  await deliver(payloads, early)
+  expect(early.sent).toEqual([])
+  now = new Date(now.getTime() + 31_000)
+  const up = world(() => taken)
+  expect(await deliver(payloads, up)).toEqual(['done', 'done', 'done'])
+  expect(await app.rows('select failures, paused_until from webhooks')).toEqual([
+    { failures: 0, paused_until: null },
+  ])
+})
+
+test('who stalls takes four places, and holds up nobody else', async () => {
+  const { webhook: stalled } = await hook('stalls', ['report.analyzed'])
+  const { webhook: quick } = await hook('quick', ['report.analyzed'])
+  await owe('stalls', 10)
+  const payloads = await waiting()
+  const end: ((outcome: WebhookOutcome) => void)[] = []
+  const to = world(({ url }) =>
+    url === stalled.url ? new Promise((resolve) => end.push(resolve)) : taken,
+  )
+  const lines = { ...openWebhookLines(), patienceMs: 200 }
+  const outcomes = await deliver(payloads, to, lines)
+  const of = (id: string) => outcomes.filter((_, index) => payloads[index]?.webhookId === id)
+  expect(of(quick.id)).toEqual(Array.from({ length: 10 }, () => 'done'))
+  const delays = of(stalled.id).map((one) =>
+    typeof one === 'object' && 'putOff' in one ? one.putOff.getTime() - now.getTime() : 0,
+  )
+  expect(delays.toSorted((a, b) => a - b)).toEqual([
+    ...Array.from({ length: 6 }, () => lines.againMs),
+    ...Array.from({ length: 4 }, () => lines.leaseMs),
+  ])
+  await deliver(payloads, to, lines)
+  expect(to.sent.filter(({ url }) => url === stalled.url)).toHaveLength(4)
+  for (const one of end.splice(0)) one(failing)
+  await expect.poll(() => lines.underWay.size).toBe(0)
+})
+
+test('for a day after its secret was renewed, the one before it signs too', async () => {
+  const { webhook, secret } = await hook('keys', ['report.analyzed'])
+  const shown = (to: ReturnType<typeof world>) =>
+    to.sent[0]?.keys.map((key) => `whsec_${key.toString('base64')}`)
+  const renewed = await renewSecret({ ...app, clock }, webhook)
+  await owe('keys')
+  const both = world(() => failing)
+  await deliver(await waiting(), both)
+  expect(shown(both)).toEqual([renewed?.secret, secret])
+  now = new Date(now.getTime() + 86_401_000)
+  const one = world(() => taken)
+  await deliver(await waiting(), one)
+  expect(shown(one)).toEqual([renewed?.secret])
+})
+
+test('a report that is not kept any more is told to nobody', async () => {
+  await hook('gone', ['report.analyzed'])
+  const [id] = await owe('gone')
+  await app.rows('delete from reports where id = $1', [id])
+  const to = world(() => taken)
+  expect(await deliver(await waiting(), to)).toEqual(['done'])
+  expect([to.sent, await log()]).toMatchObject([[], [{ state: 'dropped', tries: 0 }]])
+})

@@ -1,0 +1,71 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { countAttempts, type RateLimit } from '../../../src/db/limits.ts'
+import { rule, storedKey } from '../../../src/people/limits.ts'
+import { freshDatabase, type TestDatabase } from '../../support/database.ts'
+
+let database: TestDatabase
+let keys = 0
+const WINDOW_MS = 60_000
+const start = Math.ceil(Date.now() / WINDOW_MS + 1) * WINDOW_MS
+
+beforeAll(async () => {
+  database = await freshDatabase()
+})
+afterAll(() => database.close())
+
+function limitOf(attemptsMax: number): RateLimit {
+  const kinds = { attempt: 'read', keyKind: 'reporter', behavior: 'refuse' } as const
+  return { name: 'a', windowMs: WINDOW_MS, attemptsMax, ...kinds }
+}
+
+/** Whether each attempt was admitted, by the real statement. */
+async function admittedOf(limit: RateLimit, atMs: readonly number[]): Promise<boolean[]> {
+  const key = storedKey('a secret', [++keys])
+  const answers: boolean[] = []
+  for (const at of atMs) {
+    const counting = { key, windowMs: WINDOW_MS, amount: 1 }
+    const [counted] = await countAttempts(database.pool, [counting], new Date(start + at))
+    if (!counted) throw new Error('Nothing was counted.')
+    answers.push(rule(limit, counted, { cost: 1, later: 0 }).isAdmitted)
+  }
+  return answers
+}
+
+/** How many of `atMs` lie in the window, or in one of `overMs` more, that ends with `end`. */
+function within(atMs: readonly number[], end: number, overMs = 0): number {
+  return atMs.filter((at) => at > end - WINDOW_MS - overMs && at <= end).length
+}
+
+const gaps = fc.array(
+  fc.oneof(
+    fc.integer({ min: 0, max: 50 }),
+    fc.integer({ min: 900, max: 1_100 }),
+    fc.integer({ min: 0, max: 20_000 }),
+    fc.integer({ min: 58_000, max: 63_000 }),
+  ),
+  { minLength: 1, maxLength: 60 },
+)
+
+test('beside a log of every attempt it is never lenient, and strict by a sixtieth', async () => {
+  const property = fc.asyncProperty(gaps, fc.integer({ min: 1, max: 12 }), async (steps, most) => {
+    let now = 0
+    const atMs = steps.map((step) => (now += step))
+    const admitted = await admittedOf(limitOf(most), atMs)
+    atMs.forEach((at, index) => {
+      const before = atMs.slice(0, index + 1)
+      // Admitted although the log of the exact window is full: lenient.
+      if (admitted[index]) expect(within(before, at)).toBeLessThanOrEqual(most)
+      // Refused although a window longer by a sixtieth is not full: too strict.
+      else expect(within(before, at, WINDOW_MS / 60)).toBeGreaterThan(most)
+    })
+  })
+  await fc.assert(property, { numRuns: 60 })
+})
+
+test('a steady stream of 59/60 of the limit is never refused', async () => {
+  const most = 120
+  const everyMs = WINDOW_MS / ((most * 59) / 60)
+  const atMs = Array.from({ length: 400 }, (_, index) => Math.floor(index * everyMs))
+  expect(await admittedOf(limitOf(most), atMs)).not.toContain(false)
+})

@@ -1,0 +1,176 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createPool, type Pool } from '../../../src/db/pool.ts'
+import { type LimitChange, listRateLimits, removeIdleCounts } from '../../../src/db/limits.ts'
+import { changeLimit, createLimits } from '../../../src/people/limits.ts'
+import { freshDatabase, type TestDatabase } from '../../support/database.ts'
+
+let database: TestDatabase
+const secret = 'a secret of the tests, long enough'
+const deed = { at: new Date(), reporterId: null }
+const reporterId = (n: number) => `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`
+
+beforeAll(async () => {
+  database = await freshDatabase()
+})
+afterAll(() => database.close())
+
+function open(pool: Pool = database.pool, notBefore?: () => Date) {
+  return createLimits({ pool, config: { secret } }, notBefore)
+}
+
+test('sixteen that ask at once are admitted as often as the limit says, and no more', async () => {
+  await changeLimit(database.pool, 'webhook-minute', { attemptsMax: 100 }, deed)
+  const pools = Array.from({ length: 16 }, () =>
+    createPool(database.url, { connectionsMax: 1, name: 'limits', onLost: () => undefined }),
+  )
+  const all = pools.flatMap((pool) => {
+    const limits = open(pool)
+    return Array.from({ length: 20 }, () =>
+      limits.admit('webhook', { reporterId: reporterId(1) }).then(({ is }) => is),
+    )
+  })
+  const answers = await Promise.all(all)
+  expect(answers.filter((is) => is === 'admitted')).toHaveLength(100)
+  await Promise.all(pools.map((pool) => pool.end()))
+})
+
+test('attempts while limited keep counting: who hammers stays out', async () => {
+  let now = Date.now() + 60_000
+  const limits = open(database.pool, () => new Date(now))
+  const knock = () => limits.admit('webhook', { reporterId: reporterId(2) }, 50)
+  expect([(await knock()).is, (await knock()).is, (await knock()).is]).toEqual([
+    'admitted',
+    'admitted',
+    'refused',
+  ])
+  now += 50_000
+  expect(await knock()).toMatchObject({ is: 'refused' })
+  now += 20_000
+  // The first three have left; the one of 20 seconds ago counts.
+  expect(await knock()).toMatchObject({ is: 'admitted' })
+  expect(await knock()).toMatchObject({ is: 'refused', waitSeconds: expect.any(Number) as number })
+})
+
+test('the strictest of several limits decides, and all of them are told', async () => {
+  await changeLimit(database.pool, 'read-minute', { attemptsMax: 3 }, deed)
+  const limits = open()
+  const actor = { reporterId: reporterId(3), address: '192.0.2.7' }
+  for (let n = 0; n < 3; n++) expect((await limits.admit('read', actor)).is).toBe('admitted')
+  const admission = await limits.admit('read', actor)
+  expect(admission.is).toBe('refused')
+  expect(admission.limits.map(({ name, remaining }) => [name, remaining])).toEqual([
+    ['read-address-minute', 2_996],
+    ['read-minute', 0],
+  ])
+})
+
+test('who is not known under a limit does not fall under it', async () => {
+  const { limits } = await open().admit('read', { address: '192.0.2.8' })
+  expect(limits.map(({ name }) => name)).toEqual(['read-address-minute'])
+  expect(await open().admit('read', {})).toEqual({ is: 'admitted', limits: [] })
+})
+
+test('a machine that is refused shuts nobody else out, and fills no table with names', async () => {
+  await changeLimit(database.pool, 'sign-in-address', { attemptsMax: 5 }, deed)
+  await changeLimit(database.pool, 'sign-in-name', { attemptsMax: 10 }, deed)
+  await changeLimit(database.pool, 'sign-in-network', { attemptsMax: 10 }, deed)
+  const limits = open()
+  const knock = (address: string, name: string) => limits.admit('sign-in', { address, name })
+  const guesses = Array.from({ length: 50 }, () => knock('192.0.2.20', 'ann@reporters.example'))
+  const answers = await Promise.all(guesses)
+  expect(answers.filter(({ is }) => is === 'admitted')).toHaveLength(5)
+  expect((await knock('192.0.2.21', 'ann@reporters.example')).is).toBe('admitted')
+  const keys = async () =>
+    (await database.pool.query<{ n: number }>('select count(*) as n from rate_counts')).rows[0]?.n
+  const before = await keys()
+  for (let n = 0; n < 10; n++) await knock('192.0.2.20', `name${n}@reporters.example`)
+  expect(await keys()).toBe(before)
+})
+
+test('a name is admitted as often as its limit says, from however many addresses', async () => {
+  await changeLimit(database.pool, 'sign-in-name', { attemptsMax: 10 }, deed)
+  const limits = open()
+  const answers = await Promise.all(
+    Array.from({ length: 40 }, (_, n) =>
+      limits.admit('sign-in', { address: `10.${n}.0.1`, name: 'bob@reporters.example' }),
+    ),
+  )
+  expect(answers.filter(({ is }) => is === 'admitted')).toHaveLength(10)
+})
+
+test('a change acts in processes that are running', async () => {
+  const limits = open()
+  const actor = { name: 'ann@reporters.example', address: '192.0.2.9' }
+  expect((await limits.admit('confirm', actor)).limits).toHaveLength(1)
+  await changeLimit(database.pool, 'confirm-address', { behavior: 'off' }, deed)
+  await expect.poll(async () => (await limits.admit('confirm', actor)).limits.length).toBe(0)
+})
+
+test('with another window, counting begins anew', async () => {
+  const actor = { reporterId: reporterId(4) }
+  await changeLimit(database.pool, 'webhook-minute', { attemptsMax: 1 }, deed)
+  expect((await open().admit('webhook', actor)).is).toBe('admitted')
+  expect((await open().admit('webhook', actor)).is).toBe('refused')
+  await changeLimit(database.pool, 'webhook-minute', { windowMs: 30_000 }, deed)
+  expect((await open().admit('webhook', actor)).is).toBe('admitted')
+})
+
+test('a limit that shadows is exceeded without a word', async () => {
+  await changeLimit(database.pool, 'report-minute', { attemptsMax: 1, behavior: 'shadow' }, deed)
+  const limits = open()
+  const actor = { reporterId: reporterId(5) }
+  const answers = [await limits.admit('report', actor), await limits.admit('report', actor)]
+  expect(answers.map(({ is }) => is)).toEqual(['admitted', 'shadowed'])
+  expect(answers.map(({ limits: told }) => told.map(({ name }) => name))).toEqual([
+    ['report-day'],
+    ['report-day'],
+  ])
+})
+
+test.for<[string, Partial<LimitChange>]>([
+  ['a window that 60 does not divide', { windowMs: 1_001 }],
+  ['a window of more than a day', { windowMs: 86_460_000 }],
+  ['no attempts at all', { attemptsMax: 0 }],
+  ['putting a reading aside', { behavior: 'shadow' }],
+])('%s is refused', async ([, change]) => {
+  expect(await changeLimit(database.pool, 'read-minute', change, deed)).toHaveLength(1)
+})
+
+test('a limit that nobody knows cannot be changed', async () => {
+  expect(await changeLimit(database.pool, 'none', { attemptsMax: 5 }, deed)).toHaveLength(1)
+})
+
+test('the limits that are seeded leave room for a hundred reports in a minute', async () => {
+  const fresh = await freshDatabase()
+  const limits = await listRateLimits(fresh.pool)
+  const reports = limits.filter(({ attempt }) => attempt === 'report')
+  expect(Math.min(...reports.map(({ attemptsMax }) => attemptsMax))).toBeGreaterThan(1_000)
+  await fresh.close()
+})
+
+test('keys under which nothing counts any more are forgotten, others not', async () => {
+  const keys = async () =>
+    (await database.pool.query<{ n: number }>('select count(*) as n from rate_counts')).rows[0]?.n
+  await open().admit('lookup', { address: '192.0.2.10' })
+  const forget = (notBefore?: Date) =>
+    removeIdleCounts(
+      database.pool,
+      { after: reporterId(0).replace(/[78]/g, '0'), limit: 1_000 },
+      notBefore,
+    )
+  const before = await keys()
+  await forget()
+  expect(await keys()).toBe(before)
+  await forget(new Date(Date.now() + 3 * 86_400_000))
+  expect(await keys()).toBe(0)
+})
+
+test('nobody is let through while the database cannot count', async () => {
+  const away = createPool('postgres://nobody@127.0.0.1:1/none', {
+    connectionsMax: 1,
+    name: 'away',
+    onLost: () => undefined,
+  })
+  await expect(open(away).admit('sign-in', { name: 'ann' })).rejects.toThrow()
+  await away.end()
+})

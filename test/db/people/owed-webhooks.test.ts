@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { inTransaction } from '../../../src/db/pool.ts'
+import { listWebhooks, listWebhooksByIds } from '../../../src/db/webhooks.ts'
+import { takeAnswer } from '../../../src/feedback/take-answer.ts'
+import { retractReport } from '../../../src/reports/change-report.ts'
+import { addWebhook, webhookEvents } from '../../../src/people/webhooks.ts'
+import { analyzeReports } from '../../../src/reports/analyze-report.ts'
+import { forwardReports } from '../../../src/feedback/forward-report.ts'
+import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
+import { openTestApp, type TestApp } from '../../support/app.ts'
+import { relayedMessage, spamMessage } from '../../support/messages.ts'
+
+let app: TestApp
+let parser: ParserPool
+
+beforeAll(async () => {
+  app = await openTestApp()
+  parser = createParserPool(1)
+  const url = 'https://hooks.example.org/'
+  await addWebhook(app, app.ann, { url, events: webhookEvents })
+})
+afterAll(async () => {
+  await parser.close()
+  await app.close()
+})
+
+const mailer = {
+  send: () => Promise.resolve({ outcome: 'accepted' as const, reply: '250 taken' }),
+  close: () => Promise.resolve(),
+}
+const analyze = (reportId: string) => analyzeReports([{ reportId }], { ...app, parser })
+
+async function told(reportId: string) {
+  const rows = await app.rows(
+    `select event from webhook_deliveries join pgboss.job
+       on data ->> 'deliveryId' = webhook_deliveries.id::text
+     where report_id = $1 and name = 'deliver-webhook' order by webhook_deliveries.id`,
+    [reportId],
+  )
+  return rows.map(({ event }) => event)
+}
+
+test('each step of a report is owed once to the webhooks of its reporter', async () => {
+  const { id } = await app.report(spamMessage('steps'))
+  expect(await told(id)).toEqual([])
+  await analyze(id)
+  await analyze(id)
+  expect(await told(id)).toEqual(['report.analyzed'])
+  const key = { reportId: id, number: 1 }
+  await forwardReports([key], { ...app, parser, mailer })
+  await forwardReports([key], { ...app, parser, mailer })
+  expect((await told(id)).toSorted()).toEqual(['report.analyzed', 'report.told'])
+  const answer = () =>
+    inTransaction(app.pool, (tx) => takeAnswer(tx, key, 'resolved', 'link', app, new Date()))
+  expect([await answer(), await answer()]).toEqual(['taken', 'repeated'])
+  await retractReport(app, id, { isReporter: true })
+  await retractReport(app, id, { isReporter: true })
+  expect((await told(id)).toSorted()).toEqual([
+    'report.analyzed',
+    'report.answered',
+    'report.retracted',
+    'report.told',
+  ])
+})
+
+test('a report that asks its reporter something says so', async () => {
+  const sure = { ...app, config: { ...app.config, originConfidenceMin: 1 } }
+  const { id } = await app.report(relayedMessage('asks'))
+  await analyzeReports([{ reportId: id }], { ...sure, parser })
+  expect((await told(id)).toSorted()).toEqual(['report.analyzed', 'report.asked'])
+})
+
+test('what is held, and reports of others, are owed to nobody', async () => {
+  const { id } = await app.report(spamMessage('held'))
+  await analyze(id)
+  await forwardReports([{ reportId: id, number: 1 }], { ...app, parser, mailer: undefined })
+  expect(await told(id)).toEqual(['report.analyzed'])
+  const { id: other } = await app.report(spamMessage('other'), { reporterId: app.bob })
+  await analyze(other)
+  expect(await told(other)).toEqual([])
+})
+
+test('what is rolled back was never owed', async () => {
+  const { id } = await app.report(spamMessage('rolled-back'))
+  await analyze(id)
+  await forwardReports([{ reportId: id, number: 1 }], { ...app, parser, mailer })
+  const failing = inTransaction(app.pool, async (tx) => {
+    await takeAnswer(tx, { reportId: id, number: 1 }, 'wrong', 'link', app, new Date())
+    throw new Error('after all')
+  })
+  await expect(failing).rejects.toThrow('after all')
+  expect((await told(id)).toSorted()).toEqual(['report.analyzed', 'report.told'])
+})
+
+test('webhooks hear of held reports as of any other', async () => {
+  const { id } = await app.report(spamMessage('aside'), { isShadowed: true })
+  await analyze(id)
+  expect(await told(id)).toEqual(['report.analyzed'])
+  await retractReport(app, id, { isReporter: true })
+  expect((await told(id)).toSorted()).toEqual(['report.analyzed', 'report.retracted'])
+})
+
+test('the webhooks of an account that is closed are told nothing', async () => {
+  const { id } = await app.report(spamMessage('closed'))
+  await app.pool.query(`update reporters set state = 'disabled' where id = $1`, [app.ann])
+  await analyze(id)
+  expect(await told(id)).toEqual([])
+  const [webhook] = await listWebhooks(app.pool, app.ann)
+  const [known] = await listWebhooksByIds(app.pool, [webhook?.id ?? ''])
+  expect([webhook?.state, known?.state]).toEqual(['enabled', 'disabled'])
+  await app.pool.query(`update reporters set state = 'active' where id = $1`, [app.ann])
+  expect((await listWebhooksByIds(app.pool, [webhook?.id ?? '']))[0]).toEqual(webhook)
+})

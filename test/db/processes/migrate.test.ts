@@ -1,0 +1,146 @@
+import pg from 'pg'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { shingleSeed } from '../../../src/pieces/shingles/hash.ts'
+import { migrateAll } from '../../../src/processes/migrate.ts'
+import {
+  databaseState,
+  ensureInstallation,
+  expectedMigrations,
+  findShingleSeed,
+  migrate,
+  missingMigrations,
+} from '../../../src/db/installation.ts'
+import { createPool, type Pool } from '../../../src/db/pool.ts'
+import { freshDatabase } from '../../support/database.ts'
+
+let admin: pg.Client
+let made = 0
+
+beforeAll(async () => {
+  admin = new pg.Client({ connectionString: `${inject('serverUrl')}/postgres` })
+  await admin.connect()
+})
+afterAll(() => admin.end())
+
+/** A database with nothing in it; the global teardown drops it. */
+async function emptyDatabase(): Promise<string> {
+  const name = inject('templateName').replace('template', `empty_${process.pid}_${++made}`)
+  await admin.query(`create database ${name}`)
+  return `${inject('serverUrl')}/${name}`
+}
+
+async function ask<T extends pg.QueryResultRow>(url: string, sql: string): Promise<T[]> {
+  return withPool(url, async (pool) => (await pool.query<T>(sql)).rows)
+}
+
+async function withPool<T>(url: string, work: (pool: Pool) => Promise<T>): Promise<T> {
+  const pool = createPool(url, { connectionsMax: 3, name: 'test', onLost: () => undefined })
+  try {
+    return await work(pool)
+  } finally {
+    await pool.end()
+  }
+}
+
+test('from nothing, every migration runs once and in order; then none', async () => {
+  const url = await emptyDatabase()
+  expect(await migrate(url)).toEqual(await expectedMigrations())
+  expect(await migrate(url)).toEqual([])
+})
+
+test('processes that migrate at once do it once', async () => {
+  const url = await emptyDatabase()
+  const ran = await Promise.all([1, 2, 3].map(() => migrateAll(url, new Date())))
+  expect(ran.flat()).toEqual(await expectedMigrations())
+  expect(await ask(url, 'select name from schema_migrations')).toHaveLength(ran.flat().length)
+})
+
+test('a database is given one seed, whoever comes first, and it stays', async () => {
+  const url = await emptyDatabase()
+  await migrate(url)
+  expect(await withPool(url, findShingleSeed)).toBe(undefined)
+  expect(await databaseState(url)).toBe('empty')
+  await Promise.all([1, 2].map(() => migrateAll(url, new Date())))
+  expect(await databaseState(url)).toBe('ready')
+  const seed = await withPool(url, findShingleSeed)
+  expect(seed).toBeTypeOf('bigint')
+  expect(seed).not.toBe(shingleSeed())
+  await migrateAll(url, new Date())
+  await withPool(url, (pool) => ensureInstallation(pool, 4n))
+  expect(await withPool(url, findShingleSeed)).toBe(seed)
+  expect(await ask(url, 'select is_only from installation')).toHaveLength(1)
+})
+
+test('two databases have two seeds', async () => {
+  const urls = [await emptyDatabase(), await emptyDatabase()]
+  await Promise.all(urls.map((url) => migrateAll(url, new Date())))
+  const seeds = await Promise.all(urls.map((url) => withPool(url, findShingleSeed)))
+  expect(new Set(seeds).size).toBe(2)
+})
+
+test.for([0n, 1n, 2n ** 63n - 1n, 2n ** 63n, 2n ** 64n - 1n])(
+  'the seed %s comes back to the digit, and of several at once one wins',
+  async (seed) => {
+    const url = await emptyDatabase()
+    await migrate(url)
+    const kept = await withPool(url, async (pool) => {
+      await ensureInstallation(pool, seed)
+      await Promise.all([5n, 6n, 7n].map((other) => ensureInstallation(pool, other)))
+      return findShingleSeed(pool)
+    })
+    expect(kept).toBe(seed)
+  },
+)
+
+test('a lock that a killed process left behind does not stop the next', async () => {
+  const url = await emptyDatabase()
+  await migrate(url)
+  await ask(url, 'update schema_migrations_lock set is_locked = 1')
+  expect(await migrate(url)).toEqual([])
+})
+
+test('a migration that cannot run leaves nothing of itself behind', async () => {
+  const url = await emptyDatabase()
+  await ask(url, 'create table tokens (surprise text)')
+  await expect(migrate(url)).rejects.toMatchObject({ code: '42P07' })
+  const tables = await ask(url, "select to_regclass('reporters')::text as reporters")
+  expect(tables).toEqual([{ reporters: null }])
+})
+
+test('a database says which migrations it lacks', async () => {
+  const { pool, close } = await freshDatabase()
+  const expected = await expectedMigrations()
+  expect(await missingMigrations(pool, expected)).toEqual([])
+  const future = [...expected, '9999_colonies']
+  expect(await missingMigrations(pool, future)).toEqual(['9999_colonies'])
+  await close()
+})
+
+test('a database that is not there is an error, not a wait', async () => {
+  await expect(migrate(`${inject('serverUrl')}/nowhere`)).rejects.toMatchObject({ code: '3D000' })
+})
+
+test.for([
+  ['the schema and the database', '', 'permission denied for schema public'],
+  ['the database', 'grant create on schema public to', 'permission denied for database'],
+  ['what another account made', 'migrated', 'permission denied for schema public'],
+] as const)('without the right to change %s, one sentence says so', async ([, grant, reason]) => {
+  const url = new URL(await emptyDatabase())
+  const role = `limited_${process.pid}_${made}`
+  await admin.query(`create role ${role} login password 'limited'`)
+  if (grant === 'migrated') await migrate(url.href)
+  else if (grant !== '') await ask(url.href, `${grant} ${role}`)
+  url.username = role
+  url.password = 'limited'
+  try {
+    const error: unknown = await migrateAll(url.href, new Date()).catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ name: 'DatabaseUnfit' })
+    const { message } = error as Error
+    expect(message).toContain(`is needed (${reason}`)
+    expect(message).toContain('make it the owner of the database')
+  } finally {
+    url.username = ''
+    await ask(`${inject('serverUrl')}${url.pathname}`, `drop owned by ${role} cascade`)
+    await admin.query(`drop role ${role}`)
+  }
+})

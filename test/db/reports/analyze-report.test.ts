@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { retractReport } from '../../../src/reports/change-report.ts'
+import { analyzeReports } from '../../../src/reports/analyze-report.ts'
+import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
+import { openTestApp, type TestApp } from '../../support/app.ts'
+import { bounceMessage, spamMessage } from '../../support/messages.ts'
+import { until } from '../../support/process.ts'
+
+let app: TestApp
+let parser: ParserPool
+
+beforeAll(async () => {
+  app = await openTestApp()
+  parser = createParserPool(1)
+})
+afterAll(async () => {
+  await parser.close()
+  await app.close()
+})
+beforeEach(() => app.pool.query(`update consumers set state = 'found'`))
+
+function analyze(...payloads: { reportId: string }[]) {
+  return analyzeReports(payloads, { ...app, parser })
+}
+
+function jobsOf({ reportId }: { reportId: string }) {
+  return app.rows(
+    `select data - 'reportId' as data from pgboss.job
+     where name = 'forward-report' and data ->> 'reportId' = $1`,
+    [reportId],
+  )
+}
+
+async function stateOf({ reportId }: { reportId: string }) {
+  const [report] = await app.rows('select state from reports where id = $1', [reportId])
+  return report?.['state']
+}
+
+async function everything() {
+  const tables = ['reports', 'analyses', 'report_events', 'feedback_reports', 'consumers']
+  const rows = await Promise.all(
+    tables.map((table) => app.rows(`select * from ${table} order by 1, 2`)),
+  )
+  return { rows, jobs: await app.rows(`select count(*) from pgboss.job`) }
+}
+
+async function one(mark: string, more: Parameters<TestApp['report']>[1] = {}) {
+  return { reportId: (await app.report(spamMessage(mark), more)).id }
+}
+
+test('a report is analyzed, told and given to forwarding in one go', async () => {
+  const payload = await one('whole')
+  expect(await analyze(payload)).toEqual(['done'])
+  expect(await stateOf(payload)).toBe('analyzed')
+  expect(await jobsOf(payload)).toEqual([{ data: { number: 1 } }])
+  const id = [payload.reportId]
+  expect(
+    await app.rows(
+      `select host(origin_ip) as ip, network_cidr::text as cidr, verdict_class as verdict
+       from analyses where id = $1`,
+      id,
+    ),
+  ).toEqual([{ ip: '198.51.100.23', cidr: '198.51.100.0/25', verdict: 'spam' }])
+  expect(
+    await app.rows('select state, address from feedback_reports where report_id = $1', id),
+  ).toEqual([{ state: 'queued', address: 'abuse@access-two.example' }])
+  expect(await app.rows('select event from report_events where report_id = $1', id)).toEqual([
+    { event: 'analyzed' },
+  ])
+})
+
+test('a second run changes nothing, nor do two at once', async () => {
+  const payloads = await app.reports('again-1', 'again-2', 'again-3')
+  await Promise.all([analyze(...payloads), analyze(...payloads.toReversed())])
+  for (const payload of payloads) expect(await jobsOf(payload)).toHaveLength(1)
+  const before = await everything()
+  expect(await analyze(...payloads)).toEqual(['done', 'done', 'done'])
+  expect(await everything()).toEqual(before)
+})
+
+test('one report that cannot be read does not hold up its batch', async () => {
+  const [good, lost, alsoGood] = await app.reports('good', 'lost', 'also-good')
+  if (!good || !lost || !alsoGood) throw new Error('A report is missing.')
+  await app.pool.query('delete from raw_messages where id = $1', [lost.reportId])
+  expect(await analyze(good, lost, alsoGood)).toEqual([
+    'done',
+    { retry: 'The raw message is missing.' },
+    'done',
+  ])
+  const states = await Promise.all([good, lost, alsoGood].map(stateOf))
+  expect(states).toEqual(['analyzed', 'received', 'analyzed'])
+})
+
+test('a report that was marked failed is analyzed when its job comes back', async () => {
+  const payload = await one('redriven')
+  await app.pool.query(`update reports set state = 'failed' where id = $1`, [payload.reportId])
+  expect(await analyze(payload)).toEqual(['done'])
+  expect(await stateOf(payload)).toBe('analyzed')
+})
+
+test('a report that was retracted is left alone, and so is one that never was', async () => {
+  const payload = await one('retracted')
+  await retractReport(app, payload.reportId, { isReporter: true })
+  const unknown = { reportId: '01999999-0000-7000-8000-000000000000' }
+  expect(await analyze(payload, unknown)).toEqual(['done', 'done'])
+  expect(await stateOf(payload)).toBe('retracted')
+  expect(await jobsOf(payload)).toEqual([])
+})
+
+test.for<[string, () => Promise<{ reportId: string }>, RegExp]>([
+  ['no spam', () => one('ham', { kind: 'not-spam' }), /not spam/],
+  [
+    'of an unknown network',
+    async () => ({ reportId: (await app.report(spamMessage('far', { ip: '8.8.8.8' }))).id }),
+    /No imported network/,
+  ],
+  [
+    'written by a mail system',
+    async () => ({ reportId: (await app.report(bounceMessage('x@y.example'))).id }),
+    /mail system|Line|origin/,
+  ],
+])('a report that is %s is kept: nobody is told', async ([, make, why]) => {
+  const payload = await make()
+  expect(await analyze(payload)).toEqual(['done'])
+  expect(await stateOf(payload)).toBe('kept')
+  expect(await jobsOf(payload)).toEqual([])
+  const [event] = await app.rows('select detail from report_events where report_id = $1', [
+    payload.reportId,
+  ])
+  expect(event?.['detail']).toMatch(why)
+})
+
+test('a desk that paused is not written to', async () => {
+  await analyze(await one('makes-the-desk-known'))
+  await app.pool.query(`update consumers set state = 'paused'`)
+  const payload = await one('paused')
+  await analyze(payload)
+  expect(await stateOf(payload)).toBe('kept')
+})
+
+test('with FORWARD_TO=enrolled only desks that enrolled are written to', async () => {
+  const picky = { ...app, parser, config: { ...app.config, forwardTo: 'enrolled' as const } }
+  const first = await one('not-enrolled')
+  await analyzeReports([first], picky)
+  expect(await stateOf(first)).toBe('kept')
+  await app.pool.query(`update consumers set state = 'enrolled'`)
+  const second = await one('enrolled')
+  await analyzeReports([second], picky)
+  expect(await stateOf(second)).toBe('analyzed')
+})
+
+test('one that is slow to read delays none of its batch, and is kept after them', async () => {
+  const [slow, quick] = [await one('slow-to-read'), await one('quick-to-read')]
+  const gate = Promise.withResolvers<undefined>()
+  const slowly: ParserPool = {
+    ...parser,
+    async analyze(packed, options, onSlow) {
+      const digest = await parser.analyze(packed, options)
+      if (!digest.subject?.includes('slow-to-read')) return digest
+      onSlow?.()
+      await gate.promise
+      return digest
+    },
+  }
+  const outcomes = analyzeReports([slow, quick], { ...app, parser: slowly })
+  try {
+    await until('the quick one', async () => (await stateOf(quick)) === 'analyzed' || undefined)
+    expect(await stateOf(slow)).toBe('received')
+  } finally {
+    gate.resolve(undefined)
+  }
+  expect(await outcomes).toEqual(['done', 'done'])
+  expect(await stateOf(slow)).toBe('analyzed')
+})

@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { DnsTools } from '../../../src/origin/authenticity/ask-dns.ts'
+import { findAnalysis } from '../../../src/db/analyses.ts'
+import { analyzeReports } from '../../../src/reports/analyze-report.ts'
+import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
+import { openTestApp, type TestApp } from '../../support/app.ts'
+import { spamMessage } from '../../support/messages.ts'
+import { deadDns, fakeDns, rsaKey, signed } from '../../support/signing.ts'
+
+let app: TestApp
+let parser: ParserPool
+
+beforeAll(async () => {
+  app = await openTestApp()
+  parser = createParserPool(1)
+})
+afterAll(async () => {
+  await parser.close()
+  await app.close()
+})
+
+const key = rsaKey()
+const nothing: DnsTools['listings'] = () => Promise.resolve([])
+
+async function reported(mark: string): Promise<{ reportId: string }> {
+  const raw = await signed(spamMessage(mark), { domain: 'shop.example', key })
+  return { reportId: (await app.report(Buffer.from(raw))).id }
+}
+
+async function kept({ reportId }: { reportId: string }) {
+  const found = await findAnalysis(app.pool, reportId)
+  if (!found) throw new Error('There is no analysis.')
+  const [report] = await app.rows('select state from reports where id = $1', [reportId])
+  return { state: report?.['state'], details: found.details }
+}
+
+test('what the DNS told is kept with the analysis', async () => {
+  const listing = {
+    zone: 'bl.example',
+    subject: '198.51.100.23',
+    codes: ['127.0.0.2'],
+    category: 'spam' as const,
+    meaning: 'It sends spam.',
+  }
+  const { resolve } = fakeDns({
+    'TXT s1._domainkey.shop.example': [key.record],
+    'TXT shop.example': ['v=spf1 ip4:198.51.100.23 -all'],
+    'TXT _dmarc.shop.example': ['v=DMARC1; p=reject'],
+  })
+  const dns = { resolve, listings: () => Promise.resolve([listing]) }
+  const payload = await reported('dns-up')
+  expect(await analyzeReports([payload], { ...app, parser, dns })).toEqual(['done'])
+  const { details } = await kept(payload)
+  expect(details.listings).toEqual([listing])
+  expect(details.authentication).toMatchObject({
+    spf: { ip: '198.51.100.23', result: 'pass', domain: 'shop.example' },
+    dkim: [{ domain: 'shop.example', result: 'pass', aligned: true }],
+    dmarc: { result: 'pass', policy: 'reject', alignedBy: ['dkim', 'spf'] },
+    arc: { result: 'none' },
+  })
+})
+
+test('a dead DNS changes nothing but what it would have told', async () => {
+  const [dead, never] = [await reported('dns-down'), await reported('dns-none')]
+  const dns = { resolve: deadDns, listings: nothing }
+  expect(await analyzeReports([dead], { ...app, parser, dns })).toEqual(['done'])
+  expect(await analyzeReports([never], { ...app, parser })).toEqual(['done'])
+  const [down, none] = [await kept(dead), await kept(never)]
+  expect(down.state).toBe('analyzed')
+  expect(none.state).toBe('analyzed')
+  expect(down.details.origin).toEqual(none.details.origin)
+  expect(down.details.verdict).toEqual(none.details.verdict)
+  expect(down.details).toMatchObject({
+    listings: [],
+    authentication: {
+      spf: { result: 'temperror' },
+      dkim: [{ result: 'temperror' }],
+      dmarc: { result: 'unknown' },
+    },
+  })
+  expect(none.details).toMatchObject({ listings: null, authentication: null })
+})
+
+test('a DNS that breaks its promise holds up nothing', async () => {
+  const payload = await reported('dns-broken')
+  const broken = () => Promise.reject(new Error('Out of order.'))
+  const dns = { resolve: broken, listings: broken }
+  expect(await analyzeReports([payload], { ...app, parser, dns })).toEqual(['done'])
+  expect((await kept(payload)).state).toBe('analyzed')
+})
+
+test('a whole batch is asked for at once', async () => {
+  const payloads = await Promise.all(['at-once-1', 'at-once-2', 'at-once-3'].map(reported))
+  let waiting = 0
+  let release: () => void = () => undefined
+  const allAsked = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const dns: DnsTools = {
+    resolve: deadDns,
+    listings: async () => {
+      if (++waiting === payloads.length) release()
+      await allAsked
+      return []
+    },
+  }
+  expect(await analyzeReports(payloads, { ...app, parser, dns })).toEqual(['done', 'done', 'done'])
+})

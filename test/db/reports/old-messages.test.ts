@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { retractReport } from '../../../src/reports/change-report.ts'
+import { analyzeReports } from '../../../src/reports/analyze-report.ts'
+import { redeemReports } from '../../../src/reports/redeem-report.ts'
+import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
+import { openTestApp, type TestApp } from '../../support/app.ts'
+import { spamMessage } from '../../support/messages.ts'
+
+let app: TestApp
+let parser: ParserPool
+
+beforeAll(async () => {
+  app = await openTestApp({ MESSAGE_AGE_MAX: '168' })
+  parser = createParserPool(1)
+})
+afterAll(async () => {
+  await parser.close()
+  await app.close()
+})
+
+const effects = [
+  'counter_deltas',
+  'counted_reports',
+  'reported_evidence',
+  'reputation_evidence',
+  'campaigns',
+  'feedback_reports',
+  'consumers',
+  'letters',
+]
+
+/** How many rows each effect of a report has left. */
+async function traces() {
+  const counts = await Promise.all(
+    effects.map((table) => app.rows(`select count(*)::integer as count from ${table}`)),
+  )
+  return Object.fromEntries(effects.map((table, at) => [table, counts[at]?.[0]?.['count']]))
+}
+
+async function reported(mark: string, at: string, kind?: 'phishing' | 'not-spam') {
+  const raw = spamMessage(mark).toString().replace('Mon, 16 Nov 2026 10:00:00 +0000', at)
+  const { id } = await app.report(Buffer.from(raw), kind && { kind })
+  await analyzeReports([{ reportId: id }], { ...app, parser })
+  const [row] = await app.rows(
+    `select reports.state, string_agg(report_events.detail, ' ') as story
+     from reports join report_events on report_events.report_id = reports.id
+     where reports.id = $1 group by 1`,
+    [id],
+  )
+  return { id, ...row }
+}
+
+const old = 'Fri, 1 Feb 2002 09:00:00 +0000'
+
+test('a message that was handed over long ago is kept, says why, and changes nothing', async () => {
+  const before = await traces()
+  for (const kind of [undefined, 'phishing', 'not-spam'] as const) {
+    const report = await reported(`old-${kind}`, old, kind)
+    expect(report).toMatchObject({ state: 'kept' })
+    expect(report).toHaveProperty(
+      'story',
+      expect.stringMatching(/on 2002-02-01, more than 168 hours before it was reported\. Nobody/),
+    )
+    expect(await traces()).toEqual(before)
+    await retractReport(app, report.id, { isReporter: true })
+    await redeemReports([{ reportId: report.id }], app)
+    expect(await traces()).toEqual(before)
+  }
+})
+
+test('a message of now is told and counted', async () => {
+  const before = await traces()
+  const report = await reported('new', new Date().toUTCString())
+  expect(report).toMatchObject({ state: 'analyzed' })
+  const after = await traces()
+  for (const table of ['counted_reports', 'reported_evidence', 'feedback_reports']) {
+    expect(after[table], table).toBeGreaterThan(Number(before[table]))
+  }
+})

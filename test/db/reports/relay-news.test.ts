@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { removeRelay } from '../../../src/db/reporter-relays.ts'
+import { inTransaction } from '../../../src/db/pool.ts'
+import { listReportsByIds } from '../../../src/db/reports.ts'
+import { answerQuestion, forgetRelay, tellRelays } from '../../../src/reports/relays.ts'
+import { analyzeReports } from '../../../src/reports/analyze-report.ts'
+import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
+import { openTestApp, type TestApp } from '../../support/app.ts'
+import { relayedMessage } from '../../support/messages.ts'
+
+const HOUR_MS = 3_600_000
+
+let app: TestApp
+let parser: ParserPool
+
+beforeAll(async () => {
+  // Nobody is ever that sure, so that every report asks.
+  app = await openTestApp({ ORIGIN_CONFIDENCE_MIN: '1' })
+  parser = createParserPool(1)
+})
+afterAll(async () => {
+  await parser.close()
+  await app.close()
+})
+beforeEach(() => app.pool.query('delete from reporter_relays'))
+
+const relay = '192.0.2.10/32'
+
+async function report(mark: string): Promise<string> {
+  return (await app.report(relayedMessage(mark))).id
+}
+
+function analyze(reportId: string, by: ParserPool = parser) {
+  return analyzeReports([{ reportId }], { ...app, parser: by })
+}
+
+/** Does something once, when a message was just read. */
+function thenOnce(happens: () => Promise<unknown>): ParserPool {
+  let isDone = false
+  return {
+    ...parser,
+    async analyze(packed, options) {
+      const digest = await parser.analyze(packed, options)
+      if (!isDone) await happens()
+      isDone = true
+      return digest
+    },
+  }
+}
+
+function tell(how: 'set' | 'refused', cidr = relay, now = new Date()) {
+  return tellRelays({ ...app, clock: () => now }, app.ann, [{ cidr, name: null, how }])
+}
+
+/** The state of a report, how often it was put in line, and how often only for later. */
+async function stands(id: string): Promise<unknown[]> {
+  const [report] = await listReportsByIds(app.pool, [id])
+  const [jobs] = await app.rows(
+    `select count(*)::int as all, (count(*) filter (where start_after > now()))::int as later
+     from pgboss.job where name = 'analyze-report' and data ->> 'reportId' = $1`,
+    [id],
+  )
+  return [report?.state, jobs?.['all'], jobs?.['later']]
+}
+
+test.for([
+  ['a relay is named', () => tell('set', '192.0.2.0/24')],
+  ['a relay is refused', () => tell('refused')],
+  ['a relay is forgotten', () => forgetRelay(app, app.ann, relay)],
+] as const)('when %s while a report is read, it is read again', async ([name, happens]) => {
+  if (name !== 'a relay is named') await tell('set')
+  const id = await report(name)
+  expect(await analyze(id, thenOnce(happens))).toEqual(['done'])
+  expect(await stands(id)).toEqual(['received', 2, 0])
+  await analyze(id)
+  expect(await stands(id)).toEqual(['kept', 2, 0])
+})
+
+test('who keeps telling while a report is read makes it read again once an hour', async () => {
+  const id = await report('restless')
+  await analyze(
+    id,
+    thenOnce(() => tell('set')),
+  )
+  await analyze(
+    id,
+    thenOnce(() => tell('refused')),
+  )
+  expect(await stands(id)).toEqual(['received', 3, 1])
+})
+
+test('what does not change, or is somebody else’s, or elsewhere, holds up nobody', async () => {
+  await tell('set')
+  const id = await report('unmoved')
+  const happens = async () => {
+    await tell('set')
+    await tell('refused', '203.0.113.0/24')
+    await tellRelays(app, app.bob, [{ cidr: relay, name: null, how: 'set' }])
+  }
+  await analyze(id, thenOnce(happens))
+  expect(await stands(id)).toEqual(['kept', 1, 0])
+})
+
+test('news that are still being written while a report is kept are waited for', async () => {
+  const id = await report('at-once')
+  let keeping: Promise<unknown> = Promise.resolve()
+  await inTransaction(app.pool, async (tx) => {
+    await tx.query('select id from reporters where id = $1 for no key update', [app.ann])
+    keeping = analyze(id)
+    await waitUntilSomebodyWaits()
+    await tx.query(
+      `insert into reporter_relays (reporter_id, cidr, how, evidence, since)
+       values ($1, $2, 'set', 0, now())`,
+      [app.ann, relay],
+    )
+  })
+  await keeping
+  expect(await stands(id)).toEqual(['received', 2, 0])
+  await inTransaction(app.pool, (tx) => removeRelay(tx, app.ann, relay))
+})
+
+async function waitUntilSomebodyWaits(): Promise<void> {
+  for (;;) {
+    const rows = await app.rows(
+      `select pid from pg_stat_activity
+       where datname = current_database() and wait_event_type = 'Lock'`,
+    )
+    if (rows.length > 0) return
+  }
+}
+
+test('only reports that asked about a machine are looked at again for it', async () => {
+  const id = await report('unrelated')
+  await analyze(id)
+  for (const how of ['set', 'refused', 'set'] as const) await tell(how, '203.0.113.0/24')
+  expect(await stands(id)).toEqual(['kept', 1, 0])
+  await tell('refused', '192.0.2.0/24')
+  expect(await stands(id)).toEqual(['received', 2, 0])
+  await analyze(id)
+})
+
+test('who changes his mind is looked at again an hour later at most once', async () => {
+  const id = await report('often')
+  await analyze(id)
+  const start = Date.now()
+  await tell('set', relay, new Date(start))
+  await analyze(id)
+  for (const how of ['refused', 'set', 'refused', 'set'] as const) {
+    await tell(how, '192.0.2.0/24', new Date(start + 1_000))
+  }
+  expect(await stands(id)).toEqual(['received', 3, 1])
+  await analyze(id)
+  await tell('refused', '192.0.2.0/24', new Date(start + 2 * HOUR_MS))
+  expect(await stands(id)).toEqual(['received', 4, 1])
+})
+
+test('an answer to a report’s own question is followed at once', async () => {
+  const id = await report('next-question')
+  await analyze(id)
+  for (const [times, cidr] of [relay, '198.51.100.23/32'].entries()) {
+    const said = [{ cidr, name: null, how: 'set' as const }]
+    await answerQuestion(app, { id, reporterId: app.ann }, said)
+    expect(await stands(id)).toEqual(['received', times + 2, 0])
+    await analyze(id)
+  }
+})

@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { findAdvisedReporter, findUnsubscribe } from '../../../src/db/advices.ts'
+import { keepMarketer } from '../../../src/db/marketers.ts'
+import { analyzeReports } from '../../../src/reports/analyze-report.ts'
+import { openMarketers } from '../../../src/marketers/live-marketers.ts'
+import { adviceOffLink } from '../../../src/mail/verp.ts'
+import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
+import { testJudge } from '../../support/judge.ts'
+import {
+  exampleShop,
+  newsletter,
+  newsletterDns,
+  type NewsletterOptions,
+} from '../marketers/newsletters.ts'
+import { type Browser, Browser as Visitor, signedInBrowser } from './browser.ts'
+import { type Person, startWebSite, type WebSite } from './web-site.ts'
+
+let site: WebSite
+let parser: ParserPool
+let ann: Person
+let browser: Browser
+const button = 'Unsubscribe me'
+
+beforeAll(async () => {
+  site = await startWebSite()
+  parser = createParserPool(1)
+  ann = await site.addPerson('ann@reporters.example')
+  browser = await signedInBrowser(site.url, ann)
+  await keepMarketer(site.app.pool, exampleShop, { at: new Date(), reporterId: null })
+})
+afterAll(async () => {
+  await parser.close()
+  await site.close()
+})
+
+/** Reports a newsletter and has it analyzed. */
+async function reported(options: NewsletterOptions, kind = 'spam'): Promise<string> {
+  const { app, url } = site
+  const headers = { authorization: `Bearer ${ann.token}`, 'content-type': 'message/rfc822' }
+  const body = new Uint8Array(await newsletter(options))
+  const to = `${url}/api/v1/reports?kind=${kind}`
+  const answer = await fetch(to, { method: 'POST', headers, body })
+  const { id } = (await answer.json()) as { id: string }
+  const marketers = await openMarketers(app)
+  const judge = testJudge(app.pool, app.clock)
+  const tools = { ...app, parser, judge, rdap: undefined, dns: newsletterDns(), marketers }
+  await analyzeReports([{ reportId: id }], tools)
+  await marketers.close()
+  return id
+}
+
+const page = async (id: string) => (await browser.get(`/reports/${id}`)).text()
+const requestOf = (id: string) => findUnsubscribe(site.app.pool, id)
+
+test('the page of a marketer’s mail says how to unsubscribe, and does it once', async () => {
+  const id = await reported({ mark: 'page' })
+  const before = await page(id)
+  expect(before).toContain('This is a mailing from The Example Shop.')
+  expect(before).toContain('Open your account and choose “No mail”.')
+  expect(before).toContain(button)
+  expect(before).not.toContain('href="https://news.example.org')
+  const clicks = await Promise.all(
+    [1, 2, 3].map(() => browser.post(`/reports/${id}/unsubscribe`, {})),
+  )
+  expect(clicks.map(({ status }) => status)).toEqual([303, 303, 303])
+  expect(await requestOf(id)).toMatchObject({ state: 'queued', host: 'news.example.org' })
+  const { rows } = await site.app.pool.query(
+    `select data from pgboss.job where name = 'unsubscribe' and data ->> 'reportId' = $1`,
+    [id],
+  )
+  expect(rows).toHaveLength(1)
+  const after = await page(id)
+  expect(after).toContain('You asked us to unsubscribe you.')
+  expect(after).not.toContain(button)
+})
+
+test('the page speaks French', async () => {
+  const id = await reported({ mark: 'french' })
+  const french = await signedInBrowser(site.url, ann, 'fr')
+  const text = await (await french.get(`/reports/${id}`)).text()
+  expect(text).toContain('Me désabonner')
+  expect(text).toContain('Ouvrez votre compte.')
+})
+
+const noPost = ['List-Unsubscribe: <https://news.example.org/off>']
+const post = 'List-Unsubscribe-Post: List-Unsubscribe=One-Click'
+
+test.for<[string, NewsletterOptions, string?]>([
+  ['phishing', { mark: 'p' }, 'phishing'],
+  ['a forgery', { mark: 'f', forged: true }],
+  ['what says no one-click', { mark: 'n', fields: noPost }],
+  ['what did not sign that it takes one click', { mark: 'c', covered: 'From:List-Unsubscribe' }],
+  ['what says it twice', { mark: 't', fields: [...noPost, ...noPost, post] }],
+  ['plain http', { mark: 'h', fields: ['List-Unsubscribe: <http://news.example.org/>', post] }],
+  ['a link to an address', { mark: 'a', fields: ['List-Unsubscribe: <https://10.0.0.1/>', post] }],
+  ['mail that nobody known signed', { mark: 's', domain: 'example.com' }],
+])('%s has no button, and asking for it does nothing', async ([, options, kind]) => {
+  const id = await reported({ ...options, mark: `no-button-${options.mark}` }, kind)
+  expect(await page(id)).not.toContain(button)
+  await browser.post(`/reports/${id}/unsubscribe`, {})
+  expect(await requestOf(id)).toBeUndefined()
+})
+
+test('phishing and what nobody stands behind is not to be clicked on', async () => {
+  for (const id of [
+    await reported({ mark: 'not-click-1' }, 'phishing'),
+    await reported({ mark: 'not-click-2', forged: true }),
+  ]) {
+    const text = await page(id)
+    expect(text).toContain('Do not click on anything in this message')
+    expect(text).not.toContain('https://news.example.org/off')
+  }
+})
+
+test('nobody unsubscribes another reporter, nor one whose message is too old', async () => {
+  const id = await reported({ mark: 'others' })
+  const bob = await signedInBrowser(site.url, await site.addPerson('bob@reporters.example'))
+  expect((await bob.post(`/reports/${id}/unsubscribe`, {})).status).toBe(404)
+  const stranger = new Visitor(site.url)
+  expect((await stranger.post(`/reports/${id}/unsubscribe`, {})).headers.get('location')).toMatch(
+    /^\/sign-in/,
+  )
+  await site.app.pool.query(
+    `update reports set received_at = received_at - interval '61 days' where id = $1`,
+    [id],
+  )
+  await browser.post(`/reports/${id}/unsubscribe`, {})
+  expect(await requestOf(id)).toBeUndefined()
+})
+
+test('letters are switched off by a page that asks, or by a mail program’s button', async () => {
+  const { publicUrl, secret } = site.app.config
+  const path = new URL(adviceOffLink(ann.id, { publicUrl, secret })).pathname
+  const visitor = new Visitor(site.url)
+  const asked = await visitor.get(path)
+  expect(await asked.text()).toContain('Do you want us to stop')
+  expect((await findAdvisedReporter(site.app.pool, ann.id))?.wantsAdvice).toBe(true)
+  const answer = await visitor.post(path, { 'List-Unsubscribe': 'One-Click' })
+  expect(await answer.text()).toContain('We will send you no more advice.')
+  expect((await findAdvisedReporter(site.app.pool, ann.id))?.wantsAdvice).toBe(false)
+  const forged = `${path.slice(0, -1)}${path.endsWith('a') ? 'b' : 'a'}`
+  expect((await visitor.post(forged, {})).status).toBe(404)
+})

@@ -1,0 +1,131 @@
+import { simpleParser } from 'mailparser'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { findLetterMessage, listLettersOf } from '../../../src/db/letters.ts'
+import { unpack } from '../../../src/db/rows.ts'
+import type { AnswerKind } from '../../../src/mail/verp.ts'
+import { uuidv7 } from '../../../src/world.ts'
+import type { Told } from '../../support/told-desk.ts'
+import { Browser, signedInBrowser } from './browser.ts'
+import { startToldSite, type ToldSite } from './told-site.ts'
+import type { Person, WebSite } from './web-site.ts'
+
+let opened: ToldSite
+let site: WebSite
+let ann: Person
+let desk: Browser
+
+beforeAll(async () => {
+  opened = await startToldSite()
+  ;({ site, ann } = opened)
+})
+afterAll(() => opened.close())
+beforeEach(async () => {
+  desk = new Browser(site.url)
+  await opened.forget()
+})
+
+const told = () => opened.told()
+const linkOf = (feedback: Told, kind: AnswerKind) => opened.linkOf(feedback, kind)
+const rows = (text: string, params: unknown[]) => opened.rows(text, params)
+const eventsOf = (feedback: Told) => opened.eventsOf(feedback)
+
+test('the reporter reads the answer in both languages, the words as text', async () => {
+  const feedback = await told()
+  await desk.post(linkOf(feedback, 'resolved'), { said: '<script>alert(1)</script> \u202eclosed' })
+  const path = `/reports/${feedback.reportId}`
+  const english = await (await (await signedInBrowser(site.url, ann)).get(path)).text()
+  expect(english).toContain('Who was told at access-two.example says:')
+  expect(english).toContain('it has dealt with it')
+  expect(english).toContain('&lt;script&gt;alert(1)&lt;/script&gt; ‹U+202E›closed')
+  const french = await (await (await signedInBrowser(site.url, ann, 'fr')).get(path)).text()
+  expect(french).toContain('Le destinataire chez access-two.example dit\u00a0:')
+  expect(french).toContain('Le destinataire dit avoir traité le problème')
+})
+
+test('who reported another of the campaign reads the answer, but not the words', async () => {
+  const [feedback, other] = [await told(), await told()]
+  const { pool } = site.app
+  await pool.query('update feedback_reports set incidents = 2 where report_id = $1', [
+    feedback.reportId,
+  ])
+  await pool.query(
+    `update feedback_reports set state = 'merged', merged_into = $2, merged_number = 1
+     where report_id = $1`,
+    [other.reportId, feedback.reportId],
+  )
+  await desk.post(linkOf(feedback, 'resolved'), { said: 'to the first' })
+  expect(await eventsOf(other)).toEqual(['desk-resolved'])
+  const browser = await signedInBrowser(site.url, ann)
+  const page = await (await browser.get(`/reports/${other.reportId}`)).text()
+  expect(page).toContain('Who was told at access-two.example says:')
+  expect(page).not.toContain('to the first')
+})
+
+test('answers come by mail to who wishes, once, without the words', async () => {
+  const { pool } = site.app
+  await pool.query(`update reporters set wants_answers = true, language = 'fr' where id = $1`, [
+    ann.id,
+  ])
+  try {
+    const feedback = await told()
+    await desk.post(linkOf(feedback, 'resolved'), { said: 'a secret word' })
+    await desk.post(linkOf(feedback, 'resolved'), {})
+    const letters = await listLettersOf(pool, feedback.reportId)
+    expect(letters).toMatchObject([{ kind: 'answer', address: 'ann@reporters.example' }])
+    const copy = await findLetterMessage(pool, letters[0]?.id ?? '')
+    const letter = await simpleParser(copy ? await unpack(copy) : '')
+    expect(letter.subject).toBe('Une réponse à votre signalement')
+    expect(letter.text).toContain('access-two.example')
+    expect(letter.text).toContain('le problème est traité')
+    expect(letter.text).toContain(`/reports/${feedback.reportId}`)
+    expect(letter.text).not.toContain('secret word')
+  } finally {
+    await pool.query('update reporters set wants_answers = false where id = $1', [ann.id])
+  }
+})
+
+test('a desk that answers without end writes to a reporter twenty times a day', async () => {
+  const { pool } = site.app
+  await pool.query('update reporters set wants_answers = true where id = $1', [ann.id])
+  await pool.query('delete from letters')
+  try {
+    const [sample, merged] = [await told(), await told()]
+    await pool.query('update feedback_reports set incidents = 2 where report_id = $1', [
+      sample.reportId,
+    ])
+    await pool.query(
+      `update feedback_reports set state = 'merged', merged_into = $2, merged_number = $3
+       where report_id = $1`,
+      [merged.reportId, sample.reportId, sample.number],
+    )
+    await desk.post(linkOf(sample, 'resolved'), {})
+    const count = async () =>
+      (await rows(`select id from letters where reporter_id = $1`, [ann.id])).length
+    expect(await count()).toBe(1)
+    const copy = `insert into letters
+        (id, kind, state, address, reporter_id, created_at, encoding, content)
+      select $1, kind, state, address, reporter_id, created_at, encoding, content
+      from letters limit 1`
+    while ((await count()) < 20) await pool.query(copy, [uuidv7(new Date())])
+    await desk.post(linkOf(sample, 'wrong'), {})
+    expect(await count()).toBe(20)
+    expect(await eventsOf(sample)).toEqual(['desk-resolved', 'desk-wrong'])
+  } finally {
+    await pool.query('update reporters set wants_answers = false where id = $1', [ann.id])
+  }
+})
+
+test('who took the report back gets no letter', async () => {
+  const { pool } = site.app
+  await pool.query('update reporters set wants_answers = true where id = $1', [ann.id])
+  try {
+    const feedback = await told()
+    await pool.query(`update reports set state = 'retracted' where id = $1`, [feedback.reportId])
+    await desk.post(linkOf(feedback, 'resolved'), {})
+    expect(await rows('select id from letters where report_id = $1', [feedback.reportId])).toEqual(
+      [],
+    )
+  } finally {
+    await pool.query('update reporters set wants_answers = false where id = $1', [ann.id])
+  }
+})

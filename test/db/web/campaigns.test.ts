@@ -1,0 +1,290 @@
+import path from 'node:path'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { importNetworks } from '../../../src/processes/import-networks.ts'
+import { addToCampaignDays, insertCampaigns } from '../../../src/db/campaigns.ts'
+import { insertCountedReports } from '../../../src/db/counter-rows.ts'
+import { retractReport } from '../../../src/reports/change-report.ts'
+import { analyzeReports } from '../../../src/reports/analyze-report.ts'
+import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
+import { redeemReports } from '../../../src/reports/redeem-report.ts'
+import { uuidTime, uuidv7 } from '../../../src/world.ts'
+import { addReports, newReport } from '../../support/rows.ts'
+import { rollUpAll } from '../../support/counter-rows.ts'
+import { type Browser, signedInBrowser } from './browser.ts'
+import { offer } from './offer-message.ts'
+import { startWebSite, type Person, type WebSite } from './web-site.ts'
+import { testJudge } from '../../support/judge.ts'
+
+const networks = path.join(import.meta.dirname, '../../../src/db/sample-networks.csv')
+
+let site: WebSite
+let parser: ParserPool
+let ann: Person
+let bob: Person
+let carol: Person
+let admin: Person
+let desk: Browser
+
+beforeAll(async () => {
+  site = await startWebSite()
+  parser = createParserPool(1)
+  await importNetworks(networks, site.app)
+  const people = ['ann', 'bob', 'carol'].map((name) => site.addPerson(`${name}@people.example`))
+  ;[ann, bob, carol] = (await Promise.all(people)) as [Person, Person, Person]
+  admin = await site.addPerson('admin@desk.example', { isAdmin: true })
+  desk = await signedInBrowser(site.url, admin)
+})
+afterAll(async () => {
+  await parser.close()
+  await site.close()
+})
+beforeEach(() =>
+  site.app.pool.query(
+    `truncate campaigns, campaign_keys, campaign_days, counted_reports, counters, counter_deltas,
+       counter_members`,
+  ),
+)
+
+/** Reports a message, and has it analyzed and counted. */
+async function reported(person: Person, raw: Buffer<ArrayBuffer>): Promise<string> {
+  const id = await site.report(person, raw)
+  await analyzed(id)
+  return id
+}
+
+async function analyzed(...ids: string[]): Promise<void> {
+  const payloads = ids.map((reportId) => ({ reportId }))
+  await analyzeReports(payloads, {
+    ...site.app,
+    parser,
+    judge: testJudge(site.app.pool, site.app.clock),
+    rdap: undefined,
+  })
+  await rollUpAll(site.app.pool, new Date())
+}
+
+async function campaignOf(id: string): Promise<string> {
+  const page = await (await desk.get(`/admin/reports/${id}`)).text()
+  return /\/admin\/campaigns\/([0-9a-f-]{36})/.exec(page)?.[1] ?? ''
+}
+
+/** The day on which a report was received. */
+function dayOf(id: string): string {
+  return uuidTime(id).toISOString().slice(0, 10)
+}
+
+/** The words of a page, without its markup. */
+async function wordsAt(browser: Browser, address: string): Promise<string> {
+  const answer = await browser.get(address)
+  expect(answer.status).toBe(200)
+  const page = await answer.text()
+  return page.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')
+}
+
+test('a campaign is for administrators', async () => {
+  const id = await campaignOf(await reported(ann, offer('private')))
+  const own = await signedInBrowser(site.url, ann)
+  expect((await own.get(`/admin/campaigns/${id}`)).status).toBe(403)
+  expect((await desk.get(`/admin/campaigns/${id}`)).status).toBe(200)
+})
+
+test('its page tells how much came, from where and what it says', async () => {
+  const first = await reported(ann, offer('one'))
+  await reported(bob, offer('two', { ip: '198.51.100.24', author: 'news@shop.example' }))
+  await reported(bob, offer('three'))
+  const id = await campaignOf(first)
+  const words = await wordsAt(desk, `/admin/campaigns/${id}`)
+  expect(words).toContain('3 reports, 2 reporters, 1 network of origin, 2 authors')
+  expect(words).toMatch(/Reports by day \(UTC\) Reports 3 /)
+  expect(words).toMatch(/Reported as spam or phishing 3 /)
+  expect(words).toMatch(/198\.51\.100\.23 Example Access Two AS64497 DE 2 198\.51\.100\.24 /)
+  expect(words).toContain('one.watches.example 1')
+  expect(words).toContain('Watches two 1')
+  expect(words).toContain('Offers &lt;offers@shop.example&gt; 2 Offers &lt;news@shop.example&gt; 1')
+  const page = await (await desk.get(`/admin/campaigns/${id}`)).text()
+  expect(page).toContain('href="/admin/networks?ip=198.51.100.24"')
+  expect(page.match(/href="\/admin\/reports\/[0-9a-f-]{36}"/g)).toHaveLength(4)
+  for (const about of [
+    ...['value=one.watches.example', 'kind=subject&value=Watches%20one'],
+    ...['kind=address&value=Offers%20%3Coffers%40shop.example%3E', `kind=campaign&value=${id}`],
+  ]) {
+    expect(page).toContain(`href="/admin/counters?${about.replace('&', '&amp;')}"`)
+    expect((await desk.get(`/admin/counters?${about}`)).status).toBe(200)
+  }
+})
+
+test('an author without a whole address leads nowhere', async () => {
+  const id = await campaignOf(await reported(ann, offer('nobody', { author: 'a"b@c<d' })))
+  const page = await (await desk.get(`/admin/campaigns/${id}`)).text()
+  expect(page).toContain('<span class="stranger">Offers')
+  expect(page).not.toContain('kind=address')
+})
+
+test('its sample is text, never markup, and no link leads out', async () => {
+  const id = await campaignOf(await reported(ann, offer('sample')))
+  const page = await (await desk.get(`/admin/campaigns/${id}`)).text()
+  expect(page).toContain('Choose‹U+202E› yours &lt;script&gt; at\nour shop')
+  expect(page).not.toMatch(/<script|href="https?:/)
+  expect(page).not.toContain('alert(1)')
+})
+
+test('a message without text has a page without a sample', async () => {
+  const raw = Buffer.from(
+    [
+      'Received: from a.example (a.example [198.51.100.23]) by mx.provider.example;',
+      ' Mon, 16 Nov 2026 10:00:00 +0000',
+      'From: <offers@shop.example>',
+      'Subject: Pictures',
+      'MIME-Version: 1.0',
+      'Content-Type: text/html',
+      '',
+      '<img src="https://pictures.example/one.png"><img src="https://pictures.example/two.png">',
+    ].join('\r\n'),
+  )
+  const id = await campaignOf(await reported(ann, raw))
+  expect(await wordsAt(desk, `/admin/campaigns/${id}`)).toContain('no text that could be shown')
+})
+
+test('its reports go on from page to page', async () => {
+  const ids = await Promise.all(
+    Array.from({ length: 30 }, (_, index) => site.report(ann, offer(`many-${index}`))),
+  )
+  await analyzed(...ids)
+  const base = `/admin/campaigns/${await campaignOf(ids[0] ?? '')}`
+  const seen: string[] = []
+  let address = base
+  for (let pages = 0; address !== '' && pages < 4; pages++) {
+    const page = await (await desk.get(address)).text()
+    const list = page.slice(page.indexOf('id="reports"'))
+    for (const [, id = ''] of list.matchAll(/\/admin\/reports\/([0-9a-f-]{36})"/g)) seen.push(id)
+    const [, next] = /href="[^"]*(\?before=[^"]*)"/.exec(page) ?? []
+    address = next === undefined ? '' : base + next
+  }
+  expect(seen).toEqual(ids.toSorted().toReversed())
+})
+
+test('a report that is taken back is no longer of its campaign', async () => {
+  const [first, second] = [await reported(ann, offer('stays')), await reported(bob, offer('goes'))]
+  const id = await campaignOf(first)
+  await retractReport(site.app, second, { isReporter: true })
+  await redeemReports([{ reportId: second }], site.app)
+  await rollUpAll(site.app.pool, new Date())
+  const page = await (await desk.get(`/admin/campaigns/${id}`)).text()
+  expect(page).not.toContain(second)
+  expect(await wordsAt(desk, `/admin/campaigns?day=${dayOf(first)}`)).toMatch(
+    /offers@shop.example 1 1 1/,
+  )
+  expect(await campaignOf(second)).toBe('')
+})
+
+test('what was taken back is not shown as its sample, though it came first', async () => {
+  const [first, second] = [await reported(ann, offer('mine')), await reported(bob, offer('stays'))]
+  const page = async () => (await desk.get(`/admin/campaigns/${await campaignOf(second)}`)).text()
+  expect(await page()).toContain('<h1><bdi>Watches mine</bdi></h1>')
+  await retractReport(site.app, first, { isReporter: true })
+  await redeemReports([{ reportId: first }], site.app)
+  expect(await page()).toContain('<h1><bdi>Watches stays</bdi></h1>')
+  expect(await page()).not.toContain(first)
+})
+
+test('the largest of a day come first, and all of them are listed', async () => {
+  const now = new Date()
+  const ids = Array.from({ length: 120 }, () => uuidv7(now)).sort()
+  await insertCampaigns(
+    site.app.pool,
+    ids.map((id) => ({ id, firstReportId: id, fingerprints: { words: '9' } })),
+  )
+  const reports = (index: number) => 1 + (index % 3)
+  await addToCampaignDays(
+    site.app.pool,
+    ids.map((campaignId, index) => ({ campaignId, day: now, reports: reports(index) })),
+  )
+  const seen: string[] = []
+  let address = '/admin/campaigns'
+  for (let pages = 0; address !== '' && pages < 5; pages++) {
+    const page = await (await desk.get(address)).text()
+    for (const [, id = ''] of page.matchAll(/\/admin\/campaigns\/([0-9a-f-]{36})"/g)) seen.push(id)
+    address = (/href="([^"]*after=[^"]*)"/.exec(page)?.[1] ?? '').replaceAll('&amp;', '&')
+  }
+  const bySize = ids
+    .map((id, index) => ({ id, reports: reports(index) }))
+    .sort((a, b) => b.reports - a.reports)
+  expect(seen).toEqual(bySize.map(({ id }) => id))
+})
+
+test('from a day one goes to the day before and after, but not beyond today', async () => {
+  const page = await (await desk.get('/admin/campaigns?day=2026-03-01')).text()
+  expect(page).toContain('href="/admin/campaigns?day=2026-02-28"')
+  expect(page).toContain('href="/admin/campaigns?day=2026-03-02"')
+  const newest = await (await desk.get('/admin/campaigns')).text()
+  expect(newest).toContain('rel="prev"')
+  expect(newest).not.toContain('rel="next"')
+})
+
+test.for([
+  ['/admin/campaigns?day=2026-02-30', 422],
+  ['/admin/campaigns?day=9999-01-01', 422],
+  ['/admin/campaigns?day=%00%27', 422],
+  ['/admin/campaigns?day=0001-01-01', 422],
+  ['/admin/campaigns?after=x&reports=-1', 200],
+  ['/admin/campaigns?after=01999999-0000-7000-8000-000000000000&reports=1e99', 200],
+  ['/admin/campaigns/01999999-0000-7000-8000-000000000000', 404],
+  ['/admin/campaigns/x', 404],
+] as const)('%s is answered with %s', async ([address, status]) => {
+  expect((await desk.get(address)).status).toBe(status)
+})
+
+/** Reports of the campaign of a report, each by somebody else. */
+async function joinedByOthers(id: string, people: number): Promise<void> {
+  const campaignId = await campaignOf(id)
+  const others = Array.from({ length: people }, () => newReport({ reporterId: uuidv7(new Date()) }))
+  const ids = await addReports(site.app.pool, others)
+  const rows = ids.map((one) => ({ id: one, campaignId, content: Buffer.of(0) }))
+  await insertCountedReports(site.app.pool, rows)
+}
+
+test('of few other people a reporter is told nothing, and of many a round number', async () => {
+  const id = await reported(ann, offer('told-1'))
+  const english = await signedInBrowser(site.url, ann)
+  const french = await signedInBrowser(site.url, ann, 'fr')
+  const story = (browser: Browser) => wordsAt(browser, `/reports/${id}`)
+  const few = 'Fewer than five other people have reported this message so far.'
+  expect(await story(english)).toContain(few)
+  const other = await reported(bob, offer('told-2'))
+  await reported(carol, offer('told-3'))
+  await joinedByOthers(id, 2)
+  expect(await story(english)).toContain(few)
+  await joinedByOthers(id, 1)
+  const page = await story(english)
+  expect(page).toMatch(
+    /At least 5 other people reported the same message\. It was always reported on \d+ \w+ \d{4}\./,
+  )
+  await joinedByOthers(id, 4)
+  expect(await story(english)).toBe(page)
+  await joinedByOthers(id, 14)
+  expect(await story(french)).toContain('Au moins 20 autres personnes l’ont aussi signalé.')
+  for (const secret of [other, bob.id, bob.email, 'told-2']) expect(page).not.toContain(secret)
+})
+
+test('the API tells the same, and nothing of others but about how many they are', async () => {
+  const id = await reported(ann, offer('json-1'))
+  const other = await reported(bob, offer('json-2'))
+  const read = async (reportId: string, { token }: Person) => {
+    const headers = { authorization: `Bearer ${token}` }
+    const answer = await fetch(`${site.url}/api/v1/reports/${reportId}`, { headers })
+    return (await answer.json()) as { campaign: { id: string } | null }
+  }
+  const campaignId = await campaignOf(id)
+  const mark = (await read(id, ann)).campaign?.id ?? ''
+  expect(mark).toMatch(/^[0-9a-f]{32}$/)
+  // Its id says to the millisecond when somebody was the first to report it.
+  expect(mark).not.toContain(campaignId.replaceAll('-', '').slice(0, 8))
+  const few = { id: mark, others_at_least: null, first_seen_on: null, last_seen_on: null }
+  expect((await read(id, ann)).campaign).toEqual(few)
+  expect((await read(other, bob)).campaign).toEqual(few)
+  await joinedByOthers(id, 11)
+  const many = { others_at_least: 10, first_seen_on: dayOf(id), last_seen_on: dayOf(other) }
+  expect((await read(id, ann)).campaign).toEqual({ id: mark, ...many })
+  const waiting = await site.report(ann, offer('json-3'))
+  expect((await read(waiting, ann)).campaign).toBeNull()
+})

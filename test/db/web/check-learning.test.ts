@@ -1,0 +1,109 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { headOf, readEntry, scanBlock } from '../../../src/counting/packed/delta-packing.ts'
+import { learnerEmail } from '../../../src/reports/learn-message.ts'
+import { retractReport } from '../../../src/reports/change-report.ts'
+import { checkedMail } from '../../support/checked-mail.ts'
+import { type CheckSite, openCheckSite } from './check-site.ts'
+
+let site: CheckSite
+const mail = checkedMail('one', 'https://bad.example/')
+
+beforeEach(async () => {
+  site = await openCheckSite()
+})
+afterEach(() => site.close())
+
+const reports = () =>
+  site.app.rows(
+    `select reports.id, kind, reports.state, channel, email from reports
+     join reporters on reporters.id = reporter_id order by reports.id`,
+  )
+const learn = (as: 'spam' | 'ham', body = mail) => site.post(`/learn${as}`, body)
+
+test('a lesson is a report of the mail server, in line for its analysis', async () => {
+  expect(await learn('spam')).toMatchObject({ status: 200, json: { success: true } })
+  const [report, ...others] = await reports()
+  expect(others).toEqual([])
+  expect(report).toMatchObject({
+    kind: 'spam',
+    state: 'received',
+    channel: 'learn',
+    email: learnerEmail,
+  })
+  const jobs = await site.app.rows(`select data from pgboss.job where name = 'analyze-report'`)
+  expect(jobs).toEqual([{ data: { reportId: report?.['id'] } }])
+})
+
+test('the same lesson again changes nothing, and says so', async () => {
+  await learn('spam')
+  const { status, json } = await learn('spam')
+  expect([status, json.error]).toEqual([208, 'It was learned as spam before.'])
+  expect(await reports()).toHaveLength(1)
+})
+
+test('the other lesson changes the report, there and back', async () => {
+  const statuses = []
+  for (const as of ['spam', 'ham', 'ham', 'spam'] as const) statuses.push((await learn(as)).status)
+  expect(statuses).toEqual([200, 200, 208, 200])
+  expect((await reports()).map(({ kind, state }) => [kind, state])).toEqual([['spam', 'received']])
+  const changes = await site.app.rows(`select 1 from report_events where event = 'changed'`)
+  expect(changes).toHaveLength(2)
+})
+
+test('of many at once who teach the same, one does; of both classes, one is left', async () => {
+  const same = await Promise.all(Array.from({ length: 10 }, () => learn('spam')))
+  expect(same.map(({ status }) => status).sort()).toEqual([200, ...Array<number>(9).fill(208)])
+  const other = checkedMail('two', 'https://bad.example/')
+  const both = ['spam', 'ham', 'spam', 'ham'] as const
+  const mixed = await Promise.all(both.map((as) => learn(as, other)))
+  expect(mixed.every(({ status }) => status === 200 || status === 208)).toBe(true)
+  expect(await reports()).toHaveLength(2)
+})
+
+test('what an administrator retracted may be learned again', async () => {
+  await learn('spam')
+  const [{ id } = { id: '' }] = await reports()
+  const administratorId = '00000000-0000-7000-8000-00000000000a'
+  await retractReport(site.app, String(id), { isReporter: false, administratorId })
+  expect((await learn('spam')).status).toBe(200)
+  expect((await reports()).map(({ state }) => state)).toEqual(['received'])
+})
+
+test.for([
+  ['nothing', Buffer.alloc(0), 400],
+  ['what is no message', Buffer.from('hello'), 400],
+])('%s is not learned', async ([, body, status]) => {
+  expect(await learn('spam', body as Buffer<ArrayBuffer>)).toMatchObject({ status })
+  expect(await reports()).toEqual([])
+})
+
+test('each question counts once: every shingle of the message, under "checks"', async () => {
+  for (let times = 0; times < 3; times++) await site.post('/checkv2', mail)
+  await site.post('/checkv2', checkedMail('two', 'https://bad.example/'))
+  await site.stop()
+  const sums = await increments()
+  const link = await site.app.rows('select count(*)::int as rows from counter_deltas')
+  expect(link[0]?.['rows']).toBeGreaterThan(0)
+  const amounts = new Set([...sums.values()])
+  // Shared by both messages, of the first alone, of the second alone.
+  expect(amounts).toEqual(new Set([4, 3, 1]))
+  expect([...sums.keys()].every((key) => key.startsWith(`${headOf(1, 1, 0)} `))).toBe(true)
+})
+
+/** What waits to be rolled up, by head without unique and slot, key and unique. */
+async function increments(): Promise<Map<string, number>> {
+  const rows = await site.app.rows('select content from counter_deltas')
+  const sums = new Map<string, number>()
+  for (const row of rows) {
+    const block = row['content'] as Buffer
+    scanBlock(block, (hi, lo, _slot, at) => {
+      const amounts: number[] = []
+      const cursor = { bytes: block, at }
+      const head = readEntry(cursor, amounts)
+      const unique = head & 64 ? block.toString('hex', cursor.at, cursor.at + 8) : ''
+      const key = `${head & 63} ${hi} ${lo} ${unique}`
+      sums.set(key, (sums.get(key) ?? 0) + Number(amounts[0]))
+    })
+  }
+  return sums
+}

@@ -1,0 +1,63 @@
+import { connect } from 'node:net'
+import { serveChecks } from '../../../src/web/check/serve-check.ts'
+import { createCheckStation } from '../../../src/judging/check-message.ts'
+import { openTestApp, type TestApp } from '../../support/app.ts'
+
+/** The answer of rspamd's protocol, as far as tests look at it. */
+export type CheckJson = {
+  is_skipped: boolean
+  action: string
+  score: number
+  symbols: Record<string, unknown>
+  error?: string
+  success?: boolean
+}
+
+/** The port of mail servers, on a database of its own. */
+export type CheckSite = {
+  app: TestApp
+  port: number
+  post: (
+    path: string,
+    body: Uint8Array<ArrayBuffer> | string,
+    headers?: Record<string, string>,
+  ) => Promise<{ status: number; json: CheckJson }>
+  /** Sends bytes as they are; all that comes until the far end closes. */
+  sendRaw: (...parts: readonly (string | Buffer)[]) => Promise<string>
+  /** Ends the port, so that all that was counted is in the database. */
+  stop: () => Promise<void>
+  close: () => Promise<void>
+}
+
+/** Opens one. `env` holds settings as the environment would. */
+export async function openCheckSite(env: Record<string, string> = {}): Promise<CheckSite> {
+  const app = await openTestApp({ WORKERS: '1', ...env })
+  const config = { ...app.config, checkPort: 0 }
+  const served = await serveChecks({ ...app, config }, createCheckStation(app, 'test'))
+  const port = Number(new URL(served.url).port)
+  let stopped: Promise<void> | undefined
+  const stop = () => (stopped ??= served.close())
+  return {
+    app,
+    port,
+    async post(path, body, headers = {}) {
+      const answer = await fetch(`${served.url}${path}`, { method: 'POST', body, headers })
+      return { status: answer.status, json: (await answer.json()) as CheckJson }
+    },
+    sendRaw: (...parts) =>
+      new Promise((resolve, reject) => {
+        const chunks: Buffer[] = []
+        const socket = connect(port, '127.0.0.1', () => {
+          for (const part of parts) socket.write(part)
+        })
+        socket.on('data', (chunk: Buffer) => chunks.push(chunk))
+        socket.on('close', () => resolve(Buffer.concat(chunks).toString()))
+        socket.on('error', reject)
+      }),
+    stop,
+    async close() {
+      await stop()
+      await app.close()
+    },
+  }
+}

@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { countOwnDays } from '../../../../src/counting/campaign-counts.ts'
+import { inTransaction } from '../../../../src/db/pool.ts'
+import {
+  countReporterDay,
+  listDaysOf,
+  listReporterDays,
+  type WholeDay,
+} from '../../../../src/db/reporter-days.ts'
+import { retractReport } from '../../../../src/reports/change-report.ts'
+import { analyzeReports } from '../../../../src/reports/analyze-report.ts'
+import { createParserPool, type ParserPool } from '../../../../src/parsing/parser-pool.ts'
+import { openTestApp, type TestApp } from '../../../support/app.ts'
+
+let app: TestApp & { parser: ParserPool }
+const today = () => new Date().toISOString().slice(0, 10)
+/** Later than any pause after a count. */
+const later = () => new Date(Date.now() + 3_600_000)
+
+beforeAll(async () => {
+  app = { ...(await openTestApp()), parser: createParserPool(1) }
+})
+afterAll(async () => {
+  await app.parser.close()
+  await app.close()
+})
+
+/** What is kept of today, and what a full count finds. */
+async function both() {
+  const day = { reporterId: app.ann, day: today() }
+  const [[kept], counted] = await Promise.all([
+    listReporterDays(app.pool, app.ann, day.day),
+    countReporterDay(app.pool, day),
+  ])
+  return { kept, counted: withoutPlaces(counted) }
+}
+
+function withoutPlaces({ networks, countries, ...counts }: WholeDay) {
+  void [networks, countries]
+  return { day: today(), ...counts }
+}
+
+test('a day is counted when its reports are analyzed, and agrees with the reports', async () => {
+  const payloads = await app.reports('d1', 'd2', 'd3')
+  await analyzeReports(payloads, app)
+  expect(await countOwnDays(app.pool, app.clock)).toBe(1)
+  const { kept, counted } = await both()
+  expect(kept).toEqual(counted)
+  expect(kept).toMatchObject({ spam: 3, retracted: 0 })
+})
+
+test('what is taken back is taken from the day on which it came', async () => {
+  const [payload = { reportId: '' }] = await app.reports('r1')
+  await analyzeReports([payload], app)
+  await retractReport(app, payload.reportId, { isReporter: true })
+  await countOwnDays(app.pool, later)
+  const { kept, counted } = await both()
+  expect(kept).toEqual(counted)
+  expect(kept).toMatchObject({ spam: 3, retracted: 1 })
+})
+
+test('what a transaction that failed would have changed is not counted', async () => {
+  const [payload = { reportId: '' }] = await app.reports('f1')
+  await analyzeReports([payload], app)
+  await countOwnDays(app.pool, later)
+  const before = await both()
+  await inTransaction(app.pool, async (tx) => {
+    await tx.query(`update reports set state = 'failed' where id = $1`, [payload.reportId])
+    throw new Error('killed')
+  }).catch(() => undefined)
+  expect(await countOwnDays(app.pool, later)).toBe(0)
+  expect(await both()).toEqual(before)
+})
+
+test('a count that dies leaves its day due, and another counts it', async () => {
+  const payloads = await app.reports('k1')
+  await analyzeReports(payloads, app)
+  let isFirst = true
+  const dying = {
+    connect: async () => {
+      const client = await app.pool.connect()
+      const query = client.query.bind(client) as (text: unknown, values?: unknown) => unknown
+      const dies = (text: unknown, values?: unknown) => {
+        if (isFirst && String(text).startsWith('update reporter_days')) {
+          isFirst = false
+          throw new Error('killed')
+        }
+        return query(text, values)
+      }
+      return new Proxy(client, {
+        get: (of, key) => (key === 'query' ? dies : Reflect.get(of, key)),
+      })
+    },
+  } as unknown as typeof app.pool
+  await expect(countOwnDays(dying, later)).rejects.toThrow('killed')
+  expect(await countOwnDays(app.pool, later)).toBe(1)
+  const { kept, counted } = await both()
+  expect(kept).toEqual(counted)
+})
+
+test('many processes count a day once, and a busy day waits for a pause', async () => {
+  await analyzeReports(await app.reports('m1', 'm2'), app)
+  const now = later()
+  const counts = await Promise.all([1, 2, 3].map(() => countOwnDays(app.pool, () => now)))
+  expect(counts.reduce((sum, one) => sum + one, 0)).toBe(1)
+  await app.pool.query('update reporter_days set spam = 100000')
+  await analyzeReports(await app.reports('m3'), app)
+  expect(await countOwnDays(app.pool, () => now)).toBe(0)
+  expect(await countOwnDays(app.pool, () => new Date(now.getTime() + 501_000))).toBe(1)
+})
+
+test('a held report counts as all others do to its reporter', async () => {
+  const [payload = { reportId: '' }] = await app.reports('s1')
+  await analyzeReports([payload], app)
+  await countOwnDays(app.pool, () => new Date(Date.now() + 7_200_000))
+  const before = await both()
+  const id = '01a20000-0000-7000-8000-000000000001'
+  const aside = payload.reportId.replace(/.{12}$/, '000000000001')
+  await app.pool.query(
+    `insert into reports (id, reporter_id, channel, kind, state, received_at,
+       message_bytes, received_via, shadow)
+     select $2, reporter_id, 'api', 'spam', 'kept', received_at, 1, '{}', 'held' from reports
+     where id = $1`,
+    [payload.reportId, aside],
+  )
+  expect(await listDaysOf(app.pool, [aside, id])).toEqual([{ reporterId: app.ann, day: today() }])
+  const { counted } = await both()
+  expect(counted.spam).toBe(before.counted.spam + 1)
+  expect(counted.kept).toBe(before.counted.kept + 1)
+})

@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { checkPaths } from '../../../src/web/check/check-routes.ts'
+import { watchRoutes } from '../../support/pages/route-list.ts'
+import { hostileBodies } from '../../support/torture/bodies/hostile-bodies.ts'
+import {
+  type BodyRoute,
+  bodyRoutes,
+  declareBody,
+  sendBody,
+  type Sender,
+} from '../../support/torture/bodies/send-body.ts'
+import { signedInBrowser } from './browser.ts'
+import { startWebSite, type Person, type WebSite } from './web-site.ts'
+
+const CHECK_PASSWORD = 'the password of checks'
+/** More than any route takes, but for lines. */
+const BYTES_MAX = 60_000_000
+const LINES_PATH = '/api/v1/reports/bulk'
+
+let site: WebSite
+let admin: Person
+let cookie: string
+let routes: BodyRoute[]
+
+beforeAll(async () => {
+  const listRoutes = watchRoutes()
+  site = await startWebSite({ CHECK_PASSWORD, WORKERS: '1' })
+  routes = bodyRoutes(listRoutes, checkPaths())
+  admin = await site.addPerson('admin@reporters.example', { isAdmin: true })
+  cookie = (await signedInBrowser(site.url, admin)).cookies()
+  await site.app.pool.query(`update rate_limits set behavior = 'off'`)
+})
+afterAll(() => site.close())
+
+/** Who may send to that address. */
+function senderTo(path: string): Sender {
+  if (path.startsWith('/api/signaler')) return { authorization: admin.basic }
+  if (path.startsWith('/api/')) return { authorization: `Bearer ${admin.token}` }
+  return { cookie, password: CHECK_PASSWORD }
+}
+
+test('there are routes that read bodies, of pages, the API and mail servers', () => {
+  const paths = routes.map(({ path }) => path)
+  expect(paths).toEqual(
+    expect.arrayContaining(['/sign-in', '/report', '/api/v1/reports', '/api/signaler', '/checkv2']),
+  )
+  expect(paths.length).toBeGreaterThan(70)
+})
+
+test('a body that is declared to be too long is refused before it comes', async () => {
+  const types = ['multipart/form-data; boundary=b', 'application/x-ndjson']
+  for (const route of routes) {
+    for (const type of types) {
+      for (const who of [{}, senderTo(route.path)]) {
+        const sender = { ...who, 'content-type': type }
+        const status = await declareBody(site.url, route, { bytes: 600_000_000, sender })
+        const isSkipped = route.path.startsWith('/check') || route.path === '/symbols'
+        expect([route, type, status]).toEqual([route, type, expect.any(Number)])
+        if (!isSkipped && status !== 200) expect(status).toBeGreaterThanOrEqual(300)
+      }
+    }
+  }
+})
+
+const forms = ['empty parts', 'a part header without end', 'empty fields']
+const hostileForms = hostileBodies.filter(({ name }) => forms.includes(name))
+
+test('a hostile form is refused while it comes, by every route', async () => {
+  for (const [index, route] of routes.filter(({ path }) => path !== LINES_PATH).entries()) {
+    const body = hostileForms[index % hostileForms.length]
+    if (!body) continue
+    const sender = senderTo(route.path)
+    const said = await sendBody(site.url, route, body, { bytesMax: BYTES_MAX, sender })
+    const isEarly = said.sentBytes < BYTES_MAX
+    expect([route, body.name, isEarly]).toEqual([route, body.name, true])
+  }
+  expect((await fetch(`${site.url}/healthz`)).status).toBe(200)
+})
+
+test('the forms of strangers are counted before they are read', async () => {
+  await site.app.pool.query(
+    `update rate_limits set behavior = 'refuse', attempts_max = 3 where name = 'form-address'`,
+  )
+  const sender = { 'content-type': 'application/x-www-form-urlencoded' }
+  const route = { method: 'POST', path: '/sign-in' }
+  // Limits are read again each second.
+  await expect.poll(() => declareBody(site.url, route, { bytes: 1, sender })).toBe(429)
+})

@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { importNetworks } from '../../../src/processes/import-networks.ts'
+import { handleInboundMail } from '../../../src/feedback/handle-inbound.ts'
+import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
+import { arrive, reply } from '../../support/inbound-mail.ts'
+import { sampleNetworks, spamMessage } from '../../support/messages.ts'
+import { tellDesk, type Told } from '../../support/told-desk.ts'
+import { type Browser, signedInBrowser } from './browser.ts'
+import { type Person, startWebSite, type WebSite } from './web-site.ts'
+
+let site: WebSite
+let parser: ParserPool
+let ann: Person
+let desk: Browser
+let made = 0
+
+beforeAll(async () => {
+  site = await startWebSite({ RETURN_PATH_DOMAIN: 'bounces.test.example' })
+  parser = createParserPool(1)
+  await importNetworks(sampleNetworks, site.app)
+  ann = await site.addPerson('ann@reporters.example')
+  desk = await signedInBrowser(
+    site.url,
+    await site.addPerson('admin@desk.example', { isAdmin: true }),
+  )
+})
+afterAll(async () => {
+  await parser.close()
+  await site.close()
+})
+beforeEach(async () => {
+  for (const table of ['suppressions', 'contact_corrections', 'inbound_mails', 'audit_log']) {
+    await site.app.pool.query(`delete from ${table}`)
+  }
+  await site.app.pool.query(`update consumers set state = 'found'`)
+})
+
+async function told(): Promise<Told> {
+  const id = await site.report(ann, spamMessage(`inbox-${++made}`))
+  return tellDesk(site.app, parser, id)
+}
+
+/** What a person answered to a feedback report, handled. */
+async function answered(feedback: Told | undefined, text: string, header: string[] = []) {
+  const raw = reply('bob@desk.example', text.split('\n'), header)
+  const purpose = feedback ? 'feedback-answer' : 'other'
+  const mail = await arrive(site.app, raw, { ...feedback, purpose, mailFrom: 'bob@desk.example' })
+  await handleInboundMail(mail, { ...site.app, parser })
+  return mail.mailId
+}
+
+async function rows(text: string, params: unknown[] = []): Promise<Record<string, unknown>[]> {
+  return (await site.app.pool.query<Record<string, unknown>>(text, params)).rows
+}
+
+const page = async (path: string) => (await desk.get(path)).text()
+
+test('the inbox is for administrators', async () => {
+  const reporter = await signedInBrowser(site.url, ann)
+  const mailId = await answered(undefined, 'Hello')
+  for (const path of ['/admin/inbox', `/admin/inbox/${mailId}`, '/admin/suppressions']) {
+    expect((await reporter.get(path)).status).toBe(403)
+    expect((await reporter.post(path, { do: 'handled' })).status).toBe(403)
+  }
+})
+
+test('what a person wrote stands among the unread, and the overview counts it', async () => {
+  expect(await page('/admin')).not.toContain('a look</a>')
+  await answered(await told(), 'Which customer do you mean?')
+  expect(await page('/admin/inbox')).toContain('bob@desk.example')
+  expect(await page('/admin')).toContain('One mail wants a look</a>')
+  await answered(undefined, 'And this?')
+  expect(await page('/admin')).toContain('2 mails want a look</a>')
+})
+
+test('each kind has its shelf, and what matched nothing has one', async () => {
+  await answered(await told(), 'matched', ['Subject: to a report'])
+  await answered(undefined, 'unmatched', ['Subject: to nothing'])
+  const replies = await page('/admin/inbox?shelf=reply')
+  expect(replies).toContain('to a report')
+  expect(replies).toContain('to nothing')
+  const unmatched = await page('/admin/inbox?shelf=unmatched')
+  expect(unmatched).not.toContain('to a report')
+  expect(unmatched).toContain('to nothing')
+  expect(await page('/admin/inbox?shelf=bounce')).toContain('Nothing here.')
+  expect(await page('/admin/inbox?shelf=nonsense')).toContain('to nothing')
+})
+
+test('a long shelf has pages, and each mail stands on one of them', async () => {
+  for (let at = 0; at < 53; at++) await answered(undefined, 'x', [`Subject: mail-${at}-`])
+  const firstPage = await page('/admin/inbox?shelf=reply')
+  const [, next = ''] = /href="\/admin\/inbox(\?[^"]*before=[^"]*)"/.exec(firstPage) ?? []
+  const secondPage = await page(`/admin/inbox${next.replaceAll('&amp;', '&')}`)
+  const subjects = [...`${firstPage}${secondPage}`.matchAll(/mail-\d+-/g)].map(([name]) => name)
+  expect(subjects).toHaveLength(53)
+  expect(new Set(subjects).size).toBe(53)
+})
+
+test('a mail is shown as text, with its thread', async () => {
+  const feedback = await told()
+  const first = await answered(feedback, 'the first', ['Subject: one'])
+  const evil = '<script>alert(1)</script> \u202eevil'
+  const mailId = await answered(feedback, 'the second', [`Subject: ${evil}`])
+  const shown = await page(`/admin/inbox/${mailId}`)
+  expect(shown).not.toContain('<script>')
+  expect(shown).toContain('‹U+202E›')
+  expect(shown).toContain(`/admin/outbox/${feedback.reportId}/1`)
+  expect(shown).toContain(`/admin/inbox/${first}`)
+  const file = await desk.get(`/admin/inbox/${mailId}/message.eml`)
+  expect(file.headers.get('content-disposition')).toContain('attachment')
+  expect(await file.text()).toContain('the second')
+})
+
+test('a mail that is looked after leaves the pile, and the audit log says who', async () => {
+  const mailId = await answered(await told(), 'Hello')
+  const answer = await desk.post(`/admin/inbox/${mailId}`, { do: 'handled' })
+  expect(answer.status).toBe(303)
+  await desk.post(`/admin/inbox/${mailId}`, { do: 'handled' })
+  expect(await page('/admin/inbox')).toContain('Nothing here.')
+  expect(await rows('select action, detail from audit_log')).toEqual([
+    { action: 'look after mail', detail: mailId },
+  ])
+})
+
+test.for(['resolved', 'wrong', 'not-ours', 'stop'])(
+  'an operator answers for the desk: %s',
+  async (kind) => {
+    const feedback = await told()
+    const mailId = await answered(feedback, 'I told you on the telephone')
+    await desk.post(`/admin/inbox/${mailId}`, { do: kind })
+    await desk.post(`/admin/inbox/${mailId}`, { do: kind })
+    expect(
+      await rows(
+        'select answer, how, said, mail_id as "mailId" from feedback_answers where report_id = $1',
+        [feedback.reportId],
+      ),
+    ).toEqual([{ answer: kind, how: 'operator', said: null, mailId }])
+    expect(await page('/admin/inbox')).toContain('Nothing here.')
+    expect(await rows('select action, detail from audit_log order by detail')).toMatchObject([
+      { action: 'answer for a desk', detail: expect.stringContaining('repeated') as string },
+      { action: 'answer for a desk', detail: expect.stringContaining(`${kind}: `) as string },
+    ])
+    const [consumer] = await rows(`select state from consumers where address = $1`, [
+      'abuse@access-two.example',
+    ])
+    expect(consumer).toEqual({ state: kind === 'stop' ? 'stopped' : 'found' })
+  },
+)
+
+test('nobody answers for a desk where no feedback report is known', async () => {
+  const mailId = await answered(undefined, 'Hello')
+  const answer = await desk.post(`/admin/inbox/${mailId}`, { do: 'stop' })
+  expect(answer.headers.get('location')).toContain('done=unknown')
+  expect(await rows('select address from suppressions')).toEqual([])
+})
+
+test('addresses are suppressed and lifted by hand, with the audit log', async () => {
+  const form = { do: 'set', address: 'Bob@Desk.example', reason: 'He telephoned.', term: 'good' }
+  expect((await desk.post('/admin/suppressions', form)).status).toBe(303)
+  expect(await rows('select address, reason, detail, until from suppressions')).toEqual([
+    { address: 'bob@desk.example', reason: 'operator', detail: 'He telephoned.', until: null },
+  ])
+  expect(await page('/admin/suppressions?part=DESK')).toContain('bob@desk.example')
+  expect(await page('/admin/suppressions?part=other')).toContain('Nothing here.')
+  await desk.post('/admin/suppressions', { do: 'lift', address: 'bob@desk.example' })
+  expect(await rows('select address from suppressions')).toEqual([])
+  expect(await rows('select action from audit_log order by action')).toEqual([
+    { action: 'suppress' },
+    { action: 'unsuppress' },
+  ])
+})
+
+test.for<[string, Record<string, string>]>([
+  ['no address', { address: 'nobody', reason: 'x', term: 'good' }],
+  ['no reason', { address: 'a@b.example', reason: ' ', term: 'good' }],
+  ['no term', { address: 'a@b.example', reason: 'x', term: '' }],
+])('what has %s is not suppressed', async ([, form]) => {
+  expect((await desk.post('/admin/suppressions', { do: 'set', ...form })).status).toBe(422)
+  expect(await rows('select address from suppressions')).toEqual([])
+})

@@ -1,0 +1,36 @@
+import { analyzeMessage } from '../../../src/pieces/analyze.ts'
+import type { DnsFindings } from '../../../src/origin/authenticity/authenticate.ts'
+import { insertAnalyses, type Judgment } from '../../../src/db/analyses.ts'
+import { pack } from '../../../src/db/rows.ts'
+import type { Db } from '../../../src/db/pool.ts'
+import { emptyFacts, packFacts } from '../../../src/verdict/facts/facts.ts'
+
+/** Keeps what a worker would have found in the message of a report, and that nobody is told. */
+export async function keepAnalysis(
+  db: Db,
+  id: string,
+  raw: Buffer,
+  dns?: DnsFindings,
+): Promise<void> {
+  const options = { trustedRelays: [], ignoreStamps: false }
+  const analysis = await analyzeMessage(raw, dns ? { ...options, dns } : options)
+  const judgment: Judgment = {
+    verdict: { class: 'spam', score: 5, symbols: [] },
+    consequence: { action: 'keep', why: 'No imported network table knows the origin.' },
+  }
+  await insertAnalyses(db, [
+    {
+      id,
+      analyzedAt: new Date(),
+      originIp: analysis.origin?.ip ?? null,
+      originConfidence: analysis.origin?.confidence ?? null,
+      network: null,
+      verdictClass: 'spam',
+      verdictScore: 5,
+      subject: analysis.headers.subject,
+      judgment,
+      packed: await pack(Buffer.from(JSON.stringify(analysis))),
+      facts: packFacts(emptyFacts()),
+    },
+  ])
+}

@@ -1,0 +1,267 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { publishLists } from '../../../src/lists/publish-lists.ts'
+import { know } from '../../support/listed.ts'
+import { Browser, signedInBrowser } from './browser.ts'
+import { startWebSite, type Person, type WebSite } from './web-site.ts'
+
+let folder: string
+let site: WebSite
+let admin: Person
+let visitor: Browser
+let desk: Browser
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'signalpost-lists-'))
+  site = await startWebSite({
+    LISTS_DIR: folder,
+    PUBLIC_URL: 'http://spam.ours.example',
+    TRUSTED_PROXIES: '127.0.0.1, ::1',
+  })
+  admin = await site.addPerson('admin@desk.example', { isAdmin: true })
+  desk = await signedInBrowser(site.url, admin)
+})
+afterAll(async () => {
+  await site.close()
+  await rm(folder, { recursive: true })
+})
+
+beforeEach(async () => {
+  const { pool, clock } = site.app
+  visitor = new Browser(site.url)
+  await pool.query('truncate reputations, listings, list_exemptions, delisting_requests')
+  const at = clock()
+  await know(pool, [
+    { kind: 'address', name: '192.0.2.7', bad: 18, at },
+    { kind: 'address', name: '192.0.2.9', bad: 300, at },
+    { kind: 'link-domain', name: 'bad.example', bad: 18, at },
+    { kind: 'link-host', name: 'www.bad.example', bad: 18, at },
+    { kind: 'link-host', name: 'known.example', bad: 7, at },
+  ])
+  await publishLists(site.app)
+})
+
+const wish = {
+  asker: 'Ann, who runs the machine',
+  contact: 'ann@host.example',
+  done: 'The account was stolen; it is closed.',
+}
+const address = { list: 'addresses', name: '192.0.2.7' }
+const hard = { list: 'addresses', name: '192.0.2.9' }
+
+async function pageOf(path: string, browser = visitor): Promise<string> {
+  return (await browser.get(path)).text()
+}
+
+async function askFor(subject: { list: string; name: string }, who = visitor): Promise<string> {
+  const answer = await who.post('/lookup/delist', { ...subject, ...wish })
+  expect(answer.status).toBe(303)
+  return answer.headers.get('location') ?? ''
+}
+
+test('a look-up says what is listed, since when, why, until when and how to stop it', async () => {
+  const html = await pageOf('/lookup?q=hxxp://www[.]bad[.]example/x')
+  expect(html).toContain('www.bad.example is listed.')
+  expect(html).toContain('>bad.example is listed.')
+  expect(html).toContain('At least 10 people reported it for spam.')
+  expect(html).toMatch(/Listed since<\/dt><dd><time datetime="\d{4}-\d\d-\d\d">/)
+  expect(html).toContain('href="/lookup/delist?list=hosts&amp;name=www.bad.example"')
+  const french = await pageOf('/lookup?q=192.0.2.7&lang=fr')
+  expect(french).toContain('192.0.2.7 est listé.')
+  expect(french).toContain('Au moins 10 personnes')
+})
+
+test('of what is known but not listed nothing is told', async () => {
+  const known = (await pageOf('/lookup?q=known.example')).replaceAll('known', 'unknown')
+  expect(known).toBe(await pageOf('/lookup?q=unknown.example'))
+  expect(known).toContain('unknown.example is not listed.')
+})
+
+test('what cannot be read is given back harmless', async () => {
+  const text = '"><script>alert(1)</script>'
+  const answer = await visitor.get(`/lookup?q=${encodeURIComponent(text)}`)
+  expect(answer.status).toBe(422)
+  const html = await answer.text()
+  expect(html).not.toContain('<script')
+  expect(html).toContain('&lt;script&gt;')
+  const nul = await visitor.get('/lookup?q=%00bad.example')
+  expect(nul.status).toBe(422)
+  expect((await visitor.get('/lookup/delist?list=hosts&name=%00')).status).toBe(303)
+})
+
+test('a program is told the same', async () => {
+  const url = `${site.url}/api/v1/reputation`
+  const listed = await fetch(`${url}/192.0.2.7`)
+  expect(listed.status).toBe(200)
+  expect(await listed.json()).toMatchObject({
+    name: '192.0.2.7',
+    is_listed: true,
+    listed: [{ list: 'addresses', category: 'spam', code: '127.0.0.2', times: 1 }],
+  })
+  const other = await fetch(`${url}/${encodeURIComponent('https://known.example/')}`)
+  expect(await other.json()).toMatchObject({ name: 'known.example', is_listed: false, listed: [] })
+  expect((await fetch(`${url}/nonsense`)).status).toBe(422)
+  expect((await fetch(`${url}/192.0.2.7`, { method: 'POST' })).status).toBe(405)
+})
+
+test('a program that asks all the time is asked to wait', async () => {
+  const url = `${site.url}/api/v1/reputation/192.0.2.7`
+  const headers = { 'x-forwarded-for': '198.51.100.1, 203.0.113.50' }
+  let answer = await fetch(url, { headers })
+  for (let asked = 1; asked < 130 && answer.ok; asked++) answer = await fetch(url, { headers })
+  expect(answer.status).toBe(429)
+  expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+  expect(await answer.json()).toMatchObject({ type: expect.stringContaining('#too-often') })
+  const forged = { 'x-forwarded-for': '203.0.113.50, 203.0.113.51' }
+  expect((await fetch(url, { headers: forged })).status).toBe(200)
+})
+
+test('little evidence goes at once, once, and stays away after the next edition', async () => {
+  const status = await askFor(address)
+  expect(status).toMatch(/^\/lookup\/delist\/[\w-]{32}$/)
+  const html = await pageOf(status)
+  expect(html).toContain('It was taken off.')
+  expect(html).toContain('noindex')
+  for (const secret of Object.values(wish)) expect(html).not.toContain(secret)
+  expect(await pageOf('/lookup?q=192.0.2.7')).toContain('is not listed')
+  await publishLists(site.app)
+  expect(await pageOf('/lookup?q=192.0.2.7')).toContain('is not listed')
+  expect((await visitor.get('/lookup/delist/nonsense')).status).toBe(404)
+  expect(await askFor(address)).toBe('/lookup?q=192.0.2.7')
+  const later = new Date(site.app.clock().getTime() + 1_000)
+  await know(site.app.pool, [{ kind: 'address', name: '192.0.2.7', bad: 26, at: later }])
+  await publishLists({ ...site.app, clock: () => later })
+  expect(await pageOf(await askFor(address))).toContain('A person will read it.')
+})
+
+test('much evidence goes to administrators, whose exemption is written down', async () => {
+  const status = await askFor(hard)
+  expect(await pageOf(status)).toContain('A person will read it.')
+  expect(await pageOf('/lookup?q=192.0.2.9')).toContain('is listed')
+  const list = await pageOf('/admin/delistings', desk)
+  expect(list).toContain('ann@host.example')
+  const action = /action="(\/admin\/delistings\/[^"]+)"/.exec(list)?.[1] ?? ''
+  const answer = { answer: 'Thank you for mending it.', exempt: '30', do: 'accept' }
+  expect((await visitor.post(action, answer)).headers.get('location')).toContain('/sign-in')
+  const foreign = await desk.post(action, answer, { 'sec-fetch-site': 'cross-site' })
+  expect(foreign.status).toBe(403)
+  const done = await desk.post(action, answer)
+  expect(done.headers.get('location')).toBe('/admin/delistings?done=accepted')
+  expect((await desk.post(action, answer)).status).toBe(404)
+  expect(await pageOf(status)).toContain('Thank you for mending it.')
+  const at = new Date(site.app.clock().getTime() + 1_000)
+  await know(site.app.pool, [{ kind: 'address', name: '192.0.2.9', bad: 900, at }])
+  await publishLists({ ...site.app, clock: () => at })
+  expect(await pageOf('/lookup?q=192.0.2.9')).toContain('is not listed')
+  const log = await pageOf('/admin/audit', desk)
+  expect(log).toContain('accept delisting: addresses: 192.0.2.9')
+  expect(log).toContain('exempt from lists: 192.0.2.9, until')
+})
+
+test('who is refused is told why', async () => {
+  const status = await askFor(hard)
+  const list = await pageOf('/admin/delistings', desk)
+  const action = /action="(\/admin\/delistings\/[^"]+)"/.exec(list)?.[1] ?? ''
+  expect((await desk.post(action, { do: 'refuse', answer: ' ' })).status).toBe(422)
+  const answer = '<b>It still sends.</b>'
+  expect((await desk.post(action, { do: 'refuse', answer })).status).toBe(303)
+  const html = await pageOf(status)
+  expect(html).toContain('It stays on the list.')
+  expect(html).toContain('&lt;b&gt;It still sends.')
+  expect(await pageOf('/lookup?q=192.0.2.9')).toContain('is listed')
+  expect(await pageOf('/admin/delistings?state=refused', desk)).toContain('192.0.2.9')
+})
+
+test.for([
+  [{ asker: '' }, 'Say who you are.'],
+  [{ contact: 'nobody' }, 'This is not a mail address.'],
+  [{ done: 'nothing' }, 'Say in a sentence or two'],
+] as const)('a form without %o is given back', async ([part, fault]) => {
+  const given = { ...wish, asker: 'A "quoted" <b>', ...part }
+  const answer = await visitor.post('/lookup/delist', { ...address, ...given })
+  expect(answer.status).toBe(422)
+  const html = await answer.text()
+  expect(html).toContain(fault)
+  expect(html).not.toContain('<b>')
+  expect(await pageOf('/lookup?q=192.0.2.7')).toContain('is listed')
+})
+
+test('only so many wishes a day are taken for a name and from a machine', async () => {
+  const from = (last: number) => new Browser(site.url, { 'x-forwarded-for': `203.0.113.${last}` })
+  for (let n = 0; n < 5; n++) await askFor(hard, from(0))
+  const sixth = await from(0).post('/lookup/delist', { ...hard, ...wish })
+  expect(sixth.status).toBe(429)
+  expect(await sixth.text()).toContain('Try again tomorrow.')
+  for (let n = 5; n < 25; n++) await askFor(hard, from(n))
+  expect((await from(99).post('/lookup/delist', { ...hard, ...wish })).status).toBe(429)
+  await site.app.pool.query('truncate delisting_requests')
+  for (let n = 0; n < 5; n++) {
+    await askFor(hard, from(1))
+    await site.app.pool.query('update delisting_requests set name = id::text')
+  }
+  expect((await from(1).post('/lookup/delist', { ...hard, ...wish })).status).toBe(429)
+  await askFor(hard, from(2))
+})
+
+test('a wish from another site, and one for what is not listed, does nothing', async () => {
+  const fields = { ...address, ...wish }
+  const foreign = await visitor.post('/lookup/delist', fields, { origin: 'https://evil.example' })
+  expect(foreign.status).toBe(403)
+  expect(await askFor({ list: 'hosts', name: '//evil.example/' })).toBe(
+    '/lookup?q=%2F%2Fevil.example%2F',
+  )
+  expect(await askFor({ list: '__proto__', name: '192.0.2.7' })).toBe('/lookup?q=192.0.2.7')
+  const { rows } = await site.app.pool.query('select id from delisting_requests')
+  expect(rows).toEqual([])
+})
+
+test('wishes are listed on pages without a gap', async () => {
+  for (let n = 0; n < 60; n++) {
+    await askFor(hard, new Browser(site.url, { 'x-forwarded-for': `198.51.100.${n}` }))
+    await site.app.pool.query(`update delisting_requests set name = id::text`)
+  }
+  const first = await pageOf('/admin/delistings', desk)
+  const next = /href="\/admin\/delistings(\?state=open&amp;before=[^"]+)"/.exec(first)?.[1] ?? ''
+  const second = await pageOf(`/admin/delistings${next.replace('&amp;', '&')}`, desk)
+  const idsIn = (html: string) => [...html.matchAll(/admin\/delistings\/([0-9a-f-]{36})"/g)]
+  const ids = [...idsIn(first), ...idsIn(second)].map(([, id]) => id)
+  expect(new Set(ids).size).toBe(60)
+  expect(ids).toEqual([...ids].sort().reverse())
+})
+
+test('an exemption is set, listed and taken back by administrators alone', async () => {
+  const path = '/admin/delistings/exemptions'
+  const word = { name: 'hxxp://BAD[.]example/', reason: 'a <b>customer</b>', term: '90', do: 'set' }
+  expect((await visitor.post(path, word)).headers.get('location')).toContain('/sign-in')
+  expect((await desk.post(path, { ...word, name: 'nonsense' })).status).toBe(422)
+  expect((await desk.post(path, { ...word, reason: '' })).status).toBe(422)
+  expect((await desk.post(path, { ...word, term: '__proto__' })).status).toBe(422)
+  expect((await desk.post(path, word)).headers.get('location')).toBe(`${path}?done=set`)
+  const html = await pageOf(path, desk)
+  expect(html).toContain('bad.example')
+  expect(html).toContain('a &lt;b&gt;customer')
+  await publishLists(site.app)
+  expect(await pageOf('/lookup?q=www.bad.example')).toContain('is not listed')
+  const lift = { name: 'bad.example', do: 'lift' }
+  expect((await desk.post(path, lift)).headers.get('location')).toBe(`${path}?done=lifted`)
+  expect((await desk.post(path, lift)).headers.get('location')).toBe(`${path}?done=nothing`)
+  expect(await pageOf('/admin/audit', desk)).toContain('unexempt from lists: bad.example')
+})
+
+test('exemptions are listed on pages without a gap', async () => {
+  const path = '/admin/delistings/exemptions'
+  const names = Array.from({ length: 60 }, (_, n) => `a${n + 10}.example`)
+  const word = { reason: 'test', term: 'good', do: 'set' }
+  for (const name of names) await desk.post(path, { ...word, name })
+  const [first, second] = [
+    await pageOf(path, desk),
+    await pageOf(`${path}?after=a59.example`, desk),
+  ]
+  expect(first).toContain('exemptions?after=a59.example"')
+  const seen = [...(first + second).matchAll(/<td class="stranger">([^<]+)</g)].map(
+    ([, one]) => one,
+  )
+  expect(seen).toEqual(names)
+})

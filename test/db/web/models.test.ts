@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { listAudit } from '../../../src/db/audit-log.ts'
+import { listModels } from '../../../src/db/models.ts'
+import { keepModel } from '../../../src/judging/models.ts'
+import { figuresOf, type ModelReport } from '../../../src/verdict/model/figures.ts'
+import { sureModel } from '../../support/models.ts'
+import { type Browser, signedInBrowser } from './browser.ts'
+import { startWebSite, type Person, type WebSite } from './web-site.ts'
+
+let site: WebSite
+let admin: Person
+let desk: Browser
+
+const scored = Array.from({ length: 40 }, (_, n) => ({
+  probability: n / 40,
+  isUnwanted: n % 10 < n / 4,
+}))
+const report: ModelReport = {
+  sources: ['40 files'],
+  split: 'campaign',
+  seed: 1,
+  rows: { train: { phishing: 30, ham: 20 }, calibrate: {}, test: { ham: 9 }, leftOut: 3 },
+  campaigns: 37,
+  features: 12,
+  ...figuresOf(scored),
+  importance: [{ feature: 'links.hosts', share: 0.75 }],
+}
+
+beforeAll(async () => {
+  site = await startWebSite()
+  admin = await site.addPerson('admin@desk.example', { isAdmin: true })
+  desk = await signedInBrowser(site.url, admin)
+  for (const [origin, content] of [
+    ['<b>the first</b>', sureModel(1)],
+    ['the second', sureModel(2)],
+    ['one that is broken', Buffer.from('{}')],
+  ] as const) {
+    const calibration = { slope: 1, intercept: 0 }
+    const at = new Date()
+    const model = {
+      format: 'catboost',
+      content,
+      calibration,
+      report,
+      origin,
+      trainedAt: at,
+    } as const
+    await keepModel(site.app.pool, model, { at, reporterId: null })
+  }
+})
+afterAll(() => site.close())
+
+const states = async () =>
+  (await listModels(site.app.pool, 10)).map(({ version, state }) => `${version} ${state}`)
+const page = async (path = '') => (await desk.get(`/admin/models${path}`)).text()
+const send = (fields: Record<string, string>) => desk.post('/admin/models', fields)
+
+test('the versions are listed, and what strangers wrote is only text', async () => {
+  const html = await page()
+  expect(html).toContain('&lt;b&gt;the first&lt;/b&gt;')
+  expect(html).toContain('Promote 2')
+  expect(html).not.toContain('Take the last promotion back')
+})
+
+test('a version shows its figures: the curve drawn, and a table of its points', async () => {
+  const html = await page('/1')
+  expect(html).toContain(report.auc?.toFixed(4))
+  const [, points = ''] = /<polyline class="curve" points="([^"]+)"/.exec(html) ?? []
+  expect(points.split(' ')).toHaveLength(report.roc.length)
+  expect(points.split(' ')[0]).toBe('48,332')
+  expect(points.split(' ').at(-1)).toBe('368,12')
+  const [, table = ''] = /The curve in figures<\/summary>(.*?)<\/table>/s.exec(html) ?? []
+  expect(table.match(/<tr>/g)).toHaveLength(report.roc.length + 1)
+  expect(html).toContain('<code>links.hosts</code>')
+  expect(html).toContain('30 phishing, 20 ham')
+})
+
+test('a version is promoted and taken back, and the log says by whom', async () => {
+  expect((await send({ version: '1' })).headers.get('location')).toBe('/admin/models?done=promoted')
+  await send({ version: '2' })
+  expect(await states()).toEqual(['3 candidate', '2 active', '1 retired'])
+  expect(await page()).toContain('admin@desk.example')
+  await send({ do: 'roll-back' })
+  expect(await states()).toEqual(['3 candidate', '2 retired', '1 active'])
+  const [last] = await listAudit(site.app.pool, { before: undefined, limit: 1 })
+  expect(last).toMatchObject({ action: 'roll back model', detail: '2 to 1', reporterId: admin.id })
+})
+
+test('one that cannot be applied is refused with the reason, and nothing changes', async () => {
+  const before = await states()
+  const answer = await send({ version: '3' })
+  expect(answer.status).toBe(422)
+  expect(await answer.text()).toContain('Refused: The model is not as CatBoost writes it')
+  expect(await states()).toEqual(before)
+})
+
+test.for(['/9', '/nonsense', '/1e3'])('there is no model %s', async (path) => {
+  expect((await desk.get(`/admin/models${path}`)).status).toBe(404)
+})
+
+test('what changes models must come from a form of ours', async () => {
+  const answer = await fetch(`${site.url}/admin/models`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: {
+      'content-type': 'application/x-www-form-urlencoded',
+      origin: 'https://evil.example',
+    },
+    body: 'version=2',
+  })
+  expect([303, 403]).toContain(answer.status)
+  expect(await states()).not.toContain('2 active')
+})

@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { listAudit } from '../../../src/db/audit-log.ts'
+import { keepRuleProcess } from '../../../src/db/rule-sets.ts'
+import { actingRules } from '../../../src/judging/rule-versions.ts'
+import { packFacts } from '../../../src/verdict/facts/facts.ts'
+import { uuidv7 } from '../../../src/world.ts'
+import { keepJudgedFacts } from '../../support/judged-facts.ts'
+import { ruleText } from '../../support/rule-facts.ts'
+import { Browser, signedInBrowser } from './browser.ts'
+import { startWebSite, type Person, type WebSite } from './web-site.ts'
+
+let site: WebSite
+let admin: Person
+let desk: Browser
+
+beforeAll(async () => {
+  site = await startWebSite()
+  admin = await site.addPerson('admin@desk.example', { isAdmin: true })
+  desk = await signedInBrowser(site.url, admin)
+})
+afterAll(() => site.close())
+
+const page = async (path: string) => (await desk.get(`/admin/rules${path}`)).text()
+const good = ruleText('WORD', 'report.kind == "spam"', 5)
+
+test("the program's own rules are listed while nobody has applied others", async () => {
+  const html = await page('')
+  expect(html).toContain('The rules that the program brings act')
+  expect(html).toContain('REPORTED_SPAM')
+  expect(await page('/versions')).toContain('nobody has applied other rules')
+  expect(await page('/facts')).toContain('report.kind')
+})
+
+test('a text with faults is given back with each of them, and nothing is applied', async () => {
+  for (const wish of ['check', 'try', 'apply']) {
+    const content = `${ruleText('WORD', 'report.knid == "<b>"', 99)}`
+    const answer = await desk.post('/admin/rules/edit', { content, base: '0', do: wish })
+    expect(answer.status).toBe(422)
+    const html = await answer.text()
+    expect(html).toContain('Line 2, column 11, <code>WORD</code>: A weight is a number')
+    expect(html).toContain('Line 4, column 9, <code>WORD</code>: There is no fact report.knid.')
+    expect(html).toContain('when: report.knid == &quot;&lt;b&gt;&quot;')
+    expect(html).toContain('aria-describedby="faults"')
+  }
+  expect((await actingRules(site.app.pool)).version).toBe(0)
+})
+
+test('rules are tried on as many reports as are wanted, and their verdicts shown', async () => {
+  const ids = [1, 2, 3].map((at) => uuidv7(new Date(Date.now() + at)))
+  const facts = packFacts({ report: { kind: 'spam', karma: 1 }, message: { kind: 'message' } })
+  await keepJudgedFacts(
+    site.app.pool,
+    ids.map((id) => ({ id, at: new Date(), facts })),
+  )
+  const content = ruleText('NOTHING', 'false')
+  const answer = await desk.post('/admin/rules/edit', { content, base: '0', last: '2', do: 'try' })
+  expect(answer.status).toBe(200)
+  const html = await answer.text()
+  expect(html).toContain('On the last 2 reports')
+  expect(html).toContain('2: spam → undecided')
+  expect(html).toContain(`/admin/reports/${ids[2]}`)
+  expect(html).not.toContain(`/admin/reports/${ids[0]}`)
+  expect((await actingRules(site.app.pool)).version).toBe(0)
+})
+
+test('rules are applied with a note, without the line ends of browsers, and noted', async () => {
+  const content = good.replaceAll('\n', '\r\n')
+  const sent = { content, base: '0', note: 'Why <not>', do: 'apply' }
+  const answer = await desk.post('/admin/rules/edit', sent)
+  expect(answer.status).toBe(303)
+  expect(answer.headers.get('location')).toBe('/admin/rules?done=1')
+  expect(await actingRules(site.app.pool)).toMatchObject({ version: 1, content: good })
+  expect(await page('?done=1')).toContain('Version 1 is applied.')
+  expect(await page('/versions')).toMatch(/admin@desk\.example.*Why &lt;not&gt;/s)
+  expect(await page('/versions/1')).toContain('+ WORD (+5)')
+  const [entry] = await listAudit(site.app.pool, { before: undefined, limit: 1 })
+  expect(entry).toMatchObject({ action: 'apply rules', reporterId: admin.id })
+})
+
+test('who applies rules made from an older version is shown what changed meanwhile', async () => {
+  const sent = { content: ruleText('OTHER', 'true'), base: '0', do: 'apply' }
+  const answer = await desk.post('/admin/rules/edit', sent)
+  expect(answer.status).toBe(422)
+  const html = await answer.text()
+  expect(html).toContain('Version 1 was applied since you began.')
+  expect(html).toContain('- WORD (+5)')
+  expect(html).toContain('name="base" value="1"')
+  const again = await desk.post('/admin/rules/edit', { ...sent, base: '1' })
+  expect(again.headers.get('location')).toBe('/admin/rules?done=2')
+})
+
+test('an older version is shown with what going back would change, and taken back', async () => {
+  const html = await page('/versions/1')
+  expect(html).toContain('What going back to it would change')
+  expect(html).toContain('- OTHER (+1)')
+  expect(await page('/edit?from=1')).toContain('symbol: WORD')
+  const answer = await desk.post('/admin/rules/versions/1', {})
+  expect(answer.headers.get('location')).toBe('/admin/rules?done=3')
+  expect((await actingRules(site.app.pool)).content).toBe(good)
+  expect((await desk.post('/admin/rules/versions/77', {})).status).toBe(404)
+  expect((await desk.get('/admin/rules/versions/x')).status).toBe(404)
+})
+
+test('processes are shown with what they run, rules with cost, errors and cut-offs', async () => {
+  const seenAt = new Date()
+  const cutOff = { why: 'slow always', costUs: 900 } as const
+  const health = [{ symbol: 'WORD', costUs: 1.26, errors: 7, cutOff }]
+  const both = { seenAt, fault: null, health, version: 3, name: 'work' }
+  const forgotten = new Date(0)
+  await keepRuleProcess(site.app.pool, { ...both, id: uuidv7(seenAt) }, forgotten)
+  const older = { ...both, id: uuidv7(seenAt), version: 2, fault: '4:9 WORD: no <fact>' }
+  await keepRuleProcess(site.app.pool, older, forgotten)
+  const html = await page('')
+  expect(html).toContain('work: version 3')
+  expect(html).toContain('not the newest')
+  expect(html).toContain('no &lt;fact&gt;')
+  expect(html).toContain('cut off: it is always slow')
+  expect(html).toContain('<td class="number">1.3</td>\n<td class="number">7</td>')
+  const metrics = await (await fetch(`${site.url}/metrics`)).text()
+  expect(metrics).toContain('signalpost_rules_newest_version 3')
+  expect(metrics).toMatch(/^signalpost_rules_version\{process="work",id="[0-9a-f]{12}"\} 3$/m)
+  expect(metrics).toMatch(/^signalpost_rules_refused\{process="work",id="[0-9a-f]{12}"\} 1$/m)
+  expect(metrics).toMatch(/^signalpost_rules_cut_off\{process="work",id="[0-9a-f]{12}"\} 1$/m)
+  expect(metrics).toMatch(/^signalpost_rules_errors_total\{process="work",.*\} 7$/m)
+})
+
+test('only administrators apply rules, and only from our own pages', async () => {
+  const sent = { content: ruleText('EVIL', 'true'), base: '3', do: 'apply' }
+  const ann = await signedInBrowser(site.url, await site.addPerson('ann@reporters.example'))
+  expect((await ann.get('/admin/rules')).status).toBe(403)
+  expect((await ann.post('/admin/rules/edit', sent)).status).toBe(403)
+  expect((await new Browser(site.url).post('/admin/rules/edit', sent)).status).toBe(303)
+  const foreign = { 'sec-fetch-site': 'cross-site' }
+  expect((await desk.post('/admin/rules/edit', sent, foreign)).status).toBe(403)
+  expect((await desk.post('/admin/rules/versions/0', {}, foreign)).status).toBe(403)
+  expect((await actingRules(site.app.pool)).version).toBe(3)
+})

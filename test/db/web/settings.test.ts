@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { findReporterSettings } from '../../../src/db/reporters.ts'
+import { Browser, signedInBrowser } from './browser.ts'
+import { startWebSite, type WebSite } from './web-site.ts'
+
+let site: WebSite
+let people = 0
+
+beforeAll(async () => {
+  site = await startWebSite({ RETURN_PATH_DOMAIN: 'bounces.test.example' })
+})
+afterAll(() => site.close())
+
+async function visitor(language = 'en') {
+  const person = await site.addPerson(`settings-${people++}@reporters.example`)
+  return { person, browser: await signedInBrowser(site.url, person, language) }
+}
+
+async function shown(browser: Browser, path = '/settings'): Promise<string> {
+  return (await browser.get(path)).text()
+}
+
+function addressIn(page: string): string | undefined {
+  return /report-[a-z2-7]{26}@bounces\.test\.example/.exec(page)?.[0]
+}
+
+test('the address for mail is made when it is asked for, and stays the same', async () => {
+  const { browser } = await visitor()
+  expect(addressIn(await shown(browser))).toBeUndefined()
+  const answer = await browser.post('/settings', { do: 'address' })
+  expect([answer.status, answer.headers.get('location')]).toEqual([303, '/settings?done=made'])
+  const address = addressIn(await shown(browser))
+  expect(address).toBeDefined()
+  expect(addressIn(await shown(browser, '/settings?done=made'))).toBe(address)
+})
+
+test('a new one takes the place of the one before, and everybody has another', async () => {
+  const [ann, bob] = [await visitor(), await visitor()]
+  await ann.browser.post('/settings', { do: 'address' })
+  await bob.browser.post('/settings', { do: 'address' })
+  const first = addressIn(await shown(ann.browser))
+  expect(addressIn(await shown(bob.browser))).not.toBe(first)
+  await ann.browser.post('/settings', { do: 'address' })
+  const second = addressIn(await shown(ann.browser))
+  expect(second).toBeDefined()
+  expect(second).not.toBe(first)
+})
+
+test('nothing in the database tells the address', async () => {
+  const { person, browser } = await visitor()
+  await browser.post('/settings', { do: 'address' })
+  const secret =
+    addressIn(await shown(browser))
+      ?.slice('report-'.length)
+      .split('@')[0] ?? 'none'
+  const { rows } = await site.app.pool.query(
+    `select mail_in_addresses::text as row from mail_in_addresses where reporter_id = $1`,
+    [person.id],
+  )
+  expect(rows).toHaveLength(1)
+  expect(JSON.stringify(rows)).not.toContain(secret)
+})
+
+test('the language of letters, and the wishes for answers and advice, are kept', async () => {
+  const { person, browser } = await visitor()
+  await browser.post('/settings', { do: 'save', language: 'ru', wants_answers: 'yes' })
+  expect(await findReporterSettings(site.app.pool, person.id)).toEqual({
+    language: 'ru',
+    wantsAnswers: true,
+    wantsAdvice: false,
+  })
+  const page = await shown(browser, '/settings?done=saved')
+  expect(page).toContain('<option value="ru" lang="ru" selected>')
+  expect(page).toContain('value="yes" checked')
+  // In the language that was just chosen.
+  expect(page).toContain('Сохранено.')
+  await browser.post('/settings', { do: 'save', language: 'fr', wants_advice: 'yes' })
+  expect(await findReporterSettings(site.app.pool, person.id)).toEqual({
+    language: 'fr',
+    wantsAnswers: false,
+    wantsAdvice: true,
+  })
+})
+
+test('a language that there is not is refused, and nothing changes', async () => {
+  const { person, browser } = await visitor()
+  const answer = await browser.post('/settings', {
+    do: 'save',
+    language: 'xx',
+    wants_answers: 'yes',
+  })
+  expect(answer.status).toBe(422)
+  expect(await answer.text()).toContain('Choose one of the languages.')
+  expect(await findReporterSettings(site.app.pool, person.id)).toEqual({
+    language: null,
+    wantsAnswers: false,
+    wantsAdvice: true,
+  })
+})
+
+test('the page speaks French, and tells how to forward in it', async () => {
+  const { browser } = await visitor('fr')
+  const page = await shown(browser)
+  expect(page).toContain('Signaler par courriel')
+  expect(page).toContain('Thunderbird')
+  expect(page).toContain('clic droit')
+})
+
+test('it is for who is signed in, from our own pages, and linked from all of them', async () => {
+  const stranger = new Browser(site.url)
+  expect((await stranger.get('/settings')).headers.get('location')).toBe(
+    '/sign-in?next=%2Fsettings',
+  )
+  const { browser } = await visitor()
+  expect(await shown(browser, '/reports')).toContain('<a href="/settings">')
+  const foreign = { origin: 'https://evil.example' }
+  expect((await browser.post('/settings', { do: 'address' }, foreign)).status).toBe(403)
+  expect(addressIn(await shown(browser))).toBeUndefined()
+})

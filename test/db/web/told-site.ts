@@ -1,0 +1,60 @@
+import { importNetworks } from '../../../src/processes/import-networks.ts'
+import { type AnswerKind, answerLinks } from '../../../src/mail/verp.ts'
+import { createParserPool } from '../../../src/parsing/parser-pool.ts'
+import { sampleNetworks, spamMessage } from '../../support/messages.ts'
+import { tellDesk, type Told } from '../../support/told-desk.ts'
+import { type Person, startWebSite, type WebSite } from './web-site.ts'
+
+/** A web process whose reporter Ann has abuse desks told. */
+export type ToldSite = {
+  site: WebSite
+  ann: Person
+  /** Has a desk told of another message. */
+  told: () => Promise<Told>
+  /** The path of the link by which a desk answers. */
+  linkOf: (feedback: Told, kind: AnswerKind) => string
+  rows: (text: string, params: unknown[]) => Promise<Record<string, unknown>[]>
+  /** What the timeline says of desks. */
+  eventsOf: (feedback: Told) => Promise<unknown[]>
+  /** Forgets what desks said of themselves. */
+  forget: () => Promise<void>
+  close: () => Promise<void>
+}
+
+/** Starts it, with the sample networks. */
+export async function startToldSite(): Promise<ToldSite> {
+  const site = await startWebSite({ RETURN_PATH_DOMAIN: 'bounces.test.example' })
+  const parser = createParserPool(1)
+  await importNetworks(sampleNetworks, site.app)
+  const ann = await site.addPerson('ann@reporters.example')
+  const { pool, config } = site.app
+  let made = 0
+  const rows: ToldSite['rows'] = async (text, params) =>
+    (await pool.query<Record<string, unknown>>(text, params)).rows
+  return {
+    site,
+    ann,
+    rows,
+    async told() {
+      return tellDesk(site.app, parser, await site.report(ann, spamMessage(`desk-${++made}`)))
+    },
+    linkOf: (feedback, kind) =>
+      answerLinks(feedback, { publicUrl: '', secret: config.secret })[kind],
+    async eventsOf({ reportId }) {
+      const events = await rows(
+        `select event from report_events where report_id = $1 and event like 'desk-%' order by id`,
+        [reportId],
+      )
+      return events.map(({ event }) => event)
+    },
+    async forget() {
+      await pool.query('delete from suppressions')
+      await pool.query('delete from contact_corrections')
+      await pool.query(`update consumers set state = 'found'`)
+    },
+    async close() {
+      await parser.close()
+      await site.close()
+    },
+  }
+}

@@ -1,0 +1,187 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { ReportJson } from '../../../src/web/api/reports.ts'
+import { outlookFile, traveledHeader } from '../../support/containers/outlook-file.ts'
+import { zipFile } from '../../support/containers/zip-file.ts'
+import { type Browser, signedInBrowser } from './browser.ts'
+import { sampleMessage, startWebSite, type Person, type WebSite } from './web-site.ts'
+
+let site: WebSite
+let ann: Person
+let browser: Browser
+
+beforeAll(async () => {
+  site = await startWebSite({ MESSAGE_BYTES_MAX: '1000000' })
+  ann = await site.addPerson('ann@reporters.example')
+  browser = await signedInBrowser(site.url, ann)
+})
+afterAll(() => site.close())
+
+type File = [name: string, content: Buffer<ArrayBuffer>, type?: string]
+
+async function send(files: readonly File[], fields: Record<string, string> = {}) {
+  const form = new FormData()
+  for (const [name, value] of Object.entries(fields)) form.append(name, value)
+  for (const [name, content, type = 'text/html'] of files) {
+    form.append('messages', new Blob([content], { type }), name)
+  }
+  const answer = await browser.postForm('/report', form)
+  return { status: answer.status, answer, page: await answer.text() }
+}
+
+/** The lines of an answer as text: `a.eml: recorded …`. */
+function linesOf(page: string): string[] {
+  const [, list = ''] = /<ul class="results">(.*?)<\/ul>/s.exec(page) ?? []
+  return [...list.matchAll(/<li>(.*?)<\/li>/gs)].map(([, line = '']) =>
+    line
+      .replace(/<[^>]*>/g, '')
+      .replace(/\s+/g, ' ')
+      .trim(),
+  )
+}
+
+const asFile = (bytes: Buffer) => Buffer.from(bytes)
+
+test('each file has its line, and one that is refused holds up no other', async () => {
+  const known = sampleMessage('known')
+  await send([['known.eml', known]])
+  const { status, page } = await send([
+    ['one.eml', sampleMessage('one')],
+    ['known.eml', known],
+    ['big.eml', Buffer.concat([sampleMessage('big'), Buffer.alloc(1_000_000, 'x')])],
+    ['picture.png', Buffer.from('\x89PNG\r\n\x1a\n and so on', 'latin1')],
+    ['sent.msg', asFile(outlookFile({ text: 'never traveled' }))],
+    ['got.msg', asFile(outlookFile({ header: traveledHeader, text: 'Buy' }))],
+    [
+      'all.zip',
+      asFile(
+        zipFile([
+          { name: 'in.eml', content: sampleMessage('zipped') },
+          { name: 'locked.eml', content: sampleMessage('locked'), flags: 1 },
+          { name: 'more.zip', content: zipFile([]) },
+        ]),
+      ),
+    ],
+    ['broken.zip', Buffer.from('PK\x03\x04 and no more', 'latin1')],
+  ])
+  expect(status).toBe(200)
+  expect(page).toContain('Your report has been recorded')
+  const lines = linesOf(page)
+  const start = [
+    'one.eml: recorded – Follow',
+    'known.eml: recorded – you had reported this message before',
+    'big.eml: not recorded It is too big.',
+    'picture.png: not recorded This is not the source of a mail message',
+    'sent.msg: not recorded This Outlook file does not hold the header lines',
+    'got.msg: recorded – Follow this report',
+    'all.zip › in.eml: recorded – Follow',
+    'all.zip › locked.eml: not recorded It is locked with a password.',
+    'all.zip › more.zip: not recorded It is an archive inside an archive.',
+    'broken.zip: not recorded It is damaged',
+  ]
+  expect(lines.map((line, at) => line.slice(0, start[at]?.length))).toEqual(start)
+  expect(lines[5]).toContain('Its signatures can prove nothing.')
+  expect(page).toMatch(/<dt>Recorded<\/dt><dd>3<\/dd>.*before<\/dt><dd>1<\/dd>.*<dd>6<\/dd>/s)
+  expect(page).toContain('href="/help/source/outlook-classic"')
+})
+
+test('what was put together anew says so wherever its report is shown', async () => {
+  const header = traveledHeader.replace('Cheap watches', 'Rebuilt')
+  const { page } = await send([['a.msg', asFile(outlookFile({ header, text: 'x' }))]])
+  const [, id = ''] = /\/reports\/([0-9a-f-]{36})/.exec(page) ?? []
+  const headers = { authorization: `Bearer ${ann.token}` }
+  const answer = await fetch(`${site.url}/api/v1/reports/${id}`, { headers })
+  expect(((await answer.json()) as ReportJson).rebuilt_from).toBe('msg')
+  expect(await (await browser.get(`/reports/${id}`)).text()).toContain('put it together again')
+})
+
+test('what was reported before is not said to be recorded now', async () => {
+  const known = sampleMessage('reported before')
+  await send([['known.eml', known]])
+  const again = await send([['known.eml', known]])
+  const { page } = await send([
+    ['known.eml', known],
+    ['picture.png', Buffer.from('\x89PNG\r\n\x1a\n and so on', 'latin1')],
+  ])
+  for (const { page: told } of [again, { page }]) {
+    expect(told).toContain('<p>Your report was recorded before: there is nothing new</p>')
+    expect(told).not.toContain('Your report has been recorded')
+  }
+  expect(again.page).not.toContain('Some messages were not recorded')
+  expect(page).toContain('Some messages were not recorded: see below.')
+})
+
+test('when nothing was recorded, the answer has the status of the first refusal', async () => {
+  const { status, page } = await send([['sent.msg', asFile(outlookFile({ text: 'x' }))]])
+  expect(status).toBe(422)
+  expect(page).toContain('Nothing could be recorded')
+  expect(page).not.toContain('Votre signalement a été enregistré')
+})
+
+test('files of one upload unpack to what it may bring, and no more', async () => {
+  const content = Buffer.concat([sampleMessage('full'), Buffer.alloc(900_000, 'x')])
+  const archive = asFile(
+    zipFile(
+      ['a', 'b'].map((name) => ({ name, content: Buffer.concat([content, Buffer.from(name)]) })),
+    ),
+  )
+  const { page } = await send([
+    ['1.zip', archive],
+    ['2.zip', archive],
+  ])
+  expect(linesOf(page).map((line) => line.slice(0, 22))).toEqual([
+    expect.stringMatching(/^1\.zip › a: recorded/),
+    expect.stringMatching(/^1\.zip › b: recorded/),
+    expect.stringMatching(/^2\.zip › a: not record/),
+    expect.stringMatching(/^2\.zip › b: not record/),
+  ])
+})
+
+test('what was typed stands in the form again when it could not be taken', async () => {
+  const typed = { kind: 'phishing', comment: 'From <my> "bank"', 'reporting[raw_email]': ' ' }
+  const { status, page } = await send([], typed)
+  expect(status).toBe(422)
+  expect(page).toContain('value="phishing" checked')
+  expect(page).toContain('value="From &lt;my&gt; &quot;bank&quot;"')
+  expect(page).toMatch(/aria-describedby="raw-help problem" aria-invalid="true"/)
+  const lost = await send([['a.eml', sampleMessage('lost')]], { kind: 'nonsense', comment: 'kept' })
+  expect(lost.page).toContain('Files cannot be kept by a form')
+  expect(lost.page).toContain('value="kept"')
+})
+
+test('a name that is markup or a path is shown and does nothing', async () => {
+  const { page } = await send([['../../<script>alert(1)</script>.eml', sampleMessage('name')]])
+  expect(page).not.toContain('<script>alert')
+})
+
+test('an upload comes back only as a message to download, whatever type it said', async () => {
+  const { page } = await send([['a.html', sampleMessage('served'), 'text/html']])
+  const [, id = ''] = /\/reports\/([0-9a-f-]{36})/.exec(page) ?? []
+  const story = await (await browser.get(`/reports/${id}`)).text()
+  const [, path = ''] = new RegExp(`href="(/reports/${id}/[^"]+)"`).exec(story) ?? []
+  const answer = await browser.get(path)
+  expect(answer.headers.get('content-type')).not.toContain('html')
+  expect(answer.headers.get('content-disposition')).toContain('attachment')
+  expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+})
+
+test.for(['en', 'fr', 'ru'])('the help pages in %s tell of each mail program', async (language) => {
+  const index = await (await browser.get(`/help?lang=${language}`)).text()
+  const paths = [...index.matchAll(/href="(\/help\/source\/[a-z-]+)"/g)].map(
+    ([, path = '']) => path,
+  )
+  expect(paths.length).toBe(20)
+  for (const path of paths) {
+    const answer = await browser.get(`${path}?lang=${language}`)
+    expect([path, answer.status]).toEqual([path, 200])
+    expect(await answer.text()).toContain('<ol>')
+  }
+  expect((await browser.get('/help/source/__proto__')).status).toBe(404)
+})
+
+test('only the form allows a script, and only ours', async () => {
+  const policy = async (path: string) =>
+    (await browser.get(path)).headers.get('content-security-policy')
+  expect(await policy('/report')).toContain("script-src 'self'; connect-src 'self'")
+  expect(await policy('/report')).not.toContain('unsafe')
+  expect(await policy('/help')).not.toContain('script-src')
+})

@@ -1,0 +1,132 @@
+import { pino } from 'pino'
+import type { App } from '../../../src/app.ts'
+import { readConfig } from '../../../src/config.ts'
+import { web } from '../../../src/processes/web.ts'
+import { createPool } from '../../../src/db/pool.ts'
+import { insertKarma } from '../../../src/db/reputations.ts'
+import { insertReporter } from '../../../src/db/reporters.ts'
+import { insertToken, usualScopes } from '../../../src/db/sessions.ts'
+import { createToken, hashPassword } from '../../../src/people/credentials.ts'
+import { startBoss, stopBoss } from '../../../src/queue/boss.ts'
+import { systemClock, uuidv7 } from '../../../src/world.ts'
+import { freshDatabase } from '../../support/database.ts'
+
+/** Somebody with an account. */
+export type Person = { id: string; email: string; password: string; token: string; basic: string }
+
+/** A web process on a database of its own. */
+export type WebSite = {
+  url: string
+  app: App
+  addPerson: (email: string, options?: { isAdmin?: boolean }) => Promise<Person>
+  /** Reports a message by the API; answers the id of the report. */
+  report: (person: Person, raw: Buffer<ArrayBuffer>) => Promise<string>
+  close: () => Promise<void>
+}
+
+/**
+ * Starts the real thing, on a free port. `through` may lead it to its database by a way that the
+ * test can cut.
+ */
+export async function startWebSite(
+  env: Record<string, string> = {},
+  through: (databaseUrl: string) => Promise<string> = (url) => Promise.resolve(url),
+): Promise<WebSite> {
+  const database = await freshDatabase()
+  const databaseUrl = await through(database.url)
+  const boss = await startBoss(databaseUrl, 'sends', { name: 'test', onError: () => undefined })
+  const pool = createPool(databaseUrl, {
+    connectionsMax: 5,
+    name: 'web',
+    onLost: () => undefined,
+  })
+  const config = readConfig(
+    { HTTP_PORT: '0', MESSAGE_AGE_MAX: '0', DRAIN_SECONDS: '0', ...env },
+    { cores: 2, cwd: '/nowhere' },
+  )
+  const app: App = {
+    config: {
+      ...config,
+      databaseUrl,
+      listenUrl: databaseUrl,
+      secret: 'a secret of the tests, long enough',
+    },
+    pool,
+    boss,
+    clock: systemClock,
+    log: pino({ level: 'silent' }),
+  }
+  await loosenLimits(app)
+  const served = await web(app)
+  return {
+    url: served.url,
+    app,
+    addPerson: (email, options) => addPerson(app, email, options?.isAdmin ?? false),
+    async report({ token }, body) {
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'message/rfc822' }
+      const answer = await fetch(`${served.url}/api/v1/reports`, { method: 'POST', headers, body })
+      return ((await answer.json()) as { id: string }).id
+    },
+    async close() {
+      await served.close()
+      await stopBoss(boss, 1_000)
+      await pool.end()
+      await database.close()
+    },
+  }
+}
+
+const LOOSE = 1_000
+const personal = ['sign-in', 'sign-in-device', 'sign-up', 'reset', 'confirm', 'enroll', 'form']
+
+/** One machine signs in more often in a test file than anybody does. */
+async function loosenLimits({ pool }: Pick<App, 'pool'>): Promise<void> {
+  await pool.query(
+    'update rate_limits set attempts_max = attempts_max * $1 where attempt = any($2)',
+    [LOOSE, personal],
+  )
+}
+
+/** The limits of signing in and up as they are; before the first request. */
+export async function usualLimits({ app }: Pick<WebSite, 'app'>): Promise<void> {
+  await app.pool.query(
+    'update rate_limits set attempts_max = attempts_max / $1 where attempt = any($2)',
+    [LOOSE, personal],
+  )
+}
+
+async function addPerson(app: App, email: string, isAdmin: boolean): Promise<Person> {
+  const [id, password, { token, hash }] = [uuidv7(new Date()), `pass of ${email}`, createToken()]
+  const passwordHash = await hashPassword(password)
+  const createdAt = new Date()
+  await insertReporter(app.pool, { id, email, passwordHash, isAdmin, createdAt })
+  await insertKarma(app.pool, { reporterId: id, isVouched: true, now: createdAt })
+  const scopes = isAdmin ? [...usualScopes, 'admin' as const] : usualScopes
+  await insertToken(app.pool, { hash, reporterId: id, name: 'test', createdAt, scopes })
+  const basic = `Basic ${Buffer.from(`${email}:${password}`).toString('base64')}`
+  return { id, email, password, token, basic }
+}
+
+/** A message written for the tests; `mark` makes it another. */
+export function sampleMessage(mark: string): Buffer<ArrayBuffer> {
+  return Buffer.from(
+    [
+      'Return-Path: <offers@shop.example>',
+      'Received: from mail.shop.example (mail.shop.example [198.51.100.23])',
+      ' by mx.provider.example (Postfix) with ESMTPS id 4ABC',
+      ' for <you@provider.example>; Mon, 16 Nov 2026 10:00:00 +0000',
+      'Received: from app (localhost [127.0.0.1]) by mail.shop.example (Postfix) with ESMTP id 1',
+      ' for <you@provider.example>; Mon, 16 Nov 2026 09:59:58 +0000',
+      'From: "Great Offers" <offers@shop.example>',
+      'To: you@provider.example',
+      `Subject: Cheap watches ${mark}`,
+      'Date: Mon, 16 Nov 2026 09:59:57 +0000',
+      `Message-ID: <${mark}@shop.example>`,
+      'MIME-Version: 1.0',
+      'Content-Type: text/plain; charset=utf-8',
+      '',
+      `Buy at https://shop.example/${mark} now. Caf\u00e9!`,
+      '',
+    ].join('\r\n'),
+  )
+}

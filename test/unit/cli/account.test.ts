@@ -1,0 +1,60 @@
+import { Readable } from 'node:stream'
+import { expect, test } from 'vitest'
+import { parseAccount, readPassword } from '../../../src/processes/add-account.ts'
+
+test('the address is kept in lower case, and what is not asked for is not done', () => {
+  expect(parseAccount(['add', '--email', 'Ann@Example.com'])).toEqual({
+    email: 'ann@example.com',
+    asksPassword: false,
+    isAdmin: false,
+    wantsToken: false,
+    isUnproven: false,
+  })
+})
+
+test('all options together', () => {
+  const args = 'add --email a@example.com --password --admin --token --unproven --language ru'
+  expect(parseAccount(args.split(' '))).toEqual({
+    email: 'a@example.com',
+    asksPassword: true,
+    isAdmin: true,
+    wantsToken: true,
+    isUnproven: true,
+    language: 'ru',
+  })
+})
+
+test('a password of ten characters is long enough, one of nine is not', async () => {
+  const given = (text: string) =>
+    readPassword({ stdin: Readable.from([text]), stderr: process.stderr })
+  expect(await given(`${'x'.repeat(10)}\nmore\n`)).toBe('x'.repeat(10))
+  await expect(given(`${'x'.repeat(9)}\n`)).rejects.toThrow('must have at least 10 characters.')
+  await expect(given('')).rejects.toThrow('nothing was given on standard input')
+})
+
+test('a password among the arguments is refused, and is not repeated', () => {
+  for (const given of [['--password', 'hunter2hunter2'], ['--password=hunter2hunter2']]) {
+    const parse = () => parseAccount(['add', '--email', 'a@example.com', ...given])
+    expect(parse).toThrow(/standard input|does not take an argument/)
+    expect(parse).not.toThrow('hunter2')
+  }
+})
+
+test.for([
+  ['nothing', [], 'Say "account add".'],
+  ['another verb', ['remove', '--email', 'a@example.com'], 'Say "account add".'],
+  ['two verbs', ['add', 'add', '--email', 'a@example.com'], 'Say "account add".'],
+  ['no address', ['add'], '--email must be a mail address.'],
+  ['half an address', ['add', '--email', 'ann@'], '--email must be a mail address.'],
+  ['two lines', ['add', '--email', 'a@example.com\nb@example.com'], '--email must be'],
+  ['no language', ['add', '--email', 'a@example.com', '--language', 'xx'], '--language must be'],
+  ['an unknown option', ['add', '--email', 'a@example.com', '--root'], /--root/],
+] as const)('%s is refused with what is wrong', ([, args, problem]) => {
+  expect(() => parseAccount(args)).toThrow(problem)
+})
+
+test('all that is wrong is said at once', () => {
+  expect(() => parseAccount(['--password', '--language', 'xx'])).toThrow(
+    'Say "account add".\n--email must be a mail address.\n--language must be',
+  )
+})

@@ -1,0 +1,108 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { readZones } from '../../../src/processes/blacklist-zones.ts'
+import { testBlacklists } from '../../../src/cli/lists.ts'
+import { UsageError } from '../../../src/errors.ts'
+import { type DnsServer, startDnsServer } from '../../support/dns-server.ts'
+
+const clock = () => new Date('2026-11-20T12:00:00Z')
+let folder: string
+let server: DnsServer
+
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'signalpost-zones-'))
+  server = await startDnsServer()
+})
+
+afterEach(async () => {
+  await rm(folder, { recursive: true })
+  await server.close()
+})
+
+async function fileWith(content: string): Promise<string> {
+  const file = path.join(folder, 'lists.json')
+  await writeFile(file, content)
+  return `@${file}`
+}
+
+async function problemsOf(...entries: string[]): Promise<string> {
+  const error: unknown = await readZones(entries).catch((thrown: unknown) => thrown)
+  if (!(error instanceof UsageError)) throw new Error('No entry was found wrong.')
+  return error.problems.join('\n')
+}
+
+const own = { zone: 'bl.example', lists: 'addresses', answers: [] as unknown[] }
+const answer = { match: '127.0.0.2', category: 'spam', meaning: 'Spam.' }
+
+test('known lists, own lists and files of lists can be named together', async () => {
+  const file = await fileWith(
+    JSON.stringify([{ ...own, answers: [answer, { ...answer, match: 8 }] }]),
+  )
+  const zones = await readZones(['ZEN.spamhaus.org', 'sites.example=domains', file])
+  expect(zones.map(({ zone, lists }) => [zone, lists])).toEqual([
+    ['zen.spamhaus.org', 'addresses'],
+    ['sites.example', 'domains'],
+    ['bl.example', 'addresses'],
+  ])
+  expect(zones[1]?.answers).toEqual([
+    { match: 'any', category: 'spam', meaning: 'Listed by sites.example.' },
+  ])
+})
+
+test('everything wrong is named at once', async () => {
+  const problems = await problemsOf('bl.example', 'x=addresses', 'a.example=both', 'a.example=both')
+  expect(problems).toContain('BLACKLISTS: bl.example is neither a known list nor zone=addresses')
+  expect(problems).toContain('x=addresses is neither')
+  expect(problems).toContain('a.example is named twice')
+})
+
+test.for([
+  ['no JSON', '{', /cannot be read/],
+  ['no array', '{}', /the whole/],
+  [
+    'an unknown category',
+    JSON.stringify([{ ...own, answers: [{ ...answer, category: 'bad' }] }]),
+    /0\.answers\.0\.category/,
+  ],
+  [
+    'a public address',
+    JSON.stringify([{ ...own, answers: [{ ...answer, match: '192.0.2.1' }] }]),
+    /0\.answers\.0\.match/,
+  ],
+  ['no answers', JSON.stringify([own]), /0\.answers/],
+  ['a word that means nothing', JSON.stringify([{ ...own, answers: [answer], ttl: 3 }]), /ttl/],
+] as const)('a file with %s is refused', async ([, content, problem]) => {
+  expect(await problemsOf(await fileWith(content))).toMatch(problem)
+})
+
+test('a file that is not there is named', async () => {
+  expect(await problemsOf('@/nowhere/lists.json')).toContain('/nowhere/lists.json cannot be read')
+})
+
+test('the command shows how each list stands, and whether all may be asked', async () => {
+  server.put('2.0.0.127.good.example', { type: 'A', data: '127.0.0.2' })
+  const dnsServers = [server.address]
+  const good = await testBlacklists({ dnsServers, blacklists: ['good.example=addresses'] }, clock)
+  expect(good.isSound).toBe(true)
+  expect(good.text).toMatch(
+    /^zone +lists +state +ms +reason\ngood\.example +addresses \(IPv4\) +on +\d+$/,
+  )
+  const blacklists = ['good.example=addresses', 'gone.example=domains']
+  const bad = await testBlacklists({ dnsServers, blacklists }, clock)
+  expect(bad.isSound).toBe(false)
+  expect(bad.text).toMatch(
+    /gone\.example +domains +off +\d+ +It does not list its test entry test\./,
+  )
+})
+
+test('with no list set the command names those it knows, and asks nobody', async () => {
+  const { text, isSound } = await testBlacklists(
+    { dnsServers: [server.address], blacklists: [] },
+    clock,
+  )
+  expect(isSound).toBe(true)
+  expect(text).toContain('zen.spamhaus.org')
+  expect(server.questions).toEqual([])
+})

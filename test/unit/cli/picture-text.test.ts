@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest'
+import type { TracedHop } from '../../../src/origin/trace.ts'
+import { pictureText } from '../../../src/cli/picture-text.ts'
+
+const hop: TracedHop = {
+  index: 0,
+  from: { helo: 'desk', rdns: 'out.shop.example', ip: '198.51.100.7', port: null },
+  by: { host: 'mx.home.example', ip: null },
+  with: null,
+  id: null,
+  for: null,
+  at: '2026-11-16T10:00:00.000Z',
+  auth: null,
+  trust: 'injection',
+  notes: [{ name: 'odd', text: 'Something is odd.' }],
+  because: 'Nothing speaks for it.',
+}
+const origin = { ip: '198.51.100.7', hop: 0, confidence: 0.75, why: ['It was seen.'] }
+
+test('the origin tells its network, how sure we are and why, and who is behind it', () => {
+  const text = pictureText({
+    hops: [hop],
+    origin,
+    originObstacle: null,
+    submitter: { ip: '203.0.113.9', how: 'Its provider stamped it.', confidence: 0.9 },
+    network: 'Example Hosting',
+  })
+  expect(text.split('\n').map((line) => line.trim())).toEqual([
+    '■ The mailbox',
+    '│  ▼ was given it by',
+    "● mx.home.example  · a machine of the reporter's provider",
+    '│  ▼ got it from outside, and saw (2026-11-16 10:00 UTC, line 1)',
+    '◆ out.shop.example [198.51.100.7]  · THE ORIGIN',
+    'calls itself desk',
+    'network: Example Hosting',
+    'fairly sure (75 %), because',
+    '· It was seen.',
+    'behind it, according to its provider: 203.0.113.9. Its provider stamped it.',
+    '! Something is odd.',
+  ])
+})
+
+test('a line that was passed over says why, where its reason is known', () => {
+  const passed = { ...hop, trust: 'trusted' as const }
+  const text = pictureText({
+    hops: [passed, { ...hop, index: 1 }],
+    origin: { ...origin, hop: 1 },
+    originObstacle: null,
+    submitter: null,
+  })
+  expect(text.match(/Nothing speaks for it\./g)).toHaveLength(1)
+})
+
+test('what is not certain is never 100 %', () => {
+  const found = { hops: [hop], originObstacle: null, submitter: null }
+  const percent = (confidence: number) =>
+    /\((\d+) %\)/.exec(pictureText({ ...found, origin: { ...origin, confidence } }))?.[1]
+  expect([percent(1), percent(0.999)]).toEqual(['100', '99'])
+})
+
+test('colors come from who asks for them', () => {
+  const styles: unknown[] = []
+  pictureText({ hops: [hop], origin, originObstacle: null, submitter: null }, (style, text) => {
+    styles.push(style)
+    return text
+  })
+  expect(styles).toContainEqual(['bold', 'yellow'])
+})

@@ -1,0 +1,147 @@
+import { expect, test } from 'vitest'
+import {
+  type AdviceFacts,
+  composeAdvice,
+  unsubscribeWays,
+} from '../../../src/letters/advice-letters.ts'
+
+const facts: AdviceFacts = {
+  language: 'en',
+  subject: 'What is new',
+  reportedAt: new Date('2026-11-16T10:00:00Z'),
+  sender: { is: 'known', name: 'Example Shop', by: 'signature', proof: 'example.org' },
+  declared: { en: 'Open your account.\nChoose “No mail”.' },
+  website: 'https://www.example.org/',
+  ways: {
+    link: { url: 'https://news.example.org/off', host: 'news.example.org' },
+    mail: { address: 'off@example.org', subject: undefined },
+  },
+  canClick: true,
+  told: { network: false, sender: false },
+  pageUrl: 'https://here.example/reports/1',
+  offUrl: 'https://here.example/advice/off/x',
+}
+
+test('a letter says whose mail it is, why, what to do, and what comes next', () => {
+  expect(composeAdvice(facts).text).toBe(`Hello,
+
+On 16 November 2026 you reported the message “What is new”.
+
+It is a mailing from Example Shop. You can unsubscribe, and here is how to do it safely.
+
+WHY WE BELIEVE IT
+The message carries a digital signature of example.org. We checked it when your \
+report came in, and it is valid: nobody else could have made it.
+
+HOW TO UNSUBSCRIBE
+- Example Shop says:
+    Open your account.
+    Choose “No mail”.
+- With one click on the page of your report: we then ask the sender, once and for you, \
+to take you off the list.
+  https://here.example/reports/1
+- By the link in the message, which leads to news.example.org:
+  https://news.example.org/off
+- By a mail to off@example.org; it may be empty.
+Website: https://www.example.org/
+
+WHAT HAPPENS NEXT
+After you unsubscribe, mail may still come for some days. If it does not stop within two \
+weeks, report the next message: then we know that unsubscribing does not help.
+Nobody was accused because of your report.
+
+All about your report:
+https://here.example/reports/1
+
+We write to you about the same sender once a week at most.
+If you do not want such advice any more:
+https://here.example/advice/off/x
+`)
+})
+
+test.for(['fr', 'ru'] as const)('advice in another language says in which: %s', (language) => {
+  const { text } = composeAdvice({ ...facts, language })
+  expect(text).toContain(
+    language === 'fr' ? 'Example Shop indique (en anglais)\u00a0:' : 'сообщает (по-английски):',
+  )
+})
+
+const languages = ['en', 'fr', 'ru'] as const
+const variants: Partial<AdviceFacts>[] = [
+  {},
+  { sender: { is: 'cautious', domain: 'example.org' }, declared: {}, website: null },
+  { sender: { is: 'known', name: 'X', by: 'range', proof: '192.0.2.0/24' }, subject: null },
+  { ways: {}, declared: {}, canClick: false, told: { network: true, sender: false } },
+  { told: { network: false, sender: true } },
+]
+const letters = languages.flatMap((language) =>
+  variants.map((variant, at) => [language, at, composeAdvice({ ...facts, ...variant, language })]),
+) as [(typeof languages)[number], number, { subject: string; text: string }][]
+
+test.for(letters)(
+  'the letter %s %i keeps to the typography of its language',
+  ([language, , letter]) => {
+    const prose = `${letter.subject}\n${letter.text.replaceAll(/https?:\S+/g, '')}`
+    expect(prose).not.toMatch(/ {2,}\S.*undefined|undefined|null|\[object/)
+    expect(prose).not.toMatch(/'/)
+    if (language === 'fr') {
+      expect(prose).not.toMatch(/[^\u00a0\n][:;?!»](\s|$)/)
+      expect(prose).not.toMatch(/«[^\u00a0]/)
+      expect(prose.replaceAll('“No mail”', '')).not.toMatch(/[“”]/)
+      expect(prose).not.toMatch(/\b[dD]e [aeiou]/)
+    }
+    if (language === 'ru') {
+      expect(prose.replaceAll(/“No mail”/g, '')).not.toMatch(/["“”]/)
+      expect(prose).not.toMatch(/ [,.:;?!]/)
+    }
+  },
+)
+
+test.for([
+  ['en', 'Nobody was accused', 'The sender asks to be told', 'The network that'],
+  ['fr', 'Personne n’a été mis', 'L’expéditeur demande', 'Le réseau d’où'],
+  ['ru', 'никого ни', 'Отправитель просит', 'сообщили сети'],
+] as const)('who was told is said as it is: %s', ([language, nobody, sender, network]) => {
+  const said = (told: AdviceFacts['told']) => {
+    const { text } = composeAdvice({ ...facts, language, told })
+    return [nobody, sender, network].map((words) => text.includes(words))
+  }
+  expect(said({ network: false, sender: false })).toEqual([true, false, false])
+  expect(said({ network: false, sender: true })).toEqual([false, true, false])
+  expect(said({ network: true, sender: true })).toEqual([false, true, true])
+  expect(said(undefined)).toEqual([false, false, false])
+})
+
+test('what a stranger wrote cannot lead anywhere, nor change how the rest looks', () => {
+  const subject = 'Win\u202e at https://bad.example/x \u200bnow\r\nBcc: all www.bad.example'
+  const { text } = composeAdvice({ ...facts, subject })
+  expect(text).toContain('“Win at … now Bcc: all …”')
+})
+
+test.for<[string, string | null, string | null, object]>([
+  [
+    'a link and an address',
+    'https://a.example/x',
+    'mailto:off@a.example',
+    {
+      link: { url: 'https://a.example/x', host: 'a.example' },
+      mail: { address: 'off@a.example', subject: undefined },
+    },
+  ],
+  [
+    'a subject with a plus',
+    null,
+    'mailto:a+b@a.example?subject=off%20a+b',
+    {
+      mail: { address: 'a+b@a.example', subject: 'off a+b' },
+    },
+  ],
+  ['a link that is not secure', 'http://a.example/', null, {}],
+  ['a link with a password', 'https://a:b@a.example/', null, {}],
+  ['a link of other letters', 'https://а.example/', null, {}],
+  ['two addresses', null, 'mailto:a@a.example,b@b.example', {}],
+  ['a line more', null, 'mailto:a@a.example%0d%0aBcc:x@y.example', {}],
+  ['half a code', null, 'mailto:%E0%A4%A', {}],
+])('of the ways out, %s is shown as far as it is safe', ([, https, mailto, ways]) => {
+  expect(unsubscribeWays({ https, mailto, oneClick: false })).toEqual(ways)
+})

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest'
+import { createLanes } from '../../../src/net/mailer.ts'
+
+test('who slows down gives the fast place to the next in line', async () => {
+  const lanes = createLanes({ fast: 1, slow: 1 })
+  const first = await lanes.enter('fast', 1_000)
+  const second = lanes.enter('fast', 60_000)
+  expect(first?.slowDown()).toBe(true)
+  const place = await second
+  expect(place).toBeDefined()
+  expect(place?.slowDown()).toBe(false)
+})
+
+test('a place is left once, and then another has it', async () => {
+  const lanes = createLanes({ fast: 1, slow: 1 })
+  const first = await lanes.enter('slow', 1_000)
+  first?.leave()
+  first?.leave()
+  expect(await lanes.enter('slow', 1_000)).toBeDefined()
+  expect(await lanes.enter('slow', 1)).toBeUndefined()
+})

@@ -1,0 +1,221 @@
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import {
+  createMailer,
+  type LaterFault,
+  type Mailer,
+  type MailerLimits,
+} from '../../../src/net/mailer.ts'
+import {
+  type SinkFailure,
+  type SinkStep,
+  type SmtpSink,
+  startSmtpSink,
+} from '../../support/smtp-sink.ts'
+
+const impatient: Partial<MailerLimits> = { connectionMs: 400, greetingMs: 400, silenceMs: 400 }
+const raw = Buffer.from('Subject: one\r\n\r\n.a line that begins with a dot\r\n..\r\nend\r\n')
+const envelope = { from: 'fb-abc@bounce.example.org', to: 'abuse@example.net' }
+
+let sink: SmtpSink
+let mailer: Mailer
+
+beforeEach(async () => {
+  sink = await startSmtpSink()
+  mailer = createMailer(sink.url, impatient)
+})
+
+afterEach(async () => {
+  await mailer.close(0)
+  await sink.close()
+})
+
+test('without a URL there is no mailer, and mail is held', () => {
+  expect(createMailer(undefined)).toBeUndefined()
+  expect(createMailer('')).toBeUndefined()
+})
+
+test.for(['http://example.org', 'mail.example.org'])('%s is no mail server', (url) => {
+  expect(() => createMailer(url)).toThrow(TypeError)
+})
+
+test('a message arrives byte for byte under the given envelope', async () => {
+  expect(await mailer.send({ envelope, raw })).toMatchObject({ outcome: 'accepted' })
+  expect(sink.messages).toMatchObject([{ from: envelope.from, to: [envelope.to], raw }])
+})
+
+test('an empty return path goes out as the null one', async () => {
+  await mailer.send({ envelope: { ...envelope, from: '' }, raw })
+  expect(sink.messages[0]?.from).toBe('')
+})
+
+test('a connection is used for many messages', async () => {
+  for (let sent = 0; sent < 5; sent += 1) await mailer.send({ envelope, raw })
+  expect(sink.messages).toHaveLength(5)
+  expect(sink.connections()).toBe(1)
+})
+
+const refusal = (code: number): SinkFailure => ({ code, text: 'no such user' })
+
+test.for<[SinkStep, SinkFailure, string, number | undefined]>([
+  ['mail', refusal(550), 'later', 550],
+  ['rcpt', refusal(550), 'rejected', 550],
+  ['dot', refusal(554), 'rejected', 554],
+  ['mail', refusal(451), 'later', 451],
+  ['rcpt', refusal(450), 'later', 450],
+  ['dot', refusal(452), 'later', 452],
+  ['mail', refusal(421), 'later', 421],
+  ['mail', refusal(530), 'later', 530],
+  ['connect', refusal(554), 'later', 554],
+  ['connect', 'drop', 'later', undefined],
+  ['mail', 'drop', 'later', undefined],
+  ['rcpt', 'drop', 'later', undefined],
+  ['dot', 'drop', 'later', undefined],
+  ['connect', 'stall', 'later', undefined],
+  ['mail', 'stall', 'later', undefined],
+  ['dot', 'stall', 'later', undefined],
+])('a failure at %s with %o is told as %s', async ([step, failure, outcome, replyCode]) => {
+  sink.failNext(step, failure)
+  expect(await mailer.send({ envelope, raw })).toMatchObject({ outcome, replyCode })
+  expect(sink.messages).toEqual([])
+  expect(await mailer.send({ envelope, raw })).toMatchObject({ outcome: 'accepted' })
+})
+
+test.for<[SinkStep, SinkFailure, string]>([
+  ['rcpt', { code: 554, text: '5.7.1 Relay access denied' }, 'relay'],
+  ['rcpt', { code: 454, text: '4.7.1 Relay access denied' }, 'relay'],
+  ['mail', { code: 530, text: '5.7.0 Must issue a STARTTLS command first' }, 'relay'],
+  ['connect', { code: 554, text: 'No' }, 'relay'],
+  ['dot', { code: 554, text: 'Email address is not verified' }, 'relay'],
+  ['rcpt', { code: 450, text: '4.2.0 Greylisted' }, 'message'],
+])('a refusal at %s with %o is the fault of the %s', async ([step, failure, fault]) => {
+  sink.failNext(step, failure)
+  expect(await mailer.send({ envelope, raw })).toMatchObject({ outcome: 'later', fault })
+})
+
+test('a refusal says whether the address or the message is meant', async () => {
+  sink.failNext('rcpt', { code: 550, text: '5.1.1 User unknown' })
+  expect(await mailer.send({ envelope, raw })).toMatchObject({ about: 'gone' })
+  sink.failNext('dot', { code: 554, text: '5.7.1 Message contains a virus' })
+  expect(await mailer.send({ envelope, raw })).toMatchObject({ about: 'message' })
+})
+
+test('the far side is quoted in its own words', async () => {
+  sink.failNext('rcpt', { code: 550, text: 'mailbox unknown here' })
+  const result = await mailer.send({ envelope, raw })
+  expect(result).toMatchObject({ reply: expect.stringContaining('mailbox unknown here') })
+})
+
+test('a cut after the dot may have delivered, and is tried once by us all the same', async () => {
+  sink.failNext('dot', 'keep-and-drop')
+  expect(await mailer.send({ envelope, raw })).toMatchObject({ outcome: 'later' })
+  expect(sink.messages).toHaveLength(1)
+})
+
+test('one message that stalls delays no other', async () => {
+  sink.failNext('rcpt', 'stall')
+  const stalled = mailer.send({ envelope, raw })
+  const others = await Promise.all(Array.from({ length: 9 }, () => mailer.send({ envelope, raw })))
+  expect(others.every(({ outcome }) => outcome === 'accepted')).toBe(true)
+  expect(await stalled).toMatchObject({ outcome: 'later' })
+})
+
+test('stalled messages give their places to others, and are told of', async () => {
+  const narrow = createMailer(sink.url, { ...impatient, stallMs: 20, connectionsMax: 1 })
+  sink.failNext('rcpt', 'stall')
+  let stalls = 0
+  const stalled = narrow.send({ envelope, raw, onStall: () => (stalls += 1) })
+  expect(await narrow.send({ envelope, raw })).toMatchObject({ outcome: 'accepted' })
+  expect(stalls).toBe(1)
+  expect(await stalled).toMatchObject({ outcome: 'later', fault: 'message' })
+  await narrow.close(0)
+})
+
+test('a message that stalls with no slow place free is cut off', async () => {
+  const narrow = createMailer(sink.url, { stallMs: 20, connectionsMax: 1, slowMax: 1 })
+  sink.failNext('rcpt', 'stall', 2)
+  const slow = narrow.send({ envelope, raw, lane: 'slow' })
+  expect(await narrow.send({ envelope, raw })).toMatchObject({ outcome: 'later' })
+  expect(await narrow.send({ envelope, raw })).toMatchObject({ outcome: 'accepted' })
+  await narrow.close(0)
+  await slow
+})
+
+test('no place in the slow lane for a while means later, and is nobody’s fault', async () => {
+  const narrow = createMailer(sink.url, { slowMax: 1, placeMs: 20 })
+  sink.failNext('rcpt', 'stall')
+  const first = narrow.send({ envelope, raw, lane: 'slow' })
+  const second = narrow.send({ envelope, raw, lane: 'slow' })
+  expect(await second).toMatchObject({ outcome: 'later', fault: 'places' })
+  await narrow.close(0)
+  await first
+})
+
+test('a message ends at last, whatever the far side does', async () => {
+  const narrow = createMailer(sink.url, { stallMs: 10, sendMsMax: 50 })
+  sink.failNext('dot', 'stall')
+  expect(await narrow.send({ envelope, raw })).toMatchObject({ outcome: 'later' })
+  await narrow.close(0)
+})
+
+test.for<[SinkStep, LaterFault]>([
+  ['connect', 'session'],
+  ['mail', 'message'],
+  ['dot', 'message'],
+])('a stall at %s is a fault of the %s', async ([step, fault]) => {
+  sink.failNext(step, 'stall')
+  expect(await mailer.send({ envelope, raw })).toMatchObject({ outcome: 'later', fault })
+})
+
+test('servers that know DSNs get the token of the return path, and how to bounce', async () => {
+  await mailer.send({ envelope, raw })
+  const [envid] = envelope.from.split('@')
+  expect(sink.messages[0]?.dsn).toEqual({ envid, ret: 'HDRS', notify: 'FAILURE,DELAY' })
+  await mailer.send({ envelope: { ...envelope, from: '' }, raw })
+  expect(sink.messages[1]?.dsn?.envid ?? undefined).toBeUndefined()
+})
+
+test.for([
+  ['a recipient with a line break', { ...envelope, to: 'abuse@example.net>\r\nRCPT TO:<x@y.test' }],
+  ['a recipient that is none', { ...envelope, to: '' }],
+  ['a recipient that is two', { ...envelope, to: 'abuse@example.net, other@example.net' }],
+  ['a recipient with a name', { ...envelope, to: 'Abuse <abuse@example.net>' }],
+  ['a return path that is two', { ...envelope, from: 'a@example.org,b@example.org' }],
+] as const)('%s can never be sent and reaches nobody', async ([, hopeless]) => {
+  expect(await mailer.send({ envelope: hopeless, raw })).toMatchObject({ outcome: 'rejected' })
+  expect(sink.messages).toEqual([])
+})
+
+test('more bytes than the server takes is a refusal', async () => {
+  const small = await startSmtpSink({ sizeMax: 10 })
+  const toSmall = createMailer(small.url, impatient)
+  expect(await toSmall.send({ envelope, raw })).toMatchObject({ outcome: 'rejected' })
+  await toSmall.close(0)
+  await small.close()
+})
+
+test('nobody listening means later', async () => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  const toNobody = createMailer(`smtp://127.0.0.1:${String(port)}`, impatient)
+  expect(await toNobody.send({ envelope, raw })).toMatchObject({ outcome: 'later' })
+  await toNobody.close()
+})
+
+test('closing lets a message under way arrive', async () => {
+  const sending = mailer.send({ envelope, raw })
+  await mailer.close()
+  expect(await sending).toMatchObject({ outcome: 'accepted' })
+})
+
+test('closing gives up on a stalled message when its grace is over', async () => {
+  const patient = createMailer(sink.url)
+  sink.failNext('dot', 'stall')
+  const sending = patient.send({ envelope, raw })
+  await patient.close(50)
+  expect(await sending).toMatchObject({ outcome: 'later' })
+  expect(await patient.send({ envelope, raw })).toMatchObject({ outcome: 'later' })
+})

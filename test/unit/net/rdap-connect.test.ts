@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createGuardedFetch, type Lookup, reachOf } from '../../../src/net/rdap/get-json.ts'
+import { type RdapServer, startRdapServer } from '../../support/rdap-server.ts'
+
+let server: RdapServer
+beforeAll(async () => {
+  server = await startRdapServer()
+  server.reply('here', { body: { found: true } })
+})
+afterAll(() => server.close())
+
+const world = reachOf('https://data.iana.org/rdap')
+const local = reachOf('http://127.0.0.1/')
+
+/** A DNS in which every name has these addresses. */
+function named(...addresses: string[]): Lookup {
+  return (_host, _options, done) =>
+    done(
+      null,
+      addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
+    )
+}
+
+function get(host: string, reach: typeof world, lookup: Lookup): Promise<Response> {
+  const url = new URL(`${server.base}here`)
+  url.hostname = host
+  const signal = AbortSignal.timeout(5_000)
+  const options = { redirect: 'manual', headers: {}, signal } as const
+  return createGuardedFetch(reach.mayConnect, lookup)(url, options)
+}
+
+test('a name that leads to an allowed address is opened', async () => {
+  const answer = await get('registry.example', local, named('127.0.0.1'))
+  expect(await answer.json()).toEqual({ found: true })
+})
+
+test.for([
+  ['127.0.0.1'],
+  ['::1'],
+  ['::ffff:127.0.0.1'],
+  ['10.0.0.1', '192.168.0.1'],
+  ['169.254.169.254'],
+  ['fe80::1', 'fd00::1'],
+  ['64:ff9b::7f00:1'],
+  ['0.0.0.0'],
+  [],
+])('from the world, a name that leads to %j only is not connected to', async (addresses) => {
+  const before = server.asked.length
+  await expect(get('registry.example', world, named(...addresses))).rejects.toThrow(
+    'registry.example leads to an address out of reach.',
+  )
+  expect(server.asked).toHaveLength(before)
+})
+
+test('of several addresses only the allowed ones are tried', async () => {
+  const answer = await get('registry.example', local, named('10.0.0.1', '127.0.0.1'))
+  expect(answer.status).toBe(200)
+})
+
+test('a bare address is not connected to either', async () => {
+  const lookup = named('127.0.0.1')
+  await expect(get('127.0.0.1', world, lookup)).rejects.toThrow('out of reach')
+  expect((await get('127.0.0.1', local, lookup)).status).toBe(200)
+})
+
+test('a name without addresses is a failure like any other', async () => {
+  const nowhere: Lookup = (_host, _options, done) => done(new Error('ENOTFOUND'), [])
+  await expect(get('registry.example', local, nowhere)).rejects.toThrow('ENOTFOUND')
+})

@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest'
+import { readOverride } from '../../../src/origin/networks.ts'
+
+const nothing = { abuse: '', name: '', asn: '', country: '' }
+
+test.for(['0.0.0.0/0', '10.0.0.0/7', '::/0', '2000::/11'])(
+  'no desk answers for %s, but nobody may',
+  (cidr) => {
+    expect(readOverride({ ...nothing, cidr, abuse: 'abuse@one.example' })).toEqual({
+      faults: ['The block is too wide for one abuse contact.'],
+    })
+    expect(readOverride({ ...nothing, cidr, abuse: 'none' })).toMatchObject({ isMuted: true })
+    expect(readOverride({ ...nothing, cidr, name: 'Everything' })).toMatchObject({ contacts: [] })
+  },
+)
+
+test.for(['10.0.0.0/8', '2000::/12'])('a desk may answer for %s', (cidr) => {
+  const contacts = ['abuse@one.example']
+  expect(readOverride({ ...nothing, cidr, abuse: 'abuse@one.example' })).toMatchObject({ contacts })
+})

@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest'
+import type { RateLimit } from '../../../src/db/limits.ts'
+import { rule } from '../../../src/people/limits.ts'
+
+const limit: RateLimit = {
+  name: 'a',
+  attempt: 'report',
+  keyKind: 'reporter',
+  windowMs: 60_000,
+  attemptsMax: 10,
+  behavior: 'refuse',
+}
+const one = { cost: 1, later: 0 }
+const counted = (counts: number[], overMs = 0) => ({
+  total: counts.reduce((sum, count) => sum + count, 0),
+  counts,
+  overMs,
+})
+
+test('the last attempt that a limit allows is admitted, the next one refused', () => {
+  expect(rule(limit, counted([10]), one).isAdmitted).toBe(true)
+  expect(rule(limit, counted([11]), one).isAdmitted).toBe(false)
+})
+
+test('what came later in the same statement does not count against an attempt', () => {
+  expect(rule(limit, counted([11]), { cost: 1, later: 1 }).isAdmitted).toBe(true)
+})
+
+test('several at once are admitted together or not at all', () => {
+  expect(rule(limit, counted([10]), { cost: 5, later: 0 }).isAdmitted).toBe(true)
+  expect(rule(limit, counted([12]), { cost: 5, later: 0 }).isAdmitted).toBe(false)
+})
+
+test('a refused client waits until enough has left the window', () => {
+  // Eleven in the present second: they leave 61 seconds after it began.
+  expect(rule(limit, counted([11], 250), one).waitSeconds).toBe(61)
+  // Five of ten seconds ago and six now: two must go, the five do in 51 seconds.
+  const counts = [5, ...Array<number>(9).fill(0), 6]
+  expect(rule(limit, counted(counts, 250), one).waitSeconds).toBe(51)
+})
+
+test('who asks for more than there ever is waits for the whole window', () => {
+  expect(rule(limit, counted([20]), { cost: 20, later: 0 }).waitSeconds).toBe(61)
+})
+
+test.for([
+  ['what is left', [3, 4], 3],
+  ['nothing below zero', [30], 0],
+] as const)('a client is told %s', ([, counts, remaining]) => {
+  expect(rule(limit, counted([...counts]), one).state).toMatchObject({
+    name: 'a',
+    attemptsMax: 10,
+    windowSeconds: 60,
+    remaining,
+  })
+})
+
+test('a client is told when there is more again', () => {
+  expect(rule(limit, counted([1, 0, 1], 0), one).state.resetSeconds).toBe(59)
+})

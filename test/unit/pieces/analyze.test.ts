@@ -1,0 +1,145 @@
+import { hash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { analyzeMessage } from '../../../src/pieces/analyze.ts'
+
+const root = path.join(import.meta.dirname, '../../..')
+const options = { trustedRelays: [], ignoreStamps: true }
+const sample = (name: string) => readFileSync(path.join(root, 'scripts/samples', `${name}.eml`))
+const analyzeText = (text: string) => analyzeMessage(Buffer.from(text, 'latin1'), options)
+
+test.for([
+  ['phish-at-microsoft', '192.0.2.77', 3],
+  ['spam-at-gmail', '198.51.100.77', 1],
+  ['forged-chain-at-postfix', '203.0.113.88', 1],
+  ['newsletter', '192.0.2.112', 1],
+  ['spam-over-ipv6', '2001:db8:77:1::25', 1],
+  ['origin-unknown', undefined, undefined],
+] as const)('the sample %s comes from %s', async ([name, ip, hop]) => {
+  const { origin } = await analyzeMessage(sample(name), options)
+  expect(origin?.ip).toBe(ip)
+  expect(origin?.hop).toBe(hop)
+})
+
+test('every sample is tried, and comes from a documentation range or nowhere', async () => {
+  for (const name of readdirSync(path.join(root, 'scripts/samples'))) {
+    const raw = readFileSync(path.join(root, 'scripts/samples', name))
+    const { origin } = await analyzeMessage(raw, options)
+    expect(origin?.ip ?? '192.0.2.0').toMatch(/^(192\.0\.2|198\.51\.100|203\.0\.113)\.|^2001:db8:/)
+  }
+})
+
+test('the lines below the border of the forged sample are forged', async () => {
+  const { hops } = await analyzeMessage(sample('forged-chain-at-postfix'), options)
+  expect(hops.map(({ trust }) => trust)).toEqual([
+    ...['trusted', 'injection', 'forged', 'forged', 'forged'],
+  ])
+})
+
+test('a message gives its size, checksum, kind, fields and attachments', async () => {
+  const raw = sample('phish-at-microsoft')
+  const analysis = await analyzeMessage(raw, options)
+  const content = Buffer.from(
+    'JVBERi0xLjQKJSBhIHNhbXBsZSwgbm90IGEgcmVhbCBkb2N1bWVudAolJUVPRgo=',
+    'base64',
+  )
+  expect(analysis).toMatchObject({
+    bytes: raw.length,
+    sha256: hash('sha256', raw, 'hex'),
+    kind: 'message',
+    headers: {
+      subject: 'Your account was blocked – act now',
+      fromAddress: 'security@bank.example.com',
+    },
+    attachments: [
+      {
+        name: 'notice.pdf',
+        type: 'application/pdf',
+        bytes: 47,
+        sha256: hash('sha256', content, 'hex'),
+      },
+    ],
+  })
+})
+
+test('a newsletter tells how to leave it', async () => {
+  const { unsubscribe } = await analyzeMessage(sample('newsletter'), options)
+  expect(unsubscribe).toEqual({
+    https: 'https://mailing.example.net/u/4711/f00d',
+    mailto: 'mailto:leave-4711@mailing.example.net?subject=leave',
+    oneClick: true,
+  })
+})
+
+test('what later analyses fill is there and empty', async () => {
+  expect(await analyzeText('From: a@example.com\n\n')).toMatchObject({
+    submitter: null,
+    authentication: null,
+    marketer: null,
+    fingerprints: { words: '0' },
+    bounce: null,
+    feedback: null,
+  })
+})
+
+test('a body whose lines end in CR alone is read', async () => {
+  const { links } = await analyzeText(
+    'From: a@example.com\rSubject: x\r\rsee http://example.com/x\r',
+  )
+  expect(links.map(({ url }) => url)).toEqual(['http://example.com/x'])
+})
+
+test('a bomb of parts keeps its header and loses its body', async () => {
+  const parts = '--b\n\nhttp://example.com/\n'.repeat(5000)
+  const bomb = `Subject: x\nContent-Type: multipart/mixed; boundary=b\n\n${parts}`
+  const analysis = await analyzeText(bomb)
+  expect(analysis.headers.subject).toBe('x')
+  expect(analysis.links).toEqual([])
+})
+
+test.for([
+  [
+    'dsn',
+    'message/delivery-status',
+    'Reporting-MTA: dns; a\n\nFinal-Recipient: rfc822; x@example.com\nAction: failed\nStatus: 5.1.1\n',
+  ],
+  ['feedback-report', 'message/feedback-report', 'Feedback-Type: abuse\nVersion: 1\n'],
+  ['message', 'text/plain', 'Feedback-Type: abuse\nFinal-Recipient: rfc822; x@example.com\n'],
+] as const)('a part of its type makes a %s', async ([kind, type, part]) => {
+  const analysis = await analyzeText(
+    `From: a@example.com\nContent-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: ${type}\n\n${part}\n--b--\n`,
+  )
+  expect(analysis.kind).toBe(kind)
+  expect(analysis.bounce?.results).toEqual(
+    kind === 'dsn'
+      ? [expect.objectContaining({ recipient: 'x@example.com', status: '5.1.1', hard: true })]
+      : undefined,
+  )
+  expect(analysis.feedback?.fields).toEqual(
+    kind === 'feedback-report'
+      ? [
+          ['Feedback-Type', 'abuse'],
+          ['Version', '1'],
+        ]
+      : undefined,
+  )
+})
+
+test('stamps are read or passed over as asked', async () => {
+  const raw = Buffer.from('X-Originating-IP: 192.0.2.1\nAuto-Submitted: no\nX-MS-Exchange: 1\n\n')
+  for (const ignoreStamps of [true, false]) {
+    expect((await analyzeMessage(raw, { trustedRelays: [], ignoreStamps })).origin).toBeNull()
+  }
+})
+
+test('an analysis is bounded, can be cloned and can be stored', async () => {
+  const received = 'Received: from a ([192.0.2.1]) by b\n'.repeat(5000)
+  const flood = `${received}Subject: \0\n\n${'http://example.com/\0'.repeat(9)}`
+  const links = Array.from({ length: 3000 }, (_, i) => `http://example.com/${i}`).join(' ')
+  const analysis = await analyzeText(flood + links)
+  expect(analysis.hops).toHaveLength(100)
+  expect(analysis.links.length).toBeLessThanOrEqual(200)
+  expect(structuredClone(analysis)).toEqual(JSON.parse(JSON.stringify(analysis)))
+  expect(JSON.stringify(analysis)).not.toContain('\\u0000')
+})

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { analyzeMessage } from '../../../../src/pieces/analyze.ts'
+import { hexOf, shingleHash } from '../../../../src/pieces/shingles/hash.ts'
+import { pieceTypes } from '../../../../src/pieces/shingles/piece-types.ts'
+import { messageOf } from '../../../support/shingles.ts'
+
+/** The names of the pieces of the way, when an origin counts from that confidence on. */
+async function piecesOfTheWay(originConfidenceMin: number) {
+  const { shingles, origin } = await analyzeMessage(messageOf({ text: 'An offer.' }), {
+    trustedRelays: [],
+    ignoreStamps: true,
+    originConfidenceMin,
+  })
+  const ofTheWay = shingles.filter(({ name }) => /^(origin|claimed-ip)/.test(name))
+  return { origin, pieces: ofTheWay, names: ofTheWay.map(({ name }) => name) }
+}
+
+test('an origin that is just sure enough is counted as that', async () => {
+  const { origin } = await piecesOfTheWay(0)
+  const { names } = await piecesOfTheWay(origin?.confidence ?? 0)
+  expect(names).toContain('origin-ip')
+  expect(names).toContain('origin-rdns-organization')
+  expect(names).not.toContain('claimed-ip')
+})
+
+test('an origin that is less sure is only a claim, and no pair is made of it', async () => {
+  const { pieces, names } = await piecesOfTheWay(1)
+  expect(names).toEqual(['claimed-ip', 'claimed-ip-network'])
+  const { number } = pieceTypes['claimed-ip']
+  expect(pieces[0]?.hash).toBe(hexOf(shingleHash(number, '192.0.2.7')))
+})

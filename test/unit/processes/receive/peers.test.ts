@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest'
+import { createPeers } from '../../../../src/processes/receive/session.ts'
+import { smtpReply } from '../../../../src/processes/receive/keep-mail.ts'
+
+const now = new Date('2026-11-22T10:00:00Z')
+const later = new Date('2026-11-22T10:01:00Z')
+const unknown = smtpReply(550, '5.1.1 No such address')
+const limits = { connections: 3, sessions: 2, recipients: 2, bytes: 100, strangers: 3 }
+
+test('a network may come so often a minute, whichever of its machines does', () => {
+  const peers = createPeers({ ...limits, sessions: 9 })
+  expect(peers.enter('1', '192.0.2.1', now)).toBeUndefined()
+  expect(peers.enter('2', '192.0.2.2', now)).toBeUndefined()
+  expect(peers.enter('3', '::ffff:192.0.2.3', now)).toBeUndefined()
+  expect(peers.enter('4', '192.0.2.4', now)?.responseCode).toBe(421)
+  expect(peers.enter('5', '192.0.3.4', now)).toBeUndefined()
+  expect(peers.enter('6', '192.0.2.4', later)).toBeUndefined()
+})
+
+test('a network has so many bytes a minute stored, this machine all it wants', () => {
+  const peers = createPeers(limits)
+  peers.enter('1', '192.0.2.1', now)
+  peers.enter('2', '192.0.3.1', now)
+  peers.enter('3', '127.0.0.1', now)
+  expect(peers.weigh('1', 100, now)).toBeUndefined()
+  expect(peers.weigh('1', 1, now)?.responseCode).toBe(451)
+  expect(peers.weigh('2', 1, now)).toBeUndefined()
+  expect(peers.weigh('3', 1_000, now)).toBeUndefined()
+  expect(peers.weigh('1', 1, later)).toBeUndefined()
+})
+
+test('an IPv6 network is a /48', () => {
+  const peers = createPeers({ ...limits, sessions: 9 })
+  const from = (host: string) => peers.enter(host, host, now)?.responseCode
+  expect(['2001:db8:1:1::1', '2001:db8:1:2::1', '2001:db8:1:3::1'].map(from)).toEqual([
+    undefined,
+    undefined,
+    undefined,
+  ])
+  expect(from('2001:db8:1:4::1')).toBe(421)
+  expect(from('2001:db8:2:4::1')).toBeUndefined()
+})
+
+test('a network holds so many sessions at once, and has them back when they end', () => {
+  const peers = createPeers({ ...limits, connections: 9 })
+  peers.enter('1', '192.0.2.1', now)
+  peers.enter('2', '192.0.2.2', now)
+  expect(peers.enter('3', '192.0.2.3', now)?.message).toMatch(/at once/)
+  // What was refused ends too, and gives nothing back.
+  peers.leave('3')
+  expect(peers.enter('4', '192.0.2.3', now)?.responseCode).toBe(421)
+  peers.leave('1')
+  expect(peers.enter('5', '192.0.2.3', now)).toBeUndefined()
+})
+
+test('a network names so many recipients a minute', () => {
+  const peers = createPeers(limits)
+  peers.enter('1', '192.0.2.1', now)
+  expect([1, 2, 3].map(() => peers.name('1', now)?.responseCode)).toEqual([
+    undefined,
+    undefined,
+    451,
+  ])
+  expect(peers.name('1', later)).toBeUndefined()
+})
+
+test('who guesses recipients is told off, and then shown out', () => {
+  const peers = createPeers(limits)
+  peers.enter('1', '192.0.2.1', now)
+  const codes = [1, 2, 3].map(() => peers.guess('1', unknown).responseCode)
+  expect(codes).toEqual([550, 550, 421])
+})
+
+test('this machine speaks for all the world, and has no limit', () => {
+  const peers = createPeers(limits)
+  for (let session = 0; session < 20; session++) {
+    expect(peers.enter(String(session), '127.0.0.1', now)).toBeUndefined()
+    expect(peers.name(String(session), now)).toBeUndefined()
+    expect(peers.guess('1', unknown).responseCode).toBe(550)
+  }
+  expect(peers.enter('ipv6', '::1', now)).toBeUndefined()
+})

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { forLog } from '../../../src/errors.ts'
+import type { QueueDefinition } from '../../../src/queue/queues.ts'
+import { work } from '../../../src/queue/work.ts'
+import { expectEffort } from '../../support/effort.ts'
+
+test('a job that failed is logged without the addresses that a mail server quoted', async () => {
+  const lines: unknown[] = []
+  let run: ((jobs: object[]) => Promise<unknown>) | undefined
+  const boss = { work: (_: string, __: object, its: typeof run) => void (run = its) }
+  const app = { boss, pool: {}, log: { warn: (line: object) => lines.push(line) } }
+  const queue = { name: 'q', payload: z.object({}) } as unknown as QueueDefinition<object>
+  const reason = '450 4.2.1 <ann@reporters.example>: try report-abc234@bounces.test.example later'
+  await work(app as never, queue, { batchSize: 1, concurrency: 1 }, () =>
+    Promise.resolve([{ retry: reason }]),
+  )
+  await run?.([{ id: '1', data: {} }])
+  expect(lines).toEqual([{ queue: 'q', jobId: '1', reason: '450 4.2.1 <…@…>: try …@… later' }])
+})
+
+test('a reason without end is cut, in little time', async () => {
+  for (const piece of ['a', 'a@', '@', 'a.b ']) {
+    const endless = piece.repeat(2_000_000)
+    const cut = await expectEffort(() => forLog(endless), 250)
+    expect(cut.length).toBeLessThanOrEqual(300)
+  }
+})

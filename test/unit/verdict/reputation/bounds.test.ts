@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest'
+import {
+  decayed,
+  PROVEN_KARMA_MIN,
+  SLOW_DAYS,
+  sourcesAtLeast,
+} from '../../../../src/verdict/reputation/detail.ts'
+import {
+  explainReputation,
+  type Reputation,
+  reputationAt,
+} from '../../../../src/verdict/reputation/reputation.ts'
+import { type Folded, foldPieces, type Piece } from '../../../../src/verdict/reputation/fold.ts'
+import { freshKarma, karmaOf, withEvent } from '../../../../src/verdict/reputation/karma.ts'
+import { judgeCandidate } from '../../../../src/verdict/lists/judge-candidate.ts'
+
+const start = new Date('2026-11-20T12:00:00Z')
+const later = (days: number) => new Date(start.getTime() + days * 86_400_000)
+const address = { kind: 'address', name: '192.0.2.7' } as const
+
+/** Evidence of reporters who are believed in full, and of many newcomers. */
+function said(by: { reporters: number; times?: number; newcomers?: number; side?: 'good' }) {
+  const { reporters, times = 1, newcomers = 0, side } = by
+  const piece = (source: number, karma: number): Piece => ({
+    ...{ source, karma, at: start.getTime() },
+    ...(side ? { good: 1, bad: 0 } : { good: 0, bad: 1 }),
+  })
+  return foldPieces(
+    undefined,
+    address,
+    [
+      ...Array.from({ length: reporters * times }, (_, at) => piece(at % reporters, 1)),
+      ...Array.from({ length: newcomers }, (_, at) => piece(1_000 + at, 0.2)),
+    ],
+    start,
+  )
+}
+
+const flagsAt = ({ base }: Folded, days: number): Reputation['flags'] =>
+  reputationAt(base, later(days)).flags
+
+test.for([0, 0.001, 1, 2.9])('six who agree make it sure, %d days later too', (days) => {
+  expect(flagsAt(said({ reporters: 6 }), days)).toContain('listed')
+  expect(flagsAt(said({ reporters: 6, side: 'good' }), days)).toContain('welcome')
+})
+
+test('five who agree never do, nor with any number of newcomers', () => {
+  for (const newcomers of [0, 1_000]) {
+    expect(flagsAt(said({ reporters: 5, newcomers }), 0)).toEqual(['new'])
+  }
+  expect(flagsAt(said({ reporters: 6 }), 3.1)).toEqual(['new'])
+})
+
+test('the explanation tells the figures that are used', () => {
+  const { base, detail } = said({ reporters: 6 })
+  const text = explainReputation(reputationAt(base, start), detail, start).join(' ')
+  expect(text).toContain('From 0.65 on, with evidence of 5.6,')
+  expect(text).toContain('after 3 days of 6 reporters who are believed in full')
+})
+
+/** What a list makes of what is known of an address. */
+function judged({ base }: Folded, days = 0) {
+  const at = later(days)
+  const { score, weight, flags } = reputationAt(base, at)
+  const independentReporters = sourcesAtLeast(decayed(base.bad, days, SLOW_DAYS))
+  const candidate = { ...address, score: -score, weight, independentReporters, flags }
+  const judgment = judgeCandidate({ ...candidate, lastSeen: start }, undefined, {
+    ...{ now: at, own: [], isExempted: false },
+  })
+  return typeof judgment === 'string' ? judgment : judgment.reportersAtLeast
+}
+
+test('six reporters can have an address listed, an hour later too', () => {
+  const six = said({ reporters: 6, times: 4 })
+  expect([judged(six), judged(six, 1 / 24)]).toEqual([6, 6])
+})
+
+test('nine who say it once have it listed for four days', () => {
+  const nine = said({ reporters: 9 })
+  expect([judged(nine), judged(nine, 4), judged(said({ reporters: 8 }))]).toEqual([
+    ...[6, 6, 'little weight'],
+  ])
+})
+
+test('five never have it listed, however often they and all newcomers say it', () => {
+  expect(judged(said({ reporters: 5, times: 2_000, newcomers: 500 }))).toBe('few reporters')
+})
+
+test('six days in a row of agreement prove a newcomer, five do not', () => {
+  const after = (days: number) =>
+    Array.from({ length: days }, (_, day) => day).reduce(
+      (state, day) => withEvent(state, 'agreement', later(day)),
+      freshKarma(false),
+    )
+  expect(karmaOf(after(0), start)).toBeCloseTo(0.2, 10)
+  expect(karmaOf(after(5), later(4))).toBeLessThan(PROVEN_KARMA_MIN)
+  expect(karmaOf(after(6), later(5.5))).toBeGreaterThanOrEqual(PROVEN_KARMA_MIN)
+})

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest'
+import { leaningOf, witnessSideOf } from '../../../../src/verdict/reputation/evidence.ts'
+
+test.for([
+  ['spam', 'spam', 0, 1, 'bad'],
+  ['phishing', 'phishing', 0, 1, 'bad'],
+  ['spam', 'malware', 0, 1, 'bad'],
+  ['spam', 'marketing', 0, 0.3, undefined],
+  ['spam', 'undecided', 0, 0.5, 'bad'],
+  ['spam', 'legitimate', 0, 0, undefined],
+  ['not-spam', 'legitimate', 1, 0, 'good'],
+  ['not-spam', 'marketing', 1, 0, 'good'],
+  ['not-spam', 'undecided', 0.5, 0, 'good'],
+  ['not-spam', 'phishing', 0, 0, undefined],
+] as const)(
+  'what is reported as %s and judged %s leans %d to good, %d to bad',
+  ([reportedAs, verdict, good, bad, side]) => {
+    const report = { reportedAs, verdict: { class: verdict, confidence: 1 } }
+    expect(leaningOf(report)).toEqual({ good, bad })
+    expect(witnessSideOf(report)).toBe(side)
+  },
+)

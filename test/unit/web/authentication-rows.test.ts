@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest'
+import { authenticationRows } from '../../../src/web/admin/reports.ts'
+
+type Authentication = Parameters<typeof authenticationRows>[0]
+
+const nothing: Authentication = {
+  spf: null,
+  dkim: [],
+  passedOver: 0,
+  dmarc: { result: 'none', policy: null, domain: null, alignedBy: [] },
+  arc: { result: 'none', why: 'Nobody sealed it.', seals: [] },
+}
+
+test('each check and each signature has its line, in a fixed order', () => {
+  const dkim = ['shop.example', 'bulk.example'].map((domain) => ({
+    domain,
+    selector: 's1',
+    result: 'fail' as const,
+    aligned: domain === 'shop.example',
+    why: 'The body is not the one that was signed.',
+  }))
+  const rows = authenticationRows({ ...nothing, dkim })
+  expect(rows.map(({ check, domain, result }) => [check, domain, result])).toEqual([
+    ['SPF', null, 'unchecked'],
+    ['DKIM', 'shop.example', 'fail'],
+    ['DKIM', 'bulk.example', 'fail'],
+    ['DMARC', null, 'none'],
+    ['ARC', null, 'none'],
+  ])
+  expect(rows[1]?.meaning).toBe('The body is not the one that was signed. It is the author’s own.')
+  expect(rows[2]?.meaning).toContain('not the author’s own')
+})
+
+test('what passed and what the author’s domain asks for is said in words', () => {
+  const rows = authenticationRows({
+    ...nothing,
+    dmarc: { result: 'pass', policy: 'reject', domain: 'shop.example', alignedBy: ['dkim', 'spf'] },
+  })
+  expect(rows.find(({ check }) => check === 'DMARC')).toEqual({
+    check: 'DMARC',
+    domain: 'shop.example',
+    result: 'pass',
+    tone: 'good',
+    meaning:
+      'The author’s domain stands behind it, by DKIM and SPF. ' +
+      'The domain asks to refuse mail that fails.',
+  })
+})
+
+test('the sealers of a chain are named from the first on', () => {
+  const seal = { instance: 1, domain: 'a.example', clientIp: null, spf: null, dkim: [] }
+  const seals = [seal, { ...seal, instance: 2, domain: 'b.example' }]
+  const rows = authenticationRows({
+    ...nothing,
+    arc: { result: 'pass', why: 'All seals fit the message.', seals },
+  })
+  expect(rows.at(-1)).toMatchObject({ domain: 'a.example, b.example', tone: 'good' })
+})
