@@ -2,8 +2,9 @@ import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 
 /**
- * `npm run check`: types, lint and format, in parallel. Prints what each one found when all have
- * ended, and fails if one of them failed. What they found before is kept in `node_modules/.cache`.
+ * `npm run check`: types, lint, format and unused code (knip), in parallel. Prints what each check
+ * found when all have ended, and fails if one of them failed. Results are cached in
+ * `node_modules/.cache`.
  */
 const cache = 'node_modules/.cache'
 const checks = [
@@ -16,6 +17,7 @@ const checks = [
     ...['prettier', '--check', '--log-level', 'warn', '--cache', '--cache-strategy', 'content'],
     ...['--cache-location', `${cache}/prettier.json`, '.'],
   ],
+  ['knip'],
 ] as const
 
 const outcomes = await Promise.all(checks.map(run))

@@ -49,9 +49,9 @@ const commands: Record<string, Command> = {
     usage: 'work [--queues a,b]',
     summary: 'work the queues',
     async run({ args, config, log }) {
-      const { parseQueues, work } = await import('./processes/work.ts')
+      const { parseQueues, startWork } = await import('./processes/work.ts')
       const names = parseQueues(args)
-      return serve(config, log, 'work', 'works', (app) => work(app, names))
+      return serve(config, log, 'work', 'works', (app) => startWork(app, names))
     },
   },
   count: {

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { refusalOf, structureLimits } from '../../src/reports/learn-message.ts'
+import { messageRefusal, structureLimits } from '../../src/reports/learn-message.ts'
 import { readMessage } from '../../src/mail/message.ts'
 
 const corpus = path.join(import.meta.dirname, '..', '..', '..', 'shared', 'corpus')
@@ -16,7 +16,9 @@ export function readCorpus(folders: readonly string[]): Buffer[] {
       .filter((file) => file.endsWith('.eml'))
       .sort()
       .map((file) => readFileSync(path.join(corpus, folder, file)))
-      .filter((raw) => !refusalOf(readMessage(raw), { bytesMax: 25_000_000, ...structureLimits })),
+      .filter(
+        (raw) => !messageRefusal(readMessage(raw), { bytesMax: 25_000_000, ...structureLimits }),
+      ),
   )
 }
 

@@ -1,5 +1,5 @@
 import { analyzeForCounting, analyzePlainly } from '../../src/pieces/analyze.ts'
-import { featuresOf } from '../../src/pieces/features/features.ts'
+import { messageFeatures } from '../../src/pieces/features/features.ts'
 import type { Material } from '../../src/pieces/features/material.ts'
 import { type Findings, takeApartPacked } from '../../src/pieces/shingles/take-apart.ts'
 import { parseBody } from '../../src/mail/message.ts'
@@ -33,7 +33,7 @@ export async function benchFacts(): Promise<void> {
   const bare = materials.map(({ material }) => bareSize(material))
   const works: readonly (readonly [string, (at: number) => unknown])[] = [
     ['taken apart, as a measure', (at) => takeApartPacked(nth(materials, at).findings)],
-    ['the features of the message', (at) => featuresOf(nth(materials, at).material)],
+    ['the features of the message', (at) => messageFeatures(nth(materials, at).material)],
     ['the keys that are asked for', (at) => keysOf(nth(materials, at).material)],
     ['the facts of all that is known', (at) => factsOf(nth(inputs, at))],
     ['packed', (at) => packFacts(nth(facts, at))],
@@ -49,7 +49,7 @@ export async function benchFacts(): Promise<void> {
     }),
   )
   const usual = materials.filter(({ material }) => isUsual(material))
-  const features = bestMean(usual.length, (at) => featuresOf(nth(usual, at).material))
+  const features = bestMean(usual.length, (at) => messageFeatures(nth(usual, at).material))
   const sizes = percentiles(packed.map(({ length }) => length))
   console.log(
     `\n${materials.length} messages; the features of the ${usual.length} of 19 to 23 KiB:`,
@@ -72,7 +72,7 @@ async function materialOf(raw: Buffer): Promise<Prepared> {
 }
 
 function bareSize(material: Material): number {
-  return packFacts(factsOf({ features: featuresOf(material), now: new Date(0) })).length
+  return packFacts(factsOf({ features: messageFeatures(material), now: new Date(0) })).length
 }
 
 /** As if something were known of every piece. */
@@ -83,7 +83,7 @@ function inputOf({ material }: Prepared): FactsInput {
     groups.map(() => windows),
   )
   return {
-    features: featuresOf(material),
+    features: messageFeatures(material),
     report: { kind: 'spam', karma: 0.5, channel: 'api' },
     network: { asn: 64_500, name: 'EXAMPLE', country: 'FR' },
     listings: [],

@@ -31,8 +31,8 @@ const COMPLAINT_CHARS_MAX = 600
 /** Where `src/db/embedded.ts` keeps what a root's PostgreSQL could not reach otherwise. */
 const SHARED_ROOT = '/var/lib/signalpost'
 
-/** Prepares a folder and free ports; nothing runs yet. */
-export async function openSite(): Promise<Site> {
+/** Prepares a folder and free ports; nothing runs yet. `settings` are added to the environment. */
+export async function openSite(settings: NodeJS.ProcessEnv = {}): Promise<Site> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'signalpost-demo-'))
   // An unprivileged PostgreSQL must find its way through; what is inside is closed one by one.
   await chmod(dataDir, 0o711)
@@ -50,6 +50,7 @@ export async function openSite(): Promise<Site> {
     DNS_SERVERS: 'none',
     MESSAGE_AGE_MAX: '0',
     NODE_NO_WARNINGS: '1',
+    ...settings,
   }
   const children: ChildProcess[] = []
   const run = (args: readonly string[]) => {

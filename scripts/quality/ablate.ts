@@ -1,6 +1,6 @@
 import type { FactDefinition } from '../../src/verdict/facts/fact.ts'
 import { rocOf } from '../../src/verdict/model/figures.ts'
-import { fileRefusalOf, refusalOf } from '../../src/verdict/model/features.ts'
+import { fileRefusalOf, unfitReason } from '../../src/verdict/model/features.ts'
 import { learnFolds } from './learn-folds.ts'
 import type { Sample } from './read-corpus.ts'
 
@@ -28,7 +28,7 @@ export async function ablate(samples: readonly Sample[], training: Training): Pr
     group === 'bulk' || name === 'has_list_unsubscribe'
   const without = await aucOf(fit.filter((one) => !speaksOfLists(one)))
   rows.push(['bulk and has_list_unsubscribe', without, await aucOf(fit.filter(speaksOfLists))])
-  const kept = definitions.filter((one) => refusalOf(one) === undefined && !fit.includes(one))
+  const kept = definitions.filter((one) => unfitReason(one) === undefined && !fit.includes(one))
   rows.push(['(kept from it)', '–', await aucOf(kept, 'reports')])
   return rows
 }

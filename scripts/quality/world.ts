@@ -9,7 +9,7 @@ import { replaceNetworks } from '../../src/db/networks.ts'
 import { inTransaction } from '../../src/db/pool.ts'
 import { pack } from '../../src/db/rows.ts'
 import { createIntake } from '../../src/reports/accept-report.ts'
-import { analyzeReports } from '../../src/reports/analyze-report.ts'
+import { runAnalyzeReport } from '../../src/reports/analyze-report.ts'
 import { KARMA_SHARD } from '../../src/counting/evidence.ts'
 import { foldShard } from '../../src/counting/fold-evidence.ts'
 import { findCampaigns } from '../../src/judging/find-campaigns.ts'
@@ -28,7 +28,7 @@ import type { VerdictClass } from '../../src/verdict/verdict.ts'
 import { startInstance } from '../bench/instance.ts'
 
 /** What was made of a report. */
-export type Kept = { verdict: VerdictClass; action: string; symbols: string }
+type Kept = { verdict: VerdictClass; action: string; symbols: string }
 
 /** A database with reporters, in which messages are reported and judged as in the program. */
 export type World = {
@@ -125,7 +125,7 @@ export async function openWorld(): Promise<World> {
             return intake.accept({ reporterId, channel: 'api', kind, message, ...rest })
           }),
         )
-        await analyzeReports(
+        await runAnalyzeReport(
           accepted.map(({ id }) => ({ reportId: id })),
           app,
         )

@@ -17,7 +17,7 @@ export const preparation = `
     state text, campaign integer);`
 
 /** So many reporters besides the one with a tenth of all reports. */
-export const OTHER_REPORTERS = 999
+const OTHER_REPORTERS = 999
 const CONSUMERS = 500
 /** A report in so many belongs to the same campaign as its neighbors. */
 const CAMPAIGN_SIZE = 40

@@ -29,7 +29,7 @@ export const accountCommand = {
 }
 
 /** `signalpost outbox`, for the table of commands; what it needs is loaded when it is run. */
-export const outboxCommand = {
+const outboxCommand = {
   usage: 'outbox list [STATE] | release|resend [--to ADDRESS | --letters]',
   summary:
     'the newest mail that leaves, as JSON lines; let held mail leave; send refused mail again',
@@ -44,7 +44,7 @@ export const outboxCommand = {
 }
 
 /** `signalpost suppressions`, for the table of commands; what it needs is loaded when it is run. */
-export const suppressionsCommand = {
+const suppressionsCommand = {
   usage: 'suppressions list [PART] | add ADDRESS --why TEXT [--days N] | remove ADDRESS',
   summary: 'the addresses that we do not write to',
   async run({ args, config, log }: CommandContext) {

@@ -20,7 +20,7 @@ import {
   readLimits,
   readScopes,
   readTelling,
-  type Scope,
+  type ConsumerScope,
   tellingChoices,
   type TellingWish,
 } from '../verdict/consumers.ts'
@@ -31,7 +31,7 @@ export type ConsumerLine = TellingWish &
     address: string
     state: ConsumerState
     pausedUntil: Date | null
-    scopes: Scope[]
+    scopes: ConsumerScope[]
   }
 
 const FAULTS_MAX = 20
@@ -51,7 +51,7 @@ const schema = z.object({
 })
 
 /** A consumer as a line has it. */
-export function lineOf(consumer: ConsumerDetails, scopes: readonly Scope[]): ConsumerLine {
+function lineOf(consumer: ConsumerDetails, scopes: readonly ConsumerScope[]): ConsumerLine {
   const { address, state, pausedUntil, format, form, pace, takes } = consumer
   const { hourlyMax, connectionsMax, note } = consumer
   const limits = { hourlyMax, connectionsMax, note }
@@ -111,14 +111,14 @@ function readLine(line: string): ConsumerLine | string {
 }
 
 /** In one order, so that the same scopes are seen to be the same. */
-function sorted(scopes: readonly Scope[]): Scope[] {
+function sorted(scopes: readonly ConsumerScope[]): ConsumerScope[] {
   return scopes
     .map(({ kind, value }) => ({ kind, value }))
     .sort((one, other) => (one.kind + one.value < other.kind + other.value ? -1 : 1))
 }
 
 /** What the options of `set` may say. */
-export type SettingOptions = Partial<
+type SettingOptions = Partial<
   Record<
     'format' | 'form' | 'pace' | 'takes' | 'hourly' | 'connections' | 'scopes' | 'note',
     string | undefined
@@ -130,7 +130,7 @@ export type SettingOptions = Partial<
  *
  * @throws UsageError
  */
-export function settingsOf(values: SettingOptions): Partial<ConsumerLine> {
+function settingsOf(values: SettingOptions): Partial<ConsumerLine> {
   const { format, form, pace } = values
   const telling = readTelling({ format, form, pace, takes: values.takes?.split(',') })
   if (!telling) throw new UsageError(['There is no such format, form, pace or kind.'])

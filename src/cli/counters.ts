@@ -4,25 +4,25 @@ import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { parseArgs } from 'node:util'
 import type { App } from '../app.ts'
-import { type Answer, ask, differentWords } from '../counting/headline.ts'
+import { type LookUpAnswer, ask, differentWords } from '../counting/headline.ts'
 import type { Prefix } from '../counting/keys.ts'
 import {
-  type Drawn,
-  type Given,
+  type ChartBucket,
+  type LookUpInput,
   isCounted,
   kindNames,
   type Known,
   type KnownPiece,
   readQuestion,
-  type Sums,
+  type WindowSums,
 } from '../counting/look-up.ts'
 import { reasonOf, UsageError } from '../errors.ts'
 import { shownLine } from '../web/pages/render.ts'
 
 /** Where the text is to be shown. */
-export type Look = { isAscii: boolean; columns: number; now: Date }
+type Look = { isAscii: boolean; columns: number; now: Date }
 
-type Kind = keyof Sums
+type Kind = keyof WindowSums
 
 const kinds: readonly [Kind, string][] = [
   ['complaint', 'complaints'],
@@ -53,7 +53,7 @@ const NAME_COLUMNS = 14
  * What is known, for a terminal: the headline, the windows of what it tells of, its series as rows
  * of bars, and all other pieces in a table. Text of strangers cannot move the cursor.
  */
-export function countersText(answer: Exclude<Answer, { fault: string }>, look: Look): string {
+function countersText(answer: Exclude<LookUpAnswer, { fault: string }>, look: Look): string {
   const { pieces, told, summary } = answer
   const drawn = pieces.filter((piece, place) => place === told || piece.series)
   const text = [
@@ -124,9 +124,9 @@ function weekLines({ series }: KnownPiece, prefix: Prefix, look: Look): string[]
     Math.min(Math.floor(at / DAY_MS), today),
   )
   if (days.size === 0) return []
-  const heightOf = ({ complaint, spam, ham }: Sums) => Math.max(complaint, spam + ham)
+  const heightOf = ({ complaint, spam, ham }: WindowSums) => Math.max(complaint, spam + ham)
   const most = Math.max(1, ...[...days.values()].map(heightOf))
-  const toldOf = (sums: Sums) =>
+  const toldOf = (sums: WindowSums) =>
     kinds
       .filter(([kind]) => sums[kind] !== 0)
       .map(([kind, name]) => `${name} ${number(sums[kind])}`)
@@ -191,8 +191,11 @@ function nameOf({ type, piece, hash, countedFrom }: KnownPiece, columns: number)
 }
 
 /** Sums of points by the place that their beginning falls into. */
-function sumsOf(points: readonly Drawn[], placeOf: (at: number) => number): Map<number, Sums> {
-  const sums = new Map<number, Sums>()
+function sumsOf(
+  points: readonly ChartBucket[],
+  placeOf: (at: number) => number,
+): Map<number, WindowSums> {
+  const sums = new Map<number, WindowSums>()
   for (const { startsAt, ...amounts } of points) {
     const place = placeOf(startsAt.getTime())
     const before = sums.get(place) ?? { ham: 0, spam: 0, complaint: 0, redeemed: 0 }
@@ -262,7 +265,12 @@ function wrap(text: string, columns: number): string[] {
 }
 
 /** What `counters` was asked, and how it is to answer. */
-export type CountersRequest = { given: Given; isJson: boolean; isAll: boolean; isPlain: boolean }
+export type CountersRequest = {
+  given: LookUpInput
+  isJson: boolean
+  isAll: boolean
+  isPlain: boolean
+}
 
 /** Where the command reads what is not on its line. */
 export type CountersInput = { stdin: NodeJS.ReadableStream }
@@ -291,7 +299,10 @@ export async function readCounters(
   return { given, isJson, isAll, isPlain }
 }
 
-function givenBy(positionals: readonly string[], named: { type?: string; hash?: string }): Given {
+function givenBy(
+  positionals: readonly string[],
+  named: { type?: string; hash?: string },
+): LookUpInput {
   const { type, hash } = named
   const [first, second, ...more] = positionals
   const isNamed = type !== undefined || hash !== undefined
@@ -308,7 +319,7 @@ function givenBy(positionals: readonly string[], named: { type?: string; hash?: 
   return first === undefined ? {} : { value: first }
 }
 
-async function resolve(given: Given, stdin: NodeJS.ReadableStream): Promise<Given> {
+async function resolve(given: LookUpInput, stdin: NodeJS.ReadableStream): Promise<LookUpInput> {
   const { kind, value } = given
   if (value === '-' && kind !== 'file') return { ...given, value: await text(stdin) }
   if (kind !== 'file' || value === undefined || /^[0-9a-f]{64}$/i.test(value)) return given

@@ -249,7 +249,7 @@ async function write(stdout: NodeJS.WritableStream, text: string): Promise<void>
 }
 
 /** The analysis under the names that others rely on: snake_case, the file first. */
-export function contractJson(file: string, analysis: Found) {
+function contractJson(file: string, analysis: Found) {
   const { bytes, sha256, kind, headers, unsubscribe, bounce } = analysis
   return {
     file,

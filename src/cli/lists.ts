@@ -8,7 +8,7 @@ import {
 } from '../counting/reputation-reader.ts'
 import { findLiveListings } from '../db/listings.ts'
 import { UsageError } from '../errors.ts'
-import { publishLists } from '../lists/publish-lists.ts'
+import { runPublishLists } from '../lists/publish-lists.ts'
 import { knownZones } from '../mail/dnsbl.ts'
 import type { ZoneState } from '../net/blacklists.ts'
 import { openDns } from '../processes/open-app.ts'
@@ -81,7 +81,7 @@ export async function runLists(
   app: Pick<App, 'pool' | 'clock' | 'config' | 'log'>,
 ): Promise<string> {
   if (request.action === 'publish') {
-    const manifest = await publishLists(app)
+    const manifest = await runPublishLists(app)
     return manifest
       ? JSON.stringify(manifest, null, 2)
       : 'Another process is writing the lists just now.'

@@ -24,12 +24,6 @@ import {
 import { isSameMarketer, type Marketer, writtenMarketer } from '../verdict/marketers/marketer.ts'
 import { draftMarketer } from '../verdict/marketers/propose.ts'
 
-/** The fields that `set` can change, as a file names them; lists between commas. */
-export const settableFields = [
-  ...['state', 'name', 'signers', 'ranges', 'list-ids', 'authors'],
-  ...['website', 'contact', 'feedback'],
-] as const
-
 /** What `marketers` was asked to do; a file is given by its path, `-` is standard input. */
 export type MarketersRequest =
   | { action: 'import'; file: string; isDryRun: boolean }
@@ -147,11 +141,7 @@ function tell(request: MarketersRequest, given: string, app: Needs): Promise<Tol
 }
 
 /** Takes a file whole or not at all. What is declared already is left alone. */
-export async function importMarketers(
-  text: string,
-  mode: 'keep' | 'dry-run',
-  app: Needs,
-): Promise<Told> {
+async function importMarketers(text: string, mode: 'keep' | 'dry-run', app: Needs): Promise<Told> {
   const reading = readMarketers(text, ownNamesOf(app.config))
   if ('faults' in reading) {
     return { text: '', complaints: reading.faults.map(marketerFaultLine) }

@@ -107,7 +107,7 @@ function refuse(problem: string): never {
 const CHANGED_SHOWN = 100
 
 /** The acting rules, where they act, and which of them are cut off. */
-export function rulesText(
+function rulesText(
   { version, isShipped }: RuleVersion,
   rules: readonly Rule[],
   processes: readonly RuleProcess[],
@@ -137,7 +137,7 @@ export function rulesText(
 }
 
 /** The versions, newest first. */
-export function historyText(lines: readonly RuleSetLine[]): string {
+function historyText(lines: readonly RuleSetLine[]): string {
   if (lines.length === 0) return "Nothing was ever applied: the program's own rules act."
   return columns(
     lines.map(({ version, appliedAt, note }) => [
@@ -149,7 +149,7 @@ export function historyText(lines: readonly RuleSetLine[]): string {
 }
 
 /** All facts that conditions may ask. */
-export function factsText(definitions: readonly FactDefinition[]): string {
+function factsText(definitions: readonly FactDefinition[]): string {
   const types = { bool: 'bool', double: 'number', string: 'text', strings: 'list of texts' }
   return columns(
     definitions.map(({ group, name, type, meaning }) => [`${group}.${name}`, types[type], meaning]),
@@ -157,7 +157,7 @@ export function factsText(definitions: readonly FactDefinition[]): string {
 }
 
 /** What a set of rules would have done. */
-export function dryRunText(result: DryRunResult): string {
+function dryRunText(result: DryRunResult): string {
   const { reports, changed, changedTotal, moves, symbols, errors, cutOff } = result
   const more = changedTotal - Math.min(changed.length, CHANGED_SHOWN)
   return [

@@ -27,7 +27,7 @@ const pairs = {
 type Pair = keyof typeof pairs
 
 /** How many different ones a campaign had on a day, exactly; the day as `2026-11-20`. */
-export type DifferentOnes = { day: string } & Record<Pair, number>
+type DifferentOnes = { day: string } & Record<Pair, number>
 
 /** Its reports in the last day by ten minutes, and by day of the last two weeks who was in it. */
 export type CampaignCounts = { tenMinutes: Point[]; different: DifferentOnes[] }

@@ -25,7 +25,7 @@ import { uuidv7 } from '../world.ts'
 import { reputationKey } from './reputation-reader.ts'
 
 /** Shards of subjects, by the two highest bits of their keys; a constant of the database. */
-export const SUBJECT_SHARDS = 4
+const SUBJECT_SHARDS = 4
 /** Where it waits what is told of reporters: folded by one, since agreeing is between several. */
 export const KARMA_SHARD = SUBJECT_SHARDS
 

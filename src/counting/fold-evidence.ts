@@ -43,7 +43,7 @@ type Desk = {
 }
 
 /** Settles the karma of reporters by what their reports tell, in the order in which they did. */
-export async function foldTestimonies(
+async function foldTestimonies(
   tx: Db,
   testimonies: readonly Testified[],
   now: Date,

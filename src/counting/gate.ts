@@ -10,7 +10,7 @@ import {
   REDEEMED,
   writeVarint,
 } from './packed/cursor.ts'
-import { prefixOf, readEntry, readHalf } from './packed/delta-packing.ts'
+import { entryPrefix, readEntry, readHalf } from './packed/delta-packing.ts'
 import type { History } from './packed/history.ts'
 import { addCount } from './packed/members.ts'
 import type { SortedDeltas } from './sorted-deltas.ts'
@@ -20,7 +20,7 @@ import type { SortedDeltas } from './sorted-deltas.ts'
  * counter. A cell is a byte; a key has four in each generation, and was seen at most as often as
  * the least of them says.
  */
-export type GateFilter = {
+type GateFilter = {
   current: Uint8Array
   previous: Uint8Array
   /** Keys that came to the current generation, and the slot in which it began. */
@@ -41,23 +41,23 @@ const KEYS_MAX = Math.floor((CELLS / HASHES) * 0.4)
 export const FILTER_BYTES = 2 * CELLS
 
 /** How much of the room of its present generation is used, 0 to 1. */
-export function fillOf({ keys }: GateFilter): number {
+function fillOf({ keys }: GateFilter): number {
   return Math.min(1, keys / KEYS_MAX)
 }
 
 /** A filter that has seen nothing. */
-export function emptyFilter(now: number): GateFilter {
+function emptyFilter(now: number): GateFilter {
   const cells = () => new Uint8Array(CELLS)
   return { current: cells(), previous: cells(), keys: 0, beganAt: now, used: [0, 0] }
 }
 
 /** Whether the current generation is full or a day old. */
-export function isSpent({ keys, beganAt }: GateFilter, now: number): boolean {
+function isSpent({ keys, beganAt }: GateFilter, now: number): boolean {
   return keys >= KEYS_MAX || now - beganAt >= SLOTS_PER_DAY
 }
 
 /** Begins a generation: what was seen in the one before the last is forgotten. */
-export function turnOver(filter: GateFilter, now: number): void {
+function turnOver(filter: GateFilter, now: number): void {
   const oldest = filter.previous
   filter.previous = filter.current
   filter.current = oldest.fill(0)
@@ -67,7 +67,7 @@ export function turnOver(filter: GateFilter, now: number): void {
 }
 
 /** How often a key was seen before; then it was seen `times` more. */
-export function see(filter: GateFilter, hi: number, lo: number, times: number): number {
+function see(filter: GateFilter, hi: number, lo: number, times: number): number {
   const { current, previous } = filter
   const cells = cellsOf(hi, lo)
   const inCurrent = leastOf(current, cells)
@@ -88,7 +88,7 @@ function leastOf(generation: Uint8Array, cells: Uint32Array): number {
 }
 
 /** The share of keys never seen that the filter takes for seen. */
-export function falsePositiveRate({ used: [current, previous] }: GateFilter): number {
+function falsePositiveRate({ used: [current, previous] }: GateFilter): number {
   const missed = (cells: number) => 1 - (cells / CELLS) ** HASHES
   return 1 - missed(current) * missed(previous)
 }
@@ -105,7 +105,7 @@ function cellsOf(hi: number, lo: number): Uint32Array {
 }
 
 /** The whole filter as bytes. */
-export function packFilter({ current, previous, keys, beganAt }: GateFilter): Buffer {
+function packFilter({ current, previous, keys, beganAt }: GateFilter): Buffer {
   const cursor: Cursor = { bytes: Buffer.allocUnsafe(32), at: 0 }
   writeVarint(cursor, keys)
   writeVarint(cursor, beganAt)
@@ -113,7 +113,7 @@ export function packFilter({ current, previous, keys, beganAt }: GateFilter): Bu
 }
 
 /** Reads what `packFilter` wrote. */
-export function readFilter(content: Buffer): GateFilter {
+function readFilter(content: Buffer): GateFilter {
   const cursor = { bytes: content, at: 0 }
   const [keys, beganAt] = [readSmall(cursor), readSmall(cursor)]
   const cells = (at: number) => Uint8Array.from(content.subarray(at, at + CELLS))
@@ -155,7 +155,7 @@ export function creditLast(
   const index = deltas.order[place] ?? 0
   const slot = countedSlot(deltas.slot[index] ?? 0, now)
   const head = readEntry({ bytes: deltas.bytes, at: deltas.at[index] ?? 0 }, amounts)
-  const prefix = prefixOf(head)
+  const prefix = entryPrefix(head)
   for (const [kind, amount] of amounts.entries()) {
     if (amount <= 0 || kind === REDEEMED) continue
     addCount(history.days, { period: dayOf(slot), prefix }, kind, credit)
@@ -190,7 +190,7 @@ export type Gates = {
 }
 
 /** A shard, at the version that a roll-up has claimed. */
-export type GatePlace = { shard: number; version: number }
+type GatePlace = { shard: number; version: number }
 
 /** The version is not a number while a roll-up is under way. */
 type Remembered = { version: number; filter: GateFilter; noteBytes: number }

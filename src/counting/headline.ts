@@ -2,7 +2,7 @@ import type { Db } from '../db/pool.ts'
 import type { Clock } from '../world.ts'
 import { type Prefix, SLOT_MS } from './keys.ts'
 import {
-  type Given,
+  type LookUpInput,
   isCounted,
   type Known,
   type KnownPiece,
@@ -37,7 +37,7 @@ const PIECE_CHARS_MAX = 80
  * how many reporters, and since when; before all, of what that is told when it is not just what was
  * asked. When nothing is counted, that, and why it may be.
  */
-export function headline({ pieces, told }: Known): string {
+function headline({ pieces, told }: Known): string {
   const piece = told === null ? undefined : pieces[told]
   if (!piece) return whyNothing(pieces)
   const prefixes = Object.keys(piece.counts) as Prefix[]
@@ -157,7 +157,7 @@ function slotWords(at: number): string {
 }
 
 /** What is known, with its headline; or what is wrong with the question, in words. */
-export type Answer = (Known & { summary: string }) | { fault: string }
+export type LookUpAnswer = (Known & { summary: string }) | { fault: string }
 
 /**
  * Answers what is known of a link, an address, a subject, a file …, as it stands in the database
@@ -165,9 +165,9 @@ export type Answer = (Known & { summary: string }) | { fault: string }
  */
 export async function ask(
   app: { pool: Db; clock: Clock },
-  given: Given,
+  given: LookUpInput,
   series: 'told' | 'all',
-): Promise<Answer> {
+): Promise<LookUpAnswer> {
   const read = readQuestion(given)
   if ('fault' in read) return read
   const known = await lookUp(app, read, series)

@@ -31,7 +31,7 @@ import {
 import { GATE_TIMES_MIN } from './run-roll-ups.ts'
 
 /** What somebody asks, as it was understood. */
-export type Question =
+export type LookUpQuestion =
   | { kind: QuestionName; isGuessed: boolean; value: string }
   /** A piece as it is hashed, by the name of its type. */
   | { type: PieceName; value: string }
@@ -39,11 +39,12 @@ export type Question =
   | { hash: string }
 
 /** What was given; empty texts are absent. */
-export type Given = Readonly<Partial<Record<'kind' | 'value' | 'type' | 'hash', string>>>
+export type LookUpInput = Readonly<Partial<Record<'kind' | 'value' | 'type' | 'hash', string>>>
 
 /** What the pieces of a question are, of a hash without their types; or what is wrong, in words. */
 export type ReadQuestion =
-  { question: Question; pieces: readonly (AskedPiece | { hash: string })[] } | { fault: string }
+  | { question: LookUpQuestion; pieces: readonly (AskedPiece | { hash: string })[] }
+  | { fault: string }
 
 /** The kinds one may ask about, those asked most first. */
 export const kindNames: readonly string[] = questionKinds.map(({ name }) => name)
@@ -53,13 +54,13 @@ export const kindsForPeople: readonly { name: string; is: string; example: strin
   questionKinds.map(({ name, is, example }) => ({ name, is, example }))
 
 /** Longer ones are not read. */
-export const VALUE_CHARS_MAX = 8_000
+const VALUE_CHARS_MAX = 8_000
 
 /**
  * Reads a question: a value with its kind, or without one, which is then guessed; a piece as it is
  * written with its type; or a hash.
  */
-export function readQuestion({ kind, value, type, hash }: Given): ReadQuestion {
+export function readQuestion({ kind, value, type, hash }: LookUpInput): ReadQuestion {
   if ([kind, type, hash].filter(Boolean).length > 1) {
     return { fault: 'Say only one of kind, type and hash.' }
   }
@@ -102,7 +103,7 @@ function kindsSentence(): string {
 }
 
 /** How many different ones were seen with a key in two weeks, of each prefix. */
-export type Different = Partial<Record<Prefix, number>>
+type Different = Partial<Record<Prefix, number>>
 
 /** Members that are looked at for one key and prefix: some 20 MB, and a tenth of a second. */
 const MEMBERS_MAX = 100_000
@@ -112,7 +113,7 @@ const CHUNKS_MAX = MEMBERS_MAX / 16
  * Counts the members of keys over all days of two weeks, each once, which the sum of days cannot
  * say. Exact; where there are too many to look at, the prefix is left out.
  */
-export async function countDifferent(
+async function countDifferent(
   db: Db,
   keys: readonly bigint[],
   now: Date,
@@ -175,13 +176,13 @@ function countMembers(packed: readonly Buffer[]): number {
 const memory = { keysMax: 4_000, freshMs: 10_000 }
 
 /** The name of a window. */
-export type WindowName = (typeof windowNames)[number]
+type WindowName = (typeof windowNames)[number]
 
 /** What was counted in one window or bucket. */
-export type Sums = Omit<Counts, 'unique'>
+export type WindowSums = Omit<Counts, 'unique'>
 
 /** A value for each window, of each prefix under which anything is counted. */
-export type ByWindow<T> = Partial<Record<Prefix, Record<WindowName, T>>>
+type ByWindow<T> = Partial<Record<Prefix, Record<WindowName, T>>>
 
 /** With how many different others a piece was seen. */
 export type KnownUnique = {
@@ -203,18 +204,18 @@ export type KnownPiece = {
   hash: string
   /** The time that is counted first of mail that is only checked; reports always count at once. */
   countedFrom: number
-  counts: ByWindow<Sums>
+  counts: ByWindow<WindowSums>
   uniques: KnownUnique[]
   /** Buckets that are not empty, oldest first; absent where they were not asked for. */
-  series?: Partial<Record<Prefix, { tenMinutes: Drawn[]; days: Drawn[] }>>
+  series?: Partial<Record<Prefix, { tenMinutes: ChartBucket[]; days: ChartBucket[] }>>
 }
 
 /** A bucket for drawing. */
-export type Drawn = { startsAt: Date } & Sums
+export type ChartBucket = { startsAt: Date } & WindowSums
 
 /** What is known of what somebody asked about. */
 export type Known = {
-  question: Question
+  question: LookUpQuestion
   /** The most telling first. */
   pieces: KnownPiece[]
   /**
@@ -298,7 +299,7 @@ function byWindow<T>(
   return result
 }
 
-function sumsOf({ ham, spam, complaint, redeemed }: Counts): Sums {
+function sumsOf({ ham, spam, complaint, redeemed }: Counts): WindowSums {
   return { ham, spam, complaint, redeemed }
 }
 
@@ -329,7 +330,7 @@ function describe(
 
 async function readSeries(reader: CounterReader, { hash, counts }: KnownPiece) {
   const series: NonNullable<KnownPiece['series']> = {}
-  const drawn = ({ startsAt, ...all }: Point): Drawn => ({ startsAt, ...sumsOf(all) })
+  const drawn = ({ startsAt, ...all }: Point): ChartBucket => ({ startsAt, ...sumsOf(all) })
   for (const prefix of prefixes) {
     if (!counts[prefix]) continue
     const { tenMinutes, days } = await reader.readSeries(keyOf(hash), prefix)

@@ -5,7 +5,7 @@ import type { Db } from '../db/pool.ts'
 import { creditLast, type Gate, timesAtGate } from './gate.ts'
 import { countedSlot, dayOf, oldestDayKept, oldestSlotKept, SLOTS_PER_DAY } from './keys.ts'
 import { add, type Count, type Cursor, REDEEMED, UNIQUE } from './packed/cursor.ts'
-import { HAS_UNIQUE, prefixOf, readEntry, readHalf } from './packed/delta-packing.ts'
+import { HAS_UNIQUE, entryPrefix, readEntry, readHalf } from './packed/delta-packing.ts'
 import {
   clearHistory,
   emptyHistory,
@@ -28,13 +28,13 @@ import {
 import type { SortedDeltas } from './sorted-deltas.ts'
 
 /** Members a set may have in the row of its key; with more it is spilled. */
-export const MEMBERS_INLINE_MAX = 64
+const MEMBERS_INLINE_MAX = 64
 
 /** What is to be added to a member of a spilled set: `slot` of its day, or `EXPIRED`. */
-export type Weight = { hi: number; lo: number; slot: number; weight: Count }
+type Weight = { hi: number; lo: number; slot: number; weight: Count }
 
 /** Weights that wait for the chunks of their set. */
-export type Spill = { set: MemberSet; weights: Weight[] }
+type Spill = { set: MemberSet; weights: Weight[] }
 
 const amounts: Count[] = [0, 0, 0, 0]
 const cursor: Cursor = { bytes: Buffer.alloc(0), at: 0 }
@@ -43,7 +43,7 @@ const cursor: Cursor = { bytes: Buffer.alloc(0), at: 0 }
  * Adds the deltas from one place in the order to another, which are all of one key, to its
  * history. Those that belong to spilled sets are given back. The order of deltas does not matter.
  */
-export function mergeDeltas(
+function mergeDeltas(
   history: History,
   deltas: SortedDeltas,
   [from, to]: readonly [number, number],
@@ -58,7 +58,7 @@ export function mergeDeltas(
     if (day < oldestDayKept(now)) continue
     cursor.at = deltas.at[index] ?? 0
     const head = readEntry(cursor, amounts)
-    const prefix = prefixOf(head)
+    const prefix = entryPrefix(head)
     const isSlotKept = slot >= oldestSlotKept(now)
     let weight: Count = 0
     const dayPlace = placeOf(history.days, day, prefix)
@@ -107,12 +107,12 @@ function open(set: MemberSet, now: number): MemberSet {
 }
 
 /** The first slot of the set's day whose bucket is kept: below zero when all are. */
-export function oldestSlotOf({ day }: MemberSet, now: number): number {
+function oldestSlotOf({ day }: MemberSet, now: number): number {
   return oldestSlotKept(now) - day * SLOTS_PER_DAY
 }
 
 /** Adds a weight to whom it belongs among members of a set: who comes, and who is gone. */
-export function addWeight(history: History, set: MemberSet, members: Member[], one: Weight): void {
+function addWeight(history: History, set: MemberSet, members: Member[], one: Weight): void {
   let index = 0
   for (; index < members.length; index++) {
     const known = members[index]
@@ -154,7 +154,7 @@ function sizesOf({ set, weights }: Spill): { before: number; after: number } {
  * The stored chunks that the waiting weights concern: those that they fall into, and those that
  * are split. The set grows by linear hashing, a chunk at a time.
  */
-export function chunksToRead(spill: Spill): number[] {
+function chunksToRead(spill: Spill): number[] {
   const { before, after } = sizesOf(spill)
   if (before === 0) return []
   const touched = new Set(spill.weights.map(({ lo }) => chunkOf(lo, before)))
@@ -166,7 +166,7 @@ export function chunksToRead(spill: Spill): number[] {
  * Adds the waiting weights to a spilled set, with what follows for the uniques of the history, and
  * gives the chunks that must be written. `found` has the contents of `chunksToRead` that exist.
  */
-export function weighSpilled(
+function weighSpilled(
   key: Buffer,
   history: History,
   spill: Spill,
@@ -203,7 +203,7 @@ function packMembers(members: readonly Member[]): Buffer {
 }
 
 /** The chunk of a hash among `chunks`: as many low bits as they need, or one less. */
-export function chunkOf(hash: number, chunks: number): number {
+function chunkOf(hash: number, chunks: number): number {
   const half = highestPowerOf(chunks)
   const chunk = (hash & (half * 2 - 1)) >>> 0
   return chunk < chunks ? chunk : chunk & (half - 1)

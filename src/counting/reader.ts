@@ -33,7 +33,7 @@ export const windowNames = ['tenMinutes', 'hour', 'day', 'today', 'twoWeeks'] as
  * What is known of a key under one prefix. The bucket that a window's edge cuts is counted whole,
  * so a window is at most one bucket too long, and what a fast clock dated ahead counts as now.
  */
-export type Windows = Readonly<Record<(typeof windowNames)[number], Counts>>
+type Windows = Readonly<Record<(typeof windowNames)[number], Counts>>
 
 /** One bucket of a series for drawing: when it begins, and its counts. */
 export type Point = { startsAt: Date } & Counts

@@ -120,7 +120,7 @@ function holding(mark: MarkUntil | undefined, now: Date): Mark | undefined {
 }
 
 /** A mark as JSON can hold it: its key in decimal. */
-export type ShownMark = Omit<ReputationMark, 'key'> & { key: string }
+type ShownMark = Omit<ReputationMark, 'key'> & { key: string }
 
 /** All that is known of a subject, for people. */
 export type ShownReputation = {

@@ -115,11 +115,6 @@ export async function removeAccountLinks(tx: Db, reporterId: string): Promise<vo
   await tx.query(`delete from account_links where reporter_id = $1`, [reporterId])
 }
 
-/** Ends all that was mailed to an address. */
-export async function removeLinksTo(tx: Db, address: string): Promise<void> {
-  await tx.query(`delete from account_links where address = lower($1)`, [address])
-}
-
 /** Sign-ups that wait to be confirmed, the latest first. */
 export async function listSignUps(db: Db, now: Date, limit: number): Promise<AccountLink[]> {
   const { rows } = await db.query<AccountLink>(

@@ -7,7 +7,7 @@ import type { Db } from './pool.ts'
 import { type Packed, unpack } from './rows.ts'
 
 /** What was made of an analysis, and whose mail it is; nobody's where that was not looked for. */
-export type Judgment = {
+export type StoredJudgment = {
   verdict: Verdict
   consequence: Consequence
   marketer?: RecognizedMarketer | null | undefined
@@ -16,7 +16,7 @@ export type Judgment = {
 }
 
 /** All of an analysis, for the person who asks why. */
-export type AnalysisDetails = PlainAnalysis & Omit<Judgment, 'marketer' | 'campaignId'>
+export type AnalysisDetails = PlainAnalysis & Omit<StoredJudgment, 'marketer' | 'campaignId'>
 
 type Findings = {
   id: string
@@ -33,7 +33,7 @@ type Findings = {
  */
 export type NewAnalysis = Findings & {
   subject: string | null
-  judgment: Judgment
+  judgment: StoredJudgment
   packed: Packed
   facts: Buffer
 }
@@ -83,7 +83,7 @@ export async function insertAnalyses(tx: Db, analyses: readonly NewAnalysis[]): 
 
 const SUBJECT = 11
 
-type Row = Findings & Packed & { judgment: Judgment }
+type Row = Findings & Packed & { judgment: StoredJudgment }
 
 /** The analysis of one report. */
 export async function findAnalysis(db: Db, id: string): Promise<KeptAnalysis | undefined> {
@@ -127,7 +127,7 @@ export async function concludeLookUp(
   tx: Db,
   id: string,
   network: Network | null,
-  judgment: Judgment,
+  judgment: StoredJudgment,
 ): Promise<boolean> {
   const { rowCount } = await tx.query(
     `update analyses set network_cidr = $2, network_asn = $3, network_name = $4,

@@ -1,6 +1,9 @@
 import { uuidv7 } from '../world.ts'
 import type { Db } from './pool.ts'
 
+/** When an operator does something, and who; null at the command line. */
+export type OperatorAction = { at: Date; reporterId: string | null }
+
 /** What an administrator did. */
 export type AuditEntry = {
   at: Date

@@ -192,7 +192,7 @@ export async function listMemberIds(
 }
 
 /** A page of the reports of a campaign, newest first; `before` is the last id that was shown. */
-export async function listMembers(
+export async function listCampaignMembers(
   db: Db,
   campaignId: string,
   page: { before: string | undefined; limit: number },

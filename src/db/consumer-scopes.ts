@@ -1,9 +1,7 @@
+import type { ConsumerScope } from '../verdict/consumers.ts'
 import type { ScopeMatch } from '../verdict/choose-contact.ts'
 import type { Db } from './pool.ts'
 import { values } from './rows.ts'
-
-/** What a consumer is told of, beside what tables and registries say. */
-export type ConsumerScope = Pick<ScopeMatch, 'kind' | 'value'>
 
 /** A scope that holds for one of several addresses, systems or domains. */
 export type FoundScope = ScopeMatch & {

@@ -42,7 +42,7 @@ export async function reachableFolder(folder: string, identity: Identity): Promi
 }
 
 /** The folder of the server's programs, copied to where it can be run from if need be. */
-export async function reachablePrograms(native: string, identity: Identity): Promise<string> {
+async function reachablePrograms(native: string, identity: Identity): Promise<string> {
   if (identity.uid === undefined) return native
   const { mode } = await stat(path.join(native, 'bin', 'postgres'))
   const isOpen = (mode & WORLD_READ_EXECUTE) === WORLD_READ_EXECUTE

@@ -1,4 +1,4 @@
-import type { Scope, TellingWish } from '../verdict/consumers.ts'
+import type { ConsumerScope, TellingWish } from '../verdict/consumers.ts'
 import { uuidFloor } from '../world.ts'
 import type { Db } from './pool.ts'
 import { first } from './rows.ts'
@@ -7,7 +7,7 @@ import { first } from './rows.ts'
 export type EnrollmentState = 'sent' | 'proven' | 'accepted' | 'refused'
 
 /** What somebody wishes who enrolls. */
-export type EnrollmentWish = TellingWish & { scopes: Scope[]; language: 'en' | 'fr' | 'ru' }
+export type EnrollmentWish = TellingWish & { scopes: ConsumerScope[]; language: 'en' | 'fr' | 'ru' }
 
 /** A wish to be enrolled. The time is inside the id. */
 export type EnrollmentRequest = {

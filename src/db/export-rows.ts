@@ -52,7 +52,10 @@ export async function listMailsToExport(
 }
 
 /** What a list of a reporter's reports shows of one. */
-export type ReportLine = Pick<Report, 'id' | 'state' | 'receivedAt' | 'kind' | 'subject' | 'author'>
+export type ExportedReport = Pick<
+  Report,
+  'id' | 'state' | 'receivedAt' | 'kind' | 'subject' | 'author'
+>
 
 /** Which of them: older than `before`, or newer than `after`, from the id `from` on. */
 export type ReportFilter = {
@@ -77,9 +80,9 @@ export async function listReporterPage(
   db: Db,
   reporterId: string,
   { before, after, from, kind, state, limit }: ReportFilter,
-): Promise<ReportLine[]> {
+): Promise<ExportedReport[]> {
   const order = after === undefined ? 'desc' : 'asc'
-  const { rows } = await db.query<ReportLine>(
+  const { rows } = await db.query<ExportedReport>(
     `select ${columns} from reports where ${filter}
      order by reporter_id ${order}, id ${order} limit $7`,
     [reporterId, before ?? MOST, after ?? LEAST, from ?? LEAST, kind ?? null, state ?? null, limit],

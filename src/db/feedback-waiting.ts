@@ -46,7 +46,7 @@ export async function withdrawMerged(
 }
 
 /** Keys as parameters: the ids of their reports, and their names. */
-export function keyParams(keys: readonly FeedbackKey[]): [string[], string[]] {
+function keyParams(keys: readonly FeedbackKey[]): [string[], string[]] {
   return [
     keys.map(({ reportId }) => reportId),
     keys.map(({ reportId, number }) => `${reportId} ${number}`),

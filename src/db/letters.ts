@@ -4,7 +4,7 @@ import type { Db } from './pool.ts'
 import { first, type Packed } from './rows.ts'
 
 /** What a letter is about: an account, advice, a desk's answer, enrolling, mailed reports. */
-export type LetterKind = 'account' | 'advice' | 'answer' | 'enrollment' | 'mail-in'
+type LetterKind = 'account' | 'advice' | 'answer' | 'enrollment' | 'mail-in'
 
 /** Where a letter stands; drawn in `src/README.md`. */
 export type LetterState = 'queued' | 'held' | 'sent' | 'bounced' | 'refused' | 'suppressed'

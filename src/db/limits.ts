@@ -52,7 +52,7 @@ export type RateLimit = {
 export type Counting = { key: string; windowMs: number; amount: number }
 
 /** What one key has after a counting. */
-export type Counted = {
+export type LimitCount = {
   /** Attempts in the window, all that were just counted included. */
   total: number
   /** How many milliseconds of the sub-window that counts now are over. */
@@ -134,10 +134,10 @@ export async function countAttempts(
   db: Db,
   countings: readonly Counting[],
   notBefore: Date | null = null,
-): Promise<Counted[]> {
+): Promise<LimitCount[]> {
   // In key order: unordered, two statements that share keys deadlock.
   const ordered = countings.toSorted((one, other) => (one.key < other.key ? -1 : 1))
-  const { rows } = await db.query<Counted & { key: string }>({
+  const { rows } = await db.query<LimitCount & { key: string }>({
     ...(ordered.length <= NAMED_MAX && { name: `count-attempts-${ordered.length}` }),
     text: (texts[ordered.length] ??= textFor(ordered.length)),
     values: [
@@ -335,7 +335,7 @@ export async function listShadowedFeedback(
 }
 
 /** Lets one of them be sent: at once, or when it is due. */
-export async function releaseFeedback(
+export async function releaseShadowedFeedback(
   tx: Db,
   { reportId, number }: FeedbackKey,
   { state, dueAt }: { state: 'queued' | 'waiting'; dueAt: Date | null },

@@ -79,7 +79,7 @@ export async function claimTrial(db: Db, now: Date, until: Date): Promise<boolea
 export type MailKind = 'feedback' | 'letter'
 
 /** How mail ends that is counted. */
-export type MailOutcome = 'sent' | 'refused' | 'bounced'
+type MailOutcome = 'sent' | 'refused' | 'bounced'
 
 /** How many mails of a kind. */
 export type MailTotal = { kind: MailKind; outcome: MailOutcome; total: number }

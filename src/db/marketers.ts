@@ -96,7 +96,7 @@ export async function findRegistryVersion(db: Db): Promise<number> {
 }
 
 /** Where a proposal stands. */
-export type ProposalState = 'open' | 'dismissed' | 'taken'
+type ProposalState = 'open' | 'dismissed' | 'taken'
 
 /** A signer of honest bulk mail that might be a marketer. */
 export type MarketerProposal = {

@@ -4,7 +4,7 @@ import { insertAudit } from './audit-log.ts'
 import type { Db } from './pool.ts'
 
 /** Whether a model acts: a candidate never did, a retired one did once. */
-export type ModelState = 'candidate' | 'active' | 'retired'
+type ModelState = 'candidate' | 'active' | 'retired'
 
 /** A model that is to be kept. */
 export type NewModel = {

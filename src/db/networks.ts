@@ -1,5 +1,5 @@
 import type { NetworkLayer, NetworkOverride } from '../origin/networks.ts'
-import { insertAudit } from './audit-log.ts'
+import { insertAudit, type OperatorAction } from './audit-log.ts'
 import type { Db } from './pool.ts'
 import { values } from './rows.ts'
 
@@ -131,9 +131,6 @@ export async function hasNetworks(db: Db): Promise<boolean> {
   return rows.length > 0
 }
 
-/** Who does it, and when; null at the command line. */
-export type Deed = { at: Date; reporterId: string | null }
-
 const columns = `cidr::text, asn, name, country, contacts, is_muted as "isMuted"`
 
 /** What is said by hand of exactly this block. */
@@ -160,7 +157,11 @@ export async function listOverrides(
 }
 
 /** Keeps what is said of a block in place of what was said before, and writes down who said it. */
-export async function keepOverride(tx: Db, override: NetworkOverride, deed: Deed): Promise<void> {
+export async function keepOverride(
+  tx: Db,
+  override: NetworkOverride,
+  deed: OperatorAction,
+): Promise<void> {
   const { cidr, asn, name, country, contacts, isMuted } = override
   await tx.query(
     `insert into networks
@@ -182,7 +183,7 @@ export async function keepOverride(tx: Db, override: NetworkOverride, deed: Deed
 }
 
 /** Takes back what was said of exactly this block. False when nothing was. */
-export async function removeOverride(tx: Db, cidr: string, deed: Deed): Promise<boolean> {
+export async function removeOverride(tx: Db, cidr: string, deed: OperatorAction): Promise<boolean> {
   const { rowCount } = await tx.query(
     `delete from networks where cidr = $1::cidr and source = 'manual'`,
     [cidr],

@@ -6,12 +6,7 @@ import { type Db, inTransaction, type Pool } from './pool.ts'
  * Makes a partition of a table where it lacks. `bounds` and what may follow them stand behind
  * `for values`: text of ours. Several processes may do so at once; none may be in a transaction.
  */
-export async function createPartition(
-  db: Db,
-  table: string,
-  name: string,
-  bounds: string,
-): Promise<void> {
+async function createPartition(db: Db, table: string, name: string, bounds: string): Promise<void> {
   try {
     await db.query(`create table if not exists ${name} partition of ${table} for values ${bounds}`)
   } catch (error) {
@@ -27,7 +22,7 @@ const madeMeanwhile = new Set(['42P07', '23505'])
  * Drops a partition, and says whether it could. Never waits for a reader, nor makes one wait: a
  * partition that somebody is reading (a backup, say) is left for the next time.
  */
-export async function dropPartition(pool: Pool, name: string): Promise<boolean> {
+async function dropPartition(pool: Pool, name: string): Promise<boolean> {
   try {
     await inTransaction(pool, async (tx) => {
       await tx.query(`set local lock_timeout = ${LOCK_MS_MAX}`)
@@ -45,7 +40,7 @@ const LOCK_MS_MAX = 200
 const LOCK_NOT_AVAILABLE = '55P03'
 
 /** The names of all partitions of these tables, in their order. */
-export async function listPartitionNames(db: Db, tables: readonly string[]): Promise<string[]> {
+async function listPartitionNames(db: Db, tables: readonly string[]): Promise<string[]> {
   const { rows } = await db.query<{ name: string }>(
     `select child.relname as name
      from pg_inherits

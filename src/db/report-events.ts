@@ -5,7 +5,7 @@ import type { ReportKind } from './reports.ts'
 import { values } from './rows.ts'
 
 /** Says that something happened to reports: the days they came on are to be counted again. */
-export async function insertNews(tx: Db, reportIds: readonly string[], at: Date): Promise<void> {
+async function insertNews(tx: Db, reportIds: readonly string[], at: Date): Promise<void> {
   if (reportIds.length === 0) return
   await tx.query(`insert into report_news (id, report_ids) values ($1, $2::uuid[])`, [
     uuidv7(at),
@@ -119,8 +119,8 @@ export type KindChange = {
 export const OVERRULED = 'An administrator took it back.'
 
 /** What reports stand for. */
-export async function listToChange(db: Db, ids: readonly string[]): Promise<Standing[]> {
-  const { rows } = await db.query<Standing>(
+export async function listToChange(db: Db, ids: readonly string[]): Promise<ReportStanding[]> {
+  const { rows } = await db.query<ReportStanding>(
     `select id, kind, state = 'retracted' as "isRetracted", shadow is not null as "isShadowed"
      from reports where id = any($1::uuid[])`,
     [ids],
@@ -129,7 +129,12 @@ export async function listToChange(db: Db, ids: readonly string[]): Promise<Stan
 }
 
 /** What a report stands for. */
-export type Standing = { id: string; kind: ReportKind; isRetracted: boolean; isShadowed: boolean }
+export type ReportStanding = {
+  id: string
+  kind: ReportKind
+  isRetracted: boolean
+  isShadowed: boolean
+}
 
 /**
  * Puts a report back to `received`, as what its reporter says now. Returns false, changing nothing,

@@ -65,7 +65,7 @@ export type NewReport = {
  * Why a report has no effect on others: it is `held` until an administrator decides, `dropped` for
  * good, or `released`, until a job has counted it. Its reporter sees nothing of that.
  */
-export type Shadow = 'held' | 'dropped' | 'released'
+type Shadow = 'held' | 'dropped' | 'released'
 
 /** A report with the fields that intake extracted. */
 export type Report = Omit<NewReport, 'shadow'> & {

@@ -145,21 +145,21 @@ export async function countRecoveryCodes(db: Db, reporterId: string): Promise<nu
 export const scopes = ['report', 'read', 'retract', 'account', 'admin'] as const
 
 /** One of them. */
-export type Scope = (typeof scopes)[number]
+export type TokenScope = (typeof scopes)[number]
 
 /** What the owner of an account may allow a token, and may do by the password. */
-export function scopesOf({ isAdmin }: Pick<Reporter, 'isAdmin'>): readonly Scope[] {
+export function scopesOf({ isAdmin }: Pick<Reporter, 'isAdmin'>): readonly TokenScope[] {
   return isAdmin ? scopes : scopes.filter((scope) => scope !== 'admin')
 }
 
 /** What tokens may do that were made without a word about it. */
-export const usualScopes: readonly Scope[] = ['report', 'read', 'retract']
+export const usualScopes: readonly TokenScope[] = ['report', 'read', 'retract']
 
 /** A token as its owner sees it: neither itself nor its hash. */
 export type Token = {
   id: string
   name: string
-  scopes: readonly Scope[]
+  scopes: readonly TokenScope[]
   createdAt: Date
   /** Within the hour; null: never since this is written down. */
   usedAt: Date | null
@@ -173,7 +173,7 @@ export async function insertToken(
     reporterId: string
     name: string
     createdAt: Date
-    scopes?: readonly Scope[]
+    scopes?: readonly TokenScope[]
   },
 ): Promise<string> {
   const id = uuidv7(token.createdAt)
@@ -189,7 +189,7 @@ export async function insertToken(
  * Whose a token is, and what it may do. `isAdmin` says whether it has the rights of administrators:
  * one of an administrator has them with the scope "admin".
  */
-export type TokenOwner = Reporter & { scopes: readonly Scope[]; usedAt: Date | null }
+export type TokenOwner = Reporter & { scopes: readonly TokenScope[]; usedAt: Date | null }
 
 /** The active account a token belongs to. */
 export async function findTokenOwner(db: Db, hash: Buffer): Promise<TokenOwner | undefined> {

@@ -2,7 +2,7 @@ import type { Db } from './pool.ts'
 import { first } from './rows.ts'
 
 /** Why nobody writes to an address. */
-export type SuppressionReason = 'hard-bounce' | 'soft-bounces' | 'complaint' | 'stop' | 'operator'
+type SuppressionReason = 'hard-bounce' | 'soft-bounces' | 'complaint' | 'stop' | 'operator'
 
 /** An address we do not write to. */
 export type Suppression = {

@@ -11,7 +11,7 @@ export type WebhookEvent =
   | 'webhook.test'
 
 /** `disabled` by its owner; `failed` after days in which it took nothing. */
-export type WebhookState = 'enabled' | 'disabled' | 'failed'
+type WebhookState = 'enabled' | 'disabled' | 'failed'
 
 /** Where software of a reporter's is told what becomes of reports. */
 export type Webhook = {
@@ -190,7 +190,7 @@ export async function markWebhookFailed(tx: Db, id: string): Promise<void> {
 }
 
 /** `given-up` after a day; `dropped` when the webhook was not to be told any more. */
-export type DeliveryState = 'waiting' | 'delivered' | 'given-up' | 'dropped'
+type DeliveryState = 'waiting' | 'delivered' | 'given-up' | 'dropped'
 
 /** What is to be told to a webhook, and how that went. Its id holds the time of the event. */
 export type Delivery = {

@@ -15,7 +15,7 @@ import { hastenFeedback } from '../db/feedback-waiting.ts'
 import type { Db } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
 import { listSuppressed, removeSuppression, suppress } from '../db/suppressions.ts'
-import type { ConsumerLimits, Scope, TellingWish } from '../verdict/consumers.ts'
+import type { ConsumerLimits, ConsumerScope, TellingWish } from '../verdict/consumers.ts'
 import { addScopes } from './enroll.ts'
 import { resumesAtOf } from './pace-feedback.ts'
 
@@ -92,7 +92,7 @@ export type ConsumerChange =
   | { do: 'resume' }
   | { do: 'stop' }
   | { do: 'enroll' }
-  | ({ do: 'set'; scopes: readonly Scope[] } & TellingWish & ConsumerLimits)
+  | ({ do: 'set'; scopes: readonly ConsumerScope[] } & TellingWish & ConsumerLimits)
 
 /** Who does it, and when; null at the command line. */
 type Deed = { at: Date; reporterId: string | null }

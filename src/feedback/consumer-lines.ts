@@ -3,24 +3,24 @@ import type { Clock } from '../world.ts'
 
 type Send = NonNullable<WorkApp['mailer']>['send']
 /** What the mailer says of one mail. */
-export type SendResult = Awaited<ReturnType<Send>>
+export type SendOutcome = Awaited<ReturnType<Send>>
 type Lane = NonNullable<Parameters<Send>[0]['lane']>
 
 /** What one turn does: sends one mail from a lane, and says at once when it stalls. */
-export type SendTurn = (how: { lane: Lane; onStall: () => void }) => Promise<SendResult>
+export type SendTurn = (how: { lane: Lane; onStall: () => void }) => Promise<SendOutcome>
 
 /** A place in the line of one consumer. */
 export type Ticket = {
   /** How long it will probably take, by what the last ones took. */
   expectedMs: number
   /** Waits for its turn and sends; undefined when it was dropped before. */
-  run: (send: SendTurn) => Promise<SendResult | undefined>
+  run: (send: SendTurn) => Promise<SendOutcome | undefined>
   /** Gives the place up; false when it is being sent already. */
   drop: () => boolean
 }
 
 /** A place, or when to come again. */
-export type Admission = { ticket: Ticket } | { putOff: Date }
+type Admission = { ticket: Ticket } | { putOff: Date }
 
 /**
  * The lines of all consumers in one process. Each is sent so many mails at once and no more; who
@@ -134,7 +134,7 @@ async function sendInTurn(
   line: Line,
   send: SendTurn,
   { clock, pauses }: Rules,
-): Promise<SendResult> {
+): Promise<SendOutcome> {
   const startedAt = clock().getTime()
   const lane = line.strikes > 0 ? 'slow' : 'fast'
   let hasStalled = false

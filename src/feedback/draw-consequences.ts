@@ -26,7 +26,7 @@ export type Case = Omit<Judged, 'known' | 'own' | 'scopes'> & {
 }
 
 /** A consequence, and all who are told because of it. */
-export type Drawn = {
+export type DrawnConsequence = {
   consequence: Consequence
   told: Omit<OwedFeedback, 'reportId'>[]
   /** Why, for the story: of the consequence, and of each who is told besides. */
@@ -43,7 +43,7 @@ export async function drawConsequences(
   cases: readonly Case[],
   app: Pick<App, 'config'>,
   now: Date,
-): Promise<Drawn[]> {
+): Promise<DrawnConsequence[]> {
   const scopesOf = await scopesByCase(tx, cases)
   const addressesOf = (one: Case) => [
     ...(one.network?.contacts ?? []),

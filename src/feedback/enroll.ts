@@ -21,7 +21,7 @@ import { oweLetter } from '../letters/letters.ts'
 import { domainOf, registrableDomain } from '../mail/address.ts'
 import { composeToken, parseToken } from '../mail/verp.ts'
 import { isOwn } from '../verdict/choose-contact.ts'
-import { answersForBlock, type Scope, scopeText } from '../verdict/consumers.ts'
+import { answersForBlock, type ConsumerScope, scopeText } from '../verdict/consumers.ts'
 import { healthyRecord } from '../verdict/contact-health.ts'
 import { systemRandom, uuidTime, uuidv7 } from '../world.ts'
 
@@ -41,7 +41,7 @@ export function parseConsumerToken(token: string, secret: string): string | unde
 }
 
 /** What a letter says. */
-export type LetterWords = { subject: string; text: string }
+type LetterWords = { subject: string; text: string }
 
 type Words = {
   ask: (service: string, link: string, scopes: string) => LetterWords
@@ -158,7 +158,7 @@ ${link}
  * Asks who reads mail at an address whether they want our reports. Anybody can have it sent to
  * anybody, so names of other houses are counted only: the page behind the link shows them.
  */
-export function askingLetter(
+function askingLetter(
   wish: EnrollmentWish,
   address: string,
   service: string,
@@ -166,7 +166,8 @@ export function askingLetter(
 ): LetterWords {
   const its = words[wish.language]
   const house = houseOf(domainOf(address) ?? '')
-  const isForeign = ({ kind, value }: Scope) => kind === 'domain' && houseOf(value) !== house
+  const isForeign = ({ kind, value }: ConsumerScope) =>
+    kind === 'domain' && houseOf(value) !== house
   const foreign = wish.scopes.filter(isForeign).length
   const named = scopesText(wish.scopes.filter((scope) => !isForeign(scope)))
   const said = [named, foreign > 0 ? its.others(foreign) : ''].filter((text) => text !== '')
@@ -178,7 +179,7 @@ function houseOf(domain: string): string {
 }
 
 /** Says that an address is enrolled, what still waits, and where it looks after itself. */
-export function welcomeLetter(wish: EnrollmentWish, service: string, link: string): LetterWords {
+function welcomeLetter(wish: EnrollmentWish, service: string, link: string): LetterWords {
   const its = words[wish.language]
   const waiting = scopesText(wish.scopes)
   return its.welcome(service, link, waiting === '' ? its.ready : its.waiting(waiting))
@@ -249,7 +250,7 @@ export async function findWish(
 }
 
 /** What became of a confirmation. */
-export type Confirmed = { consumerId: string; waiting: readonly Scope[] }
+export type Confirmed = { consumerId: string; waiting: readonly ConsumerScope[] }
 
 /**
  * Enrolls who confirmed a wish from the letter: the address is told from now on as was wished, of
@@ -293,7 +294,7 @@ export async function confirmEnrollment(token: string, app: Needs): Promise<Conf
 export async function addScopes(
   tx: Db,
   consumerId: string,
-  scopes: readonly Scope[],
+  scopes: readonly ConsumerScope[],
   now: Date,
 ): Promise<void> {
   const known = (await listScopes(tx, [consumerId])).get(consumerId) ?? []
@@ -312,10 +313,10 @@ async function mayEnroll(tx: Db, address: string, now: Date): Promise<boolean> {
 async function provenOf(
   tx: Db,
   address: string,
-  scopes: readonly Scope[],
+  scopes: readonly ConsumerScope[],
   now: Date,
-): Promise<Scope[]> {
-  const proven: Scope[] = []
+): Promise<ConsumerScope[]> {
+  const proven: ConsumerScope[] = []
   for (const scope of scopes) {
     if (scope.kind !== 'range') continue
     const cidr = scope.value

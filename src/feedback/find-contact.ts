@@ -10,7 +10,7 @@ import { findContact } from '../queue/queues.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import {
   drawConsequences,
-  type Drawn,
+  type DrawnConsequence,
   findKnownNetworks,
   type KnownNetwork,
 } from './draw-consequences.ts'
@@ -26,7 +26,7 @@ type Waiting = Analysis & {
   firstAskedAt: Date
 }
 type Answer = Awaited<ReturnType<NonNullable<WorkApp['rdap']>['ask']>>
-type Conclusion = { analysis: Waiting; known: KnownNetwork; drawn: Drawn }
+type Conclusion = { analysis: Waiting; known: KnownNetwork; drawn: DrawnConsequence }
 
 /**
  * A redriven report was marked failed when its job died; one that was forwarded was told to who
@@ -47,7 +47,7 @@ const PAUSE_MS_MIN = 10_000
  * the reports: told, kept, or put off while a registry cannot be asked. Reports from one network
  * need one question. Any number of runs count once; a retracted report is left alone.
  */
-export async function findContacts(
+export async function runFindContact(
   payloads: readonly Payload[],
   app: Needs,
 ): Promise<JobOutcome[]> {

@@ -7,7 +7,7 @@ import { composeReturnPath } from '../mail/verp.ts'
 import type { ComposedFeedback, ParserPool } from '../parsing/parser-pool.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import { composeLoaded, messageIdOf } from './compose-feedback.ts'
-import type { SendResult, SendTurn, Ticket } from './consumer-lines.ts'
+import type { SendOutcome, SendTurn, Ticket } from './consumer-lines.ts'
 import {
   type Forwarding,
   hourlyMaxOf,
@@ -59,7 +59,7 @@ const EXPECTED_MS_MAX = 1_000
  * when that has surely ended. What is composed is the same at every run, so a run that was cut
  * between sending and marking can only repeat the same mail under the same Message-ID.
  */
-export async function forwardReports(
+export async function runForwardReport(
   payloads: readonly Payload[],
   app: Needs,
   forwarding: Forwarding = openForwarding(app),
@@ -199,7 +199,7 @@ async function sendOne(
   feedback: Leaving['feedback'],
   how: How,
   { mailer, config }: Needs,
-): Promise<SendResult> {
+): Promise<SendOutcome> {
   const from = composeReturnPath(feedback, {
     domain: config.returnPathDomain,
     secret: config.secret,

@@ -41,7 +41,7 @@ export type Match = {
  * the ENVID or the return path it gives; else by a Message-ID, which must be that of a mail that we
  * sent. A complaint is only about what it returns: the address it came to may have been copied.
  */
-export async function matchMail(
+async function matchMail(
   tx: Db,
   mail: InboundMail,
   reading: InboundReading,
@@ -104,7 +104,7 @@ type Needs = Pick<WorkApp, 'pool' | 'boss' | 'clock' | 'config'> & {
 type Done = { outcome: string; needsLook: boolean }
 
 /** Handles mail that came in, each for itself: what cannot be read costs its own job only. */
-export async function handleInboundMails(
+export async function runHandleInbound(
   payloads: readonly { mailId: string }[],
   app: Needs,
 ): Promise<JobOutcome[]> {

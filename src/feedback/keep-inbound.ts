@@ -17,7 +17,7 @@ import { afterBounce, healthyRecord, SOFT_BOUNCES_MAX } from '../verdict/contact
 import { stopConsumer } from './change-consumer.ts'
 import type { Match } from './handle-inbound.ts'
 import { tellNextContact } from './next-contact.ts'
-import { listMembers } from './owe-feedback.ts'
+import { listMergedReports } from './owe-feedback.ts'
 import { takeAnswer } from './take-answer.ts'
 
 type Needs = Pick<App, 'boss' | 'config'>
@@ -95,7 +95,7 @@ async function bounceFeedback(
   if (!isNew) return 'It had come back before: nothing changes.'
   await countMails(tx, 'feedback', ['bounced'])
   const detail = `The feedback report came back undelivered (${status ?? 'no status given'}).`
-  const cameBack = [{ reportId, number }, ...(await listMembers(tx, feedback))]
+  const cameBack = [{ reportId, number }, ...(await listMergedReports(tx, feedback))]
   await insertEvents(
     tx,
     cameBack.map((one) => ({ reportId: one.reportId, at, event: 'bounced', detail })),
@@ -243,7 +243,7 @@ export async function keepReply(
 }
 
 /** Whether an author is the desk or of its organization; neighbors at a free mail house are not. */
-export function isOfDesk(author: string, address: string): boolean {
+function isOfDesk(author: string, address: string): boolean {
   if (author.toLowerCase() === address.toLowerCase()) return true
   const house = houseOf(address)
   return house !== undefined && !freeMailDomains.has(house) && houseOf(author) === house

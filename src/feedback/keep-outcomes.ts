@@ -18,7 +18,7 @@ import { redeemReport } from '../queue/queues.ts'
 import { suppressConsumer } from './suppress.ts'
 
 /** What became of one feedback report, its exact copy, and what its story says. */
-export type Sent = {
+type Sent = {
   outcome: FeedbackOutcome
   /** What a `refused` one was refused for. */
   rejectedFor?: 'gone' | 'unreachable' | 'message' | undefined

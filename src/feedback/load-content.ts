@@ -16,13 +16,13 @@ import type { PlainAnalysis } from '../pieces/analyze.ts'
 import type { Verdict } from '../verdict/verdict.ts'
 
 /** One feedback report lists so many messages at most, itself included. */
-export const SOURCES_MAX = 1_000
+const SOURCES_MAX = 1_000
 
 /**
  * Where the messages came from that were merged into feedback reports, by `nameOf`: the first of
  * each, in the order of their reports. A digest has none: it tells of each by itself.
  */
-export async function listMergedSources(
+async function listMergedSources(
   db: Db,
   feedback: readonly Feedback[],
 ): Promise<Map<string, MessageSource[]>> {
@@ -48,7 +48,7 @@ export async function listMergedSources(
 }
 
 /** One feedback report as it is to be composed: what it says, and of which message. */
-export type FeedbackPart = {
+type FeedbackPart = {
   feedback: Feedback
   content: FeedbackContent
   packed: Packed

@@ -65,7 +65,7 @@ function withoutDisowned(layer: FoundLayer, disowned: ReadonlySet<string>): Foun
 export type NextContact = { told: string } | { asking: true } | { nobody: string }
 
 /** A report is tried at so many addresses of a network at most. */
-export const CONTACTS_MAX = 3
+const CONTACTS_MAX = 3
 
 type Needs = Pick<App, 'boss' | 'config'>
 type Open = {

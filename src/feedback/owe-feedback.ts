@@ -11,7 +11,7 @@ import {
   type NewFeedback,
 } from '../db/feedback-reports.ts'
 import { listMerged } from '../db/feedback-waiting.ts'
-import { listShadowedAmong, listShadowedFeedback, releaseFeedback } from '../db/limits.ts'
+import { listShadowedAmong, listShadowedFeedback, releaseShadowedFeedback } from '../db/limits.ts'
 import type { Db } from '../db/pool.ts'
 import { listSuppressed } from '../db/suppressions.ts'
 import { send } from '../queue/boss.ts'
@@ -22,7 +22,7 @@ import type { LoadedFeedback } from './load-content.ts'
 import { paceOf } from './pace-feedback.ts'
 
 /** Who a feedback report is for, in the words of a report's story: without an address. */
-export function consumerWords({ feedback, parts }: Pick<LoadedFeedback, 'feedback' | 'parts'>) {
+function consumerWords({ feedback, parts }: Pick<LoadedFeedback, 'feedback' | 'parts'>) {
   const network = parts[0]?.content.network
   switch (feedback.toldAs) {
     case 'network':
@@ -93,7 +93,7 @@ export async function knownContacts(
 const MEMBERS_MAX = 1_000
 
 /** What was merged into a feedback report, and ends as it does. */
-export async function listMembers(db: Db, { reportId, number }: FeedbackKey) {
+export async function listMergedReports(db: Db, { reportId, number }: FeedbackKey) {
   const merged = await listMerged(db, [{ reportId, number }])
   return merged.slice(0, MEMBERS_MAX).map(({ member }) => member)
 }
@@ -109,7 +109,7 @@ export async function listMeant(
   which: 'all' | 'of its block',
 ): Promise<FeedbackKey[]> {
   if (incidents === 1 || isDigest) return []
-  const members = await listMembers(db, { reportId, number })
+  const members = await listMergedReports(db, { reportId, number })
   if (which === 'all' || members.length === 0) return members
   const ids = [reportId, ...members.map((member) => member.reportId)]
   const analyses = await listPackedAnalyses(db, ids)
@@ -217,7 +217,7 @@ export async function sendShadowed(
     if (!consumer) continue
     const pace = paceOf(consumer, now)
     const dueAt = pace.state === 'waiting' ? pace.dueAt : null
-    await releaseFeedback(tx, { reportId, number }, { state: pace.state, dueAt })
+    await releaseShadowedFeedback(tx, { reportId, number }, { state: pace.state, dueAt })
     if (pace.state === 'queued') await send(app.boss, forwardReport, [{ reportId, number }], tx)
   }
 }

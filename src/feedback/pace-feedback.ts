@@ -20,7 +20,7 @@ import { mayTell } from '../verdict/contact-health.ts'
 import { DIGEST_MAX } from './load-content.ts'
 
 /** Whether a feedback report leaves at once, or waits, and until when. */
-export type Pace = { state: 'queued' } | { state: 'waiting'; dueAt: Date }
+export type SendTime = { state: 'queued' } | { state: 'waiting'; dueAt: Date }
 
 const HOUR_MS = 3_600_000
 const RETRY_DAY_MS = 24 * HOUR_MS
@@ -35,7 +35,7 @@ const DIGEST_MS = 6 * HOUR_MS
 export function paceOf(
   consumer: Pick<Consumer, 'state' | 'pace' | 'pausedUntil'>,
   now: Date,
-): Pace {
+): SendTime {
   const usual = usualPace(consumer.pace, now)
   const resumesAt = resumesAtOf(consumer, now)
   if (resumesAt === undefined) return usual
@@ -58,7 +58,7 @@ export function endOfHour(now: Date): Date {
   return new Date((Math.floor(now.getTime() / HOUR_MS) + 1) * HOUR_MS)
 }
 
-function usualPace(pace: Consumer['pace'], now: Date): Pace {
+function usualPace(pace: Consumer['pace'], now: Date): SendTime {
   if (pace === 'at-once') return { state: 'queued' }
   if (pace === 'campaign') return { state: 'waiting', dueAt: endOfHour(now) }
   const days = Math.floor((now.getTime() - DIGEST_MS) / RETRY_DAY_MS) + 1
@@ -68,7 +68,7 @@ function usualPace(pace: Consumer['pace'], now: Date): Pace {
 type Needs = Pick<App, 'pool' | 'boss' | 'clock'>
 
 /** One mail that tells of several reports: the first stands for all. */
-export type Gathered = { head: DueFeedback; members: DueFeedback[]; isDigest: boolean }
+type Gathered = { head: DueFeedback; members: DueFeedback[]; isDigest: boolean }
 
 const CONSUMERS_MAX = 500
 /** Of one consumer and round; what is left is due in the next minute. */
@@ -80,7 +80,7 @@ const DAY_MS = 86_400_000
  * one digest. Each consumer is a transaction of its own, and one process at a time has it: what was
  * cut is done by the next run, and nothing is told twice. Returns how many mails were put in line.
  */
-export async function paceFeedback(app: Needs): Promise<number> {
+export async function runPaceFeedback(app: Needs): Promise<number> {
   let queued = 0
   for (const id of await listDueConsumers(app.pool, app.clock(), CONSUMERS_MAX)) {
     queued += await inTransaction(app.pool, (tx) => paceConsumer(tx, id, app))
@@ -122,7 +122,7 @@ async function paceConsumer(tx: Db, consumerId: string, app: Needs): Promise<num
  * What is due for one consumer, as mails. In a digest at most a hundred are told of; what stands
  * for a campaign already is not told in one. What is not counted in a campaign is told alone.
  */
-export function gather(due: readonly DueFeedback[], pace: Consumer['pace']): Gathered[] {
+function gather(due: readonly DueFeedback[], pace: Consumer['pace']): Gathered[] {
   const alone = (head: DueFeedback) => ({ head, members: [], isDigest: head.isDigest })
   if (pace !== 'digest') {
     const whole = due.filter(({ isDigest }) => isDigest)

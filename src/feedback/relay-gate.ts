@@ -7,7 +7,7 @@ import {
   noteRefused,
   type RelayPauses,
 } from '../db/mail-relay.ts'
-import type { SendResult } from './consumer-lines.ts'
+import type { SendOutcome } from './consumer-lines.ts'
 
 /** The longest that the mailer may take to send one message: whoever opens it says so. */
 export const SEND_MS_MAX = 10 * 60_000
@@ -23,7 +23,7 @@ export const COMPOSING_MS_MAX = 60_000
 export const LEASE_MS = SEND_MS_MAX + 4 * 60_000
 
 /** What became of a mail; `until`: the relay refuses us or is away, come again then. */
-export type GatedResult = SendResult & { until?: Date }
+export type GatedResult = SendOutcome & { until?: Date }
 
 /**
  * Keeps mail back while our own mail server refuses us or is away: in all processes, for every kind
@@ -33,7 +33,7 @@ export type RelayGate = {
   /** When to come again while sending is paused; undefined: mail may be sent. */
   pausedUntil: () => Promise<Date | undefined>
   /** Sends one mail unless sending is paused. `refusedSince`: since when this mail is refused. */
-  send: (sendOne: () => Promise<SendResult>, refusedSince?: Date) => Promise<GatedResult>
+  send: (sendOne: () => Promise<SendOutcome>, refusedSince?: Date) => Promise<GatedResult>
 }
 
 /** The first pause is short, because one refusal may be about one mail. */
@@ -137,10 +137,10 @@ export function createRelayGate(app: Needs, pauses = usualPauses): RelayGate {
   }
 }
 
-type Later = Extract<SendResult, { outcome: 'later' }>
+type Later = Extract<SendOutcome, { outcome: 'later' }>
 
 /** Whether a mail was refused for good by a reply that is about us. */
-export function isRefusal(result: SendResult): boolean {
+export function isRefusal(result: SendOutcome): boolean {
   return result.outcome === 'later' && result.fault === 'relay' && (result.replyCode ?? 0) >= 500
 }
 

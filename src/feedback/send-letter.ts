@@ -29,7 +29,7 @@ const PATIENCE_MS = 5_000
  * stalls goes on without its job, which comes again when it has surely ended. While our own mail
  * server refuses mail, letters wait.
  */
-export async function sendLetters(
+export async function runSendLetter(
   payloads: readonly Payload[],
   app: Needs,
   relay: RelayGate = createRelayGate(app),

@@ -1,5 +1,5 @@
 import type { App } from '../app.ts'
-import { insertAudit } from '../db/audit-log.ts'
+import { insertAudit, type OperatorAction } from '../db/audit-log.ts'
 import { findConsumer, keepHealth, listConsumers } from '../db/consumers.ts'
 import type { Feedback } from '../db/feedback-reports.ts'
 import type { Db } from '../db/pool.ts'
@@ -8,10 +8,7 @@ import { statusIn } from '../mail/bounces/codes.ts'
 import { storableText } from '../mail/text.ts'
 import { afterRefusal, type HealthRecord, healthyRecord } from '../verdict/contact-health.ts'
 import { tellNextContact } from './next-contact.ts'
-import { listMembers } from './owe-feedback.ts'
-
-/** When an operator does something, and who; null at the command line. */
-export type Deed = { at: Date; reporterId: string | null }
+import { listMergedReports } from './owe-feedback.ts'
 
 const addressShape = /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9.-]{1,253}$/
 
@@ -25,7 +22,7 @@ export function readAddress(text: string): string | undefined {
 export async function suppressByHand(
   tx: Db,
   { address, detail, until }: Pick<Suppression, 'address' | 'detail' | 'until'>,
-  { at, reporterId }: Deed,
+  { at, reporterId }: OperatorAction,
 ): Promise<void> {
   await suppress(tx, { address, reason: 'operator', status: null, detail, since: at, until })
   const term = until ? `until ${until.toISOString().slice(0, 10)}` : 'for good'
@@ -39,7 +36,7 @@ export async function suppressByHand(
 export async function liftSuppression(
   tx: Db,
   address: string,
-  { at, reporterId }: Deed,
+  { at, reporterId }: OperatorAction,
 ): Promise<boolean> {
   const lifted = await removeSuppression(tx, address)
   if (!lifted) return false
@@ -90,7 +87,7 @@ export async function suppressConsumer(
   if (consumer?.address !== address) return
   const record = await suppressRefused(tx, address, refused, at, consumer)
   await keepHealth(tx, consumerId, record)
-  const told = [{ reportId, number }, ...(await listMembers(tx, feedback))]
+  const told = [{ reportId, number }, ...(await listMergedReports(tx, feedback))]
   if (feedback.kind !== 'complaint') return
   for (const key of told) await tellNextContact(tx, key, app, at)
 }

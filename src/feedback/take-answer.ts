@@ -70,7 +70,7 @@ export type AnswerTaken = 'taken' | 'repeated' | 'unknown'
 export type AnswerContext = { said?: string | undefined; mailId?: string | undefined }
 
 /** Of a desk's own words so many characters are kept. */
-export const SAID_CHARACTERS_MAX = 2_000
+const SAID_CHARACTERS_MAX = 2_000
 
 const details: Record<AnswerKind, string> = {
   resolved: 'says that it has dealt with it.',

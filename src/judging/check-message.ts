@@ -16,11 +16,11 @@ import {
   gathered,
   type Judge,
   openJudge,
-  subjectsOf,
+  envelopeSubjects,
 } from './judge.ts'
 
 /** A message that a mail server asks about, read. */
-export type CheckedCase = { digest: CheckDigest; envelope: CheckedEnvelope }
+type CheckedCase = { digest: CheckDigest; envelope: CheckedEnvelope }
 
 /**
  * Gives the verdict on a message that is checked; undefined where the message itself is what makes
@@ -190,7 +190,7 @@ async function checkMessage(
   envelope: CheckedEnvelope,
   { config, log }: CheckNeeds,
 ): Promise<Checked> {
-  const subjects = subjectsOf(envelope)
+  const subjects = envelopeSubjects(envelope)
   const flagged = flaggedVerdict(subjects, await flagsOf(subjects))
   if (flagged) return { verdict: flagged, messageId: undefined }
   const options = { trustedRelays: [], originConfidenceMin: config.originConfidenceMin }

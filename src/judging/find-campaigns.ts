@@ -78,7 +78,7 @@ export async function findNetworks(
  * What all that imported tables, registries and administrators say by now of addresses comes to, by
  * address (see `mergeLayers`). Unknown addresses are absent.
  */
-export async function findMerged(
+async function findMerged(
   db: Db,
   ips: readonly string[],
   now: Date,

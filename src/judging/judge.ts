@@ -3,7 +3,7 @@ import type { App } from '../app.ts'
 import { wholePairKey } from '../counting/keys.ts'
 import { type CounterReader, createCounterReader } from '../counting/reader.ts'
 import { createReputationReader, type ReputationReader } from '../counting/reputation-reader.ts'
-import { houseOf } from '../mail/address.ts'
+import { registrableDomainOf } from '../mail/address.ts'
 import { parseIp } from '../mail/ip.ts'
 import type { Network } from '../origin/networks.ts'
 import type { AnalysisDigest } from '../parsing/parser-pool.ts'
@@ -93,12 +93,12 @@ export type FlagsOf = (
  * which reputations are kept, and the registered one, which an administrator may have meant. Who
  * logged in is no stranger: his address is that of wherever he is today.
  */
-export function subjectsOf({ ip, returnPath, user }: CheckedEnvelope): Subject[] {
+export function envelopeSubjects({ ip, returnPath, user }: CheckedEnvelope): Subject[] {
   const subjects: Subject[] = []
   if (user !== undefined) return subjects
   if (ip !== undefined) subjects.push({ kind: 'address', name: ip })
   const domain = domainToASCII(returnPath?.slice(returnPath.lastIndexOf('@') + 1) ?? '')
-  const house = houseOf(domain)
+  const house = registrableDomainOf(domain)
   for (const name of new Set(house === undefined ? [] : [domain, house])) {
     subjects.push({ kind: 'return-path-domain', name })
   }
@@ -210,7 +210,7 @@ const linkKinds: ReadonlySet<SubjectKind> = new Set(['link', 'link-domain', 'lin
  */
 function isOwnLink({ kind, name }: Subject, organization: string): boolean {
   if (organization === '' || !linkKinds.has(kind)) return false
-  return houseOf(name.split('/', 1)[0]) === organization
+  return registrableDomainOf(name.split('/', 1)[0]) === organization
 }
 
 /** Links are marked by hand alone. */

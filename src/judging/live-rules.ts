@@ -42,7 +42,7 @@ export type LiveRules = {
 }
 
 /** Which version acts here, 0 for the program's own, and why a newer one does not. */
-export type LiveRulesState = {
+type LiveRulesState = {
   version: number
   fault: string | undefined
   health: RuleHealth[]

@@ -7,7 +7,7 @@ import { type Db, inTransaction, type Pool } from '../db/pool.ts'
 import { findRuleSet, insertRuleSet, newestRuleVersion } from '../db/rule-sets.ts'
 import type { FactDefinition, Facts } from '../verdict/facts/fact.ts'
 import { factDefinitions, unpackFacts } from '../verdict/facts/facts.ts'
-import { DryRun, type DryRunResult, type Judge } from '../verdict/rules/dry-run.ts'
+import { DryRun, type DryRunResult, type Conclude } from '../verdict/rules/dry-run.ts'
 import { changesInWords, compareRules, compileRules } from '../verdict/rules/rule-book.ts'
 import type { Rule, RuleFault } from '../verdict/rules/rule-file.ts'
 import { decide } from '../verdict/verdict.ts'
@@ -119,7 +119,7 @@ export function rulesOf(
 export type RuleKnowledge = {
   definitions: readonly FactDefinition[]
   unpackFacts: (packed: Buffer) => Facts
-  judge: Judge
+  judge: Conclude
 }
 
 const BATCH = 200

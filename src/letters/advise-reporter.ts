@@ -40,7 +40,7 @@ export async function oweAdvice(
  * each marketer or signer. Who does not want it, or cannot get it, gets none; nor is there one when
  * the marketer was taken from the registry meanwhile and nothing else speaks for the message.
  */
-export async function adviseReporters(
+export async function runAdviseReporter(
   payloads: readonly { reportId: string }[],
   app: Needs,
 ): Promise<JobOutcome[]> {

@@ -6,14 +6,14 @@ import type { AnswerKind } from '../mail/verp.ts'
 import { oweLetter } from './letters.ts'
 
 /** What a letter about the answer of an abuse desk says, in one language. */
-export type AnswerWords = {
+type AnswerWords = {
   subject: string
   text: (facts: AnswerFacts) => string
   answers: Record<AnswerKind, string>
 }
 
 /** What the letter is about. */
-export type AnswerFacts = {
+type AnswerFacts = {
   /** Whose abuse desk it is: a domain. */
   desk: string
   says: string
@@ -90,7 +90,7 @@ ${settings}
 }
 
 /** The words by language. */
-export const answerWords: Readonly<Record<'en' | 'fr' | 'ru', AnswerWords>> = { en, fr, ru }
+const answerWords: Readonly<Record<'en' | 'fr' | 'ru', AnswerWords>> = { en, fr, ru }
 
 /** What an abuse desk said, and to which reports it counts. */
 export type DeskAnswer = { reportIds: readonly string[]; address: string; answer: AnswerKind }

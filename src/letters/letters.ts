@@ -54,6 +54,6 @@ export async function oweLetter(
 }
 
 /** The Message-ID under which a letter goes out, with its angle brackets. */
-export function letterMessageId(id: string, domain: string): string {
+function letterMessageId(id: string, domain: string): string {
   return `<letter.${id}@${domain}>`
 }

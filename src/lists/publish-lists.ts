@@ -22,10 +22,10 @@ import { ownNamesOf } from '../verdict/lists/spare.ts'
 import { addListings, keepDeserved, PAGE, type Renewal } from './renew-listings.ts'
 
 /** A file that was written, for the manifest. */
-export type WrittenFile = { name: string; bytes: number; sha256: string }
+type WrittenFile = { name: string; bytes: number; sha256: string }
 
 /** Files that take the place of the former ones together, or not at all. */
-export type FileSet = {
+type FileSet = {
   /** Appends to a file, which the first word begins. */
   append: (name: string, text: string) => Promise<void>
   /** What was appended so far. */
@@ -53,7 +53,7 @@ const READABLE = 0o644
  * files, whole, until the new ones are complete and on disk. Drafts that a dead run left are
  * removed.
  */
-export async function draftFiles(folder: string, now: Date): Promise<FileSet> {
+async function draftFiles(folder: string, now: Date): Promise<FileSet> {
   await mkdir(folder, { recursive: true })
   await removeOldDrafts(folder, now)
   const place = await mkdtemp(path.join(folder, draftPrefix))
@@ -121,7 +121,7 @@ const MEMORY_DAYS = 180
  *
  * @throws whatever the database or the disk throws; then nothing was given out
  */
-export async function publishLists(app: Needs): Promise<ListManifest | undefined> {
+export async function runPublishLists(app: Needs): Promise<ListManifest | undefined> {
   return inTransaction(app.pool, async (tx) => {
     if (!(await claimLists(tx))) return undefined
     const now = app.clock()

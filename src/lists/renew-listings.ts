@@ -15,7 +15,7 @@ import {
   type Listing,
   type ListName,
   listNames,
-  listOf,
+  listForSubject,
 } from '../verdict/lists/list.ts'
 import type { OwnNames } from '../verdict/lists/spare.ts'
 import {
@@ -31,14 +31,14 @@ type Needs = Pick<App, 'pool'>
 const DAY_MS = 86_400_000
 
 /** A page of candidates, and where the next begins; undefined after the last. */
-export type CandidatePage = { candidates: ListCandidate[]; next: bigint | undefined }
+type CandidatePage = { candidates: ListCandidate[]; next: bigint | undefined }
 
 /**
  * Those that may deserve an entry, in the order of their keys. What has too little evidence even
  * undecayed is not fetched: with the weight and the score that it takes, at least as much as the
  * weight speaks against it.
  */
-export async function pageCandidates(
+async function pageCandidates(
   { pool }: Needs,
   page: { after: bigint | undefined; limit: number; now: Date },
 ): Promise<CandidatePage> {
@@ -50,7 +50,7 @@ export async function pageCandidates(
 }
 
 /** What is known of these subjects, in no order; those of whom nothing is known are missing. */
-export async function findCandidates(
+async function findCandidates(
   { pool }: Needs,
   subjects: readonly Subject[],
   now: Date,
@@ -105,7 +105,7 @@ export async function addListings(app: Needs, renewal: Renewal): Promise<void> {
   do {
     const page = await pageCandidates(app, { after, limit: PAGE, now: renewal.now })
     for (const list of listNames) {
-      const ofList = page.candidates.filter(({ kind }) => listOf(kind) === list)
+      const ofList = page.candidates.filter(({ kind }) => listForSubject(kind) === list)
       await addPage(app, list, ofList, renewal)
     }
     after = page.next

@@ -21,7 +21,7 @@ export function registrableDomain(host: string): string | undefined {
 }
 
 /** A host's house: its registrable domain, where there is a host and it has one. */
-export function houseOf(host: string | undefined): string | undefined {
+export function registrableDomainOf(host: string | undefined): string | undefined {
   return host === undefined ? undefined : registrableDomain(host)
 }
 

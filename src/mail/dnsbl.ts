@@ -104,14 +104,14 @@ function plain(zone: string, meaning: string): BlacklistZone {
 
 function means(
   match: ZoneMeaning['match'],
-  category: Listing['category'],
+  category: BlacklistEntry['category'],
   meaning: string,
 ): ZoneMeaning {
   return { match, category, meaning }
 }
 
 /** What a list says of those it lists. */
-export const listCategories = [
+export const blacklistCategories = [
   'spam',
   'compromised',
   'dynamic',
@@ -122,7 +122,7 @@ export const listCategories = [
 ] as const
 
 /** What a DNS blacklist says of an address or a domain (RFC 5782). */
-export type Listing = {
+export type BlacklistEntry = {
   /** The list's zone, in lower case. */
   zone: string
   /** The address or domain that was asked for. */
@@ -130,19 +130,19 @@ export type Listing = {
   /** The answered addresses (127.0.0.0/8), sorted. */
   codes: readonly string[]
   /** What that list means by the answer. */
-  category: (typeof listCategories)[number]
+  category: (typeof blacklistCategories)[number]
   /** A sentence for a person. */
   meaning: string
 }
 
 /** What an answer of a zone means. */
-export type ZoneMeaning = {
+type ZoneMeaning = {
   /**
    * An address, in which `*` stands for any octet (`127.0.*.3`); a number, whose bits must be set
    * in the last octet; or `any`, for what nothing else matches.
    */
   match: string | number
-  category: Listing['category']
+  category: BlacklistEntry['category']
   meaning: string
 }
 
@@ -162,7 +162,9 @@ export type BlacklistZone = {
 
 /** How an answer of a zone reads. `refused`: the zone answers, but not to us. */
 export type ZoneReading =
-  { is: 'listed'; listings: readonly Listing[] } | { is: 'clean' } | { is: 'refused'; why: string }
+  | { is: 'listed'; listings: readonly BlacklistEntry[] }
+  | { is: 'clean' }
+  | { is: 'refused'; why: string }
 
 const nameCharsMax = 253
 

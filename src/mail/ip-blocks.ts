@@ -42,23 +42,23 @@ const prefixMin = { 4: 8, 6: 12 } as const
 
 /** Whether a block is wider than any that was ever handed out to one holder. */
 export function isWiderThanAnyHolding(cidr: string): boolean {
-  return prefixOf(cidr) < prefixMin[cidr.includes(':') ? 6 : 4]
+  return prefixLength(cidr) < prefixMin[cidr.includes(':') ? 6 : 4]
 }
 
 /** Whether a block is one that was handed out to a registry, or wider. */
 export function isRegistryBlock(cidr: string): boolean {
-  return prefixOf(cidr) <= prefixMin[cidr.includes(':') ? 6 : 4]
+  return prefixLength(cidr) <= prefixMin[cidr.includes(':') ? 6 : 4]
 }
 
 /** What two blocks have in common: the narrower one, when it is inside of the other. */
 export function commonBlock(one: string, other: string): string | undefined {
-  const [wide, narrow] = prefixOf(one) < prefixOf(other) ? [one, other] : [other, one]
+  const [wide, narrow] = prefixLength(one) < prefixLength(other) ? [one, other] : [other, one]
   const start = parseIp(narrow.slice(0, narrow.indexOf('/')))
   return start && networkSet([wide]).has(start) ? parseBlock(narrow) : undefined
 }
 
 /** The length of a block's prefix. */
-export function prefixOf(cidr: string): number {
+export function prefixLength(cidr: string): number {
   return Number(cidr.slice(cidr.indexOf('/') + 1))
 }
 

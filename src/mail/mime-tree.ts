@@ -109,7 +109,7 @@ export function newField(name: string, value: string): HeaderField {
 }
 
 /** The message with CRLF line ends; a lone CR ends a line only where there is no LF at all. */
-export function withCrlf(raw: Buffer): Buffer {
+function withCrlf(raw: Buffer): Buffer {
   const text = raw.toString('latin1')
   const shape = text.includes('\n') ? /(?<!\r)\n/g : /\r/g
   const whole = text.replace(shape, '\r\n')

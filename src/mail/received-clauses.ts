@@ -1,13 +1,13 @@
 import { readLiteral, readPeerRemark } from './received-peer.ts'
 
 /** A piece of a Received field: a word, a comment with its parentheses, or a semicolon. */
-export type TokenKind = (typeof tokenKinds)[keyof typeof tokenKinds]
+type TokenKind = (typeof tokenKinds)[keyof typeof tokenKinds]
 
 /** The kinds, as numbers, since a field has dozens of pieces and a message dozens of fields. */
-export const tokenKinds = { word: 0, comment: 1, semicolon: 2 } as const
+const tokenKinds = { word: 0, comment: 1, semicolon: 2 } as const
 
 /** The pieces of one field, by where they start and end in it. */
-export type ReceivedTokens = {
+type ReceivedTokens = {
   count: number
   readonly kinds: Uint8Array
   readonly starts: Uint16Array
@@ -35,7 +35,7 @@ const tokens: ReceivedTokens = {
  * or square brackets may hold blanks. Linear: of a longer field the first 400 tokens are read,
  * and then whatever follows its last semicolon. What is given back holds until the next call.
  */
-export function receivedTokens(value: string): ReceivedTokens {
+function receivedTokens(value: string): ReceivedTokens {
   tokens.count = 0
   const at = split(value, 0, tokensMax)
   if (at < value.length) {
@@ -47,7 +47,7 @@ export function receivedTokens(value: string): ReceivedTokens {
 }
 
 /** The text of a token, at most 1,000 characters; of a comment, what its parentheses hold. */
-export function tokenText(value: string, token: number): string {
+function tokenText(value: string, token: number): string {
   const inset = tokens.kinds[token] === tokenKinds.comment ? 1 : 0
   const start = (tokens.starts[token] ?? 0) + inset
   return value.slice(start, Math.min((tokens.ends[token] ?? 0) - inset, start + tokenCharsMax))

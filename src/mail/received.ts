@@ -24,7 +24,7 @@ const proofs: readonly (readonly [RegExp, string?])[] = [
  * hands over by HTTP, or the mail system or mechanism that a comment names. HTTPS alone proves
  * nothing: Exchange uses it between its own machines.
  */
-export function receivedAuth(
+function receivedAuth(
   { with: protocol = '', via = '' }: Pick<ReceivedField, 'with' | 'via'>,
   comments: readonly string[],
 ): string | undefined {
@@ -62,7 +62,7 @@ export type ReceivedStyle = 'exim' | 'qmail' | 'firewall' | 'http' | 'usual'
 const eximId = /^[0-9A-Za-z]{6}-[0-9A-Za-z]{6,11}-[0-9A-Za-z]{2,4}$/
 
 /** Each mail system words the from clause in its own way; the rest of the line betrays which. */
-export function receivedStyle(
+function receivedStyle(
   { with: protocol = '', via, id, auth }: Omit<ReceivedField, 'by' | 'from'>,
   { from, date, comments }: ReceivedClauses,
 ): ReceivedStyle {

@@ -19,7 +19,7 @@ export function base32(bytes: Uint8Array): string {
 }
 
 /** The bytes of a text of those digits; what is left of the last ones falls away. */
-export function fromBase32(text: string): Buffer {
+function fromBase32(text: string): Buffer {
   const bytes: number[] = []
   let bits = 0
   let held = 0

@@ -7,7 +7,7 @@ import { cleanLine } from './text.ts'
 import { encodeTransfer } from './transfer-encoding.ts'
 
 /** A report as XARF 4 has it (xarf.org, category `messaging`, type `spam`): what goes into JSON. */
-export type XarfReport = {
+type XarfReport = {
   xarf_version: '4.2.0'
   report_id: string
   timestamp: string
@@ -75,7 +75,7 @@ export function composeXarfReport(input: FeedbackReportInput): Buffer {
  * a tag. XARF wants the client's port and the return path with `smtp`; where either is unknown the
  * protocol is `other`, since an invented port would point at another customer behind one address.
  */
-export function xarfReport(input: FeedbackReportInput, original: OriginalPart): XarfReport {
+function xarfReport(input: FeedbackReportInput, original: OriginalPart): XarfReport {
   const { facts, date, from, operator, replyTo, domain, token, explanation } = input
   const { sourcePort, mailFrom = '', incidents = 1, uris = [] } = facts
   const org = cleanLine(operator ?? explanation.service).slice(0, 200)

@@ -28,7 +28,7 @@ const NAME_CHARS_MAX = 120
  * Looks through the honest mail in bulk of two weeks for signers that no marketer declares, and
  * proposes them to administrators. Nobody is recognized before one of them confirms it.
  */
-export async function proposeMarketers(app: Needs): Promise<void> {
+export async function runProposeMarketers(app: Needs): Promise<void> {
   const now = app.clock()
   const since = new Date(now.getTime() - LOOKED_AT_MS)
   const reports = await listBulkReports(app.pool, since, REPORTS_MAX)

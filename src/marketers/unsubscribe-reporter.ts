@@ -29,7 +29,7 @@ const lost: OneClickOutcome = {
  * Asks senders to unsubscribe reporters. Each wish is marked before its POST leaves, so it leaves
  * once at most: what was cut off in between ends as unknown, and is never sent again.
  */
-export async function unsubscribeReporters(
+export async function runUnsubscribe(
   payloads: readonly { reportId: string }[],
   app: Needs & { postOneClick: PostOneClick },
 ): Promise<JobOutcome[]> {

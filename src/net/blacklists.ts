@@ -3,7 +3,7 @@ import {
   addressQuestion,
   type BlacklistZone,
   domainQuestion,
-  type Listing,
+  type BlacklistEntry,
   readZoneAnswer,
   testEntries,
   type TestEntry,
@@ -13,7 +13,7 @@ import type { Clock, Resolve } from '../world.ts'
 import { inTime } from './resolver.ts'
 
 /** Why a zone may not be asked. `isSilent`: nobody answered, so it may be sound all the same. */
-export type ZoneFault = { why: string; isSilent: boolean }
+type ZoneFault = { why: string; isSilent: boolean }
 
 /** How a zone stood its test. */
 export type TestedZone = { isSound: true; hasIpv6: boolean } | ({ isSound: false } & ZoneFault)
@@ -58,8 +58,10 @@ async function faultOfEntry(
 }
 
 /** What one zone says of one subject. `unknown` is not clean. */
-export type Said =
-  { is: 'listed'; listings: readonly Listing[] } | { is: 'clean' } | { is: 'unknown'; why: string }
+type Said =
+  | { is: 'listed'; listings: readonly BlacklistEntry[] }
+  | { is: 'clean' }
+  | { is: 'unknown'; why: string }
 
 /** How a zone stands. */
 export type ZoneState = {
@@ -77,7 +79,7 @@ export type ZoneState = {
 }
 
 /** A zone that is asked only while it passes its tests. */
-export type WatchedZone = {
+type WatchedZone = {
   zone: BlacklistZone
   /** As it stands at this moment. */
   state: () => ZoneState
@@ -109,7 +111,7 @@ const UNANSWERED_MAX = 5
  * Watches a zone: it is tested first and then every hour, and switched off when it fails, refuses
  * us, or leaves five questions in a row unanswered.
  */
-export function watchZone(zone: BlacklistZone, { resolve, clock, log }: WatchOptions): WatchedZone {
+function watchZone(zone: BlacklistZone, { resolve, clock, log }: WatchOptions): WatchedZone {
   const state = newState(zone)
   let [dueAt, unanswered] = [0, 0]
   let testing: Promise<void> | undefined
@@ -187,15 +189,15 @@ function unknown(why = 'The list is off.'): Said {
 }
 
 /** What to ask the lists about; of each, the first ten are asked for. */
-export type Subjects = { addresses: readonly string[]; domains: readonly string[] }
+type Subjects = { addresses: readonly string[]; domains: readonly string[] }
 
 /** What a zone says, and of whom. */
-export type ZoneFinding = { zone: string; subject: string } & Said
+type ZoneFinding = { zone: string; subject: string } & Said
 
 /** Asks the DNS blacklists that the settings name. Nothing here rejects. */
 export type Blacklists = {
   /** All listings, in the order of the zones, within three seconds. */
-  listings: (subjects: Subjects) => Promise<Listing[]>
+  listings: (subjects: Subjects) => Promise<BlacklistEntry[]>
   /** Every answer, unknown ones too; the same order and bound. */
   ask: (subjects: Subjects) => Promise<ZoneFinding[]>
   /** Tests all zones now. Resolves when all have passed or failed. */

@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { createTransport } from 'nodemailer'
 import { reasonOf, UsageError } from '../errors.ts'
 import type { Logger } from '../log.ts'
-import { houseOf } from '../mail/address.ts'
+import { registrableDomainOf } from '../mail/address.ts'
 import {
   refusalSubject,
   type RefusalSubject,
@@ -20,7 +20,7 @@ import { type SigningKey, signMail } from '../mail/dkim-signature.ts'
 export type Lane = 'fast' | 'slow'
 
 /** A place in a lane, until it is left. */
-export type Place = {
+type Place = {
   /**
    * Goes over to a slow place, whatever is free there, and gives the fast one away; false when all
    * slow ones are taken: it stays where it is, and should be given up.
@@ -112,7 +112,7 @@ export async function readSigningKey(
   })
   const fault = faultOf(privateKey)
   if (fault !== undefined) throw new UsageError([`DKIM_KEY_FILE ${keyFile} ${fault}.`])
-  if (houseOf(domain) !== houseOf(mailFrom.split('@').at(-1))) {
+  if (registrableDomainOf(domain) !== registrableDomainOf(mailFrom.split('@').at(-1))) {
     log.warn({ domain }, 'DKIM_DOMAIN is not the domain of MAIL_FROM: DMARC will not count it.')
   }
   return { domain, selector, privateKey }
@@ -149,7 +149,7 @@ export function signing(
 }
 
 /** Who a message goes from and to by SMTP, whatever its header says (RFC 5321 §2.3.1). */
-export type MailEnvelope = {
+type MailEnvelope = {
   /** The return path; an empty string is the null one, `<>`. */
   from: string
   to: string
@@ -182,7 +182,7 @@ export type SendResult =
   | { outcome: 'later'; replyCode: number | undefined; reason: string; fault?: LaterFault }
 
 /** What a mail was refused for, for good. */
-export type RejectedFor = Exclude<RefusalSubject, 'us'>
+type RejectedFor = Exclude<RefusalSubject, 'us'>
 
 /**
  * What it is about: this message or its recipient (which is so without the word); the session that

@@ -16,7 +16,7 @@ export async function inTime<T>(asking: Promise<T>, waitMs: number, late: T): Pr
 }
 
 /** Knows whether anybody answers at all, so that a dead service costs only the first questions. */
-export type CircuitBreaker = {
+type CircuitBreaker = {
   /** Whether nobody is to be asked now. Looks again, in the background, when it is time. */
   isOpen: () => boolean
   /** To be called before each question: a mark for `unanswered`. */
@@ -31,7 +31,7 @@ export type CircuitBreaker = {
  * either: single questions may well stay unanswered, because the servers of a stranger are dead.
  * After `awayMs` one more probe decides.
  */
-export function createCircuitBreaker(options: {
+function createCircuitBreaker(options: {
   clock: Clock
   probe: () => Promise<boolean>
   awayMs: number
@@ -70,7 +70,7 @@ export function createCircuitBreaker(options: {
 }
 
 /** Answers of the DNS, kept for a time; what was not asked for longest goes first. */
-export type AnswerCache = {
+type AnswerCache = {
   get: (question: string) => DnsAnswer | undefined
   put: (question: string, answer: DnsAnswer, lifeMs: number) => void
 }
@@ -81,7 +81,7 @@ type Kept = { answer: DnsAnswer; until: number; bytes: number }
 const ENTRY_BYTES = 200
 
 /** A cache that holds at most so many answers, and about so many bytes. */
-export function createAnswerCache(
+function createAnswerCache(
   clock: Clock,
   limits: { entriesMax: number; bytesMax: number },
 ): AnswerCache {
@@ -127,10 +127,10 @@ function bytesOf(answer: DnsAnswer): number {
 }
 
 /** What came of one question: `isSilent` when no server said anything at all. */
-export type Reply = { answer: DnsAnswer; ttlSeconds: number | undefined; isSilent: boolean }
+type Reply = { answer: DnsAnswer; ttlSeconds: number | undefined; isSilent: boolean }
 
 /** The servers that are asked, each question anew. */
-export type NameServers = {
+type NameServers = {
   /** Never rejects. */
   ask: (name: string, type: DnsType) => Promise<Reply>
   /** Whether a server answers, whatever it says. */
@@ -162,10 +162,7 @@ const reasons: Readonly<Record<string, string>> = {
  * Opens a channel to these servers, `ip` or `ip:port`; to those of the machine when undefined. A
  * server has `tryMs` milliseconds to answer.
  */
-export function openNameServers(
-  servers: readonly string[] | undefined,
-  tryMs: number,
-): NameServers {
+function openNameServers(servers: readonly string[] | undefined, tryMs: number): NameServers {
   const count = servers?.length ?? dns.getServers().length
   // Every try asks every server, so that all of it takes about tryMs * TRIES.
   const tries = Math.max(1, Math.floor(TRIES / Math.max(1, count)))
@@ -243,7 +240,7 @@ export type Resolver = {
 }
 
 /** Since the process began. */
-export type ResolverStats = {
+type ResolverStats = {
   /** Questions that came in, and those of them that left the machine. */
   questions: number
   asked: number

@@ -1,4 +1,4 @@
-import { houseOf } from '../mail/address.ts'
+import { registrableDomainOf } from '../mail/address.ts'
 import { parseMailDate } from '../mail/date.ts'
 import { addressScope, parseIp } from '../mail/ip.ts'
 import { isLinked } from './injection-point.ts'
@@ -77,7 +77,7 @@ function proofOf(
     const text = `Only machines of ${owner.name} write "with ${field.with ?? ''}".`
     return { name: 'foreign-protocol', text }
   }
-  const house = houseOf(byHost)
+  const house = registrableDomainOf(byHost)
   if (house === undefined || isHouseOfAuthor(house) || !lacksIdentifier(hop)) return undefined
   if (below?.field?.id !== undefined && isSameWriter(hop, below)) return undefined
   const text = 'It has no identifier, and its writer has nothing to do with this message.'
@@ -103,11 +103,11 @@ function isDate(comment: string): boolean {
 }
 
 /** Whether the line may be written by the peer of the line above: by name, address or domain. */
-export function isSameWriter(above: Hop, hop: Hop): boolean {
+function isSameWriter(above: Hop, hop: Hop): boolean {
   if (!above.field?.from || hop.byHost === undefined || isLinked(above, hop)) return true
-  const house = houseOf(hop.byHost)
+  const house = registrableDomainOf(hop.byHost)
   if (house === undefined) return true
-  return [above.rdns, above.helo].some((name) => houseOf(name) === house)
+  return [above.rdns, above.helo].some((name) => registrableDomainOf(name) === house)
 }
 
 function oddity(name: string, text: string): Suspicion {

@@ -1,4 +1,4 @@
-import { domainOf, houseOf } from '../mail/address.ts'
+import { domainOf, registrableDomainOf } from '../mail/address.ts'
 import { fieldValue, fieldValues, type HeaderField } from '../mail/header.ts'
 import { isRoutable, parseIp } from '../mail/ip.ts'
 import { authorAddress } from '../mail/message.ts'
@@ -160,11 +160,11 @@ function throughProvider(sender: ProviderProfile, scene: Scene): Step | undefine
  */
 function isFilterOfReceiver(filter: ProviderProfile, fields: readonly HeaderField[]): boolean {
   if (filter.tenantField === undefined) return false
-  const tenant = houseOf(fieldValue(fields, filter.tenantField)?.trim().toLowerCase())
+  const tenant = registrableDomainOf(fieldValue(fields, filter.tenantField)?.trim().toLowerCase())
   if (tenant === undefined) return false
   const authors = ['from', 'sender', 'return-path'].map((key) => {
     const address = authorAddress(fieldValue(fields, key) ?? '')
-    return houseOf(address === null ? undefined : domainOf(address))
+    return registrableDomainOf(address === null ? undefined : domainOf(address))
   })
   return authors.some((house) => house !== undefined) && !authors.includes(tenant)
 }
@@ -195,13 +195,13 @@ function throughList(
   fields: readonly HeaderField[],
   { seals }: ForwardingProof,
 ): Step | undefined {
-  const house = houseOf(entry.rdns)
+  const house = registrableDomainOf(entry.rdns)
   const listId = /<([^<>]{1,253})>/.exec(fieldValue(fields, 'list-id') ?? '')?.[1]
-  if (house === undefined || houseOf(listId?.toLowerCase()) !== house) return undefined
-  const seal = seals.find(({ domain }) => houseOf(domain) === house)
+  if (house === undefined || registrableDomainOf(listId?.toLowerCase()) !== house) return undefined
+  const seal = seals.find(({ domain }) => registrableDomainOf(domain) === house)
   if (seal?.clientIp === undefined) return undefined
   for (const hop of hops.slice(entry.index + 1)) {
-    if (houseOf(hop.byHost) !== house) return undefined
+    if (registrableDomainOf(hop.byHost) !== house) return undefined
     if (!hop.fromIp || !isRoutable(hop.fromIp)) continue
     if (hop.fromIp.text !== seal.clientIp) return undefined
     const because = `The mailing list ${house} handed the message on, and sealed whom it came from.`

@@ -1,4 +1,4 @@
-import { houseOf } from '../mail/address.ts'
+import { registrableDomainOf } from '../mail/address.ts'
 import { addressScope, isInternal, isRoutable, type NetworkSet } from '../mail/ip.ts'
 import type { ProviderProfile } from './provider-profiles.ts'
 import {
@@ -14,7 +14,7 @@ import {
 import type { Hop } from './trace.ts'
 
 /** What we know of the receiving side before reading a message. */
-export type Receiver = {
+export type ReceivingSide = {
   /** Relays of the reporter's provider, as given by the reporter. */
   trustedRelays: NetworkSet
   /** Relays learned from the reporter's earlier reports: believed, but less. */
@@ -45,7 +45,7 @@ type Peer =
  * every line below it was written by strangers and may be forged. There is none where a line on
  * the way cannot be read or does not fit: we accuse nobody on a guess.
  */
-export function walkToInjection(hops: readonly Hop[], receiver: Receiver): Walk {
+export function walkToInjection(hops: readonly Hop[], receiver: ReceivingSide): Walk {
   const start = hops.findIndex((hop) => !isFetched(hop))
   const provider = recognizeProvider(hops.slice(Math.max(0, start)))
   const walk: Walk = { provider, passed: [], certainty: 1, entry: undefined, obstacle: undefined }
@@ -72,7 +72,7 @@ export function walkToInjection(hops: readonly Hop[], receiver: Receiver): Walk 
 const doubtful = 0.7
 const guessed = 0.6
 
-type Context = Receiver & { provider: ProviderProfile | undefined; home: string | undefined }
+type Context = ReceivingSide & { provider: ProviderProfile | undefined; home: string | undefined }
 
 function judgePeer(hop: Hop, next: Hop | undefined, context: Context): Peer {
   const { field, fromIp } = hop
@@ -146,8 +146,13 @@ function withoutAddress(hop: Hop, next: Hop | undefined): Peer {
   if (next && (/^local/i.test(hop.field?.with ?? '') || hop.helo === 'localhost')) {
     return ours(`Line ${hop.index + 1} is a hand-over on the same machine.`, doubtful)
   }
-  const house = houseOf(hop.byHost)
-  if (next && house !== undefined && isLinked(hop, next) && house === houseOf(next.byHost)) {
+  const house = registrableDomainOf(hop.byHost)
+  if (
+    next &&
+    house !== undefined &&
+    isLinked(hop, next) &&
+    house === registrableDomainOf(next.byHost)
+  ) {
     return ours(`Line ${hop.index + 1} is a hand-over inside the same organization.`, doubtful)
   }
   return unclear(`Line ${hop.index + 1} gives no address for the peer.`)
@@ -174,7 +179,7 @@ function fromInternal(hop: Hop, next: Hop | undefined, { home, provider }: Conte
   if (isInsidePeer(hop, next)) return ours(because, 1)
   if (provider && isOfProvider(provider, hop, next)) return ours(because, 1)
   const isSame = isLinked(hop, next) || (isSelf && hop.byHost === next.byHost)
-  const isHome = home !== undefined && houseOf(next.byHost) === home
+  const isHome = home !== undefined && registrableDomainOf(next.byHost) === home
   return ours(because, isSame && isHome ? doubtful : 0.5)
 }
 
@@ -191,7 +196,8 @@ function isOfProvider(provider: ProviderProfile, hop: Hop, next: Hop): boolean {
  */
 function isSameHouse(hop: Hop, next: Hop | undefined, { home, provider }: Context): boolean {
   if (provider || home === undefined || hop.rdns === undefined || next === undefined) return false
-  if (houseOf(hop.rdns) !== home || houseOf(next.byHost) !== home) return false
+  if (registrableDomainOf(hop.rdns) !== home || registrableDomainOf(next.byHost) !== home)
+    return false
   return !looksLikeCustomer(hop.rdns)
 }
 
@@ -201,7 +207,8 @@ function isSameHouse(hop: Hop, next: Hop | undefined, { home, provider }: Contex
  * a stranger could say the same.
  */
 function maybeSameHouse(hop: Hop, next: Hop | undefined, { home }: Context): boolean {
-  if (home === undefined || next === undefined || houseOf(hop.helo) !== home) return false
+  if (home === undefined || next === undefined || registrableDomainOf(hop.helo) !== home)
+    return false
   return /^microsoft smtp/i.test(hop.field?.with ?? '') && isLinked(hop, next)
 }
 
@@ -220,7 +227,7 @@ export function isLinked(hop: Hop, next: Hop): boolean {
 /** The receiver's domain: of the first line with one, unless a stranger may have written it. */
 function homeDomain(hops: readonly Hop[]): string | undefined {
   for (const [at, hop] of hops.slice(0, 4).entries()) {
-    const house = houseOf(hop.byHost)
+    const house = registrableDomainOf(hop.byHost)
     if (house !== undefined) return house
     if (!isInsidePeer(hop, hops[at + 1])) return undefined
   }

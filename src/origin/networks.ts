@@ -1,4 +1,4 @@
-import { isWiderThanAnyHolding, parseBlock, prefixOf } from '../mail/ip-blocks.ts'
+import { isWiderThanAnyHolding, parseBlock, prefixLength } from '../mail/ip-blocks.ts'
 import { readAsn, readContacts, readCountry, readName } from './network-tables/text-tables.ts'
 
 /** The network an address belongs to, as far as all that we were told of it goes. */
@@ -67,7 +67,7 @@ export function mergeLayers<Layer extends NetworkLayer>(
   const all = layers.toSorted(bestFirst)
   const asn = all.find(({ asn, source }) => asn !== null && source !== registrySource)
   const order = all.filter((layer) => layer.source !== registrySource || !isForeign(layer, asn))
-  const specific = order.toSorted((a, b) => prefixOf(b.cidr) - prefixOf(a.cidr))[0]
+  const specific = order.toSorted((a, b) => prefixLength(b.cidr) - prefixLength(a.cidr))[0]
   if (!specific) return undefined
   const name = order.find((layer) => layer.name !== null)
   const country = order.find((layer) => layer.country !== null)
@@ -101,13 +101,15 @@ function isForeign(layer: NetworkLayer, announced: NetworkLayer | undefined): bo
   if (layer.source === registrySource) return layer.asn !== announced.asn
   if (layer.asn === null || layer.asn === announced.asn) return false
   // A number given by hand stands before every block of others, however long.
-  return announced.source === manualSource || prefixOf(layer.cidr) < prefixOf(announced.cidr)
+  return (
+    announced.source === manualSource || prefixLength(layer.cidr) < prefixLength(announced.cidr)
+  )
 }
 
 function bestFirst(a: NetworkLayer, b: NetworkLayer): number {
   return (
     Number(b.source === manualSource) - Number(a.source === manualSource) ||
-    prefixOf(b.cidr) - prefixOf(a.cidr) ||
+    prefixLength(b.cidr) - prefixLength(a.cidr) ||
     b.importedAt.getTime() - a.importedAt.getTime() ||
     (a.source < b.source ? -1 : 1)
   )

@@ -1,5 +1,5 @@
-import { domainOf, houseOf } from '../mail/address.ts'
-import type { Listing } from '../mail/dnsbl.ts'
+import { domainOf, registrableDomainOf } from '../mail/address.ts'
+import type { BlacklistEntry } from '../mail/dnsbl.ts'
 import { fieldValue, type HeaderField } from '../mail/header.ts'
 import { networkSet } from '../mail/ip.ts'
 import { authorAddress } from '../mail/message.ts'
@@ -30,16 +30,16 @@ export type Origin = {
 }
 
 /** What speaks for or against an origin besides the lines themselves. */
-export type OriginEvidence = {
+type OriginEvidence = {
   /** Whether the Received lines stand above what the author wrote (RFC 5321 §4.4). */
   isTraceOnTop: boolean
   /** How SPF judged the origin's address; undefined when it was not asked. */
   spf: SpfFinding | undefined
-  listings: readonly Listing[]
+  listings: readonly BlacklistEntry[]
 }
 
 /** The host name the receiver saw or was told, for a person to read. */
-export function peerName(hop: Hop): string {
+function peerName(hop: Hop): string {
   return hop.rdns ?? hop.helo ?? 'a machine without a name'
 }
 
@@ -53,7 +53,7 @@ const CONFIDENCE_MAX = 0.99
 const supportableCertainty = 0.9
 
 /** The origin a walk arrived at, with its confidence and the reasons; null when at none. */
-export function originOf(walk: Walk, evidence: OriginEvidence): Origin | null {
+function originOf(walk: Walk, evidence: OriginEvidence): Origin | null {
   const { entry, provider } = walk
   if (!entry?.fromIp) return null
   const { text: ip } = entry.fromIp
@@ -193,8 +193,8 @@ function submitter(
   { seals }: WhenceClues,
 ): Submitter | null {
   const sealed = seals?.find(({ domain }) => {
-    const house = houseOf(domain)
-    return custody.provider.hosts.some((end) => houseOf(`x${end}`) === house)
+    const house = registrableDomainOf(domain)
+    return custody.provider.hosts.some((end) => registrableDomainOf(`x${end}`) === house)
   })
   return submitterOf(entry, custody, fields, sealed?.clientIp)
 }
@@ -221,11 +221,11 @@ function authorHousesOf(fields: readonly HeaderField[]): Set<string> {
   for (const key of ['from', 'reply-to', 'sender', 'return-path']) {
     const value = fieldValue(fields, key)
     const address = value === undefined ? null : authorAddress(value.slice(0, 8_192))
-    const house = houseOf(address === null ? undefined : domainOf(address))
+    const house = registrableDomainOf(address === null ? undefined : domainOf(address))
     if (house !== undefined) houses.add(house)
   }
   const idHost = /@([^<>\s@]{1,253})>?\s*$/.exec(fieldValue(fields, 'message-id') ?? '')?.[1]
-  const house = houseOf(idHost?.toLowerCase())
+  const house = registrableDomainOf(idHost?.toLowerCase())
   if (house !== undefined) houses.add(house)
   return houses
 }

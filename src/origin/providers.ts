@@ -1,4 +1,4 @@
-import { houseOf } from '../mail/address.ts'
+import { registrableDomainOf } from '../mail/address.ts'
 import { addressScope, type IpAddress, isInternal } from '../mail/ip.ts'
 import { type ProviderProfile, providerProfiles } from './provider-profiles.ts'
 import type { Hop } from './trace.ts'
@@ -23,7 +23,7 @@ export function isBorder(profile: ProviderProfile, hop: Hop): boolean {
 
 /** The provider whose machines call themselves by such a name, if we know it. */
 export function providerOfHost(host: string): ProviderProfile | undefined {
-  const house = houseOf(host)
+  const house = registrableDomainOf(host)
   if (house === undefined) {
     if (host.includes('.')) return hostEndsIn(host)
     return bareHostProfiles.find(({ bareHosts }) => bareHosts?.test(host))
@@ -97,7 +97,7 @@ export function isLmtp(protocol: string | undefined): boolean {
 }
 
 function senderNamed(name: string): ProviderProfile | undefined {
-  const house = houseOf(name)
+  const house = registrableDomainOf(name)
   if (house === undefined) return undefined
   return profilesByHouse
     .get(house)
@@ -113,7 +113,7 @@ function byHouse(): Map<string, ProviderProfile[]> {
   const found = new Map<string, ProviderProfile[]>()
   for (const profile of providerProfiles) {
     for (const end of [...profile.hosts, ...(profile.outboundHosts ?? [])]) {
-      const house = houseOf(end.startsWith('.') ? `x${end}` : end)
+      const house = registrableDomainOf(end.startsWith('.') ? `x${end}` : end)
       if (house === undefined) continue
       const known = found.get(house) ?? []
       if (!known.includes(profile)) found.set(house, [...known, profile])

@@ -24,7 +24,7 @@ export type Hop = {
 export type Client = { ip: string; helo?: string; rdns?: string }
 
 /** Messages with more Received fields than this are read to there: no honest one has as many. */
-export const hopsMax = 100
+const hopsMax = 100
 
 /**
  * The Received fields of a header, top first, read and made ready to compare. A `client` stands

@@ -27,7 +27,7 @@ const LINKS_MAX = 20
  *
  * @throws Error when the message has no origin: then there is nobody to tell
  */
-export function feedbackFactsOf(
+function feedbackFactsOf(
   analysis: FeedbackAnalysis,
   content: Pick<FeedbackContent, 'feedbackType' | 'incidents' | 'domain'>,
   { redactText, recipient }: Pick<Redaction, 'redactText' | 'recipient'>,

@@ -25,7 +25,7 @@ import { type Clock, systemRandom, uuidv7 } from '../world.ts'
 export type PasswordFault = 'short' | 'long' | 'common' | 'own-name'
 
 /** What a new password needs (NIST SP 800-63B: length, and nothing that is guessed first). */
-export const PASSWORD_CHARS_MIN = 10
+const PASSWORD_CHARS_MIN = 10
 const PASSWORD_BYTES_MAX = 1_024
 /** Part of an address that is too short to make a password guessable. */
 const NAME_CHARS_MIN = 4
@@ -135,7 +135,7 @@ export async function beginErasure(
 }
 
 /** Whether an account may end: not the last one that administers. Holds those that do. */
-export async function mayLeave(tx: Db, { id, isAdmin }: Reporter): Promise<boolean> {
+async function mayLeave(tx: Db, { id, isAdmin }: Reporter): Promise<boolean> {
   if (!isAdmin) return true
   await holdAdmins(tx)
   return (await countOtherAdmins(tx, id)) > 0

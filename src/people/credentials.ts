@@ -3,7 +3,7 @@ import { hash, verify } from '@node-rs/argon2'
 import { LRUCache } from 'lru-cache'
 import type { Db } from '../db/pool.ts'
 import { type Account, findReporterByEmail, type Reporter } from '../db/reporters.ts'
-import { findTokenOwner, markTokenUsed, type Scope, scopesOf } from '../db/sessions.ts'
+import { findTokenOwner, markTokenUsed, type TokenScope, scopesOf } from '../db/sessions.ts'
 import { BusyError } from '../errors.ts'
 import { type Clock, systemRandom } from '../world.ts'
 
@@ -14,7 +14,7 @@ import { type Clock, systemRandom } from '../world.ts'
 export type Caller = Reporter & {
   /** By which token; undefined: by the password. */
   tokenHash: Buffer | undefined
-  scopes: readonly Scope[]
+  scopes: readonly TokenScope[]
   /** Whether the password is only the first of two steps. */
   hasTotp: boolean
 }

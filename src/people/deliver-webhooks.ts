@@ -23,13 +23,13 @@ import type { JobOutcome } from '../queue/work.ts'
 import { uuidTime } from '../world.ts'
 
 /** So long what leaves is signed with the secret before the last one too. */
-export const SECRETS_OVERLAP_MS = 86_400_000
+const SECRETS_OVERLAP_MS = 86_400_000
 
 /**
  * What is sent for a delivery: what happened, when and to which report, where more can be read, and
  * how the report stands now. Never anything of the message. Else why it is not sent.
  */
-export function composeWebhook(
+function composeWebhook(
   { id, event, reportId }: Delivery,
   webhook: Webhook,
   app: Pick<App, 'clock' | 'config'> & { stateOf: ReadonlyMap<string, ReportState> },
@@ -59,7 +59,7 @@ function keysOf(webhook: Webhook, { config, clock }: Pick<App, 'clock' | 'config
 type AttemptNeeds = Pick<App, 'pool' | 'clock'>
 
 /** One that was not taken: until when its receiver is left alone, and whether that was the last. */
-export type NotTaken = { pausedUntil: Date; isEnded: boolean }
+type NotTaken = { pausedUntil: Date; isEnded: boolean }
 
 /** What nobody took for so long is given up. */
 const GIVE_UP_MS = 86_400_000
@@ -69,7 +69,7 @@ const PAUSE_MS = 30_000
 const PAUSE_MS_MAX = 4 * 3_600_000
 
 /** Keeps what became of one attempt, and what it says of its receiver. */
-export async function keepAttempt(
+async function keepAttempt(
   delivery: Delivery,
   webhook: Webhook,
   { state, status, outcome }: WebhookOutcome,
@@ -97,7 +97,7 @@ export async function keepAttempt(
 }
 
 /** Keeps that one was not sent, and why. */
-export async function keepDropped(
+async function keepDropped(
   delivery: Delivery,
   outcome: string,
   { pool }: Pick<AttemptNeeds, 'pool'>,
@@ -149,7 +149,7 @@ type Batch = {
  * without its job, which comes again when it has surely ended. One that fails is left alone for a
  * while that doubles, and all that is for it waits without being tried.
  */
-export async function deliverWebhooks(
+export async function runDeliverWebhook(
   payloads: readonly Payload[],
   app: DeliveryNeeds,
   lines: WebhookLines = openWebhookLines(),

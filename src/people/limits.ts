@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto'
-import { insertAudit } from '../db/audit-log.ts'
+import { insertAudit, type OperatorAction } from '../db/audit-log.ts'
 import {
   type Attempt,
   countAttempts,
-  type Counted,
+  type LimitCount,
   type KeyKind,
   type LimitChange,
   listBannedAmong,
@@ -97,7 +97,7 @@ export type LimitState = {
 export type Ruling = { isAdmitted: boolean; waitSeconds: number; state: LimitState }
 
 /** Into how many parts a window is cut. */
-export const SUB_WINDOWS = 60
+const SUB_WINDOWS = 60
 
 /**
  * Decides on one attempt of `cost`, from what was counted up to it and all that came with it.
@@ -106,7 +106,7 @@ export const SUB_WINDOWS = 60
  */
 export function rule(
   limit: RateLimit,
-  { total, counts, overMs }: Counted,
+  { total, counts, overMs }: LimitCount,
   { cost, later }: { cost: number; later: number },
 ): Ruling {
   const { name, attemptsMax, windowMs } = limit
@@ -147,7 +147,7 @@ function secondsUntilLess(
  * Whether an attempt is let through. `shadowed`: it is to be answered as any other, and its reports
  * are held. `limits` is for the client, and tells nothing of that.
  */
-export type Admission =
+type Admission =
   | { is: 'admitted' | 'shadowed'; limits: LimitState[] }
   | { is: 'refused'; waitSeconds: number; limits: LimitState[] }
 
@@ -279,7 +279,7 @@ async function countEach(
   batch: readonly Attempted[],
   shares: readonly Share[][],
   notBefore: Date | null,
-): Promise<Map<string, Counted>> {
+): Promise<Map<string, LimitCount>> {
   const amounts = new Map<string, { key: string; windowMs: number; amount: number }>()
   shares.forEach((own, index) => {
     for (const { key, limit } of own) {
@@ -309,7 +309,7 @@ function isReporting(attempt: Attempt): boolean {
 function ruleEach(
   batch: readonly Asked[],
   shares: readonly Share[][],
-  counted: ReadonlyMap<string, Counted>,
+  counted: ReadonlyMap<string, LimitCount>,
 ): Ruled[][] {
   const later = new Map<string, number>()
   const ruled: Ruled[][] = []
@@ -340,15 +340,12 @@ function admissionOf(rulings: readonly Ruled[], isBanned: boolean): Admission {
   return { is: isBanned || isAbove ? 'shadowed' : 'admitted', limits }
 }
 
-/** Who changes something, and when; null at the command line. */
-export type Deed = { at: Date; reporterId: string | null }
-
 /** The longest window, and the most attempts that can be counted. */
-export const WINDOW_SECONDS_MAX = 86_400
+const WINDOW_SECONDS_MAX = 86_400
 const ATTEMPTS_MAX = 1_000_000_000
 
 /** What is wrong with a change, as sentences. */
-export function faultsOfChange(change: LimitChange, attempt: string): string[] {
+function faultsOfChange(change: LimitChange, attempt: string): string[] {
   const { windowMs, attemptsMax, behavior } = change
   const isCount = Number.isSafeInteger(attemptsMax) && attemptsMax >= 1
   const isWindow = Number.isSafeInteger(windowMs) && windowMs >= 1_000
@@ -373,7 +370,7 @@ export async function changeLimit(
   pool: Pool,
   name: string,
   change: Partial<LimitChange>,
-  deed: Deed,
+  deed: OperatorAction,
 ): Promise<string[]> {
   return inTransaction(pool, async (tx) => {
     const limit = (await listRateLimits(tx)).find((one) => one.name === name)

@@ -1,9 +1,8 @@
-import { insertAudit } from '../db/audit-log.ts'
+import { insertAudit, type OperatorAction } from '../db/audit-log.ts'
 import { endHolding, listHeldReports, putShadowBan, removeShadowBan } from '../db/limits.ts'
 import { inTransaction, type Pool } from '../db/pool.ts'
 import { type Boss, send } from '../queue/boss.ts'
 import { analyzeReport } from '../queue/queues.ts'
-import type { Deed } from './limits.ts'
 
 type Needs = { pool: Pool; boss: Boss }
 
@@ -18,7 +17,7 @@ const IN_ONE_GO_MAX = 10_000
 export async function imposeShadowBan(
   { pool }: Pick<Needs, 'pool'>,
   { reporterId, reason }: { reporterId: string; reason: string },
-  deed: Deed,
+  deed: OperatorAction,
 ): Promise<void> {
   await inTransaction(pool, async (tx) => {
     const ban = { reporterId, reason, imposedAt: deed.at, imposedBy: deed.reporterId }
@@ -35,7 +34,7 @@ export async function imposeShadowBan(
 export async function liftShadowBan(
   { pool }: Pick<Needs, 'pool'>,
   reporterId: string,
-  deed: Deed,
+  deed: OperatorAction,
 ): Promise<boolean> {
   return inTransaction(pool, async (tx) => {
     const isLifted = await removeShadowBan(tx, reporterId)
@@ -51,7 +50,11 @@ export type Held = { reportId: string } | { reporterId: string }
  * Lets held reports count as all others do. What their reporter was shown stays: a job adds what
  * was held back. Answers how many there were.
  */
-export async function releaseHeldReports(app: Needs, which: Held, deed: Deed): Promise<number> {
+export async function releaseHeldReports(
+  app: Needs,
+  which: Held,
+  deed: OperatorAction,
+): Promise<number> {
   return inBatches(app, which, async (ids) =>
     inTransaction(app.pool, async (tx) => {
       const released = await endHolding(tx, ids, 'released')
@@ -66,7 +69,11 @@ export async function releaseHeldReports(app: Needs, which: Held, deed: Deed): P
 }
 
 /** Decides that held reports never count; their reporters see no change. Answers how many. */
-export async function dropHeldReports(app: Needs, which: Held, deed: Deed): Promise<number> {
+export async function dropHeldReports(
+  app: Needs,
+  which: Held,
+  deed: OperatorAction,
+): Promise<number> {
   return inBatches(app, which, async (ids) =>
     inTransaction(app.pool, async (tx) => {
       const dropped = await endHolding(tx, ids, 'dropped')

@@ -21,7 +21,7 @@ type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config'>
 /** A reporter may have so many. */
 export const WEBHOOKS_MAX = 5
 /** What an owner can have tried in an hour: each is a request to a stranger's machine. */
-export const TESTS_HOURLY_MAX = 20
+const TESTS_HOURLY_MAX = 20
 
 /** The events an owner chooses from. */
 export const webhookEvents = [

@@ -26,7 +26,7 @@ import type { Fingerprints } from './fingerprints.ts'
 import { findLinks, type Link } from './links.ts'
 import {
   type Bounce,
-  type Feedback,
+  type ReturnedFeedback,
   listClaims,
   type ListClaims,
   readBounce,
@@ -51,7 +51,7 @@ const attachmentsMax = 100
 const nameCharsMax = 255
 
 /** Names, sizes and checksums of at most 100 attachments, in order. */
-export function describeAttachments(attachments: readonly BodyAttachment[]): Attachment[] {
+function describeAttachments(attachments: readonly BodyAttachment[]): Attachment[] {
   return attachments.slice(0, attachmentsMax).map(({ name, type, content }) => ({
     name: name === undefined ? null : storableText(name, nameCharsMax),
     type: storableText(type.toLowerCase(), nameCharsMax),
@@ -89,7 +89,7 @@ export type PlainAnalysis = {
   /** Whom it asks to be told of complaints, and whether it may; null when it asks for nothing. */
   cfbl: CfblFinding | null
   bounce: Bounce | null
-  feedback: Feedback | null
+  feedback: ReturnedFeedback | null
   /** Whether its body was put together anew, so that signatures say nothing; else absent. */
   isRebuilt?: true
 }
@@ -153,9 +153,9 @@ export async function analyzeForCounting(
 ): Promise<CountedAnalysis> {
   const { plain, parts } = await read(raw, options)
   const pieces = await import('./shingles/take-apart.ts')
-  const { featuresOf } = await import('./features/features.ts')
+  const { messageFeatures } = await import('./features/features.ts')
   const { shingles, fingerprints, view, telephones } = pieces.takeApartPacked(parts)
-  const features = featuresOf({ ...plain, ...parts, view, shingles })
+  const features = messageFeatures({ ...plain, ...parts, view, shingles })
   return { analysis: plain, shingles, fingerprints, features, telephones }
 }
 

@@ -4,7 +4,7 @@ import { hexOf, textHash } from './shingles/hash.ts'
 import type { ShingleList } from './shingles/shingle-list.ts'
 
 /** Of a whole text: the share is then right to within four hundredths in two of three cases. */
-export const signatureBytes = 120
+const signatureBytes = 120
 
 /** Words in a run: single words say what a text is about, three what it says. */
 const runWords = 3
@@ -16,7 +16,7 @@ const runWords = 3
  * about as many bytes as they share runs. `hashes` are those of the words, three at least;
  * `bytes` is a multiple of four.
  */
-export function minHash(hashes: Int32Array, bytes: number): Uint8Array {
+function minHash(hashes: Int32Array, bytes: number): Uint8Array {
   const runs = runHashes(hashes)
   const signature = new Uint8Array(bytes)
   for (let index = 0; index < bytes; index += 4) {
@@ -53,7 +53,7 @@ function eightBits(hash: number): number {
 }
 
 /** The share of bytes in which two signatures in hexadecimal agree, 0 to 1. */
-export function agreement(a: string, b: string): number {
+function agreement(a: string, b: string): number {
   let same = 0
   for (let at = 0; at < a.length; at += 2) {
     if (a.charCodeAt(at) === b.charCodeAt(at) && a.charCodeAt(at + 1) === b.charCodeAt(at + 1))

@@ -97,7 +97,7 @@ export type Bounce = {
 }
 
 /** The fields of a feedback report (RFC 5965 §3), names as written, in their order. */
-export type Feedback = { fields: [name: string, value: string][] }
+export type ReturnedFeedback = { fields: [name: string, value: string][] }
 
 const resultsMax = 100
 const fieldsMax = 200
@@ -121,7 +121,7 @@ export function readBounce(raw: Buffer, fields: readonly HeaderField[]): Bounce 
 }
 
 /** What a feedback report states; null for other mail. */
-export function readFeedback(raw: Buffer): Feedback | null {
+export function readFeedback(raw: Buffer): ReturnedFeedback | null {
   if (!raw.includes('feedback-report') && !raw.includes('complaint about message')) return null
   const report = parseFeedbackReport(raw)
   if (!report) return null

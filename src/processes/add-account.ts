@@ -12,7 +12,7 @@ import {
 } from '../db/reporters.ts'
 import type { LetterLanguage } from '../texts/letters.ts'
 import { insertKarma } from '../db/reputations.ts'
-import { insertToken, type Scope, scopes, usualScopes } from '../db/sessions.ts'
+import { insertToken, type TokenScope, scopes, usualScopes } from '../db/sessions.ts'
 import { UsageError } from '../errors.ts'
 import { createToken, hashPassword } from '../people/credentials.ts'
 import { uuidv7 } from '../world.ts'
@@ -65,7 +65,7 @@ export type AccountRequest = {
   /** Of the mail to it; undefined keeps what is, and that is English at first. */
   language?: LetterLanguage | undefined
   /** What the token may do; undefined: all but change the account. */
-  scopes?: readonly Scope[] | undefined
+  scopes?: readonly TokenScope[] | undefined
 }
 
 /** What the arguments of `account add` say; a password is read apart. */

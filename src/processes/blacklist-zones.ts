@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { reasonOf, UsageError } from '../errors.ts'
-import { type BlacklistZone, knownZones, listCategories } from '../mail/dnsbl.ts'
+import { type BlacklistZone, knownZones, blacklistCategories } from '../mail/dnsbl.ts'
 
 const zoneName = z
   .string()
@@ -19,7 +19,7 @@ const zoneSchema = z.strictObject({
     .array(
       z.strictObject({
         match: z.union([code, z.int().min(1).max(255)]),
-        category: z.enum(listCategories),
+        category: z.enum(blacklistCategories),
         meaning: z.string().min(1).max(200),
       }),
     )

@@ -28,10 +28,10 @@ import {
 import { manualSource, registrySource } from '../origin/networks.ts'
 
 /** One line of a table (or network, where there are no lines), counted from 1. */
-export type Reading = { where: string; reading: LineReading }
+type Reading = { where: string; reading: LineReading }
 
 /** A table that is being read; parts are as large as a piece of the file. */
-export type OpenTable = { format: TableFormat; parts: AsyncIterable<readonly Reading[]> }
+type OpenTable = { format: TableFormat; parts: AsyncIterable<readonly Reading[]> }
 
 const HEAD_BYTES = 16 * 1024
 const LINE_CHARS_MAX = 64 * 1024
@@ -53,7 +53,7 @@ const lineReaders: Record<Exclude<TableFormat, 'mmdb'>, () => LineReader> = {
  * @throws UsageError when there is no such file or no such format; reading on throws it when the
  * file is damaged
  */
-export async function openTable(file: string, given: TableFormat | 'auto'): Promise<OpenTable> {
+async function openTable(file: string, given: TableFormat | 'auto'): Promise<OpenTable> {
   const chunks = await openChunks(file)
   const head = await takeHead(chunks)
   const format = given === 'auto' ? detectFormat(head) : given

@@ -6,7 +6,7 @@ import { createQueues, startBoss, stopBoss } from '../queue/boss.ts'
 import { systemRandom } from '../world.ts'
 
 /** How many partitions are made ahead of now: weeks of reports, generations of counters. */
-export type Ahead = { weeks: number; generations: number }
+type Ahead = { weeks: number; generations: number }
 
 const usualAhead: Ahead = { weeks: 12, generations: 6 }
 

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { queues } from '../queue/queues.ts'
 
 /** One part of Signalpost, run as a process of its own: its name, command line and allocator. */
-export type Part = {
+export type ProcessPart = {
   name: string
   args: readonly string[]
   allocator: NodeJS.ProcessEnv
@@ -27,7 +27,7 @@ const analyzing: readonly string[] = [
  * The parts of a whole instance. Analysis and forwarding are two processes, so that a slow mail
  * server or a heavy message holds up one of them only, and each stays under 300 MB.
  */
-export const parts: readonly Part[] = [
+export const parts: readonly ProcessPart[] = [
   { name: 'web', args: ['web'], allocator: swift },
   { name: 'analyze', args: workOn(analyzing), allocator: thrifty },
   {
@@ -40,7 +40,7 @@ export const parts: readonly Part[] = [
 ]
 
 /** The part that answers mail servers, where CHECK_PORT is set. */
-export const checkPart: Part = {
+export const checkPart: ProcessPart = {
   name: 'check',
   args: ['check'],
   allocator: swift,
@@ -60,7 +60,7 @@ function workOn(names: readonly string[]): string[] {
  */
 export function startPart(
   main: string,
-  { args, allocator, isWaitedFor = false }: Part,
+  { args, allocator, isWaitedFor = false }: ProcessPart,
   env: NodeJS.ProcessEnv,
   machine: { dataDir: string; workers: number },
 ): ChildProcess {

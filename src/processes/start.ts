@@ -24,11 +24,11 @@ import {
 } from './data-dir.ts'
 import { importNetworks } from './import-networks.ts'
 import { migrateAll } from './migrate.ts'
-import { checkPart, type Part, parts, startPart } from './parts.ts'
+import { checkPart, type ProcessPart, parts, startPart } from './parts.ts'
 import { readTlsFiles } from './receive/receive.ts'
 
 /** Parts that are kept running. */
-export type Supervisor = {
+type Supervisor = {
   /** Resolves when every part has said that it is ready. */
   ready: Promise<void>
   /** Asks every part to finish; kills those that take longer than `STOP_MS` and the draining. */
@@ -47,9 +47,9 @@ type Running = { child: ChildProcess | undefined; timer: NodeJS.Timeout | undefi
  * Starts parts of the program by `startPart` and starts again what dies, with growing pauses.
  * A part whose supervisor dies sees its channel close, and ends by itself.
  */
-export function supervise(
-  parts: readonly Part[],
-  startPart: (part: Part) => ChildProcess,
+function supervise(
+  parts: readonly ProcessPart[],
+  startPart: (part: ProcessPart) => ChildProcess,
   { log, drainMs = 0 }: { log: Logger; drainMs?: number | undefined },
 ): Supervisor {
   let isStopping = false

@@ -1,17 +1,17 @@
 import type { App } from '../app.ts'
-import type { forwardReports } from '../feedback/forward-report.ts'
+import type { runForwardReport } from '../feedback/forward-report.ts'
 import type { Forwarding } from '../feedback/leave-now.ts'
-import type { unsubscribeReporters } from '../marketers/unsubscribe-reporter.ts'
-import type { deliverWebhooks } from '../people/deliver-webhooks.ts'
+import type { runUnsubscribe } from '../marketers/unsubscribe-reporter.ts'
+import type { runDeliverWebhook } from '../people/deliver-webhooks.ts'
 import * as queues from '../queue/queues.ts'
-import { type JobOutcome, schedule, work as workQueue } from '../queue/work.ts'
-import type { analyzeReports } from '../reports/analyze-report.ts'
+import { type JobOutcome, schedule, workQueue } from '../queue/work.ts'
+import type { runAnalyzeReport } from '../reports/analyze-report.ts'
 
 /** What the work on the queues needs besides the application. */
-type Tools = Parameters<typeof analyzeReports>[1] &
-  Parameters<typeof forwardReports>[1] &
-  Parameters<typeof unsubscribeReporters>[1] &
-  Parameters<typeof deliverWebhooks>[1] & { forwarding: Forwarding }
+type Tools = Parameters<typeof runAnalyzeReport>[1] &
+  Parameters<typeof runForwardReport>[1] &
+  Parameters<typeof runUnsubscribe>[1] &
+  Parameters<typeof runDeliverWebhook>[1] & { forwarding: Forwarding }
 
 /** What starts the work on each queue. A process loads what it works, and nothing else. */
 export function startersOf(app: App, tools: Tools): Starters {
@@ -24,27 +24,27 @@ type Starters = Record<string, () => Promise<void>>
 function lineStarters(app: App, tools: Tools): Starters {
   return {
     [queues.analyzeReport.name]: async () => {
-      const { analyzeReports } = await import('../reports/analyze-report.ts')
+      const { runAnalyzeReport } = await import('../reports/analyze-report.ts')
       await workQueue(app, queues.analyzeReport, { batchSize: 50, concurrency: 2 }, (jobs) =>
-        analyzeReports(jobs, tools),
+        runAnalyzeReport(jobs, tools),
       )
     },
     [queues.findContact.name]: async () => {
-      const { findContacts } = await import('../feedback/find-contact.ts')
+      const { runFindContact } = await import('../feedback/find-contact.ts')
       await workQueue(app, queues.findContact, { batchSize: 20, concurrency: 1 }, (jobs) =>
-        findContacts(jobs, tools),
+        runFindContact(jobs, tools),
       )
     },
     [queues.forwardReport.name]: async () => {
-      const { forwardReports } = await import('../feedback/forward-report.ts')
+      const { runForwardReport } = await import('../feedback/forward-report.ts')
       await workQueue(app, queues.forwardReport, { batchSize: 50, concurrency: 2 }, (jobs) =>
-        forwardReports(jobs, tools, tools.forwarding),
+        runForwardReport(jobs, tools, tools.forwarding),
       )
     },
     [queues.redeemReport.name]: async () => {
-      const { redeemReports } = await import('../reports/redeem-report.ts')
+      const { runRedeemReport } = await import('../reports/redeem-report.ts')
       await workQueue(app, queues.redeemReport, { batchSize: 50, concurrency: 1 }, (jobs) =>
-        redeemReports(jobs, app),
+        runRedeemReport(jobs, app),
       )
     },
   }
@@ -54,50 +54,50 @@ function lineStarters(app: App, tools: Tools): Starters {
 function mailStarters(app: App, tools: Tools): Starters {
   return {
     [queues.sendLetter.name]: async () => {
-      const { sendLetters } = await import('../feedback/send-letter.ts')
+      const { runSendLetter } = await import('../feedback/send-letter.ts')
       await workQueue(app, queues.sendLetter, { batchSize: 20, concurrency: 1 }, (jobs) =>
-        sendLetters(jobs, tools, tools.forwarding.relay),
+        runSendLetter(jobs, tools, tools.forwarding.relay),
       )
     },
     [queues.adviseReporter.name]: async () => {
-      const { adviseReporters } = await import('../letters/advise-reporter.ts')
+      const { runAdviseReporter } = await import('../letters/advise-reporter.ts')
       await workQueue(app, queues.adviseReporter, { batchSize: 20, concurrency: 1 }, (jobs) =>
-        adviseReporters(jobs, app),
+        runAdviseReporter(jobs, app),
       )
     },
     [queues.unsubscribe.name]: async () => {
-      const { unsubscribeReporters } = await import('../marketers/unsubscribe-reporter.ts')
+      const { runUnsubscribe } = await import('../marketers/unsubscribe-reporter.ts')
       await workQueue(app, queues.unsubscribe, { batchSize: 5, concurrency: 1 }, (jobs) =>
-        unsubscribeReporters(jobs, tools),
+        runUnsubscribe(jobs, tools),
       )
     },
     [queues.deliverWebhook.name]: async () => {
-      const { deliverWebhooks, openWebhookLines } = await import('../people/deliver-webhooks.ts')
+      const { runDeliverWebhook, openWebhookLines } = await import('../people/deliver-webhooks.ts')
       const lines = openWebhookLines()
       await workQueue(app, queues.deliverWebhook, { batchSize: 50, concurrency: 2 }, (jobs) =>
-        deliverWebhooks(jobs, tools, lines),
+        runDeliverWebhook(jobs, tools, lines),
       )
     },
     [queues.eraseAccount.name]: async () => {
-      const { eraseAccount } = await import('../reports/erase-account.ts')
+      const { runEraseAccount } = await import('../reports/erase-account.ts')
       await workQueue(app, queues.eraseAccount, { batchSize: 1, concurrency: 1 }, (jobs) =>
-        Promise.all(jobs.map((job) => eraseAccount(job, app))),
+        Promise.all(jobs.map((job) => runEraseAccount(job, app))),
       )
     },
     [queues.handleInbound.name]: async () => {
-      const { handleInboundMails } = await import('../feedback/handle-inbound.ts')
+      const { runHandleInbound } = await import('../feedback/handle-inbound.ts')
       await workQueue(app, queues.handleInbound, { batchSize: 10, concurrency: 1 }, (jobs) =>
-        handleInboundMails(jobs, tools),
+        runHandleInbound(jobs, tools),
       )
     },
     [queues.takeMailed.name]: async () => {
-      const { takeMailed } = await import('../reports/take-mailed.ts')
+      const { runTakeMailed } = await import('../reports/take-mailed.ts')
       const { createIntake } = await import('../reports/accept-report.ts')
       const { createLimits } = await import('../people/limits.ts')
       const needs = { ...app, intake: createIntake(app), limits: createLimits(app) }
       await workQueue(app, queues.takeMailed, { batchSize: 5, concurrency: 1 }, async (jobs) => {
         const outcomes: JobOutcome[] = []
-        for (const job of jobs) outcomes.push(await takeMailed(job, needs))
+        for (const job of jobs) outcomes.push(await runTakeMailed(job, needs))
         return outcomes
       })
     },
@@ -108,28 +108,28 @@ function mailStarters(app: App, tools: Tools): Starters {
 function choreStarters(app: App): Starters {
   return {
     [queues.keepHouse.name]: async () => {
-      const { keepHouse } = await import('../reports/keep-house.ts')
-      await chore(app, queues.keepHouse, '17 * * * *', keepHouse)
+      const { runKeepHouse } = await import('../reports/keep-house.ts')
+      await chore(app, queues.keepHouse, '17 * * * *', runKeepHouse)
     },
     [queues.learnRelays.name]: async () => {
-      const { learnAllRelays } = await import('../reports/relays.ts')
-      await chore(app, queues.learnRelays, '41 * * * *', learnAllRelays)
+      const { runLearnRelays } = await import('../reports/relays.ts')
+      await chore(app, queues.learnRelays, '41 * * * *', runLearnRelays)
     },
     [queues.markDead.name]: async () => {
-      const { markDeadReports } = await import('../reports/keep-house.ts')
-      await chore(app, queues.markDead, '* * * * *', markDeadReports)
+      const { runMarkDead } = await import('../reports/keep-house.ts')
+      await chore(app, queues.markDead, '* * * * *', runMarkDead)
     },
     [queues.proposeMarketers.name]: async () => {
-      const { proposeMarketers } = await import('../marketers/propose-marketers.ts')
-      await chore(app, queues.proposeMarketers, '29 */6 * * *', proposeMarketers)
+      const { runProposeMarketers } = await import('../marketers/propose-marketers.ts')
+      await chore(app, queues.proposeMarketers, '29 */6 * * *', runProposeMarketers)
     },
     [queues.paceFeedback.name]: async () => {
-      const { paceFeedback } = await import('../feedback/pace-feedback.ts')
-      await chore(app, queues.paceFeedback, '* * * * *', paceFeedback)
+      const { runPaceFeedback } = await import('../feedback/pace-feedback.ts')
+      await chore(app, queues.paceFeedback, '* * * * *', runPaceFeedback)
     },
     [queues.publishLists.name]: async () => {
-      const { publishLists } = await import('../lists/publish-lists.ts')
-      await chore(app, queues.publishLists, '*/10 * * * *', publishLists)
+      const { runPublishLists } = await import('../lists/publish-lists.ts')
+      await chore(app, queues.publishLists, '*/10 * * * *', runPublishLists)
     },
   }
 }

@@ -34,7 +34,7 @@ export function parseQueues(args: readonly string[]): readonly string[] {
  *
  * @throws UsageError naming every wrong entry of BLACKLISTS, or what is wrong with the DKIM key
  */
-export async function work(
+export async function startWork(
   app: App,
   names: readonly string[],
 ): Promise<{ close: () => Promise<void> }> {

@@ -78,7 +78,7 @@ export function bossDb(tx: Db): BossDb {
  * The same for a statement that comes again and again with other parameters: each connection keeps
  * it planned. Planning is a third of what it costs to add the jobs of a batch.
  */
-export function preparedBossDb(tx: Db): BossDb {
+function preparedBossDb(tx: Db): BossDb {
   return {
     executeSql: (text, values) =>
       tx.query({ name: hash('sha1', text), text, values: values ?? [] }),

@@ -29,7 +29,7 @@ const NOTIFY_POLL_SECONDS = 5
 /**
  * Starts taking jobs of a queue: told of new ones at once, and taking on while batches are full.
  */
-export async function work<Payload extends object>(
+export async function workQueue<Payload extends object>(
   app: { boss: Boss; pool: Pool; log: Logger },
   queue: QueueDefinition<Payload>,
   settings: WorkSettings,

@@ -101,7 +101,7 @@ class Repeated extends Error {}
  * Tried first as if all were new, all statements in one journey; where some are not, that is
  * rolled back and done in two steps. Repeats are rare, and a journey costs as much as ten rows.
  */
-export async function keepReports(
+async function keepReports(
   app: { pool: Pool; boss: Boss; clock: Clock },
   reports: readonly Prepared[],
 ): Promise<Map<string, Became>> {

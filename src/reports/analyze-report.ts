@@ -10,7 +10,7 @@ import { listReportsByIds, type Report, type ReportKind, type ReportState } from
 import {
   type Case,
   drawConsequences,
-  type Drawn,
+  type DrawnConsequence,
   findKnownNetworks,
 } from '../feedback/draw-consequences.ts'
 import { oweFeedback, sendShadowed } from '../feedback/owe-feedback.ts'
@@ -63,7 +63,7 @@ const readStates: readonly ReportState[] = ['analyzed', 'kept', 'forwarded']
  * analyzed is left as it is, so any number of runs count once. One that was analyzed while it was
  * held, and is released now, is read again only to take effect.
  */
-export async function analyzeReports(
+export async function runAnalyzeReport(
   payloads: readonly { reportId: string }[],
   app: Needs,
 ): Promise<JobOutcome[]> {
@@ -346,7 +346,7 @@ type Outcome = {
   judgedAs: { kind: ReportKind; hasEffect: boolean }
   row: NewAnalysis
   event: ReportEvent
-  told: Drawn['told']
+  told: DrawnConsequence['told']
 }
 
 function newsOf(kept: readonly { row: NewAnalysis }[]) {
@@ -359,7 +359,7 @@ function newsOf(kept: readonly { row: NewAnalysis }[]) {
 
 function outcomeOf(
   { report, analysis, judgedCase: { verdict, facts }, judged }: Judgment,
-  { consequence, told, why }: Drawn,
+  { consequence, told, why }: DrawnConsequence,
   campaignOf: Campaigns,
   now: Date,
 ): Outcome {

@@ -12,11 +12,11 @@ import { insertCountedReports, takeCountedReports } from '../db/counter-rows.ts'
 import type { Db } from '../db/pool.ts'
 import type { Report } from '../db/reports.ts'
 import type { PackedShingles } from '../pieces/shingles/packed-shingles.ts'
-import { type Circumstances, withLaterShingles } from '../pieces/shingles/take-apart.ts'
+import { type ReportContext, withLaterShingles } from '../pieces/shingles/take-apart.ts'
 import { isUnwanted, type Verdict } from '../verdict/verdict.ts'
 
 /** A report whose analysis is kept, with all that its shingles follow from. */
-export type ReportToCount = Omit<Circumstances, 'reporterId'> & {
+export type ReportToCount = Omit<ReportContext, 'reporterId'> & {
   report: Report
   verdict: Verdict
   shingles: PackedShingles

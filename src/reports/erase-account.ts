@@ -29,13 +29,13 @@ import { systemRandom } from '../world.ts'
 import { retractIn } from './change-report.ts'
 
 /** What is worked on, and whether what is still to leave is waited for. */
-export type ErasingWork = { erasure: Erasure; account: Account; isPatient: boolean; now: Date }
+type ErasingWork = { erasure: Erasure; account: Account; isPatient: boolean; now: Date }
 
 /**
  * Takes reports back as their reporter would, and removes those whose retraction has been worked:
  * counted no more, and whoever had been told is told. Returns how many were removed.
  */
-export async function dropReports(
+async function dropReports(
   tx: Db,
   reports: readonly ReportToErase[],
   { isPatient, now }: ErasingWork,
@@ -64,7 +64,7 @@ const KEY_BYTES = 32
  * was found each address and name of the person replaced. Counters, evidence and what others were
  * told stay as they are: the person is in none of them. Returns how many are done.
  */
-export async function keepReports(
+async function keepReports(
   tx: Db,
   reports: readonly ReportToErase[],
   { erasure, account, isPatient, now }: ErasingWork,
@@ -130,7 +130,7 @@ const LET_IN_MS = 5 * 60_000
  * come to the same end. Reports that somebody is still to be told of, or whose retraction is still
  * to be worked, are left for the next walk.
  */
-export async function eraseAccount(
+export async function runEraseAccount(
   { erasureId }: { erasureId: string },
   app: Needs,
 ): Promise<JobOutcome> {

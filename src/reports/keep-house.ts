@@ -51,7 +51,7 @@ const WAITING_MAX = 1_000
  * Gives a job to what waits without one: jobs were purged, or lost with a restored backup. What
  * waits among the dead letters has its job there.
  */
-export async function requeueOrphans(app: OrphanNeeds): Promise<void> {
+async function requeueOrphans(app: OrphanNeeds): Promise<void> {
   const { pool } = app
   const before = uuidFloor(new Date(app.clock().getTime() - ORPHAN_MS))
   const reports = (ids: readonly string[]) => ids.map((reportId) => ({ reportId }))
@@ -138,7 +138,7 @@ const NO_KEY = '00000000-0000-0000-0000-000000000000'
  * links, ended suppressions and addresses that are not told forgotten, what waits without a job
  * given one.
  */
-export async function keepHouse(app: HouseNeeds): Promise<void> {
+export async function runKeepHouse(app: HouseNeeds): Promise<void> {
   const now = app.clock()
   await ensurePartitions(app.pool, now, WEEKS_AHEAD)
   await ensureCounterPartitions(app.pool, now, GENERATIONS_AHEAD)
@@ -171,7 +171,7 @@ export async function keepHouse(app: HouseNeeds): Promise<void> {
  * Marks reports as failed whose analysis or whose look-up of a contact has died: seen here rather
  * than by the worker, which may have died with it.
  */
-export async function markDeadReports(app: HouseNeeds): Promise<void> {
+export async function runMarkDead(app: HouseNeeds): Promise<void> {
   const since = new Date(app.clock().getTime() - DAY_MS)
   const analysis = await listDeadIds(app.pool, 'reportId', [analyzeReport.name], since)
   await markDead(app, analysis, 'received', 'The analysis failed for good.')

@@ -25,7 +25,7 @@ export type Refusal = {
 }
 
 /** Looks at the bytes once, in linear time, before anything is stored. */
-export function refusalOf(
+export function messageRefusal(
   { raw, header }: ReadMessage,
   limits: MessageLimits,
 ): Refusal | undefined {
@@ -74,7 +74,7 @@ export type Learn = (message: ReadMessage, kind: Learnable) => Promise<Lesson>
 export type Learnable = Extract<ReportKind, 'spam' | 'not-spam'>
 
 /** What became of it: `known` when these bytes were learned as the same before. */
-export type Lesson = 'learned' | 'known'
+type Lesson = 'learned' | 'known'
 
 type Needs = { pool: Pool; clock: Clock; intake: Intake }
 

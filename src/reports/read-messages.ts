@@ -23,7 +23,7 @@ export type Readers = Pick<WorkApp, 'pool' | 'config'> & {
 export type ReadReport = { report: Report; analysis: AnalysisDigest }
 
 /** A report whose message could not be read this time. */
-export type ReadFailure = { reportId: string; reason: string }
+type ReadFailure = { reportId: string; reason: string }
 
 /** So long a message waits for the DNS; what has not come by then is unknown. */
 const DNS_MS_MAX = 3_000

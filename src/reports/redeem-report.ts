@@ -19,7 +19,7 @@ const AGAIN_MS = 5_000
  * message as a complaint are told once that it is none (RFC 6430), also where it was changed to
  * "not spam" while the complaint was leaving. A report that is held now no longer counts either.
  */
-export async function redeemReports(
+export async function runRedeemReport(
   payloads: readonly { reportId: string; isOverruled?: boolean | undefined }[],
   app: Pick<App, 'pool' | 'boss' | 'clock'>,
 ): Promise<JobOutcome[]> {

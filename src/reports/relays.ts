@@ -22,7 +22,7 @@ import { networkSet, type NetworkSet, parseIp } from '../mail/ip.ts'
 import type { Analysis, AnalysisOptions } from '../pieces/analyze.ts'
 import type { Boss } from '../queue/boss.ts'
 import { type RelayNews, reopenAskedReports } from '../queue/redrive.ts'
-import { learnRelays, pastReport, type PastReport } from '../verdict/relays.ts'
+import { relaysFromHistory, pastReport, type PastReport } from '../verdict/relays.ts'
 import { type Clock, uuidFloor, uuidTime } from '../world.ts'
 
 /** What is known of the relays that a report came through. */
@@ -180,7 +180,7 @@ const REPORTS_READ = 50
  * most 500 of them, and keeps which relays their mail comes through. Returns how many it looked
  * at. Reporters take turns in the order of their ids: a run goes on where the last one stopped.
  */
-export async function learnAllRelays(app: LearnRelaysNeeds, limits = usualLimits): Promise<number> {
+export async function runLearnRelays(app: LearnRelaysNeeds, limits = usualLimits): Promise<number> {
   const active = await listNextReporters(app, limits.seen)
   const lessons = await listLessons(
     app.pool,
@@ -213,7 +213,7 @@ async function learnRelaysOf(app: LearnRelaysNeeds, reporterId: string): Promise
     listRelays(app.pool, reporterId),
     readHistory(app, reporterId),
   ])
-  const lesson = learnRelays(history, {
+  const lesson = relaysFromHistory(history, {
     learnedIps: relays.filter(({ how }) => how === 'learned').map(addressOf),
   })
   const isOpen = unspokenOf(relays)

@@ -21,7 +21,7 @@ import { composeMailInAddress, mailInHash, mailInSecret } from '../mail/verp.ts'
 import type { Limits } from '../people/limits.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import type { Intake } from './accept-report.ts'
-import { refusalOf, structureLimits } from './learn-message.ts'
+import { messageRefusal, structureLimits } from './learn-message.ts'
 
 type AddressNeeds = Pick<App, 'pool' | 'config'>
 
@@ -71,7 +71,7 @@ const DAY_MS = 86_400_000
  * second run reports nothing twice; the mail is marked together with the letter that answers it.
  * A mail that comes too often waits until there is room: nobody could tell its writer to.
  */
-export async function takeMailed(
+export async function runTakeMailed(
   { mailId }: { mailId: string },
   app: MailInNeeds,
 ): Promise<JobOutcome> {
@@ -107,7 +107,7 @@ async function reportEach(
   const limits = { ...structureLimits, bytesMax: app.config.messageBytesMax }
   const found = forwardedMessages(raw, { reporter: reporter.email, messagesMax: MESSAGES_MAX })
   const read = found.messages.map(readMessage)
-  const fit = read.filter((message) => refusalOf(message, limits) === undefined)
+  const fit = read.filter((message) => messageRefusal(message, limits) === undefined)
   await Promise.all(
     fit.map((message) =>
       app.intake.accept({

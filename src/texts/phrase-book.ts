@@ -8,13 +8,13 @@ import { contentSymbolsRu, symbolsRu } from './ru/symbols.ts'
 export type Said = { text: string; lang: 'en' | undefined }
 
 /** English templates with what each becomes, and parts of sentences, which only stand in holes. */
-export type Phrases = {
+export type PhraseCatalog = {
   sentences: Readonly<Record<string, string>>
   parts: Readonly<Record<string, string>>
 }
 
 /** What we write in English and say in other languages; in English, what is said otherwise. */
-export const phrasesOf: Readonly<Record<'en' | 'fr' | 'ru', Phrases>> = {
+export const phrasesOf: Readonly<Record<'en' | 'fr' | 'ru', PhraseCatalog>> = {
   en: { sentences: { ...asWritten([wayFr, happenedFr]), ...saidEn }, parts: asWritten([partsFr]) },
   fr: {
     sentences: { ...wayFr, ...happenedFr, ...symbolsFr, ...contentSymbolsFr },
@@ -75,7 +75,7 @@ export function phraseBook(language: string): (text: string) => Said {
   return book
 }
 
-function translator({ sentences, parts }: Phrases): (text: string) => string | undefined {
+function translator({ sentences, parts }: PhraseCatalog): (text: string) => string | undefined {
   const [index, partIndex] = [indexOf(sentences), indexOf(parts)]
   const sayPart = (text: string) => say(text, partIndex, 1, () => undefined)
   return (text) => (text.length > TEXT_MAX ? undefined : say(text, index, SENTENCES_MAX, sayPart))

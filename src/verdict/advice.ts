@@ -1,4 +1,4 @@
-import { houseOf } from '../mail/address.ts'
+import { registrableDomainOf } from '../mail/address.ts'
 import { parseHeader } from '../mail/header.ts'
 import { readOneClickUrl, type Unsubscribe } from '../mail/list-unsubscribe.ts'
 import { type MessageKind, parseBody } from '../mail/message.ts'
@@ -41,7 +41,7 @@ export function adviceOf(one: AdviceCase): Advice | undefined {
   if (isUnwanted(verdict) || verdict.class !== 'marketing' || !one.unsubscribe) return undefined
   const signer = alignedSigner(one.authentication)
   if (signer === undefined) return undefined
-  return { kind: 'cautious', about: `signer ${houseOf(signer) ?? signer}`, signer }
+  return { kind: 'cautious', about: `signer ${registrableDomainOf(signer) ?? signer}`, signer }
 }
 
 /** The author's own domain, as a verified signature names it. */
@@ -52,7 +52,7 @@ export function alignedSigner(
 }
 
 /** Longer ago, an address to unsubscribe at may be somebody else's. */
-export const oneClickDaysMax = 60
+const oneClickDaysMax = 60
 const DAY_MS = 86_400_000
 
 /**
@@ -91,7 +91,7 @@ const limits = { headersMax: 1_000, partsMax: 100, nestingMax: 20 }
  * The text of a message as its reader sees it, without its markup: a stranger's, to be shown as
  * text only. Undefined when it has none, or is too much to be read on the side.
  */
-export async function readableText(raw: Buffer): Promise<string | undefined> {
+export async function messageText(raw: Buffer): Promise<string | undefined> {
   if (raw.length > BYTES_MAX || exceedsLimits(raw, limits) !== undefined) return undefined
   const body = await parseBody(raw, parseHeader(raw))
   const tidy = body && tidied(viewBody(body).written)

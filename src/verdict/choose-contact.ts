@@ -1,6 +1,6 @@
 import { domainOf } from '../mail/address.ts'
 import type { CfblFinding } from '../mail/cfbl.ts'
-import { prefixOf } from '../mail/ip-blocks.ts'
+import { prefixLength } from '../mail/ip-blocks.ts'
 import type { Network } from '../origin/networks.ts'
 import type { RecognizedMarketer } from '../pieces/marketer.ts'
 import type { Health } from './contact-health.ts'
@@ -56,7 +56,7 @@ export function chooseContact(
 }
 
 /** Whether an address may be told at all of such a message. */
-export function mayBeTold(
+function mayBeTold(
   contact: KnownContact | undefined,
   forwardTo: 'any' | 'enrolled',
   topic: FeedbackTopic,
@@ -66,15 +66,12 @@ export function mayBeTold(
 }
 
 /** Whether mail to an address does not come back, as far as is known. */
-export function isHealthy(contact: KnownContact | undefined): boolean {
+function isHealthy(contact: KnownContact | undefined): boolean {
   return (contact?.health ?? 'healthy') === 'healthy'
 }
 
 /** Why a desk is not told though its mail arrives, and no other is told in its stead. */
-export function silenceOf(
-  contact: KnownContact | undefined,
-  topic: FeedbackTopic,
-): string | undefined {
+function silenceOf(contact: KnownContact | undefined, topic: FeedbackTopic): string | undefined {
   if (contact?.state === 'stopped') return 'Reports to this abuse desk are stopped.'
   if (contact?.isMuted) return 'The abuse address of this network is not to be written to.'
   if (contact?.state === 'paused') return 'Reports to this abuse desk are paused.'
@@ -226,5 +223,5 @@ function isCandidate(address: string, { disowned, known, own }: ToldOf): boolean
 
 /** Longer blocks are closer, and every block is closer than a whole autonomous system. */
 function closenessOf({ kind, value }: ScopeMatch): number {
-  return kind === 'range' ? prefixOf(value) + 1 : 0
+  return kind === 'range' ? prefixLength(value) + 1 : 0
 }

@@ -1,6 +1,11 @@
 import { domainToASCII } from 'node:url'
 import { isPublicName, registrableDomain } from '../mail/address.ts'
-import { blocksOfRange, isWiderThanAnyHolding, parseBlock, prefixOf } from '../mail/ip-blocks.ts'
+import {
+  blocksOfRange,
+  isWiderThanAnyHolding,
+  parseBlock,
+  prefixLength,
+} from '../mail/ip-blocks.ts'
 import { networkSet, parseIp } from '../mail/ip.ts'
 import { storableText } from '../mail/text.ts'
 import { readAsn } from '../origin/network-tables/text-tables.ts'
@@ -8,10 +13,10 @@ import { mergeLayers, type NetworkLayer } from '../origin/networks.ts'
 import { type FeedbackTopic, feedbackTopics, type ScopeMatch } from './choose-contact.ts'
 
 /** One thing that a consumer wants to be told of. */
-export type Scope = Pick<ScopeMatch, 'kind' | 'value'>
+export type ConsumerScope = Pick<ScopeMatch, 'kind' | 'value'>
 
 /** So many of them one consumer may have. */
-export const SCOPES_MAX = 100
+const SCOPES_MAX = 100
 
 const CHARS_MAX = 20_000
 
@@ -20,10 +25,10 @@ const CHARS_MAX = 20_000
  * and ranges (`192.0.2.0-192.0.2.255`), `AS64496`, domains. Gives the first words that are none, at
  * most three of them, when there are any.
  */
-export function readScopes(text: string): Scope[] | { faults: string[] } {
+export function readScopes(text: string): ConsumerScope[] | { faults: string[] } {
   const words = text.slice(0, CHARS_MAX).split(/[\s,;]+/)
   const given = words.filter((word) => word !== '')
-  const scopes = new Map<string, Scope>()
+  const scopes = new Map<string, ConsumerScope>()
   const faults: string[] = []
   for (const word of given.slice(0, SCOPES_MAX + 1)) {
     const read = readScope(word)
@@ -36,11 +41,11 @@ export function readScopes(text: string): Scope[] | { faults: string[] } {
 }
 
 /** A scope as people write it. */
-export function scopeText({ kind, value }: Scope): string {
+export function scopeText({ kind, value }: ConsumerScope): string {
   return kind === 'as' ? `AS${value}` : value
 }
 
-function readScope(word: string): Scope[] | undefined {
+function readScope(word: string): ConsumerScope[] | undefined {
   const asn = /^as/i.test(word) ? readAsn(word) : undefined
   if (asn) return [{ kind: 'as', value: String(asn) }]
   const [first = '', last] = word.split('-')
@@ -158,7 +163,8 @@ export function answersForBlock(
   const start = parseIp(cidr.slice(0, cidr.indexOf('/')))
   if (!start || parseBlock(cidr) !== cidr) return false
   const around = layers.filter(
-    (layer) => prefixOf(layer.cidr) <= prefixOf(cidr) && networkSet([layer.cidr]).has(start),
+    (layer) =>
+      prefixLength(layer.cidr) <= prefixLength(cidr) && networkSet([layer.cidr]).has(start),
   )
   const network = mergeLayers(around)?.network
   if (!network || network.isMuted || !names(network.contacts, address)) return false

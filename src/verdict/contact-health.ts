@@ -99,7 +99,7 @@ function rowStart({ bouncesSince, lastBouncedAt }: HealthRecord, now: Date): Dat
 }
 
 /** How a consumer stands, as it is kept. */
-export type Standing = HealthRecord & {
+export type ConsumerStanding = HealthRecord & {
   state: KnownContact['state']
   /** When a pause ends; null: when it is ended by hand. */
   pausedUntil: Date | null
@@ -123,7 +123,11 @@ export type MayTell =
 
 /** The state at an instant: a pause ends by itself, and leaves who enrolled enrolled. */
 export function stateAt(
-  { state, pausedUntil, enrolledAt }: Pick<Standing, 'state' | 'pausedUntil' | 'enrolledAt'>,
+  {
+    state,
+    pausedUntil,
+    enrolledAt,
+  }: Pick<ConsumerStanding, 'state' | 'pausedUntil' | 'enrolledAt'>,
   now: Date,
 ): KnownContact['state'] {
   if (state !== 'paused' || pausedUntil === null || pausedUntil > now) return state
@@ -135,7 +139,7 @@ export function stateAt(
  * and a pause hold at once, for what is in line too. `suppression` is one that still holds.
  */
 export function mayTell(
-  consumer: Standing,
+  consumer: ConsumerStanding,
   suppression: KeptSuppression | undefined,
   now: Date,
 ): MayTell {
@@ -151,7 +155,7 @@ export function mayTell(
 
 /** How an address stands at an instant, known as a consumer or only as one not to be written to. */
 export function contactOf(
-  consumer: Standing | undefined,
+  consumer: ConsumerStanding | undefined,
   suppression: KeptSuppression | undefined,
   now: Date,
 ): KnownContact {

@@ -6,7 +6,7 @@ import type { TracedHop } from '../origin/trace.ts'
 import type { Analysis } from '../pieces/analyze.ts'
 
 /** Where a report's message crossed from one machine to the next, as a machine we trust tells. */
-export type Crossing = {
+type Crossing = {
   /** The host that wrote the line, in lower case. */
   receiver: string
   /** The address it saw, in canonical text; one that is met across the Internet. */
@@ -38,7 +38,7 @@ export type PastReport = {
 }
 
 /** A relay that a reporter's reports speak for, and how many of them. */
-export type LearnedRelay = { ip: string; name: string | null; evidence: number }
+type LearnedRelay = { ip: string; name: string | null; evidence: number }
 
 /** What a reporter's reports teach; what was learned and is in neither list is to be forgotten. */
 export type Lesson = { learned: LearnedRelay[]; proposed: LearnedRelay[] }
@@ -86,7 +86,7 @@ export function pastReport(
  * relay is only proposed. At a receiver whose relays we know there is nothing to learn. What was
  * learned stays until the latest reports speak against it.
  */
-export function learnRelays(
+export function relaysFromHistory(
   history: readonly PastReport[],
   { learnedIps }: { learnedIps: readonly string[] },
 ): Lesson {

@@ -91,7 +91,7 @@ export function hasEvidence({ symbols }: Pick<Verdict, 'symbols'>): boolean {
 }
 
 /** The sum of the weights, to two digits. */
-export function scoreOf(symbols: readonly VerdictSymbol[]): number {
+export function symbolScore(symbols: readonly VerdictSymbol[]): number {
   return Math.round(symbols.reduce((sum, { weight }) => sum + weight, 0) * 100) / 100
 }
 
@@ -171,7 +171,7 @@ export function decide({ facts, symbols: raised, ...judging }: Judging): Verdict
   // A model whose sums overflow says nothing; a score that is no number would say less.
   const probability = Number.isNaN(judging.probability) ? undefined : judging.probability
   const symbols = probability === undefined ? raised : [...raised, modelSymbol(probability)]
-  const score = scoreOf(symbols)
+  const score = symbolScore(symbols)
   const its = classOf(score, facts)
   const verdict = { class: its, confidence: confidenceOf(its, score), score, symbols }
   return probability === undefined ? verdict : { ...verdict, probability }

@@ -7,7 +7,7 @@ import { AbortedError } from './bodies/read-body.ts'
 import { ProblemError, type ProblemName, problemOf, problems, problemType } from './problem.ts'
 
 /** What an error becomes for the person or the program that asked. */
-export type Failure = {
+export type FailedRequest = {
   problem: ProblemName
   status: number
   detail: string
@@ -18,7 +18,7 @@ export type Failure = {
  * What a thrown error becomes; undefined when nobody is there to be answered. What is our own
  * fault is logged here, once, under an id that the answer tells and without what the error quotes.
  */
-export function failureOf(error: unknown, log: Logger): Failure | undefined {
+export function failureOf(error: unknown, log: Logger): FailedRequest | undefined {
   if (error instanceof AbortedError) return undefined
   if (error instanceof ProblemError) {
     const { problem, status, message, headers } = error
@@ -59,7 +59,7 @@ function tellOutage(error: unknown, log: Logger): void {
 }
 
 /** Answers with a problem (RFC 9457). */
-export function sendProblem(res: Response, publicUrl: string, failure: Failure): void {
+export function sendProblem(res: Response, publicUrl: string, failure: FailedRequest): void {
   const problem = problemOf(publicUrl, failure.problem, failure.detail)
   res
     .status(failure.status)
@@ -67,7 +67,7 @@ export function sendProblem(res: Response, publicUrl: string, failure: Failure):
     .end(JSON.stringify({ ...problem, status: failure.status }))
 }
 
-function callerFailure(status: number, detail: string): Failure {
+function callerFailure(status: number, detail: string): FailedRequest {
   const named = Object.entries(problems).find(([, problem]) => problem.status === status)
   const problem = (named?.[0] ?? 'bad-request') as ProblemName
   return { problem, status, detail, headers: {} }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { Scope } from '../db/sessions.ts'
+import type { TokenScope } from '../db/sessions.ts'
 import type { Caller, Credentials } from '../people/credentials.ts'
 import { passwordGuard, type PasswordGuard } from './limits.ts'
 import { ProblemError } from './problem.ts'
@@ -20,11 +20,11 @@ const challenges: Record<Scheme, string> = {
  * @throws ProblemError 401 with a challenge, in the same words whether or not the account exists,
  *   and 403 when the token is right but not meant for this
  */
-export async function authenticate(
+export async function authenticateRequest(
   req: IncomingMessage,
   credentials: Credentials,
   schemes: readonly Scheme[],
-  scope: Scope | 'any',
+  scope: TokenScope | 'any',
 ): Promise<Caller> {
   const given = req.headers.authorization
   if (given === undefined) {
@@ -87,7 +87,7 @@ function needsToken(): ProblemError {
 }
 
 /** RFC 6750 §3.1. */
-function outOfScope(scope: Scope): ProblemError {
+function outOfScope(scope: TokenScope): ProblemError {
   const challenge = `${challenges.bearer}, error="insufficient_scope", scope="${scope}"`
   return new ProblemError('not-allowed', `This token is not allowed the scope "${scope}".`, {
     'www-authenticate': challenge,

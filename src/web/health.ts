@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Request, Router } from 'express'
 import { expectedMigrations, missingMigrations } from '../db/installation.ts'
-import { authenticate } from './authenticate.ts'
+import { authenticateRequest } from './authenticate.ts'
 import type { Site } from './site.ts'
 
 type ReadyNeeds = Pick<Site, 'pool' | 'boss' | 'isClosing'>
@@ -57,7 +57,7 @@ async function obstacleOf({ pool, boss, isClosing }: ReadyNeeds): Promise<string
 /** By the trust test of `/checkv2`: behind a proxy every request comes from the proxy's machine. */
 async function requireWatcher(req: Request, site: Needs): Promise<void> {
   if (site.isTrusted(req)) return
-  await authenticate(req, site.credentials, ['bearer', 'basic'], 'admin')
+  await authenticateRequest(req, site.credentials, ['bearer', 'basic'], 'admin')
 }
 
 function sendText(res: ServerResponse, status: number, text: string): void {

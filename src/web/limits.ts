@@ -77,7 +77,7 @@ export async function admit(
  * The fields of draft-ietf-httpapi-ratelimit-headers-10: every policy, and the state of the one
  * that will refuse first. Empty where nothing is limited.
  */
-export function limitFields(limits: readonly LimitState[]): [name: string, value: string][] {
+function limitFields(limits: readonly LimitState[]): [name: string, value: string][] {
   const [closest] = limits.toSorted(
     (one, other) => one.remaining - other.remaining || other.resetSeconds - one.resetSeconds,
   )

@@ -10,10 +10,10 @@ import type { Clock } from '../world.ts'
 import type { MailNow, QueueState, ReadMail, ReadQueues } from './site.ts'
 
 /** What the database knows of the counting, in the Prometheus text format. */
-export type CounterMetrics = (health: CounterHealth) => Promise<string>
+type CounterMetrics = (health: CounterHealth) => Promise<string>
 
 /** Metrics in a registry of their own: they are left out whole while the database is away. */
-export function createCounterMetrics(): CounterMetrics {
+function createCounterMetrics(): CounterMetrics {
   const registry = new Registry()
   const registers = [registry]
   const gauge = <Label extends string>(name: string, help: string, labelNames: Label[]) =>

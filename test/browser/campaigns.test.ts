@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { analyzeReports } from '../../src/reports/analyze-report.ts'
+import { runAnalyzeReport } from '../../src/reports/analyze-report.ts'
 import { createParserPool, type ParserPool } from '../../src/parsing/parser-pool.ts'
 import { rollUpAll } from '../support/counter-rows.ts'
 import { messageOf } from '../support/shingles.ts'
@@ -29,7 +29,7 @@ beforeAll(async () => {
     ),
   )
   const payloads = ids.map((reportId) => ({ reportId }))
-  await analyzeReports(payloads, {
+  await runAnalyzeReport(payloads, {
     ...site.app,
     parser,
     judge: testJudge(site.app.pool, site.app.clock),

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { sendLetters } from '../../src/feedback/send-letter.ts'
+import { runSendLetter } from '../../src/feedback/send-letter.ts'
 import { type Person, sampleMessage, startWebSite, type WebSite } from '../db/web/web-site.ts'
 import { lettersTo } from '../support/letters.ts'
 import { faultsOf } from './axe.ts'
@@ -36,7 +36,7 @@ const password = 'green lamp over water'
 async function linkFromOutbox(address: string): Promise<string> {
   const [letter] = await lettersTo(site.app.pool, address)
   if (!letter) throw new Error('No letter was written.')
-  await sendLetters([{ letterId: letter.id }], { ...site.app, mailer: undefined })
+  await runSendLetter([{ letterId: letter.id }], { ...site.app, mailer: undefined })
   const { page } = await openPage(browser, {})
   await page.goto(`${site.url}/sign-in?next=/admin/outbox/letters`)
   await page.fill('#email', admin.email)

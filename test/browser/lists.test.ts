@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { publishLists } from '../../src/lists/publish-lists.ts'
+import { runPublishLists } from '../../src/lists/publish-lists.ts'
 import { startWebSite, type WebSite } from '../db/web/web-site.ts'
 import { know } from '../support/listed.ts'
 import { openPage, startChromium } from './chromium.ts'
@@ -21,7 +21,7 @@ beforeAll(async () => {
     { kind: 'address', name: '192.0.2.7', bad: 300, at },
     { kind: 'link-host', name: 'www.very-long-name-of-a-bad-shop.bad.example', bad: 30, at },
   ])
-  await publishLists(site.app)
+  await runPublishLists(site.app)
 })
 afterAll(async () => {
   await browser.close()

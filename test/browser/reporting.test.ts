@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { analyzeReports } from '../../src/reports/analyze-report.ts'
+import { runAnalyzeReport } from '../../src/reports/analyze-report.ts'
 import { createParserPool, type ParserPool } from '../../src/parsing/parser-pool.ts'
 import { relayedMessage } from '../support/messages.ts'
 import { sampleMessage, startWebSite, type Person, type WebSite } from '../db/web/web-site.ts'
@@ -86,7 +86,7 @@ async function askedReport(mark: string): Promise<string> {
 }
 
 function analyze(reportId: string) {
-  return analyzeReports([{ reportId }], {
+  return runAnalyzeReport([{ reportId }], {
     ...site.app,
     parser,
     judge: testJudge(site.app.pool, site.app.clock),

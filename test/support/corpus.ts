@@ -20,7 +20,7 @@ export type BounceTruth = {
 }
 
 /** What the corpus expects for one recipient of a bounce. */
-export type ExpectedResult = {
+type ExpectedResult = {
   deliverystatus: string
   replycode: string
   reason: string

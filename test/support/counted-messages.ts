@@ -1,11 +1,11 @@
 import { packShingles } from '../../src/pieces/shingles/packed-shingles.ts'
-import { type Circumstances, withLaterShingles } from '../../src/pieces/shingles/take-apart.ts'
+import { type ReportContext, withLaterShingles } from '../../src/pieces/shingles/take-apart.ts'
 import { type CountedMessage, countMessages } from '../../src/counting/count-messages.ts'
 import type { Db } from '../../src/db/pool.ts'
 import { analysisOf, type Written } from './shingles.ts'
 
 /** A message, and what is counted of it. */
-export type CountedWritten = Omit<CountedMessage, 'shingles'> & { written: Written } & Circumstances
+export type CountedWritten = Omit<CountedMessage, 'shingles'> & { written: Written } & ReportContext
 
 /** Appends what messages count, really taken apart, as a roll-up finds it. */
 export async function countWritten(

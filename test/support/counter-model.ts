@@ -2,17 +2,15 @@ import { type History, emptyHistory, readHistory } from '../../src/counting/pack
 import {
   countedSlot,
   dayOf,
-  halvesOf,
   oldestDayKept,
   oldestSlotKept,
   prefixes,
   slotOf,
 } from '../../src/counting/keys.ts'
-import { readMembers } from '../../src/counting/packed/members.ts'
 import type { Increment } from './increments.ts'
 
 /** Counts of one bucket: ham, spam, complaint, redeemed, unique. */
-export type ModelCounts = [bigint, bigint, bigint, bigint, bigint]
+type ModelCounts = [bigint, bigint, bigint, bigint, bigint]
 
 /** What should be stored: buckets by `shingle/prefix/granularity/period`. */
 export type Model = Map<string, ModelCounts>
@@ -78,29 +76,9 @@ export function modelOfContent(shingle: bigint, content: Buffer): Model {
   return buckets
 }
 
-/** How many members the sets in a packed history hold, those of spilled sets included. */
-export function membersIn(content: Buffer): number {
-  const history = emptyHistory()
-  readHistory(content, history)
-  return history.sets.reduce(
-    (sum, { packed, chunks, membersTotal }) =>
-      sum + (chunks > 0 ? membersTotal : packed ? readMembers(packed, 0).length : 0),
-    0,
-  )
-}
-
 /** A model as sorted lines, for comparing. */
 export function linesOf(model: Model): string[] {
   return [...model].map(([bucket, counts]) => `${bucket}: ${counts.join(' ')}`).toSorted()
-}
-
-/** The eight bytes of a key. */
-export function keyBytes(shingle: bigint): Buffer {
-  const { hi, lo } = halvesOf(shingle)
-  const bytes = Buffer.alloc(8)
-  bytes.writeUInt32BE(hi, 0)
-  bytes.writeUInt32BE(lo, 4)
-  return bytes
 }
 
 /** Without what has expired by now but stands in rows that nobody has written since. */

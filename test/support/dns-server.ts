@@ -10,7 +10,7 @@ import {
 } from './dns-message.ts'
 
 /** What the server does with a question: an answer code, or nothing at all. */
-export type Conduct = keyof typeof answerCodes | 'silence'
+type Conduct = keyof typeof answerCodes | 'silence'
 
 /** A name server on the loopback interface that says what a test wants. */
 export type DnsServer = {

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 
 /** What somebody asked of the site. */
-export type Asked = {
+type Asked = {
   method: string | undefined
   path: string | undefined
   headers: IncomingHttpHeaders

@@ -25,7 +25,7 @@ export type Place = {
 }
 
 /** The first accounts, as they are kept. */
-export type Accounts = Record<'admin' | 'reporter', { email: string; password: string }>
+type Accounts = Record<'admin' | 'reporter', { email: string; password: string }>
 
 /** Makes a place. `env` holds for everything that is started there. */
 export async function makePlace(env: Record<string, string> = {}): Promise<Place> {

@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { variableNames } from '../../src/config.ts'
 
 /** How a process ended. */
-export type Ending = { code: number | null; signal: NodeJS.Signals | null }
+type Ending = { code: number | null; signal: NodeJS.Signals | null }
 
 /** The real program, running. */
 export type Program = {

@@ -2,7 +2,7 @@ import type { ReportJson } from '../../src/web/api/reports.ts'
 import { until } from './process.ts'
 
 /** What the API said to a report. */
-export type Receipt = { status: number; id: string }
+type Receipt = { status: number; id: string }
 
 /** Somebody who reports through the API. */
 export type Client = {

@@ -5,7 +5,7 @@ import type { Facts, FactValue } from '../../src/verdict/facts/fact.ts'
 import { emptyFacts, factDefinitions } from '../../src/verdict/facts/facts.ts'
 import { compileRules, type RuleBook } from '../../src/verdict/rules/rule-book.ts'
 import { faultLine } from '../../src/verdict/rules/rule-file.ts'
-import { scoreOf } from '../../src/verdict/verdict.ts'
+import { symbolScore } from '../../src/verdict/verdict.ts'
 
 const root = path.join(import.meta.dirname, '../..')
 
@@ -24,7 +24,7 @@ export function symbolsOf(rules: RuleBook, facts: Facts): string[] {
 
 /** The sum of the weights that facts raise. */
 export function scoreBy(rules: RuleBook, facts: Facts): number {
-  return scoreOf(rules.run(facts))
+  return symbolScore(rules.run(facts))
 }
 
 /** All facts empty but these, which are named as rules name them. */

@@ -1,5 +1,5 @@
 import type { App } from '../../src/app.ts'
-import { analyzeReports } from '../../src/reports/analyze-report.ts'
+import { runAnalyzeReport } from '../../src/reports/analyze-report.ts'
 import type { ParserPool } from '../../src/parsing/parser-pool.ts'
 import { testJudge } from './judge.ts'
 
@@ -17,12 +17,12 @@ export async function tellDesk(
   hoursAgo = 1,
 ): Promise<Told> {
   const judge = testJudge(app.pool, app.clock)
-  await analyzeReports([{ reportId }], { ...app, parser, judge, rdap: undefined })
+  await runAnalyzeReport([{ reportId }], { ...app, parser, judge, rdap: undefined })
   return leave(app, { reportId, number: 1 }, hoursAgo)
 }
 
 /** Marks a feedback report as sent, so many hours before now. */
-export async function leave(app: App, told: Told, hoursAgo = 1): Promise<Told> {
+async function leave(app: App, told: Told, hoursAgo = 1): Promise<Told> {
   const { reportId, number } = told
   const messageId = `<${reportId}.${number}@${app.config.returnPathDomain}>`
   const { rowCount } = await app.pool.query(

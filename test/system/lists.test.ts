@@ -4,7 +4,7 @@ import path from 'node:path'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readConfig } from '../../src/config.ts'
-import { publishLists } from '../../src/lists/publish-lists.ts'
+import { runPublishLists } from '../../src/lists/publish-lists.ts'
 import { addressQuestion, type BlacklistZone } from '../../src/mail/dnsbl.ts'
 import { parseIp } from '../../src/mail/ip.ts'
 import { createResolver, type Resolver } from '../../src/net/resolver.ts'
@@ -51,7 +51,7 @@ async function publish(): Promise<void> {
     secret: 'a secret of the tests',
   }
   const log = pino({ level: 'silent' })
-  await publishLists({ pool: database.pool, clock: () => now, config, log })
+  await runPublishLists({ pool: database.pool, clock: () => now, config, log })
   // rbldnsd knows files by their second and size, and here the seconds pass by themselves.
   for (const { file } of sets) await utimes(path.join(folder, file), now, now)
 }

@@ -138,6 +138,7 @@ const unimported: Readonly<Record<string, string>> = {
   '@vitest/coverage-v8': 'vitest loads it for npm run coverage',
   prettier: 'npm run format and check',
   eslint: 'npm run check',
+  knip: 'npm run check',
   typescript: 'npm run check',
 }
 

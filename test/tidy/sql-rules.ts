@@ -59,7 +59,7 @@ const home: Rule = {
 type Ban = { pattern: RegExp; advice: string; example: string }
 
 /** What cannot be distributed, or reads differently once it is (the rules of the schema). */
-export const bans: readonly Ban[] = [
+const bans: readonly Ban[] = [
   {
     pattern: /\bselect\s+(\w+\.)?\*/i,
     advice: 'list the columns',

@@ -6,7 +6,7 @@ import { keepModel } from '../../judging/models.ts'
 import { actingRules, rulesOf } from '../../judging/rule-versions.ts'
 import type { FactDefinition } from '../../verdict/facts/fact.ts'
 import { factDefinitions } from '../../verdict/facts/facts.ts'
-import { featuresOf, fitSymbols, type RowSource } from '../../verdict/model/features.ts'
+import { modelFeatures, fitSymbols, type RowSource } from '../../verdict/model/features.ts'
 import {
   countKinds,
   figuresOf,
@@ -57,7 +57,7 @@ export type TrainedModel = {
 }
 
 /** Of fewer rows of either kind, trees would learn the messages by heart. */
-export const ROWS_MIN = 20
+const ROWS_MIN = 20
 
 /**
  * Makes a model of one part of the rows, calibrates it on another, and measures it on the third;
@@ -74,7 +74,7 @@ export async function trainModel(
   const parts = splitRows(rows, split, seed, training.shares)
   const train = shuffled(parts.train, seed)
   requireBoth(train)
-  const features = tellingFeatures(featuresOf(definitions, symbols, source), train)
+  const features = tellingFeatures(modelFeatures(definitions, symbols, source), train)
   if (features.length === 0) throw new UsageError(['The messages do not differ in any fact.'])
   tell(`Growing trees from ${train.length} rows with ${features.length} features.`)
   const labels = { column: 'label', unwanted: unwantedLabel, wanted: 'wanted' }
@@ -199,7 +199,7 @@ export async function train(
   const rules = source === 'files' ? [] : rulesOf(await actingRules(app.pool), definitions)
   const symbols = fitSymbols(rules)
   if (request.rows !== undefined) {
-    const features = tellingFeatures(featuresOf(definitions, symbols, source), rows)
+    const features = tellingFeatures(modelFeatures(definitions, symbols, source), rows)
     const labels = { column: 'label', unwanted: '1', wanted: '0' }
     await writeFile(request.rows, rowsAsCsv(features, rows, labels))
     return `Wrote ${rows.length} rows of ${features.length} features to ${request.rows}.`

@@ -58,7 +58,7 @@ export function headOf(kindBits: number, prefix: number, hasUnique: number): num
 }
 
 /** The number of the prefix in an entry's byte. */
-export function prefixOf(head: number): number {
+export function entryPrefix(head: number): number {
   return (head >> PREFIX_SHIFT) & 3
 }
 

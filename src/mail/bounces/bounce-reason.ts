@@ -3,10 +3,10 @@ import { reasonOfOwnWords } from './looks-like-bounce.ts'
 import { contentPhrases, deliveryPhrases, recipientPhrases, senderPhrases } from './phrases.ts'
 import { reasonOfProviderCode } from './provider-codes.ts'
 import { reasonOfProviderWords, widerPhrases } from './provider-words.ts'
-import { type BounceReason, type Phrases, type SmtpStage, stageIn } from './reasons.ts'
+import { type BounceReason, type BouncePhrases, type SmtpStage, stageIn } from './reasons.ts'
 
 /** What is known of one failed delivery when its reason is looked for. */
-export type Failure = {
+export type DeliveryFailure = {
   /** What the systems on the way said, in any language. */
   text: string
   /** RFC 3463, when given. */
@@ -37,7 +37,7 @@ type Evidence = {
 
 type Ruling = readonly [reason: BounceReason, holds: (evidence: Evidence) => boolean]
 
-const phrases: Phrases = {
+const phrases: BouncePhrases = {
   ...recipientPhrases,
   ...senderPhrases,
   ...contentPhrases,
@@ -51,7 +51,7 @@ const textCharsMax = 4000
  * knows the recipient's name only after the message has filtered it. Then wider words, the status
  * alone, and what little is left. `onhold`: something was said that tells nothing.
  */
-export function bounceReason(failure: Failure): BounceReason {
+export function bounceReason(failure: DeliveryFailure): BounceReason {
   const said = whatWasSaid(failure)
   if (failure.status?.startsWith('2') === true) return 'delivered'
   const evidence = evidenceOf(failure, said)
@@ -128,7 +128,7 @@ const remainders: readonly Ruling[] = [
   ['blocked', ({ stage }) => stage === 'helo'],
 ]
 
-function evidenceOf(failure: Failure, said: string): Evidence {
+function evidenceOf(failure: DeliveryFailure, said: string): Evidence {
   const { status, replyCode, type = '', isDelayed = false, context = '' } = failure
   const known = new Map<BounceReason, boolean>()
   const says = (reason: BounceReason) => {
@@ -156,7 +156,7 @@ const clientBlame =
 const stageWords = /\(in reply to (?:end of )?[a-z ]{1,20} command\)/
 
 /** What was said, with the command it answers where that stands elsewhere. */
-function whatWasSaid({ text, context = '' }: Failure): string {
+function whatWasSaid({ text, context = '' }: DeliveryFailure): string {
   const said = plainText(text).replace(classWords, '')
   const stage = stageWords.exec(said) ? undefined : stageWords.exec(plainText(context))?.[0]
   return stage === undefined || said === '' ? said : `${said} ${stage}`

@@ -1,7 +1,7 @@
-import type { Phrases } from './reasons.ts'
+import type { BouncePhrases } from './reasons.ts'
 
 /** What is said of the message: spam, a virus, against a rule, badly made, too big. */
-export const contentPhrases: Phrases = {
+export const contentPhrases: BouncePhrases = {
   mesgtoobig: [
     /(?:exceed\w*|max(?:imum)?) (?:\S+ ){0,3}(?:message|mail) size|line limit exceeded/,
     /message (?:file )?too (?:big|large for this )|message length exceeds|size limit/,
@@ -74,7 +74,7 @@ export const contentPhrases: Phrases = {
 }
 
 /** What is said of the way and the systems on it: no such host, no answer, out of order. */
-export const deliveryPhrases: Phrases = {
+export const deliveryPhrases: BouncePhrases = {
   hostunknown: [
     /domain (?:name )?(?:(?:is invalid or )?does not exist|is not reachable|must exist)/,
     /no such domain/,
@@ -164,7 +164,7 @@ const box = '(?:mail ?box|inbox|mail ?folder|mail file|account|mail ?dir|mail dr
 const person = '(?:user|recipient|address|alias|person|mailbox|account|login|customer|subscriber)'
 
 /** What is said of the recipient: nobody by that name, gone, closed, full, or not willing. */
-export const recipientPhrases: Phrases = {
+export const recipientPhrases: BouncePhrases = {
   userunknown: [
     new RegExp(`(?:unknown|no such|non-?existent) (?:local )?(?:e-?mail )?${person}`),
     new RegExp(`(?:invalid|undefined|bad|illegal|incorrect) ${person}`),
@@ -251,7 +251,7 @@ export const recipientPhrases: Phrases = {
 }
 
 /** What is said of who sends: the envelope sender, the client, its name, its right to send. */
-export const senderPhrases: Phrases = {
+export const senderPhrases: BouncePhrases = {
   rejected: [
     /access denied ?\((?:in reply to mail from|sender blacklisted)|administrative prohibition/,
     /sender(?: e-?mail)? address (?:rejected|has been blacklisted)|sender (?:was )?rejected/,

@@ -161,7 +161,7 @@ export const widerPhrases: readonly (readonly [BounceReason, readonly RegExp[]])
  * What Gmail and Google Workspace reply: their help page on SMTP errors has the words, and the
  * classes are those that Sisimai's table of this provider gives them.
  */
-export const googleWords: readonly (readonly [RegExp, BounceReason])[] = [
+const googleWords: readonly (readonly [RegExp, BounceReason])[] = [
   // The sender's own proof.
   [/spf record of the sending domain|spf record with a hard fail/, 'authfailure'],
   [/authenticate (?:their email )?with (?:either )?(?:spf|dkim)|'s dmarc policy/, 'authfailure'],
@@ -204,7 +204,7 @@ export const googleWords: readonly (readonly [RegExp, BounceReason])[] = [
  * sending to Outlook.com have the words, and the classes are those that Sisimai's table of this
  * provider gives them.
  */
-export const microsoftWords: readonly (readonly [RegExp, BounceReason])[] = [
+const microsoftWords: readonly (readonly [RegExp, BounceReason])[] = [
   // Of a far server, in its own words after an arrow.
   [/unknown recipient or mailbox unavailable/, 'userunknown'],
   // The recipient.

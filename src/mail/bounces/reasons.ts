@@ -40,7 +40,7 @@ export type BounceReason =
  * What mail systems say, by what it means: forms of lower-case text whose white space is single
  * blanks. Every gap in them is bounded, so that looking for them takes linear time.
  */
-export type Phrases = Partial<Record<BounceReason, readonly RegExp[]>>
+export type BouncePhrases = Partial<Record<BounceReason, readonly RegExp[]>>
 
 /** How far the SMTP session had come when the mail was refused. */
 export type SmtpStage = 'connect' | 'helo' | 'tls' | 'auth' | 'mail' | 'rcpt' | 'data'

@@ -5,7 +5,7 @@ export type Storage = {
 }
 
 /** A stream of a compound file. */
-export type Stream = {
+type Stream = {
   bytes: number
   /** Undefined where the file does not hold what it says, or more was read than it holds. */
   read: () => Buffer | undefined

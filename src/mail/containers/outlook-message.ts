@@ -25,7 +25,7 @@ const charsets: Readonly<Record<number, string>> = {
 }
 
 /** The charset of MIME that a codepage of Windows stands for; undefined for one nobody mails. */
-export function charsetOfCodepage(codepage: number): string | undefined {
+function charsetOfCodepage(codepage: number): string | undefined {
   if (codepage >= 1250 && codepage <= 1258) return `windows-${codepage}`
   if (codepage > 28_590 && codepage <= 28_605) return `iso-8859-${codepage - 28_590}`
   return charsets[codepage]
@@ -128,10 +128,10 @@ function decode(bytes: Buffer, codepage: string): string {
 }
 
 /** A piece of text as it was kept, in the charset it was kept in. */
-export type KeptText = { bytes: Buffer; charset: string }
+type KeptText = { bytes: Buffer; charset: string }
 
 /** A file that was attached; `type` undefined where nobody said one. */
-export type KeptFile = {
+type KeptFile = {
   name: string | undefined
   type: string | undefined
   contentId: string | undefined
@@ -139,7 +139,7 @@ export type KeptFile = {
 }
 
 /** What a mail program keeps of a message that it took apart. */
-export type KeptPieces = {
+type KeptPieces = {
   /** The header as it was received, as text. */
   header: Buffer
   text: KeptText | undefined
@@ -154,7 +154,7 @@ const typeShape = /^[a-z]+\/[a-z0-9!#$&^_.+-]{1,120}$/i
  * each time. What the header says of the form of the old body is left out. Its words are those
  * that were sent, its bytes are not: no signature over the body can verify.
  */
-export function rebuildMessage({ header, text, html, files }: KeptPieces): Buffer {
+function rebuildMessage({ header, text, html, files }: KeptPieces): Buffer {
   const fields = parseHeader(header).fields.filter(({ key }) => !isOfBody(key))
   const seed = hash('sha256', header)
   const texts = [

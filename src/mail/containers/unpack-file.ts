@@ -76,29 +76,29 @@ function unquoted(message: Buffer): Buffer {
 }
 
 /** Whether bytes are a message as Apple Mail keeps it: how long it is, then the message. */
-export function looksEmlx(bytes: Buffer): boolean {
+function looksEmlx(bytes: Buffer): boolean {
   return /^\d{1,9} {0,10}\r?\n[\x21-\x39\x3b-\x7e]{1,80}:/.test(bytes.toString('latin1', 0, 200))
 }
 
 /** The message of such a file, without its first line and the list of Apple's behind it. */
-export function readEmlx(bytes: Buffer): Buffer {
+function readEmlx(bytes: Buffer): Buffer {
   const start = bytes.indexOf(0x0a) + 1
   const length = Number.parseInt(bytes.toString('latin1', 0, 10), 10)
   return bytes.subarray(start, start + length)
 }
 
 /** A file of an archive, or why it could not be had. */
-export type ZipEntry = { name: string } & ({ content: Buffer } | { refusal: EntryRefusal })
+type ZipEntry = { name: string } & ({ content: Buffer } | { refusal: EntryRefusal })
 
 /** Why a file of an archive is not given. */
-export type EntryRefusal = 'damaged-archive' | 'encrypted-archive' | 'unpacks-too-big'
+type EntryRefusal = 'damaged-archive' | 'encrypted-archive' | 'unpacks-too-big'
 
 /** The files of an archive, or why none of it is read. */
-export type ZipContents =
+type ZipContents =
   { entries: ZipEntry[] } | { refusal: 'damaged-archive' | 'too-many-messages' | 'not-a-message' }
 
 /** What an archive may come to. */
-export type ZipLimits = { entriesMax: number; unpackedBytesMax: number }
+type ZipLimits = { entriesMax: number; unpackedBytesMax: number }
 
 const localHeaderBytes = 30
 const nameCharsMax = 500
@@ -110,7 +110,7 @@ const chaff = /(?:^|\/)(?:__MACOSX\/|\.DS_Store$|Thumbs\.db$|desktop\.ini$|\._)/
 const documentParts = /^(?:\[Content_Types\]\.xml|META-INF\/.*|mimetype|AndroidManifest\.xml)$/
 
 /** Whether bytes begin as a zip archive does, be it an empty one. */
-export function looksZip(bytes: Buffer): boolean {
+function looksZip(bytes: Buffer): boolean {
   return ['PK\x03\x04', 'PK\x05\x06', 'PK\x07\x08PK'].some((mark) =>
     bytes.subarray(0, mark.length).equals(Buffer.from(mark, 'latin1')),
   )
@@ -122,7 +122,7 @@ export function looksZip(bytes: Buffer): boolean {
  * `unpackedBytesMax` bytes, one that says it is bigger is not begun, and one that is bigger than
  * it says is left. Names are shown and never used as paths. Never throws.
  */
-export async function readZip(bytes: Buffer, limits: ZipLimits): Promise<ZipContents> {
+async function readZip(bytes: Buffer, limits: ZipLimits): Promise<ZipContents> {
   try {
     const zip = await fromBufferPromise(bytes, { lazyEntries: true, decodeStrings: false })
     if (zip.entryCount > limits.entriesMax) return { refusal: 'too-many-messages' }
@@ -200,7 +200,7 @@ async function readEntry(zip: ZipFile, entry: Entry, left: number): Promise<Read
 export type RebuiltFrom = 'msg'
 
 /** Why a file, or a file inside it, gives no message. */
-export type UnpackRefusal =
+type UnpackRefusal =
   EntryRefusal | 'no-header' | 'not-a-message' | 'too-many-messages' | 'nested-archive'
 
 /** One message of a file, or why there is none; `name` leads to it: `spam.zip › 3.eml`. */

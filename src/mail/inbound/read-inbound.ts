@@ -13,7 +13,7 @@ import { isAutomaticReply, isAwayNote, isFromMachine } from './automatic.ts'
 import { ownTextOf, readableText } from './own-text.ts'
 
 /** What a mail says of the message it returns or is about. */
-export type Returned = {
+type Returned = {
   messageIds: string[]
   envelopeIds: string[]
   /** Addresses it was sent under, or is to be answered at. */
@@ -32,7 +32,7 @@ const headerTypes = ['text/rfc822-headers', 'text/rfc822-header', 'message/globa
  * attached, in the machine-readable parts, else in the lines of its header that a text quotes.
  * Each is a claim; nothing is made up. At most 20 of a kind.
  */
-export function returnedIn(tree: Entity, text: string): Returned {
+function returnedIn(tree: Entity, text: string): Returned {
   const found = new Found()
   visit(tree, found, { left: partsRead })
   if (found.messageIds.size === 0) readQuoted(text.slice(0, textCharsRead), found)
@@ -107,7 +107,7 @@ function idOf(value: string): string | undefined {
 }
 
 /** The Message-IDs in a field, without angle brackets. */
-export function idsIn(value: string): string[] {
+function idsIn(value: string): string[] {
   const found = value.slice(0, 16 * 1024).matchAll(/<([^<>\s]{1,998})>/g)
   return [...found].map(([, id = '']) => id)
 }
@@ -132,7 +132,7 @@ function fromXtext(text: string): string {
  * (RFC 5965), what a machine answers for a person who is away, what a ticket system answers, and
  * what a person wrote.
  */
-export type InboundKind = 'bounce' | 'complaint' | 'auto-reply' | 'acknowledgment' | 'reply'
+type InboundKind = 'bounce' | 'complaint' | 'auto-reply' | 'acknowledgment' | 'reply'
 
 /** A mail that came to an address of ours, read. Everything in it is what a stranger claims. */
 export type InboundReading = {

@@ -1,7 +1,7 @@
 import { invisibleAt, invisibleLeads, namedCharacter, shownAs } from '../invisible-characters.ts'
 
 /** Where a tag or a comment stands in a text. */
-export type Tag = { start: number; end: number }
+type Tag = { start: number; end: number }
 
 const tagCharsMax = 10_000
 
@@ -9,7 +9,7 @@ const tagCharsMax = 10_000
  * The tags and comments of a text, in order. A `>` in a quoted value does not end a tag, unless the
  * quote is still open after 10,000 characters: then the first one does. Linear time.
  */
-export function tagsIn(text: string): Tag[] {
+function tagsIn(text: string): Tag[] {
   const tags: Tag[] = []
   let firstEnd = 0
   let commentEnd = 0

@@ -13,7 +13,7 @@ const hexMin = 8
 const lettersMin = 16
 const wholeMax = 40
 /** What is shorter is no token anywhere. */
-export const tokenCharsMin = 5
+const tokenCharsMin = 5
 
 /**
  * Whether a piece of a link, an address or a field looks as if a machine had drawn it, so that it

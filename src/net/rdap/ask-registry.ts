@@ -3,13 +3,13 @@ import {
   isRegistryBlock,
   isWiderThanAnyHolding,
   parseBlock,
-  prefixOf,
+  prefixLength,
 } from '../../mail/ip-blocks.ts'
 import { type IpAddress, networkSet, type NetworkSet } from '../../mail/ip.ts'
 import type { Clock } from '../../world.ts'
-import { entityContacts, listOf, objectOf, textsOf } from './contacts.ts'
+import { entityContacts, arrayOf, objectOf, textsOf } from './contacts.ts'
 import { type Fetch, getJson, type JsonAnswer, type RequestLimits } from './get-json.ts'
-import type { Pace } from './rdap.ts'
+import type { RegistryPace } from './rdap.ts'
 import {
   type NetworkAnswer,
   readNetwork,
@@ -30,7 +30,7 @@ export type Followed =
 export type FollowTools = {
   fetch: Fetch
   clock: Clock
-  pace: Pace
+  pace: RegistryPace
   limits: RequestLimits
   mayOpen: (url: URL) => boolean
 }
@@ -82,9 +82,9 @@ const BLOCKS_MAX = 20_000
 export function readServices(json: unknown, mayOpen: (url: URL) => boolean): Services | undefined {
   const file = objectOf(json)
   if (!file || !Array.isArray(file['services'])) return undefined
-  return listOf(file['services'])
+  return arrayOf(file['services'])
     .flatMap((service) => {
-      const [blocks, urls] = listOf(service)
+      const [blocks, urls] = arrayOf(service)
       const base = baseOf(textsOf(urls), mayOpen)
       return base ? textsOf(blocks).flatMap((text) => serviceOf(text, base)) : []
     })
@@ -205,7 +205,7 @@ async function contactsAround(
     const answer = url ? await follow(url, deadline) : undefined
     if (answer?.is === 'later') return answer
     const outer = answer?.is === 'json' ? readNetwork(answer.json, address) : undefined
-    if (!outer || prefixOf(outer.own) >= prefixOf(inner.own)) return []
+    if (!outer || prefixLength(outer.own) >= prefixLength(inner.own)) return []
     if (isRegistryBlock(outer.own)) return []
     if (outer.contacts.length > 0) return outer.contacts
     inner = outer

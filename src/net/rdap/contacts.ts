@@ -10,13 +10,13 @@ export function objectOf(value: unknown): JsonObject | undefined {
 }
 
 /** The value when it is a list; an empty one otherwise. */
-export function listOf(value: unknown): readonly unknown[] {
+export function arrayOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
 
 /** The objects of a list; what else is in it is passed over. */
 export function objectsOf(value: unknown): JsonObject[] {
-  return listOf(value)
+  return arrayOf(value)
     .map(objectOf)
     .filter((member) => member !== undefined)
 }
@@ -28,7 +28,7 @@ export function textOf(value: unknown): string | undefined {
 
 /** The texts of a list, or of a single text that stands in its place. */
 export function textsOf(value: unknown): string[] {
-  return (typeof value === 'string' ? [value] : listOf(value))
+  return (typeof value === 'string' ? [value] : arrayOf(value))
     .map(textOf)
     .filter((text) => text !== undefined)
 }
@@ -88,12 +88,12 @@ const REMARKS_MAX = 200
  * they are nested, and the mail addresses of their jCards (RFC 7095). Linear and bounded, whatever
  * is in the answer. Technical contacts are none: they did not ask for reports.
  */
-export function findContacts(answer: JsonObject): ContactFindings {
+export function abuseContacts(answer: JsonObject): ContactFindings {
   const entities = entitiesOf(answer)
   const desks = entities.filter((entity) => hasRole(entity, 'abuse'))
   return {
     contacts: distinct(desks.flatMap(cardAddresses)),
-    isRedacted: listOf(answer['redacted']).length > 0 || entities.some(isMarkedRedacted),
+    isRedacted: arrayOf(answer['redacted']).length > 0 || entities.some(isMarkedRedacted),
     cutEntity: cutEntityOf(answer, entities, desks),
     remarked: remarkedAddress([answer, ...entities]),
   }
@@ -105,7 +105,7 @@ export function findContacts(answer: JsonObject): ContactFindings {
  */
 export function entityContacts(entity: JsonObject, isDesk: boolean): string[] {
   const own = isDesk || hasRole(entity, 'abuse') ? cardAddresses(entity) : []
-  return distinct([...own, ...findContacts(entity).contacts])
+  return distinct([...own, ...abuseContacts(entity).contacts])
 }
 
 /** All entities, the nearest first. */
@@ -133,8 +133,8 @@ function distinct(addresses: readonly string[]): string[] {
 
 /** The properties of a jCard: name, parameters, type, values. */
 function cardProperties(entity: JsonObject): (readonly unknown[])[] {
-  const [, properties] = listOf(entity['vcardArray'])
-  return listOf(properties).map(listOf)
+  const [, properties] = arrayOf(entity['vcardArray'])
+  return arrayOf(properties).map(arrayOf)
 }
 
 function cardAddresses(entity: JsonObject): string[] {

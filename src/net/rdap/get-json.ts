@@ -37,7 +37,7 @@ export function reachOf(bootstrapUrl: string): Reach {
 }
 
 /** Whether it is an http or https URL of this very machine. */
-export function isLoopbackUrl(url: URL): boolean {
+function isLoopbackUrl(url: URL): boolean {
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return false
   const address = parseIp(url.hostname)
   return address ? addressScope(address) === 'loopback' : url.hostname === 'localhost'

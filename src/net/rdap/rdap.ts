@@ -12,7 +12,7 @@ import { type Fetch, type Reach, reachOf, type RequestLimits } from './get-json.
 import { type RegistryAnswer, unknownNetwork } from './registry-answer.ts'
 
 /** Recent answers, by the networks they are about. */
-export type Memory = {
+type Memory = {
   /** `asn` is the AS that announces the address, null when none is known to. */
   find: (address: IpAddress, asn: number | null) => RegistryAnswer | undefined
   add: (address: IpAddress, asn: number | null, answer: RegistryAnswer) => void
@@ -34,7 +34,7 @@ const REMEMBERED_MAX = 500
  * tried again, and no longer than that. An answer counts for another address than the one asked
  * about only when both are of one AS, or no AS is known for the other.
  */
-export function createMemory(clock: Clock): Memory {
+function createMemory(clock: Clock): Memory {
   let kept: Remembered[] = []
   return {
     find(address, asn) {
@@ -60,7 +60,7 @@ export function createMemory(clock: Clock): Memory {
 }
 
 /** Runs what has the same key one after the other, in the order it came. */
-export function createLines(): <T>(key: string, work: () => Promise<T>) => Promise<T> {
+function createLines(): <T>(key: string, work: () => Promise<T>) => Promise<T> {
   const last = new Map<string, Promise<unknown>>()
   return async (key, work) => {
     const before = last.get(key) ?? Promise.resolve()
@@ -76,10 +76,10 @@ export function createLines(): <T>(key: string, work: () => Promise<T>) => Promi
 }
 
 /** Whether a server may be asked now; `retryAt` is when it may be again. */
-export type Leave = { ok: true } | { ok: false; retryAt: Date; why: string }
+type Leave = { ok: true } | { ok: false; retryAt: Date; why: string }
 
 /** Keeps to the pace of each server, known by its origin (`https://host`). */
-export type Pace = {
+export type RegistryPace = {
   /** Waits for the server's turn; refuses at once when it would not come before `deadline`. */
   admit: (origin: string, deadline: Date) => Promise<Leave>
   /** The server answered: what failed before is forgotten. */
@@ -107,7 +107,7 @@ const SERVERS_MAX = 100
  * half a minute to an hour. After a rest one question is a trial: when it fails too, the next rest
  * is longer.
  */
-export function createPace(clock: Clock, wait: (ms: number) => Promise<void>): Pace {
+export function createPace(clock: Clock, wait: (ms: number) => Promise<void>): RegistryPace {
   const servers = new Map<string, Server>()
   const serverOf = (origin: string): Server => {
     const known = servers.get(origin)

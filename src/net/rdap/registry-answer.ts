@@ -3,7 +3,7 @@ import { type IpAddress, networkSet } from '../../mail/ip.ts'
 import { storableText } from '../../mail/text.ts'
 import {
   type ContactFindings,
-  findContacts,
+  abuseContacts,
   type JsonObject,
   linkOf,
   objectOf,
@@ -12,7 +12,7 @@ import {
 } from './contacts.ts'
 
 /** A network as its registry has it; where none is known, the address alone. */
-export type RegisteredNetwork = {
+type RegisteredNetwork = {
   /** At least one, and one of them holds the address that was asked about. */
   cidrs: readonly string[]
   /** The blocks for whose addresses the answer counts, the address asked about among them. */
@@ -68,7 +68,7 @@ export function readNetwork(json: unknown, address: IpAddress): NetworkAnswer | 
   const own = blocks?.find((cidr) => networkSet([cidr]).has(address))
   if (!blocks || own === undefined) return undefined
   return {
-    ...findContacts(answer),
+    ...abuseContacts(answer),
     cidrs: blocks.length > BLOCKS_MAX ? [own] : blocks,
     own,
     name: nameOf(answer),

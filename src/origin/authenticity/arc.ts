@@ -1,6 +1,6 @@
 import { arc } from 'mailauth/lib/arc/index.js'
 import type { DkimVerifier } from 'mailauth/lib/dkim/dkim-verifier.js'
-import { houseOf } from '../../mail/address.ts'
+import { registrableDomainOf } from '../../mail/address.ts'
 import { parseTagList } from '../../mail/dkim-signature.ts'
 import type { HeaderField } from '../../mail/header.ts'
 import { parseIp } from '../../mail/ip.ts'
@@ -10,7 +10,7 @@ import type { DnsFindings } from './authenticate.ts'
 import { type LibraryResolver, readSigner, signatureCharsMax, textAnswer } from './dkim.ts'
 
 /** One set of a chain: who sealed, and where the key is kept. */
-export type Seal = {
+type Seal = {
   /** From 1; the highest is the newest. */
   instance: number
   domain: string
@@ -53,8 +53,11 @@ export function findChain(fields: readonly HeaderField[], hops: readonly Hop[]):
     messageKeyName = signer.keyName
   }
   if (!Number.isInteger(count)) return { is: 'broken' }
-  const home = hops.map(({ byHost }) => houseOf(byHost)).find((house) => house !== undefined)
-  const isOwn = home !== undefined && seals.every(({ domain }) => houseOf(domain) === home)
+  const home = hops
+    .map(({ byHost }) => registrableDomainOf(byHost))
+    .find((house) => house !== undefined)
+  const isOwn =
+    home !== undefined && seals.every(({ domain }) => registrableDomainOf(domain) === home)
   if (isOwn) return { is: 'own' }
   return { is: 'whole', seals, messageKeyName }
 }
@@ -83,7 +86,7 @@ export type ArcFinding = {
 }
 
 /** What one sealer saw when the message came to it: as true as the sealer is honest. */
-export type SealFinding = {
+type SealFinding = {
   instance: number
   /** In lower case. */
   domain: string

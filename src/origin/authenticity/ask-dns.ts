@@ -36,7 +36,7 @@ export function askAbout(
  * is unknown: then SPF is `temperror` and there is no listing. Never rejects: DNS that is down is
  * no reason to keep a message from its analysis.
  */
-export async function askDns(
+async function askDns(
   questions: DnsQuestions,
   { resolve, listings }: DnsTools,
   signal: AbortSignal,

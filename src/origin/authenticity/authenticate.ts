@@ -1,6 +1,6 @@
 import { DkimVerifier, type KeyLookup, type LibraryField } from 'mailauth/lib/dkim/dkim-verifier.js'
 import { type CfblFinding, judgeCfbl } from '../../mail/cfbl.ts'
-import type { Listing } from '../../mail/dnsbl.ts'
+import type { BlacklistEntry } from '../../mail/dnsbl.ts'
 import type { Header, HeaderField } from '../../mail/header.ts'
 import type { DnsAnswer } from '../../world.ts'
 import type { Hop } from '../trace.ts'
@@ -30,7 +30,7 @@ export type DnsFindings = {
   answers: Readonly<Record<string, DnsAnswer>>
   /** Undefined when there was no address to check. */
   spf: SpfFinding | undefined
-  listings: readonly Listing[]
+  listings: readonly BlacklistEntry[]
 }
 
 const domainShape = /^[a-z0-9_](?:[a-z0-9._-]{0,251}[a-z0-9])?$/
@@ -67,7 +67,7 @@ export function composeAuthenticationResults(
 }
 
 /** A message ready to be verified. */
-export type Verifiable = {
+type Verifiable = {
   raw: Buffer
   header: Header
   resolver: LibraryResolver
@@ -81,7 +81,7 @@ export type Verifiable = {
  * its time. Given the header we have read, the body in one piece and no Content-Type, it needs
  * half as long (scripts/bench/README.md). Signed fields are still looked for in the whole header.
  */
-export async function runVerifier(
+async function runVerifier(
   { raw, header, resolver, receivedAt }: Verifiable,
   fields: readonly HeaderField[],
 ): Promise<DkimVerifier> {

@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url'
 import type { LibraryResult } from 'mailauth/lib/dkim/dkim-verifier.js'
-import { domainOf, houseOf } from '../../mail/address.ts'
+import { domainOf, registrableDomainOf } from '../../mail/address.ts'
 import { parseCfblAddress } from '../../mail/cfbl.ts'
 import { parseTagList, type TagList } from '../../mail/dkim-signature.ts'
 import { fieldValue, fieldValues, type HeaderField } from '../../mail/header.ts'
@@ -32,7 +32,8 @@ export function answersAsResolver(findings: DnsFindings): LibraryResolver {
   return async (name, type) => {
     if (type !== 'TXT') return []
     const policyOf = /^_dmarc\.(.*)$/.exec(name)?.[1]
-    if (policyOf !== undefined && houseOf(policyOf) === undefined) throw dnsError('ENOTFOUND')
+    if (policyOf !== undefined && registrableDomainOf(policyOf) === undefined)
+      throw dnsError('ENOTFOUND')
     const answer = textAnswer(findings, name)
     if (answer.is === 'none') throw dnsError('ENOTFOUND')
     if (answer.is === 'unknown') throw dnsError('ETIMEOUT')
@@ -80,14 +81,14 @@ export function chooseSignatures(fields: readonly HeaderField[]): {
   passedOver: number
 } {
   const all = fields.filter(({ key }) => key === 'dkim-signature')
-  const house = houseOf(authorDomain(fields))
+  const house = registrableDomainOf(authorDomain(fields))
   const read = all
     .slice(0, fieldsReadMax)
     .map((field) => readSignature(field, house))
     .filter((signature) => signature !== undefined)
   const others = read.filter(({ isAligned }) => !isAligned)
   const told = fieldValues(fields, 'cfbl-address').slice(0, fieldsReadMax).flatMap(houseTold)
-  const rank = ({ domain }: Signature) => Number(told.includes(houseOf(domain) ?? ''))
+  const rank = ({ domain }: Signature) => Number(told.includes(registrableDomainOf(domain) ?? ''))
   const chosen = [
     ...read.filter(({ isAligned }) => isAligned).slice(0, alignedMax),
     ...others.toSorted((one, other) => rank(other) - rank(one)).slice(0, othersMax),
@@ -97,7 +98,7 @@ export function chooseSignatures(fields: readonly HeaderField[]): {
 
 function houseTold(value: string): string[] {
   const asked = parseCfblAddress(value)
-  return asked === undefined ? [] : [houseOf(domainOf(asked.address)) ?? '']
+  return asked === undefined ? [] : [registrableDomainOf(domainOf(asked.address)) ?? '']
 }
 
 /** The domain of the first author in lower case, in ASCII; undefined when there is none. */
@@ -125,7 +126,7 @@ function readSignature(field: HeaderField, house: string | undefined): Signature
   const signer = readSigner(field)
   if (!signer) return undefined
   const { tags, domain, selector, keyName } = signer
-  const isAligned = house !== undefined && houseOf(domain) === house
+  const isAligned = house !== undefined && registrableDomainOf(domain) === house
   const covered = coveredBy(tags)
   return { field, domain, selector, keyName, isAligned, covered, fault: faultOf(tags, covered) }
 }
@@ -161,7 +162,7 @@ function isHostName(name: string): boolean {
  * mail program or mailing list may have changed the message. `permerror`: its key is missing or
  * unusable; `policy`: it verifies too little, or by a key too weak; `neutral`: it cannot be judged.
  */
-export type DkimResult = 'pass' | 'fail' | 'neutral' | 'policy' | 'temperror' | 'permerror'
+type DkimResult = 'pass' | 'fail' | 'neutral' | 'policy' | 'temperror' | 'permerror'
 
 /** One signature, judged. */
 export type DkimFinding = {

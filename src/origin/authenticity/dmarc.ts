@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url'
 import { dmarc } from 'mailauth/lib/dmarc/index.js'
-import { domainOf, houseOf, parseMailboxes } from '../../mail/address.ts'
+import { domainOf, registrableDomainOf, parseMailboxes } from '../../mail/address.ts'
 import { decodeHeaderText } from '../../mail/encoded-word.ts'
 import { fieldValues, type HeaderField } from '../../mail/header.ts'
 import type { DnsFindings, SpfFinding } from './authenticate.ts'
@@ -17,9 +17,11 @@ export function policyNames(
   author: string | undefined,
   identities: readonly (string | undefined)[],
 ): string[] {
-  const house = houseOf(author)
+  const house = registrableDomainOf(author)
   if (house === undefined) return []
-  const related = identities.filter((domain) => domain !== undefined && houseOf(domain) === house)
+  const related = identities.filter(
+    (domain) => domain !== undefined && registrableDomainOf(domain) === house,
+  )
   return [...new Set(related.flatMap((domain) => lineage(domain ?? '', house)))].map(
     (domain) => `_dmarc.${domain}`,
   )
@@ -96,7 +98,9 @@ function mightPass(
 ): boolean {
   if (dkim.some(({ result, aligned }) => aligned && result === 'temperror')) return true
   if (!spf || fieldValues(fields, 'return-path').length === 0) return true
-  return spf.result === 'temperror' && houseOf(spf.domain) === houseOf(author)
+  return (
+    spf.result === 'temperror' && registrableDomainOf(spf.domain) === registrableDomainOf(author)
+  )
 }
 
 function asciiDomain(address: string): string | undefined {

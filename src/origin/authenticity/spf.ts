@@ -1,5 +1,5 @@
 import { spf } from 'mailauth/lib/spf/index.js'
-import { domainOf, houseOf } from '../../mail/address.ts'
+import { domainOf, registrableDomainOf } from '../../mail/address.ts'
 import { fieldValue, type Header, parseHeader } from '../../mail/header.ts'
 import { storableText } from '../../mail/text.ts'
 import type { Resolve } from '../../world.ts'
@@ -58,7 +58,9 @@ function questionsOfHeader({ fields }: Header, options: DnsOptions): DnsQuestion
     ...(chain.is === 'whole' ? [chain.messageKeyName] : []),
     ...policyNames(author, identities),
   ]
-  const peers = [author, spf && domainOf(spf.mailFrom), entry?.rdns, entry?.helo].map(houseOf)
+  const peers = [author, spf && domainOf(spf.mailFrom), entry?.rdns, entry?.helo].map(
+    registrableDomainOf,
+  )
   return {
     texts: [...new Set(texts)],
     spf,

@@ -143,7 +143,7 @@ function unsigned(bytes: Buffer, bytesMax: number): number | undefined {
  * DB-IP (`autonomous_system_number`, `country.iso_code`), IPinfo (`asn` as `AS64496`, `as_name`,
  * `country_code` or `country`). What cannot be read is null: one odd record spoils no file.
  */
-export function networkFields(record: MmdbMap): {
+function networkFields(record: MmdbMap): {
   asn: number | null
   name: string | null
   country: string | null
@@ -202,11 +202,6 @@ type Tree = {
   recordBits: 24 | 28 | 32
   isIpv6: boolean
   dataStart: number
-}
-
-/** Whether a file of bytes has the metadata of this format near its end. */
-export function isMmdb(bytes: Buffer): boolean {
-  return metadataStart(bytes) !== undefined
 }
 
 /**

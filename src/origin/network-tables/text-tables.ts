@@ -3,7 +3,7 @@ import { parseIp } from '../../mail/ip.ts'
 import { storableText } from '../../mail/text.ts'
 
 /** What one line or record of a table says of a range of addresses. */
-export type RangeReading = {
+type RangeReading = {
   is: 'range'
   /** The fewest CIDR blocks that make the range up. */
   blocks: readonly string[]
@@ -29,7 +29,7 @@ export type LineReader = (line: string) => LineReading
 export const skipped: LineReading = { is: 'skipped' }
 
 /** A line that is no part of the table's content. */
-export const nothing: LineReading = { is: 'nothing' }
+const nothing: LineReading = { is: 'nothing' }
 
 /** What cannot be read, and why. */
 export function faulty(why: string): { is: 'faulty'; why: string } {
@@ -76,7 +76,7 @@ export function readContacts(text: string): string[] | undefined {
 }
 
 /** A stranger's text between quotes, short enough for a sentence. */
-export function quoted(text: string): string {
+function quoted(text: string): string {
   return JSON.stringify(storableText(text, QUOTED_CHARS_MAX))
 }
 
@@ -87,7 +87,7 @@ type Column = (typeof columns)[number] | 'contacts'
 export const csvHeader = columns.join(',')
 
 /** Whether a line is the header of such a table: its columns in any order, and perhaps more. */
-export function isCsvHeader(line: string): boolean {
+function isCsvHeader(line: string): boolean {
   return headerOf(splitRow(line)) !== undefined
 }
 
@@ -177,7 +177,7 @@ export function readDelegated(line: string): LineReading {
 }
 
 /** Whether a line looks like one of such a table. */
-export function isDelegated(line: string): boolean {
+function isDelegated(line: string): boolean {
   return /^(?:\d+(?:\.\d+)?\|[a-z]+\||[a-z]+\|(?:[a-z]{2}|\*)?\|(?:ipv4|ipv6|asn)\|)/i.test(line)
 }
 
@@ -224,7 +224,7 @@ export function readIpToAs(line: string): LineReading {
 }
 
 /** Whether a line looks like one of such a table. */
-export function isIpToAs(line: string): boolean {
+function isIpToAs(line: string): boolean {
   return /^[0-9a-f.:]+\t[0-9a-f.:]+\t(?:AS)?\d+\t/i.test(line)
 }
 

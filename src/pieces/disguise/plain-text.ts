@@ -18,7 +18,7 @@ export const lineWordsMax = 4000
 export const wordCharsMax = 100
 
 /** Words in a row with blanks between them, in memory that is used again. */
-export class WordLine {
+class WordLine {
   /** The UTF-16 units of the words; who writes one begins where `nextStart` says. */
   readonly units = new Uint16Array((lineWordsMax + 1) * (wordCharsMax + 1))
   readonly #bytes = Buffer.from(this.units.buffer)
@@ -124,10 +124,10 @@ export class WordLine {
 }
 
 /** With what the hash of a word begins (FNV-1a). */
-export const hashBasis = 0x811c9dc5
+const hashBasis = 0x811c9dc5
 
 /** The hash with one more UTF-16 unit. */
-export function hashStep(hash: number, unit: number): number {
+function hashStep(hash: number, unit: number): number {
   return Math.imul(hash ^ unit, 0x01000193)
 }
 
@@ -171,7 +171,7 @@ const OTHERS = 8
  * Walks once over a text, unit by unit. One walks over all texts, for its memory is used again:
  * nothing of it is handed out.
  */
-export class WordScanner {
+class WordScanner {
   readonly #units = new Uint16Array(unitsMax + 2)
   readonly #bytes = Buffer.from(this.#units.buffer)
   readonly #line = new WordLine()

@@ -1,5 +1,5 @@
 import { domainToUnicode } from 'node:url'
-import { houseOf, registrableDomain } from '../../mail/address.ts'
+import { registrableDomainOf, registrableDomain } from '../../mail/address.ts'
 import {
   freeMailDomains,
   type HeaderIndex,
@@ -157,7 +157,9 @@ export function authenticationFeatures(
   const { spf, dkim, dmarc, arc } = authentication
   const passes = dkim.filter(({ result }) => result === 'pass')
   const isSpfAligned =
-    spf?.result === 'pass' && author !== undefined && houseOf(spf.domain) === author.organization
+    spf?.result === 'pass' &&
+    author !== undefined &&
+    registrableDomainOf(spf.domain) === author.organization
   const isDkimAligned = passes.some(({ aligned }) => aligned)
   return {
     checked: true,
@@ -231,7 +233,7 @@ export function bulkFeatures(
     one_click: unsubscribe?.oneClick === true,
     unsubscribe_of_author: house !== undefined && house === author?.organization,
     unsubscribe_of_signer:
-      house !== undefined && signers.some(({ domain }) => houseOf(domain) === house),
+      house !== undefined && signers.some(({ domain }) => registrableDomainOf(domain) === house),
     unsubscribe_missing: isBulkPrecedence && unsubscribe === null,
     precedence,
     has_list_id: hasListId,
@@ -248,9 +250,9 @@ const complaintFields = ['cfbl-address', 'x-complaints-to', 'x-abuse-reports-to'
 function houseOfUnsubscribe(unsubscribe: Material['unsubscribe']): string | undefined {
   if (!unsubscribe) return undefined
   const { https, mailto } = unsubscribe
-  if (https !== null) return houseOf(URL.parse(https)?.hostname)
+  if (https !== null) return registrableDomainOf(URL.parse(https)?.hostname)
   const host = /@([^?>\s]{1,253})/.exec(mailto ?? '')?.[1]
-  return houseOf(host?.toLowerCase())
+  return registrableDomainOf(host?.toLowerCase())
 }
 
 function listIdOf(written: string): string {

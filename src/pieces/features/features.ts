@@ -1,4 +1,4 @@
-import { houseOf } from '../../mail/address.ts'
+import { registrableDomainOf } from '../../mail/address.ts'
 import { parseIp } from '../../mail/ip.ts'
 import { providerOfHost, senderProfile } from '../../origin/providers.ts'
 import type { TracedHop } from '../../origin/trace.ts'
@@ -45,7 +45,7 @@ export type OriginFeatures = {
 }
 
 /** Reads the way of the message and the machine it came from. */
-export function originFeatures({ hops, origin, submitter }: Material): OriginFeatures {
+function originFeatures({ hops, origin, submitter }: Material): OriginFeatures {
   const line = origin ? hops[origin.hop] : undefined
   const notes = new Set(hops.flatMap((hop) => hop.notes.map(({ name }) => name)))
   const forged = hops.filter(({ trust }) => trust === 'forged').length
@@ -73,7 +73,7 @@ function peerFeatures(line: TracedHop | undefined) {
   const address = ip === null ? undefined : parseIp(ip)
   const name = (rdns ?? '').toLowerCase()
   const said = (helo ?? '').toLowerCase()
-  const house = houseOf(name)
+  const house = registrableDomainOf(name)
   const isNamedProvider = name !== '' && providerOfHost(name) !== undefined
   return {
     rdns_missing: line !== undefined && name === '',
@@ -82,7 +82,7 @@ function peerFeatures(line: TracedHop | undefined) {
     helo_missing: line !== undefined && said === '',
     helo_literal: said.startsWith('[') || parseIp(said) !== undefined,
     helo_bare: said !== '' && !/[.:]/.test(said),
-    helo_fits_rdns: house !== undefined && houseOf(said) === house,
+    helo_fits_rdns: house !== undefined && registrableDomainOf(said) === house,
     is_encrypted: /smtps|tls/i.test(line?.with ?? ''),
     is_known_provider: (address && senderProfile(address) !== undefined) || isNamedProvider,
     is_authenticated: line !== undefined && line.auth !== null,
@@ -131,7 +131,7 @@ export type MessageFeatures = {
 }
 
 /** Works out the features of a message from what its analysis found. Linear; asks nobody. */
-export function featuresOf(material: Material): MessageFeatures {
+export function messageFeatures(material: Material): MessageFeatures {
   const header = indexHeader(material.fields)
   const people = peopleOf(header)
   const { kind, bytes, body, unsubscribe } = material

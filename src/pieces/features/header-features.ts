@@ -14,7 +14,7 @@ import { disguiseOf } from './text-features.ts'
 const scripts = /phpmailer|^php|swiftmailer|nodemailer|python|leaf|mass ?mail|bulk|blat|libwww|perl/
 
 /** Whether a script on a web site or at a terminal wrote the message, not a person's program. */
-export function isScriptMailer(mailer: string, header: HeaderIndex): boolean {
+function isScriptMailer(mailer: string, header: HeaderIndex): boolean {
   return (
     header.count('x-php-originating-script') + header.count('x-php-script') > 0 ||
     scripts.test(mailer)
@@ -29,7 +29,7 @@ const boundaries: readonly (readonly [mailer: RegExp, boundary: RegExp])[] = [
 ]
 
 /** Whether the program that is named does not write such messages. */
-export function contradictsMailer(mailer: string, header: HeaderIndex): boolean {
+function contradictsMailer(mailer: string, header: HeaderIndex): boolean {
   if (mailer === '') return false
   const type = (header.value('content-type') ?? '').slice(0, 1_000)
   const found = /boundary\s{0,9}=\s{0,9}(?:"([^"]{1,200})"|([^\s;"]{1,200}))/i.exec(type)

@@ -12,7 +12,7 @@ const textCharsMax = 200
  * How many links of an HTML text show the address of one organization and lead to another. Only
  * texts that are an address by themselves are looked at; reads from left to right, at most 100.
  */
-export function countMisleading(html: string): number {
+function countMisleading(html: string): number {
   let count = 0
   let at = html.indexOf('</a')
   for (let looked = 0; at >= 0 && looked < TARGETS_MAX; looked++) {

@@ -1,4 +1,4 @@
-import { domainOf, houseOf, parseMailboxes } from '../../mail/address.ts'
+import { domainOf, registrableDomainOf, parseMailboxes } from '../../mail/address.ts'
 import { decodeHeaderText } from '../../mail/encoded-word.ts'
 import type { HeaderField } from '../../mail/header.ts'
 import type { Unsubscribe } from '../../mail/list-unsubscribe.ts'
@@ -168,7 +168,7 @@ function personOf(mailbox: { name: string; address: string } | undefined): Perso
     address,
     local: address.slice(0, Math.max(0, address.lastIndexOf('@'))),
     domain,
-    organization: houseOf(domain) ?? domain,
+    organization: registrableDomainOf(domain) ?? domain,
   }
 }
 

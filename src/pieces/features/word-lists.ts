@@ -1,7 +1,7 @@
 import { plainLine } from '../disguise/plain-text.ts'
 
 /** What words are counted as. */
-export const wordKinds = [
+const wordKinds = [
   'money',
   'urgency',
   'credential',
@@ -12,7 +12,7 @@ export const wordKinds = [
 ] as const
 
 /** One of them. */
-export type WordKind = (typeof wordKinds)[number]
+type WordKind = (typeof wordKinds)[number]
 
 /**
  * Single words and pairs of words in English, French, German, Spanish, Italian, Portuguese and
@@ -55,7 +55,7 @@ const lists: Readonly<Record<WordKind, string>> = {
 }
 
 /** Languages that are told apart, by words that nobody writes without. */
-export const languages = ['en', 'fr', 'de', 'es', 'it', 'pt', 'nl', 'sv', 'pl'] as const
+const languages = ['en', 'fr', 'de', 'es', 'it', 'pt', 'nl', 'sv', 'pl'] as const
 
 /** Words that tell a language; those of two languages are left out. */
 const commonWords: Readonly<Record<(typeof languages)[number], string>> = {

@@ -1,4 +1,9 @@
-import { domainOf, houseOf, parseMailboxes, registrableDomain } from '../../mail/address.ts'
+import {
+  domainOf,
+  registrableDomainOf,
+  parseMailboxes,
+  registrableDomain,
+} from '../../mail/address.ts'
 import { decodeHeaderText } from '../../mail/encoded-word.ts'
 import { fieldValue, type HeaderField } from '../../mail/header.ts'
 import type { Attachment } from '../analyze.ts'
@@ -122,7 +127,7 @@ function addUnsubscribeLink(list: ShingleList, url: string): void {
 
 /** The registrable domain of an address, as a piece. */
 function organizationOf(address: string | undefined): string | undefined {
-  return address === undefined ? undefined : houseOf(domainOf(address))
+  return address === undefined ? undefined : registrableDomainOf(domainOf(address))
 }
 
 function firstMailbox(fields: readonly HeaderField[], key: string) {

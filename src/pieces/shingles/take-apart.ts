@@ -76,7 +76,7 @@ function addName(
 }
 
 /** What is known of a message only beside its bytes. */
-export type Circumstances = {
+export type ReportContext = {
   /** Who reported it; undefined for traffic that is only checked. */
   reporterId?: string | undefined
   /** Autonomous system of the origin. */
@@ -100,7 +100,7 @@ const pairedNumbers = new Set([...pairedTypes].map(({ number }) => number))
  */
 export function withLaterShingles(
   shingles: PackedShingles,
-  { reporterId, originAsn, submitterAsn, campaignId }: Circumstances,
+  { reporterId, originAsn, submitterAsn, campaignId }: ReportContext,
 ): PackedShingles {
   const byType = hashesByType(shingles, pairedNumbers)
   const pieces: Shingle[] = []

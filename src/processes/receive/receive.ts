@@ -56,7 +56,7 @@ export async function readTlsFiles(settings: Settings): Promise<TlsFiles | undef
  * Hands on what the files hold whenever that changes: it looks each minute, and on SIGHUP. Files
  * that cannot be used are told of once, and what was used before stays in use.
  */
-export function watchTlsFiles(
+function watchTlsFiles(
   settings: Settings,
   first: TlsFiles,
   use: (files: TlsFiles) => void,
@@ -91,7 +91,7 @@ export function watchTlsFiles(
 }
 
 /** When the certificate ends; for a word about one that has ended. */
-export function endOf({ cert }: TlsFiles): Date {
+function endOf({ cert }: TlsFiles): Date {
   return new Date(new X509Certificate(cert).validTo)
 }
 
@@ -100,7 +100,7 @@ function lacks(missing: string, given: string): string {
 }
 
 /** A listener that takes mail. */
-export type Receiver = {
+export type MailListener = {
   port: number
   /** Reads the certificate anew, as it does each minute. */
   renew: () => Promise<void>
@@ -143,7 +143,10 @@ export const usualLimits: ReceiveLimits = {
  *
  * @throws UsageError when the certificate cannot be used
  */
-export async function receive(app: Needs, limits: ReceiveLimits = usualLimits): Promise<Receiver> {
+export async function receive(
+  app: Needs,
+  limits: ReceiveLimits = usualLimits,
+): Promise<MailListener> {
   const tls = await readTlsFiles(app.config)
   if (tls && endOf(tls) < app.clock()) {
     app.log.warn({ endedAt: endOf(tls) }, 'The certificate of the mail listener has ended.')

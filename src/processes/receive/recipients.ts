@@ -71,7 +71,7 @@ function isRead(address: string, { config }: RecipientNeeds): boolean {
 }
 
 /** From whom to whom a mail goes. */
-export type Envelope = { mailFrom: string; rcptTo: string }
+export type SmtpEnvelope = { mailFrom: string; rcptTo: string }
 
 type ReceiveNeeds = Pick<App, 'pool' | 'boss' | 'clock' | 'config' | 'log'>
 
@@ -79,7 +79,7 @@ const [DONE, EX_DATAERR, EX_NOUSER, EX_TEMPFAIL] = [0, 65, 67, 75]
 const MAIL_FROM_CHARS = 1_000
 
 /** Reads `[--stdin --to ADDRESS [--from ADDRESS]]`; undefined when it is to listen. */
-export function parseReceive(args: readonly string[]): Envelope | undefined {
+export function parseReceive(args: readonly string[]): SmtpEnvelope | undefined {
   const { values } = parseArgs({
     args: [...args],
     options: {
@@ -101,7 +101,7 @@ export function parseReceive(args: readonly string[]): Envelope | undefined {
  */
 export async function receiveOne(
   stream: NodeJS.ReadableStream,
-  { mailFrom, rcptTo }: Envelope,
+  { mailFrom, rcptTo }: SmtpEnvelope,
   app: ReceiveNeeds,
 ): Promise<number> {
   try {

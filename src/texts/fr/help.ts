@@ -6,7 +6,7 @@ const upload = 'Envoyez le fichier .eml ici.'
 const paste = 'Sélectionnez tout, copiez, et collez ici.'
 
 /** Guides for mail programs, in French. */
-export const programsFr: Record<keyof typeof programsEn, SourceGuide> = {
+const programsFr: Record<keyof typeof programsEn, SourceGuide> = {
   'outlook-new': {
     name: 'Outlook pour Windows (nouveau)',
     ways: [
@@ -161,7 +161,7 @@ export const programsFr: Record<keyof typeof programsEn, SourceGuide> = {
 const byVersion = 'Les noms exacts dépendent de la version de la messagerie.'
 
 /** Guides for web mail, in French. */
-export const webMailFr: Record<keyof typeof webMailEn, SourceGuide> = {
+const webMailFr: Record<keyof typeof webMailEn, SourceGuide> = {
   gmail: {
     name: 'Gmail',
     ways: [

@@ -6,7 +6,7 @@ const upload = 'Загрузите файл .eml сюда.'
 const paste = 'Выделите всё, скопируйте и вставьте сюда.'
 
 /** Guides for mail programs, in Russian. */
-export const programsRu: Record<keyof typeof programsEn, SourceGuide> = {
+const programsRu: Record<keyof typeof programsEn, SourceGuide> = {
   'outlook-new': {
     name: 'Outlook для Windows (новый)',
     ways: [
@@ -147,7 +147,7 @@ export const programsRu: Record<keyof typeof programsEn, SourceGuide> = {
 const byName = 'Меню этого сайта — на его языке; мы приводим их так, как они там написаны.'
 
 /** Guides for web mail, in Russian. */
-export const webMailRu: Record<keyof typeof webMailEn, SourceGuide> = {
+const webMailRu: Record<keyof typeof webMailEn, SourceGuide> = {
   gmail: {
     name: 'Gmail',
     ways: [

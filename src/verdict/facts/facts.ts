@@ -1,4 +1,4 @@
-import type { Listing } from '../../mail/dnsbl.ts'
+import type { BlacklistEntry } from '../../mail/dnsbl.ts'
 import type { MessageFeatures } from '../../pieces/features/features.ts'
 import {
   definitionsOf,
@@ -79,7 +79,7 @@ export function emptyFacts(): Facts {
  * and no properties of its own: copying 200 facts of which few are known costs more than finding
  * them.
  */
-export function groupOf(
+function groupOf(
   group: string,
   known: Readonly<Record<string, FactValue>>,
 ): Readonly<Record<string, FactValue>> {
@@ -95,7 +95,7 @@ export type FactsInput = {
   envelope?: Envelope | undefined
   network?: OriginNetwork | null | undefined
   /** What blacklists say; null or absent when they were not asked. */
-  listings?: readonly Listing[] | null | undefined
+  listings?: readonly BlacklistEntry[] | null | undefined
   reputations?: readonly KnownReputation[] | undefined
   /** As `seenFacts` makes them. */
   seen?: SeenFacts | undefined

@@ -1,5 +1,5 @@
-import { houseOf } from '../../mail/address.ts'
-import type { Listing } from '../../mail/dnsbl.ts'
+import { registrableDomainOf } from '../../mail/address.ts'
+import type { BlacklistEntry } from '../../mail/dnsbl.ts'
 import { parseIp } from '../../mail/ip.ts'
 import {
   bool,
@@ -234,7 +234,7 @@ export function envelopeFacts(
   const { ip, helo = '', returnPath, recipients = [] } = envelope
   const bare = (returnPath ?? '').replace(/^<|>$/g, '').trim().toLowerCase()
   const domain = bare.slice(bare.lastIndexOf('@') + 1)
-  const house = houseOf(domain) ?? domain
+  const house = registrableDomainOf(domain) ?? domain
   const name = helo.trim()
   return {
     is_given: true,
@@ -262,11 +262,11 @@ export function networkFacts(network: OriginNetwork | null | undefined): Network
 
 /** What blacklists say of the origin's address and of the domains; null when not asked. */
 export function blacklistFacts(
-  listings: readonly Listing[] | null | undefined,
+  listings: readonly BlacklistEntry[] | null | undefined,
 ): BlacklistFacts | undefined {
   if (!listings) return undefined
-  const ofOrigin = new Set<Listing['category']>()
-  const ofDomain = new Set<Listing['category']>()
+  const ofOrigin = new Set<BlacklistEntry['category']>()
+  const ofDomain = new Set<BlacklistEntry['category']>()
   const zones = new Set<string>()
   for (const { subject, category, zone } of listings) {
     if (parseIp(subject)) ofOrigin.add(category)

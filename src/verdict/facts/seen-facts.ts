@@ -9,7 +9,7 @@ import { type PieceName, pieceTypes } from '../../pieces/shingles/piece-types.ts
 import { definitionsOf, double, type FactDefinition } from './fact.ts'
 
 /** Groups of pieces of which it tells how often they were seen, and what a group is. */
-export const seenGroups = {
+const seenGroups = {
   campaign: 'the campaign it is of',
   text: 'its text',
   subject: 'its subject',
@@ -32,7 +32,7 @@ export const seenGroups = {
 } as const
 
 /** The name of such a group. */
-export type SeenGroup = keyof typeof seenGroups
+type SeenGroup = keyof typeof seenGroups
 
 /** What one key tells of: how often the piece was seen, or how many reporters it has. */
 export type SeenKey = { group: SeenGroup; counts: 'piece' | 'reporters' }

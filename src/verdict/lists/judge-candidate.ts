@@ -7,7 +7,7 @@ import {
   type ListEdition,
   type Listing,
   type ListName,
-  listOf,
+  listForSubject,
 } from './list.ts'
 import { type OwnNames, type Spared, whySpared } from './spare.ts'
 
@@ -84,7 +84,7 @@ export type Unlisted =
   | 'pardoned'
 
 /** What a candidate is judged against. */
-export type Circumstances = {
+export type ListingContext = {
   now: Date
   own: OwnNames
   /** Whether an administrator exempted this name, or the domain it belongs to. */
@@ -98,9 +98,9 @@ export type Circumstances = {
  */
 export const evidenceMin = { score: 0.73, weight: 8.1, reporters: 6 } as const
 /** What it takes to remain: less, so that nothing goes on and off. */
-export const evidenceKept = { score: 0.6, weight: 4 } as const
+const evidenceKept = { score: 0.6, weight: 4 } as const
 /** Who was pardoned is listed again only when so many more reporters complained afterwards. */
-export const NEW_REPORTERS_MIN = 3
+const NEW_REPORTERS_MIN = 3
 
 const DAY_MS = 86_400_000
 const FIRST_DAYS = 7
@@ -121,10 +121,10 @@ export function lifetimeDays(times: number): number {
 export function judgeCandidate(
   candidate: ListCandidate,
   former: Listing | undefined,
-  circumstances: Circumstances,
+  circumstances: ListingContext,
 ): Listing | Unlisted {
   const { kind, name, lastSeen } = candidate
-  const list = listOf(kind)
+  const list = listForSubject(kind)
   if (list === undefined) return 'no list for it'
   const spared = whyUnlisted(list, candidate, circumstances)
   if (spared !== undefined) return spared
@@ -158,7 +158,7 @@ export function judgeCandidate(
 export function whyEnded(
   { list }: Pick<Listing, 'list'>,
   candidate: ListCandidate | undefined,
-  circumstances: Circumstances,
+  circumstances: ListingContext,
 ): Unlisted | undefined {
   if (!candidate) return 'little weight'
   const spared = whyUnlisted(list, candidate, circumstances)
@@ -170,7 +170,7 @@ export function whyEnded(
 function whyUnlisted(
   list: ListName,
   { name, flags }: ListCandidate,
-  { own, isExempted }: Circumstances,
+  { own, isExempted }: ListingContext,
 ): Unlisted | undefined {
   if (isExempted || flags.includes('exempt') || flags.includes('welcome')) return 'exempt'
   return whySpared(list, name, own)

@@ -71,7 +71,7 @@ export const listedKinds = {
 } as const satisfies Record<ListName, SubjectKind>
 
 /** Which list a kind of subject belongs on; undefined for most. */
-export function listOf(kind: SubjectKind): ListName | undefined {
+export function listForSubject(kind: SubjectKind): ListName | undefined {
   return listNames.find((list) => listedKinds[list] === kind)
 }
 

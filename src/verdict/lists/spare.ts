@@ -10,7 +10,7 @@ import {
 import type { ListName } from './list.ts'
 
 /** Domains in which anybody has a mailbox, also for money. */
-export const mailboxDomains: ReadonlySet<string> = new Set([
+const mailboxDomains: ReadonlySet<string> = new Set([
   ...freeMailDomains,
   ...(
     'aim.com aol.fr bigpond.com bluewin.ch charter.net earthlink.net email.com email.cz ' +
@@ -21,7 +21,7 @@ export const mailboxDomains: ReadonlySet<string> = new Set([
 ])
 
 /** Domains that send a reader on to wherever somebody wanted: the domain did nothing. */
-export const shortenerDomains: ReadonlySet<string> = new Set([
+const shortenerDomains: ReadonlySet<string> = new Set([
   ...shorteners,
   ...'aka.ms amzn.to bit.do fb.me goo.su ift.tt lnk.to mcaf.ee spoti.fi t.me wa.me youtu.be'.split(
     ' ',
@@ -32,7 +32,7 @@ export const shortenerDomains: ReadonlySet<string> = new Set([
  * Domains on which millions keep their pages and files under names the domain's owner gave, or
  * through which others send and are read: storage, forms, mailing, social networks, standards.
  */
-export const platformDomains: ReadonlySet<string> = new Set([
+const platformDomains: ReadonlySet<string> = new Set([
   ...freePages.keys(),
   ...(
     'adobe.com aliyuncs.com amazon.com amazonaws.com amazonses.com apple.com archive.org ' +

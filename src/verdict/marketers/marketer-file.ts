@@ -89,7 +89,7 @@ const advice = z
   .partial()
 
 /** One marketer as a file has it. */
-export const marketerSchema = z
+const marketerSchema = z
   .strictObject({
     key: z
       .string()

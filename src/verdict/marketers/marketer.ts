@@ -1,5 +1,5 @@
 import { isSharedSuffix } from '../../mail/address.ts'
-import { prefixOf } from '../../mail/ip-blocks.ts'
+import { prefixLength } from '../../mail/ip-blocks.ts'
 import { parseIp } from '../../mail/ip.ts'
 import type { MarketerMarks } from '../../pieces/marketer.ts'
 import { type OwnNames, whySpared } from '../lists/spare.ts'
@@ -14,7 +14,7 @@ export type AdviceLanguage = (typeof adviceLanguages)[number]
 export const marketerStates = ['declared', 'confirmed', 'suspended'] as const
 
 /** One of them. */
-export type MarketerState = (typeof marketerStates)[number]
+type MarketerState = (typeof marketerStates)[number]
 
 /** Who mails in bulk and says so. */
 export type Marketer = MarketerMarks & {
@@ -132,7 +132,7 @@ function listIdFault(written: string): MarksFault[] {
 function rangeFault(cidr: string, isNarrowed: boolean): MarksFault[] {
   const family = cidr.includes(':') ? 6 : 4
   const fault = (reason: string): MarksFault[] => [{ field: 'ranges', reason }]
-  if (prefixOf(cidr) < prefixMin[family]) {
+  if (prefixLength(cidr) < prefixMin[family]) {
     return fault(`${cidr} is wider than /${prefixMin[family]}: only this marketer may send there.`)
   }
   const spared = whySpared('addresses', plainAddress(cidr), [])

@@ -1,4 +1,4 @@
-import { houseOf } from '../../mail/address.ts'
+import { registrableDomainOf } from '../../mail/address.ts'
 import { roundedReporters } from '../lists/judge-candidate.ts'
 import type { OwnNames } from '../lists/spare.ts'
 import { type Marketer, marksFaults } from './marketer.ts'
@@ -85,7 +85,7 @@ export function draftMarketer(seen: Pick<SeenMarketer, 'signer' | 'listId' | 'na
 }
 
 function draftKey(signer: string, listId: string): string {
-  const text = listId === '' ? (houseOf(signer) ?? signer) : `${signer}-${listId}`
+  const text = listId === '' ? (registrableDomainOf(signer) ?? signer) : `${signer}-${listId}`
   return text
     .replaceAll(/[^a-z0-9]+/g, '-')
     .slice(0, 60)

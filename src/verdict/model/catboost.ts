@@ -14,10 +14,10 @@ import {
  * What is read of a model that CatBoost wrote as JSON (`save_model(…, format='json')`, see its
  * `catboost/libs/model/model_export/json_model_helpers.cpp`).
  */
-export type CatBoostFile = z.infer<typeof file>
+type CatBoostFile = z.infer<typeof file>
 
 /** The question of a node: is the value of this float feature above the border? */
-export type CatBoostSplit = z.infer<typeof split>
+type CatBoostSplit = z.infer<typeof split>
 
 const FEATURES_MAX = 5_000
 const TREES_MAX = 20_000
@@ -66,7 +66,7 @@ const inner = z.object({ split, left: z.unknown(), right: z.unknown() })
  *
  * @throws ModelFault when it is none, or holds features that are not numbers
  */
-export function readCatBoostFile(bytes: Uint8Array): CatBoostFile {
+function readCatBoostFile(bytes: Uint8Array): CatBoostFile {
   if (bytes.length > BYTES_MAX) {
     throw new ModelFault(`The model has more than ${BYTES_MAX / 1e6} MB.`)
   }
@@ -86,7 +86,7 @@ export function readCatBoostFile(bytes: Uint8Array): CatBoostFile {
  *
  * @throws ModelFault when it is neither
  */
-export function readCatBoostNode(node: unknown): z.infer<typeof leaf> | z.infer<typeof inner> {
+function readCatBoostNode(node: unknown): z.infer<typeof leaf> | z.infer<typeof inner> {
   const asLeaf = leaf.safeParse(node)
   if (asLeaf.success) return asLeaf.data
   const asInner = inner.safeParse(node)

@@ -6,7 +6,7 @@ import type { FactDefinition, Facts } from '../facts/fact.ts'
  * A model learns from labels that rest on what reporters say. If it saw that word, or how far the
  * reporter is believed, it would repeat the label and know nothing of the message.
  */
-export function refusalOf({ group }: Pick<FactDefinition, 'group'>): string | undefined {
+export function unfitReason({ group }: Pick<FactDefinition, 'group'>): string | undefined {
   return unfitGroups[group]
 }
 
@@ -21,7 +21,7 @@ const unfitGroups: Readonly<Record<string, string>> = {
  * nothing outside.
  */
 export function fileRefusalOf(fact: Pick<FactDefinition, 'group' | 'name'>): string | undefined {
-  return refusalOf(fact) ?? fileGroups[fact.group] ?? fileFacts[`${fact.group}.${fact.name}`]
+  return unfitReason(fact) ?? fileGroups[fact.group] ?? fileFacts[`${fact.group}.${fact.name}`]
 }
 
 const unknown = 'Of a file it is never known: that it is there would tell reports from files.'
@@ -72,7 +72,7 @@ const fileFacts: Readonly<Record<string, string>> = {
 export function fitSymbols(
   rules: readonly { symbol: string; facts: readonly string[] }[],
 ): string[] {
-  const isUnfit = (fact: string) => refusalOf({ group: fact.split('.')[0] ?? '' }) !== undefined
+  const isUnfit = (fact: string) => unfitReason({ group: fact.split('.')[0] ?? '' }) !== undefined
   return rules.filter(({ facts }) => !facts.some(isUnfit)).map(({ symbol }) => symbol)
 }
 
@@ -108,12 +108,12 @@ const VALUE_MAX = 1e9
  * The names of all that a model may learn from, in the order of the definitions; what is left out,
  * and why, says `unfit-facts.ts`.
  */
-export function featuresOf(
+export function modelFeatures(
   definitions: readonly FactDefinition[],
   symbols: readonly string[],
   source: RowSource,
 ): FeatureName[] {
-  const refuses = source === 'files' ? fileRefusalOf : refusalOf
+  const refuses = source === 'files' ? fileRefusalOf : unfitReason
   const fit = definitions.filter((one) => refuses(one) === undefined)
   return [...fit.flatMap(namesOf), ...symbols.map((name) => `symbol.${name}`)]
 }
@@ -177,6 +177,6 @@ export function strangeFeatures(
   names: readonly FeatureName[],
   definitions: readonly FactDefinition[],
 ): FeatureName[] {
-  const known = new Set(featuresOf(definitions, [], 'reports'))
+  const known = new Set(modelFeatures(definitions, [], 'reports'))
   return names.filter((name) => !known.has(name) && !/^symbol\.[A-Z][A-Z0-9_]{0,63}$/.test(name))
 }

@@ -78,10 +78,7 @@ export class TreeBuilder {
 }
 
 /** How the bytes of a model are written: by `signalpost train`, or by CatBoost as JSON. */
-export const modelFormats = ['ydf', 'catboost'] as const
-
-/** One of them. */
-export type ModelFormat = (typeof modelFormats)[number]
+export type ModelFormat = 'ydf' | 'catboost'
 
 /**
  * What makes a probability of what the trees say: their log odds times `slope`, plus `intercept`

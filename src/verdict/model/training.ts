@@ -97,7 +97,7 @@ export type SplitRows<Row> = {
 export type SplitShares = { train: number; calibrate: number }
 
 /** The shares where nobody says otherwise. */
-export const usualShares: SplitShares = { train: 0.6, calibrate: 0.15 }
+const usualShares: SplitShares = { train: 0.6, calibrate: 0.15 }
 
 /**
  * Splits rows so that no campaign is in two parts. By campaign, a lot decides, drawn from `seed`

@@ -28,13 +28,13 @@ export function epochOf(day: number): number {
  * Sums of what was said, each saying weighed by the karma of who said it; slow and fast, as of the
  * epoch of their detail: see `growth`.
  */
-export type Sums = { good: number; bad: number; recentGood: number; recentBad: number }
+export type EvidenceSums = { good: number; bad: number; recentGood: number; recentBad: number }
 
 /** A proven reporter, by a hash of 32 bits. */
-export type Source = Sums & { id: number }
+export type Source = EvidenceSums & { id: number }
 
 /** What was said on a day: by the proven, weighed by their karma; by others, counted only. */
-export type DaySums = { day: number; good: number; bad: number; newcomers: number }
+type DaySums = { day: number; good: number; bad: number; newcomers: number }
 
 /** The detailed part of a reputation: who says so, and how it behaved. */
 export type Detail = {
@@ -43,8 +43,8 @@ export type Detail = {
   /** Those who said most; at most 32. */
   sources: Source[]
   /** Of proven sources that there was no room for, and of all who are not proven. */
-  rest: Sums
-  newcomers: Sums
+  rest: EvidenceSums
+  newcomers: EvidenceSums
   /** The last 30 days with anything in them, oldest first. */
   days: DaySums[]
   /** Milliseconds since 1970 when a proven source last spoke, and when he woke it; 0 is never. */
@@ -71,7 +71,7 @@ const scratch = Buffer.alloc(
 )
 
 /** Sums of nothing. */
-export function noSums(): Sums {
+export function noSums(): EvidenceSums {
   return { good: 0, bad: 0, recentGood: 0, recentBad: 0 }
 }
 
@@ -119,7 +119,7 @@ export function unpackDetail(bytes: Buffer): Detail {
 type Cursor = { bytes: Buffer; at: number }
 
 /** Which sides there are, and of each the slow and the fast sum. */
-function writeSums(bytes: Buffer, start: number, sums: Sums): number {
+function writeSums(bytes: Buffer, start: number, sums: EvidenceSums): number {
   let mask = 0
   let at = start + 1
   for (const [bit, side] of SIDES.entries()) {
@@ -132,7 +132,7 @@ function writeSums(bytes: Buffer, start: number, sums: Sums): number {
   return at
 }
 
-function readSums(cursor: Cursor): Sums {
+function readSums(cursor: Cursor): EvidenceSums {
   const mask = cursor.bytes.readUInt8(cursor.at++)
   const sums = noSums()
   for (const [bit, side] of SIDES.entries()) {
@@ -177,7 +177,7 @@ function readFloat(cursor: Cursor): number {
 /** From this karma on reporters are proven, and each is a source of his own. */
 export const PROVEN_KARMA_MIN = 0.5
 /** With this much reporters begin that nobody vouches for. */
-export const NEWCOMER_KARMA = 0.2
+const NEWCOMER_KARMA = 0.2
 
 /** What one source can say at most, however often he says it. */
 const SAYINGS_MAX = 1.5

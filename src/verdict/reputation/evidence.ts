@@ -23,7 +23,7 @@ export type ReportEvidence = {
 }
 
 /** The classes of `verdict/verdict.ts`. */
-export type VerdictWord = 'spam' | 'phishing' | 'malware' | 'marketing' | 'legitimate' | 'undecided'
+type VerdictWord = 'spam' | 'phishing' | 'malware' | 'marketing' | 'legitimate' | 'undecided'
 
 const nothing: Leaning = { good: 0, bad: 0 }
 /** Mail that was asked for once is complained about more easily than mail nobody asked for. */
@@ -77,7 +77,7 @@ export type Testified = {
 }
 
 /** What can be told of a reporter; the place is the stored number. */
-export const testifiedWhats = [
+const testifiedWhats = [
   'good',
   'bad',
   'wanted-mail',

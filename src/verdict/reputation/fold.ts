@@ -11,7 +11,7 @@ import {
   SLOW_DAYS,
   type Source,
   SOURCES_MAX,
-  type Sums,
+  type EvidenceSums,
 } from './detail.ts'
 import type { StoredReputation, Subject } from './reputation.ts'
 
@@ -83,7 +83,7 @@ function rebased(detail: Detail, at: number): Detail {
   const epoch = Math.max(detail.epoch, epochOf(at / DAY_MS))
   const slow = growth(detail.epoch, epoch, SLOW_DAYS)
   const fast = growth(detail.epoch, epoch, FAST_DAYS)
-  const scaled = <T extends Sums>(sums: T): T => ({
+  const scaled = <T extends EvidenceSums>(sums: T): T => ({
     ...sums,
     good: sums.good * slow,
     bad: sums.bad * slow,
@@ -115,7 +115,7 @@ function addPiece(detail: Detail, piece: Piece): void {
   detail.provenAt = Math.max(provenAt, at)
 }
 
-function addTo(sums: Sums, { karma, good, bad, at }: Piece, epoch: number): void {
+function addTo(sums: EvidenceSums, { karma, good, bad, at }: Piece, epoch: number): void {
   const slow = karma * growth(at / DAY_MS, epoch, SLOW_DAYS)
   const fast = karma * growth(at / DAY_MS, epoch, FAST_DAYS)
   sums.good += good * slow
@@ -144,7 +144,7 @@ function dayOf(detail: Detail, number: number): Detail['days'][number] {
 /** Drops what is nothing any more, and lumps together the least of too many sources. */
 function trim(detail: Detail, latest: number): void {
   const today = latest / DAY_MS
-  const size = ({ good, bad, recentGood, recentBad }: Sums) =>
+  const size = ({ good, bad, recentGood, recentBad }: EvidenceSums) =>
     (Math.abs(good) + Math.abs(bad)) / growth(today, detail.epoch, SLOW_DAYS) +
     (Math.abs(recentGood) + Math.abs(recentBad)) / growth(today, detail.epoch, FAST_DAYS)
   const sources = detail.sources.filter((source) => size(source) >= LITTLE)
@@ -167,7 +167,10 @@ function trim(detail: Detail, latest: number): void {
 const sides = ['good', 'bad', 'recentGood', 'recentBad'] as const
 
 /** Effective evidence at an instant: of the proven, and with the little that others add. */
-export function effectiveAt(detail: Detail, now: Date): { proven: Sums; all: Sums } {
+export function effectiveAt(
+  detail: Detail,
+  now: Date,
+): { proven: EvidenceSums; all: EvidenceSums } {
   const today = now.getTime() / DAY_MS
   const slow = 1 / growth(today, detail.epoch, SLOW_DAYS)
   const fast = 1 / growth(today, detail.epoch, FAST_DAYS)
@@ -212,7 +215,7 @@ function baseOf(
 }
 
 /** Whether the share of complaints is another than it was in the weeks before. */
-function hasJumped({ recentGood, recentBad }: Sums, { days }: Detail, now: Date): boolean {
+function hasJumped({ recentGood, recentBad }: EvidenceSums, { days }: Detail, now: Date): boolean {
   const before = days.filter(({ day }) => day < now.getTime() / DAY_MS - BEFORE_DAYS)
   const good = before.reduce((sum, day) => sum + Math.max(0, day.good), 0)
   const bad = before.reduce((sum, day) => sum + Math.max(0, day.bad), 0)

@@ -100,7 +100,7 @@ export function uuidAt(bytes: Buffer, at: number): string {
 }
 
 /** What makes the karma of a reporter rise or fall. */
-export const karmaEvents = [
+const karmaEvents = [
   'agreement',
   'retraction',
   'wanted-mail',
@@ -123,7 +123,7 @@ export type KarmaState = {
 }
 
 /** Half-life of what a reporter did, in days. */
-export const KARMA_DAYS = 180
+const KARMA_DAYS = 180
 /** 1 January 2026. Doubles last until the year 2500. */
 const KARMA_EPOCH = 20_454
 const DAY_MS = 86_400_000

@@ -48,10 +48,10 @@ export function isSubjectKind(text: string): text is SubjectKind {
  * was silent for long and now bursts; `jumped`: its share of complaints is another than it was;
  * `new`: first seen within a week; `exempt`: an administrator keeps it from being accused.
  */
-export const reputationFlags = ['listed', 'welcome', 'awake', 'jumped', 'new', 'exempt'] as const
+const reputationFlags = ['listed', 'welcome', 'awake', 'jumped', 'new', 'exempt'] as const
 
 /** One of them. */
-export type ReputationFlag = (typeof reputationFlags)[number]
+type ReputationFlag = (typeof reputationFlags)[number]
 
 /** The base part: what most questions need of a subject. */
 export type Reputation = {
@@ -89,19 +89,19 @@ export type StoredReputation = {
 export type Mark = 'listed' | 'welcome' | 'exempt'
 
 /** Evidence that is made up before any comes, half good and half bad: little of it says little. */
-export const PRIOR = 3
+const PRIOR = 3
 const DAY_MS = 86_400_000
 const NEW_DAYS = 7
 /** How long a change of behavior is told. */
 const CHANGE_DAYS = 3
 /** From this score on, or below its opposite, somebody is surely good or bad … */
-export const SURE_SCORE_MIN = 0.65
+const SURE_SCORE_MIN = 0.65
 /** … if so many reporters who are believed in full say so … */
-export const SURE_REPORTERS_MIN = 6
+const SURE_REPORTERS_MIN = 6
 /** … and for so many days after they did: their evidence decays from the first moment on. */
-export const SURE_DAYS = 3
+const SURE_DAYS = 3
 /** The evidence that is left of them then; five who say it once are less from the beginning. */
-export const SURE_WEIGHT_MIN = decayed(SURE_REPORTERS_MIN, SURE_DAYS, SLOW_DAYS)
+const SURE_WEIGHT_MIN = decayed(SURE_REPORTERS_MIN, SURE_DAYS, SLOW_DAYS)
 
 /**
  * Kinds that stand for one source. Others are shared by many, who are not to answer for one; and
@@ -110,7 +110,7 @@ export const SURE_WEIGHT_MIN = decayed(SURE_REPORTERS_MIN, SURE_DAYS, SLOW_DAYS)
 const flaggedKinds: ReadonlySet<SubjectKind> = new Set(['address', 'author', 'file'])
 
 /** Of whom nothing is known. */
-export const unknownReputation: Reputation = {
+const unknownReputation: Reputation = {
   score: 0,
   weight: 0,
   recentScore: 0,
@@ -121,7 +121,7 @@ export const unknownReputation: Reputation = {
 }
 
 /** A shrunken estimate of −1 to +1: the share of good less that of bad, drawn towards 0. */
-export function scoreOf(good: number, bad: number): number {
+export function reputationScore(good: number, bad: number): number {
   return (good - bad) / (good + bad + PRIOR)
 }
 
@@ -137,7 +137,7 @@ export function reputationAt(
   const fast = (amount: number) => decayed(amount, days, FAST_DAYS)
   const [good, bad] = [slow(stored.good), slow(stored.bad)]
   const [recentGood, recentBad] = [fast(stored.recentGood), fast(stored.recentBad)]
-  const score = scoreOf(good, bad)
+  const score = reputationScore(good, bad)
   const weight = good + bad
   const isSure = flaggedKinds.has(stored.kind) && weight >= SURE_WEIGHT_MIN
   const isWithin = (at: Date | null, spanDays: number) =>
@@ -153,7 +153,7 @@ export function reputationAt(
   return {
     score,
     weight,
-    recentScore: scoreOf(recentGood, recentBad),
+    recentScore: reputationScore(recentGood, recentBad),
     recentWeight: recentGood + recentBad,
     flags: reputationFlags.filter((flag) => holds[flag]),
     firstSeenAt: stored.firstSeenAt,

@@ -5,7 +5,7 @@ import { type ConditionFault, rewriteCondition } from './rewrite-condition.ts'
 import { ruleBounds } from './rule-file.ts'
 
 /** The facts of a message as conditions are given them, under their full names. */
-export type FactValues = Readonly<Record<string, FactValue>>
+type FactValues = Readonly<Record<string, FactValue>>
 
 /** A condition that is ready to be asked. */
 export type Condition = {

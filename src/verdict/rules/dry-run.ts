@@ -3,7 +3,7 @@ import type { Verdict, VerdictClass, VerdictSymbol } from '../verdict.ts'
 import type { RuleBook } from './rule-book.ts'
 
 /** Concludes a verdict, as the program does when it judges. */
-export type Judge = (judging: {
+export type Conclude = (judging: {
   facts: Facts
   symbols: readonly VerdictSymbol[]
   probability?: number | undefined
@@ -49,14 +49,14 @@ const CHANGED_MAX = 500
 export class DryRun {
   readonly #acting: RuleBook
   readonly #candidate: RuleBook
-  readonly #judge: Judge
+  readonly #judge: Conclude
   readonly #changed: ChangedVerdict[] = []
   readonly #moves = new Map<string, DryRunResult['moves'][number]>()
   readonly #raised = new Map<string, { before: number; after: number }>()
   #reports = 0
   #changedTotal = 0
 
-  constructor(acting: RuleBook, candidate: RuleBook, judge: Judge) {
+  constructor(acting: RuleBook, candidate: RuleBook, judge: Conclude) {
     this.#acting = acting
     this.#candidate = candidate
     this.#judge = judge

@@ -168,7 +168,7 @@ function inOrder(faults: readonly RuleFault[]): RuleFault[] {
 }
 
 /** A rule that stands in both sets and is not the same in them. */
-export type ChangedRule = {
+type ChangedRule = {
   symbol: string
   before: Rule
   after: Rule

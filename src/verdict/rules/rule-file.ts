@@ -82,7 +82,7 @@ function distanceOf(a: string, b: string): number {
 }
 
 /** A rule as the file has it, each field of the right type; its condition not yet looked at. */
-export type WrittenRule = {
+type WrittenRule = {
   symbol: string
   weight: number
   meaning: string
@@ -92,7 +92,7 @@ export type WrittenRule = {
 }
 
 /** A condition of the file, also of a rule that has faults besides: then `rule` is absent. */
-export type WrittenCondition = {
+type WrittenCondition = {
   when: string
   symbol: string | undefined
   rule: WrittenRule | undefined
@@ -101,7 +101,7 @@ export type WrittenCondition = {
 }
 
 /** Where something stands in the file, both from 1. */
-export type Place = { line: number; column: number }
+type Place = { line: number; column: number }
 
 /** What a file holds, and all that is wrong with it. */
 export type RuleFileReading = { conditions: WrittenCondition[]; faults: RuleFault[] }

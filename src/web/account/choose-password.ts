@@ -18,7 +18,7 @@ import { addressOf, filled, letterLanguageOf, newPasswordOf, sendWritten } from 
 type Purpose = 'confirm' | 'reset'
 
 /** The link of the page's address, if it still holds. Looking uses nothing up. */
-export function findOpenLink(
+function findOpenLink(
   req: Request<{ token: string }>,
   purpose: Purpose,
   { pool, clock }: Pick<Site, 'pool' | 'clock'>,
@@ -27,7 +27,7 @@ export function findOpenLink(
 }
 
 /** The page on which a password is chosen; `fault` says what was wrong with the one given. */
-export function sendChoosePassword(
+function sendChoosePassword(
   req: Request,
   res: Response,
   purpose: Purpose,

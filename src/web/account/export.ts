@@ -33,7 +33,7 @@ import { asksForCode, isProven } from './password.ts'
 import type { Faults } from './sign-up.ts'
 
 /** What we hold of an account itself. Nothing in it opens the account. */
-export async function describeAccount(
+async function describeAccount(
   { id, email, isAdmin }: Reporter,
   { pool, clock }: Pick<Site, 'pool' | 'clock'>,
 ) {
@@ -86,7 +86,7 @@ const REPORTS_AT_ONCE = 100
 const MAILS_AT_ONCE = 20
 
 /** The messages of a reporter, and for each hundred a file with a line of JSON for each report. */
-export async function* reportEntries(
+async function* reportEntries(
   { id }: Reporter,
   { pool }: EntriesNeeds,
 ): AsyncGenerator<ArchiveEntry> {
@@ -106,7 +106,7 @@ export async function* reportEntries(
 }
 
 /** What we wrote to a reporter, and what came from there to us. */
-export async function* mailEntries(
+async function* mailEntries(
   reporter: Reporter,
   { pool }: EntriesNeeds,
 ): AsyncGenerator<ArchiveEntry> {
@@ -169,7 +169,7 @@ async function* paged<Row extends { id: string }>(
 }
 
 /** One file of an archive. */
-export type ArchiveEntry = { path: string; at: Date; bytes: Buffer }
+type ArchiveEntry = { path: string; at: Date; bytes: Buffer }
 
 type ArchiveNeeds = Pick<Site, 'pool' | 'clock' | 'config'>
 

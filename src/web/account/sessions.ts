@@ -10,7 +10,7 @@ import {
   removeSession,
   removeSessions,
   removeToken,
-  type Scope,
+  type TokenScope,
   scopesOf,
   type SignedInBrowser,
   usualScopes,
@@ -94,7 +94,7 @@ const TOKENS_MAX = 100
 const NAME_CHARS_MAX = 80
 
 /** What the page holds besides the list. */
-type Given = { faults?: Faults; name?: string; chosen?: readonly Scope[]; token?: string }
+type Given = { faults?: Faults; name?: string; chosen?: readonly TokenScope[]; token?: string }
 
 /** The page with the tokens of a reporter: made, shown once, ended. */
 export function tokenRoutes(site: Needs): Router {

@@ -49,7 +49,7 @@ export function filled(sentence: string, what: Record<string, string>): string {
  * The version of the text on privacy, in all languages: a day. Whoever changes what it promises
  * changes this too; it is kept with each consent.
  */
-export const consentVersion = '2026-11-22'
+const consentVersion = '2026-11-22'
 
 /** What we keep, for how long, whom we tell: the text to which people agree. */
 export function privacyRoutes({ config }: Pick<Site, 'config'>): Router {

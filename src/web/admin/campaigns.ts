@@ -15,7 +15,7 @@ import {
   listCampaignHeads,
   listLargestCampaigns,
   listMemberIds,
-  listMembers,
+  listCampaignMembers,
   sumCampaignDays,
 } from '../../db/campaigns.ts'
 import { findRawMessage, findReport, listReportsByIds, type Report } from '../../db/reports.ts'
@@ -39,7 +39,7 @@ const TEXT_CHARS_SHOWN = 4_000
 const DAY_MS = 86_400_000
 
 /** One campaign: how much of it came when, from where, what it says, and its reports. */
-export async function sendCampaign(
+async function sendCampaign(
   req: Request<{ id: string }>,
   res: Response,
   site: Needs,
@@ -52,7 +52,7 @@ export async function sendCampaign(
     readCampaignCounts(reader, campaign.id),
     listMemberIds(site.pool, campaign.id, { from: 'newest', limit: NEWEST }),
     listMemberIds(site.pool, campaign.id, { from: 'oldest', limit: 1 }),
-    listMembers(site.pool, campaign.id, { before, limit: CAMPAIGN_LINES + 1 }),
+    listCampaignMembers(site.pool, campaign.id, { before, limit: CAMPAIGN_LINES + 1 }),
   ])
   const [content, sample] = await Promise.all([
     describeContent(newest, site),
@@ -197,8 +197,8 @@ async function findSample(ids: readonly string[], { pool }: Needs) {
 
 async function describeSample(report: Report, raw: Buffer) {
   // The library that reads bodies is loaded when somebody looks at one.
-  const { readableText } = await import('../../verdict/advice.ts')
-  const text = await readableText(raw)
+  const { messageText } = await import('../../verdict/advice.ts')
+  const text = await messageText(raw)
   return { report, text: text && shownText(text, TEXT_CHARS_SHOWN) }
 }
 

@@ -30,7 +30,7 @@ const DAY_MS = 86_400_000
 const DAYS_MAX = 3_650
 
 /** What an administrator asks for by the form of a consumer, or what is wrong with it. */
-export function readChange(form: Form, now: Date): ConsumerChange | { fault: string } {
+function readChange(form: Form, now: Date): ConsumerChange | { fault: string } {
   const asked = form.text('do')
   if (asked === 'resume' || asked === 'stop' || asked === 'enroll') return { do: asked }
   if (asked === 'pause') return readPause(form.text('days') ?? '', now)
@@ -71,7 +71,7 @@ const deeds: Record<string, string> = {
 }
 
 /** The page of one consumer. */
-export async function sendConsumer(
+async function sendConsumer(
   req: Request,
   res: Response,
   site: ConsumerNeeds,

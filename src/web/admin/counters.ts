@@ -1,7 +1,7 @@
 import { type Request, type Response, Router } from 'express'
-import { type Answer, differentWords } from '../../counting/headline.ts'
+import { type LookUpAnswer, differentWords } from '../../counting/headline.ts'
 import type { Prefix } from '../../counting/keys.ts'
-import type { Known, KnownPiece, KnownUnique, Question } from '../../counting/look-up.ts'
+import type { Known, KnownPiece, KnownUnique, LookUpQuestion } from '../../counting/look-up.ts'
 import { storableText } from '../../mail/text.ts'
 import { seriesChart, type SeriesChart } from '../pages/series-chart.ts'
 import type { Site } from '../site.ts'
@@ -69,7 +69,7 @@ async function sendCounters(req: Request, res: Response, site: Needs): Promise<v
 /** One more than is read, so that what is too long is told rather than cut. */
 const CHARS_MAX = 8_001
 
-function faultOf(answer: Answer | undefined): string | undefined {
+function faultOf(answer: LookUpAnswer | undefined): string | undefined {
   return answer && 'fault' in answer ? answer.fault : undefined
 }
 
@@ -126,7 +126,7 @@ const searchFields: Partial<Record<string, 'author' | 'origin'>> = {
 }
 
 /** Where its reports are, if they can be searched by it; subjects are searched as written. */
-function reportsOf({ type, piece }: KnownPiece, question: Question): string | undefined {
+function reportsOf({ type, piece }: KnownPiece, question: LookUpQuestion): string | undefined {
   if (type === 'campaign' && piece !== null) return `/admin/campaigns/${piece}`
   const isSubject = 'kind' in question && question.kind === 'subject'
   const field = isSubject ? 'subject' : searchFields[type ?? '']

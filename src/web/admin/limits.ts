@@ -10,7 +10,8 @@ import { findReporter, findReporterByEmail, listReporterEmails } from '../../db/
 import { findRawMessage, findReport } from '../../db/reports.ts'
 import { unpack } from '../../db/rows.ts'
 import { storableText } from '../../mail/text.ts'
-import { changeLimit, type Deed } from '../../people/limits.ts'
+import { changeLimit } from '../../people/limits.ts'
+import type { OperatorAction } from '../../db/audit-log.ts'
 import {
   dropHeldReports,
   type Held,
@@ -133,7 +134,7 @@ async function doAsAsked(
   site: ShadowNeeds,
   reporterId: string,
   form: Form,
-  deed: Deed,
+  deed: OperatorAction,
 ): Promise<Record<string, string>> {
   const reportId = form.text('report')
   if (reportId !== undefined) await requireHeldOf(reporterId, reportId, site)

@@ -22,7 +22,7 @@ import type { Site } from '../site.ts'
 import { sendAdminPage } from './send-admin-page.ts'
 
 /** The fields of the form, as they are typed: names one to a line. */
-export type MarketerFields = Record<(typeof fieldNames)[number], string>
+type MarketerFields = Record<(typeof fieldNames)[number], string>
 
 const lists = ['signers', 'ranges', 'list_ids', 'authors'] as const
 const advices = ['advice_en', 'advice_fr', 'advice_ru'] as const
@@ -33,19 +33,19 @@ const fieldNames = [
 ] as const
 
 /** What a select offers. */
-export const stateChoices = marketerStates
+const stateChoices = marketerStates
 
 const FIELD_CHARS_MAX = 12_000
 
 /** A form that nobody has filled in. */
-export const emptyFields: MarketerFields = {
+const emptyFields: MarketerFields = {
   ...{ key: '', name: '', state: 'declared', practice: '', website: '', contact: '' },
   ...{ feedback: '', signers: '', ranges: '', list_ids: '', authors: '' },
   ...{ advice_en: '', advice_fr: '', advice_ru: '' },
 }
 
 /** A marketer as it is typed. */
-export function fieldsOfMarketer(one: Marketer): MarketerFields {
+function fieldsOfMarketer(one: Marketer): MarketerFields {
   const lines = (names: readonly string[]) => names.join('\n')
   return {
     key: one.key,
@@ -66,7 +66,7 @@ export function fieldsOfMarketer(one: Marketer): MarketerFields {
 }
 
 /** What was typed, bounded. */
-export function readFields(form: Form): MarketerFields {
+function readFields(form: Form): MarketerFields {
   const read = fieldNames.map((name) => {
     return [name, storableText(form.text(name) ?? '', FIELD_CHARS_MAX)]
   })
@@ -74,7 +74,7 @@ export function readFields(form: Form): MarketerFields {
 }
 
 /** The same as a file would say it, to be checked like one. */
-export function declaredBy(fields: MarketerFields): Record<string, unknown> {
+function declaredBy(fields: MarketerFields): Record<string, unknown> {
   const names = (text: string) => text.split(/[\s,]+/).filter((name) => name !== '')
   const given = lists.map((field) => [field, names(fields[field])])
   const said = adviceLanguages.map((language) => [language, fields[`advice_${language}`]])
@@ -100,7 +100,7 @@ const proposalActions = {
 }
 
 /** Who might be a marketer, by the mail that was reported. */
-export function proposalRoutes(site: ProposalNeeds): Router {
+function proposalRoutes(site: ProposalNeeds): Router {
   const router = Router()
   router.get('/', (req, res) => sendProposals(req, res, site))
   router.post('/', async (req, res) => {

@@ -16,7 +16,7 @@ import type { Site } from '../site.ts'
 import { sendAdminPage } from './send-admin-page.ts'
 
 /** A curve of shares in numbers that a template only has to print. */
-export type RocChart = {
+type RocChart = {
   width: number
   height: number
   plot: { x: number; y: number; size: number }
@@ -34,7 +34,7 @@ const HEIGHT = PLOT.y + PLOT.size + 44
 const TICKS = [0, 0.2, 0.4, 0.6, 0.8, 1]
 
 /** Lays the curve out: what is called falsely to the right, what is found upwards. */
-export function rocChart(points: ModelReport['roc']): RocChart {
+function rocChart(points: ModelReport['roc']): RocChart {
   const across = (share: number) => round(PLOT.x + share * PLOT.size)
   const upwards = (share: number) => round(PLOT.y + (1 - share) * PLOT.size)
   return {

@@ -1,6 +1,5 @@
 import { type Request, type Response, Router } from 'express'
 import {
-  type Deed,
   findOverride,
   type FoundLayer,
   keepOverride,
@@ -8,6 +7,7 @@ import {
   listOverrides,
   removeOverride,
 } from '../../db/networks.ts'
+import type { OperatorAction } from '../../db/audit-log.ts'
 import { inTransaction } from '../../db/pool.ts'
 import { parseBlock } from '../../mail/ip-blocks.ts'
 import { parseIp } from '../../mail/ip.ts'
@@ -63,14 +63,14 @@ export function networkRoutes(site: Needs): Router {
 
 type Done = keyof typeof deeds | { faults: string[] }
 
-async function set(form: OverrideFields, deed: Deed, site: Needs): Promise<Done> {
+async function set(form: OverrideFields, deed: OperatorAction, site: Needs): Promise<Done> {
   const override = readOverride(form)
   if ('faults' in override) return override
   await inTransaction(site.pool, (tx) => keepOverride(tx, override, deed))
   return 'set'
 }
 
-async function unset(form: OverrideFields, deed: Deed, site: Needs): Promise<Done> {
+async function unset(form: OverrideFields, deed: OperatorAction, site: Needs): Promise<Done> {
   const cidr = parseBlock(form.cidr)
   if (cidr === undefined) return { faults: ['The block is neither an address nor a CIDR block.'] }
   const isGone = await inTransaction(site.pool, (tx) => removeOverride(tx, cidr, deed))

@@ -40,7 +40,7 @@ const releases = [
 ] as const
 
 /** Mail to people: the list by state, the exact copy of each, and the forms that send them. */
-export function letterRoutes(site: LetterNeeds): Router {
+function letterRoutes(site: LetterNeeds): Router {
   const router = Router()
   router.get('/', async (req, res) => {
     const state = states.find((name) => name === req.query['state'])
@@ -188,7 +188,7 @@ async function copyOf(feedback: Feedback, { pool, preview }: Needs) {
 }
 
 /** What a release before this page came to. */
-export function releasedOf(req: Pick<Request, 'query'>): number | undefined {
+function releasedOf(req: Pick<Request, 'query'>): number | undefined {
   const { released } = req.query
   return typeof released === 'string' && /^\d{1,9}$/.test(released) ? Number(released) : undefined
 }

@@ -121,7 +121,7 @@ const states: readonly ReportState[] = [
 ]
 
 /** Reports found, and one of them in full. */
-export function reportRoutes(site: Needs): Router {
+export function adminReportRoutes(site: Needs): Router {
   const router = Router()
   router.get('/', (req, res) => sendSearch(req, res, site))
   router.get('/:id', (req, res) => sendReport(req, res, site))

@@ -19,7 +19,7 @@ import { modelRoutes } from './models.ts'
 import { networkRoutes } from './networks.ts'
 import { outboxRoutes } from './outbox.ts'
 import { deadLetterRoutes, overviewRoutes } from './overview.ts'
-import { reportRoutes } from './reports.ts'
+import { adminReportRoutes } from './reports.ts'
 import { reporterRoutes, reputationRoutes } from './reputations.ts'
 import { ruleRoutes } from './rules.ts'
 import { sendAdminPage } from './send-admin-page.ts'
@@ -29,7 +29,7 @@ type Needs = Pick<Site, 'pool'>
 const LINES = 50
 
 /** What administrators did. */
-export function auditRoutes(site: Needs): Router {
+function auditRoutes(site: Needs): Router {
   const router = Router()
   router.get('/', async (req, res) => {
     const before = isUuid(req.query['before']) ? req.query['before'] : undefined
@@ -60,7 +60,7 @@ export function adminRoutes(site: Site): Router {
   const router = Router()
   router.use(administratorsOnly)
   router.use(overviewRoutes(site))
-  router.use('/reports', reportRoutes(site))
+  router.use('/reports', adminReportRoutes(site))
   router.use('/campaigns', campaignRoutes(site))
   router.use('/accounts', accountAdminRoutes(site))
   router.use('/outbox', outboxRoutes(site))

@@ -54,7 +54,7 @@ type Draft = {
 }
 
 /** The rules as text, to be checked, tried on past reports and applied. */
-export function ruleEditorRoutes(site: Needs): Router {
+function ruleEditorRoutes(site: Needs): Router {
   const router = Router()
   let isTrying = false
   router.get('/', async (req, res) => {

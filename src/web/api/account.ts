@@ -1,14 +1,14 @@
 import { type Request, type Response, Router } from 'express'
 import type { z } from 'zod'
 import { listRelays } from '../../db/reporter-relays.ts'
-import type { Scope } from '../../db/sessions.ts'
+import type { TokenScope } from '../../db/sessions.ts'
 import { parseRelayBlock } from '../../mail/ip-blocks.ts'
 import { WEBHOOKS_MAX } from '../../people/webhooks.ts'
 import { UPLOAD_MESSAGES_MAX } from '../../reports/accept-report.ts'
 import { forgetRelay, SET_RELAYS_MAX, tellRelays } from '../../reports/relays.ts'
 import { listedJson } from '../../verdict/lists/judge-candidate.ts'
 import { readListQuestion } from '../../verdict/lists/questions.ts'
-import { authenticate } from '../authenticate.ts'
+import { authenticateRequest } from '../authenticate.ts'
 import { readJson, readQuery } from '../bodies/body-tasks.ts'
 import { admit } from '../limits.ts'
 import { listingsOf } from '../lists/delisting.ts'
@@ -28,7 +28,7 @@ import { FILES_MAX, sendJson } from './submission.ts'
 export function accountApi(site: Pick<Site, 'credentials' | 'config' | 'limits'>): Router {
   const router = Router()
   router.get('/', async (req, res) => {
-    const caller = await authenticate(req, site.credentials, ['bearer', 'basic'], 'any')
+    const caller = await authenticateRequest(req, site.credentials, ['bearer', 'basic'], 'any')
     const { id: reporterId, tokenHash } = caller
     await admit(req, res, site, 'read', { reporterId, tokenHash })
     sendJson(res, 200, {
@@ -57,7 +57,7 @@ type CounterNeeds = Pick<Site, 'pool' | 'clock' | 'credentials'>
 export function countersApi(site: CounterNeeds): Router {
   const router = Router()
   router.get('/', async (req, res) => {
-    await authenticate(req, site.credentials, ['bearer', 'basic'], 'admin')
+    await authenticateRequest(req, site.credentials, ['bearer', 'basic'], 'admin')
     const { series, ...given } = readQuery(req, counterQuestionSchema)
     // Loaded by the first who asks: taking messages apart needs much that intake does not.
     const { ask } = await import('../../counting/headline.ts')
@@ -134,9 +134,14 @@ async function callerOf(
   req: Request,
   res: Response,
   site: RelayNeeds,
-  scope: Scope,
+  scope: TokenScope,
 ): Promise<string> {
-  const { id, tokenHash } = await authenticate(req, site.credentials, ['bearer', 'basic'], scope)
+  const { id, tokenHash } = await authenticateRequest(
+    req,
+    site.credentials,
+    ['bearer', 'basic'],
+    scope,
+  )
   await admit(req, res, site, 'read', { reporterId: id, tokenHash })
   return id
 }

@@ -3,7 +3,7 @@ import type { Request, Response } from 'express'
 import { z } from 'zod'
 import type { Caller } from '../../people/credentials.ts'
 import type { Became } from '../../reports/accept-report.ts'
-import { authenticate } from '../authenticate.ts'
+import { authenticateRequest } from '../authenticate.ts'
 import {
   askForBody,
   chunksOf,
@@ -29,10 +29,10 @@ import {
 } from './submission.ts'
 
 /** A line of a body, without its end; `too-long` where it had more bytes than a line may. */
-export type Line = Buffer | 'too-long'
+type Line = Buffer | 'too-long'
 
 /** What lines may be, and how many are handed over at once. */
-export type LineLimits = {
+type LineLimits = {
   lineBytesMax: number
   allBytesMax: number
   /** Lines are handed over when they are so many, or so many bytes. */
@@ -167,7 +167,7 @@ const ALL_BYTES_MAX = 500_000_000
 const BATCH = { lines: 64, bytes: 8_000_000 }
 
 /** The media types of JSON lines. */
-export const lineTypes = 'application/x-ndjson, application/ndjson, application/jsonl'
+const lineTypes = 'application/x-ndjson, application/ndjson, application/jsonl'
 
 const receiptId = z.object({ id: z.string() })
 
@@ -179,7 +179,7 @@ type Given = { ref: string | null; outcome: Outcome }
  * stands for itself; who sends the whole again after a fault reports nothing twice.
  */
 export async function takeBulk(req: Request, res: Response, site: Needs): Promise<void> {
-  const reporter = await authenticate(req, site.credentials, ['bearer', 'basic'], 'report')
+  const reporter = await authenticateRequest(req, site.credentials, ['bearer', 'basic'], 'report')
   const type = (req.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
   if (!lineTypes.split(', ').includes(type)) {
     throw new ProblemError('wrong-type', `Send one of these types: ${lineTypes}.`, {

@@ -5,7 +5,7 @@ import { claimIdempotencyKey, keepFirstAnswer } from '../../db/idempotency-keys.
 import type { Db } from '../../db/pool.ts'
 import type { Clock } from '../../world.ts'
 import { ProblemError } from '../problem.ts'
-import type { ApiAnswer, Submission } from './submission.ts'
+import type { ApiAnswer, ApiSubmission } from './submission.ts'
 
 /** What a page may read of an answer besides its body. */
 const exposed = [
@@ -82,7 +82,7 @@ export async function claimKey(
   app: Needs,
   key: string,
   reporterId: string,
-  submission: Submission,
+  submission: ApiSubmission,
 ): Promise<ClaimedKey> {
   if (!KEY.test(key)) {
     throw new ProblemError('bad-request', 'Idempotency-Key: 1 to 255 visible ASCII characters.')
@@ -137,7 +137,7 @@ function answerOf(kept: { status: number; body: string } | undefined): ApiAnswer
   return { status: kept.status, body, location: body.url }
 }
 
-function hashOf({ files, remarks }: Submission): Buffer {
+function hashOf({ files, remarks }: ApiSubmission): Buffer {
   const hash = createHash('sha256').update(JSON.stringify(remarks))
   for (const { raw, isCut } of files) {
     hash.update(`\n${isCut ? -1 : raw.length}\n`)

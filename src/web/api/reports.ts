@@ -7,16 +7,16 @@ import { listEvents, type ReportEvent } from '../../db/report-events.ts'
 import type { Reporter } from '../../db/reporters.ts'
 import { findRawMessage, findReport, type Report } from '../../db/reports.ts'
 import { unpack } from '../../db/rows.ts'
-import type { Scope } from '../../db/sessions.ts'
+import type { TokenScope } from '../../db/sessions.ts'
 import { retractReport } from '../../reports/change-report.ts'
-import { scoreOf, symbolsForReporters } from '../../verdict/verdict.ts'
+import { symbolScore, symbolsForReporters } from '../../verdict/verdict.ts'
 import { drawWalk } from '../../verdict/walk-picture.ts'
 import { uuidFloor } from '../../world.ts'
-import { authenticate } from '../authenticate.ts'
+import { authenticateRequest } from '../authenticate.ts'
 import { readQuery } from '../bodies/body-tasks.ts'
 import { goneSignal } from '../bodies/read-body.ts'
 import { describeSame, type SameReports } from '../history/statistics.ts'
-import { findQuestion, type Question } from '../history/story.ts'
+import { findQuestion, type ReportQuestion } from '../history/story.ts'
 import { admit, admitReports } from '../limits.ts'
 import { isUuid, queryOf, sendMessage } from '../pages/render.ts'
 import { ProblemError } from '../problem.ts'
@@ -33,7 +33,7 @@ import {
   resultsAnswer,
   sendAnswer,
   sendJson,
-  type Submission,
+  type ApiSubmission,
   takenTypes,
 } from './submission.ts'
 
@@ -43,8 +43,8 @@ type ListNeeds = Pick<Site, 'pool' | 'config' | 'publicUrl' | 'credentials' | 'l
  * The caller's own reports: the newest first, on from `before`; or those after `after`, the oldest
  * first, for who asks what is new.
  */
-export async function listReports(req: Request, res: Response, site: ListNeeds): Promise<void> {
-  const caller = await authenticate(req, site.credentials, ['bearer', 'basic'], 'read')
+async function listReports(req: Request, res: Response, site: ListNeeds): Promise<void> {
+  const caller = await authenticateRequest(req, site.credentials, ['bearer', 'basic'], 'read')
   const { id: reporterId, tokenHash } = caller
   await admit(req, res, site, 'read', { reporterId, tokenHash })
   const { before, after, limit, kind, status, since } = readQuery(req, reportPageSchema)
@@ -96,12 +96,12 @@ export async function describeReport(db: Db, report: Report): Promise<ReportJson
 /** What belongs to a report beside its analysis. */
 type Circumstances = {
   events: readonly ReportEvent[]
-  question: Question | undefined
+  question: ReportQuestion | undefined
   same: SameReports | undefined
 }
 
 /** The form of the contract. */
-export function reportJson(
+function reportJson(
   report: Report,
   analysis: KeptAnalysis | undefined,
   { events, question, same }: Circumstances,
@@ -148,7 +148,7 @@ function verdictJson({ details: { verdict } }: KeptAnalysis): ReportJson['verdic
   const symbols = symbolsForReporters(verdict.symbols)
   return {
     class: verdict.class,
-    score: scoreOf(symbols),
+    score: symbolScore(symbols),
     symbols: symbols.map(({ name, weight, meaning }) => ({ name, weight, meaning })),
   }
 }
@@ -260,7 +260,7 @@ export function reportsApi(site: Needs): Router {
 }
 
 async function takeReports(req: Request, res: Response, site: Needs): Promise<void> {
-  const reporter = await authenticate(req, site.credentials, ['bearer', 'basic'], 'report')
+  const reporter = await authenticateRequest(req, site.credentials, ['bearer', 'basic'], 'report')
   const type = ((req.headers['content-type'] ?? '').split(';')[0] ?? '').trim().toLowerCase()
   if (!isTaken(type)) throw wrongType()
   // Before the body: who is refused need not be read.
@@ -284,7 +284,7 @@ type Who = Pick<Upload, 'reporter' | 'entry' | 'admitMore' | 'gone'>
 
 /** What came of a request, with the names of what was found in it. */
 async function answerTo(
-  { files, remarks, are }: Submission,
+  { files, remarks, are }: ApiSubmission,
   who: Who,
   site: Needs,
 ): Promise<{ said: ApiAnswer; names: (string | null)[] }> {
@@ -312,9 +312,9 @@ async function requireOwnReport(
   req: Request<{ id: string }>,
   res: Response,
   site: Needs,
-  scope: Scope,
+  scope: TokenScope,
 ): Promise<{ report: Report; reporter: Reporter }> {
-  const reporter = await authenticate(req, site.credentials, ['bearer', 'basic'], scope)
+  const reporter = await authenticateRequest(req, site.credentials, ['bearer', 'basic'], scope)
   const { id: reporterId, tokenHash } = reporter
   await admit(req, res, site, 'read', { reporterId, tokenHash })
   const report = isUuid(req.params.id) ? await findReport(site.pool, req.params.id) : undefined

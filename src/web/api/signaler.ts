@@ -1,5 +1,5 @@
 import { type Request, type Response, Router } from 'express'
-import { authenticate } from '../authenticate.ts'
+import { authenticateRequest } from '../authenticate.ts'
 import { createMultipartParser, looksMultipart } from '../bodies/multipart.ts'
 import { goneSignal } from '../bodies/read-body.ts'
 import { admitReports } from '../limits.ts'
@@ -24,7 +24,7 @@ export function signalerApi(site: Needs): Router {
   const router = Router()
   router.post('/', (req, res) => takeReport(req, res, site))
   router.options('/', async (req, res) => {
-    await authenticate(req, site.credentials, ['basic'], 'report')
+    await authenticateRequest(req, site.credentials, ['basic'], 'report')
     res.status(200).set('allow', 'POST, OPTIONS').end()
   })
   router.all('/', otherMethods('POST'))
@@ -32,7 +32,7 @@ export function signalerApi(site: Needs): Router {
 }
 
 async function takeReport(req: Request, res: Response, site: Needs): Promise<void> {
-  const reporter = await authenticate(req, site.credentials, ['basic'], 'report')
+  const reporter = await authenticateRequest(req, site.credentials, ['basic'], 'report')
   const admission = await admitReports(req, res, site, reporter)
   const { messageBytesMax } = site.config
   // Base64 makes a third more, its line ends and percent-encoding a little beyond that.

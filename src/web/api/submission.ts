@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import type { Db } from '../../db/pool.ts'
 import { listReportsByIds, type ReportState } from '../../db/reports.ts'
 import type { JsonMessage } from '../bodies/body-tasks.ts'
-import { createMultipartParser, type Part } from '../bodies/multipart.ts'
+import { createMultipartParser, type FormPart } from '../bodies/multipart.ts'
 import { goneSignal } from '../bodies/read-body.ts'
 import { type Problem, ProblemError, problemOf, problems, problemType } from '../problem.ts'
 import type { Site } from '../site.ts'
@@ -11,7 +11,7 @@ import { type Outcome, parseRemarks, type Remarks } from '../submit.ts'
 import type { receiptSchema, submissionSchema } from './contract/report-schemas.ts'
 
 /** The answer to one message that was taken in. */
-export type ReceiptJson = z.infer<typeof receiptSchema>
+type ReceiptJson = z.infer<typeof receiptSchema>
 
 /** The answer to one of several messages, with what tells which one. */
 export type ResultJson<Mark> = Mark & (ReceiptJson | { problem: Problem })
@@ -121,10 +121,10 @@ function problemFrom(refusal: ProblemError, site: ResultSite): Problem {
 }
 
 /** A message or a file of a request; `isCut` when it had more bytes than one may have. */
-export type GivenFile = { file: string | null; raw: Buffer; isCut: boolean }
+type GivenFile = { file: string | null; raw: Buffer; isCut: boolean }
 
 /** What a request to the report API brings. */
-export type Submission = {
+export type ApiSubmission = {
   files: readonly GivenFile[]
   remarks: Remarks
   /** `opened`: files may hold several messages, as those of the form; else each is a message. */
@@ -166,7 +166,7 @@ export async function readSubmission(
   res: Response,
   site: BodyReader,
   { type, ownerId }: { type: string; ownerId: string },
-): Promise<Submission> {
+): Promise<ApiSubmission> {
   const { messageBytesMax } = site.config
   const bytesMax = bodyBytesMax(type, messageBytesMax)
   if (type === 'multipart/form-data') {
@@ -188,7 +188,7 @@ export async function readSubmission(
 }
 
 /** One message that came by itself. */
-export function oneMessage({ raw, remarks }: { raw: Buffer; remarks: Remarks }): Submission {
+export function oneMessage({ raw, remarks }: { raw: Buffer; remarks: Remarks }): ApiSubmission {
   return { files: [{ file: null, raw, isCut: false }], remarks, are: 'messages' }
 }
 
@@ -215,7 +215,7 @@ export function givenMessage({ raw, given }: JsonMessage<typeof submissionSchema
   return { raw, remarks: parseRemarks({ kind, comment, receivedVia }) }
 }
 
-function parseForm(parts: readonly Part[]): Submission {
+function parseForm(parts: readonly FormPart[]): ApiSubmission {
   const texts = (name: string) => parts.filter((part) => part.name === name).map(textOf)
   const files = parts
     .filter(
@@ -244,7 +244,7 @@ function parseForm(parts: readonly Part[]): Submission {
 
 const remarkNames = new Set(['kind', 'comment', 'received_via', 'received_via[]'])
 
-function textOf({ name, content }: Part): string {
+function textOf({ name, content }: FormPart): string {
   if (content.length > REMARK_BYTES_MAX) throw new ProblemError('bad-field', `${name} is too long.`)
   return content.toString('utf8')
 }

@@ -11,7 +11,7 @@ import {
   WEBHOOKS_MAX,
 } from '../../people/webhooks.ts'
 import { uuidTime } from '../../world.ts'
-import { authenticate } from '../authenticate.ts'
+import { authenticateRequest } from '../authenticate.ts'
 import { readJson } from '../bodies/body-tasks.ts'
 import { admit } from '../limits.ts'
 import { isUuid } from '../pages/render.ts'
@@ -135,7 +135,7 @@ function webhookJson(webhook: Webhook): z.infer<typeof webhookSchema> {
 
 /** The id of who sends this, and may say who is told what. */
 async function requireOwner(req: Request, res: Response, site: Needs): Promise<string> {
-  const caller = await authenticate(req, site.credentials, ['bearer', 'basic'], 'account')
+  const caller = await authenticateRequest(req, site.credentials, ['bearer', 'basic'], 'account')
   const { id: reporterId, tokenHash } = caller
   await admit(req, res, site, 'webhook', { reporterId, tokenHash })
   return reporterId

@@ -6,7 +6,7 @@ import type { ThreadMade, ThreadTask } from './body-thread.ts'
 import { AbortedError, inSlices } from './read-body.ts'
 
 /** Who waits for a turn: whose upload it is, how big, and whether he is still there. */
-export type Waiting = { reporterId: string; bytes: number; gone: AbortSignal }
+type Waiting = { reporterId: string; bytes: number; gone: AbortSignal }
 
 /** Does the work when it has its turn, and answers as the work does. */
 export type TakeTurn = <T>(who: Waiting, work: () => Promise<T>) => Promise<T>
@@ -73,7 +73,7 @@ function tooMuch(): ProblemError {
 }
 
 /** Whose body it is, and whether its sender is still there. */
-export type BodyOwner = { ownerId: string; gone?: AbortSignal }
+type BodyOwner = { ownerId: string; gone?: AbortSignal }
 
 /**
  * Reads what bodies hold, each by one task, and never blocks the event loop for long: small bodies

@@ -1,7 +1,7 @@
 import type { Request } from 'express'
 import type { z } from 'zod'
 import { readMessage, type ReadMessage } from '../../mail/message.ts'
-import { type Refusal, refusalOf, structureLimits } from '../../reports/learn-message.ts'
+import { type Refusal, messageRefusal, structureLimits } from '../../reports/learn-message.ts'
 import { bulkItemSchema, submissionSchema } from '../api/contract/report-schemas.ts'
 import { ProblemError } from '../problem.ts'
 import { percentDecoded } from './urlencoded.ts'
@@ -81,12 +81,12 @@ function jsonOf(body: Buffer): unknown {
  *
  * @throws ProblemError 400
  */
-export function signalerMessage(body: Buffer): Buffer {
+function signalerMessage(body: Buffer): Buffer {
   return messageInBase64(urlencodedField(body, 'message'))
 }
 
 /** @throws ProblemError 400 when there is no text, or it is not base64 */
-export function messageInBase64(text: string | undefined): Buffer {
+function messageInBase64(text: string | undefined): Buffer {
   if (text === undefined || text === '') {
     throw new ProblemError('no-message', 'Send the message in base64 in the field "message".')
   }
@@ -127,7 +127,7 @@ export type JsonMessage<Schema extends z.ZodObject> = {
 export const bodyTasks = {
   message: (raw: Buffer, bytesMax: number): Fit => {
     const message = readMessage(raw)
-    const refusal = refusalOf(message, { ...structureLimits, bytesMax })
+    const refusal = messageRefusal(message, { ...structureLimits, bytesMax })
     return refusal ? { refusal } : { message }
   },
   submission: (body: Buffer) => messageOfJson(body, submissionSchema),

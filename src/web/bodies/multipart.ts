@@ -2,7 +2,7 @@ import { Busboy } from '@fastify/busboy'
 import { ProblemError } from '../problem.ts'
 
 /** One part of a form, its bytes exact. */
-export type Part = {
+export type FormPart = {
   name: string
   /** Undefined for a part that came without one; never used as a path. */
   fileName: string | undefined
@@ -21,7 +21,7 @@ export type FormLimits = { partBytesMax: number; partsMax: number }
 export type FormParser = {
   write: (chunk: Buffer) => void | Promise<void>
   /** The parts in their order. */
-  end: () => Part[] | Promise<Part[]>
+  end: () => FormPart[] | Promise<FormPart[]>
 }
 
 /** The first bytes of a body, which tell the boundary where the Content-Type does not. */
@@ -72,7 +72,7 @@ function typeOf(start: Buffer): string {
 
 function openParser(contentType: string, limits: FormLimits): FormParser {
   const busboy = openBusboy(contentType, limits)
-  const parts: Part[] = []
+  const parts: FormPart[] = []
   let failure: ProblemError | undefined
   let isCut = false
   let isFinished = false
@@ -88,7 +88,7 @@ function openParser(contentType: string, limits: FormLimits): FormParser {
     fail(new ProblemError('bad-field', `A form may have at most ${limits.partsMax} parts.`))
   busboy.on('file', (name: string | undefined, stream, fileName: string | undefined) => {
     const chunks: Buffer[] = []
-    const part: Part = { name: name ?? '', fileName, content: Buffer.alloc(0), isCut: false }
+    const part: FormPart = { name: name ?? '', fileName, content: Buffer.alloc(0), isCut: false }
     parts.push(part)
     stream.on('data', (chunk: Buffer) => {
       kept += chunk.length

@@ -33,7 +33,7 @@ export async function inSlices<T>(work: () => T | Promise<T>): Promise<T> {
 }
 
 /** What a body may have, and whose it is. */
-export type BodyLimits = {
+type BodyLimits = {
   bytesMax: number
   /** Who sends it, where that is known: nobody has more than half of what is in hand. */
   ownerId?: string | undefined

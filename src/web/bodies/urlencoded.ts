@@ -1,5 +1,5 @@
 import { ProblemError } from '../problem.ts'
-import type { FormLimits, FormParser, Part } from './multipart.ts'
+import type { FormLimits, FormParser, FormPart } from './multipart.ts'
 
 const PERCENT = 0x25
 const PLUS = 0x2b
@@ -16,7 +16,7 @@ type Field = { name: Buffer[]; value: Buffer[]; kept: number; isInValue: boolean
  * @throws ProblemError 422 for a form with too many fields
  */
 export function createUrlencodedParser({ partBytesMax, partsMax }: FormLimits): FormParser {
-  const parts: Part[] = []
+  const parts: FormPart[] = []
   let field: Field | undefined
   // The start of an escape whose end is in the next chunk.
   let open: Buffer = EMPTY

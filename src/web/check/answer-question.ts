@@ -5,7 +5,7 @@ import type { CheckStation } from '../../judging/check-message.ts'
 import type { Logger } from '../../log.ts'
 import { type CheckAction, checkActions, type CheckScores } from '../../verdict/verdict.ts'
 import type { Clock } from '../../world.ts'
-import { type Answer, composeAnswer, envelopeOf, type Fields } from './protocol.ts'
+import { type CheckAnswer, composeAnswer, envelopeOf, type Fields } from './protocol.ts'
 
 /** What one process counts of the questions it answered, since it began. */
 export type CheckStatistics = {
@@ -108,7 +108,7 @@ function memory(): Record<string, number> {
  * Answers one question within five seconds. Never rejects: without a verdict the
  * answer says so and lets the mail pass. `no-room`: the message could not be held in memory.
  */
-export type Ask = (given: Buffer | 'too-big' | 'no-room', fields: Fields) => Promise<Answer>
+export type Ask = (given: Buffer | 'too-big' | 'no-room', fields: Fields) => Promise<CheckAnswer>
 
 /** Mail servers wait for longer; who waits for us holds a connection of theirs. */
 const ANSWER_MS_MAX = 5_000

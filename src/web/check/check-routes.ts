@@ -14,8 +14,8 @@ import {
   createAsk,
   createCheckStatistics,
 } from './answer-question.ts'
-import { createGate, type Gate } from './may-ask.ts'
-import { fieldsOfRequest, type Given, messageIn } from './protocol.ts'
+import { createGate, type AccessCheck } from './may-ask.ts'
+import { fieldsOfRequest, type CheckedBody, messageIn } from './protocol.ts'
 
 /** What mail servers ask and teach. */
 export type CheckDoor = {
@@ -23,14 +23,14 @@ export type CheckDoor = {
   handle: (req: IncomingMessage, res: ServerResponse) => boolean
   statistics: CheckStatistics
   ask: Ask
-  gate: Gate
+  gate: AccessCheck
 }
 
 type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'log' | 'config'>
 type Inside = {
   ask: Ask
   statistics: CheckStatistics
-  gate: Gate
+  gate: AccessCheck
   learn: Learn
   readBody: ReadBody
   bodies: BodyPool
@@ -194,7 +194,7 @@ async function givenIn(
   res: ServerResponse,
   { readBody }: Inside,
   bytesMax: number,
-): Promise<Given | 'no-room'> {
+): Promise<CheckedBody | 'no-room'> {
   try {
     const body = await readBody(req, res, bytesMax)
     return await messageIn(body, fieldsOfRequest(req), bytesMax)

@@ -5,7 +5,7 @@ import type { Clock } from '../../world.ts'
 import { askerOf } from '../lists/downloads.ts'
 
 /** Why somebody may not ask; `status` as HTTP has it. */
-export type NotAllowed = { status: 401 | 403 | 429; error: string; retrySeconds?: number }
+type NotAllowed = { status: 401 | 403 | 429; error: string; retrySeconds?: number }
 
 /** What a gate goes by: the password, if one is asked for, and which proxies are ours. */
 export type GateSettings = {
@@ -14,7 +14,7 @@ export type GateSettings = {
 }
 
 /** Why who sends this request may not ask for verdicts, nor teach; undefined when they may. */
-export type Gate = (req: IncomingMessage) => NotAllowed | undefined
+export type AccessCheck = (req: IncomingMessage) => NotAllowed | undefined
 
 /** So many wrong passwords of one address, then a minute of silence. */
 const WRONG_MAX = 10
@@ -36,7 +36,7 @@ export function createGate(
   config: GateSettings,
   clock: Clock,
   isTrusted: (req: IncomingMessage) => boolean,
-): Gate {
+): AccessCheck {
   const password = config.checkPassword
   const wrong = new Map<string, { times: number; until: number }>()
   const expected = password === undefined ? undefined : digestOf(Buffer.from(password))

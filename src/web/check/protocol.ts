@@ -17,7 +17,7 @@ import { inSlices } from '../bodies/read-body.ts'
 export type Fields = Readonly<Record<string, readonly string[] | undefined>>
 
 /** The message of a question; `too-big` when it is more than is taken, else why it is none. */
-export type Given = Buffer | 'too-big' | { fault: string }
+export type CheckedBody = Buffer | 'too-big' | { fault: string }
 
 const VALUE_CHARS_MAX = 1_000
 const RECIPIENTS_MAX = 10_000
@@ -56,7 +56,11 @@ export function envelopeOf(fields: Fields): CheckedEnvelope {
  * The message in a body: all of it, or its last `Message-Length` bytes behind what tells of it;
  * first unpacked when `Compression` says zstd.
  */
-export async function messageIn(body: Buffer, fields: Fields, bytesMax: number): Promise<Given> {
+export async function messageIn(
+  body: Buffer,
+  fields: Fields,
+  bytesMax: number,
+): Promise<CheckedBody> {
   if (fields['file'] && body.length === 0) {
     return { fault: 'Send the message itself: files of this machine are not read.' }
   }
@@ -72,7 +76,7 @@ export async function messageIn(body: Buffer, fields: Fields, bytesMax: number):
   return whole.subarray(whole.length - Number(length))
 }
 
-async function unpacked(body: Buffer, bytesMax: number): Promise<Given> {
+async function unpacked(body: Buffer, bytesMax: number): Promise<CheckedBody> {
   if (body.length === 0) return body
   try {
     const small = await inSlices(() => unpackedAtOnce(body, bytesMax))
@@ -145,7 +149,7 @@ function named(name: string | undefined): string | undefined {
 }
 
 /** What rspamd answers to /checkv2: the fields that its clients read. */
-export type Answer = {
+export type CheckAnswer = {
   /** True when there is no verdict; the symbol NO_VERDICT tells why. */
   is_skipped: boolean
   score: number
@@ -184,7 +188,7 @@ export function composeAnswer(
   checked: Checked | 'unavailable',
   scores: CheckScores,
   seconds: number,
-): Answer {
+): CheckAnswer {
   const remove = { remove_headers: { 'X-Spam': 0 } }
   const common = { required_score: scores.reject, time_real: rounded(seconds, 6) }
   if (typeof checked === 'string') {
@@ -214,7 +218,7 @@ export function composeAnswer(
  * The same in the lines of the older protocol, which Exim reads: `Metric: default; False; 2.00 /
  * 15.00 / 0.0`, the advice, then the symbols.
  */
-export function composeLines(answer: Answer): string {
+export function composeLines(answer: CheckAnswer): string {
   const isSpam = ['add header', 'rewrite subject', 'reject'].includes(answer.action)
   const flag = answer.is_skipped ? 'Skip' : isSpam ? 'True' : 'False'
   const lines = [

@@ -23,19 +23,19 @@ import { visitOf } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { sendStatistics } from './statistics.ts'
-import { requireOwn, sendStory, takeAnswer } from './story.ts'
+import { requireOwn, sendStory, takeRelayAnswer } from './story.ts'
 
 /** What reports can be asked for by what became of them, in the order of the form. */
-export const outcomes = ['asking', 'waiting', 'told', 'answered', 'kept', 'taken-back'] as const
+const outcomes = ['asking', 'waiting', 'told', 'answered', 'kept', 'taken-back'] as const
 
 /** One of them. */
-export type Outcome = (typeof outcomes)[number]
+type Outcome = (typeof outcomes)[number]
 
 /** The kinds of reports, in the order of the form. */
-export const kinds: readonly ReportKind[] = ['spam', 'phishing', 'not-spam']
+const kinds: readonly ReportKind[] = ['spam', 'phishing', 'not-spam']
 
 /** What the form holds, as text to show again; what made no sense is left out. */
-export type ListForm = {
+type ListForm = {
   words: string
   kind: ReportKind | ''
   outcome: Outcome | ''
@@ -45,10 +45,10 @@ export type ListForm = {
 }
 
 /** A report of one's own, with what became of it. */
-export type OwnLine = ReportLine & OwnOutcome
+type OwnLine = ReportLine & OwnOutcome
 
 /** A page of one's own reports, and the queries that lead on from it. */
-export type OwnPage = {
+type OwnPage = {
   lines: OwnLine[]
   /** Towards the newest; undefined where there is nothing newer. */
   newer: string | undefined
@@ -76,7 +76,7 @@ const statesOf: Record<Outcome, readonly ReportState[]> = {
 }
 
 /** Reads the form from the address of a page. */
-export function readListForm(req: Request): ListForm {
+function readListForm(req: Request): ListForm {
   const given = new URL(req.originalUrl, 'http://site').searchParams
   const kind = kinds.find((name) => name === given.get('kind')) ?? ''
   const outcome = outcomes.find((name) => name === given.get('outcome')) ?? ''
@@ -85,7 +85,7 @@ export function readListForm(req: Request): ListForm {
 }
 
 /** The page that an address asks for: `before` or `after` is where the page beside it ended. */
-export async function readOwnPage(
+async function readOwnPage(
   db: Db,
   reporterId: string,
   form: ListForm,
@@ -206,7 +206,7 @@ export function historyRoutes(site: Needs): Router {
     const reporter = requireReporter(req, res)
     if (!reporter) return
     const report = await requireOwn(req.params.id, reporter, site.pool)
-    const problem = await takeAnswer(req, site, report, form)
+    const problem = await takeRelayAnswer(req, site, report, form)
     if (problem === undefined) return res.redirect(303, `/reports/${report.id}`)
     await sendStory(req, res, site, report, { problem, picked: form.texts('relay') })
   })

@@ -48,7 +48,7 @@ export function shownWalk({ details, network }: KeptAnalysis) {
 }
 
 /** A network as a person reads it: its name or block, its number, its country. */
-export function networkWords(network: NonNullable<KeptAnalysis['network']>): string {
+function networkWords(network: NonNullable<KeptAnalysis['network']>): string {
   const { cidr, asn, name, country } = network
   return [name ?? cidr, asn === null ? '' : `AS${asn}`, country ?? ''].filter(Boolean).join(', ')
 }
@@ -117,7 +117,7 @@ function firstText(raw: Buffer): Buffer {
 }
 
 /** What a report asks its reporter. */
-export type Question = {
+export type ReportQuestion = {
   candidates: RelayCandidate[]
   /** Whether the reporter has said not to know, since it was asked. */
   isAnswered: boolean
@@ -132,7 +132,7 @@ export async function findQuestion(
   report: Report,
   analysis: KeptAnalysis | undefined,
   events: readonly ReportEvent[],
-): Promise<Question | undefined> {
+): Promise<ReportQuestion | undefined> {
   if (report.state !== 'kept' || analysis?.details.consequence.action !== 'ask') return undefined
   const relays = await listRelays(db, report.reporterId)
   const said = (how: string) =>
@@ -149,7 +149,7 @@ export async function findQuestion(
 }
 
 /** Takes the answer to a report's question, if it still asks one; answers why it cannot. */
-export async function takeAnswer(
+export async function takeRelayAnswer(
   req: Request,
   site: Pick<Site, 'pool' | 'boss' | 'clock'>,
   report: Report,

@@ -31,7 +31,7 @@ import type { Site } from '../site.ts'
 import { askerHash } from './downloads.ts'
 
 /** A wish for an entry to go, as it came. */
-export type Wish = {
+type Wish = {
   listing: Listing
   asker: string
   contact: string
@@ -49,7 +49,7 @@ const OF_NAME_MAX = 25
 const OF_ASKER_MAX = 5
 
 /** Keeps a wish, and fulfils it at once where that may be. */
-export async function keepWish(
+async function keepWish(
   wish: Wish,
   { pool, clock }: Pick<Site, 'pool' | 'clock'>,
 ): Promise<'kept' | 'too often' | 'not listed'> {
@@ -128,7 +128,7 @@ export function listingsOf(
 }
 
 /** Where to ask for an entry to be taken off. */
-export function delistPath({ list, name }: Pick<Listing, 'list' | 'name'>): string {
+function delistPath({ list, name }: Pick<Listing, 'list' | 'name'>): string {
   return `/lookup/delist${queryOf({ list, name })}`
 }
 

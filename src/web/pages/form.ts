@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express'
-import { createMultipartParser, type Part } from '../bodies/multipart.ts'
+import { createMultipartParser, type FormPart } from '../bodies/multipart.ts'
 import { createUrlencodedParser } from '../bodies/urlencoded.ts'
 import { admit } from '../limits.ts'
 import { ProblemError } from '../problem.ts'
@@ -19,7 +19,7 @@ export type Form = {
   /** Whether the first field of that name had more bytes than it may. */
   isCut: (name: string) => boolean
   /** The files that were chosen under that name. */
-  files: (name: string) => Part[]
+  files: (name: string) => FormPart[]
 }
 
 const PARTS_MAX = 300
@@ -77,9 +77,9 @@ export function readShortForm(req: Request, res: Response, site: FormReader): Pr
   return readForm(req, res, site, { bytesMax: 64_000, partBytesMax: TEXT_BYTES_MAX })
 }
 
-function formOf(parts: readonly Part[]): Form {
+function formOf(parts: readonly FormPart[]): Form {
   const named = (name: string) => parts.filter((part) => part.name === name)
-  const textOf = ({ content }: Part) =>
+  const textOf = ({ content }: FormPart) =>
     // No text of PostgreSQL can hold a NUL.
     content
       .toString('utf8', 0, Math.min(content.length, TEXT_BYTES_MAX))

@@ -1,8 +1,8 @@
 /** How long a bar lasts: the two lengths of the buckets that are counted, or a week from Monday. */
-export type BarPeriod = 'tenMinutes' | 'day' | 'week'
+type BarPeriod = 'tenMinutes' | 'day' | 'week'
 
 /** A series to be drawn, out of the points that have its `key`. */
-export type DrawnSeries<Key extends string> = {
+type DrawnSeries<Key extends string> = {
   key: Key
   name: string
   /** Its color and pattern; see `series.css`. */

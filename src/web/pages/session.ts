@@ -32,7 +32,7 @@ export function knownDevice(
 }
 
 /** Lets the browser know, from now on, that somebody signed in with it under this name. */
-export function rememberDevice(
+function rememberDevice(
   req: IncomingMessage,
   res: ServerResponse,
   name: string,

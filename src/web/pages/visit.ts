@@ -87,7 +87,7 @@ function inLanguage(req: Request, account: string | null | undefined) {
 export const tokenField = 'form_token'
 
 /** The token of a session: who cannot read its pages cannot know it, nor make it of another. */
-export function composeFormToken(sessionId: string, secret: string): string {
+function composeFormToken(sessionId: string, secret: string): string {
   return createHmac('sha256', secret).update(`form of ${sessionId}`).digest('base64url')
 }
 

@@ -23,7 +23,7 @@ const helpPaths: Readonly<Partial<Record<ProblemName, string>>> = {
  * Shows what became of each message of an upload, how many of them on top. It is a success when
  * one of them was taken.
  */
-export function sendResults(req: Request, res: Response, lines: readonly UploadLine[]): void {
+function sendResults(req: Request, res: Response, lines: readonly UploadLine[]): void {
   const results = lines.map(resultOf)
   const taken = results.filter(({ id }) => id !== undefined)
   const refused = lines.find(({ outcome }) => !outcome.taken)?.outcome

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parseOutbox, runOutbox, runQueue } from '../../../src/cli/outbox.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
-import { analyzeReports } from '../../../src/reports/analyze-report.ts'
-import { forwardReports } from '../../../src/feedback/forward-report.ts'
+import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
+import { runForwardReport } from '../../../src/feedback/forward-report.ts'
 import { oweLetter } from '../../../src/letters/letters.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
@@ -14,9 +14,9 @@ beforeAll(async () => {
   app = await openTestApp()
   parser = createParserPool(1)
   const payloads = await app.reports('one', 'two')
-  await analyzeReports(payloads, { ...app, parser })
+  await runAnalyzeReport(payloads, { ...app, parser })
   const keys = payloads.map(({ reportId }) => ({ reportId, number: 1 }))
-  await forwardReports(keys, { ...app, parser, mailer: undefined })
+  await runForwardReport(keys, { ...app, parser, mailer: undefined })
 })
 afterAll(async () => {
   await parser.close()

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readReports } from '../../../src/cli/train/read-reports.ts'
-import { type Judgment, insertAnalyses } from '../../../src/db/analyses.ts'
+import { type StoredJudgment, insertAnalyses } from '../../../src/db/analyses.ts'
 import { factDefinitions, packFacts } from '../../../src/verdict/facts/facts.ts'
 import { insertCountedReports } from '../../../src/db/counter-rows.ts'
 import { insertReporter } from '../../../src/db/reporters.ts'
-import { featureReader, featuresOf } from '../../../src/verdict/model/features.ts'
+import { featureReader, modelFeatures } from '../../../src/verdict/model/features.ts'
 import { retractReport } from '../../../src/reports/change-report.ts'
 import { uuidv7 } from '../../../src/world.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
@@ -38,7 +38,7 @@ async function judged(mark: string, told: Told): Promise<string> {
   const judgment = {
     verdict: { class: verdict ?? 'undecided', confidence: 0.5, score: 2, symbols: [symbol] },
     consequence: { action: 'keep', why: 'The tests keep it.' },
-  } as unknown as Judgment
+  } as unknown as StoredJudgment
   await insertAnalyses(app.pool, [
     {
       id,
@@ -81,7 +81,7 @@ test('reports that prove something become rows, with what they were judged by', 
   expect(new Set(rows.map(({ campaign }) => campaign)).size).toBe(2)
   expect(Math.abs((rows[0]?.at ?? 0) - Date.now())).toBeLessThan(60_000)
 
-  const features = featuresOf(factDefinitions, ['FORGED_HOP'], 'reports')
+  const features = modelFeatures(factDefinitions, ['FORGED_HOP'], 'reports')
   const numbers = featureReader(features)?.(rows[0]?.facts ?? {}, rows[0]?.symbols ?? [])
   expect(numbers?.[features.indexOf('symbol.FORGED_HOP')]).toBe(1)
   expect([...(numbers ?? [])].filter((value) => value === 0.9)).toEqual([])

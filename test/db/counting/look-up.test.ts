@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Answer, ask } from '../../../src/counting/headline.ts'
-import type { Given } from '../../../src/counting/look-up.ts'
+import { type LookUpAnswer, ask } from '../../../src/counting/headline.ts'
+import type { LookUpInput } from '../../../src/counting/look-up.ts'
 import { countWritten, type CountedWritten } from '../../support/counted-messages.ts'
 import { rollUpAll } from '../../support/counter-rows.ts'
 import { freshDatabase, type TestDatabase } from '../../support/database.ts'
@@ -38,13 +38,13 @@ beforeAll(async () => {
 })
 afterAll(() => database.close())
 
-async function known(given: Given, series: 'told' | 'all' = 'told') {
-  const answer: Answer = await ask({ pool: database.pool, clock: () => now }, given, series)
+async function known(given: LookUpInput, series: 'told' | 'all' = 'told') {
+  const answer: LookUpAnswer = await ask({ pool: database.pool, clock: () => now }, given, series)
   if ('fault' in answer) throw new Error(answer.fault)
   return answer
 }
 
-async function fault(given: Given): Promise<string | undefined> {
+async function fault(given: LookUpInput): Promise<string | undefined> {
   const answer = await ask({ pool: database.pool, clock: () => now }, given, 'told')
   return 'fault' in answer ? answer.fault : undefined
 }

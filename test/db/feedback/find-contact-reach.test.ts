@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { findContacts } from '../../../src/feedback/find-contact.ts'
+import { runFindContact } from '../../../src/feedback/find-contact.ts'
 import type { TestApp } from '../../support/app.ts'
 import { entity, network, recordedAnswer } from '../../support/rdap-answers.ts'
 import type { RdapPlace } from '../../support/rdap-client.ts'
@@ -21,7 +21,7 @@ beforeEach(async () => void (place = await at.renew()))
 test('a network without a contact keeps the report, and is not asked about for a day', async () => {
   place.server.reply('ip/192.0.2.7', { body: network('192.0.2.0', '192.0.2.255') })
   const [report = { reportId: '' }] = await at.analyzed('192.0.2.7')
-  await findContacts([report], at.tools())
+  await runFindContact([report], at.tools())
   const why = 'No abuse contact is registered for 192.0.2.0/24 (EXAMPLE-NET).'
   expect(await at.standing(report)).toMatchObject({ state: 'kept', action: 'keep', said: [why] })
   const [next = { reportId: '' }] = await at.analyzed('192.0.2.99')
@@ -50,11 +50,11 @@ test('what a registry says of a wide block does not count for another AS in it',
   place.server.reply('ip/198.51.1.1', { body: network('198.51.0.0', '198.51.255.255', wide) })
   place.server.reply('ip/198.51.100.8', { body: network('198.51.100.0', '198.51.100.255', narrow) })
   const [first = { reportId: '' }] = await at.analyzed('198.51.1.1')
-  await findContacts([first], at.tools())
+  await runFindContact([first], at.tools())
   expect(await at.standing(first)).toMatchObject({ told: ['abuse@wide.example'] })
   const [second = { reportId: '' }] = await at.analyzed('198.51.100.8')
   expect(await at.standing(second)).toMatchObject({ ...waiting, cidr: '198.51.100.0/24' })
-  await findContacts([second], at.tools())
+  await runFindContact([second], at.tools())
   expect(await at.standing(second)).toMatchObject({
     told: ['abuse@narrow.example'],
     said: ['NARROW-ORG (198.51.100.0/24) answers for the origin and has an abuse contact.'],
@@ -71,7 +71,7 @@ test('nor is it when both are asked about at once', async () => {
   place.server.reply('ip/198.51.1.1', { body })
   place.server.reply('ip/198.51.100.8', { body: narrow })
   const reports = await at.analyzed('198.51.1.1', '198.51.100.8')
-  await findContacts(reports, at.tools())
+  await runFindContact(reports, at.tools())
   const told = (await Promise.all(reports.map(at.standing))).map(({ told }) => told)
   expect(told).toEqual([['abuse@wide.example'], ['abuse@narrow.example']])
 })
@@ -81,7 +81,7 @@ test('one block that several AS announce gives each of them the answer', async (
   const body = network('198.51.0.0', '198.51.255.255', deskOf('abuse@wide.example'))
   for (const ip of ['198.51.0.1', '198.51.1.1']) place.server.reply(`ip/${ip}`, { body })
   const reports = await at.analyzed('198.51.0.1', '198.51.1.1')
-  await findContacts(reports, at.tools())
+  await runFindContact(reports, at.tools())
   for (const one of await Promise.all(reports.map(at.standing))) {
     expect(one).toMatchObject({ told: ['abuse@wide.example'], forwards: 1 })
   }
@@ -91,7 +91,7 @@ test('one block that several AS announce gives each of them the answer', async (
 
 test('an answer is asked for again when the tables give the block to another AS', async () => {
   place.server.reply('ip/192.0.2.7', { body: recordedAnswer('arin') })
-  await findContacts(await at.analyzed('192.0.2.7'), at.tools())
+  await runFindContact(await at.analyzed('192.0.2.7'), at.tools())
   await announce(['192.0.2.0/24', 64_500, 'NEW'])
   const [next = { reportId: '' }] = await at.analyzed('192.0.2.8')
   expect(await at.standing(next)).toMatchObject({ ...waiting, cidr: '192.0.2.0/24' })
@@ -102,17 +102,17 @@ test('a registry that answers with the whole address space silences nobody else'
   place.server.reply('ip/192.0.2.7', { body })
   place.server.reply('ip/192.0.2.8', { body: recordedAnswer('arin') })
   const [lost = { reportId: '' }] = await at.analyzed('192.0.2.7')
-  await findContacts([lost], at.tools())
+  await runFindContact([lost], at.tools())
   expect(await at.standing(lost)).toMatchObject({ state: 'kept', cidr: '192.0.2.7/32' })
   const [next = { reportId: '' }] = await at.analyzed('192.0.2.8')
-  await findContacts([next], at.tools())
+  await runFindContact([next], at.tools())
   expect(await at.standing(next)).toMatchObject({ action: 'forward', forwards: 1 })
 })
 
 test('silence about a wide network holds for the addresses nearby only', async () => {
   const body = network('198.0.0.0', '198.255.255.255')
   place.server.reply('ip/198.51.100.7', { body })
-  await findContacts(await at.analyzed('198.51.100.7'), at.tools())
+  await runFindContact(await at.analyzed('198.51.100.7'), at.tools())
   const [near = { reportId: '' }] = await at.analyzed('198.51.100.99')
   expect(await at.standing(near)).toMatchObject({ state: 'kept', cidr: '198.51.0.0/16' })
   const [far = { reportId: '' }] = await at.analyzed('198.52.100.7')
@@ -124,7 +124,7 @@ test('a registry cannot make us write to ourselves or to the reporter', async ()
   const entities = [entity('D', ['abuse'], desks)]
   place.server.reply('ip/192.0.2.7', { body: network('192.0.2.0', '192.0.2.255', { entities }) })
   const [report = { reportId: '' }] = await at.analyzed('192.0.2.7')
-  await findContacts([report], at.tools())
+  await runFindContact([report], at.tools())
   expect(await at.standing(report)).toMatchObject({
     state: 'kept',
     said: ['The abuse address of this network is our own, or the reporter’s.'],

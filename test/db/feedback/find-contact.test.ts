@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { keepRegistryRows } from '../../../src/db/feedback-answers.ts'
 import { retractReport } from '../../../src/reports/change-report.ts'
-import { analyzeReports } from '../../../src/reports/analyze-report.ts'
-import { findContacts } from '../../../src/feedback/find-contact.ts'
+import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
+import { runFindContact } from '../../../src/feedback/find-contact.ts'
 import { createRdap } from '../../../src/net/rdap/rdap.ts'
 import type { TestApp } from '../../support/app.ts'
 import { spamMessage } from '../../support/messages.ts'
@@ -29,7 +29,7 @@ test('a report from an unknown network waits for the registry, and is then told'
   const [report = { reportId: '' }] = await at.analyzed('192.0.2.7')
   expect(await at.standing(report)).toEqual({ ...waiting, cidr: null, abuse: null })
   expect(await at.jobsOf(report, 'find-contact')).toHaveLength(1)
-  expect(await findContacts([report], at.tools())).toEqual(['done'])
+  expect(await runFindContact([report], at.tools())).toEqual(['done'])
   expect(await at.standing(report)).toEqual({
     state: 'analyzed',
     cidr: '192.0.2.0/24',
@@ -45,19 +45,19 @@ test('a second run changes nothing, nor do two at once', async () => {
   place.server.reply('ip/192.0.2.7', { body: recordedAnswer('arin') })
   const reports = await at.analyzed('192.0.2.7', '192.0.2.8')
   await Promise.all([
-    findContacts(reports, at.tools()),
-    findContacts(reports.toReversed(), at.tools()),
+    runFindContact(reports, at.tools()),
+    runFindContact(reports.toReversed(), at.tools()),
   ])
   const before = await Promise.all(reports.map(at.standing))
   expect(before.map(({ forwards }) => forwards)).toEqual([1, 1])
-  await findContacts(reports, at.tools())
+  await runFindContact(reports, at.tools())
   expect(await Promise.all(reports.map(at.standing))).toEqual(before)
 })
 
 test('reports of one network need one question, now and for a week', async () => {
   const answer = { body: recordedAnswer('arin') }
   for (const host of [7, 8, 9]) place.server.reply(`ip/192.0.2.${host}`, answer)
-  await findContacts(await at.analyzed('192.0.2.7', '192.0.2.8', '192.0.2.9'), at.tools())
+  await runFindContact(await at.analyzed('192.0.2.7', '192.0.2.8', '192.0.2.9'), at.tools())
   expect(place.server.asked).toHaveLength(1)
   place.pass(6 * DAY_MS)
   const [next = { reportId: '' }] = await at.analyzed('192.0.2.8')
@@ -79,7 +79,7 @@ test('another process that has the answer saves the question', async () => {
     expiresAt: new Date(place.now().getTime() + DAY_MS),
   }
   await keepRegistryRows(app.pool, [answer], place.now())
-  await findContacts([report], at.tools())
+  await runFindContact([report], at.tools())
   expect(place.server.asked).toEqual([])
   expect(await at.standing(report)).toMatchObject({ told: ['abuse@before.example'], forwards: 1 })
 })
@@ -88,13 +88,13 @@ test('a registry that asks for patience gets it, without a retry being spent', a
   const busy = { status: 429, headers: { 'retry-after': '600' }, body: {} }
   place.server.reply('ip/192.0.2.7', busy)
   const [report = { reportId: '' }] = await at.analyzed('192.0.2.7')
-  expect(await findContacts([report], at.tools())).toEqual(['done'])
+  expect(await runFindContact([report], at.tools())).toEqual(['done'])
   expect(await at.standing(report)).toMatchObject(waiting)
   const [, putOff] = await at.jobsOf(report, 'find-contact')
   expect(putOff?.['startAfter']).toEqual(new Date(place.now().getTime() + 600_000))
   place.pass(600_000)
   place.server.reply('ip/192.0.2.7', { body: recordedAnswer('arin') })
-  await findContacts([report], at.tools())
+  await runFindContact([report], at.tools())
   expect(await at.standing(report)).toMatchObject({ action: 'forward', forwards: 1 })
 })
 
@@ -104,11 +104,11 @@ test('a day after the first question in vain the report is kept, not sooner', as
   const [report = { reportId: '' }] = await at.analyzed('192.0.2.7')
   place.pass(2 * DAY_MS)
   const firstAskedAt = place.now().toISOString()
-  await findContacts([report], at.tools())
+  await runFindContact([report], at.tools())
   const [, putOff] = await at.jobsOf(report, 'find-contact')
   expect(putOff?.['data']).toEqual({ ...report, firstAskedAt })
   place.pass(DAY_MS - 60_000)
-  await findContacts([{ ...report, firstAskedAt }], at.tools())
+  await runFindContact([{ ...report, firstAskedAt }], at.tools())
   const [, , again] = await at.jobsOf(report, 'find-contact')
   expect(again).toEqual({
     data: { ...report, firstAskedAt },
@@ -116,7 +116,7 @@ test('a day after the first question in vain the report is kept, not sooner', as
   })
   expect(await at.standing(report)).toMatchObject(waiting)
   place.pass(60_000)
-  await findContacts([{ ...report, firstAskedAt }], at.tools())
+  await runFindContact([{ ...report, firstAskedAt }], at.tools())
   expect(await at.standing(report)).toMatchObject({
     state: 'kept',
     said: ['No registry could be asked who answers for the origin.'],
@@ -131,11 +131,11 @@ test('a report whose look-up died goes on from failed when its job is redriven',
   )
   const id = [dead.reportId, away.reportId]
   await app.pool.query(`update reports set state = 'failed' where id = any($1)`, [id])
-  await findContacts([away], at.tools())
+  await runFindContact([away], at.tools())
   expect(await at.standing(away)).toMatchObject(waiting)
   place.server.reply('ip/192.0.2.7', { body: recordedAnswer('arin') })
   place.pass(60_000)
-  await findContacts([dead], at.tools())
+  await runFindContact([dead], at.tools())
   expect(await at.standing(dead)).toMatchObject({
     state: 'analyzed',
     action: 'forward',
@@ -147,7 +147,7 @@ test('a report that was retracted while it waited is left alone', async () => {
   place.server.reply('ip/192.0.2.7', { body: recordedAnswer('arin') })
   const [report = { reportId: '' }] = await at.analyzed('192.0.2.7')
   await retractReport(app, report.reportId, { isReporter: true })
-  expect(await findContacts([report], at.tools())).toEqual(['done'])
+  expect(await runFindContact([report], at.tools())).toEqual(['done'])
   expect(await at.standing(report)).toMatchObject({ state: 'retracted', told: [], forwards: 0 })
   expect(place.server.asked).toEqual([])
 })
@@ -160,7 +160,7 @@ test('one that is retracted while the registry is asked is not told of either', 
       res.end(JSON.stringify(recordedAnswer('arin')))
     })
   })
-  await findContacts([report], at.tools())
+  await runFindContact([report], at.tools())
   expect(await at.standing(report)).toMatchObject({ state: 'retracted', told: [], forwards: 0 })
 })
 
@@ -177,7 +177,7 @@ test('a network that a table knows without a contact is completed by the registr
   place.server.reply('ip/192.0.2.7', { body: recordedAnswer('arin') })
   const [report = { reportId: '' }] = await at.analyzed('192.0.2.7')
   expect(await at.standing(report)).toMatchObject({ ...waiting, cidr: '192.0.2.0/24' })
-  await findContacts([report], at.tools())
+  await runFindContact([report], at.tools())
   const told = ['network-abuse@arin-holder.example']
   const said = ['EXAMPLE-ARIN (192.0.2.0/24) answers for the origin and has an abuse contact.']
   expect(await at.standing(report)).toMatchObject({ told, said })
@@ -197,14 +197,14 @@ test('without RDAP, or for addresses it may not ask about, nobody waits', async 
   const world = { clock: place.now, fetch, wait: () => Promise.resolve() }
   for (const rdap of [undefined, createRdap('https://data.iana.org/rdap', world)]) {
     const { id } = await app.report(spamMessage(`no-rdap-${++made}`, { ip: '192.0.2.7' }))
-    await analyzeReports([{ reportId: id }], { ...at.tools(), rdap })
+    await runAnalyzeReport([{ reportId: id }], { ...at.tools(), rdap })
     expect(await at.standing({ reportId: id })).toMatchObject({ state: 'kept', action: 'keep' })
   }
 })
 
 test('what would be kept anyway is not looked up', async () => {
   const { id } = await app.report(spamMessage('ham', { ip: '192.0.2.7' }), { kind: 'not-spam' })
-  await analyzeReports([{ reportId: id }], at.tools())
+  await runAnalyzeReport([{ reportId: id }], at.tools())
   expect(await at.jobsOf({ reportId: id }, 'find-contact')).toEqual([])
 })
 
@@ -222,7 +222,7 @@ test('the first contact that does not bounce is written to; when all do, nobody'
   const soon = new Date(place.now().getTime() + DAY_MS)
   await bounces('dead@desk.example', soon)
   const [first = { reportId: '' }] = await at.analyzed('192.0.2.7')
-  await findContacts([first], at.tools())
+  await runFindContact([first], at.tools())
   expect(await at.standing(first)).toMatchObject({ told: ['second@desk.example'] })
   await bounces('second@desk.example', soon)
   const [second = { reportId: '' }] = await at.analyzed('192.0.2.7')

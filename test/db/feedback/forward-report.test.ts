@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findFeedbackMessage } from '../../../src/db/feedback-reports.ts'
 import { unpack } from '../../../src/db/rows.ts'
 import { retractReport } from '../../../src/reports/change-report.ts'
-import { analyzeReports } from '../../../src/reports/analyze-report.ts'
-import { forwardReports } from '../../../src/feedback/forward-report.ts'
+import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
+import { runForwardReport } from '../../../src/feedback/forward-report.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
 import { parseReturnPath } from '../../../src/mail/verp.ts'
 import type { Mailer, OutgoingMail, SendResult } from '../../../src/net/mailer.ts'
@@ -41,12 +41,12 @@ function farEnd(
 
 function forward(payloads: readonly { reportId: string }[], mailer: Mailer | undefined) {
   const keys = payloads.map(({ reportId }) => ({ reportId, number: 1 }))
-  return forwardReports(keys, { ...app, parser, mailer })
+  return runForwardReport(keys, { ...app, parser, mailer })
 }
 
 async function analyzed(...marks: string[]) {
   const payloads = await app.reports(...marks)
-  await analyzeReports(payloads, { ...app, parser })
+  await runAnalyzeReport(payloads, { ...app, parser })
   return payloads
 }
 
@@ -176,7 +176,7 @@ test('retracted while it was being held, it is not held again', async () => {
       return parser.compose(...task)
     },
   }
-  await forwardReports([{ ...payload, number: 1 }], { ...app, parser: slow, mailer: undefined })
+  await runForwardReport([{ ...payload, number: 1 }], { ...app, parser: slow, mailer: undefined })
   expect(await story(payload)).toMatchObject({ report: 'retracted', state: 'withdrawn' })
 })
 
@@ -191,7 +191,7 @@ test('one that cannot be composed does not hold up the others of its batch', asy
   }
   const keys = payloads.map(({ reportId }) => ({ reportId, number: 1 }))
   const far = farEnd()
-  const outcomes = await forwardReports(keys, { ...app, parser: fragile, mailer: far })
+  const outcomes = await runForwardReport(keys, { ...app, parser: fragile, mailer: far })
   expect(outcomes).toEqual([
     'done',
     { retry: 'The message could not be read within 20 s.' },
@@ -211,7 +211,7 @@ test('one whose message is gone is beyond saving, and holds up no other', async 
 
 test('who never enrolled is told of abuse, and of phishing in a field of ours', async () => {
   const { id } = await app.report(spamMessage('phish'), { kind: 'phishing' })
-  await analyzeReports([{ reportId: id }], { ...app, parser })
+  await runAnalyzeReport([{ reportId: id }], { ...app, parser })
   const [spam = { reportId: '' }] = await analyzed('plain-spam')
   const far = farEnd()
   await forward([{ reportId: id }], far)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { insertInboundMail } from '../../../src/db/inbox.ts'
 import { pack } from '../../../src/db/rows.ts'
-import { analyzeReports } from '../../../src/reports/analyze-report.ts'
+import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { handleInboundMail as handle } from '../../../src/feedback/handle-inbound.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
 import { uuidv7 } from '../../../src/world.ts'
@@ -35,7 +35,7 @@ function handleInboundMail(mail: { mailId: string }, needs: TestApp) {
 /** A report whose feedback was sent. */
 async function sent(mark: string) {
   const [payload = { reportId: '' }] = await app.reports(mark)
-  await analyzeReports([payload], { ...app, parser })
+  await runAnalyzeReport([payload], { ...app, parser })
   await app.pool.query(`update feedback_reports set state = 'sent' where report_id = $1`, [
     payload.reportId,
   ])

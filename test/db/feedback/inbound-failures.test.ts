@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { handleInboundMail, handleInboundMails } from '../../../src/feedback/handle-inbound.ts'
-import { keepHouse, markDeadReports } from '../../../src/reports/keep-house.ts'
+import { handleInboundMail, runHandleInbound } from '../../../src/feedback/handle-inbound.ts'
+import { runKeepHouse, runMarkDead } from '../../../src/reports/keep-house.ts'
 import { readInbound } from '../../../src/mail/inbound/read-inbound.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
 import { arrive, reply } from '../../support/inbound-mail.ts'
@@ -39,7 +39,7 @@ async function die({ mailId }: { mailId: string }) {
 
 test('a mail that kills its reader costs its own job only', async () => {
   const mails = [await arrived('one'), await arrived('deadly'), await arrived('two')]
-  expect(await handleInboundMails(mails, { ...app, parser })).toEqual([
+  expect(await runHandleInbound(mails, { ...app, parser })).toEqual([
     'done',
     { retry: 'The thread died.' },
     'done',
@@ -54,12 +54,12 @@ test('a mail that kills its reader costs its own job only', async () => {
 test('when its job has died it is failed; redriven, it is handled all the same', async () => {
   const mail = await arrived('hello')
   await die(mail)
-  await markDeadReports(app)
-  await markDeadReports(app)
+  await runMarkDead(app)
+  await runMarkDead(app)
   expect(await stateOf(mail)).toEqual({ state: 'failed', kind: null })
   await handleInboundMail(mail, { ...app, parser })
   expect(await stateOf(mail)).toEqual({ state: 'handled', kind: 'reply' })
-  await markDeadReports(app)
+  await runMarkDead(app)
   expect(await stateOf(mail)).toEqual({ state: 'handled', kind: 'reply' })
 })
 
@@ -68,7 +68,7 @@ test('a mail without a job is given one; one among the dead letters is not', asy
   await handleInboundMail(fresh, { ...app, parser })
   await die(dead)
   const inAnHour = () => new Date(Date.now() + 3_600_000)
-  await keepHouse({ ...app, clock: inAnHour })
+  await runKeepHouse({ ...app, clock: inAnHour })
   const jobs = await app.rows(
     `select data ->> 'mailId' as "mailId" from pgboss.job where name = 'handle-inbound'`,
   )

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { forwardReports } from '../../../src/feedback/forward-report.ts'
+import { runForwardReport } from '../../../src/feedback/forward-report.ts'
 import { type Forwarding, forwardingIdle, openForwarding } from '../../../src/feedback/leave-now.ts'
 import { createMailer, type Mailer } from '../../../src/net/mailer.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
@@ -30,8 +30,8 @@ afterEach(async () => {
   await sink.close()
 })
 
-const forward = (keys: Parameters<typeof forwardReports>[0]) =>
-  forwardReports(keys, { ...app, mailer }, forwarding)
+const forward = (keys: Parameters<typeof runForwardReport>[0]) =>
+  runForwardReport(keys, { ...app, mailer }, forwarding)
 const marks = (name: string, count: number) => Array.from({ length: count }, (_, at) => name + at)
 const isPutOff = (outcome: unknown) => typeof outcome === 'object' && 'putOff' in (outcome ?? {})
 
@@ -84,9 +84,9 @@ test('what is being sent when its batch ends is kept when it has ended', async (
       return mailer.send(mail)
     },
   }
-  const [outcome] = await forwardReports(keys, { ...app, mailer: slow }, forwarding)
+  const [outcome] = await runForwardReport(keys, { ...app, mailer: slow }, forwarding)
   expect(isPutOff(outcome)).toBe(true)
-  expect(isPutOff((await forwardReports(keys, { ...app, mailer }, forwarding))[0])).toBe(true)
+  expect(isPutOff((await runForwardReport(keys, { ...app, mailer }, forwarding))[0])).toBe(true)
   gate.resolve(undefined)
   await forwardingIdle(forwarding)
   expect(await statesOf(app, keys)).toEqual(['sent'])

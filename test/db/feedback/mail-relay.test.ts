@@ -3,16 +3,16 @@ import { findMailRelay, listMailTotals } from '../../../src/db/mail-relay.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { listBacklogs } from '../../../src/db/dead-letters.ts'
 import { listSuppressed } from '../../../src/db/suppressions.ts'
-import { forwardReports } from '../../../src/feedback/forward-report.ts'
+import { runForwardReport } from '../../../src/feedback/forward-report.ts'
 import { openForwarding } from '../../../src/feedback/leave-now.ts'
-import { sendLetters } from '../../../src/feedback/send-letter.ts'
+import { runSendLetter } from '../../../src/feedback/send-letter.ts'
 import { oweLetter } from '../../../src/letters/letters.ts'
 import { createLogger } from '../../../src/log.ts'
 import type { SendResult } from '../../../src/net/mailer.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
 import { forwardReport } from '../../../src/queue/queues.ts'
 import { send } from '../../../src/queue/boss.ts'
-import { work } from '../../../src/queue/work.ts'
+import { workQueue } from '../../../src/queue/work.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
 import { owe, statesOf } from './owed.ts'
 
@@ -69,10 +69,10 @@ function openProcess() {
   const forwarding = openForwarding(needs)
   return {
     far,
-    forward: (keys: Parameters<typeof forwardReports>[0]) =>
-      forwardReports(keys, needs, forwarding),
-    letters: (payloads: Parameters<typeof sendLetters>[0]) =>
-      sendLetters(payloads, needs, forwarding.relay),
+    forward: (keys: Parameters<typeof runForwardReport>[0]) =>
+      runForwardReport(keys, needs, forwarding),
+    letters: (payloads: Parameters<typeof runSendLetter>[0]) =>
+      runSendLetter(payloads, needs, forwarding.relay),
   }
 }
 
@@ -183,7 +183,7 @@ test('a postponed job is as old as the first one', async () => {
   )
   let runs = 0
   const ran = new Promise<void>((resolve) => {
-    void work(
+    void workQueue(
       { ...app, log: createLogger('silent', 'test') },
       queue,
       { batchSize: 1, concurrency: 1 },

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ensureConsumers } from '../../../src/db/consumers.ts'
 import { listFeedback } from '../../../src/db/feedback-reports.ts'
-import { analyzeReports } from '../../../src/reports/analyze-report.ts'
-import { forwardReports } from '../../../src/feedback/forward-report.ts'
-import { paceFeedback } from '../../../src/feedback/pace-feedback.ts'
+import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
+import { runForwardReport } from '../../../src/feedback/forward-report.ts'
+import { runPaceFeedback } from '../../../src/feedback/pace-feedback.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
 import { spamMessage } from '../../support/messages.ts'
@@ -32,7 +32,7 @@ async function mergedFrom(ips: readonly string[]): Promise<string> {
     }),
   )
   const ids = accepted.map(({ id }) => id)
-  await analyzeReports(
+  await runAnalyzeReport(
     ids.map((reportId) => ({ reportId })),
     app,
   )
@@ -49,7 +49,7 @@ async function mergedFrom(ips: readonly string[]): Promise<string> {
      on conflict (id) do update set campaign_id = excluded.campaign_id`,
     [ids, ids[0]],
   )
-  await paceFeedback({ ...app, clock: () => new Date(Date.now() + 3_600_000) })
+  await runPaceFeedback({ ...app, clock: () => new Date(Date.now() + 3_600_000) })
   const queued = (await listFeedback(app.pool, ids)).filter(({ state }) => state === 'queued')
   const sent: string[] = []
   const mailer = {
@@ -59,7 +59,7 @@ async function mergedFrom(ips: readonly string[]): Promise<string> {
     },
     close: () => Promise.resolve(),
   }
-  await forwardReports(queued, { ...app, mailer })
+  await runForwardReport(queued, { ...app, mailer })
   expect(sent).toHaveLength(1)
   return sent[0] ?? ''
 }

@@ -3,9 +3,9 @@ import { type FeedbackKey, findFeedback, listFeedback } from '../../../src/db/fe
 import { inTransaction } from '../../../src/db/pool.ts'
 import { changeConsumer, stopConsumer } from '../../../src/feedback/change-consumer.ts'
 import { takeAnswer } from '../../../src/feedback/take-answer.ts'
-import { forwardReports } from '../../../src/feedback/forward-report.ts'
+import { runForwardReport } from '../../../src/feedback/forward-report.ts'
 import { keepBounce } from '../../../src/feedback/keep-inbound.ts'
-import { paceFeedback } from '../../../src/feedback/pace-feedback.ts'
+import { runPaceFeedback } from '../../../src/feedback/pace-feedback.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
 import { owe, statesOf } from './owed.ts'
@@ -45,7 +45,7 @@ async function oneMail(address: string, marks: readonly string[], pace = 'campai
     `update feedback_reports set state = 'waiting', due_at = now() where report_id = any($1)`,
     [ids],
   )
-  await paceFeedback({ ...app, clock: hourLater })
+  await runPaceFeedback({ ...app, clock: hourLater })
   const rows = (await listFeedback(app.pool, ids)).filter(({ number }) => number === 1)
   const head = rows.find(({ state }) => state === 'queued') ?? nothing
   const others = keys.filter(({ reportId }) => reportId !== head.reportId)
@@ -56,7 +56,7 @@ const mailer = {
   send: () => Promise.resolve({ outcome: 'accepted' as const, reply: '250 taken' }),
   close: () => Promise.resolve(),
 }
-const forward = (key: FeedbackKey) => forwardReports([key], { ...app, mailer })
+const forward = (key: FeedbackKey) => runForwardReport([key], { ...app, mailer })
 
 async function eventsOf(keys: readonly FeedbackKey[], event: string) {
   const rows = await app.rows(
@@ -158,6 +158,6 @@ test('a pause that ends early, or becomes shorter, holds nothing up', async () =
 test('what is in line is not told to who did not enroll, once only those are told', async () => {
   const [key = nothing] = await owe(app, 'abuse@stranger.example', ['g1'])
   const config = { ...app.config, forwardTo: 'enrolled' as const }
-  await forwardReports([key], { ...app, config, mailer })
+  await runForwardReport([key], { ...app, config, mailer })
   expect(await statesOf(app, [key])).toEqual(['withdrawn'])
 })

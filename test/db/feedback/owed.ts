@@ -1,6 +1,6 @@
 import { ensureConsumers } from '../../../src/db/consumers.ts'
 import type { FeedbackKey } from '../../../src/db/feedback-reports.ts'
-import { analyzeReports } from '../../../src/reports/analyze-report.ts'
+import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import type { ParserPool } from '../../../src/parsing/parser-pool.ts'
 import type { TestApp } from '../../support/app.ts'
 
@@ -11,7 +11,7 @@ export async function owe(
   marks: readonly string[],
 ): Promise<FeedbackKey[]> {
   const payloads = await app.reports(...marks)
-  await analyzeReports(payloads, app)
+  await runAnalyzeReport(payloads, app)
   const consumers = await ensureConsumers(app.pool, [{ address, source: 'network' }], new Date())
   await app.pool.query(
     `update feedback_reports set consumer_id = $2, address = $3 where report_id = any($1::uuid[])`,

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findFeedback, type FeedbackKey, listFeedback } from '../../../src/db/feedback-reports.ts'
 import { retractReport } from '../../../src/reports/change-report.ts'
-import { forwardReports } from '../../../src/feedback/forward-report.ts'
-import { paceFeedback } from '../../../src/feedback/pace-feedback.ts'
-import { redeemReports } from '../../../src/reports/redeem-report.ts'
+import { runForwardReport } from '../../../src/feedback/forward-report.ts'
+import { runPaceFeedback } from '../../../src/feedback/pace-feedback.ts'
+import { runRedeemReport } from '../../../src/reports/redeem-report.ts'
 import type { Mailer, OutgoingMail, SendResult } from '../../../src/net/mailer.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
@@ -32,7 +32,7 @@ function farEnd(answer: SendResult = { outcome: 'accepted', reply: '250 taken' }
 
 async function forward(keys: readonly FeedbackKey[], far = farEnd(), now?: Date) {
   const clock = now ? () => now : app.clock
-  const outcomes = await forwardReports(keys, { ...app, clock, mailer: far })
+  const outcomes = await runForwardReport(keys, { ...app, clock, mailer: far })
   return { outcomes, mails: far.mails }
 }
 
@@ -59,7 +59,7 @@ const wait = async (keys: readonly FeedbackKey[], dueAt: Date) => {
   )
 }
 const hourLater = () => new Date(Date.now() + 3_600_000)
-const pace = (now = hourLater()) => paceFeedback({ ...app, clock: () => now })
+const pace = (now = hourLater()) => runPaceFeedback({ ...app, clock: () => now })
 const queuedOf = async (keys: readonly FeedbackKey[]) => {
   const rows = await listFeedback(
     app.pool,
@@ -146,8 +146,8 @@ test('a digest tells of all at once under its own Message-ID, and takes back eac
 
   for (const { reportId } of keys) {
     await retractReport(app, reportId, { isReporter: true })
-    await redeemReports([{ reportId }], app)
-    await redeemReports([{ reportId }], app)
+    await runRedeemReport([{ reportId }], app)
+    await runRedeemReport([{ reportId }], app)
   }
   const redeemed = await app.rows(
     `select state from feedback_reports where kind = 'redeemed' and report_id = any($1::uuid[])`,
@@ -195,13 +195,13 @@ test('a sample that left is taken back when nobody stands behind its campaign', 
     )
   for (const { reportId } of [head, ...others.slice(0, 1)]) {
     await retractReport(app, reportId, { isReporter: true })
-    await redeemReports([{ reportId }], app)
+    await runRedeemReport([{ reportId }], app)
     expect(await redeemed()).toEqual([])
   }
   for (const { reportId } of others.slice(1)) {
     await retractReport(app, reportId, { isReporter: true })
-    await redeemReports([{ reportId }], app)
-    await redeemReports([{ reportId }], app)
+    await runRedeemReport([{ reportId }], app)
+    await runRedeemReport([{ reportId }], app)
   }
   expect(await redeemed()).toEqual([{ reportId: head.reportId }])
 })
@@ -219,8 +219,8 @@ test('a complaint is taken back once from who got it, and never from who did not
   await forward([told])
   for (const { reportId } of [told, untold]) {
     await retractReport(app, reportId, { isReporter: true })
-    await redeemReports([{ reportId }], app)
-    await redeemReports([{ reportId }], app)
+    await runRedeemReport([{ reportId }], app)
+    await runRedeemReport([{ reportId }], app)
   }
   const { mails } = await forward([{ ...told, number: 2 }])
   expect(String(mails[0]?.raw)).toMatch(/^Feedback-Type: not-spam\r$/m)
@@ -234,7 +234,7 @@ test('what left while it was being taken back is taken back too', async () => {
     ...far,
     async send(mail) {
       await retractReport(app, key.reportId, { isReporter: true })
-      await redeemReports([key], app)
+      await runRedeemReport([key], app)
       return far.send(mail)
     },
   }
@@ -244,6 +244,6 @@ test('what left while it was being taken back is taken back too', async () => {
     [key.reportId],
   )
   expect(jobs).toHaveLength(2)
-  await redeemReports([key], app)
+  await runRedeemReport([key], app)
   expect(await statesOf(app, [key, { ...key, number: 2 }])).toEqual(['sent', 'queued'])
 })

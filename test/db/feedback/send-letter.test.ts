@@ -3,7 +3,7 @@ import { findLetter, findLetterMessage, releaseLetters } from '../../../src/db/l
 import { unpack } from '../../../src/db/rows.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { suppress } from '../../../src/db/suppressions.ts'
-import { sendLetters } from '../../../src/feedback/send-letter.ts'
+import { runSendLetter } from '../../../src/feedback/send-letter.ts'
 import { oweLetter } from '../../../src/letters/letters.ts'
 import { parseOwnAddress } from '../../../src/mail/verp.ts'
 import { createMailer, type Mailer } from '../../../src/net/mailer.ts'
@@ -50,7 +50,7 @@ async function stateOf(id: string): Promise<string | undefined> {
 
 test('a letter leaves under its own return path, as it was kept', async () => {
   const letterId = await owe('leaves@reporters.example')
-  expect(await sendLetters([{ letterId }], { ...app, mailer })).toEqual(['done'])
+  expect(await runSendLetter([{ letterId }], { ...app, mailer })).toEqual(['done'])
   const mail = sink.messages.find(({ to }) => to.includes('leaves@reporters.example'))
   const settings = { domain: app.config.returnPathDomain, secret: app.config.secret }
   expect(parseOwnAddress(mail?.from ?? '', settings)).toEqual({ is: 'letter-bounce', letterId })
@@ -61,18 +61,18 @@ test('a letter leaves under its own return path, as it was kept', async () => {
 
 test('a second run of its job sends nothing', async () => {
   const letterId = await owe('once@reporters.example')
-  await sendLetters([{ letterId }], { ...app, mailer })
-  expect(await sendLetters([{ letterId }], { ...app, mailer })).toEqual(['done'])
+  await runSendLetter([{ letterId }], { ...app, mailer })
+  expect(await runSendLetter([{ letterId }], { ...app, mailer })).toEqual(['done'])
   expect(sink.messages.filter(({ to }) => to.includes('once@reporters.example'))).toHaveLength(1)
 })
 
 test('without a mail server it is held, and released when somebody says so', async () => {
   const letterId = await owe('held@reporters.example')
-  await sendLetters([{ letterId }], { ...app, mailer: undefined })
+  await runSendLetter([{ letterId }], { ...app, mailer: undefined })
   expect(await stateOf(letterId)).toBe('held')
   const released = { which: { letterId }, from: 'held', now: app.clock() } as const
   expect(await releaseLetters(app.pool, released, 10)).toEqual([letterId])
-  await sendLetters([{ letterId }], { ...app, mailer })
+  await runSendLetter([{ letterId }], { ...app, mailer })
   expect(await stateOf(letterId)).toBe('sent')
 })
 
@@ -81,7 +81,7 @@ test('nothing is sent to an address that is suppressed, in any case of letters',
   const since = app.clock()
   await suppress(app.pool, { address: 'Gone@reporters.example', ...kept, since, until: null })
   const letterId = await owe('gone@Reporters.example')
-  await sendLetters([{ letterId }], { ...app, mailer })
+  await runSendLetter([{ letterId }], { ...app, mailer })
   expect(await stateOf(letterId)).toBe('suppressed')
   expect(sink.messages.filter(({ to }) => /^gone@/i.test(to[0] ?? ''))).toEqual([])
 })
@@ -92,7 +92,7 @@ test.for([
 ] as const)('%s', async ([name, failure, state]) => {
   const letterId = await owe(`${name.length}@reporters.example`)
   sink.failNext('rcpt', failure)
-  const [outcome] = await sendLetters([{ letterId }], { ...app, mailer })
+  const [outcome] = await runSendLetter([{ letterId }], { ...app, mailer })
   expect(outcome).toEqual(state === 'queued' ? { retry: expect.stringContaining('451') } : 'done')
   expect(await stateOf(letterId)).toBe(state)
 })
@@ -100,7 +100,7 @@ test.for([
 test('one that always stalls is put off since when it began, and given up at last', async () => {
   const letterId = await owe('stalls@reporters.example')
   const stalling: Mailer = { ...mailer, send: () => new Promise(() => undefined) }
-  const [fresh, old] = await sendLetters(
+  const [fresh, old] = await runSendLetter(
     [{ letterId }, { letterId, putOffSince: new Date(0).toISOString() }],
     { ...app, mailer: stalling },
     undefined,

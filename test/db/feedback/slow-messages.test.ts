@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { forwardReports } from '../../../src/feedback/forward-report.ts'
+import { runForwardReport } from '../../../src/feedback/forward-report.ts'
 import { type Forwarding, forwardingIdle, openForwarding } from '../../../src/feedback/leave-now.ts'
 import type { Mailer, OutgoingMail, SendResult } from '../../../src/net/mailer.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
@@ -51,8 +51,8 @@ function slowFor(reportIds: readonly string[]) {
   return { parser, open: () => gate.resolve(undefined) }
 }
 
-function forward(keys: Parameters<typeof forwardReports>[0], needs: object = {}) {
-  return forwardReports(keys, { ...app, mailer, ...needs }, forwarding)
+function forward(keys: Parameters<typeof runForwardReport>[0], needs: object = {}) {
+  return runForwardReport(keys, { ...app, mailer, ...needs }, forwarding)
 }
 
 test('one that is slow to compose delays no other, and leaves when it is composed', async () => {

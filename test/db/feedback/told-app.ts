@@ -1,8 +1,9 @@
-import { replaceScopes, type ConsumerScope } from '../../../src/db/consumer-scopes.ts'
+import { replaceScopes } from '../../../src/db/consumer-scopes.ts'
+import type { ConsumerScope } from '../../../src/verdict/consumers.ts'
 import { type Consumer, ensureConsumers, markEnrolled } from '../../../src/db/consumers.ts'
 import { listFeedback } from '../../../src/db/feedback-reports.ts'
 import { type Db, inTransaction } from '../../../src/db/pool.ts'
-import { analyzeReports } from '../../../src/reports/analyze-report.ts'
+import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
 
@@ -47,7 +48,7 @@ export async function openToldApp(): Promise<ToldApp> {
     },
     async reported() {
       const [report = { reportId: '' }] = await app.reports(`told-${++made}`)
-      await analyzeReports([report], { ...app, parser })
+      await runAnalyzeReport([report], { ...app, parser })
       return report.reportId
     },
     async told(reportId) {

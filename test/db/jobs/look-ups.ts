@@ -1,4 +1,4 @@
-import { analyzeReports } from '../../../src/reports/analyze-report.ts'
+import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import type { Judge } from '../../../src/judging/judge.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
 import type { App, WorkApp } from '../../../src/app.ts'
@@ -7,7 +7,7 @@ import { spamMessage } from '../../support/messages.ts'
 import { openRdapPlace, type RdapPlace } from '../../support/rdap-client.ts'
 
 /** What a job of these tests carries. */
-export type Payload = { reportId: string; firstAskedAt?: string }
+type Payload = { reportId: string; firstAskedAt?: string }
 
 /** An application whose reports wait for a registry of ours. */
 export type LookUps = {
@@ -56,7 +56,7 @@ export async function openLookUps(): Promise<LookUps> {
         const { id } = await app.report(spamMessage(`look-up-${++made}`, { ip }))
         payloads.push({ reportId: id })
       }
-      await analyzeReports(payloads, tools())
+      await runAnalyzeReport(payloads, tools())
       return payloads
     },
     standing: async (report) => standing(app, report, await jobsOf(report, 'forward-report')),

@@ -10,7 +10,7 @@ import {
   shippedRules,
 } from '../../../src/judging/rule-versions.ts'
 import { factDefinitions, packFacts, unpackFacts } from '../../../src/verdict/facts/facts.ts'
-import type { Judge } from '../../../src/verdict/rules/dry-run.ts'
+import type { Conclude } from '../../../src/verdict/rules/dry-run.ts'
 import { uuidv7 } from '../../../src/world.ts'
 import { freshDatabase, type TestDatabase } from '../../support/database.ts'
 import { keepJudgedFacts } from '../../support/judged-facts.ts'
@@ -84,7 +84,7 @@ test("back to version 0, the program's own rules act, whichever it brings later"
   expect(rows).toEqual([{ version: 4 }, { version: 5 }])
 })
 
-const judge: Judge = ({ symbols, probability }) => {
+const judge: Conclude = ({ symbols, probability }) => {
   const score = symbols.reduce((sum, { weight }) => sum + weight, 0)
   const isSpam = score >= 5 && probability === 0.75
   return { class: isSpam ? 'spam' : 'undecided', confidence: 1, score, symbols }

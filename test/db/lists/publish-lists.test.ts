@@ -14,7 +14,7 @@ import {
 } from '../../../src/db/listings.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { setMark } from '../../../src/db/reputations.ts'
-import { publishLists } from '../../../src/lists/publish-lists.ts'
+import { runPublishLists } from '../../../src/lists/publish-lists.ts'
 import { reputationKey } from '../../../src/counting/reputation-reader.ts'
 import { freshDatabase, type TestDatabase } from '../../support/database.ts'
 import { know, type Known } from '../../support/listed.ts'
@@ -42,7 +42,7 @@ function publish(pool = database.pool) {
   const env = { LISTS_DIR: folder, PUBLIC_URL: 'https://spam.ours.example' }
   const config = readConfig(env, { cores: 1, cwd: '/nowhere' })
   const app = { databaseUrl: database.url, secret: 'a secret of the tests' }
-  return publishLists({
+  return runPublishLists({
     pool,
     clock: () => now,
     config: { ...config, ...app },

@@ -1,6 +1,6 @@
 import type { DnsTools } from '../../../src/origin/authenticity/ask-dns.ts'
-import { analyzeReports } from '../../../src/reports/analyze-report.ts'
-import { adviseReporters } from '../../../src/letters/advise-reporter.ts'
+import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
+import { runAdviseReporter } from '../../../src/letters/advise-reporter.ts'
 import { findLetterMessage, listLettersOf } from '../../../src/db/letters.ts'
 import { keepMarketer } from '../../../src/db/marketers.ts'
 import { unpack } from '../../../src/db/rows.ts'
@@ -100,7 +100,7 @@ export async function openNewsletters() {
   async function analyze(...ids: string[]): Promise<void> {
     const marketers = await openMarketers(app)
     const payloads = ids.map((reportId) => ({ reportId }))
-    const outcomes = await analyzeReports(payloads, { ...app, parser, dns, marketers })
+    const outcomes = await runAnalyzeReport(payloads, { ...app, parser, dns, marketers })
     await marketers.close()
     if (outcomes.some((outcome) => outcome !== 'done')) throw new Error(JSON.stringify(outcomes))
   }
@@ -118,7 +118,7 @@ export async function openNewsletters() {
     analyze,
     report,
     advise: (...ids: string[]) =>
-      adviseReporters(
+      runAdviseReporter(
         ids.map((reportId) => ({ reportId })),
         app,
       ),

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { parseMarketers, runMarketers } from '../../../src/cli/marketers.ts'
 import { findMarketer, listMarketers, listProposals } from '../../../src/db/marketers.ts'
 import { keepReports } from './seen-newsletters.ts'
-import { proposeMarketers } from '../../../src/marketers/propose-marketers.ts'
+import { runProposeMarketers } from '../../../src/marketers/propose-marketers.ts'
 import { openMarketers } from '../../../src/marketers/live-marketers.ts'
 import { exampleShop, type Newsletters, openNewsletters } from './newsletters.ts'
 
@@ -109,7 +109,7 @@ test('a running process knows of a change within two seconds', async () => {
 test('signers that several people reported are proposed, and stay dismissed', async () => {
   await keepReports(letters, 3, 'example.org')
   await keepReports(letters, 2, 'example.net')
-  await proposeMarketers(letters.app)
+  await runProposeMarketers(letters.app)
   const [proposal, ...more] = await listProposals(letters.app.pool, 9)
   expect(more).toEqual([])
   expect(proposal).toMatchObject({
@@ -120,19 +120,19 @@ test('signers that several people reported are proposed, and stay dismissed', as
     unsubscribeHost: 'news.example.org',
   })
   expect((await run(['proposals', 'dismiss', 'example.org', 'news.example.org'])).code).toBe(0)
-  await proposeMarketers(letters.app)
+  await runProposeMarketers(letters.app)
   expect(await listProposals(letters.app.pool, 9)).toEqual([])
 })
 
 test('a proposal that is taken is a draft, which acts only when it is confirmed', async () => {
   await letters.app.pool.query('delete from marketer_proposals')
   await keepReports(letters, 3, 'example.org')
-  await proposeMarketers(letters.app)
+  await runProposeMarketers(letters.app)
   const { out } = await run(['proposals', 'take', 'example.org', 'news.example.org'])
   expect(out).toContain('state: declared')
   const live = await openMarketers(letters.app)
   expect(live.current().count).toBe(0)
   await live.close()
-  await proposeMarketers(letters.app)
+  await runProposeMarketers(letters.app)
   expect(await listProposals(letters.app.pool, 9)).toEqual([])
 })

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findUnsubscribe, insertUnsubscribe } from '../../../src/db/advices.ts'
 import {
   endStuckUnsubscribes,
-  unsubscribeReporters,
+  runUnsubscribe,
 } from '../../../src/marketers/unsubscribe-reporter.ts'
 import type { OneClickOutcome } from '../../../src/mail/list-unsubscribe.ts'
 import { type Newsletters, openNewsletters } from './newsletters.ts'
@@ -46,7 +46,7 @@ function run(
   tools: Pick<ReturnType<typeof sender>, 'postOneClick'>,
   clock = letters.app.clock,
 ) {
-  return unsubscribeReporters([{ reportId }], { ...letters.app, clock, ...tools })
+  return runUnsubscribe([{ reportId }], { ...letters.app, clock, ...tools })
 }
 
 const stateOf = async (id: string) => (await findUnsubscribe(letters.app.pool, id))?.state

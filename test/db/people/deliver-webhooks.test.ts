@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { addWebhook, changeWebhook, renewSecret } from '../../../src/people/webhooks.ts'
-import { deliverWebhooks, openWebhookLines } from '../../../src/people/deliver-webhooks.ts'
+import { runDeliverWebhook, openWebhookLines } from '../../../src/people/deliver-webhooks.ts'
 import type { WebhookMessage, WebhookOutcome } from '../../../src/mail/webhook-message.ts'
 import { oweWebhooks } from '../../../src/queue/boss.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
@@ -63,7 +63,7 @@ const deliver = (
   payloads: readonly { webhookId: string; deliveryId: string }[],
   to: ReturnType<typeof world>,
   lines = openWebhookLines(),
-) => deliverWebhooks(payloads, { ...app, clock, postWebhook: to.postWebhook }, lines)
+) => runDeliverWebhook(payloads, { ...app, clock, postWebhook: to.postWebhook }, lines)
 
 const log = () =>
   app.rows('select state, tries, status, outcome from webhook_deliveries order by id')

@@ -4,8 +4,8 @@ import { countOwnDays } from '../../../src/counting/campaign-counts.ts'
 import { findLetterMessage, listLettersOf } from '../../../src/db/letters.ts'
 import { unpack } from '../../../src/db/rows.ts'
 import { imposeShadowBan } from '../../../src/people/shadow-bans.ts'
-import { adviseReporters } from '../../../src/letters/advise-reporter.ts'
-import { analyzeReports } from '../../../src/reports/analyze-report.ts'
+import { runAdviseReporter } from '../../../src/letters/advise-reporter.ts'
+import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
 import { testJudge } from '../../support/judge.ts'
 import { relayedMessage, sampleNetworks, spamMessage } from '../../support/messages.ts'
@@ -59,8 +59,8 @@ async function work(ids: readonly string[]): Promise<void> {
   const payloads = ids.map((reportId) => ({ reportId }))
   const judge = testJudge(site.app.pool, site.app.clock)
   const tools = { ...site.app, parser, dns: newsletterDns(), rdap: undefined, judge }
-  for (const payload of payloads) await analyzeReports([payload], tools)
-  await adviseReporters(payloads, site.app)
+  for (const payload of payloads) await runAnalyzeReport([payload], tools)
+  await runAdviseReporter(payloads, site.app)
 }
 
 /** All that a reporter can see of a report: the API, the pages, the list, the letters. */

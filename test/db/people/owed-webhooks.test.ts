@@ -4,8 +4,8 @@ import { listWebhooks, listWebhooksByIds } from '../../../src/db/webhooks.ts'
 import { takeAnswer } from '../../../src/feedback/take-answer.ts'
 import { retractReport } from '../../../src/reports/change-report.ts'
 import { addWebhook, webhookEvents } from '../../../src/people/webhooks.ts'
-import { analyzeReports } from '../../../src/reports/analyze-report.ts'
-import { forwardReports } from '../../../src/feedback/forward-report.ts'
+import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
+import { runForwardReport } from '../../../src/feedback/forward-report.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
 import { relayedMessage, spamMessage } from '../../support/messages.ts'
@@ -28,7 +28,7 @@ const mailer = {
   send: () => Promise.resolve({ outcome: 'accepted' as const, reply: '250 taken' }),
   close: () => Promise.resolve(),
 }
-const analyze = (reportId: string) => analyzeReports([{ reportId }], { ...app, parser })
+const analyze = (reportId: string) => runAnalyzeReport([{ reportId }], { ...app, parser })
 
 async function told(reportId: string) {
   const rows = await app.rows(
@@ -47,8 +47,8 @@ test('each step of a report is owed once to the webhooks of its reporter', async
   await analyze(id)
   expect(await told(id)).toEqual(['report.analyzed'])
   const key = { reportId: id, number: 1 }
-  await forwardReports([key], { ...app, parser, mailer })
-  await forwardReports([key], { ...app, parser, mailer })
+  await runForwardReport([key], { ...app, parser, mailer })
+  await runForwardReport([key], { ...app, parser, mailer })
   expect((await told(id)).toSorted()).toEqual(['report.analyzed', 'report.told'])
   const answer = () =>
     inTransaction(app.pool, (tx) => takeAnswer(tx, key, 'resolved', 'link', app, new Date()))
@@ -66,14 +66,14 @@ test('each step of a report is owed once to the webhooks of its reporter', async
 test('a report that asks its reporter something says so', async () => {
   const sure = { ...app, config: { ...app.config, originConfidenceMin: 1 } }
   const { id } = await app.report(relayedMessage('asks'))
-  await analyzeReports([{ reportId: id }], { ...sure, parser })
+  await runAnalyzeReport([{ reportId: id }], { ...sure, parser })
   expect((await told(id)).toSorted()).toEqual(['report.analyzed', 'report.asked'])
 })
 
 test('what is held, and reports of others, are owed to nobody', async () => {
   const { id } = await app.report(spamMessage('held'))
   await analyze(id)
-  await forwardReports([{ reportId: id, number: 1 }], { ...app, parser, mailer: undefined })
+  await runForwardReport([{ reportId: id, number: 1 }], { ...app, parser, mailer: undefined })
   expect(await told(id)).toEqual(['report.analyzed'])
   const { id: other } = await app.report(spamMessage('other'), { reporterId: app.bob })
   await analyze(other)
@@ -83,7 +83,7 @@ test('what is held, and reports of others, are owed to nobody', async () => {
 test('what is rolled back was never owed', async () => {
   const { id } = await app.report(spamMessage('rolled-back'))
   await analyze(id)
-  await forwardReports([{ reportId: id, number: 1 }], { ...app, parser, mailer })
+  await runForwardReport([{ reportId: id, number: 1 }], { ...app, parser, mailer })
   const failing = inTransaction(app.pool, async (tx) => {
     await takeAnswer(tx, { reportId: id, number: 1 }, 'wrong', 'link', app, new Date())
     throw new Error('after all')

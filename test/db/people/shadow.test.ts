@@ -7,8 +7,8 @@ import {
   liftShadowBan,
   releaseHeldReports,
 } from '../../../src/people/shadow-bans.ts'
-import { analyzeReports } from '../../../src/reports/analyze-report.ts'
-import { redeemReports } from '../../../src/reports/redeem-report.ts'
+import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
+import { runRedeemReport } from '../../../src/reports/redeem-report.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
 import { testJudge } from '../../support/judge.ts'
 import { sampleNetworks, spamMessage } from '../../support/messages.ts'
@@ -65,7 +65,7 @@ const jobsOf = (queue: string, id: string) =>
   ])
 
 const analyze = (...ids: string[]) =>
-  analyzeReports(
+  runAnalyzeReport(
     ids.map((reportId) => ({ reportId })),
     {
       ...site.app,
@@ -255,7 +255,7 @@ test('a report that is retracted after its release takes no effect', async () =>
   await releaseHeldReports(site.app, { reportId: id }, deed())
   await api(ann, `/${id}`, { method: 'DELETE' })
   await analyze(id)
-  await redeemReports([{ reportId: id }], site.app)
+  await runRedeemReport([{ reportId: id }], site.app)
   expect(await effectsOf(id)).toMatchObject({ counted: 0, evidence: 0, mails: 0 })
 })
 
@@ -266,7 +266,7 @@ test('a report that counted stops doing so when a banned reporter changes it', a
   await imposeShadowBan(site.app, { reporterId: bob.id, reason: 'reports rivals' }, deed())
   await api(bob, '?kind=phishing', { method: 'POST', body: spamMessage('stops') })
   await analyze(id)
-  await redeemReports([{ reportId: id }], site.app)
+  await runRedeemReport([{ reportId: id }], site.app)
   expect(await effectsOf(id)).toMatchObject({ counted: 0, evidence: 0 })
   expect(await (await api(bob, `/${id}`)).json()).toMatchObject({
     kind: 'phishing',

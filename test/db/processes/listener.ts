@@ -1,4 +1,4 @@
-import { type Receiver, receive, usualLimits } from '../../../src/processes/receive/receive.ts'
+import { type MailListener, receive, usualLimits } from '../../../src/processes/receive/receive.ts'
 import { composeAnswerAddress, composeReturnPath } from '../../../src/mail/verp.ts'
 import { uuidv7 } from '../../../src/world.ts'
 import type { TestApp } from '../../support/app.ts'
@@ -11,7 +11,7 @@ export async function listenFor(
   app: TestApp,
   change: Partial<TestApp['config']> = {},
   limits: Limits = {},
-): Promise<Receiver> {
+): Promise<MailListener> {
   const config = { ...app.config, receivePort: 0, ...change }
   return receive({ ...app, config }, { ...usualLimits, ...limits })
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Receiver } from '../../../src/processes/receive/receive.ts'
+import type { MailListener } from '../../../src/processes/receive/receive.ts'
 import { findWaitingMail } from '../../../src/db/inbox.ts'
 import { unpack } from '../../../src/db/rows.ts'
 import { createPool } from '../../../src/db/pool.ts'
@@ -16,8 +16,8 @@ import {
 } from './listener.ts'
 
 let app: TestApp
-let smtp: Receiver
-let lmtp: Receiver
+let smtp: MailListener
+let lmtp: MailListener
 
 beforeAll(async () => {
   app = await openTestApp()

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { retractReport } from '../../../src/reports/change-report.ts'
-import { analyzeReports } from '../../../src/reports/analyze-report.ts'
+import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
 import { bounceMessage, spamMessage } from '../../support/messages.ts'
@@ -20,7 +20,7 @@ afterAll(async () => {
 beforeEach(() => app.pool.query(`update consumers set state = 'found'`))
 
 function analyze(...payloads: { reportId: string }[]) {
-  return analyzeReports(payloads, { ...app, parser })
+  return runAnalyzeReport(payloads, { ...app, parser })
 }
 
 function jobsOf({ reportId }: { reportId: string }) {
@@ -141,11 +141,11 @@ test('a desk that paused is not written to', async () => {
 test('with FORWARD_TO=enrolled only desks that enrolled are written to', async () => {
   const picky = { ...app, parser, config: { ...app.config, forwardTo: 'enrolled' as const } }
   const first = await one('not-enrolled')
-  await analyzeReports([first], picky)
+  await runAnalyzeReport([first], picky)
   expect(await stateOf(first)).toBe('kept')
   await app.pool.query(`update consumers set state = 'enrolled'`)
   const second = await one('enrolled')
-  await analyzeReports([second], picky)
+  await runAnalyzeReport([second], picky)
   expect(await stateOf(second)).toBe('analyzed')
 })
 
@@ -162,7 +162,7 @@ test('one that is slow to read delays none of its batch, and is kept after them'
       return digest
     },
   }
-  const outcomes = analyzeReports([slow, quick], { ...app, parser: slowly })
+  const outcomes = runAnalyzeReport([slow, quick], { ...app, parser: slowly })
   try {
     await until('the quick one', async () => (await stateOf(quick)) === 'analyzed' || undefined)
     expect(await stateOf(slow)).toBe('received')

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { DnsTools } from '../../../src/origin/authenticity/ask-dns.ts'
 import { findAnalysis } from '../../../src/db/analyses.ts'
-import { analyzeReports } from '../../../src/reports/analyze-report.ts'
+import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
 import { spamMessage } from '../../support/messages.ts'
@@ -49,7 +49,7 @@ test('what the DNS told is kept with the analysis', async () => {
   })
   const dns = { resolve, listings: () => Promise.resolve([listing]) }
   const payload = await reported('dns-up')
-  expect(await analyzeReports([payload], { ...app, parser, dns })).toEqual(['done'])
+  expect(await runAnalyzeReport([payload], { ...app, parser, dns })).toEqual(['done'])
   const { details } = await kept(payload)
   expect(details.listings).toEqual([listing])
   expect(details.authentication).toMatchObject({
@@ -63,8 +63,8 @@ test('what the DNS told is kept with the analysis', async () => {
 test('a dead DNS changes nothing but what it would have told', async () => {
   const [dead, never] = [await reported('dns-down'), await reported('dns-none')]
   const dns = { resolve: deadDns, listings: nothing }
-  expect(await analyzeReports([dead], { ...app, parser, dns })).toEqual(['done'])
-  expect(await analyzeReports([never], { ...app, parser })).toEqual(['done'])
+  expect(await runAnalyzeReport([dead], { ...app, parser, dns })).toEqual(['done'])
+  expect(await runAnalyzeReport([never], { ...app, parser })).toEqual(['done'])
   const [down, none] = [await kept(dead), await kept(never)]
   expect(down.state).toBe('analyzed')
   expect(none.state).toBe('analyzed')
@@ -85,7 +85,7 @@ test('a DNS that breaks its promise holds up nothing', async () => {
   const payload = await reported('dns-broken')
   const broken = () => Promise.reject(new Error('Out of order.'))
   const dns = { resolve: broken, listings: broken }
-  expect(await analyzeReports([payload], { ...app, parser, dns })).toEqual(['done'])
+  expect(await runAnalyzeReport([payload], { ...app, parser, dns })).toEqual(['done'])
   expect((await kept(payload)).state).toBe('analyzed')
 })
 
@@ -104,5 +104,9 @@ test('a whole batch is asked for at once', async () => {
       return []
     },
   }
-  expect(await analyzeReports(payloads, { ...app, parser, dns })).toEqual(['done', 'done', 'done'])
+  expect(await runAnalyzeReport(payloads, { ...app, parser, dns })).toEqual([
+    'done',
+    'done',
+    'done',
+  ])
 })

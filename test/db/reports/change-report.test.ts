@@ -6,9 +6,9 @@ import { createCounterReader } from '../../../src/counting/reader.ts'
 import type { Pool } from '../../../src/db/pool.ts'
 import type { ReportKind } from '../../../src/db/reports.ts'
 import { retractReport } from '../../../src/reports/change-report.ts'
-import { analyzeReports } from '../../../src/reports/analyze-report.ts'
-import { forwardReports } from '../../../src/feedback/forward-report.ts'
-import { redeemReports } from '../../../src/reports/redeem-report.ts'
+import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
+import { runForwardReport } from '../../../src/feedback/forward-report.ts'
+import { runRedeemReport } from '../../../src/reports/redeem-report.ts'
 import type { Mailer, OutgoingMail } from '../../../src/net/mailer.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
@@ -34,8 +34,8 @@ beforeEach(async () => {
 })
 
 const say = (mark: string, kind: ReportKind) => app.report(spamMessage(mark), { kind })
-const analyze = (reportId: string) => analyzeReports([{ reportId }], { ...app, parser })
-const redeem = (reportId: string) => redeemReports([{ reportId }], app)
+const analyze = (reportId: string) => runAnalyzeReport([{ reportId }], { ...app, parser })
+const redeem = (reportId: string) => runRedeemReport([{ reportId }], app)
 
 /** A mail server that takes everything. */
 function farEnd(before: () => Promise<unknown> = () => Promise.resolve()) {
@@ -58,7 +58,7 @@ async function forward(reportId: string, { mailer }: { mailer: Mailer } = farEnd
     [reportId],
   )
   const keys = rows.map(({ number }) => ({ reportId, number: Number(number) }))
-  return forwardReports(keys, { ...app, parser, mailer })
+  return runForwardReport(keys, { ...app, parser, mailer })
 }
 
 async function stands(reportId: string) {
@@ -207,7 +207,7 @@ test('changed while it was being judged, it is judged as what it is now', async 
     await say('overtaken', 'not-spam')
     return app.judge(cases)
   }
-  await analyzeReports([{ reportId: id }], { ...app, judge, parser })
+  await runAnalyzeReport([{ reportId: id }], { ...app, judge, parser })
   expect(await stands(id)).toEqual({ kind: 'not-spam', state: 'received', told: [] })
   await analyze(id)
   expect(await counted()).toMatchObject({ ham: 1, spam: 0, complaint: 0 })
@@ -266,8 +266,8 @@ test('of changes, analyses and crashes in any order, the last choice counts once
   for (const kind of kinds) {
     await Promise.allSettled([
       say('storm', kind),
-      analyzeReports([{ reportId: id }], { ...app, pool, parser }),
-      analyzeReports([{ reportId: id }], { ...app, pool, parser }),
+      runAnalyzeReport([{ reportId: id }], { ...app, pool, parser }),
+      runAnalyzeReport([{ reportId: id }], { ...app, pool, parser }),
     ])
   }
   expect(writes).toBeGreaterThan(0)

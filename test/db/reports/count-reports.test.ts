@@ -8,12 +8,12 @@ import { type Counts, createCounterReader } from '../../../src/counting/reader.t
 import { listReportsByIds } from '../../../src/db/reports.ts'
 import { retractReport } from '../../../src/reports/change-report.ts'
 import { tellRelays } from '../../../src/reports/relays.ts'
-import { analyzeReports } from '../../../src/reports/analyze-report.ts'
-import { keepHouse } from '../../../src/reports/keep-house.ts'
+import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
+import { runKeepHouse } from '../../../src/reports/keep-house.ts'
 import { KARMA_SHARD } from '../../../src/counting/evidence.ts'
 import { foldShard } from '../../../src/counting/fold-evidence.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
-import { redeemReports } from '../../../src/reports/redeem-report.ts'
+import { runRedeemReport } from '../../../src/reports/redeem-report.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
 import { linesOf } from '../../support/counter-model.ts'
 import { rollUpAll, storedModel } from '../../support/counter-rows.ts'
@@ -38,9 +38,9 @@ beforeEach(async () => {
 
 type Payload = { reportId: string }
 
-const analyze = (...payloads: Payload[]) => analyzeReports(payloads, { ...app, parser })
+const analyze = (...payloads: Payload[]) => runAnalyzeReport(payloads, { ...app, parser })
 const retract = ({ reportId }: Payload) => retractReport(app, reportId, { isReporter: true })
-const redeem = (...payloads: Payload[]) => redeemReports(payloads, app)
+const redeem = (...payloads: Payload[]) => runRedeemReport(payloads, app)
 
 async function reported(mark: string, more: Parameters<TestApp['report']>[1] = {}) {
   return { reportId: (await app.report(spamMessage(mark), more)).id }
@@ -124,7 +124,7 @@ test('a report that is looked at again is counted as what it is then, and once',
   try {
     const { id } = await unsure.report(relayedMessage('again'))
     const shingles = async () => {
-      await analyzeReports([{ reportId: id }], { ...unsure, parser })
+      await runAnalyzeReport([{ reportId: id }], { ...unsure, parser })
       const [row] = await unsure.rows('select content from counted_reports where id = $1', [id])
       return readCounted(row?.['content'] as Buffer).shingles
     }
@@ -151,12 +151,12 @@ test('a retraction whose job was lost is redeemed all the same', async () => {
   await retract(gone)
   await app.pool.query('delete from pgboss.job')
   const inAnHour = () => new Date(Date.now() + 3_600_000)
-  await keepHouse({ ...app, clock: inAnHour })
+  await runKeepHouse({ ...app, clock: inAnHour })
   const jobs = await app.rows(`select data from pgboss.job where name = 'redeem-report'`)
   expect(jobs).toEqual([{ data: gone }])
   await redeem(gone)
   await app.pool.query('delete from pgboss.job')
-  await keepHouse({ ...app, clock: inAnHour })
+  await runKeepHouse({ ...app, clock: inAnHour })
   expect(await app.rows(`select data from pgboss.job where name = 'redeem-report'`)).toEqual([])
 })
 

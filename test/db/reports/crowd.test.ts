@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { insertReporter } from '../../../src/db/reporters.ts'
 import { insertKarma } from '../../../src/db/reputations.ts'
 import { createIntake } from '../../../src/reports/accept-report.ts'
-import { analyzeReports } from '../../../src/reports/analyze-report.ts'
+import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { createJudgeChecked } from '../../../src/judging/check-message.ts'
 import { readMessage } from '../../../src/mail/message.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
@@ -108,7 +108,7 @@ async function reportedBy(
       ),
     )
     const payloads = accepted.map(({ id }) => ({ reportId: id }))
-    await analyzeReports(payloads, { ...app, parser, dns })
+    await runAnalyzeReport(payloads, { ...app, parser, dns })
     const rows = await app.rows('select verdict_class from analyses where id = any($1::uuid[])', [
       accepted.map(({ id }) => id),
     ])

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { migrateAll } from '../../../src/processes/migrate.ts'
 import { keepRegistryRows } from '../../../src/db/feedback-answers.ts'
-import { keepHouse, markDeadReports } from '../../../src/reports/keep-house.ts'
+import { runKeepHouse, runMarkDead } from '../../../src/reports/keep-house.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
 
 let app: TestApp
@@ -39,12 +39,12 @@ test('the coming weeks have their partitions, and old ones go with their keys', 
     [new Date()],
   )
   const before = await partitions('reports')
-  await keepHouse(app)
+  await runKeepHouse(app)
   expect(await partitions('reports')).toEqual(before)
   expect(await stateOf(payload)).toBe('received')
 
   const later = new Date(Date.now() + 45 * DAY_MS)
-  await keepHouse({ ...app, clock: () => later })
+  await runKeepHouse({ ...app, clock: () => later })
   const after = await partitions('reports')
   expect(after.length).toBeGreaterThan(12)
   expect(after.at(-1)?.['name']).not.toBe(before.at(-1)?.['name'])
@@ -63,7 +63,7 @@ test('answers of registries are forgotten a month after they grew old', async ()
   }
   const answers = [answer('203.0.113.0/26', 29), answer('203.0.113.64/26', 31)]
   await keepRegistryRows(app.pool, answers, now)
-  await keepHouse(app)
+  await runKeepHouse(app)
   const left = await app.rows(`select cidr::text from networks where source = 'registry'`)
   expect(left).toEqual([{ cidr: '203.0.113.0/26' }])
   expect(
@@ -72,9 +72,9 @@ test('answers of registries are forgotten a month after they grew old', async ()
 })
 
 test('a second round of the chores changes nothing', async () => {
-  await keepHouse(app)
+  await runKeepHouse(app)
   const before = await partitions('analyses')
-  await keepHouse(app)
+  await runKeepHouse(app)
   expect(await partitions('analyses')).toEqual(before)
 })
 
@@ -83,8 +83,8 @@ test('reports whose analysis died are marked failed, once, and told in their sto
   if (!dead || !alive) throw new Error('A report is missing.')
   await die(dead)
   await die(alive, 'forward-report')
-  await markDeadReports(app)
-  await markDeadReports(app)
+  await runMarkDead(app)
+  await runMarkDead(app)
   expect([await stateOf(dead), await stateOf(alive)]).toEqual(['failed', 'received'])
   const events = await app.rows('select event from report_events where report_id = $1', [
     dead.reportId,
@@ -96,7 +96,7 @@ test('a report that was analyzed after all is not marked', async () => {
   const [payload = { reportId: '' }] = await app.reports('late')
   await die(payload)
   await app.pool.query(`update reports set state = 'analyzed' where id = $1`, [payload.reportId])
-  await markDeadReports(app)
+  await runMarkDead(app)
   expect(await stateOf(payload)).toBe('analyzed')
 })
 
@@ -111,12 +111,12 @@ test('reports that wait a while without a job are put in line again, once', asyn
   if (!lost) throw new Error('A report is missing.')
   const soon = () => new Date(Date.now() + 60_000)
   const later = () => new Date(Date.now() + 3_600_000)
-  await keepHouse({ ...app, clock: later })
+  await runKeepHouse({ ...app, clock: later })
   expect(await jobsOf(lost)).toHaveLength(1)
   await app.boss.deleteQueuedJobs('analyze-report')
-  await keepHouse({ ...app, clock: soon })
+  await runKeepHouse({ ...app, clock: soon })
   expect(await jobsOf(lost)).toHaveLength(0)
-  await keepHouse({ ...app, clock: later })
-  await keepHouse({ ...app, clock: later })
+  await runKeepHouse({ ...app, clock: later })
+  await runKeepHouse({ ...app, clock: later })
   expect(await jobsOf(lost)).toHaveLength(1)
 })

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { addAccount } from '../../../src/processes/add-account.ts'
 import { listRelays } from '../../../src/db/reporter-relays.ts'
-import { forgetRelay, learnAllRelays, tellRelays } from '../../../src/reports/relays.ts'
-import { analyzeReports } from '../../../src/reports/analyze-report.ts'
+import { forgetRelay, runLearnRelays, tellRelays } from '../../../src/reports/relays.ts'
+import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
 import { relayedMessage, spamMessage } from '../../support/messages.ts'
@@ -51,7 +51,7 @@ async function report(
 }
 
 function analyze(ids: readonly string[]) {
-  return analyzeReports(
+  return runAnalyzeReport(
     ids.map((reportId) => ({ reportId })),
     { ...app, parser, dns },
   )
@@ -79,7 +79,7 @@ function relayedSigned(number: number): Promise<Buffer> {
 /** Each lesson an hour after the last. */
 async function learn(limits?: { seen: number; taught: number }): Promise<number> {
   now += 3_600_000
-  return learnAllRelays({ ...app, clock: () => new Date(now) }, limits)
+  return runLearnRelays({ ...app, clock: () => new Date(now) }, limits)
 }
 
 async function known(): Promise<string[]> {

@@ -3,8 +3,8 @@ import { ensureConsumers } from '../../../src/db/consumers.ts'
 import { insertInboundMail } from '../../../src/db/inbox.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { oweFeedback } from '../../../src/feedback/owe-feedback.ts'
-import { analyzeReports } from '../../../src/reports/analyze-report.ts'
-import { keepHouse, markDeadReports } from '../../../src/reports/keep-house.ts'
+import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
+import { runKeepHouse, runMarkDead } from '../../../src/reports/keep-house.ts'
 import { oweLetter } from '../../../src/letters/letters.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
 import { redriveDeadLetters } from '../../../src/queue/redrive.ts'
@@ -35,14 +35,14 @@ const inAnHour = () => new Date(Date.now() + 3_600_000)
 /** A report that waits for a registry. */
 async function lookUp(): Promise<Payload> {
   const { id } = await app.report(spamMessage(`lost-${++made}`, { ip: '8.8.4.4' }))
-  await analyzeReports([{ reportId: id }], { ...app, parser, rdap })
+  await runAnalyzeReport([{ reportId: id }], { ...app, parser, rdap })
   return { reportId: id }
 }
 
 /** A report whose network has a desk. */
 async function owed(): Promise<Payload> {
   const { id } = await app.report(spamMessage(`owed-${++made}`, { ip: '192.0.2.7' }))
-  await analyzeReports([{ reportId: id }], { ...app, parser })
+  await runAnalyzeReport([{ reportId: id }], { ...app, parser })
   return { reportId: id }
 }
 
@@ -64,14 +64,14 @@ async function die(payload: object, queue: string) {
   await app.pool.query(`update pgboss.job set source_name = $2 where id = $1`, [id, queue])
 }
 
-const house = () => keepHouse({ ...app, clock: inAnHour })
+const house = () => runKeepHouse({ ...app, clock: inAnHour })
 
 test('a look-up without a job is put in line again, once, whatever else waits', async () => {
   const lost = await lookUp()
   await app.pool.query('delete from pgboss.job')
   const [inHand, inLine] = [await lookUp(), await lookUp()]
   await app.boss.fetch('find-contact')
-  await keepHouse(app)
+  await runKeepHouse(app)
   expect(await jobs('find-contact')).toEqual([inHand, inLine])
   await house()
   await house()
@@ -127,7 +127,7 @@ test('an address that only messages named is forgotten when nothing is kept of i
   await app.pool.query(
     `insert into consumer_hours select id, now(), 1, 1 from consumers where source = 'cfbl'`,
   )
-  await keepHouse(app)
+  await runKeepHouse(app)
   const left = await app.rows(`select address from consumers where address like '%@old.example'`)
   expect(left.map(({ address }) => address).toSorted()).toEqual([
     ...['network@old.example', 'new@old.example'],
@@ -164,8 +164,8 @@ test('a mail that came in and has no job is put in line again', async () => {
 test('a look-up that died marks its report failed, once, and told in its story', async () => {
   const lost = await lookUp()
   await die(lost, 'find-contact')
-  await markDeadReports(app)
-  await markDeadReports(app)
+  await runMarkDead(app)
+  await runMarkDead(app)
   expect(await stateOf(lost)).toBe('failed')
   const events = await app.rows(
     `select detail from report_events where report_id = $1 and event = 'failed'`,
@@ -184,14 +184,14 @@ test('a look-up that died marks its report failed, once, and told in its story',
 test('a look-up that another run has finished is not marked', async () => {
   const done = await owed()
   await die(done, 'find-contact')
-  await markDeadReports(app)
+  await runMarkDead(app)
   expect(await stateOf(done)).toBe('analyzed')
 })
 
 test('a report whose look-up died is not analyzed a second time', async () => {
   const lost = await lookUp()
   await die(lost, 'find-contact')
-  await markDeadReports(app)
-  expect(await analyzeReports([lost], { ...app, parser, rdap })).toEqual(['done'])
+  await runMarkDead(app)
+  expect(await runAnalyzeReport([lost], { ...app, parser, rdap })).toEqual(['done'])
   expect(await stateOf(lost)).toBe('failed')
 })

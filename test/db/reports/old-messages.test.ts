@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { retractReport } from '../../../src/reports/change-report.ts'
-import { analyzeReports } from '../../../src/reports/analyze-report.ts'
-import { redeemReports } from '../../../src/reports/redeem-report.ts'
+import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
+import { runRedeemReport } from '../../../src/reports/redeem-report.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
 import { spamMessage } from '../../support/messages.ts'
@@ -40,7 +40,7 @@ async function traces() {
 async function reported(mark: string, at: string, kind?: 'phishing' | 'not-spam') {
   const raw = spamMessage(mark).toString().replace('Mon, 16 Nov 2026 10:00:00 +0000', at)
   const { id } = await app.report(Buffer.from(raw), kind && { kind })
-  await analyzeReports([{ reportId: id }], { ...app, parser })
+  await runAnalyzeReport([{ reportId: id }], { ...app, parser })
   const [row] = await app.rows(
     `select reports.state, string_agg(report_events.detail, ' ') as story
      from reports join report_events on report_events.report_id = reports.id
@@ -63,7 +63,7 @@ test('a message that was handed over long ago is kept, says why, and changes not
     )
     expect(await traces()).toEqual(before)
     await retractReport(app, report.id, { isReporter: true })
-    await redeemReports([{ reportId: report.id }], app)
+    await runRedeemReport([{ reportId: report.id }], app)
     expect(await traces()).toEqual(before)
   }
 })

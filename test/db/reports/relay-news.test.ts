@@ -3,7 +3,7 @@ import { removeRelay } from '../../../src/db/reporter-relays.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { listReportsByIds } from '../../../src/db/reports.ts'
 import { answerQuestion, forgetRelay, tellRelays } from '../../../src/reports/relays.ts'
-import { analyzeReports } from '../../../src/reports/analyze-report.ts'
+import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
 import { relayedMessage } from '../../support/messages.ts'
@@ -31,7 +31,7 @@ async function report(mark: string): Promise<string> {
 }
 
 function analyze(reportId: string, by: ParserPool = parser) {
-  return analyzeReports([{ reportId }], { ...app, parser: by })
+  return runAnalyzeReport([{ reportId }], { ...app, parser: by })
 }
 
 /** Does something once, when a message was just read. */

@@ -3,7 +3,11 @@ import { insertInboundMail } from '../../../src/db/inbox.ts'
 import { pack, unpack } from '../../../src/db/rows.ts'
 import { createPool } from '../../../src/db/pool.ts'
 import { createIntake } from '../../../src/reports/accept-report.ts'
-import { mailInAddressOf, makeMailInAddress, takeMailed } from '../../../src/reports/take-mailed.ts'
+import {
+  mailInAddressOf,
+  makeMailInAddress,
+  runTakeMailed,
+} from '../../../src/reports/take-mailed.ts'
 import { changeLimit, createLimits } from '../../../src/people/limits.ts'
 import { imposeShadowBan, liftShadowBan } from '../../../src/people/shadow-bans.ts'
 import { parseHeader } from '../../../src/mail/header.ts'
@@ -29,7 +33,7 @@ beforeEach(async () => {
 
 function take(mail: { mailId: string }): Promise<JobOutcome> {
   const [intake, limits] = [createIntake(app), createLimits(app)]
-  return takeMailed(mail, { ...app, clock: () => now, intake, limits })
+  return runTakeMailed(mail, { ...app, clock: () => now, intake, limits })
 }
 
 /** A mail to the address of a reporter, as the listener stores it. */
@@ -234,7 +238,7 @@ test('while the database is away the job fails, and is tried again', async () =>
   const url = 'postgres://nobody@127.0.0.1:1/none'
   const away = createPool(url, { connectionsMax: 1, name: 'away', onLost })
   const intake = createIntake({ ...app, pool: away })
-  await expect(takeMailed(mail, { ...app, intake, limits: createLimits(app) })).rejects.toThrow()
+  await expect(runTakeMailed(mail, { ...app, intake, limits: createLimits(app) })).rejects.toThrow()
   await away.end()
   await take(mail)
   expect(await reportsOf('away')).toHaveLength(1)

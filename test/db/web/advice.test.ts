@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findAdvisedReporter, findUnsubscribe } from '../../../src/db/advices.ts'
 import { keepMarketer } from '../../../src/db/marketers.ts'
-import { analyzeReports } from '../../../src/reports/analyze-report.ts'
+import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { openMarketers } from '../../../src/marketers/live-marketers.ts'
 import { adviceOffLink } from '../../../src/mail/verp.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
@@ -44,7 +44,7 @@ async function reported(options: NewsletterOptions, kind = 'spam'): Promise<stri
   const marketers = await openMarketers(app)
   const judge = testJudge(app.pool, app.clock)
   const tools = { ...app, parser, judge, rdap: undefined, dns: newsletterDns(), marketers }
-  await analyzeReports([{ reportId: id }], tools)
+  await runAnalyzeReport([{ reportId: id }], tools)
   await marketers.close()
   return id
 }

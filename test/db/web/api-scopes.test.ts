@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { insertToken, type Scope, scopes } from '../../../src/db/sessions.ts'
+import { insertToken, type TokenScope, scopes } from '../../../src/db/sessions.ts'
 import { operations } from '../../../src/web/api/contract/document.ts'
 import type { Operation } from '../../../src/web/api/contract/operation.ts'
 import { createToken } from '../../../src/people/credentials.ts'
@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => site.close())
 
-async function tokenOf(person: Person, ...allowed: Scope[]): Promise<string> {
+async function tokenOf(person: Person, ...allowed: TokenScope[]): Promise<string> {
   const { token, hash } = createToken()
   const made = { hash, reporterId: person.id, name: 'test', createdAt: new Date() }
   await insertToken(site.app.pool, { ...made, scopes: allowed })

@@ -1,7 +1,7 @@
 import type { RelayJson } from '../../../src/web/api/account.ts'
 import type { ReportJson } from '../../../src/web/api/reports.ts'
 import { importNetworks } from '../../../src/processes/import-networks.ts'
-import { analyzeReports } from '../../../src/reports/analyze-report.ts'
+import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { relayedMessage, sampleNetworks } from '../../support/messages.ts'
 import { type Browser, signedInBrowser } from './browser.ts'
@@ -37,7 +37,7 @@ export async function startAskingSite(): Promise<AskingSite> {
     return fetch(`${site.url}/api/v1${path}`, { ...init, headers })
   }
   const analyze = (reportId: string) =>
-    analyzeReports([{ reportId }], {
+    runAnalyzeReport([{ reportId }], {
       ...site.app,
       parser,
       judge: testJudge(site.app.pool, site.app.clock),

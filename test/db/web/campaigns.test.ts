@@ -4,9 +4,9 @@ import { importNetworks } from '../../../src/processes/import-networks.ts'
 import { addToCampaignDays, insertCampaigns } from '../../../src/db/campaigns.ts'
 import { insertCountedReports } from '../../../src/db/counter-rows.ts'
 import { retractReport } from '../../../src/reports/change-report.ts'
-import { analyzeReports } from '../../../src/reports/analyze-report.ts'
+import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
-import { redeemReports } from '../../../src/reports/redeem-report.ts'
+import { runRedeemReport } from '../../../src/reports/redeem-report.ts'
 import { uuidTime, uuidv7 } from '../../../src/world.ts'
 import { addReports, newReport } from '../../support/rows.ts'
 import { rollUpAll } from '../../support/counter-rows.ts'
@@ -54,7 +54,7 @@ async function reported(person: Person, raw: Buffer<ArrayBuffer>): Promise<strin
 
 async function analyzed(...ids: string[]): Promise<void> {
   const payloads = ids.map((reportId) => ({ reportId }))
-  await analyzeReports(payloads, {
+  await runAnalyzeReport(payloads, {
     ...site.app,
     parser,
     judge: testJudge(site.app.pool, site.app.clock),
@@ -167,7 +167,7 @@ test('a report that is taken back is no longer of its campaign', async () => {
   const [first, second] = [await reported(ann, offer('stays')), await reported(bob, offer('goes'))]
   const id = await campaignOf(first)
   await retractReport(site.app, second, { isReporter: true })
-  await redeemReports([{ reportId: second }], site.app)
+  await runRedeemReport([{ reportId: second }], site.app)
   await rollUpAll(site.app.pool, new Date())
   const page = await (await desk.get(`/admin/campaigns/${id}`)).text()
   expect(page).not.toContain(second)
@@ -182,7 +182,7 @@ test('what was taken back is not shown as its sample, though it came first', asy
   const page = async () => (await desk.get(`/admin/campaigns/${await campaignOf(second)}`)).text()
   expect(await page()).toContain('<h1><bdi>Watches mine</bdi></h1>')
   await retractReport(site.app, first, { isReporter: true })
-  await redeemReports([{ reportId: first }], site.app)
+  await runRedeemReport([{ reportId: first }], site.app)
   expect(await page()).toContain('<h1><bdi>Watches stays</bdi></h1>')
   expect(await page()).not.toContain(first)
 })

@@ -4,7 +4,7 @@ import { createCheckStation } from '../../../src/judging/check-message.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
 
 /** The answer of rspamd's protocol, as far as tests look at it. */
-export type CheckJson = {
+type CheckJson = {
   is_skipped: boolean
   action: string
   score: number

@@ -1,10 +1,10 @@
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { importNetworks } from '../../../src/processes/import-networks.ts'
-import { analyzeReports } from '../../../src/reports/analyze-report.ts'
-import { forwardReports } from '../../../src/feedback/forward-report.ts'
+import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
+import { runForwardReport } from '../../../src/feedback/forward-report.ts'
 import { oweLetter } from '../../../src/letters/letters.ts'
-import { sendLetters } from '../../../src/feedback/send-letter.ts'
+import { runSendLetter } from '../../../src/feedback/send-letter.ts'
 import type { Mailer, OutgoingMail } from '../../../src/net/mailer.ts'
 import { answerLinks, composeAnswerAddress } from '../../../src/mail/verp.ts'
 import { concealAnswers } from '../../../src/feedback/compose-feedback.ts'
@@ -40,7 +40,7 @@ afterAll(async () => {
 async function analyzed(mark: string): Promise<string> {
   const reportId = await site.report(ann, Buffer.from(spamMessage(mark)))
   const judge = testJudge(site.app.pool, site.app.clock)
-  await analyzeReports([{ reportId }], { ...site.app, rdap: undefined, parser, judge })
+  await runAnalyzeReport([{ reportId }], { ...site.app, rdap: undefined, parser, judge })
   return reportId
 }
 
@@ -51,7 +51,7 @@ async function forward(reportId: string, isSending = true): Promise<OutgoingMail
     return Promise.resolve({ outcome: 'accepted', reply: '250 taken' })
   }
   const mailer = isSending ? { send, close: () => Promise.resolve() } : undefined
-  await forwardReports([{ reportId, number: 1 }], { ...site.app, parser, mailer })
+  await runForwardReport([{ reportId, number: 1 }], { ...site.app, parser, mailer })
   return mails
 }
 
@@ -146,7 +146,7 @@ test('letters are listed with their copies, and held ones leave when they are le
   const letter = { kind: 'advice', to: 'ann@reporters.example', subject: 'Hello' } as const
   const said = { ...letter, text: 'How to leave the list.', language: 'en' as const }
   const id = await oweLetter(pool, { ...said, autoSubmitted: 'generated' }, site.app, clock())
-  await sendLetters([{ letterId: id }], { ...site.app, mailer: undefined })
+  await runSendLetter([{ letterId: id }], { ...site.app, mailer: undefined })
   const list = await (await desk.get('/admin/outbox/letters?state=held')).text()
   expect(list).toContain(`/admin/outbox/letters/${id}`)
   const page = await (await desk.get(`/admin/outbox/letters/${id}`)).text()

@@ -1,6 +1,6 @@
 import { analyzeMessage } from '../../../src/pieces/analyze.ts'
 import type { DnsFindings } from '../../../src/origin/authenticity/authenticate.ts'
-import { insertAnalyses, type Judgment } from '../../../src/db/analyses.ts'
+import { insertAnalyses, type StoredJudgment } from '../../../src/db/analyses.ts'
 import { pack } from '../../../src/db/rows.ts'
 import type { Db } from '../../../src/db/pool.ts'
 import { emptyFacts, packFacts } from '../../../src/verdict/facts/facts.ts'
@@ -14,7 +14,7 @@ export async function keepAnalysis(
 ): Promise<void> {
   const options = { trustedRelays: [], ignoreStamps: false }
   const analysis = await analyzeMessage(raw, dns ? { ...options, dns } : options)
-  const judgment: Judgment = {
+  const judgment: StoredJudgment = {
     verdict: { class: 'spam', score: 5, symbols: [] },
     consequence: { action: 'keep', why: 'No imported network table knows the origin.' },
   }

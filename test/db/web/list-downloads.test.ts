@@ -2,7 +2,7 @@ import { mkdtemp, rm, stat, utimes } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { publishLists } from '../../../src/lists/publish-lists.ts'
+import { runPublishLists } from '../../../src/lists/publish-lists.ts'
 import { know } from '../../support/listed.ts'
 import { Browser, signedInBrowser } from './browser.ts'
 import { startWebSite, type WebSite } from './web-site.ts'
@@ -35,7 +35,7 @@ test('lists that are not public are for administrators', async () => {
   expect((await visitor.get('/lists')).headers.get('location')).toContain('/sign-in')
   const ann = await signedInBrowser(site.url, await site.addPerson('ann@reporters.example'))
   expect((await ann.get('/lists/addresses.json')).status).toBe(403)
-  await publishLists(site.app)
+  await runPublishLists(site.app)
   const html = await (await desk.get('/lists')).text()
   expect(html).toContain('href="/lists/addresses.ip4set"')
   expect(html).toContain('addresses.lists.signalpost.example')
@@ -46,7 +46,7 @@ test('a list is not sent twice to who has it', async () => {
     { kind: 'address', name: '192.0.2.7', bad: 12, at: site.app.clock() },
     { kind: 'address', name: '192.0.2.9', bad: 12, at: site.app.clock() },
   ])
-  await publishLists(site.app)
+  await runPublishLists(site.app)
   const whole = await desk.get('/lists/addresses.json')
   expect(whole.headers.get('content-type')).toContain('application/json')
   expect(whole.headers.get('cache-control')).toBe('private, max-age=300')
@@ -62,7 +62,7 @@ test('a list is not sent twice to who has it', async () => {
   expect(await status({ 'if-modified-since': 'nonsense' })).toBe(200)
   const head = await desk.send('/lists/addresses.json', { method: 'HEAD' })
   expect(head.headers.get('content-length')).toBe(whole.headers.get('content-length'))
-  await publishLists(site.app)
+  await runPublishLists(site.app)
   const file = path.join(folder, 'addresses.json')
   await utimes(file, new Date(), new Date((await stat(file)).mtimeMs + 5_000))
   expect(await status({ 'if-none-match': etag })).toBe(200)

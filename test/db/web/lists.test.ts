@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { publishLists } from '../../../src/lists/publish-lists.ts'
+import { runPublishLists } from '../../../src/lists/publish-lists.ts'
 import { know } from '../../support/listed.ts'
 import { Browser, signedInBrowser } from './browser.ts'
 import { startWebSite, type Person, type WebSite } from './web-site.ts'
@@ -40,7 +40,7 @@ beforeEach(async () => {
     { kind: 'link-host', name: 'www.bad.example', bad: 18, at },
     { kind: 'link-host', name: 'known.example', bad: 7, at },
   ])
-  await publishLists(site.app)
+  await runPublishLists(site.app)
 })
 
 const wish = {
@@ -126,13 +126,13 @@ test('little evidence goes at once, once, and stays away after the next edition'
   expect(html).toContain('noindex')
   for (const secret of Object.values(wish)) expect(html).not.toContain(secret)
   expect(await pageOf('/lookup?q=192.0.2.7')).toContain('is not listed')
-  await publishLists(site.app)
+  await runPublishLists(site.app)
   expect(await pageOf('/lookup?q=192.0.2.7')).toContain('is not listed')
   expect((await visitor.get('/lookup/delist/nonsense')).status).toBe(404)
   expect(await askFor(address)).toBe('/lookup?q=192.0.2.7')
   const later = new Date(site.app.clock().getTime() + 1_000)
   await know(site.app.pool, [{ kind: 'address', name: '192.0.2.7', bad: 26, at: later }])
-  await publishLists({ ...site.app, clock: () => later })
+  await runPublishLists({ ...site.app, clock: () => later })
   expect(await pageOf(await askFor(address))).toContain('A person will read it.')
 })
 
@@ -153,7 +153,7 @@ test('much evidence goes to administrators, whose exemption is written down', as
   expect(await pageOf(status)).toContain('Thank you for mending it.')
   const at = new Date(site.app.clock().getTime() + 1_000)
   await know(site.app.pool, [{ kind: 'address', name: '192.0.2.9', bad: 900, at }])
-  await publishLists({ ...site.app, clock: () => at })
+  await runPublishLists({ ...site.app, clock: () => at })
   expect(await pageOf('/lookup?q=192.0.2.9')).toContain('is not listed')
   const log = await pageOf('/admin/audit', desk)
   expect(log).toContain('accept delisting: addresses: 192.0.2.9')
@@ -242,7 +242,7 @@ test('an exemption is set, listed and taken back by administrators alone', async
   const html = await pageOf(path, desk)
   expect(html).toContain('bad.example')
   expect(html).toContain('a &lt;b&gt;customer')
-  await publishLists(site.app)
+  await runPublishLists(site.app)
   expect(await pageOf('/lookup?q=www.bad.example')).toContain('is not listed')
   const lift = { name: 'bad.example', do: 'lift' }
   expect((await desk.post(path, lift)).headers.get('location')).toBe(`${path}?done=lifted`)

@@ -1,5 +1,5 @@
 import type { App } from '../../../src/app.ts'
-import { analyzeReports } from '../../../src/reports/analyze-report.ts'
+import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { testJudge } from '../judge.ts'
 
@@ -8,7 +8,7 @@ export async function analyzeAlone(app: App, reportId: string): Promise<void> {
   const parser = createParserPool(1)
   try {
     const judge = testJudge(app.pool, app.clock)
-    await analyzeReports([{ reportId }], { ...app, parser, judge, rdap: undefined })
+    await runAnalyzeReport([{ reportId }], { ...app, parser, judge, rdap: undefined })
   } finally {
     await parser.close()
   }

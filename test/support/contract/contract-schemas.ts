@@ -7,7 +7,7 @@ export type ContractDocument = {
 }
 
 /** One operation of the document. */
-export type ContractOperation = {
+type ContractOperation = {
   operationId: string
   security: Record<string, string[]>[]
   parameters: { name: string; in: string; required: boolean }[]

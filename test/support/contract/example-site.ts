@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { operations } from '../../../src/web/api/contract/document.ts'
 import type { Operation } from '../../../src/web/api/contract/operation.ts'
-import { publishLists } from '../../../src/lists/publish-lists.ts'
+import { runPublishLists } from '../../../src/lists/publish-lists.ts'
 import { sampleMessage, startWebSite, type Person, type WebSite } from '../../db/web/web-site.ts'
 
 /** A service in which every operation has something to answer. */
@@ -23,7 +23,7 @@ export type Said = { status: number; text: string }
 export async function startExampleSite(): Promise<ExampleSite> {
   const folder = await mkdtemp(path.join(tmpdir(), 'signalpost-examples-'))
   const site = await startWebSite({ LISTS_DIR: folder, LISTS_PUBLIC: 'yes' })
-  await publishLists(site.app)
+  await runPublishLists(site.app)
   await writeFile(path.join(folder, 'message.eml'), sampleMessage('example'))
   let people = 0
   return {

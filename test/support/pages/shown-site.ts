@@ -5,10 +5,10 @@ import { importNetworks } from '../../../src/processes/import-networks.ts'
 import { findLetterMessage } from '../../../src/db/letters.ts'
 import { keepMarketer, keepProposal } from '../../../src/db/marketers.ts'
 import { unpack } from '../../../src/db/rows.ts'
-import { analyzeReports } from '../../../src/reports/analyze-report.ts'
+import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { handleInboundMail } from '../../../src/feedback/handle-inbound.ts'
-import { publishLists } from '../../../src/lists/publish-lists.ts'
-import { sendLetters } from '../../../src/feedback/send-letter.ts'
+import { runPublishLists } from '../../../src/lists/publish-lists.ts'
+import { runSendLetter } from '../../../src/feedback/send-letter.ts'
 import { keepModel } from '../../../src/judging/models.ts'
 import { openMarketers } from '../../../src/marketers/live-marketers.ts'
 import { oweLetter } from '../../../src/letters/letters.ts'
@@ -90,10 +90,10 @@ async function fillReports(site: WebSite, parser: ParserPool, ann: Person) {
   const asking = await site.report(ann, relayedMessage('asking'))
   const never = { ...app.config, originConfidenceMin: 1 }
   const asked = { ...app, config: never, parser, judge, rdap: undefined }
-  await analyzeReports([{ reportId: asking }], asked)
+  await runAnalyzeReport([{ reportId: asking }], asked)
   const mailing = await site.report(ann, Buffer.from(await newsletter({ mark: 'shown' })))
   const tools = { ...app, parser, judge, rdap: undefined, dns: newsletterDns(), marketers }
-  await analyzeReports([{ reportId: mailing }], tools)
+  await runAnalyzeReport([{ reportId: mailing }], tools)
   await marketers.close()
   await site.report(ann, spamMessage('fresh'))
   return { told, asking, newsletter: mailing }
@@ -118,7 +118,7 @@ async function fillLinks(site: WebSite, ann: Person, reportId: string) {
     { kind: 'address', name: '192.0.2.9', bad: 300, at },
     { kind: 'link-host', name: 'www.bad.example', bad: 18, at },
   ])
-  await publishLists(site.app)
+  await runPublishLists(site.app)
   const wish = { asker: 'Ann', contact: 'ann@host.example', done: 'The account is closed.' }
   const subject = { list: 'addresses', name: '192.0.2.9', ...wish }
   const delisting = (await visitor.post('/lookup/delist', subject)).headers.get('location')
@@ -179,7 +179,7 @@ async function fillAdmin({ app }: WebSite, desk: Browser): Promise<void> {
   const letter = { kind: 'advice', to: 'ann@reporters.example', subject: 'Hello' } as const
   const said = { ...letter, text: 'How to leave the list.', language: 'en' as const }
   const letterId = await oweLetter(pool, { ...said, autoSubmitted: 'generated' }, app, at)
-  await sendLetters([{ letterId }], { ...app, mailer: undefined })
+  await runSendLetter([{ letterId }], { ...app, mailer: undefined })
   const scored = [0, 1, 2, 3].map((n) => ({ probability: n / 4, isUnwanted: n > 1 }))
   const rows = { train: { phishing: 30, ham: 20 }, calibrate: {}, test: { ham: 9 }, leftOut: 3 }
   const split = { sources: ['40 files'], split: 'campaign', seed: 1, rows } as const

@@ -17,7 +17,7 @@ export type Told = {
 }
 
 /** What a reporter was told about a relay: `sinceMs` is when it was asked, and when answered. */
-export type RelayTold = { account: Account; cidr: string; sinceMs: readonly [number, number] }
+type RelayTold = { account: Account; cidr: string; sinceMs: readonly [number, number] }
 
 /** All that reporters were told so far. */
 export type Ledger = { told: Map<string, Told>; relays: RelayTold[]; requests: number }

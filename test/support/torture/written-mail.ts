@@ -2,7 +2,7 @@ import { chanceFrom } from '../counter-torture-batches.ts'
 import { bounceMessage } from '../messages.ts'
 
 /** What a reporter may call a message; spam more often than not. */
-export const kinds = ['spam', 'spam', 'phishing', 'not-spam'] as const
+const kinds = ['spam', 'spam', 'phishing', 'not-spam'] as const
 
 /** What a reporter calls a message. */
 export type Kind = (typeof kinds)[number]

@@ -11,7 +11,7 @@ import {
 } from '../../../src/counting/packed/cursor.ts'
 import {
   HAS_UNIQUE,
-  prefixOf,
+  entryPrefix,
   readEntry,
   readHalf,
   scanBlock,
@@ -128,7 +128,7 @@ function readAll(shard: number, content: Buffer): Increment[] {
     const [ham, spam, complaint, redeemed] = amounts.map(Number)
     const half = () => BigInt(readHalf(place))
     return {
-      prefix: prefixes[prefixOf(head)] ?? 'reports',
+      prefix: prefixes[entryPrefix(head)] ?? 'reports',
       shingle: keyAt(index),
       unique: head & HAS_UNIQUE ? (half() << 32n) | half() : undefined,
       ham: ham ?? 0,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { flaggedVerdict, subjectsOf } from '../../../src/judging/judge.ts'
+import { flaggedVerdict, envelopeSubjects } from '../../../src/judging/judge.ts'
 
 const nothing = { helo: undefined, hostname: undefined, recipients: [], user: undefined }
 const envelope = {
@@ -10,17 +10,17 @@ const envelope = {
 }
 
 test('an envelope is blamed on its client and on the domain of its return path', () => {
-  expect(subjectsOf(envelope)).toEqual([
+  expect(envelopeSubjects(envelope)).toEqual([
     { kind: 'address', name: '203.0.113.9' },
     { kind: 'return-path-domain', name: 'news.shop.co.uk' },
     { kind: 'return-path-domain', name: 'shop.co.uk' },
   ])
   const registered = { ...envelope, ip: undefined, returnPath: 'Us@BÜCHER.example' }
-  expect(subjectsOf(registered)).toEqual([
+  expect(envelopeSubjects(registered)).toEqual([
     { kind: 'return-path-domain', name: 'xn--bcher-kva.example' },
   ])
-  expect(subjectsOf({ ...envelope, ip: undefined, returnPath: '' })).toEqual([])
-  expect(subjectsOf({ ...envelope, user: 'ann' })).toEqual([])
+  expect(envelopeSubjects({ ...envelope, ip: undefined, returnPath: '' })).toEqual([])
+  expect(envelopeSubjects({ ...envelope, user: 'ann' })).toEqual([])
 })
 
 test.for([
@@ -33,5 +33,5 @@ test.for([
   ['other flags say nothing', ['new'], ['awake'], undefined],
 ] as const)('%s', ([, ofClient, ofPath, expected]) => {
   const known = [{ flags: ofClient }, { flags: ofPath }]
-  expect(flaggedVerdict(subjectsOf(envelope), known)?.class).toBe(expected)
+  expect(flaggedVerdict(envelopeSubjects(envelope), known)?.class).toBe(expected)
 })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { forLog } from '../../../src/errors.ts'
 import type { QueueDefinition } from '../../../src/queue/queues.ts'
-import { work } from '../../../src/queue/work.ts'
+import { workQueue } from '../../../src/queue/work.ts'
 import { expectEffort } from '../../support/effort.ts'
 
 test('a job that failed is logged without the addresses that a mail server quoted', async () => {
@@ -12,7 +12,7 @@ test('a job that failed is logged without the addresses that a mail server quote
   const app = { boss, pool: {}, log: { warn: (line: object) => lines.push(line) } }
   const queue = { name: 'q', payload: z.object({}) } as unknown as QueueDefinition<object>
   const reason = '450 4.2.1 <ann@reporters.example>: try report-abc234@bounces.test.example later'
-  await work(app as never, queue, { batchSize: 1, concurrency: 1 }, () =>
+  await workQueue(app as never, queue, { batchSize: 1, concurrency: 1 }, () =>
     Promise.resolve([{ retry: reason }]),
   )
   await run?.([{ id: '1', data: {} }])

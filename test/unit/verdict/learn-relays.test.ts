@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { learnRelays, type PastReport, pastReport } from '../../../src/verdict/relays.ts'
+import { relaysFromHistory, type PastReport, pastReport } from '../../../src/verdict/relays.ts'
 import type { Authentication } from '../../../src/origin/authenticity/authenticate.ts'
 import type { TracedHop } from '../../../src/origin/trace.ts'
 
@@ -52,14 +52,14 @@ const relay = (evidence: number) => ({ ip: relayIp, name: 'in.provider.example',
 const nothing = { learned: [], proposed: [] }
 
 test('a relay through which all mail comes, wanted mail too, is learned', () => {
-  expect(learnRelays(withWanted(days(10)), nothingKnown)).toEqual({
+  expect(relaysFromHistory(withWanted(days(10)), nothingKnown)).toEqual({
     learned: [relay(10)],
     proposed: [],
   })
 })
 
 test('a spammer who sends a reporter all the spam is proposed at most, never learned', () => {
-  expect(learnRelays(days(50), nothingKnown)).toEqual({ learned: [], proposed: [relay(50)] })
+  expect(relaysFromHistory(days(50), nothingKnown)).toEqual({ learned: [], proposed: [relay(50)] })
 })
 
 test.for<[string, PastReport[]]>([
@@ -68,13 +68,13 @@ test.for<[string, PastReport[]]>([
   ['that nobody signed, or nobody asked the DNS about', withWanted(days(12), { isSigned: false })],
   ['that names no author', withWanted(days(12), { authorDomain: null })],
 ])('with wanted mail %s a relay is only proposed', ([, history]) => {
-  expect(learnRelays(history, nothingKnown)).toEqual({ learned: [], proposed: [relay(12)] })
+  expect(relaysFromHistory(history, nothingKnown)).toEqual({ learned: [], proposed: [relay(12)] })
 })
 
 test('at a receiver whose relays we know nothing is learned, nor proposed', () => {
   const atGmail = (day: number) =>
     through(day, { crossings: [crossing(day, { receiver: 'mx.google.com' })] })
-  expect(learnRelays(withWanted(days(20, atGmail)), nothingKnown)).toEqual(nothing)
+  expect(relaysFromHistory(withWanted(days(20, atGmail)), nothingKnown)).toEqual(nothing)
 })
 
 test.for<[string, PastReport[]]>([
@@ -112,12 +112,12 @@ test.for<[string, PastReport[]]>([
     withWanted(days(24, (day) => (day % 8 === 7 ? elsewhere(day) : through(day)))),
   ],
 ])('%s: nothing is learned, nor proposed', ([, history]) => {
-  expect(learnRelays(history, nothingKnown)).toEqual(nothing)
+  expect(relaysFromHistory(history, nothingKnown)).toEqual(nothing)
 })
 
 test('one report in ten may come from elsewhere', () => {
   const history = withWanted(days(20, (day) => (day % 10 === 9 ? elsewhere(day) : through(day))))
-  expect(learnRelays(history, nothingKnown).learned).toEqual([relay(18)])
+  expect(relaysFromHistory(history, nothingKnown).learned).toEqual([relay(18)])
 })
 
 test('mail that another host received is another question', () => {
@@ -126,7 +126,7 @@ test('mail that another host received is another question', () => {
     const crossings = report.crossings.map((one) => ({ ...one, receiver: 'mx.webmail.example' }))
     return { ...report, crossings }
   })
-  expect(learnRelays([...withWanted(days(10)), ...webmail], nothingKnown).learned).toEqual([
+  expect(relaysFromHistory([...withWanted(days(10)), ...webmail], nothingKnown).learned).toEqual([
     relay(10),
   ])
 })
@@ -135,23 +135,25 @@ const known = { ...nothingKnown, learnedIps: [relayIp] }
 
 test('what was learned stays while mail comes that way, though it is no stranger any more', () => {
   const passed = days(20, (day) => through(day, { entryIp: `198.${50 + day}.100.7` }))
-  expect(learnRelays(passed, known).learned).toEqual([relay(20)])
+  expect(relaysFromHistory(passed, known).learned).toEqual([relay(20)])
 })
 
 test('what was learned stays while there is too little to speak against it', () => {
-  expect(learnRelays(days(19, elsewhere), known).learned).toEqual([{ ...relay(0), name: null }])
+  expect(relaysFromHistory(days(19, elsewhere), known).learned).toEqual([
+    { ...relay(0), name: null },
+  ])
 })
 
 test('what was learned is forgotten when the last twenty reports come otherwise', () => {
   const moved = days(40, (day) => (day < 20 ? through(day) : elsewhere(day)))
-  expect(learnRelays(moved, known)).toEqual(nothing)
+  expect(relaysFromHistory(moved, known)).toEqual(nothing)
 })
 
 test('what was learned is forgotten when strangers write the lines below', () => {
   const broken = days(20, (day) =>
     through(day, { crossings: [crossing(day, { isLinked: day < 9 })] }),
   )
-  expect(learnRelays(broken, known)).toEqual(nothing)
+  expect(relaysFromHistory(broken, known)).toEqual(nothing)
 })
 
 function hop(index: number, fields: Partial<TracedHop>): TracedHop {

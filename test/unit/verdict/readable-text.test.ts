@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readableText } from '../../../src/verdict/advice.ts'
+import { messageText } from '../../../src/verdict/advice.ts'
 import { messageOf } from '../../support/shingles.ts'
 import { expectEffort } from '../../support/effort.ts'
 
@@ -11,14 +11,14 @@ test.for([
   ['nothing where there is nothing', { text: ' \r\n' }, undefined],
   ['nothing of a picture', { html: '<img src="https://pictures.example/1.png">' }, undefined],
 ] as const)('a reader sees %s', async ([, written, seen]) => {
-  expect(await readableText(messageOf(written))).toBe(seen)
+  expect(await messageText(messageOf(written))).toBe(seen)
 })
 
 test('what is too much is not read on the side', async () => {
-  expect(await readableText(messageOf({ text: 'word '.repeat(120_000) }))).toBeUndefined()
+  expect(await messageText(messageOf({ text: 'word '.repeat(120_000) }))).toBeUndefined()
   const parts = '--b\r\nContent-Type: text/plain\r\n\r\nx\r\n'.repeat(200)
   const bomb = Buffer.from(`Content-Type: multipart/mixed; boundary=b\r\n\r\n${parts}--b--\r\n`)
-  expect(await readableText(bomb)).toBeUndefined()
+  expect(await messageText(bomb)).toBeUndefined()
 })
 
 test.for([
@@ -27,6 +27,6 @@ test.for([
   ['blank lines', `a${' \t \r\n'.repeat(80_000)}b`],
   ['open tags', '<'.repeat(400_000)],
 ] as const)('runs of %s take no time', async ([, text]) => {
-  await expectEffort(() => readableText(messageOf({ text })), 2_000)
-  await expectEffort(() => readableText(messageOf({ html: text })), 2_000)
+  await expectEffort(() => messageText(messageOf({ text })), 2_000)
+  await expectEffort(() => messageText(messageOf({ html: text })), 2_000)
 })

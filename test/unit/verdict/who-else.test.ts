@@ -7,7 +7,11 @@ import {
 } from '../../../src/verdict/choose-contact.ts'
 import { alsoToldOf, consequenceOf, type Judged } from '../../../src/verdict/consequences.ts'
 import { answersForBlock, readScopes } from '../../../src/verdict/consumers.ts'
-import { healthyRecord, mayTell, type Standing } from '../../../src/verdict/contact-health.ts'
+import {
+  healthyRecord,
+  mayTell,
+  type ConsumerStanding,
+} from '../../../src/verdict/contact-health.ts'
 import type { VerdictSymbol } from '../../../src/verdict/verdict.ts'
 
 const word: VerdictSymbol = { name: 'A_SIGN', weight: 5, meaning: 'A sign.', basis: 'word' }
@@ -142,12 +146,12 @@ test('a marketer gets its tokens back by its signature alone, and is named once'
 
 const now = new Date('2026-11-22T10:00:00Z')
 const later = new Date('2026-11-23T10:00:00Z')
-const standing: Standing = {
+const standing: ConsumerStanding = {
   ...healthyRecord,
   ...{ state: 'enrolled', pausedUntil: null, enrolledAt: now, takes: null },
 }
 
-test.for<[string, Partial<Standing>, Parameters<typeof mayTell>[1], string]>([
+test.for<[string, Partial<ConsumerStanding>, Parameters<typeof mayTell>[1], string]>([
   ['one that enrolled', {}, undefined, 'yes'],
   ['one that was found', { state: 'found', enrolledAt: null }, undefined, 'yes'],
   ['one whose pause is over', { state: 'paused', pausedUntil: now }, undefined, 'yes'],

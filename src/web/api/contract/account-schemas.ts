@@ -23,7 +23,7 @@ export const accountSchema = z
   .describe('The caller’s account.')
 
 /** The events a webhook may be told of. */
-export const webhookEventSchema = z.enum([
+const webhookEventSchema = z.enum([
   'report.analyzed',
   'report.asked',
   'report.told',

@@ -5,7 +5,7 @@ import * as account from './account-schemas.ts'
 import { knowledgeOperations } from './knowledge-operations.ts'
 import * as knowledge from './knowledge-schemas.ts'
 import {
-  type Answer,
+  type OperationResponse,
   answerHeaders,
   chapters,
   type Content,
@@ -22,7 +22,7 @@ import * as submission from './report-schemas.ts'
  * Everything that is sent as JSON, by its name in the document. What comes in is checked by these
  * very schemas, and tests hold what goes out against them.
  */
-export const schemas = {
+const schemas = {
   Problem: problem.problemSchema,
   Refused: problem.refusedSchema,
   Report: report.reportSchema,
@@ -56,7 +56,7 @@ export const schemas = {
 export type SchemaName = keyof typeof schemas
 
 /** Those that come in: what may be left out differs. */
-export const incoming: readonly SchemaName[] = [
+const incoming: readonly SchemaName[] = [
   'Submission',
   'BulkItem',
   'NewWebhook',
@@ -188,7 +188,7 @@ function answersOf({ answers }: Operation): Json {
 }
 
 /** Several schemas of one media type, told apart behind a semicolon, are one of them. */
-function answerContent(content: NonNullable<Answer['content']>): Json {
+function answerContent(content: NonNullable<OperationResponse['content']>): Json {
   const types = [...new Set(Object.keys(content).map((type) => type.split(';')[0] ?? type))]
   return Object.fromEntries(
     types.map((type) => {

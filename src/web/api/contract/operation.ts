@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { Scope } from '../../../db/sessions.ts'
+import type { TokenScope } from '../../../db/sessions.ts'
 import type { ProblemName } from '../../problem.ts'
 import type { SchemaName } from './document.ts'
 
@@ -34,20 +34,20 @@ export const chapters = {
 } as const
 
 /** What must be proved: a scope, that one is a mail server, or nothing. */
-export type Need = Scope | 'any' | 'mail-server' | 'plug-in' | 'nothing'
+export type Need = TokenScope | 'any' | 'mail-server' | 'plug-in' | 'nothing'
 
 /** What a body or an answer is: a schema of ours, or text and bytes. */
 export type Content = SchemaName | 'text' | 'bytes' | 'file' | 'form' | 'lines'
 
 /** An answer that is no problem. */
-export type Answer = {
+export type OperationResponse = {
   description: string
   content?: Readonly<Record<string, Content>>
   headers?: readonly HeaderName[]
 }
 
 /** What the examples of an operation send. `{id}` and its like stand for what was made before. */
-export type Example = {
+type Example = {
   query?: string
   /** Header fields beside those for credentials and the type of the body. */
   headers?: Readonly<Record<string, string>>
@@ -66,7 +66,7 @@ export type Operation = {
   need: Need
   parameters?: { path?: z.ZodObject; query?: z.ZodObject; header?: z.ZodObject }
   body?: Readonly<Record<string, Content>>
-  answers: Readonly<Record<number, Answer>>
+  answers: Readonly<Record<number, OperationResponse>>
   /** Beside those that any operation may answer. */
   problems: readonly ProblemName[]
   example: Example

@@ -28,10 +28,10 @@ export function list<Item extends z.ZodType>(item: Item) {
 }
 
 /** What a reporter says a message is. */
-export const kindSchema = z.enum(['spam', 'phishing', 'not-spam'])
+const kindSchema = z.enum(['spam', 'phishing', 'not-spam'])
 
 /** Where a report stands. */
-export const statusSchema = z
+const statusSchema = z
   .enum(['received', 'analyzed', 'forwarded', 'kept', 'retracted', 'failed'])
   .describe(
     'received: waits for its analysis. analyzed: somebody will be told. forwarded: somebody was ' +
@@ -269,7 +269,7 @@ const bulkPlace = {
 }
 
 /** What became of one message of a bulk request. */
-export const bulkResultSchema = z.union([
+const bulkResultSchema = z.union([
   receiptSchema.extend({
     ...bulkPlace,
     repeated: z.boolean().describe('Nothing changed: it had been reported so before.'),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findReport } from '../../../../src/db/reports.ts'
-import { eraseAccount } from '../../../../src/reports/erase-account.ts'
+import { runEraseAccount } from '../../../../src/reports/erase-account.ts'
 import { uuidv7 } from '../../../../src/world.ts'
 import { type Browser, signedInBrowser } from '../browser.ts'
 import { startWebSite, type Person, type WebSite } from '../web-site.ts'
@@ -25,7 +25,7 @@ async function erasuresOf({ id }: Person): Promise<string[]> {
 /** Runs the job as it would run so many minutes from now. */
 function workIn(minutes: number, erasureId: string) {
   const now = new Date(Date.now() + minutes * 60_000)
-  return eraseAccount({ erasureId }, { ...site.app, clock: () => now })
+  return runEraseAccount({ erasureId }, { ...site.app, clock: () => now })
 }
 
 test('two clicks at once begin one erasure', async () => {

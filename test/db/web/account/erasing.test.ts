@@ -3,7 +3,7 @@ import { countOwnDays } from '../../../../src/counting/campaign-counts.ts'
 import { findAccount } from '../../../../src/db/reporters.ts'
 import { findReport } from '../../../../src/db/reports.ts'
 import { imposeShadowBan } from '../../../../src/people/shadow-bans.ts'
-import { eraseAccount } from '../../../../src/reports/erase-account.ts'
+import { runEraseAccount } from '../../../../src/reports/erase-account.ts'
 import { uuidv7 } from '../../../../src/world.ts'
 import { tablesWith as tablesOfPool } from '../../../support/find-text.ts'
 import { linkTo } from '../../../support/letters.ts'
@@ -27,7 +27,7 @@ async function work(erasureId: string, runsMax = 20): Promise<number> {
   let at = Date.now() + 60_000
   for (let run = 1; run <= runsMax; run++) {
     const now = new Date(at)
-    const outcome = await eraseAccount({ erasureId }, { ...site.app, clock: () => now })
+    const outcome = await runEraseAccount({ erasureId }, { ...site.app, clock: () => now })
     if (outcome === 'done') return run
     at += 120_000
   }
@@ -247,7 +247,7 @@ test('more reports than fit one step are all done, though each run is killed', a
       }
     },
   })
-  const first = eraseAccount({ erasureId }, { ...site.app, pool: dying, clock: () => now })
+  const first = runEraseAccount({ erasureId }, { ...site.app, pool: dying, clock: () => now })
   await expect(first).rejects.toThrow('killed')
   expect(await work(erasureId)).toBeGreaterThan(0)
   const { rows } = await site.app.pool.query<{ done: number }>(

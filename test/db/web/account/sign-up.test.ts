@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findReporterByEmail } from '../../../../src/db/reporters.ts'
-import { keepHouse } from '../../../../src/reports/keep-house.ts'
+import { runKeepHouse } from '../../../../src/reports/keep-house.ts'
 import { readKarmas } from '../../../../src/counting/reputation-reader.ts'
 import { lettersTo, linkTo } from '../../../support/letters.ts'
 import { Browser } from '../browser.ts'
@@ -200,12 +200,12 @@ test('an account made meanwhile by another way is not made again', async () => {
 test('sign-ups that nobody confirmed are forgotten', async () => {
   await visitor().post('/sign-up', wish('gone@example.org'))
   await backdate('gone@example.org', 49)
-  await keepHouse(site.app)
+  await runKeepHouse(site.app)
   const left = () =>
     site.app.pool.query(`select 1 from account_links where address = 'gone@example.org'`)
   expect((await left()).rowCount).toBe(1)
   await backdate('gone@example.org', 24)
-  await keepHouse(site.app)
+  await runKeepHouse(site.app)
   expect((await left()).rowCount).toBe(0)
 })
 

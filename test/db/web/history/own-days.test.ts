@@ -8,7 +8,7 @@ import {
   type WholeDay,
 } from '../../../../src/db/reporter-days.ts'
 import { retractReport } from '../../../../src/reports/change-report.ts'
-import { analyzeReports } from '../../../../src/reports/analyze-report.ts'
+import { runAnalyzeReport } from '../../../../src/reports/analyze-report.ts'
 import { createParserPool, type ParserPool } from '../../../../src/parsing/parser-pool.ts'
 import { openTestApp, type TestApp } from '../../../support/app.ts'
 
@@ -42,7 +42,7 @@ function withoutPlaces({ networks, countries, ...counts }: WholeDay) {
 
 test('a day is counted when its reports are analyzed, and agrees with the reports', async () => {
   const payloads = await app.reports('d1', 'd2', 'd3')
-  await analyzeReports(payloads, app)
+  await runAnalyzeReport(payloads, app)
   expect(await countOwnDays(app.pool, app.clock)).toBe(1)
   const { kept, counted } = await both()
   expect(kept).toEqual(counted)
@@ -51,7 +51,7 @@ test('a day is counted when its reports are analyzed, and agrees with the report
 
 test('what is taken back is taken from the day on which it came', async () => {
   const [payload = { reportId: '' }] = await app.reports('r1')
-  await analyzeReports([payload], app)
+  await runAnalyzeReport([payload], app)
   await retractReport(app, payload.reportId, { isReporter: true })
   await countOwnDays(app.pool, later)
   const { kept, counted } = await both()
@@ -61,7 +61,7 @@ test('what is taken back is taken from the day on which it came', async () => {
 
 test('what a transaction that failed would have changed is not counted', async () => {
   const [payload = { reportId: '' }] = await app.reports('f1')
-  await analyzeReports([payload], app)
+  await runAnalyzeReport([payload], app)
   await countOwnDays(app.pool, later)
   const before = await both()
   await inTransaction(app.pool, async (tx) => {
@@ -74,7 +74,7 @@ test('what a transaction that failed would have changed is not counted', async (
 
 test('a count that dies leaves its day due, and another counts it', async () => {
   const payloads = await app.reports('k1')
-  await analyzeReports(payloads, app)
+  await runAnalyzeReport(payloads, app)
   let isFirst = true
   const dying = {
     connect: async () => {
@@ -99,19 +99,19 @@ test('a count that dies leaves its day due, and another counts it', async () => 
 })
 
 test('many processes count a day once, and a busy day waits for a pause', async () => {
-  await analyzeReports(await app.reports('m1', 'm2'), app)
+  await runAnalyzeReport(await app.reports('m1', 'm2'), app)
   const now = later()
   const counts = await Promise.all([1, 2, 3].map(() => countOwnDays(app.pool, () => now)))
   expect(counts.reduce((sum, one) => sum + one, 0)).toBe(1)
   await app.pool.query('update reporter_days set spam = 100000')
-  await analyzeReports(await app.reports('m3'), app)
+  await runAnalyzeReport(await app.reports('m3'), app)
   expect(await countOwnDays(app.pool, () => now)).toBe(0)
   expect(await countOwnDays(app.pool, () => new Date(now.getTime() + 501_000))).toBe(1)
 })
 
 test('a held report counts as all others do to its reporter', async () => {
   const [payload = { reportId: '' }] = await app.reports('s1')
-  await analyzeReports([payload], app)
+  await runAnalyzeReport([payload], app)
   await countOwnDays(app.pool, () => new Date(Date.now() + 7_200_000))
   const before = await both()
   const id = '01a20000-0000-7000-8000-000000000001'

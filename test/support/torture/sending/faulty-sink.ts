@@ -1,10 +1,10 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 
 /** A step of a session at which it may go wrong. */
-export type Step = 'connect' | 'greeting' | 'ehlo' | 'mail' | 'rcpt' | 'data' | 'dot'
+type Step = 'connect' | 'greeting' | 'ehlo' | 'mail' | 'rcpt' | 'data' | 'dot'
 
 /** One mail that was kept, and whether its sender was told so. */
-export type Kept = { messageId: string; raw: string; at: number; isAnswered: boolean }
+type Kept = { messageId: string; raw: string; at: number; isAnswered: boolean }
 
 /** A mail server that fails at random at each step, and remembers what it took and refused. */
 export type FaultySink = {

@@ -4,7 +4,7 @@ import { addAccount } from '../../../../src/processes/add-account.ts'
 import { importNetworks } from '../../../../src/processes/import-networks.ts'
 import { ensureConsumers } from '../../../../src/db/consumers.ts'
 import { createIntake } from '../../../../src/reports/accept-report.ts'
-import { analyzeReports } from '../../../../src/reports/analyze-report.ts'
+import { runAnalyzeReport } from '../../../../src/reports/analyze-report.ts'
 import { readMessage } from '../../../../src/mail/message.ts'
 import { createParserPool } from '../../../../src/parsing/parser-pool.ts'
 import { testJudge } from '../../judge.ts'
@@ -41,7 +41,7 @@ export async function fillOutbox(
       ),
     )
     const payloads = accepted.map(({ id }) => ({ reportId: id }))
-    await analyzeReports(payloads, { ...app, rdap: undefined, parser, judge })
+    await runAnalyzeReport(payloads, { ...app, rdap: undefined, parser, judge })
   }
   await parser.close()
   const addresses = Array.from({ length: consumersMax }, (_, at) => `abuse@desk-${at}.example`)

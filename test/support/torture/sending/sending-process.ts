@@ -1,12 +1,12 @@
 import { pino } from 'pino'
 import { openApp } from '../../../../src/processes/open-app.ts'
 import { readConfig } from '../../../../src/config.ts'
-import { forwardReports } from '../../../../src/feedback/forward-report.ts'
+import { runForwardReport } from '../../../../src/feedback/forward-report.ts'
 import { openForwarding } from '../../../../src/feedback/leave-now.ts'
 import { createMailer } from '../../../../src/net/mailer.ts'
 import { createParserPool } from '../../../../src/parsing/parser-pool.ts'
 import { forwardReport } from '../../../../src/queue/queues.ts'
-import { work } from '../../../../src/queue/work.ts'
+import { workQueue } from '../../../../src/queue/work.ts'
 
 // One process of a torture run, there to be killed: it forwards as the worker does, in a hurry.
 const [databaseUrl = '', smtpUrl = '', secret = ''] = process.argv.slice(2)
@@ -22,7 +22,7 @@ const forwarding = openForwarding(app, {
   pauses: { refusalMs: 200, stallMs: 500, refusalMsMax: 1_000, stallMsMax: 2_000 },
 })
 const parser = createParserPool(1)
-await work(app, forwardReport, { batchSize: 20, concurrency: 2 }, (jobs) =>
-  forwardReports(jobs, { ...app, parser, mailer }, forwarding),
+await workQueue(app, forwardReport, { batchSize: 20, concurrency: 2 }, (jobs) =>
+  runForwardReport(jobs, { ...app, parser, mailer }, forwarding),
 )
 process.send?.('working')

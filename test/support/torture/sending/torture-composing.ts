@@ -1,12 +1,12 @@
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { OpenApp } from '../../../../src/processes/open-app.ts'
-import { forwardReports } from '../../../../src/feedback/forward-report.ts'
+import { runForwardReport } from '../../../../src/feedback/forward-report.ts'
 import { forwardingIdle, openForwarding } from '../../../../src/feedback/leave-now.ts'
 import { createMailer } from '../../../../src/net/mailer.ts'
 import { createParserPool } from '../../../../src/parsing/parser-pool.ts'
 import { forwardReport } from '../../../../src/queue/queues.ts'
-import { work } from '../../../../src/queue/work.ts'
+import { workQueue } from '../../../../src/queue/work.ts'
 import { spamMessage } from '../../messages.ts'
 import type { SunkMail } from '../../smtp-sink.ts'
 import { STALLING_WORDS } from '../../stalling-thread.ts'
@@ -93,8 +93,8 @@ async function startForwarding(app: OpenApp): Promise<{ close: () => Promise<voi
   const mailer = createMailer(app.config.smtpUrl)
   const forwarding = openForwarding(app)
   const tools = { ...app, parser, mailer }
-  await work(app, forwardReport, { batchSize: 50, concurrency: 2 }, (jobs) =>
-    forwardReports(jobs, tools, forwarding),
+  await workQueue(app, forwardReport, { batchSize: 50, concurrency: 2 }, (jobs) =>
+    runForwardReport(jobs, tools, forwarding),
   )
   return {
     async close() {

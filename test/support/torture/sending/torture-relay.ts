@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { OpenApp } from '../../../../src/processes/open-app.ts'
-import { work } from '../../../../src/processes/work.ts'
+import { startWork } from '../../../../src/processes/work.ts'
 import { inTransaction } from '../../../../src/db/pool.ts'
 import { mailWord } from '../../../../src/web/admin/overview.ts'
 import { createReadMail, createReadQueues } from '../../../../src/web/site.ts'
@@ -48,7 +48,7 @@ function refuseFor([step, failure]: Refusal): Promise<string[]> {
     await fillOutbox(app, FEEDBACK, 4)
     await oweLetters(app)
     sink.failAll(step, failure)
-    const worker = await work(app, ['forward-report', 'send-letter'])
+    const worker = await startWork(app, ['forward-report', 'send-letter'])
     try {
       await wait(REFUSED_MS)
       const faults = await examineOutage(app)

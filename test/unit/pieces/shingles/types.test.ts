@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { analyzeMessage } from '../../../../src/pieces/analyze.ts'
 import {
-  type Circumstances,
+  type ReportContext,
   takeApart,
   withLaterShingles,
 } from '../../../../src/pieces/shingles/take-apart.ts'
@@ -139,7 +139,7 @@ async function richShingles(): Promise<Shingle[]> {
   return [...analysis.shingles, ...shingles]
 }
 
-function laterOf(shingles: readonly Shingle[], known: Circumstances): Shingle[] {
+function laterOf(shingles: readonly Shingle[], known: ReportContext): Shingle[] {
   const all = unpackShingles(withLaterShingles(packShingles(shingles), known))
   expect(all.slice(0, shingles.length)).toEqual(shingles)
   return all.slice(shingles.length)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Listing } from '../../../../src/mail/dnsbl.ts'
+import type { BlacklistEntry } from '../../../../src/mail/dnsbl.ts'
 import {
   blacklistFacts,
   envelopeFacts,
@@ -9,7 +9,11 @@ import {
   reputationFacts,
 } from '../../../../src/verdict/facts/outside-facts.ts'
 
-function listing(subject: string, category: Listing['category'], zone = 'bl.example'): Listing {
+function listing(
+  subject: string,
+  category: BlacklistEntry['category'],
+  zone = 'bl.example',
+): BlacklistEntry {
   return { zone, subject, codes: ['127.0.0.2'], category, meaning: 'Listed.' }
 }
 

@@ -4,7 +4,7 @@ import { factDefinitions } from '../../../../src/verdict/facts/facts.ts'
 import {
   closedSets,
   featureReader,
-  featuresOf,
+  modelFeatures,
   fileRefusalOf,
   fitSymbols,
   strangeFeatures,
@@ -30,11 +30,11 @@ test.for([
   ['what the reporter says is not seen', fact('report', 'kind', 'string'), []],
   ['nor how far they are believed', fact('report', 'karma', 'double'), []],
 ] as const)('the features of %s', ([, definition, names]) => {
-  expect(featuresOf([definition], [], 'reports')).toEqual(names)
+  expect(modelFeatures([definition], [], 'reports')).toEqual(names)
 })
 
 test('no feature of ours names a person, a host or the reporter’s word', () => {
-  const names = featuresOf(factDefinitions, [], 'reports')
+  const names = modelFeatures(factDefinitions, [], 'reports')
   expect(names.length).toBeGreaterThan(200)
   expect(new Set(names).size).toBe(names.length)
   expect(names.filter((name) => name.startsWith('report.'))).toEqual([])
@@ -55,7 +55,7 @@ test('symbols of rules that look at the reporter’s word are not seen', () => {
 })
 
 test('of files a model sees nothing that tells collections apart', () => {
-  const names = featuresOf(factDefinitions, [], 'files')
+  const names = modelFeatures(factDefinitions, [], 'files')
   const groups = new Set(names.map((name) => name.split('.')[0]))
   expect([...groups].sort()).toEqual([
     ...['attachments', 'author', 'bulk', 'headers', 'links', 'message', 'text'],

@@ -16,7 +16,7 @@ import {
 } from '../../../../src/verdict/reputation/fold.ts'
 import {
   reputationAt,
-  scoreOf,
+  reputationScore,
   type Subject,
 } from '../../../../src/verdict/reputation/reputation.ts'
 
@@ -116,9 +116,9 @@ test('a crowd counts as little as one newcomer who speaks often', () => {
 })
 
 test('few observations mean little', () => {
-  expect(scoreOf(0, 1)).toBe(-0.25)
-  expect(scoreOf(0, 30)).toBeLessThan(-0.9)
-  expect(scoreOf(0, 0)).toBe(0)
+  expect(reputationScore(0, 1)).toBe(-0.25)
+  expect(reputationScore(0, 30)).toBeLessThan(-0.9)
+  expect(reputationScore(0, 0)).toBe(0)
 })
 
 test('only what stands for one source is listed of itself; by hand, all is', () => {
