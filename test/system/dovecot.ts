@@ -14,7 +14,7 @@ export type Dovecot = {
   clear: () => Promise<void>
 }
 
-/** Starts one with the README's configuration, which reports to `url` with `token`. */
+/** Starts one with the documented configuration, which reports to `url` with `token`. */
 export async function startDovecot(url: string, token: string): Promise<Dovecot> {
   const folder = await openFolder('dovecot')
   const port = await freePort()
@@ -24,14 +24,14 @@ export async function startDovecot(url: string, token: string): Promise<Dovecot>
     await chmod(name, 0o777)
   }
   for (const name of ['spam.sieve', 'not-spam.sieve']) {
-    await writeFile(path.join(own, name), await recipe(`/etc/dovecot/signalpost/${name}`))
+    await writeFile(path.join(own, name), recipe(`/etc/dovecot/signalpost/${name}`))
   }
-  const script = await recipe('/etc/dovecot/signalpost/report', {
+  const script = recipe('/etc/dovecot/signalpost/report', {
     'http://localhost:8080': url,
     sp_token: token,
   })
   await writeFile(path.join(own, 'report'), script, { mode: 0o755 })
-  const reporting = await recipe('/etc/dovecot/conf.d/99-signalpost.conf', {
+  const reporting = recipe('/etc/dovecot/conf.d/99-signalpost.conf', {
     '/etc/dovecot/signalpost': own,
   })
   const file = path.join(folder.at, 'dovecot.conf')

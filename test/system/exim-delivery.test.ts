@@ -33,7 +33,7 @@ afterEach(async () => {
 /** Has a real Exim deliver a mail over a transport, and answers what its log says of it. */
 async function deliver(transport: string, recipients: readonly string[]): Promise<string> {
   const file = path.join(folder, 'exim.conf')
-  const router = await recipe('exim4.conf, the router of returned mail', {
+  const router = recipe('exim4.conf, the router of returned mail', {
     'bounces.example.org': siteSettings.domain,
   })
   await writeFile(file, configuration(router, transport))
@@ -70,7 +70,7 @@ function kept() {
 
 test('Exim delivers by LMTP, and hears of each recipient what became of it', async () => {
   await site.start('receive')
-  const lmtp = await recipe('exim4.conf, its transport by LMTP', { 2525: site.receivePort })
+  const lmtp = recipe('exim4.conf, its transport by LMTP', { 2525: site.receivePort })
   // Here Exim runs as whoever runs the tests, which may be root, and root it never delivers as.
   const log = await deliver(`${lmtp}  user = ${account}\n`, [good, forged])
   expect(log).toMatch(new RegExp(`=> ${good}.* C="250 2.6.0 Kept"`))
@@ -80,7 +80,7 @@ test('Exim delivers by LMTP, and hears of each recipient what became of it', asy
 
 test('Exim delivers through a pipe, and takes the exit codes for what they are', async () => {
   const script = await writePipeScript(folder, site.env)
-  const pipe = await recipe('exim4.conf, its transport by a pipe', {
+  const pipe = recipe('exim4.conf, its transport by a pipe', {
     '/usr/local/bin/signalpost-receive': script,
     'user = signalpost': `user = ${account}`,
   })

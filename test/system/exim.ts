@@ -33,7 +33,7 @@ export async function findExim(): Promise<string> {
   throw new Error('Exim with content scanning is missing: apt-get install exim4-daemon-heavy')
 }
 
-/** Starts an Exim that asks on `checkPort` as the README says. */
+/** Starts an Exim that asks on `checkPort` as documented. */
 export async function startExim(checkPort: number): Promise<Exim> {
   const program = await findExim()
   const folder = await openFolder('exim')
@@ -41,7 +41,7 @@ export async function startExim(checkPort: number): Promise<Exim> {
   await chmod(path.join(folder.at, 'mail'), 0o777)
   const port = await freePort()
   const file = path.join(folder.at, 'exim.conf')
-  const asking = await recipe('exim4.conf', { '127.0.0.1 11400': `127.0.0.1 ${checkPort}` })
+  const asking = recipe('exim4.conf', { '127.0.0.1 11400': `127.0.0.1 ${checkPort}` })
   await writeFile(file, configuration({ folder: folder.at, port, asking, program }))
   const daemon = await startDaemon([program, '-C', file, '-bdf'], { port, package: 'exim4' })
   return {

@@ -19,7 +19,7 @@ const program = path.join(import.meta.dirname, 'haraka/node_modules/Haraka/bin/h
 const installing = 'npm ci --ignore-scripts --omit=optional --prefix test/system/haraka'
 
 /**
- * Starts a Haraka for `home.example` that asks on `checkPort` as the README says, and hands what it
+ * Starts a Haraka for `home.example` that asks on `checkPort` as documented, and hands what it
  * accepts to the mail server on `nextPort`.
  *
  * @throws Error when it is not installed: a test of it that is left out shows nothing
@@ -31,7 +31,7 @@ export async function startHaraka(checkPort: number, nextPort: number): Promise<
     throw new Error(`Haraka is missing: ${installing}`, { cause })
   })
   const port = await freePort()
-  const asking = await recipe('config/rspamd.ini', { 'port = 11400': `port = ${checkPort}` })
+  const asking = recipe('config/rspamd.ini', { 'port = 11400': `port = ${checkPort}` })
   const files = {
     plugins: 'rcpt_to.in_host_list\nrspamd\nqueue/smtp_forward\n',
     host_list: 'home.example\n',

@@ -4,7 +4,7 @@ import { recipe } from './recipes.ts'
 
 const main = path.join(import.meta.dirname, '../../src/main.ts')
 
-/** Writes the README's script that a pipe runs, with its settings; returns where it is. */
+/** Writes the documented script that a pipe runs, with its settings; returns where it is. */
 export async function writePipeScript(
   folder: string,
   settings: Readonly<Record<string, string>>,
@@ -12,7 +12,7 @@ export async function writePipeScript(
   const [script, env] = [path.join(folder, 'receive'), path.join(folder, 'settings.env')]
   const lines = Object.entries(settings).map(([name, value]) => `${name}='${value}'\n`)
   await writeFile(env, lines.join(''))
-  const text = await recipe('/usr/local/bin/signalpost-receive', {
+  const text = recipe('/usr/local/bin/signalpost-receive', {
     '/etc/signalpost.env': env,
     '/usr/bin/node': process.execPath,
     '/opt/signalpost/src/main.ts': main,

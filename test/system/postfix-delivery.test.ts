@@ -51,7 +51,7 @@ async function kept() {
 test('Postfix delivers by LMTP, and hears of each recipient what became of it', async () => {
   await site.start('receive')
   const port = { 2525: site.receivePort }
-  const main = await recipe('/etc/postfix/main.cf, delivering by LMTP', { ...domain, ...port })
+  const main = recipe('/etc/postfix/main.cf, delivering by LMTP', { ...domain, ...port })
   postfix = await startPostfix(main)
   const log = await deliver(postfix)
   expect(log).toMatch(new RegExp(`to=<${good}>.*status=sent \\(250 2.6.0 Kept`))
@@ -62,8 +62,8 @@ test('Postfix delivers by LMTP, and hears of each recipient what became of it', 
 test('Postfix delivers through a pipe, and takes the exit codes for what they are', async () => {
   const folder = await openFolder('pipe')
   const script = await writePipeScript(folder.at, site.env)
-  const main = await recipe('/etc/postfix/main.cf, delivering by a pipe', domain)
-  const master = await recipe('/etc/postfix/master.cf', {
+  const main = recipe('/etc/postfix/main.cf, delivering by a pipe', domain)
+  const master = recipe('/etc/postfix/master.cf', {
     '/usr/local/bin/signalpost-receive': script,
     'user=signalpost': `user=${account}`,
   })

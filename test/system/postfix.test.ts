@@ -22,7 +22,7 @@ async function askingPostfix() {
   const proxy = await startRspamdProxy(checkPort)
   closers.push(proxy.clear)
   const postfix = await startPostfix(
-    await recipe("/etc/postfix/main.cf, asking by rspamd's proxy", {
+    recipe("/etc/postfix/main.cf, asking by rspamd's proxy", {
       '127.0.0.1:11332': `127.0.0.1:${proxy.port}`,
     }),
   )

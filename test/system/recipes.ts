@@ -1,26 +1,29 @@
-import { readFile } from 'node:fs/promises'
-import path from 'node:path'
-
-const readme = path.join(import.meta.dirname, '../../README.md')
+import { codeBlocks, readDocuments } from '../support/documents.ts'
 
 /**
- * A configuration as the README gives it, found by the comment at its beginning. Each key of
- * `changes` is replaced by its value: ports, folders and accounts that differ here.
+ * A configuration from the pages in `docs/mail-servers`, found by the comment at its beginning.
+ * Each key of `changes` is replaced by its value: ports, folders and accounts of the test.
  *
- * @throws Error where the README has no such configuration, or a text to replace is not in it
+ * @throws Error when no page or several pages have such a configuration, or a text to replace is
+ *   not in it
  */
-export async function recipe(
+export function recipe(
   name: string,
   changes: Readonly<Record<string, string | number>> = {},
-): Promise<string> {
-  const text = await readFile(readme, 'utf8')
-  const blocks = [...text.matchAll(/^```\w*\n(.*?)^```$/gms)].map(([, block = '']) => block)
-  const found = blocks.find((block) => {
-    return block.split('\n', 2).some((line) => line === `# ${name}` || line === `; ${name}`)
-  })
-  if (found === undefined) throw new Error(`The README has no configuration "${name}".`)
+): string {
+  const found = readDocuments()
+    .filter(({ path }) => path.startsWith('docs/mail-servers/'))
+    .flatMap(codeBlocks)
+    .map(({ text }) => text)
+    .filter((text) =>
+      text.split('\n', 2).some((line) => line === `# ${name}` || line === `; ${name}`),
+    )
+  const [configuration] = found
+  if (configuration === undefined || found.length > 1) {
+    throw new Error(`docs/mail-servers has ${found.length} configurations "${name}", not one.`)
+  }
   return Object.entries(changes).reduce((changed, [from, to]) => {
-    if (!changed.includes(from)) throw new Error(`"${from}" does not stand in "${name}".`)
+    if (!changed.includes(from)) throw new Error(`"${from}" is not in "${name}".`)
     return changed.replaceAll(from, String(to))
-  }, found)
+  }, configuration)
 }

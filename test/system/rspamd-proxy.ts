@@ -4,7 +4,7 @@ import { freePort } from '../../src/db/embedded.ts'
 import { openFolder, startDaemon } from './daemon.ts'
 import { recipe } from './recipes.ts'
 
-/** A real rspamd that is only a proxy, as the README configures it. */
+/** A real rspamd that is only a proxy, configured as documented. */
 export type RspamdProxy = {
   /** Where it speaks the milter protocol. */
   port: number
@@ -21,8 +21,8 @@ export async function startRspamdProxy(checkPort: number): Promise<RspamdProxy> 
     '127.0.0.1:11400': `127.0.0.1:${checkPort}`,
   }
   const files = {
-    'override.d/worker-proxy.inc': await recipe('/etc/rspamd/override.d/worker-proxy.inc', changes),
-    'override.d/worker-normal.inc': await recipe('/etc/rspamd/override.d/worker-normal.inc'),
+    'override.d/worker-proxy.inc': recipe('/etc/rspamd/override.d/worker-proxy.inc', changes),
+    'override.d/worker-normal.inc': recipe('/etc/rspamd/override.d/worker-normal.inc'),
     'rspamd.conf': configuration(folder.at),
     suffixes: 'example\n',
   }

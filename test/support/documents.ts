@@ -1,0 +1,40 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+
+const root = path.join(import.meta.dirname, '../..')
+
+/** A page of the documentation; `path` is relative to the root of the project. */
+type Document = { path: string; text: string }
+
+/** A fenced block of a page: its language, or an empty text, and its lines. */
+type CodeBlock = { language: string; text: string }
+
+/** The README and every page of `docs`, in the order of their paths. */
+export function readDocuments(): Document[] {
+  const pages = readdirSync(path.join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => path.posix.join('docs', name.replaceAll(path.sep, '/')))
+    .sort()
+  return ['README.md', ...pages].map(readDocument)
+}
+
+/** @throws Error when there is no such page */
+export function readDocument(name: string): Document {
+  return { path: name, text: readFileSync(path.join(root, name), 'utf8') }
+}
+
+/** The fenced blocks of a page, in their order. */
+export function codeBlocks({ text }: Document): CodeBlock[] {
+  return [...text.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, language = '', block = '']) => ({
+    language,
+    text: block,
+  }))
+}
+
+/** The command lines of a page's shell blocks; a line that ends in a backslash goes on. */
+export function commandLines(document: Document): string[] {
+  return codeBlocks(document)
+    .filter(({ language, text }) => language === 'sh' && !text.startsWith('#!'))
+    .flatMap(({ text }) => text.replaceAll(/\\\n\s*/g, '').split('\n'))
+    .filter((line) => line.trim() !== '')
+}
