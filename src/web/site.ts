@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
-import { createRequire } from 'node:module'
 import path from 'node:path'
 import { Router } from 'express'
 import type { App } from '../app.ts'
@@ -33,10 +32,9 @@ import type { Submit } from './submit.ts'
 type Asset = { url: string; type: string; content: Buffer }
 
 const own = path.join(import.meta.dirname, 'views', 'public')
-const pico = createRequire(import.meta.url).resolve('@picocss/pico/css/pico.min.css')
 
 const assets = {
-  pico: asset(pico, 'pico.css', 'text/css; charset=utf-8'),
+  pico: asset(path.join(own, 'pico', 'pico.min.css'), 'pico.css', 'text/css; charset=utf-8'),
   site: asset(path.join(own, 'site.css'), 'site.css', 'text/css; charset=utf-8'),
   frame: asset(path.join(own, 'frame.css'), 'frame.css', 'text/css; charset=utf-8'),
   home: asset(path.join(own, 'home.css'), 'home.css', 'text/css; charset=utf-8'),

