@@ -20,10 +20,10 @@ import { addScopes } from './enroll.ts'
 import { resumesAtOf } from './pace-feedback.ts'
 
 /**
- * Never tells a consumer anything again: it is stopped, its address is suppressed, and what has not
- * left is called back, all at once. `why` is a sentence for administrators; `operator` when it is
- * one of them who says so: then the consumer cannot take it back by itself. False, changing
- * nothing, when there is no such consumer; a second time it does no harm.
+ * Stops all feedback to a consumer: marks it as stopped, suppresses its address and withdraws its
+ * unsent feedback reports. `why` is a sentence for administrators. With the reason `operator`, the
+ * consumer cannot resume by itself. Returns false and changes nothing if the consumer does not
+ * exist. Safe to repeat.
  */
 export async function stopConsumer(
   tx: Db,
@@ -47,10 +47,10 @@ export async function stopConsumer(
 }
 
 /**
- * Tells a consumer again that was paused or stopped: who enrolled is enrolled again. Its address is
- * written to again too, unless an administrator forbade that and it is not one who says so. What
- * waited for the end of the pause is due at once. False,
- * changing nothing, when it may not be, or is told already.
+ * Resumes feedback to a paused or stopped consumer; an enrolled consumer becomes enrolled again.
+ * Also lifts the suppression of its address, unless an operator suppressed it and `by` is
+ * `consumer`. Feedback that waited for the end of the pause becomes due now. Returns false and
+ * changes nothing if resuming is not allowed or the consumer is neither paused nor stopped.
  */
 export async function resumeConsumer(
   tx: Db,
@@ -71,8 +71,9 @@ export async function resumeConsumer(
 }
 
 /**
- * Pauses a consumer, until an instant or until it is resumed. What waits for a longer pause of
- * before waits no longer than this one. False when it is not told.
+ * Pauses a consumer until an instant, or until it is resumed if `until` is null. Feedback postponed
+ * by a longer earlier pause becomes due at the end of this one. Returns false if the consumer does
+ * not currently receive feedback.
  */
 export async function pauseConsumer(
   tx: Db,
@@ -86,7 +87,7 @@ export async function pauseConsumer(
   return true
 }
 
-/** What an administrator does to a consumer. */
+/** A change that an administrator makes to a consumer. */
 export type ConsumerChange =
   | { do: 'pause'; until: Date | null }
   | { do: 'resume' }
@@ -94,7 +95,7 @@ export type ConsumerChange =
   | { do: 'enroll' }
   | ({ do: 'set'; scopes: readonly ConsumerScope[] } & TellingWish & ConsumerLimits)
 
-/** Who does it, and when; null at the command line. */
+/** The actor and time of a change, for the audit log; `reporterId` is null at the command line. */
 type Deed = { at: Date; reporterId: string | null }
 
 const actions: Record<ConsumerChange['do'], AuditAction> = {
@@ -106,8 +107,8 @@ const actions: Record<ConsumerChange['do'], AuditAction> = {
 }
 
 /**
- * Changes a consumer by hand, and writes down who did. False, changing nothing, when there is no
- * such consumer, or when there is nothing to pause or to resume.
+ * Changes a consumer on behalf of an operator and writes an audit entry. Returns false and changes
+ * nothing if the consumer does not exist, or if there is nothing to pause or to resume.
  */
 export async function changeConsumer(
   tx: Db,
@@ -149,8 +150,8 @@ async function apply(
 }
 
 /**
- * Decides on the scope that somebody who proved the address asked for. False when nothing waits
- * there any more.
+ * Decides on the scope requested by a consumer who has confirmed the address. Returns false if the
+ * request is no longer pending.
  */
 export async function decideEnrollment(
   tx: Db,

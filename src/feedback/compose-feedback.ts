@@ -16,10 +16,10 @@ const token = new RegExp(
 const base64Lines = /(?<![A-Za-z0-9+/=])(?:[A-Za-z0-9+/]{76}\r?\n)+[A-Za-z0-9+/]{0,76}={0,2}/g
 
 /**
- * The copy of a feedback report for somebody who is not its consumer, such as the reporter: the
- * signatures of its answer links and of its answer address are blotted out, for who has them speaks
- * for the desk. Everything else, and its length, stays to the byte. It sees text in 7 bits, in
- * quoted-printable, and in lines of base64 as the JSON of XARF leaves.
+ * Returns a copy of a feedback report that is safe to show to someone other than its consumer, such
+ * as the reporter. The signatures in its answer links and answer address are masked, because they
+ * authorize answers as the abuse desk. All other bytes and the length are unchanged. Handles 7-bit
+ * text, quoted-printable, and the base64 lines that contain XARF JSON.
  */
 export function concealAnswers(raw: Buffer): Buffer {
   const text = blotted(raw.toString('latin1')).replace(base64Lines, (lines) => {
@@ -40,10 +40,10 @@ function blotted(text: string): string {
 }
 
 /**
- * The exact mail a feedback report is sent as. The same content gives the same bytes, so what is
- * shown before is what leaves. `onSlow` is called when a message of it takes long to compose.
+ * Composes the exact mail of a feedback report. The same content always gives the same bytes, so a
+ * preview equals the mail that is sent. `onSlow` is called when a message takes long to compose.
  *
- * @throws when the message cannot be composed, or nothing of it was loaded
+ * @throws if the message cannot be composed, or if `parts` is empty
  */
 export async function composeLoaded(
   { feedback, parts }: LoadedFeedback,
@@ -75,7 +75,7 @@ export async function composeLoaded(
   return { raw, packed: await pack(raw) }
 }
 
-/** The Message-ID under which it leaves: a digest has one of its own, since it holds others. */
+/** The Message-ID of the mail. A digest has its own, because it contains several reports. */
 export function messageIdOf({ feedback, parts }: Pick<LoadedFeedback, 'feedback' | 'parts'>) {
   const content = parts[0]?.content
   if (!content) throw new RangeError('Nothing was loaded of the feedback report.')
@@ -84,13 +84,15 @@ export function messageIdOf({ feedback, parts }: Pick<LoadedFeedback, 'feedback'
   return feedbackMessageId(content)
 }
 
-/** The mail that a feedback report would leave as now; undefined when it cannot be composed. */
+/** Composes a feedback report as it would be sent now; undefined if it cannot be composed. */
 export type Preview = (feedback: Feedback) => Promise<Buffer | undefined>
 
-/** The exact copy of a feedback report: as it left or is held, or as it would leave. */
+/** The mail of a feedback report: the stored copy if it is sent or held, otherwise a preview. */
 export type ExactCopy = { raw: Buffer; hasLeft: boolean }
 
-/** Composes as the job does, from the same content: what is shown is what leaves. */
+/**
+ * Creates previews with the code and content of the sending job, so that both give the same bytes.
+ */
 export function createPreview(
   { pool, config }: Pick<App, 'pool' | 'config'>,
   parser: () => Pick<ParserPool, 'compose' | 'sign'>,
@@ -102,8 +104,8 @@ export function createPreview(
 }
 
 /**
- * The copy for an administrator: the stored one, else a preview of what is still to leave. What was
- * called back, or is told by another, has none.
+ * Returns the copy for administrators: the stored one, or a preview if the report is not sent yet.
+ * Undefined if the report was withdrawn or is part of another mail.
  */
 export async function findCopy(
   db: Db,
@@ -118,8 +120,8 @@ export async function findCopy(
 }
 
 /**
- * The copy for the reporter: the same, but without the signatures by which its consumer answers,
- * and of a digest, which holds what others reported, the part on the own message alone.
+ * Returns the copy for the reporter, without the signatures that authorize answers. Of a digest,
+ * which contains other people's reports, it returns only the part about the reporter's own message.
  */
 export async function findOwnCopy(
   db: Db,

@@ -2,43 +2,43 @@ import type { WorkApp } from '../app.ts'
 import type { Clock } from '../world.ts'
 
 type Send = NonNullable<WorkApp['mailer']>['send']
-/** What the mailer says of one mail. */
+/** The result of sending one mail. */
 export type SendOutcome = Awaited<ReturnType<Send>>
 type Lane = NonNullable<Parameters<Send>[0]['lane']>
 
-/** What one turn does: sends one mail from a lane, and says at once when it stalls. */
+/** Sends one mail in the given lane and calls `onStall` as soon as the delivery stalls. */
 export type SendTurn = (how: { lane: Lane; onStall: () => void }) => Promise<SendOutcome>
 
-/** A place in the line of one consumer. */
+/** A place in the queue of one consumer. */
 export type Ticket = {
-  /** How long it will probably take, by what the last ones took. */
+  /** Estimated time until this mail is sent, from the duration of recent deliveries. */
   expectedMs: number
-  /** Waits for its turn and sends; undefined when it was dropped before. */
+  /** Waits for its turn and sends; undefined if the place was dropped before. */
   run: (send: SendTurn) => Promise<SendOutcome | undefined>
-  /** Gives the place up; false when it is being sent already. */
+  /** Gives up the place; false if the mail is already being sent. */
   drop: () => boolean
 }
 
-/** A place, or when to come again. */
+/** A place in the queue, or the time of the next attempt. */
 type Admission = { ticket: Ticket } | { putOff: Date }
 
 /**
- * The lines of all consumers in one process. Each is sent so many mails at once and no more; who
- * stalled or failed lately is sent to from the slow lane, and after a while of it left alone for
- * longer and longer, so that it holds up nobody else.
+ * The queues of all consumers in one process. Each consumer receives at most a fixed number of
+ * mails in parallel. After a stall or failure, its mail is sent in the slow lane, and after
+ * repeated ones sending pauses with exponential backoff, so that it does not delay other consumers.
  */
 export type ConsumerLines = {
   admit: (consumer: { id: string; connectionsMax: number | null }) => Admission
 }
 
 const CONNECTIONS = 2
-/** What waits for longer goes back to the queue. */
+/** Time in milliseconds after which a waiting mail is returned to the job queue. */
 const WAIT_MS_MAX = 60_000
-/** So much as is sent in half of it may wait. */
+/** The queue of a consumer holds no more mail than can be sent in this time, in milliseconds. */
 const BACKLOG_MS = WAIT_MS_MAX / 2
 const WAITING_MAX = 100
 const WAITING_MIN = 2
-/** How long who failed is left alone: the first time, and at most. */
+/** Length of the pauses after failures, in milliseconds: the first one and the maximum. */
 export type Pauses = {
   refusalMs: number
   stallMs: number
@@ -46,18 +46,18 @@ export type Pauses = {
   stallMsMax: number
 }
 
-/** A stall is waited out for longer than a refusal, which costs us nothing. */
+/** A pause after a stall is longer than after a refusal, because a stall occupies a connection. */
 export const usualPauses: Pauses = {
   ...{ refusalMs: 30_000, stallMs: 60_000 },
   ...{ refusalMsMax: 5 * 60_000, stallMsMax: 3_600_000 },
 }
 
-/** One refusal may be about one message. */
+/** Refusals in a row without a pause: a single refusal may be about one message. */
 const REFUSALS_FREE = 3
 const LINES_MAX = 10_000
 
 type Turn = {
-  /** Who is not composed yet keeps its place and lets others pass. */
+  /** False while the mail is being composed: it keeps its place, and others may overtake it. */
   isReady: boolean
   start: (how: 'send' | 'drop') => void
   timer?: NodeJS.Timeout
@@ -70,13 +70,13 @@ type Line = {
   sending: number
   waiting: Set<Turn>
   typicalMs: number
-  /** Failures in a row. */
+  /** Consecutive failures. */
   strikes: number
   isStalling: boolean
   notBefore: number
 }
 
-/** Lines that begin empty; their memory is this process's. */
+/** Creates empty queues. Their state is not shared between processes. */
 export function createConsumerLines(clock: Clock, pauses = usualPauses): ConsumerLines {
   const lines = new Map<string, Line>()
   return {
@@ -156,7 +156,7 @@ async function sendInTurn(
   }
 }
 
-/** One more failure: those in line go back, and the next are left alone for a while. */
+/** Records a failure, returns the waiting mails to the job queue and pauses the consumer. */
 function strike(line: Line, how: 'refusal' | 'stall', now: number, pauses: Pauses): void {
   line.strikes++
   line.isStalling = how === 'stall'
@@ -180,7 +180,7 @@ function pump(line: Line): void {
   }
 }
 
-/** Who stalled is tried with one mail. */
+/** The number of parallel deliveries; one while the consumer stalls. */
 function atOnce({ connections, isStalling }: Line): number {
   return isStalling ? 1 : connections
 }

@@ -16,27 +16,26 @@ import { findDesks } from './next-contact.ts'
 import { knownContacts, type OwedFeedback } from './owe-feedback.ts'
 
 /**
- * All that a consequence is drawn from but what we know of the contacts, of the reporter, and of
- * who enrolled for what.
+ * The facts that decide a consequence, except those about contacts, the reporter and enrollments.
  */
 export type Case = Omit<Judged, 'known' | 'own' | 'scopes'> & {
   reporterId: string
-  /** Domains that stand behind the message: who enrolled for one is told. */
+  /** Authenticated domains of the message; consumers enrolled for one of them are notified. */
   verifiedDomains: readonly string[]
 }
 
-/** A consequence, and all who are told because of it. */
+/** A consequence, and everyone to notify because of it. */
 export type DrawnConsequence = {
   consequence: Consequence
   told: Omit<OwedFeedback, 'reportId'>[]
-  /** Why, for the story: of the consequence, and of each who is told besides. */
+  /** The reasons for the report's story: of the consequence and of each additional recipient. */
   why: string
 }
 
 /**
- * Draws the consequences of cases, in order, with what is known of their networks' contacts and of
- * those who enrolled. Who is to be told for the first time becomes a consumer. The database is
- * asked per batch, however many cases there are.
+ * Decides the consequences of cases, in order, using the known contacts of their networks and the
+ * enrollments. Recipients who are notified for the first time are added as consumers. The number of
+ * queries does not depend on the number of cases.
  */
 export async function drawConsequences(
   tx: Db,
@@ -92,7 +91,7 @@ function toldOf(consequence: Consequence, also: readonly AlsoTold[]): ToldAt[] {
   ]
 }
 
-/** Who enrolled for what a case is about. */
+/** The enrolled scopes that match each case. */
 async function scopesByCase(
   tx: Db,
   cases: readonly Case[],
@@ -112,7 +111,9 @@ function holdsFor({ kind, value, ip }: FoundScope, one: Case): boolean {
   return one.verifiedDomains.includes(value)
 }
 
-/** The addresses that are nobody's abuse desk, by reporter. */
+/**
+ * By reporter, the addresses that are never treated as an abuse desk: our own and the reporter's.
+ */
 async function findOwn(
   tx: Db,
   cases: readonly Case[],
@@ -126,19 +127,19 @@ async function findOwn(
   }
 }
 
-/** What is known of an address, and whether its registry could tell more. */
+/** The known network of an address, and whether a registry can be queried for more. */
 export type KnownNetwork = {
   network: Network | undefined
   registry: RegistryState
-  /** The AS that announces the address, and the block that says so. */
+  /** The AS that announces the address, and the announced block. */
   announced?: { asn: number; cidr: string } | undefined
-  /** Mail addresses, in lower case, that said that the address is not in their network. */
+  /** Mail addresses, in lower case, whose owners said that the address is not in their network. */
   disowned: ReadonlySet<string>
 }
 
 /**
- * The networks of addresses, by address. Where nobody is known to be written to, `unasked` means
- * that the registry may be asked, unless an administrator's word ends the search.
+ * Returns the known networks by address. Without a known contact, `registry` is `unasked` if the
+ * registry may be queried, unless an administrator's override ends the search.
  */
 export async function findKnownNetworks(
   db: Db,

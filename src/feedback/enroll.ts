@@ -29,18 +29,21 @@ const PURPOSE = 'consumer page 1'
 
 type Settings = { publicUrl: string; secret: string }
 
-/** The page on which a consumer looks after itself: who has the link may change all that it may. */
+/**
+ * The link to the page where a consumer manages its settings. Anyone who has the link can change
+ * them.
+ */
 export function consumerLink(consumerId: string, { publicUrl, secret }: Settings): string {
   return `${publicUrl}/consumers/${composeToken({ id: consumerId, number: 1 }, PURPOSE, secret)}`
 }
 
-/** The consumer that the token of such a link names; undefined when it is none of ours. */
+/** Returns the consumer id in the token of such a link; undefined if the token is not valid. */
 export function parseConsumerToken(token: string, secret: string): string | undefined {
   const content = parseToken(token, PURPOSE, secret)
   return content === undefined || content === 'forged' ? undefined : content.id
 }
 
-/** What a letter says. */
+/** Subject and text of a letter. */
 type LetterWords = { subject: string; text: string }
 
 type Words = {
@@ -155,8 +158,8 @@ ${link}
 }
 
 /**
- * Asks who reads mail at an address whether they want our reports. Anybody can have it sent to
- * anybody, so names of other houses are counted only: the page behind the link shows them.
+ * The letter that asks whether an address wants our feedback reports. Anyone can cause this letter
+ * to be sent, so it only counts names outside the recipient's domain; the linked page lists them.
  */
 function askingLetter(
   wish: EnrollmentWish,
@@ -178,7 +181,7 @@ function houseOf(domain: string): string {
   return registrableDomain(domain) ?? domain
 }
 
-/** Says that an address is enrolled, what still waits, and where it looks after itself. */
+/** The letter that confirms an enrollment, with the scopes still pending and the settings link. */
 function welcomeLetter(wish: EnrollmentWish, service: string, link: string): LetterWords {
   const its = words[wish.language]
   const waiting = scopesText(wish.scopes)
@@ -192,12 +195,15 @@ function scopesText(scopes: EnrollmentWish['scopes']): string {
 type Needs = Pick<App, 'pool' | 'boss' | 'config' | 'clock'> & { publicUrl: string }
 
 const DAY_MS = 86_400_000
-/** Of a week: one letter to an address. */
+/** Maximum number of enrollment letters per address and week. */
 const OF_ADDRESS_MAX = 1
 const WEEK_MS = 7 * DAY_MS
-/** Of a day: so many wishes from one machine. */
+/** Maximum number of enrollment requests per client and day. */
 const OF_ASKER_MAX = 5
-/** Of an hour, from everybody: strangers choose to whom these letters go. */
+/**
+ * Maximum number of enrollment letters per hour in total, because untrusted clients choose the
+ * recipients.
+ */
 const OF_ALL_MAX = 100
 const HOUR_MS = 3_600_000
 const VALID_MS = WEEK_MS
@@ -205,10 +211,10 @@ const LAYERS_MAX = 2_000
 const TOKEN_BYTES = 24
 
 /**
- * Takes a wish to be enrolled: a letter with a link goes to the address, once a week at most. What
- * is answered does not tell whether it did: `taken`, or `too often` for who asks too often, and for
- * all when so many ask that it looks like a flood. A wish without a letter is not kept: who repeats
- * it does not keep the address from its next letter.
+ * Accepts a request to enroll an address and sends it a letter with a link, at most once a week.
+ * The result does not reveal whether a letter was sent: `taken`, or `too often` if this client
+ * exceeds its limit or everyone together exceeds the hourly limit. A request without a letter is
+ * not stored, so repeating it does not delay the next letter to the address.
  */
 export async function requestEnrollment(
   { address, wish, askerHash }: { address: string; wish: EnrollmentWish; askerHash: Buffer },
@@ -239,7 +245,7 @@ export async function requestEnrollment(
   })
 }
 
-/** The wish that a link stands for; undefined when there is none, or when it is too old. */
+/** Returns the enrollment request behind a link; undefined if it does not exist or has expired. */
 export async function findWish(
   token: string,
   { pool, clock }: Pick<Needs, 'pool' | 'clock'>,
@@ -249,14 +255,14 @@ export async function findWish(
   return clock().getTime() - uuidTime(request.id).getTime() < VALID_MS ? request : undefined
 }
 
-/** What became of a confirmation. */
+/** The result of a confirmation: the consumer, and the scopes that wait for a decision. */
 export type Confirmed = { consumerId: string; waiting: readonly ConsumerScope[] }
 
 /**
- * Enrolls who confirmed a wish from the letter: the address is told from now on as was wished, of
- * what tables and registries say is its, and of those blocks of the wish for which it answers
- * provably. On the rest a person decides. Undefined when the wish was confirmed before, is too old,
- * or when an administrator forbade to write there.
+ * Confirms an enrollment from the link in the letter. The address receives feedback as requested,
+ * for the networks that tables and registries assign to it and for the requested scopes that it
+ * provably controls. An administrator decides on the other scopes. Undefined if the request was
+ * confirmed before, has expired, or an administrator suppressed the address.
  */
 export async function confirmEnrollment(token: string, app: Needs): Promise<Confirmed | undefined> {
   const request = await findWish(token, app)
@@ -277,7 +283,7 @@ export async function confirmEnrollment(token: string, app: Needs): Promise<Conf
     if (!(await moveEnrollment(tx, id, 'sent', to))) return undefined
     await markEnrolled(tx, consumer.id, now)
     await hastenFeedback(tx, consumer.id, now)
-    // Who confirms has got our mail.
+    // The confirmation proves that our mail arrived.
     await keepHealth(tx, consumer.id, healthyRecord)
     await keepTelling(tx, consumer.id, wish)
     await addScopes(tx, consumer.id, proven, now)
@@ -290,7 +296,7 @@ export async function confirmEnrollment(token: string, app: Needs): Promise<Conf
   })
 }
 
-/** Adds scopes to those that a consumer has. */
+/** Adds scopes to those of a consumer. */
 export async function addScopes(
   tx: Db,
   consumerId: string,
@@ -301,7 +307,7 @@ export async function addScopes(
   await replaceScopes(tx, consumerId, [...known, ...scopes], now)
 }
 
-/** Who said stop, and now wants to be told again, is believed; an administrator's word stands. */
+/** An address that was stopped may enroll again, unless an operator suppressed it. */
 async function mayEnroll(tx: Db, address: string, now: Date): Promise<boolean> {
   const suppression = (await listSuppressed(tx, [address], now)).get(address)
   if (suppression === undefined) return true

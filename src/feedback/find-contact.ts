@@ -29,8 +29,8 @@ type Answer = Awaited<ReturnType<NonNullable<WorkApp['rdap']>['ask']>>
 type Conclusion = { analysis: Waiting; known: KnownNetwork; drawn: DrawnConsequence }
 
 /**
- * A redriven report was marked failed when its job died; one that was forwarded was told to who
- * sent it, or to a desk that says that it is not theirs.
+ * States in which a report may wait for a contact. A redriven report is `failed`, because its job
+ * died. A `forwarded` one went only to its CFBL address or marketer, or to a desk that disowned it.
  */
 const waitingStates: readonly ReportState[] = ['analyzed', 'failed', 'forwarded']
 const unsentStates: readonly ReportState[] = ['analyzed', 'failed']
@@ -38,14 +38,14 @@ const unsentStates: readonly ReportState[] = ['analyzed', 'failed']
 const DAY_MS = 86_400_000
 const FOUND_MS = 7 * DAY_MS
 const NONE_MS = DAY_MS
-/** A registry that cannot be asked for so long after the first question is not waited for. */
+/** Time in milliseconds after the first query at which an unreachable registry is given up. */
 const GIVE_UP_MS = DAY_MS
 const PAUSE_MS_MIN = 10_000
 
 /**
- * Asks the registries for the contacts that reports wait for, keeps the answers, and goes on with
- * the reports: told, kept, or put off while a registry cannot be asked. Reports from one network
- * need one question. Any number of runs count once; a retracted report is left alone.
+ * Queries the registries for the contacts that reports wait for, stores the answers and continues
+ * the reports: forwards, closes, or postpones them while a registry is unreachable. Reports from
+ * one network share one query. Safe to run repeatedly; retracted reports are skipped.
  */
 export async function runFindContact(
   payloads: readonly Payload[],
@@ -95,9 +95,9 @@ async function ask(
 }
 
 /**
- * Answers as rows, each with the AS of the address. Of a registry's block only that part is kept
- * which the tables give to this AS: inside the rest others may have desks of their own, and two
- * AS never dispute a row.
+ * Converts answers to rows, each with the AS of the address. A registry's block is narrowed to the
+ * part that the tables assign to this AS: the rest may have other abuse desks, and two AS must not
+ * overwrite each other's row.
  */
 function rowsOf(
   answers: ReadonlyMap<string, Answer>,
@@ -130,7 +130,7 @@ async function conclude(
   const doing = (action: string) =>
     conclusions.filter(({ drawn }) => drawn.consequence.action === action)
   const idsOf = (some: readonly Conclusion[]) => some.map(({ analysis }) => analysis.id)
-  // The state is looked at and locked in one: a retraction comes before all this, or after.
+  // Checks and locks the state in one step, so that a retraction comes before or after, not during.
   const marked = await Promise.all([
     markReports(tx, idsOf([...doing('forward'), ...doing('look-up')]), unsentStates, 'analyzed'),
     markReports(tx, idsOf(doing('keep')), unsentStates, 'kept'),
@@ -181,20 +181,20 @@ async function draw(
     waiting.map(({ reporterId, originIp, originConfidence, judgment }, index) => ({
       reporterId,
       verdict: judgment.verdict,
-      // What is defended, learned or from a mail system is kept before anybody thinks of a contact.
+      // Protected, learned and automated messages are filtered out before the search for a contact.
       reportedAs: 'spam' as const,
       isLearned: false,
       messageKind: 'message' as const,
       origin: { ip: originIp, confidence: originConfidence },
       originConfidenceMin: app.config.originConfidenceMin,
-      // What the walk found was enough to look for a contact.
+      // The traced origin was sufficient to search for a contact.
       askable: [],
       marketer: judgment.marketer ?? null,
       network: known[index]?.network,
       registry: known[index]?.registry ?? 'off',
       disowned: known[index]?.disowned ?? unknown.disowned,
       forwardTo: app.config.forwardTo,
-      // Who sent it was told when it was analyzed, if they asked for complaints.
+      // The CFBL address and the marketer were already notified at analysis.
       alsoTell: [],
       verifiedDomains: [],
     })),
@@ -207,7 +207,7 @@ async function draw(
   })
 }
 
-/** Writes a conclusion down; undefined when another run has. */
+/** Stores a conclusion; undefined if another run has stored one. */
 async function end(tx: Db, conclusion: Conclusion): Promise<Conclusion | undefined> {
   const { analysis, known, drawn } = conclusion
   const judgment = { ...analysis.judgment, consequence: drawn.consequence }

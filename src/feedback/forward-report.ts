@@ -31,7 +31,7 @@ type Payload = FeedbackKey & {
 }
 type Placed = Leaving & { ticket: Ticket | undefined; refusedSince?: string | undefined }
 
-/** One feedback report on its way. */
+/** A feedback report that is being composed or sent. */
 type OnItsWay = {
   name: string
   ticket: Ticket | undefined
@@ -43,21 +43,21 @@ type Composing = {
   composed: Promise<ComposedFeedback>
   /** Whether it takes long to compose. */
   isSlow: () => boolean
-  /** Resolves when it is composed, cannot be composed, or is slow. */
+  /** Resolves when it is composed, cannot be composed, or turns out to be slow. */
   decided: Promise<unknown>
 }
 
-/** What nobody took for so long is given up (RFC 5321 §4.5.4.1). */
+/** Time in milliseconds after which undeliverable mail is given up (RFC 5321 §4.5.4.1). */
 const GIVE_UP_MS = 5 * 86_400_000
-/** A batch does not wait for what would take longer than this in its consumer's line. */
+/** A batch does not wait for mail expected to take longer than this, in milliseconds. */
 const EXPECTED_MS_MAX = 1_000
 
 /**
- * Composes a batch of feedback reports and sends them, or holds them. Each is kept as soon as it
- * has ended. A batch never waits long for a slow consumer or a slow message: what is in line is put
- * off, and what is being sent, or takes long to compose, goes on without its job, which comes again
- * when that has surely ended. What is composed is the same at every run, so a run that was cut
- * between sending and marking can only repeat the same mail under the same Message-ID.
+ * Composes a batch of feedback reports and sends them, or holds them. Each result is stored at
+ * once. A batch does not wait long for a slow consumer or a slow message: queued mail is postponed.
+ * Mail that is being sent or is slow to compose continues without its job, which runs again after
+ * the lease. Every run composes the same bytes, so a run interrupted between sending and storing
+ * the result can only repeat the same mail under the same Message-ID.
  */
 export async function runForwardReport(
   payloads: readonly Payload[],
@@ -79,14 +79,14 @@ export async function runForwardReport(
   )
   const under = placed.flatMap((one) => {
     const its = loaded.get(nameOf(one.feedback))
-    if (its) return [setOut(one, its, app, forwarding)]
+    if (its) return [startSending(one, its, app, forwarding)]
     one.ticket?.drop()
     const hopeless = 'The report of this feedback is not complete any more.'
     outcomes.set(nameOf(one.feedback), { hopeless })
     return []
   })
   await waitFor(under, forwarding)
-  for (const one of under) outcomes.set(one.name, one.outcome ?? letGo(one, app, forwarding))
+  for (const one of under) outcomes.set(one.name, one.outcome ?? postpone(one, app, forwarding))
   return payloads.map((payload) => {
     const outcome = outcomes.get(nameOf(payload)) ?? 'done'
     outcomes.delete(nameOf(payload))
@@ -94,7 +94,9 @@ export async function runForwardReport(
   })
 }
 
-/** Asks who may leave, and takes their places in line and in the hour. */
+/**
+ * Selects the reports that may be sent now, and takes their places in the queues and hourly limits.
+ */
 async function findPlaces(
   payloads: readonly Payload[],
   app: Needs,
@@ -125,7 +127,12 @@ async function findPlaces(
   return inLine.filter(({ feedback, ticket }) => within.has(nameOf(feedback)) || !ticket.drop())
 }
 
-function setOut(one: Placed, loaded: LoadedFeedback, app: Needs, forwarding: Forwarding): OnItsWay {
+function startSending(
+  one: Placed,
+  loaded: LoadedFeedback,
+  app: Needs,
+  forwarding: Forwarding,
+): OnItsWay {
   const { underWay } = forwarding
   const name = nameOf(one.feedback)
   const composing = compose(one, loaded, app)
@@ -142,7 +149,7 @@ function setOut(one: Placed, loaded: LoadedFeedback, app: Needs, forwarding: For
   return onItsWay
 }
 
-/** One that is slow to compose gives up its place, so that it takes up no room in the line. */
+/** Starts composing. A report that is slow to compose gives up its place in the queue. */
 function compose({ ticket }: Placed, loaded: LoadedFeedback, { parser }: Needs): Composing {
   let isSlow = false
   const slow = Promise.withResolvers<undefined>()
@@ -209,8 +216,9 @@ async function sendOne(
 }
 
 /**
- * A new place for one that was slow to compose and has given its first one up. The first one, from
- * which nothing is sent, when there is no place now or it is too late to send within the lease.
+ * Takes a new place for a report that gave up its place because it was slow to compose. Returns the
+ * old ticket, with which nothing is sent, if no place is free or too little time is left before the
+ * lease ends.
  */
 function placeAgain(
   { consumer, ticket }: Placed,
@@ -223,7 +231,9 @@ function placeAgain(
   return 'ticket' in admission ? admission.ticket : ticket
 }
 
-/** Waits until all but the slow ones are composed, then a while for those that leave quickly. */
+/**
+ * Waits until all but the slow reports are composed, then up to `patienceMs` for the quick ones.
+ */
 async function waitFor(
   under: readonly OnItsWay[],
   { patienceMs }: Pick<Forwarding, 'patienceMs'>,
@@ -233,7 +243,7 @@ async function waitFor(
     ({ composing, ticket }) => !composing.isSlow() && (ticket?.expectedMs ?? 0) <= EXPECTED_MS_MAX,
   )
   await withPatience(Promise.all(quick.map(({ ended }) => ended)), patienceMs)
-  // What has ended just now is heard of one step later.
+  // Outcomes are recorded one microtask after delivery ends.
   await Promise.resolve()
 }
 
@@ -244,8 +254,11 @@ async function withPatience(awaited: Promise<unknown>, ms: number): Promise<void
   over.abort()
 }
 
-/** What waits in line gives its place up; what is slow or being sent goes on without its job. */
-function letGo(one: OnItsWay, app: Needs, { leaseMs, againMs }: Forwarding): JobOutcome {
+/**
+ * Postpones a report: a queued one drops its place, a slow one or one being sent continues without
+ * its job.
+ */
+function postpone(one: OnItsWay, app: Needs, { leaseMs, againMs }: Forwarding): JobOutcome {
   const { composing, ticket } = one
   const isInLine =
     !composing.isSlow() && ticket !== undefined && ticket.expectedMs <= EXPECTED_MS_MAX
@@ -253,7 +266,9 @@ function letGo(one: OnItsWay, app: Needs, { leaseMs, againMs }: Forwarding): Job
   return { putOff: new Date(app.clock().getTime() + ms), payload: {} }
 }
 
-/** Put off for our own mail server's sake: that is never given up, however long it takes. */
+/**
+ * Postpones a report because our own mail server is unavailable; such waiting has no time limit.
+ */
 function afterRelay({ reportId, number, refusedSince }: Payload, putOff: Date): JobOutcome {
   const since = refusedSince === undefined ? {} : { refusedSince }
   return { putOff, payload: { reportId, number, ...since } }

@@ -23,12 +23,15 @@ import { handleInbound, takeMailed } from '../queue/queues.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import { keepBounce, keepComplaint, keepReply } from './keep-inbound.ts'
 
-/** The mail of ours that another is about, as far as it is still kept. */
+/** Our mail that an inbound mail is about, as far as it is still stored. */
 export type Match = {
   by: MatchedBy
-  /** Whether we signed what it was found by: then only who got that mail could know it. */
+  /**
+   * Whether we signed the identifier that led to the match: then only a recipient of that mail
+   * knows it.
+   */
   isSigned: boolean
-  /** What it names, kept or not. */
+  /** The report named by the identifier, whether it is still stored or not. */
   reportId: string | null
   number: number | null
   letterId: string | null
@@ -37,9 +40,9 @@ export type Match = {
 }
 
 /**
- * Finds the mail of ours that a mail is about: by the address it came to, which we signed; else by
- * the ENVID or the return path it gives; else by a Message-ID, which must be that of a mail that we
- * sent. A complaint is only about what it returns: the address it came to may have been copied.
+ * Finds our mail that an inbound mail is about: by the signed address it was sent to, then by its
+ * ENVID or return path, then by the Message-ID of a mail that we sent. A complaint is matched only
+ * by the mail it returns, because the address it was sent to may have been copied.
  */
 async function matchMail(
   tx: Db,
@@ -50,7 +53,7 @@ async function matchMail(
   const byRecipient = reading.kind === 'complaint' ? undefined : await matchRecipient(tx, mail)
   if (byRecipient) return byRecipient
   for (const claim of claimsOf(reading, settings)) {
-    // What somebody refers to, they need not complain of.
+    // A mere reference does not identify the mail that a complaint is about.
     if (claim.by === 'reference' && reading.kind === 'complaint') continue
     const match = await matchClaim(tx, claim, settings)
     if (match) return match
@@ -87,7 +90,7 @@ async function matchClaim(
   return { by, isSigned, reportId, number, letterId: null, feedback }
 }
 
-/** Its Message-ID is made of its id, so only a letter that never left has none. */
+/** The Message-ID is derived from the id, so it does not prove that the letter was ever sent. */
 function leftAsLetter({ state }: Letter): boolean {
   return state === 'sent' || state === 'bounced'
 }
@@ -100,10 +103,10 @@ type Needs = Pick<WorkApp, 'pool' | 'boss' | 'clock' | 'config'> & {
   parser: Pick<ParserPool, 'readInbound'>
 }
 
-/** What was done with a mail, and whether a person should see it. */
+/** The result of handling a mail, and whether a person should look at it. */
 type Done = { outcome: string; needsLook: boolean }
 
-/** Handles mail that came in, each for itself: what cannot be read costs its own job only. */
+/** Handles inbound mails independently: a mail that cannot be processed fails only its own job. */
 export async function runHandleInbound(
   payloads: readonly { mailId: string }[],
   app: Needs,
@@ -119,9 +122,9 @@ export async function runHandleInbound(
 }
 
 /**
- * Reads a mail that came in and does what it asks for, once however often it runs: a bounce counts
- * against the address, a complaint stops our mail, an answer of a desk is taken. Nothing that comes
- * in makes us write to who sent it, and what we sent ourselves is only filed: no loop can begin.
+ * Handles an inbound mail once, however often the job runs: counts a bounce against the address,
+ * stops our mail after a complaint, records an abuse desk's answer. Never replies to an inbound
+ * mail, and only files mail that we sent ourselves, so that no mail loop can start.
  */
 export async function handleInboundMail({ mailId }: { mailId: string }, app: Needs): Promise<void> {
   const mail = await findWaitingMail(app.pool, mailId)
@@ -190,7 +193,7 @@ function filingOf(
   }
 }
 
-/** Marks mails as failed whose job has died. Redriving the job handles them all the same. */
+/** Marks mails whose job has died as failed. A redriven job still handles them. */
 export async function markDeadMails({ pool }: Pick<App, 'pool'>, since: Date): Promise<void> {
   const dead = await listDeadIds(pool, 'mailId', [handleInbound.name, takeMailed.name], since)
   if (dead.length > 0) await markMailsFailed(pool, dead)

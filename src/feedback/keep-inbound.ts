@@ -22,18 +22,18 @@ import { takeAnswer } from './take-answer.ts'
 
 type Needs = Pick<App, 'boss' | 'config'>
 
-/** What a bounce says of the one address that we wrote to. */
+/** The failure that a bounce reports for the address we wrote to. */
 type Failure = Pick<BounceResult, 'hard' | 'status' | 'reason'>
 
 const DAY_MS = 86_400_000
 const ROW_MS = 7 * DAY_MS
 
 /**
- * Keeps what became of a mail of ours, and returns what was done in a sentence. A hard bounce
- * suppresses the address while it counts as dead, and the next contact of the network is told;
- * three soft ones in a row, over a day or more, do so for a week. What is only delayed, or arrived,
- * changes nothing. A bounce that knows no more than a Message-ID says nothing of the address: a
- * reporter can make that of the report's number, and write any bounce.
+ * Stores a bounce of our mail and returns a sentence that describes the action taken. A hard bounce
+ * suppresses the address while it counts as dead, and the next contact of the network is notified.
+ * Three consecutive soft bounces over at least a day suppress it for a week. Delays and delivery
+ * receipts change nothing. A bounce matched only by Message-ID does not count against the address:
+ * a reporter can derive the Message-ID from the report's number and forge a bounce.
  */
 export async function keepBounce(
   tx: Db,
@@ -52,8 +52,9 @@ export async function keepBounce(
 }
 
 /**
- * The failure of our own recipient, or why there is none. One of a stranger behind that address
- * (a member of a list, the mailbox it is forwarded to) is not the end of the address itself.
+ * Returns the failure of our recipient, or a sentence if there is none. A failure of another
+ * address behind it, such as a list member or a forwarding target, does not count as a hard bounce
+ * of ours.
  */
 function failureOf(results: readonly BounceResult[], address: string): Failure | string {
   const isOwn = ({ recipient }: BounceResult) => recipient.toLowerCase() === address.toLowerCase()
@@ -108,7 +109,9 @@ async function bounceFeedback(
   return 'The address is suppressed, and the next contact is looked for.'
 }
 
-/** Until when the address is not written to; undefined when it goes on being. */
+/**
+ * Stores the consumer's bounce record. Returns until when to suppress it; undefined if not at all.
+ */
 async function keepConsumerHealth(
   tx: Db,
   { consumerId, address, createdAt, finishedAt }: Feedback,
@@ -142,7 +145,7 @@ async function bounceLetter(tx: Db, letter: Letter, failure: Failure, at: Date):
   return 'The letter came back, and the address is suppressed.'
 }
 
-/** Until when an address rests whose letters came back in a row; null when there is no such row. */
+/** Returns until when an address is suppressed after consecutive soft bounces; null if too few. */
 async function endOfRow(tx: Db, { address }: Letter, at: Date): Promise<Date | null> {
   const fates = await listLetterFates(tx, address, new Date(at.getTime() - ROW_MS))
   let record = healthyRecord
@@ -177,14 +180,14 @@ function storable(status: string | undefined): string | null {
   return status === undefined ? null : storableText(status, 20)
 }
 
-/** Types of RFC 5965 §7.3 and RFC 6430 that complain of nothing. */
+/** Feedback types that are not complaints (RFC 5965 §7.3, RFC 6430). */
 const harmless = new Set(['not-spam', 'auth-failure', 'dmarc'])
 
 /**
- * Obeys a complaint about a mail of ours (RFC 5965), and returns what was done in a sentence: who
- * complained is not written to again, at once and for good. A person looks at each. One that names
- * a feedback report by its Message-ID alone is left to that person: its reporter knows that too,
- * and could silence a desk.
+ * Handles a complaint about our mail (RFC 5965) and returns a sentence that describes the action
+ * taken. The complaining address is suppressed at once and permanently. A person reviews each
+ * complaint. A complaint that names a feedback report only by Message-ID waits for that review,
+ * because the reporter also knows the Message-ID and could silence an abuse desk.
  */
 export async function keepComplaint(
   tx: Db,
@@ -211,12 +214,12 @@ export async function keepComplaint(
   return 'The address is suppressed: no letter goes there any more.'
 }
 
-/** What was done with what a person wrote. */
+/** The action taken on a reply, and whether a person should look at it. */
 export type ReplyKept = { outcome: string; needsLook: boolean }
 
 /**
- * Takes the answer that a person mailed, where it is unmistakable and who wrote it is the desk that
- * we told, or of its house. All else is left to people.
+ * Records an answer sent by mail, if it is unambiguous and its author is the abuse desk we notified
+ * or shares its registrable domain. Other replies are left for a person.
  */
 export async function keepReply(
   tx: Db,
@@ -230,7 +233,7 @@ export async function keepReply(
   if (!feedback) return forPeople(letter ? 'A letter was answered.' : 'Somebody wrote to us.')
   if (answer === undefined) return forPeople('A feedback report was answered in free words.')
   if (isAutomatic) return forPeople('It reads like an answer, but a machine may have sent it.')
-  // A Message-ID can be told from the number of a report, which its reporter knows.
+  // A reporter can derive the Message-ID from the number of the report.
   if (by !== 'recipient')
     return forPeople('It reads like an answer, but came to no signed address.')
   if (author === null || !isOfDesk(author, feedback.address)) {
@@ -242,7 +245,10 @@ export async function keepReply(
   return { outcome: `The answer was taken${again}: ${answer}.`, needsLook: false }
 }
 
-/** Whether an author is the desk or of its organization; neighbors at a free mail house are not. */
+/**
+ * Whether an author is the desk or shares its domain; accounts at a free mail provider do not
+ * count.
+ */
 function isOfDesk(author: string, address: string): boolean {
   if (author.toLowerCase() === address.toLowerCase()) return true
   const house = houseOf(address)

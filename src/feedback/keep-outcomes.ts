@@ -17,18 +17,21 @@ import { oweWebhooks, send } from '../queue/boss.ts'
 import { redeemReport } from '../queue/queues.ts'
 import { suppressConsumer } from './suppress.ts'
 
-/** What became of one feedback report, its exact copy, and what its story says. */
+/** The outcome of one feedback report, its exact copy, and the event for the report's story. */
 type Sent = {
   outcome: FeedbackOutcome
-  /** What a `refused` one was refused for. */
+  /** The reason for the state `refused`. */
   rejectedFor?: 'gone' | 'unreachable' | 'message' | undefined
   copy: Packed
   event: ReportEvent
 }
 
-/** Keeps what became of feedback reports as soon as each is known. */
+/** Stores the outcome of each feedback report as soon as it is known. */
 export type Keeper = {
-  /** Resolves when it is kept. Mail has left by then: it is tried again for a minute. */
+  /**
+   * Resolves when the outcome is stored. Retries for a minute, because the mail has already been
+   * sent.
+   */
   keep: (sent: Sent) => Promise<void>
 }
 
@@ -37,14 +40,14 @@ type Pending = { sent: Sent; resolve: () => void; reject: (error: unknown) => vo
 
 const BATCH_MAX = 64
 /**
- * So long one waits for others: a commit costs as much for one as for many, and nobody waits for
- * it but the job, whose mail has left.
+ * Time in milliseconds to collect outcomes for one commit, which costs as much as for one. The
+ * delay affects only the job, whose mail has already been sent.
  */
 const GATHER_MS = 25
 const PATIENCE_MS = 60_000
 const PAUSES_MS = [100, 500, 2_000, 5_000]
 
-/** While one batch commits, the next gathers. */
+/** Commits one batch while the next is collected. */
 export function createKeeper(app: Needs): Keeper {
   const line: Pending[] = []
   let isRunning = false
@@ -135,7 +138,7 @@ async function keepIn(tx: Db, sent: readonly Sent[], app: Needs): Promise<void> 
   )
 }
 
-/** Where a recipient was refused, its address is suppressed and the next contact is told. */
+/** Suppresses the refused addresses and notifies the next contacts. */
 async function failRecipients(tx: Db, sent: readonly Sent[], app: Needs): Promise<void> {
   for (const { outcome, rejectedFor } of sent) {
     if (outcome.state !== 'refused' || !rejectedFor || rejectedFor === 'message') continue
@@ -151,8 +154,8 @@ function together({ detail }: ReportEvent): string {
 }
 
 /**
- * A report that was taken back, or changed to "not spam", while its feedback was leaving has that
- * taken back too.
+ * Marks reports as forwarded. If a report was retracted, or changed to "not spam", while its
+ * feedback was being sent, the feedback is retracted too.
  */
 async function markForwarded(tx: Db, ids: readonly string[], boss: App['boss']): Promise<void> {
   const forwarded = new Set(await markReports(tx, ids, ['analyzed'], 'forwarded'))

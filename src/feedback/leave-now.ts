@@ -16,16 +16,16 @@ import { createRelayGate, LEASE_MS, type RelayGate } from './relay-gate.ts'
 
 type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config'>
 
-/** A feedback report that may leave, of which report, unless that is gone, and for whom. */
+/** A feedback report that may be sent, its report unless deleted, and its consumer. */
 export type Leaving = { feedback: Feedback; report: Report | undefined; consumer: Consumer }
 
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
 
 /**
- * Those of the queued feedback reports that may leave now. It is asked again, however long ago they
- * became owed: what was taken back, and what goes to who stopped, is withdrawn; who is paused is
- * told later; where mail comes back the next contact is told.
+ * Returns the queued feedback reports that may be sent now. The check is repeated just before
+ * sending: feedback for retracted reports and stopped consumers is withdrawn, feedback for paused
+ * consumers is postponed, and where mail bounces the next contact is notified.
  */
 export async function whoMayLeave(queued: readonly Feedback[], app: Needs): Promise<Leaving[]> {
   if (queued.length === 0) return []
@@ -57,7 +57,10 @@ export async function whoMayLeave(queued: readonly Feedback[], app: Needs): Prom
   return leaving
 }
 
-/** Why nobody is complained to any more, whoever it is. What takes a complaint back may leave. */
+/**
+ * The reason not to send a complaint to this consumer, if any. Feedback that retracts a complaint
+ * may always be sent.
+ */
 function obstacleOf(
   { kind }: Feedback,
   { enrolledAt, state }: Consumer,
@@ -92,7 +95,10 @@ async function keepBack(
   for (const key of withdrawn) await tellNextContact(tx, key, app, now)
 }
 
-/** The limit of a consumer, an hour; undefined: none. Who never asked for reports has one. */
+/**
+ * Maximum number of mails per hour to a consumer; undefined means no limit. Consumers that did not
+ * enroll have a default limit.
+ */
 export function hourlyMaxOf(
   { hourlyMax, enrolledAt, state }: Pick<Consumer, 'hourlyMax' | 'enrolledAt' | 'state'>,
   config: Pick<App['config'], 'feedbackHourlyMax'>,
@@ -101,14 +107,14 @@ export function hourlyMaxOf(
   return enrolledAt === null && state !== 'enrolled' ? config.feedbackHourlyMax : undefined
 }
 
-/** The beginning of the hour in which places are counted. */
+/** The start of the hour for which the limits count. */
 export function hourOf(now: Date): Date {
   return new Date(Math.floor(now.getTime() / HOUR_MS) * HOUR_MS)
 }
 
 /**
- * Those for which their consumers have places in this hour (RFC 6650 §7.5 asks for a pace). The
- * others wait for the next one, when they are told by campaign.
+ * Returns the feedback reports within their consumers' hourly limits (RFC 6650 §7.5 recommends rate
+ * limits). The others wait for the next hour and are then combined by campaign.
  */
 export async function withinLimits(
   leaving: readonly Leaving[],
@@ -129,26 +135,28 @@ export async function withinLimits(
   return leaving.filter(({ feedback }) => !names.has(nameOf(feedback)))
 }
 
-/** What the batches of one process share while they forward. */
+/** State shared by the forwarding batches of one process. */
 export type Forwarding = {
   lines: ConsumerLines
   keeper: Keeper
-  /** Whether our own mail server takes mail. */
+  /** Holds back mail while our own mail server is unavailable. */
   relay: RelayGate
-  /** What is being composed or sent, by name, until it is kept. */
+  /** Reports being composed or sent, by name, until their outcome is stored. */
   underWay: Map<string, Promise<unknown>>
-  /** How long a batch waits for what is being sent. */
+  /** Time in milliseconds that a batch waits for mail that is being sent. */
   patienceMs: number
-  /** What is still under way then is tried again so much later: by then it has ended. */
+  /**
+   * Delay in milliseconds before the retry of mail still being sent; by then the attempt has ended.
+   */
   leaseMs: number
-  /** What had no turn comes again so much later. */
+  /** Delay in milliseconds before the retry of mail that found no free place. */
   againMs: number
 }
 
 const PATIENCE_MS = 2_000
 const AGAIN_MS = 30_000
 
-/** Begins to forward. */
+/** Creates the forwarding state. */
 export function openForwarding(
   app: Pick<App, 'pool' | 'boss' | 'clock' | 'config'>,
   { patienceMs = PATIENCE_MS, leaseMs = LEASE_MS, againMs = AGAIN_MS, pauses = usualPauses } = {},
@@ -158,7 +166,7 @@ export function openForwarding(
   return { lines, ...kept, underWay: new Map(), patienceMs, leaseMs, againMs }
 }
 
-/** Resolves when nothing is being composed or sent any more. */
+/** Resolves when no feedback report is being composed or sent. */
 export async function forwardingIdle({ underWay }: Forwarding): Promise<void> {
   while (underWay.size > 0) await Promise.allSettled(underWay.values())
 }

@@ -15,12 +15,13 @@ import { type FeedbackContent, messageSourceOf } from '../parsing/feedback-conte
 import type { PlainAnalysis } from '../pieces/analyze.ts'
 import type { Verdict } from '../verdict/verdict.ts'
 
-/** One feedback report lists so many messages at most, itself included. */
+/** Maximum number of messages that one feedback report lists, including its own. */
 const SOURCES_MAX = 1_000
 
 /**
- * Where the messages came from that were merged into feedback reports, by `nameOf`: the first of
- * each, in the order of their reports. A digest has none: it tells of each by itself.
+ * Returns the origins of the messages merged into feedback reports, by `nameOf`: the first ones of
+ * each, in the order of their reports. A digest has none, because it describes each message
+ * separately.
  */
 async function listMergedSources(
   db: Db,
@@ -47,7 +48,7 @@ async function listMergedSources(
   return sources
 }
 
-/** One feedback report as it is to be composed: what it says, and of which message. */
+/** One feedback report with the content to compose it from. */
 type FeedbackPart = {
   feedback: Feedback
   content: FeedbackContent
@@ -55,14 +56,14 @@ type FeedbackPart = {
   analysis: Packed
 }
 
-/** A feedback report with all that it tells of: itself first, then the others of a digest. */
+/** A feedback report with all its parts: first its own, then those of the others in a digest. */
 export type LoadedFeedback = {
   feedback: Feedback
   consumer: Consumer
   parts: readonly FeedbackPart[]
 }
 
-/** What was read just now, and is not read again. */
+/** Rows that the caller has already read. */
 export type ReadAlready = { consumers: readonly Consumer[]; reports: readonly Report[] }
 
 type Settings = Pick<
@@ -70,12 +71,14 @@ type Settings = Pick<
   'returnPathDomain' | 'publicUrl' | 'mailFrom' | 'operatorName' | 'secret'
 >
 
-/** A digest tells of so many at most; what reads the mails of others is never asked for more. */
+/**
+ * Maximum number of reports in a digest. Queries for the mails of other reports use the same limit.
+ */
 export const DIGEST_MAX = 100
 
 /**
- * Loads what feedback reports are composed of, by `nameOf`. One whose report is not complete any
- * more, because its message or its analysis is gone, is absent.
+ * Loads the content of feedback reports, by `nameOf`. A feedback report is absent if its report is
+ * incomplete because its message or analysis was deleted.
  */
 export async function loadFeedback(
   db: Db,
@@ -165,7 +168,7 @@ async function loadParts(
   return parts
 }
 
-/** Whose reports they are, by report. */
+/** The reporters' addresses, by report. */
 async function reporterEmailsOf(
   db: Db,
   ids: readonly string[],
@@ -216,14 +219,14 @@ function contentOf(
   }
 }
 
-/** As the verdict has it, which is sure: else nobody would be told. */
+/** Derived from the verdict, which is certain for every forwarded report. */
 function feedbackTypeOf({ kind }: Feedback, its: Verdict): FeedbackContent['feedbackType'] {
   if (kind === 'redeemed') return 'not-spam'
   if (its.class === 'phishing') return 'fraud'
   return its.class === 'malware' ? 'virus' : 'abuse'
 }
 
-/** Who is told as nobody's desk may be told of an origin whose network nobody knows. */
+/** A domain consumer or marketer may be notified of an origin whose network is unknown. */
 function networkOf(analysis: {
   network: Network | null
   originIp: string | null

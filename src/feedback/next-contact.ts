@@ -16,7 +16,7 @@ import { chooseContact, type OwnAddresses, topicOf } from '../verdict/choose-con
 import type { VerdictClass } from '../verdict/verdict.ts'
 import { knownContacts, oweFeedback } from './owe-feedback.ts'
 
-/** The network of an address, and who said that it is not theirs: in lower case. */
+/** The network of an address, and the mail addresses, in lower case, that disowned it. */
 export type Desk = {
   merged: MergedNetwork<FoundLayer> | undefined
   disowned: ReadonlySet<string>
@@ -25,9 +25,9 @@ export type Desk = {
 const nobody: ReadonlySet<string> = new Set()
 
 /**
- * Who answers for addresses, by address: what all tables, registries and administrators say comes
- * to (`mergeLayers`), without those who said that the address is not in their network. An address
- * that cannot be read is absent.
+ * Returns who is responsible for addresses, by address: the merged view of all tables, registries
+ * and administrators (`mergeLayers`), without contacts that said that the address is not in their
+ * network. Unreadable addresses are absent.
  */
 export async function findDesks(
   db: Db,
@@ -61,10 +61,12 @@ function withoutDisowned(layer: FoundLayer, disowned: ReadonlySet<string>): Foun
   return contacts.length === layer.contacts.length ? layer : { ...layer, contacts }
 }
 
-/** What came of looking for the next contact; `asking`: the registries are asked for one. */
+/**
+ * The result of the search for the next contact; `asking` means that the registries are queried.
+ */
 export type NextContact = { told: string } | { asking: true } | { nobody: string }
 
-/** A report is tried at so many addresses of a network at most. */
+/** Maximum number of contacts of one network that are notified of a report. */
 const CONTACTS_MAX = 3
 
 type Needs = Pick<App, 'boss' | 'config'>
@@ -72,16 +74,16 @@ type Open = {
   reporterId: string
   ip: string
   verdict: VerdictClass
-  /** In lower case. */
+  /** Addresses in lower case. */
   told: ReadonlySet<string>
 }
 
 /**
- * Tells the next contact of a report's network, after a hard bounce or a "not ours": the best one
- * that was not told, whose mail does not come back. A desk that asked us to stop is not gone round
- * by it. It writes into the report's story what it did. Nobody is told of a report that was taken
- * back, and at most three contacts are tried. Where every known desk says that the address is not
- * in its network, the registries are asked.
+ * Notifies the next contact of a report's network after a hard bounce or the answer "not ours": the
+ * best contact that was not notified yet and whose mail does not bounce. If one desk of the network
+ * asked us to stop, no other is notified. Records the action in the report's story. Does nothing
+ * for retracted reports and after three contacts. If every known desk disowned the address, queries
+ * the registries.
  */
 export async function tellNextContact(
   tx: Db,
@@ -110,7 +112,7 @@ export async function tellNextContact(
   return { told: next.to }
 }
 
-/** What is known of a report of which somebody else may be told; locked, so that nobody races. */
+/** Returns a report for which another contact may be notified. Locks it against concurrent runs. */
 async function findOpen(
   tx: Db,
   { reportId, number }: FeedbackKey,
@@ -136,7 +138,7 @@ async function findOpen(
   return { reporterId: report.reporterId, ip, verdict, told }
 }
 
-/** Whether nobody is left whom a table names, and no registry was asked yet. */
+/** Whether no known contact remains and no registry has been queried yet. */
 function isUnknown({ merged, disowned }: Desk): boolean {
   const isMuted = merged?.network.isMuted === true
   const isNamed = (merged?.network.contacts.length ?? 0) > 0

@@ -21,7 +21,7 @@ import { contactOf } from '../verdict/contact-health.ts'
 import type { LoadedFeedback } from './load-content.ts'
 import { paceOf } from './pace-feedback.ts'
 
-/** Who a feedback report is for, in the words of a report's story: without an address. */
+/** The recipient of a feedback report, for the report's story: without an address. */
 function consumerWords({ feedback, parts }: Pick<LoadedFeedback, 'feedback' | 'parts'>) {
   const network = parts[0]?.content.network
   switch (feedback.toldAs) {
@@ -36,14 +36,14 @@ function consumerWords({ feedback, parts }: Pick<LoadedFeedback, 'feedback' | 'p
   }
 }
 
-/** Who answers a feedback report, at the beginning of a sentence. */
+/** The author of an answer to a feedback report, for the beginning of a sentence. */
 export function speakerOf({ toldAs }: Pick<Feedback, 'toldAs'>): string {
   if (toldAs === 'network') return 'The abuse desk'
   if (toldAs === 'marketer') return 'The marketer'
   return toldAs === 'domain' ? 'The desk of its domain' : 'Who takes complaints for its author'
 }
 
-/** What a report's story says of the end of a feedback report. */
+/** The sentence in a report's story about the outcome of a feedback report. */
 export function outcomeWords(
   state: 'held' | 'sent' | 'refused',
   loaded: Pick<LoadedFeedback, 'feedback' | 'parts'>,
@@ -62,14 +62,14 @@ export function outcomeWords(
     : `Our mail server refused the feedback report for ${whom}.`
 }
 
-/** What is known of addresses: the consumers there, and how they stand just now. */
+/** The known consumers at addresses, and their current state. */
 export type KnownContacts = {
   consumers: ReadonlyMap<string, Consumer>
-  /** Also of those that are no consumers yet, but are not written to. */
+  /** Also contains addresses that are suppressed without being consumers. */
   byAddress: ReadonlyMap<string, KnownContact>
 }
 
-/** Looks addresses up, all in two questions. */
+/** Looks up addresses with two queries in total. */
 export async function knownContacts(
   db: Db,
   addresses: readonly string[],
@@ -89,19 +89,19 @@ export async function knownContacts(
   return { consumers, byAddress }
 }
 
-/** What happens to a feedback report happens to so many that were merged into it at most. */
+/** Maximum number of merged reports that share the outcome of a feedback report. */
 const MEMBERS_MAX = 1_000
 
-/** What was merged into a feedback report, and ends as it does. */
+/** The reports merged into a feedback report, which share its outcome. */
 export async function listMergedReports(db: Db, { reportId, number }: FeedbackKey) {
   const merged = await listMerged(db, [{ reportId, number }])
   return merged.slice(0, MEMBERS_MAX).map(({ member }) => member)
 }
 
 /**
- * Those for which a consumer's word on a feedback report counts too: what it was told of only as
- * the number of a campaign. One of a digest was told by itself, and is answered by itself. That an
- * address is not the consumer's is said of its own block alone.
+ * Returns the other feedback reports that a consumer's answer applies to: those that it received
+ * only as a count of a campaign. Reports in a digest are answered separately. `of its block` keeps
+ * only those from the same network block, for the answer "not ours".
  */
 export async function listMeant(
   db: Db,
@@ -118,8 +118,8 @@ export async function listMeant(
 }
 
 /**
- * A feedback report that left, so that its consumer can have something to say to it: by itself, or
- * in a digest that left. Undefined when it did not.
+ * Returns a feedback report that the consumer has received, by itself or in a digest, and can
+ * therefore answer. Undefined if it was not sent.
  */
 export async function findLeft(db: Db, key: FeedbackKey): Promise<Feedback | undefined> {
   const feedback = await findFeedback(db, key)
@@ -133,26 +133,25 @@ function hasLeft({ state }: Pick<Feedback, 'state'>): boolean {
   return state === 'sent' || state === 'bounced'
 }
 
-/** Who is to be told of a report, and how. */
+/** A report, and the consumer to notify of it. */
 export type OwedFeedback = {
   reportId: string
   consumer: Consumer
-  /** A complaint unless it says otherwise. */
+  /** Default: a complaint. */
   kind?: FeedbackKind
-  /** As the desk of the network unless it says otherwise. */
+  /** Default: as the abuse desk of the network. */
   toldAs?: ToldAs
   keepsTokens?: boolean
 }
 
-/** The last number that fits into the token of a return path. */
+/** The largest number that fits into the token of a return path. */
 const NUMBER_MAX = 255
 
 /**
- * Puts feedback reports in line, under the next free numbers of their reports: at once with a job,
- * or waiting until their consumer's pace lets them leave. A consumer that was last told the same of
- * a report is not told again; what was withdrawn was not told. Nobody is told of a report that has
- * no effect on others: its reporter sees what would be told, before it leaves. Returns what was put
- * in line.
+ * Queues feedback reports under the next free numbers of their reports: at once with a job, or to
+ * wait until the consumer's pace allows sending. Skips a consumer whose last feedback about the
+ * report was the same; withdrawn feedback does not count. Feedback on shadowed reports is stored
+ * but not sent: their reporters see what would be sent. Returns the queued feedback.
  */
 export async function oweFeedback(
   tx: Db,
@@ -199,8 +198,8 @@ function nameOf(one: { reportId: string; consumerId: string }): string {
 }
 
 /**
- * Sends what was owed of reports while they had no effect: each at once, or when the consumer's
- * pace lets it leave. A consumer that asked to stop meanwhile gets nothing.
+ * Sends the feedback stored while reports were shadowed: at once, or when the consumer's pace
+ * allows. Feedback to consumers that have since stopped is withdrawn before it is sent.
  */
 export async function sendShadowed(
   tx: Db,

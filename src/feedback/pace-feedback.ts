@@ -19,18 +19,18 @@ import { forwardReport } from '../queue/queues.ts'
 import { mayTell } from '../verdict/contact-health.ts'
 import { DIGEST_MAX } from './load-content.ts'
 
-/** Whether a feedback report leaves at once, or waits, and until when. */
+/** Whether a feedback report is sent at once or waits, and until when. */
 export type SendTime = { state: 'queued' } | { state: 'waiting'; dueAt: Date }
 
 const HOUR_MS = 3_600_000
 const RETRY_DAY_MS = 24 * HOUR_MS
-/** Digests leave at six in the morning, UTC: before the desks of most open. */
+/** Digests are sent at 6:00 UTC, before most abuse desks start work. */
 const DIGEST_MS = 6 * HOUR_MS
 
 /**
- * When a consumer is to be told of what became known `now`: at once, at the end of the hour (by
- * campaign), at six in the morning (in a digest), or when its pause ends. A pause that is ended by
- * hand is looked at again after a day.
+ * Returns when to send a consumer feedback that is created `now`: at once, at the end of the hour
+ * (by campaign), at 6:00 UTC (in a digest), or when its pause ends. A pause without an end is
+ * checked again after a day.
  */
 export function paceOf(
   consumer: Pick<Consumer, 'state' | 'pace' | 'pausedUntil'>,
@@ -43,7 +43,7 @@ export function paceOf(
   return { state: 'waiting', dueAt }
 }
 
-/** When a paused consumer may be told again; undefined when it may be told now. */
+/** When the pause of a consumer ends; undefined if it is not paused. */
 export function resumesAtOf(
   { state, pausedUntil }: Pick<Consumer, 'state' | 'pausedUntil'>,
   now: Date,
@@ -53,7 +53,7 @@ export function resumesAtOf(
   return pausedUntil > now ? pausedUntil : undefined
 }
 
-/** The end of the hour in which an instant lies: when one report of each campaign leaves. */
+/** The end of the current hour, when one report of each campaign is sent. */
 export function endOfHour(now: Date): Date {
   return new Date((Math.floor(now.getTime() / HOUR_MS) + 1) * HOUR_MS)
 }
@@ -67,18 +67,19 @@ function usualPace(pace: Consumer['pace'], now: Date): SendTime {
 
 type Needs = Pick<App, 'pool' | 'boss' | 'clock'>
 
-/** One mail that tells of several reports: the first stands for all. */
+/** One mail for several reports; the first represents all. */
 type Gathered = { head: DueFeedback; members: DueFeedback[]; isDigest: boolean }
 
 const CONSUMERS_MAX = 500
-/** Of one consumer and round; what is left is due in the next minute. */
+/** Maximum number of rows per consumer and run; the rest is due in the next minute. */
 const ROWS_MAX = 5_000
 const DAY_MS = 86_400_000
 
 /**
- * Lets what waited leave: of each campaign one sample that says for how many it stands, or all in
- * one digest. Each consumer is a transaction of its own, and one process at a time has it: what was
- * cut is done by the next run, and nothing is told twice. Returns how many mails were put in line.
+ * Queues the feedback that is due: one sample per campaign with the number of its reports, or all
+ * in one digest. Each consumer has its own transaction and is processed by one process at a time,
+ * so the next run completes an interrupted one and sends nothing twice. Returns the number of
+ * queued mails.
  */
 export async function runPaceFeedback(app: Needs): Promise<number> {
   let queued = 0
@@ -119,8 +120,8 @@ async function paceConsumer(tx: Db, consumerId: string, app: Needs): Promise<num
 }
 
 /**
- * What is due for one consumer, as mails. In a digest at most a hundred are told of; what stands
- * for a campaign already is not told in one. What is not counted in a campaign is told alone.
+ * Groups the feedback due for one consumer into mails. A digest contains at most 100 reports and no
+ * report that already represents a campaign. A report without a campaign gets a mail of its own.
  */
 function gather(due: readonly DueFeedback[], pace: Consumer['pace']): Gathered[] {
   const alone = (head: DueFeedback) => ({ head, members: [], isDigest: head.isDigest })

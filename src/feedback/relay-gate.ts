@@ -9,48 +9,56 @@ import {
 } from '../db/mail-relay.ts'
 import type { SendOutcome } from './consumer-lines.ts'
 
-/** The longest that the mailer may take to send one message: whoever opens it says so. */
+/**
+ * Maximum time in milliseconds for the mailer to send one message; callers set this limit when they
+ * create the mailer.
+ */
 export const SEND_MS_MAX = 10 * 60_000
 
-/** What takes longer to compose is not sent this time. */
+/** Time in milliseconds after which a composed message is no longer sent in this attempt. */
 export const COMPOSING_MS_MAX = 60_000
 
 /**
- * When a message that is set out now has surely left or failed, its composing, a minute's wait for
- * its turn and the difference of clocks included. Its job comes again then, and not before: else
- * two would send it.
+ * Time in milliseconds after which an attempt that starts now has ended: composing, up to a minute
+ * of waiting and clock differences included. The job is retried only then, because an earlier retry
+ * could send the message twice.
  */
 export const LEASE_MS = SEND_MS_MAX + 4 * 60_000
 
-/** What became of a mail; `until`: the relay refuses us or is away, come again then. */
+/**
+ * The result of sending a mail. `until` is set if our relay refuses us or is unavailable: retry
+ * then.
+ */
 export type GatedResult = SendOutcome & { until?: Date }
 
 /**
- * Keeps mail back while our own mail server refuses us or is away: in all processes, for every kind
- * of mail. After each pause one mail tries whether it works again.
+ * Pauses all kinds of mail, in all processes, while our own mail server refuses us or is
+ * unavailable. After each pause, one mail tests whether sending works again.
  */
 export type RelayGate = {
-  /** When to come again while sending is paused; undefined: mail may be sent. */
+  /** When sending resumes; undefined if mail may be sent now. */
   pausedUntil: () => Promise<Date | undefined>
-  /** Sends one mail unless sending is paused. `refusedSince`: since when this mail is refused. */
+  /** Sends one mail unless sending is paused. `refusedSince`: when this mail was first refused. */
   send: (sendOne: () => Promise<SendOutcome>, refusedSince?: Date) => Promise<GatedResult>
 }
 
-/** The first pause is short, because one refusal may be about one mail. */
+/** The first pause is short, because a refusal may concern one mail only. */
 const usualPauses: RelayPauses = { firstMs: 5_000, maxMs: 5 * 60_000 }
-/** The state of the relay is read so often at most. */
+/** Time in milliseconds for which a read state of the relay is reused. */
 const FRESH_MS = 1_000
-/** While the relay took mail so lately, it has to fail several times in a row. */
+/**
+ * Within this time in milliseconds of an accepted mail, only consecutive failures cause a pause.
+ */
 const LATELY_MS = 60_000
 const FAILURES_FREE = 2
-/** A mail that is refused for so long, while others are taken, is itself the reason. */
+/** A mail refused for this time in milliseconds, while others are accepted, is rejected itself. */
 const REFUSED_MS_MAX = 86_400_000
 const OTHERS_MS = 3_600_000
 const AGAIN_MS_MAX = 15 * 60_000
 
 type Needs = Pick<App, 'pool' | 'clock'>
 
-/** What one process knows of the relay: read from the database, and kept there for all. */
+/** The relay's state in one process: read from the database and stored there for all processes. */
 function openRelayMemory({ pool, clock }: Needs, pauses: RelayPauses) {
   let known: MailRelay | undefined
   let readAt = 0
@@ -91,7 +99,7 @@ function openRelayMemory({ pool, clock }: Needs, pauses: RelayPauses) {
     failuresInRow++
     const isAlone = failuresInRow <= FAILURES_FREE
     const isLate = at.getTime() - acceptedAt > LATELY_MS
-    // Consumers that fail are left alone one by one: that pauses no other mail.
+    // Failures of consumers pause only their own mail.
     if (!isAboutRelay(result) && (isAlone || !isLate)) return
     const isPausing = isAboutRelay(result) && (!isAlone || isLate)
     const failure = { at, reply: result.reason, handedOverAt }
@@ -102,7 +110,7 @@ function openRelayMemory({ pool, clock }: Needs, pauses: RelayPauses) {
   return { read, enter, keepAccepted, keepFailure }
 }
 
-/** A gate for one process; what it learns is kept in the database, for all. */
+/** Creates the gate for one process. Its state is stored in the database and shared by all. */
 export function createRelayGate(app: Needs, pauses = usualPauses): RelayGate {
   const { clock } = app
   const { read, enter, keepAccepted, keepFailure } = openRelayMemory(app, pauses)
@@ -139,7 +147,7 @@ export function createRelayGate(app: Needs, pauses = usualPauses): RelayGate {
 
 type Later = Extract<SendOutcome, { outcome: 'later' }>
 
-/** Whether a mail was refused for good by a reply that is about us. */
+/** Whether the relay refused a mail permanently for a reason that concerns us. */
 export function isRefusal(result: SendOutcome): boolean {
   return result.outcome === 'later' && result.fault === 'relay' && (result.replyCode ?? 0) >= 500
 }

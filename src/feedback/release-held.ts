@@ -11,9 +11,8 @@ type Needs = Pick<App, 'pool' | 'boss' | 'clock'>
 const AT_ONCE = 500
 
 /**
- * Lets held feedback reports leave, or sends refused ones again: each is put in line with its job,
- * and who did it is written down, in one transaction a step. Returns how many; a second time there
- * are none.
+ * Releases held feedback reports, or sends refused ones again. Each transaction queues a batch with
+ * its jobs and an audit entry. Returns the number of queued reports; a repeated call returns 0.
  */
 export async function releaseFeedbackReports(
   app: Needs,
@@ -30,7 +29,7 @@ export async function releaseFeedbackReports(
   )
 }
 
-/** The same for letters: one or all. */
+/** Does the same for letters: one or all. */
 export async function releaseLettersToPeople(
   app: Needs,
   { which, from }: { which: { letterId: string } | 'all'; from: ReleasedState },
@@ -47,7 +46,7 @@ export async function releaseLettersToPeople(
   )
 }
 
-/** What was done, for the audit log and the command line. */
+/** The sentence for the audit log and the command line. */
 export function releasedWords(from: ReleasedState, count: number, what: string): string {
   const done = from === 'held' ? 'were released' : 'were put in line to be sent again'
   return `${count} ${from} ${what} ${done}.`

@@ -18,16 +18,18 @@ type Payload = {
   refusedSince?: string | undefined
 }
 
-/** What nobody took for so long is given up (RFC 5321 §4.5.4.1). */
+/** Time in milliseconds after which an undeliverable letter is given up (RFC 5321 §4.5.4.1). */
 const GIVE_UP_MS = 5 * 86_400_000
-/** A batch waits so long for its letters; the rest are sent without their jobs. */
+/**
+ * Time in milliseconds that a batch waits for its letters; the others continue without their jobs.
+ */
 const PATIENCE_MS = 5_000
 
 /**
- * Sends letters, or holds them while sending is switched off. One to an address that we do not
- * write to is put aside. The copy was made before: any number of runs send the same bytes. One that
- * stalls goes on without its job, which comes again when it has surely ended. While our own mail
- * server refuses mail, letters wait.
+ * Sends letters, or holds them while sending is disabled. A letter to a suppressed address is
+ * marked as suppressed. The copy is composed in advance, so every run sends the same bytes. A
+ * stalled letter continues without its job, which runs again when the attempt has surely ended.
+ * While our own mail server refuses mail, letters wait.
  */
 export async function runSendLetter(
   payloads: readonly Payload[],
@@ -59,7 +61,9 @@ function again({ letterId, putOffSince }: Payload, now: Date): JobOutcome {
   return { putOff: new Date(now.getTime() + LEASE_MS), payload }
 }
 
-/** Put off for our own mail server's sake: that is never given up, however long it takes. */
+/**
+ * Postpones a letter because our own mail server is unavailable; such waiting has no time limit.
+ */
 function afterRelay({ letterId, refusedSince }: Payload, putOff: Date): JobOutcome {
   return { putOff, payload: { letterId, ...(refusedSince !== undefined && { refusedSince }) } }
 }

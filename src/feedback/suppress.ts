@@ -12,13 +12,15 @@ import { listMergedReports } from './owe-feedback.ts'
 
 const addressShape = /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9.-]{1,253}$/
 
-/** An address as it is suppressed, in lower case; undefined when a text is none. */
+/**
+ * Returns a mail address in lower case, as suppressions store it; undefined if the text is not one.
+ */
 export function readAddress(text: string): string | undefined {
   const address = text.trim().toLowerCase()
   return addressShape.test(address) ? address : undefined
 }
 
-/** Never writes to an address again, or not until an instant, because an operator says so. */
+/** Suppresses an address on behalf of an operator, permanently or until an instant. */
 export async function suppressByHand(
   tx: Db,
   { address, detail, until }: Pick<Suppression, 'address' | 'detail' | 'until'>,
@@ -32,7 +34,9 @@ export async function suppressByHand(
   })
 }
 
-/** Lets an address be written to again, as if no mail had come back; false: not suppressed. */
+/**
+ * Lifts the suppression of an address and clears its bounce record. False if it is not suppressed.
+ */
 export async function liftSuppression(
   tx: Db,
   address: string,
@@ -47,7 +51,10 @@ export async function liftSuppression(
   return true
 }
 
-/** Why our mail server refused a recipient: nobody has the address, or it takes nothing. */
+/**
+ * The reason why our mail server refused a recipient: the address does not exist, or it accepts no
+ * mail.
+ */
 export type RefusedRecipient = { about: 'gone' | 'unreachable'; reply: string }
 
 /** Suppresses an address that our mail server refused. */
@@ -74,7 +81,10 @@ export async function suppressRefused(
   return after
 }
 
-/** The same for the consumer of a feedback report; the next contact of the network is told. */
+/**
+ * Suppresses the refused consumer of a feedback report and notifies the next contact of the
+ * network.
+ */
 export async function suppressConsumer(
   tx: Db,
   feedback: Feedback,

@@ -18,28 +18,28 @@ import { stopConsumer } from './change-consumer.ts'
 import { type NextContact, tellNextContact } from './next-contact.ts'
 import { findLeft, listMeant, speakerOf } from './owe-feedback.ts'
 
-/** Counts that a desk dealt with what it was told. Call it once for an answer. */
+/** Counts that a desk resolved the reported problem. Call once per answer. */
 export async function markResolved(tx: Db, key: FeedbackKey): Promise<void> {
   const feedback = await findFeedback(tx, key)
   if (feedback) await countAnswer(tx, feedback.consumerId, 'resolved')
 }
 
 /**
- * Counts that a desk calls a report wrong, for administrators to look at: nobody else is accused,
- * and the verdict stands until a person takes the report back. Call it once for an answer.
+ * Counts that a desk disputes a report, for administrators to review. The verdict is unchanged and
+ * no other party is notified until a person retracts the report. Call once per answer.
  */
 export async function markWrong(tx: Db, key: FeedbackKey): Promise<void> {
   const feedback = await findFeedback(tx, key)
   if (feedback) await countAnswer(tx, feedback.consumerId, 'wrong')
 }
 
-/** So long a desk's word holds that a block is not its: networks change hands. */
+/** Time in milliseconds for which the answer "not ours" is valid: networks change owners. */
 const CORRECTION_MS = 180 * 86_400_000
 
 /**
- * Keeps that a desk does not answer for the network of a report: for half a year it is not told of
- * what comes from there, and the next contact is told instead. Its word is about itself and this
- * block alone, but for all reports of which it was told by this one. Call it once for an answer.
+ * Records that a desk is not responsible for the network of a report. For 180 days it receives no
+ * feedback about that network, and the next contact is notified instead. The answer affects only
+ * this desk and this block, but all reports covered by this feedback. Call once per answer.
  */
 export async function markNotOurs(
   tx: Db,
@@ -63,13 +63,16 @@ export async function markNotOurs(
   return tellNextContact(tx, { reportId, number }, app, now)
 }
 
-/** What became of an answer: a repeated one changes nothing, nor does one to what we never sent. */
+/**
+ * The result of an answer. A repeated answer, or one to feedback that was not sent, changes
+ * nothing.
+ */
 export type AnswerTaken = 'taken' | 'repeated' | 'unknown'
 
-/** What comes with an answer: the desk's own words, and the mail they came in. */
+/** Details of an answer: the desk's comment, and the mail that contained it. */
 export type AnswerContext = { said?: string | undefined; mailId?: string | undefined }
 
-/** Of a desk's own words so many characters are kept. */
+/** Maximum number of characters stored of a desk's comment. */
 const SAID_CHARACTERS_MAX = 2_000
 
 const details: Record<AnswerKind, string> = {
@@ -80,9 +83,9 @@ const details: Record<AnswerKind, string> = {
 }
 
 /**
- * Takes what an abuse desk says to one feedback report, in the transaction of the caller: keeps it
- * once, tells it in the stories of the reports it is about, and does what it asks for. Who calls
- * has made sure that it is the desk that speaks.
+ * Records an abuse desk's answer to a feedback report in the caller's transaction: stores it once,
+ * adds it to the stories of the reports it covers, and applies it. The caller has verified that the
+ * answer comes from the desk.
  */
 export async function takeAnswer(
   tx: Db,
@@ -106,7 +109,7 @@ export async function takeAnswer(
   return 'taken'
 }
 
-/** The reporters of all it stands for. */
+/** Notifies the reporters of all reports covered by an answer. */
 async function tellReporters(
   tx: Db,
   feedback: Feedback,
