@@ -25,7 +25,10 @@ import { analyzeReport } from '../queue/queues.ts'
 import { type Clock, uuidv7 } from '../world.ts'
 import { changeReports } from './change-report.ts'
 
-/** Takes messages out of files that hold them, where strangers' bytes are read. */
+/**
+ * Extracts messages from container files, in a thread that is isolated because the input is
+ * untrusted.
+ */
 export type Unpacker = (
   file: GivenFile,
   limits: UnpackLimits,
@@ -33,23 +36,22 @@ export type Unpacker = (
 ) => Promise<Unpacked[]>
 
 /**
- * The messages of a file that somebody gave, whatever it is: one that holds none of the forms of
- * `mail/containers` is one message, or nothing, and is given back as it is. Never rejects: what
- * cannot be read in time is refused.
+ * Returns the messages of an uploaded file. A file in none of the formats of `mail/containers` is
+ * returned unchanged as one message. Never rejects: a file that cannot be read in time is refused.
  */
 export type UnpackUpload = (
   bytes: Buffer,
   name: string,
-  /** What the files of the same upload left of its limits. */
+  /** What earlier files of the same upload left of the limits. */
   left?: Partial<UnpackLimits & { msMax: number }>,
 ) => Promise<Unpacked[]>
 
-/** Messages of one upload. */
+/** Maximum number of messages per upload. */
 export const UPLOAD_MESSAGES_MAX = 500
-/** With those that are skipped: folders, and what systems add. */
+/** Maximum number of archive entries, including skipped ones such as folders and system files. */
 const ENTRIES_MAX = 2_000
 
-/** What one upload may unpack to: as many bytes as it may bring unpacked. */
+/** Limits of unpacking: at most as many bytes as an upload may contain uncompressed. */
 export function uploadLimits(messageBytesMax: number): UnpackLimits {
   return {
     messagesMax: UPLOAD_MESSAGES_MAX,
@@ -58,25 +60,29 @@ export function uploadLimits(messageBytesMax: number): UnpackLimits {
   }
 }
 
-/** The bytes of one upload, all its files and fields together. */
+/** Maximum size of one upload in bytes, all files and fields together. */
 export function uploadBytesMax(messageBytesMax: number): number {
   return messageBytesMax * 2
 }
 
-/** Only what holds messages goes to the unpacker; a bare message costs a look at its start. */
+/**
+ * Unpacks container files in a separate thread. A bare message needs only a check of its first
+ * bytes.
+ */
 export function createUnpackUpload(unpack: Unpacker, limits: UnpackLimits): UnpackUpload {
   return async (bytes, name, { msMax, ...left } = {}) => {
     if (containerOf(bytes) === undefined) return [{ name, raw: bytes }]
     try {
       return await unpack({ name, bytes }, { ...limits, ...left }, msMax)
     } catch {
-      // It killed its thread, or took too long: nothing that a mail program made does.
+      // The file crashed the thread or exceeded the time limit; files from mail programs do
+      // neither.
       return [{ name, refusal: 'damaged-archive' }]
     }
   }
 }
 
-/** A report with all that is stored of it; `key` names its reporter and its content. */
+/** A report with everything to store; `key` identifies its reporter and content. */
 export type Prepared = {
   report: NewReport
   packed: Packed
@@ -85,21 +91,22 @@ export type Prepared = {
 }
 
 /**
- * What became of a submission: a `new` report; the earlier one of the same bytes, `changed` to what
- * its reporter says now; or that one as it was, `repeated`.
+ * The result of a submission: a `new` report, an earlier report of the same bytes that is `changed`
+ * to the reporter's latest statement, or an unchanged one that is `repeated`.
  */
 export type Became = { id: string; is: 'new' | 'changed' | 'repeated' }
 
-/** Some of a batch had been reported before: what was written for it must not stay. */
+/** Rolls back a batch in which some messages had been reported before. */
 class Repeated extends Error {}
 
 /**
- * Keeps reports, their raw messages and their jobs in one transaction, and returns what became of
- * each, by its key. Where a message was reported before, the earlier report is changed to what its
- * reporter says now. Keys must differ.
+ * Stores reports, their raw messages and their jobs in one transaction, and returns the results by
+ * key. A message that was reported before changes the earlier report to the reporter's latest
+ * statement. Keys must be unique.
  *
- * Tried first as if all were new, all statements in one journey; where some are not, that is
- * rolled back and done in two steps. Repeats are rare, and a journey costs as much as ten rows.
+ * First assumes that all reports are new and sends all statements in one round trip. If some are
+ * not, rolls back and repeats the work in two steps. Repeats are rare, and a round trip costs as
+ * much as ten rows.
  */
 async function keepReports(
   app: { pool: Pool; boss: Boss; clock: Clock },
@@ -129,7 +136,7 @@ async function keepReports(
   })
 }
 
-/** What is said of messages that were reported before. */
+/** The new statements about messages that were reported before. */
 function changesOf(
   reports: readonly Prepared[],
   owners: ReadonlyMap<string, string>,
@@ -157,7 +164,7 @@ function newOnes(reports: readonly Prepared[], owners: ReadonlyMap<string, strin
   return reports.filter(({ key, report }) => owners.get(key) === report.id)
 }
 
-/** Writes reports, their raw messages and their jobs; their keys are the caller's. */
+/** Inserts reports, their raw messages and their jobs. The caller has claimed their keys. */
 async function insertWithJobs(tx: Db, boss: Boss, reports: readonly Prepared[]): Promise<void> {
   if (reports.length === 0) return
   await Promise.all([
@@ -171,27 +178,27 @@ const reportOf = ({ report }: Prepared) => report
 const messageOf = ({ report, packed }: Prepared) => ({ id: report.id, ...packed })
 const jobOf = ({ report }: Prepared) => ({ reportId: report.id })
 
-/** A message somebody reports, already found fit by `refusalOf`. */
+/** A reported message that `messageRefusal` has accepted. */
 export type Submission = {
   reporterId: string
   channel: Channel
   kind: ReportKind
   message: ReadMessage
   comment: string | null
-  /** CIDR blocks of the relays the reporter trusts. */
+  /** CIDR blocks of the relays that the reporter trusts. */
   receivedVia: readonly string[]
-  /** Where the message had to be put together anew of what it was given as. */
+  /** Set if the message was reconstructed from the submitted data. */
   rebuiltFrom?: RebuiltFrom
-  /** Whether it is to have no effect on others, and its reporter to notice nothing. */
+  /** Whether the report must not affect others, without the reporter noticing (shadow ban). */
   isShadowed?: boolean
 }
 
-/** Takes reports in. */
+/** Accepts reports. */
 export type Intake = {
   /**
-   * Resolves once the raw message, its fields and its job are committed together. Rejects when
-   * they could not be: then nothing of it is stored, and the reporter may try again. Of the same
-   * bytes from the same reporter, the submission that came last counts.
+   * Resolves when the raw message, its fields and its job are committed together. Rejects if
+   * storing failed: then nothing is stored, and the reporter may retry. Among submissions of the
+   * same bytes by the same reporter, the last one counts.
    */
   accept: (submission: Submission) => Promise<Became>
 }
@@ -205,13 +212,13 @@ type Waiting = {
 
 const BATCH_REPORTS_MAX = 64
 const BATCH_BYTES_MAX = 8_000_000
-/** SQLSTATE check_violation: also "no partition of relation found for row". */
+/** SQLSTATE check_violation, also used for "no partition of relation found for row". */
 const NO_PARTITION = '23514'
 
 /**
- * An intake that puts concurrent submissions into one transaction: while one batch commits, the
- * next gathers. A lone submission waits for nobody. One batch at a time: two were 15 % slower,
- * because both were smaller.
+ * Creates an intake that combines concurrent submissions into one transaction: while one batch
+ * commits, the next is collected. A single submission does not wait. Batches are committed one at a
+ * time: two in parallel were 15 % slower, because both were smaller.
  */
 export function createIntake(app: Needs): Intake {
   const waiting: Waiting[] = []
@@ -234,7 +241,7 @@ export function createIntake(app: Needs): Intake {
     })
   }
 
-  /** The last submission under each key that is not kept yet: the same bytes go one by one. */
+  /** The last pending submission by key. Submissions of the same bytes are stored in sequence. */
   const last = new Map<string, Promise<Became>>()
 
   return {
@@ -256,7 +263,7 @@ export function createIntake(app: Needs): Intake {
 
 const noop = () => undefined
 
-/** What tells submissions apart: the bytes and their reporter. */
+/** Identifies a submission by its reporter and bytes. */
 type Mark = Pick<Prepared, 'contentHash' | 'key'>
 
 function markOf({ reporterId, message }: Submission): Mark {
@@ -264,7 +271,7 @@ function markOf({ reporterId, message }: Submission): Mark {
   return { contentHash, key: `${contentHash.toString('base64')} ${reporterId}` }
 }
 
-/** Makes ready all that is stored of a submission. */
+/** Prepares the rows to store for a submission. */
 export async function prepareReport(
   submission: Submission,
   now: Date,
@@ -318,12 +325,12 @@ async function keepBatch(app: Needs, batch: Waiting[]): Promise<void> {
       for (const { reject } of batch) reject(error)
       return
     }
-    // One report that cannot be stored must not take its neighbors down.
+    // One report that cannot be stored must not make the whole batch fail.
     for (const alone of batch) await keepBatch(app, [alone])
   }
 }
 
-/** Where no partition takes the present week (the chores that make them stood still), makes it. */
+/** Stores a batch. Creates the partition of the current week if the housekeeping job has not. */
 async function keepInTime(app: Needs, batch: readonly Prepared[]): Promise<Map<string, Became>> {
   try {
     return await keepReports(app, batch)
@@ -334,7 +341,7 @@ async function keepInTime(app: Needs, batch: readonly Prepared[]): Promise<Map<s
   }
 }
 
-/** SQLSTATE classes of data and integrity: what one row of a batch can be at fault for. */
+/** SQLSTATE classes 22 (data) and 23 (integrity): errors that a single row can cause. */
 function isAboutData(error: unknown): boolean {
   return ['22', '23'].includes(sqlState(error)?.slice(0, 2) ?? '')
 }

@@ -47,21 +47,21 @@ import { findRelays, type ReportRelays } from './relays.ts'
 type Needs = Pick<WorkApp, 'boss' | 'clock' | 'rdap'> &
   Readers & {
     judge: Judge
-    /** Absent where nobody's mail is to be recognized. */
+    /** Absent if marketers are not to be recognized. */
     marketers?: Pick<LiveMarketers, 'current'>
   }
 type RelaysOf = (reportId: string) => ReportRelays
 type NetworkOf = (ip: string | undefined) => Network | undefined
 
-/** A redriven report was marked failed when its job died. */
+/** A redriven report is `failed`, because its job died. */
 const waitingStates: readonly ReportState[] = ['received', 'failed']
 const readStates: readonly ReportState[] = ['analyzed', 'kept', 'forwarded']
 
 /**
- * Analyzes a batch of reports and keeps what was found, with the next jobs, in one transaction;
- * what takes long to read is kept in another one, after the rest. A report that another run has
- * analyzed is left as it is, so any number of runs count once. One that was analyzed while it was
- * held, and is released now, is read again only to take effect.
+ * Analyzes a batch of reports and stores the results with the next jobs in one transaction;
+ * messages that are slow to read get another transaction afterwards. A report that another run has
+ * analyzed is skipped, so each report is counted once. A report that was analyzed while it was
+ * held, and is now released, is read again only to make it take effect.
  */
 export async function runAnalyzeReport(
   payloads: readonly { reportId: string }[],
@@ -93,7 +93,7 @@ async function judgeAndKeep(
   if (judgments.length === 0) return
   await inTransaction(app.pool, async (tx) => {
     const fresh = judgments.filter(({ report: { id } }) => !verdicts.has(id))
-    const { valid, overtaken } = await partByRelays(tx, fresh, relaysOf)
+    const { valid, overtaken } = await splitByRelays(tx, fresh, relaysOf)
     if (valid.length > 0) await keep(tx, valid, campaignOf, app)
     await release(tx, withVerdicts(judgments, verdicts), campaignOf, app)
     await putInLineAgain(tx, app.boss, { ids: overtaken, now: app.clock() })
@@ -103,8 +103,8 @@ async function judgeAndKeep(
 type Verdicts = ReadonlyMap<string, Verdict>
 
 /**
- * The reports to be read, with the verdicts on those that were analyzed while they were held. A
- * report may have failed later, when its contact was looked up: that is no fault of ours.
+ * Returns the reports to read, and the verdicts on those analyzed while they were held. An analyzed
+ * report may be `failed` because the later search for its contact failed.
  */
 async function listWaiting(
   ids: readonly string[],
@@ -124,7 +124,7 @@ async function listWaiting(
   return { reports, verdicts: analyzed }
 }
 
-/** Those that were analyzed before, with the verdicts that their reporters see. */
+/** Returns the reports analyzed before, with the verdicts that their reporters see. */
 function withVerdicts(judgments: readonly Judgment[], verdicts: Verdicts): Judgment[] {
   return judgments.flatMap((judgment) => {
     const verdict = verdicts.get(judgment.report.id)
@@ -205,7 +205,7 @@ function ageOf(
   return ageObstacle(trustedTimes, receivedAt, config.messageAgeMax)
 }
 
-/** Of a reporter who has spoken of all of them nothing is asked. */
+/** Returns the addresses to ask the reporter about; none if all candidates are already answered. */
 function askable(
   { candidates, addressesAsked }: AnalysisDigest,
   { said }: ReportRelays,
@@ -214,11 +214,11 @@ function askable(
 }
 
 /**
- * Parts off the reports of whose way the reporter has told us more while they were read: they have
- * not asked yet, so the news did not put them in line again. Until the transaction ends there are
- * no further news.
+ * Separates the reports whose reporters described their relays while the reports were being read.
+ * Such reports were not waiting for an answer yet, so the statement did not queue them again. The
+ * lock prevents further statements until the transaction ends.
  */
-async function partByRelays(
+async function splitByRelays(
   tx: Db,
   judgments: readonly Judgment[],
   relaysOf: RelaysOf,
@@ -295,12 +295,14 @@ function isTimely({ judged }: Judgment): boolean {
   return judged.ageObstacle === undefined
 }
 
-/** Whether others may notice the report. */
+/** Whether the report affects others. */
 function hasEffect({ shadow }: Report): boolean {
   return shadow === null || shadow === 'released'
 }
 
-/** Lets released reports take effect, once. What their reporters were shown stays as it is. */
+/**
+ * Makes released reports take effect, once. The verdicts shown to their reporters do not change.
+ */
 async function release(
   tx: Db,
   judgments: readonly Judgment[],
@@ -317,7 +319,7 @@ async function release(
   await sendShadowed(tx, released, app, app.clock())
 }
 
-/** Counts reports and their evidence; corrects what was counted and told before. */
+/** Counts reports and their evidence, and corrects earlier counts and feedback. */
 async function takeEffect(
   tx: Db,
   judgments: readonly Judgment[],
@@ -341,7 +343,7 @@ async function takeEffect(
   )
 }
 
-/** All that is kept of a report; `judgedAs` is what it was when it was read. */
+/** All rows to store for a report; `judgedAs` is its kind and effect when it was read. */
 type Outcome = {
   judgedAs: { kind: ReportKind; hasEffect: boolean }
   row: NewAnalysis
@@ -389,7 +391,7 @@ function outcomeOf(
   }
 }
 
-/** Of an origin that no table knows nothing but the address can be told. */
+/** For an origin without a known network, the network is the address alone. */
 function bareNetwork({ origin }: Case): Network | null {
   if (!origin) return null
   const cidr = `${origin.ip}/${origin.ip.includes(':') ? 128 : 32}`

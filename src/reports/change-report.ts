@@ -22,15 +22,14 @@ const words: Record<ReportKind, string> = {
   'not-spam': 'The reporter now says that this is not spam.',
 }
 
-/** What happened to the changed reports, and which of them had effect and are held now. */
+/** The events of the changed reports, and the ids of those that had an effect and are now held. */
 type Changed = { events: ReportEvent[]; held: string[] }
 
 /**
- * Makes the latest choice of their reporters count: reports of another kind, and retracted ones,
- * become what is said of them now, under their ids. Feedback that has not left never will. Their
- * analysis is made anew; it corrects counts and evidence, and tells those who were told before.
- * What a banned reporter says is held, and what the report was counted as is taken back.
- * Returns the ids of those that were changed: where the reporter says the same again, nothing is.
+ * Applies the reporters' latest statements: reports of another kind and retracted reports are
+ * changed, under the same ids. Their unsent feedback is withdrawn. A new analysis corrects counts,
+ * evidence and feedback already sent. A report by a banned reporter is held, and its counts are
+ * reversed. Returns the ids of the changed reports; a repeated statement changes nothing.
  */
 export async function changeReports(
   tx: Db,
@@ -50,7 +49,7 @@ export async function changeReports(
   return new Set(ids)
 }
 
-/** In the order of their ids: unordered, two transactions that share reports deadlock. */
+/** Changes reports in the order of their ids, because unordered transactions deadlock. */
 async function changeEach(tx: Db, said: readonly KindChange[], now: Date): Promise<Changed> {
   const known = await listToChange(tx, said.map(idOf))
   const standing = new Map(known.map((report) => [report.id, report]))
@@ -75,12 +74,14 @@ function idOf({ reportId }: { reportId: string }): string {
 
 const retractable: readonly ReportState[] = ['received', 'analyzed', 'forwarded', 'kept', 'failed']
 
-/** Who takes a report back: its reporter, or an administrator who overrules the reporter. */
+/**
+ * The person who retracts a report: its reporter, or an administrator who overrules the reporter.
+ */
 export type Retractor = { isReporter: true } | { isReporter: false; administratorId: string }
 
 /**
- * Takes a report back: it ends as `retracted`, feedback that has not left never will, and what it
- * was counted as is taken back soon. Returns false, changing nothing, when it was retracted before.
+ * Retracts a report: its state becomes `retracted`, its unsent feedback is withdrawn, and a job
+ * reverses its counts. Returns false and changes nothing if it was retracted before.
  */
 export async function retractReport(
   app: { pool: Pool; boss: Boss; clock: Clock },
@@ -90,7 +91,7 @@ export async function retractReport(
   return inTransaction(app.pool, (tx) => retractIn(tx, app, reportId, retractor))
 }
 
-/** The same in the caller's transaction. */
+/** Does the same in the caller's transaction. */
 export async function retractIn(
   tx: Db,
   app: { boss: Boss; clock: Clock },

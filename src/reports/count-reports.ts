@@ -15,20 +15,20 @@ import type { PackedShingles } from '../pieces/shingles/packed-shingles.ts'
 import { type ReportContext, withLaterShingles } from '../pieces/shingles/take-apart.ts'
 import { isUnwanted, type Verdict } from '../verdict/verdict.ts'
 
-/** A report whose analysis is kept, with all that its shingles follow from. */
+/** A report whose analysis is stored, with everything that determines its shingles. */
 export type ReportToCount = Omit<ReportContext, 'reporterId'> & {
   report: Report
   verdict: Verdict
   shingles: PackedShingles
 }
 
-/** Which of some reports had been counted before, and which of those as complaints they are not. */
+/** Which reports had been counted before, and which of those are no longer complaints. */
 export type CountedBefore = { ids: string[]; complaintsTakenBack: string[] }
 
 /**
- * Counts reports in the transaction that keeps their analyses, each in the period in which it was
- * received. What an earlier analysis of a report was counted as is taken back with it; a complaint
- * that its reporter calls wanted now is counted as redeemed.
+ * Counts reports in the transaction that stores their analyses, each in the period in which it was
+ * received. Reverses the counts of an earlier analysis. A complaint changed to "not spam" counts as
+ * redeemed.
  */
 export async function countReports(
   tx: Db,
@@ -75,7 +75,7 @@ export async function countReports(
   return { ids: [...rowBefore.keys()], complaintsTakenBack }
 }
 
-/** Takes back what retracted reports were counted as, once, and counts them as redeemed now. */
+/** Reverses the counts of retracted reports, once, and counts them as redeemed now. */
 export async function redeemCounted(tx: Db, reports: readonly Report[], now: Date): Promise<void> {
   const reportOf = new Map(reports.map((report) => [report.id, report]))
   const taken = await takeCountedReports(tx, [...reportOf.keys()])
@@ -93,7 +93,7 @@ export async function redeemCounted(tx: Db, reports: readonly Report[], now: Dat
   )
 }
 
-/** What a report is to the day of its campaign; nothing when it has none. */
+/** The change to the daily count of a report's campaign; empty without a campaign. */
 function campaignDay(
   { receivedAt }: Report,
   campaignId: string | null | undefined,
@@ -109,7 +109,7 @@ function messageOf(
   return { prefix: 'reports', at: receivedAt, ...counted }
 }
 
-/** A complaint is the reporter's word; spam or ham is what we make of it, where we are sure. */
+/** A complaint follows from the reporter's statement; spam or ham from a certain verdict. */
 function amountsOf({ kind }: Report, verdict: Verdict): Amounts {
   const complaint = kind === 'not-spam' ? 0 : 1
   if (isUnwanted(verdict)) return { spam: 1, complaint }

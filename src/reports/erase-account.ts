@@ -28,12 +28,13 @@ import type { JobOutcome } from '../queue/work.ts'
 import { systemRandom } from '../world.ts'
 import { retractIn } from './change-report.ts'
 
-/** What is worked on, and whether what is still to leave is waited for. */
+/** The erasure in progress. `isPatient`: whether to wait for feedback that is being sent. */
 type ErasingWork = { erasure: Erasure; account: Account; isPatient: boolean; now: Date }
 
 /**
- * Takes reports back as their reporter would, and removes those whose retraction has been worked:
- * counted no more, and whoever had been told is told. Returns how many were removed.
+ * Retracts reports on behalf of their reporter, and deletes those whose retraction is complete:
+ * their counts are reversed and their recipients are notified. Returns the number of deleted
+ * reports.
  */
 async function dropReports(
   tx: Db,
@@ -48,21 +49,21 @@ async function dropReports(
     ({ state, isCounted, isLeaving }) =>
       state === 'retracted' && !isCounted && (!isLeaving || !isPatient),
   )
-  // What is held never leaves by itself, and nobody waits for it.
+  // Held feedback is sent only by an operator, so the erasure does not wait for it.
   for (const { id, isTold } of ready) if (isTold) await withdrawFeedback(tx, id, now)
   const ids = ready.map(({ id }) => id)
   if (ids.length > 0) await removeReports(tx, ids)
   return ids.length
 }
 
-/** Addresses that the provider wrote into one message. */
+/** Maximum number of recipient addresses taken from the provider's fields of one message. */
 const DELIVERED_MAX = 10
 const KEY_BYTES = 32
 
 /**
- * Lets reports stay without the person: a nameless reporter, no comment, no message, and in what
- * was found each address and name of the person replaced. Counters, evidence and what others were
- * told stay as they are: the person is in none of them. Returns how many are done.
+ * Anonymizes reports: replaces the reporter by an anonymous one, deletes comment and message, and
+ * redacts the person's addresses and names in the analysis. Counters, evidence and sent feedback
+ * contain no personal data of the reporter and stay. Returns the number of anonymized reports.
  */
 async function keepReports(
   tx: Db,
@@ -91,12 +92,14 @@ async function keepReports(
   return ids.length
 }
 
-/** Its message is still to be looked at, or to be told to somebody. */
+/** Whether the message is still needed for its analysis or for feedback. */
 function isStillNeeded({ state, isTold, isLeaving }: ReportToErase): boolean {
   return state === 'received' || isLeaving || (state === 'analyzed' && !isTold)
 }
 
-/** Codes made with a key that nobody keeps: they can be told from each other, and no more. */
+/**
+ * Redacts with a random key that is discarded: equal values stay recognizable as equal, no more.
+ */
 function redactorOf(email: string, raw: Buffer | undefined): AddressRedactor {
   const fields = raw ? readMessage(raw).header.fields : []
   const { delivered, claimed } = recipientsIn(fields)
@@ -104,7 +107,7 @@ function redactorOf(email: string, raw: Buffer | undefined): AddressRedactor {
   return createAddressRedactor(own, systemRandom(KEY_BYTES), reporterNames(fields, own))
 }
 
-/** The same with every text redacted, however deep it stands. */
+/** Returns a copy with all nested strings redacted. */
 function redacted(value: unknown, people: AddressRedactor): unknown {
   if (typeof value === 'string') return people.redact(value)
   if (Array.isArray(value)) return value.map((one) => redacted(one, people))
@@ -114,21 +117,26 @@ function redacted(value: unknown, people: AddressRedactor): unknown {
 
 type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config'>
 
-/** Of one transaction: a kill loses no more. */
+/** Maximum number of reports per transaction, so that an interrupted run loses little work. */
 const REPORTS_AT_ONCE = 50
 const MAILS_AT_ONCE = 200
-/** Then the job comes again, so that others have their turn. */
+/**
+ * Maximum number of transactions per run; the job then continues later, so that others get a turn.
+ */
 const STEPS_MAX = 40
 const WAIT_MS = 60_000
-/** Desks that cannot be reached are not waited for longer. */
+/** Time in milliseconds to wait for feedback to unreachable abuse desks. */
 const PATIENCE_MS = 4 * 86_400_000
-/** Whoever was let in before is in by then: a request may take three minutes to send its body. */
+/**
+ * Time in milliseconds after which requests authorized before the erasure have ended: a client may
+ * take three minutes to send a body.
+ */
 const LET_IN_MS = 5 * 60_000
 
 /**
- * Erases an account in small steps, each of which is whole: any number of runs, killed anywhere,
- * come to the same end. Reports that somebody is still to be told of, or whose retraction is still
- * to be worked, are left for the next walk.
+ * Erases an account in small transactions: interrupted and repeated runs reach the same result.
+ * Reports whose feedback is still being sent, or whose retraction is in progress, wait for the next
+ * pass.
  */
 export async function runEraseAccount(
   { erasureId }: { erasureId: string },
@@ -154,7 +162,7 @@ function later(erasureId: string, app: Needs, afterMs: number): JobOutcome {
   return { putOff: new Date(app.clock().getTime() + afterMs), payload: { erasureId } }
 }
 
-/** One page of reports. `through`: the walk met the end, and nothing is left. */
+/** Processes one page of reports. `through`: the pass is complete and no reports remain. */
 async function walkOn(
   tx: Db,
   erasure: Erasure,
@@ -181,7 +189,7 @@ async function walkOn(
   return left ? 'waits' : 'through'
 }
 
-/** Mail, and last of all the account. */
+/** Deletes letters and inbound mail, and the account last. */
 async function finish(erasure: Erasure, account: Account, { pool, clock }: Needs): Promise<void> {
   const steps = [
     (tx: Db) => removeLettersOf(tx, account, MAILS_AT_ONCE),

@@ -15,20 +15,20 @@ import { findCampaign, findNeighborhood, type Neighborhood } from '../judging/fi
 import { campaignKeys, type Fingerprints } from '../pieces/fingerprints.ts'
 import { type Clock, uuidv7 } from '../world.ts'
 
-/** What is asked about: a message, and the keys under which its like are found. */
+/** A message, and the keys that find similar messages. */
 type Message = { reportId: string; fingerprints: Fingerprints; keys: readonly string[] }
 
 /**
- * So many campaigns are found under one key. One that so many share tells little; and a flood that
- * is made to share a key would make everybody compare with all of it. The oldest stay.
+ * Maximum number of campaigns per key; the oldest are kept. A key shared by more says little, and a
+ * flood made to share a key would cause a comparison with every campaign.
  */
 const CAMPAIGNS_PER_KEY_MAX = 32
 
 /**
- * The campaign of each message, by the id of its report: the oldest of those under its keys whose
- * first message it agrees with, else a new one. Messages that have no keys are absent, and so are
- * those of which all keys are taken. Campaigns are founded at once, before the reports are kept; a
- * second run finds what the first founded. Not to be called in a transaction.
+ * Returns the campaign of each message by report id: the oldest campaign under its keys whose first
+ * message matches, otherwise a new one. Messages without keys, and those whose keys are all full,
+ * are absent. Commits new campaigns at once, before the reports are stored; a second run finds
+ * them. Must not be called inside a transaction.
  */
 export async function joinCampaigns(
   pool: Pool,
@@ -53,7 +53,9 @@ export async function joinCampaigns(
   )
 }
 
-/** Writes the keys of campaigns that were last met in a former generation into the present one. */
+/**
+ * Copies the keys of campaigns that were last matched in an earlier generation to the current one.
+ */
 async function carryOn(
   pool: Pool,
   campaigns: ReadonlySet<Campaign>,
@@ -77,9 +79,9 @@ async function carryOn(
 }
 
 /**
- * Looks again while nobody else founds campaigns, and begins those that are still lacking. The time
- * in their ids is one under the lock: so of two that a message is like, the older is also the one
- * that everybody saw first, and equal messages join the same.
+ * Searches again under a lock and creates the campaigns that are still missing. All their ids
+ * contain one instant taken under the lock, so the oldest of several matches is also the one that
+ * was visible first, and equal messages join the same campaign.
  */
 async function foundCampaigns(
   pool: Pool,
@@ -114,7 +116,7 @@ async function foundCampaigns(
   })
 }
 
-/** Says of a key whether one more campaign may stand under it. */
+/** Returns whether one more campaign fits under a key. */
 function roomUnder({ byKey }: Neighborhood): (key: string) => boolean {
   return (key) => (byKey.get(key)?.length ?? 0) < CAMPAIGNS_PER_KEY_MAX
 }

@@ -44,12 +44,12 @@ import { uuidFloor, uuidTime } from '../world.ts'
 type OrphanNeeds = Pick<App, 'pool' | 'boss' | 'clock' | 'log'>
 
 const ORPHAN_MS = 10 * 60_000
-/** Of what waits the oldest are looked at; what has no job gets there sooner or later. */
+/** Maximum number of waiting rows checked per run, oldest first; later runs reach the rest. */
 const WAITING_MAX = 1_000
 
 /**
- * Gives a job to what waits without one: jobs were purged, or lost with a restored backup. What
- * waits among the dead letters has its job there.
+ * Creates jobs for rows that wait without one, because jobs were purged or lost with a restored
+ * backup. Rows whose job is a dead letter are skipped.
  */
 async function requeueOrphans(app: OrphanNeeds): Promise<void> {
   const { pool } = app
@@ -68,7 +68,7 @@ async function requeueOrphans(app: OrphanNeeds): Promise<void> {
   await requeueMail(app, before)
 }
 
-/** One report may have several: each has a job of its own, or is a dead letter of its own. */
+/** A report may have several feedback reports, each with its own job or dead letter. */
 async function requeueFeedback(app: OrphanNeeds, before: string): Promise<void> {
   const queued = await listQueuedFeedback(app.pool, before, forwardReport.name, WAITING_MAX)
   await putInLine(app, forwardReport, queued)
@@ -120,23 +120,22 @@ const DAY_MS = 86_400_000
 const WEEKS_AHEAD = 12
 const GENERATIONS_AHEAD = 6
 const IDEMPOTENCY_MS = 2 * DAY_MS
-/** Longer than mail servers try. */
+/** Time in milliseconds to keep keys of inbound mail: longer than mail servers retry. */
 const INBOUND_MS = 10 * DAY_MS
-/** Kept a while after they grew old, for who wonders what was known. */
+/** Time in milliseconds to keep expired registry answers, so that operators can look them up. */
 const ANSWERS_MS = 30 * DAY_MS
-/** Longer than the week for which a letter counts. */
+/** Time in milliseconds to keep advice: longer than the week for which a letter counts. */
 const ADVICES_MS = 60 * DAY_MS
 const DELIVERIES_MS = 7 * DAY_MS
 const UNTOLD_AT_ONCE = 500
 const KEYS_AT_ONCE = 5_000
-/** The first UUID. */
+/** The smallest UUID. */
 const NO_KEY = '00000000-0000-0000-0000-000000000000'
 
 /**
- * The hourly chores: partitions for the weeks to come, those past retention dropped, keys of
- * dropped reports, old Idempotency-Keys, idle keys of limits, answers of registries, reputations,
- * links, ended suppressions and addresses that are not told forgotten, what waits without a job
- * given one.
+ * The hourly housekeeping: creates partitions for the coming weeks and drops expired ones; deletes
+ * expired report keys, Idempotency-Keys, idle limit keys, registry answers, reputations, links,
+ * suppressions and unused addresses; queues rows that wait without a job.
  */
 export async function runKeepHouse(app: HouseNeeds): Promise<void> {
   const now = app.clock()
@@ -168,8 +167,8 @@ export async function runKeepHouse(app: HouseNeeds): Promise<void> {
 }
 
 /**
- * Marks reports as failed whose analysis or whose look-up of a contact has died: seen here rather
- * than by the worker, which may have died with it.
+ * Marks reports as failed if their analysis or contact search has died. This runs here because the
+ * worker may have died with the job.
  */
 export async function runMarkDead(app: HouseNeeds): Promise<void> {
   const since = new Date(app.clock().getTime() - DAY_MS)
@@ -189,7 +188,7 @@ async function markDead(
   if (dead.length === 0) return
   await inTransaction(app.pool, async (tx) => {
     const failed = await markReports(tx, dead, [from], 'failed')
-    // Looked at once the rows are locked: another run may have found the contact meanwhile.
+    // Checked after locking the rows, because another run may have found the contact.
     const told = (await listFeedback(tx, failed)).map(({ reportId }) => reportId)
     await markReports(tx, told, ['failed'], from)
     const marked = failed.filter((id) => !told.includes(id))
@@ -202,7 +201,7 @@ async function markDead(
   })
 }
 
-/** Addresses that were named by messages, and are told no more. */
+/** Deletes consumers that were added because of a message and are no longer used. */
 async function forgetUntold({ pool }: HouseNeeds, oldest: Date): Promise<void> {
   for (;;) {
     const removed = await inTransaction(pool, (tx) => removeUntold(tx, oldest, UNTOLD_AT_ONCE))
@@ -210,7 +209,7 @@ async function forgetUntold({ pool }: HouseNeeds, oldest: Date): Promise<void> {
   }
 }
 
-/** Those under whom nothing counts any more. */
+/** Deletes the keys of limits that no longer count anything. */
 async function forgetIdleKeys({ pool }: HouseNeeds): Promise<void> {
   let after: string | undefined = NO_KEY
   while (after !== undefined) {
@@ -218,7 +217,7 @@ async function forgetIdleKeys({ pool }: HouseNeeds): Promise<void> {
   }
 }
 
-/** In steps of a day, so that each is short. */
+/** Deletes expired report keys, one day per statement to keep each short. */
 async function forgetKeys({ pool }: HouseNeeds, oldest: Date): Promise<void> {
   const first = await findOldestKey(pool)
   if (first === undefined) return

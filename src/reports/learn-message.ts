@@ -6,7 +6,7 @@ import { exceedsLimits } from '../mail/mime-leaves.ts'
 import { type Clock, uuidv7 } from '../world.ts'
 import type { Intake, Submission } from './accept-report.ts'
 
-/** What a message may be at most. */
+/** Limits for the size and structure of a message. */
 export type MessageLimits = {
   bytesMax: number
   headersMax: number
@@ -14,17 +14,17 @@ export type MessageLimits = {
   nestingMax: number
 }
 
-/** Generous to real mail: the corpus holds none above 250 header fields, 40 parts, 6 levels. */
+/** Limits well above real mail: the corpus has at most 250 header fields, 40 parts and 6 levels. */
 export const structureLimits = { headersMax: 2_000, partsMax: 1_000, nestingMax: 30 }
 
-/** Why a message is not taken in; `status` as HTTP has it. */
+/** The reason why a message is rejected; `status` is an HTTP status. */
 export type Refusal = {
   status: 400 | 413 | 422
   reason: 'not-a-message' | 'too-big' | 'too-many-headers' | 'too-many-parts' | 'nested-too-deep'
   detail: string
 }
 
-/** Looks at the bytes once, in linear time, before anything is stored. */
+/** Checks a message once, in linear time, before anything is stored. */
 export function messageRefusal(
   { raw, header }: ReadMessage,
   limits: MessageLimits,
@@ -67,26 +67,29 @@ const refusals: Record<'headers' | 'parts' | 'nesting' | 'none', Refusal | undef
   },
 }
 
-/** Takes in what a mail server, or its users through it, says of a message. */
+/** Learns a message that a mail server, or one of its users, classified. */
 export type Learn = (message: ReadMessage, kind: Learnable) => Promise<Lesson>
 
-/** What a message can be learned as. */
+/** The classes in which a message can be learned. */
 export type Learnable = Extract<ReportKind, 'spam' | 'not-spam'>
 
-/** What became of it: `known` when these bytes were learned as the same before. */
+/** The result: `known` if the same bytes were already learned in this class. */
 type Lesson = 'learned' | 'known'
 
 type Needs = { pool: Pool; clock: Clock; intake: Intake }
 
-/** Whose reports they are. It has no password and no token; `.invalid` gets no mail (RFC 2606). */
+/**
+ * The account of learned messages. It has no password and no token; `.invalid` receives no mail
+ * (RFC 2606).
+ */
 export const learnerEmail = 'mail-server@signalpost.invalid'
 
 /**
- * Learning is reporting, by an account of the mail server that is made when it is first needed. So
- * a lesson counts exactly once, stands in the history and may be retracted. The other class for the
+ * Stores a learned message as a report by the mail server's account, which is created on first use.
+ * So each message counts once, appears in the history and can be retracted. The other class for the
  * same bytes changes the earlier report.
  *
- * Rejects when nothing could be stored: then the mail server may try again.
+ * Rejects if nothing could be stored; the mail server may retry.
  */
 export function createLearn(app: Needs): Learn {
   let learner: Promise<string> | undefined

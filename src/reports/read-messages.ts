@@ -12,27 +12,29 @@ import type { ReportEvidence } from '../verdict/reputation/evidence.ts'
 import type { ReportToCount } from './count-reports.ts'
 import type { ReportRelays } from './relays.ts'
 
-/** What reading messages takes. */
+/** Dependencies for reading messages. */
 export type Readers = Pick<WorkApp, 'pool' | 'config'> & {
   parser: ParserPool
-  /** Absent when there is nobody to ask: then nothing is asked. */
+  /** Absent without a DNS resolver: then no DNS queries are sent. */
   dns?: DnsTools | undefined
 }
 
-/** A report with what the analysis of its message found. */
+/** A report and the analysis of its message. */
 export type ReadReport = { report: Report; analysis: AnalysisDigest }
 
-/** A report whose message could not be read this time. */
+/** A report whose message could not be read in this run. */
 type ReadFailure = { reportId: string; reason: string }
 
-/** So long a message waits for the DNS; what has not come by then is unknown. */
+/**
+ * Time limit in milliseconds for the DNS queries of a message; missing answers count as unknown.
+ */
 const DNS_MS_MAX = 3_000
 
 type Read = { analyses: ReadReport[]; failures: ReadFailure[] }
 
 /**
- * Reads the messages of reports in the parser threads: one at fault costs itself only. Gives those
- * that are read soon together, and after them those that take long.
+ * Reads the messages of reports in the parser threads; a failure affects only that message. Yields
+ * the quickly read messages together first, then the slow ones.
  */
 export async function* readMessages(
   reports: readonly Report[],
@@ -87,8 +89,8 @@ async function readOne(
 }
 
 /**
- * What the DNS tells of a message. It is asked here, not in the parser threads, which never wait;
- * only the header is read for it, in linear time.
+ * Returns the DNS findings for a message. Runs outside the parser threads, which never wait for the
+ * network; it parses only the header, in linear time.
  */
 async function findingsOf(
   raw: RawMessage,
@@ -100,7 +102,7 @@ async function findingsOf(
   return askAbout(await unpack(raw), options, dns, AbortSignal.timeout(DNS_MS_MAX))
 }
 
-/** A report with all that was found and made of it, before anything is kept. */
+/** A report with its analysis and judgment, before anything is stored. */
 export type Judgment = {
   report: Report
   analysis: AnalysisDigest
@@ -109,10 +111,10 @@ export type Judgment = {
   submitterAsn: number | null
 }
 
-/** The campaigns of reports, by their ids. */
+/** The campaign ids of reports, by report id. */
 export type Campaigns = ReadonlyMap<string, string>
 
-/** What advice on a report is decided by. */
+/** The input for the advice on a report. */
 export function adviceCase({
   report,
   analysis,
@@ -121,7 +123,7 @@ export function adviceCase({
   return { ...judged, reportId: report.id, ...analysis }
 }
 
-/** What a report says of those it can be blamed on. */
+/** The evidence that a report gives about its subjects. */
 export function evidenceOf(
   { report, judgedCase: { verdict, facts, subjects } }: Judgment,
   campaignOf: Campaigns,
@@ -138,7 +140,7 @@ export function evidenceOf(
   }
 }
 
-/** What a report is counted as. */
+/** The values to count for a report. */
 export function toCount(
   { report, analysis: { shingles }, judgedCase, judged, submitterAsn }: Judgment,
   campaignOf: Campaigns,

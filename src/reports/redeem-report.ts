@@ -13,11 +13,11 @@ import { redeemCounted } from './count-reports.ts'
 const AGAIN_MS = 5_000
 
 /**
- * Takes back what a batch of retracted reports was counted as, and was evidence of. Those that were
- * retracted before they were analyzed were never counted; a second run finds nothing to take. What
- * an administrator took back is held against its reporter as overruled. Those who were sent the
- * message as a complaint are told once that it is none (RFC 6430), also where it was changed to
- * "not spam" while the complaint was leaving. A report that is held now no longer counts either.
+ * Reverses the counts and evidence of a batch of retracted reports. Reports retracted before their
+ * analysis were never counted, and a second run has no effect. A report retracted by an
+ * administrator counts against its reporter as overruled. Recipients of a complaint are notified
+ * once of its retraction (RFC 6430), also if the report was changed to "not spam" while the
+ * complaint was being sent. Reports that are now held are reversed too.
  */
 export async function runRedeemReport(
   payloads: readonly { reportId: string; isOverruled?: boolean | undefined }[],
@@ -54,16 +54,17 @@ export async function runRedeemReport(
       now,
     )
   })
-  // What was changed is counted by its new analysis; whoever was told is found after it.
+  // A changed report is counted by its new analysis; its recipients are known only after that.
   const open = new Set(reports.flatMap(({ id, state }) => (state === 'received' ? [id] : [])))
   const putOff = new Date(app.clock().getTime() + AGAIN_MS)
   return payloads.map((payload) => (open.has(payload.reportId) ? { putOff, payload } : 'done'))
 }
 
 /**
- * Whoever has the message as a complaint, asked for or not, is owed its correction. Who was told of
- * a campaign by one sample cannot know which of its number is meant, and goes on having a reason to
- * act while one of them stands: so the sample is taken back when all of them are.
+ * Queues a correction for every consumer that received the message as a complaint, whether it
+ * enrolled or not. A consumer that received one sample of a campaign cannot tell the merged reports
+ * apart and has a reason to act while one of them is valid, so the sample is retracted only after
+ * all its reports are.
  */
 export async function takeBackComplaints(
   tx: Db,
@@ -87,7 +88,7 @@ export async function takeBackComplaints(
   await oweFeedback(tx, owed, app, now)
 }
 
-/** What was told for itself: alone, or as a part of a digest that left. */
+/** Returns the complaints sent individually or in a digest. */
 async function listToldAlone(tx: Db, complaints: readonly Feedback[]): Promise<Feedback[]> {
   const digests = new Set(
     (await listHeads(tx, complaints))
@@ -101,7 +102,7 @@ async function listToldAlone(tx: Db, complaints: readonly Feedback[]): Promise<F
   )
 }
 
-/** The samples that left for these or with them, and for which no report stands any more. */
+/** Returns the sent campaign samples of these reports for which no valid complaint remains. */
 async function listToldForNobody(tx: Db, complaints: readonly Feedback[]): Promise<Feedback[]> {
   const own = complaints.filter(({ incidents }) => incidents > 1)
   const all = [...own, ...(await listHeads(tx, complaints))]
@@ -122,12 +123,12 @@ async function listToldForNobody(tx: Db, complaints: readonly Feedback[]): Promi
   return [...samples.values()].filter((sample) => !stands.has(nameOf(sample)))
 }
 
-/** Whether the reporter still says that the message is unwanted. */
+/** Whether the reporter still classifies the message as unwanted. */
 function isComplaint({ state, kind }: Pick<Report, 'state' | 'kind'>): boolean {
   return state !== 'retracted' && kind !== 'not-spam'
 }
 
-/** The feedback reports that tell of what was merged into them. */
+/** Returns the feedback reports into which these were merged. */
 async function listHeads(tx: Db, members: readonly Feedback[]): Promise<Feedback[]> {
   const ids = new Set(members.flatMap(({ mergedInto }) => mergedInto ?? []))
   if (ids.size === 0) return []

@@ -25,17 +25,19 @@ import { type RelayNews, reopenAskedReports } from '../queue/redrive.ts'
 import { relaysFromHistory, pastReport, type PastReport } from '../verdict/relays.ts'
 import { type Clock, uuidFloor, uuidTime } from '../world.ts'
 
-/** What is known of the relays that a report came through. */
+/** The known relays of a report. */
 export type ReportRelays = {
-  /** CIDR blocks named with the report, or by its reporter before; and those it taught us. */
+  /**
+   * CIDR blocks named in the report or earlier by its reporter, and those learned from its history.
+   */
   options: Required<Pick<AnalysisOptions, 'trustedRelays' | 'learnedRelays' | 'reporterAddresses'>>
-  /** What the reporter said of machines, in favor and against. */
+  /** The machines that the reporter confirmed or denied as the provider's. */
   said: { mine: NetworkSet; notMine: NetworkSet }
-  /** All that is known of an address, as a text to compare. */
+  /** Everything known about an address, as a comparable string. */
   knownOf: (ip: string) => string
 }
 
-/** The relays of each of the reports, by the id of the report. */
+/** Returns the relays of reports, by report id. */
 export async function findRelays(
   db: Db,
   reports: readonly Pick<Report, 'id' | 'reporterId' | 'receivedVia'>[],
@@ -86,16 +88,16 @@ function knower(said: readonly (readonly [how: string, cidrs: readonly string[]]
 
 type RelaysNeeds = { pool: Pool; boss: Boss; clock: Clock }
 
-/** What a reporter says of a machine: that it is theirs or their provider's, or that it is not. */
+/** A reporter's statement that a machine belongs to them or to their provider, or does not. */
 export type RelayStatement = { cidr: string; name: string | null; how: 'set' | 'refused' }
 
-/** How many relays a reporter may name. */
+/** Maximum number of relays that a reporter may name. */
 export const SET_RELAYS_MAX = 50
 const REFUSED_RELAYS_MAX = 200
 
 /**
- * Writes down what a reporter says of relays, and has the reports looked at again that waited for
- * it. `full`: the reporter has named as many as anybody may, and nothing was changed.
+ * Stores a reporter's statements about relays and reanalyzes the reports that waited for them.
+ * `full`: the limit of named relays is reached and nothing was changed.
  */
 export async function tellRelays(
   app: RelaysNeeds,
@@ -107,7 +109,7 @@ export async function tellRelays(
   )
 }
 
-/** Forgets a relay, however it came to be known. False when there is none. */
+/** Deletes a relay from any source. Returns false if it does not exist. */
 export async function forgetRelay(
   app: RelaysNeeds,
   reporterId: string,
@@ -120,8 +122,8 @@ export async function forgetRelay(
 }
 
 /**
- * Takes the answer to the question that a report asks. `undefined` statements: the reporter does
- * not know, and nothing changes but the story of the report.
+ * Stores the answer to a report's question. With `undefined` statements the reporter does not know;
+ * only an event is added to the report's story.
  */
 export async function answerQuestion(
   app: RelaysNeeds,
@@ -136,7 +138,7 @@ export async function answerQuestion(
       ? `The reporter says of ${mine} of the machines that they belong to the mail provider.`
       : 'The reporter says that none of the machines belongs to the mail provider.'
   return inTransaction(app.pool, async (tx) => {
-    // The answer stands before what follows from it in the story.
+    // The story must show the answer before its effects.
     const later = new Date(now.getTime() + 1)
     const news = { reporterId: report.reporterId, answeredId: report.id, now: later }
     const told = statements ? await tell(tx, app, news, statements) : 'done'
@@ -169,16 +171,17 @@ async function tell(
 type LearnRelaysNeeds = Pick<App, 'pool' | 'boss' | 'clock'>
 
 const ACTIVE_MS = 86_400_000
-/** How many reporters one run looks at, and how many of them it teaches. */
+/** Maximum number of reporters that one run examines, and that it learns from. */
 const usualLimits = { seen: 5_000, taught: 500 }
 const LAST_UUID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 const FIRST_UUID = '00000000-0000-0000-0000-000000000000'
 const REPORTS_READ = 50
 
 /**
- * Looks through the latest reports of reporters who reported something since their last lesson, at
- * most 500 of them, and keeps which relays their mail comes through. Returns how many it looked
- * at. Reporters take turns in the order of their ids: a run goes on where the last one stopped.
+ * Examines the reporters active since their last lesson, reads up to 50 recent reports of each of
+ * at most 500 reporters, and stores the relays that their mail passes through. Returns the number
+ * of reporters it learned from. Takes reporters in the order of their ids, and each run continues
+ * after the last one.
  */
 export async function runLearnRelays(app: LearnRelaysNeeds, limits = usualLimits): Promise<number> {
   const active = await listNextReporters(app, limits.seen)
@@ -188,7 +191,7 @@ export async function runLearnRelays(app: LearnRelaysNeeds, limits = usualLimits
   )
   const due = active.filter(({ reporterId, lastId }, at) => {
     const lesson = lessons.get(reporterId)?.getTime() ?? 0
-    // The last one of a full page is taught in any case: there the next run goes on.
+    // The last reporter of a full page is always included, because the next run continues there.
     return lesson < uuidTime(lastId).getTime() || at === limits.seen - 1
   })
   const taught = due.slice(0, limits.taught)
@@ -206,7 +209,7 @@ async function listNextReporters(app: LearnRelaysNeeds, limit: number) {
   return [...later, ...(await listActiveReporters(app.pool, since, around))]
 }
 
-/** The lesson of one reporter. */
+/** Learns the relays of one reporter. */
 async function learnRelaysOf(app: LearnRelaysNeeds, reporterId: string): Promise<void> {
   const now = app.clock()
   const [relays, history] = await Promise.all([
@@ -244,7 +247,7 @@ async function readHistory(app: LearnRelaysNeeds, reporterId: string): Promise<P
   return history
 }
 
-/** Whether the reporter has left open what an address is: what they said stands. */
+/** Whether the reporter has made no statement about an address; statements take precedence. */
 function unspokenOf(relays: readonly ReporterRelay[]): (ip: string) => boolean {
   const said = networkSet(
     relays.filter(({ how }) => how === 'set' || how === 'refused').map(({ cidr }) => cidr),

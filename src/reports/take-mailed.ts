@@ -26,8 +26,8 @@ import { messageRefusal, structureLimits } from './learn-message.ts'
 type AddressNeeds = Pick<App, 'pool' | 'config'>
 
 /**
- * The address to which a reporter mails reports; undefined when none was made, or the installation
- * has another secret by now than it was made of.
+ * Returns the address to which a reporter mails reports; undefined if there is none, or if it was
+ * derived from an earlier secret of the installation.
  */
 export async function mailInAddressOf(
   { pool, config }: AddressNeeds,
@@ -40,7 +40,7 @@ export async function mailInAddressOf(
   return { address: addressOf(secret, config), since: row.since }
 }
 
-/** Makes a new one, and ends the one before it at once. */
+/** Creates a new address; the previous one stops working at once. */
 export async function makeMailInAddress(
   app: AddressNeeds & Pick<App, 'clock'>,
   reporterId: string,
@@ -49,7 +49,7 @@ export async function makeMailInAddress(
   const generation = ((await findMailInAddress(pool, reporterId))?.generation ?? 0) + 1
   const secret = mailInSecret({ reporterId, generation }, config.secret)
   const secretHash = mailInHash(secret)
-  // Who asks twice at once is given the same one.
+  // Concurrent requests get the same address.
   await putMailInAddress(pool, { reporterId, generation, secretHash, since: app.clock() })
   return addressOf(secret, config)
 }
@@ -67,9 +67,9 @@ const MESSAGES_MAX = 50
 const DAY_MS = 86_400_000
 
 /**
- * Reports the messages that a mail of a reporter carries. The same bytes are the same report, so a
- * second run reports nothing twice; the mail is marked together with the letter that answers it.
- * A mail that comes too often waits until there is room: nobody could tell its writer to.
+ * Reports the messages contained in a reporter's mail. Equal bytes become the same report, so a
+ * second run reports nothing twice. The mail is marked in the transaction that queues the answer.
+ * Mail above the rate limit is postponed, because there is no client to tell to retry.
  */
 export async function runTakeMailed(
   { mailId }: { mailId: string },
@@ -98,7 +98,7 @@ export async function runTakeMailed(
   return 'done'
 }
 
-/** All at once: intake puts them into one transaction where it can. */
+/** Submits all messages at once, so that the intake can combine them into one transaction. */
 async function reportEach(
   raw: Buffer,
   { reporter, isShadowed }: { reporter: Reporter; isShadowed: boolean },
@@ -133,8 +133,8 @@ async function reportEach(
 type Answered = { mail: InboundMail; raw: Buffer; reporter: Reporter; result: MailInResult }
 
 /**
- * One letter at most: that the first report arrived, or what was wrong, and that once a day. To the
- * address of the account, whatever the mail says of who wrote it.
+ * Queues at most one letter: a confirmation of the first report, or the problems, at most once a
+ * day. It goes to the account's address, regardless of the author of the mail.
  */
 async function answer(tx: Db, { mail, raw, reporter, result }: Answered, app: MailInNeeds) {
   const { config } = app
