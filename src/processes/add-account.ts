@@ -17,16 +17,16 @@ import { UsageError } from '../errors.ts'
 import { createToken, hashPassword } from '../people/credentials.ts'
 import { uuidv7 } from '../world.ts'
 
-/** Standard input, and where the prompt is shown. */
+/** Standard input, and the stream for the prompt. */
 export type Terminal = { stdin: Readable & { isTTY?: boolean }; stderr: { write: Print } }
 
 type Print = (text: string) => unknown
 
 /**
- * Reads a secret from standard input: its first line, or what is typed on a terminal, which does
- * not show it. Secrets are not arguments, because every user of the machine can list those.
+ * Reads a secret from standard input: its first line, or hidden input on a terminal. Secrets are
+ * not arguments, because every user of the machine can list those.
  *
- * @throws UsageError when there is none
+ * @throws UsageError if the input is empty
  */
 export async function readSecret(name: string, { stdin, stderr }: Terminal): Promise<string> {
   const isTyped = stdin.isTTY === true
@@ -41,7 +41,7 @@ export async function readSecret(name: string, { stdin, stderr }: Terminal): Pro
   throw new UsageError([`${name}: nothing was given on standard input.`])
 }
 
-/** The same for a new secret: on a terminal it is typed twice. */
+/** Reads a new secret in the same way; on a terminal it must be typed twice. */
 export async function readNewSecret(name: string, terminal: Terminal): Promise<string> {
   const secret = await readSecret(name, terminal)
   if (terminal.stdin.isTTY !== true) return secret
@@ -49,29 +49,29 @@ export async function readNewSecret(name: string, terminal: Terminal): Promise<s
   throw new UsageError([`${name}: the two are not the same.`])
 }
 
-/** Takes what a terminal would show. */
+/** Discards the echo of a terminal. */
 function nowhere(): Writable {
   return new Writable({ write: (_chunk, _encoding, done) => done() })
 }
 
-/** What `account add` was asked for. */
+/** The request of `account add`. */
 export type AccountRequest = {
   email: string
   password: string | undefined
   isAdmin: boolean
   wantsToken: boolean
-  /** Whether a new account starts with little karma, as if nobody vouched for it. */
+  /** Whether a new account starts with low karma, like one from an open sign-up. */
   isUnproven?: boolean
-  /** Of the mail to it; undefined keeps what is, and that is English at first. */
+  /** The language of mail to the account; undefined keeps the current one, initially English. */
   language?: LetterLanguage | undefined
-  /** What the token may do; undefined: all but change the account. */
+  /** The scopes of the token; undefined: all except changes to the account. */
   scopes?: readonly TokenScope[] | undefined
 }
 
-/** What the arguments of `account add` say; a password is read apart. */
+/** The parsed arguments of `account add`; a password is read separately. */
 export type AccountArguments = Omit<AccountRequest, 'password'> & { asksPassword: boolean }
 
-/** What it answers; printed as one line of JSON. */
+/** The result, printed as one line of JSON. */
 export type AccountAnswer = { id: string; email: string; admin: boolean; token?: string }
 
 const PASSWORD_CHARS_MIN = 10
@@ -80,7 +80,7 @@ const notAnArgument =
   'Every user of this machine can see arguments, so choose another password than the one given.'
 const languages = z.enum(['en', 'fr', 'ru'])
 
-/** Reads `add --email E` and its options. */
+/** Parses `add --email E` and its options. */
 export function parseAccount(args: readonly string[]): AccountArguments {
   const { values, positionals } = parseArgs({
     args: [...args],
@@ -121,7 +121,7 @@ export function parseAccount(args: readonly string[]): AccountArguments {
   }
 }
 
-/** The password that standard input gives. */
+/** Reads the password from standard input. */
 export async function readPassword(terminal: Terminal): Promise<string> {
   const password = await readNewSecret('Password', terminal)
   if (password.length >= PASSWORD_CHARS_MIN) return password
@@ -129,9 +129,9 @@ export async function readPassword(terminal: Terminal): Promise<string> {
 }
 
 /**
- * Makes an account, or brings the one of this address up to date: a password given replaces the
- * old one, `isAdmin` raises its rights, and a token is added to those it has. For a new one the
- * operator vouches, unless it is to prove itself.
+ * Creates an account, or updates the one with this address: a given password replaces the old one,
+ * `isAdmin` makes it an administrator, and a token is added to its tokens. A new account starts as
+ * trusted by the operator unless `isUnproven` is set.
  */
 export async function addAccount(
   request: AccountRequest,

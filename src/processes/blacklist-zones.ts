@@ -36,7 +36,7 @@ const ownList = /^(.*)=(addresses|domains|both)$/
  * Reads the entries of BLACKLISTS: known zones, `zone=addresses|domains|both`, or `@file` with an
  * array of zones.
  *
- * @throws UsageError naming every wrong entry
+ * @throws UsageError listing every invalid entry
  */
 export async function readZones(entries: readonly string[]): Promise<BlacklistZone[]> {
   const read = await Promise.all(entries.map(readEntry))

@@ -4,9 +4,9 @@ import { createCheckStation } from '../judging/check-message.ts'
 import { serveChecks } from '../web/check/serve-check.ts'
 
 /**
- * Answers mail servers that ask for a verdict, from when it resolves until it is closed.
+ * Answers mail servers' checks from when it resolves until it is closed.
  *
- * @throws UsageError without CHECK_PORT
+ * @throws UsageError if CHECK_PORT is not set
  */
 export async function check(app: App): Promise<{ close(): Promise<void>; url: string }> {
   const { checkPort } = app.config

@@ -4,8 +4,8 @@ import { runFolds } from '../counting/fold-evidence.ts'
 import { runRollUps } from '../counting/run-roll-ups.ts'
 
 /**
- * Rolls the counters up, folds evidence into reputations and counts the days of reporters, until
- * closed. Any number of processes may: they share the work.
+ * Rolls up counters, folds evidence into reputations and counts reporters' active days until
+ * closed. Several processes may run at once; they share the work.
  */
 export function count(
   app: Pick<App, 'pool' | 'clock' | 'log'>,

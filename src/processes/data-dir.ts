@@ -2,29 +2,35 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { systemRandom } from '../world.ts'
 
-/** The first accounts of an instance, with their passwords; only a demo has a reporter. */
+/** The first accounts of an instance and their passwords; only a demo has a reporter. */
 export type FirstAccounts = {
   admin: { email: string; password: string }
   reporter?: { email: string; password: string }
 }
 
-/** The address of the reporter of a demo. */
+/** The mail address of the demo reporter. */
 export const demoReporter = 'reporter@signalpost.example'
 
 const PRIVATE = 0o600
 const ACCOUNTS = 'accounts.json'
 
-/** The secret that signs what leaves: kept in the data folder, made there the first time. */
+/** Returns the signing secret, which is created in the data folder on first use. */
 export function keptSecret(dataDir: string): Promise<string> {
   return kept(dataDir, 'secret', () => systemRandom(32).toString('base64url'))
 }
 
-/** The password of the embedded PostgreSQL, likewise. */
+/**
+ * Returns the password of the embedded PostgreSQL, which is created in the data folder on first
+ * use.
+ */
 export function keptDatabasePassword(dataDir: string): Promise<string> {
   return kept(dataDir, 'postgres.password', () => systemRandom(24).toString('base64url'))
 }
 
-/** The accounts of a fresh instance, likewise, with one for trying it where it is a demo. */
+/**
+ * Returns the first accounts, which are created in the data folder on first use; a demo also has a
+ * reporter.
+ */
 export async function keptAccounts(dataDir: string, isDemo: boolean): Promise<FirstAccounts> {
   const password = () => systemRandom(12).toString('base64url')
   const accounts: FirstAccounts = {
@@ -35,26 +41,26 @@ export async function keptAccounts(dataDir: string, isDemo: boolean): Promise<Fi
   return JSON.parse(text) as FirstAccounts
 }
 
-/** Where `keptAccounts` keeps them: a file that only its owner can read. */
+/** The path of the file where `keptAccounts` stores the accounts, readable only by its owner. */
 export function accountsFile(dataDir: string): string {
   return path.join(dataDir, ACCOUNTS)
 }
 
-/** Notes where the embedded PostgreSQL listens, for commands typed beside a running `start`. */
+/** Stores the URL of the embedded PostgreSQL, so that commands can connect while `start` runs. */
 export async function noteDatabaseUrl(dataDir: string, url: string | undefined): Promise<void> {
   const file = path.join(dataDir, 'database.url')
   if (url === undefined) await rm(file, { force: true })
   else await writeFile(file, url, { mode: PRIVATE })
 }
 
-/** What `noteDatabaseUrl` noted. */
+/** Returns the URL stored by `noteDatabaseUrl`; undefined if there is none. */
 export async function notedDatabaseUrl(dataDir: string): Promise<string | undefined> {
   return readFile(path.join(dataDir, 'database.url'), 'utf8').catch(() => undefined)
 }
 
 /**
- * Claims the data folder for one process. Undefined when another living one has it; else a
- * function that gives it back.
+ * Claims the data folder for one process. Returns a function that releases it; undefined if another
+ * running process has claimed it.
  */
 export async function claimDataDir(dataDir: string): Promise<(() => Promise<void>) | undefined> {
   await mkdir(dataDir, { recursive: true })
@@ -71,7 +77,7 @@ async function isSignalpost(pid: number): Promise<boolean> {
   } catch {
     return false
   }
-  // Numbers are used again: after a restart of the machine the pid may be anybody's.
+  // Process ids are reused: after a reboot, another program may have this one.
   const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => 'main.ts')
   return command.includes('main.ts')
 }
@@ -79,7 +85,7 @@ async function isSignalpost(pid: number): Promise<boolean> {
 async function kept(dataDir: string, name: string, make: () => string): Promise<string> {
   const file = path.join(dataDir, name)
   await mkdir(dataDir, { recursive: true })
-  // Of two processes that make it at once, one writes and both read the same.
+  // If two processes create the file at once, one writes it and both read the same content.
   await writeFile(file, make(), { mode: PRIVATE, flag: 'wx' }).catch((error: unknown) => {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
   })

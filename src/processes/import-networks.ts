@@ -27,15 +27,15 @@ import {
 } from '../origin/network-tables/text-tables.ts'
 import { manualSource, registrySource } from '../origin/networks.ts'
 
-/** One line of a table (or network, where there are no lines), counted from 1. */
+/** A parsed line of a table and its number (or the network, for formats without lines), from 1. */
 type Reading = { where: string; reading: LineReading }
 
-/** A table that is being read; parts are as large as a piece of the file. */
+/** A table being read, with its lines grouped by chunk of the file. */
 type OpenTable = { format: TableFormat; parts: AsyncIterable<readonly Reading[]> }
 
 const HEAD_BYTES = 16 * 1024
 const LINE_CHARS_MAX = 64 * 1024
-/** A file that cannot be read piece by piece; those of 2026 have up to 150 MB. */
+/** Maximum size in bytes of a file that must be read whole; those of 2026 have up to 150 MB. */
 const WHOLE_BYTES_MAX = 1024 * 1024 * 1024
 const NETWORKS_PER_PART = 1_000
 const GZIP = 0x1f8b
@@ -47,11 +47,11 @@ const lineReaders: Record<Exclude<TableFormat, 'mmdb'>, () => LineReader> = {
 }
 
 /**
- * Opens a table of networks, gzip or not, and finds out its format unless that is given. Text is
- * read piece by piece, so memory does not grow with the file; MaxMind's format must be held whole.
+ * Opens a table of networks, gzip-compressed or not, and detects its format unless given. Text is
+ * streamed, so memory use does not grow with the file; MaxMind's format is read into memory.
  *
- * @throws UsageError when there is no such file or no such format; reading on throws it when the
- * file is damaged
+ * @throws UsageError if the file does not exist or its format is unknown, and during reading if it
+ * is damaged
  */
 async function openTable(file: string, given: TableFormat | 'auto'): Promise<OpenTable> {
   const chunks = await openChunks(file)
@@ -83,7 +83,7 @@ async function openChunks(file: string): Promise<Chunks> {
       await handle.read(start, 0, 2, 0)
       const packed = handle.createReadStream({ start: 0, autoClose: false })
       const isPacked = start.readUInt16BE() === GZIP
-      // The callback is needed; what goes wrong comes out of the last stream as well.
+      // The callback is required; errors also surface when the last stream is read.
       const stream = isPacked ? pipeline(packed, createGunzip(), () => undefined) : packed
       for await (const chunk of stream) yield chunk as Buffer
     } catch (cause) {
@@ -149,22 +149,24 @@ async function* networksIn(chunks: Chunks): AsyncGenerator<Reading[]> {
   yield part
 }
 
-/** How a table is to be imported. */
+/** Options of an import. */
 export type ImportOptions = {
-  /** What it replaces and is replaced by; the name of the file without `.gz` when absent. */
+  /**
+   * The name under which a later import replaces this one; by default the file name without `.gz`.
+   */
   source?: string | undefined
   format?: TableFormat | 'auto' | undefined
-  /** Is told now and then how many ranges have been read. */
+  /** Called from time to time with the number of ranges read. */
   tell?: (ranges: number) => void
 }
 
-/** What an import did. */
+/** The result of an import. */
 export type ImportSummary = {
   source: string
   format: TableFormat
   ranges: number
   blocks: number
-  /** Lines that are right and tell of no network: comments, sums, what nobody routes. */
+  /** Number of valid lines without a network: comments, totals, unrouted ranges. */
   skipped: number
 }
 
@@ -174,7 +176,7 @@ const RANGES_PER_GLANCE = 5_000
 const RANGES_PER_LINE = 100_000
 const reserved: readonly string[] = [manualSource, registrySource]
 
-/** Reads `networks FILE [--as NAME] [--format auto|csv|ip2asn|rir|mmdb]`. */
+/** Parses `networks FILE [--as NAME] [--format auto|csv|ip2asn|rir|mmdb]`. */
 export function parseImport(args: readonly string[]): ImportOptions & { file: string } {
   const { values, positionals } = parseArgs({
     args: [...args],
@@ -191,12 +193,12 @@ export function parseImport(args: readonly string[]): ImportOptions & { file: st
 }
 
 /**
- * Replaces all that an earlier table of the same name told by what a file tells: CSV or TSV,
- * IP-to-AS, statistics of a regional registry, or MaxMind's format, packed by gzip or not. Readers
- * see the old table until all of the new one is there; nothing is kept of a file with a fault in
- * it. Memory does not grow with the number of lines.
+ * Replaces the table of the same name by the content of a file: CSV or TSV, IP-to-AS, statistics of
+ * a regional registry, or MaxMind's format, gzip-compressed or not. Readers see the old table until
+ * the new one is complete; a file with an error changes nothing. Memory use does not grow with the
+ * number of lines.
  *
- * @throws UsageError naming the faulty lines
+ * @throws UsageError listing the invalid lines
  */
 export async function importNetworks(
   file: string,
@@ -215,10 +217,10 @@ export async function importNetworks(
   return { source, format: table.format, blocks, ...tally }
 }
 
-/** Where progress is told: a terminal, or a file that should not get long. */
+/** The stream for progress messages: a terminal, or a log that must stay short. */
 export type ProgressStream = { isTTY?: boolean; write: (text: string) => unknown }
 
-/** Tells how far an import is: on one line of a terminal, else a line each 100,000 ranges. */
+/** Reports progress: on one line of a terminal, otherwise one line per 100,000 ranges. */
 export function progressOn(stream: ProgressStream): {
   tell: (ranges: number) => void
   end: () => void
@@ -247,7 +249,7 @@ function refuseName(source: string): void {
   }
 }
 
-/** What keeps a line out of the table. */
+/** The reason why a line is rejected; undefined if it is valid. */
 function faultOf(reading: LineReading): string | undefined {
   if (reading.is === 'faulty') return reading.why
   if (reading.is !== 'range' || reading.contacts.length === 0) return undefined
@@ -255,7 +257,9 @@ function faultOf(reading: LineReading): string | undefined {
   return wide === undefined ? undefined : `${wide} is too wide for one abuse contact.`
 }
 
-/** Layers in parts of a statement's size. After a fault only further faults are looked for. */
+/**
+ * Groups layers into batches for one statement each. After an error, only looks for further errors.
+ */
 async function* layersIn(
   { parts }: OpenTable,
   tally: { ranges: number; skipped: number },

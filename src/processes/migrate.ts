@@ -5,17 +5,18 @@ import { DatabaseUnfit, reasonOf, sqlState } from '../errors.ts'
 import { createQueues, startBoss, stopBoss } from '../queue/boss.ts'
 import { systemRandom } from '../world.ts'
 
-/** How many partitions are made ahead of now: weeks of reports, generations of counters. */
+/** Number of partitions created in advance: weeks of reports, generations of counters. */
 type Ahead = { weeks: number; generations: number }
 
 const usualAhead: Ahead = { weeks: 12, generations: 6 }
 
 /**
- * Brings a database up to date: our schema, the seed of its own, the partitions of the coming
- * weeks, pg-boss's schema and the queues. Does nothing where nothing lacks. Returns the migrations
- * it ran.
+ * Brings a database up to date: our schema, its hash seed, the partitions of the coming weeks,
+ * pg-boss's schema and the queues. Does nothing if everything is up to date. Returns the migrations
+ * that it ran.
  *
- * @throws DatabaseUnfit when the account lacks a right, or a pooler does not keep what is prepared
+ * @throws DatabaseUnfit if the account lacks a privilege, or if a pooler does not support prepared
+ * statements
  */
 export async function migrateAll(
   databaseUrl: string,
@@ -28,7 +29,7 @@ export async function migrateAll(
 
 async function explainRefusal(error: unknown): Promise<never> {
   if (sqlState(error) !== INSUFFICIENT_PRIVILEGE) throw error
-  // knex puts the statement before the reason.
+  // knex puts the SQL statement before the reason.
   const reason = reasonOf(error).split(' - ').at(-1)
   throw new DatabaseUnfit(
     `The account of DATABASE_URL may not create or change what is needed (${reason}): ` +

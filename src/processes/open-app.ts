@@ -20,7 +20,7 @@ import { readZones } from './blacklist-zones.ts'
 import { claimDataDir, keptDatabasePassword, keptSecret, notedDatabaseUrl } from './data-dir.ts'
 import { migrateAll } from './migrate.ts'
 
-/** What a process asks the DNS with. */
+/** The DNS clients of a process. */
 export type OpenDns = {
   /** For the analysis of messages. */
   tools: DnsTools
@@ -29,9 +29,9 @@ export type OpenDns = {
 }
 
 /**
- * Opens the resolver and the blacklists of the settings. Nothing is asked yet.
+ * Opens the resolver and the blacklists of the settings. Sends no queries yet.
  *
- * @throws UsageError naming every wrong entry of BLACKLISTS
+ * @throws UsageError listing every invalid entry of BLACKLISTS
  */
 export async function openDns(
   config: Pick<Config, 'dnsServers' | 'blacklists'>,
@@ -43,7 +43,7 @@ export async function openDns(
   return { tools: { resolve, listings: blacklists.listings }, blacklists, close }
 }
 
-/** A registry client by the settings; undefined when the registries are not to be asked. */
+/** Creates a registry client from the settings; undefined if registry queries are disabled. */
 export function openRdap({ rdapBootstrapUrl }: Pick<Config, 'rdapBootstrapUrl'>): Rdap | undefined {
   if (rdapBootstrapUrl === undefined) return undefined
   return createRdap(rdapBootstrapUrl, {
@@ -53,7 +53,7 @@ export function openRdap({ rdapBootstrapUrl }: Pick<Config, 'rdapBootstrapUrl'>)
   })
 }
 
-/** The address that `contact IP` names. */
+/** Parses `contact IP` and returns the address. */
 export function parseContact(args: readonly string[]): string {
   const { positionals } = parseArgs({ args: [...args], options: {}, allowPositionals: true })
   const [text, ...more] = positionals
@@ -63,8 +63,8 @@ export function parseContact(args: readonly string[]): string {
 }
 
 /**
- * Asks the registries who answers for an address and prints it. True when a contact was found;
- * otherwise `complain` hears why not.
+ * Queries the registries for the abuse contact of an address and prints it. Returns true if a
+ * contact was found; otherwise calls `complain` with the reason.
  */
 export async function askForContact(
   ip: string,
@@ -94,26 +94,26 @@ export async function askForContact(
   return answer.is === 'found'
 }
 
-/** An application that is to be closed by who opened it. */
+/** An application that its opener must close. */
 export type OpenApp = App & { close: () => Promise<void> }
 
 const CLOSE_MS = 15_000
 const MOMENT_TRIES = 5
 
-/** There is no database to work with now. */
+/** No database is available at the moment. */
 export class DatabaseAway extends Error {
   override name = 'DatabaseAway'
 }
 
-/** How long to wait for a database that is away or empty. */
+/** How long to wait for a database that is unreachable or not migrated. */
 export type Patience = 'for ever' | 'a moment'
 
 /**
- * Connects one process to its database and queues, waiting for one that is still starting. From
- * then on the process hashes shingles as they are counted there.
+ * Connects the process to its database and queues, and waits if the database is still starting.
+ * Sets the process's seed for shingle hashes to that of the database.
  *
- * @throws DatabaseAway when the patience ends first
- * @throws DatabaseUnfit behind a pooler with which nothing works
+ * @throws DatabaseAway if the database is not available in time
+ * @throws DatabaseUnfit behind an unsupported connection pooler
  */
 export async function openApp(
   config: Config & { databaseUrl: string },
@@ -149,8 +149,8 @@ export async function openApp(
 }
 
 /**
- * Runs a chore with a database: the one of DATABASE_URL, else the one that `start` is running on
- * this data folder, else the embedded one, started for as long as the chore takes.
+ * Runs a task with a database: that of DATABASE_URL, otherwise that of a `start` running on this
+ * data folder, otherwise the embedded one, started for the duration of the task.
  */
 export async function withDatabase<T>(
   config: Config,
@@ -160,7 +160,7 @@ export async function withDatabase<T>(
   return withUrl(config, (databaseUrl) => withApp({ ...config, databaseUrl }, log, chore))
 }
 
-/** Brings the database up to date that `withDatabase` finds. */
+/** Migrates the database that `withDatabase` would use. */
 export async function migrateDatabase(config: Config): Promise<string[]> {
   return withUrl(config, (url) => migrateAll(config.databaseDirectUrl ?? url, systemClock()))
 }
@@ -170,7 +170,8 @@ async function withUrl<T>(config: Config, work: (url: string) => Promise<T>): Pr
   if (noted !== undefined && (config.databaseUrl !== undefined || (await isReachable(noted)))) {
     return work(noted)
   }
-  // Only who has the data folder may start a server on it: another one's would be stopped first.
+  // Only the owner of the data folder may start a server on it, which would stop a running one
+  // first.
   const release = await claimDataDir(config.dataDir)
   if (!release) throw new DatabaseAway('Signalpost is starting or stopping; try again in a moment.')
   try {
@@ -200,7 +201,7 @@ async function withApp<T>(
   }
 }
 
-/** Where notifications are heard, if anywhere. */
+/** The database URL that supports LISTEN; undefined if none does. */
 async function findListenUrl({
   databaseUrl,
   databaseDirectUrl,

@@ -2,16 +2,19 @@ import { type ChildProcess, fork } from 'node:child_process'
 import path from 'node:path'
 import { queues } from '../queue/queues.ts'
 
-/** One part of Signalpost, run as a process of its own: its name, command line and allocator. */
+/**
+ * A part of Signalpost that runs as a separate process: its name, command line and allocator
+ * settings.
+ */
 export type ProcessPart = {
   name: string
   args: readonly string[]
   allocator: NodeJS.ProcessEnv
-  /** Whether it may have all parser threads of the machine, because somebody waits for it. */
+  /** Whether it may use all parser threads of the machine, because clients wait for it. */
   isWaitedFor?: boolean
 }
 
-/** Gives memory back early: 30 MB less in a worker, but a sixth of `web`'s speed. */
+/** Returns memory early: saves 30 MB in a worker, but would make `web` a sixth slower. */
 const thrifty = { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '8000000' }
 const swift = { MALLOC_ARENA_MAX: '2' }
 
@@ -24,8 +27,8 @@ const analyzing: readonly string[] = [
 ]
 
 /**
- * The parts of a whole instance. Analysis and forwarding are two processes, so that a slow mail
- * server or a heavy message holds up one of them only, and each stays under 300 MB.
+ * The processes of a whole instance. Analysis and forwarding are separate, so that a slow mail
+ * server or a large message delays only one of them, and each stays under 300 MB.
  */
 export const parts: readonly ProcessPart[] = [
   { name: 'web', args: ['web'], allocator: swift },
@@ -39,7 +42,7 @@ export const parts: readonly ProcessPart[] = [
   { name: 'receive', args: ['receive'], allocator: swift },
 ]
 
-/** The part that answers mail servers, where CHECK_PORT is set. */
+/** The process that answers mail servers' checks, used if CHECK_PORT is set. */
 export const checkPart: ProcessPart = {
   name: 'check',
   args: ['check'],
@@ -52,11 +55,10 @@ function workOn(names: readonly string[]): string[] {
 }
 
 /**
- * Starts a part. Its heap and allocator are kept small: measured on two cores, the two workers hold
- * 190 and 265 MB instead of 260 and 330, at the same speed. What is made of messages comes and goes
- * outside the heap and drives full collections, one for 65 reports: a heap that may double between
- * two of them takes a tenth of all time less for 20 MB more. Compiled code is kept in the data
- * folder.
+ * Starts a part with a small heap and allocator: measured on two cores, the two workers use 190 and
+ * 265 MB instead of 260 and 330 at the same speed. Buffers of messages live outside the heap and
+ * trigger full collections, one per 65 reports; a heap that may double between collections spends a
+ * tenth less of all time on them for 20 MB more. Compiled code is cached in the data folder.
  */
 export function startPart(
   main: string,
@@ -70,7 +72,7 @@ export function startPart(
       ...allocator,
       NODE_COMPILE_CACHE: path.join(machine.dataDir, 'compile-cache'),
       ...env,
-      // Two processes that nobody waits for share the parser threads of the machine.
+      // The two processes that no client waits for share the parser threads of the machine.
       WORKERS: String(isWaitedFor ? machine.workers : Math.ceil(machine.workers / 2)),
     },
   })

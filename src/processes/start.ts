@@ -27,25 +27,25 @@ import { migrateAll } from './migrate.ts'
 import { checkPart, type ProcessPart, parts, startPart } from './parts.ts'
 import { readTlsFiles } from './receive/receive.ts'
 
-/** Parts that are kept running. */
+/** Processes that are restarted when they end. */
 type Supervisor = {
-  /** Resolves when every part has said that it is ready. */
+  /** Resolves when every part has reported that it is ready. */
   ready: Promise<void>
-  /** Asks every part to finish; kills those that take longer than `STOP_MS` and the draining. */
+  /** Asks every part to stop; kills those that take longer than `STOP_MS` plus the drain time. */
   stop: () => Promise<void>
 }
 
 const STOP_MS = 20_000
 const PAUSE_MS_MIN = 200
 const PAUSE_MS_MAX = 30_000
-/** A part that ran for so long starts again without a pause. */
+/** Time in milliseconds after which a part that ends is restarted without a pause. */
 const STEADY_MS = 60_000
 
 type Running = { child: ChildProcess | undefined; timer: NodeJS.Timeout | undefined }
 
 /**
- * Starts parts of the program by `startPart` and starts again what dies, with growing pauses.
- * A part whose supervisor dies sees its channel close, and ends by itself.
+ * Starts parts with `startPart` and restarts those that end, with increasing pauses. If the
+ * supervisor itself ends, the parts see their channel close and stop.
  */
 function supervise(
   parts: readonly ProcessPart[],
@@ -97,15 +97,15 @@ async function stopPart({ child, timer }: Running, msMax: number): Promise<void>
   clearTimeout(killer)
 }
 
-/** What `start` needs of its surroundings. */
+/** The environment of `start`. */
 export type StartContext = {
   config: Config
   log: Logger
-  /** Path of `main.ts`, which the parts are started from. */
+  /** Path of `main.ts`, from which the parts are started. */
   main: string
   env: NodeJS.ProcessEnv
   say: (text: string) => void
-  /** Resolves when the program is to end: also in the middle of starting. */
+  /** Resolves when the program is to stop, possibly during startup. */
   stopping: Promise<void>
 }
 
@@ -117,10 +117,10 @@ const sampleNetworks = path.join(import.meta.dirname, '..', 'db', 'sample-networ
 /**
  * Runs everything on this machine: the embedded PostgreSQL unless DATABASE_URL is set, the
  * migrations, then `web`, two of `work`, `count`, `receive` and, with CHECK_PORT, `check`, each
- * started again when it dies.
+ * restarted when it ends.
  *
- * @throws UsageError when another `start` has the data folder, BLACKLISTS is wrong, or the
- *   certificate of `receive` cannot be used
+ * @throws UsageError if another `start` uses the data folder, BLACKLISTS is invalid, or the
+ * certificate of `receive` cannot be used
  */
 export async function start(context: StartContext): Promise<Instance> {
   const { config, log, main, env, say, stopping } = context
@@ -138,7 +138,7 @@ export async function start(context: StartContext): Promise<Instance> {
     const accounts = await prepare(config.databaseDirectUrl ?? database.url, config, log)
     const settings = {
       ...{ DATABASE_URL: database.url, SECRET: secret, DATA_DIR: config.dataDir },
-      // Nothing stands before the parts that could send requests to others of their kind.
+      // No drain time by default: no load balancer distributes requests among these parts.
       DRAIN_SECONDS: String((config.drainMs ?? 0) / 1_000),
     }
     const partEnv = { ...env, ...settings }
@@ -187,7 +187,7 @@ async function openDatabase(
   }
 }
 
-/** Starts the server again whenever it ends, until the function this returns is called. */
+/** Restarts the server whenever it ends, until the returned function is called. */
 function keepRunning(
   first: EmbeddedServer,
   startAgain: () => Promise<EmbeddedServer>,
@@ -223,8 +223,8 @@ function aborted(signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Migrates, and fills what is empty: the first accounts and the sample networks. The account of the
- * demo is disabled as soon as others can reach the instance, or are written to.
+ * Migrates, and adds the first accounts and the sample networks if there are none. Disables the
+ * demo account if others can reach the instance or receive mail from it.
  */
 async function prepare(databaseUrl: string, config: Config, log: Logger): Promise<FirstAccounts> {
   await migrateAll(databaseUrl, systemClock())

@@ -7,20 +7,23 @@ import * as queues from '../queue/queues.ts'
 import { type JobOutcome, schedule, workQueue } from '../queue/work.ts'
 import type { runAnalyzeReport } from '../reports/analyze-report.ts'
 
-/** What the work on the queues needs besides the application. */
+/** Dependencies of the queue handlers besides the application. */
 type Tools = Parameters<typeof runAnalyzeReport>[1] &
   Parameters<typeof runForwardReport>[1] &
   Parameters<typeof runUnsubscribe>[1] &
   Parameters<typeof runDeliverWebhook>[1] & { forwarding: Forwarding }
 
-/** What starts the work on each queue. A process loads what it works, and nothing else. */
+/**
+ * The function that starts the handler of each queue. A process loads only the handlers that it
+ * runs.
+ */
 export function startersOf(app: App, tools: Tools): Starters {
   return { ...lineStarters(app, tools), ...mailStarters(app, tools), ...choreStarters(app) }
 }
 
 type Starters = Record<string, () => Promise<void>>
 
-/** From a report that came in to who is told. */
+/** From a received report to its feedback. */
 function lineStarters(app: App, tools: Tools): Starters {
   return {
     [queues.analyzeReport.name]: async () => {
@@ -50,7 +53,7 @@ function lineStarters(app: App, tools: Tools): Starters {
   }
 }
 
-/** Mail to people, and mail that comes in. */
+/** Letters and inbound mail. */
 function mailStarters(app: App, tools: Tools): Starters {
   return {
     [queues.sendLetter.name]: async () => {
@@ -104,7 +107,7 @@ function mailStarters(app: App, tools: Tools): Starters {
   }
 }
 
-/** Chores, at the times of their cron lines. */
+/** Scheduled tasks, at the times of their cron expressions. */
 function choreStarters(app: App): Starters {
   return {
     [queues.keepHouse.name]: async () => {
@@ -134,7 +137,7 @@ function choreStarters(app: App): Starters {
   }
 }
 
-/** Does a chore at the times of a cron line, one process at a time. */
+/** Runs a task at the times of a cron expression, in one process at a time. */
 async function chore(
   app: App,
   queue: typeof queues.keepHouse,
@@ -149,10 +152,10 @@ async function chore(
 }
 
 const FAILED = 1
-/** Longer than every part takes to finish, shorter than the patience of service managers. */
+/** Longer than any part takes to stop, shorter than the timeout of service managers. */
 const CLOSE_MS_MAX = 25_000
 
-/** Resolves at SIGTERM, SIGINT, or when the supervisor is gone. Later signals change nothing. */
+/** Resolves at SIGTERM, SIGINT, or when the supervisor ends. Later signals have no effect. */
 export function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     process.on('SIGTERM', () => resolve())
@@ -161,7 +164,10 @@ export function stopSignal(): Promise<void> {
   })
 }
 
-/** Closes what runs, and ends the process as failed when that takes too long. */
+/**
+ * Closes the part, and exits with a failure code if that takes longer than `CLOSE_MS_MAX` plus
+ * `drainMs`.
+ */
 export async function closeInTime(close: () => Promise<void>, drainMs = 0): Promise<void> {
   setTimeout(() => process.exit(FAILED), CLOSE_MS_MAX + drainMs).unref()
   await close()

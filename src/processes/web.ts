@@ -5,9 +5,9 @@ import { createParserPool, type ParserPool } from '../parsing/parser-pool.ts'
 import { createUnpackPool } from '../parsing/unpack-pool.ts'
 import { serve } from '../web/serve.ts'
 
-/** Takes reports and shows pages, from when it resolves until it is closed. */
+/** Serves the API and the pages from when it resolves until it is closed. */
 export async function web(app: App): Promise<{ close(): Promise<void>; url: string }> {
-  // Started by the first who wants to see a mail that has not left: most never do.
+  // Started on the first request to view an unsent mail, which most installations never get.
   let parser: ParserPool | undefined
   const signingKey = await readSigningKey(app.config, app.log)
   const openParser = () => createParserPool(1, undefined, { signingKey })

@@ -13,13 +13,13 @@ import * as queues from '../queue/queues.ts'
 import { openDns, openRdap } from './open-app.ts'
 import { startersOf } from './starters.ts'
 
-/** A report is judged by what was known so long ago at most. */
+/** Maximum age in milliseconds of the cached data by which a report is judged. */
 const JUDGED_FRESH_MS = 10_000
 
-/** The queues that `--queues` may name. */
+/** The queue names that `--queues` accepts. */
 export const queueNames: readonly string[] = queues.queues.map(({ name }) => name)
 
-/** The queues named by `--queues a,b`; all of them without it. */
+/** Parses `--queues a,b`; without the option, returns all queues. */
 export function parseQueues(args: readonly string[]): readonly string[] {
   const { values } = parseArgs({ args: [...args], options: { queues: { type: 'string' } } })
   const named = values.queues?.split(',').map((name) => name.trim()) ?? queueNames
@@ -30,9 +30,9 @@ export function parseQueues(args: readonly string[]): readonly string[] {
 }
 
 /**
- * Takes jobs of the named queues until closed.
+ * Processes jobs of the named queues until closed.
  *
- * @throws UsageError naming every wrong entry of BLACKLISTS, or what is wrong with the DKIM key
+ * @throws UsageError listing every invalid entry of BLACKLISTS, or the error in the DKIM key
  */
 export async function startWork(
   app: App,
@@ -77,7 +77,8 @@ export async function startWork(
       closeDns()
       await opened?.close()
       await marketers?.close()
-      // What is being sent ends with the connections, and is kept.
+      // Closing the mailer ends current deliveries; their outcomes are stored before the process
+      // stops.
       await mailer?.close()
       await forwardingIdle(forwarding)
       await parser.close()

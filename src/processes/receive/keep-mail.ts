@@ -9,31 +9,33 @@ import { handleInbound, takeMailed } from '../../queue/queues.ts'
 import { uuidv7 } from '../../world.ts'
 import type { Recipient } from './recipients.ts'
 
-/** A refusal, as SMTP says it: a code, and a text that begins with an enhanced code (RFC 3463). */
+/**
+ * An SMTP refusal: a reply code, and a text that starts with an enhanced status code (RFC 3463).
+ */
 export type SmtpReply = Error & { responseCode: number }
 
-/** Makes a refusal. */
+/** Creates a refusal. */
 export function smtpReply(responseCode: number, text: string, cause?: unknown): SmtpReply {
   return Object.assign(new Error(text, { cause }), { responseCode })
 }
 
-/** Whether something that was thrown is a refusal that a peer is to hear. */
+/** Whether a thrown value is a refusal for the client. */
 export function isSmtpReply(error: unknown): error is SmtpReply {
   return error instanceof Error && 'responseCode' in error
 }
 
-/** The memory in which mails wait that are still coming, or being stored. */
+/** The memory for mails that are being received or stored. */
 export type Spool = {
   /**
-   * Reads a mail to its end and hands it to `keep`; its memory is given back afterwards. What is
-   * beyond `bytesMax`, or has no room beside the others, is let pass by and refused.
+   * Reads a mail completely and passes it to `keep`; its memory is released afterwards. Reads and
+   * discards a mail above `bytesMax` or above the free memory, then refuses it.
    *
-   * @throws SmtpReply when the mail is too big, not whole, or has no room now
+   * @throws SmtpReply if the mail is too large or incomplete, or if memory is full
    */
   read: <T>(stream: Readable, bytesMax: number, keep: (raw: Buffer) => Promise<T>) => Promise<T>
 }
 
-/** A spool that holds at most so many bytes of mail. */
+/** Creates a spool that holds at most `heldMax` bytes of mail. */
 export function createSpool(heldMax: number): Spool {
   let held = 0
   return {
@@ -83,26 +85,26 @@ function noRoom(held: number, heldMax: number): SmtpReply | undefined {
   return smtpReply(452, '4.3.1 No room for more mail now, try again later')
 }
 
-/** A mail as a peer hands it over. */
+/** A mail as received from a client. */
 export type Arrival = {
   mailFrom: string
-  /** Null from a pipe. */
+  /** Null for a mail from standard input. */
   peerIp: string | null
   raw: Buffer
 }
 
 type Needs = Pick<App, 'pool' | 'boss' | 'clock'>
 
-/** More relays than any sane way has (RFC 5321 §6.3 names 100). */
+/** More hops than any legitimate route has (RFC 5321 §6.3 suggests 100). */
 const HOPS_MAX = 100
 const HEADER_BYTES = 200_000
 
 /**
- * Stores a mail for each of its recipients, with their jobs: all together, or nothing. What was
- * stored before, to the byte and for the same recipient, is not stored again: then its peer lost
- * our word, and hears it once more.
+ * Stores a mail and a job for each of its recipients, all or none. A mail already stored for the
+ * same recipient with the same bytes is not stored again: the client did not receive our reply, and
+ * gets the same reply again.
  *
- * @throws SmtpReply when the mail runs in circles
+ * @throws SmtpReply if the mail loops
  */
 export async function keepMail(
   arrival: Arrival,
@@ -135,7 +137,7 @@ export async function keepMail(
   })
 }
 
-/** Relays change the case of addresses. */
+/** Relays may change the case of addresses. */
 function keyOf({ rcptTo }: Recipient, content: Buffer): Buffer {
   return createHash('sha256').update(`${rcptTo.toLowerCase()}\0`).update(content).digest()
 }

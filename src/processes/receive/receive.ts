@@ -10,7 +10,7 @@ import { createSpool, isSmtpReply, smtpReply } from './keep-mail.ts'
 import { bytesMaxFor } from './recipients.ts'
 import { createPeers, type Line, type PeerLimits, takeMail, takeRecipient } from './session.ts'
 
-/** What STARTTLS shows and proves: the contents of two PEM files. */
+/** The certificate and private key for STARTTLS: the contents of two PEM files. */
 export type TlsFiles = { cert: Buffer; key: Buffer }
 
 type Settings = Pick<Config, 'receiveTlsCertFile' | 'receiveTlsKeyFile'>
@@ -18,9 +18,9 @@ type Settings = Pick<Config, 'receiveTlsCertFile' | 'receiveTlsKeyFile'>
 const LOOK_MS = 60_000
 
 /**
- * Reads the certificate and its key; undefined when none are set.
+ * Reads the certificate and its key; undefined if none are configured.
  *
- * @throws UsageError naming what is missing, unreadable, or does not belong together
+ * @throws UsageError naming what is missing, unreadable or mismatched
  */
 export async function readTlsFiles(settings: Settings): Promise<TlsFiles | undefined> {
   const { receiveTlsCertFile: certFile, receiveTlsKeyFile: keyFile } = settings
@@ -53,8 +53,8 @@ export async function readTlsFiles(settings: Settings): Promise<TlsFiles | undef
 }
 
 /**
- * Hands on what the files hold whenever that changes: it looks each minute, and on SIGHUP. Files
- * that cannot be used are told of once, and what was used before stays in use.
+ * Calls `use` when the files change; checks them every minute and on SIGHUP. Unusable files are
+ * logged once, and the previous certificate stays in use.
  */
 function watchTlsFiles(
   settings: Settings,
@@ -90,7 +90,7 @@ function watchTlsFiles(
   }
 }
 
-/** When the certificate ends; for a word about one that has ended. */
+/** When the certificate expires. */
 function endOf({ cert }: TlsFiles): Date {
   return new Date(new X509Certificate(cert).validTo)
 }
@@ -99,24 +99,24 @@ function lacks(missing: string, given: string): string {
   return `RECEIVE_TLS_${missing}_FILE is missing: RECEIVE_TLS_${given}_FILE needs it.`
 }
 
-/** A listener that takes mail. */
+/** A listener that receives mail. */
 export type MailListener = {
   port: number
-  /** Reads the certificate anew, as it does each minute. */
+  /** Rereads the certificate, as happens every minute. */
   renew: () => Promise<void>
   close: () => Promise<void>
 }
 
-/** How much is taken, and how long a peer may need. */
+/** Limits of the listener. */
 export type ReceiveLimits = {
   peer: PeerLimits
   clients: number
   recipients: number
-  /** Bytes of mail that are held for all sessions together. */
+  /** Maximum number of bytes of mail in memory for all sessions together. */
   held: number
-  /** Between two pieces of what a peer says. */
+  /** Maximum time in milliseconds between two chunks from a client. */
   silenceMs: number
-  /** From the beginning of a mail's data to its end. */
+  /** Maximum time in milliseconds to receive the data of a mail. */
   dataMs: number
   sessionMs: number
 }
@@ -125,7 +125,7 @@ type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config' | 'log'>
 
 const MINUTE_MS = 60_000
 
-/** Generous to mail servers that bring back a day's bounces, hard on who only holds the line. */
+/** High enough for mail servers that return a day's bounces, low enough to end idle connections. */
 export const usualLimits: ReceiveLimits = {
   peer: { connections: 120, sessions: 30, recipients: 1_200, bytes: 100_000_000, strangers: 10 },
   clients: 250,
@@ -137,11 +137,10 @@ export const usualLimits: ReceiveLimits = {
 }
 
 /**
- * Listens for mail to the addresses that we gave out, by SMTP or LMTP, with STARTTLS where there is
- * a certificate. Other recipients are refused: nothing is relayed. A mail is stored, with its job,
- * before it is acknowledged.
+ * Listens for mail to our addresses by SMTP or LMTP, with STARTTLS if a certificate is configured.
+ * Refuses other recipients: it is not a relay. Stores a mail and its job before it acknowledges it.
  *
- * @throws UsageError when the certificate cannot be used
+ * @throws UsageError if the certificate cannot be used
  */
 export async function receive(
   app: Needs,
@@ -155,9 +154,9 @@ export async function receive(
   const line: Line = {
     app,
     isLmtp: app.config.receiveProtocol === 'lmtp',
-    // Never less than some mails of the greatest size.
+    // At least a few mails of the maximum size.
     peers: createPeers({ ...limits.peer, bytes: Math.max(limits.peer.bytes, 4 * size) }),
-    // Never less than one mail of the greatest size.
+    // At least two mails of the maximum size.
     spool: createSpool(Math.max(limits.held, 2 * size)),
   }
   const cuts = new Map<string, NodeJS.Timeout>()
@@ -184,7 +183,7 @@ export async function receive(
         .finally(() => clearTimeout(cut))
     },
   })
-  // Resets and time-outs of peers: theirs, and not worth a line each.
+  // Resets and timeouts by clients are not worth a log line above debug level.
   server.on('error', (error) =>
     app.log.debug({ reason: forLog(error.message) }, 'A mail peer was lost.'),
   )
@@ -205,7 +204,8 @@ export async function receive(
 function usualOptions(line: Line, limits: ReceiveLimits, size: number): SMTPServerOptions {
   return {
     lmtp: line.isLmtp,
-    // Exim would say QUIT with its mail and close its half; our word would not reach it then.
+    // With PIPELINING, Exim sends QUIT with the mail and closes its side, so our reply would be
+    // lost.
     hidePIPELINING: true,
     banner: 'Signalpost',
     size,
@@ -240,7 +240,10 @@ async function listen(server: SMTPServer, { config, log }: Needs): Promise<numbe
   return port
 }
 
-/** Ends a session that takes longer, whatever it does: a peer may say a byte a minute. */
+/**
+ * Ends a session after this time in milliseconds, even if the client is active: it may send one
+ * byte per minute.
+ */
 function cutAfter(ms: number, { id }: SMTPServerSession, server: SMTPServer): NodeJS.Timeout {
   const cut = () => {
     for (const connection of server.connections) {
@@ -250,7 +253,7 @@ function cutAfter(ms: number, { id }: SMTPServerSession, server: SMTPServer): No
   return setTimeout(cut, ms).unref()
 }
 
-/** What a peer hears. Of what is no refusal, only that it may come again. */
+/** The reply to a client. Errors other than refusals become a temporary failure without details. */
 function replyTo(error: unknown, { log }: Pick<Needs, 'log'>): Error {
   if (isSmtpReply(error)) return error
   log.error(withoutData(error), 'A mail could not be kept.')

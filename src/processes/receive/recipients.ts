@@ -8,7 +8,7 @@ import { storableText } from '../../mail/text.ts'
 import { mailInHash, parseOwnAddress } from '../../mail/verp.ts'
 import { createSpool, isSmtpReply, keepMail, smtpReply, type SmtpReply } from './keep-mail.ts'
 
-/** An address of ours, and what it stands for. */
+/** One of our addresses, and its purpose. */
 export type Recipient = Pick<
   InboundMail,
   'rcptTo' | 'purpose' | 'reportId' | 'number' | 'letterId' | 'reporterId'
@@ -17,14 +17,14 @@ export type Recipient = Pick<
 type RecipientNeeds = Pick<App, 'pool' | 'config'>
 
 const BYTES_MAX = 10_000_000
-/** What base 64 and its line ends make of bytes. */
+/** Growth of bytes by base64 encoding with line ends. */
 const ENCODED = 1.4
 const ENVELOPE_BYTES = 100_000
 const nothing = { reportId: null, number: null, letterId: null, reporterId: null }
 
 /**
- * Who a recipient is, or why there is none: we take mail for addresses that we gave out, for
- * MAIL_FROM, and for the postmaster. Rejects while it cannot be looked up.
+ * Returns the purpose of a recipient address, or a refusal: we accept mail for addresses that we
+ * created, for MAIL_FROM and for the postmaster. Rejects if the lookup fails.
  */
 export async function recipientOf(
   address: string,
@@ -47,8 +47,8 @@ export async function recipientOf(
 }
 
 /**
- * How big a mail may be: one of a reporter may carry a message as large as any that is taken, and
- * in base 64.
+ * Maximum size of a mail in bytes. Mail from a reporter may contain a message of the maximum size,
+ * encoded in base64.
  */
 export function bytesMaxFor(
   purpose: InboundMail['purpose'],
@@ -62,7 +62,10 @@ function unknown(): SmtpReply {
   return smtpReply(550, '5.1.1 No such address here; nothing is relayed')
 }
 
-/** The addresses that people write to. RFC 5321 §4.5.1 wants a postmaster without a domain too. */
+/**
+ * Whether operators read mail to this address. RFC 5321 §4.5.1 also requires "postmaster" without a
+ * domain.
+ */
 function isRead(address: string, { config }: RecipientNeeds): boolean {
   const given = address.trim().toLowerCase().replace(/\.$/, '')
   const { returnPathDomain: domain, mailFrom } = config
@@ -70,7 +73,7 @@ function isRead(address: string, { config }: RecipientNeeds): boolean {
   return known.includes(given)
 }
 
-/** From whom to whom a mail goes. */
+/** The sender and recipient of a mail. */
 export type SmtpEnvelope = { mailFrom: string; rcptTo: string }
 
 type ReceiveNeeds = Pick<App, 'pool' | 'boss' | 'clock' | 'config' | 'log'>
@@ -78,7 +81,7 @@ type ReceiveNeeds = Pick<App, 'pool' | 'boss' | 'clock' | 'config' | 'log'>
 const [DONE, EX_DATAERR, EX_NOUSER, EX_TEMPFAIL] = [0, 65, 67, 75]
 const MAIL_FROM_CHARS = 1_000
 
-/** Reads `[--stdin --to ADDRESS [--from ADDRESS]]`; undefined when it is to listen. */
+/** Parses `[--stdin --to ADDRESS [--from ADDRESS]]`; undefined if the command is to listen. */
 export function parseReceive(args: readonly string[]): SmtpEnvelope | undefined {
   const { values } = parseArgs({
     args: [...args],
@@ -90,14 +93,14 @@ export function parseReceive(args: readonly string[]): SmtpEnvelope | undefined 
   })
   if (!values.stdin) return undefined
   if (values.to === undefined) throw new UsageError(['--to must name the recipient.'])
-  // Some mail servers say <> for nobody.
+  // Some mail servers pass <> for an empty return path.
   const mailFrom = storableText(values.from.replace(/^<(.*)>$/, '$1'), MAIL_FROM_CHARS)
   return { mailFrom, rcptTo: storableText(values.to, MAIL_FROM_CHARS) }
 }
 
 /**
- * Takes one mail from a pipe and returns the exit code that mail servers understand (sysexits.h):
- * 0 kept, 65 refused for what it is, 67 no such address, 75 try again later.
+ * Receives one mail from a pipe and returns an exit code for mail servers (sysexits.h): 0 stored,
+ * 65 refused because of its content, 67 unknown address, 75 temporary failure.
  */
 export async function receiveOne(
   stream: NodeJS.ReadableStream,

@@ -14,36 +14,42 @@ import {
 } from './keep-mail.ts'
 import { bytesMaxFor, type Recipient, recipientOf } from './recipients.ts'
 
-/** What the peers of one network may do, and one session of theirs. */
+/** Limits for the clients of one network, and for one session. */
 export type PeerLimits = {
-  /** A minute, of one network. */
+  /** New connections per minute and network. */
   connections: number
-  /** At the same time, of one network. */
+  /** Parallel sessions per network. */
   sessions: number
-  /** A minute, of one network; a mail counts once for each of its recipients. */
+  /** Recipients per minute and network; a mail counts once for each of its recipients. */
   recipients: number
-  /** Of mail a minute, of one network: a disk is filled soon. */
+  /** Bytes of mail per minute and network, so that a client cannot fill the disk. */
   bytes: number
-  /** Recipients of one session that are none. */
+  /** Unknown recipients per session. */
   strangers: number
 }
 
-/** Counts what peers do. A network is a /24, for IPv6 a /48; this machine may do all it wants. */
+/**
+ * Counts the clients' use of the limits. A network is a /24, or a /48 for IPv6; there are no limits
+ * for loopback addresses.
+ */
 export type Peers = {
-  /** A session begins; it counts until `leave` unless it is refused. */
+  /** Starts a session; it counts until `leave` unless it is refused. */
   enter: (sessionId: string, address: string, now: Date) => SmtpReply | undefined
   leave: (sessionId: string) => void
-  /** A recipient is named. */
+  /** Counts a recipient. */
   name: (sessionId: string, now: Date) => SmtpReply | undefined
-  /** A mail has come whole, and would be stored. */
+  /** Counts a completely received mail before it is stored. */
   weigh: (sessionId: string, bytes: number, now: Date) => SmtpReply | undefined
-  /** A recipient was named that is none: what the peer hears, `refusal` as long as it may go on. */
+  /**
+   * Counts an unknown recipient. Returns the reply: `refusal`, or the end of the session above the
+   * limit.
+   */
   guess: (sessionId: string, refusal: SmtpReply) => SmtpReply
 }
 
 const NETWORKS_MAX = 100_000
 
-/** Counts from nothing, in memory. */
+/** Creates empty counters, kept in memory. */
 export function createPeers(limits: PeerLimits): Peers {
   const { connections, sessions: sessionsMax, recipients, bytes: bytesMax, strangers } = limits
   const asksToCome = createThrottle({ perMinute: connections, askersMax: NETWORKS_MAX })
@@ -91,7 +97,10 @@ export function createPeers(limits: PeerLimits): Peers {
   }
 }
 
-/** Undefined for this machine: a mail server on it speaks for all the world. */
+/**
+ * The network of an address; undefined for loopback, because a local mail server relays for
+ * everyone.
+ */
 function networkOf(address: string): string | undefined {
   const ip = parseIp(address)
   if (!ip) return 'unknown'
@@ -103,7 +112,7 @@ function tooMuch(what: string): SmtpReply {
   return smtpReply(421, `4.7.0 Too many ${what} from your network, try again later`)
 }
 
-/** What all sessions of a listener share. */
+/** State shared by all sessions of a listener. */
 export type Line = {
   app: Pick<App, 'pool' | 'boss' | 'clock' | 'config' | 'log'>
   isLmtp: boolean
@@ -114,7 +123,7 @@ export type Line = {
 const MAIL_FROM_CHARS = 1_000
 const KEPT = '2.6.0 Kept'
 
-/** Why a recipient is not taken; undefined when it is. Rejects while it cannot be looked up. */
+/** The refusal of a recipient; undefined if it is accepted. Rejects if the lookup fails. */
 export async function takeRecipient(
   address: string,
   session: SMTPServerSession,
@@ -130,21 +139,21 @@ export async function takeRecipient(
 }
 
 /**
- * Reads a mail and keeps it. By SMTP it is kept for all its recipients or for none; by LMTP
- * (RFC 2033 §4.2) each has its own answer, in their order.
+ * Reads and stores a mail. With SMTP it is stored for all recipients or for none; with LMTP (RFC
+ * 2033 §4.2) each recipient gets its own reply, in order.
  *
- * @throws SmtpReply, or what the database throws: then nothing was kept
+ * @throws SmtpReply, or a database error: then nothing was stored
  */
 export async function takeMail(
   stream: SMTPServerDataStream,
   session: SMTPServerSession,
   { app, isLmtp, peers, spool }: Line,
 ): Promise<string | (string | SmtpReply)[]> {
-  // Looked up again: an address may have ended since, and no recipient is carried by hand.
+  // Looked up again, because an address may have been replaced since RCPT.
   const looking = Promise.all(
     session.envelope.rcptTo.map(({ address }) => recipientOf(address, app)),
   )
-  // The data are read to their end first, whatever comes of this.
+  // The data must be read to the end first, whatever the result of the lookup.
   looking.catch(() => undefined)
   const bytesMax = bytesMaxFor('mail-in', app.config)
   return spool.read(stream, bytesMax, async (raw) => {
@@ -196,7 +205,7 @@ function fit(
   return smtpReply(552, `5.3.4 At most ${bytesMax} bytes are taken at this address`)
 }
 
-/** What the peer says the mail will have (RFC 1870); 0 when it does not say. */
+/** The size announced by the client (RFC 1870); 0 if it announced none. */
 function announcedBytes({ envelope }: SMTPServerSession): number {
   const args = envelope.mailFrom ? envelope.mailFrom.args : false
   return args ? Number(args['SIZE'] ?? 0) || 0 : 0
