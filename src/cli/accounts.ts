@@ -8,13 +8,13 @@ import { disableAccount, enableAccount } from '../people/accounts.ts'
 
 const deeds = ['disable', 'enable', 'no-second-step'] as const
 
-/** What `account` was asked for, besides `add`. */
+/** The subcommands of `account` besides `add`. */
 export type AccountsRequest =
   { do: 'list'; begin: string } | { do: (typeof deeds)[number]; email: string }
 
 const LINES = 1_000
 
-/** Reads `list [BEGINNING]`, `disable E`, `enable E` and `no-second-step E`. */
+/** Parses `list [BEGINNING]`, `disable E`, `enable E` and `no-second-step E`. */
 export function parseAccounts(args: readonly string[]): AccountsRequest {
   const [what, value, ...rest] = args
   const deed = deeds.find((one) => one === what)
@@ -24,7 +24,7 @@ export function parseAccounts(args: readonly string[]): AccountsRequest {
   throw new UsageError(['Say "account add", "list", "disable", "enable" or "no-second-step".'])
 }
 
-/** Does it; `told` is for the terminal. */
+/** Runs the subcommand; `told` is the text for the terminal. */
 export async function runAccounts(
   request: AccountsRequest,
   app: Pick<App, 'pool' | 'clock'>,

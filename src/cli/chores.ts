@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { shownText } from '../web/pages/render.ts'
 import type { CommandContext } from './command.ts'
 
-/** `signalpost account`, for the table of commands; what it needs is loaded when it is run. */
+/** `signalpost account`; its code is loaded when it runs. */
 export const accountCommand = {
   usage:
     'account add --email E [--password] [--admin] [--token] [--scope S,S] [--unproven]\n' +
@@ -28,7 +28,7 @@ export const accountCommand = {
   },
 }
 
-/** `signalpost outbox`, for the table of commands; what it needs is loaded when it is run. */
+/** `signalpost outbox`; its code is loaded when it runs. */
 const outboxCommand = {
   usage: 'outbox list [STATE] | release|resend [--to ADDRESS | --letters]',
   summary:
@@ -43,7 +43,7 @@ const outboxCommand = {
   },
 }
 
-/** `signalpost suppressions`, for the table of commands; what it needs is loaded when it is run. */
+/** `signalpost suppressions`; its code is loaded when it runs. */
 const suppressionsCommand = {
   usage: 'suppressions list [PART] | add ADDRESS --why TEXT [--days N] | remove ADDRESS',
   summary: 'the addresses that we do not write to',
@@ -76,7 +76,7 @@ const consumersCommand = {
   },
 }
 
-/** The commands about what leaves, whom we tell, and whom we do not write to, by their names. */
+/** The commands for outgoing mail, consumers and suppressions, by name. */
 export const deskCommands = {
   outbox: outboxCommand,
   suppressions: suppressionsCommand,
@@ -85,7 +85,7 @@ export const deskCommands = {
 
 const COMPLAINT_CHARS_MAX = 20_000
 
-/** The commands about networks, as `main.ts` lists them. What is behind them is loaded late. */
+/** The commands for networks; their code is loaded when they run. */
 export const networkCommands = {
   import: {
     usage: 'import networks FILE [--as NAME] [--format auto|csv|ip2asn|rir|mmdb]',
@@ -97,7 +97,7 @@ export const networkCommands = {
       const { withDatabase } = await import('../processes/open-app.ts')
       const progress = progressOn(process.stderr)
       const { setFlagsFromString } = await import('node:v8')
-      // A table leaves nothing but garbage: without this V8 gives it 60 MB more.
+      // Reading a table creates mostly short-lived objects; without this flag V8 uses 60 MB more.
       setFlagsFromString('--semi-space-growth-factor=1')
       const done = await withDatabase(config, log, (app) =>
         importNetworks(file, app, { ...options, tell: progress.tell }),
@@ -139,7 +139,7 @@ function complain(text: string): void {
   process.stderr.write(`${shownText(text, COMPLAINT_CHARS_MAX)}\n`)
 }
 
-/** The commands about models, as `main.ts` lists them. What is behind them is loaded late. */
+/** The commands for models; their code is loaded when they run. */
 export const modelCommands = {
   train: {
     usage:
@@ -173,7 +173,7 @@ function printText(text: string): number {
   return 0
 }
 
-/** `signalpost limits`, for the table of commands; what it needs is loaded when it is run. */
+/** `signalpost limits`; its code is loaded when it runs. */
 export const limitsCommand = {
   usage: 'limits list | set NAME [--attempts N] [--seconds N] [--behavior refuse|shadow|off]',
   summary: 'how often anybody may do something',
@@ -187,7 +187,7 @@ export const limitsCommand = {
   },
 }
 
-/** `signalpost lists`, for the table of commands; what it needs is loaded when it is run. */
+/** `signalpost lists`; its code is loaded when it runs. */
 export const listsCommand = {
   usage: 'lists publish | show NAME',
   summary: 'write the lists for others; tell whether an address, domain or host is listed',
@@ -201,7 +201,7 @@ export const listsCommand = {
   },
 }
 
-/** `signalpost marketers`, for the table of commands; what it needs is loaded when it is run. */
+/** `signalpost marketers`; its code is loaded when it runs. */
 export const marketersCommand = {
   usage:
     'marketers import FILE [--dry-run] | export [--jsonl] | list | show KEY | remove KEY |\n' +
@@ -218,7 +218,7 @@ export const marketersCommand = {
   },
 }
 
-/** `signalpost reputation`, for the table of commands; what it needs is loaded when it is run. */
+/** `signalpost reputation`; its code is loaded when it runs. */
 export const reputationCommand = {
   usage: 'reputation [KIND] NAME [--json]',
   summary: 'tell what is known of an address, author, link, file …, and why; 1 when nothing is',
@@ -235,7 +235,7 @@ export const reputationCommand = {
 
 const TEXT_CHARS_MAX = 1_000_000
 
-/** `signalpost rules`, for the table of commands; what it needs is loaded when it is run. */
+/** `signalpost rules`; its code is loaded when it runs. */
 export const rulesCommand = {
   usage:
     'rules list | history | show [VERSION] | facts | check FILE | diff FILE |\n' +

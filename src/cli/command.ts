@@ -1,10 +1,10 @@
 import type { Config } from '../config.ts'
 import type { Logger } from '../log.ts'
 
-/** What a command is given. */
+/** The input of a command. */
 export type CommandContext = { args: readonly string[]; config: Config; log: Logger }
 
-/** A command as `main.ts` lists it. It resolves to the exit code, and throws UsageError. */
+/** A command in the table of `main.ts`. Resolves to the exit code; throws UsageError. */
 export type Command = {
   usage: string
   summary: string

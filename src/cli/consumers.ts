@@ -25,7 +25,7 @@ import {
   type TellingWish,
 } from '../verdict/consumers.ts'
 
-/** A consumer as it is given out and taken in again. */
+/** A consumer in the format for export and import. */
 export type ConsumerLine = TellingWish &
   ConsumerLimits & {
     address: string
@@ -50,7 +50,7 @@ const schema = z.object({
   scopes: z.array(z.string()).max(100).default([]),
 })
 
-/** A consumer as a line has it. */
+/** Converts a consumer to the export format. */
 function lineOf(consumer: ConsumerDetails, scopes: readonly ConsumerScope[]): ConsumerLine {
   const { address, state, pausedUntil, format, form, pace, takes } = consumer
   const { hourlyMax, connectionsMax, note } = consumer
@@ -69,9 +69,9 @@ function lineOf(consumer: ConsumerDetails, scopes: readonly ConsumerScope[]): Co
 }
 
 /**
- * Reads JSON lines, as `export` writes them; what is not said is as usual.
+ * Parses JSON lines as `export` writes them; missing fields get their defaults.
  *
- * @throws UsageError with the faults of all lines, by their numbers
+ * @throws UsageError listing the errors of all lines with their numbers
  */
 export function readLines(text: string): ConsumerLine[] {
   const faults: string[] = []
@@ -110,14 +110,14 @@ function readLine(line: string): ConsumerLine | string {
   }
 }
 
-/** In one order, so that the same scopes are seen to be the same. */
+/** Sorts scopes, so that equal sets compare as equal. */
 function sorted(scopes: readonly ConsumerScope[]): ConsumerScope[] {
   return scopes
     .map(({ kind, value }) => ({ kind, value }))
     .sort((one, other) => (one.kind + one.value < other.kind + other.value ? -1 : 1))
 }
 
-/** What the options of `set` may say. */
+/** The options of `set`. */
 type SettingOptions = Partial<
   Record<
     'format' | 'form' | 'pace' | 'takes' | 'hourly' | 'connections' | 'scopes' | 'note',
@@ -126,7 +126,7 @@ type SettingOptions = Partial<
 >
 
 /**
- * Reads the options of `set`: only what is said is in the answer.
+ * Parses the options of `set`; the result contains only the given ones.
  *
  * @throws UsageError
  */
@@ -157,7 +157,7 @@ function settingsOf(values: SettingOptions): Partial<ConsumerLine> {
   }
 }
 
-/** What `consumers` was asked to do. */
+/** The subcommands of `consumers`. */
 export type ConsumersRequest =
   | { action: 'list'; state: ConsumerState | undefined; search: string | undefined }
   | { action: 'import'; file: string }
@@ -178,7 +178,7 @@ const options = {
 } as const
 
 /**
- * Reads what is to be done.
+ * Parses the arguments of `consumers`.
  *
  * @throws UsageError
  */
@@ -208,7 +208,7 @@ function daysOf(days: string | undefined): number | undefined {
   return count
 }
 
-/** Does it, and gives what there is to tell; `lines` is what the file to import holds. */
+/** Runs the subcommand and returns its output; `lines` is the content of the file to import. */
 export async function runConsumers(
   request: ConsumersRequest,
   lines: string,
@@ -256,7 +256,7 @@ function changeOf(
   return { do: request.action === 'resume' ? 'resume' : 'enroll' }
 }
 
-/** Sets what is wanted of a consumer, and leaves the rest; who is not known yet becomes one. */
+/** Changes the given settings of a consumer and keeps the others; adds an unknown consumer. */
 async function setOne(
   tx: Db,
   address: string,
@@ -277,7 +277,7 @@ async function setOne(
   return consumer
 }
 
-/** Brings a consumer to what a line says; a second time nothing is left to do. */
+/** Changes a consumer to match an imported line; a repeated import changes nothing. */
 async function keepLine(tx: Db, line: ConsumerLine, now: Date): Promise<void> {
   const { address, state, pausedUntil, ...wanted } = line
   const before = await setOne(tx, address, wanted, now)

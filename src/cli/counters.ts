@@ -19,7 +19,7 @@ import {
 import { reasonOf, UsageError } from '../errors.ts'
 import { shownLine } from '../web/pages/render.ts'
 
-/** Where the text is to be shown. */
+/** The properties of the output device. */
 type Look = { isAscii: boolean; columns: number; now: Date }
 
 type Kind = keyof WindowSums
@@ -50,8 +50,8 @@ const NUMBER_COLUMNS = 12
 const NAME_COLUMNS = 14
 
 /**
- * What is known, for a terminal: the headline, the windows of what it tells of, its series as rows
- * of bars, and all other pieces in a table. Text of strangers cannot move the cursor.
+ * The answer as text for a terminal: the headline, the windows of the selected piece, bar charts of
+ * its series, and a table of all other pieces. Untrusted text cannot contain control characters.
  */
 function countersText(answer: Exclude<LookUpAnswer, { fault: string }>, look: Look): string {
   const { pieces, told, summary } = answer
@@ -97,7 +97,7 @@ function windowLines({ counts }: KnownPiece, prefix: Prefix): string[] {
   ]
 }
 
-/** The last day, a sign for half an hour; all rows have the same scale. */
+/** The last day with one character per half hour; all rows have the same scale. */
 function dayLines({ series }: KnownPiece, prefix: Prefix, { isAscii, now }: Look): string[] {
   const last = Math.floor(now.getTime() / SLOT_MS)
   const first = last - SLOTS + 1
@@ -117,7 +117,7 @@ function dayLines({ series }: KnownPiece, prefix: Prefix, { isAscii, now }: Look
   return ['', `  ${head}`, ...lines]
 }
 
-/** Two weeks, a line a day, with a bar for its complaints or, without any, what was called. */
+/** Two weeks with one line per day and a bar for complaints, or for verdicts if there are none. */
 function weekLines({ series }: KnownPiece, prefix: Prefix, look: Look): string[] {
   const today = Math.floor(look.now.getTime() / DAY_MS)
   const days = sumsOf(series?.[prefix]?.days ?? [], (at) =>
@@ -181,7 +181,7 @@ function allLines(pieces: readonly KnownPiece[], columns: number): string[] {
   ]
 }
 
-/** Its type and what of it there is room for; a star for what checks count late. */
+/** The type of a piece and its text, shortened to fit; a star if checks do not count it at once. */
 function nameOf({ type, piece, hash, countedFrom }: KnownPiece, columns: number): string {
   if (type === null) return `hash ${hash}`
   const remark = countedFrom > 1 ? ' *' : ''
@@ -190,7 +190,7 @@ function nameOf({ type, piece, hash, countedFrom }: KnownPiece, columns: number)
   return `${type}  ${text}${remark}`
 }
 
-/** Sums of points by the place that their beginning falls into. */
+/** Sums the points by the place that `placeOf` returns for their start. */
 function sumsOf(
   points: readonly ChartBucket[],
   placeOf: (at: number) => number,
@@ -209,7 +209,7 @@ function sumsOf(
   return sums
 }
 
-/** Nothing is a blank, and however little is not. */
+/** The character for a share; only zero or less is blank. */
 function signFor(share: number, isAscii: boolean): string {
   const signs = isAscii ? '.:-=+*#@' : '▁▂▃▄▅▆▇█'
   if (share <= 0) return ' '
@@ -240,7 +240,7 @@ const plain = new Map([
   ['›', '>'],
 ])
 
-/** What is not ASCII, by its number: strangers write in all languages. */
+/** Replaces non-ASCII characters by their code points, because pieces may be in any language. */
 function spelled(text: string): string {
   return text.replaceAll(/[^\n -~]/gu, (sign) => {
     const code = sign.codePointAt(0) ?? 0
@@ -264,7 +264,7 @@ function wrap(text: string, columns: number): string[] {
   return [...lines, line]
 }
 
-/** What `counters` was asked, and how it is to answer. */
+/** The parsed request of `counters`. */
 export type CountersRequest = {
   given: LookUpInput
   isJson: boolean
@@ -272,14 +272,14 @@ export type CountersRequest = {
   isPlain: boolean
 }
 
-/** Where the command reads what is not on its line. */
+/** The input stream of the command. */
 export type CountersInput = { stdin: NodeJS.ReadableStream }
 
 /**
- * Reads `[KIND] VALUE`, `--type TYPE VALUE` or `--hash HASH`. A file is given by its path, unless
- * it is a SHA-256; the value `-` is read from standard input.
+ * Parses `[KIND] VALUE`, `--type TYPE VALUE` or `--hash HASH`. A file is given by its path, unless
+ * the value is a SHA-256; `-` reads the value from standard input.
  *
- * @throws UsageError also when the value is none of its kind, or a file that cannot be read
+ * @throws UsageError, also if the value is invalid for its kind, or if a file cannot be read
  */
 export async function readCounters(
   args: readonly string[],
@@ -336,13 +336,15 @@ async function hashOf(bytes: NodeJS.ReadableStream, name: string): Promise<strin
   return hash.digest('hex')
 }
 
-/** Where the command writes, and what it knows of that place. */
+/** The output stream of the command and its properties. */
 export type CountersOutput = {
   stdout: { write: (text: string) => unknown; columns?: number }
   env: Readonly<Record<string, string | undefined>>
 }
 
-/** Writes the answer, as text or as JSON; 1 when nothing is counted in two weeks, else 0. */
+/**
+ * Writes the answer as text or JSON. Returns 1 if nothing was counted in two weeks, otherwise 0.
+ */
 export async function tellCounters(
   { given, isJson, isAll, isPlain }: CountersRequest,
   app: Pick<App, 'pool' | 'clock'>,

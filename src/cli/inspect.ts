@@ -17,12 +17,12 @@ import { shownLine } from '../web/pages/render.ts'
 import { pictureText } from './picture-text.ts'
 import { ownFileLimits } from './report.ts'
 
-/** Where a command reads and writes. */
+/** The streams of a command. */
 export type CommandIo = {
   stdin: NodeJS.ReadableStream
   stdout: NodeJS.WritableStream
   stderr: NodeJS.WritableStream
-  /** Whom --dns asks; absent when there is nobody. */
+  /** The DNS clients for --dns; absent without a resolver. */
   dns?: DnsTools | undefined
 }
 
@@ -50,13 +50,13 @@ Exit status: 0 done, 1 a file could not be read, 2 misused.
 `
 
 const filesAhead = 8
-/** So long a message waits for the DNS: longer than a worker does, as nothing waits behind it. */
+/** Time limit in milliseconds for DNS queries; longer than in a worker, because no queue waits. */
 const dnsMsMax = 10_000
 
 /**
- * The command `signalpost inspect`: one JSON object for each message, indented unless --jsonl.
- * Answers the exit status: 0 done, 1 when a file could not be read, 2 misused. With --jsonl an
- * unreadable file is a line `{file, error}` and no failure.
+ * Runs `signalpost inspect`: prints one JSON object per message, indented unless --jsonl. Returns
+ * the exit code: 0 success, 1 if a file could not be read, 2 invalid arguments. With --jsonl, an
+ * unreadable file becomes a line `{file, error}` and is not a failure.
  */
 export async function inspect(args: readonly string[], io: CommandIo): Promise<number> {
   const command = readArguments(args)
@@ -78,7 +78,7 @@ export async function inspect(args: readonly string[], io: CommandIo): Promise<n
   return inspectFiles(files, command.isPicture ? drawn : asJson, task)
 }
 
-/** What to do with each message, and whom to ask about it. */
+/** What to do with each message. */
 type Task = {
   options: AnalysisOptions
   io: CommandIo
@@ -86,7 +86,7 @@ type Task = {
   isTakenApart: boolean
 }
 
-/** With its pieces, where somebody wants them. */
+/** An analysis, with its pieces if requested. */
 type Found = PlainAnalysis & Partial<Analysis>
 
 type Command =
@@ -101,7 +101,7 @@ type Command =
       options: AnalysisOptions
     }
 
-/** How one analysis is shown. */
+/** Formats one analysis for output. */
 type Shown = (file: string, analysis: Found, io: CommandIo) => string
 
 function readArguments(args: readonly string[]): Command {
@@ -172,7 +172,7 @@ function drawn(file: string, analysis: Found, { stdout }: CommandIo): string {
   return `${shownLine(heading)}\n\n${pictureText(analysis, isTerminal ? paint : undefined)}\n`
 }
 
-/** Reads and asks a few files ahead of the analysis, so that it need not wait. */
+/** Reads files and queries the DNS a few files ahead of the analysis, so that it does not wait. */
 async function inspectLines(task: Task): Promise<number> {
   const { io } = task
   const ahead: { file: string; prepared: Promise<Prepared> }[] = []
@@ -193,7 +193,7 @@ async function inspectLines(task: Task): Promise<number> {
 type Given = Unpacked | { name: string; unread: string }
 type Prepared = Error | { raw: Buffer; options: AnalysisOptions }
 
-/** A line of JSON stands for a file, so that one with several messages gets none. */
+/** Each output line stands for one file, so a file with several messages is an error. */
 async function prepareOnly(file: string, task: Task): Promise<Prepared> {
   const [one, ...others] = await messagesIn(file, task.io)
   if (one && others.length === 0) return prepare(one, task)
@@ -228,7 +228,7 @@ async function analyzeFile(
   }
 }
 
-/** The messages of a file: of a mailbox or an archive each by itself. */
+/** Returns the messages of a file; a mailbox or archive may contain several. */
 async function messagesIn(file: string, io: CommandIo): Promise<Given[]> {
   try {
     const bytes = file === '-' ? await readAll(io.stdin) : await readFile(file)
@@ -248,7 +248,7 @@ async function write(stdout: NodeJS.WritableStream, text: string): Promise<void>
   if (!stdout.write(text)) await once(stdout, 'drain')
 }
 
-/** The analysis under the names that others rely on: snake_case, the file first. */
+/** The analysis with its public field names: snake_case, the file first. */
 function contractJson(file: string, analysis: Found) {
   const { bytes, sha256, kind, headers, unsubscribe, bounce } = analysis
   return {

@@ -4,11 +4,11 @@ import { type LimitChange, listRateLimits, type RateLimit } from '../db/limits.t
 import { UsageError } from '../errors.ts'
 import { changeLimit } from '../people/limits.ts'
 
-/** What `limits` was asked to do. */
+/** The subcommands of `limits`. */
 export type LimitsRequest =
   { action: 'list' } | { action: 'set'; name: string; change: Partial<LimitChange> }
 
-/** What there is to tell, and whether it was done. */
+/** The output, and whether the command succeeded. */
 export type LimitsTold = { told: string; isDone: boolean }
 
 const behaviors: readonly RateLimit['behavior'][] = ['refuse', 'shadow', 'off']
@@ -16,7 +16,7 @@ const usage =
   'Say "limits list" or "limits set NAME [--attempts N] [--seconds N] [--behavior BEHAVIOR]".'
 
 /**
- * Reads `list` or `set NAME` with what is to change.
+ * Parses `list`, or `set NAME` with the changes.
  *
  * @throws UsageError
  */
@@ -47,7 +47,7 @@ function numberOf(option: string, given: string): number {
   throw new UsageError([`--${option} must be a number.`])
 }
 
-/** Does it, and gives what there is to tell: a line for each limit, or what is wrong. */
+/** Runs the subcommand and returns its output: one line per limit, or the error. */
 export async function runLimits(
   request: LimitsRequest,
   { pool, clock }: Pick<App, 'pool' | 'clock'>,

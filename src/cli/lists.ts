@@ -17,14 +17,14 @@ import { type ListQuestion, readListQuestion } from '../verdict/lists/questions.
 import { isSubjectKind, type SubjectKind, subjectKinds } from '../verdict/reputation/reputation.ts'
 import type { Clock } from '../world.ts'
 
-/** What the command found: its text, and whether every list may be asked. */
+/** The output of the test, and whether every list may be queried. */
 export type BlacklistReport = { text: string; isSound: boolean }
 
 /**
- * Tests the lists of the settings (RFC 5782 §5) and tells how they stand, one to a line. With none
- * set it names the lists that could be.
+ * Tests the configured lists (RFC 5782 §5) and returns one line per list with its state. Without
+ * configured lists, names the known ones.
  *
- * @throws UsageError naming every wrong entry of BLACKLISTS
+ * @throws UsageError listing every invalid entry of BLACKLISTS
  */
 export async function testBlacklists(
   config: Pick<Config, 'dnsServers' | 'blacklists'>,
@@ -55,11 +55,11 @@ function table(rows: readonly (readonly string[])[]): string {
   return lines.map((cells) => cells.join('  ').trimEnd()).join('\n')
 }
 
-/** What `lists` was asked to do. */
+/** The subcommands of `lists`. */
 export type ListsRequest = { action: 'publish' } | { action: 'show'; question: ListQuestion }
 
 /**
- * Reads `publish` or `show NAME`.
+ * Parses `publish` or `show NAME`.
  *
  * @throws UsageError
  */
@@ -75,7 +75,7 @@ export function parseLists(args: readonly string[]): ListsRequest {
   throw new UsageError(['Say "lists publish" or "lists show NAME".'])
 }
 
-/** Does it, and gives what there is to tell: a manifest, or an answer, as JSON. */
+/** Runs the subcommand and returns its output as JSON: a manifest or an answer. */
 export async function runLists(
   request: ListsRequest,
   app: Pick<App, 'pool' | 'clock' | 'config' | 'log'>,
@@ -92,13 +92,13 @@ export async function runLists(
   return JSON.stringify({ name, is_listed: listed.length > 0, listed }, null, 2)
 }
 
-/** What `reputation` was asked. */
+/** The request of `reputation`. */
 export type ReputationRequest = { kind: SubjectKind | undefined; name: string; isJson: boolean }
 
 const FOUND_MAX = 20
 const DAYS_SHOWN = 14
 
-/** Reads `[KIND] NAME [--json]`. */
+/** Parses `[KIND] NAME [--json]`. */
 export function parseReputation(args: readonly string[]): ReputationRequest {
   const { values, positionals } = parseArgs({
     args: [...args],
@@ -118,14 +118,14 @@ export function parseReputation(args: readonly string[]): ReputationRequest {
   return { kind: first, name: normal(second), isJson }
 }
 
-/** Links keep their case; all other names are in lower case. */
+/** Links are case-sensitive; all other names are in lower case. */
 function normal(name: string): string {
   return name.includes('/') ? name : name.toLowerCase()
 }
 
 /**
- * Tells what is known of whatever has this name, of the kind or of all kinds, as text or as JSON;
- * and whether anything is.
+ * Returns the reputations of a name, of one kind or all kinds, as text or JSON, and whether any
+ * exist.
  */
 export async function tellReputation(
   { kind, name, isJson }: ReputationRequest,

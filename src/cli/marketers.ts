@@ -24,7 +24,7 @@ import {
 import { isSameMarketer, type Marketer, writtenMarketer } from '../verdict/marketers/marketer.ts'
 import { draftMarketer } from '../verdict/marketers/propose.ts'
 
-/** What `marketers` was asked to do; a file is given by its path, `-` is standard input. */
+/** The subcommands of `marketers`; a file is given by its path, `-` is standard input. */
 export type MarketersRequest =
   | { action: 'import'; file: string; isDryRun: boolean }
   | { action: 'export'; format: 'yaml' | 'jsonl' }
@@ -43,7 +43,7 @@ const options = {
 }
 
 /**
- * Reads what stands after `marketers`.
+ * Parses the arguments of `marketers`.
  *
  * @throws UsageError
  */
@@ -95,13 +95,13 @@ type Streams = {
   stdout: { write: (text: string) => unknown }
   stderr: { write: (text: string) => unknown }
 }
-/** What there is to say, and whether it went well. */
+/** The output; with `complaints` the command fails. */
 type Told = { text: string; complaints?: readonly string[] }
 
 const PAGE = 500
 const PROPOSALS_SHOWN = 200
 
-/** Does what was asked with the registry; gives the exit code. */
+/** Runs the subcommand and returns the exit code. */
 export async function runMarketers(
   request: MarketersRequest,
   withApp: (chore: (app: App) => Promise<Told>) => Promise<Told>,
@@ -140,7 +140,7 @@ function tell(request: MarketersRequest, given: string, app: Needs): Promise<Tol
   }
 }
 
-/** Takes a file whole or not at all. What is declared already is left alone. */
+/** Imports a file completely or not at all. Marketers already in the registry are not changed. */
 async function importMarketers(text: string, mode: 'keep' | 'dry-run', app: Needs): Promise<Told> {
   const reading = readMarketers(text, ownNamesOf(app.config))
   if ('faults' in reading) {
@@ -243,7 +243,7 @@ function missing(key: string): Told {
   return { text: '', complaints: [`There is no marketer "${key}".`] }
 }
 
-/** Null: at the command line. */
+/** The actor for the audit log; null stands for the command line. */
 function deedOf({ clock }: Needs): MarketerDeed {
   return { at: clock(), reporterId: null }
 }

@@ -25,7 +25,7 @@ import {
   readOverride,
 } from '../origin/networks.ts'
 
-/** What `networks` was asked to do. Fields that are not named stay as they are. */
+/** The subcommands of `networks`. Omitted fields are not changed. */
 export type NetworksRequest =
   | { action: 'show'; ip: string }
   | { action: 'set'; cidr: string; fields: Partial<OverrideFields> }
@@ -33,7 +33,7 @@ export type NetworksRequest =
   | { action: 'list' }
   | { action: 'drop'; source: string }
 
-/** Reads `show IP`, `set CIDR [--abuse A,B] …`, `unset CIDR`, `list` or `drop SOURCE`. */
+/** Parses `show IP`, `set CIDR [--abuse A,B] …`, `unset CIDR`, `list` or `drop SOURCE`. */
 export function parseNetworks(args: readonly string[]): NetworksRequest {
   const text = { type: 'string' } as const
   const { values, positionals } = parseArgs({
@@ -62,7 +62,7 @@ type Needs = Pick<App, 'pool' | 'clock'>
 
 const OVERRIDES_MAX = 10_000
 
-/** Shows, sets and takes away what is known of networks. Returns what to print. */
+/** Runs the subcommand and returns its output. */
 export async function runNetworks(request: NetworksRequest, app: Needs): Promise<string> {
   switch (request.action) {
     case 'show':

@@ -15,7 +15,7 @@ import { queueNames } from '../processes/work.ts'
 import { deadLetterQueue } from '../queue/queues.ts'
 import { redriveDeadLetters } from '../queue/redrive.ts'
 
-/** What `outbox` was asked to do. */
+/** The subcommands of `outbox`. */
 export type OutboxRequest =
   | { action: 'list'; state: FeedbackState | undefined }
   | { action: 'release' | 'resend'; what: 'feedback' | 'letters' | { to: string } }
@@ -24,7 +24,7 @@ const LINES_MAX = 1_000
 const usage = 'Say "outbox list [STATE]" or "outbox release|resend [--to ADDRESS | --letters]".'
 
 /**
- * Reads `list [STATE]`, or `release` or `resend` with `[--to ADDRESS | --letters]`.
+ * Parses `list [STATE]`, or `release` or `resend` with `[--to ADDRESS | --letters]`.
  *
  * @throws UsageError
  */
@@ -50,8 +50,8 @@ export function parseOutbox(args: readonly string[]): OutboxRequest {
 }
 
 /**
- * Lists the newest feedback reports, lets what is held leave, or sends again what was refused, and
- * writes that down.
+ * Lists the newest feedback reports, releases held ones, or sends refused ones again. Changes get
+ * an audit entry.
  */
 export async function runOutbox(
   request: OutboxRequest,
@@ -78,13 +78,13 @@ export async function runOutbox(
   return told(await releaseFeedbackReports(app, { which, from }, null), 'feedback reports')
 }
 
-/** What `queue` was asked to do. */
+/** The subcommands of `queue`. */
 export type QueueRequest =
   | { action: 'list' }
   | { action: 'retry'; source: string | undefined }
   | { action: 'purge'; queue: string }
 
-/** Reads `list`, `retry [QUEUE]` or `purge QUEUE`. */
+/** Parses `list`, `retry [QUEUE]` or `purge QUEUE`. */
 export function parseQueue(args: readonly string[]): QueueRequest {
   const { positionals } = parseArgs({ args: [...args], allowPositionals: true })
   const [action, name, ...rest] = positionals
@@ -100,12 +100,12 @@ export function parseQueue(args: readonly string[]): QueueRequest {
 
 type Needs = Pick<App, 'boss' | 'pool' | 'clock'>
 
-/** Lists the queues, puts dead letters back to work, or drops the waiting jobs of a queue. */
+/** Lists the queues, retries dead letters, or deletes the waiting jobs of a queue. */
 export async function runQueue(request: QueueRequest, app: Needs): Promise<string> {
   if (request.action === 'purge') {
     await app.boss.deleteQueuedJobs(request.queue)
     const told = `The waiting jobs of ${request.queue} were dropped.`
-    // What is done at the command line is written down like what is done on the pages.
+    // Changes from the command line get an audit entry, as those from the pages do.
     const entry = { at: app.clock(), reporterId: null, action: 'purge', detail: told } as const
     await insertAudit(app.pool, entry)
     return told

@@ -11,7 +11,7 @@ import {
 } from '../verdict/walk-picture.ts'
 import { shownLine } from '../web/pages/render.ts'
 
-/** What a picture is made of; `network` is that of the origin, in words, where it is known. */
+/** The input of a picture; `network` describes the network of the origin if it is known. */
 export type Pictured = Pick<Analysis, 'hops' | 'origin' | 'originObstacle' | 'submitter'> & {
   network?: string | undefined
 }
@@ -40,8 +40,8 @@ const sure = { very: 'very sure', fairly: 'fairly sure', not: 'not sure' } as co
 const border = 'below this line anybody may have written anything'
 
 /**
- * The walk of a message as lines of text, from the mailbox outward: what the pages draw. `paint`
- * gives color where the place can show it.
+ * Formats the route of a message as lines of text, from the mailbox outward, like the pages.
+ * `paint` adds colors if the output supports them.
  */
 export function pictureText(
   found: Pictured,
@@ -110,12 +110,12 @@ function details(station: Station, hop: TracedHop | undefined, found: Pictured):
   ].map(clean)
 }
 
-/** Text of strangers must not move the cursor, nor turn the direction of the rest. */
+/** Untrusted text must not contain control characters or change the text direction. */
 function clean(text: string): string {
   return shownLine(text, TEXT_CHARS_MAX)
 }
 
-/** Lines that fit beside the rail; those after the first a little further in. */
+/** Wraps text beside the rail; continuation lines are indented. */
 function wrap(text: string): string[] {
   const lines: string[] = []
   let line = ' '

@@ -4,7 +4,7 @@ import { reasonOf, UsageError } from '../errors.ts'
 import { type Unpacked, unpackFile } from '../mail/containers/unpack-file.ts'
 import { readSecret, type Terminal } from '../processes/add-account.ts'
 
-/** What `report` was asked to do. */
+/** The request of `report`. */
 export type ReportRequest = {
   files: readonly string[]
   url: string
@@ -12,12 +12,12 @@ export type ReportRequest = {
   kind: string
 }
 
-/** What the arguments say. */
+/** The parsed arguments. */
 export type ReportArguments = Omit<ReportRequest, 'token'> & { tokenFile: string | undefined }
 
 type Print = (line: string) => void
 
-/** Reads `FILE… --to URL [--token-file FILE] [--kind spam|phishing|not-spam]`. */
+/** Parses `FILE… --to URL [--token-file FILE] [--kind spam|phishing|not-spam]`. */
 export function parseReport(args: readonly string[]): ReportArguments {
   const { values, positionals } = parseArgs({
     args: [...args],
@@ -41,13 +41,13 @@ export function parseReport(args: readonly string[]): ReportArguments {
   return { files: positionals, url: to.replace(/\/+$/, ''), tokenFile, kind }
 }
 
-/** The token of a file, or else of standard input. */
+/** Reads the token from a file, or from standard input without one. */
 export async function readToken(file: string | undefined, terminal: Terminal): Promise<string> {
   if (file === undefined) return readSecret('Token', terminal)
   return (await readFile(file, 'utf8')).trim()
 }
 
-/** Of files of one's own, on one's own machine. */
+/** Limits for local files of the user. */
 export const ownFileLimits = {
   messagesMax: 100_000,
   entriesMax: 100_000,
@@ -55,7 +55,7 @@ export const ownFileLimits = {
 }
 
 /**
- * Reports each file, or each message of a mailbox file or an archive; prints a line for each.
+ * Reports each file, or each message of a mailbox file or archive, and prints a line for each.
  * Returns how many were not accepted.
  */
 export async function reportFiles(

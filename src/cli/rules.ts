@@ -34,7 +34,7 @@ import {
 import { faultLine, type Rule, ruleBounds, type RuleFault } from '../verdict/rules/rule-file.ts'
 import { shownLine } from '../web/pages/render.ts'
 
-/** What `rules` was asked to do; a file is given by its path, `-` is standard input. */
+/** The subcommands of `rules`; a file is given by its path, `-` is standard input. */
 export type RulesRequest =
   | { action: 'list' }
   | { action: 'history' }
@@ -47,7 +47,7 @@ export type RulesRequest =
   | { action: 'rollback'; version: number }
 
 /**
- * Reads what stands after `rules`.
+ * Parses the arguments of `rules`.
  *
  * @throws UsageError
  */
@@ -106,7 +106,7 @@ function refuse(problem: string): never {
 
 const CHANGED_SHOWN = 100
 
-/** The acting rules, where they act, and which of them are cut off. */
+/** The active rules, the processes that use them, and the rules that were cut off. */
 function rulesText(
   { version, isShipped }: RuleVersion,
   rules: readonly Rule[],
@@ -148,7 +148,7 @@ function historyText(lines: readonly RuleSetLine[]): string {
   ).join('\n')
 }
 
-/** All facts that conditions may ask. */
+/** All facts that conditions may use. */
 function factsText(definitions: readonly FactDefinition[]): string {
   const types = { bool: 'bool', double: 'number', string: 'text', strings: 'list of texts' }
   return columns(
@@ -156,7 +156,7 @@ function factsText(definitions: readonly FactDefinition[]): string {
   ).join('\n')
 }
 
-/** What a set of rules would have done. */
+/** The effect that a set of rules would have had. */
 function dryRunText(result: DryRunResult): string {
   const { reports, changed, changedTotal, moves, symbols, errors, cutOff } = result
   const more = changedTotal - Math.min(changed.length, CHANGED_SHOWN)
@@ -186,7 +186,7 @@ function rounded(score: number): string {
   return String(Math.round(score * 100) / 100)
 }
 
-/** Rows with their columns below each other; the last is as long as it is. */
+/** Aligns rows in columns; the last column is not padded. */
 function columns(rows: readonly (readonly string[])[]): string[] {
   const widths = (rows[0] ?? []).map((_, at) =>
     Math.max(...rows.map((cells) => (cells[at] ?? '').length)),
@@ -201,10 +201,10 @@ function columns(rows: readonly (readonly string[])[]): string[] {
 
 type Needs = Pick<App, 'pool' | 'clock'>
 
-/** Runs a chore on the database. */
+/** Runs a task on the database. */
 export type OpenDatabase = <T>(chore: (app: Needs) => Promise<T>) => Promise<T>
 
-/** Where the command reads and writes. */
+/** The streams of the command. */
 export type RulesIo = {
   stdin: NodeJS.ReadableStream
   stdout: { write: (text: string) => unknown }
@@ -216,10 +216,10 @@ const EVERYWHERE_MS = 5_000
 const { definitions } = ruleKnowledge
 
 /**
- * Does what was asked of the rules. 0 when it is done, 1 when it was refused: a file with faults,
- * or a version that is not there.
+ * Runs the subcommand. Returns 0 on success, or 1 if it was refused because a file has errors or a
+ * version does not exist.
  *
- * @throws UsageError when a file cannot be read
+ * @throws UsageError if a file cannot be read
  */
 export async function runRules(
   request: RulesRequest,
@@ -268,7 +268,7 @@ async function contentOf(file: string, { stdin }: RulesIo): Promise<string> {
   return bytes.toString()
 }
 
-/** The rules of a file, or undefined after its faults were told. */
+/** Compiles the rules of a file; prints its errors and returns undefined if there are any. */
 function compiled(content: string, file: string, io: RulesIo): readonly Rule[] | undefined {
   const result = compileRules(content, definitions)
   if ('rules' in result) return result.rules.rules
@@ -374,7 +374,7 @@ async function tellApplied(
   return 0
 }
 
-/** Waits a moment for the processes that run, and says which have the version. */
+/** Waits a moment for the running processes and describes which have loaded the version. */
 async function whereItActs(version: number, { pool, clock }: Needs): Promise<string> {
   const since = new Date(clock().getTime() - RULE_PROCESS_FORGOTTEN_MS)
   for (const end = performance.now() + EVERYWHERE_MS; ; await wait(100)) {

@@ -6,13 +6,13 @@ import { UsageError } from '../errors.ts'
 import { liftSuppression, readAddress, suppressByHand } from '../feedback/suppress.ts'
 import { storableText } from '../mail/text.ts'
 
-/** What `suppressions` was asked to do. */
+/** The subcommands of `suppressions`. */
 export type SuppressionsRequest =
   | { action: 'list'; part: string | undefined }
   | { action: 'add'; address: string; detail: string; days: number | undefined }
   | { action: 'remove'; address: string }
 
-/** What there is to tell, and whether it was done. */
+/** The output, and whether the command succeeded. */
 export type SuppressionsTold = { told: string; isDone: boolean }
 
 const DAY_MS = 86_400_000
@@ -23,7 +23,7 @@ const usage =
   'Say "suppressions list [PART]", "add ADDRESS --why TEXT [--days N]" or "remove ADDRESS".'
 
 /**
- * Reads `list [PART]`, `add ADDRESS --why TEXT [--days N]` or `remove ADDRESS`.
+ * Parses `list [PART]`, `add ADDRESS --why TEXT [--days N]` or `remove ADDRESS`.
  *
  * @throws UsageError
  */
@@ -51,7 +51,7 @@ function isDays(days: string | undefined): boolean {
   return /^[1-9]\d{0,3}$/.test(days) && Number(days) <= DAYS_MAX
 }
 
-/** Does it, and gives what there is to tell: a line for each address. */
+/** Runs the subcommand and returns its output: one line per address. */
 export async function runSuppressions(
   request: SuppressionsRequest,
   app: Pick<App, 'pool' | 'clock'>,

@@ -3,8 +3,8 @@ import openYdf from 'ydf-training'
 import type { Grown, ToGrow } from './grow-trees.ts'
 
 /*
- * A process of its own: the library wants a global, writes to the console, and lets uncaught
- * exceptions pass through handlers of its own.
+ * Runs in a separate process, because the library needs a global, writes to the console and
+ * installs its own handlers for uncaught exceptions.
  */
 process.once('message', (asked: ToGrow) => {
   void grow(asked).then(
@@ -16,7 +16,7 @@ process.once('message', (asked: ToGrow) => {
 })
 
 async function grow({ csv, label }: ToGrow): Promise<Grown> {
-  // The library behind `ydf-inference` reads and writes the same archives.
+  // `ydf-inference` reads and writes its archives with this library.
   const zip: unknown = createRequire(import.meta.resolve('ydf-inference'))('jszip')
   Object.assign(globalThis, { JSZip: zip })
   const quiet = () => undefined
@@ -28,7 +28,7 @@ async function grow({ csv, label }: ToGrow): Promise<Grown> {
   return { content, gains }
 }
 
-/** The lines `1. "name" 12.5 ####` below the heading SUM_SCORE. */
+/** Parses the lines `1. "name" 12.5 ####` below the heading SUM_SCORE. */
 function readGains(description: string): Record<string, number> {
   const [, after = ''] = description.split('Variable Importance: SUM_SCORE:')
   const [list = ''] = after.split(/\n\s*\n/)

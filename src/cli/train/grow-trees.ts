@@ -1,20 +1,20 @@
 import { fork } from 'node:child_process'
 import path from 'node:path'
 
-/** What trees are grown from: lines of values, and the column they are to predict. */
+/** The training input: CSV rows, and the column to predict. */
 export type ToGrow = { csv: string; label: string }
 
-/** The model's bytes, and how much each feature improved the trees. */
+/** The bytes of the model, and how much each feature improved the trees. */
 export type Grown = { content: Uint8Array; gains: Record<string, number> }
 
 const GROW_MS_MAX = 30 * 60_000
 
 /**
- * Gradient-boosted trees for two classes, with the library's settings: 300 trees of six levels at
- * most, each a tenth of a step, stopped when a tenth of the rows that is held back gets worse. The
- * same lines give the same trees. Runs in a process of its own.
+ * Trains gradient-boosted trees for two classes with the library's defaults: at most 300 trees of
+ * depth six, a learning rate of 0.1, and early stopping on a tenth of the rows. The same rows give
+ * the same trees. Runs in a separate process.
  *
- * @throws Error when it fails, or is not done in half an hour
+ * @throws Error if it fails or takes longer than half an hour
  */
 export async function growTrees(rows: ToGrow): Promise<Grown> {
   const file = path.join(import.meta.dirname, 'grow-trees-process.ts')

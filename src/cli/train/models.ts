@@ -23,7 +23,7 @@ import { ModelFault } from '../../verdict/model/model.ts'
 
 const FEATURES_SHOWN = 15
 
-/** The report of a model as a text for a terminal. */
+/** The report of a model as text for a terminal. */
 export function reportText(report: ModelReport): string {
   const { rows } = report
   return [
@@ -60,7 +60,7 @@ export function reportText(report: ModelReport): string {
   ].join('\n')
 }
 
-/** At most a dozen points: the whole curve is in the admin pages. */
+/** At most twelve points; the admin pages show the whole curve. */
 function rocLines(points: ModelReport['roc']): string[] {
   const step = Math.max(1, Math.ceil(points.length / 12))
   return points
@@ -72,7 +72,7 @@ function rocLines(points: ModelReport['roc']): string[] {
     )
 }
 
-/** What `models` was asked to do. */
+/** The subcommands of `models`. */
 export type ModelsRequest =
   | { action: 'list' | 'rollback' }
   | { action: 'show' | 'promote'; version: number }
@@ -84,7 +84,7 @@ type Needs = Pick<App, 'pool' | 'clock'>
 const LISTED_MAX = 100
 const STRANGE_SHOWN = 5
 
-/** Reads the action and what it is about. */
+/** Parses the subcommand and its arguments. */
 export function parseModels(args: readonly string[]): ModelsRequest {
   const { values, positionals } = parseArgs({
     args: [...args],
@@ -109,7 +109,7 @@ export function parseModels(args: readonly string[]): ModelsRequest {
   throw misuse()
 }
 
-/** Shows, promotes, takes back, brings in and hands out models. Returns what to print. */
+/** Shows, promotes, rolls back, imports and exports models. Returns the output. */
 export async function runModels(request: ModelsRequest, app: Needs): Promise<string> {
   const deed: ModelDeed = { at: app.clock(), reporterId: null }
   switch (request.action) {

@@ -15,10 +15,10 @@ import {
 } from '../../verdict/model/training.ts'
 import type { VerdictClass } from '../../verdict/verdict.ts'
 
-/** A folder of messages, one a file, and what all of them are. */
+/** A folder of messages, one per file, and the label of all of them. */
 export type LabeledFolder = { folder: string; kind: RowKind }
 
-/** A message of a file, read, whose campaign is not looked for yet. */
+/** The message of a file, analyzed but not yet assigned to a campaign. */
 export type ReadFile = Pick<TrainingRow, 'at' | 'kind' | 'facts'> &
   Pick<CountedAnalysis, 'fingerprints'> & { file: string }
 
@@ -26,10 +26,10 @@ const FILE_BYTES_MAX = 25_000_000
 const TELL_EVERY = 500
 
 /**
- * Reads labeled folders, with those below them, in the order of their names. Files too long for the
- * intake, and those that hold no header, are passed over.
+ * Reads labeled folders and their subfolders in the order of the file names. Skips files above the
+ * size limit of the intake and files without a header.
  *
- * @throws UsageError when a folder cannot be read
+ * @throws UsageError if a folder cannot be read
  */
 export async function readFolders(
   folders: readonly LabeledFolder[],
@@ -53,7 +53,7 @@ export async function readFolders(
   }))
 }
 
-/** Reads and analyzes one file, asking nobody; undefined when it is no message. */
+/** Reads and analyzes one file without DNS queries; undefined if it is not a message. */
 export async function readOne(file: string, kind: RowKind): Promise<ReadFile | undefined> {
   const { size } = await stat(file)
   if (size === 0 || size > FILE_BYTES_MAX) return undefined
@@ -65,7 +65,10 @@ export async function readOne(file: string, kind: RowKind): Promise<ReadFile | u
   return { file, kind, at, facts: factsOf({ features, now: new Date(at) }), fingerprints }
 }
 
-/** When it came, as the topmost line that has a time says; else as its author says; else never. */
+/**
+ * The time of the topmost Received field that has one, else of the Date field, in milliseconds; 0
+ * if neither has one.
+ */
 function timeOf({ hops, headers }: CountedAnalysis['analysis']): number {
   const times = [...hops.map(({ at }) => at), headers.date].flatMap((text) => {
     const time = Date.parse(text ?? '')
@@ -87,15 +90,15 @@ async function filesIn(folder: string): Promise<string[]> {
 }
 
 const PAGE = 1_000
-/** Each is some 5 KB in memory. */
+/** Maximum number of reports; each takes about 5 KB of memory. */
 const REPORTS_MAX = 200_000
 
 type Voices = { unwanted: Set<string>; wanted: Set<string> }
 type Report = JudgedReport & { karma: number }
 
 /**
- * The reports since an instant that prove something, see `labelOf`, with the facts they were judged
- * by at their time. Of more than 200,000 only the newest are taken.
+ * Returns the reports since an instant that have a label (see `labelOf`), with the facts of their
+ * original verdicts. Above 200,000 reports, only the newest are returned.
  */
 export async function readReports(
   db: Db,
@@ -134,8 +137,8 @@ function rowOf(report: Report, voices: ReadonlyMap<string, Voices>): TrainingRow
 }
 
 /**
- * Who says what of each campaign: of the proven, for three new accounts would write a label, or
- * strike one out. A report that was taken back says nothing.
+ * Groups the reporters of each campaign by statement. Only reporters with enough karma count,
+ * because three new accounts could otherwise add or remove a label. Retracted reports are ignored.
  */
 function voicesOf(reports: readonly Report[]): Map<string, Voices> {
   const voices = new Map<string, Voices>()
@@ -153,12 +156,12 @@ function othersThan(reporterId: string, voices: Voices | undefined) {
   return { unwanted: count(voices?.unwanted), wanted: count(voices?.wanted) }
 }
 
-/** The milliseconds inside a version 7 id. */
+/** The time inside a version 7 UUID, in milliseconds. */
 function timeIn(id: string): number {
   return Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)
 }
 
-/** The least version 7 id of an instant. */
+/** The smallest version 7 UUID of an instant. */
 function idBefore(at: Date): string {
   const hex = Math.max(0, at.getTime()).toString(16).padStart(12, '0')
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`

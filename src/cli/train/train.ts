@@ -33,14 +33,14 @@ import { growTrees } from './grow-trees.ts'
 import { reportText } from './models.ts'
 import { type LabeledFolder, readFolders, readReports } from './read-reports.ts'
 
-/** How a model is to be made. */
+/** The settings of a training. */
 export type Training = {
   definitions: readonly FactDefinition[]
-  /** Those that a model may see. */
+  /** The symbols that a model may use. */
   symbols: readonly string[]
-  /** From what the rows come; where files are among them, `files`. */
+  /** The source of the rows; `files` if any row comes from a file. */
   source: RowSource
-  /** The same in words, for the report. */
+  /** The source in words, for the report. */
   sources: readonly string[]
   split: SplitKind
   seed: number
@@ -48,7 +48,7 @@ export type Training = {
   tell: (line: string) => void
 }
 
-/** A model nobody has yet, and what is known of it. */
+/** A trained model that is not stored yet, and its report. */
 export type TrainedModel = {
   content: Uint8Array
   calibration: Calibration
@@ -56,15 +56,15 @@ export type TrainedModel = {
   features: readonly string[]
 }
 
-/** Of fewer rows of either kind, trees would learn the messages by heart. */
+/** Minimum number of rows per class; with fewer, trees would memorize the messages. */
 const ROWS_MIN = 20
 
 /**
- * Makes a model of one part of the rows, calibrates it on another, and measures it on the third;
- * what is kept is what was measured. The same rows, in any order, and the same seed give the same
- * model.
+ * Trains a model on one part of the rows, calibrates it on another and measures it on the third;
+ * the stored model is the measured one. The same rows, in any order, and the same seed give the
+ * same model.
  *
- * @throws UsageError when there are too few rows of one kind
+ * @throws UsageError if one class has too few rows
  */
 export async function trainModel(
   rows: readonly TrainingRow[],
@@ -108,7 +108,7 @@ export async function trainModel(
   return { content, calibration, report, features }
 }
 
-/** What a model says of rows, beside what they are. */
+/** The model's probability for each row, with the row's label. */
 export function scoresOf(model: Model, rows: readonly TrainingRow[]): Scored[] {
   return rows.map(({ facts, symbols, kind }) => ({
     probability: model.apply(facts, symbols),
@@ -116,7 +116,7 @@ export function scoresOf(model: Model, rows: readonly TrainingRow[]): Scored[] {
   }))
 }
 
-/** The trees hold back the rows they stop by from the order they come in, so it is made ours. */
+/** Shuffles by seed, because the trees choose the rows for early stopping by input order. */
 function shuffled(rows: readonly TrainingRow[], seed: number): TrainingRow[] {
   return rows
     .map((row) => ({ row, lot: lotOf(JSON.stringify([row.at, row.kind, row.facts]), seed) }))
@@ -134,16 +134,16 @@ function requireBoth(rows: readonly TrainingRow[]): void {
   ])
 }
 
-/** What `train` was asked to do. */
+/** The request of `train`. */
 export type TrainRequest = {
-  /** Undefined: reports are not learned from. */
+  /** Undefined if reports are not used. */
   reportDays: number | undefined
   folders: readonly LabeledFolder[]
   split: SplitKind
   seed: number
-  /** Where the report is written as JSON besides. */
+  /** A file for a JSON copy of the report. */
   out: string | undefined
-  /** Where the rows are written; then nothing is trained. */
+  /** A file for the rows; if set, nothing is trained. */
   rows: string | undefined
 }
 
@@ -151,7 +151,7 @@ const DAYS_USUAL = 90
 const DAYS_MAX = 400
 const DAY_MS = 86_400_000
 
-/** Reads the options. */
+/** Parses the options. */
 export function parseTrain(args: readonly string[]): TrainRequest {
   const text = { type: 'string' } as const
   const { values } = parseArgs({
@@ -184,8 +184,8 @@ export function parseTrain(args: readonly string[]): TrainRequest {
 }
 
 /**
- * Trains a model and keeps it as a candidate; or writes the rows for who trains elsewhere. Returns
- * what to print.
+ * Trains a model and stores it as a candidate, or writes the rows for training elsewhere. Returns
+ * the output.
  */
 export async function train(
   request: TrainRequest,
@@ -195,7 +195,7 @@ export async function train(
   const { rows, sources } = await readRows(request, app, tell)
   const source: RowSource = request.folders.length > 0 ? 'files' : 'reports'
   const definitions = factDefinitions
-  // Rules look at what files cannot tell, so their symbols would tell files from reports.
+  // Rules use facts that files do not have, so their symbols would distinguish files from reports.
   const rules = source === 'files' ? [] : rulesOf(await actingRules(app.pool), definitions)
   const symbols = fitSymbols(rules)
   if (request.rows !== undefined) {

@@ -1,13 +1,13 @@
 declare module 'ydf-training' {
-  /** Trees that were just made. */
+  /** A model that was just trained. */
   export type TrainedModel = {
-    /** A text for people, with the importance of the features. */
+    /** A description as text, with the importance of the features. */
     describe(): string
     save(): Promise<Blob>
     unload(): void
   }
 
-  /** An instance of the WASM. It has no settings but the column to predict and what it is. */
+  /** An instance of the WASM module. Its only settings are the column to predict and its type. */
   export type YdfTraining = {
     GradientBoostedTreesLearner: new (
       label: string,
