@@ -6,11 +6,11 @@ import type { Rdap } from './net/rdap/rdap.ts'
 import type { Boss } from './queue/boss.ts'
 import type { Clock } from './world.ts'
 
-/** What one process runs on. Ask for the fields you use. */
+/** The dependencies of one process. Require only the fields that a function uses. */
 export type App = {
   config: Config & {
     databaseUrl: string
-    /** Where LISTEN works; undefined behind a pooler in transaction mode. */
+    /** The database URL that supports LISTEN; undefined behind a pooler in transaction mode. */
     listenUrl?: string | undefined
     secret: string
   }
@@ -20,10 +20,10 @@ export type App = {
   log: Logger
 }
 
-/** What a process that works the queues has besides. */
+/** The additional dependencies of a process that handles jobs. */
 export type WorkApp = App & {
-  /** Absent when no mail server is configured: then feedback reports are held. */
+  /** Undefined if no mail server is configured: then feedback reports are held. */
   mailer: Mailer | undefined
-  /** Absent when the registries are not to be asked. */
+  /** Undefined if registry queries are disabled. */
   rdap: Rdap | undefined
 }

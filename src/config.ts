@@ -6,15 +6,15 @@ import { UsageError } from './errors.ts'
 const port = wholeNumber(0, 65_535)
 const count = wholeNumber(1, Number.MAX_SAFE_INTEGER)
 const httpUrl = z.url({ protocol: /^https?$/, error: 'is not an http or https address' })
-/** Plain http would let anybody on the way say who gets our reports. */
+/** With plain http, an attacker on the network could choose the recipients of our reports. */
 const registries = z.string().refine((text) => text === 'none' || isSafeUrl(text), {
   error: 'is neither an https address nor "none"',
 })
 const mailDomain = z.string().regex(/^[a-z0-9.-]+$/i, 'is not a domain name')
 
 /**
- * Every variable the program reads, with its default. `.env.example` lists the same ones with
- * their meaning; a test compares the two.
+ * Every environment variable that the program reads, with its default. `.env.example` lists the
+ * same variables with their meaning; a test compares the two.
  */
 const variables = z.object({
   DATABASE_URL: z
@@ -73,76 +73,78 @@ const variables = z.object({
   DRAIN_SECONDS: wholeNumber(0, 60).optional(),
 })
 
-/** The settings of one process, checked. */
+/** The validated settings of one process. */
 export type Config = {
   databaseUrl: string | undefined
-  /** Past a connection pooler, for migrations and LISTEN. */
+  /** A URL that bypasses a connection pooler, for migrations and LISTEN. */
   databaseDirectUrl: string | undefined
-  /** Absolute. */
+  /** Absolute path. */
   dataDir: string
   httpHost: string
   httpPort: number
   /** Without a trailing slash. */
   publicUrl: string
-  /** Whether anybody may make an account. */
+  /** Whether anyone may create an account. */
   signUpIsOpen: boolean
-  /** Who runs this, as the page on privacy says it. */
+  /** The operator's name on the privacy page. */
   operatorName: string | undefined
   operatorContact: string | undefined
-  /** CIDR blocks that are not on the Internet and yet may have webhooks. */
+  /** CIDR blocks of private networks that may receive webhooks. */
   webhookNetworks: readonly string[]
-  /** CIDR blocks of the proxies whose word is taken for the address of a client. */
+  /** CIDR blocks of the proxies that are trusted to report the address of a client. */
   trustedProxies: readonly string[]
   smtpUrl: string | undefined
   mailFrom: string
-  /** Undefined: mail leaves unsigned. The file is absolute. */
+  /** Undefined if mail is not signed. `keyFile` is an absolute path. */
   dkim: { domain: string; selector: string; keyFile: string } | undefined
-  /** Feedback reports an hour to an address that never asked for them, unless it has a limit. */
+  /** Feedback reports per hour to an address that did not enroll and has no limit of its own. */
   feedbackHourlyMax: number
   returnPathDomain: string
-  /** Undefined until made: `keptSecret` in `processes/data-dir.ts` fills it. */
+  /** Undefined until it is created; `keptSecret` in `processes/data-dir.ts` sets it. */
   secret: string | undefined
   receiveHost: string
   receivePort: number
   receiveProtocol: 'smtp' | 'lmtp'
-  /** Absolute; undefined: STARTTLS is not offered. */
+  /** Absolute path; undefined if STARTTLS is not offered. */
   receiveTlsCertFile: string | undefined
   receiveTlsKeyFile: string | undefined
   checkHost: string
-  /** Undefined: mail servers ask on the port of the web. */
+  /** Undefined if mail servers use the web port. */
   checkPort: number | undefined
-  /** Undefined: only who is on this machine may ask. */
+  /** Undefined if only clients on this machine may send checks. */
   checkPassword: string | undefined
   checkRejectScore: number
-  /** Undefined: nothing is greylisted. */
+  /** Undefined if greylisting is disabled. */
   checkGreylistScore: number | undefined
   forwardTo: 'any' | 'enrolled'
-  /** 0 to 1; below it nobody is told of an origin, and the reporter is asked. */
+  /** 0 to 1; below it no feedback is sent about an origin, and the reporter is asked. */
   originConfidenceMin: number
-  /** Hours by the trusted line's clock; reports of older messages have no effect. 0: no limit. */
+  /**
+   * Hours since the trusted Received time; reports of older messages have no effect. 0: no limit.
+   */
   messageAgeMax: number
-  /** Parser threads, and jobs worked at once. */
+  /** Number of parser threads, and of jobs handled in parallel. */
   workers: number
-  /** Undefined: no registry is asked. */
+  /** Undefined if registry queries are disabled. */
   rdapBootstrapUrl: string | undefined
-  /** The name servers of the machine, nobody, or these: `ip`, `ip:port` or `[ip]:port`. */
+  /** The name servers of the machine, none, or these: `ip`, `ip:port` or `[ip]:port`. */
   dnsServers: 'system' | 'none' | readonly string[]
-  /** As they stand in the setting; `processes/blacklist-zones.ts` reads them. */
+  /** Unparsed entries of the setting; `processes/blacklist-zones.ts` reads them. */
   blacklists: readonly string[]
-  /** Absolute. */
+  /** Absolute path. */
   listsDir: string
-  /** The zone below which those of the lists are. */
+  /** The parent zone of the lists' zones. */
   listsZone: string
-  /** Who wants to hear of holes in our security; undefined: nobody says so. */
+  /** The contact for vulnerability reports; undefined if none is published. */
   securityContact: string | undefined
   securityPolicy: string | undefined
-  /** Whether anybody may download the lists. */
+  /** Whether anyone may download the lists. */
   listsArePublic: boolean
   logLevel: string
   messageBytesMax: number
   retentionDays: number
   databaseConnections: number
-  /** How long a process that serves HTTP goes on answering once it is to end. */
+  /** Time in milliseconds for which a stopping process continues to answer HTTP requests. */
   drainMs: number | undefined
 }
 
@@ -219,7 +221,7 @@ function entriesOf(list: string): string[] {
 /** The names of all variables, for the test that compares them with `.env.example`. */
 export const variableNames: readonly string[] = Object.keys(variables.shape)
 
-/** @throws UsageError naming everything that is wrong, at once */
+/** @throws UsageError listing all errors */
 function readVariables(env: NodeJS.ProcessEnv): z.infer<typeof variables> {
   const given = Object.fromEntries(
     variableNames.flatMap((name) => (env[name] ? [[name, env[name]]] : [])),
@@ -235,7 +237,7 @@ function readVariables(env: NodeJS.ProcessEnv): z.infer<typeof variables> {
 /**
  * Reads the settings from an environment. An empty variable counts as absent.
  *
- * @throws UsageError naming everything that is wrong, at once
+ * @throws UsageError listing all errors
  */
 export function readConfig(
   env: NodeJS.ProcessEnv,

@@ -1,7 +1,9 @@
-/** The caller did something wrong and can mend it: told to them, never logged as our failure. */
+/**
+ * An error that the caller made and can correct: returned to the caller, not logged as a failure.
+ */
 export class CallerError extends Error {
   override name = 'CallerError'
-  /** HTTP status that says whose fault it is, 400 to 499. */
+  /** HTTP status for the response, 400 to 499. */
   readonly status: number
 
   constructor(status: number, message: string, options?: ErrorOptions) {
@@ -10,7 +12,7 @@ export class CallerError extends Error {
   }
 }
 
-/** There is too much to do at once: the caller should try again after `retrySeconds`. */
+/** The server is overloaded: the caller should retry after `retrySeconds`. */
 export class BusyError extends Error {
   override name = 'BusyError'
   readonly retrySeconds: number
@@ -21,12 +23,14 @@ export class BusyError extends Error {
   }
 }
 
-/** No retry can mend this: the job goes to the dead letters at once. */
+/** A job that no retry can complete: it becomes a dead letter at once. */
 export class PermanentError extends Error {
   override name = 'PermanentError'
 }
 
-/** The command line or the environment is wrong: exit code 2, `problems` one to a line. */
+/**
+ * An error in the command line or the environment: exit code 2, one line for each of `problems`.
+ */
 export class UsageError extends Error {
   override name = 'UsageError'
   readonly problems: readonly string[]
@@ -37,12 +41,12 @@ export class UsageError extends Error {
   }
 }
 
-/** The database, as it is set up, cannot be used: the message tells the operator what to change. */
+/** The database is set up in an unsupported way: the message tells the operator what to change. */
 export class DatabaseUnfit extends Error {
   override name = 'DatabaseUnfit'
 }
 
-/** The words of anything thrown, without its stack. */
+/** The message of any thrown value, without its stack. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message || error.name : String(error)
 }
@@ -50,15 +54,17 @@ export function reasonOf(error: unknown): string {
 const LOG_CHARS_MAX = 300
 
 /**
- * The words of a reason as a log may hold them: far mail servers and databases quote what they
- * refuse. Addresses are left out, secret ones of ours too, and of words without end the rest.
+ * Redacts a reason for the log, because remote mail servers and databases quote what they refuse.
+ * Removes mail addresses, including our secret ones, and truncates long text.
  */
 export function forLog(reason: string): string {
   const address = /[^\s<>@"'(),;:[\]]{1,64}@[^\s<>@"'(),;:]{1,253}/g
   return reason.slice(0, 1_000).replace(address, '…@…').slice(0, LOG_CHARS_MAX)
 }
 
-/** What a log may hold of anything thrown; of a database error, which quotes values, its code. */
+/**
+ * The loggable part of a thrown value; for a database error, which quotes values, only its code.
+ */
 export function withoutData(error: unknown) {
   const state = sqlState(error)
   const stack = error instanceof Error ? (error.stack ?? '').split('\n    at ').slice(1, 8) : []
@@ -68,8 +74,8 @@ export function withoutData(error: unknown) {
 }
 
 /**
- * The SQLSTATE of a database error, or undefined for any other. Each SQLSTATE has a digit: EPIPE
- * and its like, of the same length, have none.
+ * The SQLSTATE of a database error; undefined for other errors. Every SQLSTATE contains a digit;
+ * codes of the same length such as EPIPE contain none.
  */
 export function sqlState(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined

@@ -1,12 +1,12 @@
 import pino from 'pino'
 import pretty from 'pino-pretty'
 
-/** Writes sentences with fields. Never give it an address, a subject, a body or a key. */
+/** Writes sentences with fields. Never pass it an address, a subject, a body or a key. */
 export type Logger = pino.Logger
 
 /**
- * A logger to standard error: JSON lines, or readable ones on a terminal. `process` names the
- * part of Signalpost that speaks.
+ * Creates a logger to standard error: JSON lines, or readable lines on a terminal. `process` names
+ * the part of Signalpost that logs.
  */
 export function createLogger(level: string, process_: string): Logger {
   const base = { process: process_ }

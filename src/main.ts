@@ -194,13 +194,13 @@ async function main([name = 'help', ...args]: readonly string[]): Promise<number
     for (const problem of problems) complain(`signalpost ${name}: ${problem}`)
     if (isMisuse) complain(`Usage: signalpost ${command.usage}`)
     else if (error instanceof Error && !isPlain(error)) complain(error.stack ?? '')
-    // The channel to a supervisor would keep a process alive that has nothing more to do.
+    // The channel to a supervisor would keep a finished process running.
     if (process.connected) process.disconnect?.()
     return isMisuse ? MISUSED : FAILED
   }
 }
 
-/** Whether the message of an error says all there is to say. */
+/** Whether the message of an error is sufficient without a stack. */
 function isPlain(error: Error): boolean {
   return ['DatabaseAway', 'DatabaseUnfit'].includes(error.name)
 }
@@ -227,7 +227,7 @@ async function serve(
   const { openApp } = await import('./processes/open-app.ts')
   const opening = openApp({ ...config, databaseUrl: config.databaseUrl }, role, log, name)
   const app = await Promise.race([opening, stopping])
-  // Nothing is open yet that a sudden end could harm.
+  // No resource is open yet, so the process may exit at once.
   if (!app) process.exit(DONE)
   const part = await open(app).catch(async (error: unknown) => {
     await app.close()
@@ -242,7 +242,7 @@ async function serve(
   return DONE
 }
 
-/** For commands that take none. */
+/** For commands without arguments. */
 function refuseArguments([first]: readonly string[]): void {
   if (first !== undefined) throw new UsageError([`What is "${first}"? Nothing stands there.`])
 }

@@ -1,32 +1,32 @@
 import { randomBytes } from 'node:crypto'
 
-/** Gives the present instant. Handed in, so that tests say what time it is. */
+/** Returns the current instant. Passed in, so that tests control the time. */
 export type Clock = () => Date
 
-/** Gives `count` unpredictable bytes. */
+/** Returns `count` unpredictable bytes. */
 export type Random = (count: number) => Buffer
 
-/** The kinds of DNS records that are asked for. */
+/** The queried types of DNS records. */
 export type DnsType = 'A' | 'AAAA' | 'MX' | 'PTR' | 'TXT'
 
 /**
- * What the DNS says to a question. `none`: there is no such name, or it has no such record.
- * `unknown`: nobody could tell (timeout, SERVFAIL, no resolver), which is not a no. The strings of
- * a TXT record are joined; MX records are host names, the most preferred first.
+ * The answer to a DNS query. `none`: the name or the record does not exist. `unknown`: no answer
+ * (timeout, SERVFAIL, no resolver), which does not mean that it does not exist. The strings of a
+ * TXT record are joined; MX records are host names in order of preference.
  */
 export type DnsAnswer =
   { is: 'found'; records: readonly string[] } | { is: 'none' } | { is: 'unknown'; why: string }
 
-/** Asks the DNS. Handed in; never rejects, and answers in bounded time. */
+/** Queries the DNS. Passed in; never rejects, and answers in bounded time. */
 export type Resolve = (name: string, type: DnsType) => Promise<DnsAnswer>
 
-/** The machine's own clock. */
+/** The system clock. */
 export const systemClock: Clock = () => new Date()
 
-/** Milliseconds of the machine's own clock that never goes back: for durations. */
+/** The monotonic system clock in milliseconds, for durations. */
 export const systemElapsed = (): number => performance.now()
 
-/** The machine's own source of chance. */
+/** The system's random source. */
 export const systemRandom: Random = (count) => {
   if (count > POOL_BYTES) return randomBytes(count)
   if (pooled.length < count) pooled = randomBytes(POOL_BYTES)
@@ -35,13 +35,13 @@ export const systemRandom: Random = (count) => {
   return taken
 }
 
-/** Drawn at once: a call for 16 bytes costs as much as one for 4096. */
+/** Bytes drawn at once: a call for 16 bytes costs as much as one for 4096. */
 const POOL_BYTES = 4_096
 let pooled = Buffer.alloc(0)
 
 /**
- * A version 7 UUID (RFC 9562 §5.7): 48 bits of milliseconds, then chance. Reports and all that
- * hangs on them are partitioned by the time inside.
+ * A version 7 UUID (RFC 9562 §5.7): 48 bits of milliseconds, then random bits. Reports and their
+ * dependent rows are partitioned by the time inside.
  */
 export function uuidv7(now: Date, random: Random = systemRandom): string {
   const bytes = random(16)
