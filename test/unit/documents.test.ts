@@ -7,8 +7,9 @@ import { readTree, type TidyFile, treeOf } from '../tidy/tree.ts'
 const root = path.join(import.meta.dirname, '../..')
 const files = readTree(root)
 const documents = readDocuments()
+const security = readDocument('SECURITY.md')
 
-test.for(documents)('$path is short enough to read', ({ path, text }) => {
+test.for([...documents, security])('$path is short enough to read', ({ path, text }) => {
   expect(Buffer.byteLength(text)).toBeLessThan(path === 'README.md' ? 14_000 : 20_000)
 })
 
@@ -53,6 +54,16 @@ test('every npm script and file in a command exists', () => {
     .flatMap((line) => /\bnode (?:--\S+ )*(\S+\.ts)/.exec(line)?.[1] ?? [])
   expect(run.filter((file) => !existsSync(path.join(root, file)))).toEqual([])
   expect([named.length, run.length].every((count) => count > 3)).toBe(true)
+})
+
+test('every file that a document names in code exists', () => {
+  const named = [...documents, security].flatMap(({ text }) =>
+    [...text.matchAll(/`((?:docs|migrations|scripts|src|test)\/[^`\s]*)`/g)].map(
+      ([, name = '']) => name,
+    ),
+  )
+  expect(named.filter((name) => !existsSync(path.join(root, name)))).toEqual([])
+  expect(named.length).toBeGreaterThan(80)
 })
 
 test('the page of settings names every setting, and no other', () => {
