@@ -184,7 +184,7 @@ async function sendMail(
       answers: answers.filter((answer) => answer.number === number),
       kinds: answerKinds,
       done: typeof done === 'string' && Object.hasOwn(inboxActions, done) ? done : undefined,
-      inboxActions,
+      deeds: inboxActions,
     },
   })
 }
