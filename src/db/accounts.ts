@@ -4,21 +4,21 @@ import type { ReporterState } from './reporters.ts'
 import { first } from './rows.ts'
 
 /**
- * What a link by mail is for: to make an account, to set a password, to move to another address;
- * a notice has a link to nothing, and stands here to be counted.
+ * The purpose of a mailed link: to create an account, to set a password, or to change the address.
+ * A `notice` mail contains no link; it has a row only so that the limit counts it.
  */
 export type LinkKind = 'confirm' | 'reset' | 'move' | 'notice'
 
 /** A link that was mailed. */
 export type AccountLink = {
   kind: LinkKind
-  /** What it is for: an address, or the id of an account. */
+  /** The subject of the link: an address, or the id of an account. */
   subject: string
-  /** To which it was mailed, in lower case. */
+  /** The address the link was mailed to, in lower case. */
   address: string
   reporterId: string | null
   language: LetterLanguage
-  /** The version of the text that was agreed to when asking for it, and when. */
+  /** The version of the privacy notice that was accepted with the request, and when. */
   consent: string | null
   consentedAt: Date | null
   letterId: string | null
@@ -30,7 +30,7 @@ const columns = `kind, subject, address, reporter_id as "reporterId", language, 
 
 const lettersNow = `case when account_links.letters_since < $12 then 1
   else account_links.letters + 1 end`
-/** What a new link replaces, unless too many were asked for. */
+/** The columns that a new link overwrites, unless the limit of letters is exceeded. */
 const replacements = [
   ...['token_hash', 'address', 'reporter_id', 'language'],
   ...['consent', 'consented_at', 'letter_id', 'expires_at'],
@@ -43,9 +43,9 @@ const replacements = [
   .join(', ')
 
 /**
- * Keeps a link in place of the one before it, unless more than `lettersMax` were asked for of late:
- * then the one before it stays. Returns how many were, this one counted; the count begins anew when
- * it began before `since`.
+ * Stores a link in place of the previous one, unless more than `lettersMax` links were requested in
+ * the current period; then the previous link stays. Returns the number of links requested in the
+ * period, including this one. A new period begins when the current one began before `since`.
  */
 export async function putAccountLink(
   tx: Db,
@@ -80,7 +80,7 @@ export async function putAccountLink(
   return rows[0]?.letters ?? 1
 }
 
-/** The link of a token, if it is of this kind and has not expired. */
+/** Returns the link with this token if it is of this kind and has not expired. */
 export async function findAccountLink(
   db: Db,
   kind: LinkKind,
@@ -95,7 +95,9 @@ export async function findAccountLink(
   return first(answer)
 }
 
-/** Uses a link up and gives it; undefined when it was used, expired or replaced. */
+/**
+ * Deletes a link and returns it; undefined when it was used before, has expired or was replaced.
+ */
 export async function takeAccountLink(
   tx: Db,
   kind: LinkKind,
@@ -110,12 +112,12 @@ export async function takeAccountLink(
   return first(answer)
 }
 
-/** Ends all links of an account. */
+/** Deletes all links of an account. */
 export async function removeAccountLinks(tx: Db, reporterId: string): Promise<void> {
   await tx.query(`delete from account_links where reporter_id = $1`, [reporterId])
 }
 
-/** Sign-ups that wait to be confirmed, the latest first. */
+/** Returns sign-ups that are not confirmed yet, newest first. */
 export async function listSignUps(db: Db, now: Date, limit: number): Promise<AccountLink[]> {
   const { rows } = await db.query<AccountLink>(
     `select ${columns} from account_links where kind = 'confirm' and expires_at > $1
@@ -125,12 +127,12 @@ export async function listSignUps(db: Db, now: Date, limit: number): Promise<Acc
   return rows
 }
 
-/** Forgets links that expired before an instant. */
+/** Deletes links that expired before an instant. */
 export async function removeExpiredLinks(db: Db, before: Date): Promise<void> {
   await db.query(`delete from account_links where expires_at < $1`, [before])
 }
 
-/** The sign-up of an address that waits to be confirmed. */
+/** Returns the unconfirmed, unexpired sign-up of an address. */
 export async function findSignUp(
   db: Db,
   address: string,
@@ -144,7 +146,7 @@ export async function findSignUp(
   return first(answer)
 }
 
-/** An account as administrators see it in a list. */
+/** An account as shown to administrators in a list. */
 export type AccountLine = {
   id: string
   email: string
@@ -154,7 +156,10 @@ export type AccountLine = {
   createdAt: Date
 }
 
-/** A page of the accounts whose addresses begin so, by address; `after` is the last one before. */
+/**
+ * Returns a page of the accounts whose addresses start with `begin`, ordered by address. `after` is
+ * the last address of the previous page.
+ */
 export async function listAccounts(
   db: Db,
   { begin, after, limit }: { begin: string; after: string | undefined; limit: number },
@@ -171,10 +176,10 @@ export async function listAccounts(
   return rows
 }
 
-/** To which text of ours somebody said yes. */
+/** The version of the privacy notice that a person accepted, and in which language. */
 export type Consent = { version: string; language: LetterLanguage; consentedAt: Date }
 
-/** Keeps that a reporter said yes; the first time counts. */
+/** Stores the consent of a reporter; repeated consent to one version keeps the first date. */
 export async function insertConsent(tx: Db, reporterId: string, consent: Consent): Promise<void> {
   await tx.query(
     `insert into consents (reporter_id, version, language, consented_at)
@@ -183,7 +188,7 @@ export async function insertConsent(tx: Db, reporterId: string, consent: Consent
   )
 }
 
-/** What a reporter said yes to, oldest first. */
+/** Returns the consents of a reporter, oldest first. */
 export async function listConsents(db: Db, reporterId: string): Promise<Consent[]> {
   const { rows } = await db.query<Consent>(
     `select version, language, consented_at as "consentedAt"

@@ -2,14 +2,14 @@ import type { OneClickOutcome } from '../mail/list-unsubscribe.ts'
 import type { Db } from './pool.ts'
 import { first } from './rows.ts'
 
-/** What is known of whether and how to advise a reporter. */
+/** What decides whether a reporter receives advice letters, and where and in which language. */
 export type AdvisedReporter = {
   email: string
   language: 'en' | 'fr' | 'ru' | null
   wantsAdvice: boolean
 }
 
-/** A reporter as advice is concerned. */
+/** Returns the advice settings of a reporter. */
 export async function findAdvisedReporter(
   db: Db,
   id: string,
@@ -22,14 +22,13 @@ export async function findAdvisedReporter(
   )
 }
 
-/** Switches the advice of a reporter on or off. */
 export async function setWantsAdvice(tx: Db, id: string, wants: 'wanted' | 'off'): Promise<void> {
   await tx.query(`update reporters set wants_advice = $2 where id = $1`, [id, wants === 'wanted'])
 }
 
 /**
- * Claims the one letter of a reporter, of what it is about, and of a week: false when there has
- * been one. Of several who claim it at once, one gets it.
+ * Claims the one advice letter for a reporter, a subject and a week. False when it was claimed
+ * before. Of several concurrent callers, exactly one succeeds.
  */
 export async function insertAdvice(
   tx: Db,
@@ -46,19 +45,19 @@ export async function insertAdvice(
   return rowCount === 1
 }
 
-/** Forgets the advice of weeks before an instant. */
+/** Deletes the advice records of weeks that began before an instant. */
 export async function removeAdvices(db: Db, before: Date): Promise<void> {
   await db.query(`delete from advices where week < $1`, [before.toISOString().slice(0, 10)])
 }
 
-/** Where a wish to be unsubscribed stands; from `under-way` on it is never sent again. */
+/** The state of an unsubscribe request. From `under-way` on, the request is never sent again. */
 export type UnsubscribeState = 'queued' | 'under-way' | OneClickOutcome['state']
 
-/** What we asked, or are to ask, a sender to do for a reporter. */
+/** An unsubscribe request that was sent, or is to be sent, to a sender for a reporter. */
 export type UnsubscribeRequest = {
   reportId: string
   state: UnsubscribeState
-  /** Whose machine is asked. */
+  /** The host that receives the request. */
   host: string
   askedAt: Date
   begunAt: Date | null
@@ -69,20 +68,20 @@ export type UnsubscribeRequest = {
 const columns = `report_id as "reportId", state, host, asked_at as "askedAt",
   begun_at as "begunAt", finished_at as "finishedAt", outcome`
 
-/** Keeps a wish; false when there is one for the report already. */
+/** Stores an unsubscribe request; false when the report already has one. */
 export async function insertUnsubscribe(
   tx: Db,
-  wish: { reportId: string; reporterId: string; host: string; askedAt: Date },
+  request: { reportId: string; reporterId: string; host: string; askedAt: Date },
 ): Promise<boolean> {
   const { rowCount } = await tx.query(
     `insert into unsubscribe_requests (report_id, reporter_id, state, host, asked_at)
      values ($1, $2, 'queued', $3, $4) on conflict (report_id) do nothing`,
-    [wish.reportId, wish.reporterId, wish.host, wish.askedAt],
+    [request.reportId, request.reporterId, request.host, request.askedAt],
   )
   return rowCount === 1
 }
 
-/** The wish for a report. */
+/** Returns the unsubscribe request of a report. */
 export async function findUnsubscribe(
   db: Db,
   reportId: string,
@@ -95,7 +94,7 @@ export async function findUnsubscribe(
   )
 }
 
-/** Takes a wish that is still to be sent; false when somebody has taken it before. */
+/** Claims a queued unsubscribe request for sending; false when it was claimed before. */
 export async function beginUnsubscribe(db: Db, reportId: string, now: Date): Promise<boolean> {
   const { rowCount } = await db.query(
     `update unsubscribe_requests set state = 'under-way', begun_at = $2
@@ -106,8 +105,8 @@ export async function beginUnsubscribe(db: Db, reportId: string, now: Date): Pro
 }
 
 /**
- * Writes down what became of a wish, unless that is known. That it is unknown gives way to what a
- * slow run finds out later.
+ * Stores the outcome of an unsubscribe request, unless one is stored already. A later known outcome
+ * replaces `unknown`.
  */
 export async function endUnsubscribe(
   tx: Db,
@@ -123,7 +122,10 @@ export async function endUnsubscribe(
   return rowCount === 1
 }
 
-/** Wishes that were to be over long ago: their job is lost, and perhaps they left before. */
+/**
+ * Returns the ids of unsubscribe requests that should have finished before an instant. Their job is
+ * lost; the request may have been sent.
+ */
 export async function listStuckUnsubscribes(
   db: Db,
   before: Date,

@@ -6,16 +6,19 @@ import type { Verdict, VerdictClass } from '../verdict/verdict.ts'
 import type { Db } from './pool.ts'
 import { type Packed, unpack } from './rows.ts'
 
-/** What was made of an analysis, and whose mail it is; nobody's where that was not looked for. */
+/**
+ * The judgment of an analysis, and the marketer that sent the message: null when the message is no
+ * marketer's, undefined when no marketer was looked up.
+ */
 export type StoredJudgment = {
   verdict: Verdict
   consequence: Consequence
   marketer?: RecognizedMarketer | null | undefined
-  /** For which it would count, where the report has no effect on others. */
+  /** The campaign the report would count for if it had an effect on others. */
   campaignId?: string | undefined
 }
 
-/** All of an analysis, for the person who asks why. */
+/** All details of an analysis, to explain its verdict. */
 export type AnalysisDetails = PlainAnalysis & Omit<StoredJudgment, 'marketer' | 'campaignId'>
 
 type Findings = {
@@ -29,7 +32,8 @@ type Findings = {
 }
 
 /**
- * An analysis to be kept; `packed` is the `PlainAnalysis` as JSON, `facts` what it was judged by.
+ * An analysis to store. `packed` is the `PlainAnalysis` as JSON; `facts` are the packed facts that
+ * the verdict is based on.
  */
 export type NewAnalysis = Findings & {
   subject: string | null
@@ -38,12 +42,12 @@ export type NewAnalysis = Findings & {
   facts: Buffer
 }
 
-/** An analysis as it was kept. */
+/** An analysis as stored. */
 export type KeptAnalysis = Findings & { details: AnalysisDetails }
 
 /**
- * Keeps analyses: once each. Only what `concludeLookUp` writes ever changes; `removeAnalyses` makes
- * room for another.
+ * Inserts analyses, one for each report. Only `concludeLookUp` and `reopenLookUp` change them
+ * later; `removeAnalyses` makes room for a new analysis of the same report.
  */
 export async function insertAnalyses(tx: Db, analyses: readonly NewAnalysis[]): Promise<void> {
   const rows = analyses.map((analysis) => [
@@ -85,7 +89,7 @@ const SUBJECT = 11
 
 type Row = Findings & Packed & { judgment: StoredJudgment }
 
-/** The analysis of one report. */
+/** Returns the analysis of one report. */
 export async function findAnalysis(db: Db, id: string): Promise<KeptAnalysis | undefined> {
   const [row] = await listPackedAnalyses(db, [id])
   if (!row) return undefined
@@ -97,12 +101,12 @@ export async function findAnalysis(db: Db, id: string): Promise<KeptAnalysis | u
   }
 }
 
-/** Deletes analyses, in the transaction that puts their reports in line again. */
+/** Deletes analyses, in the transaction that queues their reports again. */
 export async function removeAnalyses(tx: Db, ids: readonly string[]): Promise<void> {
   await tx.query(`delete from analyses where id = any($1::uuid[])`, [ids])
 }
 
-/** The analyses of several reports, in no order, still packed. */
+/** Returns the analyses of several reports, unordered and still packed. */
 export async function listPackedAnalyses(db: Db, ids: readonly string[]): Promise<Row[]> {
   const { rows } = await db.query<Row>(
     `select id, analyzed_at as "analyzedAt", host(origin_ip) as "originIp",
@@ -120,7 +124,7 @@ export async function listPackedAnalyses(db: Db, ids: readonly string[]): Promis
 }
 
 /**
- * Replaces the network and the judgment of an analysis that waits for a registry; false when
+ * Replaces the network and the judgment of an analysis that waits for a registry. False when
  * another run has done so.
  */
 export async function concludeLookUp(
@@ -146,7 +150,10 @@ export async function concludeLookUp(
   return rowCount === 1
 }
 
-/** Makes the report of an analysis wait for a registry again, once its desk said it is not its. */
+/**
+ * Makes an analysis wait for a registry again, after its abuse desk answered that the network is
+ * not its own.
+ */
 export async function reopenLookUp(
   tx: Db,
   id: string,
@@ -158,21 +165,24 @@ export async function reopenLookUp(
   )
 }
 
-/** What a report was judged by, as it was known then. */
+/** The facts and the verdict of a report, as they were at its analysis. */
 export type JudgedFacts = {
   id: string
-  /** As `packFacts` made them. */
+  /** In the format of `packFacts`. */
   facts: Buffer
   verdictClass: VerdictClass
-  /** What the model said; null when none acted. */
+  /** The probability that the model gave; null when no model was active. */
   probability: number | null
 }
 
-/** Not of a report without effect on others. */
+/** Excludes reports that have no effect on others. */
 const counts = `not exists (
   select from reports where reports.id = analyses.id and shadow is not null)`
 
-/** Facts of the newest reports, newest first; `before` is the last id of the page before. */
+/**
+ * Returns the facts of the newest reports, newest first. `before` is the last id of the previous
+ * page.
+ */
 export async function listJudgedFacts(
   db: Db,
   page: { before: string | undefined; limit: number },
@@ -187,7 +197,7 @@ export async function listJudgedFacts(
   return rows
 }
 
-/** How often each symbol was raised in the newest reports, and how many reports those were. */
+/** Counts the symbols raised in the newest reports, and those reports. */
 export async function countRaisedSymbols(
   db: Db,
   reports: number,

@@ -1,19 +1,19 @@
 import { uuidv7 } from '../world.ts'
 import type { Db } from './pool.ts'
 
-/** When an operator does something, and who; null at the command line. */
+/** The time and the author of an operator's action; `reporterId` is null at the command line. */
 export type OperatorAction = { at: Date; reporterId: string | null }
 
-/** What an administrator did. */
+/** An action of an administrator. */
 export type AuditEntry = {
   at: Date
-  /** Null: it was done at the command line. */
+  /** Null when the action was run at the command line. */
   reporterId: string | null
   action: AuditAction
   detail: string
 }
 
-/** The names of what is written down. */
+/** The names of the actions in the audit log. */
 export type AuditAction =
   | 'redrive'
   | 'purge'
@@ -60,7 +60,7 @@ export type AuditAction =
   | 'release reports'
   | 'drop reports'
 
-/** Writes down what an administrator does, in the transaction that does it. */
+/** Stores an audit entry, in the transaction of the action. */
 export async function insertAudit(tx: Db, entry: AuditEntry): Promise<void> {
   await tx.query(
     `insert into audit_log (id, at, reporter_id, action, detail) values ($1, $2, $3, $4, $5)`,
@@ -68,7 +68,7 @@ export async function insertAudit(tx: Db, entry: AuditEntry): Promise<void> {
   )
 }
 
-/** A page of the log, newest first; `before` is the last id of the page before. */
+/** Returns a page of the log, newest first; `before` is the last id of the previous page. */
 export async function listAudit(
   db: Db,
   page: { before: string | undefined; limit: number },

@@ -3,19 +3,20 @@ import { foundColumns, type FoundReport } from './own-reports.ts'
 import type { Db } from './pool.ts'
 import { bigintArray, first, values } from './rows.ts'
 
-/** A campaign: the fingerprints of its first message. */
+/** A campaign, with the fingerprints of its first message. */
 export type Campaign = { id: string; fingerprints: Fingerprints }
 
-/** A campaign that begins. */
+/** A campaign to insert. */
 export type NewCampaign = Campaign & { firstReportId: string }
 
-/** Apart from the other advisory locks of the program. */
+/** Differs from the classes of all other advisory locks of the program. */
 const LOCK_CLASS = 20_814
 
 /**
- * Makes this transaction the only one that founds campaigns, until it ends; waits for another's. A
- * process that stands still here does not hold up the others for long. It commits to the disk: a
- * report may be kept by another connection after the server was lost and came back.
+ * Waits until no other transaction creates campaigns, and locks the creation until this transaction
+ * ends. A process that hangs loses its lock after 10 seconds of inactivity. The commit is written
+ * to disk: another connection may store reports of the campaign, and these must not survive a crash
+ * that loses the campaign.
  */
 export async function claimFounding(tx: Db): Promise<void> {
   await tx.query(
@@ -25,7 +26,7 @@ export async function claimFounding(tx: Db): Promise<void> {
   )
 }
 
-/** Writes campaigns that begin, in the order of their ids. */
+/** Inserts campaigns, in the order of their ids. */
 export async function insertCampaigns(tx: Db, campaigns: readonly NewCampaign[]): Promise<void> {
   if (campaigns.length === 0) return
   const { text, params } = values(
@@ -40,10 +41,10 @@ export async function insertCampaigns(tx: Db, campaigns: readonly NewCampaign[])
   await tx.query(`insert into campaigns (id, first_report_id, fingerprints) values ${text}`, params)
 }
 
-/** A campaign without what it is compared by. */
+/** A campaign without its fingerprints. */
 export type CampaignHead = { id: string; firstReportId: string }
 
-/** Campaigns by their ids, in no order, without their fingerprints. */
+/** Returns campaigns by id, unordered, without their fingerprints. */
 export async function listCampaignHeads(db: Db, ids: readonly string[]): Promise<CampaignHead[]> {
   if (ids.length === 0) return []
   const { rows } = await db.query<CampaignHead>(
@@ -53,7 +54,7 @@ export async function listCampaignHeads(db: Db, ids: readonly string[]): Promise
   return rows
 }
 
-/** Those of these campaigns that are still there, in no order. */
+/** Returns those of the given campaigns that still exist, unordered. */
 export async function listCampaignsByIds(db: Db, ids: readonly string[]): Promise<Campaign[]> {
   if (ids.length === 0) return []
   const { rows } = await db.query<Campaign>(
@@ -63,16 +64,16 @@ export async function listCampaignsByIds(db: Db, ids: readonly string[]): Promis
   return rows
 }
 
-/** That a campaign is found under a key; `key` in 16 hexadecimal digits. */
+/** A key under which a campaign can be found; `key` has 16 hexadecimal digits. */
 export type CampaignKey = { key: string; generation: number; campaignId: string }
 
-/** Below the limit of parameters of one statement. */
+/** Keeps each statement below the limit of parameters (65,535). */
 const ROWS_PER_STATEMENT = 10_000
 const ROW_BYTES = 28
 
 /**
- * All campaigns under any of these keys in the given generations, in no order. They travel as one
- * value, which spares the driver a row each.
+ * Returns all campaigns under any of these keys in the given generations, unordered. The server
+ * sends them as one value, which is cheaper for the driver than one row each.
  */
 export async function findCampaignKeys(
   db: Db,
@@ -97,17 +98,20 @@ export async function findCampaignKeys(
   })
 }
 
-/** Writes the keys of campaigns that begin, in their order. */
+/** Inserts the keys of new campaigns, in key order. */
 export async function insertCampaignKeys(tx: Db, rows: readonly CampaignKey[]): Promise<void> {
   await insertRows(tx, rows, '')
 }
 
-/** Writes keys again, into another generation, in their order; what is there already stays. */
+/** Inserts existing keys into another generation, in key order; rows that exist already stay. */
 export async function carryCampaignKeys(tx: Db, rows: readonly CampaignKey[]): Promise<void> {
   await insertRows(tx, rows, 'on conflict (key, generation, campaign_id) do nothing')
 }
 
-/** To look for conflicts where there are none is a sixth of what founding costs. */
+/**
+ * `onConflict` is empty where no conflict is possible: the check costs a sixth of creating a
+ * campaign.
+ */
 async function insertRows(tx: Db, rows: readonly CampaignKey[], onConflict: string): Promise<void> {
   const sorted = rows
     .map((row) => ({ ...row, key: BigInt.asIntN(64, BigInt(`0x${row.key}`)) }))
@@ -143,7 +147,7 @@ function uuidOf(hex: string): string {
   ].join('-')
 }
 
-/** The campaign that a report counts for; undefined when it is of none, or does not count. */
+/** Returns the campaign that a report counts for; undefined when it has none or is not counted. */
 export async function findCampaignOf(db: Db, reportId: string): Promise<string | undefined> {
   const found = await db.query<{ campaignId: string | null }>(
     'select campaign_id as "campaignId" from counted_reports where id = $1',
@@ -153,9 +157,9 @@ export async function findCampaignOf(db: Db, reportId: string): Promise<string |
 }
 
 /**
- * The campaigns of reports, as their reporters see them: a report that has no effect on others
- * shows the campaign for which it would count. Those that are of none are absent, and those that
- * are not analyzed or that are retracted.
+ * Returns the campaigns of reports, as shown to their reporters: a report without effect on others
+ * shows the campaign it would count for. Reports without a campaign, not analyzed yet or retracted
+ * are absent.
  */
 export async function listCampaignsOf(
   db: Db,
@@ -177,7 +181,7 @@ export async function listCampaignsOf(
   return rows
 }
 
-/** Ids of the reports of a campaign, the newest first, or the oldest. */
+/** Returns the ids of the newest or the oldest reports of a campaign. */
 export async function listMemberIds(
   db: Db,
   campaignId: string,
@@ -191,7 +195,10 @@ export async function listMemberIds(
   return rows.map(({ id }) => id)
 }
 
-/** A page of the reports of a campaign, newest first; `before` is the last id that was shown. */
+/**
+ * Returns a page of the reports of a campaign, newest first; `before` is the last id of the
+ * previous page.
+ */
 export async function listCampaignMembers(
   db: Db,
   campaignId: string,
@@ -209,7 +216,7 @@ export async function listCampaignMembers(
   return rows
 }
 
-/** An address from which reports came, with its network as it was when they were analyzed. */
+/** An origin address of reports, with its network at the time of the analysis. */
 export type OriginCount = {
   ip: string
   network: string | null
@@ -218,7 +225,7 @@ export type OriginCount = {
   reports: number
 }
 
-/** From where these reports came, the most frequent address first. */
+/** Counts the origin addresses of these reports, the most frequent first. */
 export async function countOrigins(
   db: Db,
   reportIds: readonly string[],
@@ -235,7 +242,7 @@ export async function countOrigins(
   return rows
 }
 
-/** How many different reporters these reports have, without one of them. */
+/** Counts the distinct reporters of these reports, excluding one. */
 export async function countOtherReporters(
   db: Db,
   reportIds: readonly string[],
@@ -249,10 +256,13 @@ export async function countOtherReporters(
   return rows[0]?.others ?? 0
 }
 
-/** Who reported a campaign as what, packed, and the day (`2026-11-20`, UTC) of the last. */
+/**
+ * The packed list of who reported a campaign as what, and the day of the last report (`2026-11-20`,
+ * UTC).
+ */
 export type CampaignWitnesses = { campaignId: string; day: string; content: Buffer }
 
-/** Of campaigns by their ids, in no order. */
+/** Returns the witnesses of campaigns by id, unordered. */
 export async function findWitnesses(
   db: Db,
   campaignIds: readonly string[],
@@ -265,7 +275,7 @@ export async function findWitnesses(
   return rows
 }
 
-/** Writes the witnesses of campaigns, given in the order of their ids. */
+/** Inserts or replaces the witnesses of campaigns, given in the order of their ids. */
 export async function upsertWitnesses(tx: Db, rows: readonly CampaignWitnesses[]): Promise<void> {
   if (rows.length === 0) return
   const { text, params } = values(
@@ -278,7 +288,10 @@ export async function upsertWitnesses(tx: Db, rows: readonly CampaignWitnesses[]
   )
 }
 
-/** Forgets campaigns that nobody reported since the day `before`, at most `limit`; how many. */
+/**
+ * Deletes the witnesses of at most `limit` campaigns that were not reported since the day `before`.
+ * Returns how many.
+ */
 export async function removeOldWitnesses(db: Db, before: string, limit: number): Promise<number> {
   const { rows } = await db.query<{ id: string }>(
     `select campaign_id as id from campaign_witnesses where day < $1 order by day limit $2`,
@@ -292,13 +305,13 @@ export async function removeOldWitnesses(db: Db, before: string, limit: number):
   return ids.length
 }
 
-/** Reports of a campaign that came on a day (UTC), or of a negative number, that are taken back. */
+/** The change of a campaign's reports on a day (UTC); negative when reports are retracted. */
 export type CampaignDayChange = { campaignId: string; day: Date | string; reports: number }
 
 /**
- * Adds reports to the days of their campaigns. To be called last in a transaction: its rows are
- * those that many transactions write. A day may be an instant in it. What was of a campaign that is
- * gone is not taken back.
+ * Adds reports to the daily counts of their campaigns. Call it last in a transaction, because many
+ * transactions update the same rows. `day` may be any instant of the day. Ignores negative changes
+ * of campaigns that no longer exist.
  */
 export async function addToCampaignDays(
   tx: Db,
@@ -317,10 +330,10 @@ export async function addToCampaignDays(
   )
 }
 
-/** What came of a campaign on a day (UTC, `2026-11-20`). */
+/** The number of reports of a campaign on a day (UTC, `2026-11-20`). */
 export type CampaignDay = { day: string; reports: number }
 
-/** The days on which anything of a campaign came, the first first. */
+/** Returns the days on which a campaign was reported, oldest first. */
 export async function listCampaignDays(db: Db, campaignId: string): Promise<CampaignDay[]> {
   const { rows } = await db.query<CampaignDay>(
     `select day::text as day, reports from campaign_days
@@ -330,10 +343,13 @@ export async function listCampaignDays(db: Db, campaignId: string): Promise<Camp
   return rows
 }
 
-/** A campaign as a line of a list. */
+/** A campaign and its number of reports, as shown in a list. */
 export type CampaignLine = { campaignId: string; reports: number }
 
-/** A page of the campaigns of a day, the largest first; `after` is the last of the page before. */
+/**
+ * Returns a page of the campaigns of a day, the largest first; `after` is the last one of the
+ * previous page.
+ */
 export async function listLargestCampaigns(
   db: Db,
   day: string,
@@ -350,10 +366,13 @@ export async function listLargestCampaigns(
   return rows
 }
 
-/** All that came of a campaign, and on which days the first and the last. */
+/** The total reports of a campaign, with the days of the first and the last. */
 export type CampaignTotal = CampaignLine & { firstDay: string; lastDay: string }
 
-/** The sums of campaigns, in no order; those of which all was taken back are not among them. */
+/**
+ * Returns the totals of campaigns, unordered. Campaigns whose reports were all retracted are
+ * absent.
+ */
 export async function sumCampaignDays(
   db: Db,
   campaignIds: readonly string[],
@@ -370,7 +389,7 @@ export async function sumCampaignDays(
 
 type DaySum = { campaignId: string; day: string; reports: number }
 
-/** One row of each campaign and day, in their order. */
+/** Sums the changes to one row for each campaign and day, ordered by both. */
 function sumByDay(changes: readonly CampaignDayChange[]): DaySum[] {
   const sums = new Map<string, DaySum>()
   for (const { campaignId, day, reports } of changes) {
@@ -386,7 +405,7 @@ function sumByDay(changes: readonly CampaignDayChange[]): DaySum[] {
     .map(([, row]) => row)
 }
 
-/** A report may outlive its campaign, whose rows then have no place any more. */
+/** Drops retractions for campaigns that no longer exist: a report may outlive its campaign. */
 async function withoutGone(tx: Db, rows: readonly DaySum[]): Promise<readonly DaySum[]> {
   const taken = rows.filter(({ reports }) => reports < 0)
   if (taken.length === 0) return rows
@@ -395,7 +414,10 @@ async function withoutGone(tx: Db, rows: readonly DaySum[]): Promise<readonly Da
   return rows.filter(({ campaignId, reports }) => reports > 0 || present.has(campaignId))
 }
 
-/** How many of the latest reports of a reporter belong to campaigns that were much reported. */
+/**
+ * Counts how many of the latest reports of a reporter belong to campaigns with at least
+ * `reportsMin` reports.
+ */
 export async function countInLargeCampaigns(
   db: Db,
   reporterId: string,
@@ -410,7 +432,7 @@ export async function countInLargeCampaigns(
     db,
     own.rows.map(({ id }) => id),
   )
-  // Those that are not counted are to be large or not as if they were.
+  // Reports that are not counted are added here, so that they are treated as if they were counted.
   const uncounted = new Map<string, number>()
   for (const { campaignId, isCounted } of campaigns) {
     uncounted.set(campaignId, (uncounted.get(campaignId) ?? 0) + (isCounted ? 0 : 1))

@@ -3,17 +3,17 @@ import type { ScopeMatch } from '../verdict/choose-contact.ts'
 import type { Db } from './pool.ts'
 import { values } from './rows.ts'
 
-/** A scope that holds for one of several addresses, systems or domains. */
+/** A scope that covers one of several addresses, autonomous systems or domains. */
 export type FoundScope = ScopeMatch & {
-  /** Of a range: the address it holds for, in the spelling it was asked for. */
+  /** For a range: the address it covers, spelled as in the query. */
   ip: string | null
 }
 
 /**
- * All scopes that hold for any of these, in one question. Those of consumers who paused or stopped
- * are among them: their word is heeded too.
+ * Returns all scopes that cover any of these, in one query. Includes the scopes of paused and
+ * stopped consumers, because their choice not to receive reports must be respected.
  *
- * @throws SQLSTATE 22P02 when an address is none
+ * @throws SQLSTATE 22P02 when an address is invalid
  */
 export async function findScopes(
   db: Db,
@@ -34,7 +34,7 @@ export async function findScopes(
   return rows.map(({ at, ...row }) => ({ ...row, ip: at === null ? null : (of.ips[at - 1] ?? '') }))
 }
 
-/** The scopes of consumers, by consumer. */
+/** Returns the scopes of consumers, by consumer id. */
 export async function listScopes(
   db: Db,
   consumerIds: readonly string[],
@@ -51,7 +51,6 @@ export async function listScopes(
   return scopes
 }
 
-/** Replaces the scopes of a consumer. */
 export async function replaceScopes(
   tx: Db,
   consumerId: string,
@@ -73,13 +72,14 @@ export async function replaceScopes(
   )
 }
 
-/** How many feedback reports a consumer with a limit is to get now. */
+/** The number of feedback reports that a consumer with an hourly limit should receive now. */
 export type WantedPlaces = { consumerId: string; wanted: number; hourlyMax: number }
 
 /**
- * Takes places of the hour that begins at `hourAt`; returns how many of the wanted ones there were.
- * Held in all processes together. All consumers with one limit, which nearly all are, are asked for
- * by one statement, in order, so that nobody deadlocks: one each would be a commit each.
+ * Reserves places in the hour that begins at `hourAt`; returns the number reserved for each
+ * consumer. The limit applies to all processes together. One ordered statement serves all consumers
+ * with the same limit, which is nearly all: the order prevents deadlocks, and one statement each
+ * would need one commit each.
  */
 export async function takePlaces(
   db: Db,
@@ -89,7 +89,7 @@ export async function takePlaces(
   const granted = new Map<string, number>()
   const inOrder = [...asked].sort((one, other) => (one.consumerId < other.consumerId ? -1 : 1))
   for (const [hourlyMax, its] of Map.groupBy(inOrder, (one) => one.hourlyMax)) {
-    // More than all places of an hour are as many as all.
+    // A request above the hourly limit cannot get more than the limit.
     const rows = its.map(({ consumerId, wanted }) => [consumerId, Math.min(wanted, hourlyMax)])
     const { text, params } = values(
       rows.map(([consumerId, places]) => [consumerId, hourAt, places, places]),
@@ -114,7 +114,7 @@ export async function takePlaces(
   return granted
 }
 
-/** Gives places back of which nothing came. */
+/** Releases reserved places that were not used. */
 export async function giveBackPlaces(
   db: Db,
   consumerId: string,

@@ -4,33 +4,36 @@ import { uuidFloor, uuidv7 } from '../world.ts'
 import type { Db } from './pool.ts'
 import { first, values } from './rows.ts'
 
-/** Who gets our feedback: an abuse desk found by its network, or one that enrolled. */
+/** A recipient of feedback reports: an abuse desk found by its network, or one that enrolled. */
 export type Consumer = HealthRecord & {
   id: string
   address: string
-  /** `found` never asked for our reports; `stopped` said stop. */
+  /** `found`: did not ask for our reports; `stopped`: asked us to stop. */
   state: ConsumerState
-  /** When a pause ends; null: when it is ended by hand. */
+  /** When a pause ends; null when an operator or the consumer must end it. */
   pausedUntil: Date | null
   format: 'arf' | 'xarf'
-  /** How much of a message it gets. */
+  /** How much of a message it receives. */
   form: 'whole' | 'headers'
-  /** Each report at once, one of each campaign and hour, or all in one mail a day. */
+  /** One mail per report, one per campaign and hour, or one digest a day. */
   pace: 'at-once' | 'campaign' | 'digest'
-  /** Feedback reports an hour, and sent at once; null: what the program thinks right. */
+  /**
+   * Limits of feedback reports per hour and of concurrent connections; null: the program's
+   * defaults.
+   */
   hourlyMax: number | null
   connectionsMax: number | null
-  /** Which kinds of messages it takes reports of; null: all. */
+  /** The kinds of messages it accepts reports about; null: all. */
   takes: FeedbackTopic[] | null
   source: ConsumerSource
-  /** When it proved that it reads mail there, and was enrolled; this outlasts a pause. */
+  /** When it confirmed its address and was enrolled; kept during a pause. */
   enrolledAt: Date | null
 }
 
-/** An address that is to be told: what it is when nothing is known of it. */
+/** A consumer to add when its address is unknown. */
 export type NewConsumer = Pick<Consumer, 'address' | 'source'> & { format?: Consumer['format'] }
 
-/** Where a consumer stands. */
+/** The state of a consumer. */
 export type ConsumerState = 'found' | 'enrolled' | 'paused' | 'stopped'
 
 const columns = `id, address, state, health, health_until as "healthUntil",
@@ -39,7 +42,7 @@ const columns = `id, address, state, health, health_until as "healthUntil",
   hourly_max as "hourlyMax", connections_max as "connectionsMax", takes, source,
   enrolled_at as "enrolledAt"`
 
-/** The consumers at these addresses, by address; unknown ones are added as `found`. */
+/** Returns the consumers at these addresses, by address; adds unknown ones as `found`. */
 export async function ensureConsumers(
   tx: Db,
   wanted: readonly NewConsumer[],
@@ -67,7 +70,7 @@ export async function ensureConsumers(
   return listConsumers(tx, addresses)
 }
 
-/** The consumers at these addresses, by address. */
+/** Returns the consumers at these addresses, by address. */
 export async function listConsumers(
   db: Db,
   addresses: readonly string[],
@@ -79,7 +82,7 @@ export async function listConsumers(
   return new Map(rows.map((consumer) => [consumer.address, consumer]))
 }
 
-/** The consumers of these ids, by id. */
+/** Returns the consumers with these ids, by id. */
 export async function listConsumersByIds(
   db: Db,
   ids: readonly string[],
@@ -91,12 +94,12 @@ export async function listConsumersByIds(
   return new Map(rows.map((consumer) => [consumer.id, consumer]))
 }
 
-/** One consumer by its id. */
+/** Returns one consumer by its id. */
 export async function findConsumer(db: Db, id: string): Promise<Consumer | undefined> {
   return first(await db.query<Consumer>(`select ${columns} from consumers where id = $1`, [id]))
 }
 
-/** Says that a consumer is not told any more; false when it had said so before. */
+/** Stops feedback reports to a consumer; false when they were stopped before. */
 export async function markStopped(tx: Db, id: string): Promise<boolean> {
   const { rowCount } = await tx.query(
     `update consumers set state = 'stopped', paused_until = null
@@ -106,7 +109,7 @@ export async function markStopped(tx: Db, id: string): Promise<boolean> {
   return rowCount === 1
 }
 
-/** Keeps how a consumer wants to be told. */
+/** Stores the format, the form, the pace and the topics that a consumer chose. */
 export async function keepTelling(
   tx: Db,
   id: string,
@@ -118,7 +121,7 @@ export async function keepTelling(
   )
 }
 
-/** Enrolls a consumer, whatever it was; when it enrolled first, stays. */
+/** Enrolls a consumer in any state; keeps the date of the first enrollment. */
 export async function markEnrolled(tx: Db, id: string, now: Date): Promise<void> {
   await tx.query(
     `update consumers set state = 'enrolled', paused_until = null,
@@ -128,7 +131,9 @@ export async function markEnrolled(tx: Db, id: string, now: Date): Promise<void>
   )
 }
 
-/** Pauses a consumer that is told; null: until it is ended by hand. False when it is not told. */
+/**
+ * Pauses a consumer; `until` is null when the pause has no end. False when the consumer is stopped.
+ */
 export async function markPaused(tx: Db, id: string, until: Date | null): Promise<boolean> {
   const { rowCount } = await tx.query(
     `update consumers set state = 'paused', paused_until = $2 where id = $1 and state <> 'stopped'`,
@@ -137,7 +142,10 @@ export async function markPaused(tx: Db, id: string, until: Date | null): Promis
   return rowCount === 1
 }
 
-/** Ends a pause, or a stop: who enrolled is enrolled again. False when there was neither. */
+/**
+ * Ends a pause or a stop: a consumer that had enrolled is enrolled again. False when it was neither
+ * paused nor stopped.
+ */
 export async function markResumed(tx: Db, id: string): Promise<boolean> {
   const { rowCount } = await tx.query(
     `update consumers set paused_until = null,
@@ -148,10 +156,9 @@ export async function markResumed(tx: Db, id: string): Promise<boolean> {
   return rowCount === 1
 }
 
-/** What is counted of the answers of consumers. */
+/** The kinds of consumers' answers that are counted. */
 export type CountedAnswer = 'resolved' | 'not-ours' | 'wrong'
 
-/** Counts one more answer of a consumer. */
 export async function countAnswer(tx: Db, id: string, answer: CountedAnswer): Promise<void> {
   await tx.query(
     `update consumers set
@@ -163,7 +170,7 @@ export async function countAnswer(tx: Db, id: string, answer: CountedAnswer): Pr
   )
 }
 
-/** Keeps what the bounces of a consumer's address say about it. */
+/** Stores the health of a consumer's address, derived from its bounces. */
 export async function keepHealth(tx: Db, id: string, record: HealthRecord): Promise<void> {
   await tx.query(
     `update consumers set health = $2, health_until = $3, soft_bounces = $4, bounces_since = $5,
@@ -180,12 +187,12 @@ export async function keepHealth(tx: Db, id: string, record: HealthRecord): Prom
   )
 }
 
-/** The longest that a feedback report of before may have waited to be sent. */
+/** The longest time in milliseconds that a feedback report may wait before it is sent. */
 const WAITING_MS = 7 * 86_400_000
 
 /**
- * Whether a feedback report that was sent to a consumer between two instants, both excluded, has
- * not come back. It reads what was sent in that time: for bounces, not for every mail.
+ * Whether any feedback report sent to a consumer between two instants (both exclusive) has not
+ * bounced. It reads all reports of that time: call it for bounces, not for every mail.
  */
 export async function hasDelivered(
   db: Db,
@@ -203,7 +210,7 @@ export async function hasDelivered(
   return rows.length > 0
 }
 
-/** How many consumers are in which health at an instant. */
+/** Counts consumers by their health at an instant. */
 export async function countConsumersByHealth(
   db: Db,
   now: Date,
@@ -217,11 +224,11 @@ export async function countConsumersByHealth(
   return rows
 }
 
-/** A consumer as administrators see it. */
+/** A consumer as shown to administrators. */
 export type ConsumerDetails = Consumer & {
   note: string | null
   createdAt: Date
-  /** How often it answered what. */
+  /** The number of its answers of each kind. */
   resolved: number
   notOurs: number
   wrong: number
@@ -234,12 +241,12 @@ const LIST_COLUMNS = `id, address, state, health, health_until as "healthUntil",
   enrolled_at as "enrolledAt", note, created_at as "createdAt", resolved_answers as resolved,
   not_ours_answers as "notOurs", wrong_answers as wrong`
 
-/** A page of consumers by address; `after` is the last address of the page before. */
+/** Returns a page of consumers by address; `after` is the last address of the previous page. */
 export async function listConsumerPage(
   db: Db,
   page: {
     state?: ConsumerState | undefined
-    /** Letters that stand in the address, in lower case. */
+    /** A substring of the address, in lower case. */
     search?: string | undefined
     after?: string | undefined
     limit: number
@@ -255,7 +262,7 @@ export async function listConsumerPage(
   return rows
 }
 
-/** One consumer, by its id or its address. */
+/** Returns one consumer, by its id or its address. */
 export async function findConsumerDetails(
   db: Db,
   by: { id: string } | { address: string },
@@ -272,7 +279,7 @@ export async function findConsumerDetails(
   return first(answer)
 }
 
-/** Keeps what administrators say of a consumer besides how it is told. */
+/** Stores the limits and the note that an administrator set for a consumer. */
 export async function keepLimits(
   tx: Db,
   id: string,
@@ -285,8 +292,8 @@ export async function keepLimits(
 }
 
 /**
- * Forgets addresses that only a message named (RFC 9477), that were found before an instant and of
- * which nothing is kept: anybody may name as many as they like. Returns how many, at most `limit`.
+ * Deletes unused consumers that only a CFBL header (RFC 9477) named and that were found before an
+ * instant: a message may name any number of addresses. Returns the number deleted, at most `limit`.
  */
 export async function removeUntold(db: Db, before: Date, limit: number): Promise<number> {
   const { rows } = await db.query<{ id: string }>(

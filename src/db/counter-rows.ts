@@ -1,16 +1,16 @@
 import type { Db } from './pool.ts'
 import { bigintArray, values } from './rows.ts'
 
-/** Which members: of one unique counter, from one day to another, at most so many chunks. */
+/** Selects the members of one unique counter in a range of days, at most `chunksMax` chunks. */
 export type MemberSpan = {
-  /** 8 bytes, big end first. */
+  /** 8 bytes, big-endian. */
   key: Buffer
   prefix: number
   days: readonly [oldest: number, newest: number]
   chunksMax: number
 }
 
-/** The packed chunks of all members of some days, in no order. */
+/** Returns the packed chunks of all members of a range of days, unordered. */
 export async function listMemberChunks(
   db: Db,
   { key, prefix, days: [oldest, newest], chunksMax }: MemberSpan,
@@ -26,17 +26,17 @@ export async function listMemberChunks(
 /** Packed increments of one shard. */
 export type DeltaRow = { shard: number; id: string; content: Buffer }
 
-/** What waits to be rolled up in one shard. */
+/** The increments of one shard that are not rolled up yet. */
 export type ShardBacklog = { shard: number; rows: number; bytes: number; oldestId: string }
 
-/** Appends increments: counted when the transaction commits, and then exactly once. */
+/** Appends increments. They are counted exactly once, if the transaction commits. */
 export async function insertDeltas(tx: Db, rows: readonly DeltaRow[]): Promise<void> {
   if (rows.length === 0) return
   const { text, params } = values(rows.map(({ shard, id, content }) => [shard, id, content]))
   await tx.query(`insert into counter_deltas (shard, id, content) values ${text}`, params)
 }
 
-/** The oldest rows of a shard with their sizes, without reading them. */
+/** Returns the ids and sizes of the oldest rows of a shard, without their content. */
 export async function listDeltas(
   db: Db,
   shard: number,
@@ -50,7 +50,7 @@ export async function listDeltas(
   return rows
 }
 
-/** Takes rows of a shard away, and gives what was in them. */
+/** Deletes rows of a shard and returns their contents. */
 export async function takeDeltas(tx: Db, shard: number, ids: readonly string[]): Promise<Buffer[]> {
   const { rows } = await tx.query<{ content: Buffer }>(
     `delete from counter_deltas where shard = $1 and id = any($2::uuid[]) returning content`,
@@ -59,7 +59,7 @@ export async function takeDeltas(tx: Db, shard: number, ids: readonly string[]):
   return rows.map(({ content }) => content)
 }
 
-/** The shards that have something to roll up, the one that waits longest first. */
+/** Returns the shards with increments to roll up, the one that has waited longest first. */
 export async function listShardBacklogs(db: Db): Promise<ShardBacklog[]> {
   const { rows } = await db.query<ShardBacklog>(
     `select shard, count(*)::int as rows, sum(octet_length(content)) as bytes,
@@ -69,10 +69,13 @@ export async function listShardBacklogs(db: Db): Promise<ShardBacklog[]> {
   return rows
 }
 
-/** What a gate wrote at one version of its shard: all it knows, or what came to it then. */
+/**
+ * The state of a gate at one version of its shard: complete, or only what was added in that
+ * version.
+ */
 export type GateState = { version: number; isWhole: boolean; content: Buffer }
 
-/** What is written of a shard's gate, in the order in which it was. */
+/** Returns the stored states of a shard's gate, by version. */
 export async function listGateStates(db: Db, shard: number): Promise<GateState[]> {
   const { rows } = await db.query<GateState>(
     `select version, is_whole as "isWhole", content from counter_gates
@@ -82,7 +85,7 @@ export async function listGateStates(db: Db, shard: number): Promise<GateState[]
   return rows
 }
 
-/** Writes what a gate has to say; the whole of it takes the place of all before. */
+/** Inserts the state of a gate; a complete state replaces all earlier ones. */
 export async function insertGateState(
   tx: Db,
   shard: number,
@@ -97,18 +100,19 @@ export async function insertGateState(
 
 const ROWS_PER_STATEMENT = 1_000
 
-/** The members of one unique counter on one day; `key` is 8 bytes, big end first. */
+/** Identifies the members of one unique counter on one day; `key` has 8 bytes, big-endian. */
 export type MemberSetId = { key: Buffer; day: number; prefix: number }
 
-/** A part of such a set, packed. */
+/** A packed chunk of such a set. */
 export type MemberChunk = MemberChunkId & { content: Buffer }
 
-/** Names a part of a set. */
+/** Identifies a chunk of a set. */
 export type MemberChunkId = MemberSetId & { chunk: number }
 
 /**
- * Those of some chunks that exist: the place of each among the ids, and its content. One statement
- * for all of them: one a set was most of what a roll-up of popular keys cost the server.
+ * Returns those of the given chunks that exist: the index of each among the ids, and its content.
+ * All in one statement: one statement for each set was most of the server's cost of rolling up
+ * popular keys.
  */
 export async function findMemberChunks(
   db: Db,
@@ -134,7 +138,7 @@ export async function findMemberChunks(
   return rows
 }
 
-/** Writes chunks, in the order of their keys. */
+/** Inserts or replaces chunks, given in the order of their keys. */
 export async function upsertMemberChunks(tx: Db, chunks: readonly MemberChunk[]): Promise<void> {
   for (let at = 0; at < chunks.length; at += ROWS_PER_STATEMENT) {
     const { text, params } = values(
@@ -150,10 +154,10 @@ export async function upsertMemberChunks(tx: Db, chunks: readonly MemberChunk[])
   }
 }
 
-/** What a report was counted as; `content` is packed by the counters. */
+/** What a report was counted as; `content` is in the packed format of the counters. */
 export type CountedReport = { id: string; campaignId: string | null; content: Buffer }
 
-/** Keeps what reports were counted as, in the transaction that counts them. */
+/** Stores what reports were counted as, in the transaction that counts them. */
 export async function insertCountedReports(
   tx: Db,
   reports: readonly CountedReport[],
@@ -164,8 +168,8 @@ export async function insertCountedReports(
 }
 
 /**
- * Takes away what reports were counted as and gives it, in the transaction that counts the
- * opposite. Those that are not counted, or not any more, are absent.
+ * Deletes and returns what reports were counted as, in the transaction that subtracts them. Reports
+ * that are not counted, or no longer, are absent.
  */
 export async function takeCountedReports(tx: Db, ids: readonly string[]): Promise<CountedReport[]> {
   const { rows } = await tx.query<CountedReport>(
@@ -176,7 +180,7 @@ export async function takeCountedReports(tx: Db, ids: readonly string[]): Promis
   return rows
 }
 
-/** Reports older than the id `before` that are retracted and still counted, oldest first. */
+/** Returns retracted reports that are still counted, with ids below `before`, oldest first. */
 export async function listUnredeemed(db: Db, before: string, limit: number): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
     `select id from reports where state = 'retracted' and id < $1

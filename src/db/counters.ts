@@ -2,16 +2,16 @@ import { countersOf } from './partitions.ts'
 import type { Db } from './pool.ts'
 import { bigintArray, copyRows, first, int4 } from './rows.ts'
 
-/** Apart from the other advisory locks of the program. */
+/** Differs from the classes of all other advisory locks of the program. */
 const LOCK_CLASS = 20_813
 
 /**
- * Makes this transaction the only one that rolls a shard up, and gives the shard's new version; or
- * undefined at once, while another holds it. The claim ends with the transaction.
+ * Locks a shard for its roll-up until the transaction ends, and returns the shard's new version.
+ * Returns undefined at once when another transaction holds the lock.
  *
- * The roll-up needs no commit on disk: if the server dies the increments are there again, since
- * taking them is part of the same transaction. And it finds keys by their index one by one,
- * whatever a table without statistics suggests, with plans that are made once a connection.
+ * The roll-up needs no synchronous commit: if the server dies, the increments exist again, because
+ * the same transaction deletes them. The settings make the planner use the index for each key, even
+ * on a table without statistics, and reuse one plan per connection.
  */
 export async function claimShard(tx: Db, shard: number): Promise<number | undefined> {
   const { rows } = await tx.query<{ free: boolean }>(
@@ -29,20 +29,23 @@ export async function claimShard(tx: Db, shard: number): Promise<number | undefi
   return first(claimed)?.version
 }
 
-/** What a roll-up found at its gate. */
+/** Statistics of the gate in a roll-up. */
 export type GateNumbers = {
   passed: number
   heldBack: number
-  /** Share of keys never seen that it takes for seen. */
+  /** The share of new keys that the gate takes for known ones. */
   falsePositives: number
-  /** How full its present generation is, 0 to 1, and when that began. */
+  /** How full its current generation is, 0 to 1, and when that generation began. */
   fill: number
   beganAt: Date
-  /** Whether it began in this roll-up, in place of another. */
+  /** Whether the current generation began in this roll-up. */
   hasTurned: boolean
 }
 
-/** Adds what a roll-up did; what it found at its gate, if it came there, takes the last's place. */
+/**
+ * Adds the numbers of a roll-up to a shard. The statistics of the gate, if given, replace the
+ * earlier ones.
+ */
 export async function addToShard(
   tx: Db,
   shard: number,
@@ -63,18 +66,18 @@ export async function addToShard(
   )
 }
 
-/** A shard, and what its roll-ups did in all. */
+/** A shard, with the totals of its roll-ups. */
 export type Shard = {
   shard: number
   deltas: number
   passed: number
   heldBack: number
   turnovers: number
-  /** Of its gate when it was last asked; null before. */
+  /** The state of its gate at its last use; null before the first. */
   gate: { falsePositives: number; fill: number; beganAt: Date } | null
 }
 
-/** All shards, in their order. */
+/** Returns all shards in order. */
 export async function listShards(db: Db): Promise<Shard[]> {
   const { rows } = await db.query<Omit<Shard, 'gate'> & NonNullable<Shard['gate']>>(
     `select shard, deltas, gate_passed as passed, gate_held_back as "heldBack",
@@ -87,15 +90,16 @@ export async function listShards(db: Db): Promise<Shard[]> {
   })
 }
 
-/** A key's row: 8 bytes of key, big end first, and all that is counted of it, packed. */
+/** The row of a key: 8 bytes of key, big-endian, and its packed counters. */
 export type CounterRow = { key: Buffer; generation: number; content: Buffer }
 
-/** One stored row, as it was found. */
+/** One stored row; `hi` and `lo` are the two halves of its key. */
 export type FoundCounter = { hi: number; lo: number; generation: number; content: Buffer }
 
 /**
- * The rows of keys (8 bytes each, one after the other) in the given generations, in no order; a key
- * may have a row in each. They travel as one value: row by row the driver took three times as long.
+ * Returns the rows of keys (8 bytes each, concatenated) in the given generations, unordered; a key
+ * may have a row in each generation. The server sends them as one value: with separate rows the
+ * driver took three times as long.
  */
 export async function findCounters(
   db: Db,
@@ -131,7 +135,7 @@ function split(found: Buffer): FoundCounter[] {
   return counters
 }
 
-/** Writes keys that have no row in their generation, in the order of the keys. */
+/** Inserts keys that have no row in their generation, given in key order. */
 export async function insertCounters(tx: Db, rows: readonly CounterRow[]): Promise<void> {
   await eachGeneration(rows, (table, some) =>
     copyRows(
@@ -143,9 +147,9 @@ export async function insertCounters(tx: Db, rows: readonly CounterRow[]): Promi
 }
 
 /**
- * Writes rows in place of those that their keys have in the same generation, in the order of the
- * keys. Statements are prepared once a connection: parsing and planning was a fifth of the server's
- * work. So they come in few sizes.
+ * Inserts or replaces the rows of keys in their generations, given in key order. Statements are
+ * prepared once per connection, because parsing and planning took a fifth of the server's time;
+ * that is why they come in a few fixed sizes.
  */
 export async function updateCounters(tx: Db, rows: readonly CounterRow[]): Promise<void> {
   await eachGeneration(rows, async (table, some) => {
@@ -176,10 +180,10 @@ function upsertOf(table: string, count: number): string {
   return text
 }
 
-/** They are some 60 kB: made once. */
+/** Prepared texts by table and size; each has about 60 kB, so they are made only once. */
 const upserts = new Map<string, string>()
 
-/** Nearly always one: only who has a clock ahead writes into the next. */
+/** Nearly always runs once: only a process whose clock is ahead writes into the next generation. */
 async function eachGeneration(
   rows: readonly CounterRow[],
   write: (table: string, rows: readonly CounterRow[]) => Promise<void>,

@@ -1,28 +1,30 @@
 import type { Db } from './pool.ts'
 
-/** A job that no retry could save. */
+/** A job that ran out of retries. */
 export type DeadLetter = {
   id: string
   /** The queue in which it failed. */
   source: string | null
-  /** When the job was made, before all its attempts. */
+  /** When the job was created, before its first attempt. */
   createdAt: Date
-  /** When it was given up. */
+  /** When the job ran out of retries. */
   givenUpAt: Date
-  /** The same to the microsecond: a batch is given up in one instant, and a Date would round it. */
+  /**
+   * `givenUpAt` in microseconds: a batch fails at one instant, and a Date rounds to milliseconds.
+   */
   givenUpMicros: number
   attempts: number | null
-  /** The last words of its last attempt. */
+  /** The error of its last attempt. */
   reason: string | null
   reportId: string | null
 }
 
-/** Where a page of dead letters ends. */
+/** The key of the last dead letter of a page. */
 export type DeadLetterKey = { givenUpMicros: number; id: string }
 
 /**
- * A page of the dead letters that still wait, newest first. Read from pg-boss's table, because its
- * own `findJobs` gives all at once and in no order.
+ * Returns a page of the dead letters that are not handled yet, newest first. Reads the table of
+ * pg-boss, because its `findJobs` returns all jobs at once and unordered.
  */
 export async function listDeadLetters(
   db: Db,
@@ -47,7 +49,10 @@ export async function listDeadLetters(
   return rows
 }
 
-/** The ids that jobs of the queues name which are among the dead letters since an instant. */
+/**
+ * Returns the ids (the data field `key`) of jobs of these queues that became dead letters since an
+ * instant.
+ */
 export async function listDeadIds(
   db: Db,
   key: JobKey,
@@ -63,12 +68,14 @@ export async function listDeadIds(
   return rows.map(({ id }) => id)
 }
 
-/** Where a job keeps since when it is put off, by which it is given up at last. */
+/**
+ * The data fields with the time since when a job is postponed; a job that is too old is given up.
+ */
 const patience = ['putOffSince', 'refusedSince', 'firstAskedAt']
 
 /**
- * Has dead letters begin anew when they are put back to work: those of the ids, or all that there
- * were at an instant. Else what was given up for its age would be given up again at once.
+ * Resets the age of dead letters that are retried: those with these ids, or all that existed at an
+ * instant. Otherwise a job that was given up for its age would be given up again at once.
  */
 export async function renewPatience(
   tx: Db,
@@ -84,23 +91,23 @@ export async function renewPatience(
   )
 }
 
-/** What waits in a queue. */
+/** The waiting jobs of a queue. */
 export type QueueBacklog = {
   name: string
   /** Jobs a worker could take now. */
   ready: number
-  /** Jobs that wait for their next attempt. */
+  /** Jobs scheduled for a later attempt. */
   deferred: number
-  /** Age of the oldest job that waits, since it was first due, in seconds; 0 when none does. */
+  /** Age in seconds of the oldest waiting job, counted from its creation; 0 when no job waits. */
   oldestJobSeconds: number
-  /** How long the first job in line has been waiting for a worker; 0 when none is ready. */
+  /** Time in seconds for which the longest-waiting ready job has waited; 0 when no job is ready. */
   longestWaitSeconds: number
 }
 
 /**
- * The backlog of each queue, counted now: pg-boss counts only when a worker passes by, so that its
- * figures stand still when the workers are gone, which is when somebody looks. Read from pg-boss's
- * own fetch index alone.
+ * Returns the current backlog of each queue. pg-boss updates its own figures only while workers
+ * run, so they are out of date exactly when the workers have stopped. Reads only the fetch index of
+ * pg-boss.
  */
 export async function listBacklogs(
   db: Db,
@@ -125,7 +132,9 @@ export async function listBacklogs(
   return names.map((name) => found.get(name) ?? { name, ...empty })
 }
 
-/** Makes jobs as old as those that they succeed, so that a postponed job does not look new. */
+/**
+ * Copies the creation time of jobs to their successors, so that a postponed job does not look new.
+ */
 export async function keepFirstDue(
   tx: Db,
   name: string,
@@ -140,12 +149,12 @@ export async function keepFirstDue(
   )
 }
 
-/** By what a job names the thing it is about. */
+/** The data field with which a job names its subject. */
 export type JobKey = 'reportId' | 'letterId' | 'mailId' | 'erasureId'
 
 /**
- * Those ids that an unfinished job of a queue names: in line, put off, or in hand. Reads all
- * unfinished jobs of the queue.
+ * Returns those of the ids that an unfinished job of a queue names: queued, postponed or active.
+ * Reads all unfinished jobs of the queue.
  */
 export async function listIdsWithJobs(
   db: Db,
@@ -161,14 +170,14 @@ export async function listIdsWithJobs(
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Tells the planner what the queues hold; pg-boss itself never does. */
+/** Updates the planner statistics of the job table; pg-boss itself never does. */
 export async function gatherQueueStatistics(db: Db): Promise<void> {
   await db.query('analyze pgboss.job_common')
 }
 
 const empty = { ready: 0, deferred: 0, oldestJobSeconds: 0, longestWaitSeconds: 0 }
 
-/** Bytes on disk of tables with all their partitions, indexes and long values, by their names. */
+/** Returns the bytes on disk of tables, by name, including partitions, indexes and TOAST data. */
 export async function measureTables(
   db: Db,
   tables: readonly string[],

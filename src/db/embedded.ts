@@ -8,17 +8,24 @@ import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
 import { systemRandom } from '../world.ts'
 
-/** As whom the server runs; empty when we are not root and it runs as we do. */
+/**
+ * The user and group that the server runs as; empty when this process is not root and the server
+ * runs as the same user.
+ */
 export type Identity = { uid?: number; gid?: number }
 
-/** Where a root without a reachable checkout keeps what the unprivileged server must reach. */
+/**
+ * The folder for what the unprivileged server must reach, when root cannot open the checkout to it.
+ */
 const SHARED_ROOT = '/var/lib/signalpost'
 const WORLD_SEARCH = 0o001
 const WORLD_READ_EXECUTE = 0o005
 
 /**
- * PostgreSQL refuses to run as root: then it runs as `postgres` where there is one, else as
- * `nobody`.
+ * Returns the identity for the server. PostgreSQL refuses to run as root; then it runs as
+ * `postgres` if that user exists, otherwise as `nobody`.
+ *
+ * @throws when neither user exists
  */
 export function unprivileged(): Identity {
   if (process.getuid?.() !== 0) return {}
@@ -31,8 +38,8 @@ export function unprivileged(): Identity {
 }
 
 /**
- * The folder itself when the server may search its way to it; when it may not (a checkout under
- * `/root`), a folder of the same name under `/var/lib/signalpost`.
+ * Returns the folder itself when the server can reach it. Otherwise (for example a checkout below
+ * `/root`) returns a folder of the same name and a hash of its path below `/var/lib/signalpost`.
  */
 export async function reachableFolder(folder: string, identity: Identity): Promise<string> {
   if (identity.uid === undefined || (await isReachable(path.dirname(folder)))) return folder
@@ -41,7 +48,9 @@ export async function reachableFolder(folder: string, identity: Identity): Promi
   return path.join(SHARED_ROOT, `${path.basename(folder)}-${name}`)
 }
 
-/** The folder of the server's programs, copied to where it can be run from if need be. */
+/**
+ * Returns the folder of PostgreSQL's programs; copies them if the server cannot run them in place.
+ */
 async function reachablePrograms(native: string, identity: Identity): Promise<string> {
   if (identity.uid === undefined) return native
   const { mode } = await stat(path.join(native, 'bin', 'postgres'))
@@ -80,29 +89,29 @@ function idOf(name: string, flag: '-u' | '-g'): number | undefined {
   }
 }
 
-/** A PostgreSQL server of our own, running. */
+/** A running PostgreSQL server that this program started. */
 export type EmbeddedServer = {
-  /** Of the database `signalpost`, with its password. */
+  /** The URL of the database `signalpost`, including its password. */
   url: string
-  /** Where its data really is. */
+  /** The actual data folder. */
   folder: string
   port: number
-  /** Resolves when the server has ended, for whatever reason. */
+  /** Resolves when the server has ended, for any reason. */
   ended: Promise<void>
-  /** Ends it cleanly: clients are cut off, everything is on disk. */
+  /** Stops the server cleanly: it disconnects its clients and writes all data to disk. */
   stop: () => Promise<void>
 }
 
-/** What a server is started with. */
+/** The options of a new server. */
 export type EmbeddedOptions = {
-  /** Data and log go to `postgres/` and `postgres.log` below it. */
+  /** Contains the data (`postgres/`) and the log (`postgres.log`). */
   dataDir: string
   password: string
-  /** `name=value`, as `postgres -c` takes them. */
+  /** `name=value`, as for `postgres -c`. */
   settings: readonly string[]
-  /** A free one when absent. */
+  /** A free port when absent. */
   port?: number
-  /** Holds `bin/initdb` and `bin/postgres`; that of the npm package when absent. */
+  /** The folder with `bin/initdb` and `bin/postgres`; when absent, that of the npm package. */
   programs?: string | undefined
 }
 
@@ -119,9 +128,9 @@ const usualSettings = [
 ]
 
 /**
- * Starts the PostgreSQL that came with the npm package on the loopback, making its data folder
- * the first time. A server that a killed predecessor left running on the same folder is stopped
- * first, and one that died is recovered by PostgreSQL itself.
+ * Starts the PostgreSQL server of the npm package on the loopback address, and creates its data
+ * folder the first time. Stops a server that a killed process left running on the same folder.
+ * PostgreSQL itself recovers from a crash.
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedServer> {
   const identity = unprivileged()
@@ -158,8 +167,8 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
 
 /**
  * Whether another attempt may succeed: the server was killed, or processes of its killed
- * predecessor are still at work on the folder. PostgreSQL knows them by their shared memory and
- * must not be talked out of it: two servers on one folder destroy it.
+ * predecessor still use the folder. PostgreSQL detects them by their shared memory. That check must
+ * not be bypassed: two servers on one folder destroy its data.
  */
 async function mayPass(server: ChildProcess, logFile: string, logged: number): Promise<boolean> {
   if (server.signalCode === 'SIGKILL') return true
@@ -186,13 +195,17 @@ async function launch(
   }
 }
 
-/** Systems give connections a port above these (32768 on Linux, 49152 elsewhere). */
+/**
+ * Below the ports that systems give to outgoing connections (from 32768 on Linux, 49152 elsewhere).
+ */
 const PORTS = { first: 10_000, count: 22_000 }
 const PORT_TRIES = 100
 
 /**
- * A TCP port of the loopback that nothing listens on now, and that no outgoing connection is given
- * before it is used.
+ * Returns a TCP port of the loopback address that is free now and outside the range from which the
+ * system numbers outgoing connections.
+ *
+ * @throws when `PORT_TRIES` attempts found none
  */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < PORT_TRIES; tries++) {
@@ -274,7 +287,7 @@ function run(program: string, args: readonly string[], identity: Identity): Prom
   })
 }
 
-/** Nothing of ours: a PGDATA or a foreign locale would change what the server does. */
+/** Inherits no variables: PGDATA or another locale would change the behavior of the server. */
 function environment(): NodeJS.ProcessEnv {
   return { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' }
 }
@@ -309,7 +322,8 @@ async function answers(url: string): Promise<boolean> {
 
 async function ensureDatabase(url: string, name: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })
-  // A server that dies meanwhile fails the query; unheard, the event would end the process.
+  // A server that dies meanwhile fails the query; without a listener the event would end the
+  // process.
   client.on('error', () => undefined)
   try {
     await client.connect()
@@ -326,9 +340,9 @@ async function stopLeftover(folder: string): Promise<void> {
   const pid = Number(first)
   if (!pid) return
   if (!(await isServer(pid, folder))) {
-    // The number may be a stranger's by now, which PostgreSQL would take for a living server. Ours
-    // it knows for its parent's and passes over; the rest of the file it needs, to see whether
-    // processes of the dead server are still at work.
+    // The process id may belong to another process by now, which PostgreSQL would take for a
+    // running server. PostgreSQL ignores the id of its parent process, so ours is written instead.
+    // It needs the rest of the file to check whether processes of the dead server still run.
     return writeFile(pidFile, [process.pid, ...rest].join('\n'))
   }
   process.kill(pid, 'SIGINT')
@@ -339,14 +353,16 @@ async function stopLeftover(folder: string): Promise<void> {
   }
 }
 
-/** Whether a process is the server of this folder: never another PostgreSQL of the machine. */
+/**
+ * Whether a process is the server of this folder, and not another PostgreSQL server of the machine.
+ */
 async function isServer(pid: number, folder: string): Promise<boolean> {
   try {
     process.kill(pid, 0)
   } catch {
     return false
   }
-  // Where there is no /proc, a living process of that number is taken for the server.
+  // Without /proc, any running process with that id is taken for the server.
   const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => undefined)
   if (command === undefined) return !existsSync('/proc/self')
   return command.includes('postgres') && command.split('\0').includes(folder)

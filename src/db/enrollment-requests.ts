@@ -3,18 +3,18 @@ import { uuidFloor } from '../world.ts'
 import type { Db } from './pool.ts'
 import { first } from './rows.ts'
 
-/** Where a wish to be enrolled stands: `proven` waits for a person to decide on its scope. */
+/** The state of an enrollment request: `proven` waits until an operator decides on its scopes. */
 export type EnrollmentState = 'sent' | 'proven' | 'accepted' | 'refused'
 
-/** What somebody wishes who enrolls. */
+/** What a consumer asks for when it enrolls. */
 export type EnrollmentWish = TellingWish & { scopes: ConsumerScope[]; language: 'en' | 'fr' | 'ru' }
 
-/** A wish to be enrolled. The time is inside the id. */
+/** An enrollment request. Its id contains its time. */
 export type EnrollmentRequest = {
   id: string
   address: string
   state: EnrollmentState
-  /** Once it is proven, the scopes on which a person is to decide. */
+  /** From `proven` on, contains only the scopes that an operator must decide on. */
   wish: EnrollmentWish
   consumerId: string | null
   decidedAt: Date | null
@@ -22,7 +22,7 @@ export type EnrollmentRequest = {
 
 const columns = `id, address, state, wish, consumer_id as "consumerId", decided_at as "decidedAt"`
 
-/** Keeps a wish; of its token and of the machine that asked, hashes. */
+/** Stores an enrollment request; of its token and its client only hashes are stored. */
 export async function insertEnrollment(
   tx: Db,
   request: Pick<EnrollmentRequest, 'id' | 'address' | 'wish'> & {
@@ -38,7 +38,7 @@ export async function insertEnrollment(
   )
 }
 
-/** The wish that was kept under the hash of its token. */
+/** Returns the enrollment request with this token hash. */
 export async function findEnrollment(
   db: Db,
   tokenHash: Buffer,
@@ -51,7 +51,7 @@ export async function findEnrollment(
   )
 }
 
-/** Moves a wish on from a state; undefined when it is not in it. */
+/** Moves an enrollment request to another state; undefined when it is not in the state `from`. */
 export async function moveEnrollment(
   tx: Db,
   id: string,
@@ -74,12 +74,14 @@ export async function moveEnrollment(
   )
 }
 
-/** Keeps other wishes of an address waiting until the transaction ends. */
+/** Blocks other enrollment requests for an address until the transaction ends. */
 export async function holdEnrollments(tx: Db, address: string): Promise<void> {
   await tx.query(`select pg_advisory_xact_lock(hashtextextended($1, 0))`, [`enroll ${address}`])
 }
 
-/** Whether as many wishes as `limit` came since an instant, from everybody together. */
+/**
+ * Whether at least `limit` enrollment requests arrived since an instant, from all clients together.
+ */
 export async function hasEnrollments(
   db: Db,
   { since, limit }: { since: Date; limit: number },
@@ -91,7 +93,10 @@ export async function hasEnrollments(
   return rows.length > 0
 }
 
-/** How many wishes came since an instant: for an address, and from a machine; up to `limit`. */
+/**
+ * Counts the enrollment requests for an address and from a client since an instant, each up to
+ * `limit`.
+ */
 export async function countEnrollments(
   db: Db,
   of: { address: string; addressSince: Date; askerHash: Buffer; since: Date; limit: number },
@@ -112,7 +117,10 @@ export async function countEnrollments(
   return { ofAddress: byAddress.rows.length, ofAsker: byAsker.rows.length }
 }
 
-/** A page of wishes in a state, the newest first; `before` is the last id of the page before. */
+/**
+ * Returns a page of enrollment requests in a state, newest first; `before` is the last id of the
+ * previous page.
+ */
 export async function listEnrollments(
   db: Db,
   page: { state: EnrollmentState; before: string | undefined; limit: number },
@@ -125,7 +133,7 @@ export async function listEnrollments(
   return rows
 }
 
-/** One wish. */
+/** Returns one enrollment request by its id. */
 export async function findEnrollmentById(
   db: Db,
   id: string,
@@ -137,7 +145,7 @@ export async function findEnrollmentById(
   )
 }
 
-/** Forgets wishes from before an instant. */
+/** Deletes enrollment requests from before an instant. */
 export async function removeEnrollments(db: Db, before: Date): Promise<void> {
   await db.query(`delete from enrollment_requests where id < $1`, [uuidFloor(before)])
 }

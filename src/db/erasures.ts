@@ -2,22 +2,24 @@ import type { Db } from './pool.ts'
 import type { ReportState } from './reports.ts'
 import { first, type Packed } from './rows.ts'
 
-/** What becomes of the reports: they stay without the person, or go too. */
+/**
+ * What happens to the reports of an erased account: `keep` anonymizes them, `remove` deletes them.
+ */
 export type ErasureWay = 'keep' | 'remove'
 
-/** An account that is being erased, or was. */
+/** The erasure of an account, in progress or done. */
 export type Erasure = {
   id: string
-  /** Null: done. */
+  /** Null once the erasure is done. */
   reporterId: string | null
-  /** Stands in reports that stay, in place of the person. */
+  /** Replaces the reporter's id in reports that are kept. */
   anonymousId: string
   how: ErasureWay
-  /** `waiting` for reports that have to be taken back first. */
+  /** `waiting`: some reports must be retracted first. */
   state: 'under-way' | 'waiting' | 'done'
-  /** Reports done so far. */
+  /** The number of reports processed so far. */
   done: number
-  /** The last report of the walk under way; null: it begins. */
+  /** The last report processed in the current pass; null when a pass begins. */
   afterId: string | null
   askedAt: Date
   endedAt: Date | null
@@ -26,7 +28,7 @@ export type Erasure = {
 const columns = `id, reporter_id as "reporterId", anonymous_id as "anonymousId", how, state, done,
   after_id as "afterId", asked_at as "askedAt", ended_at as "endedAt"`
 
-/** Writes down that an account is to be erased. */
+/** Stores a new erasure, which is under way. */
 export async function insertErasure(
   tx: Db,
   erasure: Pick<Erasure, 'id' | 'anonymousId' | 'how' | 'askedAt'> & {
@@ -48,12 +50,12 @@ export async function insertErasure(
   )
 }
 
-/** One erasure. */
+/** Returns one erasure. */
 export async function findErasure(db: Db, id: string): Promise<Erasure | undefined> {
   return first(await db.query<Erasure>(`select ${columns} from erasures where id = $1`, [id]))
 }
 
-/** The erasure whose page has a secret of this hash. */
+/** Returns the erasure whose status page has the secret with this hash. */
 export async function findErasureByToken(db: Db, tokenHash: Buffer): Promise<Erasure | undefined> {
   const answer = await db.query<Erasure>(`select ${columns} from erasures where token_hash = $1`, [
     tokenHash,
@@ -61,7 +63,7 @@ export async function findErasureByToken(db: Db, tokenHash: Buffer): Promise<Era
   return first(answer)
 }
 
-/** Writes down how far it has come. */
+/** Stores the progress of an erasure that is not done; adds `done` to its number of reports. */
 export async function markErasure(
   tx: Db,
   id: string,
@@ -74,7 +76,7 @@ export async function markErasure(
   )
 }
 
-/** Ends it, and forgets whose it was. */
+/** Marks an erasure as done and deletes the id of its reporter. */
 export async function endErasure(tx: Db, id: string, at: Date): Promise<void> {
   await tx.query(
     `update erasures set state = 'done', reporter_id = null, after_id = null, ended_at = $2
@@ -83,7 +85,7 @@ export async function endErasure(tx: Db, id: string, at: Date): Promise<void> {
   )
 }
 
-/** Ids of those that are not done. */
+/** Returns the ids of the erasures that are not done. */
 export async function listOpenErasures(db: Db): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
     `select id from erasures where ended_at is null order by id`,
@@ -91,17 +93,17 @@ export async function listOpenErasures(db: Db): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-/** Forgets erasures that ended before an instant: their pages end too. */
+/** Deletes erasures that ended before an instant; their status pages disappear with them. */
 export async function removeErasures(db: Db, before: Date): Promise<void> {
   await db.query(`delete from erasures where ended_at < $1`, [before])
 }
 
-/** Whose letters and mails. */
+/** The person whose letters and mails are deleted. */
 type Person = { id: string; email: string }
 
 /**
- * Removes letters to a person, and the mails that came back for them, some at a time; returns how
- * many letters.
+ * Deletes at most `limit` letters to a person, and the inbound mails that answer them. Returns the
+ * number of letters deleted.
  */
 export async function removeLettersOf(tx: Db, person: Person, limit: number): Promise<number> {
   const { rows } = await tx.query<{ id: string }>(
@@ -115,7 +117,7 @@ export async function removeLettersOf(tx: Db, person: Person, limit: number): Pr
   return ids.length
 }
 
-/** Removes the mails that a person sent in, some at a time; returns how many. */
+/** Deletes at most `limit` mails that a person sent in; returns the number deleted. */
 export async function removeMailsOf(tx: Db, { id }: Person, limit: number): Promise<number> {
   const { rows } = await tx.query<{ id: string }>(
     `select id from inbound_mails where reporter_id = $1 order by id limit $2`,
@@ -128,9 +130,9 @@ export async function removeMailsOf(tx: Db, { id }: Person, limit: number): Prom
 }
 
 /**
- * Removes what is left of a person besides the account itself: advice, karma, a ban, own
- * statistics, and that mail to the address came back. That an address wants no mail from us stays
- * as long as an abuse desk has that address.
+ * Deletes the remaining data of a person except the account itself: advice, karma, shadow ban, own
+ * statistics, mailed links and the suppression of the address. The suppression is kept while the
+ * address is also that of a feedback consumer.
  */
 export async function removeTraces(tx: Db, { id, email }: Person): Promise<void> {
   await tx.query(`delete from advices where reporter_id = $1`, [id])
@@ -145,21 +147,23 @@ export async function removeTraces(tx: Db, { id, email }: Person): Promise<void>
   await tx.query(`delete from account_links where reporter_id = $1 or address = $2`, [id, email])
 }
 
-/** A report of somebody who is being erased, and what still has to happen to it. */
+/** A report of an account that is being erased, and what must still be done with it. */
 export type ReportToErase = {
   id: string
   state: ReportState
   author: string | null
   subject: string | null
-  /** Whether it is counted, or evidence: a retraction has not been worked yet. */
+  /**
+   * Whether the report is still counted or used as evidence: its retraction is not processed yet.
+   */
   isCounted: boolean
-  /** Whether anybody was or is to be told of it. */
+  /** Whether a feedback report about it exists, sent or not. */
   isTold: boolean
-  /** Whether a feedback report of it is still to leave. */
+  /** Whether a feedback report about it has yet to be sent. */
   isLeaving: boolean
 }
 
-/** A page of the reports of a reporter, oldest first, from behind the id `after`. */
+/** Returns a page of the reports of a reporter, oldest first, starting after the id `after`. */
 export async function listReportsToErase(
   tx: Db,
   reporterId: string,
@@ -183,7 +187,7 @@ export async function listReportsToErase(
   return rows
 }
 
-/** Puts a nameless id in the place of a reporter, and takes away what only a person could say. */
+/** Replaces the reporter of a report with an anonymous id, and deletes its personal data. */
 export async function anonymizeReport(
   tx: Db,
   id: string,
@@ -201,7 +205,7 @@ export async function anonymizeReport(
   ])
 }
 
-/** Writes what was found without the person in it. */
+/** Replaces an analysis with one without personal data. */
 export async function replaceAnalysis(
   tx: Db,
   id: string,
@@ -215,7 +219,7 @@ export async function replaceAnalysis(
   ])
 }
 
-/** Forgets the message itself, and what would find the report again by it. */
+/** Deletes the raw messages of reports, their content keys and their unsubscribe requests. */
 export async function removeMessages(tx: Db, ids: readonly string[]): Promise<void> {
   await tx.query(`delete from raw_messages where id = any($1::uuid[])`, [ids])
   await tx.query(`delete from report_keys where report_id = any($1::uuid[])`, [ids])
@@ -223,8 +227,8 @@ export async function removeMessages(tx: Db, ids: readonly string[]): Promise<vo
 }
 
 /**
- * Removes reports with all that hangs on them. A feedback report that told of other people's
- * reports too stays, because theirs say so; nobody is named in it.
+ * Deletes reports and everything that belongs to them. A feedback report that also covers reports
+ * of other people is kept, because those reports refer to it; it names no reporter.
  */
 export async function removeReports(tx: Db, ids: readonly string[]): Promise<void> {
   await removeMessages(tx, ids)

@@ -3,10 +3,10 @@ import type { Db } from './pool.ts'
 import { type Report, reportColumns, type ReportKind, type ReportState } from './reports.ts'
 import type { Packed } from './rows.ts'
 
-/** Which rows of a person come next: those behind the id `after`. */
+/** Selects the next rows of a person: those after the id `after`. */
 export type ExportPage = { after: string | null; limit: number }
 
-/** The reports of a reporter, oldest first. */
+/** Returns the reports of a reporter, oldest first. */
 export async function listReportsToExport(
   db: Db,
   reporterId: string,
@@ -20,7 +20,7 @@ export async function listReportsToExport(
   return rows
 }
 
-/** The letters to a reporter with their exact copies, oldest first. */
+/** Returns the letters to a reporter with their exact copies, oldest first. */
 export async function listLettersToExport(
   db: Db,
   person: { id: string; email: string },
@@ -37,7 +37,7 @@ export async function listLettersToExport(
   return rows
 }
 
-/** The mails a reporter sent in, oldest first. */
+/** Returns the mails that a reporter sent in, oldest first. */
 export async function listMailsToExport(
   db: Db,
   reporterId: string,
@@ -51,13 +51,13 @@ export async function listMailsToExport(
   return rows
 }
 
-/** What a list of a reporter's reports shows of one. */
+/** A report as shown in the list of a reporter's own reports. */
 export type ExportedReport = Pick<
   Report,
   'id' | 'state' | 'receivedAt' | 'kind' | 'subject' | 'author'
 >
 
-/** Which of them: older than `before`, or newer than `after`, from the id `from` on. */
+/** Selects reports with ids below `before`, above `after`, and at or above `from`. */
 export type ReportFilter = {
   before: string | undefined
   after: string | undefined
@@ -74,7 +74,8 @@ const LEAST = '00000000-0000-0000-0000-000000000000'
 const MOST = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 /**
- * Own reports, newest first; behind `after` oldest first. Read along an index, in both cases.
+ * Returns reports of a reporter: newest first, or oldest first when `after` is given. Uses an index
+ * in both directions.
  */
 export async function listReporterPage(
   db: Db,

@@ -5,21 +5,24 @@ import type { FeedbackKey } from './feedback-reports.ts'
 import type { Db } from './pool.ts'
 import { first, values } from './rows.ts'
 
-/** How an answer came: by its page, by one click of a mail program, by mail, or by our own hand. */
+/**
+ * How an answer arrived: from its web page, by a mail program's one-click request, by mail, or
+ * entered by an operator.
+ */
 export type AnswerWay = 'link' | 'one-click' | 'mail' | 'operator'
 
-/** What an abuse desk said to one feedback report. */
+/** An abuse desk's answer to one feedback report. */
 export type FeedbackAnswer = FeedbackKey & {
   answer: AnswerKind
   how: AnswerWay
   at: Date
-  /** In a stranger's own words. */
+  /** The desk's own words; untrusted text. */
   said: string | null
-  /** The mail it came in. */
+  /** The mail that contained the answer. */
   mailId: string | null
 }
 
-/** Keeps an answer; false when the same was said before. */
+/** Stores an answer; false when the same answer is stored already. */
 export async function insertAnswer(tx: Db, answer: FeedbackAnswer): Promise<boolean> {
   const { rowCount } = await tx.query(
     `insert into feedback_answers (report_id, number, answer, how, at, said, mail_id)
@@ -38,7 +41,7 @@ export async function insertAnswer(tx: Db, answer: FeedbackAnswer): Promise<bool
   return rowCount === 1
 }
 
-/** What was said to the feedback reports of several reports, oldest first. */
+/** Returns the answers to the feedback reports of several reports, oldest first. */
 export async function listAnswers(db: Db, reportIds: readonly string[]): Promise<FeedbackAnswer[]> {
   const { rows } = await db.query<FeedbackAnswer>(
     `select report_id as "reportId", number, answer, how, at, said, mail_id as "mailId"
@@ -48,7 +51,7 @@ export async function listAnswers(db: Db, reportIds: readonly string[]): Promise
   return rows
 }
 
-/** A reporter who wishes to read answers by mail, and the report in question. */
+/** A reporter who wants answers by mail, and the report concerned. */
 export type AnswerReader = {
   reportId: string
   reporterId: string
@@ -58,8 +61,9 @@ export type AnswerReader = {
 }
 
 /**
- * Those of the reporters of some reports who want answers by mail, and did not take them back: each
- * once, with the first report. Left out is who had `lettersMax` of them since an instant.
+ * Returns the reporters of these reports who want answers by mail, each once with the first of the
+ * reports. Skips retracted reports, and reporters who received `lettersMax` answer letters since an
+ * instant.
  */
 export async function listAnswerReaders(
   db: Db,
@@ -86,14 +90,14 @@ export async function listAnswerReaders(
   return rows.filter(({ reporterId }) => !hasEnough.has(reporterId))
 }
 
-/** What a desk said: that it does not answer for a block. */
+/** A correction: an abuse desk answered that it is not responsible for a block of addresses. */
 export type ContactCorrection = {
   cidr: string
-  /** Of the desk, in lower case. */
+  /** The address of the desk, in lower case. */
   address: string
-  /** The report to which it was said. */
+  /** The report that the desk answered. */
   reportId: string | null
-  /** A sentence. */
+  /** A sentence that gives the reason. */
   reason: string
   since: Date
   until: Date
@@ -101,7 +105,7 @@ export type ContactCorrection = {
 
 const columns = `cidr::text, address, report_id as "reportId", reason, since, until`
 
-/** Keeps a correction; of one address and block the last holds. */
+/** Stores a correction; it replaces an earlier one for the same address and block. */
 export async function keepCorrection(tx: Db, correction: ContactCorrection): Promise<void> {
   const { cidr, address, reportId, reason, since, until } = correction
   await tx.query(
@@ -113,7 +117,7 @@ export async function keepCorrection(tx: Db, correction: ContactCorrection): Pro
   )
 }
 
-/** By address of the Internet, who said that it is not theirs: mail addresses in lower case. */
+/** Returns, by IP address, the mail addresses (in lower case) of the desks that disowned it. */
 export async function listDisowned(
   db: Db,
   ips: readonly string[],
@@ -133,7 +137,9 @@ export async function listDisowned(
   return disowned
 }
 
-/** A page of corrections by block and address; `after` is the last of the page before. */
+/**
+ * Returns a page of corrections by block and address; `after` is the last one of the previous page.
+ */
 export async function listCorrections(
   db: Db,
   page: { after: Pick<ContactCorrection, 'cidr' | 'address'> | undefined; limit: number },
@@ -147,7 +153,7 @@ export async function listCorrections(
   return rows
 }
 
-/** Whether a desk said at any time, for now, that a part of a block or all of it is not its. */
+/** Whether an unexpired correction of a desk overlaps a block. */
 export async function isDisownedWithin(
   db: Db,
   { cidr, address }: Pick<ContactCorrection, 'cidr' | 'address'>,
@@ -161,7 +167,7 @@ export async function isDisownedWithin(
   return rows.length > 0
 }
 
-/** Forgets a correction; undefined when there is none. */
+/** Deletes a correction and returns it; undefined when there is none. */
 export async function removeCorrection(
   tx: Db,
   { cidr, address }: Pick<ContactCorrection, 'cidr' | 'address'>,
@@ -175,20 +181,21 @@ export async function removeCorrection(
   )
 }
 
-/** Forgets those that ended before an instant. */
+/** Deletes corrections that expired before an instant. */
 export async function removeEndedCorrections(db: Db, before: Date): Promise<void> {
   await db.query(`delete from contact_corrections where until < $1`, [before])
 }
 
 /**
- * An answer to be kept: a block each, with contacts or without, until it grows old. `asn` is the AS
- * that announced the address asked about, by the tables: the answer counts for that AS only.
+ * A registry's answer to store: a block with or without contacts, until it expires. `asn` is the AS
+ * that announced the queried address according to the network tables; the answer is valid for that
+ * AS only.
  */
 export type NewRegistryRow = Pick<Network, 'cidr' | 'asn' | 'name' | 'country' | 'contacts'> & {
   expiresAt: Date
 }
 
-/** Keeps answers; what was kept about the same blocks before is replaced. */
+/** Stores answers; they replace earlier answers about the same blocks. */
 export async function keepRegistryRows(
   tx: Db,
   answers: readonly NewRegistryRow[],
@@ -222,7 +229,7 @@ export async function keepRegistryRows(
   )
 }
 
-/** Forgets the answers that had grown old before an instant; returns how many. */
+/** Deletes the answers that expired before an instant; returns the number deleted. */
 export async function removeRegistryRows(db: Db, before: Date): Promise<number> {
   const { rowCount } = await db.query(
     `delete from networks where source = 'registry' and expires_at < $1`,

@@ -3,7 +3,7 @@ import { withdrawMerged } from './feedback-waiting.ts'
 import type { Db } from './pool.ts'
 import { first, type Packed, values } from './rows.ts'
 
-/** Where a feedback report may stand; drawn in `src/README.md`. */
+/** The states of a feedback report; see the diagram in `src/README.md`. */
 export const feedbackStates = [
   'waiting',
   'queued',
@@ -15,43 +15,42 @@ export const feedbackStates = [
   'merged',
 ] as const
 
-/** One of them. */
 export type FeedbackState = (typeof feedbackStates)[number]
 
-/** Whether a message is complained of, or the complaint taken back (RFC 6430). */
+/** `complaint`: reports a message; `redeemed`: withdraws the complaint (RFC 6430). */
 export type FeedbackKind = 'complaint' | 'redeemed'
 
-/** Names one feedback report: the report, and which of its consumers. */
+/** Identifies one feedback report: the report, and the number of its consumer. */
 export type FeedbackKey = { reportId: string; number: number }
 
-/** The name of one feedback report, as its consumer quotes it but for the space. */
+/** Returns the name of a feedback report. Consumers quote it, but without the space. */
 export function nameOf({ reportId, number }: FeedbackKey): string {
   return `${reportId} ${number}`
 }
 
-/** What one consumer is told of one report. */
+/** A feedback report: what one consumer receives about one report. */
 export type Feedback = FeedbackKey & {
   consumerId: string
   kind: FeedbackKind
   state: FeedbackState
-  /** How many messages it stands for: itself, and those that were merged into it. */
+  /** The number of messages it reports: its own, and those merged into it. */
   incidents: number
   toldAs: ToldAs
-  /** Whether opaque tokens of the message are left: for who gave them out. */
+  /** Whether opaque tokens of the message are not redacted, because the consumer issued them. */
   keepsTokens: boolean
-  /** Whether it tells of what was merged into it one by one. */
+  /** Whether it lists the reports merged into it one by one. */
   isDigest: boolean
-  /** When one that is `waiting` is to leave. */
+  /** When a `waiting` feedback report is due to be sent. */
   dueAt: Date | null
-  /** The one that tells of this one too, where it is `merged`. */
+  /** The feedback report that covers this one, when it is `merged`. */
   mergedInto: string | null
   mergedNumber: number | null
-  /** Of the consumer, as it was when the report was made. */
+  /** The consumer's address at the time the report was created. */
   address: string
   createdAt: Date
   finishedAt: Date | null
   messageId: string | null
-  /** The far server's last words. */
+  /** The last reply of the receiving server. */
   reply: string | null
   bouncedAt: Date | null
   bounceStatus: string | null
@@ -59,8 +58,8 @@ export type Feedback = FeedbackKey & {
 }
 
 /**
- * What would be told of a report that has no effect on others is `shadowed` in the table, and shown
- * to its reporter as it would stand if it had not left yet; nothing else reads it.
+ * The feedback of a report without effect on others is `shadowed` in the table. Its reporter sees
+ * it as queued or waiting; all other queries exclude it.
  */
 const columns = `report_id as "reportId", number, consumer_id as "consumerId", kind,
   case when state <> 'shadowed' then state when due_at is null then 'queued' else 'waiting' end
@@ -71,7 +70,7 @@ const columns = `report_id as "reportId", number, consumer_id as "consumerId", k
   created_at as "createdAt", finished_at as "finishedAt", message_id as "messageId", reply,
   bounced_at as "bouncedAt", bounce_status as "bounceStatus", bounce_reason as "bounceReason"`
 
-/** A feedback report to be: sent at once, or at `dueAt` when it is `waiting`. */
+/** A feedback report to add: to be sent at once, or at `dueAt` when it is `waiting`. */
 export type NewFeedback = FeedbackKey & {
   consumerId: string
   kind?: FeedbackKind
@@ -83,7 +82,7 @@ export type NewFeedback = FeedbackKey & {
   keepsTokens?: boolean
 }
 
-/** Adds feedback reports, still to be composed and sent. */
+/** Inserts feedback reports that are still to be composed and sent. */
 export async function insertFeedback(tx: Db, feedback: readonly NewFeedback[]): Promise<void> {
   if (feedback.length === 0) return
   const { text, params } = values(
@@ -109,7 +108,7 @@ export async function insertFeedback(tx: Db, feedback: readonly NewFeedback[]): 
   )
 }
 
-/** The feedback reports of several reports, by report and number. */
+/** Returns the feedback reports of several reports, by report and number. */
 export async function listFeedback(db: Db, reportIds: readonly string[]): Promise<Feedback[]> {
   const { rows } = await db.query<Feedback>(
     `select ${columns} from feedback_reports
@@ -119,7 +118,7 @@ export async function listFeedback(db: Db, reportIds: readonly string[]): Promis
   return rows
 }
 
-/** The latest feedback reports to a consumer, newest first. */
+/** Returns the latest feedback reports to a consumer, newest first. */
 export async function listFeedbackTo(
   db: Db,
   consumerId: string,
@@ -133,7 +132,7 @@ export async function listFeedbackTo(
   return rows
 }
 
-/** One feedback report. */
+/** Returns one feedback report. */
 export async function findFeedback(db: Db, key: FeedbackKey): Promise<Feedback | undefined> {
   const answer = await db.query<Feedback>(
     `select ${columns} from feedback_reports where report_id = $1 and number = $2`,
@@ -143,8 +142,8 @@ export async function findFeedback(db: Db, key: FeedbackKey): Promise<Feedback |
 }
 
 /**
- * Feedback reports of reports older than the id `before` that wait to be sent and that no job of
- * the queue names, neither in line nor among the dead letters; oldest first.
+ * Returns queued feedback reports that have no job in the queue or among the dead letters, oldest
+ * first. Considers only reports with ids below `before`.
  */
 export async function listQueuedFeedback(
   db: Db,
@@ -166,7 +165,7 @@ export async function listQueuedFeedback(
   return rows
 }
 
-/** A page of the outbox, newest first; `before` is the last key of the page before. */
+/** Returns a page of the outbox, newest first; `before` is the last key of the previous page. */
 export async function listOutbox(
   db: Db,
   filter: { state?: FeedbackState | undefined; before?: FeedbackKey | undefined },
@@ -182,7 +181,7 @@ export async function listOutbox(
   return rows
 }
 
-/** How sending a feedback report ended. */
+/** The result of sending a feedback report. */
 export type FeedbackOutcome = FeedbackKey & {
   state: 'held' | 'sent' | 'refused'
   at: Date
@@ -191,15 +190,15 @@ export type FeedbackOutcome = FeedbackKey & {
 }
 
 /**
- * Ends feedback reports that are still queued, and returns those it ended: what another run of the
- * same work had ended already is not among them. One that was withdrawn while it was being sent
- * did leave: then the truth is `sent`. One whose bounce was quicker than we stays `bounced`.
+ * Stores the results of queued feedback reports, and returns the keys of those it updated; those
+ * that another run updated before are absent. A feedback report that was withdrawn while it was
+ * being sent becomes `sent`. One that has already bounced stays `bounced`.
  */
 export async function markFeedback(
   tx: Db,
   outcomes: readonly FeedbackOutcome[],
 ): Promise<FeedbackKey[]> {
-  // The outcomes travel as one map, because an update that joins VALUES cannot be distributed.
+  // The outcomes are one JSON object, because an update that joins VALUES cannot be distributed.
   const byKey = Object.fromEntries(
     outcomes.map(({ reportId, number, ...outcome }) => [`${reportId} ${number}`, outcome]),
   )
@@ -222,8 +221,8 @@ export async function markFeedback(
 }
 
 /**
- * Calls back all that has not left to a consumer, and what would have been told by it; returns
- * which that was.
+ * Withdraws all unsent feedback reports to a consumer, and those merged into them; returns their
+ * keys.
  */
 export async function withdrawFeedbackOf(
   tx: Db,
@@ -239,7 +238,7 @@ export async function withdrawFeedbackOf(
   return [...rows, ...(await withdrawMerged(tx, rows, now))]
 }
 
-/** Marks the bounce of a feedback report that was sent; false when it had bounced already. */
+/** Stores the bounce of a feedback report; false when a bounce is stored already. */
 export async function markBounced(
   tx: Db,
   bounce: FeedbackKey & { at: Date; status: string | null; reason: string | null },
@@ -253,7 +252,7 @@ export async function markBounced(
   return rowCount === 1
 }
 
-/** Keeps the exact copies that left, or that are held. */
+/** Stores the exact copies of feedback reports that were sent or are held. */
 export async function insertFeedbackMessages(
   tx: Db,
   messages: readonly (FeedbackKey & Packed)[],
@@ -273,7 +272,7 @@ export async function insertFeedbackMessages(
   )
 }
 
-/** The exact copy of one feedback report, packed. */
+/** Returns the exact copy of one feedback report, packed. */
 export async function findFeedbackMessage(db: Db, key: FeedbackKey): Promise<Packed | undefined> {
   const answer = await db.query<Packed>(
     `select encoding, content from feedback_messages where report_id = $1 and number = $2`,

@@ -1,7 +1,7 @@
 import type { Feedback, FeedbackKey, FeedbackKind } from './feedback-reports.ts'
 import type { Db } from './pool.ts'
 
-/** What was merged into each of these, in the order of the reports. */
+/** Returns the feedback reports merged into each of these, by report and number. */
 export async function listMerged(
   db: Db,
   heads: readonly FeedbackKey[],
@@ -24,10 +24,7 @@ export async function listMerged(
   })
 }
 
-/**
- * Calls back what was merged into those that were called back: nobody is told of it any more.
- * Returns what that was.
- */
+/** Withdraws the feedback reports that were merged into withdrawn ones, and returns their keys. */
 export async function withdrawMerged(
   tx: Db,
   heads: readonly FeedbackKey[],
@@ -45,7 +42,7 @@ export async function withdrawMerged(
   return rows
 }
 
-/** Keys as parameters: the ids of their reports, and their names. */
+/** Query parameters for keys: the ids of their reports, and their names. */
 function keyParams(keys: readonly FeedbackKey[]): [string[], string[]] {
   return [
     keys.map(({ reportId }) => reportId),
@@ -53,7 +50,7 @@ function keyParams(keys: readonly FeedbackKey[]): [string[], string[]] {
   ]
 }
 
-/** A feedback report that is due, and the campaign of its message as far as it was counted. */
+/** A due feedback report, with the campaign of its message if the report is counted. */
 export type DueFeedback = FeedbackKey & {
   kind: FeedbackKind
   incidents: number
@@ -61,7 +58,7 @@ export type DueFeedback = FeedbackKey & {
   campaignId: string | null
 }
 
-/** Consumers for whom something is due, those that wait longest first. */
+/** Returns the consumers with due feedback, those that have waited longest first. */
 export async function listDueConsumers(db: Db, now: Date, limit: number): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
     `select consumer_id as id from feedback_reports
@@ -73,8 +70,8 @@ export async function listDueConsumers(db: Db, now: Date, limit: number): Promis
 }
 
 /**
- * Takes the right to pace a consumer's feedback until the transaction ends; false when another
- * process has it.
+ * Locks the pacing of a consumer's feedback until the transaction ends; false when another process
+ * holds the lock.
  */
 export async function claimPacing(tx: Db, consumerId: string): Promise<boolean> {
   const { rows } = await tx.query<{ free: boolean }>(
@@ -84,7 +81,7 @@ export async function claimPacing(tx: Db, consumerId: string): Promise<boolean> 
   return rows[0]?.free === true
 }
 
-/** What is due for a consumer, by report and number. */
+/** Returns the due feedback of a consumer, by report and number. */
 export async function listDueFeedback(
   tx: Db,
   consumerId: string,
@@ -102,7 +99,7 @@ export async function listDueFeedback(
   return rows
 }
 
-/** Lets what is queued, or waits already, wait until an instant; returns what that was. */
+/** Postpones queued or waiting feedback until an instant; returns the keys of what it postponed. */
 export async function delayFeedback(
   tx: Db,
   keys: readonly FeedbackKey[],
@@ -118,7 +115,7 @@ export async function delayFeedback(
   return rows
 }
 
-/** Calls back what has not left, and what would have been told by it; returns what that was. */
+/** Withdraws unsent feedback and what was merged into it; returns the keys. */
 export async function withdrawUnsent(
   tx: Db,
   keys: readonly FeedbackKey[],
@@ -134,7 +131,7 @@ export async function withdrawUnsent(
   return [...rows, ...(await withdrawMerged(tx, rows, now))]
 }
 
-/** Lets what waits for a consumer not wait for longer than until an instant. */
+/** Makes the waiting feedback of a consumer due at an instant, unless it is due earlier. */
 export async function hastenFeedback(tx: Db, consumerId: string, dueAt: Date): Promise<void> {
   await tx.query(
     `update feedback_reports set due_at = $2
@@ -143,7 +140,10 @@ export async function hastenFeedback(tx: Db, consumerId: string, dueAt: Date): P
   )
 }
 
-/** Puts one that waits in line, standing for so many; false when it waits no more. */
+/**
+ * Queues a waiting feedback report that now covers `incidents` messages; false when it is no longer
+ * waiting.
+ */
 export async function queueWaiting(
   tx: Db,
   { reportId, number, incidents, isDigest }: Omit<DueFeedback, 'kind' | 'campaignId'>,
@@ -156,7 +156,7 @@ export async function queueWaiting(
   return rowCount === 1
 }
 
-/** Lets those that wait, and what was merged into them before, be told by another. */
+/** Merges waiting feedback reports, and those merged into them before, into `head`. */
 export async function mergeWaiting(
   tx: Db,
   head: FeedbackKey,
@@ -180,9 +180,9 @@ export async function mergeWaiting(
 }
 
 /**
- * Calls back the feedback of a retracted report that has not left; returns how many. What would
- * have been told by it waits to be told by another; where another would have told of it, that one
- * stands for one message less.
+ * Withdraws the unsent feedback of a retracted report; returns the number withdrawn. Feedback that
+ * was merged into it waits again. When it was itself merged into another feedback report, that one
+ * covers one message less.
  */
 export async function withdrawFeedback(tx: Db, reportId: string, now: Date): Promise<number> {
   const { rows } = await tx.query<{ number: number }>(
@@ -225,16 +225,16 @@ async function leaveHeads(tx: Db, reportId: string, now: Date): Promise<number> 
   return left
 }
 
-/** From which state mail is put in line again: it was never sent, or our mail server refused it. */
+/** The state from which a mail is queued again: it was held, or our mail server refused it. */
 export type ReleasedState = 'held' | 'refused'
 
-/** Which of the held or refused mails: one, those of a consumer, or all. */
+/** Selects held or refused mails: one, those of a consumer, or all. */
 export type HeldChoice = FeedbackKey | { consumerId: string } | 'all'
 
 /**
- * Puts held or refused feedback reports in line again, without their copies: they are composed
- * anew. Refused ones to an address that is suppressed, or whose mail comes back, stay. Their jobs
- * are the caller's. Returns them, at most `limit`.
+ * Queues held or refused feedback reports again and deletes their copies, because they are composed
+ * again. Skips refused ones whose address is suppressed or unhealthy. The caller must create their
+ * jobs. Returns their keys, at most `limit`.
  */
 export async function releaseFeedback(
   tx: Db,

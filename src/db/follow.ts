@@ -3,7 +3,7 @@ import pg from 'pg'
 import { sqlState } from '../errors.ts'
 import type { Db } from './pool.ts'
 
-/** A connection of its own that hears what the database is told. */
+/** A dedicated connection that receives notifications of the database. */
 export type Listening = { db: Db; close: () => Promise<void> }
 
 const CONNECT_MS = 5_000
@@ -11,11 +11,11 @@ const QUERY_MS = 1_000
 const CLOSE_MS = 1_000
 
 /**
- * Opens a connection, makes it listen by `begin`, and calls `onNews` for each notification, until
- * it is closed. `onLost` is called once when it breaks; a connection that goes silent breaks at its
- * next query.
+ * Opens a connection, sets up its subscriptions with `begin`, and calls `onNews` for each
+ * notification until it is closed. Calls `onLost` once when the connection breaks. A connection
+ * that stopped responding is detected at its next query.
  *
- * @throws when the database is away
+ * @throws when the database cannot be reached
  */
 export async function openListening(
   databaseUrl: string,
@@ -50,7 +50,7 @@ export async function openListening(
     db: client,
     close: async () => {
       isOver = true
-      // One that went silent never says good-bye.
+      // A connection that stopped responding does not confirm its end.
       ;(client as pg.Client & { unref: () => void }).unref()
       await Promise.race([client.end(), wait(CLOSE_MS, undefined, { ref: false })]).catch(
         () => null,
@@ -59,14 +59,17 @@ export async function openListening(
   }
 }
 
-/** How often what is followed is looked at: half of the two seconds that a change may take. */
+/**
+ * Interval of polling in milliseconds: less than half of the two seconds in which a change must
+ * take effect.
+ */
 const LOOK_MS = 800
 
 /**
- * Follows what stands in the database: looks now, and again 0.8 s after each look, until it is
- * closed. A look that fails changes nothing; `onFailure` hears of the first of a row.
+ * Polls the database: calls `look` now, and again 0.8 s after each call ends, until it is closed. A
+ * failed call changes nothing; `onFailure` receives the first error of a series.
  *
- * @throws what the first look throws
+ * @throws what the first call throws
  */
 export async function follow(
   look: () => Promise<void>,
@@ -117,15 +120,15 @@ const lostSocket = new Set([
   'EAI_AGAIN',
   'ENOENT',
 ])
-/** Connection trouble, too many connections, shutting down, starting up, read-only standby. */
+/** Connection errors, too many connections, shutdown, startup, read-only standby. */
 const awayState = /^(08...|53[0-9]{3}|57P0[1-5]|25006)$/
 const lostWords =
   /connection terminated|not queryable|timeout exceeded when trying to connect|client was closed/i
 
 /**
- * Whether an error says that the database is away or cannot take more just now: the same request
- * may succeed a little later. PostgreSQL's SQLSTATE classes 08, 53 and 57P, the socket's own
- * errors, and the sentences of `pg` that carry no code.
+ * Whether an error means that the database is unavailable or overloaded, so that the same request
+ * may succeed later. Recognizes SQLSTATE classes 08 and 53, codes 57P01 to 57P05 and 25006, socket
+ * errors, and the messages of `pg` that have no code.
  */
 export function isOutage(error: unknown): boolean {
   if (!(error instanceof Error)) return false

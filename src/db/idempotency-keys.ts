@@ -1,13 +1,13 @@
 import type { Db } from './pool.ts'
 import { first, values } from './rows.ts'
 
-/** What was answered to a request that came with a key. */
+/** The stored answer to a request with an idempotency key. */
 export type KeptAnswer = { status: number; body: string }
 
 /**
- * Ties a client's key to the body it came with. Returns the hash of the body that the key belongs
- * to (another than `bodyHash` when the client used the key for something else before), and what was
- * answered to it, where that is known by now.
+ * Binds a client's key to the hash of its request body. Returns the hash that the key is bound to
+ * (different from `bodyHash` when the client used the key for another request), and the answer if
+ * one is stored.
  */
 export async function claimIdempotencyKey(
   db: Db,
@@ -26,7 +26,7 @@ export async function claimIdempotencyKey(
   return { bodyHash: row?.bodyHash ?? claim.bodyHash, answer: row && answerOf(row) }
 }
 
-/** Keeps the answer to a key unless there is one, and gives the one that is kept then. */
+/** Stores the answer to a key unless it has one; returns the answer that is stored. */
 export async function keepFirstAnswer(
   db: Db,
   keyHash: Buffer,
@@ -51,18 +51,18 @@ function answerOf({ status, body }: Row): KeptAnswer | undefined {
   return status === null || body === null ? undefined : { status, body }
 }
 
-/** Forgets keys made before an instant. */
+/** Deletes keys created before an instant. */
 export async function removeIdempotencyKeys(db: Db, before: Date): Promise<void> {
   await db.query(`delete from idempotency_keys where created_at < $1`, [before])
 }
 
-/** One reporter's claim to one content. */
+/** Binds a message content and its reporter to a report. */
 export type ReportKey = { contentHash: Buffer; reporterId: string; reportId: string }
 
 /**
- * Claims contents for reports, and returns the id that each key now belongs to, in the order given:
- * the one asked for, or that of the earlier report of the same bytes. Waits for a transaction
- * that is claiming the same key. `keys` must hold each pair of content and reporter once.
+ * Binds contents to reports. Returns the id of the report that each key belongs to, in the given
+ * order: the requested one, or an earlier report of the same bytes. Waits for a transaction that is
+ * claiming the same key. `keys` must not contain a pair of content and reporter twice.
  */
 export async function claimReportKeys(tx: Db, keys: readonly ReportKey[]): Promise<string[]> {
   // In key order: unordered, two transactions that share keys deadlock.
@@ -85,7 +85,7 @@ export async function claimReportKeys(tx: Db, keys: readonly ReportKey[]): Promi
   return keys.map((key) => owners.get(nameOf(key)) ?? key.reportId)
 }
 
-/** The oldest report that has a key. */
+/** Returns the oldest report that has a key. */
 export async function findOldestKey(db: Db): Promise<string | undefined> {
   const { rows } = await db.query<{ reportId: string }>(
     `select report_id as "reportId" from report_keys order by report_id limit 1`,
@@ -93,7 +93,7 @@ export async function findOldestKey(db: Db): Promise<string | undefined> {
   return rows[0]?.reportId
 }
 
-/** Forgets the keys of reports older than the id `before`, those from `after` on. */
+/** Deletes the keys of reports with ids from `after` (inclusive) to `before` (exclusive). */
 export async function removeReportKeys(db: Db, after: string, before: string): Promise<void> {
   await db.query(`delete from report_keys where report_id >= $1 and report_id < $2`, [
     after,

@@ -4,8 +4,8 @@ import type { Db } from './pool.ts'
 import { first, type Packed } from './rows.ts'
 
 /**
- * Takes the key of a mail for its own; false when a mail had it before. Waits for a rival that has
- * not ended yet.
+ * Claims the key of a mail; false when another mail has it. Waits for a concurrent transaction that
+ * is claiming it.
  */
 export async function claimInboundKey(
   tx: Db,
@@ -19,34 +19,34 @@ export async function claimInboundKey(
   return rowCount === 1
 }
 
-/** Forgets keys made before an instant. */
+/** Deletes keys created before an instant. */
 export async function removeInboundKeys(db: Db, before: Date): Promise<void> {
   await db.query(`delete from inbound_keys where created_at < $1`, [before])
 }
 
-/** What the address of ours was given out for that a mail came to; `other` is read by people. */
+/** The purpose for which the receiving address was issued; people read the mails to `other`. */
 export type InboundPurpose =
   'feedback-bounce' | 'feedback-answer' | 'letter-bounce' | 'letter-answer' | 'mail-in' | 'other'
 
-/** Mail that came in by SMTP, LMTP or a pipe. */
+/** A mail received by SMTP, LMTP or a pipe. */
 export type InboundMail = Packed & {
   id: string
   receivedAt: Date
   mailFrom: string
   rcptTo: string
   purpose: InboundPurpose
-  /** The feedback report it answers, by the token of its recipient. */
+  /** The feedback report it answers, from the token in the recipient address. */
   reportId: string | null
   number: number | null
-  /** The letter it answers, by the token of its recipient. */
+  /** The letter it answers, from the token in the recipient address. */
   letterId: string | null
-  /** Who reports by it, by the secret of its recipient. */
+  /** The reporter who sent it, from the secret in the recipient address. */
   reporterId: string | null
-  /** The machine that handed it over; null from a pipe. */
+  /** The address of the SMTP or LMTP client; null for a pipe. */
   peerIp: string | null
 }
 
-/** Keeps a mail that came in. */
+/** Stores a received mail. */
 export async function insertInboundMail(tx: Db, mail: InboundMail): Promise<void> {
   await tx.query(
     `insert into inbound_mails (id, received_at, mail_from, rcpt_to, purpose, report_id, number,
@@ -69,7 +69,7 @@ export async function insertInboundMail(tx: Db, mail: InboundMail): Promise<void
   )
 }
 
-/** A mail that is still to be handled; one whose job had died may be handled yet. */
+/** Returns a mail that is not handled yet, or whose handling failed. */
 export async function findWaitingMail(db: Db, id: string): Promise<InboundMail | undefined> {
   const answer = await db.query<InboundMail>(
     `select id, received_at as "receivedAt", mail_from as "mailFrom", rcpt_to as "rcptTo", purpose,
@@ -81,7 +81,7 @@ export async function findWaitingMail(db: Db, id: string): Promise<InboundMail |
   return first(answer)
 }
 
-/** Mails older than the id `before` that wait to be handled, oldest first, but for `except`. */
+/** Returns unhandled mails with ids below `before`, oldest first, without those in `except`. */
 export async function listWaitingMails(
   db: Db,
   before: string,
@@ -97,7 +97,7 @@ export async function listWaitingMails(
   return rows
 }
 
-/** Ends the handling of a mail; false when another run had ended it. */
+/** Marks a mail as handled; false when another run did so before. */
 export async function markInboundMail(tx: Db, id: string, kind: string): Promise<boolean> {
   const { rowCount } = await tx.query(
     `update inbound_mails set state = 'handled', kind = $2
@@ -107,13 +107,13 @@ export async function markInboundMail(tx: Db, id: string, kind: string): Promise
   return rowCount === 1
 }
 
-/** How a mail was found to be about a mail of ours. */
+/** How a received mail was matched to a mail that this program sent. */
 export type MatchedBy = 'recipient' | 'envelope-id' | 'message-id' | 'return-path' | 'reference'
 
-/** What handling a mail that came in found out and did. */
+/** The result of handling a received mail. */
 export type Filing = {
   kind: string
-  /** The mail of ours that it is about, and how that was found. */
+  /** How the mail was matched; the next three fields identify the sent mail. */
   matchedBy: MatchedBy | null
   reportId: string | null
   number: number | null
@@ -123,15 +123,15 @@ export type Filing = {
   messageId: string | null
   answer: AnswerKind | null
   ticket: string | null
-  /** What its author wrote, without what is quoted. */
+  /** The text its author wrote, without quotations. */
   said: string | null
-  /** A sentence for administrators: what was done with it. */
+  /** A sentence for administrators that says what was done with the mail. */
   outcome: string
-  /** Whether a person should see it. */
+  /** Whether a person should read it. */
   needsLook: boolean
 }
 
-/** A mail that came in, as the inbox shows it. */
+/** A received mail as shown in the inbox. */
 export type InboxMail = Omit<Filing, 'kind' | 'outcome'> & {
   id: string
   receivedAt: Date
@@ -145,7 +145,7 @@ export type InboxMail = Omit<Filing, 'kind' | 'outcome'> & {
   handledBy: string | null
 }
 
-/** The shelves of the inbox: what wants a look, then by what a mail is. */
+/** The filters of the inbox: unread mails, then by kind or state. */
 export const shelves = [
   'unread',
   'reply',
@@ -158,7 +158,6 @@ export const shelves = [
   'failed',
 ] as const
 
-/** One of them. */
 export type Shelf = (typeof shelves)[number]
 
 const columns = `id, received_at as "receivedAt", mail_from as "mailFrom", rcpt_to as "rcptTo",
@@ -167,7 +166,7 @@ const columns = `id, received_at as "receivedAt", mail_from as "mailFrom", rcpt_
   outcome,
   needs_look as "needsLook", handled_at as "handledAt", handled_by as "handledBy"`
 
-/** Keeps what became of a mail, whose handling this transaction has ended. */
+/** Stores the result of a mail, in the transaction that handles it. */
 export async function fileMail(tx: Db, id: string, filing: Filing): Promise<void> {
   await tx.query(
     `update inbound_mails set matched_by = $2, report_id = $3, number = $4, letter_id = $5,
@@ -193,7 +192,7 @@ export async function fileMail(tx: Db, id: string, filing: Filing): Promise<void
   )
 }
 
-// Each is what an index of its own holds, or a kind.
+// Each condition is the predicate of a partial index, or a value of the indexed `kind`.
 const conditions: Record<Shelf, string> = {
   unread: 'needs_look and handled_at is null',
   unmatched: `matched_by is null and state = 'handled' and purpose <> 'mail-in'`,
@@ -206,7 +205,7 @@ const conditions: Record<Shelf, string> = {
   loop: `kind = 'loop'`,
 }
 
-/** A page of a shelf, newest first; `before` is the last id of the page before. */
+/** Each condition can use an index. */
 export async function listInbox(
   db: Db,
   { shelf, before }: { shelf: Shelf; before?: string | undefined },
@@ -221,7 +220,7 @@ export async function listInbox(
   return rows
 }
 
-/** How many mails want a look; past `max` it stops counting. */
+/** Counts the mails that a person should read, up to `max`. */
 export async function countUnread(db: Db, max: number): Promise<number> {
   const { rows } = await db.query<{ unread: number }>(
     `select count(*)::int as unread
@@ -232,7 +231,7 @@ export async function countUnread(db: Db, max: number): Promise<number> {
   return rows[0]?.unread ?? 0
 }
 
-/** One mail, and its bytes. */
+/** Returns one mail with its packed content. */
 export async function findInboxMail(db: Db, id: string): Promise<(InboxMail & Packed) | undefined> {
   return first(
     await db.query<InboxMail & Packed>(
@@ -242,7 +241,7 @@ export async function findInboxMail(db: Db, id: string): Promise<(InboxMail & Pa
   )
 }
 
-/** All that came about one feedback report, oldest first, at most `limit`. */
+/** Returns the mails about one feedback report, oldest first, at most `limit`. */
 export async function listThread(
   db: Db,
   { reportId, number }: FeedbackKey,
@@ -256,7 +255,7 @@ export async function listThread(
   return rows
 }
 
-/** Keeps that somebody looked after a mail; false when somebody had. */
+/** Marks a mail as read by an operator; false when it was marked before. */
 export async function markLookedAfter(
   tx: Db,
   id: string,
@@ -270,7 +269,7 @@ export async function markLookedAfter(
   return rowCount === 1
 }
 
-/** Marks mails that could not be read as failed; their jobs are among the dead letters. */
+/** Marks mails as failed; their jobs are among the dead letters. */
 export async function markMailsFailed(tx: Db, ids: readonly string[]): Promise<void> {
   await tx.query(
     `update inbound_mails set state = 'failed',

@@ -5,8 +5,8 @@ import pg from 'pg'
 import type { Db } from './pool.ts'
 
 /**
- * Gives the database this seed for its shingles, unless it has one: of several who do so at once,
- * one wins. Below 2^64.
+ * Stores the seed of the shingles (below 2^64), unless the database has one. Of several concurrent
+ * callers, one succeeds.
  */
 export async function ensureInstallation(db: Db, shingleSeed: bigint): Promise<void> {
   await db.query(
@@ -16,9 +16,9 @@ export async function ensureInstallation(db: Db, shingleSeed: bigint): Promise<v
   )
 }
 
-/** The seed of its shingles; undefined while it has none. */
+/** Returns the seed of the shingles; undefined when the database has none. */
 export async function findShingleSeed(db: Db): Promise<bigint | undefined> {
-  // As text: the pool makes numbers of 64-bit integers.
+  // As text, because the pool converts 64-bit integers to numbers.
   const { rows } = await db.query<{ seed: string }>(
     'select shingle_seed::text as seed from installation',
   )
@@ -27,7 +27,7 @@ export async function findShingleSeed(db: Db): Promise<bigint | undefined> {
 
 const folder = path.join(import.meta.dirname, '..', '..', 'migrations')
 
-/** The migrations this program was made with. */
+/** Returns the names of the migrations that belong to this version of the program. */
 export async function expectedMigrations(): Promise<string[]> {
   const files = await readdir(folder)
   return files
@@ -36,10 +36,10 @@ export async function expectedMigrations(): Promise<string[]> {
     .sort()
 }
 
-/** What a database is to a process that wants to begin: `empty` when it lacks what that needs. */
+/** Whether a process can start on a database; `empty`: it lacks the tables or the seed. */
 export type DatabaseState = 'ready' | 'empty' | 'away'
 
-/** Looks once, by a connection of its own; never throws. */
+/** Checks the database once over a separate connection; never throws. */
 export async function databaseState(databaseUrl: string): Promise<DatabaseState> {
   const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5_000 })
   client.on('error', () => undefined)
@@ -58,7 +58,11 @@ export async function databaseState(databaseUrl: string): Promise<DatabaseState>
   }
 }
 
-/** Which of these migrations the database lacks; throws when it cannot be asked. */
+/**
+ * Returns those of the given migrations that the database lacks.
+ *
+ * @throws when the query fails
+ */
 export async function missingMigrations(db: Db, expected: readonly string[]): Promise<string[]> {
   const { rows } = await db.query<{ name: string }>(
     `select name from schema_migrations where name = any($1::text[])`,
@@ -69,23 +73,23 @@ export async function missingMigrations(db: Db, expected: readonly string[]): Pr
 }
 
 /**
- * Brings the schema up to date and returns the names of the migrations it ran. Two processes may
- * call it at once: one waits for the other's lock. Forward only: there is no way down.
+ * Runs the missing migrations and returns their names. Concurrent callers wait for each other's
+ * lock. Migrations go forward only.
  */
 export async function migrate(databaseUrl: string): Promise<string[]> {
   const database = knex({
     client: 'pg',
     connection: { connectionString: databaseUrl, application_name: 'signalpost migrate' },
     pool: { min: 0, max: 3 },
-    // What goes wrong is thrown too, and standard output is for answers.
+    // Errors are thrown as well, and standard output is for results.
     log: { warn: quiet, error: quiet, deprecate: quiet, debug: quiet },
   })
   try {
-    // Held by a transaction, because a connection pooler may give each of them another session.
+    // Locks in a transaction, because a connection pooler may give each query another session.
     return await database.transaction(async (holder) => {
       await holder.raw('set local idle_in_transaction_session_timeout = 0')
       await holder.raw('select pg_advisory_xact_lock(?)', [LOCK])
-      // We alone hold the lock: a lock row that knex left behind is of a process that was killed.
+      // This process holds the lock, so a lock row of knex was left by a process that was killed.
       await database.migrate.forceFreeMigrationsLock(settings)
       const [, ran] = (await database.migrate.latest(settings)) as [number, string[]]
       return ran

@@ -3,32 +3,34 @@ import type { ReleasedState } from './feedback-waiting.ts'
 import type { Db } from './pool.ts'
 import { first, type Packed } from './rows.ts'
 
-/** What a letter is about: an account, advice, a desk's answer, enrolling, mailed reports. */
+/**
+ * The subject of a letter: an account, advice, a desk's answer, enrollment, or mailed-in reports.
+ */
 type LetterKind = 'account' | 'advice' | 'answer' | 'enrollment' | 'mail-in'
 
-/** Where a letter stands; drawn in `src/README.md`. */
+/** The state of a letter; see the diagram in `src/README.md`. */
 export type LetterState = 'queued' | 'held' | 'sent' | 'bounced' | 'refused' | 'suppressed'
 
-/** A mail of ours that is no feedback report. */
+/** A mail from this program that is not a feedback report. */
 export type Letter = {
   id: string
   kind: LetterKind
   state: LetterState
   address: string
-  /** To or about whom, as far as it has one. */
+  /** The reporter, report or consumer it concerns, if any. */
   reporterId: string | null
   reportId: string | null
   consumerId: string | null
   createdAt: Date
   finishedAt: Date | null
-  /** The far server's last words. */
+  /** The last reply of the receiving server. */
   reply: string | null
 }
 
 const columns = `id, kind, state, address, reporter_id as "reporterId", report_id as "reportId",
   consumer_id as "consumerId", created_at as "createdAt", finished_at as "finishedAt", reply`
 
-/** Adds a letter that is to be sent. */
+/** Inserts a letter that is to be sent. */
 export async function insertLetter(
   tx: Db,
   letter: Omit<Letter, 'state' | 'finishedAt' | 'reply'> & Packed,
@@ -52,24 +54,24 @@ export async function insertLetter(
 }
 
 /**
- * Deletes a letter that is not to be sent after all. Where it is, the same statement deletes
- * nothing, so that the time does not tell which it was.
+ * Deletes a letter that must not be sent. Otherwise the same statement deletes nothing, so that the
+ * duration does not reveal which of the two happened.
  */
 export async function removeLetter(tx: Db, id: string, isWithheld: boolean): Promise<void> {
   await tx.query(`delete from letters where id = $1 and $2`, [id, isWithheld])
 }
 
-/** One letter. */
+/** Returns one letter. */
 export async function findLetter(db: Db, id: string): Promise<Letter | undefined> {
   return first(await db.query<Letter>(`select ${columns} from letters where id = $1`, [id]))
 }
 
-/** The exact copy of a letter, packed. */
+/** Returns the exact copy of a letter, packed. */
 export async function findLetterMessage(db: Db, id: string): Promise<Packed | undefined> {
   return first(await db.query<Packed>(`select encoding, content from letters where id = $1`, [id]))
 }
 
-/** The letters about a report, oldest first. */
+/** Returns the letters about a report, oldest first. */
 export async function listLettersOf(db: Db, reportId: string): Promise<Letter[]> {
   const { rows } = await db.query<Letter>(
     `select ${columns} from letters where report_id = $1 order by id`,
@@ -78,7 +80,7 @@ export async function listLettersOf(db: Db, reportId: string): Promise<Letter[]>
   return rows
 }
 
-/** A page of letters, newest first; `before` is the last id of the page before. */
+/** Returns a page of letters, newest first; `before` is the last id of the previous page. */
 export async function listLetters(
   db: Db,
   filter: { state?: LetterState | undefined; before?: string | undefined },
@@ -93,7 +95,7 @@ export async function listLetters(
   return rows
 }
 
-/** Letters older than the id `before` that wait to be sent, oldest first, but for `except`. */
+/** Returns queued letters with ids below `before`, oldest first, without those in `except`. */
 export async function listQueuedLetters(
   db: Db,
   before: string,
@@ -108,7 +110,7 @@ export async function listQueuedLetters(
   return rows.map(({ id }) => id)
 }
 
-/** Ends a letter that is still to be sent; false when another run had ended it. */
+/** Stores the result of sending a queued letter; false when another run did so before. */
 export async function markLetter(
   tx: Db,
   id: string,
@@ -122,7 +124,7 @@ export async function markLetter(
   return rowCount === 1
 }
 
-/** Marks a letter that came back; false when it had come back already. */
+/** Marks a letter as bounced; false when it was marked before. */
 export async function markLetterBounced(tx: Db, id: string, reply: string): Promise<boolean> {
   const { rowCount } = await tx.query(
     `update letters set state = 'bounced', reply = $2 where id = $1 and state <> 'bounced'`,
@@ -132,8 +134,8 @@ export async function markLetterBounced(tx: Db, id: string, reply: string): Prom
 }
 
 /**
- * Puts letters back in line that are held, or that our mail server refused: one or all, at most
- * `limit`. Refused ones to a suppressed address stay. Their jobs are the caller's. Returns the ids.
+ * Queues held or refused letters again: one or all, at most `limit`. Skips refused letters to a
+ * suppressed address. The caller must create their jobs. Returns the ids.
  */
 export async function releaseLetters(
   tx: Db,
@@ -157,15 +159,17 @@ export async function releaseLetters(
   return released.rows.map(({ id }) => id)
 }
 
-/** Says whose a letter was that went to a stranger: the account was made by it. */
+/** Assigns a letter to the account that was created through it. */
 export async function setLetterReporter(tx: Db, id: string, reporterId: string): Promise<void> {
   await tx.query(`update letters set reporter_id = $2 where id = $1`, [id, reporterId])
 }
 
-/** The longest that a letter may have waited to be sent. */
+/** The longest time in milliseconds that a letter may wait before it is sent. */
 const WAITING_MS = 7 * 86_400_000
 
-/** What became of the letters that left for an address since an instant, oldest first. */
+/**
+ * Returns the results of at most 1000 letters sent to an address since an instant, oldest first.
+ */
 export async function listLetterFates(
   db: Db,
   address: string,

@@ -3,12 +3,12 @@ import type { Db } from './pool.ts'
 import { type Report, reportColumns } from './reports.ts'
 import { first } from './rows.ts'
 
-/** What is done, as often as a limit says. */
+/** The actions that rate limits apply to. */
 export type Attempt =
   | 'report'
   | 'read'
   | 'sign-in'
-  /** With a browser that somebody signed in with before. */
+  /** In a browser in which somebody signed in before. */
   | 'sign-in-device'
   | 'password'
   | 'sign-up'
@@ -19,11 +19,11 @@ export type Attempt =
   | 'webhook'
   | 'mail-in'
   | 'form'
-  /** A letter about an account, to its owner or to an address without one. */
+  /** A letter about an account: to its owner, or to an address without an account. */
   | 'letter-owner'
   | 'letter-stranger'
 
-/** By what the attempts of one limit are told apart. */
+/** What a limit counts by. */
 export type KeyKind =
   | 'reporter'
   | 'token'
@@ -36,32 +36,32 @@ export type KeyKind =
   | 'name-and-network'
   | 'all'
 
-/** So many attempts in any window, and what becomes of who is above it. */
+/** The maximum number of attempts in any window, and what happens above it. */
 export type RateLimit = {
-  /** Also the name of the policy that clients are told. */
+  /** Also the policy name in the rate-limit headers of HTTP responses. */
   name: string
   attempt: Attempt
   keyKind: KeyKind
-  /** A multiple of 60. */
+  /** A multiple of 60: windows are counted in 60 sub-windows. */
   windowMs: number
   attemptsMax: number
   behavior: 'refuse' | 'shadow' | 'off'
 }
 
-/** Attempts to be counted under one key, a UUID. */
+/** Attempts to count under one key, a UUID. */
 export type Counting = { key: string; windowMs: number; amount: number }
 
-/** What one key has after a counting. */
+/** The counts of one key after counting. */
 export type LimitCount = {
-  /** Attempts in the window, all that were just counted included. */
+  /** Attempts in the window, including those just counted. */
   total: number
-  /** How many milliseconds of the sub-window that counts now are over. */
+  /** The time in milliseconds since the current sub-window began. */
   overMs: number
-  /** Attempts by sub-window, the oldest that has any first, the present one last: at most 61. */
+  /** Attempts by sub-window, from the oldest one with any to the current one: at most 61. */
   counts: number[]
 }
 
-/** All limits, by name. */
+/** Returns all limits, by name. */
 export async function listRateLimits(db: Db): Promise<RateLimit[]> {
   const { rows } = await db.query<RateLimit>(
     `select name, attempt, key_kind as "keyKind", window_ms as "windowMs",
@@ -71,10 +71,10 @@ export async function listRateLimits(db: Db): Promise<RateLimit[]> {
   return rows
 }
 
-/** What may be changed of a limit. */
+/** The fields of a limit that can be changed. */
 export type LimitChange = Pick<RateLimit, 'windowMs' | 'attemptsMax' | 'behavior'>
 
-/** Changes a limit; false when there is none of that name. */
+/** Changes a limit; false when there is none with that name. */
 export async function updateRateLimit(
   tx: Db,
   name: string,
@@ -91,9 +91,9 @@ export async function updateRateLimit(
 }
 
 /**
- * Forgets keys under which nothing counts any more, among the first `limit` after the key `after`;
- * answers the last of those it looked at, undefined when there are no more. By the clock of the
- * database, which counts: a machine whose clock is ahead must not forget what still does.
+ * Deletes keys whose counts have all expired, among the first `limit` keys after `after`. Returns
+ * the last key it checked, or undefined when there are no more. Uses the clock of the database, as
+ * counting does: a process whose clock is ahead must not delete counts that still apply.
  */
 export async function removeIdleCounts(
   db: Db,
@@ -106,7 +106,8 @@ export async function removeIdleCounts(
     [page.after, page.limit, notBefore],
   )
   const idle = rows.flatMap(({ key, isIdle }) => (isIdle ? [key] : []))
-  // One at a time: whoever holds several keys at once can wait for who counts them, and he for him.
+  // One key per statement: a statement that locks several keys could deadlock with one that counts
+  // them.
   for (const key of idle) {
     await db.query({
       name: 'remove-idle-count',
@@ -123,12 +124,12 @@ function idleBy(notBefore: string): string {
 }
 
 /**
- * Counts attempts under each of several keys, which must differ, and answers in their order. One
- * statement: the lock of a key's row puts all processes in line, and the time is the database's,
- * read behind that lock. `notBefore`: it is at least so late (for tests).
+ * Counts attempts under each of several keys, which must differ, and returns the counts in their
+ * order. One statement: the lock of a key's row orders all processes, and the time is read from the
+ * database's clock after the lock is taken. `notBefore` is a lower bound of that time (for tests).
  *
- * A crash of the database may forget the last half second: waiting for the disk would hold the rows
- * of busy keys for milliseconds.
+ * A crash of the database may lose the last half second of counts: waiting for the disk would lock
+ * the rows of busy keys for milliseconds.
  */
 export async function countAttempts(
   db: Db,
@@ -153,7 +154,7 @@ export async function countAttempts(
   })
 }
 
-/** The server remembers the plans of short statements; of longer ones there are too many. */
+/** Statements with at most this number of keys are prepared; there are too many longer ones. */
 const NAMED_MAX = 16
 const texts: string[] = []
 
@@ -172,19 +173,19 @@ function textFor(rows: number): string {
       set_config('synchronous_commit', 'off', true) as "lazily"`
 }
 
-/** A reporter whose reports are held. */
+/** The shadow ban of a reporter, whose reports are held. */
 export type ShadowBan = {
   reporterId: string
   reason: string
   imposedAt: Date
-  /** Null: at the command line. */
+  /** Null when imposed at the command line. */
   imposedBy: string | null
 }
 
 const columns = `reporter_id as "reporterId", reason, imposed_at as "imposedAt",
   imposed_by as "imposedBy"`
 
-/** Which of these reporters are banned. */
+/** Returns those of these reporters that are banned. */
 export async function listBannedAmong(
   db: Db,
   reporterIds: readonly string[],
@@ -198,7 +199,7 @@ export async function listBannedAmong(
   return new Set(rows.map(({ reporterId }) => reporterId))
 }
 
-/** One reporter's ban. */
+/** Returns the ban of one reporter. */
 export async function findShadowBan(db: Db, reporterId: string): Promise<ShadowBan | undefined> {
   return first(
     await db.query<ShadowBan>(`select ${columns} from shadow_bans where reporter_id = $1`, [
@@ -207,7 +208,10 @@ export async function findShadowBan(db: Db, reporterId: string): Promise<ShadowB
   )
 }
 
-/** A page of the bans, in the order of the reporters' ids, the youngest accounts first. */
+/**
+ * Returns a page of the bans by reporter id, newest accounts first; `before` is the last reporter
+ * id of the previous page.
+ */
 export async function listShadowBans(
   db: Db,
   page: { before: string | undefined; limit: number },
@@ -220,7 +224,7 @@ export async function listShadowBans(
   return rows
 }
 
-/** Bans a reporter, or gives another reason; who is banned already stays so. */
+/** Bans a reporter; for a reporter who is banned already, only the reason changes. */
 export async function putShadowBan(tx: Db, ban: ShadowBan): Promise<void> {
   await tx.query(
     `insert into shadow_bans (reporter_id, reason, imposed_at, imposed_by)
@@ -239,8 +243,8 @@ export async function removeShadowBan(tx: Db, reporterId: string): Promise<boole
 }
 
 /**
- * A page of the reports that are held, newest first, of one reporter or of all; `before` is the
- * last id of the page before. Retracted reports are left out.
+ * Returns a page of the held reports of one reporter or of all, newest first, without retracted
+ * ones. `before` is the last id of the previous page.
  */
 export async function listHeldReports(
   db: Db,
@@ -256,7 +260,7 @@ export async function listHeldReports(
   return rows
 }
 
-/** Releases or drops held reports that are not retracted; returns the ids of those it changed. */
+/** Releases or drops held reports that are not retracted; returns the ids of the changed ones. */
 export async function endHolding(
   tx: Db,
   ids: readonly string[],
@@ -271,7 +275,7 @@ export async function endHolding(
   return rows.map(({ id }) => id)
 }
 
-/** Those of the reports that have no effect on others, or none yet. */
+/** Returns those of the reports that have no effect on others, or none yet. */
 export async function listShadowedAmong(
   db: Db,
   ids: readonly string[],
@@ -283,7 +287,10 @@ export async function listShadowedAmong(
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Those of the reports that have no effect on others; none of them gets any until `tx` ends. */
+/**
+ * Returns those of the reports that have no effect on others, and locks them in that state until
+ * `tx` ends.
+ */
 export async function keepShadowed(tx: Db, ids: readonly string[]): Promise<ReadonlySet<string>> {
   const { rows } = await tx.query<{ id: string }>(
     `select id from reports
@@ -294,8 +301,8 @@ export async function keepShadowed(tx: Db, ids: readonly string[]): Promise<Read
 }
 
 /**
- * Makes released reports that were analyzed while they were held count from now on, and returns
- * the ids of those that did not before: of several runs, one gets an id.
+ * Makes released reports count that were analyzed while they were held. Returns the ids of those
+ * that did not count before; of several concurrent runs, one gets each id.
  */
 export async function claimReleased(tx: Db, ids: readonly string[]): Promise<string[]> {
   if (ids.length === 0) return []
@@ -309,7 +316,7 @@ export async function claimReleased(tx: Db, ids: readonly string[]): Promise<str
   return rows.map(({ id }) => id)
 }
 
-/** Released reports older than the id `before` that do not count yet, oldest first. */
+/** Returns released reports that do not count yet, with ids below `before`, oldest first. */
 export async function listUncounted(db: Db, before: string, limit: number): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
     `select id from reports
@@ -320,7 +327,7 @@ export async function listUncounted(db: Db, before: string, limit: number): Prom
   return rows.map(({ id }) => id)
 }
 
-/** Feedback reports of these reports that only their reporters see, each with its consumer. */
+/** Returns the shadowed feedback reports of these reports, which only their reporters see. */
 export async function listShadowedFeedback(
   tx: Db,
   reportIds: readonly string[],
@@ -334,7 +341,7 @@ export async function listShadowedFeedback(
   return rows
 }
 
-/** Lets one of them be sent: at once, or when it is due. */
+/** Releases a shadowed feedback report: to be sent at once, or at `dueAt`. */
 export async function releaseShadowedFeedback(
   tx: Db,
   { reportId, number }: FeedbackKey,

@@ -8,10 +8,12 @@ const columns = `list, name, category, listed_since as since, listed_until as un
   reporters_at_least as "reportersAtLeast", last_seen as "lastSeen", pardoned_at as "pardonedAt",
   pardoned_reporters as "pardonedReporters"`
 
-/** Apart from the other advisory locks of the program. */
+/** Differs from all other advisory locks of the program. */
 const LOCK = 0x6c697374
 
-/** Takes the right to write lists until the transaction ends; false when another has it. */
+/**
+ * Locks the writing of lists until the transaction ends; false when another process holds the lock.
+ */
 export async function claimLists(tx: Db): Promise<boolean> {
   const answer = await tx.query<{ free: boolean }>(
     `select pg_try_advisory_xact_lock($1, 0) as free`,
@@ -20,7 +22,7 @@ export async function claimLists(tx: Db): Promise<boolean> {
   return first(answer)?.free ?? false
 }
 
-/** The entries of these names, present and remembered, in no order. */
+/** Returns the entries with these names, current and past, unordered. */
 export async function findListings(
   db: Db,
   list: ListName,
@@ -34,7 +36,9 @@ export async function findListings(
   return rows
 }
 
-/** A page of what is listed at an instant, by name; `after` is the last name of the one before. */
+/**
+ * Returns a page of the names listed at an instant; `after` is the last name of the previous page.
+ */
 export async function pageListings(
   db: Db,
   list: ListName,
@@ -49,7 +53,7 @@ export async function pageListings(
   return rows
 }
 
-/** What of these is listed at an instant, in the order of the lists. */
+/** Returns those of the names that are listed at an instant, ordered by list. */
 export async function findLiveListings(
   db: Db,
   asks: readonly { list: ListName; name: string }[],
@@ -65,10 +69,7 @@ export async function findLiveListings(
   return rows
 }
 
-/**
- * Keeps entries in place of what was known of their names, unless they were pardoned since that was
- * read.
- */
+/** Inserts or replaces entries, except those that were pardoned after the caller read them. */
 export async function keepListings(db: Db, listings: readonly Listing[]): Promise<void> {
   if (listings.length === 0) return
   const sorted = [...listings].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
@@ -91,7 +92,7 @@ export async function keepListings(db: Db, listings: readonly Listing[]): Promis
   )
 }
 
-/** Ends entries that are listed at an instant. */
+/** Ends the entries of these names that are listed at an instant. */
 export async function endListings(
   db: Db,
   list: ListName,
@@ -107,8 +108,8 @@ export async function endListings(
 }
 
 /**
- * Takes a name off its list as wished for; `reporters` is how many there were against it. False
- * when it was not on it any more.
+ * Takes a name off its list on request, and stores the number of reporters that reported it. False
+ * when the name is no longer listed.
  */
 export async function pardonListing(
   tx: Db,
@@ -122,7 +123,7 @@ export async function pardonListing(
   return rowCount === 1
 }
 
-/** Forgets what ended before an instant. */
+/** Deletes entries that ended before an instant. */
 export async function removeListings(db: Db, before: Date): Promise<void> {
   await db.query(`delete from listings where listed_until < $1`, [before])
 }
@@ -131,20 +132,20 @@ function keyOf({ list, name }: Listing): string {
   return `${list} ${name}`
 }
 
-/** Where a wish to be taken off a list stands. */
+/** The state of a delisting request. */
 export type DelistingState = 'open' | 'automatic' | 'accepted' | 'refused'
 
-/** A wish to be taken off a list. The time is inside the id. */
+/** A request to take a name off a list. Its id contains its time. */
 export type DelistingRequest = {
   id: string
   list: ListName
   name: string
   state: DelistingState
-  /** As the asker gave them; for administrators. */
+  /** As entered by the requester; for administrators. */
   asker: string
   contact: string
   done: string
-  /** For the asker; null until somebody answered. */
+  /** For the requester; null until the request is answered. */
   answer: string | null
   decidedAt: Date | null
 }
@@ -152,7 +153,7 @@ export type DelistingRequest = {
 const REQUEST_COLUMNS = `id, list, name, state, asker, contact, done, answer,
   decided_at as "decidedAt"`
 
-/** Keeps a wish. */
+/** Stores a delisting request. */
 export async function insertDelisting(
   tx: Db,
   request: DelistingRequest & { tokenHash: Buffer; askerHash: Buffer },
@@ -168,7 +169,7 @@ export async function insertDelisting(
   )
 }
 
-/** The wish that was kept under the hash of its token. */
+/** Returns the delisting request with this token hash. */
 export async function findDelisting(
   db: Db,
   tokenHash: Buffer,
@@ -182,8 +183,8 @@ export async function findDelisting(
 }
 
 /**
- * Writes down what became of a wish that was open, and gives it; undefined when there is none, or
- * when it was decided already.
+ * Stores the decision on an open delisting request and returns the request; undefined when it does
+ * not exist or was decided before.
  */
 export async function decideDelisting(
   tx: Db,
@@ -200,7 +201,9 @@ export async function decideDelisting(
   )
 }
 
-/** How many wishes came since an instant: for a name, and from a machine; counted up to `limit`. */
+/**
+ * Counts the delisting requests for a name and from a client since an instant, each up to `limit`.
+ */
 export async function countDelistings(
   db: Db,
   of: { name: string; askerHash: Buffer; since: Date; limit: number },
@@ -221,7 +224,9 @@ export async function countDelistings(
   return { ofName: byName.rows.length, ofAsker: byAsker.rows.length }
 }
 
-/** A page of wishes, the newest first; `before` is the last id of the page before. */
+/**
+ * Returns a page of delisting requests, newest first; `before` is the last id of the previous page.
+ */
 export async function listDelistings(
   db: Db,
   page: { state: DelistingState; before: string | undefined; limit: number },
@@ -235,24 +240,24 @@ export async function listDelistings(
   return rows
 }
 
-/** Forgets wishes from before an instant. */
+/** Deletes delisting requests from before an instant. */
 export async function removeDelistings(db: Db, before: Date): Promise<void> {
   await db.query(`delete from delisting_requests where id < $1`, [uuidFloor(before)])
 }
 
-/** A name that is never listed while it holds. */
+/** A name that is never listed while the exemption is valid. */
 export type ListExemption = {
   name: string
-  /** For administrators; never shown to others. */
+  /** For administrators only. */
   reason: string
-  /** Null: for good. */
+  /** Null: no expiry. */
   expiresAt: Date | null
-  /** Null: at the command line. */
+  /** Null when added at the command line. */
   reporterId: string | null
   createdAt: Date
 }
 
-/** Which of these names are exempted at an instant. */
+/** Returns those of these names that are exempted at an instant. */
 export async function findExempted(
   db: Db,
   names: readonly string[],
@@ -267,7 +272,7 @@ export async function findExempted(
   return new Set(rows.map(({ name }) => name))
 }
 
-/** Exempts a name, in place of what was said before, and writes down who did. */
+/** Stores an exemption in place of an earlier one for the name, and adds an audit entry. */
 export async function keepExemption(tx: Db, exemption: ListExemption): Promise<void> {
   const { name, reason, expiresAt, reporterId, createdAt } = exemption
   await tx.query(
@@ -282,7 +287,7 @@ export async function keepExemption(tx: Db, exemption: ListExemption): Promise<v
   await insertAudit(tx, { at: createdAt, reporterId, action: 'exempt from lists', detail })
 }
 
-/** Takes an exemption back, and writes down who did. False when there was none. */
+/** Deletes an exemption and adds an audit entry. False when there was none. */
 export async function removeExemption(
   tx: Db,
   name: string,
@@ -294,7 +299,7 @@ export async function removeExemption(
   return true
 }
 
-/** A page of the exemptions, by name; `after` is the last name of the page before. */
+/** Returns a page of the exemptions, by name; `after` is the last name of the previous page. */
 export async function listExemptions(
   db: Db,
   page: { after: string; limit: number },

@@ -1,14 +1,14 @@
 import type { Db } from './pool.ts'
 import { first } from './rows.ts'
 
-/** How our own mail server takes our mail, as all processes know it. */
+/** The state of our own mail server (the relay), shared by all processes. */
 export type MailRelay = {
-  /** Since when it refuses our mail or is away; null: it takes mail. */
+  /** Since when it has refused our mail or been unreachable; null: it accepts mail. */
   refusedSince: Date | null
-  /** What it said last. */
+  /** Its last error. */
   reply: string | null
   failures: number
-  /** Nothing is sent before; null: sending is not paused. */
+  /** The earliest time of the next attempt; null: sending is not paused. */
   nextTryAt: Date | null
   acceptedAt: Date | null
 }
@@ -20,14 +20,14 @@ const healthy: MailRelay = {
   ...{ refusedSince: null, reply: null, failures: 0, nextTryAt: null, acceptedAt: null },
 }
 
-/** The state of the relay. */
+/** Returns the state of the relay. */
 export async function findMailRelay(db: Db): Promise<MailRelay> {
   return first(await db.query<MailRelay>(`select ${columns} from mail_relay`)) ?? healthy
 }
 
 /**
- * Keeps that the relay accepted a mail, which ends a pause. Mail that was handed over before the
- * latest refusal says nothing of the time after it.
+ * Stores that the relay accepted a mail, which ends a pause. Ignores mail handed over before the
+ * latest refusal, because it says nothing about the time after it.
  */
 export async function noteAccepted(
   db: Db,
@@ -41,12 +41,15 @@ export async function noteAccepted(
   )
 }
 
-/** How long sending rests after a failure: the first time, and at most; doubled in between. */
+/**
+ * Times in milliseconds for which sending pauses: after the first failure, and at most. The pause
+ * doubles with each failure.
+ */
 export type RelayPauses = { firstMs: number; maxMs: number }
 
 /**
- * Keeps a failure of the relay. With `pauses` sending is paused; several failures at once, which
- * were under way together, count as one.
+ * Stores a failure of the relay. With `pauses` it also pauses sending; failures of attempts that
+ * ran concurrently count as one.
  */
 export async function noteRefused(
   db: Db,
@@ -66,7 +69,10 @@ export async function noteRefused(
   )
 }
 
-/** Takes the right to try the paused relay with one mail until an instant; false: it is taken. */
+/**
+ * Claims the right to try the paused relay with one mail, until an instant; false when another
+ * process has claimed it.
+ */
 export async function claimTrial(db: Db, now: Date, until: Date): Promise<boolean> {
   const { rowCount } = await db.query(
     `update mail_relay set next_try_at = $2 where next_try_at <= $1`,
@@ -75,16 +81,16 @@ export async function claimTrial(db: Db, now: Date, until: Date): Promise<boolea
   return rowCount === 1
 }
 
-/** Mail to abuse desks, or to people. */
+/** `feedback`: mail to abuse desks; `letter`: mail to people. */
 export type MailKind = 'feedback' | 'letter'
 
-/** How mail ends that is counted. */
+/** The outcomes that are counted. */
 type MailOutcome = 'sent' | 'refused' | 'bounced'
 
-/** How many mails of a kind. */
+/** The number of mails of a kind with an outcome. */
 export type MailTotal = { kind: MailKind; outcome: MailOutcome; total: number }
 
-/** Counts mails whose end is kept in the same transaction. */
+/** Counts mails, in the transaction that stores their outcomes. */
 export async function countMails(
   tx: Db,
   kind: MailKind,
@@ -101,7 +107,7 @@ export async function countMails(
   }
 }
 
-/** What became of mail so far. */
+/** Returns the totals of all mails so far. */
 export async function listMailTotals(db: Db): Promise<MailTotal[]> {
   const { rows } = await db.query<MailTotal>(
     `select kind, outcome, total::float8 as total from mail_totals order by kind, outcome`,
@@ -109,10 +115,10 @@ export async function listMailTotals(db: Db): Promise<MailTotal[]> {
   return rows
 }
 
-/** How many mails have not left, by why. */
+/** The number of unsent mails of a kind in a state. */
 export type WaitingMail = { kind: MailKind; state: 'queued' | 'waiting' | 'held'; mails: number }
 
-/** What waits to leave now, and what was refused and can be sent again. */
+/** Counts unsent mails, and refused mails that can be sent again. */
 export async function countWaitingMail(
   db: Db,
 ): Promise<{ waiting: WaitingMail[]; refused: Record<MailKind, number> }> {

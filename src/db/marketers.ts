@@ -5,10 +5,10 @@ import { insertAudit } from './audit-log.ts'
 import type { Db } from './pool.ts'
 import { first, type Packed } from './rows.ts'
 
-/** Who changed the registry, and when. */
+/** Who changed the registry of marketers, and when. */
 export type MarketerDeed = {
   at: Date
-  /** Null: at the command line. */
+  /** Null when changed at the command line. */
   reporterId: string | null
 }
 
@@ -16,12 +16,12 @@ const marks = `key, name, signers, ranges::text[] as ranges, list_ids as "listId
   feedback`
 const columns = `${marks}, state, practice, website, advice, contact`
 
-/** One marketer. */
+/** Returns one marketer. */
 export async function findMarketer(db: Db, key: string): Promise<Marketer | undefined> {
   return first(await db.query<Marketer>(`select ${columns} from marketers where key = $1`, [key]))
 }
 
-/** A page of the marketers by key; `after` is the last key of the page before. */
+/** Returns a page of the marketers by key; `after` is the last key of the previous page. */
 export async function listMarketers(
   db: Db,
   page: { after: string; limit: number },
@@ -33,7 +33,7 @@ export async function listMarketers(
   return rows
 }
 
-/** How those are known that act. */
+/** Returns the identifying marks of the confirmed marketers. */
 export async function listActingMarketers(db: Db): Promise<MarketerMarks[]> {
   const { rows } = await db.query<MarketerMarks>(
     `select ${marks} from marketers where state = 'confirmed' order by key`,
@@ -41,7 +41,7 @@ export async function listActingMarketers(db: Db): Promise<MarketerMarks[]> {
   return rows
 }
 
-/** The domains that declared marketers sign with, also of those who do not act. */
+/** Returns the signing domains of all marketers, confirmed or not. */
 export async function listDeclaredSigners(db: Db): Promise<string[]> {
   const { rows } = await db.query<{ signer: string }>(
     `select distinct unnest(signers) as signer from marketers`,
@@ -49,7 +49,7 @@ export async function listDeclaredSigners(db: Db): Promise<string[]> {
   return rows.map(({ signer }) => signer)
 }
 
-/** Adds a marketer, or puts it in the place of the one with its key, and writes down who did. */
+/** Inserts or replaces a marketer, and adds an audit entry. */
 export async function keepMarketer(tx: Db, marketer: Marketer, deed: MarketerDeed): Promise<void> {
   const { key, name, state, signers, ranges, listIds, authors } = marketer
   const { practice, website, advice, contact, feedback } = marketer
@@ -73,7 +73,7 @@ export async function keepMarketer(tx: Db, marketer: Marketer, deed: MarketerDee
   await insertAudit(tx, { ...deed, action: 'set marketer', detail })
 }
 
-/** Takes a marketer away, and writes down who did; false when there was none. */
+/** Deletes a marketer and adds an audit entry; false when there was none. */
 export async function removeMarketer(tx: Db, key: string, deed: MarketerDeed): Promise<boolean> {
   await raiseVersion(tx)
   const { rowCount } = await tx.query(`delete from marketers where key = $1`, [key])
@@ -82,12 +82,12 @@ export async function removeMarketer(tx: Db, key: string, deed: MarketerDeed): P
   return true
 }
 
-/** First of all, so that two who change the registry take turns. */
+/** Must be the first statement, because it makes concurrent changes of the registry wait. */
 async function raiseVersion(tx: Db): Promise<void> {
   await tx.query(`update marketer_registry set version = version + 1 where is_only`)
 }
 
-/** A number that rises with each change of the registry. */
+/** Returns the version of the registry, which rises with each change. */
 export async function findRegistryVersion(db: Db): Promise<number> {
   const { rows } = await db.query<{ version: number }>(
     `select version from marketer_registry where is_only`,
@@ -95,16 +95,16 @@ export async function findRegistryVersion(db: Db): Promise<number> {
   return rows[0]?.version ?? 0
 }
 
-/** Where a proposal stands. */
+/** The state of a proposal. */
 type ProposalState = 'open' | 'dismissed' | 'taken'
 
-/** A signer of honest bulk mail that might be a marketer. */
+/** A signer of legitimate bulk mail that may be a marketer. */
 export type MarketerProposal = {
   signer: string
-  /** Empty: without one. */
+  /** Empty when there is none. */
   listId: string
   state: ProposalState
-  /** The domain of the authors, and how the last of them calls himself. */
+  /** The authors' domain, and the display name of the latest author. */
   author: string
   name: string
   messages: number
@@ -119,7 +119,7 @@ const PROPOSAL_COLUMNS = `signer, list_id as "listId", state, author, name, mess
   reporters_at_least as "reportersAtLeast", subjects, unsubscribe_host as "unsubscribeHost",
   first_seen as "firstSeen", last_seen as "lastSeen"`
 
-/** Keeps what was seen of a signer; one that was dismissed or taken stays so. */
+/** Stores the observations of a signer; a dismissed or taken proposal keeps its state. */
 export async function keepProposal(tx: Db, seen: Omit<MarketerProposal, 'state'>): Promise<void> {
   await tx.query(
     `insert into marketer_proposals (signer, list_id, state, author, name, messages,
@@ -136,7 +136,7 @@ export async function keepProposal(tx: Db, seen: Omit<MarketerProposal, 'state'>
   )
 }
 
-/** Proposals that wait, those with the most messages first. */
+/** Returns open proposals, those with the most messages first. */
 export async function listProposals(db: Db, limit: number): Promise<MarketerProposal[]> {
   const { rows } = await db.query<MarketerProposal>(
     `select ${PROPOSAL_COLUMNS} from marketer_proposals where state = 'open'
@@ -146,7 +146,7 @@ export async function listProposals(db: Db, limit: number): Promise<MarketerProp
   return rows
 }
 
-/** Decides on a proposal that waits, and writes down who did; undefined when none does. */
+/** Decides on an open proposal and adds an audit entry; undefined when there is none. */
 export async function decideProposal(
   tx: Db,
   { signer, listId }: Pick<MarketerProposal, 'signer' | 'listId'>,
@@ -167,15 +167,15 @@ export async function decideProposal(
   return found
 }
 
-/** Forgets proposals that wait and were not seen since an instant. */
+/** Deletes open proposals whose signer was not seen since an instant. */
 export async function removeOldProposals(db: Db, before: Date): Promise<void> {
   await db.query(`delete from marketer_proposals where state = 'open' and last_seen < $1`, [before])
 }
 
-/** A report of mail in bulk, with its packed analysis. */
+/** A report of bulk mail, with its packed analysis. */
 export type BulkReport = Packed & { reporterId: string; receivedAt: Date }
 
-/** The newest reports since an instant that were judged to be honest mail in bulk. */
+/** Returns the newest reports since an instant whose verdict is legitimate bulk mail. */
 export async function listBulkReports(db: Db, since: Date, limit: number): Promise<BulkReport[]> {
   const { rows } = await db.query<BulkReport>(
     `select reports.reporter_id as "reporterId", reports.received_at as "receivedAt",

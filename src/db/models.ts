@@ -3,21 +3,21 @@ import type { Calibration, ModelFormat } from '../verdict/model/model.ts'
 import { insertAudit } from './audit-log.ts'
 import type { Db } from './pool.ts'
 
-/** Whether a model acts: a candidate never did, a retired one did once. */
+/** `candidate`: never active; `retired`: active before. */
 type ModelState = 'candidate' | 'active' | 'retired'
 
-/** A model that is to be kept. */
+/** A model to store. */
 export type NewModel = {
   format: ModelFormat
   content: Uint8Array
   calibration: Calibration
   report: ModelReport | null
-  /** Where it comes from, in words. */
+  /** A description of its source. */
   origin: string
   trainedAt: Date
 }
 
-/** What is told of a model without its bytes. */
+/** A model without its content. */
 export type ListedModel = {
   version: number
   format: ModelFormat
@@ -31,13 +31,13 @@ export type ListedModel = {
   promotedBy: string | null
 }
 
-/** When and by whom; null is the command line. */
+/** When a model was changed and by whom; null: at the command line. */
 export type ModelDeed = { at: Date; reporterId: string | null }
 
-/** Held until the transaction ends: versions and states are decided one at a time. */
+/** The key of the lock under which versions and states change one at a time. */
 const MODELS_LOCK = 1_015_001
 
-/** Keeps a model as a candidate, in a transaction, and gives its version. */
+/** Stores a model as a candidate and returns its version. Must run in a transaction. */
 export async function insertModel(tx: Db, model: NewModel, deed: ModelDeed): Promise<number> {
   await lockModels(tx)
   const { rows } = await tx.query<{ version: number }>(
@@ -61,7 +61,7 @@ export async function insertModel(tx: Db, model: NewModel, deed: ModelDeed): Pro
   return version
 }
 
-/** The models, newest first. */
+/** Returns the models, newest first. */
 export async function listModels(db: Db, limit: number): Promise<ListedModel[]> {
   const { rows } = await db.query<ListedModel>(
     `select version, format, length(content) as bytes, calibration, report, origin, state,
@@ -72,7 +72,7 @@ export async function listModels(db: Db, limit: number): Promise<ListedModel[]> 
   return rows
 }
 
-/** One model without its bytes. */
+/** Returns one model without its content. */
 export async function findModel(db: Db, version: number): Promise<ListedModel | undefined> {
   const { rows } = await db.query<ListedModel>(
     `select version, format, length(content) as bytes, calibration, report, origin, state,
@@ -83,7 +83,7 @@ export async function findModel(db: Db, version: number): Promise<ListedModel | 
   return rows[0]
 }
 
-/** What is needed to apply a model. */
+/** Returns what is needed to apply a model. */
 export async function findModelContent(
   db: Db,
   version: number,
@@ -99,7 +99,7 @@ export async function findModelContent(
   return rows[0]
 }
 
-/** The version that acts; undefined when none does. */
+/** Returns the active version; undefined when there is none. */
 export async function findActiveModel(db: Db): Promise<number | undefined> {
   const { rows } = await db.query<{ version: number }>(
     `select version from models where state = 'active'`,
@@ -107,7 +107,7 @@ export async function findActiveModel(db: Db): Promise<number | undefined> {
   return rows[0]?.version
 }
 
-/** Lets a model act instead of the one that does, in a transaction; false when there is none. */
+/** Makes a model the active one. Must run in a transaction. False when the model does not exist. */
 export async function promoteModel(tx: Db, version: number, deed: ModelDeed): Promise<boolean> {
   await lockModels(tx)
   const before = await findActiveModel(tx)
@@ -124,8 +124,8 @@ export async function promoteModel(tx: Db, version: number, deed: ModelDeed): Pr
 }
 
 /**
- * Takes back the last promotion, in a transaction: the model promoted before acts again, or none
- * when there was none. Says which ones; undefined when none acts.
+ * Reverts the last promotion: the model promoted before it becomes active again, or none if there
+ * was none. Must run in a transaction. Returns both versions; undefined when no model is active.
  */
 export async function rollBackModel(
   tx: Db,
@@ -155,7 +155,7 @@ async function lockModels(tx: Db): Promise<void> {
   await tx.query('select pg_advisory_xact_lock($1)', [MODELS_LOCK])
 }
 
-/** A report that was judged, with what it was judged by. */
+/** A report with its verdict and the facts that the verdict is based on. */
 export type JudgedReport = {
   id: string
   reporterId: string
@@ -163,14 +163,14 @@ export type JudgedReport = {
   isRetracted: boolean
   verdictClass: string
   campaignId: string | null
-  /** Packed, see `verdict/facts/facts.ts`. */
+  /** Packed; see `verdict/facts/facts.ts`. */
   facts: Buffer
   symbols: { name: string }[]
 }
 
 /**
- * A page of the reports judged by facts, in the order of their ids: those after `after`. Reports
- * without effect on others teach nothing.
+ * Returns a page of the reports that have facts, ordered by id; `after` is the last id of the
+ * previous page. Excludes reports without effect on others, which must not train models.
  */
 export async function listJudgedReports(
   db: Db,

@@ -3,23 +3,23 @@ import { insertAudit, type OperatorAction } from './audit-log.ts'
 import type { Db } from './pool.ts'
 import { values } from './rows.ts'
 
-/** What an imported table says of a block. */
+/** The data of an imported table about a block. */
 export type NewLayer = Pick<NetworkLayer, 'cidr' | 'asn' | 'name' | 'country' | 'contacts'>
 
-/** A layer of the network of `ip`, in the spelling it was asked for. */
+/** A layer of the network of `ip`, which is spelled as in the query. */
 export type FoundLayer = NetworkLayer & { ip: string }
 
-/** How much a source says. */
+/** The size and age of a source. */
 export type SourceSummary = { source: string; blocks: number; importedAt: Date }
 
-/** Rows of one statement: its parameters must stay below 65,536. */
+/** Rows per statement; a statement must have fewer than 65,536 parameters. */
 export const LAYERS_PER_STATEMENT = 1_000
 
 /**
- * All that any source says of the blocks around the addresses, but for what has expired. In no
- * order; addresses that nobody knows have no row.
+ * Returns the unexpired layers of all sources for the blocks that contain the addresses, unordered.
+ * Addresses in no known block have no row.
  *
- * @throws SQLSTATE 22P02 when an address is none
+ * @throws SQLSTATE 22P02 when an address is invalid
  */
 export async function listLayers(db: Db, ips: readonly string[], now: Date): Promise<FoundLayer[]> {
   const { rows } = await db.query<Omit<FoundLayer, 'ip'> & { at: number }>(
@@ -34,8 +34,8 @@ export async function listLayers(db: Db, ips: readonly string[], now: Date): Pro
 }
 
 /**
- * All that any source says of a block, of those around it and of those in it, but for what has
- * expired; undefined when there are more than `limit`.
+ * Returns the unexpired layers of all sources for a block, the blocks that contain it and those
+ * inside it; undefined when there are more than `limit`.
  */
 export async function listLayersOfBlock(
   db: Db,
@@ -55,10 +55,9 @@ export async function listLayersOfBlock(
 }
 
 /**
- * Replaces all that `source` told earlier by layers that come in parts of at most
- * `LAYERS_PER_STATEMENT`; of two for one block the last counts. Returns how many blocks it knows
- * now. In one transaction readers see the old or the new; a second import under the same name waits
- * for the first.
+ * Replaces all layers of a source. The layers come in batches of at most `LAYERS_PER_STATEMENT`; of
+ * two for one block the last one wins. Returns the number of blocks of the source. Readers see the
+ * old or the new layers. A second import of the same source waits for the first.
  */
 export async function replaceNetworks(
   tx: Db,
@@ -77,7 +76,7 @@ export async function replaceNetworks(
 }
 
 async function insertLayers(tx: Db, source: string, part: readonly NewLayer[], now: Date) {
-  // A statement cannot touch a row twice.
+  // A statement cannot update a row twice.
   const layers = new Map(part.map((layer) => [layer.cidr, layer]))
   if (layers.size === 0) return
   const { text, params } = values(
@@ -102,21 +101,21 @@ async function insertLayers(tx: Db, source: string, part: readonly NewLayer[], n
 }
 
 /**
- * Makes lookups fast again after many rows were replaced: takes the old ones out of the indexes and
- * counts the new ones. Not inside a transaction. Readers are not held up: the file is not cut,
- * which would need the table for itself.
+ * Removes deleted rows from the indexes and updates the statistics, so that lookups are fast after
+ * an import. Cannot run in a transaction. Does not truncate the file, because that would lock the
+ * table exclusively and block readers.
  */
 export async function tidyNetworks(db: Db): Promise<void> {
   await db.query(`vacuum (analyze, truncate false) networks`)
 }
 
-/** Takes away all that a source told. Returns how many blocks that were. */
+/** Deletes all layers of a source; returns the number of blocks. */
 export async function dropSource(tx: Db, source: string): Promise<number> {
   const { rowCount } = await tx.query(`delete from networks where source = $1`, [source])
   return rowCount ?? 0
 }
 
-/** Every source with what it says now, by name. Reads the whole table. */
+/** Returns a summary of each source, by name. Reads the whole table. */
 export async function listSources(db: Db): Promise<SourceSummary[]> {
   const { rows } = await db.query<SourceSummary>(
     `select source, count(*) as blocks, max(imported_at) as "importedAt"
@@ -125,7 +124,6 @@ export async function listSources(db: Db): Promise<SourceSummary[]> {
   return rows
 }
 
-/** Whether any network is known. */
 export async function hasNetworks(db: Db): Promise<boolean> {
   const { rows } = await db.query('select 1 from networks limit 1')
   return rows.length > 0
@@ -133,7 +131,7 @@ export async function hasNetworks(db: Db): Promise<boolean> {
 
 const columns = `cidr::text, asn, name, country, contacts, is_muted as "isMuted"`
 
-/** What is said by hand of exactly this block. */
+/** Returns the override of exactly this block. */
 export async function findOverride(db: Db, cidr: string): Promise<NetworkOverride | undefined> {
   const { rows } = await db.query<NetworkOverride>(
     `select ${columns} from networks where cidr = $1::cidr and source = 'manual'`,
@@ -142,7 +140,7 @@ export async function findOverride(db: Db, cidr: string): Promise<NetworkOverrid
   return rows[0]
 }
 
-/** A page of what is said by hand, by block; `after` is the last block of the page before. */
+/** Returns a page of overrides by block; `after` is the last block of the previous page. */
 export async function listOverrides(
   db: Db,
   page: { after: string | undefined; limit: number },
@@ -156,7 +154,7 @@ export async function listOverrides(
   return rows
 }
 
-/** Keeps what is said of a block in place of what was said before, and writes down who said it. */
+/** Inserts or replaces the override of a block, and adds an audit entry. */
 export async function keepOverride(
   tx: Db,
   override: NetworkOverride,
@@ -182,7 +180,9 @@ export async function keepOverride(
   await insertAudit(tx, { ...deed, action: 'set network', detail })
 }
 
-/** Takes back what was said of exactly this block. False when nothing was. */
+/**
+ * Deletes the override of exactly this block and adds an audit entry. False when there was none.
+ */
 export async function removeOverride(tx: Db, cidr: string, deed: OperatorAction): Promise<boolean> {
   const { rowCount } = await tx.query(
     `delete from networks where cidr = $1::cidr and source = 'manual'`,

@@ -3,41 +3,40 @@ import { uuidTime } from '../world.ts'
 import type { Db } from './pool.ts'
 import { findReport, type Report, type ReportKind, type ReportState } from './reports.ts'
 
-/** What became of a report of one's own. */
+/** The outcome of a report, as shown to its reporter. */
 export type OwnOutcome = {
-  /** Kept until its reporter answers a question. */
+  /** Whether it is kept until its reporter answers a question. */
   isAsking: boolean
-  /** How many were told of it, by itself or together with others. */
+  /** The number of recipients of feedback about it, alone or together with other reports. */
   told: number
-  /** What was answered last; null while nobody did. */
+  /** The latest answer; null when there is none. */
   answer: AnswerKind | null
 }
 
-/** What to show of one's own reports; all of it must fit, and what is undefined fits always. */
+/** Filters for one's own reports. All must match; undefined matches everything. */
 export type OwnQuery = {
   kind?: ReportKind | undefined
   states?: readonly ReportState[] | undefined
-  /** Part of the subject or of the author's address, in any case. */
+  /** A substring of the subject or the author's address; case is ignored. */
   words?: string | undefined
 }
 
-/** A stretch of ids: what is older than `before` and newer than `after`, from which end first. */
+/** A range of ids, and the end from which it is read. */
 export type OwnStretch = {
-  /** Without it. */
+  /** Exclusive upper bound. */
   before?: string | undefined
-  /** Without it. */
+  /** Exclusive lower bound. */
   after?: string | undefined
   first: 'newest' | 'oldest'
   limit: number
-  /** Of so many reports of the stretch those that fit are given; the rest is not looked at. */
+  /** Maximum number of reports to examine; matches beyond it are not found. */
   lookedAtMax: number
 }
 
 /**
- * Part of one reporter's reports, in the order of `first`. It walks along the index of the
- * reporter and stops when it has enough, or has looked at enough: so it costs the same for a
- * hundred thousand reports, whatever is sought. Who gets fewer than `limit` asks `findOwnStop` how
- * far it is whole.
+ * Returns matching reports of one reporter, in the order of `first`. Reads the index of the
+ * reporter and stops after `limit` matches or `lookedAtMax` reports, so the cost does not depend on
+ * the number of reports. When it returns fewer than `limit`, `findOwnStop` tells where it stopped.
  */
 export async function listOwnReports(
   db: Db,
@@ -71,8 +70,8 @@ export async function listOwnReports(
 }
 
 /**
- * What became of reports. Asked by their ids and not joined: so the server knows while it plans in
- * which weeks they are.
+ * Returns the outcomes of reports. Queries by id instead of a join, so that the planner can exclude
+ * the partitions of other weeks.
  */
 export async function listOutcomes(
   db: Db,
@@ -130,17 +129,17 @@ async function listLastAnswers(db: Db, ids: readonly string[]): Promise<Map<stri
   return new Map(rows.map(({ id, answer }) => [id, answer]))
 }
 
-/** A report at which looking stopped. */
+/** The report at which a search stopped. */
 export type OwnStop = { id: string; receivedAt: Date }
 
-/** How far a stretch was looked at; undefined where all of it was. */
+/** Returns the last report that was examined; undefined when the whole range was. */
 export async function findOwnStop(
   db: Db,
   reporterId: string,
   { before, after, first, lookedAtMax }: OwnStretch,
 ): Promise<OwnStop | undefined> {
   const way = first === 'newest' ? 'desc' : 'asc'
-  // One further says that there is more behind it.
+  // A second row shows that more reports follow.
   const { rows } = await db.query<{ id: string }>(
     `select id from reports
      where reporter_id = $1 and ($2::uuid is null or id < $2) and ($3::uuid is null or id > $3)
@@ -151,7 +150,10 @@ export async function findOwnStop(
   return last && rows.length === 2 ? { id: last.id, receivedAt: uuidTime(last.id) } : undefined
 }
 
-/** A report of the reporter's own; undefined where it is somebody else's, or none. */
+/**
+ * Returns a report of this reporter; undefined when it does not exist or belongs to another
+ * reporter.
+ */
 export async function findOwnReport(
   db: Db,
   reporterId: string,
@@ -161,7 +163,7 @@ export async function findOwnReport(
   return report?.reporterId === reporterId ? report : undefined
 }
 
-/** A report as a line of a list. */
+/** A report as shown in a list. */
 export type ReportLine = {
   id: string
   receivedAt: Date
@@ -171,33 +173,33 @@ export type ReportLine = {
   subject: string | null
 }
 
-/** The same with what the analysis found. */
+/** A report as shown in a list, with results of its analysis. */
 export type FoundReport = ReportLine & {
   originIp: string | null
   networkName: string | null
   verdictClass: string | null
 }
 
-/** What to look for; all of it must fit, and what is undefined fits always. */
+/** Filters of a search. All must match; undefined matches everything. */
 export type ReportQuery = {
   id?: string | undefined
-  /** Words of the subject, as a person writes them: `"exact words" -not`. */
+  /** Words of the subject in the syntax of web search engines: `"exact words" -not`. */
   subject?: string | undefined
-  /** The author's whole address. */
+  /** The complete address of the author. */
   author?: string | undefined
-  /** An address or a CIDR block. */
+  /** An IP address or a CIDR block. */
   origin?: string | undefined
   state?: ReportState | undefined
 }
 
-/** What is shown of a found report: columns of `reports` joined with `analyses`. */
+/** The columns of a `FoundReport`: of `reports` joined with `analyses`. */
 export const foundColumns = `reports.id, received_at as "receivedAt", state, kind, author, subject,
   host(origin_ip) as "originIp", network_name as "networkName", verdict_class as "verdictClass"`
 
 /**
- * A page of the reports that fit and have effect on others, newest first; `before` is the last id
- * of the page before. Each criterion has an index of its own, and the conditions that are not asked
- * for vanish while the statement is planned.
+ * Returns a page of the matching reports that have an effect on others, newest first; `before` is
+ * the last id of the previous page. Each filter has its own index, and the planner removes the
+ * conditions of unused filters.
  */
 export async function searchReports(
   db: Db,

@@ -3,24 +3,26 @@ import { uuidFloor } from '../world.ts'
 import { type Db, inTransaction, type Pool } from './pool.ts'
 
 /**
- * Makes a partition of a table where it lacks. `bounds` and what may follow them stand behind
- * `for values`: text of ours. Several processes may do so at once; none may be in a transaction.
+ * Creates a partition of a table unless it exists. `bounds` is inserted unescaped after `for
+ * values`, so it must not contain external input. Safe to call concurrently, but not in a
+ * transaction.
  */
 async function createPartition(db: Db, table: string, name: string, bounds: string): Promise<void> {
   try {
     await db.query(`create table if not exists ${name} partition of ${table} for values ${bounds}`)
   } catch (error) {
-    // "if not exists" looks before it waits: another process made it in the same moment.
+    // "if not exists" checks before it takes the lock, so another process may have created it
+    // meanwhile.
     if (!madeMeanwhile.has(sqlState(error) ?? '')) throw error
   }
 }
 
-/** SQLSTATE of a table, or of its row in the catalog, that is there already. */
+/** SQLSTATEs of a table, or of its catalog row, that exists already. */
 const madeMeanwhile = new Set(['42P07', '23505'])
 
 /**
- * Drops a partition, and says whether it could. Never waits for a reader, nor makes one wait: a
- * partition that somebody is reading (a backup, say) is left for the next time.
+ * Drops a partition; false when it is in use. Never waits long for readers and does not block them:
+ * a partition that is being read (by a backup, for example) is dropped by a later call.
  */
 async function dropPartition(pool: Pool, name: string): Promise<boolean> {
   try {
@@ -35,11 +37,13 @@ async function dropPartition(pool: Pool, name: string): Promise<boolean> {
   }
 }
 
-/** Longer, and those who wait behind us would feel it. */
+/**
+ * Maximum wait for the lock in milliseconds; a longer wait would noticeably delay other queries.
+ */
 const LOCK_MS_MAX = 200
 const LOCK_NOT_AVAILABLE = '55P03'
 
-/** The names of all partitions of these tables, in their order. */
+/** Returns the names of all partitions of these tables, sorted. */
 async function listPartitionNames(db: Db, tables: readonly string[]): Promise<string[]> {
   const { rows } = await db.query<{ name: string }>(
     `select child.relname as name
@@ -54,18 +58,20 @@ async function listPartitionNames(db: Db, tables: readonly string[]): Promise<st
   return rows.map(({ name }) => name)
 }
 
-/** Days of one generation of counters; a generation is dropped when the next has ended. */
+/**
+ * Length of a generation of counters in days; a generation is dropped when the next one has ended.
+ */
 export const GENERATION_DAYS = 14
 const DAY_MS = 86_400_000
 
-/** The generation of a day (days since 1 January 1970, UTC). */
+/** Returns the generation of a day (days since 1 January 1970, UTC). */
 export function generationOf(day: number): number {
   return Math.floor(day / GENERATION_DAYS)
 }
 
 /**
- * Makes the partitions of the counters from the generation before `now` to `ahead` generations
- * after it, where they lack. Several processes may do so at once; none may be in a transaction.
+ * Creates the missing partitions of the counters, from the generation before `now` to `ahead`
+ * generations after it. Safe to call concurrently, but not in a transaction.
  */
 export async function ensureCounterPartitions(pool: Pool, now: Date, ahead: number): Promise<void> {
   const present = new Set((await listCounterPartitions(pool)).map(({ name }) => name))
@@ -81,8 +87,8 @@ export async function ensureCounterPartitions(pool: Pool, now: Date, ahead: numb
 }
 
 /**
- * Drops the generations in which nothing can be live any more, and returns their names. Never waits
- * for a reader, nor makes one wait: what somebody is reading is left for the next time.
+ * Drops the expired generations and returns the names of their partitions. Never waits long for
+ * readers and does not block them: partitions that are being read are dropped by a later call.
  */
 export async function dropCounterPartitions(pool: Pool, now: Date): Promise<string[]> {
   const current = generationOf(dayOf(now))
@@ -93,12 +99,12 @@ export async function dropCounterPartitions(pool: Pool, now: Date): Promise<stri
   return dropped
 }
 
-/** The partition of the counters that holds a generation. */
+/** Returns the name of the counter partition of a generation. */
 export function countersOf(generation: number): string {
   return `counters_${generation}`
 }
 
-/** The partitioned tables, and how many of their units make a generation. */
+/** The tables partitioned by generation, with the number of partition-key units per generation. */
 export const generationTables = [
   ['counters', 1],
   ['counter_members', GENERATION_DAYS],
@@ -110,8 +116,8 @@ function dayOf(now: Date): number {
 }
 
 /**
- * Rows are rewritten in place, so pages keep room for a second version, and a row stays whole: in
- * TOAST each change of a long one would cost an index entry for every 2 KB.
+ * Rows are updated often, so pages reserve space for a second version. Rows up to 8160 bytes are
+ * not moved to TOAST, where each update of a long row would cost an index entry for every 2 KB.
  */
 const storage =
   'with (fillfactor = 90, toast_tuple_target = 8160, autovacuum_vacuum_scale_factor = 0.1)'
@@ -123,7 +129,7 @@ async function listCounterPartitions(db: Db): Promise<{ name: string; generation
   })
 }
 
-/** The tables that are cut into weeks by the time inside their ids. */
+/** The tables partitioned by week, by the time contained in their ids. */
 export const partitionedTables = [
   'reports',
   'raw_messages',
@@ -143,18 +149,18 @@ export const partitionedTables = [
 ] as const
 
 const WEEK_MS = 7 * 86_400_000
-/** Thursday 1 January 1970 to the first Monday. */
+/** Milliseconds from Thursday 1 January 1970 to the first Monday. */
 const MONDAY_MS = 4 * 86_400_000
 
-/** The Monday, 00:00 UTC, of the week that holds an instant. */
+/** Returns the start (Monday, 00:00 UTC) of the week of an instant. */
 export function weekOf(at: Date): Date {
   return new Date(Math.floor((at.getTime() - MONDAY_MS) / WEEK_MS) * WEEK_MS + MONDAY_MS)
 }
 
 /**
- * Makes the partitions of the week of `from` and of the `weeks` that follow, where they lack.
- * Far ahead, because all changes of the schema must wait while a node is down. Several processes
- * may do so at once; none may be in a transaction.
+ * Creates the missing partitions of the week of `from` and of the next `weeks` weeks. Call it well
+ * ahead, because the schema cannot change while a node is down. Safe to call concurrently, but not
+ * in a transaction.
  */
 export async function ensurePartitions(db: Db, from: Date, weeks: number): Promise<void> {
   const present = new Set((await listPartitions(db)).map(({ name }) => name))
@@ -168,8 +174,8 @@ export async function ensurePartitions(db: Db, from: Date, weeks: number): Promi
 }
 
 /**
- * Drops the partitions whose last instant is before `before`, and returns their names. Never waits
- * for a reader: what somebody is reading is left for the next time.
+ * Drops the partitions that end before `before`, and returns their names. Never waits long for
+ * readers: partitions that are being read are dropped by a later call.
  */
 export async function dropPartitions(pool: Pool, before: Date): Promise<string[]> {
   const dropped: string[] = []

@@ -2,18 +2,17 @@ import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
 import { DatabaseUnfit, reasonOf, sqlState } from '../errors.ts'
 
-/** Anything that runs a statement: the pool, or one connection inside a transaction. */
+/** Anything that runs statements: the pool, or one connection in a transaction. */
 export type Db = Pick<pg.ClientBase, 'query'>
 
-/** Where connections come from. */
 export type Pool = pg.Pool
 
 const INT8 = 20
 
 /**
- * A pool of connections. 64-bit integers come back as numbers: all of ours are counts, sizes and AS
- * numbers, far below 2^53. Statements that are not waited for follow each other without a journey
- * between them. A lost idle connection is reported to `onLost` and replaced.
+ * Creates a pool of connections. It returns 64-bit integers as numbers, because all of them are
+ * counts, sizes and AS numbers far below 2^53. Statements are pipelined: one can be sent before the
+ * previous one is answered. A lost idle connection is reported to `onLost` and replaced.
  */
 export function createPool(
   connectionString: string,
@@ -24,7 +23,7 @@ export function createPool(
     max: options.connectionsMax,
     application_name: options.name,
     connectionTimeoutMillis: 10_000,
-    // Or who asks a machine that is gone would wait for its answer for ever.
+    // Without keepalive, a query to a server that is gone would wait forever.
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     pipeline: true,
@@ -39,8 +38,8 @@ export function createPool(
 }
 
 /**
- * Runs `work` in one transaction on one connection: committed when it returns, rolled back when it
- * throws. A connection whose rollback fails is thrown away.
+ * Runs `work` in one transaction on one connection: commits when it returns, rolls back when it
+ * throws. Closes the connection if the rollback fails.
  */
 export async function inTransaction<T>(pool: Pool, work: (tx: Db) => Promise<T>): Promise<T> {
   const client = await pool.connect()
@@ -48,7 +47,7 @@ export async function inTransaction<T>(pool: Pool, work: (tx: Db) => Promise<T>)
   const lost = (error: Error) => (broken = error)
   client.on('error', lost)
   try {
-    // Not waited for: the first statements travel with it.
+    // Not awaited, so that the first statements are sent together with it.
     const begun = client.query('begin')
     begun.catch(lost)
     const result = await work(client)
@@ -65,27 +64,27 @@ export async function inTransaction<T>(pool: Pool, work: (tx: Db) => Promise<T>)
 }
 
 /**
- * For how long a connection keeps its server: always, or, behind a pooler such as pgbouncer in
- * transaction mode, only for one transaction.
+ * How long a connection uses the same server process: permanently, or, behind a pooler such as
+ * pgbouncer in transaction mode, only for one transaction.
  */
 export type Pooling = 'session' | 'transaction'
 
 const CONNECT_MS = 5_000
 const ANSWER_MS = 2_000
-/** One is enough while nobody else uses the pooler. */
+/** Maximum number of attempts. One suffices while no other client uses the pooler. */
 const ROUNDS = 25
 
 /**
- * Finds out how connections are pooled. A second connection takes the server that the first one
- * gave back: then the first one gets another, and a prepared statement must follow it there.
+ * Detects how connections are pooled. A second connection takes over the server process that the
+ * first one released; the first one then gets another, to which its prepared statement must follow.
  *
- * @throws DatabaseUnfit behind a pooler that loses prepared statements or knows no transactions
- * @throws what the database or `pg` throws while the database is away
+ * @throws DatabaseUnfit when a pooler loses prepared statements or does not support transactions
+ * @throws the error of the database or of `pg` when the database is unavailable
  */
 export async function findPooling(databaseUrl: string): Promise<Pooling> {
   return withClient(databaseUrl, async (first) => {
     const { rows } = await first.query<Served>(SERVED)
-    // A pooler makes up the process that it tells of; PostgreSQL tells the truth.
+    // A pooler reports a made-up process id at connection; PostgreSQL reports the real one.
     if (rows[0]?.pid === processOf(first)) return 'session'
     return withClient(databaseUrl, async (second) => {
       for (let round = 0; round < ROUNDS; round++) {
@@ -99,17 +98,17 @@ export async function findPooling(databaseUrl: string): Promise<Pooling> {
 type Served = { pid: number }
 const SERVED = 'select pg_backend_pid() as pid'
 
-/** Whether `first` is served by another process while `second` holds a transaction open. */
+/** Whether another process serves `first` while `second` holds a transaction open. */
 async function changesServer(first: pg.Client, second: pg.Client): Promise<boolean> {
   const name = `pooling ${processOf(first)}`
   const serve = () => first.query<Served>({ name, text: SERVED })
   try {
     const before = await serve()
-    // All servers are taken by sessions: nothing can be found out.
+    // All server processes are in use by other sessions, so the pooling cannot be detected.
     if (!(await inTime(second.query('begin')))) return false
     await second.query({ name, text: `${SERVED}, 'the same name for another statement'` })
     const after = await inTime(serve())
-    // Without an answer the transaction has the only server.
+    // No answer means that the transaction uses the only server process.
     return after?.rows[0]?.pid !== before.rows[0]?.pid
   } catch (error) {
     throw sqlState(error) === undefined ? error : unfit(error)
@@ -147,7 +146,7 @@ async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T
   }
 }
 
-/** The process that the other side says serves this connection. */
+/** The process id that the server reported at connection. */
 function processOf(client: pg.Client): number | null {
   return (client as pg.Client & { processID: number | null }).processID
 }

@@ -4,7 +4,7 @@ import type { Db } from './pool.ts'
 import type { ReportKind } from './reports.ts'
 import { values } from './rows.ts'
 
-/** Says that something happened to reports: the days they came on are to be counted again. */
+/** Notes that reports changed, so that the days on which they arrived are counted again. */
 async function insertNews(tx: Db, reportIds: readonly string[], at: Date): Promise<void> {
   if (reportIds.length === 0) return
   await tx.query(`insert into report_news (id, report_ids) values ($1, $2::uuid[])`, [
@@ -13,10 +13,10 @@ async function insertNews(tx: Db, reportIds: readonly string[], at: Date): Promi
   ])
 }
 
-/** News that were taken: from so many rows, about these reports. */
+/** Change notes that were taken: the number of rows, and the reports they name. */
 export type TakenNews = { rows: number; ids: string[] }
 
-/** Takes the oldest news away, in the transaction that heeds them. */
+/** Deletes and returns the oldest change notes, in the transaction that processes them. */
 export async function takeNews(tx: Db, limit: number): Promise<TakenNews> {
   const { rows } = await tx.query<{ ids: string[] }>(
     `delete from report_news where id in (
@@ -27,7 +27,7 @@ export async function takeNews(tx: Db, limit: number): Promise<TakenNews> {
   return { rows: rows.length, ids: [...new Set(rows.flatMap(({ ids }) => ids))] }
 }
 
-/** What happened to a report, and when; `detail` is a sentence without personal data. */
+/** An event in the history of a report; `detail` is a sentence without personal data. */
 export type ReportEvent = { reportId: string; at: Date; event: EventName; detail: string }
 
 /** The names of events. */
@@ -52,8 +52,8 @@ export type EventName =
   | `desk-${AnswerKind}`
 
 /**
- * Adds events to the stories of their reports. Whatever changes what became of a report is told in
- * its story, so this is also where its day is said to be counted again.
+ * Adds events to the histories of their reports. Every change of an outcome adds an event, so this
+ * function also marks the reports' days to be counted again.
  */
 export async function insertEvents(tx: Db, events: readonly ReportEvent[]): Promise<void> {
   if (events.length === 0) return
@@ -71,7 +71,7 @@ export async function insertEvents(tx: Db, events: readonly ReportEvent[]): Prom
   ])
 }
 
-/** The story of one report, oldest first. */
+/** Returns the history of one report, oldest first. */
 export async function listEvents(db: Db, reportId: string): Promise<ReportEvent[]> {
   const { rows } = await db.query<ReportEvent>(
     `select report_id as "reportId", at, event, detail
@@ -81,7 +81,7 @@ export async function listEvents(db: Db, reportId: string): Promise<ReportEvent[
   return rows
 }
 
-/** Those of the reports to which something happened since an instant. */
+/** Returns those of the reports that had an event of this name after an instant. */
 export async function listReportsWith(
   db: Db,
   event: EventName,
@@ -96,7 +96,6 @@ export async function listReportsWith(
   return rows.map(({ id }) => id)
 }
 
-/** An event that happens now. */
 export function eventNow(
   clock: Clock,
   reportId: string,
@@ -106,19 +105,19 @@ export function eventNow(
   return { reportId, at: clock(), event, detail }
 }
 
-/** What a reporter says now of a message that the same reporter had reported before. */
+/** A changed statement of a reporter about a message that the same reporter reported before. */
 export type KindChange = {
   reportId: string
   kind: ReportKind
   comment: string | null
-  /** Whether what the reporter says is to have no effect on others. */
+  /** Whether the new statement must have no effect on others. */
   isShadowed: boolean
 }
 
-/** The start of the sentence with which an administrator's retraction stands in a story. */
+/** The first sentence of the event with which an administrator retracts a report. */
 export const OVERRULED = 'An administrator took it back.'
 
-/** What reports stand for. */
+/** Returns the current statements of reports. */
 export async function listToChange(db: Db, ids: readonly string[]): Promise<ReportStanding[]> {
   const { rows } = await db.query<ReportStanding>(
     `select id, kind, state = 'retracted' as "isRetracted", shadow is not null as "isShadowed"
@@ -128,7 +127,7 @@ export async function listToChange(db: Db, ids: readonly string[]): Promise<Repo
   return rows
 }
 
-/** What a report stands for. */
+/** The current statement of a report. */
 export type ReportStanding = {
   id: string
   kind: ReportKind
@@ -137,9 +136,10 @@ export type ReportStanding = {
 }
 
 /**
- * Puts a report back to `received`, as what its reporter says now. Returns false, changing nothing,
- * when it stands for that already, or when an administrator took it back; a mail server may learn
- * such a message again. A report that has effect is held from now on where `isShadowed`.
+ * Sets a report back to `received` with its reporter's new statement. Returns false and changes
+ * nothing when the report says that already, or when an administrator retracted it; a mail server
+ * may report such a message again. With `isShadowed`, a report that has an effect is held from now
+ * on.
  */
 export async function changeKind(
   tx: Db,
@@ -159,9 +159,9 @@ export async function changeKind(
 }
 
 /**
- * Moves reports from one of the states `from` to `to`, unless they were changed to another kind
- * than the one they were judged as, or held or released meanwhile; returns the ids it moved.
- * Released reports have effect from now on.
+ * Moves reports from one of the states `from` to `to` and returns the ids of those it moved. Skips
+ * reports whose kind changed after the analysis, or that were held or released meanwhile. Released
+ * reports have an effect from now on.
  */
 export async function markJudged(
   tx: Db,
@@ -181,7 +181,7 @@ export async function markJudged(
   return rows.map(({ id }) => id)
 }
 
-/** Marks analyzed reports as forwarded whose complaint was sent before they were changed. */
+/** Marks analyzed reports as forwarded if their complaint was sent before their kind changed. */
 export async function markSentBefore(tx: Db, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
   await tx.query(

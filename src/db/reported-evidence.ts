@@ -1,10 +1,10 @@
 import type { Db } from './pool.ts'
 import { values } from './rows.ts'
 
-/** What a report is evidence of, packed by `counting/evidence.ts`. */
+/** The evidence from a report, packed by `counting/evidence.ts`. */
 export type ReportedEvidence = { id: string; content: Buffer }
 
-/** Keeps what reports are evidence of, in the transaction that appends it. */
+/** Stores the evidence from reports, in the transaction that appends it. */
 export async function insertReportedEvidence(
   tx: Db,
   rows: readonly ReportedEvidence[],
@@ -15,8 +15,8 @@ export async function insertReportedEvidence(
 }
 
 /**
- * Takes away what reports are evidence of and gives it, in the transaction that appends the
- * opposite. Those that are no evidence, or not any more, are absent.
+ * Deletes and returns the evidence from reports, in the transaction that appends its opposite.
+ * Reports without evidence, or whose evidence was taken before, are absent.
  */
 export async function takeReportedEvidence(
   tx: Db,
@@ -30,13 +30,13 @@ export async function takeReportedEvidence(
   return rows
 }
 
-/** Evidence that is not folded yet, packed. */
+/** Packed evidence that is not folded into reputations yet. */
 export type EvidenceRow = { shard: number; id: string; content: Buffer }
 
-/** Apart from the other advisory locks of the program. */
+/** Differs from the classes of all other advisory locks of the program. */
 const LOCK_CLASS = 20_815
 
-/** Appends evidence: it counts when the transaction commits, and then exactly once. */
+/** Appends evidence. It counts exactly once, if the transaction commits. */
 export async function insertEvidence(tx: Db, rows: readonly EvidenceRow[]): Promise<void> {
   if (rows.length === 0) return
   const { text, params } = values(rows.map(({ shard, id, content }) => [shard, id, content]))
@@ -44,8 +44,9 @@ export async function insertEvidence(tx: Db, rows: readonly EvidenceRow[]): Prom
 }
 
 /**
- * Makes this transaction the only one that folds a shard; false at once while another does. It
- * needs no commit on the disk: if the server dies the evidence is there again.
+ * Locks the folding of a shard until the transaction ends; false at once when another transaction
+ * holds the lock. Folding needs no synchronous commit: if the server dies, the evidence exists
+ * again.
  */
 export async function claimEvidence(tx: Db, shard: number): Promise<boolean> {
   const { rows } = await tx.query<{ free: boolean }>(
@@ -57,12 +58,12 @@ export async function claimEvidence(tx: Db, shard: number): Promise<boolean> {
   return rows[0]?.free === true
 }
 
-/** The same, but waits for whoever folds the shard. */
+/** Locks the folding of a shard until the transaction ends, and waits for the lock. */
 export async function awaitEvidence(tx: Db, shard: number): Promise<void> {
   await tx.query('select pg_advisory_xact_lock($1, $2)', [LOCK_CLASS, shard])
 }
 
-/** The oldest rows of a shard with their sizes, without reading them. */
+/** Returns the ids and sizes of the oldest rows of a shard, without their content. */
 export async function listEvidence(
   db: Db,
   shard: number,
@@ -76,7 +77,7 @@ export async function listEvidence(
   return rows
 }
 
-/** Takes rows of a shard away, and gives what was in them, the oldest first. */
+/** Deletes rows of a shard and returns their contents, oldest first. */
 export async function takeEvidence(
   tx: Db,
   shard: number,
@@ -90,10 +91,10 @@ export async function takeEvidence(
   return rows.sort((a, b) => (a.id < b.id ? -1 : 1)).map(({ content }) => content)
 }
 
-/** What waits in a shard. */
+/** The evidence of one shard that is not folded yet. */
 export type EvidenceBacklog = { shard: number; rows: number; bytes: number; oldestId: string }
 
-/** The shards in which evidence waits, the one that waits longest first. */
+/** Returns the shards with evidence to fold, the one that has waited longest first. */
 export async function listEvidenceBacklogs(db: Db): Promise<EvidenceBacklog[]> {
   const { rows } = await db.query<EvidenceBacklog>(
     `select shard, count(*)::int as rows, sum(octet_length(content)) as bytes,

@@ -2,10 +2,10 @@ import { uuidFloor } from '../world.ts'
 import type { Db } from './pool.ts'
 import { values } from './rows.ts'
 
-/** A day (UTC, `2026-11-20`) on which reports of a reporter came. */
+/** A day (UTC, `2026-11-20`) on which a reporter's reports arrived. */
 export type ReporterDay = { reporterId: string; day: string }
 
-/** Where reports came from: a network as it was when they were analyzed. */
+/** The number of reports from a network, named as at the time of the analysis. */
 export type NetworkCount = {
   asn: number | null
   name: string
@@ -13,7 +13,7 @@ export type NetworkCount = {
   reports: number
 }
 
-/** What became of the reports of a day. */
+/** The number of a day's reports, by kind and by outcome. */
 export type DayCounts = {
   spam: number
   phishing: number
@@ -26,25 +26,30 @@ export type DayCounts = {
   answered: number
 }
 
-/** A counted day, as it is shown. */
+/** The counts of a day, as shown to the reporter. */
 export type CountedDay = DayCounts & { day: string }
 
-/** All that is counted of a day. */
+/** All counts of a day. */
 export type WholeDay = DayCounts & {
   networks: NetworkCount[]
-  /** Reports by country. */
+  /** The number of reports by country. */
   countries: Record<string, number>
 }
 
 const DAY_MS = 86_400_000
-/** Apart from the other advisory locks of the program. */
+/** Differs from all other advisory locks of the program. */
 const LOCK = 20_828
-/** A day is counted again so long after it was counted, for each of its reports. */
+/** Minimum time in milliseconds between two counts of a day, for each report of the day. */
 const PAUSE_MS_A_REPORT = 5
-/** Of a day so many networks are kept, the most frequent: enough for the ten of a month. */
+/**
+ * Maximum number of networks stored for a day, the most frequent ones: enough for the ten most
+ * frequent of a month.
+ */
 const NETWORKS_MAX = 200
 
-/** The days on which reports came, each once; those of reports that are gone are left out. */
+/**
+ * Returns the days on which reports arrived, each once; reports that no longer exist are ignored.
+ */
 export async function listDaysOf(db: Db, reportIds: readonly string[]): Promise<ReporterDay[]> {
   const { rows } = await db.query<ReporterDay>(
     `select distinct reporter_id as "reporterId",
@@ -56,8 +61,8 @@ export async function listDaysOf(db: Db, reportIds: readonly string[]): Promise<
 }
 
 /**
- * Marks days to be counted again, in their order: at once, but a day of many reports only after a
- * pause that is a thousand times what counting them takes.
+ * Marks days to be counted again: at once, or for a day with many reports after a pause of about a
+ * thousand times the duration of the count.
  */
 export async function markDaysDue(tx: Db, days: readonly ReporterDay[], now: Date): Promise<void> {
   if (days.length === 0) return
@@ -74,8 +79,8 @@ export async function markDaysDue(tx: Db, days: readonly ReporterDay[], now: Dat
 }
 
 /**
- * Makes this transaction the only one that marks days or counts them; false at once while another
- * does. If the server dies, what was not kept is still due.
+ * Locks the marking and counting of days until the transaction ends; false at once when another
+ * transaction holds the lock. If the server dies, days whose counts were lost are still due.
  */
 export async function claimDays(tx: Db): Promise<boolean> {
   const { rows } = await tx.query<{ free: boolean }>(
@@ -85,7 +90,7 @@ export async function claimDays(tx: Db): Promise<boolean> {
   return rows[0]?.free === true
 }
 
-/** The day that is due for the longest time. */
+/** Returns the day that has been due for the longest time. */
 export async function findDueDay(tx: Db, now: Date): Promise<ReporterDay | undefined> {
   const { rows } = await tx.query<ReporterDay>(
     `select reporter_id as "reporterId", day::text as day from reporter_days
@@ -96,7 +101,7 @@ export async function findDueDay(tx: Db, now: Date): Promise<ReporterDay | undef
   return rows[0]
 }
 
-/** Keeps what was counted of a day. */
+/** Stores the counts of a day. */
 export async function keepDay(
   tx: Db,
   { reporterId, day }: ReporterDay,
@@ -116,7 +121,7 @@ export async function keepDay(
   )
 }
 
-/** The days of a reporter from one day on, oldest first, without where the reports came from. */
+/** Returns the counts of a reporter since a day, oldest first, without networks and countries. */
 export async function listReporterDays(
   db: Db,
   reporterId: string,
@@ -131,7 +136,7 @@ export async function listReporterDays(
   return rows
 }
 
-/** Where the reports of a reporter came from since a day: the most frequent networks. */
+/** Returns the most frequent networks of a reporter's reports since a day. */
 export async function sumReporterNetworks(
   db: Db,
   reporterId: string,
@@ -149,7 +154,7 @@ export async function sumReporterNetworks(
   return rows
 }
 
-/** The same by country. */
+/** Returns the most frequent countries of a reporter's reports since a day. */
 export async function sumReporterCountries(
   db: Db,
   reporterId: string,
@@ -166,12 +171,12 @@ export async function sumReporterCountries(
   return rows
 }
 
-/** Forgets days whose reports are no longer kept. */
+/** Deletes days whose reports are no longer stored. */
 export async function removeReporterDays(db: Db, before: Date): Promise<void> {
   await db.query(`delete from reporter_days where day < $1`, [before.toISOString().slice(0, 10)])
 }
 
-/** Counts the reports of a day, as they stand now. */
+/** Counts the reports of a day in their current states. */
 export async function countReporterDay(db: Db, { reporterId, day }: ReporterDay) {
   const from = new Date(`${day}T00:00:00Z`)
   const bounds = [reporterId, uuidFloor(from), uuidFloor(new Date(from.getTime() + DAY_MS))]

@@ -2,29 +2,31 @@ import type { Db } from './pool.ts'
 import { first, values } from './rows.ts'
 
 /**
- * How we know a relay: `set` by the reporter; `learned` from earlier reports; `proposed`, which
- * means that the reports speak for it but the reporter must say so; `refused` by the reporter.
+ * How a relay became known: `set` by the reporter; `learned` from earlier reports; `proposed` by
+ * earlier reports, but the reporter must confirm it; `refused` by the reporter.
  */
 export type RelayHow = 'set' | 'learned' | 'proposed' | 'refused'
 
-/** What one reporter's mail comes through, or what the reporter says it does not. */
+/** A relay of a reporter's mail, or one that the reporter refused. */
 export type ReporterRelay = {
   /** A CIDR block. */
   cidr: string
   how: RelayHow
-  /** As Received lines name it. */
+  /** The name in Received fields. */
   name: string | null
-  /** How many reports show it; 0 where the reporter said so. */
+  /** The number of reports that show it; 0 when the reporter set or refused it. */
   evidence: number
   since: Date
 }
 
-/** A relay as it is found in reports. */
+/** A relay found in reports. */
 export type FoundRelay = { cidr: string; name: string | null; evidence: number }
 
 const columns = `cidr::text, how, name, evidence, since`
 
-/** The relays of one reporter: those set first, then by their addresses. */
+/**
+ * Returns the relays of one reporter: proposed, set, learned, then refused ones, each by address.
+ */
 export async function listRelays(db: Db, reporterId: string): Promise<ReporterRelay[]> {
   const { rows } = await db.query<ReporterRelay>(
     `select ${columns} from reporter_relays where reporter_id = $1
@@ -34,7 +36,7 @@ export async function listRelays(db: Db, reporterId: string): Promise<ReporterRe
   return rows
 }
 
-/** The relays of several reporters, in no order. */
+/** Returns the relays of several reporters, unordered. */
 export async function listRelaysOf(
   db: Db,
   reporterIds: readonly string[],
@@ -48,8 +50,8 @@ export async function listRelaysOf(
 }
 
 /**
- * Writes down what a reporter says of relays, over whatever was there. Returns the blocks of which
- * something else was known before.
+ * Stores a reporter's statements about relays, in place of earlier ones. Returns the blocks that
+ * had another statement or none before.
  */
 export async function putRelays(
   tx: Db,
@@ -72,7 +74,7 @@ export async function putRelays(
   return rows.map(({ cidr }) => cidr)
 }
 
-/** Forgets a relay, however it is known. False when there is none. */
+/** Deletes a relay, however it became known. False when there is none. */
 export async function removeRelay(tx: Db, reporterId: string, cidr: string): Promise<boolean> {
   const { rowCount } = await tx.query(
     `delete from reporter_relays where reporter_id = $1 and cidr = $2::cidr`,
@@ -81,7 +83,7 @@ export async function removeRelay(tx: Db, reporterId: string, cidr: string): Pro
   return rowCount === 1
 }
 
-/** Makes the latest statements of one kind stay, at most `max` of them. */
+/** Deletes all but the latest `max` relays that became known in one way. */
 export async function trimRelays(
   tx: Db,
   reporterId: string,
@@ -97,8 +99,8 @@ export async function trimRelays(
 }
 
 /**
- * Replaces what was found in a reporter's reports: `learned` and `proposed` are all that holds
- * now. What the reporter said stands. Returns the blocks that were newly learned.
+ * Replaces the relays found in a reporter's reports; those that the reporter set or refused stay.
+ * Returns the newly learned blocks.
  */
 export async function replaceFoundRelays(
   tx: Db,
@@ -134,7 +136,7 @@ export async function replaceFoundRelays(
   return written.filter(isNew).map(({ cidr }) => cidr)
 }
 
-/** When relays were last looked for in the reports of these reporters; absent where never. */
+/** Returns when the reports of these reporters were last searched for relays; absent when never. */
 export async function listLessons(
   db: Db,
   reporterIds: readonly string[],
@@ -147,7 +149,7 @@ export async function listLessons(
   return new Map(rows.map(({ id, at }) => [id, at]))
 }
 
-/** The reporter whose reports were looked through last; undefined when nobody's were. */
+/** Returns the reporter whose reports were searched last; undefined when there is none. */
 export async function findLastTaught(db: Db): Promise<string | undefined> {
   const answer = await db.query<{ id: string }>(
     `select reporter_id as id from relay_lessons
@@ -156,7 +158,7 @@ export async function findLastTaught(db: Db): Promise<string | undefined> {
   return first(answer)?.id
 }
 
-/** Writes down that a reporter's reports were looked through. */
+/** Stores that a reporter's reports were searched for relays. */
 export async function markLesson(tx: Db, reporterId: string, now: Date): Promise<void> {
   await tx.query(
     `insert into relay_lessons (reporter_id, learned_at) values ($1, $2)

@@ -2,27 +2,27 @@ import type { LetterLanguage } from '../texts/letters.ts'
 import type { Db } from './pool.ts'
 import { first } from './rows.ts'
 
-/** Who reports, or administers. */
+/** A reporter or an administrator. */
 export type Reporter = { id: string; email: string; isAdmin: boolean }
 
-/** Disabled accounts can do nothing; one that is being erased has no way back. */
+/** Disabled accounts cannot do anything; an erasure cannot be reversed. */
 export type ReporterState = 'active' | 'disabled' | 'erasing'
 
-/** A reporter with what proves a password. */
+/** A reporter with the hash of the password. */
 export type ReporterSecret = Reporter & { passwordHash: string | null }
 
-/** An account with all that signing in asks of it. */
+/** An account with all that sign-in needs. */
 export type Account = ReporterSecret & {
   state: ReporterState
   hasTotp: boolean
-  /** Of the mail to it; null: never said. */
+  /** The language of mail to it; null: not set. */
   language: 'en' | 'fr' | 'ru' | null
   createdAt: Date
 }
 
 /**
- * Adds an account; undefined when the address already has one.
- * The address is kept in lower case.
+ * Adds an account and returns its id; undefined when the address already has one. The address is
+ * stored in lower case.
  */
 export async function insertReporter(
   db: Db,
@@ -38,7 +38,7 @@ export async function insertReporter(
   return first(answer)?.id
 }
 
-/** Changes the password and the rights of an account; undefined keeps what is. */
+/** Changes the password and the rights of an account; undefined fields stay unchanged. */
 export async function updateReporter(
   db: Db,
   id: string,
@@ -55,7 +55,7 @@ export async function updateReporter(
 const account = `id, email, is_admin as "isAdmin", password_hash as "passwordHash", state,
   totp_secret is not null as "hasTotp", language, created_at as "createdAt"`
 
-/** The account of an address, in any case and any state. */
+/** Returns the account with an address, in any case and any state. */
 export async function findReporterByEmail(db: Db, email: string): Promise<Account | undefined> {
   const answer = await db.query<Account>(
     `select ${account} from reporters where email = lower($1)`,
@@ -64,12 +64,12 @@ export async function findReporterByEmail(db: Db, email: string): Promise<Accoun
   return first(answer)
 }
 
-/** The account of an id, in any state. */
+/** Returns the account with an id, in any state. */
 export async function findAccount(db: Db, id: string): Promise<Account | undefined> {
   return first(await db.query<Account>(`select ${account} from reporters where id = $1`, [id]))
 }
 
-/** The reporter of an id; undefined when the account is disabled or being erased. */
+/** Returns the reporter with an id; undefined when the account is disabled or being erased. */
 export async function findReporter(db: Db, id: string): Promise<Reporter | undefined> {
   const answer = await db.query<Reporter>(
     `select id, email, is_admin as "isAdmin" from reporters where id = $1 and state = 'active'`,
@@ -78,7 +78,7 @@ export async function findReporter(db: Db, id: string): Promise<Reporter | undef
   return first(answer)
 }
 
-/** Gives an active account another address; false when another account has it. */
+/** Changes the address of an active account; false when another account has it. */
 export async function updateReporterEmail(tx: Db, id: string, email: string): Promise<boolean> {
   const { rowCount } = await tx.query(
     `update reporters set email = lower($2)
@@ -89,7 +89,7 @@ export async function updateReporterEmail(tx: Db, id: string, email: string): Pr
   return rowCount === 1
 }
 
-/** Moves an account from one of the states `from` to `to`; false when it was in another. */
+/** Moves an account from one of the states `from` to `to`; false when it is in another state. */
 export async function markReporter(
   tx: Db,
   id: string,
@@ -103,7 +103,7 @@ export async function markReporter(
   return rowCount === 1
 }
 
-/** Holds all administrators until the transaction ends: none of them changes meanwhile. */
+/** Locks all administrators until the transaction ends, so that none of them changes meanwhile. */
 export async function holdAdmins(tx: Db): Promise<void> {
   const { rows } = await tx.query<{ id: string }>(
     `select id from reporters where is_admin order by id`,
@@ -115,7 +115,7 @@ export async function holdAdmins(tx: Db): Promise<void> {
   )
 }
 
-/** How many other administrators could still act. */
+/** Counts the other active administrators. */
 export async function countOtherAdmins(tx: Db, id: string): Promise<number> {
   const { rows } = await tx.query<{ count: number }>(
     `select count(*) as count from reporters where is_admin and state = 'active' and id <> $1`,
@@ -124,12 +124,12 @@ export async function countOtherAdmins(tx: Db, id: string): Promise<number> {
   return rows[0]?.count ?? 0
 }
 
-/** Removes an account, and with it what hangs on it by foreign keys. */
+/** Deletes an account and all rows that refer to it by cascading foreign keys. */
 export async function removeReporter(tx: Db, id: string): Promise<void> {
   await tx.query(`delete from reporters where id = $1`, [id])
 }
 
-/** The addresses of several reporters. */
+/** Returns the addresses of several reporters, by id. */
 export async function listReporterEmails(
   db: Db,
   ids: readonly string[],
@@ -142,9 +142,9 @@ export async function listReporterEmails(
 }
 
 /**
- * Holds reporters until the transaction ends: `change` keeps out everybody who holds them,
- * `keep-still` only those who change. Held is what belongs to them as a whole, such as what is
- * known of their relays; reports come in all the while.
+ * Locks reporters until the transaction ends: `change` blocks all other callers, `keep-still` only
+ * those with `change`. The lock protects data about the reporter as a whole, such as known relays;
+ * it does not block new reports.
  */
 export async function holdReporters(
   tx: Db,
@@ -155,17 +155,17 @@ export async function holdReporters(
   await tx.query(`select id from reporters where id = any($1::uuid[]) order by id ${lock}`, [ids])
 }
 
-/** How a reporter wants to be written to. */
+/** A reporter's settings for mail. */
 export type ReporterSettings = {
-  /** Null: never said; English then. */
+  /** Null: not set, which means English. */
   language: LetterLanguage | null
-  /** Whether answers of abuse desks come by mail too. */
+  /** Whether answers of abuse desks are also sent by mail. */
   wantsAnswers: boolean
-  /** Whether letters say how to unsubscribe from what was reported. */
+  /** Whether letters advise how to unsubscribe from reported mail. */
   wantsAdvice: boolean
 }
 
-/** What a reporter has set; undefined when there is no such account. */
+/** Returns the settings of a reporter; undefined when there is no such account. */
 export async function findReporterSettings(
   db: Db,
   id: string,
@@ -178,7 +178,7 @@ export async function findReporterSettings(
   return first(answer)
 }
 
-/** Sets it; undefined keeps what is. */
+/** Changes settings; undefined fields stay unchanged. */
 export async function updateReporterSettings(
   db: Db,
   id: string,
@@ -193,16 +193,16 @@ export async function updateReporterSettings(
   )
 }
 
-/** The address a reporter mails reports to, without its secret. */
+/** The address to which a reporter mails reports, without its secret. */
 export type MailInAddress = {
   reporterId: string
-  /** Counts the addresses that the reporter has had. */
+  /** The number of addresses that the reporter has had, including this one. */
   generation: number
   secretHash: Buffer
   since: Date
 }
 
-/** The address of a reporter; undefined when none was ever made. */
+/** Returns the mail-in address of a reporter; undefined when there is none. */
 export async function findMailInAddress(
   db: Db,
   reporterId: string,
@@ -215,7 +215,7 @@ export async function findMailInAddress(
   return first(answer)
 }
 
-/** Whose address has a secret of this hash. */
+/** Returns the reporter whose mail-in address has this secret. */
 export async function findMailInReporter(db: Db, secretHash: Buffer): Promise<string | undefined> {
   const answer = await db.query<{ reporterId: string }>(
     `select reporter_id as "reporterId" from mail_in_addresses where secret_hash = $1`,
@@ -225,8 +225,8 @@ export async function findMailInReporter(db: Db, secretHash: Buffer): Promise<st
 }
 
 /**
- * Gives a reporter an address in place of the one before it; false when another request had made
- * one of this generation or a later one.
+ * Stores the mail-in address of a reporter in place of the previous one; false when another request
+ * has stored the same or a later generation.
  */
 export async function putMailInAddress(db: Db, address: MailInAddress): Promise<boolean> {
   const { rowCount } = await db.query(
@@ -242,8 +242,8 @@ export async function putMailInAddress(db: Db, address: MailInAddress): Promise<
 }
 
 /**
- * Notes that a mail of this reporter is answered now with what was wrong; false when one was since
- * `after`. Holds the row: two mails at once are answered once.
+ * Claims the answer to a faulty mail from this reporter; false when one was claimed since `after`.
+ * The row lock ensures that of two concurrent mails only one is answered.
  */
 export async function markMailInAnswered(
   tx: Db,
@@ -257,7 +257,9 @@ export async function markMailInAnswered(
   return rowCount === 1
 }
 
-/** Notes that the reporter is told now of the first report by mail; false when told before. */
+/**
+ * Claims the letter that confirms the reporter's first report by mail; false when claimed before.
+ */
 export async function markMailInConfirmed(
   tx: Db,
   mark: { reporterId: string; at: Date },
@@ -270,7 +272,7 @@ export async function markMailInConfirmed(
   return rowCount === 1
 }
 
-/** Ends the address of a reporter. */
+/** Deletes the mail-in address of a reporter. */
 export async function removeMailInAddress(tx: Db, reporterId: string): Promise<void> {
   await tx.query(`delete from mail_in_addresses where reporter_id = $1`, [reporterId])
 }

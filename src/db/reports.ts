@@ -2,10 +2,10 @@ import type { RebuiltFrom } from '../mail/containers/unpack-file.ts'
 import type { Db } from './pool.ts'
 import { first, type Packed, values } from './rows.ts'
 
-/** The bytes of a report, packed. */
+/** The packed bytes of a reported message. */
 export type RawMessage = Packed & { id: string }
 
-/** Keeps raw messages under their reports' ids. */
+/** Stores raw messages under the ids of their reports. */
 export async function insertRawMessages(tx: Db, messages: readonly RawMessage[]): Promise<void> {
   const { text, params } = values(
     messages.map(({ id, encoding, content }) => [id, encoding, content]),
@@ -13,7 +13,7 @@ export async function insertRawMessages(tx: Db, messages: readonly RawMessage[])
   await tx.query(`insert into raw_messages (id, encoding, content) values ${text}`, params)
 }
 
-/** The packed bytes of one report. */
+/** Returns the packed message of one report. */
 export async function findRawMessage(db: Db, id: string): Promise<RawMessage | undefined> {
   return first(
     await db.query<RawMessage>(`select id, encoding, content from raw_messages where id = $1`, [
@@ -22,7 +22,7 @@ export async function findRawMessage(db: Db, id: string): Promise<RawMessage | u
   )
 }
 
-/** The packed bytes of several reports, in no order. */
+/** Returns the packed messages of several reports, unordered. */
 export async function listRawMessages(db: Db, ids: readonly string[]): Promise<RawMessage[]> {
   const { rows } = await db.query<RawMessage>(
     `select id, encoding, content from raw_messages where id = any($1::uuid[])`,
@@ -31,16 +31,16 @@ export async function listRawMessages(db: Db, ids: readonly string[]): Promise<R
   return rows
 }
 
-/** What a reporter says a message is. */
+/** The reporter's statement about a message. */
 export type ReportKind = 'spam' | 'phishing' | 'not-spam'
 
-/** By which door a report came in. */
+/** How a report was submitted. */
 export type Channel = 'api' | 'signaler' | 'form' | 'mail' | 'import' | 'learn'
 
-/** Where a report stands; drawn in `src/README.md`. */
+/** The state of a report; see the diagram in `src/README.md`. */
 export type ReportState = 'received' | 'analyzed' | 'forwarded' | 'kept' | 'retracted' | 'failed'
 
-/** A report as it is taken in. */
+/** A report to insert. */
 export type NewReport = {
   id: string
   reporterId: string
@@ -55,19 +55,19 @@ export type NewReport = {
   comment: string | null
   /** CIDR blocks. */
   receivedVia: readonly string[]
-  /** In which form the message was given, where it had to be put together anew. */
+  /** The original format of the message, when it was reconstructed from another one. */
   rebuiltFrom: RebuiltFrom | null
-  /** Whether it is to have no effect on others. */
+  /** `held`: must have no effect on others. */
   shadow?: 'held' | null
 }
 
 /**
- * Why a report has no effect on others: it is `held` until an administrator decides, `dropped` for
- * good, or `released`, until a job has counted it. Its reporter sees nothing of that.
+ * Why a report has no effect on others: `held` until an administrator decides, `dropped`
+ * permanently, or `released` but not counted yet. It is not shown to the reporter.
  */
 type Shadow = 'held' | 'dropped' | 'released'
 
-/** A report with the fields that intake extracted. */
+/** A report with the fields extracted on receipt. */
 export type Report = Omit<NewReport, 'shadow'> & {
   state: ReportState
   shadow: Shadow | null
@@ -81,7 +81,7 @@ export const reportColumns = `reports.id, reports.reporter_id as "reporterId",
   reports.received_via::text[] as "receivedVia", reports.rebuilt_from as "rebuiltFrom",
   reports.shadow`
 
-/** Adds reports in the state `received`. */
+/** Inserts reports in the state `received`. */
 export async function insertReports(tx: Db, reports: readonly NewReport[]): Promise<void> {
   const { text, params } = values(
     reports.map((report) => [
@@ -110,12 +110,12 @@ export async function insertReports(tx: Db, reports: readonly NewReport[]): Prom
   )
 }
 
-/** One report by its id. */
+/** Returns one report by its id. */
 export async function findReport(db: Db, id: string): Promise<Report | undefined> {
   return first(await db.query<Report>(`select ${reportColumns} from reports where id = $1`, [id]))
 }
 
-/** Reports by their ids, in no order. */
+/** Returns reports by id, unordered. */
 export async function listReportsByIds(db: Db, ids: readonly string[]): Promise<Report[]> {
   const { rows } = await db.query<Report>(
     `select ${reportColumns} from reports where id = any($1::uuid[])`,
@@ -125,8 +125,8 @@ export async function listReportsByIds(db: Db, ids: readonly string[]): Promise<
 }
 
 /**
- * Moves reports from one of the states `from` to `to` and returns the ids it moved: those that
- * another run of the same work had moved already are not among them.
+ * Moves reports from one of the states `from` to `to`, and returns the ids of those it moved.
+ * Reports that another run moved before are absent.
  */
 export async function markReports(
   tx: Db,
@@ -144,7 +144,7 @@ export async function markReports(
   return rows.map(({ id }) => id)
 }
 
-/** Reports older than the id `before` that wait for their analysis, oldest first. */
+/** Returns reports that wait for their analysis, with ids below `before`, oldest first. */
 export async function listReceivedReports(
   db: Db,
   before: string,
@@ -158,8 +158,8 @@ export async function listReceivedReports(
 }
 
 /**
- * Reports older than the id `before` that are analyzed and still wait for the contact they were to
- * be told to, oldest first: nothing was written for anybody yet.
+ * Returns analyzed reports that still wait for a contact, with ids below `before`, oldest first.
+ * They have no feedback reports yet.
  */
 export async function listLookUps(db: Db, before: string, limit: number): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
@@ -172,9 +172,9 @@ export async function listLookUps(db: Db, before: string, limit: number): Promis
 }
 
 /**
- * Ids of a reporter's reports that are kept only because the reporter was asked something, about an
- * address in one of the blocks `about`; newest first, from the id `from` on. A report of which
- * anybody was ever told is never among them.
+ * Returns the ids of a reporter's reports that are kept only because the reporter was asked about
+ * an address in one of the blocks `about`: newest first, with ids from `from` on. Reports with any
+ * feedback are excluded.
  */
 export async function listAskedReports(
   tx: Db,
@@ -195,7 +195,7 @@ export async function listAskedReports(
   return rows.map(({ id }) => id)
 }
 
-/** The latest reports of a reporter that were analyzed, newest first. */
+/** Returns the latest analyzed reports of a reporter, newest first. */
 export async function listAnalyzedReports(
   db: Db,
   reporterId: string,
@@ -211,8 +211,8 @@ export async function listAnalyzedReports(
 }
 
 /**
- * Reporters with reports from the id `from` on, each with the last of them: the first `limit` of
- * those whose own ids lie in the stretch from `after` (without it) to `to`, in their order.
+ * Returns the first `limit` reporters with reports since the id `from`, each with the last report,
+ * by reporter id in the range from `after` (exclusive) to `to` (inclusive).
  */
 export async function listActiveReporters(
   db: Db,
@@ -228,7 +228,7 @@ export async function listActiveReporters(
   return rows
 }
 
-/** The state of a report, which stays what it is until the transaction ends. */
+/** Returns the state of a report, and locks the report until the transaction ends. */
 export async function holdReport(tx: Db, id: string): Promise<ReportState | undefined> {
   const { rows } = await tx.query<{ state: ReportState }>(
     `select state from reports where id = $1 for share`,

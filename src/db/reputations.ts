@@ -4,7 +4,7 @@ import { insertAudit } from './audit-log.ts'
 import type { Db } from './pool.ts'
 import { values } from './rows.ts'
 
-/** What is known of a reporter. */
+/** The karma of a reporter. */
 export type KarmaRow = KarmaState & { reporterId: string }
 
 type FlatRow = Omit<KarmaRow, 'counts'> & {
@@ -15,7 +15,9 @@ type FlatRow = Omit<KarmaRow, 'counts'> & {
   overrulings: number
 }
 
-/** Of reporters by their ids, in no order; who has done nothing yet may be absent. */
+/**
+ * Returns the karmas of reporters by id, unordered; reporters without any activity may be absent.
+ */
 export async function findKarmas(db: Db, reporterIds: readonly string[]): Promise<KarmaRow[]> {
   const { rows } = await db.query<FlatRow>({
     name: 'find-karmas',
@@ -39,7 +41,7 @@ export async function findKarmas(db: Db, reporterIds: readonly string[]): Promis
   )
 }
 
-/** Writes what is known of reporters, given in the order of their ids. */
+/** Inserts or updates karmas, given in the order of the reporters' ids. */
 export async function upsertKarmas(tx: Db, rows: readonly KarmaRow[], now: Date): Promise<void> {
   if (rows.length === 0) return
   const { text, params } = values(
@@ -62,7 +64,7 @@ export async function upsertKarmas(tx: Db, rows: readonly KarmaRow[], now: Date)
   )
 }
 
-/** Says whether an operator vouches for an account, when it is made. */
+/** Stores whether an operator vouches for a new account. */
 export async function insertKarma(
   tx: Db,
   karma: { reporterId: string; isVouched: boolean; now: Date },
@@ -74,10 +76,10 @@ export async function insertKarma(
   )
 }
 
-/** The base part of a subject; the key is the hash of its kind and name, signed. */
+/** The base part of a subject's reputation; the key is the signed hash of its kind and name. */
 export type ReputationRow = StoredReputation & { key: bigint }
 
-/** Both parts of a subject; the detailed one packed. */
+/** Both parts of a subject's reputation; the detailed one is packed. */
 export type WholeReputation = { base: ReputationRow; detail: Buffer }
 
 const columns = `key::text as key, kind, name, good, bad, recent_good as "recentGood",
@@ -88,7 +90,7 @@ type TextRow = Omit<ReputationRow, 'key'> & { key: string }
 
 const withKey = ({ key, ...row }: TextRow): ReputationRow => ({ ...row, key: BigInt(key) })
 
-/** The base parts of keys, in no order; those without one are absent. */
+/** Returns the base parts of keys, unordered; keys without a reputation are absent. */
 export async function findReputations(db: Db, keys: readonly bigint[]): Promise<ReputationRow[]> {
   const { rows } = await db.query<TextRow>({
     name: 'find-reputations',
@@ -98,7 +100,7 @@ export async function findReputations(db: Db, keys: readonly bigint[]): Promise<
   return rows.map(withKey)
 }
 
-/** Both parts of keys, the detailed one packed, in no order. */
+/** Returns both parts of keys, unordered, the detailed one packed. */
 export async function findWholeReputations(
   db: Db,
   keys: readonly bigint[],
@@ -112,8 +114,8 @@ export async function findWholeReputations(
 }
 
 /**
- * Writes both parts, given in the order of their keys. Full groups of rows share a statement that
- * the server knows already: to read so long a text each time was a fifth of its work.
+ * Inserts or updates both parts, given in the order of their keys. Full groups of rows use a
+ * prepared statement: parsing the long text each time was a fifth of the server's work.
  */
 export async function upsertReputations(tx: Db, rows: readonly WholeReputation[]): Promise<void> {
   const done: Promise<unknown>[] = []
@@ -141,7 +143,7 @@ function upsertText(rows: readonly (readonly unknown[])[]): string {
       folded_at = excluded.folded_at, detail = excluded.detail`
 }
 
-/** Instants as text: the driver would write them in local time, at ten times the cost. */
+/** Converts instants to text: the driver would write local time, at ten times the cost. */
 function valuesOf({ base, detail }: WholeReputation): unknown[] {
   const iso = (at: Date | null) => at?.toISOString() ?? null
   return [
@@ -152,10 +154,10 @@ function valuesOf({ base, detail }: WholeReputation): unknown[] {
   ]
 }
 
-/** What people look for: names that begin so, of one kind or of all. */
+/** A search by the beginning of names, for one kind or for all. */
 export type ReputationSearch = { prefix: string; kind: SubjectKind | undefined; limit: number }
 
-/** Subjects by the beginning of their names, in the order of the names. */
+/** Returns subjects by the beginning of their names, sorted by name. */
 export async function searchReputations(
   db: Db,
   { prefix, kind, limit }: ReputationSearch,
@@ -170,8 +172,8 @@ export async function searchReputations(
 }
 
 /**
- * A stretch of all subjects in the order of their keys, for exports: those of some kinds that have
- * at least so much bad evidence. `after` is the last key of the stretch before.
+ * Returns a page of the subjects of some kinds with at least `badMin` bad evidence, by key, for
+ * exports. `after` is the last key of the previous page.
  */
 export async function listReputations(
   db: Db,
@@ -191,25 +193,25 @@ export async function listReputations(
   return rows.map(withKey)
 }
 
-/** Forgets subjects by their keys. */
+/** Deletes subjects by key. */
 export async function removeReputations(tx: Db, keys: readonly bigint[]): Promise<void> {
   if (keys.length === 0) return
   await tx.query(`delete from reputations where key = any($1::bigint[])`, [keys.map(String)])
 }
 
-/** Which subjects of a stretch of keys (both ends in it) are to be forgotten. */
+/** Selects the subjects to delete in a range of keys (both ends inclusive). */
 export type Forgetting = {
   from: bigint
   to: bigint
-  /** Those that were last seen before. */
+  /** Deletes subjects last seen before this. */
   before: Date
-  /** Those of less evidence than `littleMax` already when they were last seen before this. */
+  /** Deletes subjects with less evidence than `littleMax` that were last seen before this. */
   littleBefore: Date
   littleMax: number
   limit: number
 }
 
-/** Forgets subjects, at most `limit` so that each step is short, and gives how many. */
+/** Deletes subjects, at most `limit` so that each step is short; returns the number deleted. */
 export async function removeOldReputations(tx: Db, which: Forgetting): Promise<number> {
   const { from, to, before, littleBefore, littleMax, limit } = which
   const old = await tx.query<{ key: string }>(
@@ -226,14 +228,14 @@ export async function removeOldReputations(tx: Db, which: Forgetting): Promise<n
   return old.rows.length
 }
 
-/** What an administrator says of a subject by hand. */
+/** An administrator's manual mark on a subject. */
 export type ReputationMark = {
   key: bigint
   kind: SubjectKind
   name: string
   mark: Mark
   reason: string
-  /** Null: it was said at the command line. */
+  /** Null when set at the command line. */
   reporterId: string | null
   setAt: Date
   /** Null: until it is lifted. */
@@ -245,7 +247,7 @@ type MarkRow = Omit<ReputationMark, 'key'> & { key: string }
 const MARK_COLUMNS = `key::text as key, kind, name, mark, reason, reporter_id as "reporterId",
   set_at as "setAt", until_at as "untilAt"`
 
-/** The marks of keys, also those that hold no more, in no order. */
+/** Returns the marks of keys, including expired ones, unordered. */
 export async function findMarks(db: Db, keys: readonly bigint[]): Promise<ReputationMark[]> {
   const { rows } = await db.query<MarkRow>({
     name: 'find-marks',
@@ -255,7 +257,7 @@ export async function findMarks(db: Db, keys: readonly bigint[]): Promise<Reputa
   return rows.map(({ key, ...row }) => ({ ...row, key: BigInt(key) }))
 }
 
-/** All marks that hold at an instant, the newest first; at most `limit`. */
+/** Returns the marks that are valid at an instant, newest first, at most `limit`. */
 export async function listMarks(db: Db, now: Date, limit: number): Promise<ReputationMark[]> {
   const { rows } = await db.query<MarkRow>(
     `select ${MARK_COLUMNS} from reputation_marks where until_at is null or until_at > $1
@@ -265,7 +267,7 @@ export async function listMarks(db: Db, now: Date, limit: number): Promise<Reput
   return rows.map(({ key, ...row }) => ({ ...row, key: BigInt(key) }))
 }
 
-/** Sets the mark of a subject, in place of one that it has, and writes it down. */
+/** Sets the mark of a subject, in place of an earlier one, and adds an audit entry. */
 export async function setMark(tx: Db, mark: ReputationMark): Promise<void> {
   const row = [
     ...[String(mark.key), mark.kind, mark.name, mark.mark, mark.reason],
@@ -288,7 +290,7 @@ export async function setMark(tx: Db, mark: ReputationMark): Promise<void> {
   })
 }
 
-/** Lifts the mark of a subject and writes it down; false when it has none. */
+/** Deletes the mark of a subject and adds an audit entry; false when it has none. */
 export async function liftMark(
   tx: Db,
   key: bigint,

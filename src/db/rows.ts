@@ -14,8 +14,8 @@ const HEADER_BYTES = 20
 const ITEM_BYTES = 12
 
 /**
- * A `bigint[]` parameter in PostgreSQL's binary form, of keys of 8 bytes each, big end first. As
- * text, each key would have to become a decimal number first.
+ * Returns a `bigint[]` parameter in PostgreSQL's binary format, from keys of 8 bytes each,
+ * big-endian. The text format would need a decimal conversion of each key.
  */
 export function bigintArray(keys: Buffer): Buffer {
   const length = keys.length / 8
@@ -32,7 +32,7 @@ export function bigintArray(keys: Buffer): Buffer {
   return array
 }
 
-/** Bytes as they are stored: zstd level 1 when that is smaller, else as they are. */
+/** Bytes as stored: compressed with zstd level 1 if that is smaller, otherwise unchanged. */
 export type Packed = { encoding: 'identity' | 'zstd'; content: Buffer }
 
 const options = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
@@ -41,8 +41,8 @@ const compress = promisify(zstdCompress)
 const decompress = promisify(zstdDecompress)
 
 /**
- * Packs bytes for storage. Small ones are packed on the spot (50 µs for a 20 KB message, less than
- * the detour over a thread), large ones without blocking.
+ * Compresses bytes for storage. Inputs up to 256 kB are compressed synchronously (50 µs for a 20 KB
+ * message, less than the use of a thread), larger ones in a thread.
  */
 export async function pack(raw: Buffer): Promise<Packed> {
   const packed =
@@ -51,34 +51,34 @@ export async function pack(raw: Buffer): Promise<Packed> {
   return { encoding: 'zstd', content: packed }
 }
 
-/** The bytes again, exactly. */
+/** Returns the original bytes. */
 export async function unpack({ encoding, content }: Packed): Promise<Buffer> {
   if (encoding === 'identity') return content
   return content.length <= BLOCKING_BYTES_MAX ? zstdDecompressSync(content) : decompress(content)
 }
 
-/** The rows of one multi-row `VALUES`, with their parameters in order. */
+/** The text of a multi-row `VALUES` list, with its parameters in order. */
 export type Values = { text: string; params: unknown[] }
 
-/** `($1,$2),($3,$4)…` for rows of equal length. */
+/** Returns `($1,$2),($3,$4)…` for rows of equal length. */
 export function values(rows: readonly (readonly unknown[])[]): Values {
   let at = 0
   const text = rows.map((row) => `(${row.map(() => `$${++at}`).join(',')})`).join(',')
   return { text, params: rows.flat() }
 }
 
-/** The first row of an answer, or undefined. */
+/** Returns the first row of a result, or undefined. */
 export function first<T>({ rows }: { rows: T[] }): T | undefined {
   return rows[0]
 }
 
-/** A field in its binary form, as `copy … (format binary)` takes it. */
+/** A field in the binary format of `copy … (format binary)`. */
 type Field = Buffer
 
 /**
- * Inserts rows by a `copy … from stdin (format binary)`, which costs the server half of what
- * `insert … values` does: no parameters to bind, and one note in its log for a page of rows. The
- * rows are sent with the statement; other statements may follow without waiting.
+ * Inserts rows with `copy … from stdin (format binary)`, at half the server's cost of `insert …
+ * values`: it binds no parameters and writes one WAL record for a page of rows. Sends the rows with
+ * the statement; other statements may follow without waiting.
  */
 export async function copyRows(
   db: Db,
@@ -92,7 +92,7 @@ export async function copyRows(
   })
 }
 
-/** An integer of four bytes as a field. */
+/** Returns an integer as a field of four bytes. */
 export function int4(value: number): Field {
   const field = Buffer.allocUnsafe(4)
   field.writeInt32BE(value)
@@ -100,8 +100,8 @@ export function int4(value: number): Field {
 }
 
 /**
- * A statement that brings its rows with it. The server reads them when it comes to the statement,
- * and passes them over when it has refused it (Frontend/Backend Protocol, "COPY Operations").
+ * A statement sent together with its rows. The server reads them when it executes the statement,
+ * and skips them when it has rejected it (Frontend/Backend Protocol, "COPY Operations").
  */
 class CopyIn extends pg.Query {
   override submit: (connection: pg.Connection) => void
@@ -116,13 +116,13 @@ class CopyIn extends pg.Query {
     }
   }
 
-  /** The driver would answer that there are no rows. */
+  /** Overrides the driver's method, which would abort the copy. */
   handleCopyInResponse(): void {
     return undefined
   }
 }
 
-/** What the driver's connection can do besides; its types do not say it. */
+/** Methods of the driver's connection that its types lack. */
 type CopyWire = { sendCopyFromChunk: (chunk: Buffer) => void; endCopyFrom: () => void }
 
 const SIGNATURE = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1')

@@ -6,19 +6,19 @@ export type RuleSetLine = {
   version: number
   note: string
   appliedAt: Date
-  /** Null: it was applied at the command line. */
+  /** Null when applied at the command line. */
   appliedBy: string | null
 }
 
-/** A version of the rules; the content is null where the program's own rules are to act. */
+/** A version of the rules; `content` is null when the built-in rules apply. */
 export type RuleSet = RuleSetLine & { content: string | null }
 
 const columns = `version, note, applied_at as "appliedAt", applied_by as "appliedBy"`
 const CHANNEL = 'signalpost_rules'
 
 /**
- * Keeps a version, and tells all processes once the transaction is committed. False when there is
- * such a version already: somebody else was first.
+ * Stores a version, and notifies all processes when the transaction commits. False when the version
+ * exists already, because of a concurrent change.
  */
 export async function insertRuleSet(tx: Db, set: RuleSet): Promise<boolean> {
   const { rowCount } = await tx.query(
@@ -31,7 +31,7 @@ export async function insertRuleSet(tx: Db, set: RuleSet): Promise<boolean> {
   return true
 }
 
-/** The newest version, which acts; 0 before the first. */
+/** Returns the newest version, which is the active one; 0 before the first. */
 export async function newestRuleVersion(db: Db): Promise<number> {
   const { rows } = await db.query<{ version: number | null }>(
     `select max(version) as version from rule_sets`,
@@ -39,7 +39,7 @@ export async function newestRuleVersion(db: Db): Promise<number> {
   return rows[0]?.version ?? 0
 }
 
-/** One version with its text. */
+/** Returns one version with its text. */
 export async function findRuleSet(db: Db, version: number): Promise<RuleSet | undefined> {
   const { rows } = await db.query<RuleSet>(
     `select ${columns}, content from rule_sets where version = $1`,
@@ -48,7 +48,9 @@ export async function findRuleSet(db: Db, version: number): Promise<RuleSet | un
   return rows[0]
 }
 
-/** A page of the versions, newest first; `before` is the last version of the page before. */
+/**
+ * Returns a page of the versions, newest first; `before` is the last version of the previous page.
+ */
 export async function listRuleSets(
   db: Db,
   page: { before: number | undefined; limit: number },
@@ -61,24 +63,24 @@ export async function listRuleSets(
   return rows
 }
 
-/** Makes a connection hear of new versions, by `notification` events without further words. */
+/** Subscribes a connection to new versions, which arrive as `notification` events. */
 export async function hearOfRuleSets(connection: Db): Promise<void> {
   await connection.query(`listen ${CHANNEL}`)
 }
 
-/** A process that judges, the version of the rules that acts in it, and how they do. */
+/** A process that judges messages, with its active version of the rules and their health. */
 export type RuleProcess = {
   id: string
-  /** As `work`. */
+  /** For example `work`. */
   name: string
   version: number
-  /** Why a newer version does not act there. */
+  /** Why a newer version is not active in this process. */
   fault: string | null
   health: readonly RuleHealth[]
   seenAt: Date
 }
 
-/** Writes down how a process does, and forgets those that were not heard of since. */
+/** Stores the status of a process, and deletes processes last seen before `forgottenBefore`. */
 export async function keepRuleProcess(
   db: Db,
   process: RuleProcess,
@@ -95,12 +97,12 @@ export async function keepRuleProcess(
   await db.query(`delete from rule_processes where seen_at < $1`, [forgottenBefore])
 }
 
-/** Takes a process away that ends. */
+/** Deletes a process that ends. */
 export async function removeRuleProcess(db: Db, id: string): Promise<void> {
   await db.query(`delete from rule_processes where id = $1`, [id])
 }
 
-/** The processes that were heard of since then, by name. */
+/** Returns the processes seen since an instant, by name. */
 export async function listRuleProcesses(db: Db, since: Date): Promise<RuleProcess[]> {
   const { rows } = await db.query<RuleProcess>(
     `select id, name, version, fault, health, seen_at as "seenAt" from rule_processes

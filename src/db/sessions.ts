@@ -3,17 +3,20 @@ import type { Db } from './pool.ts'
 import type { Reporter } from './reporters.ts'
 import { first, values } from './rows.ts'
 
-/** A browser in which a reporter is signed in. Its id is never told: it would be the session. */
+/**
+ * A browser in which a reporter is signed in. It does not contain the session id, which is a
+ * secret.
+ */
 export type SignedInBrowser = {
-  /** Names it on pages. */
+  /** Identifies the session on pages. */
   handle: string
   openedAt: Date
   seenAt: Date
-  /** What the browser calls itself. */
+  /** The User-Agent of the browser. */
   agent: string
 }
 
-/** The browsers a reporter is signed in with, the latest seen first. */
+/** Returns the browsers in which a reporter is signed in, the latest seen first. */
 export async function listSessions(
   db: Db,
   reporterId: string,
@@ -36,7 +39,7 @@ export async function listSessions(
     .toSorted((a, b) => b.seenAt.getTime() - a.seenAt.getTime())
 }
 
-/** Ends one session of a reporter; false when there is none of that name. */
+/** Ends one session of a reporter; false when there is none with that handle. */
 export async function removeSession(db: Db, reporterId: string, handle: string): Promise<boolean> {
   const { rowCount } = await db.query(
     `delete from sessions where reporter_id = $1 and sess ->> 'handle' = $2`,
@@ -45,7 +48,7 @@ export async function removeSession(db: Db, reporterId: string, handle: string):
   return rowCount !== null && rowCount > 0
 }
 
-/** Ends all sessions of a reporter but one; all of them without it. Returns how many. */
+/** Ends the sessions of a reporter, except the given one if any; returns the number ended. */
 export async function removeSessions(
   db: Db,
   reporterId: string,
@@ -59,15 +62,15 @@ export async function removeSessions(
   return rowCount ?? 0
 }
 
-/** Keeps what a session holds, if it has not been ended; when it ends by itself stays as it was. */
+/** Stores the content of a session unless it has ended; its expiry stays unchanged. */
 export async function updateSession(db: Db, id: string, content: object): Promise<void> {
   await db.query(`update sessions set sess = $2 where sid = $1`, [id, JSON.stringify(content)])
 }
 
-/** What a code of the second step is checked against; sealed by `people/second-step`. */
+/** What second-step codes are verified against; sealed by `people/second-step`. */
 export type TotpState = { secret: Buffer; step: number | null }
 
-/** Of a reporter who has a second step. */
+/** Returns the state of a reporter's second step; undefined when it is off. */
 export async function findTotp(db: Db, reporterId: string): Promise<TotpState | undefined> {
   const answer = await db.query<TotpState>(
     `select totp_secret as secret, totp_step as step from reporters
@@ -77,7 +80,10 @@ export async function findTotp(db: Db, reporterId: string): Promise<TotpState | 
   return first(answer)
 }
 
-/** Uses up a step and all before it; false when that was done: a code works once. */
+/**
+ * Invalidates a time step and all before it, so that a code works only once; false when it was
+ * invalidated before.
+ */
 export async function takeTotpStep(db: Db, reporterId: string, step: number): Promise<boolean> {
   const { rowCount } = await db.query(
     `update reporters set totp_step = $2
@@ -87,7 +93,7 @@ export async function takeTotpStep(db: Db, reporterId: string, step: number): Pr
   return rowCount === 1
 }
 
-/** Switches the second step on, with its codes for the loss of the device. */
+/** Enables the second step, and stores recovery codes for a lost device. */
 export async function putTotp(
   tx: Db,
   reporterId: string,
@@ -101,7 +107,7 @@ export async function putTotp(
   await putRecoveryCodes(tx, reporterId, totp.codeHashes)
 }
 
-/** Switches it off. */
+/** Disables the second step and deletes its recovery codes. */
 export async function removeTotp(tx: Db, reporterId: string): Promise<void> {
   await tx.query(`update reporters set totp_secret = null, totp_step = null where id = $1`, [
     reporterId,
@@ -109,7 +115,7 @@ export async function removeTotp(tx: Db, reporterId: string): Promise<void> {
   await tx.query(`delete from recovery_codes where reporter_id = $1`, [reporterId])
 }
 
-/** Gives new recovery codes in place of those that are left. */
+/** Replaces the recovery codes of a reporter. */
 export async function putRecoveryCodes(
   tx: Db,
   reporterId: string,
@@ -120,7 +126,7 @@ export async function putRecoveryCodes(
   await tx.query(`insert into recovery_codes (reporter_id, code_hash) values ${text}`, params)
 }
 
-/** Uses up a recovery code; false when it is none, or was used. */
+/** Invalidates a recovery code; false when it is wrong or was used. */
 export async function takeRecoveryCode(db: Db, reporterId: string, hash: Buffer): Promise<boolean> {
   const { rowCount } = await db.query(
     `delete from recovery_codes where reporter_id = $1 and code_hash = $2`,
@@ -129,7 +135,7 @@ export async function takeRecoveryCode(db: Db, reporterId: string, hash: Buffer)
   return rowCount === 1
 }
 
-/** How many recovery codes are left. */
+/** Counts the unused recovery codes. */
 export async function countRecoveryCodes(db: Db, reporterId: string): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
     `select count(*) as count from recovery_codes where reporter_id = $1`,
@@ -139,33 +145,32 @@ export async function countRecoveryCodes(db: Db, reporterId: string): Promise<nu
 }
 
 /**
- * What a token may be allowed: to report, to read, to take reports back, to change the account, and
- * to use the rights of an administrator.
+ * The permissions of a token: to report, to read, to retract reports, to change the account, and to
+ * use the rights of an administrator.
  */
 export const scopes = ['report', 'read', 'retract', 'account', 'admin'] as const
 
-/** One of them. */
 export type TokenScope = (typeof scopes)[number]
 
-/** What the owner of an account may allow a token, and may do by the password. */
+/** Returns the scopes that the owner of an account has, and may grant to a token. */
 export function scopesOf({ isAdmin }: Pick<Reporter, 'isAdmin'>): readonly TokenScope[] {
   return isAdmin ? scopes : scopes.filter((scope) => scope !== 'admin')
 }
 
-/** What tokens may do that were made without a word about it. */
+/** The scopes of tokens that were created without a choice of scopes. */
 export const usualScopes: readonly TokenScope[] = ['report', 'read', 'retract']
 
-/** A token as its owner sees it: neither itself nor its hash. */
+/** A token as shown to its owner, without the secret and its hash. */
 export type Token = {
   id: string
   name: string
   scopes: readonly TokenScope[]
   createdAt: Date
-  /** Within the hour; null: never since this is written down. */
+  /** Updated at most once an hour; null: not used since this is recorded. */
   usedAt: Date | null
 }
 
-/** Adds a token, known by its SHA-256. Returns its id. */
+/** Adds a token, identified by its SHA-256 hash. Returns its id. */
 export async function insertToken(
   db: Db,
   token: {
@@ -186,12 +191,12 @@ export async function insertToken(
 }
 
 /**
- * Whose a token is, and what it may do. `isAdmin` says whether it has the rights of administrators:
- * one of an administrator has them with the scope "admin".
+ * The owner and the scopes of a token. `isAdmin` is true when the owner is an administrator and the
+ * token has the scope "admin".
  */
 export type TokenOwner = Reporter & { scopes: readonly TokenScope[]; usedAt: Date | null }
 
-/** The active account a token belongs to. */
+/** Returns the active account that a token belongs to. */
 export async function findTokenOwner(db: Db, hash: Buffer): Promise<TokenOwner | undefined> {
   const answer = await db.query<TokenOwner>({
     name: 'find-token-owner',
@@ -204,7 +209,7 @@ export async function findTokenOwner(db: Db, hash: Buffer): Promise<TokenOwner |
   return first(answer)
 }
 
-/** Notes that a token was used, unless somebody did so since `after`. */
+/** Stores the time of a token's use, unless a use after `after` is stored. */
 export async function markTokenUsed(db: Db, hash: Buffer, at: Date, after: Date): Promise<void> {
   await db.query(
     `update tokens set used_at = $2
@@ -213,7 +218,7 @@ export async function markTokenUsed(db: Db, hash: Buffer, at: Date, after: Date)
   )
 }
 
-/** The tokens of a reporter, newest first. */
+/** Returns the tokens of a reporter, newest first. */
 export async function listTokens(db: Db, reporterId: string): Promise<Token[]> {
   const { rows } = await db.query<Token>(
     `select id, name, scopes, created_at as "createdAt", used_at as "usedAt"
@@ -223,7 +228,6 @@ export async function listTokens(db: Db, reporterId: string): Promise<Token[]> {
   return rows
 }
 
-/** How many tokens a reporter has. */
 export async function countTokens(db: Db, reporterId: string): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
     `select count(*) as count from tokens where reporter_id = $1`,
@@ -232,7 +236,7 @@ export async function countTokens(db: Db, reporterId: string): Promise<number> {
   return rows[0]?.count ?? 0
 }
 
-/** Ends a token of a reporter; false when it is none of theirs. */
+/** Deletes a token of a reporter; false when the reporter has no such token. */
 export async function removeToken(db: Db, reporterId: string, id: string): Promise<boolean> {
   const { rowCount } = await db.query(`delete from tokens where reporter_id = $1 and id = $2`, [
     reporterId,
@@ -241,7 +245,7 @@ export async function removeToken(db: Db, reporterId: string, id: string): Promi
   return rowCount === 1
 }
 
-/** Ends all tokens of a reporter. */
+/** Deletes all tokens of a reporter. */
 export async function removeTokens(tx: Db, reporterId: string): Promise<void> {
   await tx.query(`delete from tokens where reporter_id = $1`, [reporterId])
 }

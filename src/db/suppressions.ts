@@ -1,10 +1,10 @@
 import type { Db } from './pool.ts'
 import { first } from './rows.ts'
 
-/** Why nobody writes to an address. */
+/** Why an address is suppressed. */
 type SuppressionReason = 'hard-bounce' | 'soft-bounces' | 'complaint' | 'stop' | 'operator'
 
-/** An address we do not write to. */
+/** An address that this program must not send mail to. */
 export type Suppression = {
   /** In lower case. */
   address: string
@@ -14,11 +14,11 @@ export type Suppression = {
   /** A sentence for an operator, without personal data. */
   detail: string
   since: Date
-  /** Null: for good. */
+  /** Null: no expiry. */
   until: Date | null
 }
 
-/** Weaker reasons give way to stronger ones. */
+/** A stronger reason replaces a weaker one. */
 const strength: Record<SuppressionReason, number> = {
   'soft-bounces': 1,
   'hard-bounce': 2,
@@ -28,8 +28,8 @@ const strength: Record<SuppressionReason, number> = {
 }
 
 /**
- * Keeps that an address is not written to. One that is suppressed already for a stronger reason
- * that still holds stays as it is.
+ * Suppresses an address. An existing suppression for a stronger reason stays unchanged until it
+ * expires.
  */
 export async function suppress(tx: Db, suppression: Suppression): Promise<void> {
   const address = suppression.address.toLowerCase()
@@ -55,7 +55,7 @@ export async function suppress(tx: Db, suppression: Suppression): Promise<void> 
   )
 }
 
-/** Those of the addresses that are suppressed at an instant, in lower case. */
+/** Returns those of the addresses that are suppressed at an instant, by address in lower case. */
 export async function listSuppressed(
   db: Db,
   addresses: readonly string[],
@@ -70,7 +70,10 @@ export async function listSuppressed(
   return new Map(rows.map((row) => [row.address, row]))
 }
 
-/** A page of all of them by address, ended ones too; `part` is what their addresses hold. */
+/**
+ * Returns a page of all suppressions by address, including expired ones; `part` is a substring of
+ * the address.
+ */
 export async function listSuppressions(
   db: Db,
   { after, part, limit }: { after?: string | undefined; part?: string | undefined; limit: number },
@@ -85,7 +88,7 @@ export async function listSuppressions(
   return rows
 }
 
-/** Lets an address be written to again; returns what was kept of it. */
+/** Ends the suppression of an address and returns it. */
 export async function removeSuppression(db: Db, address: string): Promise<Suppression | undefined> {
   return first(
     await db.query<Suppression>(
@@ -96,7 +99,7 @@ export async function removeSuppression(db: Db, address: string): Promise<Suppre
   )
 }
 
-/** Forgets those that ended before an instant. */
+/** Deletes suppressions that expired before an instant. */
 export async function removeEndedSuppressions(db: Db, before: Date): Promise<void> {
   await db.query(`delete from suppressions where until < $1`, [before])
 }

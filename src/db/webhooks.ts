@@ -1,7 +1,7 @@
 import type { Db } from './pool.ts'
 import { first, values } from './rows.ts'
 
-/** What a webhook can be told of; `webhook.test` only tries it. */
+/** The events that a webhook can receive; `webhook.test` only tests it. */
 export type WebhookEvent =
   | 'report.analyzed'
   | 'report.asked'
@@ -10,22 +10,22 @@ export type WebhookEvent =
   | 'report.retracted'
   | 'webhook.test'
 
-/** `disabled` by its owner; `failed` after days in which it took nothing. */
+/** `disabled` by its owner; `failed` after days without a successful delivery. */
 type WebhookState = 'enabled' | 'disabled' | 'failed'
 
-/** Where software of a reporter's is told what becomes of reports. */
+/** A URL where a reporter's software receives events about reports. */
 export type Webhook = {
   id: string
   reporterId: string
   url: string
   events: readonly WebhookEvent[]
   state: WebhookState
-  /** Of its secret. */
+  /** The generation of its secret. */
   generation: number
   /** When the secret was last renewed. */
   renewedAt: Date | null
   createdAt: Date
-  /** In a row. */
+  /** The number of consecutive failures. */
   failures: number
   failingSince: Date | null
   pausedUntil: Date | null
@@ -35,7 +35,7 @@ const columns = `id, reporter_id as "reporterId", url, events, state, generation
   renewed_at as "renewedAt", created_at as "createdAt", failures,
   failing_since as "failingSince", paused_until as "pausedUntil"`
 
-/** Adds one; false when the reporter has this address already. */
+/** Adds a webhook; false when the reporter already has one with this URL. */
 export async function insertWebhook(
   tx: Db,
   webhook: Pick<Webhook, 'id' | 'reporterId' | 'url' | 'events' | 'createdAt'>,
@@ -49,7 +49,7 @@ export async function insertWebhook(
   return rows.length === 1
 }
 
-/** Those of a reporter, the oldest first. */
+/** Returns the webhooks of a reporter, oldest first. */
 export async function listWebhooks(db: Db, reporterId: string): Promise<Webhook[]> {
   const { rows } = await db.query<Webhook>(
     `select ${columns} from webhooks where reporter_id = $1 order by id`,
@@ -58,7 +58,7 @@ export async function listWebhooks(db: Db, reporterId: string): Promise<Webhook[
   return rows
 }
 
-/** One of a reporter's. */
+/** Returns one webhook of a reporter. */
 export async function findWebhook(
   db: Db,
   reporterId: string,
@@ -71,7 +71,10 @@ export async function findWebhook(
   return first(answer)
 }
 
-/** Webhooks by their ids, in no order; those whose owner may do nothing are `disabled`. */
+/**
+ * Returns webhooks by id, unordered. Those of accounts that are not active have the state
+ * `disabled`.
+ */
 export async function listWebhooksByIds(db: Db, ids: readonly string[]): Promise<Webhook[]> {
   const { rows } = await db.query<Webhook>(
     `select ${columns} from (
@@ -87,8 +90,8 @@ export async function listWebhooksByIds(db: Db, ids: readonly string[]): Promise
 }
 
 /**
- * Sets what its owner may set; undefined keeps what is. One that is enabled again begins anew.
- * False when the reporter has another with that address.
+ * Changes the settings of a webhook; undefined fields stay unchanged. Enabling it or changing its
+ * URL resets its failures. False when the reporter has another webhook with that URL.
  */
 export async function updateWebhook(
   tx: Db,
@@ -113,7 +116,7 @@ export async function updateWebhook(
   return rows.length === 1
 }
 
-/** Makes the next generation of its secret the one that counts. */
+/** Makes the next generation of the secret the valid one. */
 export async function renewWebhookSecret(tx: Db, id: string, now: Date): Promise<void> {
   await tx.query(`update webhooks set generation = generation + 1, renewed_at = $2 where id = $1`, [
     id,
@@ -121,17 +124,17 @@ export async function renewWebhookSecret(tx: Db, id: string, now: Date): Promise
   ])
 }
 
-/** Removes it, with what was to be told to it. */
+/** Deletes a webhook and its deliveries. */
 export async function removeWebhook(tx: Db, id: string): Promise<void> {
   await tx.query(`delete from webhooks where id = $1`, [id])
 }
 
-/** Removes those of a reporter, with what was to be told to them. */
+/** Deletes the webhooks of a reporter and their deliveries. */
 export async function removeWebhooksOf(tx: Db, reporterId: string): Promise<void> {
   await tx.query(`delete from webhooks where reporter_id = $1`, [reporterId])
 }
 
-/** Whether any webhook of anybody is told anything. */
+/** Whether any webhook is enabled. */
 export async function anyWebhooks(db: Db): Promise<boolean> {
   const { rows } = await db.query<{ any: boolean }>({
     name: 'any-webhooks',
@@ -140,7 +143,9 @@ export async function anyWebhooks(db: Db): Promise<boolean> {
   return rows[0]?.any ?? false
 }
 
-/** Which enabled webhooks of active accounts want to hear of which reports. */
+/**
+ * Returns the enabled webhooks of active accounts that receive this event, for each of the reports.
+ */
 export async function findListening(
   tx: Db,
   event: WebhookEvent,
@@ -158,7 +163,7 @@ export async function findListening(
   return rows
 }
 
-/** Writes down that one took what it was sent. */
+/** Stores that a webhook accepted a delivery, which ends its failures and its pause. */
 export async function markWebhookTaking(tx: Db, id: string): Promise<void> {
   await tx.query(
     `update webhooks set failures = 0, failing_since = null, paused_until = null
@@ -167,10 +172,7 @@ export async function markWebhookTaking(tx: Db, id: string): Promise<void> {
   )
 }
 
-/**
- * Writes down that one did not, and until when it is left alone. Of several that fail at once one
- * counts.
- */
+/** Stores a failure of a webhook, and until when it is paused. Concurrent failures count as one. */
 export async function markWebhookFailing(
   tx: Db,
   id: string,
@@ -184,15 +186,15 @@ export async function markWebhookFailing(
   )
 }
 
-/** Writes down that it is tried no more, until its owner says so. */
+/** Stops deliveries to a webhook until its owner enables it again. */
 export async function markWebhookFailed(tx: Db, id: string): Promise<void> {
   await tx.query(`update webhooks set state = 'failed' where id = $1 and state = 'enabled'`, [id])
 }
 
-/** `given-up` after a day; `dropped` when the webhook was not to be told any more. */
+/** `given-up` after a day; `dropped` when the webhook no longer receives events. */
 type DeliveryState = 'waiting' | 'delivered' | 'given-up' | 'dropped'
 
-/** What is to be told to a webhook, and how that went. Its id holds the time of the event. */
+/** An event to deliver to a webhook, and the result. Its id contains the time of the event. */
 export type Delivery = {
   webhookId: string
   id: string
@@ -201,16 +203,16 @@ export type Delivery = {
   state: DeliveryState
   tries: number
   triedAt: Date | null
-  /** What HTTP said last; null when nobody answered. */
+  /** The last HTTP status; null when there was no response. */
   status: number | null
-  /** A sentence of ours. */
+  /** A sentence that this program wrote. */
   outcome: string | null
 }
 
 const DELIVERY_COLUMNS = `webhook_id as "webhookId", id, event, report_id as "reportId", state,
   tries, tried_at as "triedAt", status, outcome`
 
-/** Adds what is to be told. */
+/** Inserts deliveries that are still to be sent. */
 export async function insertDeliveries(
   tx: Db,
   deliveries: readonly Pick<Delivery, 'webhookId' | 'id' | 'event' | 'reportId'>[],
@@ -228,7 +230,7 @@ export async function insertDeliveries(
   )
 }
 
-/** Those of the deliveries that still wait. */
+/** Returns those of the deliveries that are still waiting. */
 export async function listWaitingDeliveries(
   db: Db,
   keys: readonly { webhookId: string; deliveryId: string }[],
@@ -242,7 +244,7 @@ export async function listWaitingDeliveries(
   return rows
 }
 
-/** The latest of one webhook, newest first. */
+/** Returns the latest deliveries to one webhook, newest first. */
 export async function listDeliveries(
   db: Db,
   webhookId: string,
@@ -256,7 +258,7 @@ export async function listDeliveries(
   return rows
 }
 
-/** How many of one webhook were made since an id, of an event. */
+/** Counts the deliveries of an event to one webhook since an id. */
 export async function countDeliveries(
   db: Db,
   webhookId: string,
@@ -270,7 +272,7 @@ export async function countDeliveries(
   return rows[0]?.count ?? 0
 }
 
-/** Writes down how an attempt went; false when somebody else had ended it. */
+/** Stores the result of an attempt; false when the delivery ended before. */
 export async function markDelivery(
   tx: Db,
   { webhookId, id }: Pick<Delivery, 'webhookId' | 'id'>,
@@ -287,7 +289,7 @@ export async function markDelivery(
   return rows.length === 1
 }
 
-/** Forgets those older than an id. */
+/** Deletes deliveries older than an id. */
 export async function removeDeliveries(db: Db, before: string): Promise<void> {
   await db.query(`delete from webhook_deliveries where id < $1`, [before])
 }
