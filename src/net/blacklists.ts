@@ -12,15 +12,16 @@ import { addressScope, type IpAddress, parseIp } from '../mail/ip.ts'
 import type { Clock, Resolve } from '../world.ts'
 import { inTime } from './resolver.ts'
 
-/** Why a zone may not be asked. `isSilent`: nobody answered, so it may be sound all the same. */
+/** Why a zone must not be queried. `isSilent`: it did not answer, so it may work again soon. */
 type ZoneFault = { why: string; isSilent: boolean }
 
-/** How a zone stood its test. */
+/** The result of testing a zone. */
 export type TestedZone = { isSound: true; hasIpv6: boolean } | ({ isSound: false } & ZoneFault)
 
 /**
- * Asks a zone for what every list must and must not list (RFC 5782 §5): a list that is gone answers
- * no to everything, or yes. One without entries for IPv6 is good for IPv4 alone.
+ * Tests a zone with the entries that every list must and must not contain (RFC 5782 §5): a list
+ * that has shut down may answer every query with no, or with yes. A zone without entries for IPv6
+ * is used for IPv4 only.
  */
 export async function testZone(zone: BlacklistZone, resolve: Resolve): Promise<TestedZone> {
   const { ipv4, ipv6, domains } = testEntries(zone)
@@ -57,13 +58,13 @@ async function faultOfEntry(
   return { why, isSilent: false }
 }
 
-/** What one zone says of one subject. `unknown` is not clean. */
+/** The answer of one zone about one subject. `unknown` does not mean clean. */
 type Said =
   | { is: 'listed'; listings: readonly BlacklistEntry[] }
   | { is: 'clean' }
   | { is: 'unknown'; why: string }
 
-/** How a zone stands. */
+/** The state of a zone. */
 export type ZoneState = {
   zone: string
   lists: BlacklistZone['lists']
@@ -71,45 +72,48 @@ export type ZoneState = {
   /** Why it is off. */
   reason: string | undefined
   hasIpv6: boolean
-  /** How long its last test took. */
+  /** Duration of its last test in milliseconds. */
   testMs: number | undefined
   questions: number
   listed: number
   unknown: number
 }
 
-/** A zone that is asked only while it passes its tests. */
+/** A zone that is queried only while it passes its tests. */
 type WatchedZone = {
   zone: BlacklistZone
-  /** As it stands at this moment. */
+  /** Returns the current state. */
   state: () => ZoneState
-  /** Resolves when the zone has passed or failed. */
+  /** Tests the zone; resolves when it has passed or failed. */
   test: () => Promise<void>
   /**
-   * Starts a test that is due. Resolves when the zone may be asked or not: a zone that was never
-   * tested, or is off, is waited for while it is tested.
+   * Starts a test if one is due. Waits for the test of a zone that was never tested or is off;
+   * otherwise resolves at once.
    */
   ready: () => Promise<void>
-  /** `name` is the question, `family` that of the address it is about. */
+  /** Queries `name`; `family` is that of the address it is about. */
   ask: (name: string, about: { subject: string; family: 4 | 6 | undefined }) => Promise<Said>
 }
 
-/** What watching a zone takes. */
+/** Dependencies of a watched zone. */
 export type WatchOptions = {
   resolve: Resolve
   clock: Clock
-  /** Told when a zone goes off and on. */
+  /** Logs when a zone is switched off and on. */
   log?: Pick<Logger, 'info' | 'warn'>
 }
 
 const minute = 60_000
-/** Until the next test: a zone that is silent may only have lost its network for a moment. */
+/**
+ * Time in milliseconds until the next test; short for a silent zone, because its network may have
+ * failed only briefly.
+ */
 const pauses = { sound: 60 * minute, unsound: 10 * minute, silent: 2 * minute }
 const UNANSWERED_MAX = 5
 
 /**
- * Watches a zone: it is tested first and then every hour, and switched off when it fails, refuses
- * us, or leaves five questions in a row unanswered.
+ * Watches a zone: tests it first and then every hour, and switches it off when it fails a test,
+ * refuses our queries, or leaves five queries in a row unanswered.
  */
 function watchZone(zone: BlacklistZone, { resolve, clock, log }: WatchOptions): WatchedZone {
   const state = newState(zone)
@@ -188,38 +192,38 @@ function unknown(why = 'The list is off.'): Said {
   return { is: 'unknown', why }
 }
 
-/** What to ask the lists about; of each, the first ten are asked for. */
+/** The subjects to query the lists about; only the first ten of each kind are queried. */
 type Subjects = { addresses: readonly string[]; domains: readonly string[] }
 
-/** What a zone says, and of whom. */
+/** The answer of a zone about a subject. */
 type ZoneFinding = { zone: string; subject: string } & Said
 
-/** Asks the DNS blacklists that the settings name. Nothing here rejects. */
+/** Queries the configured DNS blacklists. None of the functions rejects. */
 export type Blacklists = {
-  /** All listings, in the order of the zones, within three seconds. */
+  /** Returns all listings, in the order of the zones, within three seconds. */
   listings: (subjects: Subjects) => Promise<BlacklistEntry[]>
-  /** Every answer, unknown ones too; the same order and bound. */
+  /** Returns all answers, including unknown ones, in the same order and time. */
   ask: (subjects: Subjects) => Promise<ZoneFinding[]>
   /** Tests all zones now. Resolves when all have passed or failed. */
   test: () => Promise<readonly ZoneState[]>
   states: () => readonly ZoneState[]
 }
 
-/** One address or domain, read. */
+/** An address or domain, parsed. */
 type Subject = { subject: string; address: IpAddress | undefined }
 
-/** A question to a zone, and what came of it so far. */
+/** A query to a zone, and its answer so far. */
 type Question = Subject & { name: string; said: Said }
 
 const ASK_MS_MAX = 3_000
 const SUBJECTS_MAX = 10
 
-/** Names that never leave their network (RFC 6761, RFC 8375, RFC 7686). */
+/** Names that are used only inside networks (RFC 6761, RFC 8375, RFC 7686). */
 const privateName = /(?:^|\.)(?:localhost|local|lan|internal|home\.arpa|onion|invalid|test)$/
 
 /**
- * The lists of `zones`, all asked at once. `isAskable` says which addresses they may be asked
- * about: those of the public Internet, unless told otherwise.
+ * Creates the client for `zones`, which are queried in parallel. `isAskable` decides which
+ * addresses are queried; by default those of the public Internet.
  */
 export function createBlacklists(
   options: WatchOptions & {
@@ -280,7 +284,7 @@ function readSubjects(
   ]
 }
 
-/** Each name is asked for once: two hosts of one domain are the same to most lists. */
+/** Returns one query for each name: most lists treat two hosts of one domain as the same. */
 function questionsOf(zone: BlacklistZone, subjects: readonly Subject[]): Question[] {
   const questions = new Map<string, Question>()
   for (const subject of subjects) {

@@ -14,16 +14,16 @@ import {
 import { type SigningKey, signMail } from '../mail/dkim-signature.ts'
 
 /**
- * Which places a message is sent from: the `fast` ones get on; the `slow` ones are kept for those
- * that lately did not, so that they hold up nobody else.
+ * The lane in which a message is sent: `fast` normally, `slow` for recipients that stalled or
+ * failed lately, so that they do not delay others.
  */
 export type Lane = 'fast' | 'slow'
 
-/** A place in a lane, until it is left. */
+/** A place in a lane, occupied until `leave` is called. */
 type Place = {
   /**
-   * Goes over to a slow place, whatever is free there, and gives the fast one away; false when all
-   * slow ones are taken: it stays where it is, and should be given up.
+   * Moves to a slow place and frees the fast one. False when all slow places are taken: then it
+   * keeps its place, and the message should be given up.
    */
   slowDown: () => boolean
   leave: () => void
@@ -37,7 +37,7 @@ export type Lanes = {
 
 type Waiting = { resolve: (place: Place | undefined) => void; timer: NodeJS.Timeout | undefined }
 
-/** Lanes of so many places each; who waits gets one in the order of coming. */
+/** Creates lanes with a number of places each; places are granted in the order of arrival. */
 export function createLanes(places: Readonly<Record<Lane, number>>): Lanes {
   const taken: Record<Lane, number> = { fast: 0, slow: 0 }
   const lines: Record<Lane, Set<Waiting>> = { fast: new Set(), slow: new Set() }
@@ -86,20 +86,20 @@ export function createLanes(places: Readonly<Record<Lane, number>>): Lanes {
   }
 }
 
-/** Below, receivers take a signature for none (RFC 8301 §3.2). */
+/** Receivers ignore signatures with shorter keys (RFC 8301 §3.2). */
 const RSA_BITS_MIN = 1024
 
-/** Where the key is, and whose mail it signs. */
+/** The location of the signing key, and the address of the mail that it signs. */
 export type SigningSettings = {
   dkim: { domain: string; selector: string; keyFile: string } | undefined
   mailFrom: string
 }
 
 /**
- * The key that mail is signed with, read and checked; undefined when none is set. Warns when its
- * domain is another one than that of MAIL_FROM: then the signature says nothing for DMARC.
+ * Reads and checks the key that signs mail; undefined when none is configured. Warns when its
+ * domain differs from that of MAIL_FROM, because DMARC then ignores the signature.
  *
- * @throws UsageError saying what is wrong with the file
+ * @throws UsageError that describes what is wrong with the file
  */
 export async function readSigningKey(
   { dkim, mailFrom }: SigningSettings,
@@ -133,12 +133,12 @@ function faultOf(privateKey: string): string | undefined {
   return `holds an RSA key of ${String(bits)} bits: at least ${String(RSA_BITS_MIN)} are needed`
 }
 
-/** Puts the signature on a finished mail; the same bytes get the same one. */
+/** Returns a function that signs a finished mail; the same bytes get the same signature. */
 export function createSigner(key: SigningKey | undefined): (raw: Buffer) => Buffer {
   return key ? (raw) => signMail(raw, key) : (raw) => raw
 }
 
-/** A mailer that lets no mail of ours leave unsigned. What bears a signature already stays. */
+/** Returns a mailer that signs every mail that has no signature yet. */
 export function signing(
   mailer: Mailer | undefined,
   key: SigningKey | undefined,
@@ -148,70 +148,74 @@ export function signing(
   return { ...mailer, send: (mail) => mailer.send({ ...mail, raw: sign(mail.raw) }) }
 }
 
-/** Who a message goes from and to by SMTP, whatever its header says (RFC 5321 §2.3.1). */
+/** The SMTP sender and recipient of a message, regardless of its header (RFC 5321 §2.3.1). */
 type MailEnvelope = {
-  /** The return path; an empty string is the null one, `<>`. */
+  /** The return path; an empty string is the null reverse-path, `<>`. */
   from: string
   to: string
 }
 
-/** One message as it goes over the wire, complete: the bytes are not changed. */
+/** One complete message; its bytes are sent unchanged. */
 export type OutgoingMail = {
   envelope: MailEnvelope
   raw: Buffer
-  /** `slow` for who stalled or failed lately; `fast` without it. */
+  /** `slow` for a recipient that stalled or failed lately; `fast` when absent. */
   lane?: Lane
-  /** Told once when nothing has come of it for `stallMs`; it goes on, from a slow place. */
+  /**
+   * Called once when the message has no result after `stallMs`; sending continues from a slow
+   * place.
+   */
   onStall?: () => void
 }
 
 /**
- * What became of a message. `reply` and `reason` are the far side's words and may name an
- * address: they are kept with the report, never logged.
+ * The result of sending a message. `reply` and `reason` are text of the remote server and may
+ * contain an address: store them with the report, but do not log them.
  *
  * - `accepted`: the next server has taken responsibility for it.
- * - `rejected`: that server refuses this message or this recipient for good, or would (no reply
- *   code: longer than it announced, no address at all).
- * - `later`: it may go through another time: a 4yz reply, the network, a fault of the session
- *   (greeting, TLS, sign-in), or a refusal that is about us. It may even have arrived, when the
- *   connection was cut after the final dot.
+ * - `rejected`: that server permanently refuses this message or this recipient, or would (no reply
+ *   code: larger than it announced, or not a valid address).
+ * - `later`: another attempt may succeed: a 4yz reply, a network error, a fault of the session
+ *   (greeting, TLS, authentication), or a refusal of our server. The message may even have arrived,
+ *   when the connection was lost after the final dot.
  */
 export type SendResult =
   | { outcome: 'accepted'; reply: string }
   | { outcome: 'rejected'; replyCode: number | undefined; reply: string; about: RejectedFor }
   | { outcome: 'later'; replyCode: number | undefined; reason: string; fault?: LaterFault }
 
-/** What a mail was refused for, for good. */
+/** The subject of a permanent refusal. */
 type RejectedFor = Exclude<RefusalSubject, 'us'>
 
 /**
- * What it is about: this message or its recipient (which is so without the word); the session that
- * never came to it; `relay`: the server does not take our mail; `places`: none of ours was free.
+ * What failed: `message`: this message or its recipient, also when absent; `session`: the session,
+ * before the message was sent; `relay`: the server does not accept our mail; `places`: no place was
+ * free.
  */
 export type LaterFault = 'message' | 'session' | 'relay' | 'places'
 
-/** Hands messages to the configured mail server over a few connections that are kept open. */
+/** Sends messages to the configured mail server over a few persistent connections. */
 export type Mailer = {
-  /** Sends one message. Far-side refusals and network faults are results; never throws for them. */
+  /** Sends one message. Returns refusals and network errors as results; never throws for them. */
   send(mail: OutgoingMail): Promise<SendResult>
-  /** Lets messages under way finish for up to `graceMs` (5,000), then closes all connections. */
+  /** Lets messages in progress finish for up to `graceMs` (5,000), then closes all connections. */
   close(graceMs?: number): Promise<void>
 }
 
-/** How long to wait for the far side, in milliseconds, and how many connections to keep. */
+/** Time limits in milliseconds, and limits of connections. */
 export type MailerLimits = {
   connectionMs: number
   greetingMs: number
-  /** Silence in the middle of a session, the wait after the final dot included. */
+  /** Maximum silence of the server during a session, including the wait after the final dot. */
   silenceMs: number
   idleMs: number
-  /** How long a message may take before it counts as stalled. */
+  /** Time after which a message counts as stalled. */
   stallMs: number
-  /** How long one may take at all; then its connection is cut. */
+  /** Maximum time for a message; then its connection is closed. */
   sendMsMax: number
-  /** How long one waits for a place before it is given back. */
+  /** Maximum time to wait for a place. */
   placeMs: number
-  /** Connections of the fast lane; `slowMax` come on top where they are needed. */
+  /** Connections of the fast lane; up to `slowMax` more are opened when needed. */
   connectionsMax: number
   slowMax: number
   messagesPerConnectionMax: number
@@ -230,21 +234,23 @@ const usualLimits: MailerLimits = {
   messagesPerConnectionMax: 500,
 }
 
-// One plain address. The library would read lists, names and quotes here: none may pass.
+// A single plain address. The library would also accept lists, names and quoted strings, which must
+// not reach it.
 const addressShape = /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9.-]{1,253}$/
 
 /**
- * A mailer for an `smtp:` or `smtps:` URL, or undefined when there is none: mail is held then.
- * Every retry is the queue's, so the pool itself puts nothing back. Throws when the URL is not
- * one. STARTTLS is used where offered; `?tls.rejectUnauthorized=false` accepts any certificate.
+ * Creates a mailer for an `smtp:` or `smtps:` URL; undefined without a URL, in which case mail is
+ * held. All retries are up to the queue; the connection pool does not requeue messages. Uses
+ * STARTTLS if offered; `?tls.rejectUnauthorized=false` accepts any certificate.
+ *
+ * @throws TypeError when the URL has another scheme or is invalid
  */
 export function createMailer(smtpUrl: string, limits?: Partial<MailerLimits>): Mailer
-/** The same for a setting that may be absent: undefined then. */
+/** Creates a mailer from an optional setting; undefined when it is absent. */
 export function createMailer(
   smtpUrl: string | undefined,
   limits?: Partial<MailerLimits>,
 ): Mailer | undefined
-/** The one behind both. */
 export function createMailer(
   smtpUrl: string | undefined,
   limits: Partial<MailerLimits> = {},
@@ -322,24 +328,24 @@ type Pool = ReturnType<typeof openPool>
 type Message = Parameters<Pool['transporter']['send']>[0]
 
 /**
- * A message as the library's transports take it from what composes messages. Ours is composed
- * already, and to have it taken apart again and put together costs as much as to send it.
+ * Returns a finished message in the form that the library's transports receive from its composer.
+ * The mail is composed already; parsing and composing it again would cost as much as sending it.
  */
 function finishedMessage(
   { envelope: { from, to }, raw }: OutgoingMail,
   begin: () => void,
   signal: AbortSignal,
 ): Message {
-  // Servers that know DSNs give it back (RFC 3461 §4.4); others only have the return path.
+  // Servers that support DSN return it (RFC 3461 §4.4); others only use the return path.
   const envid = from.slice(0, Math.max(0, from.lastIndexOf('@')))
   const dsn = envid === '' ? undefined : { envid, ret: 'HDRS', notify: 'FAILURE,DELAY' }
   const message = {
-    // Asked for once a connection is ready: before, it says nothing about this message.
+    // Called when a connection is ready; earlier errors are not about this message.
     getEnvelope: () => {
       begin()
       return { from, to: [to], size: raw.length }
     },
-    // Both are for the library's log, which is off.
+    // Used only for the library's log, which is disabled.
     messageId: () => '',
     getHeader: () => '',
     createReadStream: () => {
@@ -379,7 +385,7 @@ function sendFailure(error: Error & SmtpFault, fault: LaterFault): SendResult {
   const replyCode = typeof error.responseCode === 'number' ? error.responseCode : undefined
   const words = typeof error.response === 'string' ? error.response : error.message
   if (replyCode === undefined) {
-    // An address that no server would take, or more bytes than this one announced.
+    // An address that no server accepts, or a message larger than this server announced.
     const isHopeless = code === 'EENVELOPE' || code === 'EMESSAGE'
     return isHopeless
       ? { outcome: 'rejected', replyCode, reply: words, about: 'message' }

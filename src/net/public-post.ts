@@ -11,12 +11,13 @@ import {
 import type { DnsAnswer, Resolve } from '../world.ts'
 
 /**
- * Whether a machine on the Internet answers at this address, and none of ours: an address that IANA
- * gave out for global use, and that does not carry another inside (IPv4-mapped and -compatible,
- * NAT64, 6to4, Teredo, ISATAP). Anything else is refused, what is not known above all.
+ * Whether this is an address of the public Internet: IANA allocated it for global use, and it does
+ * not embed another address (IPv4-mapped and -compatible, NAT64, 6to4, Teredo, ISATAP). All other
+ * addresses are refused, including unknown ones.
  */
 export function isPublicAddress(text: string): boolean {
-  // parseIp reads ::ffff:192.0.2.1 as IPv4: who writes that wants to hide something.
+  // parseIp reads ::ffff:192.0.2.1 as IPv4; this notation is probably an attempt to bypass the
+  // check.
   if (text.includes(':') && text.includes('.')) return false
   const address = parseIp(text)
   if (!address || text.includes('%')) return false
@@ -24,7 +25,7 @@ export function isPublicAddress(text: string): boolean {
   return global6.has(address) && !special6.has(address) && !isIsatap(address)
 }
 
-/** IANA IPv4 special-purpose registry, multicast and what is reserved. */
+/** IANA IPv4 special-purpose registry, multicast and reserved ranges. */
 const special4 = networkSet([
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16'],
   ...['172.16.0.0/12', '192.0.0.0/24', '192.0.2.0/24', '192.31.196.0/24', '192.52.193.0/24'],
@@ -34,28 +35,28 @@ const special4 = networkSet([
 
 const global6 = networkSet(['2000::/3'])
 
-/** IANA IPv6 special-purpose registry inside of 2000::/3: Teredo and ORCHID are in 2001::/23. */
+/** IANA IPv6 special-purpose registry within 2000::/3; 2001::/23 includes Teredo and ORCHID. */
 const special6 = networkSet([
   ...['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20'],
 ])
 
-/** RFC 5214 §6.1: an IPv4 address behind 0000:5efe or 0200:5efe. */
+/** RFC 5214 §6.1: an IPv4 address after 0000:5efe or 0200:5efe. */
 function isIsatap({ groups }: IpAddress): boolean {
   return groups[5] === 0x5efe && ((groups[4] ?? 0) & 0xfdff) === 0
 }
 
-/** What looking for a host takes. */
+/** Dependencies of the host lookup. */
 export type HostOptions = {
-  /** Asks the DNS: its answer is looked at, and that very answer is to be connected to. */
+  /** Queries the DNS. The address that is checked is the one to connect to. */
   resolve: Resolve
-  /** Handed in by tests alone, whose servers are on their own machine. */
+  /** Only for tests, whose servers run on their own machine. */
   mayConnect?: ((address: string) => boolean) | undefined
 }
 
 /**
- * An address of a host on the Internet, to connect to as it is: a name that is looked up a second
- * time may lead elsewhere. One answer of the DNS that is not public makes us refuse all. Else why
- * not, in words.
+ * Returns a public address of a host. Connect to that address: a second lookup of the name may
+ * return another one. Refuses the host if any of its addresses is not public, and returns the
+ * reason.
  */
 export async function findPublicHost(
   host: string,
@@ -63,7 +64,7 @@ export async function findPublicHost(
 ): Promise<string | { outcome: string }> {
   const answers = await Promise.all([resolve(host, 'A'), resolve(host, 'AAAA')])
   const unknown = answers.find((answer) => answer.is === 'unknown')
-  // An answer that is missing might be the one that leads to our own machines.
+  // A missing answer might contain an internal address.
   if (unknown) return { outcome: `${host} could not be looked up: ${unknown.why}` }
   const addresses = answers.flatMap(recordsOf)
   const [first] = addresses
@@ -78,23 +79,23 @@ function recordsOf(answer: DnsAnswer): readonly string[] {
   return answer.is === 'found' ? answer.records : []
 }
 
-/** Where a POST goes: what it is addressed to, and the address that was looked up for it. */
+/** The target of a POST: its URL, and the address that was looked up for it. */
 export type PublicTarget = { url: URL; address: string }
 
-/** What is sent. */
+/** The body and the additional headers of a POST. */
 export type PublicPost = { body: string; headers: Readonly<Record<string, string>> }
 
 type Options = {
   userAgent: string
-  /** Handed in by tests alone, whose servers are on their own machine. */
+  /** Only for tests, whose servers run on their own machine. */
   forTests?: { port: number; ca: string }
 }
 
 const HEADER_BYTES_MAX = 16 * 1024
 
 /**
- * The request of a POST to a host on the Internet: to the very address that was looked up, by TLS
- * that is checked against the name, without cookies, credentials or referrer.
+ * Returns the options of a POST to a public host: it connects to the address that was looked up,
+ * verifies the TLS certificate against the name, and sends no cookies, credentials or referrer.
  */
 export function publicPost(
   { url, address }: PublicTarget,
@@ -102,7 +103,7 @@ export function publicPost(
   { userAgent, forTests }: Options,
 ): RequestOptions {
   return {
-    // The address itself: no name is looked up a second time.
+    // The address itself, so that the name is not looked up again.
     host: address,
     servername: url.hostname,
     port: forTests?.port ?? 443,
@@ -123,7 +124,7 @@ export function publicPost(
   }
 }
 
-/** Reads what follows the status, and forgets it, up to so many bytes. */
+/** Reads and discards the response body, up to `bytesMax` bytes. */
 export function drop(response: IncomingMessage, bytesMax: number, done: () => void): void {
   let bytes = 0
   response.on('data', (chunk: Buffer) => {
@@ -133,13 +134,13 @@ export function drop(response: IncomingMessage, bytesMax: number, done: () => vo
   for (const event of ['end', 'error', 'close']) response.on(event, done)
 }
 
-/** What asking takes. */
+/** Dependencies of unsubscribe requests. */
 export type OneClickOptions = {
-  /** Asks the DNS: its answer is looked at, and that very answer is connected to. */
+  /** Queries the DNS. The address that is checked is the one that is connected to. */
   resolve: Resolve
-  /** Names us to whom we ask. */
+  /** The User-Agent of the requests. */
   userAgent: string
-  /** Handed in by tests alone, whose servers are on their own machine. */
+  /** Only for tests, whose servers run on their own machine. */
   forTests?: {
     mayConnect: (address: string) => boolean
     port: number
@@ -154,10 +155,10 @@ const ALL_MS_MAX = 20_000
 const BODY_BYTES_MAX = 64 * 1024
 
 /**
- * Makes what asks a sender to unsubscribe somebody (RFC 8058 §3.2): one POST, without cookies,
- * credentials or referrer, to an address that we have looked up and found to be on the Internet.
- * One answer of the DNS that is not makes us refuse all. Redirects are not followed, and the answer
- * is thrown away but for its status.
+ * Creates the function that sends one-click unsubscribe requests (RFC 8058 §3.2): one POST, without
+ * cookies, credentials or referrer, to a public address that was looked up and checked. Refuses a
+ * host if any of its addresses is not public. Does not follow redirects, and ignores the response
+ * except its status.
  */
 export function createOneClick(options: OneClickOptions): PostOneClick {
   return async (text) => {
@@ -177,7 +178,7 @@ export function createOneClick(options: OneClickOptions): PostOneClick {
 function post(to: PublicTarget, options: OneClickOptions): Promise<OneClickOutcome> {
   const { hostname } = to.url
   const { connectMsMax = CONNECT_MS_MAX, allMsMax = ALL_MS_MAX } = options.forTests ?? {}
-  // One of its own, so that no connection and no proxy of the process is used.
+  // A separate agent, so that no connection or proxy of the process is used.
   const agent = new Agent({ keepAlive: false, maxCachedSessions: 0 })
   return new Promise((resolve) => {
     let hasLeft = false
@@ -191,7 +192,7 @@ function post(to: PublicTarget, options: OneClickOptions): Promise<OneClickOutco
       sent.destroy()
       agent.destroy()
     }
-    // Who has told the status has answered, whatever happens to the rest.
+    // Once the status is known the request is answered, even if the rest of the response fails.
     const giveUp = (why: string) => {
       const outcome = `${hostname}: ${why}`
       settle(answered ?? { state: hasLeft ? 'unknown' : 'failed', outcome })

@@ -4,7 +4,7 @@ import { domainToASCII } from 'node:url'
 import { reasonOf } from '../errors.ts'
 import type { Clock, DnsAnswer, DnsType, Resolve } from '../world.ts'
 
-/** What a promise gives, or `late` when it takes longer than `waitMs`. */
+/** Returns the result of a promise, or `late` when it takes longer than `waitMs`. */
 export async function inTime<T>(asking: Promise<T>, waitMs: number, late: T): Promise<T> {
   const settled = new AbortController()
   const tooLate = wait(waitMs, late, { signal: settled.signal }).catch(() => late)
@@ -15,21 +15,23 @@ export async function inTime<T>(asking: Promise<T>, waitMs: number, late: T): Pr
   }
 }
 
-/** Knows whether anybody answers at all, so that a dead service costs only the first questions. */
+/** Detects whether the service answers at all, so that an outage delays only the first queries. */
 type CircuitBreaker = {
-  /** Whether nobody is to be asked now. Looks again, in the background, when it is time. */
+  /**
+   * Whether the service must not be queried now. Starts a probe in the background when one is due.
+   */
   isOpen: () => boolean
-  /** To be called before each question: a mark for `unanswered`. */
+  /** Call it before each query; returns a mark for `unanswered`. */
   mark: () => number
   answered: () => void
-  /** A question of that mark stayed unanswered. */
+  /** The query with that mark was not answered. */
   unanswered: (mark: number) => void
 }
 
 /**
- * Opens when a question stays unanswered while no other was answered, and a probe is not answered
- * either: single questions may well stay unanswered, because the servers of a stranger are dead.
- * After `awayMs` one more probe decides.
+ * Creates a circuit breaker. It opens when a query stays unanswered, no other query was answered
+ * meanwhile, and a probe is not answered either: a single query may stay unanswered because the
+ * name servers of its domain are down. After `awayMs` another probe decides.
  */
 function createCircuitBreaker(options: {
   clock: Clock
@@ -69,7 +71,7 @@ function createCircuitBreaker(options: {
   }
 }
 
-/** Answers of the DNS, kept for a time; what was not asked for longest goes first. */
+/** A cache of DNS answers; the least recently used ones are dropped first. */
 type AnswerCache = {
   get: (question: string) => DnsAnswer | undefined
   put: (question: string, answer: DnsAnswer, lifeMs: number) => void
@@ -77,10 +79,10 @@ type AnswerCache = {
 
 type Kept = { answer: DnsAnswer; until: number; bytes: number }
 
-/** What an entry costs besides its text, roughly as V8 lays it out. */
+/** Approximate overhead of an entry in bytes, besides its text, in V8. */
 const ENTRY_BYTES = 200
 
-/** A cache that holds at most so many answers, and about so many bytes. */
+/** Creates a cache with a maximum number of answers and an approximate maximum size in bytes. */
 function createAnswerCache(
   clock: Clock,
   limits: { entriesMax: number; bytesMax: number },
@@ -99,7 +101,7 @@ function createAnswerCache(
       if (!found) return undefined
       kept.delete(question)
       if (found.until > clock().getTime()) {
-        // A Map keeps the order of insertion: the most recent stands last.
+        // A Map keeps the insertion order, so the most recently used entry is the last.
         kept.set(question, found)
         return found.answer
       }
@@ -126,16 +128,16 @@ function bytesOf(answer: DnsAnswer): number {
   return answer.records.reduce((sum, record) => sum + ENTRY_BYTES / 4 + record.length, 0)
 }
 
-/** What came of one question: `isSilent` when no server said anything at all. */
+/** The result of one query; `isSilent`: no server answered at all. */
 type Reply = { answer: DnsAnswer; ttlSeconds: number | undefined; isSilent: boolean }
 
-/** The servers that are asked, each question anew. */
+/** The name servers, queried without a cache. */
 type NameServers = {
   /** Never rejects. */
   ask: (name: string, type: DnsType) => Promise<Reply>
-  /** Whether a server answers, whatever it says. */
+  /** Whether a server answers, whatever the answer is. */
   probe: () => Promise<boolean>
-  /** Ends all that is being asked. */
+  /** Cancels all queries in progress. */
   cancel: () => void
 }
 
@@ -143,10 +145,12 @@ type Found = { records: string[]; ttlSeconds: number | undefined }
 
 const TRIES = 3
 
-/** A DNS message has 64 KB at most, so an answer is bounded in characters too. */
+/**
+ * Maximum number of records used. A DNS message has at most 64 KB, which bounds the characters too.
+ */
 const RECORDS_MAX = 64
 
-/** Nobody can be asked by such a name, so it has no records. */
+/** EBADNAME: the name cannot be queried, so it has no records. */
 const noSuchName = ['ENOTFOUND', 'ENODATA', 'EBADNAME']
 const silence = ['ETIMEOUT', 'ECONNREFUSED']
 
@@ -159,12 +163,12 @@ const reasons: Readonly<Record<string, string>> = {
 }
 
 /**
- * Opens a channel to these servers, `ip` or `ip:port`; to those of the machine when undefined. A
- * server has `tryMs` milliseconds to answer.
+ * Opens a channel to these servers (`ip` or `ip:port`), or to those of the system when undefined.
+ * Each server has `tryMs` milliseconds to answer.
  */
 function openNameServers(servers: readonly string[] | undefined, tryMs: number): NameServers {
   const count = servers?.length ?? dns.getServers().length
-  // Every try asks every server, so that all of it takes about tryMs * TRIES.
+  // Every try queries every server, so that all tries together take about tryMs * TRIES.
   const tries = Math.max(1, Math.floor(TRIES / Math.max(1, count)))
   const channel = new dns.Resolver({ timeout: tryMs, maxTimeout: tryMs, tries })
   if (servers) channel.setServers([...servers])
@@ -212,7 +216,7 @@ async function lookUp(channel: dns.Resolver, name: string, type: DnsType): Promi
     case 'MX': {
       const found = await channel.resolveMx(name)
       const sorted = found.toSorted((one, other) => one.priority - other.priority)
-      // The root as a host says that no mail is taken (RFC 7505).
+      // The root as a host means that the domain does not accept mail (RFC 7505).
       return withoutTtl(sorted.map(({ exchange }) => exchange).filter((host) => host !== ''))
     }
     case 'PTR':
@@ -231,31 +235,31 @@ function codeOf(error: unknown): string {
   return reasonOf(error)
 }
 
-/** Asks the DNS for a whole process. */
+/** The DNS resolver of a process. */
 export type Resolver = {
   resolve: Resolve
   stats: () => ResolverStats
-  /** Gives up what is being asked: it is answered `unknown`, and so is what comes later. */
+  /** Cancels the queries in progress: these and all later ones are answered `unknown`. */
   close: () => void
 }
 
-/** Since the process began. */
+/** Numbers since the process started. */
 type ResolverStats = {
-  /** Questions that came in, and those of them that left the machine. */
+  /** Queries received, and those of them sent to a server. */
   questions: number
   asked: number
   unknown: number
-  /** Whether no server answers at all. */
+  /** Whether no server answers at present. */
   isAway: boolean
 }
 
-/** Bounds on what a resolver holds and how long it takes. */
+/** Limits of size and time. */
 export type ResolverLimits = {
-  /** For one question, waiting included. */
+  /** Time for one query, including the wait. */
   answerMsMax: number
-  /** For one try at one server. */
+  /** Time for one try at one server. */
   tryMs: number
-  /** Questions at the servers at once, and those that wait for their turn. */
+  /** Concurrent queries to the servers, and queries that wait. */
   inFlightMax: number
   waitingMax: number
   entriesMax: number
@@ -272,7 +276,10 @@ const usual: ResolverLimits = {
 }
 
 const minute = 60_000
-/** Where the time to live is not told (all but A and AAAA), `found` is kept for a quarter hour. */
+/**
+ * Lifetimes in milliseconds. When the time to live is unknown (all types but A and AAAA), `found`
+ * is cached for 15 minutes.
+ */
 const lives = { least: minute, most: 30 * minute, found: 15 * minute, none: 5 * minute }
 const UNKNOWN_MS = 30_000
 const AWAY_MS = 30_000
@@ -283,9 +290,10 @@ const late: DnsAnswer = { is: 'unknown', why: 'The answer took too long.' }
 const crowded: DnsAnswer = { is: 'unknown', why: 'Too many questions are being asked.' }
 
 /**
- * A resolver on these servers (`ip` or `ip:port`), on those of the machine, or on none. It never
- * rejects and answers within two seconds. Answers are kept by their time to live; the same
- * question, asked twice at once, is one. A dead DNS costs the first four seconds, then nothing.
+ * Creates a resolver that uses the given servers (`ip` or `ip:port`), those of the system, or none.
+ * It never rejects and answers within two seconds. It caches answers for their time to live, and
+ * merges concurrent queries for the same name. An outage of the DNS delays only the first four
+ * seconds.
  */
 export function createResolver(options: {
   servers: 'system' | 'none' | readonly string[]
@@ -356,12 +364,12 @@ function askNobody(): Resolver {
 }
 
 /**
- * The name as it is asked: ASCII (RFC 5891), lower case, no final dot. Undefined when no such name
- * can exist: RFC 1035 §2.3.4 bounds it; spaces, control characters and backslashes would not be on
- * the wire what they are here.
+ * Returns the name as queried: ASCII (RFC 5891), lower case, no final dot. Undefined when no such
+ * name can exist: it exceeds the limits of RFC 1035 §2.3.4, or contains spaces, control characters
+ * or backslashes, which are escaped in DNS text.
  */
 export function canonicalName(name: string): string | undefined {
-  // Without this, line breaks would be left out on the way to ASCII.
+  // Otherwise the conversion to ASCII would drop line breaks.
   if (name.length > 1_000 || !/^[!-\u{10ffff}]*$/u.test(name)) return undefined
   const ascii = /^[!-~]*$/.test(name) ? name.toLowerCase() : domainToASCII(name)
   const bare = ascii.endsWith('.') ? ascii.slice(0, -1) : ascii
@@ -377,7 +385,7 @@ function lifeOf({ answer, ttlSeconds }: Reply): number {
   return Math.min(Math.max(ttlSeconds * 1_000, lives.least), lives.most)
 }
 
-/** Asks at most so many questions at once; the others wait their turn. */
+/** Runs at most `inFlightMax` queries at once; the others wait. */
 function createQueue(
   channel: NameServers,
   { inFlightMax, waitingMax, answerMsMax }: ResolverLimits,
@@ -388,7 +396,7 @@ function createQueue(
 
   function leave(): void {
     const next = waiting.shift()
-    // Who waits takes over the place, so nobody can slip in between.
+    // The waiting query takes over the place, so no other can take it in between.
     if (next) next()
     else inFlight -= 1
   }

@@ -17,15 +17,15 @@ import {
   type PublicTarget,
 } from './public-post.ts'
 
-/** What telling takes. */
+/** Dependencies of webhook requests. */
 export type WebhookOptions = {
-  /** Asks the DNS: its answer is looked at, and that very answer is connected to. */
+  /** Queries the DNS. The address that is checked is the one that is connected to. */
   resolve: Resolve
-  /** CIDR blocks that are not on the Internet, where the operator allows receivers. */
+  /** Internal CIDR blocks in which the operator allows receivers. */
   networks: readonly string[]
-  /** Names us to whom we tell. */
+  /** The User-Agent of the requests. */
   userAgent: string
-  /** Handed in by tests alone, whose servers are on their own machine. */
+  /** Only for tests, whose servers run on their own machine. */
   forTests?: {
     mayConnect?: (address: string) => boolean
     port: number
@@ -39,9 +39,9 @@ const BODY_BYTES_MAX = 16 * 1024
 const GONE = 410
 
 /**
- * Makes what tells webhooks (Standard Webhooks): one POST, to an address that we have looked up and
- * found to be on the Internet. Redirects are not followed, the answer is thrown away but for its
- * status, and all of it is over within ten seconds.
+ * Creates the function that sends events to webhooks (Standard Webhooks): one POST, to a public or
+ * allowed address that was looked up and checked. Does not follow redirects, ignores the response
+ * except its status, and ends within ten seconds.
  */
 export function createPostWebhook(options: WebhookOptions): PostWebhook {
   const { resolve, networks, forTests } = options
@@ -87,7 +87,7 @@ function post(
     sent.on('error', (error) => settle(failed(`${reasonOf(error).slice(0, 200)}.`)))
     sent.on('response', (response) => {
       const outcome = outcomeOf(response.statusCode ?? 0)
-      // Who has told the status has answered, whatever happens to the rest.
+      // Once the status is known the request is answered, even if the rest of the response fails.
       answered = outcome
       drop(response, BODY_BYTES_MAX, () => settle(outcome))
     })

@@ -10,22 +10,22 @@ import { composeAuthenticationResults } from '../origin/authenticity/authenticat
 import type { Network } from '../origin/networks.ts'
 import type { Analysis } from '../pieces/analyze.ts'
 
-/** What feedback is composed from: found when the message was analyzed. */
+/** The parts of an analysis that feedback reports are composed from. */
 export type FeedbackAnalysis = Pick<
   Analysis,
   'origin' | 'submitter' | 'hops' | 'headers' | 'links' | 'authentication' | 'isRebuilt'
 >
 
-/** What the program calls itself in feedback reports (RFC 5965 §3.1, User-Agent). */
+/** The program's User-Agent in feedback reports (RFC 5965 §3.1). */
 const USER_AGENT = 'Signalpost/0.1'
 const LINKS_MAX = 20
 
 /**
- * What a feedback report states. The origin's own words are trusted no further than the analysis
- * did: the time and the host are those of the line by which the message was taken in, domains only
- * those that verifiably stand behind it, and results of authentication only ours.
+ * Returns the machine-readable fields of a feedback report. Contains only what the analysis
+ * verified: the time and the host are from the Received field added where the message entered the
+ * provider, the domains are verified, and the authentication results are our own.
  *
- * @throws Error when the message has no origin: then there is nobody to tell
+ * @throws Error when the message has no origin, because then the report has no recipient
  */
 function feedbackFactsOf(
   analysis: FeedbackAnalysis,
@@ -56,14 +56,16 @@ function feedbackFactsOf(
   }
 }
 
-/** The machine that handed the message over, and when; undefined where the origin is unknown. */
+/**
+ * Returns the machine that handed the message over, and when; undefined when the origin is unknown.
+ */
 export function messageSourceOf({
   origin,
   hops,
 }: Pick<FeedbackAnalysis, 'origin' | 'hops'>): MessageSource | undefined {
   if (!origin) return undefined
   const { from } = hops[origin.hop] ?? {}
-  // Lines above it are the provider's own: at most some seconds later.
+  // Fields above that of the origin were added by the provider, at most some seconds later.
   const timed = hops.slice(0, origin.hop + 1).findLast(({ at }) => at !== null)
   return {
     ip: origin.ip,
@@ -73,8 +75,8 @@ export function messageSourceOf({
 }
 
 /**
- * Who verifiably stands behind the message. A name in From that nothing vouches for is most often
- * that of somebody else whom the sender robbed of it.
+ * Returns the verified domains of the message. A domain in From that is not authenticated is
+ * usually forged, and its owner is not responsible.
  */
 function verifiedDomains(
   author: string | null,
@@ -88,48 +90,55 @@ function verifiedDomains(
   return [...(authorDomain === undefined ? [] : [authorDomain]), ...signers]
 }
 
-/** All that goes into one feedback report besides the message itself: plain data. */
+/**
+ * The content of a feedback report besides the message; plain data, which can be sent to a thread.
+ */
 export type FeedbackContent = {
   reportId: string
   number: number
   from: string
-  /** The name of who runs this service, where it is set. */
+  /** The name of the operator of this service, if configured. */
   operator?: string | undefined
   to: string
   createdAt: Date
-  /** Right side of the Message-ID. */
+  /** The part of the Message-ID after the `@`. */
   domain: string
-  /** Name or domain of this service, for the people who read it. */
+  /** The name or domain of this service, as shown to people. */
   service: string
   feedbackType: 'abuse' | 'fraud' | 'virus' | 'not-spam'
   format: Consumer['format']
   form: Consumer['form']
-  /** How many messages it stands for. */
+  /** The number of messages that it reports. */
   incidents: number
-  /** Where those other messages came from; their number may be larger than the list. */
+  /** The sources of the other messages; the list may be shorter than their number. */
   others?: readonly MessageSource[] | undefined
-  /** Where its consumer may answer by mail. */
+  /** The address at which its consumer can answer by mail. */
   answerAddress: string
-  /** The pages on which its consumer may answer. */
+  /** The pages on which its consumer can answer. */
   answerLinks: Readonly<Record<AnswerKind, string>>
-  /** Whether the consumer never asked for reports: then the way to stop them is said at once. */
+  /** Whether the consumer did not ask for reports; then the report says first how to stop them. */
   isUnsolicited: boolean
-  /** The number of the feedback report that a `not-spam` one takes back, where it is known. */
+  /** The number of the feedback report that a `not-spam` report withdraws, if known. */
   takenBack?: number | undefined
-  /** Whether opaque tokens (of links, Message-IDs …) are left: for who gave them out. */
+  /**
+   * Whether opaque tokens (in links, Message-IDs …) are not redacted, because the consumer issued
+   * them.
+   */
   keepsTokens: boolean
   network: Network
-  /** The reporter's own address; those in the message's header are found by the redaction. */
+  /**
+   * The reporter's account address; the redaction finds the addresses in the message header itself.
+   */
   reporterEmail: string
   redactionKey: Uint8Array
 }
 
 /**
- * The feedback report of one message for one consumer, redacted, in the format it takes. The same
- * content and message give the same bytes, whenever and however often it is composed. What takes a
- * report back is written in the Abuse Reporting Format always: XARF has no word for it.
+ * Returns the redacted feedback report of one message for one consumer, in the consumer's format.
+ * The same content and message always give the same bytes. A withdrawal always uses the Abuse
+ * Reporting Format, because XARF cannot express it.
  *
- * @throws Error when the message has no origin: then there is nobody to tell
+ * @throws Error when the message has no origin, because then the report has no recipient
  */
 export function composeFeedback(
   raw: Buffer,
@@ -199,12 +208,15 @@ function inOrder(sources: readonly MessageSource[]): MessageSource[] {
   return sources.toSorted((a, b) => (a.at?.getTime() ?? 0) - (b.at?.getTime() ?? 0))
 }
 
-/** Who owns an address names it as he likes, and may name it after whom he writes to. */
+/**
+ * A display name is chosen by its owner and may contain the name of the recipient, so it is
+ * redacted.
+ */
 function redactedName(name: string | null | undefined, redactText: (text: string) => string) {
   return name ? redactText(name) : undefined
 }
 
-/** The Message-ID under which a feedback report goes out, whenever it is composed. */
+/** Returns the Message-ID of a feedback report, which does not depend on when it is composed. */
 export function feedbackMessageId(content: FeedbackContent): string {
   return messageIdOf(content)
 }

@@ -13,7 +13,7 @@ import type { RelayCandidate } from '../verdict/relays.ts'
 import type { Subject } from '../verdict/reputation/reputation.ts'
 import type { FeedbackContent } from './feedback-content.ts'
 
-/** What a thread is asked to do with the bytes of one message. */
+/** A task for a parser thread, for the bytes of one message. */
 export type ParserTask =
   | { work: 'analyze'; packed: Packed; options: ParserOptions }
   | { work: 'check'; packed: Packed; options: ParserOptions }
@@ -25,14 +25,17 @@ type ComposeTask = {
   packed: Packed
   analysis: Packed
   content: FeedbackContent
-  /** Whether only the header is read: what nothing in a body can make slow. */
+  /** Whether only the header is read. That is always fast, whatever the body contains. */
   isHeaderOnly: boolean
 }
 
-/** What is known of a message before it is read. */
+/** What is known about a message before it is parsed. */
 export type ParserOptions = Omit<AnalysisOptions, 'ignoreStamps'>
 
-/** What an analysis comes to, and all of it as packed JSON: most of it is only stored. */
+/**
+ * The results of an analysis, and the complete analysis as packed JSON, most of which is only
+ * stored.
+ */
 export type AnalysisDigest = Pick<
   Analysis,
   'kind' | 'origin' | 'originObstacle' | 'listings' | 'unsubscribe' | 'cfbl'
@@ -40,60 +43,65 @@ export type AnalysisDigest = Pick<
   MarketerEvidence & {
     subject: string | null
     hasForgedHop: boolean
-    /** The machines of which the reporter could tell us whose they are. */
+    /** The relays about which the reporter could be asked whether they are the reporter's own. */
     candidates: readonly RelayCandidate[]
-    /** Every address about which what they say may matter. */
+    /** All addresses whose ownership by the reporter may matter. */
     addressesAsked: readonly string[]
-    /** When it was handed over, by the clocks of trusted lines, the stranger's first. */
+    /**
+     * The times in the trusted Received fields, from the injection point up to the mailbox; null
+     * where a field has no readable time.
+     */
     trustedTimes: readonly (string | null)[]
-    /** The address behind a sending provider, where that tells. */
+    /** The address of the client behind a sending provider, if the provider reveals it. */
     submitterIp: string | undefined
     shingles: PackedShingles
     fingerprints: Fingerprints
-    /** What it is judged by, as far as the message alone tells. */
+    /** The features for the verdict that depend on the message alone. */
     features: MessageFeatures
-    /** What it can be blamed on or praised for; without the autonomous system. */
+    /** The subjects whose reputation it affects, without the autonomous system. */
     subjects: readonly Subject[]
-    /** The domains that stand behind it, with those above them. */
+    /** The verified domains and their parent domains. */
     verifiedDomains: readonly string[]
     packed: Packed
   }
 
-/** The same of a message that a mail server asks about: nothing of it is stored. */
+/** The results for a message that a mail server checks; nothing of it is stored. */
 export type CheckDigest = Omit<AnalysisDigest, 'packed'> & { messageId: string | null }
 
-/** A feedback report, and the copy of it that is kept. */
+/** A feedback report, and the packed copy to store. */
 export type ComposedFeedback = { raw: Buffer; packed: Packed }
 
-/** Bytes that crossed to another thread: there a Buffer is a plain Uint8Array. */
+/** Returns bytes from another thread as a Buffer: there a Buffer arrives as a plain Uint8Array. */
 function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength)
 }
 
-/** Bytes in no more memory than they need: all of what they share would cross with them. */
+/**
+ * Copies bytes that share a much larger memory block, because the whole block would be transferred.
+ */
 function alone(bytes: Buffer): Buffer {
   if (bytes.buffer.byteLength < bytes.length * 2) return bytes
   return Buffer.from(new Uint8Array(bytes).buffer)
 }
 
-/** The same with what crossed packed. */
+/** Does the same for packed bytes. */
 export function asBuffers({ encoding, content }: Packed): Packed {
   return { encoding, content: asBuffer(content) }
 }
 
-/** Threads in which strangers' bytes are read. */
+/** The threads that parse untrusted bytes. */
 export type ParserPool = {
   /**
-   * Rejects when the message took too long or too much memory: its thread is replaced. `onSlow` is
-   * called when the message takes long and goes on in the slow lane.
+   * Analyzes a message. Rejects when the message took too long or too much memory; its thread is
+   * replaced. Calls `onSlow` when the message takes long and moves to the slow lane.
    */
   analyze: (packed: Packed, options: ParserOptions, onSlow?: () => void) => Promise<AnalysisDigest>
-  /** The same for a message that is not kept. */
+  /** Does the same for a message that is not stored. */
   check: (raw: Buffer, options: ParserOptions) => Promise<CheckDigest>
   /**
-   * The feedback report of a message; `analysis` is the packed one of its digest. With the header
-   * alone where that of the whole message cannot be composed in its time and memory. `onSlow` is
-   * called when the message takes long and goes on in the slow lane.
+   * Composes the feedback report of a message; `analysis` is the packed analysis of its digest.
+   * Uses only the header when the report with the whole message exceeds the limits of time or
+   * memory. Calls `onSlow` when the message takes long and moves to the slow lane.
    */
   compose: (
     packed: Packed,
@@ -101,37 +109,37 @@ export type ParserPool = {
     content: FeedbackContent,
     onSlow?: () => void,
   ) => Promise<ComposedFeedback>
-  /** What a mail that came to us says; `mailFrom` is the sender of its envelope. */
+  /** Reads a received mail; `mailFrom` is its envelope sender. */
   readInbound: (packed: Packed, mailFrom: string) => Promise<InboundReading>
-  /** Signs a mail that was put together of what was composed here, as that is signed. */
+  /** Signs a mail that was assembled from parts composed here, with the same key. */
   sign: (raw: Buffer) => Buffer
   close: () => Promise<void>
 }
 
 /**
- * Tasks that travel to a thread together. The thread writes into `progress` which of them it works
- * on: that one is to blame when the thread crashes or stalls.
+ * Tasks that are sent to a thread together. The thread stores the index of its current task in
+ * `progress`; that task is at fault when the thread crashes or stalls.
  */
 export type ParserChunk = { tasks: readonly ParserTask[]; progress: Int32Array }
 
-/** What a task makes. */
+/** The result of a task. */
 export type Made = AnalysisDigest | CheckDigest | ComposedFeedback | InboundReading
 
-/** How a task of a chunk ended: what it made, or the words of what went wrong. */
+/** The outcome of a task in a chunk: its result, or an error message. */
 export type ParserOutcome = { made: Made } | { fault: string }
 
-/** What one message may cost. */
+/** Limits for one message. */
 export type ParserLimits = {
   messageMsMax: number
   heapMegabytesMax: number
-  /** What takes longer is read in a lane of its own; 2 s when absent. */
+  /** Time in milliseconds after which a message moves to the slow lane; 2,000 when absent. */
   fastMsMax?: number
 }
 
-/** What the threads work with, whatever the message. */
+/** Data that the threads receive at their start. */
 export type ThreadData = { seed: bigint; signingKey: SigningKey | undefined }
 
-/** `threadFile`: the program of a thread; tests give one that never ends. */
+/** `threadFile`: the program of a thread; tests pass one that never ends. */
 type PoolOptions = ThreadData & { threadFile: string }
 
 const PARSER_THREAD = path.join(import.meta.dirname, 'parser-thread.ts')
@@ -146,17 +154,24 @@ type Pending = {
 const usualLimits: ParserLimits = { messageMsMax: 20_000, heapMegabytesMax: 128 }
 const FAST_MS_MAX = 2_000
 const IDLE_MS = 60_000
-/** A journey to a thread costs a third of what a message does: eight share one. */
+/**
+ * Maximum number of tasks in a chunk. The transfer to a thread costs a third of processing a
+ * message.
+ */
 const CHUNK_TASKS_MAX = 8
-/** All bytes of a chunk are copied at once: a large message travels alone. */
+/**
+ * Maximum size of a chunk in bytes, because a chunk is copied at once; a larger message is sent
+ * alone.
+ */
 const CHUNK_BYTES_MAX = 1_000_000
 
 /**
- * Starts `threads` parser threads. Messages travel to them in chunks. Where a chunk makes its
- * thread crash, stall or swell, the thread is replaced, the message at fault goes to the slow lane,
- * and the others of the chunk are read again. The slow lane is one more thread: a message leaves it
- * after `messageMsMax`, its wait for others there included, and delays no message outside. The
- * threads hash under the seed of the caller, and sign what they compose when they are given a key.
+ * Starts `threads` parser threads. Messages are sent to them in chunks. When a chunk makes its
+ * thread crash, stall or use too much memory, the thread is replaced, the message at fault moves to
+ * the slow lane, and the others of the chunk are read again. The slow lane is one more thread: a
+ * message leaves it after at most `messageMsMax`, including the wait for other messages there, and
+ * does not delay messages outside. The threads hash with the caller's seed, and sign what they
+ * compose if they are given a key.
  */
 export function createParserPool(
   threads: number,
@@ -173,13 +188,14 @@ export function createParserPool(
       workerData,
       resourceLimits: { maxOldGenerationSizeMb: heapMegabytesMax, maxYoungGenerationSizeMb: 24 },
     })
-    // A thread that dies after its task is replaced; unheard, its error would end the process.
+    // A thread that dies after its task is replaced; without a listener the error would end the
+    // process.
     return opened.on('error', () => undefined)
   }
   const fastThreads = openThreads({ minThreads: 1, maxThreads: threads })
   const slowThread = openThreads({ minThreads: 0, maxThreads: 1 })
-  // How long a thread takes to start is not counted: else what comes after one that stalls would
-  // be taken for slow, too.
+  // The start of a thread is not counted. Otherwise the chunk after one that stalls would be
+  // considered slow, too.
   const start = () => fastThreads.run(chunkOf([])).catch(() => undefined)
   let isStarted = start()
   const inLine = createLine(threads, {
@@ -209,7 +225,7 @@ export function createParserPool(
     async compose(packed, analysis, content, onSlow) {
       const task: ComposeTask = { work: 'compose', packed, analysis, content, isHeaderOnly: false }
       const made = await inLine(task, onSlow).catch((error: unknown) =>
-        // What is wrong with the header, too, is told as it was at first.
+        // If the header alone fails as well, the first error is reported.
         inLine({ ...task, isHeaderOnly: true }).catch(() => Promise.reject(error as Error)),
       )
       const composed = made as ComposedFeedback
@@ -247,8 +263,8 @@ async function runInTime(
 type RunChunk = (chunk: ParserChunk) => Promise<ParserOutcome[]>
 
 /**
- * Runs tasks in chunks, as many at once as there are `places`, in the order they came. One that
- * makes its chunk fail goes to the slow lane.
+ * Runs tasks in chunks, at most `places` chunks at once, in their order of arrival. A task that
+ * makes its chunk fail moves to the slow lane.
  */
 function createLine(
   places: number,
@@ -278,7 +294,7 @@ function createLine(
     }
   }
 
-  /** One chunk a turn of the event loop, because the copies of several would block it. */
+  /** Starts one chunk per turn of the event loop, because copying several would block it. */
   function pump(): void {
     isCalled = false
     if (free === 0 || line.length === 0) return
@@ -298,7 +314,7 @@ function createLine(
   return (task, onSlow) =>
     new Promise((resolve, reject) => {
       line.push({ task, onSlow, resolve, reject })
-      // Not at once: the rest of the batch is about to stand in line too.
+      // Deferred, so that the rest of the batch can be queued first.
       callPump()
     })
 }
@@ -311,7 +327,7 @@ function settle(its: readonly Pending[], outcomes: readonly ParserOutcome[]): vo
   })
 }
 
-/** How many tasks at the head of the line travel together: at least one. */
+/** Returns the number of tasks for the next chunk: at least one. */
 function chunkLength(line: readonly Pending[]): number {
   let bytes = 0
   const tooMany = line.findIndex(({ task }, index) => {

@@ -26,8 +26,9 @@ const { seed, signingKey } = workerData as ThreadData
 seedShingles(seed)
 
 /**
- * Runs in a thread of the parser pool: an outcome for each task, in order. The bytes are handed
- * over, not copied: a second copy is garbage on both sides.
+ * Runs the tasks of a chunk in a thread of the parser pool and returns an outcome for each, in
+ * order. Transfers the bytes instead of copying them, because a copy would be garbage on both
+ * sides.
  */
 export default async function run({ tasks, progress }: ParserChunk): Promise<unknown> {
   const outcomes: ParserOutcome[] = []
@@ -54,7 +55,9 @@ function bytesOf(made: Made): Buffer[] {
   return 'raw' in made ? [made.raw, content] : [made.shingles, content]
 }
 
-/** Bytes in memory of their own, which can be handed over; others share theirs. */
+/**
+ * Returns bytes in memory of their own, which can be transferred; copies them if they share memory.
+ */
 function owned(bytes: Buffer): Buffer {
   return bytes.length === bytes.buffer.byteLength ? bytes : copyOf(bytes)
 }
@@ -65,7 +68,7 @@ function copyOf(bytes: Buffer): Buffer {
 
 async function packOwned(bytes: Buffer): Promise<Packed> {
   const { encoding, content } = await pack(bytes)
-  // What does not shrink is the same memory, and that can be handed over only once.
+  // Bytes that do not shrink are the same memory, which can be transferred only once.
   return { encoding, content: content === bytes ? copyOf(content) : owned(content) }
 }
 
@@ -80,14 +83,14 @@ async function make(task: ParserTask): Promise<Made> {
     ...task.content,
     form: task.isHeaderOnly ? 'headers' : task.content.form,
   })
-  // Here, so that the copy that is kept is the one that leaves.
+  // Signs here, so that the stored copy is identical to the mail that is sent.
   const composed = signingKey ? signMail(report, signingKey) : report
   return { raw: owned(composed), packed: await packOwned(composed) }
 }
 
 const HEADER_BYTES_MAX = 64 * 1024
 
-/** The header, up to as much of it as any mail server takes. */
+/** Returns the header, up to 64 KB, which is as much as mail servers usually accept. */
 function headerOf(raw: Buffer): Buffer {
   const start = raw.subarray(0, HEADER_BYTES_MAX)
   return start.subarray(0, parseHeader(start).bodyOffset)

@@ -3,12 +3,12 @@ import { Piscina } from 'piscina'
 import type { GivenFile, Unpacked, UnpackLimits } from '../mail/containers/unpack-file.ts'
 import type { UnpackMade, UnpackTask } from './unpack-thread.ts'
 
-/** Threads in which files are unpacked that strangers made. */
+/** The threads that unpack untrusted files. */
 export type UnpackPool = {
   /**
-   * Rejects when the file took too long or too much memory: its thread is replaced. It may take
-   * `msMax`, and never longer than any file may; who asks for more at once than there are threads
-   * waits in his own time.
+   * Unpacks a file within `msMax` milliseconds, but never more than the limit of the pool. Rejects
+   * when the file took too long or too much memory; its thread is replaced. When all threads are
+   * busy, the wait counts as part of the time.
    */
   unpack: (file: GivenFile, limits: UnpackLimits, msMax?: number) => Promise<Unpacked[]>
   close: () => Promise<void>
@@ -19,9 +19,9 @@ const heapMegabytesMax = 192
 const idleMs = 30_000
 
 /**
- * A pool of two threads, which start with the first file and end when they are idle: they load the
- * readers of `mail/containers` and nothing else. As many as uploads are opened at once, so that one
- * that takes long holds up no other.
+ * Creates a pool of two threads, which start with the first file and end when idle. They load only
+ * the readers of `mail/containers`. Two uploads can be unpacked at once, so that a slow one does
+ * not delay the other.
  */
 export function createUnpackPool(msMax: number = usualMsMax): UnpackPool {
   const pool = new Piscina({
@@ -49,7 +49,9 @@ export function createUnpackPool(msMax: number = usualMsMax): UnpackPool {
   }
 }
 
-/** Bytes in no more memory than they need: all of what they share would cross with them. */
+/**
+ * Copies bytes that share a much larger memory block, because the whole block would be transferred.
+ */
 function alone(bytes: Buffer): Uint8Array {
   return bytes.buffer.byteLength < bytes.length * 2 ? bytes : new Uint8Array(bytes)
 }

@@ -6,10 +6,10 @@ import {
   type UnpackLimits,
 } from '../mail/containers/unpack-file.ts'
 
-/** One file to unpack; a Buffer that crossed is a plain Uint8Array. */
+/** One file to unpack; a Buffer from another thread arrives as a plain Uint8Array. */
 export type UnpackTask = { name: string; bytes: Uint8Array; limits: UnpackLimits }
 
-/** What a file came to: all messages in one stretch of memory, which is handed over. */
+/** The contents of a file: all messages in one block of memory, which is transferred. */
 export type UnpackMade = {
   items: (({ raw: { start: number; end: number } } & Omit<Taken, 'raw'>) | Refused)[]
   content: Uint8Array
@@ -18,7 +18,7 @@ export type UnpackMade = {
 type Taken = Extract<Unpacked, { raw: Buffer }>
 type Refused = Extract<Unpacked, { refusal: string }>
 
-/** Runs in a thread of the unpacking pool. */
+/** Unpacks a file in a thread of the unpacking pool. */
 export default async function run({ name, bytes, limits }: UnpackTask): Promise<unknown> {
   const { buffer, byteOffset, byteLength } = bytes
   const file: GivenFile = { name, bytes: Buffer.from(buffer, byteOffset, byteLength) }

@@ -6,20 +6,19 @@ import { anyWebhooks, findListening, insertDeliveries, type WebhookEvent } from 
 import { uuidv7 } from '../world.ts'
 import { deadLetterQueue, deliverWebhook, type QueueDefinition, queues } from './queues.ts'
 
-/** pg-boss, connected. */
 export type Boss = PgBoss
 
-/** What a process does with the queues besides adding jobs. */
+/** What a process does with the queues; all roles can add jobs. */
 export type BossRole = 'sends' | 'works' | 'migrates'
 
 const DAY_SECONDS = 86_400
-/** A job whose worker has been silent for so long is given to another. */
+/** Time in seconds without a heartbeat after which a job is given to another worker. */
 const HEARTBEAT_SECONDS = 20
 
 /**
- * Connects pg-boss over our own pool. A process that `works` listens for new jobs, watches over
- * expired ones, runs the schedules, and keeps the queue statistics from which graphs are drawn.
- * With `listens` false it polls for new jobs, every two seconds.
+ * Connects pg-boss with connections of its own. A process that `works` listens for new jobs,
+ * monitors expired ones, runs the schedules, and stores the queue statistics. With `listens` false
+ * it polls for new jobs every two seconds.
  */
 export async function startBoss(
   databaseUrl: string,
@@ -37,7 +36,7 @@ export async function startBoss(
     schedule: works,
     persistQueueStats: true,
     persistWarnings: true,
-    // Both: what a dead worker held is looked for at the slower of the two paces.
+    // Both, because jobs of a dead worker are detected at the longer of the two intervals.
     superviseIntervalSeconds: 10,
     monitorIntervalSeconds: 10,
     useListenNotify: works && options.listens !== false,
@@ -48,8 +47,8 @@ export async function startBoss(
 }
 
 /**
- * Makes the queues, or brings their settings up to date, and gathers their statistics: a queue
- * unknown to the planner makes every fetch a nested loop, 20 to 400 times slower.
+ * Creates the queues or updates their settings, and analyzes the job table: without statistics the
+ * planner makes every fetch a nested loop, which is 20 to 400 times slower.
  */
 export async function createQueues(boss: Boss, db: Db): Promise<void> {
   const kept = { retentionSeconds: 30 * DAY_SECONDS, deleteAfterSeconds: 3600 }
@@ -69,14 +68,14 @@ export async function createQueues(boss: Boss, db: Db): Promise<void> {
   await gatherQueueStatistics(db)
 }
 
-/** Lets pg-boss work inside a transaction of ours. */
+/** Returns an adapter with which pg-boss runs its statements in our transaction. */
 export function bossDb(tx: Db): BossDb {
   return { executeSql: (text, params) => tx.query(text, params) }
 }
 
 /**
- * The same for a statement that comes again and again with other parameters: each connection keeps
- * it planned. Planning is a third of what it costs to add the jobs of a batch.
+ * Returns the same adapter for statements that repeat with other parameters: each connection keeps
+ * them prepared. Planning is a third of the cost of adding the jobs of a batch.
  */
 function preparedBossDb(tx: Db): BossDb {
   return {
@@ -85,14 +84,14 @@ function preparedBossDb(tx: Db): BossDb {
   }
 }
 
-/** Ends the connection; jobs in hand are finished first, at most `timeoutMs`. */
+/** Closes the connection after the active jobs have ended, but waits at most `timeoutMs`. */
 export async function stopBoss(boss: Boss, timeoutMs: number): Promise<void> {
   await boss.stop({ graceful: true, timeout: timeoutMs, close: true })
 }
 
 /**
- * Adds jobs in the transaction that makes them necessary: both are kept, or neither. Nobody takes
- * them before `startAfter`.
+ * Adds jobs in the transaction that requires them, so that both are committed or neither. Workers
+ * do not take them before `startAfter`.
  */
 export async function send<Payload extends object>(
   boss: Boss,
@@ -110,9 +109,8 @@ export async function send<Payload extends object>(
 }
 
 /**
- * Owes the webhooks of the reports' reporters the news that something happened to them, in the
- * transaction that makes it true. Where nobody has a webhook this is one prepared question, which
- * travels with the statements beside it.
+ * Queues webhook deliveries for events of reports, in the transaction that causes the events. When
+ * no webhook exists this costs one prepared query, sent together with the statements around it.
  */
 export async function oweWebhooks(
   tx: Db,
@@ -132,7 +130,7 @@ export async function oweWebhooks(
   }
 }
 
-/** Owes one webhook a message that only tries it; answers its id. */
+/** Queues a test delivery to one webhook; returns its id. */
 export async function oweTest(tx: Db, boss: Boss, webhookId: string, now: Date): Promise<string> {
   const id = uuidv7(now)
   await insertDeliveries(tx, [{ webhookId, id, event: 'webhook.test', reportId: null }])

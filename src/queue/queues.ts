@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** A queue, and the shape of what its jobs carry: ids, never content. */
+/** A queue, and the schema of its job data: ids, never content. */
 export type QueueDefinition<Payload extends object = object> = {
   name: string
   payload: z.ZodType<Payload>
@@ -10,17 +10,17 @@ export type QueueDefinition<Payload extends object = object> = {
 type QueueOptions = {
   /** Attempts after the first. */
   retryLimit: number
-  /** Seconds before the second attempt; doubled, with chance, for each further one. */
+  /** Seconds before the second attempt; doubled, with random variation, for each further one. */
   retryDelay: number
   retryDelayMax: number
-  /** Seconds that one attempt may take at most. */
+  /** Maximum duration of one attempt in seconds. */
   expireInSeconds: number
 }
 
-/** Where jobs go that no retry could save, with the reason. */
+/** The queue of jobs that ran out of retries, with the reason. */
 export const deadLetterQueue = 'dead-letter'
 
-/** Find out what a reported message is and where it came from. */
+/** Analyzes a reported message: what it is and where it came from. */
 export const analyzeReport = defineQueue('analyze-report', z.object({ reportId: z.uuid() }), {
   retryLimit: 5,
   retryDelay: 5,
@@ -29,8 +29,8 @@ export const analyzeReport = defineQueue('analyze-report', z.object({ reportId: 
 })
 
 /**
- * Ask the registries who answers for the origin of a report, and go on from there. A job that was
- * put off says when the first question was asked.
+ * Queries the registries for the abuse contact of a report's origin, and continues with the result.
+ * `firstAskedAt` is the time of the first query of a postponed job.
  */
 export const findContact = defineQueue(
   'find-contact',
@@ -39,8 +39,9 @@ export const findContact = defineQueue(
 )
 
 /**
- * Compose one feedback report and send it. Mail servers may be away for days. A job that was put
- * off says since when it waits for its consumer, and since when our own mail server refuses it.
+ * Composes and sends one feedback report. The retries span days, because mail servers may be down
+ * for days. A postponed job has the time since when it waits for its consumer (`putOffSince`), and
+ * since when our own mail server refuses it (`refusedSince`).
  */
 export const forwardReport = defineQueue(
   'forward-report',
@@ -53,10 +54,10 @@ export const forwardReport = defineQueue(
   { retryLimit: 20, retryDelay: 30, retryDelayMax: 4 * 3600, expireInSeconds: 300 },
 )
 
-/** Whether an administrator took it back, and not its reporter. */
+/** `isOverruled`: an administrator retracted the report, not its reporter. */
 const redemption = z.object({ reportId: z.uuid(), isOverruled: z.boolean().optional() })
 
-/** Send one letter: advice, an answer, an invitation. Put off as feedback is. */
+/** Sends one letter: advice, an answer, an invitation. Postponed like feedback. */
 export const sendLetter = defineQueue(
   'send-letter',
   z.object({
@@ -67,7 +68,7 @@ export const sendLetter = defineQueue(
   { retryLimit: 20, retryDelay: 30, retryDelayMax: 4 * 3600, expireInSeconds: 300 },
 )
 
-/** Write to a reporter how to unsubscribe. */
+/** Writes a letter that advises a reporter how to unsubscribe. */
 export const adviseReporter = defineQueue('advise-reporter', z.object({ reportId: z.uuid() }), {
   retryLimit: 10,
   retryDelay: 10,
@@ -75,7 +76,7 @@ export const adviseReporter = defineQueue('advise-reporter', z.object({ reportId
   expireInSeconds: 120,
 })
 
-/** Ask a sender, once, to unsubscribe a reporter. A retry never sends again. */
+/** Sends one unsubscribe request for a reporter. A retry never sends it again. */
 export const unsubscribe = defineQueue('unsubscribe', z.object({ reportId: z.uuid() }), {
   retryLimit: 10,
   retryDelay: 30,
@@ -83,7 +84,7 @@ export const unsubscribe = defineQueue('unsubscribe', z.object({ reportId: z.uui
   expireInSeconds: 300,
 })
 
-/** Look for marketers in the mail that was reported. */
+/** Searches reported mail for possible marketers. */
 export const proposeMarketers = defineQueue('propose-marketers', z.object({}), {
   retryLimit: 1,
   retryDelay: 60,
@@ -91,7 +92,7 @@ export const proposeMarketers = defineQueue('propose-marketers', z.object({}), {
   expireInSeconds: 900,
 })
 
-/** Take back what a retracted report was counted as. */
+/** Removes a retracted report from the counters and the reputations. */
 export const redeemReport = defineQueue('redeem-report', redemption, {
   retryLimit: 20,
   retryDelay: 5,
@@ -99,7 +100,7 @@ export const redeemReport = defineQueue('redeem-report', redemption, {
   expireInSeconds: 120,
 })
 
-/** Read a mail that came back. */
+/** Reads a received mail: a bounce or an answer. */
 export const handleInbound = defineQueue('handle-inbound', z.object({ mailId: z.uuid() }), {
   retryLimit: 5,
   retryDelay: 5,
@@ -107,7 +108,7 @@ export const handleInbound = defineQueue('handle-inbound', z.object({ mailId: z.
   expireInSeconds: 120,
 })
 
-/** Take in the messages that a mail of a reporter carries. */
+/** Accepts the messages in a mail from a reporter. */
 export const takeMailed = defineQueue('take-mailed', z.object({ mailId: z.uuid() }), {
   retryLimit: 8,
   retryDelay: 5,
@@ -115,7 +116,7 @@ export const takeMailed = defineQueue('take-mailed', z.object({ mailId: z.uuid()
   expireInSeconds: 300,
 })
 
-/** Erase an account. It comes again until nothing is left. */
+/** Erases an account. The job repeats until no data is left. */
 export const eraseAccount = defineQueue('erase-account', z.object({ erasureId: z.uuid() }), {
   retryLimit: 50,
   retryDelay: 10,
@@ -123,7 +124,7 @@ export const eraseAccount = defineQueue('erase-account', z.object({ erasureId: z
   expireInSeconds: 300,
 })
 
-/** Make the partitions of the coming weeks, drop those past retention, forget old keys. */
+/** Creates the partitions of the coming weeks, drops those past retention, deletes old keys. */
 export const keepHouse = defineQueue('keep-house', z.object({}), {
   retryLimit: 3,
   retryDelay: 60,
@@ -131,7 +132,7 @@ export const keepHouse = defineQueue('keep-house', z.object({}), {
   expireInSeconds: 900,
 })
 
-/** Find out which relays the mail of reporters comes through. */
+/** Searches reports for the relays of the reporters' mail. */
 export const learnRelays = defineQueue('learn-relays', z.object({}), {
   retryLimit: 1,
   retryDelay: 60,
@@ -139,7 +140,7 @@ export const learnRelays = defineQueue('learn-relays', z.object({}), {
   expireInSeconds: 900,
 })
 
-/** Mark the reports whose analysis has died. */
+/** Marks the reports whose analysis became a dead letter. */
 export const markDead = defineQueue('mark-dead', z.object({}), {
   retryLimit: 0,
   retryDelay: 60,
@@ -147,7 +148,7 @@ export const markDead = defineQueue('mark-dead', z.object({}), {
   expireInSeconds: 60,
 })
 
-/** Let feedback leave that waited for its hour. */
+/** Sends feedback that is due. */
 export const paceFeedback = defineQueue('pace-feedback', z.object({}), {
   retryLimit: 0,
   retryDelay: 60,
@@ -155,7 +156,7 @@ export const paceFeedback = defineQueue('pace-feedback', z.object({}), {
   expireInSeconds: 600,
 })
 
-/** Judge who is to be listed, and write the lists for others. */
+/** Decides what is listed, and writes the lists for publication. */
 export const publishLists = defineQueue('publish-lists', z.object({}), {
   retryLimit: 1,
   retryDelay: 60,
@@ -163,14 +164,14 @@ export const publishLists = defineQueue('publish-lists', z.object({}), {
   expireInSeconds: 900,
 })
 
-/** Tell one webhook of one event. It is put off while its receiver fails. */
+/** Delivers one event to one webhook. Postponed while its receiver fails. */
 export const deliverWebhook = defineQueue(
   'deliver-webhook',
   z.object({ webhookId: z.uuid(), deliveryId: z.uuid() }),
   { retryLimit: 10, retryDelay: 10, retryDelayMax: 3_600, expireInSeconds: 120 },
 )
 
-/** Every queue that has workers. */
+/** All queues that have workers. */
 export const queues: readonly QueueDefinition[] = [
   analyzeReport,
   findContact,

@@ -8,27 +8,29 @@ import { type Clock, uuidFloor } from '../world.ts'
 import { type Boss, bossDb, send } from './boss.ts'
 import { analyzeReport, deadLetterQueue } from './queues.ts'
 
-/** What became known of a reporter's relays, and by which report. */
+/** New knowledge about a reporter's relays, and the report that led to it. */
 export type RelayNews = {
   reporterId: string
-  /** CIDR blocks of which something else was known before. */
+  /** The CIDR blocks about which the knowledge changed. */
   blocks: readonly string[]
-  /** The report whose question was answered, which is looked at again at once. */
+  /** The report whose question was answered; it is analyzed again at once. */
   answeredId?: string | undefined
   now: Date
 }
 
 const REPORTS_MAX = 200
 const AGE_MS_MAX = 30 * 86_400_000
-/** A report costs a whole analysis each time: who changes his mind does not get it for nothing. */
+/**
+ * Minimum time in milliseconds between two repeated analyses of a report, because each costs a
+ * complete analysis and a reporter may change answers often.
+ */
 const PAUSE_MS = 3_600_000
 
 /**
- * Puts the reports in line again of which their reporter was asked something about the blocks of
- * which more is known now: the latest 200 of the last 30 days. They go back to `received`, without
- * their analysis, in the transaction `tx` that writes down what is known; what anybody was told of
- * is left alone, so nothing is ever sent twice. Who was looked at again within the last hour waits
- * for an hour more. Returns their ids.
+ * Queues the reports again whose reporter was asked about one of the blocks: the latest 200 of the
+ * last 30 days. They return to `received` and lose their analysis, in the transaction `tx` that
+ * stores the new knowledge. Reports with feedback are excluded, so nothing is sent twice. A report
+ * that was analyzed again within the last hour waits for another hour. Returns their ids.
  */
 export async function reopenAskedReports(
   tx: Db,
@@ -47,8 +49,8 @@ export async function reopenAskedReports(
 }
 
 /**
- * Puts reports in line once more because of news of relays: those that were so within the last
- * hour for an hour later, unless it was their own question that was answered.
+ * Queues reports for another analysis because of new knowledge about relays. Those that were queued
+ * for this reason within the last hour start an hour later, unless their own question was answered.
  */
 export async function putInLineAgain(
   tx: Db,
@@ -72,12 +74,12 @@ export async function putInLineAgain(
 
 const REDRIVEN_AT_ONCE = 1_000
 
-/** Which dead letters: those named, those that one queue gave up, or all there are by now. */
+/** Selects dead letters: by id, of one source queue, or all that exist now. */
 export type WhichDeadLetters = readonly string[] | { source: string } | 'all'
 
 /**
- * Puts dead letters back to work in their own queues. What is done, and by whom (null: at the
- * command line), is written down in the same transaction. Returns how many were moved.
+ * Moves dead letters back to their own queues, and adds an audit entry in the same transaction; the
+ * administrator is null at the command line. Returns the number moved.
  */
 export async function redriveDeadLetters(
   app: { pool: Pool; boss: Boss; clock: Clock },

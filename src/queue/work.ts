@@ -8,26 +8,27 @@ import { type Boss, bossDb } from './boss.ts'
 import type { QueueDefinition } from './queues.ts'
 
 /**
- * How one job ended: done, to be tried again later, beyond saving, or put off: it comes again at
- * an instant with another payload, as if it were new, which uses up none of its attempts.
+ * The result of one job: done, to be retried, permanently failed, or postponed. A postponed job
+ * runs again at an instant with another payload, like a new job; this uses none of its attempts.
  */
 export type JobOutcome =
   'done' | { retry: string } | { hopeless: string } | { putOff: Date; payload: object }
 
 /**
- * Works a batch: one outcome for each payload, in order. What it throws is the whole batch's fault;
- * the jobs are then tried one by one, so that each pays for itself.
+ * Processes a batch and returns one outcome for each payload, in order. An exception fails the
+ * whole batch; its jobs are then processed one by one, so that only those at fault fail.
  */
 export type Handler<Payload> = (payloads: readonly Payload[]) => Promise<readonly JobOutcome[]>
 
-/** How a queue is worked. */
+/** Batch size, and number of batches in parallel. */
 export type WorkSettings = { batchSize: number; concurrency: number }
 
-/** While NOTIFY works this only finds retries that have come due. */
+/** Polling interval in seconds while NOTIFY works; then polling only finds retries that are due. */
 const NOTIFY_POLL_SECONDS = 5
 
 /**
- * Starts taking jobs of a queue: told of new ones at once, and taking on while batches are full.
+ * Starts a worker for a queue. It is notified of new jobs at once, and fetches again without
+ * waiting while batches are full.
  */
 export async function workQueue<Payload extends object>(
   app: { boss: Boss; pool: Pool; log: Logger },
@@ -60,9 +61,9 @@ export async function workQueue<Payload extends object>(
 }
 
 /**
- * Ends jobs and puts their successors in line, in one transaction: there is one of each at any
- * instant. A job whose claim was lost meanwhile has no successor. A successor is as old as the
- * first of them, so that ages are counted from when the work was first due.
+ * Completes postponed jobs and inserts their successors in one transaction, so that exactly one of
+ * each exists at any time. A job that another worker has claimed meanwhile gets no successor. A
+ * successor inherits the creation time, so that its age is counted from the first job.
  */
 async function putOff<Payload extends object>(
   { boss, pool }: { boss: Boss; pool: Pool },
@@ -94,12 +95,12 @@ async function putOff<Payload extends object>(
   })
 }
 
-/** The id of a job that succeeds another: the same each time. */
+/** Returns the id of a job's successor, which is the same for each call. */
 function successorId(formerId: string): string {
   return hash('md5', formerId)
 }
 
-/** The ids it ended: pg-boss gives them, and does not say so in its types. */
+/** Returns the ids that were completed; pg-boss returns them, but its types do not declare it. */
 function settledOf(response: object): readonly string[] {
   return 'settled' in response && Array.isArray(response.settled) ? response.settled : []
 }
@@ -154,7 +155,10 @@ function settle(id: string, outcome: JobOutcome): JobResult {
   return { id, status: 'failed', output: { message: outcome.retry } }
 }
 
-/** Runs a chore at the times of a cron expression (UTC), once whatever the number of processes. */
+/**
+ * Schedules a queue by a cron expression (UTC); it runs once, regardless of the number of
+ * processes.
+ */
 export async function schedule(
   boss: Boss,
   queue: QueueDefinition<Record<string, never>>,

@@ -17,16 +17,16 @@ import {
   unknownNetwork,
 } from './registry-answer.ts'
 
-/** What came of a URL and of where it led. */
+/** The result of requesting a URL and following its redirects. */
 export type Followed =
   | { is: 'json'; json: unknown }
   | { is: 'absent' }
-  /** Not now: the server rests, is busy or does not answer. */
+  /** Not available now: the server is paused, busy or does not answer. */
   | { is: 'later'; retryAt: Date; why: string }
-  /** An answer came that is of no use. */
+  /** The answer cannot be used. */
   | { is: 'unusable'; why: string }
 
-/** What following needs. */
+/** Dependencies of `followUrl`. */
 export type FollowTools = {
   fetch: Fetch
   clock: Clock
@@ -38,8 +38,8 @@ export type FollowTools = {
 const REDIRECTS_MAX = 3
 
 /**
- * Asks a URL for JSON and follows at most three redirects, each within reach and at the pace of
- * its own server. What servers do is an answer; never throws for it.
+ * Requests JSON from a URL and follows at most three redirects. Each URL must be allowed, and each
+ * request respects the rate of its server. Server errors are results; never throws for them.
  */
 export async function followUrl(url: URL, deadline: Date, tools: FollowTools): Promise<Followed> {
   let here = url
@@ -69,15 +69,15 @@ async function askInTurn(
   return answer.is === 'unreadable' ? { is: 'unusable', why: answer.why } : answer
 }
 
-/** Which registry answers for which blocks, the longest prefix first. */
+/** The RDAP server of each block, longest prefix first. */
 export type Services = readonly { prefix: number; block: NetworkSet; base: URL }[]
 
 const BLOCKS_MAX = 20_000
 
 /**
- * Reads a bootstrap file for addresses (RFC 9224 §5). Of the URLs of a service the first that may
- * be opened counts, https before http; a service without one is left out. Undefined when it is no
- * such file.
+ * Parses a bootstrap file for addresses (RFC 9224 §5). Of the URLs of a service the first allowed
+ * one is used, https before http; a service without one is skipped. Undefined when it is not such a
+ * file.
  */
 export function readServices(json: unknown, mayOpen: (url: URL) => boolean): Services | undefined {
   const file = objectOf(json)
@@ -92,7 +92,7 @@ export function readServices(json: unknown, mayOpen: (url: URL) => boolean): Ser
     .sort((one, other) => other.prefix - one.prefix)
 }
 
-/** The base URL of the registry that answers for an address; it ends in a slash. */
+/** Returns the base URL of the registry responsible for an address; it ends in a slash. */
 export function findService(services: Services, address: IpAddress): URL | undefined {
   return services.find(({ block }) => block.has(address))?.base
 }
@@ -112,18 +112,24 @@ function baseOf(texts: readonly string[], mayOpen: (url: URL) => boolean): URL |
   return urls.find(({ protocol }) => protocol === 'https:') ?? urls[0]
 }
 
-/** That nobody is named holds at most for so much around the address: silence is cheap to say. */
+/**
+ * Shortest prefixes for which the answer "no contact" is reused, because such an answer says little
+ * about a large block.
+ */
 const silentPrefix = { 4: 16, 6: 32 } as const
 const UNUSABLE_MS = 3_600_000
 const PARENTS_MAX = 2
 
-/** What asking needs: `follow` gives what a URL leads to. */
+/** Dependencies of `askRegistry`; `follow` requests a URL and follows its redirects. */
 export type AskTools = {
   follow: (url: URL, deadline: Date) => Promise<Followed>
   clock: Clock
 }
 
-/** Asks the registry at `base` about an address, with what it takes to find a contact. */
+/**
+ * Queries the registry at `base` about an address, with further requests if needed to find a
+ * contact.
+ */
 export async function askRegistry(
   address: IpAddress,
   base: URL,
@@ -153,7 +159,10 @@ export async function askRegistry(
   return { is: 'found', network: { cidrs, holdsFor, name, country, registry }, contacts }
 }
 
-/** Of a registry's own block nothing follows for the networks in it. */
+/**
+ * Returns the blocks for which "no contact" is reused. The answer about a registry's own block says
+ * nothing about the networks in it, so it is used for the address alone.
+ */
 function silenceAround(address: IpAddress, { cidrs, own }: NetworkAnswer): string[] {
   const length = isWiderThanAnyHolding(own)
     ? { 4: 32, 6: 128 }[address.family]
@@ -165,8 +174,8 @@ function silenceAround(address: IpAddress, { cidrs, own }: NetworkAnswer): strin
 type Later = Followed & { is: 'later' }
 
 /**
- * The contacts of a network: its own, else those of an entity that was told in part, else those
- * of the networks around it, else what its remarks say.
+ * Returns the contacts of a network: its own; otherwise those of an entity that the answer
+ * truncated; otherwise those of the enclosing networks; otherwise the address in its remarks.
  */
 async function contactsOf(
   found: NetworkAnswer,
@@ -191,7 +200,10 @@ async function contactsOf(
   return found.remarked === undefined ? [] : [found.remarked]
 }
 
-/** Climbs to the networks around, each wider than the one before, short of a registry's own. */
+/**
+ * Follows the links to enclosing networks, each wider than the previous one, up to the registry's
+ * own.
+ */
 async function contactsAround(
   found: NetworkAnswer,
   address: IpAddress,

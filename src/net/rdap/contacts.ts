@@ -1,51 +1,53 @@
 import { domainToASCII } from 'node:url'
 
-/** A JSON object of a stranger's, its members still unread. */
+/** An untrusted JSON object whose members are not validated. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** The value when it is a JSON object. */
+/** Returns the value if it is a JSON object. */
 export function objectOf(value: unknown): JsonObject | undefined {
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
   return isObject ? (value as JsonObject) : undefined
 }
 
-/** The value when it is a list; an empty one otherwise. */
+/** Returns the value if it is a list; otherwise an empty list. */
 export function arrayOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-/** The objects of a list; what else is in it is passed over. */
+/** Returns the objects of a list; ignores its other members. */
 export function objectsOf(value: unknown): JsonObject[] {
   return arrayOf(value)
     .map(objectOf)
     .filter((member) => member !== undefined)
 }
 
-/** The value when it is text with something in it. */
+/** Returns the trimmed value if it is a non-empty string. */
 export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined
 }
 
-/** The texts of a list, or of a single text that stands in its place. */
+/** Returns the strings of a list, or of a single string in its place. */
 export function textsOf(value: unknown): string[] {
   return (typeof value === 'string' ? [value] : arrayOf(value))
     .map(textOf)
     .filter((text) => text !== undefined)
 }
 
-// Narrower than RFC 5321: no quotes and no address literals, which no abuse desk has.
+// Narrower than RFC 5321: no quoted strings and no address literals, which abuse desks do not use.
 const localShape = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/
 const domainShape = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
-/** Registries answer for the registry, not for what others do in the networks they gave out. */
+/**
+ * Addresses of registries are for the registry itself, not for abuse from networks it has assigned.
+ */
 const registryDomains =
   /(?:^|\.)(?:iana\.org|arin\.net|ripe\.net|apnic\.net|lacnic\.net|afrinic\.net)$/
 
 const textCharsMax = 2_000
 
 /**
- * A mail address that can be written to, its domain in lower case and ASCII; undefined for any
- * other text, such as `REDACTED FOR PRIVACY`, and for the address of a registry itself.
+ * Parses a mail address and returns it with its domain in lower case and ASCII. Undefined for other
+ * text, such as `REDACTED FOR PRIVACY`, and for the address of a registry itself.
  */
 export function mailAddress(text: string): string | undefined {
   const at = text.lastIndexOf('@')
@@ -58,7 +60,7 @@ export function mailAddress(text: string): string | undefined {
   return `${local}@${domain}`
 }
 
-/** The mail addresses in a value that may hold several: separated, in angles, after `mailto:`. */
+/** Returns the mail addresses in a text: separated, in angle brackets, or after `mailto:`. */
 export function mailAddressesIn(text: string): string[] {
   return text
     .slice(0, textCharsMax)
@@ -67,15 +69,15 @@ export function mailAddressesIn(text: string): string[] {
     .filter((address) => address !== undefined)
 }
 
-/** Whom an answer names for abuse, and what else it says of contacts. */
+/** The abuse contacts in an answer, and what else it says about contacts. */
 export type ContactFindings = {
-  /** The nearest and preferred first, each once, at most five. */
+  /** The least nested and preferred ones first, without duplicates, at most five. */
   contacts: string[]
-  /** Whether the registry says that it holds something back (RFC 9537). */
+  /** Whether the registry indicates that it redacted something (RFC 9537). */
   isRedacted: boolean
-  /** An entity of which the answer told only a part (RFC 9083 §10.2.1): worth a question. */
+  /** An entity that the answer truncated (RFC 9083 §10.2.1) and that can be requested. */
   cutEntity: { handle: string; href: string | undefined } | undefined
-  /** The one address that remarks give for abuse; undefined when there are several. */
+  /** The address that remarks name for abuse; undefined when they name several. */
   remarked: string | undefined
 }
 
@@ -84,9 +86,9 @@ const ENTITIES_MAX = 2_000
 const REMARKS_MAX = 200
 
 /**
- * Reads the abuse contacts of an answer (RFC 9083): entities with the role `abuse`, however deep
- * they are nested, and the mail addresses of their jCards (RFC 7095). Linear and bounded, whatever
- * is in the answer. Technical contacts are none: they did not ask for reports.
+ * Returns the abuse contacts of an answer (RFC 9083): the mail addresses in the jCards (RFC 7095)
+ * of entities with the role `abuse`, at any depth. Takes linear time within fixed limits. Ignores
+ * technical contacts, because they did not ask for abuse reports.
  */
 export function abuseContacts(answer: JsonObject): ContactFindings {
   const entities = entitiesOf(answer)
@@ -100,15 +102,15 @@ export function abuseContacts(answer: JsonObject): ContactFindings {
 }
 
 /**
- * The contacts of an entity that was asked for by itself: its own addresses when it was known as
- * an abuse desk or says so, else those of the desks inside of it.
+ * Returns the contacts of an entity that was requested: its own addresses if it is an abuse
+ * contact, followed by those of the abuse contacts inside it.
  */
 export function entityContacts(entity: JsonObject, isDesk: boolean): string[] {
   const own = isDesk || hasRole(entity, 'abuse') ? cardAddresses(entity) : []
   return distinct([...own, ...abuseContacts(entity).contacts])
 }
 
-/** All entities, the nearest first. */
+/** Returns all entities, the least nested first. */
 function entitiesOf(answer: JsonObject): JsonObject[] {
   const found = objectsOf(answer['entities']).slice(0, ENTITIES_MAX)
   for (let at = 0; at < found.length && found.length < ENTITIES_MAX; at++) {
@@ -131,7 +133,7 @@ function distinct(addresses: readonly string[]): string[] {
   return [...byKey.values()].slice(0, CONTACTS_MAX)
 }
 
-/** The properties of a jCard: name, parameters, type, values. */
+/** Returns the properties of a jCard: name, parameters, type, values. */
 function cardProperties(entity: JsonObject): (readonly unknown[])[] {
   const [, properties] = arrayOf(entity['vcardArray'])
   return arrayOf(properties).map(arrayOf)
@@ -148,14 +150,17 @@ function cardAddresses(entity: JsonObject): string[] {
     .flatMap(({ addresses }) => addresses)
 }
 
-/** A line break in an address is no separator: somebody wants to write a header of ours. */
+/** Rejects addresses with control characters, which may be an attempt at header injection. */
 function propertyAddresses(text: string): string[] {
   return /\p{Cc}/u.test(text) ? [] : mailAddressesIn(text)
 }
 
 const LEAST_PREFERRED = 101
 
-/** 1 is the best, 100 the last (RFC 6350 §5.3); older cards say `type=pref`. */
+/**
+ * Returns a preference from 1 (best) to 100 (RFC 6350 §5.3), 101 without one; older cards use
+ * `type=pref`.
+ */
 function preferenceOf(parameters: JsonObject | undefined): number {
   const [pref] = [parameters?.['pref']].flat()
   const number = Number(pref ?? Number.NaN)
@@ -187,7 +192,7 @@ function isCut(holder: JsonObject): boolean {
   return noticesOf(holder).some(({ type, title }) => /truncated/i.test(`${type} ${title}`))
 }
 
-/** The desk that was cut, else the holder of the network when something was. */
+/** Returns the truncated abuse contact, otherwise the truncated registrant. */
 function cutEntityOf(
   answer: JsonObject,
   entities: readonly JsonObject[],
@@ -205,7 +210,7 @@ function cutEntityOf(
   return { handle, href: linkOf(entity, 'self') }
 }
 
-/** Where the first link of this relation leads (RFC 9083 §4.2). */
+/** Returns the target of the first link with this relation (RFC 9083 §4.2). */
 export function linkOf(holder: JsonObject, rel: string): string | undefined {
   const link = objectsOf(holder['links']).find(({ rel: name }) => name === rel)
   return textOf(link?.['href'])
@@ -213,14 +218,17 @@ export function linkOf(holder: JsonObject, rel: string): string | undefined {
 
 const remarkCharsMax = 2_000
 
-/** Sentences that ask for reports of abuse; what else names an address is about something else. */
+/** Matches sentences that ask for abuse reports; other sentences with addresses are ignored. */
 const aboutAbuse = [
   /\babuse\b[\w .:'"/-]{0,80}(?:contact|report|complain|mailbox|e-?mail|desk|send|\bis\b|\bto\b)/i,
   /\b(?:report|complain|send|contact)[\w .:'"/-]{0,80}\babuse\b/i,
   /^abuse[\w-]*@\S+$/i,
 ]
 
-/** What a remark such as "Abuse contact for … is 'abuse@…'" names, when all agree. */
+/**
+ * Returns the address in remarks such as "Abuse contact for … is 'abuse@…'", if all name the same
+ * one.
+ */
 function remarkedAddress(holders: readonly JsonObject[]): string | undefined {
   const lines = holders
     .slice(0, REMARKS_MAX)

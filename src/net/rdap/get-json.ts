@@ -7,8 +7,8 @@ import { isPublicName } from '../../mail/address.ts'
 import { addressScope, type IpAddress, parseIp } from '../../mail/ip.ts'
 
 /**
- * How far the registry client may go: which addresses it may ask about, which URLs open, and which
- * addresses connect to, whatever name led there.
+ * The limits of the registry client: which addresses it may query, which URLs it may request, and
+ * which addresses it may connect to, whatever name resolved to them.
  */
 export type Reach = {
   mayAsk: (address: IpAddress) => boolean
@@ -17,9 +17,9 @@ export type Reach = {
 }
 
 /**
- * The reach that a bootstrap URL gives. One out in the world leads to public addresses and, by
- * https, to public names. One on this machine may lead to this machine as well, and answers for
- * documentation ranges.
+ * Returns the limits that follow from a bootstrap URL. A public URL allows public addresses, and
+ * URLs with https and public names. A URL on the loopback address also allows the loopback address,
+ * and queries about documentation ranges.
  */
 export function reachOf(bootstrapUrl: string): Reach {
   const isLocal = isLoopbackUrl(new URL(bootstrapUrl))
@@ -36,17 +36,17 @@ export function reachOf(bootstrapUrl: string): Reach {
   }
 }
 
-/** Whether it is an http or https URL of this very machine. */
+/** Whether this is an http or https URL of the local machine. */
 function isLoopbackUrl(url: URL): boolean {
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return false
   const address = parseIp(url.hostname)
   return address ? addressScope(address) === 'loopback' : url.hostname === 'localhost'
 }
 
-/** Public top level domains below which nothing is reached by the DNS of the world (RFC 7686). */
+/** Names below these domains are not resolved by the public DNS (RFC 7686). */
 const inwardNames = /\.(?:arpa|onion)$/
 
-/** Names only: a registry is never found at a bare address, a machine inside a network may be. */
+/** Allows names only: registries do not use bare addresses, while internal machines may. */
 function isPublicUrl(url: URL): boolean {
   return (
     url.protocol === 'https:' &&
@@ -58,7 +58,7 @@ function isPublicUrl(url: URL): boolean {
   )
 }
 
-/** Asks the operating system for all addresses of a name. */
+/** Looks up all addresses of a name with the operating system. */
 export type Lookup = (
   host: string,
   options: { all: true },
@@ -68,9 +68,9 @@ export type Lookup = (
 const bodiless: readonly number[] = [204, 205, 304]
 
 /**
- * A `fetch` that connects to no other addresses than `mayConnect` allows. It looks at the addresses
- * that the connection is made with, so a name that leads elsewhere the next moment gains nothing.
- * Node's own `fetch` cannot be told which addresses to leave alone.
+ * Returns a `fetch` that connects only to addresses that `mayConnect` allows. It checks the
+ * addresses used for the connection, so a name that resolves differently a moment later cannot
+ * bypass the check. Node's own `fetch` does not support this.
  */
 export function createGuardedFetch(
   mayConnect: (address: IpAddress) => boolean,
@@ -79,11 +79,11 @@ export function createGuardedFetch(
   const guarded = guardLookup(mayConnect, lookup)
   return (url, { headers, signal }) =>
     new Promise((resolve, reject) => {
-      // A bare address is never looked up.
+      // A bare address is not looked up, so it is checked here.
       const address = parseIp(url.hostname)
       if (address && !mayConnect(address)) throw outOfReach(url.hostname)
       const { request } = url.protocol === 'https:' ? https : http
-      // No agent: a connection that somebody else opened was not guarded.
+      // No agent, because a reused connection was not checked.
       request(url, { headers, signal, lookup: guarded, agent: false }, (answer) => {
         try {
           resolve(responseOf(answer))
@@ -117,7 +117,7 @@ function outOfReach(host: string): Error {
   return new Error(`${host} leads to an address out of reach.`)
 }
 
-/** @throws RangeError for a status that no answer can have */
+/** @throws RangeError for an invalid status code */
 function responseOf(answer: http.IncomingMessage): Response {
   const headers = new Headers()
   for (const [name, values] of Object.entries(answer.headersDistinct)) {
@@ -131,36 +131,36 @@ function responseOf(answer: http.IncomingMessage): Response {
   return new Response(null, { status, headers })
 }
 
-/** What one request brought. */
+/** The result of one request. */
 export type JsonAnswer =
   | { is: 'json'; json: unknown }
   | { is: 'absent' }
   | { is: 'moved'; to: URL | undefined }
-  /** The server will not answer now; how long to leave it alone when it says so. */
+  /** The server refuses to answer now; `retryAfterMs` is the pause that it asks for. */
   | { is: 'busy'; retryAfterMs: number | undefined; why: string }
-  /** Nothing came, or not in time: the server or the way to it is at fault. */
+  /** No answer, or not in time. */
   | { is: 'failed'; why: string }
-  /** It answered with something nobody can use. */
+  /** The answer cannot be used. */
   | { is: 'unreadable'; why: string }
 
-/** How much of one request is borne. */
+/** The time limit in milliseconds and the maximum body size of one request. */
 export type RequestLimits = { timeoutMs: number; bodyBytesMax: number }
 
-/** The part of `fetch` that is needed: one GET, no redirect followed, ended by the signal. */
+/** The required subset of `fetch`: a GET that follows no redirects and that the signal aborts. */
 export type Fetch = (
   url: URL,
   options: { redirect: 'manual'; headers: Record<string, string>; signal: AbortSignal },
 ) => Promise<Response>
 
-/** What a request needs of the world. */
+/** Dependencies of a request. */
 export type RequestTools = { fetch: Fetch; now: Date; limits: RequestLimits }
 
 const RETRY_AFTER_MS_MAX = 86_400_000
 const jsonTypes = /^application\/(?:rdap\+json|json)\s*(?:;|$)/i
 
 /**
- * Asks once for JSON (RFC 7480), following nothing. All that can go wrong out there is an answer;
- * never throws for it. The time limit covers the body too.
+ * Requests JSON once (RFC 7480), without following redirects. All failures of the server or the
+ * network are results; never throws for them. The time limit includes the body.
  */
 export async function getJson(url: URL, tools: RequestTools): Promise<JsonAnswer> {
   const { timeoutMs, bodyBytesMax } = tools.limits
@@ -189,7 +189,7 @@ export async function getJson(url: URL, tools: RequestTools): Promise<JsonAnswer
   }
 }
 
-/** Everything but an answer to read; undefined for that. */
+/** Returns the result that follows from the status; undefined when the body must be read. */
 function answeredByStatus(answer: Response, url: URL, now: Date): JsonAnswer | undefined {
   const { status } = answer
   if (status === 200) return undefined
@@ -207,8 +207,8 @@ function answeredByStatus(answer: Response, url: URL, now: Date): JsonAnswer | u
 }
 
 /**
- * Milliseconds from seconds or a date (RFC 9110 §10.2.3), between a second and a day; undefined
- * when neither can be read.
+ * Parses seconds or a date (RFC 9110 §10.2.3) and returns milliseconds, between a second and a day.
+ * Undefined when it is neither.
  */
 export function retryAfter(value: string | null, now: Date): number | undefined {
   if (value === null) return undefined
@@ -223,7 +223,7 @@ async function readBounded(answer: Response, bytesMax: number): Promise<string |
   if (!answer.body) return ''
   const chunks: Uint8Array[] = []
   let bytes = 0
-  // Leaving the loop cancels the stream, and with it the connection.
+  // Leaving the loop cancels the stream and closes the connection.
   for await (const chunk of answer.body) {
     bytes += chunk.length
     if (bytes > bytesMax) return undefined

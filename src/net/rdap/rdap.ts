@@ -11,9 +11,9 @@ import {
 import { type Fetch, type Reach, reachOf, type RequestLimits } from './get-json.ts'
 import { type RegistryAnswer, unknownNetwork } from './registry-answer.ts'
 
-/** Recent answers, by the networks they are about. */
+/** A cache of recent answers, by the networks they are about. */
 type Memory = {
-  /** `asn` is the AS that announces the address, null when none is known to. */
+  /** `asn` is the AS that announces the address; null when none is known. */
   find: (address: IpAddress, asn: number | null) => RegistryAnswer | undefined
   add: (address: IpAddress, asn: number | null, answer: RegistryAnswer) => void
 }
@@ -30,9 +30,9 @@ const REMEMBERED_MS = 10 * 60_000
 const REMEMBERED_MAX = 500
 
 /**
- * Remembers the last 500 answers for ten minutes; a `later` for its own address until it may be
- * tried again, and no longer than that. An answer counts for another address than the one asked
- * about only when both are of one AS, or no AS is known for the other.
+ * Caches the last 500 answers for ten minutes; a `later` only for its own address, and only until
+ * the next attempt is allowed. An answer is used for another address than the queried one only when
+ * both belong to one AS, or when the AS of the other is unknown.
  */
 function createMemory(clock: Clock): Memory {
   let kept: Remembered[] = []
@@ -59,7 +59,7 @@ function createMemory(clock: Clock): Memory {
   }
 }
 
-/** Runs what has the same key one after the other, in the order it came. */
+/** Runs work with the same key sequentially, in the order of arrival. */
 function createLines(): <T>(key: string, work: () => Promise<T>) => Promise<T> {
   const last = new Map<string, Promise<unknown>>()
   return async (key, work) => {
@@ -75,16 +75,16 @@ function createLines(): <T>(key: string, work: () => Promise<T>) => Promise<T> {
   }
 }
 
-/** Whether a server may be asked now; `retryAt` is when it may be again. */
+/** Whether a server may be queried now; `retryAt` is the earliest time of the next attempt. */
 type Leave = { ok: true } | { ok: false; retryAt: Date; why: string }
 
-/** Keeps to the pace of each server, known by its origin (`https://host`). */
+/** Limits the rate of requests to each server, identified by its origin (`https://host`). */
 export type RegistryPace = {
-  /** Waits for the server's turn; refuses at once when it would not come before `deadline`. */
+  /** Waits for the server's next slot; refuses at once when that is after `deadline`. */
   admit: (origin: string, deadline: Date) => Promise<Leave>
-  /** The server answered: what failed before is forgotten. */
+  /** The server answered, which resets its failures. */
   answered: (origin: string) => void
-  /** It did not, or it asked to be left alone for a while. Returns when it may be asked again. */
+  /** The server did not answer, or asked for a pause. Returns the time of the next attempt. */
   failed: (origin: string, retryAfterMs: number | undefined) => Date
 }
 
@@ -93,7 +93,10 @@ type Server = { tokens: number; countedAt: number; restsUntil: number; failures:
 
 const usualRate: Rate = { perSecond: 1, burst: 5 }
 
-/** LACNIC takes ten a minute from one address (its notices, and LACNIC at GTER 41, 2016). */
+/**
+ * LACNIC allows ten requests per minute from one address (its notices, and LACNIC at GTER 41,
+ * 2016).
+ */
 const rates: Readonly<Record<string, Rate>> = {
   'https://rdap.lacnic.net': { perSecond: 0.15, burst: 1 },
 }
@@ -103,9 +106,9 @@ const REST_MS_MAX = 3_600_000
 const SERVERS_MAX = 100
 
 /**
- * A pace: a token bucket for each server, and a rest that doubles with each failure in a row, from
- * half a minute to an hour. After a rest one question is a trial: when it fails too, the next rest
- * is longer.
+ * Creates a rate limiter: a token bucket for each server, and a pause that doubles with each
+ * consecutive failure, from half a minute to an hour. After a pause one request is a trial: if it
+ * fails too, the next pause is longer.
  */
 export function createPace(clock: Clock, wait: (ms: number) => Promise<void>): RegistryPace {
   const servers = new Map<string, Server>()
@@ -148,7 +151,10 @@ export function createPace(clock: Clock, wait: (ms: number) => Promise<void>): R
   }
 }
 
-/** Takes a token, of the future if need be, and says how long that is; undefined if too long. */
+/**
+ * Takes a token, if need be one of the future, and returns the time in milliseconds until it is
+ * valid; undefined when that is more than `msMax`.
+ */
 function reserve(server: Server, rate: Rate, now: number, msMax: number): number | undefined {
   const earned = ((now - server.countedAt) / 1_000) * rate.perSecond
   server.tokens = Math.min(rate.burst, server.tokens + Math.max(0, earned))
@@ -159,19 +165,19 @@ function reserve(server: Server, rate: Rate, now: number, msMax: number): number
   return waitMs
 }
 
-/** Asks the Internet registries who answers for an address (RFC 9082, RFC 9083). */
+/** Queries the Internet registries for the contact of an address (RFC 9082, RFC 9083). */
 export type Rdap = {
-  /** Whether an address is one to ask about: registries know public ones only. */
+  /** Whether an address can be queried: registries know public ones only. */
   mayAsk: (ip: string) => boolean
   /**
-   * Never throws for what registries do. Answers within half a minute. `asn` is the AS that
-   * announces the address, as far as it is known: what was answered about the networks of others
-   * does not count for it.
+   * Answers within half a minute. Never throws for failures of registries. `asn` is the AS that
+   * announces the address, if known: cached answers about networks of another AS are not used for
+   * it.
    */
   ask: (ip: string, asn?: number | null) => Promise<RegistryAnswer>
 }
 
-/** What the client needs of the world. */
+/** External dependencies of the client. */
 export type RdapWorld = {
   clock: Clock
   fetch: Fetch
@@ -180,7 +186,7 @@ export type RdapWorld = {
 
 const usualLimits: RequestLimits = { timeoutMs: 10_000, bodyBytesMax: 512 * 1024 }
 
-/** How long a question waits for its turn, at most. */
+/** Maximum time in milliseconds that a query waits for its slot. */
 const PATIENCE_MS = 20_000
 const SERVICES_MS = 24 * 3_600_000
 const UNREADABLE_MS = 3_600_000
@@ -188,9 +194,9 @@ const UNREADABLE_MS = 3_600_000
 type Tools = { reach: Reach; follow: (url: URL, deadline: Date) => Promise<Followed>; clock: Clock }
 
 /**
- * A client that finds the registries through IANA's bootstrap files below `bootstrapUrl` (RFC
- * 9224). It keeps to each server's pace, and asks a server one question at a time: who waits looks
- * first whether the answer before holds for him too.
+ * Creates a client that finds the registries through IANA's bootstrap files below `bootstrapUrl`
+ * (RFC 9224). It respects the rate of each server and sends one query at a time to a server: a
+ * waiting query first checks whether the previous answer covers its address.
  */
 export function createRdap(
   bootstrapUrl: string,
@@ -235,7 +241,10 @@ export function createRdap(
   }
 }
 
-/** The services of a family, fetched once a day; old ones serve on when no new ones come. */
+/**
+ * Returns the services of an address family, fetched once a day; the old ones stay in use when
+ * fetching fails.
+ */
 function keptServices(
   file: string,
   bootstrapUrl: string,
@@ -248,7 +257,7 @@ function keptServices(
     const answer = await follow(url, deadline)
     const now = clock().getTime()
     const services = answer.is === 'json' ? readServices(answer.json, reach.mayOpen) : undefined
-    // An empty list is a broken one: by it nobody would be in charge of anything.
+    // An empty list is treated as an error: it would name no registry for any address.
     if (services && services.length > 0) kept = { services, until: now + SERVICES_MS }
     if (kept) return kept.services
     const why = 'The list of the registries cannot be read.'

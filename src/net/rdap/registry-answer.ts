@@ -11,29 +11,31 @@ import {
   textOf,
 } from './contacts.ts'
 
-/** A network as its registry has it; where none is known, the address alone. */
+/** A network as registered; the address alone when no network is known. */
 type RegisteredNetwork = {
-  /** At least one, and one of them holds the address that was asked about. */
+  /** At least one block; one of them contains the queried address. */
   cidrs: readonly string[]
-  /** The blocks for whose addresses the answer counts, the address asked about among them. */
+  /** The blocks for whose addresses the answer is valid, including the queried address. */
   holdsFor: readonly string[]
   name: string | null
   /** ISO 3166-1 alpha-2. */
   country: string | null
-  /** Host name of the registry that answered; null when none is in charge. */
+  /** Host name of the registry that answered; null when no registry is responsible. */
   registry: string | null
 }
 
 /**
- * What a registry says to a question. `none`: nobody is named for abuse. `later`: it could not be
- * asked, or its answer is of no use now. `why` is a sentence for people.
+ * A registry's answer. `none`: it has no abuse contact. `later`: it could not be queried, or its
+ * answer cannot be used now. `why` is a sentence for people.
  */
 export type RegistryAnswer =
   | { is: 'found'; network: RegisteredNetwork; contacts: readonly string[] }
   | { is: 'none'; network: RegisteredNetwork; why: string }
   | { is: 'later'; retryAt: Date; why: string }
 
-/** The answer when nothing is known of an address: it holds for that address alone. */
+/**
+ * Returns the answer for an address without a known network; it is valid for that address alone.
+ */
 export function unknownNetwork(ip: string, registry: string | null, why: string): RegistryAnswer {
   const cidrs = [`${ip}/${ip.includes(':') ? 128 : 32}`]
   const network = { cidrs, holdsFor: cidrs, name: null, country: null, registry }
@@ -42,14 +44,14 @@ export function unknownNetwork(ip: string, registry: string | null, why: string)
 
 /** A network as a registry describes it. */
 export type NetworkAnswer = ContactFindings & {
-  /** The blocks it is made of, at most 64; one of them holds the address asked about. */
+  /** The blocks of the network, at most 64; one of them contains the queried address. */
   cidrs: string[]
-  /** The block that holds the address. */
+  /** The block that contains the address. */
   own: string
   name: string | null
   /** ISO 3166-1 alpha-2. */
   country: string | null
-  /** Where the network around it is described. */
+  /** The URL of the enclosing network. */
   up: string | undefined
 }
 
@@ -57,8 +59,8 @@ const BLOCKS_MAX = 64
 const NAME_CHARS_MAX = 200
 
 /**
- * Reads the answer to a question about an address (RFC 9083 §5.4). Undefined when it describes no
- * network, or one that the address is not in: whoever answers another question is not believed.
+ * Parses the answer to a query about an address (RFC 9083 §5.4). Undefined when it describes no
+ * network, or one that does not contain the address.
  */
 export function readNetwork(json: unknown, address: IpAddress): NetworkAnswer | undefined {
   const answer = objectOf(json)
@@ -77,7 +79,7 @@ export function readNetwork(json: unknown, address: IpAddress): NetworkAnswer | 
   }
 }
 
-/** The extension `cidr0` of the registries. */
+/** Returns the blocks in the registries' extension `cidr0`. */
 function prefixBlocks(answer: JsonObject): string[] {
   return objectsOf(answer['cidr0_cidrs'])
     .slice(0, 1_000)
@@ -97,7 +99,7 @@ function nameOf(answer: JsonObject): string | null {
   return name === undefined ? null : storableText(name, NAME_CHARS_MAX)
 }
 
-/** `AP` and `ZZ` stand for no country. */
+/** `AP` and `ZZ` do not denote a country. */
 function countryOf(answer: JsonObject): string | null {
   const code = textOf(answer['country'])?.toUpperCase() ?? ''
   return /^[A-Z]{2}$/.test(code) && code !== 'AP' && code !== 'ZZ' ? code : null
