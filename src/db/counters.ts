@@ -180,7 +180,7 @@ function upsertOf(table: string, count: number): string {
   return text
 }
 
-/** Prepared texts by table and size; each has about 60 kB, so they are made only once. */
+/** Statement texts by table and number of rows, up to 19 kB each, so they are built only once. */
 const upserts = new Map<string, string>()
 
 /** Nearly always runs once: only a process whose clock is ahead writes into the next generation. */

@@ -157,7 +157,7 @@ export type ReportToErase = {
    * Whether the report is still counted or used as evidence: its retraction is not processed yet.
    */
   isCounted: boolean
-  /** Whether a feedback report about it exists, sent or not. */
+  /** Whether a feedback report about it exists, sent or not, except a shadowed one. */
   isTold: boolean
   /** Whether a feedback report about it has yet to be sent. */
   isLeaving: boolean

@@ -220,7 +220,7 @@ export async function listInbox(
   return rows
 }
 
-/** Counts the mails that a person should read, up to `max`. */
+/** Counts the mails that an operator should still read, up to `max`. */
 export async function countUnread(db: Db, max: number): Promise<number> {
   const { rows } = await db.query<{ unread: number }>(
     `select count(*)::int as unread
@@ -255,7 +255,7 @@ export async function listThread(
   return rows
 }
 
-/** Marks a mail as read by an operator; false when it was marked before. */
+/** Marks a mail as dealt with by an operator; false when it was marked before. */
 export async function markLookedAfter(
   tx: Db,
   id: string,

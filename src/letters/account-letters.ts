@@ -15,14 +15,14 @@ import { oweLetter } from './letters.ts'
 
 type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config'> & { publicUrl: string }
 
-/** Counts letters for all processes. */
+/** Counts letters for all processes together. */
 type Pacing = {
   limits: {
     admit: (attempt: 'letter-owner' | 'letter-stranger', actor: object) => Promise<{ is: string }>
   }
 }
 
-/** What somebody who is not known agreed to. */
+/** A request from an unauthenticated person. */
 type Asked = { address: string; language: LetterLanguage }
 
 const HOUR_MS = 3_600_000
@@ -32,8 +32,9 @@ const DAY_MS = 24 * HOUR_MS
 const WEEK_MS = 7 * DAY_MS
 
 /**
- * So many letters of one kind to one address, whoever asks: nobody's mailbox is to be filled in our
- * name. An address without an account is written to less often.
+ * Maximum number of letters of one kind to one address within a time, regardless of who requests
+ * them, so that nobody can flood a mailbox through this service. Lower for addresses without an
+ * account.
  */
 const usualQuota = { lettersMax: 5, withinMs: DAY_MS }
 const quotas: Partial<Record<AccountNews, typeof usualQuota>> = {
@@ -42,8 +43,9 @@ const quotas: Partial<Record<AccountNews, typeof usualQuota>> = {
 }
 
 /**
- * Answers who wants an account, by letter only: to an address that has none goes a link with which
- * to go on, to one that has an account the news of it. Both cost the same, statement by statement.
+ * Answers a request for an account, by letter only: an address without an account receives a link
+ * to continue, one with an account is told that it has one. Both cases run the same statements, so
+ * that their duration does not reveal which applied.
  */
 export async function askForAccount(
   { consent, ...asked }: Asked & { consent: string },
@@ -59,18 +61,18 @@ export async function askForAccount(
   })
 }
 
-/** Answers who has forgotten the password, by letter only, in the same way. */
+/** Answers a request to reset a password, by letter only, in the same way. */
 export async function askForReset(asked: Asked, app: Needs & Pacing): Promise<void> {
   const account = await findReporterByEmail(app.pool, asked.address)
   const isFull = await isHourFull(account, app)
   if (account) return tellKnown('reset', account, asked, app, isFull)
-  // It leads to nothing, and is kept for as long as the letter counts.
+  // The link leads nowhere; it is stored as long as the letter counts toward the limit.
   await mailLink('no-account', app, strangerLink(asked, WEEK_MS, app.clock()), isFull)
 }
 
 /**
- * Mails a link to the address that a reporter wants to move to. Where that has an account already,
- * its owner is told so: nobody learns from us that it has one.
+ * Mails a link to the address that a reporter wants to change to. When that address has an account,
+ * its owner is informed instead: the reporter must not learn that it has one.
  */
 export async function askToMove(
   reporter: Reporter,
@@ -86,15 +88,16 @@ export async function askToMove(
 }
 
 /**
- * Whether all together have asked for as many such letters as go out in an hour, those to addresses
- * without an account apart: a flood of them leaves owners theirs.
+ * Whether the hourly limit of such letters is reached, for all requests together. Letters to
+ * addresses without an account have a separate limit, so that a flood of them does not affect
+ * account owners.
  */
 async function isHourFull(account: Account | undefined, { limits }: Pacing): Promise<boolean> {
   const attempt = account ? 'letter-owner' : 'letter-stranger'
   return (await limits.admit(attempt, {})).is === 'refused'
 }
 
-/** Tells a reporter what has become of the account, in the transaction that made it so. */
+/** Queues a letter about a change of an account, in the transaction that makes the change. */
 export async function oweAccountNews(
   tx: Db,
   news: AccountNews,
@@ -112,7 +115,7 @@ export async function oweAccountNews(
   )
 }
 
-/** The hash under which a link's token is kept; the token stands in the letter alone. */
+/** Returns the hash under which a link is stored; the token itself is only in the letter. */
 export function linkHash(token: string): Buffer {
   return createHash('sha256').update(`signalpost link ${token}`).digest()
 }
@@ -135,7 +138,7 @@ function strangerLink(
   }
 }
 
-/** A link for a new password, or that the account is closed. */
+/** Mails a link to set a new password, or a notice that the account is disabled. */
 async function tellKnown(
   news: 'exists' | 'reset',
   { id, state, language: own }: Account,
@@ -162,8 +165,8 @@ const pages: Partial<Record<AccountNews, string>> = {
 }
 
 /**
- * Keeps the link and owes its letter: both, or neither. One letter too many is not sent; the same
- * statements run and are committed, so that nobody learns from the time whether it was.
+ * Stores the link and queues its letter in one transaction. Above the limit the letter is not sent,
+ * but the same statements run, so that the duration does not reveal it.
  */
 async function mailLink(
   news: AccountNews,

@@ -10,13 +10,16 @@ import { adviceLettersRu } from '../texts/ru/letters.ts'
 import { type Advice, adviceOf } from '../verdict/advice.ts'
 import type { AdviceLanguage, Marketer } from '../verdict/marketers/marketer.ts'
 
-/** What is not seen, or changes what is seen beside it; joiners and marks of direction too. */
+/**
+ * Invisible characters, and those that change how their neighbors are displayed, including joiners
+ * and direction marks.
+ */
 const unseen = /[\p{C}\p{Zl}\p{Zp}\p{Variation_Selector}]/gu
 const links = /\b(?:[a-z][a-z0-9+.-]{1,20}:\/\/|www\.)\S*/gi
 
 /**
- * A stranger's text on one line of a letter: without what cannot be seen, and without links, which
- * mail programs would make to be clicked. Cut to `charsMax`.
+ * Returns untrusted text as one line of a letter: without invisible characters, and without links,
+ * which mail programs would make clickable. Cuts it to `charsMax` characters.
  */
 function plainLine(text: string, charsMax: number): string {
   const isWebsite = /^https?:\/\/[\x21-\x7e]+$/i.test(text)
@@ -28,12 +31,12 @@ function plainLine(text: string, charsMax: number): string {
   return whole.length > charsMax ? `${whole.slice(0, charsMax).toWellFormed()}…` : whole
 }
 
-/** Lines that an administrator confirmed: links stay. */
+/** Returns lines of a text that an administrator confirmed; links stay. */
 function plainLines(text: string): string[] {
   return text.split('\n').map((line) => line.replaceAll(unseen, '').trimEnd())
 }
 
-/** How a message says one can leave its list, as far as it can be shown to a person. */
+/** The ways to unsubscribe that a message offers, if they can be shown to a person. */
 export type UnsubscribeWays = {
   link?: { url: string; host: string }
   mail?: { address: string; subject: string | undefined }
@@ -44,8 +47,8 @@ const WAY_CHARS_MAX = 150
 const addressShape = /^[A-Za-z0-9.!#$&'*+/=?^_`{|}~-]{1,128}@[A-Za-z0-9.-]{1,253}$/
 
 /**
- * The ways of a message's own header: a secure link in ASCII, whose host can be named, and one mail
- * address. What could pose as something else is left out.
+ * Returns the ways in a message's header: an https link in ASCII with a host name, and one mail
+ * address. Omits everything that could be misleading.
  */
 export function unsubscribeWays(unsubscribe: Unsubscribe | null): UnsubscribeWays {
   if (!unsubscribe) return {}
@@ -68,7 +71,7 @@ function readMail(text: string | null): UnsubscribeWays['mail'] {
   if (url?.protocol !== 'mailto:') return undefined
   const address = decoded(url.pathname)
   if (address === undefined || !addressShape.test(address)) return undefined
-  // RFC 6068 §5: a plus is a plus here.
+  // RFC 6068 §5: a plus is not a space in this context.
   const asked = new URLSearchParams(url.search.replaceAll('+', '%2B'))
   const subject = plainLine(asked.get('subject') ?? '', WAY_CHARS_MAX)
   return { address, subject: subject === '' ? undefined : subject }
@@ -83,8 +86,8 @@ function decoded(text: string): string | undefined {
 }
 
 /**
- * What to advise on a report by the registry of the moment: a marketer that was recognized counts
- * while it is still confirmed.
+ * Returns the advice about a report according to the current registry: a recognized marketer is
+ * used only while it is still confirmed.
  */
 export async function findAdvice(
   db: Db,
@@ -104,24 +107,24 @@ export async function findAdvice(
   return { advice, marketer }
 }
 
-/** What a letter of advice rests on. */
+/** The content of an advice letter. */
 export type AdviceFacts = {
   language: AdviceLanguage
-  /** Of the reported message; a stranger's. */
+  /** The subject of the reported message; untrusted. */
   subject: string | null
   reportedAt: Date
-  /** Whose mailing it is, and by what we know; an unknown one is its signing domain. */
+  /** The sender, and how it was identified; an unknown sender is named by its signing domain. */
   sender:
     | { is: 'known'; name: string; by: 'signature' | 'range'; proof: string }
     | { is: 'cautious'; domain: string }
-  /** What a known marketer declared, by language. */
+  /** The advice that a known marketer declared, by language. */
   declared: Readonly<Partial<Record<AdviceLanguage, string>>>
   website: string | null
   ways: UnsubscribeWays
   canClick: boolean
-  /** Who is told of it; undefined while that is not certain. */
+  /** Who receives a feedback report; undefined while that is not certain. */
   told: { network: boolean; sender: boolean } | undefined
-  /** The page of the report, and the one on which such letters are switched off. */
+  /** The page of the report, and the page to switch off such letters. */
   pageUrl: string
   offUrl: string
 }
@@ -134,7 +137,7 @@ const catalogs: Readonly<Record<AdviceLanguage, AdviceWords>> = {
   ru: adviceLettersRu,
 }
 
-/** The subject and text of a letter of advice: whom the mail is from, why, and what to do. */
+/** Returns the subject and the text of an advice letter: who sent the mail, why, and what to do. */
 export function composeAdvice(facts: AdviceFacts): { subject: string; text: string } {
   const words = catalogs[facts.language]
   const { sender } = facts
@@ -185,7 +188,9 @@ function waysOf(facts: AdviceFacts, name: string, words: AdviceWords): string[] 
   return website === null ? shown : [...shown, `${words.website} ${plainLine(website, 300)}`]
 }
 
-/** In the reporter's language, else in English, else in any. */
+/**
+ * Returns the declared advice in the reporter's language, otherwise in English, otherwise in any.
+ */
 function declaredOf(
   { declared, language }: AdviceFacts,
   name: string,
@@ -198,7 +203,7 @@ function declaredOf(
   return asItem([said, ...lines].join('\n'))
 }
 
-/** The colon stays last: "Example Shop says (in English):". */
+/** Inserts the language before the colon: "Example Shop says (in English):". */
 function foreign(words: AdviceWords, name: string, its: AdviceLanguage): string {
   const said = words.said(name)
   const colon = /\s*:$/.exec(said)?.[0] ?? ''

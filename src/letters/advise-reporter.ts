@@ -24,7 +24,7 @@ import { oweLetter } from './letters.ts'
 
 type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config'>
 
-/** Puts the advice on reports in line, where there is any, in the transaction that keeps them. */
+/** Queues advice on those of the reports that have any, in the transaction that stores them. */
 export async function oweAdvice(
   tx: Db,
   cases: readonly (AdviceCase & { reportId: string })[],
@@ -36,9 +36,10 @@ export async function oweAdvice(
 }
 
 /**
- * Writes to reporters how to be rid of mail in bulk whose sender is certain: one letter a week of
- * each marketer or signer. Who does not want it, or cannot get it, gets none; nor is there one when
- * the marketer was taken from the registry meanwhile and nothing else speaks for the message.
+ * Sends reporters advice on how to unsubscribe from bulk mail whose sender is certain: at most one
+ * letter a week about each marketer or signer. Skips reporters who do not want advice or whose
+ * address is suppressed, and messages without advice since their marketer was removed from the
+ * registry.
  */
 export async function runAdviseReporter(
   payloads: readonly { reportId: string }[],
@@ -79,7 +80,10 @@ async function adviseOn(reportId: string, app: Needs): Promise<JobOutcome> {
 
 const leaving: readonly FeedbackState[] = ['queued', 'waiting', 'sent', 'merged']
 
-/** Who is told; undefined while that is open: a registry is asked, or what is written is held. */
+/**
+ * Returns who receives a feedback report; undefined while that is open, because a registry is being
+ * queried or the report is held.
+ */
 function toldOf(
   feedback: readonly Feedback[],
   { action }: Pick<AnalysisDetails['consequence'], 'action'>,

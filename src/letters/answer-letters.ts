@@ -5,7 +5,7 @@ import { domainOf } from '../mail/address.ts'
 import type { AnswerKind } from '../mail/verp.ts'
 import { oweLetter } from './letters.ts'
 
-/** What a letter about the answer of an abuse desk says, in one language. */
+/** The words of a letter about an abuse desk's answer, in one language. */
 type AnswerWords = {
   subject: string
   text: (facts: AnswerFacts) => string
@@ -14,14 +14,14 @@ type AnswerWords = {
 
 /** What the letter is about. */
 type AnswerFacts = {
-  /** Whose abuse desk it is: a domain. */
+  /** The domain of the abuse desk. */
   desk: string
   says: string
-  /** The day of the report, in the language. */
+  /** The day of the report, in the language of the letter. */
   day: string
   /** The page of the report. */
   page: string
-  /** Where letters like this are switched off. */
+  /** The page to switch off such letters. */
   settings: string
 }
 
@@ -89,19 +89,18 @@ ${settings}
   },
 }
 
-/** The words by language. */
 const answerWords: Readonly<Record<'en' | 'fr' | 'ru', AnswerWords>> = { en, fr, ru }
 
-/** What an abuse desk said, and to which reports it counts. */
+/** An abuse desk's answer, and the reports that it applies to. */
 export type DeskAnswer = { reportIds: readonly string[]; address: string; answer: AnswerKind }
 
-/** Of a day, to one reporter: the rest stands in the history. */
+/** Maximum number of such letters a day to one reporter; the history shows the other answers. */
 const LETTERS_MAX = 20
 const DAY_MS = 86_400_000
 
 /**
- * Writes to the reporters who want answers by mail, to each once for an answer. The desk's own
- * words are left out: they are a stranger's, and stand on the page of the report, which says so.
+ * Queues letters to the reporters who want answers by mail, one for each reporter. Omits the desk's
+ * own words, which are untrusted; the page of the report shows and labels them.
  */
 export async function oweAnswerLetters(
   tx: Db,

@@ -8,20 +8,20 @@ import { send } from '../queue/boss.ts'
 import { sendLetter } from '../queue/queues.ts'
 import { uuidv7 } from '../world.ts'
 
-/** What a letter says, to whom, and why there is one. */
+/** A letter to send: its content, its recipient and what it concerns. */
 export type NewLetter = Pick<Letter, 'kind'> &
   Partial<Pick<Letter, 'reporterId' | 'reportId' | 'consumerId'>> &
   Pick<
     LetterContent,
     'to' | 'subject' | 'text' | 'language' | 'inReplyTo' | 'autoSubmitted' | 'unsubscribe'
   > & {
-    /** Whether who gets it may answer: then it has a Reply-To of its own. */
+    /** Whether the recipient may answer; then it has its own Reply-To address. */
     isAnswerable?: boolean
   }
 
 /**
- * Writes a letter and puts it in line, in the transaction that makes it owed: both are kept, or
- * neither. It is composed now, so what it says does not change while it waits. Returns its id.
+ * Composes, stores and queues a letter, in the transaction that requires it. The letter is composed
+ * now, so its content does not change while it waits. Returns its id.
  */
 export async function oweLetter(
   tx: Db,
@@ -53,7 +53,7 @@ export async function oweLetter(
   return id
 }
 
-/** The Message-ID under which a letter goes out, with its angle brackets. */
+/** Returns the Message-ID of a letter, with its angle brackets. */
 function letterMessageId(id: string, domain: string): string {
   return `<letter.${id}@${domain}>`
 }

@@ -1,6 +1,6 @@
 import { wrappedLines } from '../texts/wording.ts'
 
-/** How to forward a message as an attachment, program by program, in the languages of letters. */
+/** How to forward a message as an attachment, by mail program, in the languages of letters. */
 export const howToForward: Readonly<
   Record<'en' | 'fr' | 'ru', readonly (readonly [program: string, steps: string])[]>
 > = {
@@ -94,16 +94,16 @@ export const howToForward: Readonly<
   ],
 }
 
-/** What came of a mail that a reporter sent in. */
+/** The result of a mail that a reporter sent in. */
 export type MailInResult = {
-  /** Messages that are reports now. */
+  /** Messages that became reports. */
   taken: number
-  /** Attached messages that were refused for what they are. */
+  /** Attached messages that were refused because of their content. */
   refused: number
-  /** Messages past the most that one mail may carry. */
+  /** Messages above the maximum for one mail. */
   beyond: number
   messagesMax: number
-  /** Archives and files of Outlook's own kind. */
+  /** Archives, and files in a format of Outlook. */
   unreadable: number
 }
 
@@ -124,8 +124,8 @@ type Words = {
 }
 
 /**
- * Says to a reporter what came of a mail with messages to report: that the first one arrived, what
- * of it was not taken, or how to forward so that it can be. Nothing that a stranger wrote is in it.
+ * Composes the answer to a mail with messages to report: that the first one arrived, what was not
+ * accepted, or how to forward messages correctly. It contains no untrusted text.
  */
 export function composeMailInAnswer(
   result: MailInResult,

@@ -21,18 +21,18 @@ import {
 import { ownNamesOf } from '../verdict/lists/spare.ts'
 import { addListings, keepDeserved, PAGE, type Renewal } from './renew-listings.ts'
 
-/** A file that was written, for the manifest. */
+/** A written file, as listed in the manifest. */
 type WrittenFile = { name: string; bytes: number; sha256: string }
 
-/** Files that take the place of the former ones together, or not at all. */
+/** A set of files that replaces the previous one; none is replaced before all are complete. */
 type FileSet = {
-  /** Appends to a file, which the first word begins. */
+  /** Appends text to a file; the first call creates the file. */
   append: (name: string, text: string) => Promise<void>
-  /** What was appended so far. */
+  /** Returns the files written so far. */
   written: () => WrittenFile[]
-  /** Puts all files in place, in the order in which they were begun. */
+  /** Moves all files into place, in the order of their creation. */
   commit: () => Promise<void>
-  /** Removes what is not in place. To be called in any case. */
+  /** Removes the files that are not in place. Must be called in any case. */
   clear: () => Promise<void>
 }
 
@@ -45,13 +45,13 @@ type Draft = {
 
 const draftPrefix = '.draft-'
 const DRAFT_MS_MAX = 6 * 3_600_000
-/** Others read them: the name server runs under an account of its own. */
+/** Readable by all users, because the name server runs as another user. */
 const READABLE = 0o644
 
 /**
- * Begins a set of files for a folder, in a folder of its own beside them: readers find the former
- * files, whole, until the new ones are complete and on disk. Drafts that a dead run left are
- * removed.
+ * Starts a set of files for a folder, in a temporary folder inside it: readers find the complete
+ * previous files until the new ones are complete and written to disk. Removes temporary folders of
+ * dead processes.
  */
 async function draftFiles(folder: string, now: Date): Promise<FileSet> {
   await mkdir(folder, { recursive: true })
@@ -101,7 +101,7 @@ async function removeOldDrafts(folder: string, now: Date): Promise<void> {
 
 type Needs = Pick<App, 'pool' | 'clock' | 'config' | 'log'>
 
-/** What was given out, as `manifest.json` tells it. */
+/** The content of `manifest.json`, which describes the published files. */
 export type ListManifest = {
   generated_at: string
   expires_at: string
@@ -110,16 +110,17 @@ export type ListManifest = {
 }
 
 const DAY_MS = 86_400_000
-/** Lists that nobody renews are not believed for longer. */
+/** Validity of published lists in days. */
 const GOOD_DAYS = 3
-/** How long who was listed is remembered, so that who comes back stays longer. */
+/** Time in days for which an ended entry is remembered, so that a repeated listing lasts longer. */
 const MEMORY_DAYS = 180
 
 /**
- * Judges who is to be listed, and writes the lists: for rbldnsd, as JSON, as plain text. The former
- * files stay until all new ones are complete. Undefined when another process is at it.
+ * Updates the entries and writes the lists: for rbldnsd, as JSON, as plain text. The previous files
+ * stay until all new ones are complete. Undefined when another process is publishing.
  *
- * @throws whatever the database or the disk throws; then nothing was given out
+ * @throws the error of the database or the disk; if the new files are not complete, the previous
+ * lists stay
  */
 export async function runPublishLists(app: Needs): Promise<ListManifest | undefined> {
   return inTransaction(app.pool, async (tx) => {
@@ -163,7 +164,7 @@ async function writeLists(app: Needs, renewal: Renewal): Promise<ListManifest> {
   }
 }
 
-/** Writes all files of a list, and counts its entries. */
+/** Writes all files of a list; returns the number of its entries. */
 async function writeList(
   app: Needs,
   edition: ListEdition,

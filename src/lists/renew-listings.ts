@@ -30,13 +30,12 @@ type Needs = Pick<App, 'pool'>
 
 const DAY_MS = 86_400_000
 
-/** A page of candidates, and where the next begins; undefined after the last. */
+/** A page of candidates, and the last key of the page; undefined when there are no more. */
 type CandidatePage = { candidates: ListCandidate[]; next: bigint | undefined }
 
 /**
- * Those that may deserve an entry, in the order of their keys. What has too little evidence even
- * undecayed is not fetched: with the weight and the score that it takes, at least as much as the
- * weight speaks against it.
+ * Returns a page of the subjects that may qualify for an entry, by key. Skips subjects whose bad
+ * evidence is too little even without decay: an entry requires at least `evidenceMin.weight` of it.
  */
 async function pageCandidates(
   { pool }: Needs,
@@ -49,7 +48,7 @@ async function pageCandidates(
   return { candidates, next: rows.length < limit ? undefined : rows.at(-1)?.key }
 }
 
-/** What is known of these subjects, in no order; those of whom nothing is known are missing. */
+/** Returns what is known about these subjects, unordered; unknown ones are absent. */
 async function findCandidates(
   { pool }: Needs,
   subjects: readonly Subject[],
@@ -84,7 +83,7 @@ function candidateOf(
   return {
     kind: row.kind,
     name: row.name,
-    // What is bad counts up here.
+    // List scores rise with bad evidence, while reputation scores fall.
     score: -score,
     weight,
     independentReporters: sourcesAtLeast(decayed(row.bad, days, SLOW_DAYS)),
@@ -93,13 +92,13 @@ function candidateOf(
   }
 }
 
-/** What a run judges by. */
+/** The parameters of a run. */
 export type Renewal = { own: OwnNames; now: Date }
 
-/** How many are looked at in one go: what a run holds in memory. */
+/** The number of subjects processed at once, which bounds the memory of a run. */
 export const PAGE = 2_000
 
-/** Goes once through what is known, and lists what deserves it. */
+/** Examines all subjects once, and lists those that qualify. */
 export async function addListings(app: Needs, renewal: Renewal): Promise<void> {
   let after: bigint | undefined
   do {
@@ -138,7 +137,7 @@ async function addPage(
   await keepListings(pool, [...changed.values()])
 }
 
-/** Of a page of entries those that stay; the others are ended. */
+/** Returns those of a page of entries that stay listed, and ends the others. */
 export async function keepDeserved(
   { pool }: Needs,
   list: ListName,
@@ -162,7 +161,7 @@ export async function keepDeserved(
   return page.filter(({ name }) => !gone.has(name))
 }
 
-/** Whether a name is exempted, itself or with the domain it belongs to. */
+/** Returns a function that says whether a name or its registrable domain is exempted. */
 async function exemptedAmong(
   pool: Needs['pool'],
   names: readonly string[],

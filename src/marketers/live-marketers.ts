@@ -4,18 +4,19 @@ import type { Pool } from '../db/pool.ts'
 import type { Logger } from '../log.ts'
 import { createMarketerBook, type MarketerBook } from '../pieces/marketer.ts'
 
-/** The marketers that are recognized in one process. */
+/** The marketers that a process recognizes. */
 export type LiveMarketers = {
-  /** The present ones. Take them once for each batch. */
+  /** Returns the current marketers. Call it once for each batch. */
   current: () => MarketerBook
   close: () => Promise<void>
 }
 
 /**
- * Loads the registry of marketers, and from then on follows it: each process within a second and
- * what loading takes. While the database is away, nothing changes.
+ * Loads the registry of marketers and follows its changes: they take effect in each process within
+ * a second plus the time of loading. While the database is unavailable, the last state stays in
+ * use.
  *
- * @throws when the database is away at the beginning
+ * @throws when the database is unavailable at the first load
  */
 export async function openMarketers({
   pool,
@@ -28,7 +29,7 @@ export async function openMarketers({
   let seen = 0
 
   async function look(): Promise<void> {
-    // The version first: what changes in between is loaded once more.
+    // Reads the version first, so that a change made during the load is loaded again.
     const version = await findRegistryVersion(pool)
     if (version === seen) return
     book = createMarketerBook(await listActingMarketers(pool))

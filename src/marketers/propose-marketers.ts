@@ -25,8 +25,8 @@ const FORGOTTEN_MS = 90 * DAY_MS
 const NAME_CHARS_MAX = 120
 
 /**
- * Looks through the honest mail in bulk of two weeks for signers that no marketer declares, and
- * proposes them to administrators. Nobody is recognized before one of them confirms it.
+ * Searches two weeks of legitimate bulk mail for signers that no marketer declares, and proposes
+ * them to administrators. A marketer is recognized only after an administrator confirms it.
  */
 export async function runProposeMarketers(app: Needs): Promise<void> {
   const now = app.clock()

@@ -14,9 +14,12 @@ import type { JobOutcome } from '../queue/work.ts'
 
 type Needs = Pick<App, 'pool' | 'clock'>
 
-/** One that began so long ago is over, whatever became of it. */
+/**
+ * Time in milliseconds after which a request under way is considered ended, with an unknown
+ * outcome.
+ */
 const UNDER_WAY_MS = 120_000
-/** What waits longer has lost its job. */
+/** Time in milliseconds after which the job of an unfinished request is considered lost. */
 const STUCK_MS = 86_400_000
 const STUCK_MAX = 1_000
 
@@ -26,8 +29,9 @@ const lost: OneClickOutcome = {
 }
 
 /**
- * Asks senders to unsubscribe reporters. Each wish is marked before its POST leaves, so it leaves
- * once at most: what was cut off in between ends as unknown, and is never sent again.
+ * Sends one-click unsubscribe requests to senders for reporters. Each request is marked before its
+ * POST is sent, so it is sent at most once: an interrupted request ends as unknown and is not
+ * repeated.
  */
 export async function runUnsubscribe(
   payloads: readonly { reportId: string }[],
@@ -59,7 +63,7 @@ async function unsubscribeOne(
   return end(reportId, await app.postOneClick(url), app)
 }
 
-/** Ends wishes whose job was lost: perhaps they had left, so they are not sent again. */
+/** Ends requests whose job was lost. They may have been sent, so they are not sent again. */
 export async function endStuckUnsubscribes(app: Needs): Promise<void> {
   const before = new Date(app.clock().getTime() - STUCK_MS)
   const stuck = await listStuckUnsubscribes(app.pool, before, STUCK_MAX)

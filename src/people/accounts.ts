@@ -21,21 +21,21 @@ import { type Boss, send } from '../queue/boss.ts'
 import { eraseAccount } from '../queue/queues.ts'
 import { type Clock, systemRandom, uuidv7 } from '../world.ts'
 
-/** Why a password is not taken. */
+/** Why a password is refused. */
 export type PasswordFault = 'short' | 'long' | 'common' | 'own-name'
 
-/** What a new password needs (NIST SP 800-63B: length, and nothing that is guessed first). */
+/** Limits of a new password (NIST SP 800-63B: a minimum length, and no common passwords). */
 const PASSWORD_CHARS_MIN = 10
 const PASSWORD_BYTES_MAX = 1_024
-/** Part of an address that is too short to make a password guessable. */
+/** Shorter parts of an address do not make a password guessable. */
 const NAME_CHARS_MIN = 4
 
 let common: Promise<ReadonlySet<string>> | undefined
 
 /**
- * What is wrong with a new password, or undefined. Only its length counts, and that nobody would
- * try it among the first: it is none of the 49,000 that are most used, with or without digits and
- * signs behind it, nor the address or our name with nothing to speak of beside it.
+ * Returns what is wrong with a new password, or undefined. It must be long enough and must not be
+ * easy to guess: not one of the 49,000 most used passwords, with or without a few digits and signs
+ * after it, not a sequence, and not mainly the address or the name of this program.
  */
 export async function passwordFault(
   password: string,
@@ -51,13 +51,15 @@ export async function passwordFault(
   return known.has(word) && plain.length - word.length < 5 ? 'common' : undefined
 }
 
-/** The most used passwords, loaded by the first who chooses one. */
+/** Reads the most used passwords; called when the first password is chosen. */
 async function readCommon(): Promise<ReadonlySet<string>> {
   const { dictionary } = await import('@zxcvbn-ts/language-common')
   return new Set(dictionary['passwords-common'].map(String))
 }
 
-/** The address or our name, and little else. */
+/**
+ * Whether the password is the address or the program's name, with at most four other characters.
+ */
 function isOwnName(plain: string, email: string): boolean {
   const [local = ''] = email.split('@')
   return [email, local, 'signalpost'].some(
@@ -68,7 +70,7 @@ function isOwnName(plain: string, email: string): boolean {
   )
 }
 
-/** One character over and over, two that take turns, or a run such as `abcdefghij`. */
+/** Whether the text uses at most two different characters or is a run such as `abcdefghij`. */
 function isSequence(plain: string): boolean {
   if (new Set(plain).size <= 2) return true
   const codes = Array.from(plain, (character) => character.codePointAt(0) ?? 0)
@@ -77,8 +79,8 @@ function isSequence(plain: string): boolean {
 }
 
 /**
- * Makes the account that a link was mailed for, and uses the link up. Nobody vouches for it.
- * Undefined when the link does not work, or the address has got an account meanwhile.
+ * Creates the account for a mailed link and deletes the link. The account is not vouched for.
+ * Undefined when the link is invalid, or the address has an account by now.
  */
 export async function makeAccount(
   tx: Db,
@@ -104,9 +106,9 @@ export async function makeAccount(
 const TOKEN_BYTES = 24
 
 /**
- * Ends an account at once, and puts its erasure in line. Returns the secret of the page on which
- * its progress stands; `last-admin` when nobody could administer any more, `begun` when another
- * request was first.
+ * Closes an account at once and queues its erasure. Returns the secret of the page that shows the
+ * progress; `last-admin` when no administrator would remain, `begun` when another request was
+ * first.
  */
 export async function beginErasure(
   app: { pool: Pool; boss: Boss; clock: Clock },
@@ -134,24 +136,28 @@ export async function beginErasure(
   })
 }
 
-/** Whether an account may end: not the last one that administers. Holds those that do. */
+/**
+ * Whether an account may be closed: it must not be the last active administrator. Locks
+ * administrators.
+ */
 async function mayLeave(tx: Db, { id, isAdmin }: Reporter): Promise<boolean> {
   if (!isAdmin) return true
   await holdAdmins(tx)
   return (await countOtherAdmins(tx, id)) > 0
 }
 
-/** The hash under which the page of an erasure is found. */
+/** Returns the hash under which the page of an erasure is found. */
 export function erasureHash(token: string): Buffer {
   return createHash('sha256').update(`signalpost erasure ${token}`).digest()
 }
 
-/** Who changes it, and when; the command line has no id. */
+/** Who changes an account, and when; the id is null at the command line. */
 export type AccountDeed = { at: Date; reporterId: string | null }
 
 /**
- * Lets an account do nothing any more: its browsers are signed out, its tokens and its address for
- * mail rest. The log names it by its id, since an address there would outlive the account.
+ * Disables an account: ends its sessions; its tokens and its mail-in address stop working until it
+ * is enabled again. The audit log contains its id, because an address there would outlive the
+ * account.
  */
 export async function disableAccount(
   tx: Db,
@@ -165,7 +171,7 @@ export async function disableAccount(
   return 'done'
 }
 
-/** Lets it do again what it could. */
+/** Enables a disabled account. */
 export async function enableAccount(
   tx: Db,
   account: Account,

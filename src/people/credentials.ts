@@ -8,71 +8,81 @@ import { BusyError } from '../errors.ts'
 import { type Clock, systemRandom } from '../world.ts'
 
 /**
- * Who proved to be somebody, and what that proof allows. `isAdmin` says whether it allows what
- * administrators may: a token of one does so only with the scope "admin".
+ * An authenticated person, and what the credential allows. `isAdmin` is true when it allows the
+ * actions of administrators; for a token this requires the scope "admin".
  */
 export type Caller = Reporter & {
-  /** By which token; undefined: by the password. */
+  /** The hash of the token; undefined when authenticated by password. */
   tokenHash: Buffer | undefined
   scopes: readonly TokenScope[]
-  /** Whether the password is only the first of two steps. */
+  /** Whether the account also requires a second step. */
   hasTotp: boolean
 }
 
-/** Who proved it by the password just now. */
+/** A person authenticated by password just now. */
 export type PasswordCaller = Caller & { passwordMark: string }
 
 type WhenRight = () => Promise<void>
 
-/** Proves who somebody is. Passwords are refused with a `BusyError` while too many are checked. */
+/**
+ * Authenticates people. Passwords are refused with a `BusyError` while too many are being verified.
+ */
 export type Credentials = {
   /**
-   * By address and password; undefined when they do not fit. Takes as long for a stranger.
-   * `before` comes before a password is looked at that is not remembered, and may reject; what it
-   * gives is called when the password was right. Requests that bring the same share one look.
+   * Authenticates by address and password; undefined when they do not match. Takes equally long for
+   * an unknown address. `before` runs before a password is verified that is not cached, and may
+   * reject; the function it returns is called when the password was right. Concurrent requests with
+   * the same credentials share one verification.
    */
   byPassword: (
     email: string,
     password: string,
     before?: () => Promise<WhenRight | undefined>,
   ) => Promise<Caller | undefined>
-  /** The same, and never from memory: for who signs in, or is about to do what counts. */
+  /** Does the same without the cache, for sign-in and sensitive actions. */
   byPasswordNow: (email: string, password: string) => Promise<PasswordCaller | undefined>
-  /** By bearer token. That it was used is noted, once an hour at most. */
+  /** Authenticates by bearer token. Stores the time of use, at most once an hour. */
   byToken: (token: string) => Promise<Caller | undefined>
 }
 
 const PASSWORD_BYTES_MAX = 1_024
 const TOKEN = /^sp_[A-Za-z0-9_-]{43}$/
-/** How long a change of password or a withdrawn token may take to be noticed. */
+/** Time in milliseconds until a changed password or a revoked token takes effect everywhere. */
 const REMEMBERED_MS = 10_000
 const REMEMBERED_MAX = 10_000
 const USE_NOTED_MS = 3_600_000
-/** Passwords checked at once, each for 20 ms of a core: the last one waits up to 3 s. */
+/**
+ * Maximum number of concurrent verifications, each of which takes 20 ms of a core: the last one
+ * waits up to 3 s.
+ */
 const CHECKS_MAX = 150
-/** Refused clients are sent away for 3 to 12 s, so that they do not all come back at once. */
+/** Refused clients are told to retry after 3 to 12 s, so that they do not all return at once. */
 const RETRY_SECONDS = { first: 3, spread: 10 }
 
-/** An argon2id hash, with the library's parameters (19 MiB, 2 passes: OWASP's first choice). */
+/**
+ * Returns an argon2id hash with the library's parameters (19 MiB, 2 passes: OWASP's first choice).
+ */
 export function hashPassword(password: string): Promise<string> {
   return hash(password)
 }
 
-/** Tells one password of an account from the next, and nothing of either. */
+/** Returns a mark that changes with the password and reveals nothing about it. */
 export function passwordMarkOf(passwordHash: string): string {
   return createHash('sha256').update(`signalpost password ${passwordHash}`).digest('base64url')
 }
 
-/** A new token and the hash under which it is kept. The token itself is shown once. */
+/**
+ * Returns a new token and the hash under which it is stored. The token itself is shown only once.
+ */
 export function createToken(): { token: string; hash: Buffer } {
   const token = `sp_${systemRandom(32).toString('base64url')}`
   return { token, hash: tokenHash(token) }
 }
 
 /**
- * Checks passwords and tokens against the accounts. What was right is remembered for ten seconds,
- * because plug-ins send the password with every report and argon2 takes 20 ms of a core; the
- * memory holds keyed hashes only. Without a clock nobody notes that a token was used.
+ * Creates the check of passwords and tokens. Caches successful ones for ten seconds, because
+ * plug-ins send the password with every report and argon2 takes 20 ms of a core; the cache contains
+ * only keyed hashes. Without a clock the use of tokens is not recorded.
  */
 export function createCredentials(db: Db, clock?: Clock, checksMax = CHECKS_MAX): Credentials {
   const key = systemRandom(32)
@@ -88,7 +98,7 @@ export function createCredentials(db: Db, clock?: Clock, checksMax = CHECKS_MAX)
     const known = remembered.get(name)
     if (known) return known
     return looks(name, async () => {
-      // Before the attempt is counted: a client that is sent back has not failed.
+      // Comes before the attempt is counted: a client that must retry has not failed.
       checks.refuseWhenFull()
       const whenRight = await before?.()
       const caller = await byPasswordNow(email, password)
@@ -104,7 +114,7 @@ export function createCredentials(db: Db, clock?: Clock, checksMax = CHECKS_MAX)
     password: string,
   ): Promise<PasswordCaller | undefined> {
     if (password.length > PASSWORD_BYTES_MAX || email.length > 320) return undefined
-    // No text of PostgreSQL can hold it.
+    // PostgreSQL text cannot contain it.
     if (email.includes('\0')) return undefined
     const [found, isRight] = await checks.run(async () => {
       const account = await findReporterByEmail(db, email)
@@ -132,7 +142,7 @@ export function createCredentials(db: Db, clock?: Clock, checksMax = CHECKS_MAX)
   return { byPassword, byPasswordNow, byToken }
 }
 
-/** Notes the use without waiting; when that fails, the next request notes it. */
+/** Stores the use in the background; if that fails, the next request stores it. */
 function noteTokenUse(
   db: Db,
   { digest, usedAt, now }: { digest: Buffer; usedAt: Date | null; now: Date },
@@ -142,7 +152,7 @@ function noteTokenUse(
   markTokenUsed(db, digest, now, after).catch(() => undefined)
 }
 
-/** Runs at most `most` pieces of work at once, and refuses more with a `BusyError`. */
+/** Runs at most `most` tasks at once, and refuses more with a `BusyError`. */
 function boundedWork(most: number) {
   let [running, refused] = [0, 0]
   const refuseWhenFull = () => {
@@ -160,7 +170,7 @@ function boundedWork(most: number) {
   }
 }
 
-/** Work under way for a name is not begun again: later callers get its result. */
+/** Shares work: while work for a name is in progress, later callers get its result. */
 function sharedWork<T>(): (name: string, work: () => Promise<T>) => Promise<T> {
   const underWay = new Map<string, Promise<T>>()
   return (name, work) => {

@@ -22,12 +22,12 @@ import {
 import type { JobOutcome } from '../queue/work.ts'
 import { uuidTime } from '../world.ts'
 
-/** So long what leaves is signed with the secret before the last one too. */
+/** Time in milliseconds for which deliveries are also signed with the previous secret. */
 const SECRETS_OVERLAP_MS = 86_400_000
 
 /**
- * What is sent for a delivery: what happened, when and to which report, where more can be read, and
- * how the report stands now. Never anything of the message. Else why it is not sent.
+ * Returns the message of a delivery: the event, its time, the report, its URL and its state, but
+ * nothing of the reported message. Returns the reason when it must not be sent.
  */
 function composeWebhook(
   { id, event, reportId }: Delivery,
@@ -58,17 +58,17 @@ function keysOf(webhook: Webhook, { config, clock }: Pick<App, 'clock' | 'config
 
 type AttemptNeeds = Pick<App, 'pool' | 'clock'>
 
-/** One that was not taken: until when its receiver is left alone, and whether that was the last. */
+/** A failed delivery: until when its receiver is paused, and whether there are no more attempts. */
 type NotTaken = { pausedUntil: Date; isEnded: boolean }
 
-/** What nobody took for so long is given up. */
+/** Time in milliseconds after which an undelivered event is given up. */
 const GIVE_UP_MS = 86_400_000
-/** Who took nothing for so long is told no more. */
+/** Time in milliseconds of failures after which a webhook is switched off. */
 const FAILED_MS = 5 * 86_400_000
 const PAUSE_MS = 30_000
 const PAUSE_MS_MAX = 4 * 3_600_000
 
-/** Keeps what became of one attempt, and what it says of its receiver. */
+/** Stores the result of one attempt, and the resulting state of its webhook. */
 async function keepAttempt(
   delivery: Delivery,
   webhook: Webhook,
@@ -96,7 +96,7 @@ async function keepAttempt(
   return { pausedUntil, isEnded }
 }
 
-/** Keeps that one was not sent, and why. */
+/** Stores that a delivery was not sent, and why. */
 async function keepDropped(
   delivery: Delivery,
   outcome: string,
@@ -106,7 +106,9 @@ async function keepDropped(
   return 'done'
 }
 
-/** Half a minute, then twice as long each time, up to four hours. */
+/**
+ * Returns the pause in milliseconds: half a minute, doubled with each failure, at most four hours.
+ */
 function pauseMs(failures: number): number {
   return Math.min(PAUSE_MS * 2 ** Math.min(failures, 20), PAUSE_MS_MAX)
 }
@@ -114,22 +116,24 @@ function pauseMs(failures: number): number {
 type DeliveryNeeds = Pick<App, 'pool' | 'clock' | 'config'> & { postWebhook: PostWebhook }
 type Payload = { webhookId: string; deliveryId: string }
 
-/** What one process is telling just now, and how patient it is. */
+/** The deliveries of one process that are in progress, and its time limits. */
 export type WebhookLines = {
-  /** Webhooks by their ids, with what is on its way to each. */
+  /** The ids of the deliveries in progress, by webhook id. */
   underWay: Map<string, Set<string>>
-  /** So long a batch waits for those that take their time. */
+  /** Maximum time in milliseconds that a batch waits for slow receivers. */
   patienceMs: number
-  /** After so long what was on its way has surely ended. */
+  /** Time in milliseconds after which a delivery in progress has certainly ended. */
   leaseMs: number
-  /** What found no place comes again after so long. */
+  /** Time in milliseconds after which a delivery that was not started is tried again. */
   againMs: number
 }
 
-/** To one webhook at once; to one that failed last time, a single one. */
+/**
+ * Maximum number of concurrent deliveries to one webhook; one to a webhook that failed last time.
+ */
 const AT_ONCE_MAX = 4
 
-/** Opens the lines of a process. */
+/** Creates the delivery state of a process. */
 export function openWebhookLines(): WebhookLines {
   return { underWay: new Map(), patienceMs: 1_500, leaseMs: 15_000, againMs: 1_000 }
 }
@@ -144,10 +148,10 @@ type Batch = {
 }
 
 /**
- * Tells webhooks what happened, each in a line of its own: a receiver that is slow or silent takes
- * four connections at most, and a batch waits for it a second and a half. After that it goes on
- * without its job, which comes again when it has surely ended. One that fails is left alone for a
- * while that doubles, and all that is for it waits without being tried.
+ * Delivers events to webhooks, independently for each webhook: a slow or silent receiver gets at
+ * most four connections, and a batch waits for it at most 1.5 s. After that the delivery continues
+ * without its job, which is postponed until the delivery has certainly ended. A webhook that fails
+ * is paused for a time that doubles, during which its deliveries wait without attempts.
  */
 export async function runDeliverWebhook(
   payloads: readonly Payload[],
@@ -189,7 +193,7 @@ function pauseOf({ pausedUntil }: Webhook, now: Date): Date | undefined {
   return pausedUntil && pausedUntil > now ? pausedUntil : undefined
 }
 
-/** Some of them side by side; who fails has the others wait. */
+/** Delivers a few in parallel; a failure pauses that webhook. */
 async function runLine(line: Line, batch: Batch): Promise<void> {
   const { id, failures } = line.webhook
   const underWay = batch.lines.underWay.get(id) ?? new Set<string>()
@@ -229,7 +233,7 @@ async function tellOne(
   }
 }
 
-/** What is on its way goes on without its job; what was not begun comes again soon. */
+/** Postpones a job whose delivery is still in progress or was not started. */
 function letGo({ webhookId, deliveryId }: Payload, { app, lines }: Batch): JobOutcome {
   const isUnderWay = lines.underWay.get(webhookId)?.has(deliveryId) ?? false
   const ms = isUnderWay ? lines.leaseMs : lines.againMs

@@ -15,22 +15,22 @@ import { inTransaction, type Pool } from '../db/pool.ts'
 import { parseIp } from '../mail/ip.ts'
 import { systemElapsed } from '../world.ts'
 
-/** Who attempts something, as far as it is known. */
+/** The author of an attempt, as far as known. */
 export type Actor = {
   reporterId?: string | undefined
   tokenHash?: Buffer | undefined
-  /** A browser that somebody signed in with before. */
+  /** A browser in which somebody signed in before. */
   device?: string | undefined
   /** The IP address of the client. */
   address?: string | undefined
-  /** What somebody signs in as. */
+  /** The name used to sign in. */
   name?: string | undefined
 }
 
 /**
- * What stands for an actor under limits of one kind; undefined when that is not known. IPv6 hosts
- * change their addresses, so a /64 is an address, a /48 a network and a /32 a wide network; of IPv4
- * /24 and /16.
+ * Returns the key of an actor for a kind of limit; undefined when the actor lacks it. IPv6 hosts
+ * change their addresses, so a /64 counts as an address, a /48 as a network and a /32 as a wide
+ * network; for IPv4 /24 and /16.
  */
 export function actorKey(kind: KeyKind, actor: Actor): string | undefined {
   const name = actor.name?.trim().toLowerCase()
@@ -58,7 +58,7 @@ export function actorKey(kind: KeyKind, actor: Actor): string | undefined {
   }
 }
 
-/** A key as it is stored: nobody can turn it back without the secret. */
+/** Returns a key as stored: without the secret it cannot be reversed. */
 export function storedKey(secret: string, parts: readonly (string | number)[]): string {
   const hash = createHmac('sha256', secret).update(parts.join('\n')).digest('hex')
   return hash.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
@@ -81,28 +81,28 @@ function prefixOf(
     .join(':')
 }
 
-/** What a client may know of one limit. */
+/** The state of one limit, as shown to clients. */
 export type LimitState = {
   /** The name of the policy. */
   name: string
   attemptsMax: number
   windowSeconds: number
-  /** How many attempts more would be admitted now. */
+  /** The number of further attempts that would be admitted now. */
   remaining: number
-  /** After how many seconds, if nothing else comes, there is more again. */
+  /** The time in seconds until more attempts are admitted, if there are no others. */
   resetSeconds: number
 }
 
-/** What one limit says to one attempt, and after how many seconds it would be admitted. */
+/** The decision of one limit on one attempt, and the time in seconds until it would be admitted. */
 export type Ruling = { isAdmitted: boolean; waitSeconds: number; state: LimitState }
 
-/** Into how many parts a window is cut. */
+/** Number of sub-windows of a window. */
 const SUB_WINDOWS = 60
 
 /**
- * Decides on one attempt of `cost`, from what was counted up to it and all that came with it.
- * `later`: how much of the total came after it. The sub-window that the edge of the window cuts
- * counts whole, so a limit is at most 1/60 too strict and never lenient.
+ * Decides on one attempt of `cost`, based on the count that includes it and all attempts counted
+ * with it. `later` is the part of the total that came after it. The oldest sub-window counts
+ * completely, so a limit is at most 1/60 too strict and never too lenient.
  */
 export function rule(
   limit: RateLimit,
@@ -127,8 +127,8 @@ export function rule(
 }
 
 /**
- * In how many seconds, rounded up, `excess` of what was counted will have left the window. All of
- * it has when the present sub-window leaves, whatever is asked for.
+ * Returns the time in seconds, rounded up, until at least `excess` of the counted attempts have
+ * left the window. All have left it when the current sub-window does.
  */
 function secondsUntilLess(
   counts: readonly number[],
@@ -138,29 +138,29 @@ function secondsUntilLess(
   let left = 0
   const at = counts.findIndex((count) => (left += count) >= excess)
   const age = at < 0 ? 0 : counts.length - 1 - at
-  // What lies 61 sub-windows back counts no more.
+  // A sub-window counts until it is 61 sub-windows old.
   const waitMs = (SUB_WINDOWS + 1 - age) * (windowMs / SUB_WINDOWS) - overMs
   return Math.max(1, Math.ceil(waitMs / 1_000))
 }
 
 /**
- * Whether an attempt is let through. `shadowed`: it is to be answered as any other, and its reports
- * are held. `limits` is for the client, and tells nothing of that.
+ * The decision on an attempt. `shadowed`: it must be answered like any other, and its reports are
+ * held. `limits` is shown to the client and does not reveal that.
  */
 type Admission =
   | { is: 'admitted' | 'shadowed'; limits: LimitState[] }
   | { is: 'refused'; waitSeconds: number; limits: LimitState[] }
 
-/** Decides who may do what how often. */
+/** Decides how often actors may do what. */
 export type Limits = {
   /**
-   * Counts an attempt, `cost` times, under the limits that it falls under, and decides. What is
-   * refused counts too, but not under wider keys than that which refused it: so one machine shuts
-   * nobody else out, and fills no table. Rejects when the database cannot count: then nobody may
-   * go on.
+   * Counts an attempt with its cost under the limits that apply to it, and decides. Refused
+   * attempts count too, but not under wider keys than the one that refused them, so that one
+   * machine cannot lock out others or fill the table. Rejects when the database cannot count; then
+   * the attempt must be refused.
    */
   admit: (attempt: Attempt, actor: Actor, cost?: number) => Promise<Admission>
-  /** Takes an admitted attempt out of the count, where only failures are to count. */
+  /** Subtracts an admitted attempt, where only failures must count. */
   giveBack: (attempt: Attempt, actor: Actor) => Promise<void>
 }
 
@@ -172,7 +172,10 @@ type Asked = Attempted & {
 type Share = { limit: RateLimit; key: string }
 type Ruled = { limit: RateLimit; ruling: Ruling }
 
-/** What stands for an actor alone, then what it shares with others; a statement for each. */
+/**
+ * Keys by stage: those of an actor alone first, then those shared with others; one statement for
+ * each.
+ */
 const stages: readonly (readonly KeyKind[])[] = [
   ['reporter', 'token', 'device', 'address'],
   ['name-and-address', 'network'],
@@ -180,12 +183,13 @@ const stages: readonly (readonly KeyKind[])[] = [
   ['name', 'all'],
 ]
 const BATCH_MAX = 200
-/** So long limits may be old that act: a change is noticed within two seconds. */
+/** Maximum age in milliseconds of the cached limits: a change takes effect within two seconds. */
 const FRESH_MS = 1_000
 
 /**
- * Limits that all processes on one database share. Concurrent attempts travel together: while one
- * statement counts, the next gathers. `notBefore` makes the time later than it is, for tests.
+ * Creates limits that all processes with one database share. Concurrent attempts are counted in
+ * batches: while one statement runs, the next batch is collected. `notBefore` is a lower bound of
+ * the time, for tests.
  */
 export function createLimits(
   app: { pool: Pool; config: { secret: string } },
@@ -259,7 +263,7 @@ async function giveBack(
   await countEach(pool, [attempted], [shares], notBefore)
 }
 
-/** Under another window, what was counted means nothing: so that is part of the key. */
+/** The key includes the window, because counts are meaningless for another window. */
 function sharesOf(
   asked: Attempted,
   limits: readonly RateLimit[],
@@ -293,7 +297,7 @@ async function countEach(
   return new Map(counted.map((one, index) => [countings[index]?.key ?? '', one]))
 }
 
-/** Only reports are shadowed: who is banned still signs in and reads. */
+/** Only reports are shadowed: a banned reporter can still sign in and read. */
 async function findBanned(pool: Pool, batch: readonly Asked[]): Promise<ReadonlySet<string>> {
   const reporters = batch.flatMap(({ attempt, actor: { reporterId } }) =>
     isReporting(attempt) && reporterId !== undefined ? [reporterId] : [],
@@ -305,7 +309,7 @@ function isReporting(attempt: Attempt): boolean {
   return attempt === 'report' || attempt === 'mail-in'
 }
 
-/** From the last to the first, so that each knows how much came after it. */
+/** Decides from the last attempt to the first, so that each knows how much came after it. */
 function ruleEach(
   batch: readonly Asked[],
   shares: readonly Share[][],
@@ -330,7 +334,7 @@ function isRefused(ruled: readonly Ruled[]): boolean {
   return ruled.some(({ limit, ruling }) => limit.behavior === 'refuse' && !ruling.isAdmitted)
 }
 
-/** A limit that shadows says nothing of itself: who is above it is told what all others are. */
+/** A limit that shadows is not reported: clients above it get the same answer as all others. */
 function admissionOf(rulings: readonly Ruled[], isBanned: boolean): Admission {
   const told = rulings.filter(({ limit }) => limit.behavior === 'refuse')
   const limits = told.map(({ ruling }) => ruling.state)
@@ -340,11 +344,11 @@ function admissionOf(rulings: readonly Ruled[], isBanned: boolean): Admission {
   return { is: isBanned || isAbove ? 'shadowed' : 'admitted', limits }
 }
 
-/** The longest window, and the most attempts that can be counted. */
+/** The longest window, and the maximum number of attempts that can be set. */
 const WINDOW_SECONDS_MAX = 86_400
 const ATTEMPTS_MAX = 1_000_000_000
 
-/** What is wrong with a change, as sentences. */
+/** Returns what is wrong with a change, as sentences. */
 function faultsOfChange(change: LimitChange, attempt: string): string[] {
   const { windowMs, attemptsMax, behavior } = change
   const isCount = Number.isSafeInteger(attemptsMax) && attemptsMax >= 1
@@ -363,8 +367,8 @@ function faultsOfChange(change: LimitChange, attempt: string): string[] {
 }
 
 /**
- * Changes a limit, which acts in all processes a moment later; with another window it counts anew.
- * Answers what is wrong, as sentences; none when it was done.
+ * Changes a limit; the change takes effect in all processes within two seconds, and another window
+ * starts with new counts. Returns what is wrong, as sentences; empty when the change was made.
  */
 export async function changeLimit(
   pool: Pool,

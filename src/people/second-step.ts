@@ -6,25 +6,25 @@ import { systemRandom } from '../world.ts'
 
 const SECRET_BYTES = 20
 const STEP_SECONDS = 30
-/** Steps before and after the present one that are taken: clocks differ, and people are slow. */
+/** Number of time steps accepted before and after the current one, because clocks differ. */
 const STEPS_BESIDE = 1
 const RECOVERY_CODES = 10
 const RECOVERY_BYTES = 10
 const IV_BYTES = 12
 const TAG_BYTES = 16
 
-/** A new secret for the second step (RFC 6238: HMAC-SHA-1, six digits, thirty seconds). */
+/** Returns a new secret for the second step (RFC 6238: HMAC-SHA-1, six digits, thirty seconds). */
 export function createTotpSecret(): Buffer {
   return systemRandom(SECRET_BYTES)
 }
 
-/** The secret as people type it, and as the address that a QR code holds. */
+/** Returns the secret as text to type, and as the URI for a QR code. */
 export function describeTotp(secret: Buffer, email: string): { text: string; uri: string } {
   const totp = totpOf(secret, email)
   return { text: totp.secret.base32.replace(/(.{4})(?=.)/g, '$1 '), uri: totp.toString() }
 }
 
-/** The step of which a code is; undefined when it is none of about now. */
+/** Returns the time step of a code; undefined when the code is not valid now. */
 export function stepOfCode(secret: Buffer, code: string, now: Date): number | undefined {
   const token = code.replace(/\s/g, '')
   if (!/^\d{6}$/.test(token)) return undefined
@@ -37,12 +37,12 @@ export function stepOfCode(secret: Buffer, code: string, now: Date): number | un
   return Math.floor(now.getTime() / 1_000 / STEP_SECONDS) + delta
 }
 
-/** The code of an instant, as the device shows it. */
+/** Returns the code of an instant, as the device shows it. */
 export function codeAt(secret: Buffer, now: Date): string {
   return totpOf(secret, '').generate({ timestamp: now.getTime() })
 }
 
-/** Seals a secret for one account: only who knows SECRET can read it, as that account's alone. */
+/** Encrypts a secret for one account: it can be decrypted only with SECRET and for that account. */
 export function sealTotp(totpSecret: Buffer, reporterId: string, secret: string): Buffer {
   const iv = systemRandom(IV_BYTES)
   const cipher = createCipheriv('aes-256-gcm', sealingKey(secret), iv)
@@ -50,7 +50,9 @@ export function sealTotp(totpSecret: Buffer, reporterId: string, secret: string)
   return Buffer.concat([iv, cipher.update(totpSecret), cipher.final(), cipher.getAuthTag()])
 }
 
-/** Opens it; undefined when it was sealed for another, or the installation has another SECRET. */
+/**
+ * Decrypts a secret; undefined when it was encrypted for another account or with another SECRET.
+ */
 export function openTotp(sealed: Buffer, reporterId: string, secret: string): Buffer | undefined {
   try {
     const decipher = createDecipheriv(
@@ -67,7 +69,7 @@ export function openTotp(sealed: Buffer, reporterId: string, secret: string): Bu
   }
 }
 
-/** Ten codes for who has lost the device, and the hashes under which they are kept. */
+/** Returns ten codes for the loss of the device, and the hashes under which they are stored. */
 export function createRecoveryCodes(): { codes: string[]; hashes: Buffer[] } {
   const codes = Array.from({ length: RECOVERY_CODES }, () =>
     systemRandom(RECOVERY_BYTES)
@@ -78,8 +80,8 @@ export function createRecoveryCodes(): { codes: string[]; hashes: Buffer[] } {
 }
 
 /**
- * Whether it is the code of the device or a recovery code, and uses it up: none works twice. False
- * for an account without a second step.
+ * Whether this is a valid code of the device or a recovery code; invalidates it, so that it works
+ * only once. False for an account without a second step.
  */
 export async function takeCode(
   { db, secret }: { db: Db; secret: string },

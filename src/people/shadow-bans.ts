@@ -6,13 +6,13 @@ import { analyzeReport } from '../queue/queues.ts'
 
 type Needs = { pool: Pool; boss: Boss }
 
-/** Held reports are released or dropped so many in a transaction, and in one request at most. */
+/** Maximum number of held reports released or dropped in a transaction, and in one request. */
 const AT_ONCE = 100
 const IN_ONE_GO_MAX = 10_000
 
 /**
- * From now on what this reporter reports is answered, analyzed and shown as usual, and has no
- * effect on others.
+ * Bans a reporter: new reports are answered, analyzed and shown as usual, but have no effect on
+ * others. Adds an audit entry.
  */
 export async function imposeShadowBan(
   { pool }: Pick<Needs, 'pool'>,
@@ -28,8 +28,8 @@ export async function imposeShadowBan(
 }
 
 /**
- * From now on what this reporter reports counts again; what is held stays held. False when there
- * was no ban.
+ * Lifts a ban: new reports count again; reports already held stay held. Adds an audit entry. False
+ * when there was no ban.
  */
 export async function liftShadowBan(
   { pool }: Pick<Needs, 'pool'>,
@@ -43,12 +43,12 @@ export async function liftShadowBan(
   })
 }
 
-/** Which of the held reports: one, or all of a reporter. */
+/** Selects held reports: one, or all of a reporter. */
 export type Held = { reportId: string } | { reporterId: string }
 
 /**
- * Lets held reports count as all others do. What their reporter was shown stays: a job adds what
- * was held back. Answers how many there were.
+ * Releases held reports, so that they count. Their reporters see no change; a job adds the effects
+ * that were held back. Returns the number released.
  */
 export async function releaseHeldReports(
   app: Needs,
@@ -68,7 +68,10 @@ export async function releaseHeldReports(
   )
 }
 
-/** Decides that held reports never count; their reporters see no change. Answers how many. */
+/**
+ * Drops held reports, so that they never count; their reporters see no change. Returns the number
+ * dropped.
+ */
 export async function dropHeldReports(
   app: Needs,
   which: Held,

@@ -18,12 +18,15 @@ import { uuidFloor, uuidv7 } from '../world.ts'
 
 type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config'>
 
-/** A reporter may have so many. */
+/** Maximum number of webhooks of a reporter. */
 export const WEBHOOKS_MAX = 5
-/** What an owner can have tried in an hour: each is a request to a stranger's machine. */
+/**
+ * Maximum number of test deliveries per hour and webhook, because each is a request to an external
+ * host.
+ */
 const TESTS_HOURLY_MAX = 20
 
-/** The events an owner chooses from. */
+/** The events that an owner can choose. */
 export const webhookEvents = [
   'report.analyzed',
   'report.asked',
@@ -32,17 +35,17 @@ export const webhookEvents = [
   'report.retracted',
 ] as const satisfies readonly WebhookEvent[]
 
-/** Why a webhook is not kept: with `address`, the end of a sentence about it. */
+/** Why a webhook is refused; `why` is the end of a sentence about its address. */
 export type WebhookRefusal = { refused: 'full' | 'taken' } | { refused: 'address'; why: string }
 
-/** What its owner may change. */
+/** The settings that the owner can change. */
 export type WebhookChange = {
   url?: string | undefined
   events?: readonly WebhookEvent[] | undefined
   state?: 'enabled' | 'disabled' | undefined
 }
 
-/** Adds a webhook; its secret is told here, and never again. */
+/** Adds a webhook and returns its secret, which cannot be retrieved later. */
 export async function addWebhook(
   app: Needs,
   reporterId: string,
@@ -64,12 +67,12 @@ export async function addWebhook(
   return { webhook, secret: secretOf(webhook, app) }
 }
 
-/** Where the operator allows internal receivers, any host name may be one. */
+/** When the operator allows internal receivers, any host name is accepted here. */
 function addressRules({ config }: Needs): { mayBeInternal: boolean } {
   return { mayBeInternal: config.webhookNetworks.length > 0 }
 }
 
-/** Changes one of a reporter's; undefined when there is none. */
+/** Changes a webhook of a reporter; undefined when there is none. */
 export async function changeWebhook(
   app: Needs,
   { id, reporterId }: Pick<Webhook, 'id' | 'reporterId'>,
@@ -78,7 +81,7 @@ export async function changeWebhook(
   const read = change.url === undefined ? undefined : readWebhookUrl(change.url, addressRules(app))
   if (read && 'refused' in read) return { refused: 'address', why: read.refused }
   return inTransaction(app.pool, async (tx) => {
-    // Two at once could be given the same address.
+    // Otherwise two concurrent changes could set the same address.
     await holdReporters(tx, [reporterId], 'change')
     if (!(await findWebhook(tx, reporterId, id))) return undefined
     const isChanged = await updateWebhook(tx, id, { ...change, url: read?.url.href })
@@ -86,7 +89,10 @@ export async function changeWebhook(
   })
 }
 
-/** Makes it another secret, which is told here and never again; undefined when there is none. */
+/**
+ * Generates a new secret for a webhook and returns it; it cannot be retrieved later. Undefined when
+ * there is no such webhook.
+ */
 export async function renewSecret(
   app: Needs,
   { id, reporterId }: Pick<Webhook, 'id' | 'reporterId'>,
@@ -97,7 +103,7 @@ export async function renewSecret(
   return webhook && { webhook, secret: secretOf(webhook, app) }
 }
 
-/** Removes one, with what was to be told to it; false when there is none. */
+/** Deletes a webhook and its deliveries; false when there is none. */
 export async function forgetWebhook(
   { pool }: Pick<Needs, 'pool'>,
   { id, reporterId }: Pick<Webhook, 'id' | 'reporterId'>,
@@ -107,7 +113,10 @@ export async function forgetWebhook(
   return true
 }
 
-/** Has a message sent that only tries it, and answers its id; else why not. */
+/**
+ * Queues a test delivery and returns its id, or why it was refused; undefined when there is no such
+ * webhook.
+ */
 export async function tryWebhook(
   { pool, boss, clock }: Needs,
   { id, reporterId }: Pick<Webhook, 'id' | 'reporterId'>,
