@@ -6,7 +6,7 @@ import { systemRandom } from '../world.ts'
 import { AbortedError } from './bodies/read-body.ts'
 import { ProblemError, type ProblemName, problemOf, problems, problemType } from './problem.ts'
 
-/** What an error becomes for the person or the program that asked. */
+/** The response to a failed request. */
 export type FailedRequest = {
   problem: ProblemName
   status: number
@@ -15,8 +15,9 @@ export type FailedRequest = {
 }
 
 /**
- * What a thrown error becomes; undefined when nobody is there to be answered. What is our own
- * fault is logged here, once, under an id that the answer tells and without what the error quotes.
+ * Converts a thrown error to a response; undefined if the client has disconnected. Our own failures
+ * are logged here, once, under an id that the response contains, without the data that the error
+ * quotes.
  */
 export function failureOf(error: unknown, log: Logger): FailedRequest | undefined {
   if (error instanceof AbortedError) return undefined
@@ -51,14 +52,14 @@ export function failureOf(error: unknown, log: Logger): FailedRequest | undefine
 const OUTAGE_LOG_MS = 10_000
 let outageToldAt = Number.NEGATIVE_INFINITY
 
-/** Once in ten seconds: the metrics count the requests, and a flood of lines helps nobody. */
+/** Logs at most once in ten seconds: the metrics count the requests. */
 function tellOutage(error: unknown, log: Logger): void {
   if (performance.now() - outageToldAt < OUTAGE_LOG_MS) return
   outageToldAt = performance.now()
   log.warn({ sqlState: sqlState(error) }, 'The database is away: requests are put off.')
 }
 
-/** Answers with a problem (RFC 9457). */
+/** Sends a problem response (RFC 9457). */
 export function sendProblem(res: Response, publicUrl: string, failure: FailedRequest): void {
   const problem = problemOf(publicUrl, failure.problem, failure.detail)
   res
@@ -73,7 +74,7 @@ function callerFailure(status: number, detail: string): FailedRequest {
   return { problem, status, detail, headers: {} }
 }
 
-/** Express and its parts mark errors that the client caused with a status below 500. */
+/** Returns the status below 500 with which Express marks errors caused by the client. */
 function clientStatus(error: unknown): number | undefined {
   if (!(error instanceof Error)) return undefined
   if (error instanceof URIError) return 400

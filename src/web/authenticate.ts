@@ -4,7 +4,7 @@ import type { Caller, Credentials } from '../people/credentials.ts'
 import { passwordGuard, type PasswordGuard } from './limits.ts'
 import { ProblemError } from './problem.ts'
 
-/** The schemes of `Authorization` (RFC 9110 §11) that an address takes. */
+/** The supported authentication schemes (RFC 9110 §11). */
 export type Scheme = 'bearer' | 'basic'
 
 const challenges: Record<Scheme, string> = {
@@ -13,12 +13,12 @@ const challenges: Record<Scheme, string> = {
 }
 
 /**
- * Who sends this request: by bearer token (RFC 6750) or Basic (RFC 7617). A token is also taken as
- * the password of Basic, for clients that know nothing else. `scope` is what the request needs; the
- * password allows everything, and `any` is what every token may.
+ * Authenticates a request by bearer token (RFC 6750) or Basic credentials (RFC 7617). A token is
+ * also accepted as the Basic password, for clients without bearer support. `scope` is the required
+ * scope; the password allows everything, and `any` is allowed to every token.
  *
- * @throws ProblemError 401 with a challenge, in the same words whether or not the account exists,
- *   and 403 when the token is right but not meant for this
+ * @throws ProblemError 401 with a challenge, identical whether or not the account exists, and 403
+ * if the token is valid but lacks the scope
  */
 export async function authenticateRequest(
   req: IncomingMessage,
@@ -62,7 +62,10 @@ async function byBasic(
   return credentials.byPassword(email, password, before)
 }
 
-/** UTF-8, or Latin-1 where it is not: old clients send what their system has. */
+/**
+ * Decodes UTF-8, or Latin-1 if the bytes are not valid UTF-8, because old clients use the encoding
+ * of their system.
+ */
 function decoded(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
@@ -78,7 +81,7 @@ function refusal(schemes: readonly Scheme[], detail: string): ProblemError {
   return new ProblemError('sign-in-needed', detail, { 'www-authenticate': challenge })
 }
 
-/** A program that holds the password alone would go round the second step. */
+/** With two-step verification on, the password alone is not sufficient for a program. */
 function needsToken(): ProblemError {
   const detail =
     'This account signs in with a second step, so its password does not open the API. Make a ' +
@@ -86,7 +89,7 @@ function needsToken(): ProblemError {
   return new ProblemError('not-allowed', detail)
 }
 
-/** RFC 6750 §3.1. */
+/** The error for a missing scope (RFC 6750 §3.1). */
 function outOfScope(scope: TokenScope): ProblemError {
   const challenge = `${challenges.bearer}, error="insufficient_scope", scope="${scope}"`
   return new ProblemError('not-allowed', `This token is not allowed the scope "${scope}".`, {

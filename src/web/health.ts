@@ -11,8 +11,8 @@ type Needs = Pick<Site, 'credentials' | 'metrics' | 'isTrusted'> & ReadyNeeds
 const READY_MS = 3_000
 
 /**
- * For those who watch over the process: `/healthz` (it is alive), `/readyz` (it can serve) and
- * `/metrics`, for programs of this machine and for administrators.
+ * Routes for monitoring: `/healthz` (the process runs), `/readyz` (it can serve) and `/metrics`,
+ * for programs on this machine and for administrators.
  */
 export function healthRoutes(site: Needs): Router {
   const router = Router()
@@ -27,7 +27,7 @@ export function healthRoutes(site: Needs): Router {
   return router
 }
 
-/** Answers whether the process can serve: 503 with the reason when it cannot, or is to end. */
+/** Sends whether the process can serve: 503 with the reason if it cannot or is stopping. */
 export async function sendReadiness(res: ServerResponse, needs: ReadyNeeds): Promise<void> {
   const obstacle = await Promise.race([
     obstacleOf(needs),
@@ -40,7 +40,7 @@ export async function sendReadiness(res: ServerResponse, needs: ReadyNeeds): Pro
 
 let expected: Promise<string[]> | undefined
 
-/** What keeps us from serving, in words; undefined when nothing does. */
+/** The reason why the process cannot serve; undefined if it can. */
 async function obstacleOf({ pool, boss, isClosing }: ReadyNeeds): Promise<string | undefined> {
   if (isClosing()) return 'the process is about to end'
   try {
@@ -54,7 +54,10 @@ async function obstacleOf({ pool, boss, isClosing }: ReadyNeeds): Promise<string
   }
 }
 
-/** By the trust test of `/checkv2`: behind a proxy every request comes from the proxy's machine. */
+/**
+ * Uses the trust check of `/checkv2`, because behind a proxy every request comes from the proxy's
+ * machine.
+ */
 async function requireWatcher(req: Request, site: Needs): Promise<void> {
   if (site.isTrusted(req)) return
   await authenticateRequest(req, site.credentials, ['bearer', 'basic'], 'admin')

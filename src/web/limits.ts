@@ -7,16 +7,16 @@ import { ProblemError } from './problem.ts'
 import type { Site } from './site.ts'
 
 /**
- * The address of the client: the other end of the connection, or, where that is a proxy of ours,
- * the last address in X-Forwarded-For or Forwarded (RFC 7239) that is none. What stands before it
- * was written by strangers. Undefined for a connection without an address.
+ * Returns the address of the client: the peer of the connection, or, if that is one of our proxies,
+ * the last address in X-Forwarded-For or Forwarded (RFC 7239) that is not a proxy of ours. Earlier
+ * addresses are untrusted. Undefined for a connection without an address.
  */
 export function clientAddress(req: IncomingMessage, proxies: NetworkSet): string | undefined {
   let client = parseIp(req.socket.remoteAddress ?? '')
   if (!client || !proxies.has(client)) return client?.text
   for (const text of forwardedFor(req).reverse()) {
     const before = parseIpAndPort(text)
-    // A hidden or misspelled name: who stands behind it cannot be told.
+    // A hidden or malformed name: the client behind it is unknown.
     if (!before) break
     client = before
     if (!proxies.has(client)) break
@@ -26,14 +26,14 @@ export function clientAddress(req: IncomingMessage, proxies: NetworkSet): string
 
 const known = new WeakMap<readonly string[], NetworkSet>()
 
-/** The proxies of the settings as a set; read once for each list. */
+/** Returns the proxies of the settings as a set, cached per list. */
 export function proxiesOf(cidrs: readonly string[]): NetworkSet {
   const set = known.get(cidrs) ?? networkSet(cidrs)
   known.set(cidrs, set)
   return set
 }
 
-/** The nearest proxy's entry last. */
+/** Returns the forwarded addresses, with the entry of the nearest proxy last. */
 function forwardedFor(req: IncomingMessage): string[] {
   const old = listOf(req.headers['x-forwarded-for'])
   if (old.length > 0) return old
@@ -51,10 +51,10 @@ function listOf(header: string | string[] | undefined): string[] {
 type Needs = Pick<Site, 'limits' | 'config'>
 
 /**
- * Counts an attempt of whoever sends this request and tells the client its limits. The address is
- * added to the actor here. `shadowed`: answer as usual, and hold the reports.
+ * Counts an attempt of the client and sets the rate limit headers. Adds the address to the actor.
+ * `shadowed`: respond as usual, and hold the reports.
  *
- * @throws ProblemError 429 with Retry-After when it is too often; the attempt counts all the same
+ * @throws ProblemError 429 with Retry-After above the limit; the attempt is still counted
  */
 export async function admit(
   req: IncomingMessage,
@@ -75,7 +75,7 @@ export async function admit(
 
 /**
  * The fields of draft-ietf-httpapi-ratelimit-headers-10: every policy, and the state of the one
- * that will refuse first. Empty where nothing is limited.
+ * that will refuse first. Empty without limits.
  */
 function limitFields(limits: readonly LimitState[]): [name: string, value: string][] {
   const [closest] = limits.toSorted(
@@ -93,7 +93,7 @@ function limitFields(limits: readonly LimitState[]): [name: string, value: strin
 }
 
 /**
- * Admits so many reports of somebody who was authenticated, as `admit` does.
+ * Admits a number of reports by an authenticated reporter, like `admit`.
  *
  * @throws ProblemError 429
  */
@@ -108,16 +108,16 @@ export function admitReports(
 }
 
 /**
- * Admits one look at the password of a name; rejects with a ProblemError when it is too often. What
- * it gives is called when the password was right.
+ * Admits one verification of the password of a name; rejects with a ProblemError above the limit.
+ * Call the returned function if the password was correct.
  */
 export type PasswordGuard = (name: string) => Promise<() => Promise<void>>
 
 const guards = new WeakMap<IncomingMessage, PasswordGuard>()
 
 /**
- * Lets `authenticate` count the passwords that requests bring: wrong ones with those of the sign-in
- * page, and every look, because each costs work.
+ * Lets `authenticate` count the passwords in requests: wrong ones together with those of the
+ * sign-in page, and every verification, because each costs processor time.
  */
 export function guardPasswords(site: Pick<Site, 'limits' | 'config'>) {
   return (req: IncomingMessage, res: ServerResponse, next: () => void): void => {
@@ -131,7 +131,7 @@ export function guardPasswords(site: Pick<Site, 'limits' | 'config'>) {
   }
 }
 
-/** What counts the passwords of a request; undefined where nobody does. */
+/** Returns the password guard of a request; undefined if passwords are not counted. */
 export function passwordGuard(req: IncomingMessage): PasswordGuard | undefined {
   return guards.get(req)
 }

@@ -11,42 +11,42 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { discardRest } from './bodies/read-body.ts'
 import { type ProblemName, problems, problemType } from './problem.ts'
 
-/** A server that takes connections. */
+/** A listening server. */
 export type Listener = {
   port: number
   /**
-   * Goes on answering for `drainMs`, so that a load balancer has time to see that this process is
-   * not ready. Then it accepts no connection, lets requests in hand finish for at most 10 s, and
-   * cuts what is left. `drained` is called in between.
+   * Continues to answer for `drainMs`, so that a load balancer can notice that this process is not
+   * ready. Then accepts no more connections, lets active requests finish for at most 10 s, and
+   * closes the rest. Calls `drained` in between.
    */
   close: (drained?: () => void) => Promise<void>
 }
 
-/** A 25 MB message at 2 Mbit/s, with some patience. */
+/** Time limit of a request in milliseconds: a 25 MB message at 2 Mbit/s, with a margin. */
 const REQUEST_MS = 180_000
 const HEADER_MS = 15_000
-/** Longer than the idle time of common proxies, so that they close first. */
+/** Longer than the idle timeout of common proxies, so that they close first. */
 const IDLE_MS = 75_000
 const CLOSE_MS = 9_500
-/** Longer than load balancers usually wait between two looks at `/readyz`, and one more. */
+/** Longer than the usual interval of two load balancer checks of `/readyz`. */
 const DRAIN_MS = 5_000
 
-/** Where is listened, and what is otherwise than usual there. */
+/** The address to listen on, and options. */
 export type ListenOptions = {
   host: string
   port: number
-  /** How long it goes on answering once it is to close. */
+  /** Time in milliseconds for which a closing server continues to answer. */
   drainMs?: number | undefined
   http?: ServerOptions
-  /** How many header fields a request may have; Node says 431 from its own limit on. */
+  /** Maximum number of header fields per request; Node responds with 431 above its own limit. */
   fieldsMax?: number
-  /** Takes connections first, and gives those that speak HTTP on. */
+  /** Receives connections first, and passes on those with HTTP. */
   connections?: (socket: Socket, speaksHttp: (socket: Socket) => void) => void
 }
 
 /**
- * Listens with limits that a slow or a malformed client runs into, not we. The handler is made once
- * the port is known.
+ * Listens, with time limits for slow and malformed clients. The handler is created when the port is
+ * known.
  */
 export async function listen(
   createHandler: (port: number, isClosing: () => boolean) => RequestListener,
@@ -79,13 +79,13 @@ export async function listen(
     res.once('close', () => inHand.delete(res))
     if (isClosing) res.setHeader('connection', 'close')
     else if (hasBody(req) && !res.shouldKeepAlive) closeAfterBody(req, res)
-    // Before Node reads the rest as fast as it comes.
+    // Must run before Node reads the rest at full speed.
     res.once('prefinish', () => {
       if (!req.complete) discardRest(req)
     })
     handle(req, res)
   })
-  // The body is asked for by who reads it, once all that refuses it before has been looked at.
+  // The code that reads the body asks for it, after all checks that may refuse the request.
   server.on('checkContinue', (req, res) => void server.emit('request', req, res))
   return {
     port: taken,
@@ -104,11 +104,11 @@ function hasBody({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * Closes the connection of a client that wants so when the body has ended. Node closes it behind
- * the answer: if that comes while the client still sends, the client sees a reset connection only.
+ * Closes the connection after the body has ended if the client requests it. Node would close it
+ * after the response; if the client is still sending then, it sees only a reset connection.
  */
 function closeAfterBody(req: IncomingMessage, res: ServerResponse): void {
-  // Who waits to be asked for its body has not begun it.
+  // A client that waits for 100-continue has not started its body.
   if (req.headers.expect !== undefined) return
   res.shouldKeepAlive = true
   res.once('finish', () => {
@@ -118,7 +118,7 @@ function closeAfterBody(req: IncomingMessage, res: ServerResponse): void {
   })
 }
 
-/** Puts somebody before the server's own reading of connections. */
+/** Passes connections to `connections` before the server reads them. */
 function divert(server: Server, connections: NonNullable<ListenOptions['connections']>): void {
   const read = server.listeners('connection')
   server.removeAllListeners('connection')
@@ -143,7 +143,7 @@ const clientProblems: Readonly<Record<string, ProblemName>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'too-slow',
 }
 
-/** Answers what is no HTTP request, which Express never sees. */
+/** Responds to malformed HTTP requests, which never reach Express. */
 function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
   const { status, title } = problems[clientProblems[error.code ?? ''] ?? 'bad-request']

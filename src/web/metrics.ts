@@ -9,10 +9,10 @@ import type { Health } from '../verdict/contact-health.ts'
 import type { Clock } from '../world.ts'
 import type { MailNow, QueueState, ReadMail, ReadQueues } from './site.ts'
 
-/** What the database knows of the counting, in the Prometheus text format. */
+/** Composes the counter metrics from the database in the Prometheus text format. */
 type CounterMetrics = (health: CounterHealth) => Promise<string>
 
-/** Metrics in a registry of their own: they are left out whole while the database is away. */
+/** A separate registry: its metrics are left out entirely while the database is unavailable. */
 function createCounterMetrics(): CounterMetrics {
   const registry = new Registry()
   const registers = [registry]
@@ -78,7 +78,7 @@ function entriesOf<Name extends string, T>(record: Record<Name, T>): [Name, T][]
   return Object.entries(record) as [Name, T][]
 }
 
-/** How mail leaves, in the Prometheus text format; empty where the database does not answer. */
+/** Metrics of outgoing mail in the Prometheus text format; empty if the database is unavailable. */
 export function createMailMetrics(readMail: ReadMail, clock: Clock): () => Promise<string> {
   return async () => {
     const mail = await readMail().catch(() => undefined)
@@ -126,8 +126,8 @@ async function textOf({ relay, totals, waiting, refused }: MailNow, now: Date): 
 }
 
 /**
- * How the rules do in every process that judges, as they write it down every ten seconds, in the
- * Prometheus text format; empty while the database is away.
+ * The health of the rules in every process that judges, which each process stores every ten
+ * seconds, in the Prometheus text format; empty while the database is unavailable.
  */
 export function createRuleMetrics(app: { pool: Pool; clock: Clock }): () => Promise<string> {
   const registry = new Registry()
@@ -155,7 +155,8 @@ export function createRuleMetrics(app: { pool: Pool; clock: Clock }): () => Prom
     registry.resetMetrics()
     newest.set(newestVersion)
     for (const one of processes) {
-      // The first part of an id is its time: the last tells processes of one start apart.
+      // The first part of a UUID is its time, so the last part distinguishes processes started
+      // together.
       const labels = { process: one.name, id: one.id.slice(-12) }
       version.set(labels, one.version)
       refused.set(labels, one.fault === null ? 0 : 1)
@@ -169,26 +170,26 @@ export function createRuleMetrics(app: { pool: Pool; clock: Clock }): () => Prom
   }
 }
 
-/** Counts what intake did with each message. */
+/** Counts the results of the intake. */
 export type IntakeMetrics = {
   count: (channel: Channel, outcome: 'accepted' | 'changed' | 'repeat' | 'refused') => void
 }
 
-/** What one web process measures. */
+/** The metrics of one web process. */
 export type Metrics = {
   intake: IntakeMetrics
-  /** Express middleware that times every request, by route and never by address. */
+  /** Express middleware that measures every request, by route and never by address. */
   requests: RequestHandler
-  /** Everything in the Prometheus text format, the queues read anew. */
+  /** All metrics in the Prometheus text format, with current queue data. */
   text: () => Promise<{ contentType: string; body: string }>
 }
 
-/** Counts the consumers in each health, as the database has them now. */
+/** Counts the consumers by health, from the database. */
 export type CountConsumers = () => Promise<readonly { health: Health; consumers: number }[]>
 
 const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 
-/** Metrics of the library whose names promtool refuses; other ones tell the same. */
+/** Metrics of the library with names that promtool rejects; other metrics contain the same data. */
 const misnamed = [
   ...['nodejs_active_handles_total', 'nodejs_active_requests_total'],
   ...['nodejs_active_resources_total', 'nodejs_eventloop_utilization_histogram'],
@@ -196,8 +197,8 @@ const misnamed = [
 ]
 
 /**
- * A registry of its own for each server; what cannot be read from the database is left out. The
- * `others` give the text of registries that stand elsewhere.
+ * Creates a registry for each server; metrics of the database are left out while it is unavailable.
+ * `others` return the text of other registries.
  */
 export function createMetrics(
   readQueues: ReadQueues,
@@ -290,7 +291,7 @@ function timed(observe: Observe): RequestHandler {
   }
 }
 
-/** The pattern that matched, such as `/api/v1/reports/:id`: never the address itself. */
+/** The route pattern, such as `/api/v1/reports/:id`, never the actual path. */
 function routeOf(req: Request): string {
   const route: unknown = req.route
   if (typeof route !== 'object' || route === null || !('path' in route)) return 'none'

@@ -1,6 +1,6 @@
 import { CallerError } from '../errors.ts'
 
-/** The problem types of RFC 9457 that our answers use, with what they mean to the caller. */
+/** The problem types (RFC 9457) of our responses, with their meaning for the caller. */
 export const problems = {
   'bad-request': { status: 400, title: 'The request cannot be understood' },
   'not-a-message': { status: 400, title: 'This is not a mail message' },
@@ -32,17 +32,17 @@ export const problems = {
   unavailable: { status: 503, title: 'Signalpost cannot take this just now' },
 } as const
 
-/** The last part of a problem's type. */
+/** The last path segment of a problem type. */
 export type ProblemName = keyof typeof problems
 
-/** A problem as RFC 9457 §3.1 has it. */
+/** A problem (RFC 9457 §3.1). */
 export type Problem = { type: string; title: string; status: number; detail: string }
 
-/** Thrown where a request is read: becomes a problem answer, or an error page. */
+/** Thrown while a request is read: becomes a problem response or an error page. */
 export class ProblemError extends CallerError {
   override name = 'ProblemError'
   readonly problem: ProblemName
-  /** Further header fields of the answer. */
+  /** Additional header fields of the response. */
   readonly headers: Readonly<Record<string, string>>
 
   constructor(problem: ProblemName, detail: string, headers: Record<string, string> = {}) {
@@ -52,10 +52,10 @@ export class ProblemError extends CallerError {
   }
 }
 
-/** The media type of a problem. */
+/** The media type of problems. */
 export const problemType = 'application/problem+json'
 
-/** A problem in full; its type leads to the page that lists them all. */
+/** Composes a problem; its type links to the page that lists all problem types. */
 export function problemOf(publicUrl: string, name: ProblemName, detail: string): Problem {
   const { status, title } = problems[name]
   return { type: `${publicUrl}/problems#${name}`, title, status, detail }

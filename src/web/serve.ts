@@ -28,7 +28,7 @@ const BYTES_IN_HAND_MAX = 150_000_000
 const LINE_BYTES_IN_HAND_MAX = 100_000_000
 const STRANGER_BYTES_IN_HAND_MAX = 50_000_000
 
-/** Serves everything that comes by HTTP, from when it resolves until it is closed. */
+/** Serves all HTTP requests from when it resolves until it is closed. */
 export async function serve(
   app: App,
   preview: Preview,
@@ -109,7 +109,7 @@ function commonHeaders(_req: Request, res: Response, next: NextFunction): void {
   next()
 }
 
-/** The address under which a server of this machine is reached from it. */
+/** Returns the URL under which programs on this machine reach the server. */
 export function localUrl(host: string, port: number): string {
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`

@@ -47,7 +47,7 @@ const assets = {
   icon: asset(path.join(own, 'icon.svg'), 'icon.svg', 'image/svg+xml'),
 }
 
-/** Where the style sheets and the icon are. The address changes with the content. */
+/** The URLs of the style sheets and the icon; they change with the content. */
 export const assetUrls = {
   pico: assets.pico.url,
   site: assets.site.url,
@@ -62,7 +62,7 @@ export const assetUrls = {
   icon: assets.icon.url,
 }
 
-/** Serves them from memory, to be kept by browsers for good. */
+/** Serves the assets from memory, with permanent caching by browsers. */
 export function assetRoutes(): Router {
   const router = Router()
   for (const { url, type, content } of Object.values(assets)) {
@@ -81,48 +81,48 @@ function asset(file: string, name: string, type: string): Asset {
   return { url: `/assets/${version}/${name}`, type, content }
 }
 
-/** What the routes of one web process share. */
+/** The dependencies that the routes of one web process share. */
 export type Site = App & {
-  /** Without a trailing slash, with the port that is listened on when none was set. */
+  /** Without a trailing slash; if none is configured, contains the port of the server. */
   publicUrl: string
   credentials: Credentials
-  /** Whether a request comes from a program of this machine, with no proxy between. */
+  /** Whether a request comes from a program on this machine without a proxy. */
   isTrusted: (req: IncomingMessage) => boolean
-  /** Who may do what how often; routes call `admit` of `http/limits`. */
+  /** The rate limits; routes call `admit` of `web/limits.ts`. */
   limits: Limits
   submit: Submit
-  /** Takes files that hold messages, of whatever form. */
+  /** Accepts files of any supported format that contain messages. */
   takeUpload: TakeUpload
   readBody: ReadBody
   takeBody: TakeBody
-  /** For who has not signed in: strangers share a smaller part of the memory. */
+  /** Reads bodies of visitors who are not signed in, who share a smaller part of the memory. */
   takeStrangerBody: TakeBody
-  /** Reads what large bodies hold. */
+  /** Parses the contents of large bodies. */
   bodies: BodyPool
   readLines: ReadLines
   readQueues: ReadQueues
   readMail: ReadMail
   readCounterHealth: ReadCounterHealth
   metrics: Metrics
-  /** Whether the process is about to end: it still answers, but is not ready. */
+  /** Whether the process is stopping: it still answers, but is not ready. */
   isClosing: () => boolean
-  /** The mail that a feedback report would leave as now. */
+  /** Composes a feedback report as it would be sent now. */
   preview: Preview
 }
 
-/** How mail leaves. */
+/** The state of outgoing mail. */
 export type MailNow = {
   relay: MailRelay
   totals: readonly MailTotal[]
   waiting: readonly WaitingMail[]
-  /** What can be sent again. */
+  /** The number of refused mails, which can be sent again. */
   refused: Readonly<Record<MailKind, number>>
 }
 
-/** Reads how mail leaves. */
+/** Reads the state of outgoing mail. */
 export type ReadMail = () => Promise<MailNow>
 
-/** Reads from the database at each call. */
+/** Queries the database on each call. */
 export function createReadMail({ pool }: { pool: Pool }): ReadMail {
   return async () => {
     const [relay, totals, waiting] = await Promise.all([
@@ -134,7 +134,7 @@ export function createReadMail({ pool }: { pool: Pool }): ReadMail {
   }
 }
 
-/** How a queue fares; `active` and `failed` are as old as a worker's last count, up to 30 s. */
+/** The state of a queue; `active` and `failed` are a worker's last counts, up to 30 s old. */
 export type QueueState = QueueBacklog & { active: number; failed: number }
 
 /** Reads the state of every queue, the dead letters last. */
@@ -142,7 +142,7 @@ export type ReadQueues = () => Promise<readonly QueueState[]>
 
 const REMEMBERED_MS = 2_000
 
-/** A reader that asks the database at most every two seconds, however many ask. */
+/** Creates a reader that queries the database at most every two seconds. */
 export function createReadQueues(app: { pool: Pool; boss: Boss; clock: Clock }): ReadQueues {
   let readAt = 0
   let reading: Promise<readonly QueueState[]> | undefined

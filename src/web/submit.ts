@@ -21,15 +21,19 @@ const kinds = new Map<string, ReportKind>([
   ['not_spam', 'not-spam'],
 ])
 
-/** The remarks of a request as its client wrote them; what is absent or empty is not said. */
+/** The remarks of a request as sent by the client; absent or empty means no statement. */
 export type GivenRemarks = {
   kind?: string | undefined
   comment?: string | undefined
-  /** Each an address, a CIDR block, or several with commas or blanks between them. */
+  /** Each contains an address, a CIDR block, or several separated by commas or spaces. */
   receivedVia?: readonly string[] | undefined
 }
 
-/** @throws ProblemError 422 naming the field and what it may hold */
+/**
+ * Parses remarks.
+ *
+ * @throws ProblemError 422 naming the field and its valid values
+ */
 export function parseRemarks(given: GivenRemarks): Remarks {
   return {
     kind: parseKind(given.kind),
@@ -65,32 +69,32 @@ function parseRelays(given: readonly string[]): string[] {
   })
 }
 
-/** What a reporter says about the messages of one request. */
+/** A reporter's statements about the messages of one request. */
 export type Remarks = {
   kind: ReportKind
   comment: string | null
-  /** CIDR blocks, their host bits cleared. */
+  /** CIDR blocks with their host bits cleared. */
   receivedVia: readonly string[]
-  /** Where the message had to be put together anew of what it was given as. */
+  /** Set if the message was reconstructed from the submitted data. */
   rebuiltFrom?: RebuiltFrom
 }
 
-/** How one message of a request fared. */
+/** The result of one message of a request. */
 export type Outcome = ({ taken: true } & Became) | { taken: false; refusal: ProblemError }
 
-/** Hands messages to intake. */
+/** Submits messages to the intake. */
 export type Submit = (
   reporter: Reporter,
   channel: Channel,
   raw: Buffer,
   remarks: Remarks,
-  /** What `admit` said; who is shadowed notices nothing. */
+  /** The result of `admit`; a shadowed reporter gets the usual response. */
   admission?: 'admitted' | 'shadowed',
 ) => Promise<Outcome>
 
 const countedAs = { new: 'accepted', changed: 'changed', repeated: 'repeat' } as const
 
-/** Intake with its limits before it and its count after it. Throws when nothing can be stored. */
+/** Creates the intake with its limits and its metrics. Throws if nothing can be stored. */
 export function createSubmit(app: {
   intake: Intake
   bodies: BodyPool

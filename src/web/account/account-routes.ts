@@ -8,7 +8,7 @@ import { secondStepCodeRoutes, secondStepRoutes } from './second-step.ts'
 import { sessionRoutes, tokenRoutes } from './sessions.ts'
 import { privacyRoutes, signUpRoutes } from './sign-up.ts'
 
-/** Accounts: how they are made, opened, looked after, taken along and erased. */
+/** The account pages: sign-up, sign-in, settings, export and erasure. */
 export function accountRoutes(site: Site): Router {
   const router = Router()
   router.use(privacyRoutes(site))

@@ -14,10 +14,10 @@ import { visitOf } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
 import { addressOf, filled, letterLanguageOf, newPasswordOf, sendWritten } from './sign-up.ts'
 
-/** Behind which links a password is chosen. */
+/** The purpose of a link that leads to the choice of a password. */
 type Purpose = 'confirm' | 'reset'
 
-/** The link of the page's address, if it still holds. Looking uses nothing up. */
+/** Returns the link in the page's address if it is valid. Does not use it up. */
 function findOpenLink(
   req: Request<{ token: string }>,
   purpose: Purpose,
@@ -26,7 +26,7 @@ function findOpenLink(
   return findAccountLink(pool, purpose, linkHash(req.params.token), clock())
 }
 
-/** The page on which a password is chosen; `fault` says what was wrong with the one given. */
+/** Sends the page on which a password is chosen; `fault` describes an error in the last attempt. */
 function sendChoosePassword(
   req: Request,
   res: Response,
@@ -51,8 +51,8 @@ function sendChoosePassword(
 type ConfirmNeeds = Pick<Site, 'pool' | 'clock' | 'limits' | 'config'> & FormReader
 
 /**
- * The page behind the link that proves an address. To look changes nothing, because mail scanners
- * follow links: the account is made when a password is sent.
+ * The page behind the link that confirms an address. GET changes nothing, because mail scanners
+ * follow links: the account is created when a password is submitted.
  */
 export function confirmRoutes(site: ConfirmNeeds): Router {
   const router = Router()
@@ -80,7 +80,7 @@ export function confirmRoutes(site: ConfirmNeeds): Router {
   return router
 }
 
-/** Says that a link was used, has expired or was replaced: which, nobody learns. */
+/** Sends a page for a link that was used, has expired or was replaced, without saying which. */
 export function sendBadLink(req: Request, res: Response, again: string): void {
   sendPage(req, res, {
     view: 'pages/account/bad-link',
@@ -93,7 +93,7 @@ export function sendBadLink(req: Request, res: Response, again: string): void {
 type ForgottenNeeds = Pick<Site, 'pool' | 'boss' | 'clock' | 'config' | 'publicUrl' | 'limits'> &
   FormReader
 
-/** A new password for who has forgotten it: a link by mail, and the page behind it. */
+/** The pages to reset a forgotten password: one sends a link by mail, the other is behind it. */
 export function forgottenRoutes(site: ForgottenNeeds): Router {
   const router = Router()
   router.get('/forgotten', (req, res) => sendForgotten(req, res, {}))
@@ -130,7 +130,7 @@ export function forgottenRoutes(site: ForgottenNeeds): Router {
   return router
 }
 
-/** Uses the link up, sets the password and ends every session; false when the link is bad. */
+/** Uses up the link, sets the password and ends every session; false if the link is invalid. */
 async function setPassword(
   site: ForgottenNeeds,
   token: string,
@@ -141,7 +141,7 @@ async function setPassword(
     if (!link?.reporterId) return false
     await holdReporters(tx, [link.reporterId], 'change')
     const reporter = await findReporter(tx, link.reporterId)
-    // An account that has moved since is not the one of this address any more.
+    // The account may have changed its address since the link was sent.
     if (reporter?.email !== link.address) return false
     await updateReporter(tx, reporter.id, { passwordHash, isAdmin: undefined })
     await removeSessions(tx, reporter.id, undefined)

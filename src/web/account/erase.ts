@@ -15,7 +15,7 @@ import type { Faults } from './sign-up.ts'
 type Needs = Pick<Site, 'pool' | 'boss' | 'clock' | 'config' | 'credentials' | 'limits'> &
   FormReader
 
-/** The page on which people erase their account, and the one that says how far that is. */
+/** The page to erase an account, and the page that shows the progress. */
 export function eraseRoutes(site: Needs): Router {
   const router = Router()
   router.get('/account/erase', async (req, res) => {
@@ -27,7 +27,8 @@ export function eraseRoutes(site: Needs): Router {
     const reporter = requireReporter(req, res)
     if (reporter) await erase(req, res, site, form, reporter)
   })
-  // Whoever has the address may look: the account, and with it the session, is gone.
+  // Anyone with the address may view this page, because the account and its session no longer
+  // exist.
   router.get('/account/erased/:token', async (req, res) => {
     const erasure = await findErasureByToken(site.pool, erasureHash(req.params.token))
     if (!erasure) throw new ProblemError('not-found', 'There is no such erasure, or not any more.')

@@ -32,7 +32,7 @@ import type { Site } from '../site.ts'
 import { asksForCode, isProven } from './password.ts'
 import type { Faults } from './sign-up.ts'
 
-/** What we hold of an account itself. Nothing in it opens the account. */
+/** The account's own data, without anything that gives access to it. */
 async function describeAccount(
   { id, email, isAdmin }: Reporter,
   { pool, clock }: Pick<Site, 'pool' | 'clock'>,
@@ -85,7 +85,9 @@ type EntriesNeeds = Pick<Site, 'pool'>
 const REPORTS_AT_ONCE = 100
 const MAILS_AT_ONCE = 20
 
-/** The messages of a reporter, and for each hundred a file with a line of JSON for each report. */
+/**
+ * The messages of a reporter, and for each hundred of them a file with one JSON line per report.
+ */
 async function* reportEntries(
   { id }: Reporter,
   { pool }: EntriesNeeds,
@@ -105,7 +107,7 @@ async function* reportEntries(
   }
 }
 
-/** What we wrote to a reporter, and what came from there to us. */
+/** Our mail to the reporter, and the reporter's mail to us. */
 async function* mailEntries(
   reporter: Reporter,
   { pool }: EntriesNeeds,
@@ -120,7 +122,7 @@ async function* mailEntries(
   }
 }
 
-/** A report as the API tells it, with what its reporter said of it and who was told. */
+/** A report as in the API, with the reporter's statements and the feedback about it. */
 async function describeOne(report: Report, pool: Site['pool']) {
   const [described, told, answers] = await Promise.all([
     describeReport(pool, report),
@@ -154,7 +156,7 @@ async function mailEntry(
   return { path: `${folder}/${id}.eml`, at, bytes: await unpack(packed) }
 }
 
-/** All rows, a page at a time, by the id of the last one. */
+/** Yields all rows, page by page, each page starting after the last id of the previous one. */
 async function* paged<Row extends { id: string }>(
   limit: number,
   list: (page: ExportPage) => Promise<Row[]>,
@@ -168,15 +170,15 @@ async function* paged<Row extends { id: string }>(
   }
 }
 
-/** One file of an archive. */
+/** One file in an archive. */
 type ArchiveEntry = { path: string; at: Date; bytes: Buffer }
 
 type ArchiveNeeds = Pick<Site, 'pool' | 'clock' | 'config'>
 
 /**
- * Writes everything we hold of a reporter as a ZIP into `out`, file by file: each is read when the
- * one before it has left, so memory does not grow with what there is. Resolves when all has been
- * written; rejects when `gone` says that nobody reads any more.
+ * Writes all data that we store about a reporter as a ZIP to `out`, file by file: each is read
+ * after the previous one was sent, so memory use does not grow with the amount of data. Resolves
+ * when everything is written; rejects when `gone` reports that the client has disconnected.
  */
 export async function writeArchive(
   reporter: Reporter,
@@ -199,12 +201,12 @@ async function* entriesOf(reporter: Reporter, site: ArchiveNeeds): AsyncGenerato
   yield* mailEntries(reporter, site)
 }
 
-/** JSON for people: indented. */
+/** Indented JSON, for people. */
 function jsonBytes(value: unknown): Buffer {
   return Buffer.from(`${JSON.stringify(value, null, 2)}\n`)
 }
 
-/** Resolves when the bytes have been taken on. */
+/** Resolves when the bytes have been consumed. */
 async function add(zip: ZipFile, { path, at, bytes }: ArchiveEntry, gone: AbortSignal) {
   const taken = new Promise<void>((resolve, reject) => {
     zip.addReadStreamLazy(path, { mtime: at }, (give) => {
@@ -226,7 +228,7 @@ function untilGone(gone: AbortSignal): Promise<never> {
 
 type Needs = Pick<Site, 'pool' | 'clock' | 'config' | 'credentials' | 'limits' | 'log'> & FormReader
 
-/** The page on which people take along everything we hold of them. */
+/** The page to export all data that we store about a reporter. */
 export function exportRoutes(site: Needs): Router {
   const router = Router()
   router.get('/account/export', async (req, res) => {
@@ -244,7 +246,7 @@ export function exportRoutes(site: Needs): Router {
   return router
 }
 
-/** What breaks off here breaks off in the browser too: half an archive is none. */
+/** Destroys the response on an error, so that the browser does not keep a truncated archive. */
 async function sendArchive(res: Response, reporter: Reporter, site: Needs): Promise<void> {
   const day = site.clock().toISOString().slice(0, 10)
   res.statusCode = 200

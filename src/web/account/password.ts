@@ -29,8 +29,8 @@ import {
 type ProofNeeds = Pick<Site, 'pool' | 'clock' | 'config' | 'credentials' | 'limits'>
 
 /**
- * Whether the person at the browser is the one whose account it is: by the password, and the code
- * where there is a second step. Asked before anything that could not be undone.
+ * Verifies the account owner by the password, and by a code if two-step verification is on.
+ * Required before irreversible actions.
  */
 export async function isProven(
   req: Request,
@@ -47,7 +47,7 @@ export async function isProven(
   return takeCode(keys, reporter.id, form.text('now_code') ?? '', site.clock())
 }
 
-/** Whether a form must ask for a code too. */
+/** Whether a form must also ask for a code. */
 export async function asksForCode({ pool }: ProofNeeds, { id }: Reporter): Promise<boolean> {
   return (await findAccount(pool, id))?.hasTotp ?? false
 }
@@ -58,7 +58,7 @@ type Needs = Pick<
 > &
   FormReader
 
-/** The page for another password or another address, and the link that proves the address. */
+/** The page to change the password or address, which sends a link to confirm a new address. */
 export function passwordRoutes(site: Needs): Router {
   const router = Router()
   router.get('/account/password', async (req, res) => {
@@ -79,7 +79,9 @@ export function passwordRoutes(site: Needs): Router {
   return router
 }
 
-/** Behind the link that went to the new address. Only the account it is meant for may use it. */
+/**
+ * The page behind the link sent to the new address. Only the account that requested it may use it.
+ */
 function moveRoutes(site: Needs): Router {
   const router = Router()
   router.get('/account/move/:token', async (req, res) => {
@@ -110,9 +112,9 @@ async function move(site: Needs, reporter: Reporter, token: string): Promise<boo
     const link = await findAccountLink(tx, 'move', linkHash(token), site.clock())
     if (link?.reporterId !== reporter.id) return false
     await takeAccountLink(tx, 'move', linkHash(token), site.clock())
-    // Somebody else may have made an account of it since.
+    // Another account may have been created with this address since.
     if (!(await updateReporterEmail(tx, reporter.id, link.address))) return false
-    // The letter goes to the address that was.
+    // The letter goes to the old address.
     await oweAccountNews(tx, 'moved', reporter, site)
     return true
   })

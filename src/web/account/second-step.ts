@@ -38,7 +38,7 @@ type Needs = Pick<
 
 const page = '/account/second-step'
 
-/** The page on which people switch the second step of signing in on and off. */
+/** The page to turn two-step verification on and off. */
 export function secondStepRoutes(site: Needs): Router {
   const router = Router()
   router.get(page, async (req, res) => {
@@ -89,7 +89,7 @@ async function afterProof(
   res.redirect(303, page)
 }
 
-/** The device has the secret once it shows a code of it. */
+/** Turns on two-step verification if the code proves that the device has the secret. */
 async function turnOn(
   req: Request,
   res: Response,
@@ -109,7 +109,7 @@ async function turnOn(
   const { codes, hashes } = createRecoveryCodes()
   await inTransaction(site.pool, async (tx) => {
     await putTotp(tx, reporter.id, { secret, step, codeHashes: hashes })
-    // Those who came in by the password alone.
+    // Ends the other sessions, which were opened with the password alone.
     await removeSessions(tx, reporter.id, req.session.handle)
     await oweAccountNews(tx, 'second-step-on', reporter, site)
   })
@@ -151,7 +151,10 @@ async function sendSecondStep(
   })
 }
 
-/** As a data address: the policy of the pages allows those as pictures, and no inline SVG style. */
+/**
+ * Returns a data URL: the content security policy of the pages allows images from those, but no
+ * inline SVG styles.
+ */
 function pictureOf(uri: string): string {
   const svg = renderSVG(uri, { border: 2 })
   return `data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}`
@@ -161,7 +164,7 @@ type CodeNeeds = Pick<Site, 'pool' | 'clock' | 'config' | 'limits'> & FormReader
 
 const TRIES_MAX = 5
 
-/** The second step of signing in: a code of the device, or a recovery code. */
+/** The second step of signing in: a code from the device, or a recovery code. */
 export function secondStepCodeRoutes(site: CodeNeeds): Router {
   const router = Router()
   router.get('/sign-in/code', async (req, res) => {
@@ -191,13 +194,16 @@ export function secondStepCodeRoutes(site: CodeNeeds): Router {
   return router
 }
 
-/** Whether the account is open, with the password that was given. */
+/** Whether the account is active and still has the password that was entered. */
 function stillCounts({ state, passwordHash }: Account, passwordMark: string): boolean {
   const isSame = passwordHash !== null && passwordMarkOf(passwordHash) === passwordMark
   return state === 'active' && isSame
 }
 
-/** Who has given the password a short while ago, and not too many wrong codes since. */
+/**
+ * Returns the account that waits for its second step, unless the password was entered too long ago
+ * or too many codes were wrong.
+ */
 async function awaited(req: Request, site: CodeNeeds) {
   const { awaiting } = req.session
   if (!awaiting) return undefined

@@ -25,7 +25,7 @@ import { visitOf } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
 import type { Faults } from './sign-up.ts'
 
-/** What a browser calls itself, in plain words; undefined where it says nothing we know. */
+/** Returns the browser and system named in a User-Agent; undefined if neither is recognized. */
 export function deviceOf(agent: string): { browser: string; system: string } | undefined {
   if (agent === '') return undefined
   const { browser, os } = Bowser.parse(agent)
@@ -37,7 +37,7 @@ type Needs = Pick<Site, 'pool' | 'clock'> & FormReader
 
 const page = '/account/sessions'
 
-/** The page with the browsers somebody is signed in with, to end one or all others. */
+/** The page that lists the browsers signed in to the account, to sign out one or all others. */
 export function sessionRoutes(site: Needs): Router {
   const router = Router()
   router.get(page, async (req, res) => {
@@ -93,10 +93,10 @@ const tokensPage = '/account/tokens'
 const TOKENS_MAX = 100
 const NAME_CHARS_MAX = 80
 
-/** What the page holds besides the list. */
+/** Additional content of the page. */
 type Given = { faults?: Faults; name?: string; chosen?: readonly TokenScope[]; token?: string }
 
-/** The page with the tokens of a reporter: made, shown once, ended. */
+/** The page to create, show once, and revoke the API tokens of a reporter. */
 export function tokenRoutes(site: Needs): Router {
   const router = Router()
   router.get(tokensPage, async (req, res) => {

@@ -9,21 +9,21 @@ import { limitAsking } from '../pages/signed-in.ts'
 import { visitOf } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
 
-/** What is wrong with which field, in words. */
+/** Error messages by field. */
 export type Faults = Record<string, string>
 
 const ADDRESS_CHARS_MAX = 254
-/** What a letter can be written to; more may be valid, and is not ours to guess. */
+/** Addresses that we accept for letters; stricter than the standard. */
 const writable = /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9.-]{1,189}$/
 
-/** The mail address of a field in lower case; undefined when it is none. */
+/** Returns the mail address in a field in lower case; undefined if it is not one. */
 export function addressOf(form: Form, name: string): string | undefined {
   const text = form.text(name) ?? ''
   const isAddress = z.email().safeParse(text).success && writable.test(text)
   return isAddress && text.length <= ADDRESS_CHARS_MAX ? text.toLowerCase() : undefined
 }
 
-/** A new password, to the byte, or what is wrong with it. */
+/** Returns a new password unchanged, or the error in it. */
 export async function newPasswordOf(
   req: Request,
   form: Form,
@@ -35,23 +35,23 @@ export async function newPasswordOf(
   return { fault: visitOf(req).words.account.passwordFaults[fault] }
 }
 
-/** One of the languages that letters are written in. */
+/** Returns a language in which letters are available; English by default. */
 export function letterLanguageOf(value: unknown): LetterLanguage {
   return value === 'fr' || value === 'ru' ? value : 'en'
 }
 
-/** Puts what it is about into a sentence of a catalog. */
+/** Fills the placeholders of a catalog sentence. */
 export function filled(sentence: string, what: Record<string, string>): string {
   return sentence.replace(/\{(\w+)\}/g, (hole, name: string) => what[name] ?? hole)
 }
 
 /**
- * The version of the text on privacy, in all languages: a day. Whoever changes what it promises
- * changes this too; it is kept with each consent.
+ * The version of the privacy notice in all languages: a date. Change it whenever the notice
+ * promises something new; it is stored with each consent.
  */
 const consentVersion = '2026-11-22'
 
-/** What we keep, for how long, whom we tell: the text to which people agree. */
+/** The privacy notice, to which users consent. */
 export function privacyRoutes({ config }: Pick<Site, 'config'>): Router {
   const router = Router()
   router.get('/privacy', (req, res) => {
@@ -77,8 +77,9 @@ export function privacyRoutes({ config }: Pick<Site, 'config'>): Router {
 type Needs = Pick<Site, 'pool' | 'boss' | 'clock' | 'config' | 'publicUrl' | 'limits'> & FormReader
 
 /**
- * Asking for an account. The answer is the same whether or not the address has one; the password is
- * chosen behind the link, so nobody can make one for somebody else and know how to open it.
+ * The sign-up page. The response does not reveal whether the address has an account. The password
+ * is chosen behind the mailed link, so nobody can create an account for another person and know its
+ * password.
  */
 export function signUpRoutes(site: Needs): Router {
   const router = Router()
@@ -106,7 +107,7 @@ export function signUpRoutes(site: Needs): Router {
   return router
 }
 
-/** Says that a letter is on its way, whatever stands in it. */
+/** Sends the page that announces a letter, whichever letter it is. */
 export function sendWritten(req: Request, res: Response, address: string): void {
   const { written } = visitOf(req).words.account
   sendPage(req, res, {

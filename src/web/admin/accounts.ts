@@ -25,7 +25,7 @@ const deeds = {
   nothing: 'Nothing was changed.',
 }
 
-/** Who has an account, or has asked for one; and the way to stop one. */
+/** The page with accounts and pending sign-ups, on which an account can be disabled. */
 export function accountAdminRoutes(site: Needs): Router {
   const router = Router()
   router.get('/', (req, res) => sendAccounts(req, res, site))
@@ -59,7 +59,7 @@ async function change(
   return isDisabling ? 'disabled' : 'enabled'
 }
 
-/** As if the person had asked again: a new link, and the older one ends. */
+/** Sends a new sign-up link and invalidates the old one, as if the person had signed up again. */
 async function writeAgain(
   form: Form,
   deed: { at: Date; reporterId: string },

@@ -31,14 +31,14 @@ import { sendAdminPage } from './send-admin-page.ts'
 type Needs = Pick<Site, 'pool' | 'clock'>
 
 const CAMPAIGN_LINES = 25
-/** Where a campaign comes from and what it says is told from so many of its newest reports. */
+/** Number of newest reports from which the origins and contents of a campaign are computed. */
 const NEWEST = 200
 const ORIGINS_SHOWN = 50
 const SHOWN = 10
 const TEXT_CHARS_SHOWN = 4_000
 const DAY_MS = 86_400_000
 
-/** One campaign: how much of it came when, from where, what it says, and its reports. */
+/** Sends the page of a campaign: its volume over time, origins, contents and reports. */
 async function sendCampaign(
   req: Request<{ id: string }>,
   res: Response,
@@ -87,17 +87,17 @@ async function requireCampaign(id: string, { pool }: Needs): Promise<CampaignHea
 
 const whole = new Intl.NumberFormat('en-GB')
 
-/** `1 report`, `2,000 reports`. */
+/** Formats a count with its noun: `1 report`, `2,000 reports`. */
 function amount(count: number, name: string): string {
   return `${whole.format(count)} ${name}${count === 1 ? '' : 's'}`
 }
 
-/** When a report came, by its id. */
+/** The time when a report was received, from its id. */
 function timeOf(reportId: string | undefined): Date | undefined {
   return reportId === undefined ? undefined : uuidTime(reportId)
 }
 
-/** The two charts, and who was in it day by day. */
+/** The two charts and the daily reports. */
 function drawn(days: readonly CampaignDay[], counts: CampaignCounts, now: Date) {
   const points = days.map(({ day, reports }) => ({ startsAt: new Date(day), reports }))
   const from = points[0]?.startsAt ?? now
@@ -128,7 +128,7 @@ function drawn(days: readonly CampaignDay[], counts: CampaignCounts, now: Date) 
   }
 }
 
-/** From where reports came, what they say of themselves, and where their links lead. */
+/** The origins of reports, their subjects and authors, and the hosts of their links. */
 async function describeContent(ids: readonly string[], { pool }: Needs) {
   const [origins, details] = await Promise.all([
     countOrigins(pool, ids, ORIGINS_SHOWN),
@@ -152,10 +152,10 @@ async function describeContent(ids: readonly string[], { pool }: Needs) {
   }
 }
 
-/** What nobody can ask about leads nowhere. */
+/** Names that end in a mail address get no link, because they cannot be looked up. */
 const endsInAddress = /[^\s<>@"]{1,64}@[^\s<>@"]{1,255}>?$/
 
-/** Each line with the address of what is counted of it. */
+/** Adds to each line a link to its counters. */
 function asking(
   { lines, more }: ReturnType<typeof mostFrequent>,
   query: (value: string) => string | false,
@@ -168,15 +168,15 @@ function asking(
 }
 
 type Details = Pick<KeptAnalysis['details'], 'headers' | 'links'>
-/** What a report says; each host once, however often it leads there. */
+/** The subject and author of a report and the hosts of its links, without duplicates. */
 type Saying = { subject: string; author: string; hosts: string[] }
 
-/** What the analyses of reports found, those of the newest first. */
+/** Returns the contents found by the analyses of reports, newest first. */
 async function listDetails(ids: readonly string[], pool: Needs['pool']): Promise<Saying[]> {
   const rows = await listPackedAnalyses(pool, ids)
   rows.sort((a, b) => (a.id < b.id ? 1 : -1))
   const found: Saying[] = []
-  // One by one: a few KB may unpack to half a megabyte, and all of them at once to hundreds.
+  // Unpacked one at a time: a few KB may unpack to half a megabyte, so all would need hundreds.
   for (const row of rows) {
     const { headers, links } = JSON.parse((await unpack(row)).toString()) as Details
     const hosts = [...new Set(links.map(({ host }) => host))]
@@ -185,7 +185,7 @@ async function listDetails(ids: readonly string[], pool: Needs['pool']): Promise
   return found
 }
 
-/** The first of these reports that is still there and was not taken back, and its text. */
+/** Returns the first of these reports that exists and is not retracted, with its text. */
 async function findSample(ids: readonly string[], { pool }: Needs) {
   for (const id of ids) {
     const [report, packed] = await Promise.all([findReport(pool, id), findRawMessage(pool, id)])
@@ -196,7 +196,7 @@ async function findSample(ids: readonly string[], { pool }: Needs) {
 }
 
 async function describeSample(report: Report, raw: Buffer) {
-  // The library that reads bodies is loaded when somebody looks at one.
+  // Loads the library that reads bodies only when it is needed.
   const { messageText } = await import('../../verdict/advice.ts')
   const text = await messageText(raw)
   return { report, text: text && shownText(text, TEXT_CHARS_SHOWN) }
@@ -204,13 +204,13 @@ async function describeSample(report: Report, raw: Buffer) {
 
 const LINES = 50
 
-/** Old enough for all that is kept, and far from where dates cannot be told any more. */
+/** Earlier than any stored data, and within the range of valid dates. */
 const FIRST_DAY = '2000-01-01'
 const REPORTS_MAX = 2 ** 31 - 1
-/** Counts of a few seconds ago will do, and a few pages of them. */
+/** Limits of the counter cache: counts may be 5 seconds old. */
 const memory = { keysMax: 2_000, freshMs: 5_000 }
 
-/** The campaigns of a day, and one of them in full. */
+/** The pages for the campaigns of a day and for one campaign. */
 export function campaignRoutes(site: Needs): Router {
   const reader = createCounterReader(site, memory)
   const router = Router()
@@ -255,7 +255,7 @@ async function sendDay(
   })
 }
 
-/** Each with its first report, and what is known beside its reports of that day. */
+/** Adds to each campaign its first report and further details. */
 async function describe(
   lines: readonly CampaignLine[],
   day: string,
@@ -281,7 +281,7 @@ async function describe(
   }))
 }
 
-/** The last line of the page before. */
+/** Reads the last line of the previous page. */
 function readAfter(given: URLSearchParams): CampaignLine | undefined {
   const [campaignId, reports] = [given.get('after'), Number(given.get('reports'))]
   const isCount = Number.isInteger(reports) && reports > 0 && reports <= REPORTS_MAX

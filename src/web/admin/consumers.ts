@@ -29,7 +29,7 @@ import { sendAdminPage } from './send-admin-page.ts'
 const DAY_MS = 86_400_000
 const DAYS_MAX = 3_650
 
-/** What an administrator asks for by the form of a consumer, or what is wrong with it. */
+/** Parses the requested change from the form of a consumer, or returns an error message. */
 function readChange(form: Form, now: Date): ConsumerChange | { fault: string } {
   const asked = form.text('do')
   if (asked === 'resume' || asked === 'stop' || asked === 'enroll') return { do: asked }
@@ -70,7 +70,7 @@ const deeds: Record<string, string> = {
   nothing: 'There was nothing to do.',
 }
 
-/** The page of one consumer. */
+/** Sends the page of one consumer. */
 async function sendConsumer(
   req: Request,
   res: Response,
@@ -111,7 +111,7 @@ const LINES = 50
 const ADDRESS_CHARS_MAX = 254
 const states: readonly ConsumerState[] = ['found', 'enrolled', 'paused', 'stopped']
 
-/** Whom we tell, how, and the way to change it. */
+/** The pages to list and change consumers. */
 export function consumerRoutes(site: Needs): Router {
   const router = Router()
   router.get('/', (req, res) => sendConsumers(req, res, site, undefined))
@@ -139,14 +139,18 @@ export function consumerRoutes(site: Needs): Router {
   return router
 }
 
-/** @throws ProblemError */
+/**
+ * Returns a consumer.
+ *
+ * @throws ProblemError if it does not exist
+ */
 async function find(id: string, { pool }: Needs) {
   const consumer = isUuid(id) ? await findConsumerDetails(pool, { id }) : undefined
   if (!consumer) throw new ProblemError('not-found', 'There is no such consumer.')
   return consumer
 }
 
-/** Makes a consumer known by hand; who is known already is shown. */
+/** Adds a consumer manually; for a known one, shows its page. */
 async function addConsumer(req: Request, res: Response, site: Needs): Promise<void> {
   const form = await readShortForm(req, res, site)
   const administrator = requireReporter(req, res)

@@ -29,7 +29,7 @@ const drawn = [
   { key: 'ham', name: 'Called legitimate', tone: 'good', isBelow: true },
 ] as const
 
-/** What is counted of a link, an address, a file …: a search box, figures and pictures. */
+/** The search for the counters of a link, address, file and so on, with figures and charts. */
 export function counterRoutes(site: Needs): Router {
   const router = Router()
   router.get('/', (req, res) => sendCounters(req, res, site))
@@ -66,7 +66,7 @@ async function sendCounters(req: Request, res: Response, site: Needs): Promise<v
   })
 }
 
-/** One more than is read, so that what is too long is told rather than cut. */
+/** One more character than accepted, so that longer input is refused instead of truncated. */
 const CHARS_MAX = 8_001
 
 function faultOf(answer: LookUpAnswer | undefined): string | undefined {
@@ -89,7 +89,7 @@ function shown({ question, pieces, told }: Known, now: Date) {
   }
 }
 
-/** Whom mail is for is not to blame for it, nor who was only named by a stranger. */
+/** Recipients, and hosts named only in unverified fields, are not shown as bad. */
 const innocentTypes = /^(?:recipient|claimed)-|-helo\b/
 
 function isBad({ type, counts }: KnownPiece): boolean {
@@ -125,7 +125,10 @@ const searchFields: Partial<Record<string, 'author' | 'origin'>> = {
   'origin-network': 'origin',
 }
 
-/** Where its reports are, if they can be searched by it; subjects are searched as written. */
+/**
+ * Returns a link to the reports of a piece, if they can be searched by it; subjects are searched in
+ * their original spelling.
+ */
 function reportsOf({ type, piece }: KnownPiece, question: LookUpQuestion): string | undefined {
   if (type === 'campaign' && piece !== null) return `/admin/campaigns/${piece}`
   const isSubject = 'kind' in question && question.kind === 'subject'
@@ -135,7 +138,7 @@ function reportsOf({ type, piece }: KnownPiece, question: LookUpQuestion): strin
   return `/admin/reports?${new URLSearchParams({ [field]: value }).toString()}`
 }
 
-/** Where more is told of a piece alone, and how many reported it. */
+/** Returns the link to the counters of a piece, and the number of its reporters in words. */
 function linksOf({ type, piece, hash, uniques }: KnownPiece) {
   const byReporter = uniques.find((unique) => unique.type.endsWith('-reporters'))
   const query = type === null || piece === null ? { hash } : { type, value: piece }

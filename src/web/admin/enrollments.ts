@@ -20,7 +20,7 @@ type Needs = Pick<Site, 'pool' | 'clock'> & FormReader
 const LINES = 50
 const ADDRESS_CHARS_MAX = 320
 
-/** What desks said is not theirs, and the way to hold against it. */
+/** The page with networks that abuse desks disowned, on which a correction can be removed. */
 export function correctionRoutes(site: Needs): Router {
   const router = Router()
   router.get('/', (req, res) => sendCorrections(req, res, site))
@@ -73,7 +73,7 @@ async function sendCorrections(req: Request, res: Response, site: Needs): Promis
 
 const states: readonly EnrollmentState[] = ['proven', 'sent', 'accepted', 'refused']
 
-/** Who asks to be told of what, once the address is proven, and the answer. */
+/** The page with confirmed enrollments that request further scopes, to accept or reject them. */
 export function enrollmentRoutes(site: Needs): Router {
   const router = Router()
   router.get('/', (req, res) => sendRequests(req, res, site))

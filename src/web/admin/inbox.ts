@@ -39,7 +39,7 @@ const suppressionActions = {
   nothing: 'The address was not suppressed.',
 }
 
-/** Whom we do not write to, and why; and the way to say so, or to take it back. */
+/** The page to list, add and remove suppressed addresses. */
 export function suppressionRoutes(site: SuppressionNeeds): Router {
   const router = Router()
   router.get('/', (req, res) => sendSuppressions(req, res, site, []))
@@ -119,7 +119,7 @@ const inboxActions: Record<AnswerTaken | 'handled' | 'nothing', string> = {
   nothing: 'Somebody had looked after it before.',
 }
 
-/** What came in by mail: by shelf, each with its thread, and what an operator does about it. */
+/** The pages for inbound mail: by folder, with its thread, and the actions of an operator. */
 export function inboxRoutes(site: Needs): Router {
   const router = Router()
   router.get('/', (req, res) => sendShelf(req, res, site))
@@ -189,7 +189,7 @@ async function sendMail(
   })
 }
 
-/** Gives the answer in the desk's stead, where there is one, and takes the mail off the pile. */
+/** Records the given answer on behalf of the abuse desk, if any, and marks the mail as resolved. */
 async function lookAfter(
   { id, reportId, number }: InboxMail,
   answer: AnswerKind | undefined,

@@ -30,7 +30,7 @@ type Needs = Pick<Site, 'pool' | 'clock'> & FormReader
 
 const behaviors: readonly RateLimit['behavior'][] = ['refuse', 'shadow', 'off']
 
-/** How often anybody may do something; and the way to change it, for all processes at once. */
+/** The page to view and change rate limits, which takes effect in all processes at once. */
 export function limitRoutes(site: Needs): Router {
   const router = Router()
   router.get('/', (req, res) => sendLimits(req, res, site, []))
@@ -91,7 +91,7 @@ const LINES = 50
 const REASON_CHARS_MAX = 500
 const path = '/admin/limits/shadow'
 
-/** Whose reports are held, and what is decided about them. */
+/** The page with reporters whose reports are held, and the decisions about them. */
 export function shadowRoutes(site: ShadowNeeds): Router {
   const router = Router()
   router.get('/', (req, res) => sendBans(req, res, site))
@@ -151,7 +151,10 @@ async function doAsAsked(
   }
 }
 
-/** One that is misspelled must not mean all, nor one of somebody else this one. */
+/**
+ * Requires a held report of this reporter: a misspelled id must not select all reports, nor one of
+ * another reporter.
+ */
 async function requireHeldOf(
   reporterId: string,
   reportId: string,

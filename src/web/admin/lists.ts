@@ -22,7 +22,7 @@ import { sendAdminPage } from './send-admin-page.ts'
 
 const DAY_MS = 86_400_000
 
-/** For how long something may be kept from our lists: what a form sends, in days, and says. */
+/** The terms of an exemption from our lists, in days: the form value and its label. */
 export const exemptionTerms = [
   { value: '30', says: '30 days' },
   { value: '90', says: '90 days' },
@@ -30,7 +30,7 @@ export const exemptionTerms = [
   { value: 'good', says: 'for good' },
 ] as const
 
-/** When such a term ends; null: never. Undefined when it is none of them. */
+/** Returns the end of a term; null if it is unlimited; undefined if the value is unknown. */
 export function termOf(value: string | undefined, now: Date): Date | null | undefined {
   const term = exemptionTerms.find((one) => one.value === value)
   if (!term) return undefined
@@ -42,7 +42,7 @@ type Needs = Pick<Site, 'pool' | 'clock'> & FormReader
 const LINES = 50
 const ANSWER_CHARS_MAX = 2_000
 const states: readonly DelistingState[] = ['open', 'automatic', 'accepted', 'refused']
-/** Who asks to be taken off a list, and the answer. */
+/** The page with delisting requests and the decisions about them. */
 export function delistingAdminRoutes(site: Needs): Router {
   const router = Router()
   router.get('/', (req, res) => sendRequests(req, res, site, undefined))
@@ -72,7 +72,7 @@ type Decision = {
   term: string | undefined
 }
 
-/** False when there is no such request, or somebody decided it already. */
+/** Returns false if the request does not exist or is already decided. */
 async function decide(deed: Decision, { pool, clock }: Needs): Promise<boolean> {
   const { id, decision, answer, reporterId } = deed
   if (!isUuid(id)) return false
@@ -132,7 +132,7 @@ const deeds = {
   nothing: 'There is no such exemption.',
 }
 
-/** What is never put on our lists, and the way to say so. */
+/** The page to list and add exemptions from our lists. */
 export function listExemptionRoutes(site: Needs): Router {
   const router = Router()
   router.get('/', (req, res) => sendExemptions(req, res, site, []))

@@ -21,7 +21,7 @@ import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { sendAdminPage } from './send-admin-page.ts'
 
-/** The fields of the form, as they are typed: names one to a line. */
+/** The fields of the form as typed, with one name per line. */
 type MarketerFields = Record<(typeof fieldNames)[number], string>
 
 const lists = ['signers', 'ranges', 'list_ids', 'authors'] as const
@@ -32,19 +32,19 @@ const fieldNames = [
   ...advices,
 ] as const
 
-/** What a select offers. */
+/** The options of the select field. */
 const stateChoices = marketerStates
 
 const FIELD_CHARS_MAX = 12_000
 
-/** A form that nobody has filled in. */
+/** An empty form. */
 const emptyFields: MarketerFields = {
   ...{ key: '', name: '', state: 'declared', practice: '', website: '', contact: '' },
   ...{ feedback: '', signers: '', ranges: '', list_ids: '', authors: '' },
   ...{ advice_en: '', advice_fr: '', advice_ru: '' },
 }
 
-/** A marketer as it is typed. */
+/** The form fields of a stored marketer. */
 function fieldsOfMarketer(one: Marketer): MarketerFields {
   const lines = (names: readonly string[]) => names.join('\n')
   return {
@@ -65,7 +65,7 @@ function fieldsOfMarketer(one: Marketer): MarketerFields {
   }
 }
 
-/** What was typed, bounded. */
+/** Reads the form fields with length limits. */
 function readFields(form: Form): MarketerFields {
   const read = fieldNames.map((name) => {
     return [name, storableText(form.text(name) ?? '', FIELD_CHARS_MAX)]
@@ -73,7 +73,7 @@ function readFields(form: Form): MarketerFields {
   return Object.fromEntries(read) as MarketerFields
 }
 
-/** The same as a file would say it, to be checked like one. */
+/** Converts the fields to the import format, so that the same validation applies. */
 function declaredBy(fields: MarketerFields): Record<string, unknown> {
   const names = (text: string) => text.split(/[\s,]+/).filter((name) => name !== '')
   const given = lists.map((field) => [field, names(fields[field])])
@@ -99,7 +99,7 @@ const proposalActions = {
   gone: 'This was decided already.',
 }
 
-/** Who might be a marketer, by the mail that was reported. */
+/** The page with possible marketers, found in reported mail. */
 function proposalRoutes(site: ProposalNeeds): Router {
   const router = Router()
   router.get('/', (req, res) => sendProposals(req, res, site))
@@ -123,7 +123,7 @@ function proposalRoutes(site: ProposalNeeds): Router {
   return router
 }
 
-/** Makes a draft of a proposal, unless its key is taken; the key, for the form. */
+/** Creates a draft from a proposal, unless its key is taken, and returns the key for the form. */
 function take(
   named: Named,
   deed: MarketerDeed,
@@ -168,7 +168,7 @@ const marketerActions = {
   nothing: 'There is no such marketer.',
 }
 
-/** The registry of marketers: its list, the form, and what is proposed. */
+/** The registry of marketers: the list, the form, and the proposals. */
 export function marketerRoutes(site: Needs): Router {
   const router = Router()
   router.use('/proposals', proposalRoutes(site))
@@ -199,7 +199,7 @@ export function marketerRoutes(site: Needs): Router {
   return router
 }
 
-/** Why it was not kept; empty when it was. */
+/** Stores a marketer and returns the errors; empty on success. */
 async function keep(
   fields: MarketerFields,
   { isNew, deed }: { isNew: boolean; deed: MarketerDeed },

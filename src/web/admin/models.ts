@@ -15,16 +15,16 @@ import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { sendAdminPage } from './send-admin-page.ts'
 
-/** A curve of shares in numbers that a template only has to print. */
+/** A ROC curve laid out for a template. */
 type RocChart = {
   width: number
   height: number
   plot: { x: number; y: number; size: number }
   /** The curve, as the `points` of a polyline. */
   curve: string
-  /** What chance would give. */
+  /** The diagonal of a random classifier. */
   chance: { x1: number; y1: number; x2: number; y2: number }
-  /** Lines of tenths, across and upright, with what they stand for. */
+  /** Horizontal and vertical grid lines at tenths, with labels. */
   ticks: { at: number; upright: number; text: string }[]
 }
 
@@ -33,7 +33,7 @@ const WIDTH = PLOT.x + PLOT.size + 16
 const HEIGHT = PLOT.y + PLOT.size + 44
 const TICKS = [0, 0.2, 0.4, 0.6, 0.8, 1]
 
-/** Lays the curve out: what is called falsely to the right, what is found upwards. */
+/** Lays out the curve: false positive rate to the right, true positive rate upwards. */
 function rocChart(points: ModelReport['roc']): RocChart {
   const across = (share: number) => round(PLOT.x + share * PLOT.size)
   const upwards = (share: number) => round(PLOT.y + (1 - share) * PLOT.size)
@@ -70,7 +70,7 @@ const deeds = {
   nothing: 'No model acts, so there is nothing to take back.',
 }
 
-/** The versions of the model, what was measured of each, and which one acts. */
+/** The page with the versions of the model, their measurements, and the active one. */
 export function modelRoutes(site: Needs): Router {
   const router = Router()
   router.get('/', (req, res) => sendList(req, res, site))

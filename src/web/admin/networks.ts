@@ -36,7 +36,9 @@ const deeds = {
   nothing: 'Nothing was said by hand of this block.',
 }
 
-/** Who answers for an address and who says so, and the way to say it by hand. */
+/**
+ * The page that shows the abuse contact of an address and its sources, with a form to override it.
+ */
 export function networkRoutes(site: Needs): Router {
   const router = Router()
   router.get('/', (req, res) => sendNetworks(req, res, site, { faults: [], form: undefined }))
@@ -77,7 +79,7 @@ async function unset(form: OverrideFields, deed: OperatorAction, site: Needs): P
   return isGone ? 'unset' : 'nothing'
 }
 
-/** What went wrong with a form, and the form as it was filled in. */
+/** The errors in a form, and its fields as submitted. */
 type Attempt = { faults: readonly string[]; form: OverrideFields | undefined }
 
 async function sendNetworks(req: Request, res: Response, site: Needs, attempt: Attempt) {
@@ -118,7 +120,7 @@ async function sendNetworks(req: Request, res: Response, site: Needs, attempt: A
   })
 }
 
-/** The block of what is said by hand already, else the one that the address belongs to. */
+/** Returns the block of an existing override, otherwise the block of the address. */
 function blockToSpeakOf(ip: string | undefined, layers: readonly FoundLayer[]) {
   const byHand = layers.filter(({ source }) => source === 'manual')
   return mergeLayers(byHand.length > 0 ? byHand : layers)?.network.cidr ?? ip

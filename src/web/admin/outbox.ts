@@ -33,13 +33,13 @@ const states: readonly LetterState[] = [
   ...(['queued', 'held', 'sent', 'bounced', 'refused', 'suppressed'] as const),
 ]
 
-/** What the forms do: `held` letters leave, `refused` ones are sent again. */
+/** The actions of the forms: release `held` letters, resend `refused` ones. */
 const releases = [
   { path: 'release', from: 'held' },
   { path: 'resend', from: 'refused' },
 ] as const
 
-/** Mail to people: the list by state, the exact copy of each, and the forms that send them. */
+/** Letters: the list by state, the exact copy of each, and the forms that send them. */
 function letterRoutes(site: LetterNeeds): Router {
   const router = Router()
   router.get('/', async (req, res) => {
@@ -74,7 +74,7 @@ function letterRoutes(site: LetterNeeds): Router {
   return router
 }
 
-/** Puts letters in line again: one or all. */
+/** Queues letters again: one or all. */
 function letterReleaseRoutes(router: Router, site: LetterNeeds): void {
   for (const { path, from } of releases) {
     router.post(`/${path}`, async (req, res) => {
@@ -82,7 +82,7 @@ function letterReleaseRoutes(router: Router, site: LetterNeeds): void {
       const administrator = requireReporter(req, res)
       if (!administrator) return
       const letterId = form.text('id')
-      // A broken name of one is not all of them.
+      // An invalid id must not select all letters.
       if (letterId !== undefined && !isUuid(letterId)) {
         throw new ProblemError('not-found', 'There is no such letter.')
       }
@@ -108,7 +108,7 @@ type Needs = Pick<Site, 'pool' | 'boss' | 'clock' | 'preview'> & FormReader
 
 type Key = { reportId: string; number: string }
 
-/** What was told to whom: the list by state, and the exact copy of each. */
+/** The feedback reports: the list by state, and the exact copy of each. */
 export function outboxRoutes(site: Needs): Router {
   const router = Router()
   router.use('/letters', letterRoutes(site))
@@ -159,7 +159,7 @@ export function outboxRoutes(site: Needs): Router {
   return router
 }
 
-/** Puts feedback reports in line again: one, those of its consumer, or all. */
+/** Queues feedback reports again: one, all of a consumer, or all. */
 function releaseRoutes(router: Router, site: Needs): void {
   for (const { path, from } of releases) {
     router.post(`/${path}`, async (req, res) => {
@@ -182,18 +182,20 @@ function releaseRoutes(router: Router, site: Needs): void {
   }
 }
 
-/** A copy that cannot be composed is none: the page says what it knows. */
+/** Returns the exact copy; undefined if it cannot be composed, so that the page shows the rest. */
 async function copyOf(feedback: Feedback, { pool, preview }: Needs) {
   return findCopy(pool, feedback, (one) => preview(one).catch(() => undefined))
 }
 
-/** What a release before this page came to. */
+/** Returns how many were released by the action before this page. */
 function releasedOf(req: Pick<Request, 'query'>): number | undefined {
   const { released } = req.query
   return typeof released === 'string' && /^\d{1,9}$/.test(released) ? Number(released) : undefined
 }
 
-/** What is wrong with addresses whose mail comes back, by address; the others are absent. */
+/**
+ * Returns the delivery problems of addresses that bounce, by address; other addresses are absent.
+ */
 async function ailingOf(
   feedback: readonly Feedback[],
   { pool, clock }: Needs,

@@ -10,18 +10,18 @@ import { requireReporter } from '../pages/signed-in.ts'
 import type { MailNow, QueueState, Site } from '../site.ts'
 import { sendAdminPage, shownDuration } from './send-admin-page.ts'
 
-/** How the queues fare, in a sentence, and how worrying it is. */
+/** The health of the queues as a sentence, and its severity. */
 export type HealthWord = { tone: 'good' | 'warn' | 'bad'; sentence: string }
 
 const WAIT_WARN_SECONDS = 30
 const WAIT_BAD_SECONDS = 300
 
-/** Mail that is due for so long does not leave as it should. */
+/** Maximum time in seconds that due mail may wait before it counts as late. */
 const MAIL_LATE_SECONDS = 900
 
 /**
- * Whether mail leaves: not while our own mail server takes none, or none is set; nor well when the
- * oldest mail has been due for a while. Undefined: it leaves.
+ * Describes why mail is not being sent: our mail server refuses it or none is configured, or the
+ * oldest mail is late. Undefined if mail is being sent.
  */
 export function mailWord(
   queues: readonly QueueState[],
@@ -41,13 +41,13 @@ export function mailWord(
   return { tone: 'warn', sentence: `Mail has been waiting to leave for ${shownDuration(oldest)}.` }
 }
 
-/** The worst of several; of equals the first. */
+/** Returns the most severe of several; the first among equals. */
 export function worstOf(words: readonly (HealthWord | undefined)[]): HealthWord | undefined {
   const ranks = ['bad', 'warn', 'good'] as const
   return ranks.map((tone) => words.find((word) => word?.tone === tone)).find(Boolean)
 }
 
-/** Looks at the longest wait first: a long queue that moves is well, one that stands is not. */
+/** Checks the longest wait first: a long queue that moves is healthy, a stalled one is not. */
 export function healthWord(queues: readonly QueueState[], deadLetterName: string): HealthWord {
   const worked = queues.filter(({ name }) => name !== deadLetterName)
   const dead = queues.find(({ name }) => name === deadLetterName)?.ready ?? 0
@@ -72,7 +72,7 @@ type DeadLetterNeeds = Pick<Site, 'pool' | 'boss' | 'clock'> & FormReader
 
 const LINES = 50
 
-/** Jobs that no retry could save, and the way to try them once more. */
+/** The page with dead letters, on which they can be retried. */
 export function deadLetterRoutes(site: DeadLetterNeeds): Router {
   const router = Router()
   router.get('/', (req, res) => sendList(req, res, site))
@@ -122,13 +122,13 @@ type Needs = Pick<
   'pool' | 'clock' | 'config' | 'readQueues' | 'readMail' | 'readCounterHealth'
 >
 
-/** A roll-up comes every half second: what waits for so long waits for nobody. */
+/** Time in seconds after which counting is late; a roll-up normally runs every half second. */
 const COUNTING_LATE_SECONDS = 60
 
-/** Past so many it is enough to know that they are many. */
+/** Unread mail above this number is not counted exactly. */
 const UNREAD_MAX = 100
 
-/** The first page: how the queues and the counting fare, and whether mail leaves. */
+/** The overview page: the state of the queues, counters and outgoing mail. */
 export function overviewRoutes(site: Needs): Router {
   const router = Router()
   router.get('/', async (req, res) => {
@@ -167,7 +167,7 @@ function countingWord({ isLate }: { isLate: boolean }): HealthWord | undefined {
   return isLate ? { tone: 'bad', sentence: 'The counting does not move.' } : undefined
 }
 
-/** How the counting fares, in sums over all shards. */
+/** The state of the counters, summed over all shards. */
 function countingOf({ shards, backlogs, tables }: CounterHealth) {
   const sum = (values: readonly number[]) => values.reduce((all, value) => all + value, 0)
   const oldestSeconds = Math.max(0, ...backlogs.map((backlog) => backlog.oldestSeconds))

@@ -15,12 +15,12 @@ import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { sendAdminPage } from './send-admin-page.ts'
 
-/** What occurred, and how often. */
+/** A value and its number of occurrences. */
 export type Frequency = { value: string; count: number }
 
 /**
- * The values that occur most often, at most `limit` of them; those that are as frequent in the
- * order of their coming. `more` is how many different ones are left out.
+ * Returns the most frequent values, at most `limit`; equally frequent ones stay in input order.
+ * `more` is the number of different values left out.
  */
 export function mostFrequent(
   values: readonly string[],
@@ -35,17 +35,17 @@ export function mostFrequent(
 
 type Authentication = NonNullable<AnalysisDetails['authentication']>
 
-/** One line of the table: what was checked, of whom, what came of it and what that means. */
+/** One row of the table: the check, its domain, the result and an explanation. */
 export type AuthenticationRow = {
   check: string
-  /** A domain, as a stranger wrote it. */
+  /** A domain as written by an untrusted sender. */
   domain: string | null
   result: string
   tone: 'good' | 'warn' | 'bad' | ''
   meaning: string
 }
 
-/** What is known of who stands behind a message, for an operator: SPF, DKIM, DMARC and ARC. */
+/** The authentication results of a message for operators: SPF, DKIM, DMARC and ARC. */
 export function authenticationRows({ spf, dkim, dmarc, arc }: Authentication): AuthenticationRow[] {
   return [
     spf
@@ -120,7 +120,7 @@ const states: readonly ReportState[] = [
   'failed',
 ]
 
-/** Reports found, and one of them in full. */
+/** The search for reports, and the page of one report. */
 export function adminReportRoutes(site: Needs): Router {
   const router = Router()
   router.get('/', (req, res) => sendSearch(req, res, site))
@@ -134,7 +134,7 @@ export function adminReportRoutes(site: Needs): Router {
   return router
 }
 
-/** What the search form holds, as text to show again. */
+/** The text in the search form, to show again. */
 type SearchForm = Record<'id' | 'subject' | 'author' | 'origin' | 'state', string>
 
 async function sendSearch(req: Request, res: Response, site: Needs): Promise<void> {
@@ -163,7 +163,7 @@ function textOf(given: URLSearchParams, name: string): string {
   return storableText(given.get(name)?.trim() ?? '', 320)
 }
 
-/** What to look for; a field that makes no sense is a fault, not an empty list. */
+/** Parses the search; an invalid field is an error, not an empty result. */
 export function readSearch(form: SearchForm): { query: ReportQuery; faults: string[] } {
   const faults: string[] = []
   const state = states.find((name) => name === form.state)
@@ -182,7 +182,7 @@ export function readSearch(form: SearchForm): { query: ReportQuery; faults: stri
   return { query, faults }
 }
 
-/** Authors are kept with their domain in lower case. */
+/** Authors are stored with their domain in lower case. */
 function withLowerDomain(address: string): string {
   const at = address.lastIndexOf('@')
   return at < 0 ? address : address.slice(0, at) + address.slice(at).toLowerCase()

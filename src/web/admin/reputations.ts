@@ -27,7 +27,7 @@ import { sendAdminPage } from './send-admin-page.ts'
 
 type ReporterNeeds = Pick<Site, 'pool' | 'clock'>
 
-/** How far a reporter is believed, and why. */
+/** The page with the karma of a reporter and its reasons. */
 export function reporterRoutes(site: ReporterNeeds): Router {
   const router = Router()
   router.get('/:id', async (req, res) => {
@@ -70,7 +70,10 @@ const deeds = {
   nothing: 'Nothing was said by hand of it.',
 }
 
-/** What is known of addresses, authors, links …: a search, a page for each, a word by hand. */
+/**
+ * The search for the reputations of addresses, authors, links and so on, a page for each, and
+ * manual overrides.
+ */
 export function reputationRoutes(site: Needs): Router {
   const router = Router()
   router.get('/', (req, res) => sendSearch(req, res, site))

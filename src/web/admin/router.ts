@@ -28,7 +28,7 @@ type Needs = Pick<Site, 'pool'>
 
 const LINES = 50
 
-/** What administrators did. */
+/** The audit log. */
 function auditRoutes(site: Needs): Router {
   const router = Router()
   router.get('/', async (req, res) => {

@@ -32,28 +32,28 @@ import { sendAdminPage } from './send-admin-page.ts'
 
 type Needs = Pick<Site, 'pool' | 'clock'> & FormReader
 
-/** Every byte may come as three, and the line ends as six. */
+/** Percent-encoding may turn each byte into three, and line ends into six. */
 const FORM_BYTES_MAX = ruleBounds.fileBytesMax * 6 + 64_000
 const LAST_MAX = 10_000
 const CHANGED_SHOWN = 100
 const { definitions } = ruleKnowledge
 
-/** Rules in the making: what was written, and what came of looking at it. */
+/** A rule set being edited, and the results of its checks. */
 type Draft = {
   content: string
-  /** The version it was made from. */
+  /** The version that the draft is based on. */
   base: number
   note: string
   last: number
   faults: readonly RuleFault[]
-  /** What went wrong besides the text. */
+  /** A problem other than an error in the text. */
   problem?: string
   isSound?: boolean
   changes?: readonly string[]
   result?: DryRunResult
 }
 
-/** The rules as text, to be checked, tried on past reports and applied. */
+/** The rule editor: check rules, test them on past reports and apply them. */
 function ruleEditorRoutes(site: Needs): Router {
   const router = Router()
   let isTrying = false
@@ -170,7 +170,7 @@ const cutOffWords = {
   'over budget': 'all rules together cost too much',
 }
 
-/** The rules that judge, how they do, and their versions. */
+/** The active rules, their health, and their versions. */
 export function ruleRoutes(site: Needs): Router {
   const router = Router()
   router.get('/', (req, res) => sendRules(req, res, site))
@@ -235,7 +235,7 @@ function healthOf(symbol: string, processes: readonly RuleProcess[], acting: num
     .flatMap(({ health }) => health.filter((one) => one.symbol === symbol))
 }
 
-/** How a rule does in all processes that run it: the worst of each. */
+/** The health of a rule in all processes that run it: the worst value of each measure. */
 function conditionOf(all: readonly RuleHealth[]) {
   const costs = all.flatMap(({ costUs }) => costUs ?? [])
   const cutOffs = all.flatMap(({ cutOff }) => cutOff ?? [])

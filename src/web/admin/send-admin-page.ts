@@ -8,7 +8,7 @@ const units = [
   ['s', 1],
 ] as const
 
-/** Seconds in the two largest units that fit: `3 h 5 min`, `0 s`. */
+/** Formats seconds in the two largest units that fit: `3 h 5 min`, `0 s`. */
 export function shownDuration(seconds: number): string {
   const whole = Math.max(0, Math.floor(seconds))
   const first = units.findIndex(([, length]) => whole >= length)
@@ -22,7 +22,7 @@ export function shownDuration(seconds: number): string {
   return pieces.filter(Boolean).join(' ')
 }
 
-/** A page of the administration, with its own navigation. */
+/** Sends a page of the administration, with its navigation. */
 export function sendAdminPage(req: Request, res: Response, page: Page): void {
   const sections = [
     ['/admin', 'Overview'],

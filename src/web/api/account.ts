@@ -24,7 +24,7 @@ import {
 import { otherMethods } from './cors.ts'
 import { FILES_MAX, sendJson } from './submission.ts'
 
-/** Who asks, and what they may: `/api/v1/account`. */
+/** The caller's account and permissions: `/api/v1/account`. */
 export function accountApi(site: Pick<Site, 'credentials' | 'config' | 'limits'>): Router {
   const router = Router()
   router.get('/', async (req, res) => {
@@ -53,13 +53,13 @@ export function accountApi(site: Pick<Site, 'credentials' | 'config' | 'limits'>
 
 type CounterNeeds = Pick<Site, 'pool' | 'clock' | 'credentials'>
 
-/** What is counted of a link, an address, a file …: `/api/v1/counters`, for administrators. */
+/** The counters of a link, address, file and so on: `/api/v1/counters`, for administrators. */
 export function countersApi(site: CounterNeeds): Router {
   const router = Router()
   router.get('/', async (req, res) => {
     await authenticateRequest(req, site.credentials, ['bearer', 'basic'], 'admin')
     const { series, ...given } = readQuery(req, counterQuestionSchema)
-    // Loaded by the first who asks: taking messages apart needs much that intake does not.
+    // Loaded on first use, because splitting messages needs code that the intake does not.
     const { ask } = await import('../../counting/headline.ts')
     const answer = await ask(site, given, series)
     if ('fault' in answer) throw new ProblemError('bad-field', answer.fault)
@@ -71,7 +71,10 @@ export function countersApi(site: CounterNeeds): Router {
 
 type ReputationNeeds = Pick<Site, 'pool' | 'clock' | 'config' | 'limits' | 'publicUrl'>
 
-/** Whether something is listed: `/api/v1/reputation/NAME`, for anybody, as often as people ask. */
+/**
+ * Whether a name is listed: `/api/v1/reputation/NAME`, without credentials, at the rate limit of
+ * the look-up page.
+ */
 export function reputationApi(site: ReputationNeeds): Router {
   const router = Router()
   router.get('/:name', async (req, res) => {
@@ -95,7 +98,7 @@ type RelayNeeds = Pick<
   'pool' | 'boss' | 'clock' | 'config' | 'credentials' | 'limits' | 'readBody'
 >
 
-/** A relay as `GET /api/v1/relays` gives it. */
+/** A relay as `GET /api/v1/relays` returns it. */
 export type RelayJson = z.infer<typeof relaysSchema>['relays'][number]
 
 const BODY_BYTES_MAX = 4_000

@@ -28,20 +28,20 @@ import {
   sendAnswer,
 } from './submission.ts'
 
-/** A line of a body, without its end; `too-long` where it had more bytes than a line may. */
+/** A line of a body without its line end; `too-long` if it exceeds the limit. */
 type Line = Buffer | 'too-long'
 
-/** What lines may be, and how many are handed over at once. */
+/** Limits for a line and for a batch of lines. */
 type LineLimits = {
   lineBytesMax: number
   allBytesMax: number
-  /** Lines are handed over when they are so many, or so many bytes. */
+  /** A batch is passed on when it reaches this number of lines or bytes. */
   batch: { lines: number; bytes: number }
 }
 
 /**
- * Reads the lines of a request's body as they come, and hands them over in batches: while one is
- * being taken nothing more is read. Blank lines are left out. `take` answers whether it wants more.
+ * Reads the lines of a request body as they arrive and passes them on in batches; reading pauses
+ * while a batch is processed. Skips blank lines. `take` returns whether it accepts more.
  */
 export type ReadLines = (
   req: IncomingMessage,
@@ -53,10 +53,10 @@ export type ReadLines = (
 const NEWLINE = 0x0a
 
 /**
- * A reader of lines that holds at most `bytesInHandMax` bytes of all requests together.
+ * Creates a line reader that holds at most `bytesInHandMax` bytes of all requests together.
  *
- * The reader throws 413 when all is too much, 415 for a compressed body, 503 when too much is in
- * hand: lines before that may have been taken.
+ * The reader throws 413 if the body is too large, 415 if it is compressed, and 503 if too many
+ * bytes are held; earlier lines may have been processed by then.
  */
 export function createReadLines(bytesInHandMax: number): ReadLines {
   let inHand = 0
@@ -104,7 +104,7 @@ function createGathering({ lineBytesMax, batch }: LineLimits) {
   const push = (part: Buffer) => {
     openBytes += part.length
     isTooLong ||= openBytes > lineBytesMax
-    // A view would keep the whole chunk alive, and most of it belongs to other lines.
+    // Copied, because a view would retain the whole chunk, most of which belongs to other lines.
     if (isTooLong) open = []
     else if (part.length > 0) open.push(Buffer.from(part))
   }
@@ -160,9 +160,9 @@ type Needs = Pick<
   | 'bodies'
 >
 
-/** Messages in one request. */
+/** Maximum number of messages per request. */
 export const BULK_MAX = 1_000
-/** A thousand messages of the usual size, several times over. */
+/** Maximum size of a request in bytes: several times a thousand messages of the usual size. */
 const ALL_BYTES_MAX = 500_000_000
 const BATCH = { lines: 64, bytes: 8_000_000 }
 
@@ -175,8 +175,8 @@ type Who = { reporter: Caller; admission: 'admitted' | 'shadowed' }
 type Given = { ref: string | null; outcome: Outcome }
 
 /**
- * Takes messages in, a JSON object a line, each with its own remarks: `/api/v1/reports/bulk`. Each
- * stands for itself; who sends the whole again after a fault reports nothing twice.
+ * Accepts messages as JSON lines, each with its own remarks: `/api/v1/reports/bulk`. Each line is
+ * independent. A client that sends everything again after a failure reports nothing twice.
  */
 export async function takeBulk(req: Request, res: Response, site: Needs): Promise<void> {
   const reporter = await authenticateRequest(req, site.credentials, ['bearer', 'basic'], 'report')
@@ -189,7 +189,7 @@ export async function takeBulk(req: Request, res: Response, site: Needs): Promis
   if (req.headers['idempotency-key'] !== undefined) {
     throw new ProblemError('bad-request', 'Give each message its own idempotency_key instead.')
   }
-  // Before the body: who is refused need not be read.
+  // Checked before the body is read, because a refused request need not be read.
   const entry = await admitReports(req, res, site, reporter)
   const given: Given[] = []
   const lineBytesMax = bodyBytesMax('application/json', site.config.messageBytesMax)
@@ -205,7 +205,7 @@ export async function takeBulk(req: Request, res: Response, site: Needs): Promis
     const isShadowed = [entry, admission].includes('shadowed')
     const who = { reporter, admission: isShadowed ? 'shadowed' : 'admitted' } as const
     const read = await Promise.all(some.map((one) => prepare(one, who, site)))
-    // In the order of the lines: of the same message, the last line counts.
+    // In the order of the lines: of equal messages, the last line counts.
     given.push(...(await Promise.all(read.map((submit) => submit()))))
     if (some.length === lines.length) return 'more'
     given.push({ ref: null, outcome: refused(tooMany()) })
@@ -215,7 +215,7 @@ export async function takeBulk(req: Request, res: Response, site: Needs): Promis
   await sendBulk(res, given, site)
 }
 
-/** What is too often ends the request, and takes nothing back of what it brought before. */
+/** A request above the rate limit ends; its earlier lines stay accepted. */
 async function admitMore(
   req: Request,
   res: Response,
@@ -231,7 +231,7 @@ async function admitMore(
   }
 }
 
-/** Reads a line and looks its key up; what it returns submits it. */
+/** Reads a line and looks up its key; returns a function that submits it. */
 async function prepare(
   line: Line,
   { reporter, admission }: Who,

@@ -7,15 +7,15 @@ import type { Clock } from '../../world.ts'
 import { ProblemError } from '../problem.ts'
 import type { ApiAnswer, ApiSubmission } from './submission.ts'
 
-/** What a page may read of an answer besides its body. */
+/** The response header fields that pages of other origins may read. */
 const exposed = [
   ...['Location', 'Link', 'Retry-After', 'WWW-Authenticate', 'Allow', 'Accept-Post'],
   ...['Content-Disposition', 'Idempotency-Replayed', 'RateLimit', 'RateLimit-Policy'],
 ].join(', ')
 
 /**
- * Lets pages of any origin use the API. Nothing is given away: a browser sends no cookie along,
- * and the credentials come from the page itself.
+ * Lets pages of any origin use the API. This gives no access by itself: browsers send no cookies
+ * with such requests, and the credentials come from the page.
  */
 export function cors(req: Request, res: Response, next: NextFunction): void {
   res.setHeader('access-control-allow-origin', '*')
@@ -34,7 +34,7 @@ export function cors(req: Request, res: Response, next: NextFunction): void {
     .end()
 }
 
-/** A browser asks before it sends; only a program sends Authorization with OPTIONS. */
+/** A preflight request of a browser; only other programs send Authorization with OPTIONS. */
 function isPreflight(req: Request): boolean {
   const { origin, authorization } = req.headers
   return (
@@ -45,8 +45,8 @@ function isPreflight(req: Request): boolean {
 }
 
 /**
- * Answers whatever method an address does not take: OPTIONS with what it takes, all others with 405
- * and the same (RFC 9110 §15.5.6).
+ * Responds to methods that a path does not support: OPTIONS with the supported ones, all others
+ * with 405 and the same Allow header (RFC 9110 §15.5.6).
  */
 export function otherMethods(...taken: readonly string[]) {
   const allow = [...taken.flatMap((one) => (one === 'GET' ? ['GET', 'HEAD'] : [one])), 'OPTIONS']
@@ -67,16 +67,16 @@ const KEY = /^[\x21-\x7e]{1,255}$/
 
 type Needs = { pool: Db; clock: Clock }
 
-/** A key that belongs to this request, and what was answered to it before. */
+/** A key that belongs to this request, and the stored response to it. */
 export type ClaimedKey = { keyHash: Buffer; answer: ApiAnswer | undefined }
 
 const keptBody = z.object({ url: z.string().optional() }).loose()
 
 /**
- * Ties an Idempotency-Key to what the request says, not to its bytes: the boundary of a form may
- * differ from one attempt to the next. Keys are kept for two days.
+ * Binds an Idempotency-Key to the content of a request instead of its bytes, because the boundary
+ * of a form may differ between attempts. Keys are kept for two days.
  *
- * @throws ProblemError 400 for a key that is none, 422 when it belongs to another request
+ * @throws ProblemError 400 if the key is invalid, 422 if it belongs to a different request
  */
 export async function claimKey(
   app: Needs,
@@ -98,8 +98,8 @@ export async function claimKey(
 }
 
 /**
- * Keeps the first answer to a key, and gives it back: who asks twice at once hears the same twice.
- * It holds ids, states and problems, and no names of files.
+ * Stores the first response to a key and returns it, so that concurrent requests with the same key
+ * get the same response. It contains ids, states and problems, but no file names.
  */
 export async function answerOnce(
   app: Needs,
@@ -112,8 +112,8 @@ export async function answerOnce(
 }
 
 /**
- * The answer with the names of the files of this very request; null for what came out of a file,
- * where it was opened for another request.
+ * Adds the file names of the current request to a response; null if the number of results differs
+ * because an archive contained several messages.
  */
 export function withFiles(answer: ApiAnswer, names: readonly (string | null)[]): ApiAnswer {
   if (!('results' in answer.body) || !Array.isArray(answer.body.results)) return answer
@@ -126,7 +126,7 @@ export function withFiles(answer: ApiAnswer, names: readonly (string | null)[]):
   return { ...answer, body: { ...answer.body, results: named } }
 }
 
-/** Without names of files: they are content. */
+/** Without file names, because they are content. */
 function withoutFiles({ body }: ApiAnswer): string {
   return JSON.stringify(body, (name, value: unknown) => (name === 'file' ? null : value))
 }

@@ -40,8 +40,8 @@ import {
 type ListNeeds = Pick<Site, 'pool' | 'config' | 'publicUrl' | 'credentials' | 'limits'>
 
 /**
- * The caller's own reports: the newest first, on from `before`; or those after `after`, the oldest
- * first, for who asks what is new.
+ * Returns the caller's reports: the newest first, continuing at `before`; or those after `after`,
+ * oldest first, for clients that poll for new ones.
  */
 async function listReports(req: Request, res: Response, site: ListNeeds): Promise<void> {
   const caller = await authenticateRequest(req, site.credentials, ['bearer', 'basic'], 'read')
@@ -79,10 +79,10 @@ async function listReports(req: Request, res: Response, site: ListNeeds): Promis
   })
 }
 
-/** A report as `GET /api/v1/reports/:id` gives it. */
+/** A report as `GET /api/v1/reports/:id` returns it. */
 export type ReportJson = z.infer<typeof reportSchema>
 
-/** Reads what belongs to a report and puts it in the form of the contract. */
+/** Reads the details of a report and converts it to the API format. */
 export async function describeReport(db: Db, report: Report): Promise<ReportJson> {
   const [analysis, events, same] = await Promise.all([
     findAnalysis(db, report.id),
@@ -93,14 +93,14 @@ export async function describeReport(db: Db, report: Report): Promise<ReportJson
   return reportJson(report, analysis, { events, question, same })
 }
 
-/** What belongs to a report beside its analysis. */
+/** The details of a report besides its analysis. */
 type Circumstances = {
   events: readonly ReportEvent[]
   question: ReportQuestion | undefined
   same: SameReports | undefined
 }
 
-/** The form of the contract. */
+/** Converts a report to the API format. */
 function reportJson(
   report: Report,
   analysis: KeptAnalysis | undefined,
@@ -263,7 +263,7 @@ async function takeReports(req: Request, res: Response, site: Needs): Promise<vo
   const reporter = await authenticateRequest(req, site.credentials, ['bearer', 'basic'], 'report')
   const type = ((req.headers['content-type'] ?? '').split(';')[0] ?? '').trim().toLowerCase()
   if (!isTaken(type)) throw wrongType()
-  // Before the body: who is refused need not be read.
+  // Checked before the body is read, because a refused request need not be read.
   const entry = await admitReports(req, res, site, reporter)
   const submission = await readSubmission(req, res, site, { type, ownerId: reporter.id })
   const key = req.headers['idempotency-key']
@@ -282,7 +282,7 @@ async function takeReports(req: Request, res: Response, site: Needs): Promise<vo
 
 type Who = Pick<Upload, 'reporter' | 'entry' | 'admitMore' | 'gone'>
 
-/** What came of a request, with the names of what was found in it. */
+/** The response to a request, with the names of the messages found in it. */
 async function answerTo(
   { files, remarks, are }: ApiSubmission,
   who: Who,
@@ -307,7 +307,7 @@ async function answerTo(
   return { said, names }
 }
 
-/** The report of the address, if it is the caller's: others learn nothing of it. */
+/** Returns the report in the path if it belongs to the caller; to others it does not exist. */
 async function requireOwnReport(
   req: Request<{ id: string }>,
   res: Response,

@@ -8,7 +8,7 @@ import { reportsApi } from './reports.ts'
 import { signalerApi } from './signaler.ts'
 import { webhooksApi } from './webhooks.ts'
 
-/** Everything for programs. Stands before sessions and pages, so that none of it pays for them. */
+/** All routes for programs. Mounted before sessions and pages, which the API does not need. */
 export function apiRouter(site: Site): Router {
   const router = Router()
   router.use(cors)
@@ -20,7 +20,7 @@ export function apiRouter(site: Site): Router {
   return router
 }
 
-/** The parts of the API by the beginning of their addresses, behind `/api`. */
+/** The routers of the API by path prefix below `/api`. */
 export function apiParts(site: Site): Readonly<Record<string, Router>> {
   return {
     '/v1/account': accountApi(site),
@@ -33,9 +33,9 @@ export function apiParts(site: Site): Readonly<Record<string, Router>> {
   }
 }
 
-/** Turns what was thrown into a problem answer. */
+/** Converts thrown errors to problem responses. */
 export function problemAnswers(site: Pick<Site, 'publicUrl' | 'log'>) {
-  // Express knows an error handler by its four parameters.
+  // Express recognizes an error handler by its four parameters.
   return (error: unknown, _req: Request, res: Response, next: NextFunction): void => {
     const failure = failureOf(error, site.log)
     if (!failure || res.headersSent) return void res.destroy()

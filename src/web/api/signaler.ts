@@ -17,8 +17,8 @@ const PARTS_MAX = 100
 const isMultipart = /^\s*multipart\/form-data/i
 
 /**
- * The protocol of the Signal Spam plug-ins: Basic credentials and a field `message` that holds
- * the message in base64. 202 for a repeat too: those clients know no other success.
+ * The protocol of the Signal Spam plug-ins: Basic credentials and a field `message` with the
+ * message in base64. Returns 202 also for a repeat, because those clients accept no other success.
  */
 export function signalerApi(site: Needs): Router {
   const router = Router()
@@ -35,7 +35,7 @@ async function takeReport(req: Request, res: Response, site: Needs): Promise<voi
   const reporter = await authenticateRequest(req, site.credentials, ['basic'], 'report')
   const admission = await admitReports(req, res, site, reporter)
   const { messageBytesMax } = site.config
-  // Base64 makes a third more, its line ends and percent-encoding a little beyond that.
+  // Base64 adds a third; line ends and percent-encoding add a little more.
   const bytesMax = Math.ceil(messageBytesMax * 1.5) + 64_000
   const raw = await readMessage(req, res, site, { bytesMax, ownerId: reporter.id })
   const outcome = await site.submit(reporter, 'signaler', raw, parseRemarks({}), admission)
@@ -45,7 +45,7 @@ async function takeReport(req: Request, res: Response, site: Needs): Promise<voi
   sendJson(res, 202, { id: outcome.id, status: 'received', url, changed })
 }
 
-/** Reads the field `message`; old clients send the wrong Content-Type, or none. */
+/** Reads the field `message`; old clients send a wrong Content-Type, or none. */
 async function readMessage(
   req: Request,
   res: Response,

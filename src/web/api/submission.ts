@@ -10,23 +10,25 @@ import type { Site } from '../site.ts'
 import { type Outcome, parseRemarks, type Remarks } from '../submit.ts'
 import type { receiptSchema, submissionSchema } from './contract/report-schemas.ts'
 
-/** The answer to one message that was taken in. */
+/** The response to one accepted message. */
 type ReceiptJson = z.infer<typeof receiptSchema>
 
-/** The answer to one of several messages, with what tells which one. */
+/** The result of one of several messages, with a mark that identifies it. */
 export type ResultJson<Mark> = Mark & (ReceiptJson | { problem: Problem })
 
-/** An answer before it is sent. */
+/** A response that is not sent yet. */
 export type ApiAnswer = { status: number; body: object; location?: string | undefined }
 
 type ResultSite = { pool: Db; publicUrl: string }
 
-/** Where a program finds a report. */
+/** The URL of a report in the API. */
 export function reportUrl(publicUrl: string, id: string): string {
   return `${publicUrl}/api/v1/reports/${id}`
 }
 
-/** 202 for a new report and for a changed one, 200 for a repeat, a problem for what is none. */
+/**
+ * Returns 202 for a new or changed report, 200 for a repeat, and a problem for a refused message.
+ */
 export async function receiptAnswer(outcome: Outcome, site: ResultSite): Promise<ApiAnswer> {
   if (!outcome.taken) throw outcome.refusal
   const [receipt] = await receiptsOf([outcome], site)
@@ -35,8 +37,8 @@ export async function receiptAnswer(outcome: Outcome, site: ResultSite): Promise
 }
 
 /**
- * One result a message, in their order: 202 when at least one is new or changed, 200 when all that
- * were taken are repeats. When none was, the problem they share, or `nothing-accepted`.
+ * One result per message, in order. 202 if at least one report is new or changed, 200 if all
+ * accepted ones are repeats. If none was accepted, their common problem, or `nothing-accepted`.
  */
 export async function resultsAnswer(
   given: readonly { file: string | null; outcome: Outcome }[],
@@ -50,7 +52,7 @@ export async function resultsAnswer(
   return { status: taken.some(({ is }) => is !== 'repeated') ? 202 : 200, body: { results } }
 }
 
-/** What became of each message. */
+/** The result of each message. */
 export async function resultLines<Mark extends object>(
   given: readonly { mark: Mark; outcome: Outcome }[],
   site: ResultSite,
@@ -67,7 +69,9 @@ export async function resultLines<Mark extends object>(
   })
 }
 
-/** The answer where no message was taken: the problem that all share, else that none was. */
+/**
+ * The response if no message was accepted: the common problem of all, otherwise `nothing-accepted`.
+ */
 export function nothingTaken(
   outcomes: readonly Outcome[],
   results: readonly object[],
@@ -80,7 +84,7 @@ export function nothingTaken(
   return { status: problems[name].status, body: { ...problem, results } }
 }
 
-/** Sends it; what is no success is a problem. */
+/** Sends a response; errors are sent as problems. */
 export function sendAnswer(res: Response, { status, body, location }: ApiAnswer): void {
   if (location !== undefined) res.setHeader('location', location)
   if (status < 400) return sendJson(res, status, body)
@@ -90,7 +94,7 @@ export function sendAnswer(res: Response, { status, body, location }: ApiAnswer)
   res.end(JSON.stringify(body))
 }
 
-/** Writes JSON without Express's detour over ETags. */
+/** Writes JSON directly, because Express would also compute an ETag. */
 export function sendJson(res: Response, status: number, body: unknown): void {
   res.statusCode = status
   res.setHeader('content-type', 'application/json; charset=utf-8')
@@ -98,7 +102,7 @@ export function sendJson(res: Response, status: number, body: unknown): void {
   res.end(JSON.stringify(body))
 }
 
-/** A repeat may have come far already; what is new or changed waits for its analysis. */
+/** A repeated report may be analyzed already; a new or changed one waits for its analysis. */
 async function receiptsOf(
   outcomes: readonly Outcome[],
   site: ResultSite,
@@ -120,46 +124,46 @@ function problemFrom(refusal: ProblemError, site: ResultSite): Problem {
   return problemOf(site.publicUrl, refusal.problem, refusal.message)
 }
 
-/** A message or a file of a request; `isCut` when it had more bytes than one may have. */
+/** A message or a file of a request; `isCut` if it was truncated at the size limit. */
 type GivenFile = { file: string | null; raw: Buffer; isCut: boolean }
 
-/** What a request to the report API brings. */
+/** The content of a request to the report API. */
 export type ApiSubmission = {
   files: readonly GivenFile[]
   remarks: Remarks
-  /** `opened`: files may hold several messages, as those of the form; else each is a message. */
+  /** `opened`: files may contain several messages; `messages`: each file is one message. */
   are: 'messages' | 'opened'
 }
 
-/** Files that hold messages, and what one is called that comes without a name. */
+/** The media types of files that contain messages, with a name for files without one. */
 const fileTypes: Readonly<Record<string, string>> = {
   'application/zip': 'messages.zip',
   'application/mbox': 'messages.mbox',
   'application/vnd.ms-outlook': 'message.msg',
 }
 
-/** The media types the report API takes. */
+/** The media types that the report API accepts. */
 export const takenTypes = [
   ...['message/rfc822', 'message/global', 'application/json', 'multipart/form-data'],
   ...Object.keys(fileTypes),
 ].join(', ')
 
-/** Files in one form. */
+/** Maximum number of files in one form. */
 export const FILES_MAX = 100
 const REMARK_BYTES_MAX = 16_000
-/** The bytes a body of this type may have, its encoding included. */
+/** The maximum size in bytes of a body of this type, including its encoding. */
 export function bodyBytesMax(type: string, messageBytesMax: number): number {
   if (type === 'application/json') return Math.ceil(messageBytesMax * 1.4) + 64_000
   if (type === 'multipart/form-data') return messageBytesMax * 2
   return messageBytesMax
 }
 
-/** Where bodies are read. */
+/** Dependencies for reading bodies. */
 type BodyReader = Pick<Site, 'readBody' | 'takeBody' | 'bodies' | 'config'>
 
 /**
- * Reads the body of a report by its type. Of a raw message, the query holds the remarks: it has no
- * other place for them.
+ * Reads the body of a report by its type. For a raw message, the query contains the remarks,
+ * because the body has no place for them.
  */
 export async function readSubmission(
   req: Request,
@@ -187,7 +191,7 @@ export async function readSubmission(
   return { files: [{ file, raw: body, isCut: false }], remarks, are: 'opened' }
 }
 
-/** One message that came by itself. */
+/** A submission of one message. */
 export function oneMessage({ raw, remarks }: { raw: Buffer; remarks: Remarks }): ApiSubmission {
   return { files: [{ file: null, raw, isCut: false }], remarks, are: 'messages' }
 }
@@ -202,7 +206,11 @@ function queryRemarks(query: string): Remarks {
   })
 }
 
-/** @throws ProblemError 400 when the message is not base64, 422 for a wrong remark */
+/**
+ * Returns the message and remarks of a JSON body.
+ *
+ * @throws ProblemError 400 if the message is not base64, 422 if a remark is invalid
+ */
 export function givenMessage({ raw, given }: JsonMessage<typeof submissionSchema>): {
   raw: Buffer
   remarks: Remarks

@@ -36,7 +36,7 @@ type Key = { id: string; reporterId: string }
 const BODY_BYTES_MAX = 8_000
 const DELIVERIES_SHOWN = 20
 
-/** Where software of the caller's is told what becomes of reports: `/api/v1/webhooks`. */
+/** The caller's webhooks: `/api/v1/webhooks`. */
 export function webhooksApi(site: Needs): Router {
   const router = Router()
   router.get('/', async (req, res) => {
@@ -133,7 +133,7 @@ function webhookJson(webhook: Webhook): z.infer<typeof webhookSchema> {
   }
 }
 
-/** The id of who sends this, and may say who is told what. */
+/** Returns the id of the caller, who must have the scope `account`. */
 async function requireOwner(req: Request, res: Response, site: Needs): Promise<string> {
   const caller = await authenticateRequest(req, site.credentials, ['bearer', 'basic'], 'account')
   const { id: reporterId, tokenHash } = caller

@@ -5,16 +5,19 @@ import { bodyTasks, type BodyTasks } from './body-tasks.ts'
 import type { ThreadMade, ThreadTask } from './body-thread.ts'
 import { AbortedError, inSlices } from './read-body.ts'
 
-/** Who waits for a turn: whose upload it is, how big, and whether he is still there. */
+/**
+ * A request that waits for its turn: its reporter, its size, and whether the client is connected.
+ */
 type Waiting = { reporterId: string; bytes: number; gone: AbortSignal }
 
-/** Does the work when it has its turn, and answers as the work does. */
+/** Runs the work when it has its turn, and returns its result. */
 export type TakeTurn = <T>(who: Waiting, work: () => Promise<T>) => Promise<T>
 
 /**
- * Turns for so many pieces of work at once, never two of the same reporter: one who sends what
- * takes long waits for himself. What of one reporter waits is at most `ownBytesMax`, or one upload.
- * Who has gone gives up his place, and is rejected with an AbortedError.
+ * Runs at most `places` pieces of work at once, never two of the same reporter, so that slow work
+ * delays only its own reporter. Waiting work of one reporter is limited to `ownBytesMax` bytes, or
+ * one upload. A client that disconnects loses its place, and its work is rejected with an
+ * AbortedError.
  */
 export function createTurns(places: number, ownBytesMax: number): TakeTurn {
   const served = new Set<string>()
@@ -72,14 +75,14 @@ function tooMuch(): ProblemError {
   )
 }
 
-/** Whose body it is, and whether its sender is still there. */
+/** The sender of a body, and whether the client is still connected. */
 type BodyOwner = { ownerId: string; gone?: AbortSignal }
 
 /**
- * Reads what bodies hold, each by one task, and never blocks the event loop for long: small bodies
- * are read on the spot, large ones in threads.
+ * Parses bodies, one task each, without blocking the event loop for long: small bodies are parsed
+ * directly, large ones in threads.
  *
- * @throws ProblemError of the task, or 400 when it takes too much time or memory
+ * @throws ProblemError of the task, or 400 if it takes too much time or memory
  */
 export type BodyPool = {
   read: <Name extends keyof BodyTasks>(
@@ -90,7 +93,7 @@ export type BodyPool = {
   close: () => Promise<void>
 }
 
-/** The worst body known takes 10 ms for so many bytes. */
+/** Maximum size in bytes for direct parsing; the slowest known body of this size takes 10 ms. */
 const SMALL_BYTES_MAX = 128_000
 const TASK_MS_MAX = 10_000
 const HEAP_MEGABYTES_MAX = 320
@@ -98,9 +101,9 @@ const IDLE_MS = 30_000
 const THREADS_MAX = 2
 
 /**
- * A pool of two threads, which start with the first large body and end when they are idle. One
- * sender has one of them at most. A body that takes too much time or memory costs its thread, which
- * is replaced.
+ * Creates a pool of two threads, which start with the first large body and stop when idle. A sender
+ * uses at most one of them. A body that takes too much time or memory ends its thread, which is
+ * replaced.
  */
 export function createBodyPool(bytesMax: number): BodyPool {
   const pool = new Piscina({
@@ -110,7 +113,7 @@ export function createBodyPool(bytesMax: number): BodyPool {
     idleTimeout: IDLE_MS,
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MEGABYTES_MAX, maxYoungGenerationSizeMb: 24 },
   })
-  // What waits is bounded by the bytes that are in hand.
+  // Waiting work is already limited by the number of bytes held in memory.
   const inTurn: TakeTurn = createTurns(THREADS_MAX, Number.POSITIVE_INFINITY)
 
   async function runInThread(task: ThreadTask): Promise<ThreadMade> {
@@ -134,16 +137,19 @@ export function createBodyPool(bytesMax: number): BodyPool {
   }
 
   return {
-    // Each task gives what its name says.
+    // The type of each result follows from the name of the task.
     read: read as BodyPool['read'],
     close: () => pool.close({ force: true }),
   }
 }
 
-/** Of a client that cannot go away. */
+/** For clients that cannot disconnect. */
 const STAYS = new AbortController().signal
 
-/** Bytes in no more memory than they need: all of what they share would cross with them. */
+/**
+ * Copies bytes to a buffer of their own if needed, because the whole underlying buffer would be
+ * transferred.
+ */
 function alone(bytes: Buffer): Uint8Array {
   return bytes.buffer.byteLength < bytes.length * 2 ? bytes : new Uint8Array(bytes)
 }

@@ -11,8 +11,8 @@ const blank = /[\r\n\t ]/
 const blanks = /[\r\n\t ]+/g
 
 /**
- * The bytes of a base64 text (RFC 4648 §4), line breaks and missing padding forgiven; undefined
- * when it is anything else. Unlike Node's own decoder, which passes over what it does not know.
+ * Decodes base64 (RFC 4648 §4); line breaks and missing padding are allowed. Undefined for invalid
+ * text, unlike Node's own decoder, which skips unknown characters.
  */
 export function parseBase64(text: string): Buffer | undefined {
   const whole = blank.test(text) ? text.replace(blanks, '') : text
@@ -24,10 +24,14 @@ export function parseBase64(text: string): Buffer | undefined {
   return Buffer.from(bare, 'base64')
 }
 
-/** More than a schema could need: stops a body made of ten million brackets. */
+/** More brackets than any schema needs; rejects bodies of ten million brackets. */
 const BRACKETS_MAX = 1_000
 
-/** @throws ProblemError 400 for what is no JSON in UTF-8, 422 for what the schema refuses */
+/**
+ * Parses a JSON body and validates it.
+ *
+ * @throws ProblemError 400 if it is not JSON in UTF-8, 422 if the schema rejects it
+ */
 export function readJson<Schema extends z.ZodType>(body: Buffer, schema: Schema): z.infer<Schema> {
   const parsed = schema.safeParse(jsonOf(body))
   if (parsed.success) return parsed.data
@@ -35,8 +39,8 @@ export function readJson<Schema extends z.ZodType>(body: Buffer, schema: Schema)
 }
 
 /**
- * What stands behind the question mark, each at most once, and nothing that the schema does not
- * know: what is misspelled is not passed over.
+ * Reads the query parameters, each at most once. Unknown parameters are errors, so that misspelled
+ * ones are not ignored.
  *
  * @throws ProblemError 422
  */
@@ -77,7 +81,7 @@ function jsonOf(body: Buffer): unknown {
 }
 
 /**
- * The message in the field `message` of an urlencoded body.
+ * Returns the message in the field `message` of an urlencoded body.
  *
  * @throws ProblemError 400
  */
@@ -85,7 +89,11 @@ function signalerMessage(body: Buffer): Buffer {
   return messageInBase64(urlencodedField(body, 'message'))
 }
 
-/** @throws ProblemError 400 when there is no text, or it is not base64 */
+/**
+ * Decodes a message in base64.
+ *
+ * @throws ProblemError 400 if the text is missing or not base64
+ */
 function messageInBase64(text: string | undefined): Buffer {
   if (text === undefined || text === '') {
     throw new ProblemError('no-message', 'Send the message in base64 in the field "message".')
@@ -96,9 +104,9 @@ function messageInBase64(text: string | undefined): Buffer {
 }
 
 /**
- * A base64 field of an urlencoded body, from clients that percent-encode and from those that do
- * not: a plus sign stands for itself, what some layer made a space was one, and `=` may stand
- * bare. Base64 itself has neither spaces nor `&`.
+ * Returns a base64 field of an urlencoded body, from clients with and without percent-encoding:
+ * plus signs and spaces both mean a plus sign, and `=` may be unescaped. Base64 itself contains
+ * neither spaces nor `&`.
  */
 export function urlencodedField(body: Buffer, name: string): string | undefined {
   const prefix = `${name}=`
@@ -113,17 +121,17 @@ export function urlencodedField(body: Buffer, name: string): string | undefined 
     .replaceAll(' ', '+')
 }
 
-/** A message that may be taken in, or why it may not. */
+/** A message within the limits, or the reason for its refusal. */
 export type Fit = { message: ReadMessage } | { refusal: Refusal }
 
-/** A message that came in JSON, with the other fields of its object. */
+/** A message from JSON, with the other fields of the object. */
 export type JsonMessage<Schema extends z.ZodObject> = {
-  /** Undefined where the message is not in base64. */
+  /** Undefined if the message is not in base64. */
   raw: Buffer | undefined
   given: Omit<z.infer<Schema>, 'message_base64'>
 }
 
-/** What takes time that grows with the bytes. Each task throws only ProblemErrors. */
+/** Tasks whose time grows with the size of the body. They throw only ProblemErrors. */
 export const bodyTasks = {
   message: (raw: Buffer, bytesMax: number): Fit => {
     const message = readMessage(raw)

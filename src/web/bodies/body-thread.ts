@@ -2,14 +2,14 @@ import { move, transferableSymbol, valueSymbol } from 'piscina'
 import { ProblemError, type ProblemName } from '../problem.ts'
 import { bodyTasks, type BodyTasks } from './body-tasks.ts'
 
-/** A task on one body; a Buffer that crossed is a plain Uint8Array. */
+/** A task on one body; a transferred Buffer arrives as a plain Uint8Array. */
 export type ThreadTask = { name: keyof BodyTasks; bytes: Uint8Array; bytesMax: number }
 
-/** What came of it. */
+/** The result of a task, or its problem. */
 export type ThreadMade =
   { made: ReturnType<BodyTasks[keyof BodyTasks]> } | { problem: ProblemName; detail: string }
 
-/** Runs in a thread of the pool of bodies. The bytes of the message are handed over, not copied. */
+/** Runs in a thread of the body pool. The bytes of the message are transferred, not copied. */
 export default function run({ name, bytes, bytesMax }: ThreadTask): unknown {
   const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   try {

@@ -1,41 +1,41 @@
 import { Busboy } from '@fastify/busboy'
 import { ProblemError } from '../problem.ts'
 
-/** One part of a form, its bytes exact. */
+/** One part of a form, with its exact bytes. */
 export type FormPart = {
   name: string
-  /** Undefined for a part that came without one; never used as a path. */
+  /** Undefined for a part without a file name; never used as a path. */
   fileName: string | undefined
   content: Buffer
-  /** Whether the part had more bytes than it may. */
+  /** Whether the part was truncated at the size limit. */
   isCut: boolean
 }
 
-/** What a form may be at most. */
+/** Limits of a form. */
 export type FormLimits = { partBytesMax: number; partsMax: number }
 
 /**
- * Reads the parts of a form while its body comes. Every method throws a ProblemError at the first
- * limit that is exceeded; nothing more is read then.
+ * Parses the parts of a form as the body arrives. Every method throws a ProblemError when a limit
+ * is exceeded; nothing more is read then.
  */
 export type FormParser = {
   write: (chunk: Buffer) => void | Promise<void>
-  /** The parts in their order. */
+  /** The parts in order. */
   end: () => FormPart[] | Promise<FormPart[]>
 }
 
-/** The first bytes of a body, which tell the boundary where the Content-Type does not. */
+/** Number of bytes at the start of a body in which the boundary is searched. */
 const START_BYTES = 300
-/** What one write may take: a limit stops the parser within these bytes. */
+/** Maximum number of bytes per write, so that a limit stops the parser soon. */
 const SLICE_BYTES = 8_192
-/** Bytes outside the contents of parts: for the start of the form and of each part. */
+/** Limits for bytes outside the contents: for the whole form and for each part. */
 const OVERHEAD_BYTES_MAX = 64_000
 const PART_OVERHEAD_BYTES_MAX = 16_000
 
 /**
- * A parser of multipart/form-data (RFC 7578).
+ * Creates a parser of multipart/form-data (RFC 7578).
  *
- * @throws ProblemError 400 for a broken form, 422 for one with too many parts
+ * @throws ProblemError 400 for an invalid form, 422 for too many parts
  */
 export function createMultipartParser(contentType: string, limits: FormLimits): FormParser {
   let start = Buffer.alloc(0)
@@ -57,14 +57,14 @@ export function createMultipartParser(contentType: string, limits: FormLimits): 
   }
 }
 
-/** Whether bytes begin as a multipart form does, whatever their Content-Type says. */
+/** Whether bytes start like a multipart form, regardless of their Content-Type. */
 export function looksMultipart(body: Buffer): boolean {
   return /^--[^\r\n]{1,200}\r?\nContent-Disposition: *form-data/i.test(
     body.toString('latin1', 0, START_BYTES),
   )
 }
 
-/** Some clients forget the boundary parameter: the first line of the body tells it too. */
+/** Takes the boundary from the first line of the body, because some clients omit the parameter. */
 function typeOf(start: Buffer): string {
   const [line = ''] = start.toString('latin1', 2, START_BYTES).split(/\r?\n/)
   return `multipart/form-data; boundary="${line}"`
@@ -101,12 +101,12 @@ function openParser(contentType: string, limits: FormLimits): FormParser {
   busboy.on('partsLimit', failFull)
   busboy.on('filesLimit', failFull)
   busboy.on('error', failBroken)
-  // This may come with the last delimiter, before the end of the body.
+  // This event may be emitted for the last delimiter, before the end of the body.
   busboy.on('finish', () => {
     isFinished = true
     wake()
   })
-  /** Resolves when the parser is done with it, or has failed. */
+  /** Resolves when the parser has processed the chunk or has failed. */
   const settled = async (start: (done: () => void) => void) => {
     if (!failure) await new Promise<void>((resolve) => start((wake = resolve)))
     if (failure) throw failure

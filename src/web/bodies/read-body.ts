@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { systemElapsed } from '../../world.ts'
 import { ProblemError } from '../problem.ts'
 
-/** Work on bodies in one turn of the event loop, in milliseconds. */
+/** Time in milliseconds for work on bodies per turn of the event loop. */
 const TURN_MS = 10
 
 let workedMs = 0
@@ -32,14 +32,14 @@ export async function inSlices<T>(work: () => T | Promise<T>): Promise<T> {
   }
 }
 
-/** What a body may have, and whose it is. */
+/** The size limit of a body, and its sender. */
 type BodyLimits = {
   bytesMax: number
-  /** Who sends it, where that is known: nobody has more than half of what is in hand. */
+  /** The authenticated sender; each may use at most half of the memory for bodies. */
   ownerId?: string | undefined
 }
 
-/** Hands over the body of a request, chunk by chunk, while it comes. */
+/** Passes on the body of a request chunk by chunk. */
 export type TakeBody = (
   req: IncomingMessage,
   res: ServerResponse,
@@ -47,7 +47,7 @@ export type TakeBody = (
   take: (chunk: Buffer) => void | Promise<void>,
 ) => Promise<void>
 
-/** Reads the exact bytes of a request's body. */
+/** Reads the exact bytes of a request body. */
 export type ReadBody = (
   req: IncomingMessage,
   res: ServerResponse,
@@ -55,12 +55,12 @@ export type ReadBody = (
   ownerId?: string,
 ) => Promise<Buffer>
 
-/** The client went away before its request was complete: nobody is there to answer. */
+/** The client disconnected before its request was complete, so no response can be sent. */
 export class AbortedError extends Error {
   override name = 'AbortedError'
 }
 
-/** Aborted when the client of a request is there no more, or has its answer. */
+/** Returns a signal that is aborted when the client disconnects or has received its response. */
 export function goneSignal(res: ServerResponse): AbortSignal {
   const gone = new AbortController()
   if (res.destroyed) gone.abort()
@@ -68,26 +68,31 @@ export function goneSignal(res: ServerResponse): AbortSignal {
   return gone.signal
 }
 
-/** What is read after a refusal and thrown away, so that the client gets to see the answer. */
+/**
+ * Maximum number of bytes read and discarded after a refusal, so that the client receives the
+ * response.
+ */
 const DISCARDED_BYTES_MAX = 64_000_000
-/** Of all requests together, so that refused bodies leave the processor to other requests. */
+/**
+ * Discard rate for all requests together, so that refused bodies leave processor time to others.
+ */
 const DISCARDED_BYTES_PER_MS = 50_000
 
-/** What a message has: such a body finds its place however many large ones are held. */
+/** Maximum size of a small body; one is accepted even while many large bodies are held. */
 const SMALL_BYTES_MAX = 500_000
-/** Of what is in hand, large bodies may take so much. */
+/** Share of the memory that large bodies may use. */
 const LARGE_SHARE = 0.8
 const OWN_SHARE = 0.5
 
 /**
- * Readers of bodies that hold at most `bytesInHandMax` bytes of all requests together: more are
- * asked to come back, so that a hundred large uploads at once cannot fill the memory. Large ones
- * leave some of it to small ones, and one sender half of it to others, so that nobody who sends
- * slowly keeps others from sending.
+ * Creates readers of bodies that hold at most `bytesInHandMax` bytes of all requests together.
+ * Beyond that, clients must retry, so that a hundred large uploads cannot fill the memory. Large
+ * bodies leave part of it to small ones, and each sender half of it to others, so that slow clients
+ * do not block others.
  *
- * A body is refused as soon as that is certain, by its declared length before any of it is read:
- * 413 past `bytesMax`, 415 for a compressed body, 503 when too much is in hand. Also what `take`
- * throws ends the reading. The rest of the body is thrown away while the client has its answer.
+ * A body is refused as early as possible, by its declared length before any of it is read: 413
+ * above `bytesMax`, 415 if compressed, 503 if too many bytes are held. An error thrown by `take`
+ * also ends the reading. The rest of the body is discarded while the client receives its response.
  */
 export function createBodies(bytesInHandMax: number): { readBody: ReadBody; takeBody: TakeBody } {
   const { hold, isFull } = createHand(bytesInHandMax)
@@ -129,12 +134,12 @@ export function createBodies(bytesInHandMax: number): { readBody: ReadBody; take
   return { readBody, takeBody }
 }
 
-/** Lets a client that waits for it send its body (RFC 9110 §10.1.1). */
+/** Tells a client that expects 100-continue to send its body (RFC 9110 §10.1.1). */
 export function askForBody(req: IncomingMessage, res: ServerResponse): void {
   if (req.headers.expect !== undefined) res.writeContinue()
 }
 
-/** The chunks of a body; who went away in the middle is told apart from who has finished. */
+/** Yields the chunks of a body; throws AbortedError if the client disconnects before the end. */
 export async function* chunksOf(req: IncomingMessage): AsyncGenerator<Buffer> {
   try {
     const chunks = req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>
@@ -149,8 +154,8 @@ const discarding = new WeakSet<IncomingMessage>()
 let discardedUntilMs = 0
 
 /**
- * Throws away what still comes of a body, 50 MB a second for all requests together; cuts the
- * connection when it is too much.
+ * Discards the rest of a body, at 50 MB per second for all requests together; closes the connection
+ * if it is too long.
  */
 export function discardRest(req: IncomingMessage): void {
   if (discarding.has(req)) return
@@ -167,7 +172,7 @@ export function discardRest(req: IncomingMessage): void {
   })
 }
 
-/** Counts what is held, of all and of each. */
+/** Counts the bytes held, in total and per sender. */
 function createHand(bytesInHandMax: number) {
   let inHand = 0
   const ownInHand = new Map<string, number>()
@@ -189,7 +194,11 @@ function createHand(bytesInHandMax: number) {
   return { hold, isFull }
 }
 
-/** @throws ProblemError 415 */
+/**
+ * Refuses a compressed body.
+ *
+ * @throws ProblemError 415
+ */
 export function refuseCompressed(req: IncomingMessage): void {
   const encoding = req.headers['content-encoding']
   if (encoding === undefined || encoding.toLowerCase() === 'identity') return
@@ -198,12 +207,12 @@ export function refuseCompressed(req: IncomingMessage): void {
   })
 }
 
-/** A body with more bytes than it may have. */
+/** The error for a body above its size limit. */
 export function tooBig(bytesMax: number): ProblemError {
   return new ProblemError('too-big', `A request may have at most ${bytesMax} bytes here.`)
 }
 
-/** More bytes of bodies at once than are held. */
+/** The error for more bytes in bodies than can be held at once. */
 export function tooMuch(): ProblemError {
   return new ProblemError('unavailable', 'Too many large uploads at once. Try again shortly.', {
     'retry-after': '2',

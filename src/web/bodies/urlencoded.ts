@@ -6,19 +6,19 @@ const PLUS = 0x2b
 const SPACE = 0x20
 const EMPTY = Buffer.alloc(0)
 
-/** One field while it comes; `kept` counts the bytes of its value. */
+/** A field being parsed; `kept` is the number of bytes of its value. */
 type Field = { name: Buffer[]; value: Buffer[]; kept: number; isInValue: boolean; isCut: boolean }
 
 /**
- * A parser of the fields of an application/x-www-form-urlencoded body, to the byte: a pasted
- * message need not be UTF-8. A percent sign that escapes nothing stands for itself. Linear.
+ * Creates a parser of application/x-www-form-urlencoded bodies that keeps the exact bytes, because
+ * a pasted message may not be UTF-8. A percent sign without a valid escape is literal. Linear time.
  *
- * @throws ProblemError 422 for a form with too many fields
+ * @throws ProblemError 422 for too many fields
  */
 export function createUrlencodedParser({ partBytesMax, partsMax }: FormLimits): FormParser {
   const parts: FormPart[] = []
   let field: Field | undefined
-  // The start of an escape whose end is in the next chunk.
+  // The start of an escape that continues in the next chunk.
   let open: Buffer = EMPTY
 
   const add = (bytes: Buffer) => {
@@ -66,13 +66,13 @@ export function createUrlencodedParser({ partBytesMax, partsMax }: FormLimits): 
   }
 }
 
-/** How many bytes at the end may be the start of an escape. */
+/** Returns the number of bytes at the end that may start an escape. */
 function openEscape(bytes: Buffer): number {
   if (bytes.at(-1) === PERCENT) return 1
   return bytes.at(-2) === PERCENT ? 2 : 0
 }
 
-/** Bytes with their percent-escapes resolved; a plus sign stays one. */
+/** Resolves percent-escapes; a plus sign is kept. */
 export function percentDecoded(bytes: Buffer): Buffer {
   return decoded(bytes, PLUS)
 }

@@ -7,16 +7,16 @@ import { type CheckAction, checkActions, type CheckScores } from '../../verdict/
 import type { Clock } from '../../world.ts'
 import { type CheckAnswer, composeAnswer, envelopeOf, type Fields } from './protocol.ts'
 
-/** What one process counts of the questions it answered, since it began. */
+/** Statistics of the checks answered by one process since it started. */
 export type CheckStatistics = {
   answered: (action: CheckAction, seconds: number) => void
   learned: () => void
-  /** A question without a verdict, or a lesson that was not learned. */
+  /** Counts a check without a verdict, or a message that was not learned. */
   failed: () => void
   connected: () => void
-  /** What rspamd's controller says to /stat. */
+  /** The response of rspamd's controller to /stat. */
   stat: () => Record<string, unknown>
-  /** In the Prometheus text format. */
+  /** The statistics in the Prometheus text format. */
   metrics: () => Promise<string>
 }
 
@@ -25,7 +25,10 @@ const VERSION = 'Signalpost'
 const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5]
 const unwanted: readonly CheckAction[] = ['add header', 'rewrite subject', 'reject']
 
-/** Counts anew. `lost` tells how many counts of shingles were lost for want of room. */
+/**
+ * Creates empty statistics. `lost` returns how many counts of shingles were dropped for lack of
+ * memory.
+ */
 export function createCheckStatistics(clock: Clock, lost: () => number): CheckStatistics {
   const beganAt = clock().getTime()
   const actions = new Map<CheckAction, number>(checkActions.map((action) => [action, 0]))
@@ -97,7 +100,7 @@ function createShown(registers: Registry[]) {
   }
 }
 
-/** Clients of rspamd print these; of ours only the bytes mean something. */
+/** Fields that rspamd's clients print; for us only the number of bytes is meaningful. */
 function memory(): Record<string, number> {
   const none = { pools_allocated: 0, pools_freed: 0, chunks_allocated: 0 }
   const chunks = { shared_chunks_allocated: 0, chunks_freed: 0, chunks_oversized: 0 }
@@ -105,18 +108,21 @@ function memory(): Record<string, number> {
 }
 
 /**
- * Answers one question within five seconds. Never rejects: without a verdict the
- * answer says so and lets the mail pass. `no-room`: the message could not be held in memory.
+ * Answers one check within five seconds. Never rejects: without a verdict, the answer says so and
+ * lets the mail pass. `no-room`: the message did not fit in memory.
  */
 export type Ask = (given: Buffer | 'too-big' | 'no-room', fields: Fields) => Promise<CheckAnswer>
 
-/** Mail servers wait for longer; who waits for us holds a connection of theirs. */
+/**
+ * Time limit in milliseconds. Mail servers would wait longer, but each waiting check occupies one
+ * of their connections.
+ */
 const ANSWER_MS_MAX = 5_000
-/** So many wait at once, with so many bytes; the next gets no verdict. */
+/** Maximum number of waiting checks and of their bytes; further ones get no verdict. */
 const WAITING_MAX = 500
 const WAITING_BYTES_MAX = 150_000_000
 
-/** Questions of one process go through here, by whichever protocol they came. */
+/** Creates the function that answers all checks of one process, for both protocols. */
 export function createAsk(
   station: Pick<CheckStation, 'check'>,
   scores: CheckScores,
@@ -125,7 +131,7 @@ export function createAsk(
 ): Ask {
   let [waiting, waitingBytes] = [0, 0]
 
-  /** A question that was given up keeps its place until its check ends. */
+  /** A check that timed out keeps its place until it ends. */
   const checked = async (raw: Buffer, fields: Fields) => {
     waiting++
     waitingBytes += raw.length

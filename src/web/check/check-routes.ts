@@ -17,9 +17,9 @@ import {
 import { createGate, type AccessCheck } from './may-ask.ts'
 import { fieldsOfRequest, type CheckedBody, messageIn } from './protocol.ts'
 
-/** What mail servers ask and teach. */
+/** The HTTP interface for mail servers. */
 export type CheckDoor = {
-  /** Answers a request; false, untouched, when its address is none of ours. */
+  /** Handles a request; returns false if its path is not one of ours. */
   handle: (req: IncomingMessage, res: ServerResponse) => boolean
   statistics: CheckStatistics
   ask: Ask
@@ -41,9 +41,9 @@ type Route = (req: IncomingMessage, res: ServerResponse, inside: Inside) => Prom
 const BYTES_IN_HAND_MAX = 150_000_000
 
 /**
- * The door of mail servers: rspamd's normal worker and its controller in one. A message for which
- * there is no verdict passes. Refusals and failed lessons are JSON with an `error`. Without a
- * password only who is trusted as he comes may ask.
+ * Creates the interface for mail servers: rspamd's normal worker and its controller in one. A
+ * message without a verdict passes. Refusals and failed lessons are JSON with an `error`. Without a
+ * password, only requests for which `isTrusted` returns true may check.
  */
 export function createCheckDoor(
   app: Needs,
@@ -79,18 +79,18 @@ export function createCheckDoor(
   }
 }
 
-/** The addresses of the door. */
+/** The paths of the interface. */
 export function checkPaths(): string[] {
   return Object.keys(createRoutes(0))
 }
 
-/** The path of a request's address, without what is asked behind it. */
+/** The path of a request without its query. */
 export function pathOf({ url = '/' }: IncomingMessage): string {
   const at = url.indexOf('?')
   return at < 0 ? url : url.slice(0, at)
 }
 
-/** Answers a refusal or a failure. */
+/** Sends a refusal or a failure. */
 export function sendError(
   res: ServerResponse,
   status: number,
@@ -127,7 +127,7 @@ function behindGate(route: Route): Route {
   }
 }
 
-/** Whatever the method: rspamd's proxy sends the message by GET. */
+/** Accepts any method, because rspamd's proxy sends the message with GET. */
 function withBody(route: Route): Route {
   return (req, res, inside) => {
     const { 'content-length': length, 'transfer-encoding': encoding } = req.headers

@@ -4,33 +4,34 @@ import { isIP } from 'node:net'
 import type { Clock } from '../../world.ts'
 import { askerOf } from '../lists/downloads.ts'
 
-/** Why somebody may not ask; `status` as HTTP has it. */
+/** The reason why a client may not check; `status` is an HTTP status. */
 type NotAllowed = { status: 401 | 403 | 429; error: string; retrySeconds?: number }
 
-/** What a gate goes by: the password, if one is asked for, and which proxies are ours. */
+/** The settings of the access check: the password, if any, and our proxies. */
 export type GateSettings = {
   checkPassword: string | undefined
   trustedProxies: readonly string[]
 }
 
-/** Why who sends this request may not ask for verdicts, nor teach; undefined when they may. */
+/** Returns why a client may not check or teach messages; undefined if it may. */
 export type AccessCheck = (req: IncomingMessage) => NotAllowed | undefined
 
-/** So many wrong passwords of one address, then a minute of silence. */
+/** Maximum number of wrong passwords per address, before it is blocked for a minute. */
 const WRONG_MAX = 10
-/** Of all for whom one proxy asks: what it says of them may be made up. */
+/** Maximum for all clients of one proxy, because their addresses may be forged. */
 const WRONG_OF_PROXY_MAX = 1_000
 const SILENCE_MS = 60_000
 const ADDRESSES_MAX = 10_000
-/** What a proxy adds, and what a browser cannot leave out: neither is a program of this machine. */
+/** Headers added by proxies or by browsers; programs on this machine send neither. */
 const goBetweens = [
   ...['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-forwarded-server'],
   ...['forwarded', 'via', 'x-real-ip', 'origin', 'sec-fetch-site'],
 ]
 
 /**
- * With a password, who sends it in the header `Password`; without one, whoever is trusted as he
- * comes. Strangers who guess behind a proxy silence themselves, not who asks beside them.
+ * With a password, allows clients that send it in the header `Password`; without one, allows
+ * trusted requests. Clients that guess passwords through a proxy are blocked without blocking other
+ * clients of that proxy.
  */
 export function createGate(
   config: GateSettings,
@@ -59,7 +60,7 @@ export function createGate(
       const retrySeconds = Math.ceil((until - now) / 1_000)
       return { status: 429, error: 'Too many wrong passwords. Try again later.', retrySeconds }
     }
-    // Header fields are bytes; Node reads them as Latin-1.
+    // Header fields are bytes, which Node decodes as Latin-1.
     if (timingSafeEqual(digestOf(Buffer.from(given, 'latin1')), expected)) return undefined
     if (wrong.size >= ADDRESSES_MAX) wrong.clear()
     for (const [who] of guessers) {
@@ -85,8 +86,8 @@ function guessersOf(
 }
 
 /**
- * Whether a program of this machine asks, with nobody between. Who passes a request on often passes
- * on the name it was sent to: that is not this machine's.
+ * Whether a request comes from a program on this machine without a proxy. Proxies often keep the
+ * Host of the original request, which does not name this machine.
  */
 export function isDirect(req: IncomingMessage): boolean {
   const isPassedOn = goBetweens.some((name) => name in req.headers)
@@ -94,15 +95,15 @@ export function isDirect(req: IncomingMessage): boolean {
 }
 
 /**
- * Tells programs of this machine from everybody else, on the port of the web. Where `publicUrl` has
- * a name of the Internet, a proxy stands before the program, and some proxies add nothing to what
- * they pass on: then no request is trusted for its address.
+ * Identifies requests of programs on this machine on the web port. If `publicUrl` has a public host
+ * name, the program runs behind a proxy, and some proxies add no header to what they forward; then
+ * no request is trusted by its address.
  */
 export function createTrust(publicUrl: string): (req: IncomingMessage) => boolean {
   return isLocalHost(new URL(publicUrl).host) ? isDirect : () => false
 }
 
-/** Whether a name with its port means this machine itself; rspamc and Exim send none. */
+/** Whether a Host names this machine; rspamc and Exim send none. */
 function isLocalHost(host: string | undefined): boolean {
   if (host === undefined || host === '') return true
   const name = URL.parse(`http://${host}`)?.hostname ?? ''
@@ -110,7 +111,7 @@ function isLocalHost(host: string | undefined): boolean {
   return name === 'localhost' || (isIP(address) !== 0 && isLoopback(address))
 }
 
-/** Whether an address of a connection is this machine's own. */
+/** Whether the address of a connection is a loopback address. */
 export function isLoopback(address: string | undefined): boolean {
   return /^(127\.|::1$|::ffff:127\.)/.test(address ?? '')
 }

@@ -13,10 +13,10 @@ import {
 } from '../../verdict/verdict.ts'
 import { inSlices } from '../bodies/read-body.ts'
 
-/** Header fields of a question by their names in lower case, each value they had. */
+/** The header fields of a check by name in lower case, with all their values. */
 export type Fields = Readonly<Record<string, readonly string[] | undefined>>
 
-/** The message of a question; `too-big` when it is more than is taken, else why it is none. */
+/** The message of a check; `too-big` if it exceeds the limit, or the reason why it is invalid. */
 export type CheckedBody = Buffer | 'too-big' | { fault: string }
 
 const VALUE_CHARS_MAX = 1_000
@@ -31,14 +31,14 @@ export function fieldsOfRequest(req: IncomingMessage): Fields {
 }
 
 /**
- * What the mail server says of the message, in the header fields of rspamd's protocol. Whatever
- * cannot be read is absent: a wrong header is no reason to leave a message unjudged.
+ * Parses the mail server's information about a message from the header fields of rspamd's protocol.
+ * Unreadable values are absent, because an invalid header must not prevent the check.
  */
 export function envelopeOf(fields: Fields): CheckedEnvelope {
   const value = (name: string) => textOf(fields[name]?.[0])
   const address = (name: string) => addressOf(fields[name]?.[0])
   return {
-    // rspamd's proxy writes the port as well.
+    // rspamd's proxy appends the port.
     ip: parseIpAndPort(value('ip') ?? '')?.text,
     helo: value('helo'),
     hostname: named(value('hostname')),
@@ -53,8 +53,8 @@ export function envelopeOf(fields: Fields): CheckedEnvelope {
 }
 
 /**
- * The message in a body: all of it, or its last `Message-Length` bytes behind what tells of it;
- * first unpacked when `Compression` says zstd.
+ * Returns the message in a body: all of it, or its last `Message-Length` bytes after other data.
+ * Decompresses the body first if `Compression` is zstd.
  */
 export async function messageIn(
   body: Buffer,
@@ -88,14 +88,14 @@ async function unpacked(body: Buffer, bytesMax: number): Promise<CheckedBody> {
 
 let lastTurn: Promise<unknown> = Promise.resolve()
 
-/** One at a time: each holds up to 25 MB twice. */
+/** One at a time, because each holds up to 25 MB twice. */
 function inTurn<T>(work: () => Promise<T>): Promise<T> {
   const made = lastTurn.then(work)
   lastTurn = made.catch(() => undefined)
   return made
 }
 
-/** Copies one slice in a turn of the event loop: all at once block it for long. */
+/** Copies one slice per turn of the event loop, because copying all at once blocks it for long. */
 async function unpackedInSlices(body: Buffer, bytesMax: number): Promise<Buffer | 'too-big'> {
   const slices: Buffer[] = []
   let length = 0
@@ -115,7 +115,7 @@ async function unpackedInSlices(body: Buffer, bytesMax: number): Promise<Buffer 
   return whole
 }
 
-/** Undefined where it would block for long: a few bytes may unpack to very many. */
+/** Undefined if it would block for long, because a few bytes may decompress to very many. */
 function unpackedAtOnce(body: Buffer, bytesMax: number): Buffer | undefined {
   if (body.length > BLOCKING_BYTES_MAX) return undefined
   try {
@@ -127,7 +127,7 @@ function unpackedAtOnce(body: Buffer, bytesMax: number): Buffer | undefined {
   }
 }
 
-/** Exim writes angle brackets, others do not; empty is the null return path. */
+/** Exim sends angle brackets, others do not; empty means the null return path. */
 function addressOf(value: string | undefined): string | undefined {
   if (value === undefined) return undefined
   return cleaned(value.trim().replace(/^<(.*)>$/s, '$1'))
@@ -142,15 +142,18 @@ function cleaned(value: string): string {
   return value.replaceAll(/[\p{Cc}]/gu, '').slice(0, VALUE_CHARS_MAX)
 }
 
-/** Postfix says "unknown" where it found no name; an address is no name either. */
+/**
+ * Undefined without a host name: Postfix sends "unknown" if it found none, and an address is not a
+ * name.
+ */
 function named(name: string | undefined): string | undefined {
   const isNone = name === undefined || name.toLowerCase() === 'unknown' || parseIp(name)
   return isNone ? undefined : name
 }
 
-/** What rspamd answers to /checkv2: the fields that its clients read. */
+/** The response of rspamd to /checkv2: the fields that its clients read. */
 export type CheckAnswer = {
-  /** True when there is no verdict; the symbol NO_VERDICT tells why. */
+  /** True without a verdict; the symbol NO_VERDICT gives the reason. */
   is_skipped: boolean
   score: number
   required_score: number
@@ -158,11 +161,11 @@ export type CheckAnswer = {
   symbols: Record<string, AnswerSymbol>
   messages: { smtp_message?: string }
   'message-id'?: string
-  /** Seconds. */
+  /** Processing time in seconds. */
   time_real: number
   milter: {
     add_headers?: Record<string, { value: string; order: number }>
-    /** 0: all of that name. */
+    /** 0 removes all fields of that name. */
     remove_headers: Record<string, number>
   }
 }
@@ -180,9 +183,9 @@ const noVerdict: Record<'unread' | 'unavailable', string> = {
 }
 
 /**
- * The answer to a question. A message without a verdict gets `no action`: mail servers and bridges
- * such as rspamd's proxy turn every other answer into a refusal. `unavailable` may get a verdict
- * later, `unread` never does.
+ * Composes the response to a check. A message without a verdict gets `no action`, because mail
+ * servers and bridges such as rspamd's proxy treat any other response as a refusal. `unavailable`
+ * may get a verdict later, `unread` never does.
  */
 export function composeAnswer(
   checked: Checked | 'unavailable',
@@ -215,8 +218,8 @@ export function composeAnswer(
 }
 
 /**
- * The same in the lines of the older protocol, which Exim reads: `Metric: default; False; 2.00 /
- * 15.00 / 0.0`, the advice, then the symbols.
+ * Composes the same response in the older line protocol that Exim reads: `Metric: default; False;
+ * 2.00 / 15.00 / 0.0`, the action, then the symbols.
  */
 export function composeLines(answer: CheckAnswer): string {
   const isSpam = ['add header', 'rewrite subject', 'reject'].includes(answer.action)

@@ -9,14 +9,14 @@ import { type CheckDoor, createCheckDoor, pathOf, sendError } from './check-rout
 import { isDirect } from './may-ask.ts'
 import { createLineSpeaker } from './speak-lines.ts'
 
-/** A question tells each recipient in a header field of its own. */
+/** Limits of the header: a check has a separate field for each recipient. */
 const HEADER_BYTES_MAX = 1_000_000
 const FIELDS_MAX = 20_000
 
 /**
- * Answers mail servers on a port of their own, from when it resolves until it is closed: by HTTP,
- * and by the older lines that Exim speaks. There is no framework before them: it would cost as
- * much as a tenth of an answer.
+ * Answers mail servers on a separate port, from when it resolves until it is closed: by HTTP, and
+ * by the older line protocol of Exim. Uses no framework, which would add a tenth to the cost of a
+ * check.
  */
 export async function serveChecks(
   app: App & { config: { checkPort: number } },
@@ -55,7 +55,7 @@ export async function serveChecks(
   }
 }
 
-/** Somewhat before the listener cuts its own. */
+/** Time in milliseconds; shorter than the time after which the listener closes connections. */
 const CUT_MS = 9_000
 
 type Needs = Pick<App, 'pool' | 'boss'> & { door: CheckDoor; isClosing: () => boolean }

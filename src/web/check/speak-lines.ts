@@ -5,12 +5,12 @@ import type { Ask } from './answer-question.ts'
 import { isLoopback } from './may-ask.ts'
 import { composeLines, type Fields, messageIn } from './protocol.ts'
 
-/** Takes connections that speak the older protocol; who speaks HTTP is given on. */
+/** Handles connections with the older line protocol, and passes on those with HTTP. */
 export type LineSpeaker = {
   take: (socket: Socket, speaksHttp: (socket: Socket) => void) => void
-  /** Cuts the connections on which nothing was asked yet. */
+  /** Closes the connections without a check in progress. */
   stop: () => void
-  /** Cuts those that are left. */
+  /** Closes the remaining connections. */
   close: () => void
 }
 
@@ -20,13 +20,16 @@ const HEADER_BYTES_MAX = 1_000_000
 const IDLE_MS = 60_000
 const QUESTION_MS_MAX = 180_000
 const HEADER_END = '\r\n\r\n'
-/** What is read past the limit and thrown away: mail servers read only when they have written. */
+/**
+ * Maximum number of bytes read and discarded beyond the limit, because mail servers read only after
+ * they have written everything.
+ */
 const DRAINED_BYTES_MAX = 64_000_000
 
 /**
- * Speaks the protocol of lines that rspamd had before HTTP, and that Exim speaks to this day:
- * `CHECK RSPAMC/1.3`, header fields, an empty line, as many bytes as `Content-length` says; one
- * question a connection. It has no password, so only this machine may.
+ * Implements the line protocol that rspamd used before HTTP and that Exim still uses: `CHECK
+ * RSPAMC/1.3`, header fields, an empty line, then `Content-length` bytes; one check per connection.
+ * The protocol has no password, so only this machine may use it.
  */
 export function createLineSpeaker(ask: Ask, bytesMax: number, log: Logger): LineSpeaker {
   const open = new Set<Socket>()
@@ -73,7 +76,7 @@ export function createLineSpeaker(ask: Ask, bytesMax: number, log: Logger): Line
   }
 }
 
-/** Undefined while too little has come to tell. */
+/** Undefined while too few bytes have arrived to decide. */
 function speaksLines(held: Buffer): boolean | undefined {
   const start = held.toString('latin1', 0, OPENING_BYTES)
   if (OPENING.test(start)) return true
@@ -103,19 +106,19 @@ async function converse(socket: Socket, ask: Ask, bytesMax: number, log: Logger)
   }
 }
 
-/** Not "0 EX_OK", so that the mail server falls back on its own; 75 is EX_TEMPFAIL. */
+/** Any reply other than "0 EX_OK" makes the mail server use its fallback; 75 is EX_TEMPFAIL. */
 function refuse(socket: Socket, why: string): void {
   socket.end(`RSPAMD/1.3 75 ${why}\r\n\r\n`)
 }
 
 type Question = { isPing: boolean; fields: Fields; body: Buffer | 'too-big' }
 
-/** Undefined when the client went away or keeps to no protocol. */
+/** Undefined if the client disconnects or violates the protocol. */
 async function readQuestion(socket: Socket, bytesMax: number): Promise<Question | undefined> {
   let head: { fields: Fields; length: number; isPing: boolean } | undefined
   let chunks: Buffer[] = []
   let read = 0
-  // Left open at the end of the loop: the answer goes back on it.
+  // The socket stays open after the loop, because the response is sent on it.
   for await (const chunk of socket.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     chunks.push(chunk)
     read += chunk.length

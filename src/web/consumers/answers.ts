@@ -14,17 +14,17 @@ import { sameOrigin } from '../pages/signed-in.ts'
 import { visitOf } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
 
-/** What an abuse desk said, as a reporter reads it. */
+/** An answer of an abuse desk, as shown to a reporter. */
 export type ShownAnswer = Pick<FeedbackAnswer, 'answer' | 'at' | 'said'> & {
-  /** Whose desk it is: a domain. */
+  /** The domain of the abuse desk. */
   desk: string
 }
 
 /**
- * What was said to the feedback reports of a report, the oldest first: to its own, and to those
- * that tell of it because it was merged into them, where its story says that it counts. Of the
- * latter nobody reads the words: they may be about the report of somebody else. One of a digest is
- * answered by itself.
+ * Returns the answers to the feedback about a report, oldest first: those to its own feedback
+ * reports, and those to feedback into which they were merged, if the report's story shows that the
+ * answer applies. Comments in the latter are omitted, because they may concern another person's
+ * report. Feedback in a digest is answered separately.
  */
 export async function answersOf(
   db: Db,
@@ -52,13 +52,14 @@ export async function answersOf(
 
 type Needs = Pick<Site, 'pool' | 'boss' | 'clock' | 'config' | 'publicUrl'> & FormReader
 
-/** What a link leads to: the feedback report, and what its holder wants to say to it. */
+/** The target of an answer link: the feedback report and the chosen answer. */
 type Question = { feedback: Feedback; kind: AnswerKind; token: string }
 
 /**
- * Where who got a feedback report answers it, by the links in it. To look is to do nothing: mail
- * scanners follow links. The link is all the right there is: no session is read and no cookie set,
- * so these stand before both, and another site can send nothing that its visitor could not.
+ * The pages where recipients answer a feedback report by its links. GET changes nothing, because
+ * mail scanners follow links. The link is the only authorization: the routes read no session and
+ * set no cookie, so they are mounted before both, and a foreign site can send nothing that its
+ * visitor could not.
  */
 export function answerRoutes(site: Needs): Router {
   const router = Router()
@@ -71,7 +72,8 @@ export function answerRoutes(site: Needs): Router {
   router.post('/answer/:token/:kind', async (req, res) => {
     const form = await readShortForm(req, res, site)
     const isOneClick = req.params.kind === 'stop' && asksOneClick(form)
-    // A mail program may act for its user from anywhere (RFC 8058); pages only from here.
+    // Mail programs may send one-click requests from anywhere (RFC 8058); pages only from this
+    // site.
     if (!isOneClick) refuseForeign(req, res, () => undefined)
     const question = await findQuestion(req, site)
     if (!question) return sendGone(req, res)
@@ -86,7 +88,7 @@ export function answerRoutes(site: Needs): Router {
   return router
 }
 
-/** RFC 8058 §3.1: the one field that a mail program sends. */
+/** Whether the form contains the single field that a mail program sends (RFC 8058 §3.1). */
 function asksOneClick(form: Form): boolean {
   return form.text('List-Unsubscribe') === 'One-Click'
 }
@@ -113,7 +115,7 @@ function sendGone(req: Request, res: Response): void {
   })
 }
 
-/** The page before and after: nothing on it that the feedback report did not say. */
+/** Sends the page before and after the answer; it shows only what the feedback report contained. */
 async function sendQuestion(
   req: Request,
   res: Response,

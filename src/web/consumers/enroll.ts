@@ -24,7 +24,7 @@ import { limitAsking } from '../pages/signed-in.ts'
 import { visitOf } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
 
-/** How somebody wants to be told, as the fields of a form say; undefined when they say nonsense. */
+/** Parses from a form how a consumer receives feedback; undefined if a field is invalid. */
 export function tellingOf(form: Form): TellingWish | undefined {
   const {
     format,
@@ -38,7 +38,7 @@ export function tellingOf(form: Form): TellingWish | undefined {
   return readTelling({ format, form: shape, pace, takes: form.texts('takes') })
 }
 
-/** What the part `telling` of a page needs: the choices, and which are chosen. */
+/** The data for the view part `telling`: the choices and the selected ones. */
 export function shownTelling(wish: TellingWish) {
   return { ...wish, takes: wish.takes ?? feedbackTopics, choices: tellingChoices, feedbackTopics }
 }
@@ -49,7 +49,7 @@ const ADDRESS_CHARS_MAX = 254
 const SCOPES_CHARS_MAX = 10_000
 const address = /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,10}$/
 
-/** Where anybody asks for our reports, and who reads mail at the address confirms it. */
+/** The pages where anyone requests our feedback reports for an address, and its owner confirms. */
 export function enrollRoutes(site: Needs): Router {
   const router = Router()
   router.get('/consumers/enroll', (req, res) => {

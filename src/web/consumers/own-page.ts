@@ -15,14 +15,14 @@ import { shownTelling, tellingOf } from './enroll.ts'
 
 type Needs = Pick<Site, 'pool' | 'clock' | 'config'> & FormReader
 
-/** Days; none until it is ended by hand. */
+/** Length of a pause in days; 0 lasts until it is ended manually. */
 const pauses = [1, 7, 30, 0]
 const DAY_MS = 86_400_000
 const deeds = ['enrolled', 'waiting', 'kept', 'paused', 'resumed', 'stopped', 'refused'] as const
 
 type Done = (typeof deeds)[number]
 
-/** The page on which a consumer, by the link it was sent, looks after itself. */
+/** The settings page of a consumer, reached by the link in its mail. */
 export function ownConsumerRoutes(site: Needs): Router {
   const router = Router()
   router.get('/consumers/:token', async (req, res) => {
@@ -42,7 +42,11 @@ export function ownConsumerRoutes(site: Needs): Router {
   return router
 }
 
-/** @throws ProblemError */
+/**
+ * Returns the consumer of a link.
+ *
+ * @throws ProblemError if the link is invalid
+ */
 async function consumerOf(token: string, { pool, config }: Needs): Promise<Consumer> {
   const id = parseConsumerToken(token, config.secret)
   const consumer = id === undefined ? undefined : await findConsumer(pool, id)
@@ -50,7 +54,7 @@ async function consumerOf(token: string, { pool, config }: Needs): Promise<Consu
   return consumer
 }
 
-/** Does what a form asks for; undefined when it asks for nonsense. */
+/** Performs the action in a form; undefined if it is invalid. */
 async function act(
   { id }: Consumer,
   form: Form,

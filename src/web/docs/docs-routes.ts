@@ -8,22 +8,22 @@ import { sendPage } from '../pages/render.ts'
 import { speakEnglish } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
 
-/** How an operation is asked for, in three languages. */
+/** Examples of an operation in three languages. */
 export type Examples = { curl: string; javascript: string; python: string }
 
-/** What the examples are filled with. */
+/** The values in the examples. */
 export type ExampleValues = {
-  /** Of the service, without a trailing slash. */
+  /** The URL of the service, without a trailing slash. */
   url: string
-  /** What the parts of an address in braces stand for. */
+  /** The values of the path parameters. */
   parts: Readonly<Record<string, string>>
 }
 
-/** A request in the words of all three. */
+/** A request, independent of the language. */
 type Request = {
   method: string
   url: string
-  /** Header fields whose values are fixed. */
+  /** Header fields with fixed values. */
   headers: [name: string, value: string][]
   credentials: 'bearer' | 'basic' | 'password' | 'nothing'
   body: Body
@@ -37,8 +37,8 @@ type Body =
   | { is: 'lines'; lines: string[] }
 
 /**
- * Composes the examples of an operation. They read `message.eml` of the folder they run in, and the
- * variables TOKEN, EMAIL and PASSWORD. Tests run them as they are.
+ * Composes the examples of an operation. They read `message.eml` in their folder, and the
+ * environment variables TOKEN, EMAIL and PASSWORD. Tests run them unchanged.
  */
 export function composeExamples(operation: Operation, values: ExampleValues): Examples {
   const request = requestOf(operation, values)
@@ -188,17 +188,17 @@ function composePython({ method, url, headers, credentials, body }: Request): st
   ].join('\n')
 }
 
-/** As a key or a value of JavaScript. */
+/** Formats a key or a string value of JavaScript. */
 function quoted(text: string): string {
   return `'${text}'`
 }
 
 type WellKnownNeeds = Pick<Site, 'config' | 'publicUrl' | 'clock'>
 
-/** RFC 9116 §2.5.5 recommends less than a year; the date moves on by itself, once a month. */
+/** RFC 9116 §2.5.5 recommends less than a year; the date advances automatically, once a month. */
 const VALID_MONTHS = 6
 
-/** What stands under `/.well-known/`, and what robots are asked. */
+/** The files under `/.well-known/`, and `robots.txt`. */
 export function wellKnownRoutes(site: WellKnownNeeds): Router {
   const router = Router()
   router.get(['/.well-known/security.txt', '/security.txt'], (req, res, next) => {
@@ -225,7 +225,7 @@ export function wellKnownRoutes(site: WellKnownNeeds): Router {
   return router
 }
 
-/** The first of a month, so that the text stays the same for a while. */
+/** The first day of a month, so that the text changes only monthly. */
 function expiresAfter(now: Date): Date {
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + VALID_MONTHS, 1))
 }
@@ -242,7 +242,7 @@ type Needs = Pick<Site, 'publicUrl'>
 const SECONDS_FRESH = 300
 const ANY_ID = '01999999-0000-7000-8000-000000000000'
 
-/** The contract for programs: `/openapi.json`. Any page may read it. */
+/** The API contract: `/openapi.json`. Pages of any origin may read it. */
 export function contractRoutes(site: Needs): Router {
   const router = Router()
   const json = JSON.stringify(composeDocument(site.publicUrl))
@@ -255,7 +255,7 @@ export function contractRoutes(site: Needs): Router {
   return router
 }
 
-/** The same for people who write programs, in English: `/docs`. */
+/** The API reference for developers, in English: `/docs`. */
 export function docsRoutes(site: Needs): Router {
   const router = Router()
   const data = describeContract(site.publicUrl)
@@ -266,7 +266,7 @@ export function docsRoutes(site: Needs): Router {
   return router
 }
 
-/** The programs that the page shows whole, by name. Tests run them. */
+/** The programs shown in full on the page, by name. Tests run them. */
 export const shownPrograms = {
   'web-mail-plug-in.js': program('web-mail-plug-in.js'),
   'verify-webhook.js': program('verify-webhook.js'),
@@ -312,7 +312,7 @@ type Composed = {
   responses: Record<string, { description: string; content?: Content; 'x-problems'?: string[] }>
 }
 
-/** What of a composed operation the page shows. */
+/** The parts of a composed operation that the page shows. */
 function composedOf(composed: Composed | undefined) {
   if (!composed) return { fields: [], bodies: [], replies: [] }
   return {

@@ -25,44 +25,46 @@ import type { Site } from '../site.ts'
 import { sendStatistics } from './statistics.ts'
 import { requireOwn, sendStory, takeRelayAnswer } from './story.ts'
 
-/** What reports can be asked for by what became of them, in the order of the form. */
+/** The outcomes by which reports can be filtered, in the order of the form. */
 const outcomes = ['asking', 'waiting', 'told', 'answered', 'kept', 'taken-back'] as const
 
-/** One of them. */
+/** One of the outcomes. */
 type Outcome = (typeof outcomes)[number]
 
 /** The kinds of reports, in the order of the form. */
 const kinds: readonly ReportKind[] = ['spam', 'phishing', 'not-spam']
 
-/** What the form holds, as text to show again; what made no sense is left out. */
+/** The content of the form, to show again; invalid values are left out. */
 type ListForm = {
   words: string
   kind: ReportKind | ''
   outcome: Outcome | ''
-  /** Days in UTC, `2026-11-20`, both of them included. */
+  /** Days in UTC such as `2026-11-20`, both inclusive. */
   from: string
   to: string
 }
 
-/** A report of one's own, with what became of it. */
+/** A report of the reporter, with its outcome. */
 type OwnLine = ReportLine & OwnOutcome
 
-/** A page of one's own reports, and the queries that lead on from it. */
+/** A page of the reporter's reports, and the queries for the pages before and after it. */
 type OwnPage = {
   lines: OwnLine[]
-  /** Towards the newest; undefined where there is nothing newer. */
+  /** Leads to newer reports; undefined if there are none. */
   newer: string | undefined
   older: string | undefined
-  /** Where the search stopped before it had enough; `older` or `newer` goes on from there. */
+  /**
+   * Set if the search stopped before the page was full; `older` or `newer` continues from there.
+   */
   lookedAtTo: Date | undefined
 }
 
 const LINES = 25
 const WORDS_MAX = 100
 const DAY_MS = 86_400_000
-/** Looking at so many takes some 15 ms. */
+/** Maximum number of reports examined per page, which takes about 15 ms. */
 const LOOKED_AT = 5_000
-/** What stands in other tables is looked up, so many at once and so many for a page. */
+/** Rows of other tables are read for this many reports at once, up to LOOKED_UP per page. */
 const CHUNK = 400
 const LOOKED_UP = 2_000
 
@@ -75,7 +77,7 @@ const statesOf: Record<Outcome, readonly ReportState[]> = {
   'taken-back': ['retracted'],
 }
 
-/** Reads the form from the address of a page. */
+/** Reads the form from the query of a page. */
 function readListForm(req: Request): ListForm {
   const given = new URL(req.originalUrl, 'http://site').searchParams
   const kind = kinds.find((name) => name === given.get('kind')) ?? ''
@@ -84,7 +86,7 @@ function readListForm(req: Request): ListForm {
   return { words, kind, outcome, from: dayOf(given.get('from')), to: dayOf(given.get('to')) }
 }
 
-/** The page that an address asks for: `before` or `after` is where the page beside it ended. */
+/** Reads the page for a query: `before` or `after` is the end of the adjacent page. */
 async function readOwnPage(
   db: Db,
   reporterId: string,
@@ -116,7 +118,7 @@ async function readOwnPage(
   }
 }
 
-/** What was found of a stretch, and where looking stopped before there was enough. */
+/** The reports found, and where the search stopped if the page is not full. */
 type Gathered = { found: OwnLine[]; stop: OwnStop | undefined }
 
 async function gather(
@@ -153,7 +155,7 @@ async function gather(
   }
 }
 
-/** What has to be looked up to know whether a report fits. */
+/** Outcomes that need other tables to decide whether a report matches. */
 const lookedUp: Readonly<Partial<Record<Outcome | '', (line: OwnLine) => boolean>>> = {
   asking: ({ isAsking }) => isAsking,
   answered: ({ answer }) => answer !== null,
@@ -183,7 +185,7 @@ function most(...ids: (string | undefined)[]): string | undefined {
 type Needs = Pick<Site, 'pool' | 'boss' | 'clock'> & FormReader
 type OwnRequest = Request<{ id: string }>
 
-/** A reporter's own reports: the list, what they come to, and the story of each. */
+/** The reporter's own reports: the list, the statistics, and the story of each. */
 export function historyRoutes(site: Needs): Router {
   const router = Router()
   const ofOwn =
@@ -254,7 +256,7 @@ async function sendList(req: Request, res: Response, site: Needs): Promise<void>
   })
 }
 
-/** Says what taking a report back does, before it is done: it cannot be undone. */
+/** Sends the page that explains a retraction before it is done, because it cannot be undone. */
 async function askWhether(req: Request, res: Response, site: Needs, report: Report): Promise<void> {
   if (report.state === 'retracted') return res.redirect(303, `/reports/${report.id}`)
   const feedback = await listFeedback(site.pool, [report.id])

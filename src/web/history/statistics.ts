@@ -25,25 +25,27 @@ import { visitOf } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
 
 /**
- * What a reporter may know of others who reported the same. A spammer may be a reporter too, and
- * send in each copy of a mail to learn whose reader complained: so nothing is told of few, and of
- * many only a round number (so many different other people at least) that seldom changes, and days
- * in UTC, as `2026-11-20`.
+ * What a reporter may know about others who reported the same campaign. A spammer may also be a
+ * reporter, and submit each copy of a mail to find out which recipient complained. So small numbers
+ * are not shown, larger ones only as a rounded minimum of other people, and days only in UTC, such
+ * as `2026-11-20`.
  */
 export type SameReports = {
-  /** Stands for the campaign. Its id will not do: that tells the moment of the first report. */
+  /**
+   * Identifies the campaign. Its id is not used, because it contains the time of the first report.
+   */
   mark: string
-  /** Undefined when they are few. */
+  /** Undefined if there are too few. */
   others: { min: number; firstDay: string; lastDay: string } | undefined
 }
 
 const LOOKED_AT = 2_000
-/** Fewer are not told. */
+/** The shown minimums; smaller numbers are not shown. */
 const OTHERS_TOLD = [1_000, 500, 200, 100, 50, 20, 10, 5] as const
 
 /**
- * What is known of others who reported the same; undefined when the report is of no campaign, is
- * not analyzed yet, or is retracted. The report itself is always within the days, counted or not.
+ * Describes the other reporters of a campaign. Undefined if the report has no campaign, is not
+ * analyzed yet, or is retracted. The days always include that of the report itself.
  */
 export async function describeSame(
   db: Db,
@@ -65,7 +67,7 @@ export async function describeSame(
   return { mark, others: { min, firstDay, lastDay } }
 }
 
-/** The id holds 74 bits of chance: too many to find it by trying. */
+/** The id contains 74 random bits, too many to guess. */
 function markOf(campaignId: string): string {
   return createHash('sha256').update(campaignId).digest('hex').slice(0, 32)
 }
@@ -74,14 +76,14 @@ const DAY_MS = 86_400_000
 const DAYS = 30
 const WEEKS = 52
 const PLACES_MAX = 10
-/** Of so many of the latest reports is said how many belong to large campaigns. */
+/** Number of newest reports among which those of large campaigns are counted. */
 const LATEST = 500
-/** Fewer would tell a spammer that somebody else reported the mail he watches. */
+/** Smaller campaigns would tell a spammer that someone else reported the mail. */
 const LARGE_CAMPAIGN = 50
 
 type Reading = { words: Words; language: Language; now: Date }
 
-/** Sends what a reporter's reports come to, drawn and as tables. */
+/** Sends the statistics of a reporter's reports, as charts and tables. */
 export async function sendStatistics(
   req: Request,
   res: Response,
@@ -121,7 +123,7 @@ export async function sendStatistics(
   })
 }
 
-/** One line of a drawn list: its bar is as long as its part of the longest. */
+/** One line of a bar list; the width is relative to the longest bar. */
 type Bar = { name: string; count: number; width: number }
 
 function bars(rows: readonly (readonly [name: string, count: number])[]): Bar[] {
@@ -154,7 +156,7 @@ function drawn(
 
 type Chosen = { id: string; period: 'day' | 'week'; from: string }
 
-/** What became of the reports of these days; the parts make up the whole. */
+/** The outcomes of the reports of these days; they add up to the total. */
 function becameOf(days: readonly CountedDay[], { statistics: words }: Words) {
   const sum = (key: keyof DayCounts) => days.reduce((total, day) => total + day[key], 0)
   const [told, kept, asked, retracted] = [sum('told'), sum('kept'), sum('asked'), sum('retracted')]

@@ -30,7 +30,7 @@ import { shownAdvice } from '../reporting/advice.ts'
 import type { Site } from '../site.ts'
 import { describeSame } from './statistics.ts'
 
-/** What the picture of a walk shows, made ready for `views/parts/way.eta`. */
+/** The data of a route picture, prepared for `views/parts/way.eta`. */
 export function shownWalk({ details, network }: KeptAnalysis) {
   const { hops, origin, originObstacle, submitter, consequence } = details
   return {
@@ -40,14 +40,14 @@ export function shownWalk({ details, network }: KeptAnalysis) {
     reasons: ownReasons(details),
     obstacle: originObstacle,
     percent: percentOf(origin?.confidence ?? 0),
-    // What is too uncertain for this operator is not called sure.
+    // An origin below the operator's minimum confidence is not shown as sure.
     sureness: consequence.action === 'ask' ? 'not' : surenessOf(origin?.confidence ?? 0),
     network: network && networkWords(network),
     submitter: submitter && { ...submitter, sureness: surenessOf(submitter.confidence) },
   }
 }
 
-/** A network as a person reads it: its name or block, its number, its country. */
+/** A network for people: its name or block, its AS number and its country. */
 function networkWords(network: NonNullable<KeptAnalysis['network']>): string {
   const { cidr, asn, name, country } = network
   return [name ?? cidr, asn === null ? '' : `AS${asn}`, country ?? ''].filter(Boolean).join(', ')
@@ -58,7 +58,7 @@ type Told = { feedback: Feedback; copy: ExactCopy | undefined }
 
 const SHOWN_BYTES_MAX = 256 * 1024
 
-/** What was told, or is to be told, of a reporter's own report: the exact mail. */
+/** The exact feedback mail about a reporter's own report, sent or queued. */
 export function toldRoutes(site: Needs): Router {
   const router = Router()
   router.get('/reports/:id/told/:number', async (req, res) => {
@@ -107,7 +107,7 @@ async function requireTold(
   return { feedback, copy: await findOwnCopy(pool, feedback, head, patient) }
 }
 
-/** The text for people: ours, first in the mail and in 7 bits. */
+/** The text part of our mail, which is the first part and in 7 bits. */
 function firstText(raw: Buffer): Buffer {
   const part = raw.indexOf('\r\nContent-Type: text/plain')
   const from = part < 0 ? -1 : raw.indexOf('\r\n\r\n', part)
@@ -116,16 +116,16 @@ function firstText(raw: Buffer): Buffer {
   return raw.subarray(from + 4, to < 0 ? raw.length : to)
 }
 
-/** What a report asks its reporter. */
+/** The question that a report asks its reporter. */
 export type ReportQuestion = {
   candidates: RelayCandidate[]
-  /** Whether the reporter has said not to know, since it was asked. */
+  /** Whether the reporter answered "I do not know" since the question was asked. */
   isAnswered: boolean
 }
 
 /**
- * Which machines to ask the reporter about: only while the report is kept for want of a sure
- * origin, and only about those that the reporter has not spoken of.
+ * Returns the machines to ask the reporter about: only while the report is kept because its origin
+ * is uncertain, and only machines without a statement by the reporter.
  */
 export async function findQuestion(
   db: Db,
@@ -148,7 +148,7 @@ export async function findQuestion(
   return { candidates, isAnswered }
 }
 
-/** Takes the answer to a report's question, if it still asks one; answers why it cannot. */
+/** Stores the answer to a report's question if it is still open; returns the problem otherwise. */
 export async function takeRelayAnswer(
   req: Request,
   site: Pick<Site, 'pool' | 'boss' | 'clock'>,
@@ -187,19 +187,19 @@ function statementsOf(
   })
 }
 
-/** What was wrong with an answer, and what it picked. */
+/** The problem with an answer, and the selected machines. */
 export type Refused = { problem: string; picked: readonly string[] }
 
 const LINKS_SHOWN = 20
 
-/** A report of the reporter's own, or the page that says that there is none. */
+/** Returns the reporter's own report, or throws the error for the "not found" page. */
 export async function requireOwn(id: string, reporter: Reporter, db: Db): Promise<Report> {
   const report = isUuid(id) ? await findOwnReport(db, reporter.id, id) : undefined
   if (report) return report
   throw new ProblemError('not-found', 'There is no such report, or it is not yours.')
 }
 
-/** Sends the story of a report: all that became of it, in plain words. */
+/** Sends the story of a report: everything that happened to it, in plain language. */
 export async function sendStory(
   req: Request,
   res: Response,

@@ -30,7 +30,7 @@ import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { askerHash } from './downloads.ts'
 
-/** A wish for an entry to go, as it came. */
+/** A delisting request as submitted. */
 type Wish = {
   listing: Listing
   asker: string
@@ -42,13 +42,13 @@ type Wish = {
 
 const DAY_MS = 86_400_000
 /**
- * Of a day: so many for one name, whoever asks, and so many from one machine: too few to keep out
- * whose name it is.
+ * Maximum number of requests per day for one name, from anyone, and from one client. A single
+ * client cannot use up the limit of a name, so it cannot block its owner.
  */
 const OF_NAME_MAX = 25
 const OF_ASKER_MAX = 5
 
-/** Keeps a wish, and fulfils it at once where that may be. */
+/** Stores a request and grants it at once if allowed. */
 async function keepWish(
   wish: Wish,
   { pool, clock }: Pick<Site, 'pool' | 'clock'>,
@@ -75,8 +75,8 @@ async function keepWish(
 }
 
 /**
- * Takes an entry off as of an instant, and notes how much was known of it then: what was known
- * does not bring it back. False when it was gone already.
+ * Delists an entry and records how many reporters were known then, because evidence up to that
+ * instant must not list it again. Returns false if it was not listed.
  */
 export async function pardon(
   tx: Db,
@@ -93,7 +93,7 @@ type LookupNeeds = Pick<Site, 'pool' | 'clock'>
 
 const CHARS_MAX = 2_048
 
-/** The page on which anybody can see whether, why and until when something is listed. */
+/** The page where anyone can see whether, why and until when something is listed. */
 export function lookupRoutes(site: LookupNeeds): Router {
   const router = Router()
   router.get('/lookup', (req, res) => sendLookup(req, res, site))
@@ -119,7 +119,7 @@ async function sendLookup(req: Request, res: Response, site: LookupNeeds): Promi
   })
 }
 
-/** What of a question is listed now: the closest first. */
+/** Returns the current listings of a query, the most specific first. */
 export function listingsOf(
   { asks }: ListQuestion,
   { pool, clock }: LookupNeeds,
@@ -127,7 +127,7 @@ export function listingsOf(
   return findLiveListings(pool, asks, clock())
 }
 
-/** Where to ask for an entry to be taken off. */
+/** The path of the page to request a delisting. */
 function delistPath({ list, name }: Pick<Listing, 'list' | 'name'>): string {
   return `/lookup/delist${queryOf({ list, name })}`
 }
@@ -157,7 +157,7 @@ const DONE_CHARS_MAX = 4_000
 const DONE_CHARS_MIN = 10
 const mailAddress = /^[^\s@<>]{1,64}@[^\s@<>]+\.[^\s@<>]+$/
 
-/** Where who is listed asks to be taken off, and sees what became of it. */
+/** The pages to request a delisting and to see its state. */
 export function delistingRoutes(site: Needs): Router {
   const router = Router()
   router.get('/lookup/delist', async (req, res) => {
@@ -226,7 +226,7 @@ function isListName(text: string | null | undefined): text is ListName {
   return listNames.some((list) => list === text)
 }
 
-/** What is not listed has nothing to be taken off: the look-up says so. */
+/** Redirects to the look-up page, which shows that the name is not listed. */
 function sendBack(res: Response, name: string | null | undefined): void {
   res.redirect(303, `/lookup${queryOf({ q: name?.slice(0, NAME_CHARS_MAX) })}`)
 }
@@ -242,7 +242,7 @@ function sendForm(
   sendPage(req, res, { view: 'pages/delist', title: words.title(name), status, data })
 }
 
-/** Nothing of who asked: the address of the page may come into other hands. */
+/** Shows no data about the requester, because others may get the address of this page. */
 function sendStatus(req: Request, res: Response, request: DelistingRequest): void {
   const { id, name, state, answer } = request
   const data = { name, state, answer, askedAt: uuidTime(id) }

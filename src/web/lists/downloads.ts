@@ -22,8 +22,8 @@ import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 
 /**
- * Who sends a request: the other end, or who stands before our proxies. IPv6 hosts change their
- * addresses, so their network stands for them.
+ * Identifies a client: the peer, or the client of our proxies. IPv6 hosts change their addresses,
+ * so their network identifies them.
  */
 export function askerOf(
   req: IncomingMessage,
@@ -33,7 +33,7 @@ export function askerOf(
   return actorKey('address', { address }) ?? 'unknown'
 }
 
-/** The same as a hash that nobody can turn back without the secret. */
+/** Returns the identity as a keyed hash that cannot be reversed without the secret. */
 export function askerHash(
   req: IncomingMessage,
   config: { trustedProxies: readonly string[]; secret: string },
@@ -43,13 +43,12 @@ export function askerHash(
     .digest()
 }
 
-/** Says whether somebody may have so much more now, else after how many seconds. */
+/** Admits an amount of use; returns undefined, or the number of seconds until there is room. */
 export type Throttle = (asker: string, now: Date, amount?: number) => number | undefined
 
 /**
- * Lets everybody ask `perMinute` times a minute, counted anew each minute, by this process alone.
- * It remembers at most `askersMax` of them; past that, who is new waits for the next minute's turn
- * with all other new ones.
+ * Allows each client `perMinute` uses per minute, counted anew each minute, in this process alone.
+ * Tracks at most `askersMax` clients; further ones share one counter with ten times the limit.
  */
 export function createThrottle({
   perMinute,
@@ -83,7 +82,7 @@ const manifestSchema = z.object({
   lists: z.record(z.string(), z.object({ zone: z.string(), entries: z.number() })),
 })
 
-/** The lists themselves, for anybody where the settings say so, else for administrators. */
+/** The list downloads: public if configured, otherwise for administrators. */
 export function downloadRoutes(site: Needs): Router {
   const router = Router()
   router.get('/lists', async (req, res) => {
@@ -125,7 +124,7 @@ async function readManifest(folder: string) {
   return text === undefined ? undefined : manifestSchema.parse(JSON.parse(text))
 }
 
-/** From one open file, so that an edition that comes meanwhile changes nothing. */
+/** Sends from one open file, so that a new edition does not affect a running download. */
 async function sendFile(
   req: Request,
   res: Response,
@@ -161,13 +160,15 @@ async function sendOpen(
   res.setHeader('content-type', `${type}; charset=utf-8`)
   res.setHeader('content-length', size)
   if (req.method === 'HEAD' || size === 0) return void res.end()
-  // Who goes away in the middle needs no answer.
+  // A client that disconnects needs no response.
   await pipeline(handle.createReadStream({ autoClose: false, end: size - 1 }), res).catch(() =>
     res.destroy(),
   )
 }
 
-/** Whether the asker has it already (RFC 9110 §13.1): the tag counts before the date. */
+/**
+ * Whether the client has this version (RFC 9110 §13.1): the ETag takes precedence over the date.
+ */
 function isKnown(req: Request, etag: string, mtime: Date): boolean {
   const tags = req.headers['if-none-match']
   if (tags !== undefined) {

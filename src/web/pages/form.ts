@@ -6,31 +6,31 @@ import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { requireFormToken, tokenField, visitOf } from './visit.ts'
 
-/** Where bodies are read, and the attempts of strangers are counted. */
+/** Dependencies for reading forms and counting anonymous attempts. */
 export type FormReader = Pick<Site, 'takeBody' | 'takeStrangerBody' | 'limits' | 'config'>
 
-/** A form somebody sent. */
+/** A submitted form. */
 export type Form = {
-  /** The first field of that name, without blanks around it; undefined when absent. */
+  /** The first field of that name, trimmed; undefined if absent. */
   text: (name: string) => string | undefined
   texts: (name: string) => string[]
-  /** The first field of that name, to the byte. */
+  /** The exact bytes of the first field of that name. */
   bytes: (name: string) => Buffer | undefined
-  /** Whether the first field of that name had more bytes than it may. */
+  /** Whether the first field of that name was truncated at the size limit. */
   isCut: (name: string) => boolean
-  /** The files that were chosen under that name. */
+  /** The files selected in the field of that name. */
   files: (name: string) => FormPart[]
 }
 
 const PARTS_MAX = 300
 const TEXT_BYTES_MAX = 16_000
 const COUNTED_BYTES = 1_000_000
-/** Where a password in the form is looked at; elsewhere it would prove nothing. */
+/** Forms whose password field identifies the sender. */
 const takesPassword = new Set(['/sign-in', '/report'])
 
 /**
- * Reads an urlencoded or a multipart form; of who is signed in, only one of that session. Forms of
- * others are counted before they are read.
+ * Reads an urlencoded or multipart form. A signed-in sender must include the form token of the
+ * session. Other forms are counted before they are read.
  *
  * @throws ProblemError
  */
@@ -61,18 +61,18 @@ export async function readForm(
   return form
 }
 
-/** Each megabyte that is begun counts; without a length, as many as there may be. */
+/** Counts each started megabyte; without a length, the maximum size. */
 function costOf(req: Request, bytesMax: number): number {
   const bytes = Number(req.headers['content-length'] ?? bytesMax)
   return Math.max(1, Math.ceil(Math.min(bytes, bytesMax) / COUNTED_BYTES))
 }
 
-/** Whether a form says by a password who sends it. */
+/** Whether a form identifies its sender by a password. */
 export function givesPassword(form: Form): boolean {
   return (form.bytes('user[password]')?.length ?? 0) > 0
 }
 
-/** Reads a form of a few short fields. */
+/** Reads a form with a few short fields. */
 export function readShortForm(req: Request, res: Response, site: FormReader): Promise<Form> {
   return readForm(req, res, site, { bytesMax: 64_000, partBytesMax: TEXT_BYTES_MAX })
 }
@@ -80,7 +80,7 @@ export function readShortForm(req: Request, res: Response, site: FormReader): Pr
 function formOf(parts: readonly FormPart[]): Form {
   const named = (name: string) => parts.filter((part) => part.name === name)
   const textOf = ({ content }: FormPart) =>
-    // No text of PostgreSQL can hold a NUL.
+    // PostgreSQL text cannot contain NUL.
     content
       .toString('utf8', 0, Math.min(content.length, TEXT_BYTES_MAX))
       .replaceAll('\0', '')

@@ -9,7 +9,7 @@ import { sendPage } from './render.ts'
 import { localPath } from './sign-in.ts'
 import { rememberLanguage, speakEnglish, visitOf } from './visit.ts'
 
-/** The first page, and the list of problem types that the API's answers lead to. */
+/** The home page, and the list of problem types that API responses link to. */
 export function homeRoutes(): Router {
   const router = Router()
   router.get('/', (req, res) => {
@@ -31,8 +31,8 @@ export function homeRoutes(): Router {
 type Needs = Pick<Site, 'pool' | 'publicUrl'> & FormReader
 
 /**
- * The choice of a language at the foot of every page. Of who is signed in it is kept in the
- * account, for its letters too; and in the browser, for after signing out.
+ * The language choice at the bottom of every page. For a signed-in user it is stored in the
+ * account, also for letters, and in the browser, for use after signing out.
  */
 export function languageRoutes(site: Needs): Router {
   const router = Router()
@@ -50,7 +50,7 @@ export function languageRoutes(site: Needs): Router {
 
 type Guides = ReturnType<typeof visitOf>['words']['help']['sources']
 
-/** Help pages: how to have a message with its header lines, for each mail program. */
+/** The help pages: how to save a message with its header, for each mail program. */
 export function helpRoutes(): Router {
   const router = Router()
   router.get('/help', (req, res) => {

@@ -7,7 +7,7 @@ import { locales, number } from '../../texts/wording.ts'
 import { assetUrls } from '../site.ts'
 import { formTokenOf, visitOf, withFormToken } from './visit.ts'
 
-/** Hands a message out as a file: never shown, never guessed at, never run. */
+/** Sends a message as a download: never displayed, sniffed or executed. */
 export function sendMessage(res: Response, fileName: string, raw: Buffer): void {
   res.statusCode = 200
   res.setHeader('content-type', 'message/rfc822')
@@ -20,17 +20,17 @@ export function sendMessage(res: Response, fileName: string, raw: Buffer): void 
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** Whether a value from an address is the id of something. */
+/** Whether a value from a path or query is an id. */
 export function isUuid(value: unknown): value is string {
   return typeof value === 'string' && UUID.test(value)
 }
 
-/** A page of a list, and the query that leads to the next one. */
+/** A page of a list, and the query for the next page. */
 export type ListPage<Row> = { lines: Row[]; next: string | undefined }
 
 /**
- * Makes a page of rows that were fetched with one more than the page holds; `keyOf` gives the
- * query parameters of the page after a row.
+ * Makes a page from rows that were read with one more than the page holds; `keyOf` returns the
+ * query parameters for the page after a row.
  */
 export function pageOf<Row>(
   rows: readonly Row[],
@@ -43,7 +43,7 @@ export function pageOf<Row>(
   return { lines, next: queryOf(keyOf(last)) }
 }
 
-/** `?a=b&c=d` of what is defined and not empty. */
+/** Formats the defined and non-empty parameters as `?a=b&c=d`. */
 export function queryOf(parameters: Record<string, string | undefined>): string {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(parameters)) if (value) query.set(name, value)
@@ -51,9 +51,9 @@ export function queryOf(parameters: Record<string, string | undefined>): string 
 }
 
 /**
- * Characters that change what a reader sees without being seen: controls, bidirectional marks and
- * overrides, zero-width and invisible ones, line separators, tags, variation selectors. Not those
- * that make one picture of several, as of a family, or give it color: there they hide nothing.
+ * Invisible characters that change the visible text: controls, bidirectional marks and overrides,
+ * zero-width characters, line separators, tags and variation selectors. Not those inside emoji
+ * sequences, such as families or colors, where they hide nothing.
  */
 const unseen = new RegExp(
   `(?:${[
@@ -70,8 +70,8 @@ const unseen = new RegExp(
 )
 
 /**
- * Text from a stranger as it may be shown: on one line, cut to `charsMax` characters, with what
- * cannot be seen spelled out (`‹U+202E›`), so that nothing can pose as something else.
+ * Untrusted text for display: on one line, cut to `charsMax` characters, with invisible characters
+ * replaced by their code points (`‹U+202E›`), so that it cannot imitate other text.
  */
 export function shownLine(text: string | null | undefined, charsMax = 300): string {
   return shown(
@@ -83,12 +83,12 @@ export function shownLine(text: string | null | undefined, charsMax = 300): stri
   )
 }
 
-/** The same for text of several lines: line ends and tabs stay. */
+/** The same for multi-line text: line ends and tabs are kept. */
 export function shownText(text: string, charsMax: number): string {
   return shown(text.replaceAll('\r\n', '\n'), charsMax)
 }
 
-/** The bytes of a message as text: UTF-8 where it is that, else Latin-1. */
+/** Decodes the bytes of a message: UTF-8 if valid, otherwise Latin-1. */
 export function shownBytes(raw: Buffer, bytesMax: number): string {
   const bytes = raw.subarray(0, bytesMax)
   try {
@@ -120,10 +120,10 @@ const directives = [
   "frame-ancestors 'none'",
 ]
 
-/** What a page may load: nothing from elsewhere, and no script. */
+/** The content security policy of pages: no external resources and no scripts. */
 export const contentPolicy = directives.join('; ')
 
-/** The same for a page that works without scripts and is helped by one of ours. */
+/** The policy of pages that use one of our scripts but work without it. */
 export const scriptedContentPolicy = [
   ...directives,
   "script-src 'self'",
@@ -137,7 +137,7 @@ const eta = new Eta({
   autoTrim: [false, 'nl'],
 })
 
-/** A page to be shown: its template under `views`, its title, and what the template shows. */
+/** A page: its template under `views`, its title and the template's data. */
 export type Page = {
   view: string
   title: string
@@ -145,13 +145,13 @@ export type Page = {
   data?: object
 }
 
-/** Makes a page and sends it. Everything a template prints with `<%=` is escaped. */
+/** Renders and sends a page. Everything that a template prints with `<%=` is escaped. */
 export function sendPage(req: Request, res: Response, page: Page): void {
   const visit = visitOf(req)
   const token = formTokenOf(req)
   const html = eta.render(page.view, {
     ...page.data,
-    // Last: the frame tells of who visits, never of whom the page is about.
+    // Last, so that page data cannot override the data about the visitor.
     ...visit,
     title: page.title,
     languages: Object.entries(catalogs).map(([code, words]) => ({
@@ -172,12 +172,12 @@ export function sendPage(req: Request, res: Response, page: Page): void {
   res.end(withFocus(token === undefined ? html : withFormToken(html, token)))
 }
 
-/** A page whose first alert has the focus: who sent a form that was refused begins there. */
+/** Focuses the first alert, so that a user whose form was refused starts there. */
 function withFocus(html: string): string {
   return html.replace(' role="alert"', ' role="alert" tabindex="-1" autofocus')
 }
 
-/** An instant for people and, beside it, for machines. */
+/** An instant as text for people, and in ISO format for machines. */
 function instant(at: Date | string, language: Language): { text: string; iso: string } {
   const date = new Date(at)
   if (Number.isNaN(date.getTime())) return { text: '', iso: '' }
@@ -186,7 +186,7 @@ function instant(at: Date | string, language: Language): { text: string; iso: st
   return { text: `${text} UTC`, iso: date.toISOString() }
 }
 
-/** A day in UTC (`2026-11-20`) for people. */
+/** A day in UTC (`2026-11-20`) as text for people. */
 function wholeDay(day: string | Date, language: Language): string {
   const format = { dateStyle: 'long', timeZone: 'UTC' } as const
   return new Intl.DateTimeFormat(locales[language], format).format(new Date(day))

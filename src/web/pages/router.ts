@@ -23,7 +23,7 @@ import { sameOrigin } from './signed-in.ts'
 import { visitOf, welcome } from './visit.ts'
 import { webhookRoutes } from './webhooks.ts'
 
-/** Everything for people: sessions, pages, and error pages. */
+/** All routes for people: sessions, pages, and error pages. */
 export function pageRoutes(site: Site): Router {
   const router = Router()
   router.use(assetRoutes())
@@ -62,7 +62,7 @@ function pageHeaders(publicUrl: string) {
   const isSecure = publicUrl.startsWith('https:')
   return (_req: Request, res: Response, next: NextFunction): void => {
     res.setHeader('content-security-policy', contentPolicy)
-    // Not "no-referrer": with that, browsers hide the Origin of our own forms from us.
+    // With "no-referrer", browsers would omit the Origin of our own forms.
     res.setHeader('referrer-policy', 'same-origin')
     res.setHeader('cross-origin-opener-policy', 'same-origin')
     res.setHeader('cross-origin-resource-policy', 'same-origin')
@@ -81,7 +81,7 @@ function errorPages(site: Pick<Site, 'log'>) {
     const { words } = visitOf(req)
     const { problem, status, detail, headers } = failure
     for (const [name, value] of Object.entries(headers)) {
-      // A challenge would make the browser ask for a password itself.
+      // A challenge would make the browser show its own password dialog.
       if (name !== 'www-authenticate') res.setHeader(name, value)
     }
     sendPage(req, res, {

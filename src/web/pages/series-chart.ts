@@ -1,39 +1,39 @@
-/** How long a bar lasts: the two lengths of the buckets that are counted, or a week from Monday. */
+/** The duration of a bar: one of the two counted bucket lengths, or a week from Monday. */
 type BarPeriod = 'tenMinutes' | 'day' | 'week'
 
-/** A series to be drawn, out of the points that have its `key`. */
+/** A series to draw, from the values of the points at its `key`. */
 type DrawnSeries<Key extends string> = {
   key: Key
   name: string
   /** Its color and pattern; see `series.css`. */
   tone: 'bad' | 'warn' | 'good' | 'plain'
-  /** Drawn down from the line of nothing: what speaks for it, where the others speak against. */
+  /** Drawn below the zero line: favorable counts, while the other series are unfavorable. */
   isBelow?: boolean
 }
 
-/** What is to be drawn, and how. */
+/** The data and options of a chart. */
 export type ChartOptions<Key extends string> = {
-  /** Unique on its page: labels and patterns are found by it. */
+  /** Unique on its page: labels and patterns refer to it. */
   id: string
   title: string
   period: BarPeriod
   series: readonly DrawnSeries<Key>[]
-  /** The bar of this instant is the last one. */
+  /** The last bar contains this instant. */
   now: Date
-  /** When the first bar begins; by default a day ago, or two weeks for days. */
+  /** The start of the first bar; by default a day ago, or two weeks ago for days. */
   from?: Date
-  /** Series stand beside each other, or, where they share nothing, on top of each other. */
+  /** Draws series on top of each other, for disjoint counts; otherwise side by side. */
   isStacked?: boolean
   language?: string
 }
 
-/** Anything counted that begins somewhere; buckets without a point are empty. */
+/** Counts with a start time; buckets without a point are empty. */
 export type ChartPoint<Key extends string> = { startsAt: Date } & Readonly<Record<Key, number>>
 
 type Box = { x: number; y: number; width: number; height: number }
 type Line = { y: number; text: string; isBase: boolean }
 
-/** A chart laid out, in the units of its view box; `views/parts/series.eta` draws it. */
+/** A chart laid out in the units of its view box; `views/parts/series.eta` draws it. */
 export type SeriesChart = {
   id: string
   title: string
@@ -42,13 +42,13 @@ export type SeriesChart = {
   plot: Box
   legend: { name: string; tone: DrawnSeries<string>['tone']; total: string }[]
   bars: (Box & { tone: DrawnSeries<string>['tone'] })[]
-  /** One for each bucket with anything in it, as high as the plot: to point at. */
+  /** Hover areas, one per non-empty bucket, as high as the plot. */
   columns: (Box & { text: string })[]
   lines: Line[]
   labels: { x: number; text: string }[]
-  /** The greatest bar and where it stands; undefined when all are empty. */
+  /** The highest bar and its time; undefined if all are empty. */
   highest: { value: string; when: string } | undefined
-  /** The figures of the buckets that are not empty, oldest first. */
+  /** The figures of the non-empty buckets, oldest first. */
   rows: { when: string; iso: string; values: string[] }[]
 }
 
@@ -58,24 +58,24 @@ const PERIOD_MS: Record<BarPeriod, number> = {
   week: 604_800_000,
 }
 const BARS_USUAL: Record<BarPeriod, number> = { tenMinutes: 145, day: 14, week: 52 }
-/** The first Monday: time itself began on a Thursday. */
+/** The first Monday in milliseconds: the Unix epoch is a Thursday. */
 const MONDAY_MS = 4 * PERIOD_MS.day
-/** More would be thinner than a point of the screen: then only the last ones are drawn. */
+/** More bars would be narrower than a pixel, so only the last ones are drawn. */
 const BARS_MAX = 400
 
 const WIDTH = 720
 const HEIGHT = 220
 const PLOT: Box = { x: 44, y: 10, width: WIDTH - 60, height: HEIGHT - 36 }
-/** However little it is beside the highest bar, a count is seen. */
+/** Minimum height, so that every count is visible beside the highest bar. */
 const BAR_HEIGHT_MIN = 1.5
 const LABELS_MAX = 9
 const SLOTS_BETWEEN_LABELS = 18
 const LINES_ABOVE = 3
 
 /**
- * Lays out bars over time in UTC, one place for each period up to now, so that gaps are seen as
- * gaps. Counts below nothing, which can stand in a bucket while a report is taken back, are drawn
- * as nothing. Asks no clock; the same points give the same chart.
+ * Lays out bars over time in UTC, with one place per period until now, so that gaps are visible.
+ * Negative counts, which are possible while a report is being retracted, are drawn as zero. Does
+ * not read the clock: the same input gives the same chart.
  */
 export function seriesChart<Key extends string>(
   points: readonly ChartPoint<Key>[],
@@ -139,7 +139,7 @@ function startOf({ first, periodMs, shiftMs }: Span, index: number): Date {
   return new Date((first + index) * periodMs + shiftMs)
 }
 
-/** The values of each place, in the order of the series; what is dated ahead counts as now. */
+/** The values of each place, in the order of the series; points in the future count as now. */
 function bucketsOf<Key extends string>(
   points: readonly ChartPoint<Key>[],
   series: readonly DrawnSeries<Key>[],
@@ -157,7 +157,7 @@ function bucketsOf<Key extends string>(
   return buckets.map((values) => values.map((value) => Math.max(0, value)))
 }
 
-/** Where the line of nothing lies, how many counts a line stands for, how high one count is. */
+/** The position of the zero line, the counts per grid line, and the height of one count. */
 type Scale = { base: number; step: number; above: number; below: number; unit: number }
 
 function scaleOf(buckets: readonly number[][], { series, isStacked }: ChartOptions<string>): Scale {
@@ -175,7 +175,7 @@ function scaleOf(buckets: readonly number[][], { series, isStacked }: ChartOptio
   return { base: PLOT.y + above * unit, step, above, below, unit }
 }
 
-/** 1, 2 or 5 with naughts behind: the least that is not below `rough`. */
+/** Returns the smallest of 1, 2 or 5 times a power of ten that is not below `rough`. */
 function roundStep(rough: number): number {
   if (rough <= 1) return 1
   const power = 10 ** Math.floor(Math.log10(rough))
@@ -200,7 +200,7 @@ function barsOf(
   const piled = { above: 0, below: 0 }
   return series.flatMap(({ tone, isBelow }, place) => {
     const side = isBelow ? 'below' : 'above'
-    // What is drawn downwards has the whole width when it is alone there.
+    // A bar drawn downwards has the full width if it is the only series there.
     const isAlone = isBelow && series.filter((one) => one.isBelow).length === 1
     const width = isAlone ? room : room / abreast
     const x = slot.x + gap + (isStacked || isAlone ? 0 : next[side]++ * width)
@@ -223,7 +223,7 @@ function linesOf({ base, step, above, below, unit }: Scale, short: (n: number) =
   return lines
 }
 
-/** Days by their date, counted back from today; ten minutes at each third hour, or fewer. */
+/** Labels for days by their date, counted back from today; for ten minutes at every third hour. */
 function labelsOf(
   span: Span,
   period: BarPeriod,
@@ -239,7 +239,7 @@ function labelsOf(
     if ((isDay ? last - place : place) % step !== 0) continue
     const { x, width } = slotBox(index, span)
     const middle = isDay ? x + width / 2 : x
-    // At the edges there is no room for a label whose middle stands there.
+    // There is no room for centered labels at the edges.
     if (middle < PLOT.x + 10 || middle > WIDTH - 14) continue
     labels.push({ x: round(middle), text: label(startOf(span, index)) })
   }

@@ -13,14 +13,14 @@ import type { Site } from '../site.ts'
 type DeviceNeeds = Pick<Site, 'clock' | 'config'>
 
 const DAY_MS = 86_400_000
-/** The longest that browsers keep a cookie. */
+/** The maximum lifetime of cookies in browsers. */
 const LIFE_DAYS = 400
-/** Of so many accounts a browser is remembered, those signed in last. */
+/** Maximum number of accounts that a browser remembers, the most recent sign-ins first. */
 const ACCOUNTS_MAX = 5
 
 /**
- * The browser that sends this request, if somebody signed in with it under this name before. Its
- * attempts are counted apart, so that nobody else can use them up (OWASP: device cookies).
+ * Returns the browser of this request if it was used to sign in under this name before. Its
+ * attempts are counted separately, so that others cannot use them up (OWASP: device cookies).
  */
 export function knownDevice(
   req: IncomingMessage,
@@ -31,7 +31,7 @@ export function knownDevice(
   return entry?.split('.')[0]
 }
 
-/** Lets the browser know, from now on, that somebody signed in with it under this name. */
+/** Marks the browser as one that was used to sign in under this name. */
 function rememberDevice(
   req: IncomingMessage,
   res: ServerResponse,
@@ -79,13 +79,13 @@ function cookieName({ config }: DeviceNeeds): string {
 const PRUNE_SECONDS = 15 * 60
 
 /**
- * Sessions in the database. One that was ended while a request of it was under way stays ended:
- * else whoever keeps a slow request open could outlive a new password.
+ * Stores sessions in the database. A session that was ended during a request stays ended; otherwise
+ * a slow request could keep a session open after a password change.
  */
 export function createSessionStore(pool: Pool, warn: () => void): Store {
   const PgStore = connectPgSimple(session)
   class SessionStore extends PgStore {
-    /** What each session held when it was last read or written. */
+    /** The stored content of each session, as last read or written. */
     readonly #kept = new WeakMap<SessionData, string>()
 
     override createSession(req: Request, data: SessionData) {
@@ -100,7 +100,7 @@ export function createSessionStore(pool: Pool, warn: () => void): Store {
       this.#kept.set(data, held)
       if (before === undefined) return void super.set(id, data, done)
       const touched = () => this.touch(id, data, () => done?.())
-      // A session that has just been opened is written again when its answer ends.
+      // express-session saves a newly opened session again when the response ends.
       if (before === held) return touched()
       updateSession(pool, id, data).then(touched, (error: unknown) => done?.(error))
     }
@@ -114,12 +114,12 @@ export function createSessionStore(pool: Pool, warn: () => void): Store {
   })
 }
 
-/** All but the cookie, which changes with the time. */
+/** All content except the cookie, whose expiry changes with time. */
 function heldBy(data: SessionData): string {
   return JSON.stringify({ ...data, cookie: undefined })
 }
 
-/** Whether the browser is to know who this is when it is opened again. */
+/** Whether the session outlives the browser window. */
 export type SessionLife = 'remembered' | 'passing'
 
 type Needs = Pick<Site, 'pool' | 'config' | 'publicUrl' | 'log'>
@@ -127,38 +127,40 @@ type Needs = Pick<Site, 'pool' | 'config' | 'publicUrl' | 'log'>
 declare module 'express-session' {
   interface SessionData {
     reporterId: string
-    /** Names the session where its id must not be told. */
+    /** Identifies the session where its id must stay secret. */
     handle: string
     /** ISO 8601. */
     openedAt: string
-    /** ISO 8601, within ten minutes. */
+    /** ISO 8601, accurate to ten minutes. */
     seenAt: string
-    /** What the browser called itself. */
+    /** The User-Agent of the browser. */
     agent: string
     isRemembered: boolean
-    /** Who has given the password, and owes the second step. */
+    /** An account whose password was accepted and whose second step is pending. */
     awaiting: {
       reporterId: string
       isRemembered: boolean
       until: string
       tries: number
-      /** Of the password that was given: with another since, it is worth nothing. */
+      /** Derived from the entered password; invalid after a password change. */
       passwordMark: string
     }
-    /** The sealed secret of a second step that is being set up, in base64. */
+    /** The encrypted secret of a second step being set up, in base64. */
     totpSetup: string
   }
 }
 
-/** Unused for so long it ends; one that is not remembered, after a day. */
+/** Idle time in milliseconds after which a remembered session ends; other ones end after a day. */
 const REMEMBERED_MS = 30 * DAY_MS
-/** However much it is used, it ends then. */
+/** Maximum age in milliseconds of a session, even if used. */
 const LIFE_MS = { remembered: 180 * DAY_MS, passing: 7 * DAY_MS }
 const SEEN_MS = 10 * 60_000
 const AWAITING_MS = 10 * 60_000
 const AGENT_CHARS_MAX = 300
 
-/** Browser sessions, kept in the database; nothing is kept for who has not signed in. */
+/**
+ * Browser sessions, stored in the database; nothing is stored for visitors who are not signed in.
+ */
 export function sessions(site: Needs): RequestHandler[] {
   const isSecure = site.publicUrl.startsWith('https:')
   const warn = () => site.log.warn('Old sessions could not be removed.')
@@ -177,8 +179,8 @@ export function sessions(site: Needs): RequestHandler[] {
 }
 
 /**
- * Begins the session of a reporter under a new id, so that an id known before is worth nothing. The
- * browser is a known device of this account from now on.
+ * Opens the session of a reporter under a new id, so that an earlier id is useless (session
+ * fixation), and marks the browser as a known device of the account.
  */
 export async function openSession(
   req: Request,
@@ -196,7 +198,10 @@ export async function openSession(
   await saveSession(req)
 }
 
-/** Notes who gave the password, under a new id: nobody is signed in before the second step. */
+/**
+ * Stores that the password was accepted, under a new id. The user is not signed in before the
+ * second step.
+ */
 export async function awaitSecondStep(
   req: Request,
   { id, life, passwordMark }: { id: string; life: SessionLife; passwordMark: string },
@@ -214,15 +219,15 @@ export async function awaitSecondStep(
 }
 
 /**
- * Whose session this is, and that it is in use. Undefined without one, and for one past its life,
- * which ends here.
+ * Returns the reporter of the session and records its use. Undefined without a session, or after
+ * its maximum age, when it is ended.
  */
 export async function useSession(req: Request, now: Date): Promise<string | undefined> {
-  // Absent only where the session itself could not be read.
+  // Absent only if the session could not be read.
   const session = (req as Partial<Request>).session
   const reporterId = session?.reporterId
   if (session === undefined || reporterId === undefined) return undefined
-  // Those opened before sessions were told apart begin to live now.
+  // Sessions without a start time, from older versions, start now.
   if (session.openedAt === undefined) name(req, now)
   const life = LIFE_MS[session.isRemembered === true ? 'remembered' : 'passing']
   if (now.getTime() - Date.parse(session.openedAt ?? '') > life) {
@@ -253,7 +258,7 @@ async function regenerate(req: Request): Promise<void> {
   })
 }
 
-/** Keeps what was changed before the browser has an answer, and comes back. */
+/** Saves the session before the response is sent, and resolves when it is saved. */
 export async function saveSession(req: Request): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     req.session.save((error: unknown) => (error ? reject(asError(error)) : resolve()))
@@ -267,7 +272,9 @@ export async function closeSession(req: Request): Promise<void> {
   })
 }
 
-/** The site is reached by https alone; the proxy before us may not say so. */
+/**
+ * Marks a request as https, because the site is reached only by https and the proxy may not say so.
+ */
 function markSecure(req: Request, _res: Response, next: NextFunction): void {
   req.headers['x-forwarded-proto'] = 'https'
   next()

@@ -12,7 +12,7 @@ import { sendPage } from './render.ts'
 import { requireReporter } from './signed-in.ts'
 import { visitOf } from './visit.ts'
 
-/** Why programs may not name a block as relays: what follows the block in a sentence. */
+/** Why a block is not accepted as relays: the end of a sentence that starts with the block. */
 export const refusalWords: Readonly<Record<RelayRefusal, string>> = {
   unreadable: 'is neither an IP address nor a CIDR block, such as 192.0.2.0/24.',
   'too-wide': 'is too wide: at most a /16, or a /32 for IPv6.',
@@ -22,7 +22,7 @@ export const refusalWords: Readonly<Record<RelayRefusal, string>> = {
 
 type RelayNeeds = Pick<Site, 'pool' | 'boss' | 'clock'> & FormReader
 
-/** The page on which reporters see, name and remove the machines their mail comes through. */
+/** The page where reporters view, name and remove the relays of their mail. */
 export function relayRoutes(site: RelayNeeds): Router {
   const router = Router()
   router.get('/relays', async (req, res) => {
@@ -41,7 +41,7 @@ export function relayRoutes(site: RelayNeeds): Router {
   return router
 }
 
-/** Does what the form wishes; answers why it cannot. */
+/** Performs the change in the form; returns the problem otherwise. */
 async function changeRelays(
   req: Request,
   site: RelayNeeds,
@@ -81,17 +81,17 @@ async function sendRelays(
   })
 }
 
-/** A block of one address reads better as that address. */
+/** Shows a block of one address as that address. */
 function withAddress(relay: ReporterRelay): ReporterRelay & { address: string } {
   return { ...relay, address: relay.cidr.replace(/(?<=^[^:]*)\/32$|\/128$/, '') }
 }
 
 type Needs = Pick<Site, 'pool' | 'config' | 'clock'> & FormReader
 
-/** What the page says of what was just done. */
+/** The result of the last change, shown on the page. */
 type Word = { done: 'saved' | 'made' } | { problem: string }
 
-/** The page on which reporters have their address for mail, and say how to write to them. */
+/** The page with the reporter's mail-in address and letter settings. */
 export function settingsRoutes(site: Needs): Router {
   const router = Router()
   router.get('/settings', async (req, res) => {

@@ -9,7 +9,7 @@ import { setReporter, visitOf } from './visit.ts'
 
 type Needs = Pick<Site, 'clock' | 'config' | 'credentials' | 'limits' | 'takeUpload'> & FormReader
 
-/** Signing in and out. The form's field names are those that the old clients know. */
+/** Signing in and out. The form uses the field names of older clients. */
 export function signInRoutes(site: Needs): Router {
   const router = Router()
   router.get('/sign-in', (req, res) => {
@@ -60,7 +60,7 @@ function sendSignIn(
   })
 }
 
-/** A path on this site, and nowhere else. */
+/** Returns a path on this site; the report form for anything else. */
 export function localPath(value: unknown): string {
   if (typeof value !== 'string' || !/^\/(?![/\\])[\x21-\x7e]*$/.test(value)) return '/report'
   return value.includes('\\') || value.length > 500 ? '/report' : value

@@ -13,10 +13,10 @@ import { setReporter, visitOf } from './visit.ts'
 type AttemptNeeds = Pick<Site, 'limits' | 'config'>
 
 /**
- * Holds back who tries many passwords or codes, by the name tried and the address it comes from. A
- * browser that somebody signed in with under this name before has attempts of its own.
+ * Limits attempts with passwords or codes, by the name tried and the client's address. A browser
+ * that was used to sign in under this name before has a separate limit.
  *
- * @throws ProblemError 429 when it is too often
+ * @throws ProblemError 429 above the limit
  */
 export async function limitSignIn(
   req: Request,
@@ -29,9 +29,9 @@ export async function limitSignIn(
 }
 
 /**
- * Holds back who has us write many letters, or tries many links.
+ * Limits requests that make us send letters, and attempts with links.
  *
- * @throws ProblemError 429 when it is too often
+ * @throws ProblemError 429 above the limit
  */
 export async function limitAsking(
   req: Request,
@@ -48,20 +48,20 @@ async function limited(
   attempt: Attempt,
   actor: Pick<Actor, 'name' | 'device'>,
 ): Promise<void> {
-  // Express gives each request its answer.
+  // Express sets the response of every request.
   if (req.res) await admit(req, req.res, site, attempt, actor)
 }
 
 type Needs = Pick<Site, 'credentials' | 'clock' | 'limits' | 'config'>
 
-/** Sends who is not signed in to the sign-in page, which leads back here. */
+/** Redirects a visitor who is not signed in to the sign-in page, which leads back here. */
 export function requireReporter(req: Request, res: Response): Reporter | undefined {
   const { reporter } = visitOf(req)
   if (!reporter) res.redirect(303, `/sign-in?next=${encodeURIComponent(req.originalUrl)}`)
   return reporter
 }
 
-/** Who the fields of a form say they are, by their password; undefined when it is not right. */
+/** Verifies the name and password in a form; undefined if they are wrong. */
 export async function takePassword(
   req: Request,
   form: Form,
@@ -77,9 +77,10 @@ export async function takePassword(
 }
 
 /**
- * Signs in by the fields of a form; undefined when they are absent or not right.
+ * Signs in with the fields of a form; undefined if they are absent or wrong.
  *
- * @throws ProblemError for an account with a second step: this form has no place for a code
+ * @throws ProblemError for an account with two-step verification, because this form has no code
+ * field
  */
 export async function signIn(req: Request, form: Form, site: Needs): Promise<Reporter | undefined> {
   const caller = await takePassword(req, form, site)
@@ -94,9 +95,9 @@ export async function signIn(req: Request, form: Form, site: Needs): Promise<Rep
 }
 
 /**
- * Refuses forms that another site sends in a visitor's name. Browsers say where a request comes
- * from by Sec-Fetch-Site, older ones by Origin; who says neither is no browser and holds no
- * cookies of a victim.
+ * Refuses forms that another site submits on behalf of a visitor. Browsers send the origin of a
+ * request in Sec-Fetch-Site, older ones in Origin. A client that sends neither is not a browser and
+ * has no cookies of a visitor.
  */
 export function sameOrigin(publicUrl: string) {
   const ownHost = new URL(publicUrl).host

@@ -9,23 +9,23 @@ import { useSession } from './session.ts'
 
 type Needs = Pick<Site, 'pool' | 'publicUrl' | 'config' | 'clock'>
 
-/** Who looks at a page, and in which language. */
+/** The visitor of a page, and the language. */
 export type Visit = {
   reporter: Reporter | undefined
   language: Language
-  /** Whether the visitor or the browser said anything about languages. */
+  /** Whether the visitor or the browser stated a language. */
   isLanguageStated: boolean
   words: Words
-  /** Of the page, without its query. */
+  /** The path of the page, without its query. */
   path: string
-  /** The token for forms of a session; undefined where nobody was welcomed. */
+  /** The token for forms of a session; undefined before `welcome` has run. */
   tokenOf?: (sessionId: string) => string
 }
 
 const LANGUAGE_MS = 365 * 86_400_000
 const visits = new WeakMap<Request, Visit>()
 
-/** Finds out who visits, before any page is made. */
+/** Identifies the visitor before any page is rendered. */
 export function welcome(site: Needs) {
   const tokenOf = (sessionId: string) => composeFormToken(sessionId, site.config.secret)
   return async (req: Request, res: Response, next: NextFunction): Promise<void> => {
@@ -38,14 +38,14 @@ export function welcome(site: Needs) {
   }
 }
 
-/** The visit of a request. Error pages may need it before anybody was welcomed. */
+/** The visit of a request. Error pages may need it before `welcome` has run. */
 export function visitOf(req: Request): Visit {
   const known = visits.get(req)
   if (known) return known
   return { ...inLanguage(req, undefined), reporter: undefined, path: '/' }
 }
 
-/** Lets the browser remember the language that was chosen in it. */
+/** Stores the chosen language in a cookie. */
 export function rememberLanguage(
   res: Response,
   language: Language,
@@ -55,12 +55,14 @@ export function rememberLanguage(
   res.cookie('lang', language, { maxAge: LANGUAGE_MS, httpOnly: true, sameSite: 'lax', secure })
 }
 
-/** Says who the visitor turned out to be. */
+/** Sets the visitor after signing in or out. */
 export function setReporter(req: Request, reporter: Reporter | undefined): void {
   visits.set(req, { ...visitOf(req), reporter })
 }
 
-/** Answers in English, whatever the visitor reads: the pages for operators have no other. */
+/**
+ * Responds in English regardless of the visitor's language: the pages for operators have no other.
+ */
 export function speakEnglish(req: Request): void {
   const words = catalogs.en
   visits.set(req, { ...visitOf(req), language: 'en', isLanguageStated: true, words })
@@ -83,31 +85,34 @@ function inLanguage(req: Request, account: string | null | undefined) {
   return { language, isLanguageStated: isStated, words: catalogs[language] }
 }
 
-/** The field in which a form carries the token of the session it was shown in. */
+/** The form field with the token of the session in which the form was shown. */
 export const tokenField = 'form_token'
 
-/** The token of a session: who cannot read its pages cannot know it, nor make it of another. */
+/**
+ * Composes the form token of a session. It can be read only in pages of that session, and cannot be
+ * derived from the token of another.
+ */
 function composeFormToken(sessionId: string, secret: string): string {
   return createHmac('sha256', secret).update(`form of ${sessionId}`).digest('base64url')
 }
 
-/** The token for forms that are shown to who is signed in; undefined for everybody else. */
+/** The token for forms shown to a signed-in user; undefined for other visitors. */
 export function formTokenOf(req: Request): string | undefined {
   const { reporter, tokenOf } = visitOf(req)
   return reporter && tokenOf ? tokenOf(req.sessionID) : undefined
 }
 
-/** A page with the token in each form that acts: there, no template can forget it. */
+/** Adds the token to each POST form of a page, so that no template can omit it. */
 export function withFormToken(html: string, token: string): string {
   const field = `<input type="hidden" name="${tokenField}" value="${token}">`
   return html.replaceAll(/<form\b[^>]*\bmethod="post"[^>]*>/g, (form) => form + field)
 }
 
 /**
- * Refuses a form that acts for who is signed in without coming from a page of that session: where
- * the browser's word for the site it comes from were missing or wrong, this still holds. A form
- * with a password proves itself; and the clients from before there were tokens may go on reporting,
- * as long as they say nothing of sites, as every browser does.
+ * Refuses a form that acts for a signed-in user but does not come from a page of that session. This
+ * protects users even if the browser's origin headers are missing or wrong. A form with a password
+ * needs no token. Older clients without tokens may report, as long as they send no origin headers,
+ * as every browser does.
  *
  * @throws ProblemError
  */

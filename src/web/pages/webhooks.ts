@@ -23,12 +23,12 @@ type Needs = Pick<Site, 'pool' | 'boss' | 'clock' | 'config' | 'limits'> & FormR
 type Done = keyof Words['webhooks']['done']
 type Refused = keyof Words['webhooks']['refusals']
 
-/** What became of a form: done, refused, or with a secret that is shown once. */
+/** The result of a form: done, refused, or a secret that is shown once. */
 type Word = { done: Done } | { refused: Refused } | { id: string; secret: string }
 
 const DELIVERIES_SHOWN = 20
 
-/** The page on which reporters say what software of theirs is told. */
+/** The page where reporters manage their webhooks. */
 export function webhookRoutes(site: Needs): Router {
   const router = Router()
   router.get('/settings/webhooks', async (req, res) => {

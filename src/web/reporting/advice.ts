@@ -22,24 +22,24 @@ import { visitOf } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 
-/** What the page of a report says of unsubscribing. */
+/** The unsubscribe advice on the page of a report. */
 export type ShownAdvice =
   | { kind: 'none' }
   | {
       kind: 'known' | 'cautious'
-      /** Of the marketer, or the signing domain. */
+      /** The name of the marketer, or the signing domain. */
       name: string
       by: 'signature' | 'range'
       proof: string
       declared: { text: string; language: AdviceLanguage } | undefined
       website: string | null
       ways: UnsubscribeWays
-      /** The one that one click would ask; absent where it may not be done, or was done. */
+      /** The host of the one-click request; absent if it is not allowed or was already sent. */
       clickHost: string | undefined
       asked: UnsubscribeState | undefined
     }
 
-/** What to show; undefined where nothing is to be said: it is no spam, or was taken back. */
+/** Returns the advice to show; undefined if the message is not spam or the report is retracted. */
 export async function shownAdvice(
   db: Db,
   { report, analysis, language, now }: AdviceQuestion,
@@ -66,7 +66,7 @@ export async function shownAdvice(
   }
 }
 
-/** About which report, as whom to answer. */
+/** The report, and the reporter to respond to. */
 export type AdviceQuestion = {
   report: Report
   analysis: KeptAnalysis | undefined
@@ -81,7 +81,7 @@ function declaredIn({ advice }: Marketer, language: AdviceLanguage) {
 
 type Needs = Pick<Site, 'pool' | 'boss' | 'clock' | 'config'> & FormReader
 
-/** What a reporter may do with advice: have us unsubscribe, and switch the letters off. */
+/** The actions on advice: send an unsubscribe request, and turn the letters off. */
 export function adviceRoutes(site: Needs): Router {
   const router = Router()
   router.post('/reports/:id/unsubscribe', async (req, res) => {
@@ -100,7 +100,7 @@ export function adviceRoutes(site: Needs): Router {
     const isOurs = parseAdviceOffToken(req.params.token, site.config.secret) !== undefined
     sendOff(req, res, isOurs ? 'ask' : 'unknown', req.params.token)
   })
-  // The body may be that of a mail program's own button (RFC 8058); the token says it all.
+  // The body may come from a mail program's own button (RFC 8058); the token is sufficient.
   router.post('/advice/off/:token', async (req, res) => {
     await readShortForm(req, res, site)
     const reporterId = parseAdviceOffToken(req.params.token, site.config.secret)
@@ -110,7 +110,9 @@ export function adviceRoutes(site: Needs): Router {
   return router
 }
 
-/** Puts the one request of a report in line; nothing where it may not be, or was before. */
+/**
+ * Queues the one unsubscribe request of a report, unless it is not allowed or was already queued.
+ */
 async function askToUnsubscribe(report: Report, site: Needs): Promise<void> {
   const analysis = await findAnalysis(site.pool, report.id)
   if (!analysis) return

@@ -13,15 +13,15 @@ import type { Site } from '../site.ts'
 import { parseRemarks, type Remarks } from '../submit.ts'
 import type { UploadedFile, UploadLine } from './take-upload.ts'
 
-/** The pages of help that say how to avoid a refusal. */
+/** The help pages that explain how to avoid a refusal. */
 const helpPaths: Readonly<Partial<Record<ProblemName, string>>> = {
   'no-header': '/help/source/outlook-classic',
   'not-a-message': '/help',
 }
 
 /**
- * Shows what became of each message of an upload, how many of them on top. It is a success when
- * one of them was taken.
+ * Sends the result of each message of an upload, with totals at the top. The status is a success if
+ * at least one was accepted.
  */
 function sendResults(req: Request, res: Response, lines: readonly UploadLine[]): void {
   const results = lines.map(resultOf)
@@ -66,10 +66,10 @@ type Needs = Pick<Site, 'clock' | 'config' | 'credentials' | 'limits' | 'takeUpl
 
 const pastedField = 'reporting[raw_email]'
 const BLANK_START_MAX = 64_000
-/** What is given back into the form when it could not be taken. */
+/** Maximum size in bytes of text that is returned to the form after a refusal. */
 const KEPT_BYTES_MAX = 200_000
 
-/** The report form. Its first field has the name the old clients know, and so has its answer. */
+/** The report form. Its first field and its response use the names that older clients expect. */
 export function reportRoutes(site: Needs): Router {
   const router = Router()
   router.get('/report', (req, res) => {
@@ -81,7 +81,7 @@ export function reportRoutes(site: Needs): Router {
       bytesMax: uploadBytesMax(messageBytesMax),
       partBytesMax: messageBytesMax,
     })
-    // Who gives a password is whose it is, and never whoever happens to be signed in.
+    // A password identifies the reporter, regardless of who is signed in.
     const reporter = givesPassword(form) ? await signIn(req, form, site) : visitOf(req).reporter
     if (reporter) return takeForm(req, res, site, form, reporter)
     const wrong = form.text('user[email_or_login]') !== undefined
@@ -91,7 +91,7 @@ export function reportRoutes(site: Needs): Router {
   return router
 }
 
-/** Takes the messages of a form and shows what became of each. */
+/** Accepts the messages of a form and sends the result of each. */
 export async function takeForm(
   req: Request,
   res: Response,
@@ -105,7 +105,7 @@ export async function takeForm(
   if (files.length === 0) return sendForm(req, res, site, { status: 422, problem: 'nothing', form })
   const who = { id: reporter.id, tokenHash: undefined }
   const admitMore = (messages: number) => admitReports(req, res, site, who, messages)
-  // Before anything is opened: who is refused need not be.
+  // Checked before files are opened, because a refused upload need not be opened.
   const entry = await admitMore(1)
   const gone = goneSignal(res)
   const upload = { reporter, channel: 'form', remarks, entry, admitMore, gone } as const
@@ -117,7 +117,7 @@ type FormState = {
   status: number
   problem?: 'wrong' | 'needed' | 'nothing' | 'bad-field'
   needsSignIn?: boolean
-  /** What was sent in vain; all of it but files is given back. */
+  /** The refused input; all of it except files is returned to the form. */
   form?: Form
 }
 
@@ -165,7 +165,7 @@ function megabytes(bytes: number): number {
 
 function filesOf(form: Form, pastedName: string): UploadedFile[] {
   const pasted = form.bytes(pastedField)
-  // No message has more blanks before it.
+  // No message starts with more whitespace.
   const isPasted = pasted?.subarray(0, BLANK_START_MAX).some((byte) => byte > 0x20) ?? false
   const files = form.files('messages')
   return [
@@ -178,7 +178,9 @@ function filesOf(form: Form, pastedName: string): UploadedFile[] {
   ]
 }
 
-/** People paste blank lines along; a header does not begin with one. */
+/**
+ * Removes leading blank lines, which users paste accidentally; a header does not start with one.
+ */
 function withoutBlankStart(pasted: Buffer): Buffer {
   let start = 0
   while (pasted[start] === 0x0a || pasted[start] === 0x0d) start++

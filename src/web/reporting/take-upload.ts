@@ -19,40 +19,40 @@ import { AbortedError } from '../bodies/read-body.ts'
 import { ProblemError } from '../problem.ts'
 import type { Outcome, Remarks, Submit } from '../submit.ts'
 
-/** A file of a request; `isCut` when it had more bytes than a file may have. */
+/** A file of a request; `isCut` if it was truncated at the size limit. */
 export type UploadedFile = { name: string; bytes: Buffer; isCut: boolean }
 
-/** What became of one message of an upload; `name` leads to it: `spam.zip › 3.eml`. */
+/** The result of one message of an upload; `name` is its path, such as `spam.zip › 3.eml`. */
 export type UploadLine = { name: string; outcome: Outcome; rebuiltFrom?: RebuiltFrom | undefined }
 
-/** What goes with the files of one upload. */
+/** The context of an upload. */
 export type Upload = {
   reporter: Reporter
   channel: Channel
   remarks: Remarks
-  /** What `admit` said of the first message, before anything is opened. */
+  /** The result of `admit` for the first message, before any file is opened. */
   entry: Admission
-  /** Asks for the others, when it is known how many they are. */
+  /** Admits the other messages when their number is known. */
   admitMore: (messages: number) => Promise<Admission>
-  /** Says that nobody waits for the answer any more: what was not begun is left. */
+  /** Aborted when the client disconnects; pending work is then skipped. */
   gone: AbortSignal
 }
 
 type Admission = 'admitted' | 'shadowed'
 
 /**
- * Takes the messages out of files of any form and submits them, each by itself: one that is
- * refused holds up no other. A line for each message, in their order.
+ * Extracts the messages from files of any supported format and submits each separately: a refused
+ * one does not affect the others. Returns one line per message, in order.
  */
 export type TakeUpload = (files: readonly UploadedFile[], upload: Upload) => Promise<UploadLine[]>
 
-/** What unpacked messages are in memory at once, as uploads; others wait. */
+/** Maximum number of uploads whose unpacked messages are in memory at once; others wait. */
 const UNPACKED_UPLOADS_MAX = 2
-/** One upload keeps its place no longer: what is then still closed stays so. */
+/** Time limit in milliseconds for unpacking an upload; the remaining files stay unopened. */
 const UNPACKING_MS_MAX = 15_000
-/** So many messages of one upload are submitted at once. */
+/** Maximum number of messages of one upload that are submitted at once. */
 const TOGETHER_MAX = 64
-/** Who sends more of them wears us out; the rest of the upload is left closed. */
+/** Number of damaged files after which the rest of an upload stays unopened. */
 const DAMAGED_MAX = 10
 
 const reasons = {
@@ -71,7 +71,7 @@ const reasons = {
 
 type Needs = { submit: Submit; unpack: Unpacker; messageBytesMax: number }
 
-/** The upload station of one web process. */
+/** Creates the upload handler of one web process. */
 export function createTakeUpload({ submit, unpack, messageBytesMax }: Needs): TakeUpload {
   const limits = uploadLimits(messageBytesMax)
   const unpackUpload = createUnpackUpload(unpack, limits)
@@ -97,7 +97,7 @@ type Found = Unpacked | { name: string; refusal: 'too-big' }
 
 type Opening = { unpackUpload: UnpackUpload; gone: AbortSignal; limits: UnpackLimits }
 
-/** The limits are of all files together, and so is the time. */
+/** The size and time limits apply to all files together. */
 async function unpackAll(
   files: readonly UploadedFile[],
   { unpackUpload, gone, limits }: Opening,

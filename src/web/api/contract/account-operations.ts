@@ -4,7 +4,7 @@ import type { Operation } from './operation.ts'
 const idPath = z.object({ id: z.uuid() })
 const anEvent = { events: ['report.analyzed', 'report.told'] }
 
-/** The account, its relays and its webhooks. */
+/** The operations on the account, its relays and its webhooks. */
 export const accountOperations: readonly Operation[] = [
   {
     id: 'read-account',

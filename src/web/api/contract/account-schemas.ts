@@ -3,7 +3,7 @@ import { scopes } from '../../../db/sessions.ts'
 import { WEBHOOK_URL_CHARS_MAX } from '../../../mail/webhook-message.ts'
 import { instant, list } from './report-schemas.ts'
 
-/** Who asks, and what they may. */
+/** The caller and its permissions. */
 export const accountSchema = z
   .object({
     id: z.uuid(),
@@ -22,7 +22,7 @@ export const accountSchema = z
   })
   .describe('The caller’s account.')
 
-/** The events a webhook may be told of. */
+/** The events that a webhook may receive. */
 const webhookEventSchema = z.enum([
   'report.analyzed',
   'report.asked',
@@ -41,10 +41,10 @@ const events = z
   .transform((some) => [...new Set(some)])
   .describe('What it is told of.')
 
-/** A webhook to be added. */
+/** A new webhook. */
 export const newWebhookSchema = z.object({ url, events })
 
-/** What of a webhook can be changed. */
+/** The changeable fields of a webhook. */
 export const webhookChangeSchema = z.object({
   url: url.optional(),
   events: events.optional(),
@@ -69,7 +69,7 @@ export const webhookSchema = z
   })
   .describe('Where software of the reporter’s is told what becomes of reports.')
 
-/** A webhook with its secret, which is shown once. */
+/** A webhook with its secret, which is returned only once. */
 export const webhookSecretSchema = webhookSchema.extend({
   secret: z
     .string()
@@ -80,7 +80,7 @@ export const webhookSecretSchema = webhookSchema.extend({
 /** All webhooks of a reporter. */
 export const webhooksSchema = z.object({ webhooks: list(webhookSchema) })
 
-/** What was told to a webhook, and how that went. */
+/** The messages sent to a webhook, and their delivery results. */
 export const deliveriesSchema = z.object({
   deliveries: list(
     z.object({
@@ -97,10 +97,10 @@ export const deliveriesSchema = z.object({
   ).describe('The last twenty, newest first; none older than a week.'),
 })
 
-/** Where the message that tries a webhook is found among its deliveries. */
+/** The id of a test message in the list of deliveries. */
 export const webhookTestSchema = z.object({ id: z.string().describe('The header webhook-id.') })
 
-/** What is sent to a webhook. */
+/** The message sent to a webhook. */
 export const webhookMessageSchema = z
   .object({
     type: webhookEventSchema.or(z.literal('webhook.test')),

@@ -19,8 +19,8 @@ import * as report from './report-schemas.ts'
 import * as submission from './report-schemas.ts'
 
 /**
- * Everything that is sent as JSON, by its name in the document. What comes in is checked by these
- * very schemas, and tests hold what goes out against them.
+ * All JSON schemas, by their names in the document. Requests are validated with these schemas, and
+ * tests validate responses with them.
  */
 const schemas = {
   Problem: problem.problemSchema,
@@ -52,10 +52,10 @@ const schemas = {
   CheckStatistics: knowledge.checkStatisticsSchema,
 } as const
 
-/** The name of one. */
+/** The name of a schema. */
 export type SchemaName = keyof typeof schemas
 
-/** Those that come in: what may be left out differs. */
+/** The schemas of request bodies, in which fields with defaults are optional. */
 const incoming: readonly SchemaName[] = [
   'Submission',
   'BulkItem',
@@ -64,7 +64,7 @@ const incoming: readonly SchemaName[] = [
   'RelayStatement',
 ]
 
-/** Everything that programs can ask of us. A test holds it against what is served. */
+/** All operations of the API. A test compares them with the served routes. */
 export const operations: readonly Operation[] = [
   ...reportOperations,
   ...accountOperations,
@@ -73,10 +73,10 @@ export const operations: readonly Operation[] = [
 
 type Json = Record<string, unknown>
 
-/** What any operation of the API may answer when something is wrong. */
+/** Problems that any operation may return. */
 const anyProblem = ['header-too-big', 'too-slow', 'internal', 'unavailable'] as const
 
-/** Header fields that a problem comes with. */
+/** The header fields of problem responses, by status. */
 const problemHeaders: Partial<Record<number, readonly HeaderName[]>> = {
   401: ['WWW-Authenticate'],
   405: ['Allow'],
@@ -85,7 +85,7 @@ const problemHeaders: Partial<Record<number, readonly HeaderName[]>> = {
   503: ['Retry-After'],
 }
 
-/** The contract as an OpenAPI 3.1 document, for a service at `publicUrl`. */
+/** Composes the contract as an OpenAPI 3.1 document for a service at `publicUrl`. */
 export function composeDocument(publicUrl: string): Json {
   const paths: Record<string, Json> = {}
   for (const operation of operations) {
@@ -187,7 +187,7 @@ function answersOf({ answers }: Operation): Json {
   )
 }
 
-/** Several schemas of one media type, told apart behind a semicolon, are one of them. */
+/** Combines the schemas of one media type, which have different parameters after a semicolon. */
 function answerContent(content: NonNullable<OperationResponse['content']>): Json {
   const types = [...new Set(Object.keys(content).map((type) => type.split(';')[0] ?? type))]
   return Object.fromEntries(
@@ -227,7 +227,7 @@ function headersOf(names: readonly HeaderName[]): Json {
   )
 }
 
-/** Problems by their statuses; each says by name what it may be. */
+/** The problem responses by status, each with the names of its problems. */
 function problemsOf({ need, chapter, problems: own }: Operation): Json {
   const isAsked = !['nothing', 'mail-server'].includes(need)
   if (chapter === 'Mail servers') return need === 'mail-server' ? mailServerFaults : {}
@@ -300,7 +300,7 @@ function composeSchemas(): Json {
   )
 }
 
-/** Fields may be added to answers, so objects are left open; nothing of ours is read-only. */
+/** Objects are left open, because responses may get new fields; no field is marked read-only. */
 function jsonSchemaOf(schema: z.ZodType, io: 'input' | 'output'): Json {
   const { $schema, ...json } = z.toJSONSchema(schema, {
     io,

@@ -18,7 +18,7 @@ const checked = {
   problems: [],
 } as const
 
-/** What is known, for programs and for mail servers. */
+/** The operations that return stored knowledge, for programs and for mail servers. */
 export const knowledgeOperations: readonly Operation[] = [
   {
     id: 'look-up',

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { instant, list } from './report-schemas.ts'
 
-/** A relay that the caller names. */
+/** A relay named by the caller. */
 export const relayStatementSchema = z.object({
   cidr: z.string().describe('An address, or a block of addresses.'),
   how: z.enum(['set', 'refused'], { error: 'must be "set" or "refused"' }).default('set'),
@@ -39,7 +39,7 @@ export const reputationSchema = z.object({
   url: z.url().describe('The page on which it can be asked to be taken off.'),
 })
 
-/** What is asked of the counters, each at most once. */
+/** The parameters of a counter query, each at most once. */
 export const counterQuestionSchema = z.object({
   kind: z.string().exactOptional().describe('What the value is, such as link, address, file.'),
   value: z.string().exactOptional(),
@@ -53,7 +53,7 @@ export const counterQuestionSchema = z.object({
 
 const byPrefix = z.record(z.string(), z.unknown())
 
-/** What is counted of something. */
+/** The counters of a value. */
 export const countersSchema = z.object({
   summary: z.string(),
   question: z.record(z.string(), z.unknown()),
@@ -79,7 +79,7 @@ export const countersSchema = z.object({
   ),
 })
 
-/** What a mail server is answered. */
+/** The response to a mail server's check. */
 export const checkAnswerSchema = z
   .object({
     is_skipped: z.boolean(),
@@ -107,11 +107,11 @@ export const checkAnswerSchema = z
   })
   .describe('What rspamd answers.')
 
-/** What a mail server is answered where it is refused. */
+/** The response to a refused mail server. */
 export const checkErrorSchema = z.object({ error: z.string() })
 
-/** What a mail server is answered when something was learned. */
+/** The response to a learned message. */
 export const learnedSchema = z.object({ success: z.boolean() })
 
-/** Counts of the process, as rspamd's controller gives them. */
+/** Statistics of the process in the format of rspamd's controller. */
 export const checkStatisticsSchema = z.record(z.string(), z.unknown())

@@ -3,7 +3,7 @@ import type { TokenScope } from '../../../db/sessions.ts'
 import type { ProblemName } from '../../problem.ts'
 import type { SchemaName } from './document.ts'
 
-/** The header fields of answers that the contract promises. */
+/** The header fields of responses that the contract promises. */
 export const answerHeaders = {
   Location: { description: 'Where what was made is found.', type: 'string' },
   Link: { description: 'rel="next": where the list goes on (RFC 8288).', type: 'string' },
@@ -20,10 +20,10 @@ export const answerHeaders = {
   'RateLimit-Policy': { description: 'The limits that apply.', type: 'string' },
 } as const
 
-/** One of them. */
+/** The name of such a header field. */
 export type HeaderName = keyof typeof answerHeaders
 
-/** The chapters of the reference, in their order. */
+/** The chapters of the reference, in order. */
 export const chapters = {
   Reports: 'Report messages, follow reports, take them back.',
   Account: 'Who asks, and the mail servers of the reporter.',
@@ -33,29 +33,31 @@ export const chapters = {
   Service: 'For those who watch over the service, and this document.',
 } as const
 
-/** What must be proved: a scope, that one is a mail server, or nothing. */
+/** The required credentials: a scope, those of a mail server, or none. */
 export type Need = TokenScope | 'any' | 'mail-server' | 'plug-in' | 'nothing'
 
-/** What a body or an answer is: a schema of ours, or text and bytes. */
+/** The content of a body or response: a schema, text or bytes. */
 export type Content = SchemaName | 'text' | 'bytes' | 'file' | 'form' | 'lines'
 
-/** An answer that is no problem. */
+/** A successful response. */
 export type OperationResponse = {
   description: string
   content?: Readonly<Record<string, Content>>
   headers?: readonly HeaderName[]
 }
 
-/** What the examples of an operation send. `{id}` and its like stand for what was made before. */
+/**
+ * The input of an operation's examples. `{id}` and similar placeholders stand for earlier results.
+ */
 type Example = {
   query?: string
-  /** Header fields beside those for credentials and the type of the body. */
+  /** Header fields besides credentials and Content-Type. */
   headers?: Readonly<Record<string, string>>
-  /** `message`: a file of a mail message. An array is sent as JSON lines. */
+  /** `message`: a file with a mail message. An array is sent as JSON lines. */
   body?: 'message' | 'form' | 'signaler' | object | readonly object[]
 }
 
-/** One method of one address. */
+/** One method of one path. */
 export type Operation = {
   id: string
   method: 'get' | 'post' | 'put' | 'patch' | 'delete' | 'options'
@@ -67,7 +69,7 @@ export type Operation = {
   parameters?: { path?: z.ZodObject; query?: z.ZodObject; header?: z.ZodObject }
   body?: Readonly<Record<string, Content>>
   answers: Readonly<Record<number, OperationResponse>>
-  /** Beside those that any operation may answer. */
+  /** Problems besides those that any operation may return. */
   problems: readonly ProblemName[]
   example: Example
 }

@@ -36,7 +36,7 @@ const messageProblems = [
   'too-often',
 ] as const
 
-/** Of files that hold messages. */
+/** Problems with files that contain messages. */
 const fileProblems = [
   'no-header',
   'damaged-archive',
@@ -49,7 +49,7 @@ const fileProblems = [
 const limits = ['RateLimit', 'RateLimit-Policy'] as const
 const replayed = ['Idempotency-Replayed', ...limits] as const
 
-/** Reports: in, out, and back. */
+/** The operations on reports: submit, read and retract. */
 export const reportOperations: readonly Operation[] = [
   {
     id: 'report',

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { verdictClasses } from '../../../verdict/verdict.ts'
 
-/** A problem as RFC 9457 has it. */
+/** A problem (RFC 9457). */
 export const problemSchema = z
   .object({
     type: z.url().describe('Leads to the page that lists all problems.'),
@@ -11,26 +11,26 @@ export const problemSchema = z
   })
   .describe('What was wrong (RFC 9457).')
 
-/** A problem with what became of each message: all were refused. */
+/** A problem with the result of each message, used if all were refused. */
 export const refusedSchema = problemSchema
   .extend({ results: z.array(z.unknown()).optional() })
   .describe('What was wrong; with each result where several messages were sent.')
 
-/** An instant as programs get it. */
+/** An instant in responses. */
 export const instant = z.iso.datetime().describe('An instant in UTC (RFC 3339).')
 
 /** The id of a report. */
 export const reportId = z.uuid().describe('A version 7 UUID: ids sort by time.')
 
-/** A list that nobody changes on its way out. */
+/** A read-only list. */
 export function list<Item extends z.ZodType>(item: Item) {
   return z.array(item).readonly()
 }
 
-/** What a reporter says a message is. */
+/** The reporter's classification of a message. */
 const kindSchema = z.enum(['spam', 'phishing', 'not-spam'])
 
-/** Where a report stands. */
+/** The state of a report. */
 const statusSchema = z
   .enum(['received', 'analyzed', 'forwarded', 'kept', 'retracted', 'failed'])
   .describe(
@@ -133,7 +133,7 @@ const campaign = z
   .nullable()
   .describe('Of the reports of messages that say the same; null when it counts for none.')
 
-/** A report as it is given to who may see it. */
+/** A report as returned to those who may see it. */
 export const reportSchema = z
   .object({
     id: reportId,
@@ -181,7 +181,7 @@ export const reportListSchema = z.object({
 
 const PAGE_MAX = 100
 
-/** Which of the own reports are asked for. */
+/** The parameters that select a page of the caller's reports. */
 export const reportPageSchema = z.object({
   before: z.uuid().optional().describe('Older than this report.'),
   after: z.uuid().optional().describe('Newer than this report; the list is then oldest first.'),
@@ -216,7 +216,7 @@ export const submissionSchema = z
   })
   .describe('One message to be reported.')
 
-/** One message of many. */
+/** One message in a bulk request. */
 export const bulkItemSchema = submissionSchema
   .extend({
     ref: z
@@ -231,7 +231,7 @@ export const bulkItemSchema = submissionSchema
   })
   .describe('One line of a bulk request: a message to be reported.')
 
-/** The answer to one message that was taken in. */
+/** The response to one accepted message. */
 export const receiptSchema = z
   .object({
     id: reportId,
@@ -254,7 +254,7 @@ const file = z
       '"spam.zip › 3.eml". Null for these where an answer is replayed.',
   )
 
-/** The answer to a form or a file of several messages. */
+/** The response to a form or a file of several messages. */
 export const resultsSchema = z
   .object({
     results: list(
@@ -268,7 +268,7 @@ const bulkPlace = {
   ref: z.string().nullable(),
 }
 
-/** What became of one message of a bulk request. */
+/** The result of one message in a bulk request. */
 const bulkResultSchema = z.union([
   receiptSchema.extend({
     ...bulkPlace,
@@ -277,7 +277,7 @@ const bulkResultSchema = z.union([
   z.object({ ...bulkPlace, problem: problemSchema }),
 ])
 
-/** The answer to a bulk request. */
+/** The response to a bulk request. */
 export const bulkResultsSchema = z
   .object({
     accepted: z.int().describe('How many are new.'),
