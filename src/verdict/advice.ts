@@ -10,18 +10,19 @@ import type { RecognizedMarketer } from '../pieces/marketer.ts'
 import { isUnwanted, type VerdictClass } from './verdict.ts'
 
 /**
- * What a reporter is told of how to unsubscribe: by a marketer we know, or with caution by a signer
- * we only know by name. `about` is what one letter a week is counted by.
+ * Unsubscribe advice for a reporter. `known`: the message comes from a marketer that we know.
+ * `cautious`: we know only the signer, so the advice includes a warning. `about` is the key for the
+ * limit of one letter per week.
  */
 export type Advice =
   | { kind: 'known'; about: string; marketer: RecognizedMarketer }
   | { kind: 'cautious'; about: string; signer: string }
 
-/** What advice is decided by. */
+/** Input of `adviceOf`. */
 export type AdviceCase = {
   verdict: { class: VerdictClass }
   reportedAs: 'spam' | 'phishing' | 'not-spam'
-  /** Whether a mail server taught us this one. */
+  /** Whether a mail server reported the message for learning. */
   isLearned: boolean
   messageKind: MessageKind
   marketer?: RecognizedMarketer | null | undefined
@@ -30,8 +31,9 @@ export type AdviceCase = {
 }
 
 /**
- * Decides whether to advise: never of what may be phishing, nor of what nobody stands behind. That
- * a message says how to unsubscribe proves nothing; phishing says so too.
+ * Decides whether to send unsubscribe advice. Undefined for possible phishing and for messages
+ * without a verified signer. Unsubscribe instructions alone prove nothing, because phishing
+ * contains them too.
  */
 export function adviceOf(one: AdviceCase): Advice | undefined {
   const { verdict, reportedAs, isLearned, messageKind, marketer } = one
@@ -44,21 +46,24 @@ export function adviceOf(one: AdviceCase): Advice | undefined {
   return { kind: 'cautious', about: `signer ${registrableDomainOf(signer) ?? signer}`, signer }
 }
 
-/** The author's own domain, as a verified signature names it. */
+/** The author's domain, if a verified signature aligns with it. */
 export function alignedSigner(
   authentication: Pick<Authentication, 'dkim'> | null,
 ): string | undefined {
   return authentication?.dkim.find(({ result, aligned }) => result === 'pass' && aligned)?.domain
 }
 
-/** Longer ago, an address to unsubscribe at may be somebody else's. */
+/**
+ * Maximum age of a message, in days, for one-click unsubscribe. The address in an older message may
+ * belong to somebody else by now.
+ */
 const oneClickDaysMax = 60
 const DAY_MS = 86_400_000
 
 /**
- * The link to which one POST unsubscribes, where we may do it for the reporter: it is secure, and
- * both fields that promise it are signed by the author's owner, or by whom the advised marketer is
- * known by (RFC 8058 §4). Undefined when one of that lacks, or the message is too old.
+ * Returns the one-click unsubscribe link (RFC 8058 §4) if we may use it for the reporter: it is
+ * HTTPS, and both required header fields are signed by the author's domain or by a signer of the
+ * advised marketer. Undefined otherwise, and when the message is too old.
  */
 export function oneClickLink(
   { unsubscribe, claims, authentication }: OneClickCase,
@@ -76,20 +81,20 @@ export function oneClickLink(
   return 'url' in readOneClickUrl(unsubscribe.https) ? unsubscribe.https : undefined
 }
 
-/** What of a message a click is decided by. */
+/** Input of `oneClickLink`. */
 export type OneClickCase = {
   unsubscribe: Unsubscribe | null
   claims?: ListClaims
   authentication: Pick<Authentication, 'dkim'> | null
 }
 
-/** Larger messages, and those with more parts, are not taken apart only to be shown. */
+/** Limits for parsing a message only to display its text. */
 const BYTES_MAX = 512 * 1024
 const limits = { headersMax: 1_000, partsMax: 100, nestingMax: 20 }
 
 /**
- * The text of a message as its reader sees it, without its markup: a stranger's, to be shown as
- * text only. Undefined when it has none, or is too much to be read on the side.
+ * Returns the text of a message as its reader sees it, without markup. The text is untrusted:
+ * display it as plain text only. Undefined when the message has no text or exceeds the limits.
  */
 export async function messageText(raw: Buffer): Promise<string | undefined> {
   if (raw.length > BYTES_MAX || exceedsLimits(raw, limits) !== undefined) return undefined
@@ -98,7 +103,7 @@ export async function messageText(raw: Buffer): Promise<string | undefined> {
   return tidy === '' ? undefined : tidy
 }
 
-/** Without blanks at the ends of lines, and with one empty line at most where there are many. */
+/** Removes trailing white space and merges consecutive empty lines into one. */
 function tidied(text: string): string {
   const lines = text.split('\n').map((line) => line.trimEnd())
   return lines

@@ -6,32 +6,37 @@ import type { RecognizedMarketer } from '../pieces/marketer.ts'
 import type { Health } from './contact-health.ts'
 import type { VerdictClass } from './verdict.ts'
 
-/** What a feedback report is about, by the verdict: what is neither of the others is spam. */
+/** Topics of feedback reports. Any verdict other than phishing or malware has the topic `spam`. */
 export const feedbackTopics = ['spam', 'phishing', 'malware'] as const
 
-/** One of them. */
 export type FeedbackTopic = (typeof feedbackTopics)[number]
 
-/** What we know of an address that we may have written to before. */
+/** What we know of an address from earlier mail to it. */
 export type KnownContact = {
   state: 'found' | 'enrolled' | 'paused' | 'stopped'
   health: Health
-  /** Somebody complained of our mail there, or an administrator forbade it. */
+  /**
+   * Set when the recipient complained about our mail or an administrator suppressed the address.
+   */
   isMuted?: true
-  /** What it takes reports of; absent or null: of all. */
+  /** Topics of which the consumer accepts reports; absent or null: all. */
   takes?: readonly FeedbackTopic[] | null
 }
 
-/** Ours and the reporter's: abuse desks of nobody else. All addresses of `domain` are. */
+/**
+ * Our own addresses and the reporter's, which never receive feedback reports. All addresses at
+ * `domain` are ours.
+ */
 export type OwnAddresses = { addresses: readonly string[]; domain: string }
 
-/** To whom to write, or why to nobody. */
+/** The chosen recipient, or the reason why there is none. */
 export type ContactChoice = { to: string } | { nobody: string }
 
 /**
- * Chooses among a network's contacts: the best one whose mail does not come back. A desk that asked
- * us to stop is not gone round by its next address. With `enrolled` only those count that enrolled.
- * Whatever a registry or a table says, we never write to ourselves nor to the reporter.
+ * Chooses the best contact of a network whose mail does not bounce. If an abuse desk asked us to
+ * stop, we do not write to its next address instead. With `enrolled`, considers only enrolled
+ * contacts. Never chooses our own addresses or the reporter's, even if a registry or table lists
+ * them.
  */
 export function chooseContact(
   { contacts }: Pick<Network, 'contacts'>,
@@ -55,7 +60,7 @@ export function chooseContact(
   return { nobody: 'The abuse desk has not enrolled, and only enrolled ones are written to.' }
 }
 
-/** Whether an address may be told at all of such a message. */
+/** Whether an address may receive a feedback report with this topic. */
 function mayBeTold(
   contact: KnownContact | undefined,
   forwardTo: 'any' | 'enrolled',
@@ -65,12 +70,15 @@ function mayBeTold(
   return forwardTo === 'any' || contact?.state === 'enrolled'
 }
 
-/** Whether mail to an address does not come back, as far as is known. */
+/** Whether mail to an address does not bounce, as far as we know. */
 function isHealthy(contact: KnownContact | undefined): boolean {
   return (contact?.health ?? 'healthy') === 'healthy'
 }
 
-/** Why a desk is not told though its mail arrives, and no other is told in its stead. */
+/**
+ * The reason not to notify an abuse desk although its mail arrives; no other desk replaces it.
+ * Undefined when there is no such reason.
+ */
 function silenceOf(contact: KnownContact | undefined, topic: FeedbackTopic): string | undefined {
   if (contact?.state === 'stopped') return 'Reports to this abuse desk are stopped.'
   if (contact?.isMuted) return 'The abuse address of this network is not to be written to.'
@@ -81,50 +89,53 @@ function silenceOf(contact: KnownContact | undefined, topic: FeedbackTopic): str
   return undefined
 }
 
-/** What a message is told as. */
+/** Maps a verdict to the topic of its feedback report. */
 export function topicOf(verdict: VerdictClass): FeedbackTopic {
   return verdict === 'phishing' || verdict === 'malware' ? verdict : 'spam'
 }
 
-/** Whether an address is ours or the reporter's, in whatever spelling. */
+/** Whether an address is ours or the reporter's, in any spelling. */
 export function isOwn(address: string, { addresses, domain }: OwnAddresses): boolean {
   const key = keyOf(address)
   return domainOf(address) === domainOf(`@${domain}`) || addresses.some((one) => keyOf(one) === key)
 }
 
-/** The same for all spellings of an address. */
+/** A normalized key: the same for all spellings of an address. */
 function keyOf(address: string): string {
   return `${address.slice(0, address.lastIndexOf('@')).toLowerCase()}@${domainOf(address) ?? ''}`
 }
 
-/** As what a consumer is told: the network's desk, by the author's wish, the marketer, a signer. */
+/**
+ * The role in which a consumer is notified: abuse desk of the network, address in the CFBL-Address
+ * field, marketer, or consumer enrolled for a domain.
+ */
 export type ToldAs = 'network' | 'cfbl' | 'marketer' | 'domain'
 
-/** Where we have an address from. */
+/** Source of an address. */
 export type ConsumerSource = 'network' | 'cfbl' | 'marketer' | 'enrollment' | 'operator'
 
-/** Who is to be told because of who sent the message, whatever its network. */
+/** A recipient chosen by the sender of the message, regardless of its network. */
 export type AlsoTell = {
   address: string
-  /** `cfbl`: the message asks for complaints itself (RFC 9477), and may: its signature verifies. */
+  /** `cfbl`: the message requests complaints itself (RFC 9477), with a signature that verifies. */
   source: 'cfbl' | 'marketer'
   format: 'arf' | 'xarf'
-  /** Whether it gets its own opaque tokens back. */
+  /** Whether the recipient gets its own opaque tokens back. */
   keepsTokens: boolean
   /** A sentence for the story of the report. */
   why: string
 }
 
-/** What of a message, and of what is known of its sender, says who else is told. */
+/** Input of `alsoTellOf`. */
 export type SentBy = {
   cfbl: Pick<CfblFinding, 'addresses'> | null | undefined
   marketer: RecognizedMarketer | null | undefined
 }
 
 /**
- * Who is to be told because of who sent a message: the feedback address of its marketer, and the
- * addresses that it names itself and may. A marketer gets its tokens back when its own signature
- * stands behind them.
+ * Returns the recipients chosen by the sender of the message: the feedback address of its marketer,
+ * and the addresses that the message is entitled to name. A marketer gets its tokens back if its
+ * own signature verifies.
  */
 export function alsoTellOf({ cfbl, marketer }: SentBy): AlsoTell[] {
   const named = (cfbl?.addresses ?? []).map(({ address, format }): AlsoTell => {
@@ -137,39 +148,44 @@ export function alsoTellOf({ cfbl, marketer }: SentBy): AlsoTell[] {
   return [{ address, source: 'marketer', ...how, why: `${name} is told, as it wishes.` }, ...named]
 }
 
-/** Something an enrolled consumer is to be told of, that holds for a message. */
+/** A scope of an enrolled consumer that matches a message. */
 export type ScopeMatch = {
   kind: 'range' | 'as' | 'domain'
   /** A CIDR block, an AS number or a domain. */
   value: string
-  /** Of the consumer. */
+  /** Address of the consumer. */
   address: string
 }
 
-/** One who is told besides the desk of the network. */
+/** A recipient notified in addition to the abuse desk of the network. */
 export type AlsoTold = Omit<AlsoTell, 'source'> & { toldAs: ToldAs; source: ConsumerSource }
 
-/** What is known when it is decided who else is told. */
+/** Input for choosing additional recipients. */
 export type ToldOf = {
   alsoTell: readonly AlsoTell[]
   scopes: readonly ScopeMatch[]
-  /** Mail addresses, in lower case, that said that the origin is not in their network. */
+  /**
+   * Mail addresses, in lower case, whose owners answered that the origin is not in their network.
+   */
   disowned: ReadonlySet<string>
   known: ReadonlyMap<string, KnownContact>
   forwardTo: 'any' | 'enrolled'
   own: OwnAddresses
 }
 
-/** So many are told of one report besides the desk of its network. */
+/** Maximum number of recipients of one report besides the abuse desk of its network. */
 const ALSO_MAX = 8
 
-/** The desks that enrolled for a network, or why none of them is told; neither: nobody enrolled. */
+/**
+ * The abuse desks that enrolled for a network, or the reason why none is notified. Empty and
+ * undefined: no desk enrolled.
+ */
 export type EnrolledDesks = { desks: readonly ScopeMatch[]; silence: string | undefined }
 
 /**
- * Those who enrolled for the block or the autonomous system of an origin, the closest first. One
- * whose mail comes back is passed over as if it had not enrolled; where all others asked us to be
- * silent, the contacts that tables name are not told in their stead.
+ * Returns the consumers enrolled for the block or the autonomous system of an origin, the most
+ * specific first. Skips a consumer whose mail bounces, as if it had not enrolled. If all others
+ * asked us to stop, the contacts from tables do not replace them.
  */
 export function enrolledDesks(told: ToldOf, topic: FeedbackTopic): EnrolledDesks {
   const matches = told.scopes
@@ -184,10 +200,10 @@ export function enrolledDesks(told: ToldOf, topic: FeedbackTopic): EnrolledDesks
 }
 
 /**
- * Who is told because of who sent a message: the marketer, whom the message itself names, who
- * enrolled for a domain that stands behind it. They asked for complaints of their own mail, so a
- * complaint is enough; but what is called phishing or malware is not told to whom it names itself.
- * Each address once, and none twice with `to`.
+ * Returns the recipients chosen by the sender of the message: the marketer, the addresses in the
+ * message itself, and the consumers enrolled for a verified domain. They requested complaints about
+ * their own mail, so a complaint suffices. Addresses in the message itself are not notified of
+ * phishing or malware. Each address occurs once, and none that is in `to`.
  */
 export function whoElse(told: ToldOf, verdict: VerdictClass, to: readonly string[]): AlsoTold[] {
   const topic = topicOf(verdict)
@@ -221,7 +237,7 @@ function isCandidate(address: string, { disowned, known, own }: ToldOf): boolean
   )
 }
 
-/** Longer blocks are closer, and every block is closer than a whole autonomous system. */
+/** Higher is more specific: the prefix length plus 1 for a block, 0 for an autonomous system. */
 function closenessOf({ kind, value }: ScopeMatch): number {
   return kind === 'range' ? prefixLength(value) + 1 : 0
 }

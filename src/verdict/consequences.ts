@@ -14,13 +14,17 @@ import {
 import { hasEvidence, type Verdict } from './verdict.ts'
 
 const HOUR_MS = 3_600_000
-/** A clock may be wrong by its time zone. */
+/**
+ * Maximum time in milliseconds by which a hop may be later than the report. A clock may be set to
+ * the wrong time zone.
+ */
 const AHEAD_MS_MAX = 24 * HOUR_MS
 
 /**
- * When the message was handed over, by the clocks of the machines we trust: first the one that saw
- * the stranger, then those above it, up to the mailbox. Null where a line tells no time. What the
- * author or a stranger wrote, a `Date` field too, does not count. Empty when there is no such line.
+ * The times at which trusted machines received the message: first the machine that saw the
+ * untrusted client, then each one above it, up to the mailbox. Null for a field without a readable
+ * time. Ignores times written by the author or by untrusted hosts, such as the `Date` field. Empty
+ * when there is no trusted field.
  */
 export function trustedTimes(hops: readonly TracedHop[]): (string | null)[] {
   return hops
@@ -30,10 +34,10 @@ export function trustedTimes(hops: readonly TracedHop[]): (string | null)[] {
 }
 
 /**
- * Why a message is too old for its report to have an effect, as a sentence; undefined when it is
- * not. `hoursMax` of 0 is no limit. A time more than a day after the report is not believed; the
- * next line is asked. Where trusted lines exist and none tells a believable time, the age is
- * unknown, and nobody is accused.
+ * Returns a sentence that says why a message is too old for its report to have an effect; undefined
+ * when it is not. `hoursMax` of 0 means no limit. Skips a time more than a day after the report and
+ * uses the next field. If trusted fields exist but none has a plausible time, the age is unknown,
+ * and the report has no effect.
  */
 export function ageObstacle(
   times: readonly (string | null)[],
@@ -51,47 +55,56 @@ export function ageObstacle(
 }
 
 /**
- * What is done about a report, and why, in a sentence a person can read. `look-up`: the registries
- * are asked for a contact, then the consequence is drawn again.
+ * The action for a report, with the reason as a sentence for people. `look-up`: query the
+ * registries for a contact, then decide again.
  */
 export type Consequence =
   | { action: 'forward'; to: string; why: string }
   | { action: 'look-up'; why: string }
   | { action: 'keep'; why: string }
-  /** Kept as well: the reporter learns how to unsubscribe. */
+  /** Kept; the reporter also gets unsubscribe advice. */
   | { action: 'advise'; why: string }
-  /** Kept as well, until the reporter says which machines are theirs; `about` holds addresses. */
+  /** Kept until the reporter says which machines are theirs; `about` holds IP addresses. */
   | { action: 'ask'; why: string; about: readonly string[] }
 
 /**
- * What the registry of the origin has to say: `off` is not asked at all (switched off, no public
- * address, an operator decided), `unasked` may be, `asked` has answered, `away` could not be asked.
+ * State of the registry lookup for the origin. `off`: never queried (switched off, no public
+ * address, or set by an operator); `unasked`: may be queried; `asked`: has answered; `away`:
+ * unreachable.
  */
 export type RegistryState = 'off' | 'unasked' | 'asked' | 'away'
 
-/** What is known when the consequence is drawn. */
+/** Input of `consequenceOf`. */
 export type Judged = ToldOf & {
   verdict: Verdict
   reportedAs: 'spam' | 'phishing' | 'not-spam'
-  /** Whether a mail server taught us this one: then nobody reported it to be told on. */
+  /**
+   * Whether a mail server reported the message for learning. No feedback report is sent for such
+   * messages.
+   */
   isLearned: boolean
   messageKind: Analysis['kind']
-  /** Why the message is too old for anything to be done, as a sentence. */
+  /** A sentence that says why the message is too old; undefined when it is not. */
   ageObstacle?: string | undefined
   origin: { ip: string; confidence: number } | undefined
-  /** Below this confidence an origin is shown, not written to: `ORIGIN_CONFIDENCE_MIN`. */
+  /**
+   * Minimum confidence of an origin for a feedback report: `ORIGIN_CONFIDENCE_MIN`. An origin below
+   * it is only displayed.
+   */
   originConfidenceMin: number
-  /** Addresses the reporter could tell us more about; empty when they have spoken of them all. */
+  /**
+   * Addresses about which the reporter can be asked; empty when the reporter has answered for all.
+   */
   askable: readonly string[]
-  /** Whose mail in bulk it is, where that is proven. */
+  /** The marketer that provably sent the message; null or undefined when there is none. */
   marketer?: RecognizedMarketer | null
   network: Network | undefined
   registry: RegistryState
 }
 
 /**
- * Decides whether anybody is told. Every doubt keeps the report: an accusation of the wrong
- * network is worse than none. Content alone never sends anything.
+ * Decides what to do with a report. In doubt the report is kept, because notifying the wrong
+ * network is worse than notifying none. Content alone is never enough for a feedback report.
  */
 export function consequenceOf(judged: Judged): Consequence {
   const { verdict, origin, network } = judged
@@ -131,9 +144,10 @@ export function consequenceOf(judged: Judged): Consequence {
 }
 
 /**
- * Who is told besides, with what is done about the network: all others that enrolled for it, and
- * who sent the message, if they asked for complaints. Nobody while the reporter is asked, because
- * a report of which anybody was told is not looked at again; nobody without a sure origin.
+ * Returns the recipients in addition to the action for the network: the other consumers enrolled
+ * for it, and recipients chosen by the sender of the message. Empty while a question to the
+ * reporter is open, because a report is not decided again once a recipient was notified; also empty
+ * without a certain origin.
  */
 export function alsoToldOf(judged: Judged, consequence: Consequence): AlsoTold[] {
   const { verdict, origin, reportedAs, messageKind, isLearned } = judged
@@ -159,14 +173,17 @@ function whyOf({ kind, value }: ScopeMatch): string {
   return `An abuse desk enrolled for ${what}, where the origin is.`
 }
 
-/** Whether a marketer stands behind it, and nothing says that it is worse than unwelcome. */
+/**
+ * Whether the message is proven to be from a marketer, and nothing suggests that it is worse than
+ * unwanted mail.
+ */
 function isMarketers(judged: Judged): judged is Judged & { marketer: RecognizedMarketer } {
   const { marketer, verdict, reportedAs, isLearned, messageKind } = judged
   if (!marketer || reportedAs !== 'spam' || isLearned || messageKind !== 'message') return false
   return verdict.class === 'undecided' || verdict.class === 'marketing'
 }
 
-/** Why nobody is to be told, whatever is known of the origin. */
+/** The reason why no feedback report is sent, whatever the origin; undefined when there is none. */
 function obstacleOf({ verdict, reportedAs, messageKind, isLearned }: Judged): string | undefined {
   if (reportedAs === 'not-spam') return 'The reporter says that this is not spam.'
   if (messageKind !== 'message') {

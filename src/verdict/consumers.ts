@@ -12,18 +12,18 @@ import { readAsn } from '../origin/network-tables/text-tables.ts'
 import { mergeLayers, type NetworkLayer } from '../origin/networks.ts'
 import { type FeedbackTopic, feedbackTopics, type ScopeMatch } from './choose-contact.ts'
 
-/** One thing that a consumer wants to be told of. */
+/** A block, autonomous system or domain for which a consumer enrolled. */
 export type ConsumerScope = Pick<ScopeMatch, 'kind' | 'value'>
 
-/** So many of them one consumer may have. */
+/** Maximum number of scopes of one consumer. */
 const SCOPES_MAX = 100
 
 const CHARS_MAX = 20_000
 
 /**
- * Reads scopes as people write them, between commas, semicolons, blanks and line ends: CIDR blocks
- * and ranges (`192.0.2.0-192.0.2.255`), `AS64496`, domains. Gives the first words that are none, at
- * most three of them, when there are any.
+ * Parses scopes separated by commas, semicolons, white space or line breaks: CIDR blocks and ranges
+ * (`192.0.2.0-192.0.2.255`), `AS64496`, domains. On invalid input returns the first invalid words,
+ * at most three.
  */
 export function readScopes(text: string): ConsumerScope[] | { faults: string[] } {
   const words = text.slice(0, CHARS_MAX).split(/[\s,;]+/)
@@ -40,7 +40,7 @@ export function readScopes(text: string): ConsumerScope[] | { faults: string[] }
   return [...scopes.values()]
 }
 
-/** A scope as people write it. */
+/** Formats a scope for people. */
 export function scopeText({ kind, value }: ConsumerScope): string {
   return kind === 'as' ? `AS${value}` : value
 }
@@ -63,28 +63,28 @@ function readScope(word: string): ConsumerScope[] | undefined {
     : undefined
 }
 
-/** Names that nobody has, for examples and for networks of their own (RFC 2606). */
+/** Whether a domain is reserved for examples or for private networks (RFC 2606). */
 function isReservedName(domain: string): boolean {
   return /^(?:[a-z0-9-]{1,63}\.){1,8}(?:example|test|invalid)$/.test(domain)
 }
 
-/** How a consumer wants to be told. */
+/** Settings for feedback reports to a consumer. */
 export type TellingWish = {
   format: 'arf' | 'xarf'
   form: 'whole' | 'headers'
   pace: 'at-once' | 'campaign' | 'digest'
-  /** Null: all. */
+  /** Null: all topics. */
   takes: FeedbackTopic[] | null
 }
 
-/** The choices there are. */
+/** The allowed values of each setting. */
 export const tellingChoices = {
   format: ['arf', 'xarf'],
   form: ['whole', 'headers'],
   pace: ['at-once', 'campaign', 'digest'],
 } as const
 
-/** What is so when nothing is said. */
+/** Defaults. */
 export const usualTelling: TellingWish = {
   format: 'arf',
   form: 'whole',
@@ -92,7 +92,7 @@ export const usualTelling: TellingWish = {
   takes: null,
 }
 
-/** The same as a form or a command line has it; absent is as usual. */
+/** The same settings as text, from a form or a command line; absent means the default. */
 export type TellingFields = {
   format?: string | undefined
   form?: string | undefined
@@ -100,7 +100,7 @@ export type TellingFields = {
   takes?: readonly string[] | undefined
 }
 
-/** Reads a wish; undefined when any part of it is none of the choices. */
+/** Parses the settings; undefined when any value is not allowed. */
 export function readTelling(fields: TellingFields): TellingWish | undefined {
   const format = oneOf(tellingChoices.format, fields.format ?? usualTelling.format)
   const form = oneOf(tellingChoices.form, fields.form ?? usualTelling.form)
@@ -112,7 +112,7 @@ export function readTelling(fields: TellingFields): TellingWish | undefined {
   return { format, form, pace, takes: takes.length === feedbackTopics.length ? null : takes }
 }
 
-/** The one of the choices that a text is; undefined when it is none. */
+/** Returns the text if it is one of the choices; undefined otherwise. */
 export function oneOf<Choice extends string>(
   choices: readonly Choice[],
   text: string | null | undefined,
@@ -120,7 +120,7 @@ export function oneOf<Choice extends string>(
   return choices.find((choice) => choice === text)
 }
 
-/** What a person may set of a consumer; null limits are those of the program. */
+/** Limits that a person may set for a consumer; null means the program's default. */
 export type ConsumerLimits = {
   hourlyMax: number | null
   connectionsMax: number | null
@@ -131,7 +131,7 @@ const HOURLY_MAX = 1_000_000
 const CONNECTIONS_MAX = 50
 const NOTE_CHARS_MAX = 500
 
-/** Reads limits as people write them: empty is null. Undefined when one is none. */
+/** Parses limits: empty text is null. Undefined when a limit is invalid. */
 export function readLimits(fields: {
   hourlyMax: string
   connectionsMax: string
@@ -151,9 +151,9 @@ function readCount(text: string, max: number): number | null | undefined {
 }
 
 /**
- * Whether an abuse address answers for all of a block, as far as tables, registries and
- * administrators say: for the block as a whole it is a registered contact, and nothing inside is
- * said to be anybody else's. `layers` are all around the block and in it. In doubt it does not.
+ * Whether an abuse address is responsible for a whole block, according to tables, registries and
+ * administrators: it is a registered contact of the block as a whole, and no part of the block is
+ * assigned to anybody else. `layers` are all layers around and inside the block. False in doubt.
  */
 export function answersForBlock(
   address: string,

@@ -1,39 +1,45 @@
 import type { KnownContact } from './choose-contact.ts'
 
-/** How an abuse address fares: `failing` and `dead` ones are not written to for now. */
+/**
+ * Delivery health of an abuse address. We do not write to `failing` and `dead` ones until they
+ * recover.
+ */
 export type Health = 'healthy' | 'failing' | 'dead'
 
-/** What is kept about the bounces of one address. */
+/** Bounce record of one address. */
 export type HealthRecord = {
   health: Health
-  /** When it is tried again; null while healthy. */
+  /** When delivery is tried again; null while healthy. */
   healthUntil: Date | null
-  /** Passing failures in a row. */
+  /** Number of consecutive soft bounces. */
   softBounces: number
-  /** When the first mail of that row had been sent. */
+  /** When the first mail of those consecutive bounces was sent. */
   bouncesSince: Date | null
   lastBouncedAt: Date | null
 }
 
-/** A mail that came back. */
+/** A bounced mail. */
 export type ContactBounce = {
-  /** Whether writing to the address again is of no use. */
+  /** Whether the failure is permanent. */
   hard: boolean
   sentAt: Date
   bouncedAt: Date
-  /** Whether a mail sent after the first of the row, and before this one, did not come back. */
+  /** Whether another mail, sent after the first bounced one and before this one, was delivered. */
   hasDelivered: boolean
 }
 
 const DAY_MS = 86_400_000
 
-/** A dead address is tried again after so long: desks come back, domains are renewed. */
+/**
+ * Time in milliseconds before a dead or a failing address is tried again. Desks come back, and
+ * domains are renewed.
+ */
 const DEAD_MS = 30 * DAY_MS
 const FAILING_MS = 7 * DAY_MS
-/** A row of soft bounces ends when none came for so long. */
+/** Time in milliseconds without a bounce after which counting soft bounces starts again. */
 const ROW_MS = 7 * DAY_MS
 
-/** So many soft bounces in a row are too many. */
+/** Number of consecutive soft bounces that makes an address failing. */
 export const SOFT_BOUNCES_MAX = 3
 
 /** The record of an address that never bounced. */
@@ -45,16 +51,17 @@ export const healthyRecord: HealthRecord = {
   lastBouncedAt: null,
 }
 
-/** The health at an instant: what was wrong ends by itself. */
+/** Returns the health at a given time. A failure ends automatically. */
 export function healthAt(record: HealthRecord, now: Date): Health {
   const isOver = record.healthUntil !== null && record.healthUntil <= now
   return isOver ? 'healthy' : record.health
 }
 
 /**
- * The record after a bounce. A hard one is the end of the address for 30 days; three soft ones in
- * a row, sent over a day or more, for 7 days. A delivery in between, or a week without a bounce,
- * ends the row. A dead address does not get better by a soft bounce.
+ * Returns the record after a bounce. A hard bounce makes the address dead for 30 days. Three
+ * consecutive soft bounces, sent over a day or more, make it failing for 7 days. A delivery in
+ * between, or a week without a bounce, resets the count. A soft bounce never improves a dead
+ * address.
  */
 export function afterBounce(record: HealthRecord, bounce: ContactBounce): HealthRecord {
   const { sentAt, bouncedAt } = bounce
@@ -77,8 +84,8 @@ export function afterBounce(record: HealthRecord, bounce: ContactBounce): Health
 }
 
 /**
- * The record after our mail server refused mail to the address for good: it is dead for 30 days
- * when nobody has it, and failing for 7 when its mailbox takes nothing.
+ * Returns the record after our mail server permanently refused mail to the address: dead for 30
+ * days when the address does not exist, failing for 7 days when its mailbox accepts no mail.
  */
 export function afterRefusal(
   record: HealthRecord,
@@ -92,36 +99,39 @@ export function afterRefusal(
   return { ...healthyRecord, health: 'failing', healthUntil, lastBouncedAt: at }
 }
 
-/** When the row began that a bounce would prolong; undefined when it begins one. */
+/** When the current run of bounces began; undefined when the next bounce starts a new one. */
 function rowStart({ bouncesSince, lastBouncedAt }: HealthRecord, now: Date): Date | undefined {
   if (!bouncesSince || !lastBouncedAt) return undefined
   return now.getTime() - lastBouncedAt.getTime() < ROW_MS ? bouncesSince : undefined
 }
 
-/** How a consumer stands, as it is kept. */
+/** Stored state of a consumer. */
 export type ConsumerStanding = HealthRecord & {
   state: KnownContact['state']
-  /** When a pause ends; null: when it is ended by hand. */
+  /** When a pause ends; null: when an operator ends it. */
   pausedUntil: Date | null
   enrolledAt: Date | null
   takes: KnownContact['takes']
 }
 
-/** Why an address is not written to, as it is kept. */
+/** A stored suppression. */
 export type KeptSuppression = {
   reason: 'hard-bounce' | 'soft-bounces' | 'complaint' | 'stop' | 'operator'
 }
 
-/** Whether a consumer may be told now, or when, or never. */
+/** Whether mail may be sent to a consumer now, later or never. */
 export type MayTell =
   | { is: 'yes' }
   /** `at` is null while the end of the pause is not known. */
   | { is: 'later'; at: Date | null; why: string }
-  /** Its mail comes back: another address may be told instead. */
+  /** Mail to the consumer bounces; another address may be used instead. */
   | { is: 'bouncing'; why: string }
   | { is: 'never'; why: string }
 
-/** The state at an instant: a pause ends by itself, and leaves who enrolled enrolled. */
+/**
+ * Returns the state at a given time. A pause ends automatically, and an enrolled consumer stays
+ * enrolled.
+ */
 export function stateAt(
   {
     state,
@@ -135,8 +145,9 @@ export function stateAt(
 }
 
 /**
- * Whether a consumer may be told at an instant. Asked again right before anything leaves: a stop
- * and a pause hold at once, for what is in line too. `suppression` is one that still holds.
+ * Whether mail may be sent to a consumer at a given time. Checked again right before sending, so
+ * that a stop or a pause takes effect immediately, also for queued mail. `suppression` must be in
+ * force.
  */
 export function mayTell(
   consumer: ConsumerStanding,
@@ -153,7 +164,10 @@ export function mayTell(
   return { is: 'yes' }
 }
 
-/** How an address stands at an instant, known as a consumer or only as one not to be written to. */
+/**
+ * Returns what is known of an address at a given time: as a consumer, or only as a suppressed
+ * address.
+ */
 export function contactOf(
   consumer: ConsumerStanding | undefined,
   suppression: KeptSuppression | undefined,

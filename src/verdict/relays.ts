@@ -5,42 +5,48 @@ import { isLmtp, providerOfHost } from '../origin/providers.ts'
 import type { TracedHop } from '../origin/trace.ts'
 import type { Analysis } from '../pieces/analyze.ts'
 
-/** Where a report's message crossed from one machine to the next, as a machine we trust tells. */
+/** One transfer of a reported message from one host to the next, according to a trusted relay. */
 type Crossing = {
-  /** The host that wrote the line, in lower case. */
+  /** The host that wrote the Received field, in lower case. */
   receiver: string
-  /** The address it saw, in canonical text; one that is met across the Internet. */
+  /** The client address that it observed, in canonical form; a public address. */
   ip: string
-  /** The name the receiver looked up for it. */
+  /** Reverse DNS name of the client, as looked up by the receiver. */
   rdns: string | null
   /**
-   * Whether the next line was written by that very machine: by the name that was looked up, or by
-   * its address. What it calls itself links nothing.
+   * Whether the client wrote the next field, according to its reverse DNS name or its address. The
+   * name it claims for itself does not count.
    */
   isLinked: boolean
-  /** The address that the next line gives for the machine before: the machine's own word. */
+  /** The client address in the next field, as stated by the client itself. */
   peerBelow: string | null
 }
 
-/** What an earlier report tells of the way mail takes to its reporter. */
+/** Route of an earlier report of the same reporter. */
 export type PastReport = {
-  /** When we got the report: the header's own times are the spammer's to choose. */
+  /** When we received the report. Times in the header are under the control of the spammer. */
   at: Date
   kind: 'spam' | 'phishing' | 'not-spam'
-  /** The domain the author registered, or claims. */
+  /** Registrable domain of the author address, which may be forged. */
   authorDomain: string | null
-  /** Whether a signature in the author's name was verified: then that domain sent it. */
+  /** Whether an aligned signature was verified: then that domain sent the message. */
   isSigned: boolean
-  /** The lines down to the one where a stranger was seen; those below prove nothing. */
+  /**
+   * The transfers down to the one where an untrusted client was observed. Fields below it prove
+   * nothing.
+   */
   crossings: readonly Crossing[]
-  /** The address of that stranger. */
+  /** Address of that untrusted client. */
   entryIp: string | null
 }
 
-/** A relay that a reporter's reports speak for, and how many of them. */
+/** A relay that was learned or proposed from reports, and the number of those reports. */
 type LearnedRelay = { ip: string; name: string | null; evidence: number }
 
-/** What a reporter's reports teach; what was learned and is in neither list is to be forgotten. */
+/**
+ * Relays learned or proposed from a reporter's reports. A previously learned relay that is in
+ * neither list must be deleted.
+ */
 export type Lesson = { learned: LearnedRelay[]; proposed: LearnedRelay[] }
 
 const REPORTS_MIN = 10
@@ -48,13 +54,19 @@ const SPAN_MS_MIN = 7 * 86_400_000
 const SHARE_MIN = 0.9
 const PEER_NETWORKS_MIN = 5
 const AUTHOR_DOMAINS_MIN = 5
-/** Wanted mail that machines of so many domains signed: one may be a slip of the reporter's. */
+/**
+ * Minimum number of signing domains of wanted mail through a relay. A single one may be a mistake
+ * of the reporter.
+ */
 const WANTED_DOMAINS_MIN = 3
-/** Of so many latest reports, half must still come through what was learned. */
+/**
+ * Of this many latest reports, the given share must have come through a learned relay for it to
+ * stay.
+ */
 const RECENT_REPORTS = 20
 const RECENT_SHARE_MIN = 0.5
 
-/** What one analyzed report adds to the history of its reporter. */
+/** Returns what one analyzed report adds to the history of its reporter. */
 export function pastReport(
   report: { at: Date; kind: PastReport['kind']; author: string | null },
   { hops, authentication }: Pick<Analysis, 'hops' | 'authentication'>,
@@ -78,13 +90,13 @@ export function pastReport(
 }
 
 /**
- * The relays that a reporter's mail always comes through, from the reporter's latest reports (in
- * any order). Conservative: whoever sends a reporter most of the spam must not be able to pass for
- * the reporter's relay, and then let us accuse whom he likes by the lines he writes. Many machines
- * and authors behind it are needed but prove nothing, because a spammer's machine can invent both.
- * What it cannot make is mail that the reporter wanted, signed by several domains; without it a
- * relay is only proposed. At a receiver whose relays we know there is nothing to learn. What was
- * learned stays until the latest reports speak against it.
+ * Learns the relays through which a reporter's mail always passes, from the latest reports in any
+ * order. Conservative: the main source of a reporter's spam must not pass for the reporter's relay,
+ * because it could then forge Received fields and direct our reports at anybody. Many hosts and
+ * authors behind a relay are required but prove nothing, because a spammer can invent both. The
+ * proof is mail that the reporter wanted, signed by several domains; without it a relay is only
+ * proposed. Relays of known providers are not learned. A learned relay stays until the latest
+ * reports contradict it.
  */
 export function relaysFromHistory(
   history: readonly PastReport[],
@@ -113,7 +125,7 @@ function isAtUnknown({ receiver }: Crossing): boolean {
 
 type Passage = PastReport & { crossing: Crossing }
 
-/** The reports that came through an address, with the line that tells so. */
+/** Returns the reports that passed an address, each with the transfer from that address. */
 function throughRelay(history: readonly PastReport[], ip: string): Passage[] {
   return history.flatMap((report) => {
     const crossing = report.crossings.find((one) => one.ip === ip)
@@ -165,13 +177,15 @@ function crossingOf({ from, by }: TracedHop, next: TracedHop | undefined): Cross
   return { receiver, ip, rdns, isLinked, peerBelow: canonical(next?.from.ip ?? null) }
 }
 
-/** The canonical text of an address that is met across the Internet, else null. */
+/** Returns the canonical form of a public address, otherwise null. */
 function canonical(text: string | null): string | null {
   const address = text === null ? undefined : parseIp(text)
   return address && isRoutable(address) ? address.text : null
 }
 
-/** The /16 (IPv4) or /32 (IPv6) of an address: machines of one owner are seldom in five. */
+/**
+ * Returns the /16 (IPv4) or /32 (IPv6) of an address. One owner seldom has hosts in five of them.
+ */
 function networkOf(ip: string | null): string[] {
   const address = ip === null ? undefined : parseIp(ip)
   if (!address) return []
@@ -180,19 +194,22 @@ function networkOf(ip: string | null): string[] {
   return [`${address.family}:${groups.join(':')}`]
 }
 
-/** A machine of which the reporter may say that it is theirs or their provider's. */
+/** A host about which the reporter can be asked whether it is theirs or their provider's. */
 export type RelayCandidate = {
-  /** Canonical text. */
+  /** In canonical form. */
   ip: string
-  /** The name that a machine we trust looked up for it. */
+  /** Reverse DNS name, as looked up by a trusted relay. */
   name: string | null
-  /** Another name it goes by: its greeting, or what a stranger's line says. Anybody's choice. */
+  /** Another name: from its greeting, or from an untrusted Received field. It may be forged. */
   callsItself: string | null
-  /** The Received line that names it, 0 = top. */
+  /** Index of the Received field that names it, 0 = top. */
   line: number
-  /** Whether a machine we trust saw it; otherwise a stranger may have invented it. */
+  /** Whether a trusted relay observed it. Otherwise it may be forged. */
   isSeen: boolean
-  /** Whether its address is loopback or of an internal network: a gateway may stand before it. */
+  /**
+   * Whether its address is loopback or of an internal network, so that a gateway may be in front of
+   * it.
+   */
   isInternal: boolean
 }
 
@@ -200,10 +217,10 @@ const CANDIDATES_MAX = 6
 const ADDRESSES_MAX = 30
 
 /**
- * The machines to ask about when an origin is too uncertain, in the order of the walk: internal
- * ones it passed that may hide behind a gateway, where it stopped, and those that the lines below
- * claim came before. Empty when no line gives an address that can be trusted by itself. What
- * cannot be true is not asked about, nor what is below it.
+ * Returns the hosts to ask about when an origin is too uncertain, in the order of the trace:
+ * internal hosts that may be behind a gateway, the host where the trace stopped, and the earlier
+ * hosts claimed by the fields below. Empty when no field gives an address that can be trusted on
+ * its own. Omits implausible hosts and all hosts below them.
  */
 export function relayCandidates(hops: readonly TracedHop[]): RelayCandidate[] {
   const entry = hops.findIndex(({ trust }) => trust === 'injection')
@@ -222,8 +239,8 @@ export function relayCandidates(hops: readonly TracedHop[]): RelayCandidate[] {
 }
 
 /**
- * The addresses on the way down to the last machine that is asked about: what the reporter says of
- * any of them may change where the walk goes. At most 30.
+ * Returns the addresses from the top to the last host that is asked about. A statement of the
+ * reporter about any of them can change the trace. At most 30.
  */
 export function addressesAsked(hops: readonly TracedHop[]): string[] {
   const last = relayCandidates(hops).at(-1)?.line ?? -1
@@ -248,7 +265,7 @@ function candidateOf({ index, from, trust }: TracedHop): RelayCandidate | undefi
   }
 }
 
-/** Whether there is nothing to ask of an internal machine: it is known, or nothing is below it. */
+/** Whether no question about an internal host is needed: it is known, or no host is below it. */
 function isShownInside(hop: TracedHop, next: TracedHop | undefined): boolean {
   if (!next || isLmtp(hop.with ?? undefined)) return true
   if (hop.by.host !== null && providerOfHost(hop.by.host.toLowerCase()) !== undefined) return true
@@ -258,8 +275,8 @@ function isShownInside(hop: TracedHop, next: TracedHop | undefined): boolean {
 }
 
 /**
- * The candidates that the reporter has not spoken of. Whoever is not theirs ends the list: what
- * stands below, a stranger wrote.
+ * Returns the candidates about which the reporter has made no statement. The first candidate that
+ * is not the reporter's ends the list, because untrusted hosts wrote the fields below it.
  */
 export function openCandidates<Candidate extends { ip: string }>(
   candidates: readonly Candidate[],
@@ -274,15 +291,17 @@ export function openCandidates<Candidate extends { ip: string }>(
   return open.filter((candidate) => !isIn(said.mine, candidate))
 }
 
-/** What an answer comes to: whom to trust and whom never to ask about again; or why it cannot. */
+/**
+ * Result of an answer: hosts to trust, and hosts never to ask about again; or the reason why the
+ * answer is inconsistent.
+ */
 export type RelayAnswer =
   | { mine: RelayCandidate[]; notMine: RelayCandidate[] }
   | { gap: { picked: RelayCandidate; between: RelayCandidate } }
 
 /**
- * Reads which of the candidates the reporter picked. What stands nearer to the mailbox than a
- * machine of theirs must be theirs too: otherwise a stranger wrote the line that names it, and
- * trusting it would be trusting the stranger.
+ * Interprets which of the candidates the reporter picked. Every host above a picked one must be
+ * picked too: otherwise an untrusted host wrote the field that names the picked one.
  */
 export function readAnswer(
   candidates: readonly RelayCandidate[],

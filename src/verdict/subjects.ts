@@ -10,9 +10,9 @@ import type { Subject, SubjectKind } from './reputation/reputation.ts'
 const VERIFIED_DOMAINS_MAX = 16
 
 /**
- * The domains that stand behind a message: of its valid signatures, and its author's when that is
- * verified too. Each with the domains above it, down to the registrable one, because who enrolled
- * for that is told of all below.
+ * Returns the verified domains of a message: those of its valid signatures, and the author's if
+ * that is verified too. Includes their parent domains down to the registrable one, because a
+ * consumer that enrolled for a domain gets reports for its subdomains too.
  */
 export function verifiedDomains({
   headers,
@@ -35,13 +35,16 @@ function withParents(domain: string): string[] {
   return extra.map((_, at) => [...extra.slice(at), top].join('.')).concat(top)
 }
 
-/** What subjects are found in; telephones are in the text, which an analysis does not keep. */
+/**
+ * Input for finding subjects. Telephone numbers come from the text, which an analysis does not
+ * store.
+ */
 export type SubjectSource = Pick<
   PlainAnalysis,
   'origin' | 'headers' | 'authentication' | 'links' | 'attachments'
 > & { telephones: readonly string[] }
 
-/** How many subjects a message has at most, and of some kinds. */
+/** Maximum numbers of subjects of a message: in total, of signers, of files, and of links read. */
 export const SUBJECTS_MAX = 40
 const SIGNERS_MAX = 3
 const FILES_MAX = 6
@@ -50,16 +53,16 @@ const DOMAINS_MAX = 8
 const HOSTS_MAX = 8
 const LINKS_MAX = 6
 const TELEPHONES_MAX = 4
-/** What is longer names one recipient. */
+/** Maximum length of a link. Longer links identify one recipient. */
 const LINK_CHARS_MAX = 200
 
 /**
- * What a message can be blamed on or praised for, what tells most first. An origin that is not sure
- * is nobody, because evidence against it would be an accusation. An author counts as such only when
- * his domain stands behind the message; else he is claimed, which says nothing of the real one.
- * What millions share is nobody either: three complaints of mail by a mailbox provider, or with a
- * link to a social network, would condemn all other mail that has the same. The autonomous system
- * is known only beside the message: `withSystem` adds it.
+ * Returns the subjects of a message, which can be blamed or praised for it, the most informative
+ * first. An uncertain origin is no subject, because evidence against it would be an accusation. An
+ * author counts only if the domain authenticated the message; otherwise it is a claimed author,
+ * which says nothing about the real one. What millions share is no subject either: three complaints
+ * about mail of a mailbox provider, or with a link to a social network, would condemn all other
+ * such mail. The autonomous system is not known from the message alone: `withSystem` adds it.
  */
 export function subjectsOf(
   found: SubjectSource,
@@ -84,18 +87,18 @@ export function subjectsOf(
   return [...subjects.values()]
 }
 
-/** The same with the autonomous system of a sure origin, once that is known. */
+/** Adds the autonomous system of a certain origin to the subjects; null when it is unknown. */
 export function withSystem(subjects: readonly Subject[], asn: number | null): readonly Subject[] {
   if (asn === null || !hasSureOrigin(subjects)) return subjects
   return [...subjects, { kind: 'autonomous-system', name: `${asn}` }]
 }
 
-/** An origin that is only claimed is no subject: then its network is none either. */
+/** Whether the origin is a subject. If it is not, its network is not either. */
 export function hasSureOrigin(subjects: readonly Subject[]): boolean {
   return subjects.some(({ kind }) => kind === 'address')
 }
 
-/** What can be stored and shown; nobody is called otherwise. */
+/** Whether a text can be stored and displayed as a name. */
 function isName(text: string): boolean {
   return text.isWellFormed() && !/[\p{Cc}\s]/u.test(text)
 }
@@ -115,7 +118,7 @@ const shared: ReadonlySet<Spared> = new Set([
   'link shortener',
 ])
 
-/** Whether a host or domain is everybody's; a whole link, or a customer's host there, is not. */
+/** Whether a host or domain is shared by many; a whole link or a customer's host on it is not. */
 function isShared(kind: SubjectKind, name: string): boolean {
   if (!hostKinds.has(kind)) return false
   const why = whySpared('hosts', name, [])
@@ -129,7 +132,10 @@ function isOfProvider(address: string): boolean {
 const FILE_BYTES_MIN = 100
 const pictureName = /\.(?:bmp|gif|heic|jpe?g|png|tiff?|webp)$/i
 
-/** Logos are shown by who owns them and by who plays him; little files are the same by chance. */
+/**
+ * Whether a file may be in unrelated messages: brands and their impersonators use the same logos,
+ * and small files may be equal by chance.
+ */
 function isEverybodys({ name, type, bytes }: SubjectSource['attachments'][number]): boolean {
   const isPicture = type.startsWith('image/') && !type.startsWith('image/svg')
   return bytes < FILE_BYTES_MIN || (isPicture && (name === null || pictureName.test(name)))
@@ -149,7 +155,10 @@ function addAuthor(add: Add, { headers, authentication }: SubjectSource): void {
   if (spf?.result === 'pass') add('return-path-domain', spf.domain.toLowerCase())
 }
 
-/** All domains before all hosts before all links: what is left out at last tells least. */
+/**
+ * Adds domains before hosts and hosts before links, so that the least informative are dropped at
+ * the limit.
+ */
 function addLinks(add: Add, { links }: SubjectSource): void {
   const written = [...new Set(links.map(({ url }) => url))].slice(0, LINKS_READ_MAX)
   const plain = written.flatMap(plainLinks)

@@ -1,6 +1,6 @@
 import type { Facts } from './facts/fact.ts'
 
-/** What a message can be. `undecided` accuses nobody. */
+/** Classes of a verdict. `undecided` accuses no sender. */
 export const verdictClasses = [
   'spam',
   'phishing',
@@ -10,44 +10,45 @@ export const verdictClasses = [
   'undecided',
 ] as const
 
-/** One of them. */
 export type VerdictClass = (typeof verdictClasses)[number]
 
 /**
- * What a symbol rests on: what stands in the message, whence it came and who vouches for it, the
- * reporter's word, what others reported of it, or the model.
+ * The basis of a symbol: content of the message, route and authentication, the reporter's
+ * statement, other reports and reputations, or the model.
  */
 export type SymbolBasis = 'content' | 'way' | 'word' | 'known' | 'model'
 
-/** A fact named by a rule, with its weight: above 0 speaks for spam, below 0 against. */
+/** A symbol raised by a rule, with its weight: positive for spam, negative against. */
 export type VerdictSymbol = {
   name: string
   weight: number
   meaning: string
-  /** Absent in verdicts of before there was a basis. */
+  /** Absent in verdicts stored before this field existed. */
   basis?: SymbolBasis
 }
 
-/** What we make of a message. */
+/** The verdict on a message. */
 export type Verdict = {
   class: VerdictClass
-  /** How sure we are of the class, 0 to 1; absent in verdicts of before there was one. */
+  /** Confidence in the class, 0 to 1; absent in verdicts stored before this field existed. */
   confidence?: number
-  /** The sum of the weights of all symbols; from `SPAM_SCORE_MIN` on it is unwanted. */
+  /** Sum of the weights of all symbols; the message is unwanted from `SPAM_SCORE_MIN` on. */
   score: number
   symbols: readonly VerdictSymbol[]
-  /** What the model says of it, 0 (wanted) to 1 (unwanted); absent when none acts. */
+  /** Output of the model, 0 (wanted) to 1 (unwanted); absent without an active model. */
   probability?: number
 }
 
 const unwanted: readonly VerdictClass[] = ['spam', 'phishing', 'malware']
 
-/** Whether a message is one that nobody wants. */
+/** Whether a message is unwanted. */
 export function isUnwanted(verdict: Pick<Verdict, 'class'>): boolean {
   return unwanted.includes(verdict.class)
 }
 
-/** Groups of facts that say what is known of the past, and so perhaps who reported. */
+/**
+ * Groups of facts for each basis. The first ones reveal past reports, and so perhaps who reported.
+ */
 const knownGroups: readonly string[] = ['reputation', 'seen']
 const wordGroups: readonly string[] = ['report']
 const wayGroups: readonly string[] = [
@@ -58,7 +59,10 @@ const wayGroups: readonly string[] = [
   'origin',
 ]
 
-/** What a rule rests on that looks at facts of these groups: what tells most of others counts. */
+/**
+ * Returns the basis of a rule that uses facts of these groups: the one that reveals most about
+ * other reports.
+ */
 export function basisOf(groups: Iterable<string>): SymbolBasis {
   const its = [...groups]
   if (its.some((group) => knownGroups.includes(group))) return 'known'
@@ -69,19 +73,19 @@ export function basisOf(groups: Iterable<string>): SymbolBasis {
 const hiddenBases: readonly (SymbolBasis | undefined)[] = ['known', 'model', 'word']
 
 /**
- * The symbols a reporter may see. A reporter may be a spammer who listens: what others reported,
- * what the model thinks and how far the reporter is believed is not for them.
+ * Returns the symbols that a reporter may see. A reporter may be a spammer, so symbols from other
+ * reports, from the model and from karma are hidden.
  */
 export function symbolsForReporters(symbols: readonly VerdictSymbol[]): VerdictSymbol[] {
   return symbols.filter(({ basis }) => !hiddenBases.includes(basis))
 }
 
-/** Least weight of what is not content: one newcomer's word is less. */
+/** Minimum weight of symbols other than content. A newcomer's report weighs less. */
 const EVIDENCE_MIN = 2.5
 
 /**
- * Whether more than its content and the model speaks against a message: words, ways and what others
- * reported. Without it nobody is told, and nothing is refused.
+ * Whether there is evidence against a message besides its content and the model: reports, route,
+ * authentication or reputations. Without it no feedback report is sent, and no message is rejected.
  */
 export function hasEvidence({ symbols }: Pick<Verdict, 'symbols'>): boolean {
   const evidence = symbols
@@ -90,12 +94,12 @@ export function hasEvidence({ symbols }: Pick<Verdict, 'symbols'>): boolean {
   return evidence >= EVIDENCE_MIN
 }
 
-/** The sum of the weights, to two digits. */
+/** Sums the weights, rounded to two digits. */
 export function symbolScore(symbols: readonly VerdictSymbol[]): number {
   return Math.round(symbols.reduce((sum, { weight }) => sum + weight, 0) * 100) / 100
 }
 
-/** What a mail server is advised to do, in the words of rspamd's protocol. */
+/** Actions recommended to a mail server, as named in rspamd's protocol. */
 export const checkActions = [
   'no action',
   'greylist',
@@ -105,21 +109,22 @@ export const checkActions = [
   'reject',
 ] as const
 
-/** One of them. */
 export type CheckAction = (typeof checkActions)[number]
 
-/** From which scores on more is advised than a header. */
+/** Minimum scores for actions beyond an added header. */
 export type CheckScores = {
   reject: number
-  /** Undefined: nothing is greylisted. */
+  /** Undefined: greylisting is off. */
   greylist: number | undefined
 }
 
 const dangerous: readonly VerdictClass[] = ['phishing', 'malware']
-/** Of phishing and malware, which harm whoever opens them, so sure is sure enough. */
+/**
+ * Minimum confidence for rejecting phishing and malware, which harm the recipient who opens them.
+ */
 const DANGEROUS_CONFIDENCE_MIN = 0.95
 
-/** The only symbol of a message that was not read: who hands it over is listed. */
+/** The only symbol of a message that was not read because its SMTP client is listed. */
 export const FIRST_FILTER = 'FIRST_FILTER'
 
 function isUnread({ symbols }: Verdict): boolean {
@@ -127,9 +132,9 @@ function isUnread({ symbols }: Verdict): boolean {
 }
 
 /**
- * The advice that follows from a verdict. Rejected is only what was read, and is both unwanted and
- * far beyond doubt, by more than its content; what is undecided is delivered, or greylisted where
- * that is wished.
+ * Returns the action for a verdict. Only a message that was read, is unwanted and far above the
+ * threshold, and has evidence besides its content is rejected. An undecided message is delivered,
+ * or greylisted if that is configured.
  */
 export function checkActionOf(verdict: Verdict, scores: CheckScores): CheckAction {
   const isSure = (verdict.confidence ?? 0) >= DANGEROUS_CONFIDENCE_MIN
@@ -143,32 +148,39 @@ export function checkActionOf(verdict: Verdict, scores: CheckScores): CheckActio
   return verdict.class === 'undecided' && isGreylisted ? 'greylist' : 'no action'
 }
 
-/** All that is known when it is decided. */
+/** Input of `decide`. */
 export type Judging = {
   facts: Facts
-  /** What the rules raised. */
+  /** The symbols raised by the rules. */
   symbols: readonly VerdictSymbol[]
-  /** What the acting model says, 0 (wanted) to 1 (unwanted); absent when none acts. */
+  /** Output of the active model, 0 (wanted) to 1 (unwanted); absent when none is active. */
   probability?: number | undefined
 }
 
-/** From this score on a message is unwanted. */
+/** Minimum score of an unwanted message. */
 export const SPAM_SCORE_MIN = 5
-/** Up to this score a message that nobody reported is wanted. */
+/** Maximum score of a message that is wanted although no one reported it as such. */
 const WANTED_SCORE_MAX = -2
-/** The score at which wanted and unwanted are as likely: scores are read as log-odds from here. */
+/**
+ * The score at which wanted and unwanted are equally likely. Scores are interpreted as log odds
+ * relative to it.
+ */
 const EVEN_SCORE = 2.5
-/** The model alone carries nothing over the threshold: it looks at little more than content. */
+/**
+ * Maximum weight of the model. It is below the threshold, because the model uses little more than
+ * content.
+ */
 const MODEL_WEIGHT_MAX = 4
-/** From this karma on the word "not spam" settles it. */
+/** Minimum karma at which the statement "not spam" decides. */
 const SURE_KARMA_MIN = 0.5
 
 /**
- * Concludes what a message is from the symbols and the model, which speaks last: as one symbol more
- * whose weight is its log-odds, bounded. Doubt ends as `undecided`, which accuses nobody.
+ * Decides the class of a message from the symbols and the model. The model counts as one more
+ * symbol, whose weight is its bounded log odds. In doubt the class is `undecided`, which accuses no
+ * sender.
  */
 export function decide({ facts, symbols: raised, ...judging }: Judging): Verdict {
-  // A model whose sums overflow says nothing; a score that is no number would say less.
+  // NaN from a model whose sums overflow is ignored, because it would make the score NaN.
   const probability = Number.isNaN(judging.probability) ? undefined : judging.probability
   const symbols = probability === undefined ? raised : [...raised, modelSymbol(probability)]
   const score = symbolScore(symbols)
@@ -199,7 +211,10 @@ function classOf(score: number, facts: Facts): VerdictClass {
   return score <= WANTED_SCORE_MAX ? 'legitimate' : 'undecided'
 }
 
-/** What one reporter wants accuses nobody, whatever others say; but not each word is believed. */
+/**
+ * Returns the class of a message that its reporter calls wanted. It is never unwanted, but only
+ * reporters with enough karma make it legitimate.
+ */
 function defended(score: number, { report }: Facts): VerdictClass {
   const isSure = Number(report?.karma ?? 0) >= SURE_KARMA_MIN
   return isSure || score < SPAM_SCORE_MIN ? 'legitimate' : 'undecided'
@@ -212,8 +227,8 @@ function unwantedClass({ report, blacklists }: Facts): VerdictClass {
 }
 
 /**
- * Mail in bulk whose author stands behind it, by a signature, and says how to be rid of it. Where
- * nobody looked up the signature, it is enough that one unsubscribes at the author's.
+ * Whether a message is honest bulk mail: signed by the author's domain, with an unsubscribe header.
+ * Without verified signatures an unsubscribe address at the author's domain suffices.
  */
 function isHonestBulk({ authentication, bulk, message, origin }: Facts): boolean {
   const isAuthors =

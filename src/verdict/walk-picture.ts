@@ -3,68 +3,68 @@ import type { TracedHop, Trust } from '../origin/trace.ts'
 import type { Analysis } from '../pieces/analyze.ts'
 
 /**
- * What a machine on the way is to the reader. `ours`: run by the reporter's provider; `origin`: it
- * handed the message over; `unclear`: where we could not go on; `believed`, `claimed` and
- * `forged`: told by a line of that trust.
+ * Role of a host in the picture. `ours`: run by the reporter's provider; `origin`: it handed the
+ * message over; `unclear`: the trace stopped there; `believed`, `claimed` and `forged`: the trust
+ * of the field that names it.
  */
 export type StationRole =
   'mailbox' | 'ours' | 'origin' | 'unclear' | 'believed' | 'claimed' | 'forged'
 
-/** One machine on the way of a message, as far as the lines tell of it. */
+/** One host on the route of a message, according to the Received fields. */
 export type Station = {
   role: StationRole
-  /** As it was looked up, where a friend saw a stranger. Null where no line names it. */
+  /** Reverse DNS name, as looked up by a trusted relay. Null when no field names it. */
   name: string | null
   ip: string | null
-  /** Other names it goes by: in its greeting, or in the line it wrote. */
+  /** Other names: from its greeting, or from the field it wrote. */
   aliases: string[]
   /**
-   * The Received line (0 = top) by which the station above tells of it. Null for the mailbox, the
-   * machine beside it, and where nothing links a station to the one above.
+   * Index (0 = top) of the Received field in which the station above names it. Null for the
+   * mailbox, for the host next to it, and for a station that is not linked to the one above.
    */
   line: number | null
-  /** Whether nothing links it to the station above: somebody wrote its lines all the same. */
+  /** Whether no field links it to the station above, although a field that it wrote exists. */
   isUnlinked: boolean
-  /** Whether it is the client that the sending provider stamped on the message. */
+  /** Whether it is the client recorded in the message by the sending provider. */
   isSubmitter: boolean
-  /** What is odd about the line that tells of it, or about the one it seems to have written. */
+  /** Anomalies of the field that names it, or of the field that it seems to have written. */
   notes: Note[]
 }
 
-/** The walk as a picture: from the mailbox outward, each machine below the one that saw it. */
+/** The trace as a picture: from the mailbox outward, each host below the one that observed it. */
 export type WalkPicture = {
   stations: Station[]
-  /** Index of the first station that anybody may have invented; null when there is none. */
+  /** Index of the first station that may be forged; null when there is none. */
   border: number | null
 }
 
-/** How sure we are of an origin, in a word. */
+/** Confidence of an origin, in words. */
 export type Sureness = 'very' | 'fairly' | 'not'
 
 const VERY_SURE_MIN = 0.9
 const FAIRLY_SURE_MIN = 0.7
 
-/** The word for a confidence of 0 to 1. */
+/** Returns the word for a confidence of 0 to 1. */
 export function surenessOf(confidence: number): Sureness {
   if (confidence >= VERY_SURE_MIN) return 'very'
   return confidence >= FAIRLY_SURE_MIN ? 'fairly' : 'not'
 }
 
-/** A confidence as people read it; what is not certain is never shown as 100 %. */
+/** Returns a confidence as a whole percentage; 100 only for complete certainty. */
 export function percentOf(confidence: number): number {
   return Math.min(Math.round(confidence * 100), confidence < 1 ? 99 : 100)
 }
 
-/** The reasons for an origin that do not already stand beside a line that was passed over. */
+/** Returns the reasons for an origin that are not already shown at a skipped field. */
 export function ownReasons({ hops, origin }: Pick<Analysis, 'hops' | 'origin'>): string[] {
   const told = new Set(hops.map(({ because }) => because))
   return origin?.why.filter((reason) => !told.has(reason)) ?? []
 }
 
 /**
- * Lays out the machines that the Received lines tell of. Each line gives one station, the machine
- * it says it got the message from; the machine that wrote it is the station before. Only where a
- * line does not fit the one above does its writer stand as a station of its own.
+ * Lays out the hosts named by the Received fields. Each field adds one station, the client that it
+ * names; the host that wrote it is the previous station. A writer gets its own station only where a
+ * field does not fit the one above.
  */
 export function drawWalk(found: Pick<Analysis, 'hops' | 'origin' | 'submitter'>): WalkPicture {
   const { hops, origin, submitter } = found
@@ -78,7 +78,7 @@ export function drawWalk(found: Pick<Analysis, 'hops' | 'origin' | 'submitter'>)
     peer.ip = from.ip
     const looked = nameOf(from.rdns, from.ip)
     const greeting = nameOf(from.helo, from.ip)
-    // What a stranger calls himself is no name to put above his address.
+    // The name that an untrusted client claims for itself is not shown as its main name.
     peer.name = isStranger(peer) ? looked : (looked ?? greeting)
     addAlias(peer, greeting)
     const shown = stations.at(-1)?.notes ?? []
@@ -90,7 +90,7 @@ export function drawWalk(found: Pick<Analysis, 'hops' | 'origin' | 'submitter'>)
   return { stations, border: borderOf(stations, hops) }
 }
 
-/** Names the last station as the writer of a line, or adds one where that cannot be. */
+/** Names the last station as the writer of a field, or adds a station when that is impossible. */
 function placeWriter(stations: Station[], { by, trust, notes: found }: TracedHop): void {
   const last = stations.at(-1)
   const name = nameOf(by.host, by.ip)
@@ -107,12 +107,12 @@ function placeWriter(stations: Station[], { by, trust, notes: found }: TracedHop
   else addAlias(last, name)
 }
 
-/** A machine that a friend saw and of which the reporter may be asked. */
+/** Whether a trusted relay observed the host, and the reporter may be asked about it. */
 function isStranger({ role }: Station): boolean {
   return role === 'origin' || role === 'unclear'
 }
 
-/** Notes on a line whose writer is not the machine that the line above names. */
+/** Notes on a field whose writer is not the host named by the field above. */
 const strangeWriters: ReadonlySet<string> = new Set(['broken-chain', 'borrowed-name'])
 
 function roleOf(trust: Trust): StationRole {
@@ -120,7 +120,9 @@ function roleOf(trust: Trust): StationRole {
   return trust === 'injection' ? 'origin' : trust
 }
 
-/** Strangers begin with the first station that only a line of theirs tells of. */
+/**
+ * Returns the index of the first station that only untrusted fields name; null when there is none.
+ */
 function borderOf(stations: readonly Station[], hops: readonly TracedHop[]): number | null {
   const isInvented = ({ line, isUnlinked, role }: Station) => {
     const trust = line === null ? undefined : hops[line]?.trust
@@ -136,7 +138,7 @@ function station(role: StationRole, line: number | null): Station {
   return { role, line, ...unknown, aliases: [], notes: [] }
 }
 
-/** A name worth showing: an address in brackets says no more than the address. */
+/** Returns a name for display; null when it only repeats the address in brackets. */
 function nameOf(name: string | null, ip: string | null): string | null {
   if (name === null || name === '') return null
   return ip !== null && name.replace(/^\[(ipv6:)?|\]$/gi, '') === ip ? null : name

@@ -1,21 +1,21 @@
-/** What a fact is, and so what a rule may do with it. */
+/** Type of a fact. It determines the operations that a rule may apply. */
 export type FactType = 'bool' | 'double' | 'string' | 'strings'
 
-/** The value of a fact. Numbers are doubles; a list is bounded by who makes it. */
+/** The value of a fact. Numbers are doubles. The code that produces a list limits its length. */
 export type FactValue = boolean | number | string | readonly string[]
 
-/** A fact that rules and models may use; `group.name` is how they write it. */
+/** A fact for rules and models; they refer to it as `group.name`. */
 export type FactDefinition = {
   group: string
   name: string
   type: FactType
-  /** A sentence for who writes rules, with the unit and the range. */
+  /** A sentence for authors of rules, with the unit and the range. */
   meaning: string
 }
 
 /**
- * All facts of one message: `facts[group][name]`. Each fact of the list is there; what is not known
- * is false, 0, '' or an empty list.
+ * All facts of one message: `facts[group][name]`. Every defined fact is present; an unknown one is
+ * false, 0, '' or an empty list.
  */
 export type Facts = Readonly<Record<string, Readonly<Record<string, FactValue>>>>
 
@@ -27,32 +27,35 @@ type Described<Value> = Value extends boolean
       ? { type: 'string'; meaning: string }
       : { type: 'strings'; meaning: string }
 
-/** What the facts of one group mean, by their names: of each a description, of no other one. */
+/**
+ * The meanings of the facts of one group, by name. The type requires exactly one entry for each
+ * fact.
+ */
 export type FactTable<Group extends Record<string, FactValue>> = {
   readonly [Name in keyof Group]-?: Described<Group[Name]>
 }
 
-/** A fact that is true or false. */
+/** Defines a fact that is true or false. */
 export function bool(meaning: string): { type: 'bool'; meaning: string } {
   return { type: 'bool', meaning }
 }
 
-/** A fact that is a number. */
+/** Defines a numeric fact. */
 export function double(meaning: string): { type: 'double'; meaning: string } {
   return { type: 'double', meaning }
 }
 
-/** A fact that is a text. */
+/** Defines a text fact. */
 export function string(meaning: string): { type: 'string'; meaning: string } {
   return { type: 'string', meaning }
 }
 
-/** A fact that is a list of texts. */
+/** Defines a fact that is a list of texts. */
 export function strings(meaning: string): { type: 'strings'; meaning: string } {
   return { type: 'strings', meaning }
 }
 
-/** The definitions of one group, in the order of its table. */
+/** Returns the definitions of one group, in the order of its table. */
 export function definitionsOf(
   group: string,
   table: Readonly<Record<string, { type: FactType; meaning: string }>>,

@@ -36,7 +36,7 @@ import {
 } from './outside-facts.ts'
 import { seenDefinitions, type SeenFacts } from './seen-facts.ts'
 
-/** All facts, by groups. Names are kept: rules and models are written in them. */
+/** All facts, by group. Do not rename them: stored rules and models refer to them. */
 export const factDefinitions: readonly FactDefinition[] = [
   ...definitionsOf('report', reportTable),
   ...definitionsOf('envelope', envelopeTable),
@@ -69,15 +69,17 @@ const empty: Readonly<Record<string, Readonly<Record<string, FactValue>>>> = (()
   return Object.freeze(groups)
 })()
 
-/** All facts as they are when nothing is known. They are shared: to be read only. */
+/**
+ * Returns the facts of a message of which nothing is known. The objects are shared: do not modify
+ * them.
+ */
 export function emptyFacts(): Facts {
   return empty
 }
 
 /**
- * The facts of one group of which some are known. The others are inherited from the empty group,
- * and no properties of its own: copying 200 facts of which few are known costs more than finding
- * them.
+ * Returns a group in which some facts are known. Unknown facts are inherited from the empty group
+ * through the prototype: copying 200 facts of which few are known costs more than computing them.
  */
 function groupOf(
   group: string,
@@ -88,23 +90,23 @@ function groupOf(
   return its
 }
 
-/** Everything a message is judged by. What is absent is not known. */
+/** Everything that a message is judged by. Absent means unknown. */
 export type FactsInput = {
   features: MessageFeatures
   report?: ReportedAs | undefined
   envelope?: Envelope | undefined
   network?: OriginNetwork | null | undefined
-  /** What blacklists say; null or absent when they were not asked. */
+  /** Results of blacklist lookups; null or absent when there was no lookup. */
   listings?: readonly BlacklistEntry[] | null | undefined
   reputations?: readonly KnownReputation[] | undefined
-  /** As `seenFacts` makes them. */
+  /** As returned by `seenFacts`. */
   seen?: SeenFacts | undefined
   now: Date
 }
 
 /**
- * The facts of a message. What is not known reads as false, 0, '' or an empty list; in groups that
- * are made here it is inherited (`groupOf`).
+ * Returns the facts of a message. Unknown facts are false, 0, '' or an empty list; in groups built
+ * here they are inherited (`groupOf`).
  */
 export function factsOf({ features, now, ...input }: FactsInput): Facts {
   return {
@@ -129,11 +131,14 @@ for (const { group, name, type } of factDefinitions) {
   groups.set(group, types.set(name, type))
 }
 
-/** A list of a fact has at most so many entries when it is read. */
+/**
+ * Maximum number of entries of a list fact, and maximum length of a text, when stored facts are
+ * read.
+ */
 const entriesMax = 100
 const textCharsMax = 1_000
 
-/** Facts as they are kept: JSON of those of the list that are not empty. */
+/** Packs facts for storage: JSON of the facts that are not empty. */
 export function packFacts(facts: Facts): Buffer {
   const sparse: Record<string, Record<string, FactValue>> = {}
   for (const [group, types] of groups) {
@@ -150,8 +155,8 @@ export function packFacts(facts: Facts): Buffer {
 }
 
 /**
- * Facts as they were kept, by the list of today: what is missing or of another type is empty, what
- * is no fact any more is dropped. Never throws.
+ * Unpacks stored facts according to the current definitions: a missing fact or one of another type
+ * is empty, and a fact that no longer exists is dropped. Never throws.
  */
 export function unpackFacts(packed: Buffer): Facts {
   const sparse = parsed(packed)

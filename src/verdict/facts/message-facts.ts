@@ -10,7 +10,7 @@ import type { LinkFeatures } from '../../pieces/features/link-features.ts'
 import type { TextFeatures } from '../../pieces/features/text-features.ts'
 import { bool, double, type FactTable, string, strings } from './fact.ts'
 
-/** Where it leads. Of all but `count` the first 60 links are looked at. */
+/** Links. All facts but `count` use the first 60 links. */
 export const linksTable: FactTable<LinkFeatures> = {
   count: double('How many links there are; at most 200.'),
   hosts: double('How many different hosts they lead to.'),
@@ -40,7 +40,7 @@ export const linksTable: FactTable<LinkFeatures> = {
   has_unsubscribe: bool('A link or the end of the text speaks of unsubscribing.'),
 }
 
-/** What is attached. */
+/** Attachments. */
 export const attachmentsTable: FactTable<AttachmentFeatures> = {
   count: double('How many files are attached or embedded.'),
   kilobytes: double('How long all of them are together, in KiB.'),
@@ -63,7 +63,9 @@ export const attachmentsTable: FactTable<AttachmentFeatures> = {
   extensions: strings('What their names end in, sorted, each once; at most 10.'),
 }
 
-/** What is shown. Of long texts the first 1,024 to 12,288 characters are looked at. */
+/**
+ * Visible text. Of long texts the first 1,024 to 12,288 characters are used, depending on the fact.
+ */
 export const textTable: FactTable<TextFeatures> = {
   words: double('How many words are shown; at most 4,000.'),
   is_empty: bool('Nothing is shown: no word and no picture.'),
@@ -101,7 +103,7 @@ export const textTable: FactTable<TextFeatures> = {
   mail_addresses: double('How many mail addresses there are in the text; at most 8.'),
 }
 
-/** What sort of mail it is. */
+/** Kind of the message. */
 export const messageTable: FactTable<KindFeatures> = {
   kind: string('message, dsn, feedback-report or auto-reply.'),
   is_machine_answer: bool(
@@ -114,7 +116,7 @@ export const messageTable: FactTable<KindFeatures> = {
   has_list_unsubscribe: bool('List-Unsubscribe gives a web or mail address.'),
 }
 
-/** How the header is written. */
+/** Form of the header. */
 export const headersTable: FactTable<HeaderFeatures> = {
   fields: double('How many fields the header has.'),
   date_missing: bool('There is no Date field.'),
@@ -165,7 +167,7 @@ export const headersTable: FactTable<HeaderFeatures> = {
   is_answer: bool('In-Reply-To or References name another message.'),
 }
 
-/** Who says to have written. */
+/** Author as stated in the message. */
 export const authorTable: FactTable<AuthorFeatures> = {
   domain: string('The domain of the address in From.'),
   organization: string('The registrable domain of the address in From.'),
@@ -194,7 +196,7 @@ export const authorTable: FactTable<AuthorFeatures> = {
   ),
 }
 
-/** How it says that many get it. */
+/** Signs of bulk mail. */
 export const bulkTable: FactTable<BulkFeatures> = {
   is_bulk: bool('It says that many get it: Precedence, List-Id, List-Unsubscribe, Feedback-ID.'),
   unsubscribe_by_web: bool('List-Unsubscribe gives a web address.'),
@@ -212,7 +214,7 @@ export const bulkTable: FactTable<BulkFeatures> = {
   is_automatic: bool('Auto-Submitted says that no person wrote it.'),
 }
 
-/** Who stands behind it. */
+/** Authentication results. */
 export const authenticationTable: FactTable<AuthenticationFeatures> = {
   checked: bool('The DNS was asked; without it all of this group but dkim_signatures is empty.'),
   spf: string('pass, fail, softfail, neutral, none, temperror or permerror; empty if not checked.'),
@@ -229,7 +231,7 @@ export const authenticationTable: FactTable<AuthenticationFeatures> = {
   signers: strings('The domains of verified signatures; at most 4.'),
 }
 
-/** Where it came from. */
+/** Origin and route. */
 export const originTable: FactTable<OriginFeatures> = {
   found: bool('The machine that handed it over is known.'),
   confidence: double('How sure the origin is, 0 to 1.'),

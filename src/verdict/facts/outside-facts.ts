@@ -12,11 +12,11 @@ import {
 } from './fact.ts'
 
 /**
- * The base part of what is known of one thing that a message can be blamed on or praised for.
- * `score` is from −1, surely bad, to +1, surely good; `weight` how much evidence is behind it.
+ * The stored base part of a reputation. `score` is from −1 (certainly bad) to +1 (certainly good);
+ * `weight` is the amount of evidence.
  */
 export type KnownReputation = {
-  /** As in `verdict/reputation/reputation.ts`; others are passed over. */
+  /** A kind from `verdict/reputation/reputation.ts`; unknown kinds are ignored. */
   kind: string
   score: number
   weight: number
@@ -24,7 +24,10 @@ export type KnownReputation = {
   firstSeenAt: Date | null
 }
 
-/** Facts by the kinds of what is known; of several of a kind the worst counts. */
+/**
+ * Prefixes of the reputation facts for each kind of subject. If a message has several subjects of a
+ * kind, the worst one counts.
+ */
 const kinds: readonly (readonly [kind: string, prefix: string, what: string])[] = [
   ['address', 'address', 'the address it came from'],
   ['network', 'network', 'the network it came from'],
@@ -47,7 +50,7 @@ const prefixOf = new Map(kinds.map(([kind, prefix]) => [kind, prefix]))
 const flags = ['listed', 'welcome', 'awake', 'jumped', 'new', 'exempt'] as const
 const flaggedMax = 20
 const DAY_MS = 86_400_000
-/** The facts of a message of which nothing is known. */
+/** Reputation facts by name. */
 export type ReputationFacts = Record<string, boolean | number | readonly string[]>
 
 const overall = {
@@ -60,7 +63,7 @@ const overall = {
   ),
 }
 
-/** What the facts of this group mean. */
+/** Definitions of the facts in the group `reputation`. */
 export const reputationDefinitions: readonly FactDefinition[] = [
   ...definitionsOf('reputation', overall),
   ...kinds.flatMap(([, prefix, what]) =>
@@ -72,10 +75,10 @@ export const reputationDefinitions: readonly FactDefinition[] = [
   ),
 ]
 
-/** So much evidence makes half sure. */
+/** Amount of evidence at which a reputation has half of its full effect. */
 const HALF_SURE = 3
 
-/** Reduces what is known of the things a message is made of, at an instant. */
+/** Reduces the reputations of a message's subjects to facts, at a given time. */
 export function reputationFacts(
   known: readonly KnownReputation[] | undefined,
   now: Date,
@@ -114,17 +117,17 @@ function round(value: number): number {
   return Math.round(value * 1000) / 1000
 }
 
-/** What a reporter says; absent when a mail server asks. */
+/** Statement of the reporter; absent when a mail server checks a message. */
 export type ReportedAs = {
   kind: 'spam' | 'phishing' | 'not-spam'
-  /** Of the reporter, 0 to 1. */
+  /** Karma of the reporter, 0 to 1. */
   karma: number
   channel: string
 }
 
-/** What a mail server says of a message it holds; absent when it is reported. */
+/** SMTP envelope sent by a mail server that checks a message; absent for a report. */
 export type Envelope = {
-  /** The address that hands the message over. */
+  /** IP address of the SMTP client. */
   ip?: string | undefined
   helo?: string | undefined
   /** Empty for a bounce. */
@@ -170,7 +173,7 @@ type BlacklistFacts = {
   zones: readonly string[]
 }
 
-/** What the reporter says. */
+/** Statement of the reporter. */
 export const reportTable: FactTable<ReportFacts> = {
   is_given: bool('It was reported; otherwise a mail server asks what to do with it.'),
   kind: string('spam, phishing or not-spam, as the reporter says; empty when nobody reported it.'),
@@ -178,7 +181,7 @@ export const reportTable: FactTable<ReportFacts> = {
   channel: string('How the report came in.'),
 }
 
-/** What the mail server says that asks. */
+/** SMTP envelope of a message that a mail server checks. */
 export const envelopeTable: FactTable<EnvelopeFacts> = {
   is_given: bool('A mail server asks, and says whose message it holds.'),
   helo_missing: bool('The client did not say what it is called.'),
@@ -191,7 +194,7 @@ export const envelopeTable: FactTable<EnvelopeFacts> = {
   is_ipv6: bool('The client’s address is of IPv6.'),
 }
 
-/** The network of the origin. */
+/** Network of the origin. */
 export const networkTable: FactTable<NetworkFacts> = {
   is_known: bool('An imported table or a registry knows the network of the origin.'),
   asn: double('The number of its autonomous system; 0 when unknown.'),
@@ -199,7 +202,7 @@ export const networkTable: FactTable<NetworkFacts> = {
   country: string('Its country, by two letters.'),
 }
 
-/** What DNS blacklists say. */
+/** Results of DNS blacklists. */
 export const blacklistsTable: FactTable<BlacklistFacts> = {
   is_asked: bool('DNS blacklists were asked; without it all of this group is empty.'),
   origin_spam: bool('A blacklist knows the origin as a source of spam.'),
@@ -218,14 +221,14 @@ export const blacklistsTable: FactTable<BlacklistFacts> = {
 const textCharsMax = 100
 const zonesMax = 20
 
-/** What a report says; nothing without one. */
+/** Facts about the reporter's statement; undefined without a report. */
 export function reportFacts(report: ReportedAs | undefined): ReportFacts | undefined {
   if (!report) return undefined
   const karma = Math.min(1, Math.max(0, report.karma))
   return { is_given: true, kind: report.kind, karma, channel: report.channel }
 }
 
-/** What a mail server says; `organization` is the author's. */
+/** Facts about the SMTP envelope; `organization` is the registrable domain of the author. */
 export function envelopeFacts(
   envelope: Envelope | undefined,
   organization: string,
@@ -249,7 +252,7 @@ export function envelopeFacts(
   }
 }
 
-/** What is known of the network of the origin. */
+/** Facts about the network of the origin. */
 export function networkFacts(network: OriginNetwork | null | undefined): NetworkFacts | undefined {
   if (!network) return undefined
   return {
@@ -260,7 +263,10 @@ export function networkFacts(network: OriginNetwork | null | undefined): Network
   }
 }
 
-/** What blacklists say of the origin's address and of the domains; null when not asked. */
+/**
+ * Facts about blacklist entries for the origin's address and for the domains; undefined when there
+ * was no lookup.
+ */
 export function blacklistFacts(
   listings: readonly BlacklistEntry[] | null | undefined,
 ): BlacklistFacts | undefined {

@@ -8,7 +8,7 @@ import { pairTypes } from '../../pieces/shingles/pair-types.ts'
 import { type PieceName, pieceTypes } from '../../pieces/shingles/piece-types.ts'
 import { definitionsOf, double, type FactDefinition } from './fact.ts'
 
-/** Groups of pieces of which it tells how often they were seen, and what a group is. */
+/** Groups of pieces whose counts become facts, with their descriptions. */
 const seenGroups = {
   campaign: 'the campaign it is of',
   text: 'its text',
@@ -31,18 +31,20 @@ const seenGroups = {
   contact: 'a telephone number, account or mail address in its text',
 } as const
 
-/** The name of such a group. */
 type SeenGroup = keyof typeof seenGroups
 
-/** What one key tells of: how often the piece was seen, or how many reporters it has. */
+/** Meaning of one key: how often the piece was seen, or how many reporters it has. */
 export type SeenKey = { group: SeenGroup; counts: 'piece' | 'reporters' }
 
-/** Keys to ask the counters for, and what each tells; the same number of both. */
+/** Counter keys to look up, and the meaning of each, in the same order. */
 export type SeenPieces = { keys: readonly bigint[]; groups: readonly SeenKey[] }
 
 type Choice = readonly [piece: PieceName, group: SeenGroup, pieces: number, reporters?: number]
 
-/** Which pieces are asked for, how many of each, and of how many of those the reporters: 47. */
+/**
+ * The pieces to look up: at most `pieces` of each type, and the reporters of at most `reporters` of
+ * those. The total is 47 keys.
+ */
 const choices: readonly Choice[] = [
   ['campaign', 'campaign', 1, 1],
   ['text', 'text', 1, 1],
@@ -74,7 +76,10 @@ const choices: readonly Choice[] = [
 type Chosen = {
   group: SeenGroup
   pieces: number
-  /** The number of the type of pairs with reporters, and of how many pieces they are asked. */
+  /**
+   * `pairType`: the number of the pair type that counts reporters. `reporters`: the maximum number
+   * of pieces whose reporters are looked up.
+   */
   pairType: number
   reporters: number
 }
@@ -86,14 +91,14 @@ for (const [piece, group, pieces, reporters = 0] of choices) {
   chosenByType[pieceTypes[piece].number] = { group, pieces, pairType, reporters }
 }
 
-/** So many keys are asked for at most. */
+/** Maximum number of keys for one message. */
 export const seenKeysMax = choices.reduce((sum, [, , pieces, reporters = 0]) => {
   return sum + pieces + reporters
 }, 0)
 
 /**
- * Chooses what the counters are asked for about a message: the pieces that tell, and how many
- * reporters those have. `pairKey` gives the key under which pairs of a type are counted of a piece
+ * Chooses the counters to look up for a message: its most informative pieces, and the number of
+ * their reporters. `pairKey` returns the key of a piece's counter for a pair type
  * (`counting/keys.ts`).
  */
 export function seenPieces(
@@ -123,7 +128,7 @@ export function seenPieces(
   return { keys, groups }
 }
 
-/** The counts of one window, as `counting/reader.ts` gives them. */
+/** The counts of one window, as returned by `counting/reader.ts`. */
 export type SeenCounts = {
   readonly ham: number
   readonly spam: number
@@ -132,13 +137,13 @@ export type SeenCounts = {
   readonly unique: number
 }
 
-/** Counts of the windows that are used, under the prefixes that are. */
+/** The windows that become facts, by their prefixes in fact names. */
 export type SeenWindows = {
   readonly reports?: Readonly<Record<'hour' | 'day' | 'twoWeeks', SeenCounts>>
   readonly checks?: Readonly<Record<'hour' | 'day' | 'twoWeeks', SeenCounts>>
 }
 
-/** Numbers by their facts; none where nothing was seen. */
+/** Numbers by fact name; empty when nothing was seen. */
 export type SeenFacts = Record<string, number>
 
 const windows = [
@@ -147,7 +152,7 @@ const windows = [
   ['twoWeeks', 'weeks'],
 ] as const
 
-/** What the facts of this group mean. */
+/** Definitions of the facts in the group `seen`. */
 export const seenDefinitions: readonly FactDefinition[] = Object.entries(seenGroups).flatMap(
   ([group, what]) =>
     definitionsOf('seen', {
@@ -171,14 +176,17 @@ export const seenDefinitions: readonly FactDefinition[] = Object.entries(seenGro
     }),
 )
 
-/** Reports and messages that are made up, so that few of them say little. */
+/**
+ * Priors: numbers of reports and copies added to the denominators, so that small counts have little
+ * effect.
+ */
 const PRIOR_REPORTS = 5
 const PRIOR_COPIES = 20
 
 /**
- * Reduces the windows of the pieces that were asked for, in the order of `groups`: of several
- * pieces of a group the largest count is taken, of each kind. What we concluded of traffic that
- * nobody reported is volume only: counted as evidence it would prove itself.
+ * Reduces the windows of the pieces to facts, in the order of `groups`. If a group has several
+ * pieces, the largest count of each kind is used. Our own verdicts on unreported traffic count as
+ * volume only: as evidence they would confirm themselves.
  */
 export function seenFacts(
   groups: readonly SeenKey[],
@@ -212,7 +220,7 @@ function addShares(
   const copies = checked ? Math.max(0, checked.ham + checked.spam) : 0
   const blame = (complaint - ham) / (reported + PRIOR_REPORTS)
   const before = facts[`${group}_blame`]
-  // The one with most complaints blames, not the one with fewest thanks.
+  // Uses the piece with the highest blame, not the one with the fewest good reports.
   if (before === undefined || blame > before) facts[`${group}_blame`] = round(blame)
   raise(facts, `${group}_complaint_share`, round(complaint / (reported + copies + PRIOR_COPIES)))
 }

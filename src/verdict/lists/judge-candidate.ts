@@ -12,17 +12,19 @@ import {
 import { type OwnNames, type Spared, whySpared } from './spare.ts'
 
 /**
- * The steps in which reporters are told: who is listed must not learn, by counting, when one more
- * complained. The first is what it takes to be listed.
+ * Public numbers of reporters are rounded down to these steps, so that the owner of a listed name
+ * cannot detect single complaints by counting. The smallest step is the minimum for a listing.
  */
 const steps = [1_000, 500, 200, 100, 50, 20, 10, 6] as const
 
-/** The largest step that so many reporters reach; 0 below all. */
+/** Rounds down to the largest step reached; 0 below all steps. */
 export function roundedReporters(reporters: number): number {
   return steps.find((step) => reporters >= step) ?? 0
 }
 
-/** What is told of an entry, to anybody: nothing of a report, a reporter or a subject. */
+/**
+ * The public reasons for an entry. They reveal nothing about single reports, reporters or subjects.
+ */
 export type PublicReasons = {
   category: ListCategory
   reportersAtLeast: number
@@ -33,7 +35,7 @@ export type PublicReasons = {
   times: number
 }
 
-/** What may be told of an entry. */
+/** Returns the public reasons for an entry. */
 export function publicReasons(listing: Listing): PublicReasons {
   return {
     category: listing.category,
@@ -51,7 +53,7 @@ const categories: Readonly<Record<ListCategory, string>> = {
   malware: 'It was reported for spreading malware',
 }
 
-/** The reasons of an entry as sentences, in English. */
+/** Returns the reasons for an entry as sentences in English. */
 export function englishReasons(reasons: PublicReasons): string[] {
   const { category, reportersAtLeast, lastDay, until, times } = reasons
   return [
@@ -72,7 +74,7 @@ function dayOf(at: Date): string {
   return at.toISOString().slice(0, 10)
 }
 
-/** Why something is not listed: it is spared whatever is said of it, or too little is said. */
+/** Why a name is not listed: it is always spared, or there is too little evidence. */
 export type Unlisted =
   | Spared
   | 'no list for it'
@@ -83,23 +85,28 @@ export type Unlisted =
   | 'nothing new'
   | 'pardoned'
 
-/** What a candidate is judged against. */
+/** Circumstances in which a candidate is judged. */
 export type ListingContext = {
   now: Date
   own: OwnNames
-  /** Whether an administrator exempted this name, or the domain it belongs to. */
+  /** Whether an administrator exempted this name or its domain. */
   isExempted: boolean
 }
 
 /**
- * What it takes to be listed: several who do not depend on each other, and hardly a good word. Six
- * reporters who each say it four times reach all three, nine who say it once do for four days; five
- * never do, however often they say it (see `saturated`).
+ * Minimum evidence for a listing: several independent reporters and almost no praise. Six reporters
+ * with four reports each reach all three values; nine reporters with one report each reach them for
+ * four days. Five reporters never do, however often they report (see `saturated`).
  */
 export const evidenceMin = { score: 0.73, weight: 8.1, reporters: 6 } as const
-/** What it takes to remain: less, so that nothing goes on and off. */
+/**
+ * Minimum evidence for an entry to stay. It is lower than for a listing, so that entries do not
+ * flap.
+ */
 const evidenceKept = { score: 0.6, weight: 4 } as const
-/** Who was pardoned is listed again only when so many more reporters complained afterwards. */
+/**
+ * Minimum number of reporters who must complain after a delisting before the name is listed again.
+ */
 const NEW_REPORTERS_MIN = 3
 
 const DAY_MS = 86_400_000
@@ -107,16 +114,16 @@ const FIRST_DAYS = 7
 const DAYS_MAX = 90
 
 /**
- * How long after the last complaint an entry stays: a week, and twice as long each time that it is
- * listed again, up to 90 days.
+ * How many days after the last complaint an entry expires: 7, doubled with each new listing, at
+ * most 90.
  */
 export function lifetimeDays(times: number): number {
   return Math.min(DAYS_MAX, FIRST_DAYS * 2 ** Math.min(times - 1, 10))
 }
 
 /**
- * The entry that a candidate deserves, or why it deserves none. `former` is what the list has or
- * had of the same name. The entry is `former` itself when nothing has changed.
+ * Returns the entry for a candidate, or why there is none. `former` is the current or an earlier
+ * entry of the same name. Returns `former` itself when nothing has changed.
  */
 export function judgeCandidate(
   candidate: ListCandidate,
@@ -152,8 +159,8 @@ export function judgeCandidate(
 }
 
 /**
- * Why an entry has to go before its time: an exemption, a rule that came since, or evidence that
- * faded, turned or is gone (`candidate` is undefined). Undefined when it stays.
+ * Returns why an entry must be removed early: an exemption, a newer rule, or evidence that has
+ * decayed, changed or gone (`candidate` is undefined). Undefined when the entry stays.
  */
 export function whyEnded(
   { list }: Pick<Listing, 'list'>,
@@ -193,7 +200,7 @@ function renewed(former: Listing, candidate: ListCandidate): Listing {
   return isSame ? former : { ...former, ...renewal }
 }
 
-/** More than is left of what was known when it was pardoned. */
+/** Whether enough new reporters have complained since the delisting. */
 function hasNewReporters(
   { pardonedAt, pardonedReporters }: Listing,
   { independentReporters }: ListCandidate,
@@ -210,7 +217,10 @@ function categoryOf({ flags }: ListCandidate): ListCategory {
   return flags.includes('phishing') ? 'phishing' : 'spam'
 }
 
-/** Days alone are told, and days alone are kept: an entry changes once a day at most. */
+/**
+ * The end of an entry, rounded to whole UTC days. Only days are published and stored, so an entry
+ * changes at most once a day.
+ */
 function untilOf(lastSeen: Date, times: number): Date {
   return new Date(startOfDay(lastSeen).getTime() + lifetimeDays(times) * DAY_MS)
 }
@@ -219,20 +229,20 @@ function startOfDay(at: Date): Date {
   return new Date(Math.floor(at.getTime() / DAY_MS) * DAY_MS)
 }
 
-/** An entry as programs get it. */
+/** An entry in JSON lists. */
 export type ListedJson = {
   list: string
   name: string
   category: string
   code: string
-  /** Days in UTC; `until` is the first on which it is not listed any more. */
+  /** Days in UTC; `until` is the first day on which the name is no longer listed. */
   since: string
   until: string
   times: number
   reasons: string[]
 }
 
-/** All that is told of an entry. */
+/** Formats the public part of an entry. */
 export function listedJson(listing: Listing): ListedJson {
   const reasons = publicReasons(listing)
   const { list, name, category, times } = listing
@@ -248,7 +258,9 @@ export function listedJson(listing: Listing): ListedJson {
   }
 }
 
-/** The beginning of a list as JSON, up to its entries: one to a line, commas between. */
+/**
+ * The start of a JSON list, up to its entries. The entries are one per line, separated by commas.
+ */
 export function jsonHeader({ list, zone, publicUrl, madeAt, expiresAt }: ListEdition): string {
   const head = {
     list,
@@ -261,5 +273,5 @@ export function jsonHeader({ list, zone, publicUrl, madeAt, expiresAt }: ListEdi
   return `${JSON.stringify(head).slice(0, -1)},"entries":[`
 }
 
-/** Its end. */
+/** The end of a JSON list. */
 export const jsonFooter = '\n]}\n'

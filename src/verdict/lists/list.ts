@@ -1,20 +1,18 @@
 import type { SubjectKind } from '../reputation/reputation.ts'
 
-/** The lists that are given out. */
+/** The published lists. */
 export const listNames = ['addresses', 'domains', 'hosts'] as const
 
-/** One of them. */
 export type ListName = (typeof listNames)[number]
 
-/** Why something is listed, the worst last. */
+/** Reasons for a listing, in order of increasing severity. */
 export const listCategories = ['spam', 'phishing', 'malware'] as const
 
-/** One of these. */
 export type ListCategory = (typeof listCategories)[number]
 
 /**
- * What the zones answer for each category. 127.0.0.2 is also what RFC 5782 §2.1 wants of an entry
- * that says nothing more.
+ * DNS answer for each category. RFC 5782 §2.1 requires 127.0.0.2 for an entry without further
+ * meaning.
  */
 export const listCodes: Readonly<Record<ListCategory, string>> = {
   spam: '127.0.0.2',
@@ -22,47 +20,52 @@ export const listCodes: Readonly<Record<ListCategory, string>> = {
   malware: '127.0.0.5',
 }
 
-/** What is known of a subject, as far as a list is concerned. */
+/** Evidence about a subject that may be listed. */
 export type ListCandidate = {
   kind: SubjectKind
   name: string
-  /** From -1, nothing but good, to +1, nothing but bad: shrunken and decayed. */
+  /** From −1 (only good reports) to +1 (only bad reports), shrunken and decayed. */
   score: number
-  /** How much evidence there still is, decayed, in reports of reporters of full karma. */
+  /** Amount of evidence left after decay, as a number of reports by reporters with full karma. */
   weight: number
   /**
-   * At least so many reporters complained who have nothing but the complaint in common; decayed as
-   * `weight` is, so not a whole number.
+   * Minimum number of independent reporters who complained. Decayed like `weight`, so not a whole
+   * number.
    */
   independentReporters: number
-  /** When somebody proven last complained. */
+  /** When a proven reporter last complained. */
   lastSeen: Date
-  /** `exempt` and `welcome` spare it; `phishing` and `malware` say what it is, else it is spam. */
+  /**
+   * `exempt` and `welcome` prevent a listing; `phishing` and `malware` set the category, otherwise
+   * `spam`.
+   */
   flags: readonly string[]
 }
 
-/** An entry of a list. It is listed while `until` is to come, and remembered for a while after. */
+/**
+ * An entry of a list. The name is listed until `until`; the entry is kept for a while afterwards.
+ */
 export type Listing = {
   list: ListName
   name: string
   category: ListCategory
   since: Date
   until: Date
-  /** How often it was listed, this time included. */
+  /** Number of times the name was listed, including this one. */
   times: number
-  /** A round number, see `roundedReporters`. */
+  /** Rounded, see `roundedReporters`. */
   reportersAtLeast: number
   lastSeen: Date
-  /** When it was last taken off on request; null: never. */
+  /** When it was last delisted on request; null: never. */
   pardonedAt: Date | null
-  /** The independent reporters there were then, rounded up. */
+  /** Number of independent reporters at that time, rounded up. */
   pardonedReporters: number | null
 }
 
 /**
- * The kind of subject that a list is made of. Not of networks, because one customer is not all; nor
- * of signers, authors and return paths, because domains that send are shared by many or written by
- * anybody. A domain is listed for what is linked to.
+ * Kinds of subject for each list. Networks are excluded because one customer is not the whole
+ * network. Signers, authors and return paths are excluded because sending domains are shared or can
+ * be forged. A domain is listed only if messages link to it.
  */
 export const listedKinds = {
   addresses: 'address',
@@ -70,43 +73,46 @@ export const listedKinds = {
   hosts: 'link-host',
 } as const satisfies Record<ListName, SubjectKind>
 
-/** Which list a kind of subject belongs on; undefined for most. */
+/** Returns the list for a kind of subject; undefined for kinds that are never listed. */
 export function listForSubject(kind: SubjectKind): ListName | undefined {
   return listNames.find((list) => listedKinds[list] === kind)
 }
 
-/** Whether it is listed at an instant. */
+/** Whether an entry is in force at a given time. */
 export function isLive({ until }: Pick<Listing, 'until'>, now: Date): boolean {
   return until > now
 }
 
-/** Where a list is asked for and looked up, and how old it may get. */
+/** Where a list is published, and how long this edition is valid. */
 export type ListEdition = {
   list: ListName
-  /** Of this list, in lower case: `addresses.bl.example`. */
+  /** DNS zone of the list, in lower case: `addresses.bl.example`. */
   zone: string
   /** Without a trailing slash. */
   publicUrl: string
   madeAt: Date
-  /** Nobody should believe it from then on. */
+  /** Consumers should not use this edition from then on. */
   expiresAt: Date
 }
 
-/** The data sets of rbldnsd, by the list they make up. */
+/** rbldnsd data sets of each list. */
 export const zoneTypes: Readonly<Record<ListName, readonly ZoneType[]>> = {
   addresses: ['ip4set', 'ip6trie'],
   domains: ['dnset'],
   hosts: ['dnset'],
 }
 
-/** A kind of data set. */
+/** Type of an rbldnsd data set. */
 export type ZoneType = 'ip4set' | 'ip6trie' | 'dnset'
 
-/** Seconds for which answers may be kept: about the time between two editions. */
+/** Time to live of DNS answers in seconds, about the interval between editions. */
 const TTL_SECONDS = 600
 const TXT_CHARS_MAX = 250
 
-/** What every list must list (RFC 5782 §5); 127.0.0.1, ::ffff:7f00:1 and INVALID never are. */
+/**
+ * Test entries that each list must contain (RFC 5782 §5). 127.0.0.1, ::ffff:7f00:1 and INVALID must
+ * never be listed.
+ */
 const testEntries: Readonly<Record<ZoneType, string>> = {
   ip4set: '127.0.0.2',
   ip6trie: '::ffff:7f00:2',
@@ -114,8 +120,8 @@ const testEntries: Readonly<Record<ZoneType, string>> = {
 }
 
 /**
- * The beginning of a data set of rbldnsd: who it is, how long it is good, what an entry means, and
- * the test entry. rbldnsd stops answering from a set that has expired: it accuses nobody for ever.
+ * Returns the header of an rbldnsd data set: zone, expiry, answers and the test entry. rbldnsd
+ * stops answering from an expired data set, so no listing outlives its edition.
  */
 export function zoneHeader(edition: ListEdition, type: ZoneType): string {
   const { list, zone, madeAt, expiresAt } = edition
@@ -133,7 +139,9 @@ export function zoneHeader(edition: ListEdition, type: ZoneType): string {
   ].join('\n')
 }
 
-/** The line of an entry. In `domains` all below is listed too; a host stands for itself. */
+/**
+ * Formats an entry as a line. An entry in `domains` includes all subdomains; a host entry does not.
+ */
 export function zoneLine(listing: Listing, edition: ListEdition): string {
   const { list, name, category } = listing
   const subject = list === 'domains' ? `.${name}` : name
@@ -141,30 +149,30 @@ export function zoneLine(listing: Listing, edition: ListEdition): string {
   return `${subject} :${listCodes[category]}:${meaningOf(category, edition)}\n`
 }
 
-/** The data set that an entry of a list belongs into. */
+/** Returns the type of data set for an entry. */
 export function zoneTypeOf({ list, name }: Pick<Listing, 'list' | 'name'>): ZoneType {
   if (list !== 'addresses') return 'dnset'
   return name.includes(':') ? 'ip6trie' : 'ip4set'
 }
 
-/** A single dollar sign is where rbldnsd writes what it was asked for. */
+/** TXT record for a category. rbldnsd replaces a single dollar sign with the queried name. */
 function meaningOf(category: Listing['category'], { publicUrl }: ListEdition): string {
   const url = publicUrl.replaceAll('$', '$$$$')
   return `Reported for ${category}, see ${url}/lookup?q=$`.slice(0, TXT_CHARS_MAX)
 }
 
-/** The file that tells of all others; put in place last. */
+/** The file that lists all other files; written last. */
 export const MANIFEST = 'manifest.json'
 
-/** The files of a list: `addresses.ip4set`, `addresses.ip6trie`, `addresses.json` … */
+/** Returns the file names of a list: `addresses.ip4set`, `addresses.ip6trie`, `addresses.json` … */
 export function fileNamesOf(list: ListName): string[] {
   return [...zoneTypes[list], 'json', 'txt'].map((ending) => `${list}.${ending}`)
 }
 
-/** Every file that is given out. */
+/** Names of all published files. */
 export const listFileNames: readonly string[] = [...listNames.flatMap(fileNamesOf), MANIFEST]
 
-/** The zone of a list below that of the settings. */
+/** Returns the zone of a list, a subdomain of the configured zone. */
 export function zoneOf(list: ListName, { listsZone }: { listsZone: string }): string {
   return `${list}.${listsZone}`
 }

@@ -3,9 +3,9 @@ import { registrableDomain } from '../../mail/address.ts'
 import { parseIp } from '../../mail/ip.ts'
 import { isLive, type Listing, type ListName } from './list.ts'
 
-/** What somebody asks about: the names to look for, each on its list, the closest first. */
+/** A parsed list query: the names to look up, each on its list, the most specific first. */
 export type ListQuestion = {
-  /** As it is shown: an address, or a host name in lower-case ASCII. */
+  /** The name to display: an address, or a host name in lower-case ASCII. */
   name: string
   asks: readonly { list: ListName; name: string }[]
 }
@@ -14,9 +14,9 @@ const CHARS_MAX = 2_048
 const NAME_CHARS_MAX = 253
 
 /**
- * Reads an address, a domain, a host, a link or a mail address, as people write them: in any case
- * and script, and made harmless (`hxxp://bad[.]example`, `bad (dot) example`). Undefined when
- * nothing of it could be on a list.
+ * Parses an address, a domain, a host, a link or a mail address in any case and script, also when
+ * defanged (`hxxp://bad[.]example`, `bad (dot) example`). Undefined when it contains no name that a
+ * list could hold.
  */
 export function readListQuestion(text: string): ListQuestion | undefined {
   if (text.length > CHARS_MAX) return undefined
@@ -37,7 +37,7 @@ function addressQuestion(name: string): ListQuestion {
   return { name, asks: [{ list: 'addresses', name }] }
 }
 
-/** Undoes what is done so that nobody follows a link by accident. */
+/** Reverses defanging, which makes a link unusable so that people do not open it by accident. */
 function armed(text: string): string {
   return text
     .replace(/^h(xx|\*\*|__|tt)p(s?)(?=\W)/i, 'http$2')
@@ -55,7 +55,7 @@ function hostOf(text: string): string | undefined {
   return nameOf(isLink ? hostnameOfUrl(`http://${text}`) : afterAt)
 }
 
-/** Of any scheme, read as a browser reads http. */
+/** Returns the host name of a URL with any scheme, parsed as a browser parses http URLs. */
 function hostnameOfUrl(text: string): string {
   const url = URL.parse(text.replace(/^[a-z][a-z0-9+.-]*:/i, 'http:'))
   return url?.hostname ?? ''
@@ -67,18 +67,18 @@ function nameOf(host: string): string | undefined {
   return name === '' ? undefined : name.toLowerCase()
 }
 
-/** What becomes of a wish to be taken off. */
+/** How a delisting request is handled. */
 export type DelistingCourse = 'at once' | 'to administrators' | 'not listed'
 
 const DAY_MS = 86_400_000
-/** Evidence that is so old or so little may be wiped off by who asks, once. */
+/** Evidence this old, or from fewer reporters than this, allows one delisting on request. */
 const OLD_DAYS = 3
 const FEW_REPORTERS = 20
 
 /**
- * Who may take a name off a list: who asks, once in the memory of the list, when what is known is
- * old or little and is neither phishing nor malware; else an administrator. What was taken off at
- * once comes back only by what is reported afterwards.
+ * Decides who may delist a name. The requester may, once while the entry is remembered, if the
+ * evidence is old or small and is neither phishing nor malware; otherwise an administrator decides.
+ * After an immediate delisting only new reports count for another listing.
  */
 export function delistingCourse(listing: Listing | undefined, now: Date): DelistingCourse {
   if (!listing || !isLive(listing, now)) return 'not listed'

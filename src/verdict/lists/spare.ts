@@ -9,7 +9,7 @@ import {
 } from '../../pieces/features/material.ts'
 import type { ListName } from './list.ts'
 
-/** Domains in which anybody has a mailbox, also for money. */
+/** Domains of mailbox providers, free and paid. */
 const mailboxDomains: ReadonlySet<string> = new Set([
   ...freeMailDomains,
   ...(
@@ -20,7 +20,7 @@ const mailboxDomains: ReadonlySet<string> = new Set([
   ).split(' '),
 ])
 
-/** Domains that send a reader on to wherever somebody wanted: the domain did nothing. */
+/** Domains of URL shorteners and redirectors. The domain is not responsible for the target. */
 const shortenerDomains: ReadonlySet<string> = new Set([
   ...shorteners,
   ...'aka.ms amzn.to bit.do fb.me goo.su ift.tt lnk.to mcaf.ee spoti.fi t.me wa.me youtu.be'.split(
@@ -29,8 +29,8 @@ const shortenerDomains: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Domains on which millions keep their pages and files under names the domain's owner gave, or
- * through which others send and are read: storage, forms, mailing, social networks, standards.
+ * Platform domains, under which many unrelated people publish or send: storage, forms, mailing
+ * services, social networks, standards.
  */
 const platformDomains: ReadonlySet<string> = new Set([
   ...freePages.keys(),
@@ -54,7 +54,7 @@ const platformDomains: ReadonlySet<string> = new Set([
   ).split(' '),
 ])
 
-/** The names under which an installation is met, from its settings. */
+/** Returns the names of an installation, from its configuration. */
 export function ownNamesOf(config: {
   mailFrom: string
   publicUrl: string
@@ -68,7 +68,7 @@ export function ownNamesOf(config: {
   )
 }
 
-/** Why a name is never listed, whatever is said of it. */
+/** Why a name is never listed, whatever the evidence. */
 export type Spared =
   | 'no such name'
   | 'no public address'
@@ -79,7 +79,7 @@ export type Spared =
   | 'link shortener'
   | 'our own'
 
-/** Names under which we are met ourselves, in lower case. */
+/** Names of this installation, in lower case. */
 export type OwnNames = readonly string[]
 
 const houses = new Set(
@@ -90,9 +90,9 @@ const houses = new Set(
 )
 
 /**
- * Why this name must not be listed, although it may well be in spam: too many who did nothing
- * would be hit, or it can be nobody's. An accusation of the wrong one is worse than none. Undefined
- * when nothing speaks against it.
+ * Returns why a name must not be listed although it may occur in spam: it does not exist, or a
+ * listing would harm too many uninvolved people. A wrong accusation is worse than none. Undefined
+ * when the name may be listed.
  */
 export function whySpared(list: ListName, name: string, own: OwnNames): Spared | undefined {
   return list === 'addresses' ? whyAddressSpared(name) : whyNameSpared(list, name, own)
@@ -119,14 +119,17 @@ function whyNameSpared(list: 'domains' | 'hosts', name: string, own: OwnNames): 
   if (mailboxDomains.has(domain) || houses.has(domain)) return 'mailbox provider'
   const isHoster = freeHosting.has(domain) && (name === domain || name === `www.${domain}`)
   if (isHoster) return 'shared platform'
-  // Below a suffix of its own, such as pages.example, each name is somebody else's.
+  // Names below a shared suffix of the platform, such as pages.example, belong to its customers.
   const isCustomer = name !== domain && isSharedSuffix(name.slice(name.indexOf('.') + 1))
   return platformDomains.has(domain) && !isCustomer ? 'shared platform' : undefined
 }
 
 const NAME_CHARS_MAX = 180
 const hostName = /^(?=.*[a-z])[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})+$/
-/** RFC 2606, 6761, 6762, 8375, 9476 and what networks use inside. */
+/**
+ * Reserved and internal suffixes: RFC 2606, 6761, 6762, 8375, 9476, and those in use in private
+ * networks.
+ */
 const reservedEnds =
   /\.(alt|arpa|corp|home|internal|invalid|lan|local|localdomain|localhost|onion|test)$/
 

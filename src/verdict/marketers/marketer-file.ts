@@ -66,7 +66,10 @@ const website = z
   .max(bounds.urlCharsMax)
   .refine(isWebsite, 'This is no link to a website, as https://example.org/ is one.')
 
-/** Lines of plain text; what a terminal or a mail program might obey is left out. */
+/**
+ * Schema for lines of plain text, without the control characters that a terminal or mail program
+ * might interpret.
+ */
 function lines(charsMax: number) {
   return z
     .string()
@@ -88,7 +91,7 @@ const advice = z
   })
   .partial()
 
-/** One marketer as a file has it. */
+/** Schema of one marketer in a file. */
 const marketerSchema = z
   .strictObject({
     key: z
@@ -130,20 +133,20 @@ function isWebsite(text: string): boolean {
   return isPlain && (url.protocol === 'https:' || url.protocol === 'http:') && !/\s/.test(text)
 }
 
-/** Something wrong in a file of marketers, and where. */
+/** An error in a marketer file, with its position. */
 export type MarketerFault = { line: number; key?: string; field?: string; reason: string }
 
-/** What a file declares, or all that is wrong with it. */
+/** The declared marketers, or all errors in the file. */
 export type MarketerReading = { marketers: Marketer[] } | { faults: MarketerFault[] }
 
 type Item = { value: unknown; lineOf: (path: readonly PropertyKey[]) => number }
 
-/** Faults beyond these would only repeat the same. */
+/** Maximum number of errors listed. */
 const FAULTS_MAX = 200
 
 /**
- * Reads marketers: a YAML list of maps, or lines of JSON. All faults are named at once; what has
- * one declares nothing, so a file is taken whole or not at all.
+ * Parses marketers from a YAML list of maps or from JSON lines. Reports all errors at once; a file
+ * with any error is rejected as a whole.
  */
 export function readMarketers(text: string, own: OwnNames): MarketerReading {
   if (Buffer.byteLength(text) > marketerBounds.fileBytesMax) {
@@ -173,10 +176,10 @@ export function readMarketers(text: string, own: OwnNames): MarketerReading {
   return faults.length > 0 ? { faults: faults.slice(0, FAULTS_MAX) } : { marketers }
 }
 
-/** A fault of one declaration, and the path of fields it stands under. */
+/** An error in one declaration, with the path of the field. */
 export type FieldFault = { path: PropertyKey[]; key?: string; field?: string; reason: string }
 
-/** Checks one declaration, from a file or a form. */
+/** Validates one declaration, from a file or a form. */
 export function checkMarketer(
   value: unknown,
   own: OwnNames,
@@ -190,7 +193,7 @@ export function checkMarketer(
   return faults.length > 0 ? { faults } : { marketer: read.data }
 }
 
-/** A fault as a line of text. */
+/** Formats an error as a line of text. */
 export function marketerFaultLine({ line, key, field, reason }: MarketerFault): string {
   const where = [`line ${line}`, ...(key === undefined ? [] : [key])].join(', ')
   return `${where}: ${field === undefined ? '' : `${field}: `}${reason}`
@@ -246,7 +249,10 @@ function yamlItems(text: string): { items: Item[] } | { faults: MarketerFault[] 
   return { items }
 }
 
-/** Nothing is larger or other than it looks. */
+/**
+ * Returns errors for anchors, aliases and tags, which could make content larger or different than
+ * it looks.
+ */
 function tricksIn(contents: Node, lineAt: (offset: number) => number): MarketerFault[] {
   const faults: MarketerFault[] = []
   const fault = (node: Node, reason: string) =>
@@ -261,7 +267,7 @@ function tricksIn(contents: Node, lineAt: (offset: number) => number): MarketerF
   return faults
 }
 
-/** Where the deepest node of a path begins. */
+/** Returns the offset of the deepest existing node of a path. */
 function startOf(node: unknown, path: readonly PropertyKey[]): number {
   const [step, ...rest] = path
   const start = isNode(node) ? (node.range?.[0] ?? 0) : 0
@@ -271,7 +277,10 @@ function startOf(node: unknown, path: readonly PropertyKey[]): number {
   return isNode(child) ? startOf(child, rest) : start
 }
 
-/** Marketers as a file that can be read back: YAML for people, JSON lines for programs. */
+/**
+ * Formats marketers as a file that `readMarketers` can parse: YAML for people, JSON lines for
+ * programs.
+ */
 export function writeMarketers(marketers: readonly Marketer[], format: 'yaml' | 'jsonl'): string {
   const written = marketers.map(writtenMarketer)
   if (format === 'jsonl') return written.map((one) => `${JSON.stringify(one)}\n`).join('')

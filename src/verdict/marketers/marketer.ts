@@ -4,31 +4,29 @@ import { parseIp } from '../../mail/ip.ts'
 import type { MarketerMarks } from '../../pieces/marketer.ts'
 import { type OwnNames, whySpared } from '../lists/spare.ts'
 
-/** The languages in which readers are advised. */
+/** Languages of unsubscribe advice. */
 export const adviceLanguages = ['en', 'fr', 'ru'] as const
 
-/** One of them. */
 export type AdviceLanguage = (typeof adviceLanguages)[number]
 
-/** Where a marketer stands: only who is confirmed is recognized. */
+/** States of a marketer. Only mail of `confirmed` marketers is recognized. */
 export const marketerStates = ['declared', 'confirmed', 'suspended'] as const
 
-/** One of them. */
 type MarketerState = (typeof marketerStates)[number]
 
-/** Who mails in bulk and says so. */
+/** A sender of bulk mail that has declared itself. */
 export type Marketer = MarketerMarks & {
   state: MarketerState
-  /** How it says that it gets its addresses, and what it sends. */
+  /** How the marketer says it collects addresses, and what it sends. */
   practice: string
   website: string | null
   /** How to unsubscribe, plain text. */
   advice: Readonly<Partial<Record<AdviceLanguage, string>>>
-  /** Whom an administrator writes to. */
+  /** Contact for administrators. */
   contact: string | null
 }
 
-/** What a marketer may be at most. */
+/** Upper limits for a marketer. */
 export const marketerBounds = {
   keyCharsMax: 60,
   nameCharsMax: 120,
@@ -43,12 +41,12 @@ export const marketerBounds = {
   fileBytesMax: 16 * 1024 * 1024,
 } as const
 
-/** Whether two declarations say the same. */
+/** Whether two declarations are equal. */
 export function isSameMarketer(one: Marketer, other: Marketer): boolean {
   return JSON.stringify(canonical(one)) === JSON.stringify(canonical(other))
 }
 
-/** What there is to say of a marketer in a file, in the order in which people read it. */
+/** Returns the fields of a marketer for a file, in reading order. */
 export function writtenMarketer(one: Marketer): Record<string, unknown> {
   const { key, name, state, signers, ranges, listIds, authors, practice, website } = one
   const advice = adviceLanguages.flatMap((language) =>
@@ -75,18 +73,21 @@ function canonical(one: Marketer): unknown {
   })
 }
 
-/** Something in a declaration that would recognize the mail of others; `field` as in a file. */
+/**
+ * An error in a declaration that would attribute mail of others to the marketer; `field` as in a
+ * file.
+ */
 export type MarksFault = { field: 'signers' | 'ranges' | 'list_ids' | 'authors'; reason: string }
 
 type Marks = Pick<MarketerMarks, 'signers' | 'ranges' | 'listIds' | 'authors'>
 
-/** Wider blocks are whole providers. */
+/** Minimum prefix length by IP version. Wider blocks belong to whole providers. */
 const prefixMin = { 4: 16, 6: 32 } as const
 
 /**
- * All that is wrong with how a marketer wants to be known: names and ranges that others send by
- * too. A sending service may sign for thousands; it proves something only together with a List-Id
- * or an author.
+ * Returns all errors in the identifying marks of a marketer: names and ranges that others send from
+ * too. A mailing service may sign for thousands of customers, so its signature needs a List-Id or
+ * an author as well.
  */
 export function marksFaults(marks: Marks, own: OwnNames): MarksFault[] {
   const isNarrowed = marks.listIds.length + marks.authors.length > 0
@@ -120,7 +121,10 @@ function authorFault(written: string, own: OwnNames): MarksFault[] {
   return [{ field: 'authors', reason: `${written}: ${sentences[spared]}` }]
 }
 
-/** A whole service as a List-Id would narrow nothing. */
+/**
+ * Rejects a List-Id that covers a whole mailing service, because it would not identify one
+ * customer.
+ */
 function listIdFault(written: string): MarksFault[] {
   if (!written.startsWith('*.')) return []
   const name = bare(written)
@@ -153,7 +157,7 @@ const sentences = {
   'our own': 'this is our own name.',
 } as const satisfies Record<Shared, string>
 
-/** Why a name is not one marketer's alone. */
+/** Why a name does not identify a single marketer; undefined when it does. */
 function whyShared(name: string, own: OwnNames) {
   const spared = whySpared('hosts', name, own)
   return spared === 'no public address' ? 'no such name' : spared
@@ -163,7 +167,7 @@ function bare(written: string): string {
   return written.startsWith('*.') ? written.slice(2) : written
 }
 
-/** The first address of a block, in the spelling lists know. */
+/** Returns the first address of a block, in the notation of the lists. */
 function plainAddress(cidr: string): string {
   const start = cidr.slice(0, cidr.indexOf('/'))
   return parseIp(start)?.text ?? start

@@ -3,23 +3,23 @@ import { roundedReporters } from '../lists/judge-candidate.ts'
 import type { OwnNames } from '../lists/spare.ts'
 import { type Marketer, marksFaults } from './marketer.ts'
 
-/** One message of honest bulk: its author's owner signed it, and it says how to unsubscribe. */
+/** One message of honest bulk mail: signed by the author's domain, with an unsubscribe header. */
 export type SeenBulk = {
   reporterId: string
   at: Date
   signer: string
   listId: string | null
   author: string
-  /** How the author calls himself. */
+  /** Display name of the author. */
   name: string
   subject: string | null
   unsubscribeHost: string | null
 }
 
-/** What was seen of one signer and list. */
+/** Messages seen with one signer and List-Id. */
 export type SeenMarketer = {
   signer: string
-  /** Empty: without one. */
+  /** Empty: no List-Id. */
   listId: string
   author: string
   name: string
@@ -33,15 +33,21 @@ export type SeenMarketer = {
 
 const SUBJECTS_MAX = 5
 const SUBJECT_CHARS_MAX = 120
-/** Fewer may be the own newsletter of one reporter, and nobody else's business. */
+/**
+ * Minimum number of reporters of a proposed marketer, and maximum number of proposals. With fewer
+ * reporters it may be one reporter's private newsletter.
+ */
 const REPORTERS_MIN = 3
 const PROPOSALS_MAX = 200
-/** Of one signer with ever new List-Ids only these are looked at. */
+/**
+ * Maximum number of List-Ids considered for one signer. Some signers use a new List-Id for each
+ * message.
+ */
 const LISTS_OF_SIGNER_MAX = 5
 
 /**
- * Groups what was seen by signer and List-Id, for an administrator: only what several people
- * reported, and no signer that many send by.
+ * Groups messages by signer and List-Id, as proposals for an administrator. Omits mail that too few
+ * people reported, and signers with many customers.
  */
 export function proposalsOf(seen: readonly SeenBulk[], own: OwnNames): SeenMarketer[] {
   const groups = new Map<string, SeenBulk[]>()
@@ -65,7 +71,10 @@ export function proposalsOf(seen: readonly SeenBulk[], own: OwnNames): SeenMarke
     .slice(0, PROPOSALS_MAX)
 }
 
-/** What an administrator begins with when a proposal is taken: declared, not confirmed. */
+/**
+ * Returns the draft that an administrator edits after accepting a proposal: declared, not
+ * confirmed.
+ */
 export function draftMarketer(seen: Pick<SeenMarketer, 'signer' | 'listId' | 'name'>): Marketer {
   const { signer, listId, name } = seen
   return {

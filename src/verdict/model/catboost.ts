@@ -11,12 +11,12 @@ import {
 } from './model.ts'
 
 /**
- * What is read of a model that CatBoost wrote as JSON (`save_model(…, format='json')`, see its
- * `catboost/libs/model/model_export/json_model_helpers.cpp`).
+ * The fields that are read from a CatBoost model saved as JSON (`save_model(…, format='json')`; see
+ * `catboost/libs/model/model_export/json_model_helpers.cpp` in CatBoost).
  */
 type CatBoostFile = z.infer<typeof file>
 
-/** The question of a node: is the value of this float feature above the border? */
+/** The condition of a node: whether the value of this float feature is above the border. */
 type CatBoostSplit = z.infer<typeof split>
 
 const FEATURES_MAX = 5_000
@@ -51,7 +51,7 @@ const file = z.object({
     .array(z.object({ leaf_values: z.array(z.number()), splits: z.array(split).nullable() }))
     .max(TREES_MAX)
     .optional(),
-  /** Their nodes are read one by one: they may be nested as deep as somebody likes. */
+  /** The nodes are parsed one by one, because they may be nested to any depth. */
   trees: z.array(z.unknown()).max(TREES_MAX).optional(),
   scale_and_bias: z
     .tuple([z.number(), z.union([z.number(), z.array(z.number()).max(1), z.null()])])
@@ -62,9 +62,9 @@ const leaf = z.object({ value: z.number() })
 const inner = z.object({ split, left: z.unknown(), right: z.unknown() })
 
 /**
- * Reads the file.
+ * Parses the file.
  *
- * @throws ModelFault when it is none, or holds features that are not numbers
+ * @throws ModelFault when it is not a CatBoost model, or uses features that are not numeric
  */
 function readCatBoostFile(bytes: Uint8Array): CatBoostFile {
   if (bytes.length > BYTES_MAX) {
@@ -82,7 +82,7 @@ function readCatBoostFile(bytes: Uint8Array): CatBoostFile {
 }
 
 /**
- * One node of a tree whose levels do not ask the same: a leaf's value, or a question and two more.
+ * Parses one node of an asymmetric tree: a leaf value, or a condition with two children.
  *
  * @throws ModelFault when it is neither
  */
@@ -112,13 +112,13 @@ function faultOf({ issues }: z.ZodError): string {
 
 const LEVELS_MAX = 16
 const DEPTH_MAX = 64
-/** Nodes and leaves: 20 bytes each. */
+/** Maximum number of nodes and leaves; each takes 20 bytes. */
 const SIZE_MAX = 4_000_000
 
 /**
- * A model that CatBoost trained and wrote as JSON, with our own walk through its trees: symmetric
- * ones, or those of the policies `Depthwise` and `Lossguide`. Features must be named as in
- * `features.ts`; the classes are 0 and 1, or `wanted` and `unwanted`.
+ * Loads a model that CatBoost trained and saved as JSON, and evaluates its trees with our own code:
+ * symmetric trees, or those of the policies `Depthwise` and `Lossguide`. Features must have the
+ * names in `features.ts`; the classes are 0 and 1, or `wanted` and `unwanted`.
  *
  * @throws ModelFault when it cannot be applied
  */
@@ -159,7 +159,9 @@ function namesOf({ features_info }: CatBoostFile): string[] {
   return names
 }
 
-/** What the sum of the leaves means. Of sorted names CatBoost predicts the last. */
+/**
+ * Returns how to convert the sum of the leaves. CatBoost predicts the class whose name sorts last.
+ */
 function outcomeOf({ model_info, scale_and_bias }: CatBoostFile) {
   const loss = model_info?.params?.loss_function?.type ?? 'Logloss'
   if (loss !== 'Logloss' && loss !== 'CrossEntropy') {
@@ -187,7 +189,9 @@ function treesOf({ oblivious_trees, trees }: CatBoostFile, featureCount: number)
   return builder.build()
 }
 
-/** Each question makes a bit of the leaf's number: the first one the lowest. */
+/**
+ * Adds a symmetric tree. Each condition sets one bit of the leaf index, the first one the lowest.
+ */
 function addLevels(
   builder: TreeBuilder,
   splits: readonly CatBoostSplit[],

@@ -1,10 +1,10 @@
 import type { FactDefinition, Facts } from '../facts/fact.ts'
 
 /**
- * Why no model may see a fact; undefined of those that it may.
+ * Returns why models must not use a fact; undefined when they may.
  *
- * A model learns from labels that rest on what reporters say. If it saw that word, or how far the
- * reporter is believed, it would repeat the label and know nothing of the message.
+ * Training labels rest on reporters' statements. A model that used these statements, or the karma
+ * of the reporter, would repeat the labels and learn nothing about messages.
  */
 export function unfitReason({ group }: Pick<FactDefinition, 'group'>): string | undefined {
   return unfitGroups[group]
@@ -15,10 +15,10 @@ const unfitGroups: Readonly<Record<string, string>> = {
 }
 
 /**
- * Why a model that learns from files must not see a fact. In one installation all mail comes the
- * same way; files are collections, each with its years, its language, its mailbox provider and its
- * way of hiding who received it. What tells collections apart would tell their labels, and mean
- * nothing outside.
+ * Returns why a model that is trained on files must not use a fact; undefined when it may. In one
+ * installation all mail arrives the same way. Files are collections that differ in age, language,
+ * mailbox provider and the way recipients are redacted. Facts that identify a collection would
+ * reveal its labels, and would mean nothing outside it.
  */
 export function fileRefusalOf(fact: Pick<FactDefinition, 'group' | 'name'>): string | undefined {
   return unfitReason(fact) ?? fileGroups[fact.group] ?? fileFacts[`${fact.group}.${fact.name}`]
@@ -66,8 +66,8 @@ const fileFacts: Readonly<Record<string, string>> = {
 }
 
 /**
- * The symbols that a model may see: those of rules which look at nothing that it must not. A symbol
- * no rule raises any more would always be 0 from now on, so it is not learned from either.
+ * Returns the symbols that models may use: those of rules that use only permitted facts. Symbols of
+ * rules that no longer exist are excluded, because they would always be 0 from now on.
  */
 export function fitSymbols(
   rules: readonly { symbol: string; facts: readonly string[] }[],
@@ -76,7 +76,7 @@ export function fitSymbols(
   return rules.filter(({ facts }) => !facts.some(isUnfit)).map(({ symbol }) => symbol)
 }
 
-/** The words of facts that are one of few; of other texts a model sees nothing. */
+/** The possible values of facts with a fixed set of values. Models ignore other text facts. */
 export const closedSets: Readonly<Record<string, readonly string[]>> = {
   'message.kind': ['message', 'dsn', 'feedback-report', 'auto-reply'],
   'authentication.spf': ['pass', 'fail', 'softfail', 'neutral', 'none', 'temperror', 'permerror'],
@@ -87,26 +87,26 @@ export const closedSets: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * What a model looks at has a name, and the name says how its number is made:
+ * Name of a model feature. It says how the number is computed:
  *
  * - `group.name`: a number, or a boolean as 0 or 1;
- * - `group.name=value`: 1 where a word of a small closed set is this one, else 0;
- * - `group.name.size`: how many entries a list has;
- * - `symbol.NAME`: 1 where a rule raised this symbol.
+ * - `group.name=value`: 1 if the fact has this value of its fixed set, else 0;
+ * - `group.name.size`: the number of entries of a list;
+ * - `symbol.NAME`: 1 if a rule raised this symbol, else 0.
  *
- * No text of a message, no name of a person or a host is ever among them.
+ * Features never contain text of a message or names of persons or hosts.
  */
 export type FeatureName = string
 
-/** From what rows are made: of files no counter, reputation or envelope is known. */
+/** Source of training rows. Files have no counters, reputations or envelope. */
 export type RowSource = 'reports' | 'files'
 
-/** So large numbers tell nothing more; and no fact makes a number that is none. */
+/** Limit of feature values: larger values carry no information, and NaN becomes 0. */
 const VALUE_MAX = 1e9
 
 /**
- * The names of all that a model may learn from, in the order of the definitions; what is left out,
- * and why, says `unfit-facts.ts`.
+ * Returns the names of all features that a model may use, in the order of the definitions. See
+ * `unfitReason` and `fileRefusalOf` for what is excluded.
  */
 export function modelFeatures(
   definitions: readonly FactDefinition[],
@@ -125,7 +125,7 @@ function namesOf({ group, name, type }: FactDefinition): FeatureName[] {
   return [fact]
 }
 
-/** Makes the numbers of one message, in the order of the names. */
+/** Computes the features of one message, in the order of the names. */
 export type FeatureReader = (
   facts: Facts,
   symbols: readonly { name: string }[],
@@ -136,10 +136,10 @@ type Part = { group: string; name: string; value: string | undefined }
 const shape = /^([a-z]\w*)\.(\w+?)(\.size|=[\w-]{1,40})?$/i
 
 /**
- * What is read for each name. The numbers stand in memory of the reader's own, until it is asked
- * again. What a message does not have is 0.
+ * Returns a reader for the named features. The result of a call is valid until the next call,
+ * because the reader reuses its memory. Facts that a message lacks are 0.
  *
- * Undefined for names that are none.
+ * Undefined when a name is invalid.
  */
 export function featureReader(names: readonly FeatureName[]): FeatureReader | undefined {
   const parts: Part[] = []
@@ -172,7 +172,7 @@ function numberOf(facts: Facts, { group, name, value }: Part): number {
   return Array.isArray(fact) ? fact.length : 0
 }
 
-/** Those of the names that no fact stands behind, or only one that no model may see. */
+/** Returns the names that refer to no fact, or only to a fact that models must not use. */
 export function strangeFeatures(
   names: readonly FeatureName[],
   definitions: readonly FactDefinition[],

@@ -1,44 +1,47 @@
 import { type RowKind, rowKinds, type SplitKind } from './training.ts'
 
-/** A share for people: `99.1 %`. */
+/** Formats a share: `99.1 %`. */
 export function percentText(share: number): string {
   return `${(share * 100).toFixed(1)} %`
 }
 
-/** A share with its interval: `99.1 % (97.0 to 99.7; 212 of 214)`. */
+/** Formats a share with its confidence interval: `99.1 % (97.0 to 99.7; 212 of 214)`. */
 export function shareText({ hits, of, share, low, high }: Share): string {
   if (of === 0) return 'none'
   const interval = `${(low * 100).toFixed(1)} to ${(high * 100).toFixed(1)}`
   return `${percentText(share)} (${interval}; ${hits} of ${of})`
 }
 
-/** How many rows of each kind: `30 phishing, 20 ham`. */
+/** Formats the number of rows of each kind: `30 phishing, 20 ham`. */
 export function countsText(counts: RowCounts): string {
   const parts = rowKinds.flatMap((kind) => (counts[kind] ? [`${counts[kind]} ${kind}`] : []))
   return parts.length === 0 ? 'nothing' : parts.join(', ')
 }
 
-/** What a model said of a message, and what it was. */
+/** The probability that a model returned for a message, and the true label. */
 export type Scored = { probability: number; isUnwanted: boolean }
 
-/** A point of the receiver operating characteristic: shares, 0 to 1. */
+/** A point of the receiver operating characteristic (ROC): shares, 0 to 1. */
 export type RocPoint = { threshold: number; falsePositives: number; truePositives: number }
 
-/** A share, and between what it lies in 95 of 100 such samples. */
+/** A share with its 95 % confidence interval. */
 export type Share = { hits: number; of: number; share: number; low: number; high: number }
 
-/** What happens when everything from a threshold on is called unwanted. */
+/** Precision and recall when every message at or above a threshold is called unwanted. */
 export type ThresholdFigures = { threshold: number; precision: Share; recall: Share }
 
-/** Those whose probability lies between two tenths, and how many of them were unwanted. */
+/**
+ * The messages whose probability lies in one tenth of the range, and the share of them that was
+ * unwanted.
+ */
 export type CalibrationBin = { from: number; to: number; meanPredicted: number; observed: Share }
 
 const CURVE_POINTS_MAX = 60
 const Z_95 = 1.959964
 
 /**
- * A share with its interval (Wilson 1927), which holds for few and for extreme ones too. Of nothing
- * it may be anything.
+ * Returns a share with its Wilson score interval (1927), which also holds for small samples and
+ * extreme shares. Of 0 rows, the interval is 0 to 1.
  */
 export function shareOf(hits: number, of: number): Share {
   if (of === 0) return { hits, of, share: 0, low: 0, high: 1 }
@@ -57,8 +60,9 @@ export function shareOf(hits: number, of: number): Share {
 }
 
 /**
- * The curve, and the area below it: how often an unwanted message gets a higher probability than a
- * wanted one, where equal ones count half. Undefined unless there are some of both.
+ * Returns the ROC curve and the area below it: the probability that an unwanted message gets a
+ * higher score than a wanted one, with ties counted half. Undefined unless there are messages of
+ * both kinds.
  */
 export function rocOf(scored: readonly Scored[]): { auc: number; points: RocPoint[] } | undefined {
   const unwanted = scored.filter(({ isUnwanted }) => isUnwanted).length
@@ -83,7 +87,7 @@ function groupsByProbability(scored: readonly Scored[]): [number, Scored[]][] {
   return [...groups].sort(([a], [b]) => b - a)
 }
 
-/** The corners of the curve tell all of it; of many, those that are far enough apart to be seen. */
+/** Keeps only the corners of the curve, and of many corners those that are visibly apart. */
 function thinned(points: readonly RocPoint[]): RocPoint[] {
   const corners = points.filter((point, at) => {
     const [before, after] = [points[at - 1], points[at + 1]]
@@ -101,7 +105,7 @@ function turns(a: RocPoint, b: RocPoint, c: RocPoint): boolean {
   return !flat && !steep
 }
 
-/** Precision and recall at some thresholds. */
+/** Returns precision and recall at the given thresholds. */
 export function thresholdsOf(
   scored: readonly Scored[],
   thresholds: readonly number[],
@@ -115,8 +119,8 @@ export function thresholdsOf(
 }
 
 /**
- * Whether of those that were given 70 % seventy of a hundred were unwanted; empty bins are left
- * out.
+ * Compares predicted probabilities with observed shares: of messages with 70 %, seven in ten should
+ * be unwanted. Omits empty bins.
  */
 export function calibrationOf(scored: readonly Scored[]): CalibrationBin[] {
   const bins = Map.groupBy(scored, ({ probability }) => Math.min(Math.floor(probability * 10), 9))
@@ -130,7 +134,7 @@ export function calibrationOf(scored: readonly Scored[]): CalibrationBin[] {
     }))
 }
 
-/** The mean square of what the probabilities missed by (Brier 1950): 0 is perfect. */
+/** Returns the mean squared error of the probabilities (Brier 1950): 0 is perfect. */
 export function brierOf(scored: readonly Scored[]): number {
   const missed = scored.map(
     ({ probability, isUnwanted }) => (probability - (isUnwanted ? 1 : 0)) ** 2,
@@ -138,39 +142,39 @@ export function brierOf(scored: readonly Scored[]): number {
   return missed.reduce((sum, one) => sum + one, 0) / Math.max(1, scored.length)
 }
 
-/** How many rows of each kind. */
+/** Number of rows of each kind. */
 export type RowCounts = Partial<Record<RowKind, number>>
 
-/** What is known of a model, measured on rows that it never saw. */
+/** Description of a model, measured on rows that it was not trained on. */
 export type ModelReport = {
-  /** From what it was made, in words. */
+  /** Descriptions of the training data, for people. */
   sources: readonly string[]
   split: SplitKind
   seed: number
   rows: { train: RowCounts; calibrate: RowCounts; test: RowCounts; leftOut: number }
   campaigns: number
   features: number
-  /** Undefined when the rows of the test are all of one kind. */
+  /** Undefined when all test rows are of one kind. */
   auc?: number
   roc: readonly RocPoint[]
   thresholds: readonly ThresholdFigures[]
   calibration: readonly CalibrationBin[]
   brier: number
-  /** How much each feature improved the trees, as a share of all; the greatest first. */
+  /** Each feature's share of the total gain of the trees, in descending order. */
   importance: readonly { feature: string; share: number }[]
 }
 
 const THRESHOLDS = [0.5, 0.7, 0.9, 0.95, 0.99]
 const IMPORTANCE_MAX = 30
 
-/** Counts rows by their kind. */
+/** Counts rows by kind. */
 export function countKinds(rows: readonly { kind: RowKind }[]): RowCounts {
   const counts: RowCounts = {}
   for (const { kind } of rows) counts[kind] = (counts[kind] ?? 0) + 1
   return counts
 }
 
-/** The figures of a test. */
+/** Returns the figures of a test. */
 export function figuresOf(
   scored: readonly Scored[],
 ): Pick<ModelReport, 'auc' | 'roc' | 'thresholds' | 'calibration' | 'brier'> {
@@ -184,7 +188,10 @@ export function figuresOf(
   }
 }
 
-/** Sums of the trees' gains as shares, the greatest first; of many, those that matter. */
+/**
+ * Converts the gains of the trees to shares, in descending order; keeps only the most important
+ * ones of many.
+ */
 export function importanceOf(gains: Readonly<Record<string, number>>): ModelReport['importance'] {
   const all = Object.values(gains).reduce((sum, gain) => sum + gain, 0)
   return Object.entries(gains)

@@ -2,21 +2,21 @@ import { loadCatBoost } from './catboost.ts'
 import type { Scored } from './figures.ts'
 import { type Calibration, type KeptModel, logistic, logit, type Model } from './model.ts'
 
-/** A calibration that changes nothing. */
+/** The calibration that changes nothing. */
 export const uncalibrated: Calibration = { slope: 1, intercept: 0 }
 
-/** Of fewer rows of either kind nothing is learned. */
+/** Minimum number of rows of each kind for a calibration, and maximum number of steps. */
 const ROWS_MIN = 10
 const STEPS_MAX = 100
-/** Keeps the steps finite where the two kinds are separated perfectly. */
+/** Regularization. Keeps the steps finite when the two kinds are perfectly separated. */
 const RIDGE = 1e-3
-/** A step is halved until it improves something; below this it does not. */
+/** Minimum step length. A step is halved until it improves the fit or falls below this length. */
 const LENGTH_MIN = 1e-6
 
 /**
- * What the log odds must be multiplied with, and what added, so that they fit rows that the trees
- * have not seen: Platt's scaling (1999), whose targets are a little less than sure, by Newton's
- * method (Lin, Lin and Weng 2007). Never turns the order around.
+ * Fits slope and intercept of the log odds to rows that were not used for training: Platt scaling
+ * (1999), with targets slightly away from 0 and 1, by Newton's method (Lin, Lin and Weng 2007).
+ * Never reverses the order.
  */
 export function calibrate(scored: readonly Scored[]): Calibration {
   const unwanted = scored.filter(({ isUnwanted }) => isUnwanted).length
@@ -50,7 +50,10 @@ export function calibrate(scored: readonly Scored[]): Calibration {
 
 type Target = { at: number; target: number }
 
-/** The negative log-likelihood, with what pulls the slope to 1 and the intercept to 0. */
+/**
+ * Returns the negative log-likelihood, with a penalty that pulls the slope to 1 and the intercept
+ * to 0.
+ */
 function misfitOf(rows: readonly Target[], slope: number, intercept: number): number {
   let misfit = (RIDGE / 2) * ((slope - 1) ** 2 + intercept ** 2)
   for (const { at, target } of rows) {
@@ -62,7 +65,7 @@ function misfitOf(rows: readonly Target[], slope: number, intercept: number): nu
 }
 
 function newtonStep(rows: readonly Target[], slope: number, intercept: number): Calibration {
-  // The gradient and the curvature of the log-likelihood, pulled a little towards 1 and 0.
+  // The gradient and the curvature of the log-likelihood, including the regularization.
   let [bySlope, byIntercept] = [RIDGE * (slope - 1), RIDGE * intercept]
   let [aa, ab, bb] = [RIDGE, 0, RIDGE]
   for (const { at, target } of rows) {
@@ -83,7 +86,7 @@ function newtonStep(rows: readonly Target[], slope: number, intercept: number): 
 }
 
 /**
- * Makes a model of what is kept of it. The library of the format `ydf` is loaded when it is needed.
+ * Loads a stored model. The library for the format `ydf` is loaded on first use.
  *
  * @throws ModelFault when it cannot be read or applied
  */

@@ -1,8 +1,8 @@
 import type { Facts } from '../facts/fact.ts'
 
 /**
- * Trees as flat arrays. A node holds the feature it looks at and a border; from a value above the
- * border it goes to `right`, else to `left`. Children below 0 are leaves: `-1 - index` in `leaves`.
+ * Decision trees as flat arrays. A node has a feature and a border: values above the border go to
+ * `right`, others to `left`. A child below 0 is a leaf, with the index `-1 - child` in `leaves`.
  */
 export type Trees = {
   roots: Int32Array
@@ -13,10 +13,7 @@ export type Trees = {
   leaves: Float64Array
 }
 
-/**
- * The sum of the leaves that a row falls into, one of each tree. Values are compared as CatBoost
- * does, in single precision.
- */
+/** Sums the leaf values of a row over all trees. Compares in single precision, as CatBoost does. */
 export function sumOfLeaves(trees: Trees, row: Float64Array): number {
   const { roots, features, borders, left, right, leaves } = trees
   let sum = 0
@@ -31,7 +28,7 @@ export function sumOfLeaves(trees: Trees, row: Float64Array): number {
   return sum
 }
 
-/** Gathers nodes and leaves while trees are read. */
+/** Collects nodes and leaves while trees are parsed. */
 export class TreeBuilder {
   readonly #roots: number[] = []
   readonly #features: number[] = []
@@ -52,7 +49,7 @@ export class TreeBuilder {
     return -this.#leaves.push(value)
   }
 
-  /** A node whose children are set later. */
+  /** Adds a node whose children are set later. */
   addNode(feature: number, border: number): number {
     this.#borders.push(border)
     this.#left.push(-1)
@@ -77,16 +74,16 @@ export class TreeBuilder {
   }
 }
 
-/** How the bytes of a model are written: by `signalpost train`, or by CatBoost as JSON. */
+/** Format of a stored model: written by `signalpost train`, or by CatBoost as JSON. */
 export type ModelFormat = 'ydf' | 'catboost'
 
 /**
- * What makes a probability of what the trees say: their log odds times `slope`, plus `intercept`
- * (Platt 1999). `1` and `0` leave it as it is.
+ * Converts the output of the trees to a probability: log odds times `slope`, plus `intercept`
+ * (Platt 1999). Slope 1 and intercept 0 change nothing.
  */
 export type Calibration = { slope: number; intercept: number }
 
-/** A model as it is kept. */
+/** A stored model. */
 export type KeptModel = {
   version: number
   format: ModelFormat
@@ -94,32 +91,32 @@ export type KeptModel = {
   calibration: Calibration
 }
 
-/** A model that can be asked. */
+/** A loaded model. */
 export type Model = {
   version: number
-  /** The names of what it looks at, see `features.ts`. */
+  /** Names of its features, see `features.ts`. */
   features: readonly string[]
   /**
-   * How likely the message is unwanted, 0 to 1, from its facts and the symbols that were raised.
-   * The same for the same, in any process. NaN where its sums are none.
+   * Returns the probability that the message is unwanted, 0 to 1, from its facts and symbols.
+   * Deterministic across processes. NaN when its sums overflow.
    */
   apply: (facts: Facts, symbols: readonly { name: string }[]) => number
-  /** Gives its memory back. It must not be asked any more. */
+  /** Frees the memory. The model must not be used afterwards. */
   close: () => void
 }
 
-/** The bytes are no model that could be applied; the message says why, for who brought them. */
+/** The bytes are not a usable model. The message explains why to the person who imported it. */
 export class ModelFault extends Error {
   override name = 'ModelFault'
 }
 
-/** The probability that log odds stand for. */
+/** Converts log odds to a probability. */
 export function logistic(logOdds: number): number {
   return 1 / (1 + Math.exp(-logOdds))
 }
 
 /**
- * The log odds of a probability; of those beyond a millionth of certainty, those of a millionth.
+ * Converts a probability to log odds. Probabilities closer than a millionth to 0 or 1 are clamped.
  */
 export function logit(probability: number): number {
   const bounded = Math.min(Math.max(probability, 1e-6), 1 - 1e-6)

@@ -4,27 +4,31 @@ import type { Facts } from '../facts/fact.ts'
 import type { VerdictClass } from '../verdict.ts'
 import { type FeatureName, featureReader } from './features.ts'
 
-/** What is known of a report that a model might learn from. */
+/** A report that may become a training row. */
 export type ReportedRow = {
   kind: 'spam' | 'phishing' | 'not-spam'
   isRetracted: boolean
   verdict: VerdictClass
-  /** How far its reporter was believed, 0 to 1. */
+  /** Karma of the reporter, 0 to 1. */
   karma: number
-  /** How many proven others reported the same campaign, by what they say of it. */
+  /** How many proven other reporters reported the same campaign, by kind of statement. */
   others: { unwanted: number; wanted: number }
 }
 
-/** Whoever is believed less is believed only with others who are believed so much. */
+/**
+ * Minimum karma for a label from a single report, and the number of other such reporters that a
+ * report with less karma requires.
+ */
 export const LABEL_KARMA_MIN = 0.5
 const OTHERS_MIN = 2
 
 /**
- * As what a report is learned from; undefined of those that prove nothing. A single word is taken
- * only of a reporter who earned it, the word of a newcomer only when two of those say the same, and
- * none of a campaign about which they disagree. The verdict never makes a label by itself, or
- * a model would learn the rules by heart; but it can take one away. What was taken back was a
- * mistake: it is learned from neither as unwanted nor, since nobody looked again, as wanted.
+ * Returns the label of a report for training; undefined when it proves too little. A single report
+ * suffices only from a reporter with enough karma. A newcomer's report requires two such reporters
+ * with the same statement. A campaign with contradicting reports gives no label. The verdict alone
+ * never creates a label, because a model would learn the rules by heart; but it can remove one. A
+ * retracted report was a mistake: it is not used as unwanted, and, since nobody checked again, not
+ * as wanted either.
  */
 export function labelOf({ kind, isRetracted, verdict, karma, others }: ReportedRow) {
   if (isRetracted) return undefined
@@ -43,10 +47,11 @@ function isOpposed(verdict: VerdictClass, isUnwanted: boolean): boolean {
 }
 
 /**
- * Names the campaign of each message, as the number of its first one. Wider than the campaigns that
- * reports are counted under: whoever shares a single key, the whole text, the files or all link
- * domains is of one, and so are those whom a third one joins. A campaign too wide costs a split a
- * few rows; one too narrow would let it learn the answers.
+ * Returns the campaign of each message, as the index of its first message. These campaigns are
+ * wider than those under which reports are counted: messages that share any key (the whole text,
+ * the files or all link domains) are in one campaign, also when only a third message connects them.
+ * A campaign that is too wide costs a split a few rows; one that is too narrow would leak test
+ * labels into training.
  */
 export function groupCampaigns(messages: readonly Fingerprints[]): string[] {
   const parents = messages.map((_, at) => at)
@@ -78,32 +83,30 @@ function keysOf(fingerprints: Fingerprints): string[] {
   return [...campaignKeys(fingerprints), ...whole]
 }
 
-/** How rows are kept apart: whole campaigns, by lot; or the past from what came later. */
+/** How rows are split: whole campaigns at random, or older rows from newer ones. */
 export const splitKinds = ['campaign', 'time'] as const
 
-/** One of them. */
 export type SplitKind = (typeof splitKinds)[number]
 
-/** The rows that trees learn from, that the calibration learns from, and that measure both. */
+/** Rows for training the trees, for the calibration, and for testing both. */
 export type SplitRows<Row> = {
   train: Row[]
   calibrate: Row[]
   test: Row[]
-  /** How many were left out, because an earlier part has their campaign. */
+  /** Number of rows left out because an earlier part contains their campaign. */
   leftOut: number
 }
 
-/** How much of the rows is learned from, and on how much it is calibrated: the rest measures. */
+/** Shares of the rows for training and for calibration; the remaining rows are for testing. */
 export type SplitShares = { train: number; calibrate: number }
 
-/** The shares where nobody says otherwise. */
+/** The default shares. */
 const usualShares: SplitShares = { train: 0.6, calibrate: 0.15 }
 
 /**
- * Splits rows so that no campaign is in two parts. By campaign, a lot decides, drawn from `seed`
- * and the campaign alone: rows that are added later move none of the others. By time, the oldest
- * are learned from and the newest measured, and of a campaign that goes on only its beginning is
- * kept.
+ * Splits rows so that no campaign is in two parts. `campaign`: a pseudo-random number from `seed`
+ * and the campaign decides, so rows added later do not move others. `time`: the oldest rows are for
+ * training and the newest for testing; only the first part of a campaign is kept.
  */
 export function splitRows<Row extends Pick<TrainingRow, 'at' | 'campaign'>>(
   rows: readonly Row[],
@@ -124,7 +127,7 @@ function splitByCampaign<Row extends Pick<TrainingRow, 'campaign'>>(
   return parts
 }
 
-/** A number from 0 to 1 that looks like chance and is always the same. */
+/** Returns a deterministic pseudo-random number from 0 to 1. */
 export function lotOf(text: string, seed: number): number {
   return Number.parseInt(hash('sha256', `${seed} ${text}`, 'hex').slice(0, 12), 16) / 16 ** 12
 }
@@ -151,17 +154,16 @@ function splitByTime<Row extends Pick<TrainingRow, 'at' | 'campaign'>>(
   return parts
 }
 
-/** Of what kind a labeled message is. */
+/** Kinds of labeled messages. */
 export const rowKinds = ['spam', 'phishing', 'malware', 'ham', 'newsletter'] as const
 
-/** One of them. */
 export type RowKind = (typeof rowKinds)[number]
 
 /** One labeled message. */
 export type TrainingRow = {
-  /** When it came, in milliseconds since 1970. */
+  /** When it was received, in milliseconds since 1970. */
   at: number
-  /** Messages of one campaign share it: they are never on both sides of a split. */
+  /** Messages with the same campaign are never in different parts of a split. */
   campaign: string
   kind: RowKind
   facts: Facts
@@ -173,10 +175,10 @@ export function isUnwantedKind(kind: RowKind): boolean {
   return kind !== 'ham' && kind !== 'newsletter'
 }
 
-/** So many rows must differ from the rest in a feature, or nothing can be learned from it. */
+/** Minimum number of rows in which a feature must differ from the rest to be used. */
 const DIFFERENT_MIN = 3
 
-/** Those of the features in which some rows differ from the others. */
+/** Returns the features whose values differ between rows. */
 export function tellingFeatures(
   features: readonly FeatureName[],
   rows: readonly TrainingRow[],
@@ -190,7 +192,7 @@ export function tellingFeatures(
 }
 
 /**
- * The rows as lines of comma-separated values, under the features' names; the last is the label.
+ * Formats the rows as CSV, with the feature names as the header and the label in the last column.
  */
 export function rowsAsCsv(
   features: readonly FeatureName[],

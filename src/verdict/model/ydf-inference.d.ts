@@ -1,14 +1,14 @@
 declare module 'ydf-inference' {
-  /** A model inside the WASM. */
+  /** A model loaded in the WASM instance. */
   export type YdfModel = {
     getInputFeatures(): { name: string; type: string }[]
     getLabelClasses(): string[]
-    /** Of two classes: the probability of the second, for each row. */
+    /** Returns the probability of the second of two classes, for each row. */
     predict(examples: Record<string, number[]>): number[]
     unload(): void
   }
 
-  /** One instance of the WASM, with a memory of its own. */
+  /** One WASM instance with its own memory. */
   export type Ydf = { loadModelFromZipBlob(bytes: Uint8Array): Promise<YdfModel> }
 
   const open: (options: {

@@ -5,12 +5,12 @@ import { type KeptModel, logistic, logit, type Model, ModelFault } from './model
 
 const BYTES_MAX = 64_000_000
 
-/** The label that is predicted, as the rows of the training say it. */
+/** The label to predict, as in the training rows. */
 export const unwantedLabel = 'unwanted'
 
 /**
- * A model that `signalpost train` made: trees of YDF, applied by its WASM. Each has an instance and
- * a memory (13 MB) of its own, so one that breaks it harms no other.
+ * Loads a model made by `signalpost train`: YDF trees, evaluated by YDF's WASM. Each model has its
+ * own instance and memory (13 MB), so a model that crashes it affects no other.
  *
  * @throws ModelFault when it cannot be read
  */
@@ -28,7 +28,7 @@ export async function loadYdf(kept: Omit<KeptModel, 'format'>): Promise<Model> {
     throw new ModelFault('The model was not trained by Signalpost: its names are not ours.')
   }
   const sign = classes[1] === unwantedLabel ? 1 : -1
-  // One row, whose numbers are changed: a new one for each message would be garbage.
+  // One row is reused for all messages, to avoid garbage.
   const cells = features.map(() => [0])
   const rows = Object.fromEntries(features.map((name, at) => [name, cells[at] ?? [0]]))
   return {
@@ -47,7 +47,7 @@ export async function loadYdf(kept: Omit<KeptModel, 'format'>): Promise<Model> {
   }
 }
 
-/** The library says what went wrong by aborting, in words for its makers. */
+/** Opens a model. The library reports errors by aborting, with messages for its developers. */
 async function openModel(content: Uint8Array): Promise<YdfModel> {
   const said: string[] = []
   const note = (line: string) => {
@@ -62,7 +62,9 @@ async function openModel(content: Uint8Array): Promise<YdfModel> {
   }
 }
 
-/** Its handlers of uncaught exceptions would stand before our own. */
+/**
+ * Loads the library without its handlers of uncaught exceptions, which would run before our own.
+ */
 async function openQuietly(note: (line: string) => void): Promise<Ydf> {
   const events = ['uncaughtException', 'unhandledRejection'] as const
   const before = events.map((event) => new Set(process.listeners(event as 'uncaughtException')))

@@ -1,81 +1,88 @@
 import type { StoredReputation } from './reputation.ts'
 
-/** Half-life in days of what tells what happens now. */
+/** Half-life of recent evidence, in days. */
 export const FAST_DAYS = 1
-/** Half-life in days of what is known. */
+/** Half-life of all evidence, in days. */
 export const SLOW_DAYS = 30
 
-/** What is left of an amount after so many days. */
+/** Returns what remains of an amount after a number of days. */
 export function decayed(amount: number, days: number, halfLifeDays: number): number {
   return amount * 2 ** (-Math.max(0, days) / halfLifeDays)
 }
 
 /**
- * What evidence of a day (days since 1 January 1970, with fractions) counts where sums are kept as
- * of the day `epoch`: it is not decayed, what is older or younger is worth less or more instead. So
- * sums are made by adding alone, and the opposite of the same day takes away just what was added.
+ * Returns the factor for evidence of a day (days since 1 January 1970, with fractions) in sums that
+ * are stored as of the day `epoch`. Instead of decaying sums, later evidence gets a larger factor.
+ * So sums are updated by additions alone, and a retraction with the same day subtracts exactly what
+ * was added.
  */
 export function growth(day: number, epoch: number, halfLifeDays: number): number {
   return 2 ** ((day - epoch) / halfLifeDays)
 }
 
-/** Sums are kept as of such days: from one to the next both half-lives shift by powers of two. */
+/**
+ * Returns the day as of which sums are stored. Between two such days both half-lives scale by
+ * powers of two.
+ */
 export function epochOf(day: number): number {
   return Math.floor(day / SLOW_DAYS) * SLOW_DAYS
 }
 
 /**
- * Sums of what was said, each saying weighed by the karma of who said it; slow and fast, as of the
- * epoch of their detail: see `growth`.
+ * Sums of statements, each weighted by the karma of its reporter; slow and fast, as of the epoch of
+ * their detail (see `growth`).
  */
 export type EvidenceSums = { good: number; bad: number; recentGood: number; recentBad: number }
 
-/** A proven reporter, by a hash of 32 bits. */
+/** A proven reporter, identified by a 32-bit hash. */
 export type Source = EvidenceSums & { id: number }
 
-/** What was said on a day: by the proven, weighed by their karma; by others, counted only. */
+/** Statements of one day: weighted by karma for proven reporters, only counted for others. */
 type DaySums = { day: number; good: number; bad: number; newcomers: number }
 
-/** The detailed part of a reputation: who says so, and how it behaved. */
+/** The detailed part of a reputation: its sources and its history. */
 export type Detail = {
-  /** Day (since 1 January 1970) as of which the sums are kept. */
+  /** Day (since 1 January 1970) as of which the sums are stored. */
   epoch: number
-  /** Those who said most; at most 32. */
+  /** The sources with the most evidence; at most 32. */
   sources: Source[]
-  /** Of proven sources that there was no room for, and of all who are not proven. */
+  /** Sums of proven sources beyond those 32, and of all reporters who are not proven. */
   rest: EvidenceSums
   newcomers: EvidenceSums
-  /** The last 30 days with anything in them, oldest first. */
+  /** The last 30 days with any evidence, oldest first. */
   days: DaySums[]
-  /** Milliseconds since 1970 when a proven source last spoke, and when he woke it; 0 is never. */
+  /**
+   * Milliseconds since 1970 of the last statement of a proven source, and of the last one that
+   * ended a long silence; 0: never.
+   */
   provenAt: number
   wokenAt: number
 }
 
-/** How many sources are told apart. */
+/** Maximum number of sources stored separately. */
 export const SOURCES_MAX = 32
-/** How many days are told apart. */
+/** Maximum number of days stored separately. */
 export const DAYS_MAX = 30
 
 const FORMAT = 1
 const SIDES = ['good', 'bad'] as const
 const recentOf = { good: 'recentGood', bad: 'recentBad' } as const
-/** Format, epoch, two instants, two counts. */
+/** Sizes in bytes. The head contains the format, the epoch, two times and two counts. */
 const HEAD_BYTES = 1 + 2 + 4 + 4 + 1 + 1
 const SUMS_BYTES_MAX = 1 + 16
 const SOURCE_BYTES_MAX = 4 + SUMS_BYTES_MAX
 const DAY_BYTES_MAX = 2 + 1 + 12
-/** One for all: a buffer of its own for each would cost more than the rest. */
+/** Shared by all calls: allocating a buffer for each would cost more than the packing. */
 const scratch = Buffer.alloc(
   HEAD_BYTES + 2 * SUMS_BYTES_MAX + SOURCES_MAX * SOURCE_BYTES_MAX + (DAYS_MAX + 1) * DAY_BYTES_MAX,
 )
 
-/** Sums of nothing. */
+/** Returns sums that are all 0. */
 export function noSums(): EvidenceSums {
   return { good: 0, bad: 0, recentGood: 0, recentBad: 0 }
 }
 
-/** The detailed part in bytes: some 35 of a subject that was seen once, at most 1,200. */
+/** Packs the detailed part: about 35 bytes for a subject seen once, at most 1,200. */
 export function packDetail(detail: Detail): Buffer {
   const { sources, days } = detail
   const bytes = scratch
@@ -96,9 +103,9 @@ export function packDetail(detail: Detail): Buffer {
 }
 
 /**
- * Reads what `packDetail` wrote.
+ * Unpacks the output of `packDetail`.
  *
- * @throws RangeError for what it did not write
+ * @throws RangeError for other input
  */
 export function unpackDetail(bytes: Buffer): Detail {
   if (bytes[0] !== FORMAT) throw new RangeError(`A detail of the format ${bytes[0]} is unknown.`)
@@ -118,7 +125,7 @@ export function unpackDetail(bytes: Buffer): Detail {
 
 type Cursor = { bytes: Buffer; at: number }
 
-/** Which sides there are, and of each the slow and the fast sum. */
+/** Writes a bit mask of the sides that are present, then the slow and the fast sum of each. */
 function writeSums(bytes: Buffer, start: number, sums: EvidenceSums): number {
   let mask = 0
   let at = start + 1
@@ -174,17 +181,17 @@ function readFloat(cursor: Cursor): number {
   return value
 }
 
-/** From this karma on reporters are proven, and each is a source of his own. */
+/** Minimum karma of a proven reporter, who is a source of their own. */
 export const PROVEN_KARMA_MIN = 0.5
-/** With this much reporters begin that nobody vouches for. */
+/** Initial karma of reporters who are not vouched for. */
 const NEWCOMER_KARMA = 0.2
 
-/** What one source can say at most, however often he says it. */
+/** Maximum effect of one source, however many statements it makes. */
 const SAYINGS_MAX = 1.5
 
 /**
- * How much a source counts who said something so many times: once is one, and all that he says ever
- * is one and a half. Sources who agree only with themselves weigh no more.
+ * Returns the effect of a source after a number of statements: 1 for one statement, at most 1.5.
+ * Repeated statements of one source add little.
  */
 export function saturated(sayings: number): number {
   if (sayings <= 0) return 0
@@ -192,20 +199,20 @@ export function saturated(sayings: number): number {
 }
 
 /**
- * How much all those together count who are not proven, from the sum of their karma for each thing
- * they said: together they are one source that is believed as little as a newcomer.
+ * Returns the effect of all reporters together who are not proven, from the sum of their karma over
+ * all statements: together they count as one source with the karma of a newcomer.
  */
 export function saturatedCrowd(believed: number): number {
   return NEWCOMER_KARMA * saturated(believed / NEWCOMER_KARMA)
 }
 
-/** Sums are stored with seven digits: what is beyond a whole number by less is rounding. */
+/** Tolerance for rounding: sums are stored with seven digits. */
 const ROUNDING = 1e-5
 
 /**
- * How many different proven sources there are at least behind so much evidence, a whole number: a
- * source that repeats itself counts for one and a half at most, so evidence above five such sources
- * is that of six. How many there are beyond those that are told apart is not known.
+ * Returns the minimum number of different proven sources behind an amount of evidence, a whole
+ * number. One source counts at most 1.5, so more evidence than five such sources can give comes
+ * from at least six. The exact number is unknown beyond the sources stored separately.
  */
 export function sourcesAtLeast(evidence: number): number {
   const crowd = NEWCOMER_KARMA * SAYINGS_MAX
@@ -214,16 +221,16 @@ export function sourcesAtLeast(evidence: number): number {
 }
 
 const DAY_MS = 86_400_000
-/** What all newcomers together can add, however much they say. */
+/** Maximum effect of all newcomers together. */
 const CROWD_MAX = saturatedCrowd(Number.POSITIVE_INFINITY)
-/** What a single proven reporter adds at least, beyond what newcomers could. */
+/** Minimum effect of a single proven reporter beyond that of all newcomers. */
 const SURE = PROVEN_KARMA_MIN - CROWD_MAX
 
 /**
- * When a proven reporter complained last, as far as the base part tells. It tells only when the
- * subject was last seen, by anybody who says anything; but recent evidence halves every day, so
- * where little is left of it the last sure complaint is so many days older. After a burst of many
- * the answer may be too young by as many days as that takes to fade, a week at most.
+ * Estimates when a proven reporter last complained, from the base part. The base part contains only
+ * the time of the last report by anybody. But recent evidence halves every day, so a small
+ * remainder means that the last certain complaint is older by that many days. After a large burst
+ * the estimate may be too recent by the time that the burst takes to decay, at most a week.
  */
 export function lastComplaintAt({
   recentBad,

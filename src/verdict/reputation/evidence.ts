@@ -2,21 +2,23 @@ import type { Piece } from './fold.ts'
 import { uuidAt } from './karma.ts'
 import { type Subject, subjectKindOf, subjectKinds } from './reputation.ts'
 
-/** What a report says for or against each of the subjects of its message; amounts are not karma. */
+/**
+ * How much a report speaks for or against each subject of its message, before weighting by karma.
+ */
 export type Leaning = { good: number; bad: number }
 
 /** A report as evidence. */
 export type ReportEvidence = {
   reportId: string
   reporterId: string
-  /** Of the reporter when the report was judged, 0 to 1: see `readKarmas`. */
+  /** Karma of the reporter when the report was judged, 0 to 1; see `readKarmas`. */
   karma: number
-  /** What the reporter says it is. */
+  /** Statement of the reporter. */
   reportedAs: 'spam' | 'phishing' | 'not-spam'
-  /** The class of the verdict, and how sure that is, 0 to 1. */
+  /** Class of the verdict, and its confidence, 0 to 1. */
   verdict: { class: VerdictWord; confidence: number }
   campaignId: string | undefined
-  /** With the autonomous system, where it is known. */
+  /** Including the autonomous system, if known. */
   subjects: readonly Subject[]
   /** When it was received. */
   at: Date
@@ -26,14 +28,21 @@ export type ReportEvidence = {
 type VerdictWord = 'spam' | 'phishing' | 'malware' | 'marketing' | 'legitimate' | 'undecided'
 
 const nothing: Leaning = { good: 0, bad: 0 }
-/** Mail that was asked for once is complained about more easily than mail nobody asked for. */
+/**
+ * Weight of a complaint about marketing mail. People complain more easily about mail that they once
+ * subscribed to.
+ */
 const MARKETING = 0.3
-/** The word of the reporter alone: without it nothing would ever become known. */
+/**
+ * Weight of a report without a clear verdict. It is above 0, because otherwise nothing would ever
+ * be learned.
+ */
 const WORD_ALONE = 0.5
 
 /**
- * Which way a report leans: as its reporter says, in full when the verdict says the same, by half
- * when it does not know. Where they contradict each other nobody is accused or praised.
+ * Returns the leaning of a report: the direction is the reporter's statement, with full weight when
+ * the verdict agrees and half when it is undecided. Both amounts are 0 when they contradict each
+ * other.
  */
 export function leaningOf({
   reportedAs,
@@ -54,20 +63,26 @@ export function leaningOf({
   }
 }
 
-/** How a report speaks of its campaign; undefined where it leans too little to be a witness. */
+/**
+ * Returns the side of a report about its campaign; undefined when its leaning is too small for a
+ * testimony.
+ */
 export function witnessSideOf(report: Pick<ReportEvidence, 'reportedAs' | 'verdict'>) {
   const { good, bad } = leaningOf(report)
   if (bad >= WORD_ALONE) return 'bad'
   return good >= WORD_ALONE ? 'good' : undefined
 }
 
-/** A subject with its key, 64 bits, signed; without its name where it is known already. */
+/** A subject with its key (64 bits, signed); without the name when that is already stored. */
 export type KeyedSubject = { key: bigint; subject: Subject | undefined }
 
-/** One report and the subjects it speaks of. */
+/** One report and its subjects. */
 export type PackedReport = { piece: Piece; subjects: readonly KeyedSubject[] }
 
-/** What a report tells of its reporter, beside evidence: `side` as witness, or wanted mail. */
+/**
+ * What a report adds to the karma of its reporter: `side` as a witness, or a complaint about wanted
+ * mail.
+ */
 export type Testified = {
   reporterId: string
   campaignId: string | undefined
@@ -76,7 +91,7 @@ export type Testified = {
   at: number
 }
 
-/** What can be told of a reporter; the place is the stored number. */
+/** Kinds of testimony; the index is the stored number. */
 const testifiedWhats = [
   'good',
   'bad',
@@ -88,16 +103,15 @@ const testifiedWhats = [
   'overruling',
 ] as const
 
-/** One of them. */
 export type TestifiedWhat = (typeof testifiedWhats)[number]
 
-/** Longer names are not kept: they name one recipient, or nothing. */
+/** Maximum length of a stored name in bytes. Longer names identify one recipient, or nothing. */
 export const NAME_BYTES_MAX = 250
 
 const HEAD_BYTES = 4 + 1 + 4 + 4 + 4 + 2
 const SUBJECT_BYTES = 8 + 1 + 1
 
-/** Bytes of one report as evidence; many stand one after the other. */
+/** Packs one report as evidence. Packed reports can be concatenated. */
 export function packReport({ piece, subjects }: PackedReport): Buffer {
   const names = subjects.map(({ subject }) => Buffer.from(subject?.name ?? ''))
   const length = names.reduce((sum, name) => sum + SUBJECT_BYTES + name.length, HEAD_BYTES)
@@ -119,9 +133,9 @@ export function packReport({ piece, subjects }: PackedReport): Buffer {
 }
 
 /**
- * Reads what `packReport` wrote, any number of them.
+ * Unpacks any number of reports packed by `packReport`.
  *
- * @throws RangeError for what it did not write
+ * @throws RangeError for other input
  */
 export function unpackReports(bytes: Buffer, start = 0): PackedReport[] {
   const reports: PackedReport[] = []
@@ -148,11 +162,11 @@ export function unpackReports(bytes: Buffer, start = 0): PackedReport[] {
   return reports
 }
 
-/** How long one testimony is when it is packed. */
+/** Size of a packed testimony in bytes. */
 export const TESTIFIED_BYTES = 16 + 16 + 1 + 1 + 4
 const NO_CAMPAIGN = '00000000-0000-0000-0000-000000000000'
 
-/** Bytes of what a report tells of its reporter. */
+/** Packs what a report adds to the karma of its reporter. */
 export function packTestified(testified: Testified): Buffer {
   const bytes = Buffer.alloc(TESTIFIED_BYTES)
   bytes.write(testified.reporterId.replaceAll('-', ''), 0, 'hex')
@@ -163,7 +177,7 @@ export function packTestified(testified: Testified): Buffer {
   return bytes
 }
 
-/** Reads what `packTestified` wrote, any number of them. */
+/** Unpacks any number of testimonies packed by `packTestified`. */
 export function unpackTestified(bytes: Buffer): Testified[] {
   return Array.from({ length: Math.floor(bytes.length / TESTIFIED_BYTES) }, (_, index) => {
     const at = index * TESTIFIED_BYTES
@@ -178,7 +192,7 @@ export function unpackTestified(bytes: Buffer): Testified[] {
   })
 }
 
-/** A karma in a byte. */
+/** Packs a karma into one byte. */
 function karmaByte(karma: number): number {
   return Math.round(Math.min(1, Math.max(0, karma)) * 255)
 }

@@ -15,9 +15,9 @@ import {
 } from './detail.ts'
 import type { StoredReputation, Subject } from './reputation.ts'
 
-/** What one report says of one subject; negative amounts take back. */
+/** Evidence of one report about one subject; negative amounts retract earlier evidence. */
 export type Piece = {
-  /** A hash of the reporter, 32 bits, unsigned. */
+  /** A 32-bit hash of the reporter, unsigned. */
   source: number
   karma: number
   good: number
@@ -30,27 +30,30 @@ export type Piece = {
 export type Folded = { base: StoredReputation; detail: Detail }
 
 const DAY_MS = 86_400_000
-/** So long nobody proven spoke of what wakes up. */
+/**
+ * Time in milliseconds without proven statements after which a subject counts as silent, and how
+ * long afterwards it counts as awakening.
+ */
 const SILENT_MS = 14 * DAY_MS
 const AWAKENING_MS = 2 * DAY_MS
 /**
- * So much recent evidence is a burst, or enough to see a change: of three proven reporters within
- * half a day, since recent evidence loses half its weight in a day.
+ * Minimum recent evidence for a burst or for detecting a change: three proven reporters within half
+ * a day, since recent evidence halves every day.
  */
 const BURST_WEIGHT_MIN = 2
-/** By so much the share of complaints must change, of 1. */
+/** Minimum change of the share of complaints, from 0 to 1. */
 const JUMP_MIN = 0.4
-/** What is older than this is what it was before. */
+/** Evidence older than this many days is compared with recent evidence. */
 const BEFORE_DAYS = 3
-/** Less is nothing: what is left of evidence that was taken back, or of years ago. */
+/** Smaller amounts are treated as 0. They remain after retractions or after years of decay. */
 const LITTLE = 1e-4
-/** What all proven sources together count at most that there was no room for. */
+/** Maximum effect of all proven sources that are not stored separately. */
 const REST_MAX = 16
 
 /**
- * Adds evidence to what is known of a subject. Sums are linear in the evidence, so the opposite of
- * a piece leaves what was there before it, up to rounding, and pieces may come in any order; only
- * beyond 32 proven sources the least of them are lumped together. `now` is for the base part.
+ * Adds evidence to the reputation of a subject. The sums are linear: adding the opposite of a piece
+ * restores the previous sums up to rounding, and the order of pieces does not matter. Only beyond
+ * 32 proven sources are the smallest merged. `now` is for the base part.
  */
 export function foldPieces(
   known: Folded | undefined,
@@ -71,14 +74,14 @@ function emptyDetail(at: number): Detail {
   return { epoch, sources: [], ...sums, days: [], provenAt: 0, wokenAt: 0 }
 }
 
-/** Whether nobody says anything any more: all was taken back. */
+/** Whether no evidence is left, because all of it was retracted. */
 export function isNothing({ sources, rest, newcomers }: Detail): boolean {
   return (
     sources.length === 0 && [rest, newcomers].every((one) => sides.every((at) => one[at] === 0))
   )
 }
 
-/** The same as of the epoch of an instant, with its own arrays. Both scales are powers of two. */
+/** Returns a copy with the sums as of the epoch of a given time. Both factors are powers of two. */
 function rebased(detail: Detail, at: number): Detail {
   const epoch = Math.max(detail.epoch, epochOf(at / DAY_MS))
   const slow = growth(detail.epoch, epoch, SLOW_DAYS)
@@ -124,7 +127,7 @@ function addTo(sums: EvidenceSums, { karma, good, bad, at }: Piece, epoch: numbe
   sums.recentBad += bad * fast
 }
 
-/** The sums of a source; there is room for more here than is kept. */
+/** Returns the sums of a source. May exceed the stored maximum until `trim` runs. */
 function sourceOf(detail: Detail, id: number): Source {
   const known = detail.sources.find((source) => source.id === id)
   if (known) return known
@@ -141,7 +144,7 @@ function dayOf(detail: Detail, number: number): Detail['days'][number] {
   return fresh
 }
 
-/** Drops what is nothing any more, and lumps together the least of too many sources. */
+/** Drops negligible sources, and merges the smallest of too many. */
 function trim(detail: Detail, latest: number): void {
   const today = latest / DAY_MS
   const size = ({ good, bad, recentGood, recentBad }: EvidenceSums) =>
@@ -166,7 +169,10 @@ function trim(detail: Detail, latest: number): void {
 
 const sides = ['good', 'bad', 'recentGood', 'recentBad'] as const
 
-/** Effective evidence at an instant: of the proven, and with the little that others add. */
+/**
+ * Returns the effective evidence at a given time: of proven reporters, and of all including the
+ * limited effect of others.
+ */
 export function effectiveAt(
   detail: Detail,
   now: Date,
@@ -214,7 +220,7 @@ function baseOf(
   }
 }
 
-/** Whether the share of complaints is another than it was in the weeks before. */
+/** Whether the share of complaints differs from that of the preceding weeks. */
 function hasJumped({ recentGood, recentBad }: EvidenceSums, { days }: Detail, now: Date): boolean {
   const before = days.filter(({ day }) => day < now.getTime() / DAY_MS - BEFORE_DAYS)
   const good = before.reduce((sum, day) => sum + Math.max(0, day.good), 0)

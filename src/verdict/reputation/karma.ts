@@ -1,9 +1,9 @@
 import { growth, PROVEN_KARMA_MIN } from './detail.ts'
 
-/** Which way somebody spoke of a campaign; withdrawn: not any more. */
+/** Direction of a statement about a campaign. `withdrawn`: retracted. */
 export type Side = 'good' | 'bad' | 'withdrawn'
 
-/** Who reported a campaign, and whether his karma has changed by it. */
+/** A reporter of a campaign, and whether their karma has already changed because of it. */
 export type Witness = {
   reporterId: string
   side: Side
@@ -11,23 +11,29 @@ export type Witness = {
   isSettled: boolean
 }
 
-/** What somebody says of a campaign. */
+/** A reporter's statement about a campaign. */
 export type Testimony = Omit<Witness, 'isSettled'>
 
-/** The witnesses of a campaign after a testimony, and whose karma changes. */
+/** The witnesses of a campaign after a testimony, and the reporters whose karma changes. */
 export type Settled = { witnesses: Witness[]; agreed: string[]; contradicted: string[] }
 
-/** Later ones are not kept: who came first is whom the others agree with. */
+/**
+ * Maximum number of witnesses stored. The first ones are kept, because later ones agree or disagree
+ * with them.
+ */
 export const WITNESSES_MAX = 32
-/** One may err, or have been bought to raise a crowd. */
+/**
+ * Numbers of proven reporters required to contradict or confirm a report. A single one may be
+ * mistaken, or be bribed to confirm a group of newcomers.
+ */
 const CONTRADICTORS_MIN = 2
 const AGREEING_MIN = { proven: 1, newcomer: 2 }
 
 /**
- * Hears one more witness. Karma is settled once for each reporter and campaign: he gains when
- * other proven reporters say the same and none the opposite, a newcomer when two do, and loses
- * when two say the opposite and none the same. So a crowd of newcomers gains nothing by agreeing
- * with itself, nor with one whom somebody proved for it.
+ * Adds a testimony. Karma changes once for each reporter and campaign. It rises when another proven
+ * reporter (for newcomers: two) agrees and none disagrees, and falls when two disagree and none
+ * agrees. So a group of newcomers gains nothing by agreeing with itself, nor with a single proven
+ * accomplice.
  */
 export function testify(before: readonly Witness[], testimony: Testimony): Settled {
   const { reporterId } = testimony
@@ -53,7 +59,7 @@ export function testify(before: readonly Witness[], testimony: Testimony): Settl
   return { witnesses: roomFor(witnesses), agreed, contradicted }
 }
 
-/** Without one that is too many: one withdrawn, else the last not proven, else the last. */
+/** Removes one witness: a withdrawn one, else the last one that is not proven, else the last. */
 function roomFor(witnesses: Witness[]): Witness[] {
   if (witnesses.length <= WITNESSES_MAX) return witnesses
   const withdrawn = witnesses.findIndex(({ side }) => side === 'withdrawn')
@@ -67,7 +73,7 @@ const WITNESS_BYTES = 17
 const PROVEN = 4
 const SETTLED = 8
 
-/** Witnesses in bytes, 17 each. */
+/** Packs witnesses, 17 bytes each. */
 export function packWitnesses(witnesses: readonly Witness[]): Buffer {
   const bytes = Buffer.alloc(witnesses.length * WITNESS_BYTES)
   for (const [index, { reporterId, side, isProven, isSettled }] of witnesses.entries()) {
@@ -79,7 +85,7 @@ export function packWitnesses(witnesses: readonly Witness[]): Buffer {
   return bytes
 }
 
-/** Reads what `packWitnesses` wrote. */
+/** Unpacks the output of `packWitnesses`. */
 export function unpackWitnesses(bytes: Buffer): Witness[] {
   return Array.from({ length: Math.floor(bytes.length / WITNESS_BYTES) }, (_, index) => {
     const at = index * WITNESS_BYTES
@@ -93,13 +99,13 @@ export function unpackWitnesses(bytes: Buffer): Witness[] {
   })
 }
 
-/** The 16 bytes there, written as a UUID. */
+/** Reads 16 bytes as a UUID. */
 export function uuidAt(bytes: Buffer, at: number): string {
   const hex = bytes.toString('hex', at, at + 16)
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
 
-/** What makes the karma of a reporter rise or fall. */
+/** Events that change the karma of a reporter. */
 const karmaEvents = [
   'agreement',
   'retraction',
@@ -108,34 +114,33 @@ const karmaEvents = [
   'overruling',
 ] as const
 
-/** One of them. */
 export type KarmaEvent = (typeof karmaEvents)[number]
 
-/** What is known of a reporter; sums grow as of `KARMA_EPOCH`, counts do not decay. */
+/** Stored karma of a reporter. Sums are as of `KARMA_EPOCH`; counts do not decay. */
 export type KarmaState = {
-  /** Whether an operator made the account: such reporters are believed from the first report. */
+  /** Whether an operator created the account: such reporters are trusted from the first report. */
   isVouched: boolean
   agreed: number
   disagreed: number
   counts: Readonly<Record<KarmaEvent, number>>
-  /** The day (`2026-11-20`, UTC) of the last agreement: there is one a day at most. */
+  /** The day (`2026-11-20`, UTC) of the last agreement; at most one agreement counts per day. */
   agreedOn: string | null
 }
 
-/** Half-life of what a reporter did, in days. */
+/** Half-life of a reporter's agreements and disagreements, in days. */
 const KARMA_DAYS = 180
-/** 1 January 2026. Doubles last until the year 2500. */
+/** Days from 1970 to 1 January 2026. The sums fit in a double until the year 2500. */
 const KARMA_EPOCH = 20_454
 const DAY_MS = 86_400_000
 
 /**
- * Agreements and disagreements that are made up before there are any. A newcomer is proven after
- * six days in a row, and stays so for a week more; the prior is a little below 2 and 8 because
- * the first of the six has decayed by then.
+ * Prior agreements and disagreements. A newcomer is proven after agreements on six consecutive
+ * days, and stays proven for a week. The newcomer's prior is slightly below 2 and 8, because the
+ * first of the six has decayed by then.
  */
 const priors = { vouched: { good: 10, bad: 0 }, newcomer: { good: 1.92, bad: 7.68 } }
 
-/** What an event weighs against a reporter; everybody errs, and to take back is honest. */
+/** Weight of an event against a reporter. Everybody makes mistakes, and a retraction is honest. */
 const losses: Record<Exclude<KarmaEvent, 'agreement'>, number> = {
   retraction: 1,
   'wanted-mail': 3,
@@ -151,7 +156,7 @@ const words: Record<KarmaEvent, readonly [one: string, many: string]> = {
   overruling: ['report overruled by an administrator', 'reports overruled by administrators'],
 }
 
-/** A reporter of whom nothing is known yet. */
+/** Returns the karma state of a new reporter. */
 export function freshKarma(isVouched: boolean): KarmaState {
   const counts = Object.fromEntries(karmaEvents.map((event) => [event, 0]))
   return {
@@ -164,9 +169,9 @@ export function freshKarma(isVouched: boolean): KarmaState {
 }
 
 /**
- * How far a reporter is believed, 0 to 1: the share of agreements in all that he did, shrunken
- * towards where he began; a newcomer is at 0.2, who is vouched for at 1. What he did loses half
- * its weight in 180 days.
+ * Returns the karma of a reporter, 0 to 1: the share of agreements, shrunken towards the initial
+ * value of 0.2 for a newcomer and 1 for a vouched reporter. Agreements and disagreements lose half
+ * of their weight in 180 days.
  */
 export function karmaOf(state: KarmaState | undefined, now: Date): number {
   const { isVouched, agreed, disagreed } = state ?? freshKarma(false)
@@ -177,7 +182,7 @@ export function karmaOf(state: KarmaState | undefined, now: Date): number {
   return good / (good + bad)
 }
 
-/** The same reporter after an event. A second agreement of a day changes nothing. */
+/** Returns the state after an event. A second agreement on the same day changes nothing. */
 export function withEvent(state: KarmaState, event: KarmaEvent, at: Date): KarmaState {
   const day = at.toISOString().slice(0, 10)
   if (event === 'agreement' && state.agreedOn !== null && state.agreedOn >= day) return state
@@ -188,13 +193,13 @@ export function withEvent(state: KarmaState, event: KarmaEvent, at: Date): Karma
   return { ...state, counts, disagreed: state.disagreed + losses[event] * growthAt(at) }
 }
 
-/** Takes back that a reporter complained about wanted mail: the message was judged again. */
+/** Reverts a complaint about wanted mail, after the message was judged again. */
 export function withoutWantedMail(state: KarmaState, at: Date): KarmaState {
   const counts = { ...state.counts, 'wanted-mail': Math.max(0, state.counts['wanted-mail'] - 1) }
   return { ...state, counts, disagreed: state.disagreed - losses['wanted-mail'] * growthAt(at) }
 }
 
-/** Why the karma of a reporter is what it is, as sentences. */
+/** Explains the karma of a reporter in sentences. */
 export function explainKarma(state: KarmaState | undefined, now: Date): string[] {
   const known = state ?? freshKarma(false)
   const karma = karmaOf(known, now)

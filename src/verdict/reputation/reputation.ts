@@ -1,7 +1,9 @@
 import { decayed, type Detail, FAST_DAYS, SLOW_DAYS } from './detail.ts'
 import { effectiveAt } from './fold.ts'
 
-/** What a message can be blamed on, or praised for; numbers are stored. */
+/**
+ * Kinds of subjects, which a message can be blamed on or praised for, with their stored numbers.
+ */
 export const subjectKinds = {
   address: 1,
   network: 2,
@@ -20,20 +22,19 @@ export const subjectKinds = {
   campaign: 15,
 } as const
 
-/** One of them. */
 export type SubjectKind = keyof typeof subjectKinds
 
 /**
- * One thing that has a reputation. `name` is its normal form: an address without brackets, a
- * network as CIDR, a number of an AS in decimal, a domain in lower-case ASCII, the SHA-256 of a
- * file in hexadecimal, the id of a campaign. An author whose domain does not stand behind the
- * message is only claimed: what is known of a claimed one says nothing of who has the address.
+ * A subject of a reputation. `name` is its normal form: an IP address without brackets, a network
+ * as CIDR, an AS number in decimal, a domain in lower-case ASCII, the SHA-256 of a file in
+ * hexadecimal, the id of a campaign. An author whose domain did not authenticate the message is a
+ * claimed author: its reputation says nothing about the owner of the address.
  */
 export type Subject = { kind: SubjectKind; name: string }
 
 const names = new Map(Object.entries(subjectKinds).map(([name, number]) => [number, name]))
 
-/** The kind of a stored number; undefined for one that there is not. */
+/** Returns the kind with a stored number; undefined for an unknown number. */
 export function subjectKindOf(number: number): SubjectKind | undefined {
   return names.get(number as never) as SubjectKind | undefined
 }
@@ -44,32 +45,31 @@ export function isSubjectKind(text: string): text is SubjectKind {
 }
 
 /**
- * What is certain of a subject, or striking. `listed`: surely bad; `welcome`: surely good; `awake`:
- * was silent for long and now bursts; `jumped`: its share of complaints is another than it was;
- * `new`: first seen within a week; `exempt`: an administrator keeps it from being accused.
+ * Special properties of a subject. `listed`: certainly bad; `welcome`: certainly good; `awake`: a
+ * burst after a long silence; `jumped`: its share of complaints has changed; `new`: first seen
+ * within a week; `exempt`: protected from accusations by an administrator.
  */
 const reputationFlags = ['listed', 'welcome', 'awake', 'jumped', 'new', 'exempt'] as const
 
-/** One of them. */
 type ReputationFlag = (typeof reputationFlags)[number]
 
-/** The base part: what most questions need of a subject. */
+/** The base part of a reputation, sufficient for most uses. */
 export type Reputation = {
-  /** From −1, surely bad, to +1, surely good; near 0 where little is known. */
+  /** From −1 (certainly bad) to +1 (certainly good); near 0 with little evidence. */
   score: number
-  /** How much independent evidence is behind it: about as many as there are proven reporters. */
+  /** Amount of independent evidence: about the number of proven reporters. */
   weight: number
-  /** The score of the last days alone, and the evidence behind that. */
+  /** Score of the last days alone, and the amount of its evidence. */
   recentScore: number
   recentWeight: number
   /** In the order of `reputationFlags`. */
   flags: readonly ReputationFlag[]
-  /** Null when nothing is known. */
+  /** Null when there is no evidence. */
   firstSeenAt: Date | null
   lastSeenAt: Date | null
 }
 
-/** The base part as it is stored: effective evidence, as it was at `foldedAt`. */
+/** The base part as stored: effective evidence as of `foldedAt`. */
 export type StoredReputation = {
   kind: SubjectKind
   name: string
@@ -79,37 +79,42 @@ export type StoredReputation = {
   recentBad: number
   firstSeenAt: Date
   lastSeenAt: Date
-  /** When it was last found to have woken up, or to be another than before. */
+  /** When an awakening or a change was last detected. */
   wokeAt: Date | null
   jumpedAt: Date | null
   foldedAt: Date
 }
 
-/** What an administrator says of a subject by hand. */
+/** A mark that an administrator sets on a subject. */
 export type Mark = 'listed' | 'welcome' | 'exempt'
 
-/** Evidence that is made up before any comes, half good and half bad: little of it says little. */
+/** Prior evidence, half good and half bad, so that little evidence gives a score near 0. */
 const PRIOR = 3
 const DAY_MS = 86_400_000
 const NEW_DAYS = 7
-/** How long a change of behavior is told. */
+/** Number of days for which a change of behavior is shown. */
 const CHANGE_DAYS = 3
-/** From this score on, or below its opposite, somebody is surely good or bad … */
+/**
+ * Minimum score of a certainly good subject; its opposite is the maximum for a certainly bad one.
+ */
 const SURE_SCORE_MIN = 0.65
-/** … if so many reporters who are believed in full say so … */
+/** Minimum number of reporters with full karma for a certain score. */
 const SURE_REPORTERS_MIN = 6
-/** … and for so many days after they did: their evidence decays from the first moment on. */
+/** Days for which a score stays certain after those reports, although their evidence decays. */
 const SURE_DAYS = 3
-/** The evidence that is left of them then; five who say it once are less from the beginning. */
+/**
+ * Minimum weight for a certain score: the evidence of those reporters that is left after those
+ * days. Five reporters with one report each never reach it.
+ */
 const SURE_WEIGHT_MIN = decayed(SURE_REPORTERS_MIN, SURE_DAYS, SLOW_DAYS)
 
 /**
- * Kinds that stand for one source. Others are shared by many, who are not to answer for one; and
- * links and telephones anybody may write into his message: those of the bank he plays, too.
+ * Kinds that identify a single source. Other kinds are shared by many, who must not be blamed for
+ * one. Links and telephone numbers may be those of an impersonated bank.
  */
 const flaggedKinds: ReadonlySet<SubjectKind> = new Set(['address', 'author', 'file'])
 
-/** Of whom nothing is known. */
+/** The reputation of a subject without evidence. */
 const unknownReputation: Reputation = {
   score: 0,
   weight: 0,
@@ -120,12 +125,15 @@ const unknownReputation: Reputation = {
   lastSeenAt: null,
 }
 
-/** A shrunken estimate of −1 to +1: the share of good less that of bad, drawn towards 0. */
+/**
+ * Returns a shrunken estimate from −1 to +1: the share of good evidence minus that of bad, drawn
+ * towards 0.
+ */
 export function reputationScore(good: number, bad: number): number {
   return (good - bad) / (good + bad + PRIOR)
 }
 
-/** The base part as it stands now; `mark` is what an administrator says of it, while it holds. */
+/** Returns the base part at a given time; `mark` is an administrator's mark that is in force. */
 export function reputationAt(
   stored: StoredReputation | undefined,
   now: Date,
@@ -170,7 +178,7 @@ const flagWords: Record<ReputationFlag, string> = {
   exempt: 'An administrator exempted it: it is not accused of itself.',
 }
 
-/** Why the reputation of a subject is what it is, as sentences; the score first. */
+/** Explains a reputation in sentences, the score first. */
 export function explainReputation(
   reputation: Reputation,
   detail: Detail | undefined,

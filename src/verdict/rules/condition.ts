@@ -4,18 +4,22 @@ import type { FactDefinition, FactValue } from '../facts/fact.ts'
 import { type ConditionFault, rewriteCondition } from './rewrite-condition.ts'
 import { ruleBounds } from './rule-file.ts'
 
-/** The facts of a message as conditions are given them, under their full names. */
+/** The facts of a message as input of conditions, by their full names. */
 type FactValues = Readonly<Record<string, FactValue>>
 
-/** A condition that is ready to be asked. */
+/** A compiled condition. */
 export type Condition = {
-  /** @throws Error when it cannot be evaluated, as `double("x")` */
+  /**
+   * Evaluates the condition.
+   *
+   * @throws Error when it cannot be evaluated, such as `double("x")`
+   */
   holds: (values: FactValues) => boolean
-  /** The facts it looks at, in order. */
+  /** The facts it uses, in order. */
   facts: readonly string[]
 }
 
-/** Makes conditions over one list of facts. */
+/** Compiles conditions over one list of facts. */
 export type CompileCondition = (when: string) => Condition | { faults: ConditionFault[] }
 
 const limits = {
@@ -34,11 +38,11 @@ const celTypes = {
 } as const
 
 /**
- * A compiler of conditions, in the Common Expression Language over the given facts: `group.name`
- * and no other names. All numbers are doubles, so `links.count == 4` is what it looks like. A
- * condition must be of type bool before it is ever asked, and cannot run long: it has no loop but
- * `exists`, `all`, `exists_one` and `filter` over lists, two in each other at most, and `matches`
- * takes time by the length of its text (RE2), with a pattern that stands in the condition.
+ * Returns a compiler of conditions in the Common Expression Language (CEL) over the given facts,
+ * named `group.name`; other names are errors. All numbers are doubles, so `links.count == 4` works
+ * as expected. A condition must have type bool, which is checked at compile time. Its run time is
+ * bounded: the only loops are `exists`, `all`, `exists_one` and `filter` over lists, nested at most
+ * two deep, and `matches` takes linear time (RE2) with a constant pattern.
  */
 export function createConditionCompiler(definitions: readonly FactDefinition[]): CompileCondition {
   const patterns = new Map<string, RE2JS>()
@@ -66,7 +70,10 @@ export function createConditionCompiler(definitions: readonly FactDefinition[]):
   }
 }
 
-/** The library counts in 64-bit integers, and gives `matches` to a backtracking engine. */
+/**
+ * Registers our own functions, because the library counts in 64-bit integers and evaluates
+ * `matches` with a backtracking engine.
+ */
 function registerFunctions(environment: Environment, patterns: ReadonlyMap<string, RE2JS>): void {
   const plain = { async: false }
   environment
@@ -81,7 +88,7 @@ function registerFunctions(environment: Environment, patterns: ReadonlyMap<strin
     )
 }
 
-/** Characters as Unicode counts them, as CEL does. */
+/** Counts Unicode code points, as CEL does. */
 function lettersIn(text: string): number {
   let letters = 0
   for (let at = 0; at < text.length; at++) {
@@ -91,7 +98,7 @@ function lettersIn(text: string): number {
   return letters
 }
 
-/** Compiles a pattern once; gives what is wrong with it. */
+/** Compiles a pattern once; returns what is wrong with it, if anything. */
 function keep(patterns: Map<string, RE2JS>, pattern: string): string | undefined {
   const { patternCharsMax, patternStepsMax } = ruleBounds
   if (pattern.length > patternCharsMax) {
@@ -113,7 +120,7 @@ function faultOf(error: unknown): ConditionFault {
   const isKnown =
     error instanceof ParseError || error instanceof TypeError || error instanceof EvaluationError
   if (!isKnown) {
-    // Nothing of the library's own is expected here, yet no text may bring the program down.
+    // The library should throw no other errors here, but a condition must never crash the program.
     return { offset: 0, reason: error instanceof Error ? error.message : String(error) }
   }
   const offset = error.range?.start ?? 0

@@ -2,14 +2,14 @@ import type { Facts } from '../facts/fact.ts'
 import type { Verdict, VerdictClass, VerdictSymbol } from '../verdict.ts'
 import type { RuleBook } from './rule-book.ts'
 
-/** Concludes a verdict, as the program does when it judges. */
+/** Decides a verdict, with the same function as for new messages. */
 export type Conclude = (judging: {
   facts: Facts
   symbols: readonly VerdictSymbol[]
   probability?: number | undefined
 }) => Verdict
 
-/** A report whose verdict would be another. */
+/** A report whose verdict would change. */
 export type ChangedVerdict = {
   id: string
   before: VerdictClass
@@ -20,31 +20,31 @@ export type ChangedVerdict = {
   lost: readonly string[]
 }
 
-/** What a set of rules would have done to reports of the past. */
+/** The effect that a set of rules would have had on past reports. */
 export type DryRunResult = {
   reports: number
-  /** How many verdicts would be others; of them the first `CHANGED_MAX` are in `changed`. */
+  /** Number of verdicts that would change; `changed` has the first `CHANGED_MAX` of them. */
   changedTotal: number
   changed: readonly ChangedVerdict[]
-  /** How often from which class to which. */
+  /** Number of reports for each pair of old and new class. */
   moves: readonly { before: VerdictClass; after: VerdictClass; reports: number }[]
-  /** How often each symbol would be raised, where that differs. */
+  /** Number of times each symbol would be raised, for symbols where it differs. */
   symbols: readonly { symbol: string; before: number; after: number }[]
-  /** Evaluations under the new rules that failed, and so did not hold. */
+  /** Number of failed evaluations of each new rule. A failed condition does not hold. */
   errors: readonly { symbol: string; errors: number }[]
-  /** Of the new rules those that cost too much: they were run no further, and would not be. */
+  /** New rules that were cut off because they cost too much. */
   cutOff: readonly string[]
 }
 
-/** How many reports a dry-run looks at when nobody says, and at most. */
+/** Default and maximum number of reports in a dry run. */
 export const dryRunReports = { usual: 1_000, max: 100_000 } as const
 
-/** More verdicts than anybody reads are counted only. */
+/** Maximum number of changed verdicts listed; further ones are only counted. */
 const CHANGED_MAX = 500
 
 /**
- * Judges reports of the past under two sets of rules, by the same facts: those that were known when
- * each was judged. So what differs comes from the rules alone.
+ * Judges past reports under two sets of rules, with the stored facts from when each was judged. So
+ * all differences come from the rules.
  */
 export class DryRun {
   readonly #acting: RuleBook
@@ -62,7 +62,7 @@ export class DryRun {
     this.#judge = judge
   }
 
-  /** Judges one more report; `probability` is what the model said of it then. */
+  /** Judges one more report; `probability` is the model's output at that time. */
   look(id: string, facts: Facts, probability: number | undefined): void {
     const [old, fresh] = [this.#acting.run(facts), this.#candidate.run(facts)]
     const before = this.#judge({ facts, symbols: old, probability })

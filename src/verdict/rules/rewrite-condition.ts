@@ -2,10 +2,10 @@ import type { ASTNode } from '@marcbachmann/cel-js'
 import type { FactDefinition } from '../facts/fact.ts'
 import { suggest } from './rule-file.ts'
 
-/** What is wrong with a condition, and at which character of it, from 0. */
+/** An error in a condition, with the offset of the character, from 0. */
 export type ConditionFault = { offset: number; reason: string }
 
-/** A node as the parser made it; `setMeta` is what its own macros are made with. */
+/** A node of the library's syntax tree; the library's own macros use `setMeta`. */
 type Node = {
   op: string
   args: unknown
@@ -14,7 +14,7 @@ type Node = {
   setMeta: (key: string, value: unknown) => Node
 }
 
-/** How functions are called by who writes rules, and what is registered for them. */
+/** Names of functions in rules, and the names under which they are registered. */
 const functions: Readonly<Record<string, string>> = { size: 'size_of', double: 'double' }
 const methods: Readonly<Record<string, string>> = {
   size: 'size_of',
@@ -34,9 +34,8 @@ const operators = [
 ]
 
 /**
- * Walks through a parsed condition, before its types are checked, and makes of it what can be
- * asked: `links.count` becomes one variable of that name, whole numbers become doubles. Gives the
- * facts it names, and everything that it may not do.
+ * Walks a parsed condition before type checking and rewrites it: `links.count` becomes one variable
+ * of that name, and whole numbers become doubles. Returns the facts it uses, and all errors.
  */
 export function rewriteCondition(
   ast: ASTNode,
@@ -64,7 +63,7 @@ class Walk {
     this.#keepPattern = keepPattern
   }
 
-  /** `bound` are the names that comprehensions around give to the elements of their lists. */
+  /** `bound` contains the element names of the enclosing comprehensions. */
   visit(node: Node, bound: readonly string[]): void {
     if (node.op === 'value') this.#value(node)
     else if (node.op === 'id') this.#id(node, bound)
@@ -104,7 +103,7 @@ class Walk {
       return
     }
     this.facts.add(fact)
-    // One look into a flat record for each fact costs half of two steps into typed objects.
+    // One lookup in a flat record costs half of two lookups in typed objects.
     node.op = 'id'
     node.args = fact
     node.setMeta('check', owner.meta.check).setMeta('evaluate', owner.meta.evaluate)

@@ -4,33 +4,33 @@ import { type Condition, createConditionCompiler } from './condition.ts'
 import { type Elapsed, RuleCosts, type RuleCutOff } from './rule-costs.ts'
 import { readRuleFile, type Rule, ruleBounds, type RuleFault } from './rule-file.ts'
 
-/** A rule with its condition, ready to be asked. */
+/** A rule with its compiled condition. */
 export type RuleWithCondition = Rule & { condition: Condition }
 
-/** How one rule has done in this process since this version began to act. */
+/** Statistics of one rule in this process since this version became active. */
 export type RuleHealth = {
   symbol: string
-  /** How long an evaluation takes, in microseconds; undefined before enough were timed. */
+  /** Time of one evaluation in microseconds; undefined before there are enough samples. */
   costUs: number | undefined
-  /** Evaluations that failed, and so did not hold. */
+  /** Number of failed evaluations. A failed condition does not hold. */
   errors: number
-  /** Why it is not run any more. */
+  /** Why the rule was cut off; undefined while it runs. */
   cutOff: RuleCutOff | undefined
 }
 
-/** Tells that a rule is not run any more, once for each. */
+/** Called once for each rule that is cut off. */
 export type OnCutOff = (symbol: string, why: RuleCutOff) => void
 
 const sparedMeaning =
   'It cost too much to be asked: it is taken to hold, so that nobody is accused for want of it.'
 
 /**
- * A set of rules that acts. Given an `elapsed`, it times itself: a rule that costs too much is cut
- * off, and from then on holds for no message if it speaks for spam, and for each if it speaks
- * against: in doubt nobody is accused. The set itself never changes.
+ * An active set of rules. With `elapsed` it measures its own cost and cuts off rules that cost too
+ * much. A cut-off rule with a positive weight then holds for no message, and one with a negative
+ * weight for every message, so that in doubt no message is accused. The set itself is immutable.
  */
 export class RuleBook {
-  /** All rules as written, in order; those that are off, too. */
+  /** All rules in file order, including disabled ones. */
   readonly rules: readonly Rule[]
   readonly #active: readonly RuleWithCondition[]
   readonly #symbols: readonly VerdictSymbol[]
@@ -69,8 +69,8 @@ export class RuleBook {
   }
 
   /**
-   * The symbols of a message, in the order of the rules. A condition that cannot be evaluated does
-   * not hold; facts that are missing have the empty value. Never throws.
+   * Returns the symbols of a message, in the order of the rules. A condition that cannot be
+   * evaluated does not hold; missing facts have the empty value. Never throws.
    */
   run(facts: Facts): VerdictSymbol[] {
     const values: Record<string, FactValue> = {}
@@ -90,7 +90,7 @@ export class RuleBook {
     return found
   }
 
-  /** How each rule that is on has done. */
+  /** Returns the statistics of each enabled rule. */
   health(): RuleHealth[] {
     return this.#active.map(({ symbol }, at) => ({
       symbol,
@@ -106,7 +106,10 @@ export class RuleBook {
     return answer === true
   }
 
-  /** Adds what was cut off and speaks against, unless it was cut off by this very message. */
+  /**
+   * Adds the symbols of cut-off rules with a negative weight, except those cut off during this
+   * message.
+   */
   #spare(found: VerdictSymbol[], costs: RuleCosts): void {
     for (const [at, symbol] of this.#symbols.entries()) {
       if (symbol.weight >= 0 || !costs.cutOff(at) || found.includes(symbol)) continue
@@ -125,18 +128,18 @@ export class RuleBook {
 
 const emptyFacts = { bool: false, double: 0, string: '', strings: [] } as const
 
-/** The group of a fact that is written `group.name`. */
+/** Returns the group of a fact name `group.name`. */
 function groupOf(fact: string): string {
   return fact.slice(0, fact.indexOf('.'))
 }
 
-/** A set of rules that may act, or all that is wrong with the file. */
+/** A usable set of rules, or all errors in the file. */
 export type Compiled = { rules: RuleBook } | { faults: RuleFault[] }
 
 /**
- * Makes rules of a file: of the whole file or of nothing. Never throws, whatever the text is. With
- * an `elapsed` (milliseconds, monotonic) the rules watch their own cost, and `onCutOff` hears of
- * those that cost too much.
+ * Compiles a file of rules, as a whole or not at all. Never throws, whatever the text. With
+ * `elapsed` (milliseconds, monotonic) the rules measure their own cost, and `onCutOff` is called
+ * for each that costs too much.
  */
 export function compileRules(
   text: string,
@@ -167,23 +170,23 @@ function inOrder(faults: readonly RuleFault[]): RuleFault[] {
   return [...sorted.slice(0, faultsMax), more]
 }
 
-/** A rule that stands in both sets and is not the same in them. */
+/** A rule that is in both sets but differs. */
 type ChangedRule = {
   symbol: string
   before: Rule
   after: Rule
-  /** What differs. */
+  /** The fields that differ. */
   fields: readonly ('weight' | 'meaning' | 'when' | 'enabled')[]
 }
 
-/** How one set of rules differs from another. */
+/** Differences between two sets of rules. */
 export type RuleChanges = {
   added: readonly Rule[]
   removed: readonly Rule[]
   changed: readonly ChangedRule[]
 }
 
-/** What somebody changes who puts the second set in place of the first; order changes nothing. */
+/** Returns the changes from the first set to the second; the order of rules does not matter. */
 export function compareRules(before: readonly Rule[], after: readonly Rule[]): RuleChanges {
   const old = new Map(before.map((rule) => [rule.symbol, rule]))
   const fresh = new Map(after.map((rule) => [rule.symbol, rule]))
@@ -209,12 +212,12 @@ function fieldsThatDiffer(before: Rule, after: Rule): ChangedRule['fields'] {
   ]
 }
 
-/** Broken over lines otherwise, a condition is still the same. */
+/** Normalizes white space, so that line breaks in a condition do not count as a change. */
 function plain(when: string): string {
   return when.trim().replaceAll(/\s+/g, ' ')
 }
 
-/** In few words, as for a log: `2 added, 1 removed, 3 changed`. */
+/** Summarizes changes, for example for a log: `2 added, 1 removed, 3 changed`. */
 export function changesInWords({ added, removed, changed }: RuleChanges): string {
   const counts = [
     [added.length, 'added'],
@@ -225,7 +228,7 @@ export function changesInWords({ added, removed, changed }: RuleChanges): string
   return words.length === 0 ? 'nothing changed' : words.join(', ')
 }
 
-/** The changes as lines of text: `+` added, `-` removed, `~` changed. */
+/** Formats the changes as lines: `+` added, `-` removed, `~` changed. */
 export function changeLines({ added, removed, changed }: RuleChanges): string[] {
   const whole = (mark: string, rule: Rule) => [
     `${mark} ${rule.symbol} (${signed(rule.weight)})${rule.isEnabled ? '' : ' off'}`,
@@ -246,7 +249,7 @@ export function changeLines({ added, removed, changed }: RuleChanges): string[] 
   ]
 }
 
-/** A weight as people write it when the side matters: `+2`, `-1.5`. */
+/** Formats a weight with its sign: `+2`, `-1.5`. */
 export function signed(weight: number): string {
   return weight > 0 ? `+${weight}` : String(weight)
 }

@@ -1,42 +1,48 @@
-/** Milliseconds since some moment, never backward. Handed in, so that tests say what time it is. */
+/**
+ * Returns monotonic time in milliseconds since some fixed moment. A parameter, so that tests
+ * control it.
+ */
 export type Elapsed = () => number
 
-/** Why a rule is cut off: one evaluation took too long, all do, or all rules together do. */
+/**
+ * Why a rule is cut off: a single evaluation was too slow, its median is too slow, or all rules
+ * together are.
+ */
 export type RuleCutOff = { why: 'slow once' | 'slow always' | 'over budget'; costUs: number }
 
-/** What is done with rules, each by its place. */
+/** Callbacks for the rules, each by its index. */
 export type RuleDeeds = {
   ask: (at: number) => boolean
-  /** Of one that holds. */
+  /** Called for a rule that holds. */
   take: (at: number) => void
-  /** Asks only to see how long that takes. */
+  /** Evaluates a rule again, only to measure its time. */
   askAgain: (at: number) => void
 }
 
-/** From here on one evaluation is too long, when it takes as long again. */
+/** An evaluation that takes this many milliseconds is too slow if repetitions take as long. */
 const SLOW_ONCE_MS = 10
 const ASKED_AGAIN = 3
-/** From here on a rule is too slow as it is: a thousand times what one should cost. */
+/** Median time in milliseconds from which a rule is too slow: a thousand times the usual cost. */
 const SLOW_ALWAYS_MS = 0.5
-/** What all rules together may take of a message. */
+/** Maximum time in milliseconds of all rules together for one message. */
 const BUDGET_MS = 5
-/** Rules between two looks at the clock. */
+/** Number of rules between two readings of the clock. */
 const STRETCH = 16
-/** One run in this many is timed rule by rule. */
+/** One run in this many measures each rule; the median is taken over this many samples. */
 const SAMPLED_ONE_IN = 32
 const SAMPLES = 15
 
 /**
- * Watches what rules cost. The clock is read once for sixteen rules, and around each in one run of
- * 32, so a thousand rules stay cheap. What looks slow is asked again at once, three times: pauses
- * of the machine do not come in time for each. What is always slow is judged by the median of
- * fifteen samples.
+ * Measures the cost of rules. Reads the clock once for 16 rules, and around each rule in one run of
+ * 32, so that a thousand rules stay cheap. Slow evaluations are repeated at once, three times,
+ * because a pause of the machine does not affect all of them. A rule that is always slow is found
+ * by the median of 15 samples.
  */
 export class RuleCosts {
   readonly #elapsed: Elapsed
   readonly #onCutOff: (at: number, why: RuleCutOff) => void
   readonly #cutOffs: (RuleCutOff | undefined)[]
-  /** Of each rule, one after another. */
+  /** The samples of all rules, `SAMPLES` for each. */
   readonly #samples: Float64Array
   readonly #costs: (number | undefined)[]
   #runs = 0
@@ -50,7 +56,7 @@ export class RuleCosts {
     this.#samples = new Float64Array(rules * SAMPLES)
   }
 
-  /** Asks each rule that is not cut off, and takes those that hold. */
+  /** Evaluates each rule that is not cut off, and calls `take` for those that hold. */
   run({ ask, take, askAgain }: RuleDeeds): void {
     const isSampled = this.#runs++ % SAMPLED_ONE_IN === 0
     for (let first = 0; first < this.#cutOffs.length; first += STRETCH) {
@@ -65,7 +71,7 @@ export class RuleCosts {
     if (isSampled && ++this.#sampled % SAMPLES === 0) this.#settle()
   }
 
-  /** The median of what was timed last, in microseconds; undefined before there are enough. */
+  /** The latest median in microseconds; undefined before there are enough samples. */
   costUs(at: number): number | undefined {
     const cost = this.#costs[at]
     return cost === undefined ? undefined : cost * 1000
@@ -82,7 +88,7 @@ export class RuleCosts {
     return holds
   }
 
-  /** Finds what made a stretch slow, by asking each of it again. */
+  /** Finds the slow rules of a group by evaluating each of them again. */
   #findSlow(first: number, end: number, askAgain: RuleDeeds['askAgain']): void {
     for (let at = first; at < end; at++) {
       if (this.#cutOffs[at] !== undefined) continue
@@ -91,7 +97,9 @@ export class RuleCosts {
     }
   }
 
-  /** The shortest of some evaluations; the first that is short enough settles it. */
+  /**
+   * Returns the shortest time of several evaluations; stops at the first one that is fast enough.
+   */
   #leastOf(times: number, at: number, askAgain: RuleDeeds['askAgain']): number {
     let least = Number.POSITIVE_INFINITY
     for (let time = 0; time < times && least >= SLOW_ONCE_MS; time++) {

@@ -1,27 +1,27 @@
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, visit } from 'yaml'
 
-/** A rule as it is written down: what it names, how much that weighs, and when it holds. */
+/** A rule as written: a symbol, its weight, and the condition for it. */
 export type Rule = {
-  /** In capitals, as `FORGED_HOP`: one of each in a set. */
+  /** In capitals, as `FORGED_HOP`; unique in a set. */
   symbol: string
-  /** Above 0 speaks for spam, below 0 against. */
+  /** Positive for spam, negative against. */
   weight: number
-  /** A sentence for who asks why. */
+  /** A sentence that explains the symbol. */
   meaning: string
-  /** An expression in CEL over the facts. */
+  /** A CEL expression over the facts. */
   when: string
-  /** A rule that is off is checked like all others, and never run. */
+  /** A disabled rule is checked like all others, but never evaluated. */
   isEnabled: boolean
-  /** The facts it looks at, as `group.name`, in order. */
+  /** The facts it uses, as `group.name`, in order. */
   facts: readonly string[]
-  /** Where it begins in the file, from 1. */
+  /** Line of its beginning in the file, from 1. */
   line: number
 }
 
-/** Why a file of rules is refused; `line` and `column` count from 1. */
+/** Why a rule file is rejected; `line` and `column` count from 1. */
 export type RuleFault = { line: number; column?: number; symbol?: string; reason: string }
 
-/** What a set of rules may be at most. */
+/** Upper limits for a set of rules. */
 export const ruleBounds = {
   fileBytesMax: 512 * 1024,
   rulesMax: 2_000,
@@ -29,15 +29,15 @@ export const ruleBounds = {
   meaningCharsMax: 300,
   conditionCharsMax: 1_000,
   patternCharsMax: 200,
-  /** Of a compiled pattern: each may be tried at each character of a text. */
+  /** Maximum size of a compiled pattern. Each step may be tried at each character of a text. */
   patternStepsMax: 2_000,
-  /** Either way. */
+  /** Maximum absolute value. */
   weightMax: 20,
-  /** Faults that are told at once; who has more has another kind of file. */
+  /** Maximum number of errors reported. With more, the file is probably not a rule file. */
   faultsMax: 100,
 } as const
 
-/** A fault on one line of text, as compilers write it: `12:9 FORGED_HOP: …`. */
+/** Formats an error as compilers do: `12:9 FORGED_HOP: …`. */
 export function faultLine({ line, column, symbol, reason }: RuleFault): string {
   const place = column === undefined ? String(line) : `${line}:${column}`
   return symbol === undefined ? `${place} ${reason}` : `${place} ${symbol}: ${reason}`
@@ -47,8 +47,8 @@ const NAMES_MAX = 2_000
 const CHARS_MAX = 80
 
 /**
- * The name of a list that somebody most likely meant, or undefined when none is near: a third of
- * its letters may be wrong, missing or swapped with a neighbor.
+ * Returns the most similar name in a list, or undefined when none is similar: at most a third of
+ * its letters may be wrong, missing or transposed.
  */
 export function suggest(written: string, names: readonly string[]): string | undefined {
   if (written.length > CHARS_MAX) return undefined
@@ -60,7 +60,10 @@ export function suggest(written: string, names: readonly string[]): string | und
   return best !== undefined && bestDistance <= Math.max(1, best.length / 3) ? best : undefined
 }
 
-/** Letters to insert, remove, replace or swap (optimal string alignment). */
+/**
+ * Returns the number of insertions, deletions, substitutions and transpositions (optimal string
+ * alignment distance).
+ */
 function distanceOf(a: string, b: string): number {
   let before: number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, at) => at)
@@ -81,7 +84,7 @@ function distanceOf(a: string, b: string): number {
   return row[b.length] ?? 0
 }
 
-/** A rule as the file has it, each field of the right type; its condition not yet looked at. */
+/** A rule from the file, with fields of the right types; its condition is not compiled yet. */
 type WrittenRule = {
   symbol: string
   weight: number
@@ -91,19 +94,19 @@ type WrittenRule = {
   line: number
 }
 
-/** A condition of the file, also of a rule that has faults besides: then `rule` is absent. */
+/** A condition in the file, even if its rule has other errors; `rule` is absent then. */
 type WrittenCondition = {
   when: string
   symbol: string | undefined
   rule: WrittenRule | undefined
-  /** Where a character of it stands in the file. */
+  /** Returns the position in the file of a character of the condition. */
   placeOf: (offset: number) => Place
 }
 
-/** Where something stands in the file, both from 1. */
+/** A position in the file, both values from 1. */
 type Place = { line: number; column: number }
 
-/** What a file holds, and all that is wrong with it. */
+/** Contents of a rule file, and all errors in it. */
 export type RuleFileReading = { conditions: WrittenCondition[]; faults: RuleFault[] }
 
 const keys = ['symbol', 'weight', 'meaning', 'when', 'enabled'] as const
@@ -111,8 +114,9 @@ type Key = (typeof keys)[number]
 const SYMBOL = /^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$/
 
 /**
- * Reads a file of rules: a YAML list of maps, without anchors, aliases and tags, so that nothing is
- * larger or other than it looks. Whatever it is given, it takes time and memory by its length.
+ * Parses a rule file: a YAML list of maps. Anchors, aliases and tags are errors, because they could
+ * make content larger or different than it looks. Time and memory are linear in the size of the
+ * input.
  */
 export function readRuleFile(text: string): RuleFileReading {
   if (Buffer.byteLength(text) > ruleBounds.fileBytesMax) {
@@ -125,7 +129,7 @@ export function readRuleFile(text: string): RuleFileReading {
     return { conditions: [], faults: [{ line, reason: 'There is a NUL character.' }] }
   }
   const lineCounter = new LineCounter()
-  // Keys are compared here, where there are few: the library compares each with each.
+  // Duplicate keys are checked here, where maps are small: the library compares every pair of keys.
   const options = { lineCounter, prettyErrors: false, uniqueKeys: false, version: '1.2' } as const
   const document = parseDocument(text, options)
   const reader = new Reader(text, lineCounter)
@@ -288,7 +292,7 @@ function checkText(
   complain: Complain,
 ): string | undefined {
   if (value === undefined) return undefined
-  // A condition may be a word that YAML takes for something else: `when: true`.
+  // YAML parses some conditions as another type: `when: true`.
   const text = key === 'when' && typeof value === 'boolean' ? String(value) : value
   const most = key === 'when' ? ruleBounds.conditionCharsMax : ruleBounds.meaningCharsMax
   if (typeof text !== 'string' || text.trim() === '') complain(key, `"${key}" is a text.`)
@@ -310,8 +314,9 @@ function isWhole<T extends object>(value: T): value is T & Whole<T> {
 }
 
 /**
- * Where a character of a scalar's value stands in the file. Quoting, folding and indentation are
- * followed by comparing both, where any white space equals any other; else it is the beginning.
+ * Returns the position in the file of a character of a scalar value. Compares both texts to account
+ * for quoting, folding and indentation, with all white space equal; if they do not match, returns
+ * the start of the scalar.
  */
 function offsetIn(text: string, node: Node, value: string, offset: number): number {
   const [start = 0, end = text.length] = node.range ?? []
