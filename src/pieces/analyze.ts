@@ -37,10 +37,10 @@ import type { PackedShingles } from './shingles/packed-shingles.ts'
 import type { Shingle } from './shingles/shingle-list.ts'
 import type { takeApart } from './shingles/take-apart.ts'
 
-/** A file that came with the message, known by its checksum; its content is not kept. */
+/** An attachment, identified by its checksum; its content is not stored. */
 export type Attachment = {
   name: string | null
-  /** The media type it claims, in lower case. */
+  /** The declared media type, in lower case. */
   type: string
   bytes: number
   /** Of the decoded content, in hexadecimal. */
@@ -50,7 +50,7 @@ export type Attachment = {
 const attachmentsMax = 100
 const nameCharsMax = 255
 
-/** Names, sizes and checksums of at most 100 attachments, in order. */
+/** Returns names, sizes and checksums of at most 100 attachments, in order. */
 function describeAttachments(attachments: readonly BodyAttachment[]): Attachment[] {
   return attachments.slice(0, attachmentsMax).map(({ name, type, content }) => ({
     name: name === undefined ? null : storableText(name, nameCharsMax),
@@ -61,8 +61,8 @@ function describeAttachments(attachments: readonly BodyAttachment[]): Attachment
 }
 
 /**
- * Everything the analysis finds in a message: plain data, bounded in size, that survives
- * structured cloning, JSON and PostgreSQL. Null is what was not found, or is not looked for yet.
+ * All findings about a message: plain data of bounded size that survives structured cloning, JSON
+ * and PostgreSQL. Null means not found, or not looked for yet.
  */
 export type PlainAnalysis = {
   bytes: number
@@ -72,80 +72,95 @@ export type PlainAnalysis = {
   headers: ExtractedFields
   hops: TracedHop[]
   origin: Origin | null
-  /** Why there is no origin, as a sentence; null when there is one. */
+  /** A sentence that says why there is no origin; null when there is one. */
   originObstacle: string | null
   submitter: Submitter | null
-  /** Null when the DNS was not asked. */
+  /** Null when there was no DNS lookup. */
   authentication: Authentication | null
-  /** What blacklists say of the origin and the domains; null when they were not asked. */
+  /** Blacklist entries of the origin and the domains; null when there was no lookup. */
   listings: DnsFindings['listings'] | null
   links: Link[]
   attachments: Attachment[]
-  /** Whose mail it is; null when nobody is recognized, or nobody looked. */
+  /** The marketer that sent it; null when none was recognized, or recognition has not run. */
   marketer: RecognizedMarketer | null
   unsubscribe: Unsubscribe | null
-  /** What it says of its list; absent in analyses of before this was read. */
+  /**
+   * The message's statements about its mailing list; absent in analyses stored before this field
+   * existed.
+   */
   claims?: ListClaims
-  /** Whom it asks to be told of complaints, and whether it may; null when it asks for nothing. */
+  /**
+   * The complaint feedback address that the message requests (CFBL), and whether it is entitled to;
+   * null without a request.
+   */
   cfbl: CfblFinding | null
   bounce: Bounce | null
   feedback: ReturnedFeedback | null
-  /** Whether its body was put together anew, so that signatures say nothing; else absent. */
+  /** Present when the body was reconstructed, so that signatures prove nothing. */
   isRebuilt?: true
 }
 
-/** The same, with the pieces the message is made of and what stands for all of it. */
+/** A plain analysis with the pieces of the message and its fingerprints. */
 export type Analysis = PlainAnalysis & { fingerprints: Fingerprints; shingles: Shingle[] }
 
-/** What the reporter or an operator decides about an analysis. */
+/** Settings of an analysis, from the reporter or an operator. */
 export type AnalysisOptions = {
-  /** CIDRs of the relays of the reporter's provider; what cannot be read is left out. */
+  /** CIDR blocks of the relays of the reporter's provider; invalid ones are ignored. */
   trustedRelays: readonly string[]
-  /** CIDRs learned from the reporter's earlier reports: believed, but less. */
+  /** CIDR blocks learned from the reporter's earlier reports; trusted with a lower confidence. */
   learnedRelays?: readonly string[]
   /** Addresses of the reporter, in lower case. */
   reporterAddresses?: readonly string[]
-  /** Whether to pass over the verdicts the provider stamped on the message. */
+  /** Whether to ignore the authentication results that the provider added to the message. */
   ignoreStamps: boolean
-  /** What the DNS told; undefined when nobody was asked. */
+  /** Results of DNS lookups; undefined when there were none. */
   dns?: DnsFindings
-  /** Who hands the message over just now, where a mail server asks that has not written it down. */
+  /**
+   * The SMTP client that is delivering the message, when a mail server checks it before adding its
+   * own Received field.
+   */
   client?: Client
-  /** Whether its body was put together anew: then no signature is looked at. */
+  /** Whether the body was reconstructed; signatures are then ignored. */
   isRebuilt?: boolean
-  /** Of an origin that is less sure its pieces are only claims; 0 to 1, and 0 without it. */
+  /**
+   * Minimum confidence of an origin, 0 to 1; the pieces of a less certain origin count as claims
+   * only. Default 0.
+   */
   originConfidenceMin?: number
 }
 
-/** Beyond these the body is left unread: intake refuses such mail, other doors may not. */
+/**
+ * Limits beyond which the body is not parsed. Intake rejects such mail, but other callers may not.
+ */
 const bodyLimits = { headersMax: 5000, partsMax: 1000, nestingMax: 100 }
 
 const emptyBody: MessageBody = { text: '', html: '', attachments: [] }
 
 /**
- * Works out what a message is, what it is made of and where it came from. Never throws on bad
- * mail: what cannot be read is null or empty. Asks nobody: no clock, no DNS, no database.
+ * Analyzes what a message is, what it consists of and where it came from. Never throws on malformed
+ * mail: what cannot be parsed is null or empty. Uses no clock, DNS or database.
  */
 export async function analyzeMessage(raw: Buffer, options: AnalysisOptions): Promise<Analysis> {
   const { plain, parts } = await read(raw, options)
-  // Loaded for who wants the pieces, and not otherwise.
+  // Loaded only if the pieces are needed.
   const pieces = await import('./shingles/take-apart.ts')
   return { ...plain, ...pieces.takeApart(parts) }
 }
 
-/** An analysis as it is counted and judged. */
+/** An analysis for counting and judging. */
 export type CountedAnalysis = {
   analysis: PlainAnalysis
   shingles: PackedShingles
   fingerprints: Fingerprints
   features: MessageFeatures
-  /** Telephone numbers of the text, in their normal form. */
+  /** Telephone numbers in the text, normalized. */
   telephones: string[]
 }
 
 /**
- * The same as the counters take it, the shingles packed, with the features it is judged by. Every
- * report comes through here, so they are made without names and digits for people.
+ * Analyzes a message for the counters: shingles are packed, and the features for judging are
+ * included. Omits names and hexadecimal digits for people, because every report passes this
+ * function.
  */
 export async function analyzeForCounting(
   raw: Buffer,
@@ -159,7 +174,7 @@ export async function analyzeForCounting(
   return { analysis: plain, shingles, fingerprints, features, telephones }
 }
 
-/** The same without its pieces, which cost a third of the rest. */
+/** Analyzes a message without its pieces, which cost a third as much as the rest. */
 export async function analyzePlainly(
   raw: Buffer,
   options: AnalysisOptions,
@@ -210,7 +225,7 @@ async function read(
   return { plain, parts: found }
 }
 
-/** A signature over a body that was not sent proves nothing, for or against anybody. */
+/** Removes signature fields: a signature over a reconstructed body proves nothing. */
 function withoutSignatures(header: Header): Header {
   const isSignature = ({ key }: HeaderField) => key === 'dkim-signature' || key.startsWith('arc-')
   return { ...header, fields: header.fields.filter((field) => !isSignature(field)) }
@@ -227,7 +242,7 @@ async function identified(
   return { cfbl, authentication }
 }
 
-/** The library behind it is loaded when the DNS was asked, and not otherwise. */
+/** Evaluates authentication. The library is loaded only if there were DNS lookups. */
 async function authenticated(
   raw: Buffer,
   header: Header,
@@ -238,7 +253,7 @@ async function authenticated(
   return authenticate(raw, header, hops, dns)
 }
 
-/** Who sealed the message, newest first; none unless the chain verifies. */
+/** Returns the ARC sealers of the message, newest first; empty unless the chain verifies. */
 function sealsOf(authentication: Authentication | null): { domain: string; clientIp?: string }[] {
   if (authentication?.arc.result !== 'pass') return []
   return authentication.arc.seals.toReversed().map(({ domain, clientIp }) => ({

@@ -15,14 +15,14 @@ import { ShingleList } from './shingles/shingle-list.ts'
 import { addOrigin, type Way } from './shingles/take-apart.ts'
 import { addContacts, addLinks, addPassages, addWholeText } from './shingles/text-shingles.ts'
 
-/** A web address, also disguised; undefined when it is none. */
+/** A web address, also defanged; undefined for other text. */
 export function draftOfLink(value: string): Draft | undefined {
   const link = value.replaceAll(/^[<"'\s]+|[>"'\s]+$/g, '')
   const [plain] = plainLinks(link)
   if (!plain) return undefined
   return {
     links: [link],
-    // Nobody fetches a picture by a disguised address.
+    // A defanged address cannot be the source of a picture.
     html: imageHtml(`https://${plain.full}`),
     fields: { 'List-Unsubscribe': `<${link}>` },
   }
@@ -33,7 +33,7 @@ function imageHtml(link: string): string {
   return `<img src="${source}">`
 }
 
-/** A mail address wherever one may stand; also `user (at) host [dot] example`. */
+/** A mail address in every field where one may occur; also `user (at) host [dot] example`. */
 export function draftOfAddress(value: string): Draft | undefined {
   const address = mailAddressIn(value)
   if (address === undefined) return undefined
@@ -44,7 +44,7 @@ export function draftOfAddress(value: string): Draft | undefined {
   }
 }
 
-/** The one mail address that a text consists of, perhaps with a name or disguised. */
+/** Returns the only mail address of a text, possibly with a display name or obfuscated. */
 export function mailAddressIn(value: string): string | undefined {
   const [mailbox, ...more] = parseMailboxes(value.replace(/^mailto:/i, ''))
   const isWhole = mailbox !== undefined && /^[^\s@]+@[^\s@]+$/.test(mailbox.address)
@@ -55,7 +55,7 @@ export function mailAddressIn(value: string): string | undefined {
   return found.length === 1 ? found[0] : undefined
 }
 
-/** A domain in every place where one is counted. */
+/** A domain in every field where one is counted. */
 export function draftOfDomain(value: string): Draft | undefined {
   const domain = domainIn(value)
   if (domain === undefined) return undefined
@@ -80,14 +80,17 @@ export function draftOfDomain(value: string): Draft | undefined {
   }
 }
 
-/** The host name a text consists of, perhaps disguised; in lower case, Punycode, no `www.`. */
+/**
+ * Returns the host name that is the whole text, possibly obfuscated; in lower case, Punycode,
+ * without `www.`.
+ */
 export function domainIn(value: string): string | undefined {
   const trimmed = value.trim().replace(/^[@.]/, '')
   const [link] = /[/@?#:]/.test(trimmed) ? [] : plainLinks(trimmed)
   return link && !link.isIp && registrableDomain(link.host) ? link.host : undefined
 }
 
-/** An IP address as origin, submitter, claim and link; also with `[.]`. */
+/** An IP address as origin, submitter, claimed hop and link; also with `[.]`. */
 export function draftOfIp(value: string): Draft | undefined {
   const ip = parseIp(value.trim().replaceAll(/\s*[[(]\.[\])]\s*/g, '.'))
   if (!ip) return undefined
@@ -95,7 +98,7 @@ export function draftOfIp(value: string): Draft | undefined {
   return { way: wayOf(ip.text, {}), links: [link] }
 }
 
-/** A /24, or a /48 of IPv6: no other networks are counted. */
+/** A /24 (IPv4) or a /48 (IPv6); other networks are not counted. */
 export function draftOfNetwork(value: string): Draft | undefined {
   const [, address = '', bits] = /^\s*([^\s/]+)\/(24|48)\s*$/.exec(value) ?? []
   const ip = parseIp(address)
@@ -103,7 +106,7 @@ export function draftOfNetwork(value: string): Draft | undefined {
   return draftOfIp(ip.text)
 }
 
-/** A machine by the names it has or gives itself, seen both as origin and as submitter. */
+/** A host by its reverse DNS name and its HELO name, as origin and as submitter. */
 export function draftOfMachine(names: { rdns?: string; helo?: string }): Draft {
   return { way: wayOf('192.0.2.1', names) }
 }
@@ -129,7 +132,7 @@ function wayOf(ip: string, { rdns, helo }: { rdns?: string; helo?: string }): Wa
   }
 }
 
-/** A file by its SHA-256, attached or as a picture. */
+/** A file by its SHA-256, as attachment and as picture. */
 export function draftOfFile(value: string): Draft | undefined {
   const sha256 = value.trim().toLowerCase()
   if (!/^[0-9a-f]{64}$/.test(sha256)) return undefined
@@ -149,11 +152,11 @@ const anyFile: Attachment = {
   sha256: '',
 }
 
-/** A display name, with its address or without. */
+/** A display name, with or without an address. */
 export function draftOfName(value: string): Draft {
   const [mailbox] = parseMailboxes(value)
   const hasAddress = /@/.test(mailbox?.address ?? '') && mailbox?.name !== ''
-  // Encoded, so that no sign in it means anything.
+  // Encoded, so that no character has a special meaning.
   const encoded = `=?utf-8?B?${Buffer.from(value.slice(0, 300)).toString('base64')}?=`
   return { fields: { From: hasAddress ? value : `${encoded} <someone@invalid>` } }
 }
@@ -178,7 +181,7 @@ export function draftOfMessageId(value: string): Draft {
   return { fields: { 'Message-ID': `<${id.includes('@') ? id : `@${id}`}>` } }
 }
 
-/** An autonomous system: `AS64496` or the number alone. */
+/** An autonomous system: `AS64496` or only the number. */
 export function draftOfAs(value: string): Draft | undefined {
   const number = Number(/^\s*(?:AS\s?)?(\d{1,10})\s*$/i.exec(value)?.[1])
   if (!(number <= 0xffffffff)) return undefined
@@ -193,18 +196,18 @@ export function draftOfId(value: string, of: 'reporter' | 'campaign'): Draft | u
     : undefined
 }
 
-/** A piece that somebody asks about. */
+/** A piece to look up. */
 export type AskedPiece = {
   name: PieceName
-  /** As it is hashed, without disguise. */
+  /** The normalized text that is hashed. */
   piece: string
   /** 16 hexadecimal digits. */
   hash: string
 }
 
-/** A message with nothing in it but what is asked about; see `questionKinds`. */
+/** A synthetic message that contains only the value to look up; see `questionKinds`. */
 export type Draft = {
-  /** Values by the names of their fields, as Unicode. */
+  /** Unicode values by field name. */
   fields?: Readonly<Record<string, string>>
   text?: string
   html?: string
@@ -212,15 +215,16 @@ export type Draft = {
   attachments?: readonly Attachment[]
   signers?: readonly Signer[]
   way?: Way
-  /** Pieces that are known only beside a message, and spelled as they are. */
+  /** Pieces that are not in the message itself, already normalized. */
   later?: Readonly<Partial<Record<PieceName, string>>>
 }
 
 const nowhere: Way = { hops: [], origin: null, submitter: null }
 
 /**
- * The pieces of a draft by the very code that takes messages apart, so that what is asked for has
- * the hash of what was counted, however it is disguised. Only of the given types, in their order.
+ * Returns the pieces of a draft. Uses the same code as for real messages, so that hashes equal
+ * those of the counters however the value is obfuscated. Returns only the given types, in their
+ * order.
  */
 export function piecesOfDraft(draft: Draft, types: readonly PieceName[]): AskedPiece[] {
   const { text = '', html = '', links = [], attachments = [], signers = [] } = draft
@@ -240,22 +244,22 @@ export function piecesOfDraft(draft: Draft, types: readonly PieceName[]): AskedP
   return types.flatMap((name) => found.filter((one) => one.name === name))
 }
 
-/** A piece of a type as it is, for who knows how it is spelled. */
+/** Returns a piece of a type from text that is already normalized. */
 export function pieceAsWritten(name: PieceName, piece: string): AskedPiece {
   return { name, piece, hash: hexOf(shingleHash(pieceTypes[name].number, piece)) }
 }
 
-/** Of one type no more are told; messages keep so many of most types too. */
+/** Maximum number of pieces of one type. Messages are limited to the same number for most types. */
 const typeMax = 8
 
-/** Keeps what the pieces say, which is hashed and forgotten otherwise. */
+/** A shingle list that keeps the text of the pieces, which is otherwise hashed and discarded. */
 class NotedList extends ShingleList {
   readonly #pieces = new Map<string, AskedPiece>()
   readonly #ofType = new Map<PieceName, number>()
 
   override add(name: PieceName, piece: string | null | undefined): void {
     if (piece === null || piece === undefined || piece === '') return
-    // The key of a signer whose selector is not asked for.
+    // The key of a signer without a selector to look up.
     if (name === 'signer-key' && piece.endsWith(' ')) return
     const asked = pieceAsWritten(name, piece)
     const known = this.#ofType.get(name) ?? 0
@@ -269,13 +273,13 @@ class NotedList extends ShingleList {
   }
 }
 
-/** As `parseHeader` has fields: unfolded, each byte a character. */
+/** Builds a field as `parseHeader` does: unfolded, one character per byte. */
 function fieldOf([name, text]: [string, string]): HeaderField {
   const value = Buffer.from(text.replaceAll(/[\r\n]+/g, ' ')).toString('latin1')
   return { name, key: name.toLowerCase(), value, raw: `${name}: ${value}` }
 }
 
-/** As a form's, which is taken apart as all others are, and once more as a form. */
+/** Builds a link of a form. It is processed like other links, and additionally as a form. */
 function linkOf(url: string): Link {
   return { url, host: '', domain: null, where: 'form' }
 }

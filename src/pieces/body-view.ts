@@ -8,16 +8,16 @@ import {
 } from './disguise/plain-text.ts'
 import { htmlView, type HtmlView } from './html-view.ts'
 
-/** The body of a message as its reader sees it; read once for all who ask. */
+/** The body of a message as its reader sees it; parsed once for all users. */
 export type BodyView = {
   html: HtmlView
-  /** The text that is shown, as it was written. */
+  /** The visible text, unchanged. */
   written: string
-  /** The same without marks and compatibility forms. */
+  /** The visible text without invisible characters and compatibility forms. */
   text: string
-  /** Its words. */
+  /** The words of the visible text. */
   shown: PlainText
-  /** The words of the text/plain part as a line, where the HTML part is shown instead. */
+  /** The words of the text/plain part on one line, if the HTML part is the visible one. */
   hidden: string
 }
 
@@ -25,10 +25,13 @@ const textCharsMax = 64 * 1024
 const wordsMax = 4000
 const hiddenWordsMax = 300
 const hiddenCharsMax = 4096
-/** With fewer words the HTML part is a picture, and programs that cannot show it show the text. */
+/**
+ * Minimum number of words of a visible HTML part. With fewer it is mainly a picture, and the plain
+ * text is used.
+ */
 const shownWordsMin = 4
 
-/** Reads the body: the HTML part is what is shown, unless it has no words. */
+/** Views a body: the HTML part is the visible one, unless it has too few words. */
 export function viewBody({ text, html }: Pick<MessageBody, 'text' | 'html'>): BodyView {
   const view = htmlView(html)
   const ofHtml = viewText(view.text)
@@ -46,8 +49,9 @@ function viewText(whole: string) {
 }
 
 /**
- * The mail addresses in a text, in lower case, each once, at most 20: as they are, and as
- * `user (at) host [dot] example`. Linear. `text` without marks.
+ * Returns the mail addresses in a text, in lower case, without duplicates, at most 20; also
+ * obfuscated ones such as `user (at) host [dot] example`. Linear time. `text` must be without
+ * invisible characters.
  */
 export function findMailAddresses(text: string): string[] {
   const plain = /[[({]\s{0,3}(?:at|@|dot)\s{0,3}[\])}]/i.test(text) ? undisguised(text) : text
@@ -64,9 +68,10 @@ export function findMailAddresses(text: string): string[] {
 }
 
 /**
- * The telephone numbers in a text as digits with the country's code where they are written with
- * it or in the North American form; each once, at most 20. Dates, addresses and amounts are none.
- * An O or l among the digits is read as the digit. Linear. `text` without marks.
+ * Returns the telephone numbers in a text as digits, with country code if written with it or in the
+ * North American format; without duplicates, at most 20. Excludes dates, IP addresses and amounts.
+ * An O or l among the digits counts as the digit. Linear time. `text` must be without invisible
+ * characters.
  */
 export function findTelephones(text: string): string[] {
   const found = new Set<string>()
@@ -80,7 +85,7 @@ export function findTelephones(text: string): string[] {
   return [...found]
 }
 
-/** The bank accounts (IBAN, ISO 13616) in a text whose check digits are right, at most 20. */
+/** Returns the bank accounts (IBAN, ISO 13616) in a text with valid check digits, at most 20. */
 export function findBankAccounts(text: string): string[] {
   const found = new Set<string>()
   let count = 0
@@ -110,7 +115,7 @@ function localStart(text: string, at: number): number {
   return start
 }
 
-/** The end of a domain with at least one dot, or `at`. */
+/** Returns the end of a domain with at least one dot; `at` if there is none. */
 function domainEnd(text: string, at: number): number {
   let end = at + 1
   while (end < at + domainCharsMax && /[a-z0-9.-]/i.test(text[end] ?? '')) end++
@@ -118,7 +123,7 @@ function domainEnd(text: string, at: number): number {
   return /^[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z][a-z0-9-]*$/i.test(text.slice(at + 1, end)) ? end : at
 }
 
-/** One run of digits and what divides them, no longer than any number is. */
+/** A run of digits and separators, no longer than a telephone number. */
 const telephone = /(?:\+\s?|\()?\d[\dOol()\u2010-\u2015 \t./\u00a0-]{6,24}[\dOol]/g
 
 function isPartOfMore(text: string, start: number, end: number): boolean {
@@ -153,7 +158,7 @@ function isDateOrAddress(plain: string): boolean {
 const iban =
   /(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?![A-Za-z0-9])/g
 
-/** ISO 7064 MOD 97-10. */
+/** Checks the check digits by ISO 7064 MOD 97-10. */
 function isIban(account: string): boolean {
   let rest = 0
   for (const char of account.slice(4) + account.slice(0, 4)) {
@@ -164,9 +169,9 @@ function isIban(account: string): boolean {
 }
 
 /**
- * The addresses in a text that no program takes for a link but a person does: `hxxp://`, `[.]`,
- * blanks after the scheme, wide characters and invisible ones. At most 20. Linear. `bare` is
- * the same without marks.
+ * Returns web addresses that people recognize but programs do not: with `hxxp://`, `[.]`, white
+ * space after the scheme, full-width or invisible characters. At most 20. Linear time. `bare` is
+ * the text without invisible characters.
  */
 export function findWrittenLinks(written: string, bare: string): string[] {
   if (!/:\/\/|www\./i.test(bare) && !telltale.test(bare)) return []

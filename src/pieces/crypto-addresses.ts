@@ -4,7 +4,9 @@ const mask = (1n << 64n) - 1n
 const rounds = 24
 const rateBytes = 136
 
-/** Keccak-256 as Ethereum has it: SHA-3 before NIST changed its padding. For short texts. */
+/**
+ * Returns Keccak-256 as used by Ethereum: SHA-3 before NIST changed its padding. For short texts.
+ */
 export function keccak256(text: string): Uint8Array {
   const lanes = Array<bigint>(25).fill(0n)
   const padded = new Uint8Array(rateBytes * (Math.floor(text.length / rateBytes) + 1))
@@ -63,9 +65,9 @@ function rotated(lane: bigint, bits: number): bigint {
 }
 
 /**
- * The addresses of cryptocurrencies in a text, each once, as `bitcoin:1A1z…`: Bitcoin and Litecoin
- * (Base58Check; BIP 173 and 350), Dogecoin, Tron, Ethereum (EIP-55). Only those whose checksum is
- * right; an Ethereum address in one case has none and is taken. At most 20.
+ * Returns the cryptocurrency addresses in a text, without duplicates, as `bitcoin:1A1z…`: Bitcoin
+ * and Litecoin (Base58Check; BIP 173 and 350), Dogecoin, Tron, Ethereum (EIP-55). Only those with a
+ * valid checksum; an Ethereum address in a single case has none and is accepted. At most 20.
  */
 export function findCryptoAddresses(text: string): string[] {
   const found = new Set<string>()
@@ -98,7 +100,7 @@ function readCryptoAddress(word: string): string | undefined {
   return `${chain}:${word.toLowerCase()}`
 }
 
-/** EIP-55: a letter is a capital where the hash of the address has 8 or more. */
+/** EIP-55: a letter is a capital where the digit of the hash is 8 or more. */
 function isEthereum(word: string): boolean {
   const digits = word.slice(2)
   const lower = digits.toLowerCase()
@@ -137,7 +139,7 @@ const bech32 = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l'
 const generators = [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3]
 const bech32mConstant = 0x2bc830a3
 
-/** BIP 173; witness versions from 1 on by BIP 350. */
+/** BIP 173; BIP 350 for witness versions from 1. */
 function isBech32(word: string): boolean {
   const lower = word.toLowerCase()
   if (word !== lower && word !== word.toUpperCase()) return false

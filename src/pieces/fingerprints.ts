@@ -3,18 +3,24 @@ import type { BodyView } from './body-view.ts'
 import { hexOf, textHash } from './shingles/hash.ts'
 import type { ShingleList } from './shingles/shingle-list.ts'
 
-/** Of a whole text: the share is then right to within four hundredths in two of three cases. */
+/**
+ * Size of the signature of a whole text. The estimated share is then within 0.04 in two of three
+ * cases.
+ */
 const signatureBytes = 120
 
-/** Words in a run: single words say what a text is about, three what it says. */
+/**
+ * Number of words in a run. Single words show the topic of a text, three consecutive words its
+ * wording.
+ */
 const runWords = 3
 
 /**
- * The min-hash signature (Broder 1997) of the runs of three words in a text: one byte for each of
- * `bytes` samples, eight bits of the least or the greatest hash (b-bit min-wise hashing, Li and
- * König 2010; both ends of an order are samples, so a function gives two). Two texts agree in
- * about as many bytes as they share runs. `hashes` are those of the words, three at least;
- * `bytes` is a multiple of four.
+ * Returns the min-hash signature (Broder 1997) of all runs of three words: one byte for each of
+ * `bytes` samples, 8 bits of the smallest or the largest hash (b-bit min-wise hashing, Li and König
+ * 2010; both ends of an order are samples, so each function gives two). The share of equal bytes of
+ * two signatures approximates the share of common runs. `hashes` are those of the words, at least
+ * three; `bytes` is a multiple of four.
  */
 function minHash(hashes: Int32Array, bytes: number): Uint8Array {
   const runs = runHashes(hashes)
@@ -26,7 +32,8 @@ function minHash(hashes: Int32Array, bytes: number): Uint8Array {
     let greatest1 = smallest
     let least2 = largest
     let greatest2 = smallest
-    // Two functions at a time, by index and without branches: three times as fast as it reads.
+    // Two functions at a time, by index and without branches: three times faster than the plain
+    // loop.
     let at = runs.length
     while (--at >= 0) {
       const run = runs[at] ?? 0
@@ -52,7 +59,7 @@ function eightBits(hash: number): number {
   return Math.imul(hash ^ (hash >>> 15), 0x85ebca6b) >>> 24
 }
 
-/** The share of bytes in which two signatures in hexadecimal agree, 0 to 1. */
+/** Returns the share of equal bytes of two signatures in hexadecimal, 0 to 1. */
 function agreement(a: string, b: string): number {
   let same = 0
   for (let at = 0; at < a.length; at += 2) {
@@ -75,7 +82,7 @@ function runHashes(hashes: Int32Array): Int32Array {
   return runs
 }
 
-/** Odd numbers from a fixed generator (xorshift): part of what is stored. */
+/** Odd multipliers from a fixed generator (xorshift). Stored signatures depend on them. */
 const multipliers = makeMultipliers()
 
 function makeMultipliers(): Int32Array {
@@ -94,22 +101,25 @@ const bands = 8
 const bandBytes = 5
 
 /**
- * So much of the runs of words two texts share, at least. Measured: texts of one campaign share
- * 0.9 and more, sister campaigns of the same author up to 0.72.
+ * Minimum share of common runs of words. Measured: texts of one campaign share at least 0.9,
+ * related campaigns of the same author at most 0.72.
  */
 const agreementMin = 0.84
-/** Greetings, names and amounts stand at the beginning. */
+/** Minimum share for the first words, which contain greetings, names and amounts. */
 const headAgreementMin = 0.25
-/** The shorter text has at least this share of the words of the longer. */
+/** Minimum length of the shorter text, as a share of the longer one in words. */
 const lengthRatioMin = 0.6
-/** Shorter texts (`Please see attached.`) are the same in many campaigns. */
+/**
+ * Minimum number of words of a text that identifies a campaign. Shorter texts (`Please see
+ * attached.`) occur in many campaigns.
+ */
 const telltaleWordsMin = 8
 
 /**
- * Under which keys a message is found by its like, and finds them: messages of one campaign share
- * at least one (of texts that share 0.95 of their runs of words, all but one of 100,000 do; of
- * those that share 0.84, 99 of 100). 16 hexadecimal digits each, at most 8. None for messages
- * that have nothing of their own: no text to speak of, and no file or picture.
+ * Returns the keys by which similar messages are found: messages of one campaign share at least
+ * one. (Of texts that share 0.95 of their runs of words, all but one in 100,000 do; of those that
+ * share 0.84, 99 in 100.) 16 hexadecimal digits each, at most 8. Empty for messages without
+ * distinctive content: little text, and no file or picture.
  */
 export function campaignKeys(fingerprints: Fingerprints): string[] {
   const { near } = fingerprints
@@ -125,8 +135,8 @@ export function campaignKeys(fingerprints: Fingerprints): string[] {
 }
 
 /**
- * Whether two messages are of one campaign. Decided between a message and the one that began the
- * campaign, so that a campaign does not wander. Symmetrical.
+ * Whether two messages are of one campaign. Callers compare a message with the first one of the
+ * campaign, so that a campaign does not drift. Symmetric.
  */
 export function isSameCampaign(a: Fingerprints, b: Fingerprints): boolean {
   if (a.near === undefined || b.near === undefined) {
@@ -141,40 +151,46 @@ export function isSameCampaign(a: Fingerprints, b: Fingerprints): boolean {
   )
 }
 
-/** Short messages are of one campaign only if they are the same. */
+/**
+ * Returns a key of the complete content, for short messages, which must be equal to be of one
+ * campaign.
+ */
 function wholeKey({ words, text, files }: Fingerprints): string | undefined {
   const isTelling = Number(words) >= telltaleWordsMin
   if (text !== undefined && isTelling) return hexOf(textHash(`text ${text}`))
   return files === undefined ? undefined : hexOf(textHash(`files ${text ?? ''} ${files}`))
 }
 
-/** Hashes that stand for a message. What it has not, it has no fingerprint of. */
+/** Hashes that identify a message. Absent for content that the message lacks. */
 export type Fingerprints = {
-  /** The number of words that are shown, in decimal. */
+  /** Number of visible words, in decimal. */
   words: string
   /** Of the normalized text: the hash of the shingle `text`. */
   text?: string
-  /** A min-hash signature of the text, in hexadecimal; of texts of twenty words or more. */
+  /** Min-hash signature of the text, in hexadecimal; for texts of at least 20 words. */
   near?: string
-  /** The same of its first words: texts that share a long footer differ here. */
+  /** Min-hash signature of the first words. Distinguishes texts that share a long footer. */
   head?: string
   /** Of the HTML structure: the hash of the shingle `html-structure`. */
   html?: string
   /** Of all link domains: the hash of the shingle `link-set`. */
   links?: string
-  /** Of what is attached or embedded, else of the pictures that are fetched. */
+  /** Of attached or embedded files, otherwise of remote pictures. */
   files?: string
 }
 
-/** Of fewer words nothing can be said but whether they are the same. */
+/**
+ * Minimum and maximum number of words for signatures, and the size of the head in words and of its
+ * signature in bytes. Texts with fewer words can only be compared for equality.
+ */
 const nearWordsMin = 20
 const nearWordsMax = 400
 const headWords = 40
 const headBytes = 16
-/** Smaller files are pixels, dots and empty parts. */
+/** Minimum size of a file in bytes. Smaller files are tracking pixels, spacers and empty parts. */
 const fileBytesMin = 1000
 
-/** The fingerprints of a message: of its body, its files and the shingles made of them. */
+/** Computes the fingerprints of a message from its body, its files and their shingles. */
 export function fingerprintsOf(
   { shown }: BodyView,
   attachments: readonly Attachment[],

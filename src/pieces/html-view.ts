@@ -1,10 +1,10 @@
 import { decodeEntities } from './links.ts'
 
-/** What an HTML text shows, and what it is built of. */
+/** Content and structure of an HTML text. */
 export type HtmlView = {
-  /** Its text; blocks are divided by an empty line. */
+  /** Visible text; blocks are separated by an empty line. */
   text: string
-  /** The names of its elements, in order, without closing tags; the same one in a row is one. */
+  /** Element names in order, without closing tags; consecutive equal names are merged. */
   tags: string[]
   title: string
   /** Sources of images, as written. */
@@ -14,8 +14,8 @@ export type HtmlView = {
 }
 
 /**
- * Takes an HTML text apart, once from left to right: its first 262,144 characters, at most 3,000
- * tags, 50 images, 20 comments. Forgiving as browsers are; linear.
+ * Parses HTML in one pass: its first 262,144 characters, at most 3,000 tags, 50 images, 20
+ * comments. As tolerant as browsers; linear time.
  */
 export function htmlView(html: string): HtmlView {
   return html === '' ? emptyView() : new Reader(html.slice(0, htmlCharsMax)).read()
@@ -30,7 +30,7 @@ const sourceCharsMax = 2000
 const nameCharsMax = 20
 const nameCharsKept = 12
 
-/** What an element does to the text: nothing, or this goes before it. */
+/** Text that an element inserts before its content. */
 const breaks = new Map<string, string>([
   ...(
     'address article aside blockquote body center dd div dl dt fieldset footer form h1 h2 h3 h4 ' +
@@ -41,22 +41,25 @@ const breaks = new Map<string, string>([
   ['br', '\n'],
   ['img', ' '],
 ])
-/** Elements whose content nobody sees. */
+/** Elements whose content is not displayed. */
 const unseen = new Set(['style', 'script', 'title', 'template'])
 
-/** What is known of an element: its name in lower case, and what it does. */
+/** Properties of an element: its name in lower case, and its effect on the text. */
 type Element = { name: string; gap: string; isUnseen: boolean }
 
 const elements: (Element | undefined)[] = Array.from({ length: 1024 })
 
-/** The element of a tag; of most tags a name is made but once. `hash` is of its lower case. */
+/**
+ * Returns the element of a tag. Names are cached by `hash`, which is computed from the lower-case
+ * name.
+ */
 function elementOf(html: string, start: number, end: number, hash: number): Element {
   const slot = (hash ^ (hash >>> 10) ^ (hash >>> 20)) & 1023
   const known = elements[slot]
   if (known && isNamed(known.name, html, start, end)) return known
   const name = html.slice(start, end).toLowerCase()
   const element = { name, gap: breaks.get(name) ?? '', isUnseen: unseen.has(name) }
-  // A longer slice would keep the whole text in memory.
+  // A slice of a longer name would keep the whole text in memory.
   if (name.length <= nameCharsKept) elements[slot] = element
   return element
 }
@@ -77,7 +80,7 @@ function emptyView(): HtmlView {
 class Reader {
   readonly #html: string
   readonly #view = emptyView()
-  /** Quotes that close nowhere are searched for once. */
+  /** Quotes without a closing quote, so that each kind is searched for once. */
   readonly #openQuotes = new Set<string>()
   #text = ''
 
@@ -105,7 +108,7 @@ class Reader {
     return this.#view
   }
 
-  /** A comment, a doctype or the like; answers where it ends. */
+  /** Skips a comment, a doctype or similar; returns its end. */
   #declaration(at: number): number {
     const html = this.#html
     const isComment = html.startsWith('<!--', at)
@@ -140,7 +143,7 @@ class Reader {
     return isUnseen ? this.#unseen(name, end) : end
   }
 
-  /** After the `>` that ends the tag: one in quotes does not. */
+  /** Returns the position after the `>` that ends the tag, ignoring quoted ones. */
   #tagEnd(from: number): number {
     const html = this.#html
     for (let at = from; at < html.length; at++) {
@@ -161,7 +164,7 @@ class Reader {
     return end
   }
 
-  /** Passes over an element that is not shown; answers where its closing tag begins. */
+  /** Skips an element that is not displayed; returns the start of its closing tag. */
   #unseen(name: string, from: number): number {
     const html = this.#html
     let end = from - 1
@@ -201,7 +204,10 @@ function isAfterEqualSign(html: string, at: number): boolean {
   return html.charCodeAt(before) === 0x3d
 }
 
-/** Letters with accents lose them later anyway; what has no letter in its name is punctuation. */
+/**
+ * Decodes character references. Accents are removed later, so they may be dropped here; references
+ * that name no letter become punctuation.
+ */
 function decodedText(text: string): string {
   if (!text.includes('&')) return text
   return decodeEntities(lettersIn(text)).replace(/&[a-z]{2,20};/gi, ' ')

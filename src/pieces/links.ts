@@ -31,8 +31,8 @@ const named = new Map<string, string>([
 ])
 
 /**
- * Decodes the character references of HTML that addresses are written with: all numeric ones and
- * the named ones of punctuation. Others stay as written. Linear.
+ * Decodes HTML character references that occur in addresses: all numeric ones, and named ones for
+ * punctuation. Others stay unchanged. Linear time.
  */
 export function decodeEntities(text: string): string {
   if (!text.includes('&')) return text
@@ -46,22 +46,22 @@ export function decodeEntities(text: string): string {
   )
 }
 
-/** Only `&amp` and its old kin may go without their semicolon. */
+/** Only `&amp` and similar old references may lack the semicolon. */
 function fromName(name: string, written: string): string {
   const text = named.get(name.toLowerCase())
   const isOld = /^(amp|lt|gt|quot)$/i.test(name)
   return text !== undefined && (written.endsWith(';') || isOld) ? text : written
 }
 
-/** A link as an HTML text has it. */
+/** A link in an HTML text. */
 export type HtmlLink = { url: string; isForm: boolean }
 
 const HTML_LINKS_MAX = 1000
 const tags = new Set(['a', 'area', 'base', 'form'])
 
 /**
- * The targets of links, areas and forms of an HTML text, entities decoded, resolved against its
- * `<base>`; at most 1,000. Reads the text once from left to right; comments are passed over.
+ * Returns the targets of links, areas and forms in HTML, decoded and resolved against `<base>`; at
+ * most 1,000. Reads the text once; skips comments.
  */
 export function htmlLinks(html: string): HtmlLink[] {
   const links: HtmlLink[] = []
@@ -89,7 +89,7 @@ export function htmlLinks(html: string): HtmlLink[] {
   return links
 }
 
-/** Most tags begin with none of the letters that ours do. */
+/** Whether a tag that begins with this character may be relevant; most are not. */
 function mayMatter(code: number): boolean {
   const small = code | 0x20
   return small === 0x61 || small === 0x62 || small === 0x66
@@ -101,7 +101,7 @@ function tagName(html: string, start: number): string {
   return html.slice(start, end).toLowerCase()
 }
 
-/** Reads the attributes of a tag to its end; a quote that never closes takes the rest. */
+/** Parses the attributes of a tag to its end; an unclosed quote extends to the end of the text. */
 function readTarget(html: string, start: number, isForm: boolean) {
   const wanted = isForm ? 'action' : 'href'
   let target: string | undefined
@@ -144,7 +144,10 @@ function bareEnd(html: string, start: number): number {
   return at
 }
 
-/** As browsers do: entities, then no line breaks or tabs, and no blanks around it. */
+/**
+ * Cleans a target as browsers do: decodes references, then removes line breaks, tabs and
+ * surrounding white space.
+ */
 function cleanTarget(value: string): string {
   return decodeEntities(value)
     .replaceAll(/[\t\r\n]/g, '')
@@ -169,13 +172,13 @@ function isNamePart(code: number): boolean {
   return isLetter(code) || code === 0x2d || code === 0x3a || code === 0x5f || code >= 0x80
 }
 
-/** A link a reader could follow. */
+/** A link that a reader could follow. */
 export type Link = {
-  /** As written, entities decoded, at most 2,000 characters. */
+  /** As written, decoded, at most 2,000 characters. */
   url: string
   /** In lower case, internationalized names as Punycode. */
   host: string
-  /** The registrable domain; null for addresses. */
+  /** The registrable domain; null for IP addresses. */
   domain: string | null
   where: 'text' | 'html' | 'form'
 }
@@ -185,8 +188,8 @@ const urlCharsMax = 2000
 const textCharsMax = 1024 * 1024
 
 /**
- * The links of a message, each once per place, in order, at most 200: hrefs and form actions of
- * its HTML, addresses in its text. Only http, https and ftp; linear in the text.
+ * Returns the links of a message, without duplicates per place, in order, at most 200: hrefs and
+ * form actions of its HTML, addresses in its text. Only http, https and ftp; linear time.
  */
 export function findLinks({ text, html }: Pick<MessageBody, 'text' | 'html'>): Link[] {
   const links = new Map<string, Link>()

@@ -10,15 +10,18 @@ import { storableText } from '../mail/text.ts'
 import type { Authentication } from '../origin/authenticity/authenticate.ts'
 import { chooseSignatures } from '../origin/authenticity/dkim.ts'
 
-/** What a message says of its list, where it says it once. */
+/** Statements of a message about its mailing list. A field counts only if it occurs once. */
 export type ListClaims = {
-  /** In lower case; null without one, or with several: a forwarder or forger may add another. */
+  /**
+   * In lower case; null without a List-Id, or with several, because a forwarder or forger may add
+   * another.
+   */
   listId: string | null
   /** The domain of its only author, in lower case and ASCII. */
   authorDomain: string | null
   /**
-   * Who signed how to unsubscribe with one click: domains of verified signatures that cover both
-   * fields, each of which stands in the message once (RFC 8058 §4).
+   * Domains whose verified signatures cover both one-click unsubscribe fields, each of which occurs
+   * once (RFC 8058 §4).
    */
   oneClickSigners: string[]
 }
@@ -26,7 +29,7 @@ export type ListClaims = {
 const idCharsMax = 255
 const CLAIM_CHARS_MAX = 4_000
 
-/** Reads them. Nothing of it proves anything by itself. */
+/** Reads the statements about the list. Alone they prove nothing. */
 export function listClaims(
   fields: readonly HeaderField[],
   authentication: Pick<Authentication, 'dkim'> | null,
@@ -58,7 +61,7 @@ function signersOver(fields: readonly HeaderField[], findings: Authentication['d
   return [...new Set(signers)]
 }
 
-/** RFC 2919 §2: what stands in angle brackets; many write it bare. */
+/** RFC 2919 §2: the text in angle brackets; many senders omit the brackets. */
 function readListId(fields: readonly HeaderField[]): string | null {
   if (!isOnce(fields, ['list-id'])) return null
   const written = (fieldValue(fields, 'list-id') ?? '').slice(0, CLAIM_CHARS_MAX)
@@ -73,14 +76,17 @@ function readAuthorDomain(fields: readonly HeaderField[]): string | null {
   if (from === undefined || more.length > 0) return null
   const [mailbox, ...others] = parseMailboxes(from.slice(0, CLAIM_CHARS_MAX))
   if (!mailbox || others.length > 0) return null
-  // Decoded before its letters are made small: until then it is bytes.
+  // Decodes before lower-casing, because the field consists of bytes until then.
   const domain = domainOf(decodeHeaderText(mailbox.address))
   return (domain && domainToASCII(domain).toLowerCase()) || null
 }
 
-/** What a delivery status notification says, recipient by recipient (RFC 3464). */
+/** Results of a delivery status notification, one for each recipient (RFC 3464). */
 export type Bounce = {
-  /** The token of our return path that it came back to; null until the receiver tells. */
+  /**
+   * The token in our return path to which the bounce was sent; null until the receiving process
+   * sets it.
+   */
   token: string | null
   results: {
     recipient: string | null
@@ -89,14 +95,14 @@ export type Bounce = {
     status: string | null
     /** SMTP reply code. */
     replyCode: number | null
-    /** Whether the status was made of the reason, because nobody stated one. */
+    /** Whether the status was inferred from the reason, because none was stated. */
     isStatusInferred: boolean
     reason: BounceResult['reason']
     hard: boolean
   }[]
 }
 
-/** The fields of a feedback report (RFC 5965 §3), names as written, in their order. */
+/** The fields of a feedback report (RFC 5965 §3), with names as written, in order. */
 export type ReturnedFeedback = { fields: [name: string, value: string][] }
 
 const resultsMax = 100
@@ -104,7 +110,7 @@ const fieldsMax = 200
 const addressCharsMax = 320
 const STATUS_CHARS_MAX = 1000
 
-/** What a bounce says; null for other mail. Only mail that a machine seems to return is read. */
+/** Parses a bounce; null for other mail. Only mail that looks machine-returned is parsed. */
 export function readBounce(raw: Buffer, fields: readonly HeaderField[]): Bounce | null {
   const bounce = seemsReturned(raw, fields) ? parseBounce(raw) : undefined
   if (!bounce) return null
@@ -120,7 +126,7 @@ export function readBounce(raw: Buffer, fields: readonly HeaderField[]): Bounce 
   return { token: null, results }
 }
 
-/** What a feedback report states; null for other mail. */
+/** Parses the fields of a feedback report; null for other mail. */
 export function readFeedback(raw: Buffer): ReturnedFeedback | null {
   if (!raw.includes('feedback-report') && !raw.includes('complaint about message')) return null
   const report = parseFeedbackReport(raw)
@@ -134,7 +140,7 @@ export function readFeedback(raw: Buffer): ReturnedFeedback | null {
   return { fields }
 }
 
-/** Cheap to ask of every message, so that the MIME tree is built for few. */
+/** A cheap check, so that the MIME tree is built for few messages. */
 function seemsReturned(raw: Buffer, fields: readonly HeaderField[]): boolean {
   if (fieldValue(fields, 'return-path')?.startsWith('<>')) return true
   if (/report|delivery-status/i.test(fieldValue(fields, 'content-type') ?? '')) return true

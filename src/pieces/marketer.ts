@@ -1,50 +1,50 @@
 import { type IpAddress, parseIp } from '../mail/ip.ts'
 import type { Authentication } from '../origin/authenticity/authenticate.ts'
 
-/** How a marketer's mail is told from others, as it was declared. All in lower case. */
+/** Declared marks that identify the mail of a marketer. All in lower case. */
 export type MarketerMarks = {
   key: string
   name: string
-  /** Domains that sign for it; `*.example.org` stands for every name below, not for itself. */
+  /** Signing domains; `*.example.org` matches every subdomain, but not the domain itself. */
   signers: readonly string[]
-  /** CIDR blocks from which only its mail comes. */
+  /** CIDR blocks used only by the marketer. */
   ranges: readonly string[]
-  /** Narrowing: where there are some, a message must have one. `*.` as with signers. */
+  /** If not empty, a message must have one of these List-Ids. Wildcards as in `signers`. */
   listIds: readonly string[]
-  /** Narrowing too: the author's domain must be one of them, and stand behind the message. */
+  /** If not empty, the author's domain must be one of these and be authenticated. */
   authors: readonly string[]
-  /** Where complaints about its mail go besides the network; null: nowhere. */
+  /** Address for complaints about its mail, besides the network; null: none. */
   feedback: string | null
 }
 
-/** What a message has to show for itself. */
+/** Properties of a message by which a marketer is recognized. */
 export type MarketerEvidence = {
-  /** Null when the DNS was not asked: then no signature proves anything. */
+  /** Null without DNS lookups: then no signature is proof. */
   authentication: Pick<Authentication, 'spf' | 'dkim'> | null
   origin: { ip: string; confidence: number } | null
-  /** Of its only List-Id; null without one, or with several. */
+  /** Of its only List-Id field; null without one, or with several. */
   listId: string | null
   /** The domain of its only author. */
   authorDomain: string | null
 }
 
-/** Whose mail it is, and why we believe it. Kept with the analysis. */
+/** The recognized marketer, and the reason. Stored with the analysis. */
 export type RecognizedMarketer = {
   key: string
   name: string
   by: 'signature' | 'range'
   /** The signing domain, or the block of addresses. */
   proof: string
-  /** Where it wants to be told; null: nowhere. */
+  /** Address for feedback reports; null: none. */
   feedback: string | null
-  /** A sentence for a person. */
+  /** A sentence for people. */
   why: string
 }
 
-/** Recognizes the mail of those it was made of. */
+/** Recognizes the mail of a fixed set of marketers. */
 export type MarketerBook = {
   recognize: (evidence: MarketerEvidence, originConfidenceMin: number) => RecognizedMarketer | null
-  /** How many marketers are in it. */
+  /** Number of marketers. */
   count: number
 }
 
@@ -52,8 +52,8 @@ type Entry = MarketerMarks & { isNarrowed: boolean }
 type Proof = { entry: Entry; by: 'signature' | 'range'; proof: string }
 
 /**
- * Makes the book of marketers: a look into it costs by the names and prefix lengths of a message,
- * not by how many marketers there are.
+ * Creates a book of marketers. The cost of a lookup depends on the names and prefix lengths of a
+ * message, not on the number of marketers.
  */
 export function createMarketerBook(marketers: readonly MarketerMarks[]): MarketerBook {
   const entries = marketers.map((one): Entry => {
@@ -89,7 +89,7 @@ export function createMarketerBook(marketers: readonly MarketerMarks[]): Markete
   }
 }
 
-/** The name itself, and each name above it with `*.` in front. */
+/** Returns the name itself, and each parent domain with the prefix `*.`. */
 export function namesOver(name: string): string[] {
   const names = [name]
   for (let dot = name.indexOf('.'); dot >= 0; dot = name.indexOf('.', dot + 1)) {
@@ -144,7 +144,7 @@ function hasNarrowing({ listIds, authors }: Entry, evidence: MarketerEvidence): 
   return namesOver(authorDomain).some((name) => authors.includes(name))
 }
 
-/** Whether the author's own domain vouches: a From that nobody vouches for is anybody's. */
+/** Whether the author's own domain is authenticated. Otherwise the From field may be forged. */
 function standsBehind({ authentication, authorDomain }: MarketerEvidence): boolean {
   if (!authentication || authorDomain === null) return false
   const { spf, dkim } = authentication
@@ -152,7 +152,7 @@ function standsBehind({ authentication, authorDomain }: MarketerEvidence): boole
   return spf?.result === 'pass' && spf.domain === authorDomain
 }
 
-/** What is narrowed says more, a signature more than a range; the key decides the rest. */
+/** Orders proofs: narrowed marks before others, signatures before ranges, then by key. */
 function byStrength(a: Proof, b: Proof): number {
   const strength = ({ entry, by }: Proof) =>
     (entry.isNarrowed ? 2 : 0) + (by === 'signature' ? 1 : 0)
@@ -179,7 +179,7 @@ function addTo<Value>(map: Map<string, Value[]>, key: string, value: Value): voi
   else map.set(key, [value])
 }
 
-/** The block of this many bits, of 128, that holds an address. */
+/** Returns the block with this prefix length (of 128 bits) that contains an address. */
 function blockKey({ groups }: IpAddress, bits: number): string {
   let key = `${bits}`
   for (let at = 0; at * 16 < bits; at++) {

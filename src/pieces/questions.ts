@@ -24,15 +24,18 @@ import { findBankAccounts, findTelephones } from './body-view.ts'
 import { findCryptoAddresses } from './crypto-addresses.ts'
 import type { PieceName } from './shingles/piece-types.ts'
 
-/** What one can ask about. */
+/** A kind of value that can be looked up. */
 export type QuestionKind = {
   name: string
-  /** What a value of it is, as a part of a sentence. */
+  /** Description of a value, as a part of a sentence. */
   is: string
   example: string
-  /** What is counted of it, the most telling first. */
+  /** The piece types to look up, the most informative first. */
   types: readonly PieceName[]
-  /** A message with nothing but the value; undefined when it is no value of this kind. */
+  /**
+   * Returns a synthetic message that contains only the value; undefined for a value of another
+   * kind.
+   */
   draft: (value: string) => Draft | undefined
 }
 
@@ -220,15 +223,15 @@ const kinds = [
   },
 ] as const satisfies readonly QuestionKind[]
 
-/** The name of a kind of question. */
+/** Name of a kind. */
 export type QuestionName = (typeof kinds)[number]['name']
 
-/** All kinds of questions, those asked most first. */
+/** All kinds, the most used first. */
 export const questionKinds: readonly (QuestionKind & { name: QuestionName })[] = kinds
 
 /**
- * What is counted of a value, the most telling first. Empty when it is no value of the kind. Linear
- * in the value; at most some 60 pieces.
+ * Returns the pieces to look up for a value, the most informative first. Empty for a value of
+ * another kind. Linear time; at most about 60 pieces.
  */
 export function askedPieces(name: QuestionName, value: string): AskedPiece[] {
   const kind = questionKinds.find((one) => one.name === name)
@@ -236,13 +239,13 @@ export function askedPieces(name: QuestionName, value: string): AskedPiece[] {
   return kind && draft ? piecesOfDraft(draft, kind.types) : []
 }
 
-/** With more words it is no subject any more. */
+/** Maximum length of a subject in words and characters; longer values are texts. */
 const subjectWordsMax = 15
 const subjectCharsMax = 200
 
 /**
- * What a value most likely is: each form that nothing else has is known by it, and what is left is
- * a subject, or a text when it is long.
+ * Guesses the kind of a value: by its unambiguous form if it has one, otherwise a text if it is
+ * long, or a subject.
  */
 export function guessKind(value: string): QuestionName {
   const text = value.trim()
@@ -268,12 +271,15 @@ const guesses: readonly [QuestionName, (text: string) => boolean][] = [
   ['file-name', (text) => /^[^\s/\\][^/\\]*\.[a-z][a-z0-9]{1,4}$/i.test(text)],
 ]
 
-/** With a scheme, as people write it also when nobody is to follow the link, or `www.`. */
+/** Whether a value begins with a scheme, possibly defanged, or with `www.`. */
 function isSchemed(text: string): boolean {
   return /^[<"'\s]*(?:(?:h(?:tt|xx|\*\*|__)ps?|f[tx]p)\s*[[({]?\s*:|www\.)/i.test(text)
 }
 
-/** Under a public suffix, or what documents use in place of one: no name of a file. */
+/**
+ * Whether a name ends in a public suffix or in a suffix reserved for documentation, and is not a
+ * file name.
+ */
 function isLikelyDomain(text: string): boolean {
   const domain = domainIn(text)
   return domain !== undefined && (isPublicName(domain) || /\.(?:example|test)$/.test(domain))

@@ -2,28 +2,28 @@ import { registrableDomain } from '../../mail/address.ts'
 import { withoutInvisible } from './plain-text.ts'
 import { carriedTarget, redirectTarget } from './redirectors.ts'
 
-/** A link without its disguise. */
+/** A normalized link. */
 export type PlainLink = {
-  /** Host, path and query: what tells one link from another. */
+  /** Host, path and query, which identify the link. */
   full: string
-  /** In lower case, Punycode, without `www.`; an address in its usual form. */
+  /** In lower case, Punycode, without `www.`; an IP address in canonical form. */
   host: string
-  /** The registrable domain; null for addresses. */
+  /** The registrable domain; null for IP addresses. */
   organization: string | null
   path: string
   /** The names of its parameters, sorted. */
   parameters: string
   isIp: boolean
-  /** The host of the service the link was wrapped in. */
+  /** The host of the redirector in which the link was wrapped. */
   wrappedBy: string | null
 }
 
 /**
- * The links a reader comes to by an address as it is written: what known services carry, and also
- * what others carry in a parameter; at most four. Scheme, user, port 80 and 443, `www.`,
- * tracking parameters, empty ones, their order, fragments, superfluous slashes and encodings make
- * no difference; nor do `hxxp`, `[.]`, backslashes and invisible characters. Host names that look
- * alike stay different: they are different. Empty when it is no web address.
+ * Returns the targets of a written address: the target wrapped by a known redirector, and those in
+ * parameters of other services; at most four. Ignores scheme, user, ports 80 and 443, `www.`,
+ * tracking and empty parameters, their order, fragments, redundant slashes and encodings; also
+ * `hxxp`, `[.]`, backslashes and invisible characters. Look-alike host names stay different,
+ * because they are different hosts. Empty when it is not a web address.
  */
 export function plainLinks(written: string): PlainLink[] {
   const links: PlainLink[] = []
@@ -41,14 +41,14 @@ export function plainLinks(written: string): PlainLink[] {
   return links
 }
 
-/** A host name as it is counted: lower case, no final dot, no `www.`. */
+/** Normalizes a host name for counting: lower case, without final dot and `www.`. */
 export function plainHost(host: string): string {
   const lower = host.toLowerCase()
   const bare = lower.endsWith('.') ? lower.slice(0, -1) : lower
   return bare.startsWith('www.') && bare.indexOf('.', 4) > 0 ? bare.slice(4) : bare
 }
 
-/** Reads an address as people pass it on, disguised from programs. Undefined when it is none. */
+/** Parses an address that may be defanged. Undefined when it is not a web address. */
 function parseWritten(written: string): URL | undefined {
   if (isPlain(written)) return URL.parse(written) ?? undefined
   const quick = undisguised(written)
@@ -93,7 +93,10 @@ function linkOf(url: URL, host: string, wrappedBy: string | null): PlainLink {
   }
 }
 
-/** Sessions, doubled and final slashes make no other page; nor do letters written as codes. */
+/**
+ * Removes session ids, repeated and trailing slashes, and needless percent-encoding, which do not
+ * change the page.
+ */
 function plainPath(pathname: string): string {
   if (pathname === '/') return ''
   const path = plainEscapes(pathname)
@@ -112,7 +115,7 @@ function plainEscapes(text: string): string {
 
 const parametersMax = 50
 
-/** Parameters that say how the reader came here, not where to. */
+/** Parameters for tracking, which do not change the target. */
 const tracking = new RegExp(
   `^(?:${[
     'utm_\\w*|fbclid|gclid|gclsrc|dclid|gbraid|wbraid|msclkid|yclid|twclid|ttclid|igshid|igsh',
@@ -142,7 +145,10 @@ function nameOf(parameter: string): string {
   return end < 0 ? parameter : parameter.slice(0, end)
 }
 
-/** A path with numbers, tokens and addresses folded, so that it is the same for everybody. */
+/**
+ * Replaces numbers, tokens and addresses in a path by placeholders, so that all recipients have the
+ * same path.
+ */
 export function pathPattern(path: string): string {
   return path.split('/', 20).map(segmentPattern).join('/').toLowerCase()
 }

@@ -10,25 +10,28 @@ import {
   plainWord,
 } from './plain-word.ts'
 
-/** Shorter runs of single letters are initials and enumerations. */
+/**
+ * Minimum number of spaced single letters that are joined to a word. Shorter runs are initials or
+ * enumerations.
+ */
 const gappedLettersMin = 4
-/** More words a line does not hold. */
+/** Maximum number of words on a line. */
 export const lineWordsMax = 4000
-/** No word is longer, in UTF-16 units. */
+/** Maximum length of a word in UTF-16 units. */
 export const wordCharsMax = 100
 
-/** Words in a row with blanks between them, in memory that is used again. */
+/** A sequence of words separated by blanks, in reusable memory. */
 class WordLine {
-  /** The UTF-16 units of the words; who writes one begins where `nextStart` says. */
+  /** The UTF-16 units of the words; a new word is written at `nextStart`. */
   readonly units = new Uint16Array((lineWordsMax + 1) * (wordCharsMax + 1))
   readonly #bytes = Buffer.from(this.units.buffer)
   readonly #narrow = Buffer.alloc(this.units.length)
   readonly #ends = new Int32Array(lineWordsMax + 1)
   readonly #hashes = new Int32Array(lineWordsMax + 1)
-  /** How many words there are. */
+  /** Number of words. */
   count = 0
   #length = 0
-  /** How many single letters in a row end the words. */
+  /** Number of consecutive single letters at the end. */
   #gapped = 0
   #isAscii = true
 
@@ -46,7 +49,7 @@ class WordLine {
     return this.#narrow.toString('latin1', 0, length)
   }
 
-  /** Where each word ends in the text. */
+  /** Returns the end of each word in the text. */
   ends(): Int32Array {
     return this.#ends.slice(0, this.count)
   }
@@ -55,7 +58,7 @@ class WordLine {
     return this.#hashes.slice(0, this.count)
   }
 
-  /** Where the next word is to be written. */
+  /** Returns the position for the next word. */
   nextStart(): number {
     if (this.count === 0) return 0
     this.units[this.#length] = 0x20
@@ -74,7 +77,9 @@ class WordLine {
     this.keep(start, start + word.length, hash)
   }
 
-  /** Keeps the word that was written, in ASCII; a 0 after a 0 is none. `hash` by `hashStep`. */
+  /**
+   * Adds the ASCII word that was written; skips a 0 after a 0. `hash` is computed with `hashStep`.
+   */
   keep(start: number, end: number, hash: number): void {
     if (end === start) return
     const only = end - start === 1 ? (this.units[start] ?? 0) : 0
@@ -90,7 +95,7 @@ class WordLine {
     this.#push(end, hash)
   }
 
-  /** Makes one word of the single letters that end the line, where they are many. */
+  /** Joins the single letters at the end to one word, if there are enough of them. */
   joinGapped(): void {
     const letters = this.#gapped
     this.#gapped = 0
@@ -123,53 +128,53 @@ class WordLine {
   }
 }
 
-/** With what the hash of a word begins (FNV-1a). */
+/** Initial value of the hash of a word (FNV-1a). */
 const hashBasis = 0x811c9dc5
 
-/** The hash with one more UTF-16 unit. */
+/** Returns the hash extended by one UTF-16 unit. */
 function hashStep(hash: number, unit: number): number {
   return Math.imul(hash ^ unit, 0x01000193)
 }
 
-/** As MurmurHash3 finishes, so that all bits are as good. */
+/** Applies the finalizer of MurmurHash3, which distributes entropy over all bits. */
 function finished(hash: number): number {
   const once = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
   const twice = Math.imul(once ^ (once >>> 13), 0xc2b2ae35)
   return twice ^ (twice >>> 16)
 }
 
-/** A text as its words, without disguise, and where its sentences and paragraphs end. */
+/** The normalized words of a text, with the ends of sentences and paragraphs. */
 export type PlainText = {
-  /** The words with blanks between them. */
+  /** The words separated by blanks. */
   line: string
-  /** Where each word ends in the line. */
+  /** The end of each word in the line. */
   wordEnds: Int32Array
   /**
-   * A hash of each word: FNV-1a over its UTF-16 units, finished as in MurmurHash3. What is made of
-   * it is stored for weeks, so it does not change.
+   * A hash of each word: FNV-1a over its UTF-16 units, with the finalizer of MurmurHash3. Values
+   * derived from it are stored for weeks, so it must not change.
    */
   hashes: Int32Array
-  /** Index after the last word of each sentence; the last one may be missing. */
+  /** Index after the last word of each sentence; the last sentence may be missing. */
   sentenceEnds: number[]
-  /** The same for paragraphs. */
+  /** Index after the last word of each paragraph; the last paragraph may be missing. */
   paragraphEnds: number[]
 }
 
-/** What is read of a text: Hangul takes three times its room when marks are taken off. */
+/** Maximum length of a text in UTF-16 units. Decomposed Hangul takes three times its length. */
 const unitsMax = 3 * 64 * 1024
-/** A chunk is searched no farther for what makes it an address. */
+/** Maximum length of a chunk that is searched for signs of a mail or web address. */
 const addressCharsMax = 300
 
-/** What the word begun is made of. */
+/** Bits for the kinds of characters in the current word. */
 const LETTERS = 1
 const DIGITS = 2
 const APOSTROPHES = 4
-/** Signs and letters that `plainWord` is asked about. */
+/** Characters that require `plainWord`. */
 const OTHERS = 8
 
 /**
- * Walks once over a text, unit by unit. One walks over all texts, for its memory is used again:
- * nothing of it is handed out.
+ * Scans a text once, unit by unit. One instance is shared by all texts to reuse its memory, so
+ * results are copies.
  */
 class WordScanner {
   readonly #units = new Uint16Array(unitsMax + 2)
@@ -178,11 +183,11 @@ class WordScanner {
   #sentenceEnds: number[] = []
   #paragraphEnds: number[] = []
   #text = ''
-  /** Where the word begun stands in the text, or -1. */
+  /** Start of the current word in the text, or -1. */
   #start = -1
   #made = 0
 
-  /** The words of a text without marks: at most `wordsMax`. */
+  /** Returns at most `wordsMax` words of a text, which must be without invisible characters. */
   plainText(text: string, wordsMax: number): PlainText {
     this.#scan(text, wordsMax)
     return {
@@ -194,7 +199,7 @@ class WordScanner {
     }
   }
 
-  /** The same as nothing but a line. */
+  /** Returns the same words as a line only. */
   plainLine(text: string, wordsMax: number): string {
     this.#scan(text, wordsMax)
     return this.#line.text()
@@ -224,7 +229,7 @@ class WordScanner {
 
   #begin(text: string, length: number): void {
     this.#bytes.write(text, 0, 'utf16le')
-    // Behind the text stands what ends everything.
+    // Ends the text with sentinels.
     this.#units[length] = 0
     this.#units[length + 1] = 0
     this.#text = text
@@ -235,7 +240,7 @@ class WordScanner {
     this.#made = 0
   }
 
-  /** Most words are nothing but small letters with a blank after them. */
+  /** Fast path: most words are lower-case ASCII letters followed by a blank. */
   #smallLetters(from: number): number {
     const units = this.#units
     const line = this.#line
@@ -311,7 +316,7 @@ class WordScanner {
     else this.#line.add(plainWord(this.#text.slice(start, last)))
   }
 
-  /** What `plainWord` makes of Latin letters and apostrophes. */
+  /** Fast path for Latin letters and apostrophes; same result as `plainWord`. */
   #keepLetters(from: number, to: number): void {
     const units = this.#units
     const line = this.#line
@@ -354,7 +359,7 @@ class WordScanner {
     if (this.#line.count > (ends.at(-1) ?? 0)) ends.push(this.#line.count)
   }
 
-  /** Whether an `@` stands in a mail address: a dot comes after it before the chunk ends. */
+  /** Whether an `@` is part of a mail address: a dot follows before the chunk ends. */
   #isAddress(at: number): boolean {
     const units = this.#units
     for (let next = at + 1; next < at + addressCharsMax; next++) {
@@ -372,30 +377,30 @@ class WordScanner {
 }
 
 /**
- * The words of a text as a person reads them: compatibility forms, widths and case folded;
- * accents, zero-width and other invisible characters gone; look-alikes and leetspeak spelled out
- * (`plainWord`); every run of numbers one `0`; letters written with gaps (`V I A G R A`)
- * put together; web and mail addresses left out. Signs of Chinese and Japanese are words of their
- * own. At most `wordsMax` words; linear. `text` without marks.
+ * Returns the words of a text as a person reads them: compatibility forms, widths and case folded;
+ * accents and invisible characters removed; look-alikes and leetspeak replaced (`plainWord`); every
+ * run of numbers one `0`; spaced letters (`V I A G R A`) joined; web and mail addresses removed.
+ * Each Chinese or Japanese character is a word. At most `wordsMax` words; linear time. `text` must
+ * be without invisible characters.
  */
 export function wordsOf(text: string, wordsMax: number): PlainText {
   return scanner.plainText(text, wordsMax)
 }
 
-/** The words of a text from one index to before another, with blanks between them. */
+/** Returns the words from index `from` to before `to`, separated by blanks. */
 export function wordsBetween({ line, wordEnds }: PlainText, from: number, to: number): string {
   const start = from === 0 ? 0 : (wordEnds[from - 1] ?? 0) + 1
   return line.slice(start, wordEnds[to - 1] ?? 0)
 }
 
-/** The words of a text as one line, with blanks between them. */
+/** Returns the words of a text as one line, separated by blanks. */
 export function plainLine(text: string, wordsMax = 100, charsMax = 1000): string {
   return scanner.plainLine(withoutMarks(text.slice(0, charsMax)), wordsMax)
 }
 
 const scanner = new WordScanner()
 
-/** Characters that show nothing, selectors of variants and marks of direction among them. */
+/** Invisible characters, including variation selectors and direction marks. */
 const invisibleOnes = [
   '\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u202a-\\u202e',
   '\\u2060-\\u206f\\u2800\\u3164\\ufe00-\\ufe0f\\ufeff\\ufff9-\\ufffb\\u{e0000}-\\u{e0fff}',
@@ -404,26 +409,32 @@ const accents = '\\u0300-\\u036f\\u1ab0-\\u1aff\\u1dc0-\\u1dff\\u20d0-\\u20ff\\u
 const invisible = new RegExp(`[${invisibleOnes}]+`, 'gu')
 const marks = new RegExp(`[${invisibleOnes}${accents}]+`, 'gu')
 
-/** Compatibility forms folded, and what shows nothing left out. */
+/** Folds compatibility forms, and removes accents and invisible characters. */
 export function withoutMarks(text: string): string {
   return isAscii(text) ? text : withoutHeaps(text).normalize('NFKD').replace(marks, '')
 }
 
-/** The same with accents, which tell names of hosts apart. */
+/** Removes invisible characters but keeps accents, which distinguish host names. */
 export function withoutInvisible(text: string): string {
   return isAscii(text) ? text : withoutHeaps(text).normalize('NFKC').replace(invisible, '')
 }
 
-/** The time to put marks on one letter in their order is quadratic: of 64 KB of them, a second. */
+/**
+ * Combining marks per text from which they are limited. Sorting the marks of one letter takes
+ * quadratic time: a second for 64 KB.
+ */
 const heapCharsMin = 1000
-/** No language puts more on a letter (UAX #15 §13, Stream-Safe Text Format). */
+/**
+ * Maximum number of combining marks per letter; no language uses more (UAX #15 §13, Stream-Safe
+ * Text Format).
+ */
 const heaps = /(\p{M}{30})\p{M}+/gu
 
 function withoutHeaps(text: string): string {
   return text.length < heapCharsMin ? text : text.replace(heaps, '$1')
 }
 
-/** Counting bytes is native and looks at many at a time: far faster than an expression. */
+/** Compares byte counts, which is native code and far faster than a regular expression. */
 function isAscii(text: string): boolean {
   return Buffer.byteLength(text) === text.length
 }

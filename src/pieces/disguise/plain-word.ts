@@ -3,16 +3,16 @@ import { closeLookAlikes, looseLookAlikes } from './look-alikes.ts'
 const close = mapOf(closeLookAlikes)
 const loose = mapOf(looseLookAlikes)
 
-/** Whether people read the character as a Latin letter, though it is of another alphabet. */
+/** Whether people read a character of another script as a Latin letter. */
 export function isLookAlike(codePoint: number): boolean {
   return close.has(codePoint)
 }
 
 /**
- * A word without its disguise, in lower case: look-alikes of Latin letters where the word has
- * Latin ones too, or has nothing else; digits and signs that stand for a letter between letters
- * (`v1agra`, `p@yp@l`); a capital I that ends a small word for an l (`PayPaI`); all other numbers
- * as one 0. A word of another alphabet stays what it is. `word` as NFKD gives it, without marks.
+ * Normalizes a word to lower case: replaces look-alikes of Latin letters if the word also has Latin
+ * letters or consists of look-alikes only; digits and signs between letters that stand for a letter
+ * (`v1agra`, `p@yp@l`); a final capital I in a lower-case word by an l (`PayPaI`); all other
+ * numbers by one 0. A word in another script stays unchanged. `word` must be in NFKD without marks.
  */
 export function plainWord(word: string): string {
   const latin = isAscii(word) ? word : withoutLookAlikes(word)
@@ -39,7 +39,9 @@ const leetLetters: Readonly<Record<string, string>> = {
 }
 
 const leetLettersMin = 3
-/** Between letters; digits only where there are more letters than `w3c` and `mp3s` have. */
+/**
+ * Signs and digits between letters; digits only in words with more letters than `w3c` and `mp3s`.
+ */
 const leetSigns = /(?<=[a-z])[@$!|]{1,3}(?=[a-z])/gi
 const leetDigits = /(?<=[a-z])[013457]{1,2}(?=[a-z])/gi
 
@@ -91,32 +93,32 @@ export function isSmall(code: number): boolean {
   return code >= 0x61 && code <= 0x7a
 }
 
-/** Whether it is one of A to Z or 0 to 9. */
+/** Whether a UTF-16 unit is one of A to Z or 0 to 9. */
 export function isUpperOrDigit(code: number): boolean {
   return (code >= 0x41 && code <= 0x5a) || (code >= 0x30 && code <= 0x39)
 }
 
-/** Whether it is one of `'@$!|`, which may stand inside a word. */
+/** Whether a UTF-16 unit is one of `'@$!|`, which may occur inside a word. */
 export function isInner(code: number): boolean {
   return code === 0x27 || code === 0x40 || code === 0x24 || code === 0x21 || code === 0x7c
 }
 
-/** Whether it is a letter or digit of ASCII. */
+/** Whether a UTF-16 unit is an ASCII letter or digit. */
 export function isWordCode(code: number): boolean {
   return isUpperOrDigit(code) || isSmall(code)
 }
 
-/** Whether it is a blank that ends no line. */
+/** Whether a UTF-16 unit is white space but not a line break. */
 export function isBlankInLine(code: number): boolean {
   return code === 0x20 || code === 0x09 || code === 0x0d
 }
 
-/** Whether a web or mail address ends before it. */
+/** Whether a UTF-16 unit ends a web or mail address. */
 export function endsChunk(code: number): boolean {
   return code <= 0x20 || code === 0x3c || code === 0x3e || code === 0x22 || code === 0xa0
 }
 
-/** Whether a code point is a sign of Chinese or Japanese: a word of its own. */
+/** Whether a code point is a Chinese or Japanese character, which is a word of its own. */
 export function isIdeograph(code: number): boolean {
   return (
     (code >= 0x3040 && code <= 0x30ff) ||
@@ -125,7 +127,7 @@ export function isIdeograph(code: number): boolean {
   )
 }
 
-/** Whether a code point beyond ASCII is taken for a letter: punctuation and pictures are not. */
+/** Whether a code point beyond ASCII counts as a letter. Punctuation and pictographs do not. */
 export function isLetter(code: number): boolean {
   if (code < 0xc0) return code === 0xaa || code === 0xb5 || code === 0xba
   if (code === 0xd7 || code === 0xf7) return false

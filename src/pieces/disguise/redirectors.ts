@@ -1,19 +1,20 @@
 /**
- * Services that send a reader on to an address they carry: link scanners of mail providers, open
- * redirects of search engines, proxies. What they carry is the link; they are its wrapping.
+ * A service that redirects to an address in its URL: link scanners of mail providers, open
+ * redirects of search engines, proxies. The target is counted as the link, the service as its
+ * wrapper.
  */
 type Redirector = {
-  /** The host, or a domain it is under. */
+  /** The host, or a parent domain. */
   under: string
-  /** What the path begins with. */
+  /** Prefix of the path. */
   path?: string
-  /** Parameters that may hold the target, or how else it is read. */
+  /** Parameters that may contain the target, or a function that extracts it. */
   target: readonly string[] | ((url: URL) => string | undefined)
 }
 
 /**
- * Where the URL sends its reader, as far as the URL itself tells: not asked of anybody. Undefined
- * when it is of no service that we know.
+ * Returns the target of a URL of a known redirector, from the URL alone without any request.
+ * Undefined for other URLs.
  */
 export function redirectTarget(url: URL): string | undefined {
   const host = url.hostname
@@ -27,7 +28,7 @@ export function redirectTarget(url: URL): string | undefined {
   return isGoogle ? fromGoogle(url) : undefined
 }
 
-/** The address inside one of the parameters, written out or in base64, of any service. */
+/** Returns the address inside one of the parameters of any URL, in plain text or base64. */
 export function carriedTarget(url: URL): string | undefined {
   if (!mayCarry.test(url.search)) return undefined
   let count = 0
@@ -40,7 +41,10 @@ export function carriedTarget(url: URL): string | undefined {
 }
 
 const parametersMax = 30
-/** What begins an address in base64, stands in all others, or hides either. */
+/**
+ * Start of a base64-encoded address, separator of a plain one, or percent-encoding. Parameters
+ * without any of these contain no address.
+ */
 const mayCarry = /aHR0c|\/\/|%/
 
 const redirectors: readonly Redirector[] = [
@@ -78,7 +82,7 @@ const redirectors: readonly Redirector[] = [
   { under: 'translate.goog', target: fromTranslation },
 ]
 
-/** The last two labels, which all that is under a domain share with it. */
+/** Returns the last two labels, by which redirectors are indexed. */
 function endOf(host: string): string {
   return host.slice(host.lastIndexOf('.', host.lastIndexOf('.') - 1) + 1)
 }
@@ -100,7 +104,7 @@ function carried(url: URL, names: readonly string[]): string | undefined {
   return undefined
 }
 
-/** An address written out, percent-encoded once more, or in base64. */
+/** Decodes an address that is plain, percent-encoded again, or in base64. */
 function addressIn(value: string): string | undefined {
   const text = value.trim()
   if (isAddress(text)) return text
@@ -129,20 +133,20 @@ function fromGoogle(url: URL): string | undefined {
   return carried(url, ['q', 'url', 'adurl', 'imgurl'])
 }
 
-/** `/amp/s/host/path`, `/c/s/host/path`: `s` for https. */
+/** `/amp/s/host/path`, `/c/s/host/path`: `s` means https. */
 function fromAmp({ pathname, search }: URL): string | undefined {
   const [, isSecure, rest] = /^\/(?:amp|[civ])\/(s\/)?(.+)$/.exec(pathname) ?? []
   return rest === undefined ? undefined : `http${isSecure ? 's' : ''}://${rest}${search}`
 }
 
-/** `-` stands for `%`, `_` for `/`. */
+/** `-` encodes `%`, `_` encodes `/`. */
 function fromProofpoint2(url: URL): string | undefined {
   const written = url.searchParams.get('u')
   if (written === null) return undefined
   return decoded(written.replaceAll('-', '%').replaceAll('_', '/'))
 }
 
-/** `/v3/__URL__;BASE64`: each `*` of the URL is a byte of the base64, `**x` a run of them. */
+/** `/v3/__URL__;BASE64`: each `*` in the URL is a byte of the base64 part, `**x` a run of bytes. */
 function fromProofpoint3({ href }: URL): string | undefined {
   const [, written, bytes = ''] = /\/v3\/__(.{1,3000}?)__;?([A-Za-z0-9_-]*)/.exec(href) ?? []
   if (written === undefined) return undefined
@@ -159,7 +163,7 @@ function fromProofpoint3({ href }: URL): string | undefined {
 
 const runLengths = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 
-/** `u=a1` and the address in base64. */
+/** `u=a1` followed by the address in base64. */
 function fromBing(url: URL): string | undefined {
   return addressIn((url.searchParams.get('u') ?? '').replace(/^a1/, ''))
 }
@@ -174,7 +178,7 @@ function fromWholeQuery({ search }: URL): string | undefined {
   return addressIn(query) ?? addressIn(query.slice(query.indexOf('=') + 1))
 }
 
-/** The address at the end of the path, encoded or as it is. */
+/** The address at the end of the path, plain or encoded. */
 function fromPath({ pathname, search }: URL): string | undefined {
   const at = /\/(https?(?::\/|%3a)[^]*)$/i.exec(pathname)?.[1]
   if (at === undefined) return undefined
@@ -182,7 +186,7 @@ function fromPath({ pathname, search }: URL): string | undefined {
   return at.replace(/^(https?):\/+/i, '$1://') + search
 }
 
-/** `shop-example-net.translate.goog`: dots are dashes, dashes are two. */
+/** `shop-example-net.translate.goog`: dots are encoded as dashes, dashes as two. */
 function fromTranslation({ hostname, pathname, search }: URL): string | undefined {
   const label = hostname.slice(0, -'.translate.goog'.length)
   if (label.length === hostname.length || label.includes('.')) return undefined

@@ -1,7 +1,7 @@
 import type { BodyAttachment } from '../../mail/message.ts'
 import type { Material } from './material.ts'
 
-/** What is attached; what each means says `verdict/facts/message-facts.ts`. */
+/** Features of attachments; `verdict/facts/message-facts.ts` gives their meanings. */
 export type AttachmentFeatures = {
   count: number
   kilobytes: number
@@ -46,7 +46,7 @@ const running = new Set<keyof AttachmentFeatures>(['executables', 'scripts', 'sh
 const innocent =
   /\.(?:pdf|docx?|xlsx?|pptx?|jpe?g|png|gif|txt|html?|mp[34]|csv|zip)\s*\.[a-z\d]{2,5}$/i
 
-/** Reads the names of attached files, and how their content begins. */
+/** Computes features from the names of attached files and the first bytes of their content. */
 export function attachmentFeatures({ body }: Material): AttachmentFeatures {
   const sums = { ...nothing }
   const extensions = new Set<string>()
@@ -127,7 +127,7 @@ function magicOf(content: Buffer): Magic {
   return 'unknown'
 }
 
-/** The first entry of a ZIP file says whether it is encrypted (APPNOTE 4.4.4, bit 0). */
+/** Whether the first entry of a ZIP file is encrypted (APPNOTE 4.4.4, bit 0). */
 function isEncrypted(content: Buffer): boolean {
   return content.length > 8 && (content.readUInt16LE(6) & 1) === 1
 }
@@ -140,7 +140,7 @@ function hasMacros(magic: Magic, content: Buffer): boolean {
   return magic === 'ole' && searched.includes('V\0B\0A\0', 0, 'latin1')
 }
 
-/** Whether the content is a program, or another thing than the name or the media type says. */
+/** Whether the content is a program, or differs from the name or the media type. */
 function differs(kind: keyof AttachmentFeatures | undefined, type: string, magic: Magic): boolean {
   if (magic === 'unknown') return false
   if (magic === 'program') return kind !== 'executables'

@@ -9,7 +9,7 @@ import {
 } from './material.ts'
 import { disguiseOf } from './text-features.ts'
 
-/** Who says to have written; what each means says `verdict/facts/message-facts.ts`. */
+/** Features of the author; `verdict/facts/message-facts.ts` gives their meanings. */
 export type AuthorFeatures = {
   domain: string
   organization: string
@@ -39,7 +39,7 @@ export type AuthorFeatures = {
 const textCharsMax = 253
 const nobody: Person = { name: '', address: '', local: '', domain: '', organization: '' }
 
-/** Reads the author as the header gives it. */
+/** Computes features of the author stated in the header. */
 export function authorFeatures({ author = nobody, recipient }: People): AuthorFeatures {
   const { name, local, domain, organization } = author
   return {
@@ -89,7 +89,7 @@ function nameFeatures({ name, organization }: Person) {
   }
 }
 
-/** What offices call themselves, in the languages that many read. */
+/** Names of departments, in widely read languages. */
 const offices = new RegExp(
   `\\b(?:${[
     'support|security|billing|helpdesk|service desk|customer (?:service|care)|admin(?:istrator)?',
@@ -104,7 +104,10 @@ function isOffice(name: string): boolean {
   return name !== '' && offices.test(name.slice(0, 100))
 }
 
-/** Whether the name begins as a domain does that the author is not of: the reader's own. */
+/**
+ * Whether the display name starts with the domain name of the reader, to which the author does not
+ * belong.
+ */
 function namesOrganization(name: string, reader: string | undefined, own: string): boolean {
   const label = reader?.split('.', 1)[0] ?? ''
   if (label.length < 4 || reader === own) return false
@@ -120,14 +123,14 @@ function digitsIn(text: string): number {
   return count
 }
 
-/** Whether nobody would choose such a name: letters and digits in turns, or no vowel for long. */
+/** Whether a local part looks random: letters and digits alternate, or a long run has no vowel. */
 function looksRandom(local: string): boolean {
   if (local.length < 8) return false
   const turns = local.match(/[a-z]\d|\d[a-z]/g)?.length ?? 0
   return turns >= 4 || /[bcdfghjklmnpqrstvwxz]{6}/.test(local)
 }
 
-/** Who stands behind it; what each means says `verdict/facts/message-facts.ts`. */
+/** Features of authentication; `verdict/facts/message-facts.ts` gives their meanings. */
 export type AuthenticationFeatures = {
   checked: boolean
   spf: string
@@ -146,7 +149,7 @@ export type AuthenticationFeatures = {
 
 const signersMax = 4
 
-/** Reads what SPF, DKIM, DMARC and ARC came to. */
+/** Computes features from the results of SPF, DKIM, DMARC and ARC. */
 export function authenticationFeatures(
   { authentication }: Material,
   header: HeaderIndex,
@@ -194,7 +197,7 @@ const unchecked: AuthenticationFeatures = {
   signers: [],
 }
 
-/** How it says that many get it; what each means says `verdict/facts/message-facts.ts`. */
+/** Features of bulk mail; `verdict/facts/message-facts.ts` gives their meanings. */
 export type BulkFeatures = {
   is_bulk: boolean
   unsubscribe_by_web: boolean
@@ -214,7 +217,7 @@ export type BulkFeatures = {
 
 const idCharsMax = 255
 
-/** Reads the fields of lists and bulk mail (RFC 2369, 2919, 3834, 8058, 9477). */
+/** Computes features from the fields of lists and bulk mail (RFC 2369, 2919, 3834, 8058, 9477). */
 export function bulkFeatures(
   { unsubscribe, authentication }: Material,
   header: HeaderIndex,

@@ -16,7 +16,7 @@ import { linkFeatures, type LinkFeatures } from './link-features.ts'
 import { indexHeader, type Material, peopleOf } from './material.ts'
 import { textFeatures, type TextFeatures } from './text-features.ts'
 
-/** Where it came from; what each means says `verdict/facts/message-facts.ts`. */
+/** Features of the origin; `verdict/facts/message-facts.ts` gives their meanings. */
 export type OriginFeatures = {
   found: boolean
   confidence: number
@@ -44,7 +44,7 @@ export type OriginFeatures = {
   submitter_by_web: boolean
 }
 
-/** Reads the way of the message and the machine it came from. */
+/** Computes features of the route of the message and its origin. */
 function originFeatures({ hops, origin, submitter }: Material): OriginFeatures {
   const line = origin ? hops[origin.hop] : undefined
   const notes = new Set(hops.flatMap((hop) => hop.notes.map(({ name }) => name)))
@@ -97,8 +97,8 @@ const pools = new RegExp(
 )
 
 /**
- * Whether a name, in lower case, was given to a line and not to a mail server: four numbers in it,
- * or a word for a line. What begins as mail servers do is none.
+ * Whether a lower-case reverse DNS name is that of an access line: it contains four numbers, or a
+ * word for an access line. Names that begin like those of mail servers are excluded.
  */
 export function isGenericName(name: string): boolean {
   if (name === '' || /^(?:mail|mx|smtp|mta|out|relay)[\d.-]*/.test(name)) return false
@@ -106,7 +106,7 @@ export function isGenericName(name: string): boolean {
   return isNumbered || pools.test(name.replaceAll(/[\d_]+/g, '-'))
 }
 
-/** What sort of mail it is; what each means says `verdict/facts/message-facts.ts`. */
+/** Features of the kind of mail; `verdict/facts/message-facts.ts` gives their meanings. */
 export type KindFeatures = {
   kind: string
   is_machine_answer: boolean
@@ -117,7 +117,7 @@ export type KindFeatures = {
   has_list_unsubscribe: boolean
 }
 
-/** What a message alone tells to who judges it: plain data that survives structured cloning. */
+/** All features of a message: plain data that survives structured cloning. */
 export type MessageFeatures = {
   message: KindFeatures
   headers: HeaderFeatures
@@ -130,7 +130,9 @@ export type MessageFeatures = {
   text: TextFeatures
 }
 
-/** Works out the features of a message from what its analysis found. Linear; asks nobody. */
+/**
+ * Computes the features of a message from the findings of its analysis. Linear time; no lookups.
+ */
 export function messageFeatures(material: Material): MessageFeatures {
   const header = indexHeader(material.fields)
   const people = peopleOf(header)

@@ -10,10 +10,10 @@ import {
 } from './material.ts'
 import { disguiseOf } from './text-features.ts'
 
-/** Programs that web sites send by, the honest and the broken into; in lower case. */
+/** Mailers of web sites, legitimate and compromised ones; in lower case. */
 const scripts = /phpmailer|^php|swiftmailer|nodemailer|python|leaf|mass ?mail|bulk|blat|libwww|perl/
 
-/** Whether a script on a web site or at a terminal wrote the message, not a person's program. */
+/** Whether a script on a web site or a command line wrote the message, not a mail program. */
 function isScriptMailer(mailer: string, header: HeaderIndex): boolean {
   return (
     header.count('x-php-originating-script') + header.count('x-php-script') > 0 ||
@@ -21,14 +21,14 @@ function isScriptMailer(mailer: string, header: HeaderIndex): boolean {
   )
 }
 
-/** How the boundaries of programs begin that always write them so. */
+/** MIME boundary formats of mailers that always use the same one. */
 const boundaries: readonly (readonly [mailer: RegExp, boundary: RegExp])[] = [
   [/^microsoft (?:office )?outlook|^microsoft windows (?:live )?mail/, /^----=_NextPart_/],
   [/^apple mail|^iphone mail|^ipad mail/, /^Apple-(?:Mail|Webmail)|^--?Apple-Mail/],
   [/thunderbird/, /^-{12}[\dA-Za-z]/],
 ]
 
-/** Whether the program that is named does not write such messages. */
+/** Whether the message does not have the format of the mailer that it names. */
 function contradictsMailer(mailer: string, header: HeaderIndex): boolean {
   if (mailer === '') return false
   const type = (header.value('content-type') ?? '').slice(0, 1_000)
@@ -38,7 +38,7 @@ function contradictsMailer(mailer: string, header: HeaderIndex): boolean {
   return boundaries.some(([name, start]) => name.test(mailer) && !start.test(boundary))
 }
 
-/** How the header is written; what each means says `verdict/facts/message-facts.ts`. */
+/** Features of the header; `verdict/facts/message-facts.ts` gives their meanings. */
 export type HeaderFeatures = {
   fields: number
   date_missing: boolean
@@ -87,7 +87,7 @@ const HOUR_MS = 3_600_000
 const valueCharsMax = 2_000
 const mailerCharsMax = 60
 
-/** Reads what is odd and what is usual about a header. */
+/** Computes features of unusual and usual properties of a header. */
 export function headerFeatures(
   { fields, hops }: Material,
   header: HeaderIndex,
@@ -120,7 +120,7 @@ function dateFeatures(header: HeaderIndex, hops: Material['hops']) {
     date_missing: written === undefined,
     date_duplicate: header.count('date') > 1,
     date_malformed: written !== undefined && !date,
-    // Never the negative zero.
+    // Adding 0 turns -0 into 0.
     date_hours_ahead: Math.round(ahead * 10) / 10 + 0,
   }
 }
@@ -183,7 +183,7 @@ function writingFeatures(header: HeaderIndex) {
   }
 }
 
-/** Words that need no encoding hide their text from simple filters. */
+/** Whether a value is encoded without need, which hides its text from simple filters. */
 function isNeedlesslyEncoded(value: string): boolean {
   const text = value.slice(0, valueCharsMax)
   if (!/=\?[^?\s]{1,40}\?b\?/i.test(text)) return false

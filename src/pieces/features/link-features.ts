@@ -9,8 +9,8 @@ const tagCharsMax = 3_000
 const textCharsMax = 200
 
 /**
- * How many links of an HTML text show the address of one organization and lead to another. Only
- * texts that are an address by themselves are looked at; reads from left to right, at most 100.
+ * Counts the links in HTML whose text shows the address of one organization and that lead to
+ * another. Considers only texts that are a single address; at most 100 links, from the start.
  */
 function countMisleading(html: string): number {
   let count = 0
@@ -23,7 +23,7 @@ function countMisleading(html: string): number {
   return count
 }
 
-/** The host that the text before a closing tag shows, where that text is an address. */
+/** Returns the host shown by the text before a closing tag, if that text is an address. */
 function shownHost(html: string, close: number): string | undefined {
   const from = html.lastIndexOf('>', close - 1)
   if (from < 0 || close - from > textCharsMax) return undefined
@@ -43,14 +43,14 @@ function targetHost(html: string, close: number): string | undefined {
   return written?.slice(written.lastIndexOf('@') + 1).toLowerCase()
 }
 
-/** Both are registered, and by others. */
+/** Whether both hosts have registrable domains that differ. */
 function isElsewhere(shown: string, target: string | undefined): boolean {
   const one = registrableDomain(shown)
   const other = target === undefined ? undefined : registrableDomain(target)
   return one !== undefined && other !== undefined && one !== other
 }
 
-/** Where it leads; what each means says `verdict/facts/message-facts.ts`. */
+/** Features of links; `verdict/facts/message-facts.ts` gives their meanings. */
 export type LinkFeatures = {
   count: number
   hosts: number
@@ -84,7 +84,7 @@ const LINKS_MAX = 60
 const htmlCharsMax = 64 * 1024
 const activeCharsMax = 16 * 1024
 
-/** Reads the links of a message: at most its first 60. */
+/** Computes features of the first 60 links of a message. */
 export function linkFeatures(
   { links, body, view }: Material,
   { author, recipient }: People,
@@ -153,7 +153,7 @@ function newSums() {
 
 type Sums = ReturnType<typeof newSums>
 
-/** Addresses of pages that nobody links to who runs the site: what was put there by others. */
+/** Paths that site owners do not link to. Files there were usually uploaded by an attacker. */
 const internals = /\/(?:wp-(?:content|includes|admin)|\.well-known|cgi-bin|tmp|components\/com_)\//
 const programs = /\.(?:exe|scr|apk|msi|jar|js|vbs|bat|cmd|ps1|iso|img|lnk|hta|zip|rar|7z)(?:[?#]|$)/
 const leaves = new RegExp(
@@ -221,7 +221,7 @@ function names(url: string, address: string): boolean {
   return url.includes(address) || url.includes(address.replace('@', '%40'))
 }
 
-/** Targets that run instead of leading somewhere. */
+/** Counts link targets that run code instead of opening a page. */
 function countActive(html: string): number {
   const runs = html.includes('="javascript:')
   return Number(runs) + Number(html.includes('="data:text/html'))

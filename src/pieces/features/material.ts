@@ -12,7 +12,7 @@ import type { BodyView } from '../body-view.ts'
 import type { Link } from '../links.ts'
 import type { PackedShingles } from '../shingles/packed-shingles.ts'
 
-/** Where anybody gets a mailbox for nothing; general knowledge, and not complete. */
+/** Domains of free mailbox providers; general knowledge, not complete. */
 export const freeMailDomains: ReadonlySet<string> = new Set(
   (
     'gmail.com googlemail.com outlook.com hotmail.com live.com msn.com hotmail.fr hotmail.co.uk ' +
@@ -30,7 +30,7 @@ export const freeMailDomains: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-/** Services that hide where a link leads; general knowledge, and not complete. */
+/** Services that hide the target of a link; general knowledge, not complete. */
 export const shorteners: ReadonlySet<string> = new Set(
   (
     'bit.ly bitly.com tinyurl.com t.co goo.gl ow.ly is.gd v.gd buff.ly rebrand.ly cutt.ly ' +
@@ -41,7 +41,7 @@ export const shorteners: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-/** Domains under which anybody puts pages for nothing; the host is the customer's. */
+/** Domains of free web hosting, where each host name belongs to a customer. */
 export const freeHosting: ReadonlySet<string> = new Set(
   (
     'github.io gitlab.io pages.dev workers.dev r2.dev web.app firebaseapp.com netlify.app ' +
@@ -57,7 +57,7 @@ export const freeHosting: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-/** Forms and pages of large sites that anybody may fill: how their addresses begin, by domains. */
+/** Public forms and pages on large sites: URL prefixes by domain. */
 export const freePages: ReadonlyMap<string, readonly string[]> = new Map([
   ['google.com', ['docs.google.com/forms', 'sites.google.com/', 'drive.google.com/']],
   ['forms.gle', ['forms.gle/']],
@@ -72,7 +72,7 @@ export const freePages: ReadonlyMap<string, readonly string[]> = new Map([
   ['telegra.ph', ['telegra.ph/']],
 ])
 
-/** What the analysis has in hand when the features are made. */
+/** Findings of the analysis from which features are computed. */
 export type Material = {
   bytes: number
   kind: MessageKind
@@ -89,14 +89,14 @@ export type Material = {
   shingles: PackedShingles
 }
 
-/** A header as features ask for it. */
+/** A header indexed for feature lookups. */
 export type HeaderIndex = {
-  /** The value of the first field of that name, in lower case. */
+  /** Returns the value of the first field with that lower-case name. */
   value: (key: string) => string | undefined
   count: (key: string) => number
 }
 
-/** Reads the names of a header once. */
+/** Indexes a header. */
 export function indexHeader(fields: readonly HeaderField[]): HeaderIndex {
   const known = new Map<string, { first: HeaderField; count: number }>()
   for (const field of fields) {
@@ -110,19 +110,19 @@ export function indexHeader(fields: readonly HeaderField[]): HeaderIndex {
   }
 }
 
-/** Somebody a header names. */
+/** A person named in a header. */
 export type Person = {
-  /** As people read it. */
+  /** The decoded display name. */
   name: string
-  /** In lower case, empty where there is none. */
+  /** In lower case; empty when there is none. */
   address: string
   local: string
   domain: string
-  /** The registrable domain, or the domain where it has none. */
+  /** The registrable domain, or the domain itself if there is none. */
   organization: string
 }
 
-/** Who wrote, who wants answers, who gets bounces and to whom it goes. */
+/** Author, reply address, return path and recipients of a message. */
 export type People = {
   author: Person | undefined
   authors: number
@@ -137,7 +137,7 @@ export type People = {
 const valueCharsMax = 4_000
 const nameCharsMax = 300
 
-/** Reads the addresses of a header. */
+/** Parses the addresses of a header. */
 export function peopleOf(header: HeaderIndex): People {
   const list = (key: string) => {
     const value = header.value(key)
@@ -172,7 +172,7 @@ function personOf(mailbox: { name: string; address: string } | undefined): Perso
   }
 }
 
-/** Whether two organizations are known and are not the same. */
+/** Whether two organizations are both known and differ. */
 export function areForeign(one: string | undefined, other: string | undefined): boolean {
   return Boolean(one) && Boolean(other) && one !== other
 }

@@ -4,19 +4,19 @@ import { type PieceName, pieceTypes } from '../shingles/piece-types.ts'
 import type { Material } from './material.ts'
 import { countWords } from './word-lists.ts'
 
-/** What a text does to be read by people but not by programs. */
+/** Measures of text that people can read but programs cannot. */
 export type Disguise = {
-  /** Characters that show nothing, and marks that turn the direction. */
+  /** Number of invisible characters and direction marks. */
   hidden: number
-  /** Letters of other alphabets beside Latin ones that look like those. */
+  /** Number of letters of other scripts that look Latin, next to Latin letters. */
   lookAlikes: number
 }
 
 const none: Disguise = { hidden: 0, lookAlikes: 0 }
-/** Accented letters come before; no letter of another alphabet does. */
+/** First code point of letters of other scripts; accented Latin letters are below. */
 const FOREIGN_MIN = 0x250
 
-/** Looks for disguise in a text, in one pass. */
+/** Counts signs of disguise in a text, in one pass. */
 export function disguiseOf(text: string): Disguise {
   if (Buffer.byteLength(text) === text.length) return none
   let hidden = 0
@@ -48,14 +48,17 @@ function isLatin(code: number): boolean {
   return small >= 0x61 && small <= 0x7a
 }
 
-/** Joiners (U+200C, U+200D) belong to writing in other alphabets, and to pictures. */
+/**
+ * Whether a character is invisible. Excludes joiners (U+200C, U+200D), which other scripts and
+ * emoji need.
+ */
 function isUnseen(code: number): boolean {
   if (code === 0x200b || code === 0xfeff || code === 0x34f || code === 0x180e) return true
   const isDirection = (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069)
   return isDirection || (code >= 0x2060 && code <= 0x2064)
 }
 
-/** What is shown; what each means says `verdict/facts/message-facts.ts`. */
+/** Features of the visible text; `verdict/facts/message-facts.ts` gives their meanings. */
 export type TextFeatures = {
   words: number
   is_empty: boolean
@@ -95,7 +98,7 @@ const lineCharsMax = 6_144
 const htmlCharsMax = 12 * 1024
 const imageWordsMax = 20
 
-/** Reads what is shown to a reader: longer texts by their beginnings. */
+/** Computes features of the visible text; of long texts, from the beginning. */
 export function textFeatures({ body, view, shingles }: Material): TextFeatures {
   const { html, written, shown, hidden } = view
   const words = shown.wordEnds.length
@@ -130,7 +133,7 @@ export function textFeatures({ body, view, shingles }: Material): TextFeatures {
   }
 }
 
-/** As people write styles that hide what they are on. */
+/** Common spellings of CSS that hides an element. */
 const hidings = [
   'display:none',
   'display: none',
@@ -147,7 +150,7 @@ function countHiding(html: string): number {
   return count
 }
 
-/** Elements that do more than show, by their names. */
+/** Counts interactive and embedded elements by name. */
 function builtOf(tags: readonly string[]) {
   const found = { forms: false, scripts: false, frames: false }
   for (const tag of tags) {
@@ -161,7 +164,7 @@ function builtOf(tags: readonly string[]) {
 const comparedWords = 12
 const comparedMin = 4
 
-/** Whether most of the first words of the plain part are not in the part that is shown. */
+/** Whether most of the first words of the plain part are missing from the visible part. */
 function isOther(hidden: string, shown: string): boolean {
   const words = hidden.split(' ', 60).filter((word) => word.length > 3 && !/\d/.test(word))
   const compared = words.slice(0, comparedWords)
@@ -171,7 +174,7 @@ function isOther(hidden: string, shown: string): boolean {
   return missing > compared.length / 2
 }
 
-/** Blocks of letters, by the first code of each. */
+/** Unicode ranges of scripts. */
 const scripts: readonly (readonly [from: number, to: number, name: string])[] = [
   [0x370, 0x3ff, 'greek'],
   [0x400, 0x52f, 'cyrillic'],
@@ -224,7 +227,7 @@ const counted = new Map<
   ).map(([name, fact]) => [pieceTypes[name].number, fact]),
 )
 
-/** What was found already when the message was taken apart. */
+/** Counts pieces found during the decomposition of the message. */
 function countPieces(packed: Material['shingles']) {
   const counts = { telephones: 0, payment_addresses: 0, bank_accounts: 0, mail_addresses: 0 }
   for (let at = 0; at < packed.length;) {

@@ -1,6 +1,6 @@
 import { plainLine } from '../disguise/plain-text.ts'
 
-/** What words are counted as. */
+/** Kinds of words that are counted. */
 const wordKinds = [
   'money',
   'urgency',
@@ -11,13 +11,12 @@ const wordKinds = [
   'opt_out',
 ] as const
 
-/** One of them. */
 type WordKind = (typeof wordKinds)[number]
 
 /**
- * Single words and pairs of words in English, French, German, Spanish, Italian, Portuguese and
- * Dutch; a number stands for any. Short on purpose: what any reader would name, made without
- * looking at any collection.
+ * Words and word pairs in English, French, German, Spanish, Italian, Portuguese and Dutch; 0 stands
+ * for any number. Deliberately short: words that come to any reader's mind, chosen without a mail
+ * collection.
  */
 const lists: Readonly<Record<WordKind, string>> = {
   money: `bank transfer; wire transfer; million dollars; million euros; inheritance;
@@ -54,10 +53,10 @@ const lists: Readonly<Record<WordKind, string>> = {
     descadastrar; cancelar inscrição; uitschrijven; afmelden`,
 }
 
-/** Languages that are told apart, by words that nobody writes without. */
+/** Languages that are distinguished by their most common words. */
 const languages = ['en', 'fr', 'de', 'es', 'it', 'pt', 'nl', 'sv', 'pl'] as const
 
-/** Words that tell a language; those of two languages are left out. */
+/** Words that identify a language; words shared by two languages are excluded. */
 const commonWords: Readonly<Record<(typeof languages)[number], string>> = {
   en: 'the and you your of for this that with have are will from not be is our please',
   fr: 'les des vous votre nous pour dans est une avec sur pas cette vos ce et aux plus',
@@ -70,7 +69,10 @@ const commonWords: Readonly<Record<(typeof languages)[number], string>> = {
   pl: 'nie się jest na do że to dla oraz jak przez od twoje możesz lub są ich przy',
 }
 
-/** Meanings of words and pairs: a bit for each kind, and from bit 16 on the language plus one. */
+/**
+ * Hash table of words and pairs: one bit for each kind; from bit 16 on, the number of the language
+ * plus one.
+ */
 const slots = 2_048
 const hashes = new Int32Array(slots)
 const meanings = new Int32Array(slots)
@@ -85,18 +87,19 @@ for (const [index, language] of languages.entries()) {
   }
 }
 
-/** What was counted in a text. */
+/** Results of counting words in a text. */
 export type WordCounts = {
   kinds: Record<WordKind, number>
-  /** The language of most common words; empty when there are fewer than three of them. */
+  /** The language with the most common words; empty with fewer than three of them. */
   language: string
 }
 
 const languageWordsMin = 3
 
 /**
- * Counts in a line of plain words with blanks between them, in one pass: words are known by a
- * 32-bit hash, so that none is cut out. Two words of which one hash is are one in four billion.
+ * Counts words on a line of normalized words separated by blanks, in one pass. Words are identified
+ * by 32-bit hashes, so that no substrings are created; two words have the same hash with a
+ * probability of one in four billion.
  */
 export function countWords(line: string): WordCounts {
   const kinds = {

@@ -17,10 +17,10 @@ export type Signer = { domain: string; selector: string }
 
 const valueCharsMax = 4000
 const signaturesMax = 8
-/** The first mailbox of a list ends before. */
+/** Maximum length of the text in which the first mailbox of a list must end. */
 const mailboxCharsMax = 600
 
-/** Adds who wrote, who wants answers, who gets bounces, and who signs. */
+/** Adds the author, the reply address, the return path and the signers. */
 export function addAddresses(
   list: ShingleList,
   fields: readonly HeaderField[],
@@ -53,7 +53,10 @@ function addAddress(list: ShingleList, whose: 'author' | 'reply-to', address?: s
   list.add(`${whose}-organization`, organizationOf(address))
 }
 
-/** Return paths name the single mail and its recipient (VERP): these are folded. */
+/**
+ * Adds the return path. Parts that identify the single mail and its recipient (VERP) are replaced
+ * by placeholders.
+ */
 function addReturnPath(list: ShingleList, address?: string): void {
   if (address === undefined) return
   const local = address.slice(0, address.lastIndexOf('@'))
@@ -91,7 +94,7 @@ function addSigner(
   if (selector !== undefined) list.add(`${whose}-key`, `${domain} ${selector.toLowerCase()}`)
 }
 
-/** A tag of a signature (RFC 6376 §3.2). */
+/** Returns the value of a tag of a DKIM signature (RFC 6376 §3.2). */
 function tagOf(signature: string, tag: RegExp): string | undefined {
   return tag.exec(signature)?.[1]
 }
@@ -125,7 +128,7 @@ function addUnsubscribeLink(list: ShingleList, url: string): void {
   }
 }
 
-/** The registrable domain of an address, as a piece. */
+/** Returns the registrable domain of an address as a piece. */
 function organizationOf(address: string | undefined): string | undefined {
   return address === undefined ? undefined : registrableDomainOf(domainOf(address))
 }
@@ -138,10 +141,10 @@ function firstMailbox(fields: readonly HeaderField[], key: string) {
   return { name: decodeHeaderText(mailbox.name), address }
 }
 
-/** What is smaller is a signature's dot or an empty part. */
+/** Minimum size in bytes. Smaller files are dots in signatures or empty parts. */
 const bytesMin = 20
 
-/** Adds what is attached or embedded. */
+/** Adds attached and embedded files. */
 export function addFiles(list: ShingleList, attachments: readonly Attachment[]): void {
   const types = new Set<string>()
   for (const { name, type, bytes, sha256 } of attachments) {

@@ -3,59 +3,63 @@ import xxhash from 'xxhash-wasm'
 const { h64, h64Raw } = await xxhash()
 
 /**
- * The seed of all shingles; `shingles` in ASCII, read as a big-endian number, where nobody gave
- * one. Hashes are stored for weeks: whoever changes it, a type's number or a normalization begins
- * to count anew.
+ * The seed of all shingles; by default `shingles` in ASCII, as a big-endian number. Hashes are
+ * stored for weeks: changing the seed, the number of a type or a normalization restarts all counts.
  */
 let seed = 0x7368696e676c6573n
 
 /**
- * Sets the seed of this thread, below 2^64: once, before anything is hashed. Each installation has
- * its own: with one that stands in the source, anybody can make a piece with the hash of another.
+ * Sets the seed of this thread, below 2^64. Call it once, before anything is hashed. Each
+ * installation has its own seed: with one that is public in the source, anybody could construct a
+ * piece whose hash collides with another.
  */
 export function seedShingles(own: bigint): void {
   seed = own
 }
 
-/** The seed of this thread, for those that are to hash alike. */
+/** Returns the seed of this thread, for other threads that must produce the same hashes. */
 export function shingleSeed(): bigint {
   return seed
 }
 
-/** The 64-bit hash of a piece: XXH64 of the type's number in decimal, a NUL and the piece. */
+/**
+ * Returns the 64-bit hash of a piece: XXH64 of the type's number in decimal, a NUL and the piece.
+ */
 export function shingleHash(type: number, piece: string): bigint {
   return h64(`${type}\0${piece}`, seed)
 }
 
-/** The 64-bit hash of a text that is no piece of a type: XXH64 with the same seed. */
+/** Returns the 64-bit hash of a text that is not a piece: XXH64 with the same seed. */
 export function textHash(text: string): bigint {
   return h64(text, seed)
 }
 
-/** As JSON has it: 16 hexadecimal digits, unsigned. */
+/** Formats a hash for JSON: 16 hexadecimal digits, unsigned. */
 export function hexOf(hash: bigint): string {
   return hash.toString(16).padStart(16, '0')
 }
 
-/** As PostgreSQL's `bigint` has it: signed. `hex` is what `hexOf` gave. */
+/** Converts the output of `hexOf` to a signed number for PostgreSQL's `bigint`. */
 export function signedOf(hex: string): bigint {
   return BigInt.asIntN(64, BigInt(`0x${hex}`))
 }
 
-/** What `hexOf` gives, of a signed one. */
+/** Formats a signed hash like `hexOf`. */
 export function hexOfSigned(signed: bigint): string {
   return hexOf(BigInt.asUintN(64, signed))
 }
 
-/** The high and the low half as signed 32-bit numbers. `hex` is what `hexOf` gave. */
+/** Splits the output of `hexOf` into its high and low halves, as signed 32-bit numbers. */
 export function lanesOf(hex: string): [number, number] {
   return [Number.parseInt(hex.slice(0, 8), 16) | 0, Number.parseInt(hex.slice(8), 16) | 0]
 }
 
-/** Hashes as halves, signed 32-bit numbers: the high half of one at 2n, its low half behind. */
+/**
+ * Hashes as halves, signed 32-bit numbers: the high half of hash n at 2n, the low half at 2n + 1.
+ */
 export type HashHalves = Int32Array
 
-/** Writes what `shingleHash` gives, several times as fast. `type` is below 1,000. */
+/** Writes the hash that `shingleHash` returns, several times as fast. `type` is below 1,000. */
 export function writePieceHash(to: HashHalves, at: number, type: number, piece: string): void {
   if (piece.length > pieceCharsMax) hashed[0] = shingleHash(type, piece)
   else {
@@ -65,7 +69,10 @@ export function writePieceHash(to: HashHalves, at: number, type: number, piece: 
   keepHash(to, at)
 }
 
-/** The same of a pair: its piece is the hashes at `of` and `other` by `hexOf`, with a blank. */
+/**
+ * Writes the hash of a pair. Its piece consists of the hashes at `of` and `other`, formatted by
+ * `hexOf` and separated by a blank.
+ */
 export function writePairHash(
   hashes: HashHalves,
   at: number,
@@ -79,24 +86,24 @@ export function writePairHash(
   keepHash(hashes, at)
 }
 
-/** What `hexOf` gives, of the hash there. */
+/** Formats the hash at an index like `hexOf`. */
 export function hexOfHalves(hashes: HashHalves, at: number): string {
   writeDigits(0, hashes, at)
   return bytes.toString('latin1', 0, 16)
 }
 
-/** Longer pieces are rare; they take the longer way. */
+/** Maximum length of a piece for the fast path. Longer pieces are rare and take the slow path. */
 const pieceCharsMax = 16 * 1024
 const typeBytes = 4
 const bytes = Buffer.alloc(typeBytes + pieceCharsMax * 3)
-/** The first so many bytes, once for all: to make a view costs more than the hash. */
+/** Preallocated views of the first bytes: creating a view costs more than hashing. */
 const views = Array.from({ length: 1024 }, (_, end) => bytes.subarray(0, end))
 const hashed = new BigUint64Array(1)
-/** The low half first: Node runs on little-endian machines, all but one. */
+/** The low half is first, because Node runs on little-endian machines (with one exception). */
 const halves = new Int32Array(hashed.buffer)
 const digits = Buffer.from('0123456789abcdef')
 
-/** The type in decimal and a NUL; answers where the piece begins. */
+/** Writes the type in decimal and a NUL; returns the position for the piece. */
 function writeType(type: number): number {
   let at = 0
   if (type >= 100) bytes[at++] = 0x30 + Math.trunc(type / 100)
@@ -116,7 +123,7 @@ function writeDigits(start: number, hashes: HashHalves, at: number): void {
   }
 }
 
-/** Hashes so many bytes from the beginning. */
+/** Hashes the bytes up to `end`. */
 function hashFirst(end: number): void {
   hashed[0] = h64Raw(views[end] ?? bytes.subarray(0, end), seed)
 }

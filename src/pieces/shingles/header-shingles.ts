@@ -9,8 +9,8 @@ const shapeCharsMax = 120
 const tokenCharsMin = 6
 
 /**
- * How a token is built, not what it says: `a` for a run of small letters, `A` for capitals, `x` for
- * hexadecimal digits of both kinds, `0` for digits; signs stay.
+ * Returns the shape of a token: `a` for a run of lower-case letters, `A` for capitals, `x` for
+ * mixed hexadecimal digits, `0` for digits; punctuation stays unchanged.
  */
 export function shapeOf(token: string): string {
   return token.slice(0, shapeCharsMax).replace(/[a-z0-9]+/gi, (run) => {
@@ -24,7 +24,7 @@ export function shapeOf(token: string): string {
   })
 }
 
-/** In lower case, with numbers as 0 and what nobody would spell as `*`. */
+/** Lower-cases a text, and replaces numbers by 0 and random tokens by `*`. */
 export function withoutTokens(text: string): string {
   return text.toLowerCase().replace(/[a-z0-9]+/g, (run) => {
     if (!/\d/.test(run)) return run
@@ -33,7 +33,7 @@ export function withoutTokens(text: string): string {
   })
 }
 
-/** The /24 of an address, or the /48 for IPv6. */
+/** Returns the /24 (IPv4) or /48 (IPv6) of an address. */
 export function networkOf({ family, text, groups }: IpAddress): string {
   if (family === 4) return `${text.slice(0, text.lastIndexOf('.'))}.0/24`
   const head = groups.slice(0, 3).map((group) => group.toString(16))
@@ -46,7 +46,7 @@ const namesMax = 60
 const subjectWordsMax = 3
 const startWordsMax = 4
 
-/** Adds what the header says and how it is written. */
+/** Adds content and form of the header. */
 export function addHeader(list: ShingleList, fields: readonly HeaderField[]): void {
   const subject = fieldValue(fields, 'subject')
   if (subject !== undefined) addSubject(list, decodeHeaderText(subject.slice(0, valueCharsMax)))
@@ -76,7 +76,9 @@ function addSubject(list: ShingleList, subject: string): void {
 
 const mixedToken = /\b(?=\w{0,40}\d)(?=\w{0,40}[a-z])\w{6,40}\b/gi
 
-/** Numbers tell subjects apart, so here they stay; one between letters is none. */
+/**
+ * Keeps the numbers of a subject, which distinguish subjects; a number between letters is not kept.
+ */
 function withNumbers(line: string, subject: string): string {
   const numbers = withoutMarks(subject).match(/(?<![a-z0-9])\d+(?![a-z])/gi)
   return numbers ? `${line} #${numbers.join(' ')}` : line
@@ -102,7 +104,7 @@ function addMailer(list: ShingleList, fields: readonly HeaderField[]): void {
   list.add('mailer-family', family)
 }
 
-/** Fields that every relay on the way adds say nothing of the writer. */
+/** Fields added by relays, which say nothing about the author. */
 const ofTheWay = new RegExp(
   `^(?:${[
     'received|return-path|delivered-to|authentication-results|dkim-signature|arc-|x-ms-',

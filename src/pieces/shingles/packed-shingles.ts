@@ -4,40 +4,42 @@ import { pieceTypes } from './piece-types.ts'
 import type { Shingle } from './shingle-list.ts'
 
 /**
- * The shingles of a message in bytes, as they cross threads and are stored. A piece is nine bytes:
- * its type's number, then its hash, big end first. A pair has two more: the place of the counted
- * piece among all entries, counted from 0.
+ * The packed shingles of a message, for transfer between threads and for storage. A piece takes
+ * nine bytes: the number of its type, then its hash, big-endian. A pair has two more: the index of
+ * the counted piece among all entries, from 0.
  */
 export type PackedShingles = Buffer
 
-/** One packed shingle: its hash in unsigned halves, and of a pair that of the counted piece. */
+/**
+ * One packed shingle: its hash as unsigned halves, and for a pair the hash of the counted piece.
+ */
 export type ShingleHalves = { type: number; hi: number; lo: number; of?: Halves }
 
 /** A 64-bit hash as two unsigned halves. */
 type Halves = { hi: number; lo: number }
 
-/** How long a piece is when it is packed. */
+/** Size of a packed piece in bytes. */
 export const PIECE_BYTES = 9
-/** The same of a pair. */
+/** Size of a packed pair in bytes. */
 export const PAIR_BYTES = 11
 
 const names = new Map<number, string>(
   [...Object.values(pieceTypes), ...pairTypes].map(({ number, name }) => [number, name]),
 )
-/** 1 for the numbers of pairs, 0 for others. */
+/** 1 for type numbers of pairs, 0 for others. */
 export const isPairType = Uint8Array.from({ length: 256 }, (_, number) =>
   pairTypes.some((type) => type.number === number) ? 1 : 0,
 )
 
-/** Packs shingles; those that a pair is counted under must stand before it. */
+/** Packs shingles. A piece must precede the pairs that are counted under it. */
 export function packShingles(shingles: readonly Shingle[]): PackedShingles {
   return appendShingles(Buffer.alloc(0), shingles)
 }
 
 /**
- * Packed shingles with more of them behind.
+ * Appends shingles to packed ones.
  *
- * @throws RangeError for a pair that is counted under none of them
+ * @throws RangeError for a pair whose counted piece is in neither
  */
 export function appendShingles(
   packed: PackedShingles,
@@ -67,7 +69,7 @@ function requirePlace(placeOf: ReadonlyMap<string, number>, hash: string): numbe
   return place
 }
 
-/** The hashes of the pieces of some types, in hexadecimal under the numbers of their types. */
+/** Returns the hashes of pieces of some types, in hexadecimal, indexed by type number. */
 export function hashesByType(packed: PackedShingles, types: ReadonlySet<number>): string[][] {
   const byType: string[][] = []
   eachEntry(packed, (at, isPair) => {
@@ -77,7 +79,7 @@ export function hashesByType(packed: PackedShingles, types: ReadonlySet<number>)
   return byType
 }
 
-/** All packed shingles, in their order. */
+/** Returns all packed shingles, in order. */
 export function readShingles(packed: PackedShingles): ShingleHalves[] {
   const found: ShingleHalves[] = []
   eachEntry(packed, (at, isPair) => {
@@ -89,7 +91,7 @@ export function readShingles(packed: PackedShingles): ShingleHalves[] {
   return found
 }
 
-/** The same with names and in hexadecimal, for people. */
+/** Unpacks shingles with names and hexadecimal hashes, for people. */
 export function unpackShingles(packed: PackedShingles): Shingle[] {
   const hex = ({ hi, lo }: Halves) => hexOf((BigInt(hi) << 32n) | BigInt(lo))
   return readShingles(packed).map(({ type, of, ...hash }) => ({
@@ -100,7 +102,7 @@ export function unpackShingles(packed: PackedShingles): Shingle[] {
   }))
 }
 
-/** Goes over the places where whole entries begin. */
+/** Calls `look` with the offset of each complete entry. */
 function eachEntry(packed: PackedShingles, look: (at: number, isPair: boolean) => void): void {
   for (let at = 0; at < packed.length;) {
     const isPair = isPairType[packed[at] ?? 0] === 1

@@ -1,20 +1,20 @@
 import type { Admission, PieceName } from './piece-types.ts'
 
 /**
- * Two pieces of one message. The pair is there to be seen for the first time: then the unique of
- * the counted piece rises, so that it says with how many different others that piece was seen.
- * Pairs and uniques are exact.
+ * A type of pair: two pieces of one message. When a pair is seen for the first time, the unique
+ * counter of the counted piece rises; it is the number of different other pieces with which the
+ * piece was seen. Pairs and unique counters are exact.
  */
 export type PairType = {
-  /** Never changes its meaning and is never used again; none is a piece's. */
+  /** Permanent: its meaning never changes, and it is never reused. Distinct from piece types. */
   number: number
   name: string
   admission: Admission
-  /** The piece whose unique rises. */
+  /** The piece whose unique counter rises. */
   counted: PieceName
-  /** The piece that is new or not. */
+  /** The piece that may be new. */
   unique: PieceName
-  /** What the unique tells, as a sentence. */
+  /** Meaning of the unique counter, as a sentence. */
   meaning: string
 }
 

@@ -1,16 +1,16 @@
 /**
- * Whether every piece of a type is counted, or only those that were seen before: what is nearly
- * always new may have to pass the admission gate.
+ * Whether every piece of a type is counted (`exact`), or only pieces that were seen before
+ * (`gated`). Pieces that are mostly new may have to pass the admission gate.
  */
 export type Admission = 'exact' | 'gated'
 
-/** A kind of piece that messages are made of. */
+/** A type of piece. */
 export type PieceType = {
-  /** Part of what is hashed and stored: it never changes its meaning and is never used again. */
+  /** Part of the hash and of stored data: its meaning never changes, and it is never reused. */
   number: number
   name: PieceName
   admission: Admission
-  /** What it is, as a sentence. */
+  /** Meaning of the piece, as a sentence. */
   meaning: string
 }
 
@@ -237,15 +237,14 @@ const rows = [
   [131, 'campaign', 'exact', 'The campaign that the message is of, by its id.'],
 ] as const satisfies readonly Row[]
 
-/** The name of a type of pieces. */
 export type PieceName = (typeof rows)[number][1]
 
-/** All types of pieces, by their names. */
+/** All types of pieces, by name. */
 export const pieceTypes: Readonly<Record<PieceName, PieceType>> = Object.fromEntries(
   rows.map(([number, name, admission, meaning]) => [name, { number, name, admission, meaning }]),
 ) as Record<PieceName, PieceType>
 
-/** The numbers of the types that may have to pass the admission gate. */
+/** The numbers of types that may have to pass the admission gate. */
 export const gatedTypes: ReadonlySet<number> = new Set(
   rows.filter(([, , admission]) => admission === 'gated').map(([number]) => number),
 )

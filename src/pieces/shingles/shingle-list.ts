@@ -10,24 +10,26 @@ import { isPairType, type PackedShingles, PAIR_BYTES, PIECE_BYTES } from './pack
 import { type PairType, pairTypes } from './pair-types.ts'
 import { type PieceName, pieceTypes } from './piece-types.ts'
 
-/** One normalized piece of a message, or a pair of pieces, as it is counted. */
+/** A normalized piece of a message, or a pair of pieces, as it is counted. */
 export type Shingle = {
   /** Number of its type. */
   type: number
   name: string
   /** 64 bits, unsigned, as 16 hexadecimal digits. */
   hash: string
-  /** Only for pairs: the hash of the counted piece, whose unique rises when the pair is new. */
+  /**
+   * Only for pairs: the hash of the counted piece, whose unique counter rises when the pair is new.
+   */
   of?: string
 }
 
 /**
- * More than this no message has. It is what all types together may come to: with less room, a
- * message with enough of the first types would have none of the last, and no pairs.
+ * Maximum number of shingles of a message: the sum of the limits of all types. With a lower limit,
+ * a message with many pieces of the first types would have none of the last types, and no pairs.
  */
 export const shinglesMax = 480
 
-/** How many of one type are kept, where it is not the usual number. */
+/** Maximum number of pieces of a type, where it is not the default. */
 const typeMax: Partial<Record<PieceName, number>> = {
   link: 16,
   'link-path': 16,
@@ -38,24 +40,25 @@ const typeMax: Partial<Record<PieceName, number>> = {
   'html-comment': 4,
 }
 const usualMax = 8
-/** The same of pairs. */
+/** Maximum number of pairs of a message. */
 const pairsMax = 90
-/** Of one kind of pair: what is counted, and with how many others. */
+/** Maximum number of each of the two pieces for one type of pair. */
 const pairedMax = 4
 
 const typesMax = 256
 const placesMax = Math.max(usualMax, ...Object.values(typeMax))
 
 /**
- * Gathers the shingles of a message: each once, a few of each type, at most 480 in all. It is
- * cleared and used for the next, for its memory costs more to get than to fill.
+ * Collects the shingles of a message, without duplicates, a limited number of each type, at most
+ * 480 in total. The memory is reused for the next message, because allocating it costs more than
+ * filling it.
  */
 export class ShingleList {
   readonly #types = new Uint8Array(shinglesMax)
   readonly #hashes: HashHalves = new Int32Array((shinglesMax + 1) * 2)
-  /** Of pairs, the place of the counted piece. */
+  /** For pairs, the index of the counted piece. */
   readonly #counted = new Uint16Array(shinglesMax)
-  /** The places of the pieces of each type, and how many there are. */
+  /** The indexes of the pieces of each type, and their number. */
   readonly #places = new Uint16Array(typesMax * placesMax)
   readonly #known = new Uint8Array(typesMax)
   #count = 0
@@ -67,7 +70,7 @@ export class ShingleList {
     this.#pairs = 0
   }
 
-  /** Adds a piece as it is; empty ones are none. */
+  /** Adds a normalized piece; ignores empty ones. */
   add(name: PieceName, piece: string | null | undefined): void {
     if (piece === null || piece === undefined || piece === '') return
     const kind = kinds.get(name)
@@ -86,7 +89,7 @@ export class ShingleList {
     this.#count++
   }
 
-  /** Adds the pairs of all pieces gathered so far; once. */
+  /** Adds the pairs of all pieces collected so far. Call it once. */
   addPairs(): void {
     eachPair(
       allPairs,
@@ -104,7 +107,7 @@ export class ShingleList {
     )
   }
 
-  /** All of them, in the order they were added. */
+  /** Returns all shingles, in the order in which they were added. */
   packed(): PackedShingles {
     const pieces = this.#count - this.#pairs
     const packed = Buffer.allocUnsafe(pieces * PIECE_BYTES + this.#pairs * PAIR_BYTES)
@@ -119,7 +122,7 @@ export class ShingleList {
     return packed
   }
 
-  /** The hashes of the pieces of one type, as `hexOf` gives them. */
+  /** Returns the hashes of the pieces of one type, as `hexOf` formats them. */
   hashesOf(name: PieceName): string[] {
     const { number } = pieceTypes[name]
     return Array.from({ length: this.#known[number] ?? 0 }, (_, index) =>
@@ -144,7 +147,7 @@ const kinds = new Map(
   ]),
 )
 
-/** A type of pairs with the numbers of its pieces' types. */
+/** A type of pair with the numbers of both piece types. */
 type PairNumbers = { number: number; name: string; counted: number; unique: number }
 
 const allPairs = pairTypes.map(numbersOf)
@@ -158,7 +161,7 @@ function numbersOf({ number, name, counted, unique }: PairType): PairNumbers {
   }
 }
 
-/** The pairs that can be made of pieces: `byType` has their hashes under their types' numbers. */
+/** Returns all pairs of the given pieces: `byType` has their hashes, indexed by type number. */
 export function pairsOf(
   byType: readonly (readonly string[] | undefined)[],
   types: readonly PairType[],
@@ -176,7 +179,7 @@ export function pairsOf(
   return pairs
 }
 
-/** Goes over the pairs that can be made: by which one of its type each of the two pieces is. */
+/** Calls `make` for each possible pair, with the indexes of both pieces within their types. */
 function eachPair(
   types: readonly PairNumbers[],
   countOf: (type: number) => number,

@@ -24,18 +24,20 @@ import { type PieceName, pieceTypes } from './piece-types.ts'
 import { pairsOf, type Shingle, ShingleList } from './shingle-list.ts'
 import { addContacts, addLinks, addPassages, addWholeText } from './text-shingles.ts'
 
-/** What is known of the way of a message. */
+/** Route of a message. */
 export type Way = {
   hops: readonly TracedHop[]
   origin: Origin | null
   submitter: Submitter | null
-  /** What is less sure than this is only a claim; nothing is without it. */
+  /**
+   * Minimum confidence of an origin; a less certain origin counts as a claim. Default: no minimum.
+   */
   originConfidenceMin?: number
 }
 
 /**
- * Adds where the message came from. What strangers wrote below that is only a claim; and so is an
- * origin that is not sure, because counting against it would be an accusation.
+ * Adds the origin of the message. Fields by untrusted hosts count as claims, and so does an
+ * uncertain origin, because counts under it would be accusations.
  */
 export function addOrigin(list: ShingleList, way: Way): void {
   const { hops, origin, submitter, originConfidenceMin = 0 } = way
@@ -75,14 +77,14 @@ function addName(
   list.add(`${whose}-shape`, withoutTokens(name))
 }
 
-/** What is known of a message only beside its bytes. */
+/** Circumstances of a message that are not in its bytes. */
 export type ReportContext = {
-  /** Who reported it; undefined for traffic that is only checked. */
+  /** The reporter; undefined for traffic that is only checked. */
   reporterId?: string | undefined
   /** Autonomous system of the origin. */
   originAsn?: number | null | undefined
   submitterAsn?: number | null | undefined
-  /** The campaign it was found to be of. */
+  /** The campaign of the message. */
   campaignId?: string | null | undefined
 }
 
@@ -95,8 +97,8 @@ const pairedTypes = new Set(
 const pairedNumbers = new Set([...pairedTypes].map(({ number }) => number))
 
 /**
- * The shingles of a message with those that its analysis could not know: its reporter, the
- * autonomous systems, its campaign, and their pairs with the pieces already found.
+ * Adds the shingles that the analysis could not know: reporter, autonomous systems and campaign,
+ * and their pairs with the existing pieces.
  */
 export function withLaterShingles(
   shingles: PackedShingles,
@@ -118,25 +120,25 @@ export function withLaterShingles(
   return appendShingles(shingles, [...pieces, ...pairsOf(byType, laterPairs)])
 }
 
-/** What the analysis has found of a message so far. */
+/** Findings of the analysis so far. */
 export type Findings = Way & {
   fields: readonly HeaderField[]
   body: MessageBody
   links: readonly Link[]
   attachments: readonly Attachment[]
-  /** Verified signatures; what the header only claims is found in its fields. */
+  /** Verified signatures. Unverified ones are found in the header fields. */
   signers: readonly Signer[]
 }
 
 /**
- * Takes a message apart into the pieces that are counted, and makes the fingerprints that stand
- * for the whole of it. At most 480 shingles, the telling ones first. Linear in the message; asks
- * nobody. What is known only beside the message comes by `withLaterShingles`.
+ * Splits a message into the pieces that are counted, and computes its fingerprints. At most 480
+ * shingles, the most informative first. Linear time; no lookups. `withLaterShingles` adds pieces
+ * that are not in the message.
  */
 export function takeApartPacked(findings: Findings): {
   shingles: PackedShingles
   fingerprints: Fingerprints
-  /** The body as it was read for this. */
+  /** The view of the body, for reuse. */
   view: BodyView
   telephones: string[]
 } {
@@ -156,10 +158,10 @@ export function takeApartPacked(findings: Findings): {
   return { shingles: list.packed(), fingerprints, view, telephones }
 }
 
-/** One for all messages: nothing is awaited between the first piece and the last. */
+/** Shared by all messages: there is no await between the first and the last piece. */
 const list = new ShingleList()
 
-/** The same with names and in hexadecimal, for people. */
+/** Like `takeApartPacked`, with names and hexadecimal hashes, for people. */
 export function takeApart(findings: Findings): {
   shingles: Shingle[]
   fingerprints: Fingerprints

@@ -21,11 +21,13 @@ import type { Link } from '../links.ts'
 import { networkOf } from './header-shingles.ts'
 import type { ShingleList } from './shingle-list.ts'
 
-/** So many links are taken apart; the others of a message are hardly different. */
+/**
+ * Maximum number of links and images that are processed. Further links of a message seldom differ.
+ */
 const linksMax = 40
 const imagesMax = 10
 
-/** Adds where the message leads: links, forms, pictures from elsewhere. */
+/** Adds links, forms and remote pictures. */
 export function addLinks(list: ShingleList, links: readonly Link[], view: BodyView): void {
   const organizations = new Set<string>()
   const seen = new Set<string>()
@@ -44,7 +46,7 @@ export function addLinks(list: ShingleList, links: readonly Link[], view: BodyVi
   for (const source of view.html.images.slice(0, imagesMax)) addImage(list, source)
 }
 
-/** Adds how the reader is to answer or pay, and gives the telephones. */
+/** Adds means of contact and payment, and returns the telephone numbers. */
 export function addContacts(list: ShingleList, { text }: BodyView): string[] {
   const telephones = findTelephones(text)
   for (const number of telephones) list.add('telephone', number)
@@ -93,7 +95,7 @@ const runWords = 5
 const runsMax = 8
 const startTags = 40
 
-/** Adds the text as a whole, and how its HTML is built. */
+/** Adds the text as a whole, and the structure of its HTML. */
 export function addWholeText(list: ShingleList, { shown, hidden, html }: BodyView): void {
   list.add('text', shown.line)
   list.add('text-letters', lettersOf(shown.line))
@@ -110,7 +112,9 @@ function addHtml(list: ShingleList, html: HtmlView): void {
   list.add('html-style-sheet', html.styleSheet.slice(0, 4000).replaceAll(/\s+/g, ''))
 }
 
-/** How often each element comes, by powers of two, so that one row more makes no difference. */
+/**
+ * Counts each element, rounded to powers of two, so that one more table row makes no difference.
+ */
 function countsOf(tags: readonly string[]): string {
   const counts = new Map<string, number>()
   for (const tag of tags) counts.set(tag, (counts.get(tag) ?? 0) + 1)
@@ -118,7 +122,7 @@ function countsOf(tags: readonly string[]): string {
   return sizes.sort().join(' ')
 }
 
-/** A line without its blanks and numbers. */
+/** Removes blanks and numbers from a line. */
 function lettersOf(line: string): string {
   letters.write(line, 0, 'utf16le')
   let end = 0
@@ -162,7 +166,10 @@ function longestWords({ line, wordEnds }: PlainText): string | undefined {
   return longest.length < longWords ? undefined : longest.sort().join(' ')
 }
 
-/** Puts a word where it belongs among the longest, of one length in their order, each once. */
+/**
+ * Inserts a word into the list of the longest words, without duplicates; words of equal length keep
+ * their order.
+ */
 function insertLong(longest: string[], word: string): void {
   let at = longest.length
   for (; at > 0; at--) {
@@ -194,7 +201,10 @@ function addEach(
   }
 }
 
-/** Where the runs begin whose hashes are the least: messages that share runs share these. */
+/**
+ * Returns the starts of the runs with the smallest hashes. Messages that share runs share these
+ * samples.
+ */
 function sampledRuns(hashes: Int32Array): number[] {
   const places: number[] = []
   const least: number[] = []
