@@ -19,27 +19,30 @@ import {
   envelopeSubjects,
 } from './judge.ts'
 
-/** A message that a mail server asks about, read. */
+/** An analyzed message that a mail server checks. */
 type CheckedCase = { digest: CheckDigest; envelope: CheckedEnvelope }
 
 /**
- * Gives the verdict on a message that is checked; undefined where the message itself is what makes
- * it fail, now or ever. Rejects when what is known could not be asked.
+ * Returns the verdict on a checked message; undefined when the message itself causes a failure,
+ * temporary or permanent. Rejects when the database is not available.
  */
 export type JudgeChecked = (one: CheckedCase) => Promise<Verdict | undefined>
 
 type Needs = Pick<App, 'pool' | 'clock' | 'log'>
 type JudgeAll = (cases: readonly CheckedCase[]) => Promise<readonly Verdict[]>
 
-/** While one round waits for the database, the next is made ready. */
+/** Number of parallel batches. While one waits for the database, the next is prepared. */
 const LANES = 2
-/** Campaigns and networks change slowly, and mail comes in waves. */
+/**
+ * Cache of campaigns and networks, which change slowly: maximum number of keys, and lifetime in
+ * milliseconds.
+ */
 const MEMORY = { keysMax: 20_000, freshMs: 10_000 }
 
 /**
- * Judges messages that mail servers ask about. Those that are asked about at the same time are
- * judged together: the journeys to the database cost more than what is done there. Where one of
- * them fails, each is judged alone: nobody may spoil the verdicts on the mail of others.
+ * Judges messages that mail servers check. Messages checked at the same time are judged as a batch,
+ * because round trips to the database cost more than the queries. If a batch fails, each message is
+ * judged alone, so that no message can spoil the verdicts on others.
  */
 export function createJudgeChecked(app: Needs, judge: Judge): JudgeChecked {
   const judgeAll = createJudgeAll(app, judge)
@@ -106,16 +109,16 @@ function createJudgeAll({ pool, clock }: Needs, judge: Judge): JudgeAll {
   }
 }
 
-/** What is made of a message; `unread` where it could not be read, now or ever. */
+/** The result for a message; `unread` when it could not be parsed. */
 export type Checked = { verdict: Verdict; messageId: string | undefined } | 'unread'
 
-/** Answers mail servers. What it needs is opened with the first question. */
+/** Answers checks of mail servers. Opens its resources on the first check. */
 export type CheckStation = {
-  /** Rejects when what is known could not be asked: the mail server falls back on its own. */
+  /** Rejects when the database is not available; the mail server then uses its own default. */
   check: (raw: Buffer, envelope: CheckedEnvelope) => Promise<Checked>
-  /** Counts that are lost for want of room, while the database was away. */
+  /** Returns the number of counts dropped for lack of memory while the database was unreachable. */
   lost: () => number
-  /** Appends what was counted. */
+  /** Writes the remaining counts. */
   close: () => Promise<void>
 }
 
@@ -129,20 +132,23 @@ type Opened = {
   close: () => Promise<void>
 }
 
-/** Sums in the buffer: half a second of a thousand messages, twice over. */
+/** Maximum number of sums in the buffer: two times half a second at a thousand messages. */
 const SUMS_MAX = 2 ** 17
-/** A verdict is from what was known so long ago at most. */
+/** Maximum age in milliseconds of cached data behind a verdict. */
 const FRESH_MS = 10_000
-/** Less than mail servers wait. */
+/**
+ * Limits for parsing: time in milliseconds, shorter than the timeout of mail servers, and heap
+ * size.
+ */
 const READING = { messageMsMax: 4_000, heapMegabytesMax: 128 }
 
-/** The station of one process. Its threads start with the first question. */
+/** Creates the check station of one process. Its threads start on the first check. */
 export function createCheckStation(app: CheckNeeds, name: string): CheckStation {
   let opened: Promise<Opened> | undefined
   let lost = () => 0
   const open = async () => {
     const made = await openStation(app, name).catch((error: unknown) => {
-      // The next question tries again.
+      // The next check tries again.
       opened = undefined
       throw error
     })

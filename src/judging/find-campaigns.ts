@@ -11,15 +11,15 @@ import { parseIp } from '../mail/ip.ts'
 import { type MergedNetwork, mergeLayers, type Network } from '../origin/networks.ts'
 import { campaignKeys, type Fingerprints, isSameCampaign } from '../pieces/fingerprints.ts'
 
-/** The campaigns under each key, and which rows say so. */
+/** Campaigns by key, and the rows from which they were found. */
 export type Neighborhood = { byKey: Map<string, Campaign[]>; rows: readonly CampaignKey[] }
 
-/** A message with the keys under which its like are found. */
+/** A message with the keys by which similar messages are found. */
 type Keyed = { fingerprints: Fingerprints; keys: readonly string[] }
 
 /**
- * The ids of the campaigns that messages are of, in their order; undefined where none is known.
- * Nothing is founded or carried on: a question leaves no trace.
+ * Returns the campaign ids of messages, in order; undefined where none is known. Read-only: creates
+ * and extends no campaign.
  */
 export async function findCampaigns(
   db: Db,
@@ -32,7 +32,7 @@ export async function findCampaigns(
   return keyed.map((one) => findCampaign(one, neighborhood)?.id)
 }
 
-/** The campaigns that share keys with messages. */
+/** Returns the campaigns that share keys with the messages. */
 export async function findNeighborhood(
   db: Db,
   messages: readonly { keys: readonly string[] }[],
@@ -47,13 +47,16 @@ export async function findNeighborhood(
   for (const { key, campaignId } of rows) {
     const campaign = byId.get(campaignId)
     const others = byKey.getOrInsert(key, [])
-    // A campaign that is gone leaves its keys behind; one that goes on has them in two generations.
+    // Keys can outlive their campaign, and a continuing campaign has keys in two generations.
     if (campaign && !others.includes(campaign)) others.push(campaign)
   }
   return { byKey, rows }
 }
 
-/** The oldest campaign under a message's keys whose first message it agrees with. */
+/**
+ * Returns the oldest campaign that shares a key with the message and whose first message is
+ * similar.
+ */
 export function findCampaign(
   { keys, fingerprints }: Keyed,
   { byKey }: Pick<Neighborhood, 'byKey'>,
@@ -64,7 +67,10 @@ export function findCampaign(
     .find((campaign) => isSameCampaign(campaign.fingerprints, fingerprints))
 }
 
-/** The networks of addresses, by address (see `findMerged`). Unknown addresses are absent. */
+/**
+ * Returns the networks of IP addresses, by address (see `findMerged`). Unknown addresses are
+ * absent.
+ */
 export async function findNetworks(
   db: Db,
   ips: readonly string[],
@@ -75,8 +81,8 @@ export async function findNetworks(
 }
 
 /**
- * What all that imported tables, registries and administrators say by now of addresses comes to, by
- * address (see `mergeLayers`). Unknown addresses are absent.
+ * Merges what imported tables, registries and administrators say of IP addresses, by address (see
+ * `mergeLayers`). Unknown addresses are absent.
  */
 async function findMerged(
   db: Db,

@@ -24,9 +24,8 @@ import { type LiveRules, openRules } from './live-rules.ts'
 import { openModel } from './models.ts'
 
 /**
- * Makes work that takes many at once out of calls for one: while as many rounds as there are
- * `lanes` are under way, what is asked meanwhile gathers for the next. A round that fails fails for
- * all who are in it.
+ * Turns a batch function into one for single calls. At most `lanes` batches run in parallel; calls
+ * in the meantime wait for the next batch. An error in a batch rejects all of its calls.
  */
 export function gathered<Question, Answer>(
   work: (questions: readonly Question[]) => Promise<readonly Answer[]>,
@@ -68,30 +67,30 @@ export function gathered<Question, Answer>(
     })
 }
 
-/** What a mail server knows of a message it asks about. All of it may be absent. */
+/** What a mail server knows of a message that it checks. All values may be absent. */
 export type CheckedEnvelope = {
-  /** The client that hands the message over, in canonical text. */
+  /** Address of the SMTP client, in canonical form. */
   ip: string | undefined
   helo: string | undefined
-  /** The name that the mail server looked up for the client and found to lead back to it. */
+  /** Reverse DNS name of the client, confirmed by a forward lookup of the mail server. */
   hostname: string | undefined
   /** MAIL FROM without brackets; empty for the null return path. */
   returnPath: string | undefined
   recipients: readonly string[]
-  /** As whom the client logged in: then it is a user of the mail server. */
+  /** Login name of the client, if authenticated: a user of the mail server. */
   user: string | undefined
   queueId: string | undefined
 }
 
-/** What is known of subjects, in their order: a reputation reader's `read` is one. */
+/** Returns the flags of subjects, in order; `read` of a reputation reader has this type. */
 export type FlagsOf = (
   subjects: readonly Subject[],
 ) => Promise<readonly { flags: readonly string[] }[]>
 
 /**
- * What the envelope alone can be blamed on: the client's address; the domain of MAIL FROM, under
- * which reputations are kept, and the registered one, which an administrator may have meant. Who
- * logged in is no stranger: his address is that of wherever he is today.
+ * Returns the subjects of the envelope: the client's address; the domain of MAIL FROM, under which
+ * reputations are stored, and its registrable domain, which an administrator may have marked. The
+ * address of an authenticated client is excluded, because it changes with the user's location.
  */
 export function envelopeSubjects({ ip, returnPath, user }: CheckedEnvelope): Subject[] {
   const subjects: Subject[] = []
@@ -106,9 +105,9 @@ export function envelopeSubjects({ ip, returnPath, user }: CheckedEnvelope): Sub
 }
 
 /**
- * The verdict on a message that need not be read: one of its subjects is listed. Undefined for all
- * others, and where the client is welcome or exempt: anybody may write its domain into MAIL FROM.
- * It gets a header, not a refusal: nobody has looked at the message.
+ * Returns a verdict without reading the message if one of its subjects is listed. Undefined for all
+ * others, and if the client is welcome or exempt, because MAIL FROM may be forged. The action is an
+ * added header, not a rejection, because the message was not examined.
  */
 export function flaggedVerdict(
   subjects: readonly Subject[],
@@ -125,25 +124,28 @@ export function flaggedVerdict(
   return { class: 'spam', confidence: 0.9, score: 10, symbols }
 }
 
-/** What is judged: a message as it was read, and what is known beside its bytes. */
+/** A message to judge: its analysis, and what is known besides its bytes. */
 export type CaseToJudge = {
   digest: Pick<AnalysisDigest, 'features' | 'listings' | 'origin' | 'shingles' | 'subjects'>
-  /** Of the origin. */
+  /** Network of the origin. */
   network?: Network | undefined
   campaignId?: string | undefined
-  /** Absent when a mail server asks. */
+  /** Absent for a check by a mail server. */
   report?: ReportedAs | undefined
-  /** Absent when it was reported. */
+  /** Absent for a report. */
   envelope?: Envelope | undefined
 }
 
-/** A verdict, the facts it rests on, and all that it blames or praises. */
+/** A verdict, the facts it is based on, and the subjects it blames or praises. */
 export type JudgedCase = { verdict: Verdict; facts: Facts; subjects: readonly Subject[] }
 
-/** Judges messages, in their order: with two journeys to the database at most, for all of them. */
+/** Judges messages, in order, with at most two round trips to the database for all of them. */
 export type Judge = (cases: readonly CaseToJudge[]) => Promise<JudgedCase[]>
 
-/** Where a judge asks. Rules and model are those of the moment: they change between messages. */
+/**
+ * Lookups of a judge. Rules and model are read for each message, because they may change in
+ * between.
+ */
 export type JudgeTools = {
   counters: Pick<CounterReader, 'readWindows'>
   reputations: ReputationReader
@@ -152,10 +154,10 @@ export type JudgeTools = {
   clock: Clock
 }
 
-/** A case with what is to be asked about it. */
+/** A case with the values to look up. */
 type Asked = { one: CaseToJudge; pieces: SeenPieces; subjects: readonly Subject[] }
 
-/** Makes the one judge of both paths: of reports, and of questions of mail servers. */
+/** Creates the judge for both reports and checks of mail servers. */
 export function createJudge(tools: JudgeTools): Judge {
   return async (cases) => {
     const asked = cases.map((one): Asked => {
@@ -205,20 +207,23 @@ function reputationAt(reputations: Reputations, at: number): Reputations[number]
 const linkKinds: ReadonlySet<SubjectKind> = new Set(['link', 'link-domain', 'link-host'])
 
 /**
- * A link to the author's own house says what is known of that house, and who plays a bank links to
- * it as the bank does: of his links only those elsewhere are to be blamed for.
+ * Whether a link is to the author's own registrable domain, which the author already represents.
+ * Phishing also links to the impersonated bank, so only links elsewhere count.
  */
 function isOwnLink({ kind, name }: Subject, organization: string): boolean {
   if (organization === '' || !linkKinds.has(kind)) return false
   return registrableDomainOf(name.split('/', 1)[0]) === organization
 }
 
-/** Links are marked by hand alone. */
+/** Whether a link has a mark. Only administrators mark links. */
 function isMarked({ flags }: Reputations[number]): boolean {
   return flags.some((flag) => flag === 'listed' || flag === 'welcome' || flag === 'exempt')
 }
 
-/** Beside what the message itself tells: its campaign, and the AS of an origin that is sure. */
+/**
+ * Returns the subjects of the message, with its campaign and the autonomous system of a certain
+ * origin.
+ */
 function subjectsOfCase({
   digest: { subjects },
   network,
@@ -228,7 +233,7 @@ function subjectsOfCase({
   return campaignId === undefined ? its : [...its, { kind: 'campaign', name: campaignId }]
 }
 
-/** The shingles with those that tell and that the message alone does not know. */
+/** Adds the informative shingles that are not in the message itself. */
 function withCircumstances({ digest, network, campaignId }: CaseToJudge): PackedShingles {
   const later: [PieceName, string][] = []
   if (campaignId !== undefined) later.push(['campaign', campaignId])
@@ -242,13 +247,13 @@ function withCircumstances({ digest, network, campaignId }: CaseToJudge): Packed
   return Buffer.concat([digest.shingles, pieces])
 }
 
-/** What is listed of the origin itself, and of the domains. */
+/** Returns the blacklist entries of the origin itself and of the domains. */
 function listingsFor({ digest: { origin, listings } }: CaseToJudge): AnalysisDigest['listings'] {
   if (!listings) return listings
   return listings.filter(({ subject }) => subject === origin?.ip || parseIp(subject) === undefined)
 }
 
-/** What one process judges with. */
+/** The resources with which one process judges. */
 export type OpenJudge = {
   judge: Judge
   reputations: ReputationReader
@@ -257,14 +262,14 @@ export type OpenJudge = {
   close: () => Promise<void>
 }
 
-/** How much of the counters is remembered. */
+/** Maximum number of counter keys in the cache. */
 const KEYS_REMEMBERED_MAX = 200_000
 
 /**
- * Opens the judge of a process, which from then on follows the rules and the model that act. What
- * it asked it remembers for `freshMs`: a verdict may be from so long ago.
+ * Opens the judge of a process. It follows the active rules and model from then on. Lookups are
+ * cached for `freshMs` milliseconds, so a verdict may rest on data of that age.
  *
- * @throws when the database is away
+ * @throws when the database is unreachable
  */
 export async function openJudge(
   app: Pick<App, 'pool' | 'clock' | 'log'> & { config: { listenUrl?: string | undefined } },
@@ -273,7 +278,7 @@ export async function openJudge(
   const { listenUrl } = app.config
   const rules = await openRules({ ...app, listenUrl, name, definitions: factDefinitions })
   const model = await openModel(app).catch(async (error: unknown) => {
-    // Who tries again would leave a connection behind each time.
+    // Without this, each retry would leak a connection.
     await rules.close()
     throw error
   })

@@ -20,47 +20,52 @@ import { faultLine } from '../verdict/rules/rule-file.ts'
 import { type Clock, systemElapsed, uuidv7 } from '../world.ts'
 import { shippedRules } from './rule-versions.ts'
 
-/** What the rules of a process are made with. */
+/** Options of live rules. */
 export type LiveRulesOptions = {
   pool: Pool
-  /** For a connection of its own, over which news come at once; without it they come by asking. */
+  /** Connection string for notifications; without it new versions are found by polling. */
   listenUrl?: string | undefined
   clock: Clock
   log: Logger
-  /** What the process is called where all are listed. */
+  /** Name of the process in the list of processes. */
   name: string
   definitions: readonly FactDefinition[]
 }
 
-/** The rules that act in one process. */
+/** The active rules in one process. */
 export type LiveRules = {
-  /** The present ones. Take them once for each message, so that one set judges all of it. */
+  /** Returns the current rules. Call it once for each message, so that a single set judges it. */
   current: () => RuleBook
   state: () => LiveRulesState
-  /** Stops following; the last rules stay. */
+  /** Stops following; the last rules stay in use. */
   close: () => Promise<void>
 }
 
-/** Which version acts here, 0 for the program's own, and why a newer one does not. */
+/**
+ * The active version in this process, 0 for the shipped rules, and why a newer one is not active.
+ */
 type LiveRulesState = {
   version: number
   fault: string | undefined
   health: RuleHealth[]
 }
 
-/** With what a question takes, news that nobody told of act within two seconds. */
+/**
+ * Polling interval in milliseconds. Including the query, a change without notification takes effect
+ * within two seconds.
+ */
 const ASK_EVERY_MS = 800
-/** How often a process says that it lives, and how long it is believed. */
+/** Interval in milliseconds at which a process records that it is alive. */
 const TELL_EVERY_MS = 10_000
-/** A process that was not heard of for so long is over. */
+/** Time in milliseconds without such a record after which a process counts as stopped. */
 export const RULE_PROCESS_FORGOTTEN_MS = 60_000
 
 /**
- * Follows the versions of the rules: hears of them over a connection of its own, and asks besides,
- * because a notification may be lost. A version that this program cannot compile changes nothing
- * here, and is reported; where there is nothing to go on with, the program's own rules act.
+ * Follows the versions of the rules by notifications, and by polling, because a notification may be
+ * lost. A version that this program cannot compile is reported and changes nothing; if there are no
+ * rules yet, the shipped rules apply.
  *
- * @throws when the database is away
+ * @throws when the database is unreachable
  */
 export async function openRules(options: LiveRulesOptions): Promise<LiveRules> {
   const follower = new Follower(options)
@@ -80,7 +85,7 @@ class Follower {
   readonly #id: string
   #book: RuleBook
   #version = 0
-  /** The newest version that was looked at, whether it could be taken or not. */
+  /** The newest version that was read, whether or not it compiled. */
   #seen = 0
   #fault: string | undefined
   #listening: Listening | undefined
@@ -109,7 +114,7 @@ class Follower {
     return { version: this.#version, fault: this.#fault, health: this.#book.health() }
   }
 
-  /** The first look, which may fail, and from then on a look at every news and every moment. */
+  /** Reads the rules once, which may fail, then on every notification and at every interval. */
   async follow(): Promise<void> {
     await this.#look(this.#options.pool)
     await this.#listen()
@@ -132,7 +137,7 @@ class Follower {
     this.#timer.unref()
   }
 
-  /** One look at a time; who asks meanwhile gets another one after it. */
+  /** Reads once at a time; a request in the meantime causes one more read afterwards. */
   #ask(): void {
     if (this.#isClosed) return
     this.#isAskedAgain = true
@@ -172,7 +177,7 @@ class Follower {
     }
   }
 
-  /** Not by the pool: while that is busy, news would wait in line. */
+  /** Reads over its own connection, because requests to a busy pool would be queued. */
   async #lookByConnection(): Promise<void> {
     const listening = this.#listening
     if (!listening) return this.#look(this.#options.pool)
@@ -180,7 +185,7 @@ class Follower {
       await this.#look(listening.db)
     } catch (error) {
       this.#complain(error)
-      // It may have gone silent: the next round opens another.
+      // The connection may be broken: the next read opens another.
       if (this.#listening === listening) this.#listening = undefined
       void listening.close()
       await this.#look(this.#options.pool)
@@ -236,7 +241,7 @@ class Follower {
     )
   }
 
-  /** Once for each reason: the database may be away for long. */
+  /** Logs each reason once, because the database may be unreachable for long. */
   #complain(error: unknown): void {
     const reason = reasonOf(error)
     if (this.#isClosed || reason === this.#complaint) return

@@ -16,10 +16,10 @@ import { strangeFeatures } from '../verdict/model/features.ts'
 import { loadModel } from '../verdict/model/load-model.ts'
 import { type Model, ModelFault } from '../verdict/model/model.ts'
 
-/** What came of a promotion. */
+/** Result of a promotion. */
 export type Promotion = { is: 'promoted' } | { is: 'unknown' } | { is: 'refused'; why: string }
 
-/** Lets a model act, once it was seen that it can be applied. */
+/** Activates a model after checking that it can be applied. */
 export async function promote(pool: Pool, version: number, deed: ModelDeed): Promise<Promotion> {
   const kept = await findModelContent(pool, version)
   if (!kept) return { is: 'unknown' }
@@ -36,7 +36,10 @@ export async function promote(pool: Pool, version: number, deed: ModelDeed): Pro
   return { is: 'promoted' }
 }
 
-/** What is wrong with a model: with what it looks at, or says of what nothing is known of. */
+/**
+ * Returns what is wrong with the features of a model or with its result for empty facts; undefined
+ * when nothing is.
+ */
 function faultOf(model: Model): string | undefined {
   const [strange] = strangeFeatures(model.features, factDefinitions)
   if (strange !== undefined) return `This program knows nothing of ${strange}.`
@@ -48,7 +51,7 @@ function faultOf(model: Model): string | undefined {
   }
 }
 
-/** Takes back the last promotion; undefined when no model acts. */
+/** Reverts the last promotion; undefined when no model is active. */
 export async function rollBack(
   pool: Pool,
   deed: ModelDeed,
@@ -56,22 +59,25 @@ export async function rollBack(
   return inTransaction(pool, (tx) => rollBackModel(tx, deed))
 }
 
-/** Keeps a model as a candidate and gives its version. */
+/** Stores a model as a candidate and returns its version. */
 export async function keepModel(pool: Pool, model: NewModel, deed: ModelDeed): Promise<number> {
   return inTransaction(pool, (tx) => insertModel(tx, model, deed))
 }
 
-/** The model that acts, in one process. */
+/** The active model in one process. */
 export type LiveModel = {
-  /** Undefined when none was promoted. Ask for it at each message: it may be another one. */
+  /**
+   * Returns the active model; undefined without one. Call it for each message, because the model
+   * may change.
+   */
   current: () => Model | undefined
   close: () => Promise<void>
 }
 
 /**
- * Loads the model that acts, and from then on follows promotions and rollbacks: each process within
- * a second and what loading takes (0.1 s). A model that cannot be applied is logged once, and the
- * one before it goes on. While the database is away, nothing changes.
+ * Loads the active model and follows promotions and rollbacks, in each process within a second plus
+ * the time to load (0.1 s). A model that cannot be applied is logged once, and the previous one
+ * stays active. While the database is unreachable, nothing changes.
  */
 export async function openModel({
   pool,
@@ -119,7 +125,7 @@ export async function openModel({
   }
 }
 
-/** A model that breaks over a message has no word of it (NaN), and is told of once. */
+/** Wraps a model: if it throws on a message the result is NaN, and the error is logged once. */
 export function guarded(model: Model, log: Pick<Logger, 'error'>): Model {
   let isTold = false
   return {

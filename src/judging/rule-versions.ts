@@ -17,41 +17,41 @@ const file = path.join(import.meta.dirname, '..', 'verdict', 'rules', 'shipped-r
 
 let kept: string | undefined
 
-/** The rules that the program brings: they act while nobody has applied others. */
+/** Returns the rules shipped with the program, which apply until an operator applies others. */
 export function shippedRules(): string {
   return (kept ??= readFileSync(file, 'utf8'))
 }
 
-/** What the rules of this program are about, and what they lead to. */
+/** The facts and the decision function that rules are used with. */
 export const ruleKnowledge: RuleKnowledge = {
   definitions: factDefinitions,
   unpackFacts,
   judge: decide,
 }
 
-/** A version of the rules with its text: the program's own where nothing else was kept. */
+/** A version of the rules with its text; the shipped rules if no version is stored. */
 export type RuleVersion = { version: number; content: string; isShipped: boolean }
 
-/** Who applies rules, when, and what is said of it. */
+/** Who applies rules, when, and with which note. */
 export type RuleDeed = { at: Date; reporterId: string | null; note: string }
 
-/** What became of rules that were to be applied. */
+/** Result of applying rules. */
 export type Applied =
   | { version: number; changes: string }
   | { faults: RuleFault[] }
-  /** Somebody else applied others meanwhile; this is their version. */
+  /** Somebody else applied other rules in the meantime; this is their version. */
   | { overtakenBy: number }
 
-/** The longest note that is kept. */
+/** Maximum length of a note in characters. */
 export const RULE_NOTE_CHARS_MAX = 300
 
-/** The version that acts. */
+/** Returns the active version. */
 export async function actingRules(db: Db): Promise<RuleVersion> {
   const version = await newestRuleVersion(db)
   return (await findRules(db, version)) ?? { version, content: shippedRules(), isShipped: true }
 }
 
-/** A version by its number; 0 is the program's own rules. */
+/** Returns a version by its number; 0 is the shipped rules. */
 export async function findRules(db: Db, version: number): Promise<RuleVersion | undefined> {
   if (version === 0) return { version, content: shippedRules(), isShipped: true }
   const set = await findRuleSet(db, version)
@@ -60,8 +60,9 @@ export async function findRules(db: Db, version: number): Promise<RuleVersion | 
 }
 
 /**
- * Makes rules the acting ones, as a new version after `base`, from which they were made. Only
- * a file without fault is taken. Null stands for the program's own, also those of later releases.
+ * Activates rules as a new version, if the active version is still `base`, from which they were
+ * edited. A file with any error is rejected. Null selects the shipped rules, including those of
+ * later releases.
  */
 export async function applyRules(
   { pool, definitions }: { pool: Pool; definitions: readonly FactDefinition[] },
@@ -92,7 +93,10 @@ export async function applyRules(
   })
 }
 
-/** Goes back to a version, by a new one with its rules; undefined when there is no such version. */
+/**
+ * Rolls back: creates a new version with the rules of an old one; undefined when there is no such
+ * version.
+ */
 export async function rollBackRules(
   app: { pool: Pool; definitions: readonly FactDefinition[] },
   version: number,
@@ -106,7 +110,7 @@ export async function rollBackRules(
   return applyRules(app, content, base, { ...deed, note })
 }
 
-/** The rules of a version; none where this program cannot compile them. */
+/** Returns the rules of a version; empty if this program cannot compile them. */
 export function rulesOf(
   { content }: RuleVersion,
   definitions: readonly FactDefinition[],
@@ -115,7 +119,9 @@ export function rulesOf(
   return 'rules' in compiled ? compiled.rules.rules : []
 }
 
-/** What rules are about and lead to, as this program has it. */
+/**
+ * What this program needs to judge by rules: the facts, and the function that decides the verdict.
+ */
 export type RuleKnowledge = {
   definitions: readonly FactDefinition[]
   unpackFacts: (packed: Buffer) => Facts
@@ -126,8 +132,8 @@ const BATCH = 200
 const BREATH = 10
 
 /**
- * Tries rules on the newest reports beside those that act: what would have been judged otherwise,
- * by what was known of each then. Nothing is written. `tell` hears of the reports looked at so far.
+ * Runs rules and the active ones on the newest reports and compares the verdicts, using the stored
+ * facts of each report. Writes nothing. Calls `tell` with the number of reports processed so far.
  */
 export async function dryRunRules(
   db: Db,
@@ -151,7 +157,7 @@ export async function dryRunRules(
     const limit = Math.min(BATCH, options.last - looked)
     const rows = await listJudgedFacts(db, { before, limit })
     for (const [at, { id, facts, probability }] of rows.entries()) {
-      // The process may have requests to answer meanwhile.
+      // Yields to other requests of the process.
       if (at % BREATH === BREATH - 1) await breathe()
       run.look(id, unpackFacts(facts), probability ?? undefined)
     }
