@@ -17,7 +17,7 @@ import { wholePairKey } from './keys.ts'
 import type { CounterReader, Point } from './reader.ts'
 import { complainer, type Rounds, runRounds } from './run-roll-ups.ts'
 
-/** What is counted of a campaign beside its reports. */
+/** Pair types that are counted for a campaign besides its reports. */
 const pairs = {
   reporters: 'campaign-reporters',
   networks: 'campaign-networks',
@@ -26,13 +26,22 @@ const pairs = {
 
 type Pair = keyof typeof pairs
 
-/** How many different ones a campaign had on a day, exactly; the day as `2026-11-20`. */
+/**
+ * Exact numbers of different reporters and other pieces seen with a campaign on one day; the day as
+ * `2026-11-20`.
+ */
 type DifferentOnes = { day: string } & Record<Pair, number>
 
-/** Its reports in the last day by ten minutes, and by day of the last two weeks who was in it. */
+/**
+ * Reports of a campaign in the last day by ten minutes, and its unique counters by day over the
+ * last two weeks.
+ */
 export type CampaignCounts = { tenMinutes: Point[]; different: DifferentOnes[] }
 
-/** What the counters know of a campaign: what was rolled up, which is a second old or so. */
+/**
+ * Reads the counters of a campaign. They include what has been rolled up, usually up to a second
+ * ago.
+ */
 export async function readCampaignCounts(
   reader: CounterReader,
   campaignId: string,
@@ -56,7 +65,10 @@ export async function readCampaignCounts(
   }
 }
 
-/** How many different reporters campaigns had on a day of the last two weeks, by their ids. */
+/**
+ * Returns the number of different reporters of campaigns on one day of the last two weeks, by
+ * campaign id.
+ */
 export async function readReporters(
   reader: CounterReader,
   campaignIds: readonly string[],
@@ -90,10 +102,10 @@ const NEWS_MAX = 500
 const DAYS_MAX = 200
 
 /**
- * Heeds what happened to reports: marks their days, then counts again those that are due, each
- * from the reports themselves and in a transaction of its own. Nothing is added up, so whoever dies
- * when, a day is either counted whole or still due. Of several processes one does it at a time.
- * Answers how many days it counted.
+ * Marks the days of changed reports as due, then recounts each due day from the reports themselves,
+ * in its own transaction. A day is never incremented, so after a crash it is either counted
+ * completely or still due. Only one process at a time does this. Returns the number of days
+ * counted.
  */
 export async function countOwnDays(
   pool: Pool,
@@ -122,15 +134,20 @@ async function countDueDay(tx: Db, now: Date): Promise<boolean> {
   if (!(await claimDays(tx))) return false
   const day = await findDueDay(tx, now)
   if (!day) return false
-  // Nobody marks a day meanwhile: what is not seen by now is news that will be heeded later.
+  // The day is locked against marking. A change that is not visible yet will mark the day again
+  // later.
   await keepDay(tx, day, await countReporterDay(tx, day), now)
   return true
 }
 
-/** So long nobody's own statistics are behind, at most, but for days of very many reports. */
+/**
+ * Maximum delay in milliseconds of a reporter's statistics, except for days with very many reports.
+ */
 const PAUSE_MS = 5_000
 
-/** Keeps the days of reporters counted until closed. Any number of processes may: one does it. */
+/**
+ * Recounts the days of reporters until closed. May run in several processes; one at a time works.
+ */
 export function runOwnDays(app: { pool: Pool; clock: Clock; log: Logger }): Rounds {
   const complain = complainer(app, 'Own statistics could not be counted; they will be again.')
   return runRounds(async (isClosed) => {

@@ -6,15 +6,15 @@ import { kinds } from './packed/cursor.ts'
 import { type DeltaBlock, GATED, headOf } from './packed/delta-packing.ts'
 import { createTally } from './sorted-deltas.ts'
 
-/** What a checked message counts as: unwanted, or let through. */
+/** How a checked message is counted: unwanted, or accepted. */
 export type CheckedAs = 'ham' | 'spam'
 
 const CHECKS = prefixes.indexOf('checks')
 
 /**
- * Counts a message that a mail server asked about, once for each of its shingles, as
- * `countMessages` does for reports: pieces of gated types may be held back, pairs raise uniques.
- * Ham is what was let through, so that ham and spam together are all that was seen.
+ * Counts a message that a mail server checked, once for each of its shingles, like `countMessages`:
+ * pieces of gated types may be held back, and pairs raise unique counters. `ham` means accepted, so
+ * ham plus spam is the total traffic.
  */
 export function countChecked(
   buffer: Pick<CheckBuffer, 'add'>,
@@ -31,23 +31,25 @@ export function countChecked(
   }
 }
 
-/** Counts of the check path that are not yet in the database. */
+/** Counts of checked messages that are not in the database yet. */
 export type CheckBuffer = {
-  /** Adds `times` to the counters in `head` (see `headOf`) of a key, and who it was seen with. */
+  /** Adds `times` to the counters selected by `head` (see `headOf`) of a key, with its unique. */
   add: (key: Halves, head: number, times: number, unique?: Halves) => void
-  /** Increments that found no room and are lost: a metric. */
+  /** Returns the number of increments dropped for lack of memory: a metric. */
   lost: () => number
-  /** Appends what is there, and stops. */
+  /** Writes the remaining counts, and stops. */
   close: () => Promise<void>
 }
 
-/** Longest that a count waits, and is lost if the process is killed. */
+/**
+ * Maximum time in milliseconds that a count stays in memory. It is lost if the process is killed.
+ */
 export const FLUSH_MS = 500
 
 /**
- * A buffer that adds up in memory (five increments of one are one increment of five) and appends at
- * most every half second. What cannot be appended, while the database is away, is kept as long as
- * there is room for `keysMax` sums; then further counts are lost, and counted as that.
+ * Creates a buffer that sums in memory (five increments of a counter become one increment by five)
+ * and writes at most every half second. While the database is unreachable it keeps up to `keysMax`
+ * sums; further counts are dropped and included in `lost`.
  */
 export function createCheckBuffer(
   {

@@ -19,8 +19,8 @@ import {
 } from './packed/delta-packing.ts'
 
 /**
- * Appends deltas in the caller's transaction: they count when it commits, and exactly once. Those
- * of many reports in one call cost little more than those of one.
+ * Inserts deltas in the caller's transaction, so that each counts exactly once if it commits.
+ * Deltas of many reports in one call cost little more than those of one.
  */
 export async function appendBlocks(
   tx: Db,
@@ -33,19 +33,19 @@ export async function appendBlocks(
   )
 }
 
-/** What a report was counted as, in bytes: which amounts were one, then its shingles. */
+/** How a report was counted, in packed form: the amounts that were 1, then its shingles. */
 export type CountedShingles = { amounts: Amounts; shingles: PackedShingles }
 
-/** Amounts that a report may have, by their bits. */
+/** Amounts of a report, in the order of their bits. */
 const countable = ['ham', 'spam', 'complaint'] as const
 
-/** Packs what a report counts as; its amounts are 1 or 0. */
+/** Packs how a report is counted; its amounts are 1 or 0. */
 export function packCounted({ amounts, shingles }: CountedShingles): Buffer {
   const bits = countable.reduce((all, kind, index) => all | (amounts[kind] ? 1 << index : 0), 0)
   return Buffer.concat([Buffer.of(bits), shingles])
 }
 
-/** Reads what `packCounted` wrote. */
+/** Unpacks the output of `packCounted`. */
 export function readCounted(content: Buffer): CountedShingles {
   const bits = content[0] ?? 0
   const amounts: Amounts = {}
@@ -53,10 +53,10 @@ export function readCounted(content: Buffer): CountedShingles {
   return { amounts, shingles: content.subarray(1) }
 }
 
-/** What is added to every shingle of a message; uniques follow by themselves. */
+/** Amounts to add for every shingle of a message; unique counters follow from them. */
 export type Amounts = { ham?: number; spam?: number; complaint?: number; redeemed?: number }
 
-/** A message that is counted. `at` is the period it counts for: of a report, its receipt. */
+/** A message to count. `at` is the time for which it counts: for a report, when it was received. */
 export type CountedMessage = {
   prefix: Prefix
   shingles: PackedShingles
@@ -65,10 +65,10 @@ export type CountedMessage = {
 }
 
 /**
- * Counts messages in the caller's transaction: they count when it commits, and exactly once. A
- * piece is counted under its own hash, a pair under `pairKey` of its piece, where the pair is the
- * unique. Pieces of gated types may be held back until they were seen often enough, but never what
- * is reported, nor pairs.
+ * Counts messages in the caller's transaction, so that each counts exactly once if it commits. A
+ * piece is counted under its own hash; a pair under the `pairKey` of its piece, with the pair as
+ * the unique. Pieces of gated types may be held back until they were seen often enough, but never
+ * those of reports, nor pairs.
  */
 export async function countMessages(
   tx: Db,
@@ -79,20 +79,23 @@ export async function countMessages(
 }
 
 /**
- * What takes a message back, in the period where it was counted: uniques that rested on it alone
- * fall too.
+ * Returns the message with negated amounts, which reverts it in the period where it was counted,
+ * including unique counters that depended on it alone.
  */
 export function opposite({ amounts, ...message }: CountedMessage): CountedMessage {
   const turned = Object.entries(amounts).map(([kind, amount]) => [kind, -amount] as const)
   return { ...message, amounts: Object.fromEntries(turned) }
 }
 
-/** The same for a report that its reporter takes back: and one `redeemed` for each shingle now. */
+/**
+ * Returns the messages that count the retraction of a report: the opposite in its period, and one
+ * `redeemed` for each shingle now.
+ */
 export function redemption(message: CountedMessage, now: Date): CountedMessage[] {
   return [opposite(message), { ...message, amounts: { redeemed: 1 }, at: now }]
 }
 
-/** The deltas of messages, by shard. */
+/** Packs the deltas of messages, by shard. */
 export function packMessages(messages: readonly CountedMessage[], now: Date): DeltaBlock[] {
   const writer = createDeltaWriter(slotOf(now))
   for (const message of messages) putMessage(writer, message)
@@ -107,9 +110,9 @@ function putMessage(writer: DeltaWriter, { prefix, shingles, amounts, at }: Coun
   if (bits === 0) return
   const number = prefixes.indexOf(prefix)
   const headOfPiece = headOf(bits, number, 0)
-  // What people report counts from the first time on, and to the digit: the gate is for traffic.
+  // Reports are counted exactly, from the first sighting on. Only traffic passes the gate.
   const headOfGated = prefix === 'reports' ? headOfPiece : headOfPiece | GATED
-  // A redemption says nothing of who was seen with whom.
+  // A redemption adds no unique.
   const headOfPair = headOf(bits, number, bits === REDEEMED_ALONE ? 0 : 1)
   for (const shingle of readShingles(shingles)) {
     setKeys(entry, shingle)

@@ -24,20 +24,23 @@ import type { Subject } from '../verdict/reputation/reputation.ts'
 import { uuidv7 } from '../world.ts'
 import { reputationKey } from './reputation-reader.ts'
 
-/** Shards of subjects, by the two highest bits of their keys; a constant of the database. */
+/** Number of shards of subjects, by the two highest bits of their keys. Fixed in the database. */
 const SUBJECT_SHARDS = 4
-/** Where it waits what is told of reporters: folded by one, since agreeing is between several. */
+/**
+ * The shard for testimonies about reporters. A single process folds it, because agreement involves
+ * several reporters.
+ */
 export const KARMA_SHARD = SUBJECT_SHARDS
 
-/** Why evidence is taken back; only the first two are held against the reporter. */
+/** Why evidence is retracted. The first two reasons reduce the karma of the reporter. */
 export type TakenBackFor = 'retraction' | 'overruling' | 'new-analysis'
 
-/** What is appended in one go: a row a shard. */
+/** Evidence to insert, by shard. */
 type Writer = { parts: Buffer[][] }
 
 /**
- * Appends what reports are evidence of, in the transaction that keeps their analyses: it counts
- * when that commits, once. What an earlier analysis of a report came to is taken back with it.
+ * Inserts the evidence of reports in the transaction that stores their analyses, so that it counts
+ * exactly once. Retracts the evidence of an earlier analysis of the same report.
  */
 export async function appendEvidence(
   tx: Db,
@@ -63,8 +66,8 @@ export async function appendEvidence(
 }
 
 /**
- * Appends the exact opposite of what reports were evidence of, in the caller's transaction, once:
- * a second call finds nothing. Gives the ids of those that were evidence.
+ * Inserts the exact opposite of the evidence of reports, in the caller's transaction. Works once: a
+ * second call finds no evidence. Returns the ids of reports that had evidence.
  */
 export async function takeBackEvidence(
   tx: Db,
@@ -79,7 +82,7 @@ export async function takeBackEvidence(
   return taken.map(({ id }) => id)
 }
 
-/** The shard of a subject's key. */
+/** Returns the shard of a subject's key. */
 export function shardOfSubject(key: bigint): number {
   return Number(BigInt.asUintN(64, key) >> 62n)
 }
@@ -133,8 +136,9 @@ function pieceOf(report: ReportEvidence): Piece | undefined {
 }
 
 /**
- * Those that answer for a message. Of several sites that it links to nobody knows which is the
- * spammer's, for who plays a bank links to it too: then only the whole links are blamed.
+ * Returns the subjects that are responsible for a message. If it links to several sites, the
+ * spammer's is unknown, because phishing also links to the impersonated bank; then only the
+ * complete links are blamed.
  */
 function answerable(subjects: readonly Subject[], { bad }: Piece): readonly Subject[] {
   const sites = subjects.filter(({ kind }) => kind === 'link-domain')
@@ -142,7 +146,7 @@ function answerable(subjects: readonly Subject[], { bad }: Piece): readonly Subj
   return subjects.filter(({ kind }) => kind !== 'link-domain' && kind !== 'link-host')
 }
 
-/** Each subject once; a name that is too long is none. */
+/** Adds keys to subjects, without duplicates; drops names that are too long. */
 function keyed(subjects: readonly Subject[]): KeyedSubject[] {
   const byKey = new Map<bigint, KeyedSubject>()
   for (const subject of subjects) {
@@ -153,7 +157,7 @@ function keyed(subjects: readonly Subject[]): KeyedSubject[] {
   return [...byKey.values()]
 }
 
-/** How sure a verdict must be to be held against who complained. */
+/** Minimum confidence of a verdict that reduces the karma of a complaining reporter. */
 const WANTED_CONFIDENCE_MIN = 0.9
 
 function testimonyOf(report: ReportEvidence): Testified {
@@ -162,7 +166,7 @@ function testimonyOf(report: ReportEvidence): Testified {
     reportedAs !== 'not-spam' &&
     verdict.class === 'legitimate' &&
     verdict.confidence >= WANTED_CONFIDENCE_MIN
-  // Beside no other report there is nobody to agree with.
+  // A report without a campaign has no other reports to agree with.
   const side = (campaignId && witnessSideOf(report)) || 'nothing'
   const what = isComplaintOfWanted ? 'wanted-mail' : side
   return { reporterId, campaignId, what, karma, at: report.at.getTime() }

@@ -42,7 +42,7 @@ type Desk = {
   witnesses: Map<string, { list: Witness[]; day: string }>
 }
 
-/** Settles the karma of reporters by what their reports tell, in the order in which they did. */
+/** Updates the karma of reporters from testimonies, in their order. */
 async function foldTestimonies(
   tx: Db,
   testimonies: readonly Testified[],
@@ -74,7 +74,10 @@ async function foldTestimonies(
   )
 }
 
-/** Of all who speak, and of all who spoke of the same campaigns before. */
+/**
+ * Loads the karma of all reporters in the testimonies, and of earlier witnesses of the same
+ * campaigns.
+ */
 async function loadKarmas(tx: Db, desk: Desk, testimonies: readonly Testified[]): Promise<void> {
   const ids = new Set(testimonies.map(({ reporterId }) => reporterId))
   for (const { list } of desk.witnesses.values()) {
@@ -110,20 +113,20 @@ function karmaRow(desk: Desk, reporterId: string): KarmaRow {
   return known ?? { ...freshKarma(false), reporterId }
 }
 
-/** What one fold did. */
+/** Result of one fold. */
 export type FoldDone = { rows: number; bytes: number }
 
 type Gathered = { subject: Subject | undefined; pieces: Piece[] }
 
 const ROWS_MAX = 2_000
-/** Some five thousand pieces of evidence: a transaction of half a second. */
+/** Maximum size of evidence folded in one transaction: about 5,000 pieces, half a second. */
 const BYTES_MAX = 256_000
 const KEYS_AT_ONCE = 1_000
 
 /**
- * Folds what waits in a shard, a bounded part of it: taken away and added to the reputations, or to
- * the karmas, in one transaction. So each piece of evidence counts exactly once, whoever dies when.
- * Undefined at once while somebody else folds the shard.
+ * Folds waiting evidence of a shard, up to a limit: deletes it and adds it to the reputations, or
+ * to the karma, in one transaction. So each piece of evidence counts exactly once, even after a
+ * crash. Returns undefined immediately while another process folds the shard.
  */
 export async function foldShard(
   pool: Pool,
@@ -163,12 +166,13 @@ async function foldSubjects(tx: Db, contents: readonly Buffer[], now: Date): Pro
     const rows = some.flatMap((key): WholeReputation[] => {
       const { subject, pieces } = gathered.get(key) ?? {}
       const before = known.get(key)
-      // What was forgotten meanwhile has nothing that could be taken back.
+      // A reputation deleted in the meantime contains no evidence that could be retracted.
       const own = before?.base ?? subject
       if (!own || !pieces) return []
       const { kind, name } = own
       const { base, detail } = foldPieces(before, { kind, name }, pieces, now)
-      // Who took everything back left no name here: not of the author, nor of a link.
+      // If all evidence was retracted, the row is deleted, including the name of the author or
+      // link.
       if (isNothing(detail)) nothing.push(key)
       return isNothing(detail) ? [] : [{ base: { ...base, key }, detail: packDetail(detail) }]
     })
@@ -198,17 +202,19 @@ async function findKnown(tx: Db, keys: readonly bigint[]): Promise<Map<bigint, F
   )
 }
 
-/** How long nothing waits unnoticed. */
+/** Maximum time in milliseconds before waiting evidence is noticed. */
 const PAUSE_MS = 500
-/** The pause after a round: subjects that come again meanwhile are written once. */
+/**
+ * Pause after a round, in milliseconds. Subjects that occur again in the meantime are written once.
+ */
 const ROUND_PAUSE_MS = 1_000
-/** With so much waiting the next round follows at once. */
+/** Amount of waiting evidence in bytes above which the next round follows without a pause. */
 const BYTES_MANY = 1_000_000
 
 /**
- * Folds whatever evidence waits, the shard that waits longest first, until closed. Any number of
- * them may run anywhere: each shard is folded by one at a time. What fails is still there the next
- * time, and does not hold up the other shards.
+ * Folds waiting evidence, the longest-waiting shard first, until closed. May run in several
+ * processes; each shard is folded by one at a time. A failure is retried in the next round and does
+ * not block other shards.
  */
 export function runFolds({ pool, clock, log }: { pool: Pool; clock: Clock; log: Logger }): Rounds {
   const complain = complainer(
@@ -216,7 +222,7 @@ export function runFolds({ pool, clock, log }: { pool: Pool; clock: Clock; log: 
     'Evidence could not be folded; it will be tried again.',
   )
 
-  /** Gives how much still waits behind what could be folded. */
+  /** Returns how much was folded, and how much is still waiting. */
   async function foldShards(isClosed: () => boolean): Promise<{ folded: number; left: number }> {
     let folded = 0
     let waiting = 0
@@ -244,13 +250,21 @@ export function runFolds({ pool, clock, log }: { pool: Pool; clock: Clock; log: 
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-/** What was silent for so long is forgotten: a hundredth of its evidence would be left. */
+/**
+ * Days without evidence after which a reputation is deleted; a hundredth of its evidence would be
+ * left.
+ */
 const SILENT_DAYS = 200
-/** What was seen once or twice, and then no more, is most of all there is. */
+/**
+ * Reputations with little evidence, which are most of them, are deleted after fewer days. Witnesses
+ * of campaigns are deleted after `WITNESS_DAYS`.
+ */
 const LITTLE_DAYS = 45
 const LITTLE = 1
 const WITNESS_DAYS = 30
-/** Slices of the keys, some of which are swept at each hour: all of them twice a day. */
+/**
+ * Slices of the key range. Some are cleaned up each hour, so that all are cleaned up twice a day.
+ */
 const SLICES = 256
 const SLICES_AN_HOUR = 24
 const SLICE = 1n << 56n
@@ -258,9 +272,9 @@ const LOWEST = -(1n << 63n)
 const STEP_ROWS = 1_000
 
 /**
- * Forgets what was silent for long, in small steps: a part of the subjects each hour, a thousand
- * rows at a time, each step while nobody folds their shard. And the witnesses of old campaigns.
- * Nothing is kept for longer than reports, which are kept for `daysMax`.
+ * Deletes reputations without recent evidence, in small steps: some of the subjects each hour, a
+ * thousand rows at a time, each step under the lock of their shard. Also deletes witnesses of old
+ * campaigns. Nothing is kept longer than reports, which are kept for `daysMax` days.
  */
 export async function forgetReputations(pool: Pool, now: Date, daysMax: number): Promise<void> {
   const first = (Math.floor(now.getTime() / HOUR_MS) * SLICES_AN_HOUR) % SLICES

@@ -16,36 +16,39 @@ import { addCount } from './packed/members.ts'
 import type { SortedDeltas } from './sorted-deltas.ts'
 
 /**
- * A counting Bloom filter in two generations, of one shard: how often keys were seen that have no
- * counter. A cell is a byte; a key has four in each generation, and was seen at most as often as
- * the least of them says.
+ * A counting Bloom filter of one shard with two generations: how often keys without counter were
+ * seen. A cell is one byte. A key has four cells in each generation, and was seen at most as often
+ * as the smallest of them says.
  */
 type GateFilter = {
   current: Uint8Array
   previous: Uint8Array
-  /** Keys that came to the current generation, and the slot in which it began. */
+  /** Number of keys in the current generation, and the slot in which it began. */
   keys: number
   beganAt: number
-  /** Cells in use, of the current and of the previous generation. */
+  /** Number of cells in use, of the current and of the previous generation. */
   used: [current: number, previous: number]
 }
 
-/** Cells of a generation: with 16 shards 8 MB for all. */
+/** Number of cells of a generation. With 16 shards they take 8 MB in total. */
 const CELLS = 2 ** 18
 const HASHES = 4
 const CELL_MAX = 255
-/** A generation is full when a third of its cells are in use: then 1.2 % of new keys look seen. */
+/**
+ * Maximum number of keys of a generation. Then a third of its cells are in use, and 1.2 % of new
+ * keys look as if seen before.
+ */
 const KEYS_MAX = Math.floor((CELLS / HASHES) * 0.4)
 
-/** Memory of one filter. */
+/** Memory of one filter in bytes. */
 export const FILTER_BYTES = 2 * CELLS
 
-/** How much of the room of its present generation is used, 0 to 1. */
+/** Returns which share of the current generation's capacity is used, 0 to 1. */
 function fillOf({ keys }: GateFilter): number {
   return Math.min(1, keys / KEYS_MAX)
 }
 
-/** A filter that has seen nothing. */
+/** Returns an empty filter. */
 function emptyFilter(now: number): GateFilter {
   const cells = () => new Uint8Array(CELLS)
   return { current: cells(), previous: cells(), keys: 0, beganAt: now, used: [0, 0] }
@@ -56,7 +59,7 @@ function isSpent({ keys, beganAt }: GateFilter, now: number): boolean {
   return keys >= KEYS_MAX || now - beganAt >= SLOTS_PER_DAY
 }
 
-/** Begins a generation: what was seen in the one before the last is forgotten. */
+/** Starts a new generation and discards the one before the previous. */
 function turnOver(filter: GateFilter, now: number): void {
   const oldest = filter.previous
   filter.previous = filter.current
@@ -66,12 +69,12 @@ function turnOver(filter: GateFilter, now: number): void {
   filter.used = [0, filter.used[0]]
 }
 
-/** How often a key was seen before; then it was seen `times` more. */
+/** Adds `times` sightings of a key, and returns the number of earlier ones. */
 function see(filter: GateFilter, hi: number, lo: number, times: number): number {
   const { current, previous } = filter
   const cells = cellsOf(hi, lo)
   const inCurrent = leastOf(current, cells)
-  // Only cells that say too little are raised: those that others share stay as they are.
+  // Raises only cells below the new value; others may be shared with more frequent keys.
   const raised = Math.min(CELL_MAX, inCurrent + times)
   for (const cell of cells) {
     if (current[cell] === 0 && raised > 0) filter.used[0]++
@@ -87,7 +90,7 @@ function leastOf(generation: Uint8Array, cells: Uint32Array): number {
   return least
 }
 
-/** The share of keys never seen that the filter takes for seen. */
+/** Returns the share of new keys that look as if seen before. */
 function falsePositiveRate({ used: [current, previous] }: GateFilter): number {
   const missed = (cells: number) => 1 - (cells / CELLS) ** HASHES
   return 1 - missed(current) * missed(previous)
@@ -95,7 +98,7 @@ function falsePositiveRate({ used: [current, previous] }: GateFilter): number {
 
 const places = new Uint32Array(HASHES)
 
-/** Keys are hashes: their halves are two, from which the others follow. */
+/** Derives the cells from both halves of the key, which is already a hash (double hashing). */
 function cellsOf(hi: number, lo: number): Uint32Array {
   const step = Math.imul(hi ^ (hi >>> 15), 0x9e3779b1) | 1
   for (let index = 0, at = lo; index < HASHES; index++, at += step) {
@@ -104,7 +107,7 @@ function cellsOf(hi: number, lo: number): Uint32Array {
   return places
 }
 
-/** The whole filter as bytes. */
+/** Packs the whole filter. */
 function packFilter({ current, previous, keys, beganAt }: GateFilter): Buffer {
   const cursor: Cursor = { bytes: Buffer.allocUnsafe(32), at: 0 }
   writeVarint(cursor, keys)
@@ -112,7 +115,7 @@ function packFilter({ current, previous, keys, beganAt }: GateFilter): Buffer {
   return Buffer.concat([cursor.bytes.subarray(0, cursor.at), current, previous])
 }
 
-/** Reads what `packFilter` wrote. */
+/** Unpacks the output of `packFilter`. */
 function readFilter(content: Buffer): GateFilter {
   const cursor = { bytes: content, at: 0 }
   const [keys, beganAt] = [readSmall(cursor), readSmall(cursor)]
@@ -128,8 +131,8 @@ function usedOf(cells: Uint8Array): number {
 const amounts: Count[] = [0, 0, 0, 0]
 
 /**
- * How often a key was seen in these deltas, if all of them may be held back; else nothing. What is
- * taken back was not seen once more.
+ * Returns how often a key was seen in these deltas; undefined unless the gate may hold back all of
+ * them. Retractions do not count as sightings.
  */
 export function timesAtGate(
   deltas: SortedDeltas,
@@ -143,7 +146,7 @@ export function timesAtGate(
   return times
 }
 
-/** Counts what was seen of a key while it was held back as if it came with its last sighting. */
+/** Adds the sightings of a key that were held back, as of the time of its last sighting. */
 export function creditLast(
   history: History,
   deltas: SortedDeltas,
@@ -163,7 +166,7 @@ export function creditLast(
   }
 }
 
-/** How many messages a delta says were seen. */
+/** Returns the number of messages seen according to a delta. */
 function sightingsAt({ bytes, at, order }: SortedDeltas, place: number): number {
   readEntry({ bytes, at: at[order[place] ?? 0] ?? 0 }, amounts)
   const [ham = 0, spam = 0, complaint = 0] = amounts
@@ -172,39 +175,48 @@ function sightingsAt({ bytes, at, order }: SortedDeltas, place: number): number 
 
 /** The gate of one shard during one roll-up. */
 export type Gate = {
-  /** How often a key without counter was seen before, if it may pass now; else undefined. */
+  /**
+   * Returns the number of earlier sightings of a key without counter if it may pass now; otherwise
+   * undefined.
+   */
   admit: (hi: number, lo: number, times: number) => number | undefined
-  /** Writes in the same transaction what came to the gate. */
+  /** Writes the new sightings in the same transaction. */
   save: () => Promise<void>
-  /** For the metrics. */
+  /** Numbers for metrics. */
   numbers: () => GateNumbers
 }
 
 /** The gates of the shards that this process rolls up. */
 export type Gates = {
   open: (tx: Db, place: GatePlace, now: number) => Promise<Gate>
-  /** The roll-up was committed: what it left in memory is valid for the next version. */
+  /** Call it after the commit: the filter in memory is then valid for the next version. */
   keep: (place: GatePlace) => void
-  /** It was not, or another process may have the shard now. */
+  /** Call it after a rollback, or when another process may have rolled up the shard. */
   forget: (shard: number) => void
 }
 
-/** A shard, at the version that a roll-up has claimed. */
+/** A shard, with the version that a roll-up has claimed. */
 type GatePlace = { shard: number; version: number }
 
-/** The version is not a number while a roll-up is under way. */
+/** The version is NaN while a roll-up is running. */
 type Remembered = { version: number; filter: GateFilter; noteBytes: number }
 
 const NOTE_BYTES = 18
-/** Notes since the last whole filter: at twice the bytes, it is time for another. */
+/**
+ * Maximum size in bytes of notes since the last complete filter, half the size of a filter. Above
+ * it a complete filter is written.
+ */
 const NOTES_BYTES_MAX = 262_144
-/** In place of their bytes: notes would not do, because the filter itself has changed. */
+/**
+ * Used instead of the size of the notes when the filter itself has changed, so that it must be
+ * written completely.
+ */
 const UNSAVED = Number.POSITIVE_INFINITY
 
 /**
- * Gates that let a key have a counter when it was seen `timesMin` times. A filter stays in memory
- * while this process rolls its shard up and nobody else does; it comes back from the database,
- * where it is written with each roll-up: the keys held back then, or all of it.
+ * Creates gates that admit a key when it was seen `timesMin` times. A filter stays in memory while
+ * only this process rolls up its shard. Otherwise it is read from the database, where each roll-up
+ * writes the keys it held back, or the complete filter.
  */
 export function createGates(timesMin: number): Gates {
   const memory = new Map<number, Remembered>()
@@ -276,7 +288,7 @@ function writeNote(note: Cursor, { hi, lo, times }: { hi: number; lo: number; ti
   writeVarint(note, times)
 }
 
-/** The filter as it was written whole, and what came to it since, in its order. */
+/** Returns the last complete filter with the later notes applied in order. */
 async function restore(tx: Db, shard: number, now: number): Promise<Remembered> {
   const restored = { version: Number.NaN, filter: emptyFilter(now), noteBytes: UNSAVED }
   for (const { isWhole, content } of await listGateStates(tx, shard)) {

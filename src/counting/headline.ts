@@ -13,7 +13,10 @@ import {
 
 const whole = new Intl.NumberFormat('en-GB')
 
-/** How many different ones in two weeks: exactly or, of very many, at most; undefined for none. */
+/**
+ * Formats the number of different values in two weeks: the exact number or, if there are very many,
+ * an upper bound; undefined for none.
+ */
 export function differentWords(
   { counts, different }: KnownUnique,
   prefix: Prefix,
@@ -33,9 +36,9 @@ const prefixWords: Record<Prefix, string> = {
 const PIECE_CHARS_MAX = 80
 
 /**
- * What is known, in a few plain sentences: how often the most telling piece was counted as what, by
- * how many reporters, and since when; before all, of what that is told when it is not just what was
- * asked. When nothing is counted, that, and why it may be.
+ * Summarizes the counts in a few sentences: how often the most informative piece was counted as
+ * what, by how many reporters, and since when. Begins with the piece, if it is not exactly the one
+ * in the query. If nothing is counted, says so and why.
  */
 function headline({ pieces, told }: Known): string {
   const piece = told === null ? undefined : pieces[told]
@@ -52,8 +55,8 @@ function headline({ pieces, told }: Known): string {
 }
 
 /**
- * The narrowest piece is what was asked. Where nothing is counted of it, a wider one is told, such
- * as the network of an address, and nobody may take its neighbors' complaints for its own.
+ * Names the piece that the summary is about. If nothing is counted for the exact piece, a wider one
+ * is used, such as the network of an address, and the sentence says that others may share it.
  */
 function subjectSentence([asked]: readonly KnownPiece[], told: KnownPiece): string {
   if (!asked || asked === told) return ''
@@ -90,7 +93,7 @@ function countsSentence({ counts }: KnownPiece, prefix: Prefix): string {
   return `${prefixWords[prefix]}: ${clauses.filter(Boolean).join(', ')}.`
 }
 
-/** Of the piece that is told, or of the first that is counted by reporter. */
+/** Uses the selected piece, or else the first one that is counted by reporter. */
 function reportersSentence(pieces: readonly KnownPiece[], told: KnownPiece): string {
   for (const piece of [told, ...pieces.filter((one) => one !== told && isCounted(one))]) {
     const unique = piece.uniques.find(({ type }) => type.endsWith('-reporters'))
@@ -150,18 +153,18 @@ function dayWords(at: Date): string {
   return days.format(at)
 }
 
-/** A bucket says no more than that it was somewhere in its ten minutes. */
+/** Formats the time of a bucket, which is known only to ten minutes. */
 function slotWords(at: number): string {
   const until = hours.format(new Date(at + SLOT_MS))
   return `${moments.format(new Date(at))} to ${until} UTC`
 }
 
-/** What is known, with its headline; or what is wrong with the question, in words. */
+/** The counts with a summary, or an error in the query as a sentence. */
 export type LookUpAnswer = (Known & { summary: string }) | { fault: string }
 
 /**
- * Answers what is known of a link, an address, a subject, a file …, as it stands in the database
- * now. Series for drawing come with the piece that is told, or with all.
+ * Looks up the current counts of a link, an address, a subject, a file …. Includes series for
+ * charts of the selected piece, or of all.
  */
 export async function ask(
   app: { pool: Db; clock: Clock },

@@ -1,15 +1,15 @@
 import { generationOf } from '../db/partitions.ts'
 
-/** Where a count comes from: each has counters of its own under the same shingle. */
+/** Sources of counts. Each has its own counters for the same shingle. */
 export const prefixes = ['reports', 'checks', 'outgoing'] as const
 
-/** Name of a prefix; its place in `prefixes` is its stored number. */
+/** Name of a prefix; its index in `prefixes` is the stored number. */
 export type Prefix = (typeof prefixes)[number]
 
-/** Shards of keys, by their highest bits; a constant of the database, see `counter_shards`. */
+/** Number of shards of keys, by their highest bits. Fixed in the database, see `counter_shards`. */
 export const SHARDS = 16
 
-/** The shard of a key, from its higher half. */
+/** Returns the shard of a key, from its high half. */
 export function shardOf(hi: number): number {
   return hi >>> 28
 }
@@ -17,12 +17,12 @@ export function shardOf(hi: number): number {
 /** A 64-bit hash as two unsigned halves. */
 export type Halves = { hi: number; lo: number }
 
-/** The hash again, of its halves. */
+/** Joins the halves of a hash. */
 export function wholeOf({ hi, lo }: Halves): bigint {
   return (BigInt(hi) << 32n) | BigInt(lo)
 }
 
-/** Keys as the database is asked for them: 8 bytes each, big end first, one after the other. */
+/** Packs keys for a query: 8 bytes each, big-endian, concatenated. */
 export function packKeys(keys: readonly bigint[]): Buffer {
   const packed = Buffer.allocUnsafe(keys.length * 8)
   for (const [index, key] of keys.entries()) {
@@ -32,7 +32,7 @@ export function packKeys(keys: readonly bigint[]): Buffer {
   return packed
 }
 
-/** The two halves of a 64-bit hash, without making a bigint on the way. */
+/** Splits a 64-bit hash into its halves, without intermediate bigints. */
 export function halvesOf(hash: bigint): Halves {
   whole[0] = hash
   return { hi: halves[1] ?? 0, lo: halves[0] ?? 0 }
@@ -41,19 +41,19 @@ export function halvesOf(hash: bigint): Halves {
 const whole = new BigUint64Array(1)
 const halves = new Uint32Array(whole.buffer)
 
-/** Odd numbers without a pattern. */
+/** Odd constants with well-mixed bits. */
 const SPREAD_HI = 0x9e3779b1
 const SPREAD_LO = 0x85ebca6b
 
 /**
- * The key under which the pairs of one type are counted of a piece: the piece's hash, turned by its
- * own mask for each type, so that each kind of pair has uniques of its own.
+ * Returns the key for counting the pairs of one type of a piece: the piece's hash combined with a
+ * mask for the type, so that each type of pair has its own unique counters.
  */
 export function pairKey(type: number, { hi, lo }: Halves): Halves {
   return { hi: (hi ^ maskHi(type)) >>> 0, lo: (lo ^ maskLo(type)) >>> 0 }
 }
 
-/** The same of a whole hash. */
+/** Like `pairKey`, for a bigint hash. */
 export function wholePairKey(type: number, piece: bigint): bigint {
   return wholeOf(pairKey(type, halvesOf(piece)))
 }
@@ -71,54 +71,57 @@ function mix(bits: number): number {
   return Math.imul(once ^ (once >>> 13), SPREAD_HI) ^ (once >>> 16)
 }
 
-/** The short period. */
+/** Length of a slot in milliseconds. */
 export const SLOT_MS = 600_000
-/** Ten-minute slots of one day. */
+/** Number of ten-minute slots in a day. */
 export const SLOTS_PER_DAY = 144
 
-/** Slots before the present one that are counted in "the last day": with it, a little more. */
+/**
+ * Number of slots before the current one in the window "day", which is therefore slightly longer.
+ */
 export const SLOTS_LIVE = 144
-/** Days before today that are counted in "two weeks": with it, fourteen. */
+/** Number of days before today in the window "two weeks", which has 14 days with today. */
 export const DAYS_LIVE = 13
 
-/** Kept a little longer than they are read, so that clocks may differ between machines. */
+/** Buckets are kept slightly longer than they are read, because clocks of machines may differ. */
 const SLOTS_GRACE = 6
 const DAYS_GRACE = 1
 
-/** The ten-minute slot of an instant, counted from 1 January 1970, UTC. */
+/** Returns the ten-minute slot of a time, counted from 1 January 1970 UTC. */
 export function slotOf(at: Date): number {
   return Math.floor(at.getTime() / SLOT_MS)
 }
 
-/** The day of a slot, counted from 1 January 1970, UTC. */
+/** Returns the day of a slot, counted from 1 January 1970 UTC. */
 export function dayOf(slot: number): number {
   return Math.floor(slot / SLOTS_PER_DAY)
 }
 
-/** The oldest slot whose bucket is kept when it is `slot` now. */
+/** Returns the oldest slot whose bucket is kept when the current slot is `slot`. */
 export function oldestSlotKept(slot: number): number {
   return slot - SLOTS_LIVE - SLOTS_GRACE
 }
 
-/** The oldest day whose bucket is kept when it is `slot` now. */
+/** Returns the oldest day whose bucket is kept when the current slot is `slot`. */
 export function oldestDayKept(slot: number): number {
   return dayOf(slot) - DAYS_LIVE - DAYS_GRACE
 }
 
 /**
- * The generations that may hold a key when it is `slot` now: the present one and the one before,
- * and near its end the next, where whoever has a clock ahead writes already.
+ * Returns the generations that may contain a key when the current slot is `slot`: the current and
+ * the previous one, and near its end the next one, into which machines with fast clocks already
+ * write.
  */
 export function generationsAt(slot: number): readonly [oldest: number, newest: number] {
   return [generationOf(dayOf(slot)) - 1, generationOf(dayOf(slot) + CLOCK_DAYS)]
 }
 
-/** Clocks may be apart by so much. */
+/** Maximum difference between clocks, in days. */
 const CLOCK_DAYS = 1
 
 /**
- * The slot under which something is counted. A clock that is ahead by up to a day is believed; one
- * that is further ahead means now, or its counts would outlive all others.
+ * Returns the slot under which to count. A clock up to a day ahead is accepted; a later slot is
+ * replaced by the current one, because its counts would outlive all others.
  */
 export function countedSlot(slot: number, now: number): number {
   return slot > now + SLOTS_PER_DAY ? now : slot

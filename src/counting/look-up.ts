@@ -30,35 +30,35 @@ import {
 } from './reader.ts'
 import { GATE_TIMES_MIN } from './run-roll-ups.ts'
 
-/** What somebody asks, as it was understood. */
+/** A parsed query. */
 export type LookUpQuestion =
   | { kind: QuestionName; isGuessed: boolean; value: string }
-  /** A piece as it is hashed, by the name of its type. */
+  /** A normalized piece, with the name of its type. */
   | { type: PieceName; value: string }
   /** The hash of a piece: 16 hexadecimal digits. */
   | { hash: string }
 
-/** What was given; empty texts are absent. */
+/** Input of a query; an empty text counts as absent. */
 export type LookUpInput = Readonly<Partial<Record<'kind' | 'value' | 'type' | 'hash', string>>>
 
-/** What the pieces of a question are, of a hash without their types; or what is wrong, in words. */
+/** The parsed query with its pieces (for a hash, without type), or an error as a sentence. */
 export type ReadQuestion =
   | { question: LookUpQuestion; pieces: readonly (AskedPiece | { hash: string })[] }
   | { fault: string }
 
-/** The kinds one may ask about, those asked most first. */
+/** Names of the kinds of values, the most used first. */
 export const kindNames: readonly string[] = questionKinds.map(({ name }) => name)
 
-/** The kinds with what a value of each is, and an example. */
+/** The kinds with a description of their values, and an example. */
 export const kindsForPeople: readonly { name: string; is: string; example: string }[] =
   questionKinds.map(({ name, is, example }) => ({ name, is, example }))
 
-/** Longer ones are not read. */
+/** Maximum length of a value in characters. */
 const VALUE_CHARS_MAX = 8_000
 
 /**
- * Reads a question: a value with its kind, or without one, which is then guessed; a piece as it is
- * written with its type; or a hash.
+ * Parses a query: a value with its kind, or without, in which case the kind is guessed; a
+ * normalized piece with its type; or a hash.
  */
 export function readQuestion({ kind, value, type, hash }: LookUpInput): ReadQuestion {
   if ([kind, type, hash].filter(Boolean).length > 1) {
@@ -102,16 +102,16 @@ function kindsSentence(): string {
   return `The kinds are ${kindNames.join(', ')}.`
 }
 
-/** How many different ones were seen with a key in two weeks, of each prefix. */
+/** Number of different values seen with a key in two weeks, by prefix. */
 type Different = Partial<Record<Prefix, number>>
 
-/** Members that are looked at for one key and prefix: some 20 MB, and a tenth of a second. */
+/** Maximum number of members read for one key and prefix: about 20 MB, and a tenth of a second. */
 const MEMBERS_MAX = 100_000
 const CHUNKS_MAX = MEMBERS_MAX / 16
 
 /**
- * Counts the members of keys over all days of two weeks, each once, which the sum of days cannot
- * say. Exact; where there are too many to look at, the prefix is left out.
+ * Counts the different members of keys over two weeks, which the sum of days would count
+ * repeatedly. Exact; a prefix with too many members is omitted.
  */
 async function countDifferent(
   db: Db,
@@ -161,7 +161,9 @@ async function spilledOf(db: Db, key: bigint, sets: readonly MemberSet[]): Promi
   })
 }
 
-/** Those that stand on any day: a set is of one day, and so is each of its chunks. */
+/**
+ * Counts the members that count on any day. A set covers one day, and so does each of its chunks.
+ */
 function countMembers(packed: readonly Buffer[]): number {
   const different = new Set<string>()
   for (const members of packed.map((bytes) => readMembers(bytes, 0))) {
@@ -172,60 +174,61 @@ function countMembers(packed: readonly Buffer[]): number {
   return different.size
 }
 
-/** All of a question is asked anew; between its windows and its series nothing changes. */
+/** Limits of a reader for one query, so that its windows and its series are consistent. */
 const memory = { keysMax: 4_000, freshMs: 10_000 }
 
-/** The name of a window. */
 type WindowName = (typeof windowNames)[number]
 
-/** What was counted in one window or bucket. */
+/** Counts in one window or bucket. */
 export type WindowSums = Omit<Counts, 'unique'>
 
-/** A value for each window, of each prefix under which anything is counted. */
+/** A value for each window, for each prefix with any counts. */
 type ByWindow<T> = Partial<Record<Prefix, Record<WindowName, T>>>
 
-/** With how many different others a piece was seen. */
+/** Number of different other pieces with which a piece was seen. */
 export type KnownUnique = {
-  /** Name of the type of pairs. */
+  /** Name of the pair type. */
   type: string
   meaning: string
-  /** Exact in a bucket; a window of several buckets has their sum. */
+  /** Exact for one bucket; a window of several buckets has their sum. */
   counts: ByWindow<number>
-  /** Of two weeks, each once; absent where they are too many to be looked at. */
+  /** Over two weeks, without duplicates; a prefix with too many members is absent. */
   different: Different
 }
 
-/** All that is known of one piece; it can be sent as JSON. */
+/** All counts of one piece; can be sent as JSON. */
 export type KnownPiece = {
-  /** Name and meaning of its type, and what is hashed; null when only the hash was given. */
+  /** Name and meaning of its type, and the text that is hashed; null if only the hash was given. */
   type: string | null
   meaning: string | null
   piece: string | null
   hash: string
-  /** The time that is counted first of mail that is only checked; reports always count at once. */
+  /**
+   * Number of sightings from which checked traffic is counted; reports always count from the first.
+   */
   countedFrom: number
   counts: ByWindow<WindowSums>
   uniques: KnownUnique[]
-  /** Buckets that are not empty, oldest first; absent where they were not asked for. */
+  /** Buckets that are not empty, oldest first; absent if they were not requested. */
   series?: Partial<Record<Prefix, { tenMinutes: ChartBucket[]; days: ChartBucket[] }>>
 }
 
-/** A bucket for drawing. */
+/** A bucket for a chart. */
 export type ChartBucket = { startsAt: Date } & WindowSums
 
-/** What is known of what somebody asked about. */
+/** All counts for a query. */
 export type Known = {
   question: LookUpQuestion
-  /** The most telling first. */
+  /** The most informative first. */
   pieces: KnownPiece[]
   /**
-   * The place of the most telling piece of which anything is counted in two weeks; null if of none.
-   * It is wider than what was asked only if nothing is counted of just that.
+   * Index of the most informative piece with counts in two weeks; null if there is none. It is a
+   * wider piece only if nothing is counted for the exact one.
    */
   told: number | null
 }
 
-/** Reads all that is counted of a question; series of the piece that is told, or of all. */
+/** Reads all counts for a query, with series of the selected piece or of all. */
 export async function lookUp(
   { pool, clock }: { pool: Db; clock: Clock },
   { question, pieces }: Exclude<ReadQuestion, { fault: string }>,
@@ -261,14 +264,14 @@ export async function lookUp(
   return { question, pieces: known, told: told < 0 ? null : told }
 }
 
-/** Just what was asked, in whatever role; before anything wider. -1 when nothing is counted. */
+/** Prefers the exact piece in any role to wider ones. -1 when nothing is counted. */
 function placeOfMostTelling(pieces: readonly KnownPiece[]): number {
   const asked = pieces[0]?.piece
   const exact = pieces.findIndex((one) => one.piece === asked && isCounted(one))
   return exact < 0 ? pieces.findIndex(isCounted) : exact
 }
 
-/** Whether anything is counted of a piece under any prefix in two weeks. */
+/** Whether a piece has any counts under any prefix in two weeks. */
 export function isCounted({ counts }: KnownPiece): boolean {
   return Object.values(counts).some(({ twoWeeks }) =>
     Object.values(twoWeeks).some((amount) => amount !== 0),
@@ -279,7 +282,7 @@ function keyOf(hash: string): bigint {
   return BigInt(`0x${hash}`)
 }
 
-/** The kinds of pairs that a piece can have; of a hash alone, all. */
+/** Returns the pair types that a piece can have; for a hash, all. */
 function pairsOf(piece: AskedPiece | { hash: string }): readonly PairType[] {
   if (!('name' in piece)) return pairTypes
   return pairTypes.filter(({ counted }) => counted === piece.name)
@@ -309,7 +312,7 @@ function describe(
   uniques: KnownUnique[],
 ): KnownPiece {
   if (!('name' in piece)) {
-    // Of a piece whose type is not known, only those pairs are told that there are.
+    // If the type of the piece is unknown, only pairs with counts are included.
     const present = uniques.filter((unique) => Object.keys(unique.counts).length > 0)
     const { hash } = piece
     return {

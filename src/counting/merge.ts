@@ -27,21 +27,21 @@ import {
 } from './packed/members.ts'
 import type { SortedDeltas } from './sorted-deltas.ts'
 
-/** Members a set may have in the row of its key; with more it is spilled. */
+/** Maximum number of members in the row of a key; larger sets are spilled to other rows. */
 const MEMBERS_INLINE_MAX = 64
 
-/** What is to be added to a member of a spilled set: `slot` of its day, or `EXPIRED`. */
+/** An amount to add to a member of a spilled set: `slot` within its day, or `EXPIRED`. */
 type Weight = { hi: number; lo: number; slot: number; weight: Count }
 
-/** Weights that wait for the chunks of their set. */
+/** Weights to be added to the chunks of their set. */
 type Spill = { set: MemberSet; weights: Weight[] }
 
 const amounts: Count[] = [0, 0, 0, 0]
 const cursor: Cursor = { bytes: Buffer.alloc(0), at: 0 }
 
 /**
- * Adds the deltas from one place in the order to another, which are all of one key, to its
- * history. Those that belong to spilled sets are given back. The order of deltas does not matter.
+ * Merges the deltas of one key, a range in the sorted order, into its history. Returns those for
+ * spilled sets. The order of deltas does not matter.
  */
 function mergeDeltas(
   history: History,
@@ -106,12 +106,12 @@ function open(set: MemberSet, now: number): MemberSet {
   return set
 }
 
-/** The first slot of the set's day whose bucket is kept: below zero when all are. */
+/** Returns the first slot of the set's day whose bucket is kept; negative when all are. */
 function oldestSlotOf({ day }: MemberSet, now: number): number {
   return oldestSlotKept(now) - day * SLOTS_PER_DAY
 }
 
-/** Adds a weight to whom it belongs among members of a set: who comes, and who is gone. */
+/** Adds a weight to its member of a set; creates the member if needed, and removes it at zero. */
 function addWeight(history: History, set: MemberSet, members: Member[], one: Weight): void {
   let index = 0
   for (; index < members.length; index++) {
@@ -124,7 +124,7 @@ function addWeight(history: History, set: MemberSet, members: Member[], one: Wei
   if (isGone(member)) members.splice(index, 1)
 }
 
-/** Adds a weight to a member, and what follows from it to the uniques of slot and day. */
+/** Adds a weight to a member, and updates the unique counters of slot and day. */
 function weighMember(
   history: History,
   { day, prefix }: MemberSet,
@@ -138,21 +138,24 @@ function weighMember(
   addCount(history.slots, { period, prefix }, UNIQUE, turn.slot)
 }
 
-/** Members of a chunk, on average; one more member costs rewriting so many. */
+/** Average number of members in a chunk. Adding one member rewrites this many. */
 const CHUNK_MEMBERS = 64
 
-/** How many chunks a set has, and will have with the waiting weights: it grows, never shrinks. */
+/**
+ * Returns the current number of chunks of a set, and the number including the waiting weights. It
+ * never shrinks.
+ */
 function sizesOf({ set, weights }: Spill): { before: number; after: number } {
   const before = set.chunks
-  // Of each member once. Two whose hashes are alike in 53 bits make room for one.
+  // Counts each member once. Two whose hashes agree in 53 bits count as one.
   const weighed = new Set(weights.map(({ hi, lo }) => hi * 2 ** 32 + lo)).size
   const membersMax = set.membersTotal + set.members.length + weighed
   return { before, after: Math.max(before, 1, Math.ceil(membersMax / CHUNK_MEMBERS)) }
 }
 
 /**
- * The stored chunks that the waiting weights concern: those that they fall into, and those that
- * are split. The set grows by linear hashing, a chunk at a time.
+ * Returns the chunks affected by the waiting weights: those into which they fall, and those that
+ * are split. The set grows by linear hashing, one chunk at a time.
  */
 function chunksToRead(spill: Spill): number[] {
   const { before, after } = sizesOf(spill)
@@ -163,8 +166,8 @@ function chunksToRead(spill: Spill): number[] {
 }
 
 /**
- * Adds the waiting weights to a spilled set, with what follows for the uniques of the history, and
- * gives the chunks that must be written. `found` has the contents of `chunksToRead` that exist.
+ * Adds the waiting weights to a spilled set, updates the unique counters of the history, and
+ * returns the chunks to write. `found` has the existing ones of `chunksToRead`.
  */
 function weighSpilled(
   key: Buffer,
@@ -202,14 +205,14 @@ function packMembers(members: readonly Member[]): Buffer {
   return Buffer.from(scratch.bytes.subarray(0, scratch.at))
 }
 
-/** The chunk of a hash among `chunks`: as many low bits as they need, or one less. */
+/** Returns the chunk of a hash: as many low bits as `chunks` needs, or one bit less. */
 function chunkOf(hash: number, chunks: number): number {
   const half = highestPowerOf(chunks)
   const chunk = (hash & (half * 2 - 1)) >>> 0
   return chunk < chunks ? chunk : chunk & (half - 1)
 }
 
-/** The chunk that a new chunk was split from, among those that were there before. */
+/** Returns the chunk from which a new chunk was split, among the previous ones. */
 function ancestorOf(chunk: number, before: number): number {
   let ancestor = chunk
   while (ancestor >= before) ancestor -= highestPowerOf(ancestor)
@@ -220,29 +223,29 @@ function highestPowerOf(number: number): number {
   return 2 ** (31 - Math.clz32(number))
 }
 
-/** The deltas of some keys: where those of each begin in the order, and of the last end. */
+/** Some keys, with the bounds of their deltas in the sorted order. */
 export type Stretch = { keys: Buffer; bounds: number[] }
 
-/** What is merged, when it is the slot `now`. */
+/** A merge of deltas, with `now` as the current slot. */
 export type Task = { deltas: SortedDeltas; gate: Gate | undefined; now: number }
 
-/** The newest row of a key, if it has any. */
+/** The newest row of a key, if it exists. */
 export type FoundRow = { generation: number; content: Buffer } | undefined
 
 /**
- * What is to be written, in the order of the keys. Nobody else writes keys of the shard: those
- * without a row have none until we write it.
+ * Rows to write, in the order of the keys. No other process writes keys of the shard, so keys
+ * without a row stay without one until this write.
  */
 export type Merged = { inserts: CounterRow[]; updates: CounterRow[]; chunks: MemberChunk[] }
 
-/** A row that is packed when its spilled members are read. */
+/** A row that is packed after its spilled members have been read. */
 type Waiting = { row: CounterRow; history: History; spills: readonly Spill[] }
 
 const EMPTY = Buffer.alloc(0)
 
 /**
- * Adds the deltas of a stretch to what was found of its keys. A row stays in a generation that is
- * ahead of ours: somebody's clock is, and it is newest.
+ * Merges the deltas of some keys into their rows. A row in a later generation than the current one
+ * stays there: it was written by a machine with a fast clock, and is the newest.
  */
 export async function mergeStretch(
   tx: Db,
@@ -278,7 +281,9 @@ export async function mergeStretch(
   return merged
 }
 
-/** How often a key without a row was seen before; undefined while the gate holds it back. */
+/**
+ * Returns how often a key without a row was seen before; undefined while the gate holds it back.
+ */
 function creditOf(
   gate: Gate,
   deltas: SortedDeltas,
@@ -287,12 +292,12 @@ function creditOf(
 ): number | undefined {
   const times = timesAtGate(deltas, range)
   if (times === undefined) return 0
-  // What is taken back was held back itself.
+  // A retraction, whose original was held back too.
   if (times === 0) return undefined
   return gate.admit(key.readUInt32BE(0), key.readUInt32BE(4), times)
 }
 
-/** Reads the chunks that waiting rows concern, packs those rows, and gives the chunks to write. */
+/** Reads the chunks of waiting rows, packs those rows, and returns the chunks to write. */
 async function weighAll(tx: Db, waiting: readonly Waiting[], now: number): Promise<MemberChunk[]> {
   const asked = waiting.flatMap(({ row: { key }, spills }) =>
     spills.flatMap((spill) =>

@@ -19,8 +19,8 @@ import { emptyHistory, readHistory } from './packed/history.ts'
 import type { Series } from './packed/members.ts'
 
 /**
- * Counts of one window; beyond 2^53 the nearest number. `unique` is exact in one bucket; in a
- * window of several it is their sum, so that who came in two of them counts twice.
+ * Counts of one window; beyond 2^53 the nearest number. `unique` is exact for one bucket. For a
+ * window of several it is their sum, so a unique seen in two buckets counts twice.
  */
 export type Counts = Readonly<Sums>
 
@@ -30,22 +30,23 @@ type Sums = Record<(typeof kinds)[number], number>
 export const windowNames = ['tenMinutes', 'hour', 'day', 'today', 'twoWeeks'] as const
 
 /**
- * What is known of a key under one prefix. The bucket that a window's edge cuts is counted whole,
- * so a window is at most one bucket too long, and what a fast clock dated ahead counts as now.
+ * The windows of a key under one prefix. A bucket that overlaps the start of a window is included
+ * completely, so a window is at most one bucket too long. Counts with a future date from a fast
+ * clock count as current.
  */
 type Windows = Readonly<Record<(typeof windowNames)[number], Counts>>
 
-/** One bucket of a series for drawing: when it begins, and its counts. */
+/** One bucket of a series for a chart: its start and its counts. */
 export type Point = { startsAt: Date } & Counts
 
-/** Windows of each prefix that has anything live. */
+/** Windows of each prefix with live counts. */
 export type WindowsByPrefix = Readonly<Partial<Record<Prefix, Windows>>>
 
 const TEN_MINUTES = 1
 const HOUR = 6
 const history = emptyHistory()
 
-/** Sums the windows of a packed history when it is the slot `now`. */
+/** Sums the windows of a packed history when the current slot is `now`. */
 export function windowsOf(content: Buffer, now: number): WindowsByPrefix {
   readHistory(content, history)
   const result: Partial<Record<Prefix, Record<keyof Windows, Sums>>> = {}
@@ -66,7 +67,7 @@ export function windowsOf(content: Buffer, now: number): WindowsByPrefix {
   return result
 }
 
-/** The live buckets of one prefix for drawing, oldest first; empty ones are left out. */
+/** Returns the live buckets of one prefix for a chart, oldest first, without empty ones. */
 export function seriesOf(
   content: Buffer,
   prefix: Prefix,
@@ -121,34 +122,37 @@ function emptyWindows(): Record<keyof Windows, Sums> {
   }
 }
 
-/** Answers what is known of shingles. */
+/** Reads the counters of shingles. */
 export type CounterReader = {
   /**
-   * All windows of all prefixes, in the order of the shingles; `{}` where nothing is known. They
-   * are shared with whoever asks next: to be read only.
+   * Returns all windows of all prefixes, in the order of the shingles; `{}` without counts. The
+   * objects are shared: do not modify them.
    */
   readWindows: (shingles: readonly bigint[]) => Promise<WindowsByPrefix[]>
-  /** The buckets of one shingle, for drawing. */
+  /** Returns the buckets of one shingle, for a chart. */
   readSeries: (shingle: bigint, prefix: Prefix) => Promise<ReturnType<typeof seriesOf>>
 }
 
-/** How much is remembered, and for how long it may be told again. */
+/** Maximum number of cached keys, and how long a cached value is used, in milliseconds. */
 export type ReaderOptions = { keysMax: number; freshMs: number }
 
-/** A packed history; once somebody asked, the windows that were summed in one slot. */
+/** A packed history, with the windows if they were summed in the slot `summedAt`. */
 type Known = { content: Buffer; readAt: number; windows: WindowsByPrefix; summedAt: number }
 type KnownByKey = ReadonlyMap<bigint, Known>
 
-/** A history without a bucket. */
+/** A history without buckets. */
 const NOTHING = Buffer.from([0, 0, 0, 0])
 const nothing: Known = { content: NOTHING, readAt: 0, windows: {}, summedAt: 0 }
 
-/** One is worked on by the database while the answer of the other is read here. */
+/**
+ * Number of parallel queries. The database works on one while the result of the other is processed
+ * here.
+ */
 const QUERIES_AT_ONCE = 2
 
 /**
- * A reader with a memory. While queries are under way, the keys of all who ask meanwhile gather for
- * the next.
+ * Creates a reader with a cache. Keys requested while queries are running are combined in the next
+ * query.
  */
 export function createCounterReader(
   { pool, clock }: { pool: Db; clock: Clock },
@@ -213,14 +217,14 @@ function sum(one: Known, now: number): WindowsByPrefix {
   return one.windows
 }
 
-/** The newest row of each key, or nothing for those that have none. */
+/** Returns the newest row of each key; an entry without buckets for keys without a row. */
 async function findKnown(db: Db, keys: readonly bigint[], now: Date): Promise<KnownByKey> {
   const rows = await findCounters(db, packKeys(keys), generationsAt(slotOf(now)))
   rows.sort((a, b) => a.generation - b.generation)
   const readAt = now.getTime()
   const known = new Map(keys.map((key) => [key, { ...nothing, readAt }]))
   for (const { hi, lo, content } of rows) {
-    // A copy: the answer of the database is one piece, and would stay for its last key.
+    // Copied, because a slice would keep the whole result of the query in memory.
     const one = known.get(wholeOf({ hi, lo }))
     if (one) one.content = Buffer.from(content)
   }
@@ -228,8 +232,8 @@ async function findKnown(db: Db, keys: readonly bigint[], now: Date): Promise<Kn
 }
 
 /**
- * Remembers at most so many keys: two halves, of which the older is forgotten whole when the newer
- * is full. A key that is asked for moves to the newer; so those asked for often stay.
+ * Creates a cache for at most `keysMax` keys: two halves, of which the older is dropped when the
+ * newer is full. A key that is used moves to the newer half, so frequent keys stay.
  */
 function createMemory(keysMax: number) {
   let newer = new Map<bigint, Known>()

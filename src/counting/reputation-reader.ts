@@ -21,7 +21,7 @@ import {
 } from '../verdict/reputation/reputation.ts'
 import type { Clock } from '../world.ts'
 
-/** How far reporters are believed, 0 to 1, by their ids: each of the ids is there. */
+/** Returns the karma of reporters, 0 to 1, by id. Contains every given id. */
 export async function readKarmas(
   db: Db,
   reporterIds: readonly string[],
@@ -32,15 +32,15 @@ export async function readKarmas(
   return new Map(ids.map((id) => [id, karmaOf(known.get(id), now)]))
 }
 
-/** How much is remembered, and for how long it may be told again. */
+/** Maximum number of cached values, and how long they are used, in milliseconds. */
 export type MemoryLimits = { keysMax: number; freshMs: number }
 
-/** A question, and the key under which its answer is remembered. */
+/** An item to look up, with its cache key. */
 export type Keyed<Question, Key = string> = { key: Key; question: Question }
 
 /**
- * Asks only what was not answered lately, each once; answers come in the order of the questions.
- * What was answered first is forgotten first.
+ * Wraps a batch lookup in a cache. Looks up only what is not cached, without duplicates; results
+ * are in the order of the items. The oldest entries are evicted first.
  */
 export function remembering<Question, Answer, Key extends string | bigint = string>(
   ask: (questions: readonly Question[]) => Promise<readonly Answer[]>,
@@ -73,11 +73,11 @@ export function remembering<Question, Answer, Key extends string | bigint = stri
   }
 }
 
-/** Answers what is known of subjects: the base part only. */
+/** Reads the base part of reputations. */
 export type ReputationReader = {
   /**
-   * The reputations of subjects, in their order; `unknownReputation` of whom nothing is known. One
-   * journey to the database for all of them; what was read within `freshMs` is not read again.
+   * Returns the reputations of subjects, in order; `unknownReputation` for unknown ones. Uses one
+   * round trip to the database for all; values younger than `freshMs` come from the cache.
    */
   read: (subjects: readonly Subject[]) => Promise<Reputation[]>
 }
@@ -87,12 +87,12 @@ type Known = { stored: StoredReputation | undefined; mark: MarkUntil | undefined
 
 const usualLimits: MemoryLimits = { keysMax: 20_000, freshMs: 1_000 }
 
-/** The key of a subject, as the tables of reputations have it: 64 bits, signed. */
+/** Returns the key of a subject in the tables of reputations: 64 bits, signed. */
 export function reputationKey({ kind, name }: Subject): bigint {
   return BigInt.asIntN(64, textHash(`${kind}\0${name}`))
 }
 
-/** A reader with a memory of its own; what it remembers costs some 500 bytes a subject. */
+/** Creates a reader with its own cache, which takes about 500 bytes per subject. */
 export function createReputationReader(
   { pool, clock }: { pool: Pool; clock: Clock },
   limits: MemoryLimits = usualLimits,
@@ -119,21 +119,21 @@ function holding(mark: MarkUntil | undefined, now: Date): Mark | undefined {
   return mark && (mark.untilAt === null || mark.untilAt > now) ? mark.mark : undefined
 }
 
-/** A mark as JSON can hold it: its key in decimal. */
+/** A mark for JSON: its key in decimal. */
 type ShownMark = Omit<ReputationMark, 'key'> & { key: string }
 
-/** All that is known of a subject, for people. */
+/** Everything known of a subject, for people. */
 export type ShownReputation = {
   subject: Subject
   reputation: Reputation
-  /** Null when nothing was reported, or it is forgotten. */
+  /** Null without reports, or when they were deleted. */
   detail: Detail | null
-  /** Also one that holds no more. */
+  /** May be a mark that is no longer in force. */
   mark: ShownMark | null
   why: string[]
 }
 
-/** All that is known of a subject at an instant. */
+/** Returns everything known of a subject at a given time. */
 export async function showReputation(
   db: Db,
   subject: Subject,
@@ -152,10 +152,13 @@ export async function showReputation(
   return { subject, reputation, detail: detail ?? null, mark: shownMark, why }
 }
 
-/** A subject in a list of what was found. */
+/** A subject in search results. */
 export type FoundReputation = { subject: Subject; reputation: Reputation }
 
-/** Subjects whose names begin so, in the order of the names; without the marks of people. */
+/**
+ * Returns the subjects whose names start with a text, in the order of names; without
+ * administrators' marks.
+ */
 export async function findReputationsByName(
   db: Db,
   search: { name: string; kind: SubjectKind | undefined; limit: number },

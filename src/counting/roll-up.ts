@@ -12,7 +12,7 @@ import { generationsAt, slotOf } from './keys.ts'
 import { type FoundRow, type Merged, mergeStretch, type Stretch, type Task } from './merge.ts'
 import { sortDeltas, type SortedDeltas } from './sorted-deltas.ts'
 
-/** What one roll-up did. */
+/** Result of one roll-up. */
 export type RolledUp = { entries: number; keys: number; bytes: number }
 
 const DELTA_ROWS_MAX = 8_192
@@ -20,9 +20,10 @@ const DELTA_BYTES_MAX = 8_000_000
 const KEYS_AT_ONCE = 4_000
 
 /**
- * Rolls up what waits in a shard, at most 8 MB of it: taken away, added to the counters and to the
- * members, all in one transaction, so that whatever dies, each increment is counted exactly once.
- * Gives undefined at once while somebody else rolls the shard up. Without gates, all keys pass.
+ * Rolls up the waiting deltas of a shard, at most 8 MB: deletes them and adds them to counters and
+ * members, all in one transaction. So each increment counts exactly once, even after a crash.
+ * Returns undefined immediately while another process rolls up the shard. Without gates, all keys
+ * are admitted.
  */
 export async function rollUp(
   pool: Pool,
@@ -66,8 +67,8 @@ async function chooseDeltas(tx: Db, shard: number): Promise<string[]> {
 }
 
 /**
- * Goes over the keys in their order, a few thousand at a time, and gives how many were written.
- * While the server writes one stretch and reads the next, the one between is merged here.
+ * Merges all keys in order, a few thousand at a time, and returns the number of rows written. While
+ * the server writes one group and reads the next, the group in between is merged here.
  */
 async function mergeAll(tx: Db, task: Task): Promise<number> {
   const { deltas, now } = task
@@ -78,7 +79,7 @@ async function mergeAll(tx: Db, task: Task): Promise<number> {
   while (stretch && found) {
     const rows = await found
     const next = nextStretch(deltas, stretch.bounds.at(-1) ?? 0)
-    // Failures are met when they are awaited; until then they must not count as unhandled.
+    // Errors are handled at the await; until then they must not count as unhandled rejections.
     found = next && findRows(tx, next, now)
     found?.catch(ignore)
     const merged = await mergeStretch(tx, task, stretch, rows)
@@ -124,7 +125,7 @@ function nextStretch({ order, hi, lo, length }: SortedDeltas, from: number): Str
   return { keys: keys.subarray(0, at), bounds }
 }
 
-/** The newest row of each key of a stretch, in their order. */
+/** Returns the newest row of each key, in order. */
 async function findRows(tx: Db, { keys }: Stretch, now: number): Promise<FoundRow[]> {
   const rows = Array.from<FoundRow>({ length: keys.length / 8 })
   const found = await findCounters(tx, keys, generationsAt(now))
@@ -135,7 +136,7 @@ async function findRows(tx: Db, { keys }: Stretch, now: number): Promise<FoundRo
   return rows
 }
 
-/** Where a key stands among sorted ones. */
+/** Returns the position of a key among sorted keys. */
 function placeOf(keys: Buffer, hi: number, lo: number): number {
   let [from, to] = [0, keys.length / 8]
   while (from < to) {

@@ -9,16 +9,19 @@ import { type Clock, uuidTime } from '../world.ts'
 import { createGates, FILTER_BYTES } from './gate.ts'
 import { rollUp } from './roll-up.ts'
 
-/** Work that goes on in rounds until it is closed. */
+/** Work that repeats in rounds until it is closed. */
 export type Rounds = { close: () => Promise<void> }
 
-/** So often the same failure is told. */
+/**
+ * Minimum time in milliseconds between two log lines with the same reason, and maximum number of
+ * reasons remembered.
+ */
 const COMPLAINT_MS = 60_000
 const REASONS_MAX = 100
 
 /**
- * Does one round after another until closed; each says how long to wait before the next, in
- * milliseconds. A round must not reject; within a long one it may ask whether it is to stop.
+ * Runs one round after another until closed. Each returns the pause before the next, in
+ * milliseconds. A round must not reject; a long one can check `isClosed`.
  */
 export function runRounds(round: (isClosed: () => boolean) => Promise<number>): Rounds {
   let isClosed = false
@@ -47,7 +50,10 @@ export function runRounds(round: (isClosed: () => boolean) => Promise<number>): 
   }
 }
 
-/** Tells why something failed: a new reason at once, the same again only after a while. */
+/**
+ * Returns a function that logs failures: a new reason immediately, the same reason at most once per
+ * `COMPLAINT_MS`.
+ */
 export function complainer(
   { clock, log }: { clock: Clock; log: Logger },
   sentence: string,
@@ -65,26 +71,32 @@ export function complainer(
 
 type Needs = { pool: Pool; clock: Clock; log: Logger }
 
-/** How long nothing waits unnoticed. */
+/** Maximum time in milliseconds before waiting deltas are noticed. */
 const PAUSE_MS = 500
 /**
- * The pause after a small round: keys that come again meanwhile are written once, and each roll-up
- * costs a dozen statements. It is half of the CPU, for counts that are two seconds old.
+ * Pause after a small round, in milliseconds. Keys that occur again in the meantime are written
+ * once, and each roll-up costs a dozen statements. This halves CPU time, and counts are two seconds
+ * old.
  */
 const SMALL_ROUND_PAUSE_MS = 2_000
-/** After a round of so many increments the next follows at once. */
+/**
+ * Number of increments in a round above which the next follows without a pause; number of
+ * generations created ahead.
+ */
 const ENTRIES_MANY = 500_000
 const GENERATIONS_AHEAD = 6
-/** Keys that may be held back have a counter from the third time on. */
+/** Number of sightings from which a gated key gets a counter. */
 export const GATE_TIMES_MIN = 3
-/** SQLSTATEs where a partition lacks: of a row without one, and of the table itself. */
+/**
+ * SQLSTATEs for a missing partition: on insert into its parent, and when it is accessed directly.
+ */
 const NO_PARTITION = new Set(['23514', '42P01'])
 
 /**
- * Rolls up whatever waits, the shard that waits longest first, until closed. Any number of them
- * may run anywhere: each shard is rolled up by one at a time. The more waits, the more is summed at
- * once, so that under load a roll-up becomes rarer and cheaper rather than slower. What fails (the
- * database is away, or chose a victim among transactions) is still there the next time.
+ * Rolls up waiting deltas, the longest-waiting shard first, until closed. May run in several
+ * processes; each shard is rolled up by one at a time. The more deltas wait, the more are summed at
+ * once, so that under load roll-ups become rarer and cheaper per delta. A failure, such as an
+ * unreachable database or a deadlock, is retried in the next round.
  */
 export function runRollUps({ pool, clock, log }: Needs): Rounds {
   const gates = createGates(GATE_TIMES_MIN)
@@ -98,7 +110,7 @@ export function runRollUps({ pool, clock, log }: Needs): Rounds {
     let entries = 0
     for (const { shard } of await listShardBacklogs(pool)) {
       if (isClosed()) break
-      // A shard that cannot be rolled up does not hold up the others.
+      // A shard that fails does not block the others.
       const done = rollUp(pool, shard, clock(), gates)
       entries += await done.then((rolled) => rolled?.entries ?? 0, failed)
     }
@@ -117,23 +129,23 @@ async function makePartitions({ pool, clock, log }: Needs) {
   )
 }
 
-/** How the counting fares, by what the database knows of it. */
+/** State of counting, according to the database. */
 export type CounterHealth = {
   shards: readonly Shard[]
-  /** What waits to be rolled up, of the shards where something does. */
+  /** Waiting deltas, of the shards that have any. */
   backlogs: readonly (Omit<ShardBacklog, 'oldestId'> & { oldestSeconds: number })[]
-  /** Memory of the gates where they are rolled up. */
+  /** Memory of the gates in the processes that roll up. */
   gateBytes: number
   tables: readonly { table: string; bytes: number }[]
 }
 
-/** Reads it; for all who ask within a few seconds once. */
+/** Reads the state; callers within a few seconds share one result. */
 export type ReadCounterHealth = () => Promise<CounterHealth>
 
 const REMEMBERED_MS = 5_000
 const tables = ['counters', 'counter_members', 'counter_deltas', 'counter_gates']
 
-/** A reader that asks the database at most every five seconds, however many ask. */
+/** Creates a function that queries the database at most every five seconds. */
 export function createReadCounterHealth(app: { pool: Pool; clock: Clock }): ReadCounterHealth {
   let readAt = 0
   let reading: Promise<CounterHealth> | undefined

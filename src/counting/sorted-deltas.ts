@@ -6,23 +6,23 @@ import {
   scanBlock,
 } from './packed/delta-packing.ts'
 
-/** Sums by key, kind, prefix and unique, in one block of memory that never grows. */
+/** Sums by key, kind, prefix and unique, in one block of memory of fixed size. */
 export type Tally = {
-  /** Empties it, for increments of one ten-minute slot. */
+  /** Clears the table, for increments of one ten-minute slot. */
   begin: (slot: number) => void
-  /** False when there is no room for another sum. */
+  /** Returns false when there is no room for another sum. */
   add: (key: Halves, head: number, times: number, unique?: Halves) => boolean
   size: () => number
   pack: () => DeltaBlock[]
 }
 
-/** Of one sum: key, unique, head. */
+/** Number of 32-bit words of one sum (key, unique, head), and maximum load of the table. */
 const LANES = 5
 const FILL_MAX = 0.6
 
 /**
- * A table of sums: open addressing over 32-bit lanes, 10 to 12 million additions a second where a
- * `Map` of bigints makes 1.5. It has room for `keysMax` sums.
+ * Creates a table of sums: open addressing over 32-bit words, with 10 to 12 million additions per
+ * second, where a `Map` with bigint keys reaches 1.5 million. It has room for `keysMax` sums.
  */
 export function createTally(keysMax: number, firstSlot: number): Tally {
   const capacity = 2 ** Math.ceil(Math.log2(keysMax / FILL_MAX))
@@ -32,7 +32,7 @@ export function createTally(keysMax: number, firstSlot: number): Tally {
   let size = 0
   let slot = firstSlot
 
-  /** The place of a sum, or of the hole where it belongs: a hole has nothing in its sum. */
+  /** Returns the position of a sum, or of the free place for it. A free place has the sum 0. */
   const find = (hi: number, lo: number, uniqueHi: number, uniqueLo: number, head: number) => {
     let place = mix(hi, lo, uniqueLo, head) & mask
     for (; sums[place] !== 0; place = (place + 1) & mask) {
@@ -84,7 +84,7 @@ function packSums(lanes: Int32Array, sums: Float64Array, slot: number): DeltaBlo
   const writer = createDeltaWriter(slot)
   const amounts = [0, 0, 0, 0]
   const entry = { hi: 0, lo: 0, head: 0, slot, amounts, uniqueHi: 0, uniqueLo: 0 }
-  // By its number: an iterator over half a million places costs several milliseconds.
+  // By index, because an iterator over half a million entries costs several milliseconds.
   for (let place = 0; place < sums.length; place++) {
     const sum = sums[place] ?? 0
     if (sum === 0) continue
@@ -100,34 +100,34 @@ function packSums(lanes: Int32Array, sums: Float64Array, slot: number): DeltaBlo
   return writer.finish()
 }
 
-/** Keys are hashes already; the rest only has to tell neighbors apart. */
+/** Mixes a hash. Keys are already hashes; the other values only have to separate neighbors. */
 function mix(hi: number, lo: number, unique: number, head: number): number {
   const mixed = Math.imul(lo ^ (hi >>> 7) ^ Math.imul(unique, 0x9e3779b1) ^ head, 0x85ebca6b)
   return mixed ^ (mixed >>> 15)
 }
 
-/** Increments in the order of their keys, left where they stand in their blocks. */
+/** Increments sorted by key. They stay in their blocks; only their positions are sorted. */
 export type SortedDeltas = {
   length: number
-  /** All blocks, one after the other. */
+  /** All blocks, concatenated. */
   bytes: Buffer
   hi: Uint32Array
   lo: Uint32Array
   slot: Int32Array
-  /** Where the entry stands in `bytes`. */
+  /** Position of the entry in `bytes`. */
   at: Uint32Array
-  /** 1 where the key may be held back at the gate. */
+  /** 1 if the gate may hold back the key. */
   gated: Uint8Array
-  /** The places of the above, in the order of the keys. */
+  /** Indexes into the arrays above, in the order of the keys. */
   order: Uint32Array
 }
 
 const ENTRY_BYTES_MIN = 10
 
 /**
- * Sorts increments of one shard, so that those of a key stand together. Sorting places by two
- * passes over the bits that a shard leaves open costs less than a hash table of keys, and gives the
- * order in which rows must be written anyway.
+ * Sorts the increments of one shard by key. Sorting indexes in two passes over the bits below those
+ * of the shard costs less than a hash table of keys, and gives the order in which rows must be
+ * written.
  */
 export function sortDeltas(blocks: readonly Buffer[]): SortedDeltas {
   const bytes = Buffer.concat(blocks)
@@ -163,7 +163,7 @@ function sortByHalves(hi: Uint32Array, lo: Uint32Array, length: number): Uint32A
   for (let index = 0; index < length; index++) first[index] = index
   const second = new Uint32Array(length)
   sortPass(hi, first, second, 0)
-  // The highest four bits are the shard: all alike.
+  // The highest four bits, the shard, are equal for all.
   sortPass(hi, second, first, BITS)
   sortEquals(hi, lo, first)
   return first
@@ -186,7 +186,7 @@ function sortPass(hi: Uint32Array, from: Uint32Array, to: Uint32Array, shift: nu
   }
 }
 
-/** Keys that are alike in their higher halves are mostly the same key. */
+/** Sorts keys with equal high halves. Most of them are the same key. */
 function sortEquals(hi: Uint32Array, lo: Uint32Array, order: Uint32Array): void {
   for (let from = 0; from < order.length;) {
     const half = hi[order[from] ?? 0]

@@ -1,17 +1,17 @@
-/** A 64-bit count: a number while it is a safe integer, a bigint beyond. */
+/** A 64-bit count: a number if it is a safe integer, otherwise a bigint. */
 export type Count = number | bigint
 
-/** What is counted, in the order of the bits and columns; `unique` follows from the members. */
+/** Kinds of counts, in the order of bits and columns. `unique` is derived from the members. */
 export const kinds = ['ham', 'spam', 'complaint', 'redeemed', 'unique'] as const
 
-/** The place of `unique` among the kinds. */
+/** The index of `unique` in `kinds`. */
 export const UNIQUE = 4
-/** The place of `redeemed`: the only kind that makes nobody a unique. */
+/** The index of `redeemed`, the only kind that does not create a unique. */
 export const REDEEMED = 3
 
 const MAX = 2n ** 63n - 1n
 
-/** The sum; at the edge of 64 bits it stays where it is. */
+/** Adds with saturation at 64 bits. */
 export function add(a: Count, b: Count): Count {
   if (typeof a === 'number' && typeof b === 'number') {
     const sum = a + b
@@ -23,20 +23,20 @@ export function add(a: Count, b: Count): Count {
   return narrow(sum)
 }
 
-/** The shorter form, so that equal counts are the same value. */
+/** Converts to a number if possible, so that equal counts are equal values. */
 export function narrow(value: bigint): Count {
   const number = Number(value)
   return Number.isSafeInteger(number) ? number : value
 }
 
-/** Bytes, and the place in them that moves on as they are read or written. */
+/** Bytes, and the position for reading or writing. */
 export type Cursor = { bytes: Buffer; at: number }
 
 const VARINT_BYTES_MAX = 10
 const SEVEN_BITS = 128
 const SMALL = 2 ** 28
 
-/** Makes room for `more` bytes after the place; the bytes may become others. */
+/** Ensures room for `more` bytes after the position; may replace the buffer. */
 export function ensureRoom(cursor: Cursor, more: number): void {
   if (cursor.at + more <= cursor.bytes.length) return
   const larger = Buffer.allocUnsafe(Math.max(cursor.bytes.length * 2, cursor.at + more))
@@ -44,7 +44,7 @@ export function ensureRoom(cursor: Cursor, more: number): void {
   cursor.bytes = larger
 }
 
-/** Writes a count that is not negative: seven bits a byte, the lowest first (as LEB128). */
+/** Writes a non-negative count: seven bits per byte, the lowest first (LEB128). */
 export function writeVarint(cursor: Cursor, value: Count): void {
   ensureRoom(cursor, VARINT_BYTES_MAX)
   if (typeof value === 'bigint') return writeBig(cursor, value)
@@ -65,7 +65,7 @@ function writeBig(cursor: Cursor, value: bigint): void {
   cursor.bytes[cursor.at++] = Number(rest)
 }
 
-/** Reads what `writeVarint` wrote. */
+/** Reads the output of `writeVarint`. */
 export function readVarint(cursor: Cursor): Count {
   const start = cursor.at
   let value = 0
@@ -78,7 +78,7 @@ export function readVarint(cursor: Cursor): Count {
   }
 }
 
-/** The varint that begins at `start` and was just read: as a number it lost bits. */
+/** Reads the varint at `start` again as a bigint, because it is too large for a number. */
 function readBig(cursor: Cursor, start: number): Count {
   let value = 0n
   for (let at = cursor.at - 1; at >= start; at--) {
@@ -87,14 +87,14 @@ function readBig(cursor: Cursor, start: number): Count {
   return narrow(value)
 }
 
-/** A varint that is a small number by its meaning: a length, a distance of periods. */
+/** Reads a varint that is known to be small, such as a length or a difference of periods. */
 export function readSmall(cursor: Cursor): number {
   const value = readVarint(cursor)
   if (typeof value === 'bigint') throw new RangeError('A packed length is out of range.')
   return value
 }
 
-/** Folds a signed count into one that is not negative: 0, -1, 1, -2 become 0, 1, 2, 3. */
+/** Maps a signed count to a non-negative one: 0, -1, 1, -2 become 0, 1, 2, 3. */
 export function zigzag(value: Count): Count {
   if (typeof value === 'number' && value < SMALL && value > -SMALL) {
     return value < 0 ? -2 * value - 1 : 2 * value
@@ -103,7 +103,7 @@ export function zigzag(value: Count): Count {
   return narrow(big < 0n ? -2n * big - 1n : 2n * big)
 }
 
-/** Undoes `zigzag`. */
+/** Reverses `zigzag`. */
 export function unzigzag(value: Count): Count {
   if (typeof value === 'number' && value < SMALL) {
     return value & 1 ? -((value + 1) / 2) : value / 2

@@ -11,37 +11,37 @@ import {
 } from './cursor.ts'
 
 /**
- * Increments as they wait to be rolled up. A block is twice its base slot as a varint (one more if
- * its keys may be held back at the gate), then entries:
+ * Format of increments before the roll-up. A block starts with a varint: twice its base slot, plus
+ * 1 if the gate may hold back its keys. Entries follow:
  *
- *     8 bytes   key, big end first
+ *     8 bytes   key, big-endian
  *     1 byte    bits 0-3: which amounts follow (ham, spam, complaint, redeemed); 4-5: prefix;
  *               6: a unique follows; 7: a slot follows
- *     varints   the slot as its distance from the base, then the amounts, all zigzag
+ *     varints   the slot relative to the base, then the amounts, all zigzag
  *     8 bytes   the unique
  */
 export const HAS_UNIQUE = 64
 const HAS_SLOT = 128
-/** In the head of an entry that is not yet written: its key may be held back at the gate. */
+/** Set in the head of an entry before it is written: the gate may hold back its key. */
 export const GATED = 256
 const PREFIX_SHIFT = 4
 const AMOUNTS = 4
 
-/** A block is closed at this size: what one statement and one roll-up can bear is bounded. */
+/** Maximum size of a block in bytes. Limits the cost of one statement and one roll-up. */
 const BLOCK_BYTES_MAX = 64_000
 const ENTRY_BYTES_MAX = 64
 
 /** Packed increments of one shard. */
 export type DeltaBlock = { shard: number; content: Buffer }
 
-/** Takes entries one by one, and gives the blocks at the end. */
+/** Writes entries one by one, and returns the blocks at the end. */
 export type DeltaWriter = {
-  /** `head` is the byte of the entry, without bit 7, and perhaps `GATED`. */
+  /** `head` is the byte of the entry without bit 7, optionally with `GATED`. */
   put: (entry: DeltaEntry) => void
   finish: () => DeltaBlock[]
 }
 
-/** One entry, in halves; `amounts` has four places. */
+/** One entry, with hashes in halves; `amounts` has four elements. */
 export type DeltaEntry = {
   hi: number
   lo: number
@@ -52,17 +52,17 @@ export type DeltaEntry = {
   uniqueLo: number
 }
 
-/** The byte of an entry: bits of the amounts, prefix, and whether it has a unique. */
+/** Returns the head of an entry: bits of the amounts, the prefix, and whether it has a unique. */
 export function headOf(kindBits: number, prefix: number, hasUnique: number): number {
   return kindBits | (prefix << PREFIX_SHIFT) | (hasUnique ? HAS_UNIQUE : 0)
 }
 
-/** The number of the prefix in an entry's byte. */
+/** Returns the number of the prefix in the head of an entry. */
 export function entryPrefix(head: number): number {
   return (head >> PREFIX_SHIFT) & 3
 }
 
-/** A writer of blocks whose entries mostly fall into `slot`. */
+/** Creates a writer for blocks whose entries are mostly in `slot`. */
 export function createDeltaWriter(slot: number): DeltaWriter {
   const open = new Map<number, Cursor>()
   const closed: DeltaBlock[] = []
@@ -114,7 +114,7 @@ function writeHalf(cursor: Cursor, half: number): void {
   cursor.bytes[cursor.at++] = half
 }
 
-/** Four bytes, big end first, as a number that is not negative. */
+/** Reads four bytes, big-endian, as an unsigned number. */
 export function readHalf(cursor: Cursor): number {
   const { bytes, at } = cursor
   cursor.at = at + 4
@@ -122,7 +122,10 @@ export function readHalf(cursor: Cursor): number {
   return high + (((bytes[at + 1] ?? 0) << 16) | ((bytes[at + 2] ?? 0) << 8) | (bytes[at + 3] ?? 0))
 }
 
-/** Goes over the entries of a block: where each stands, its key, its slot, 1 if it is gated. */
+/**
+ * Calls `found` for each entry of a block with its key, its slot, its position, and 1 if it is
+ * gated.
+ */
 export function scanBlock(
   block: Buffer,
   found: (hi: number, lo: number, slot: number, at: number, gated: number) => void,
@@ -144,7 +147,7 @@ export function scanBlock(
   }
 }
 
-/** Reads the amounts of the entry whose byte the cursor stands at; gives that byte. */
+/** Reads the amounts of the entry at the cursor; returns its head. */
 export function readEntry(cursor: Cursor, amounts: Count[]): number {
   const head = cursor.bytes[cursor.at++] ?? 0
   if (head & HAS_SLOT) while ((cursor.bytes[cursor.at++] ?? 0) > 127);

@@ -20,25 +20,25 @@ import {
 } from './members.ts'
 
 /**
- * All that is counted of one key. Packed, it is: four times the newest day of all as a varint; the
- * days as a series; the ten-minute slots as a series counted from the end of that day; how many
- * sets of members there are, and each: days before the newest, a byte (0-1: prefix, 2: spilled),
- * the length of what follows, then the members, or of a spilled set the number of its chunks and
- * members. Most keys are seen in one slot only: then the day lacks, which is the same as the slot,
- * and one is added to the first varint. Of them most have one member, to whom all of it is owed:
- * then its eight bytes stand for all that is said of sets, and two are added.
+ * All counts of one key. The packed form: four times the newest day as a varint; the days as a
+ * series; the ten-minute slots as a series relative to the end of that day; the number of member
+ * sets, and each set: days before the newest, a byte (bits 0-1: prefix, 2: spilled), the length of
+ * the rest, then the members, or for a spilled set the numbers of its chunks and members. Most keys
+ * are seen in only one slot: then the days, which are equal to the slots, are omitted, and 1 is
+ * added to the first varint. Most of these have one member, which caused all counts: then its eight
+ * bytes replace the sets, and 2 is added.
  */
 export type History = { days: Series; slots: Series; sets: MemberSet[] }
 
-/** The members of one day and prefix: as they were packed until somebody asks, or spilled. */
+/** The members of one day and prefix: packed until they are needed, unpacked, or spilled. */
 export type MemberSet = {
   day: number
   prefix: number
   packed: Buffer | undefined
   members: Member[]
-  /** Zero while the members are here; else how many rows of `counter_members` hold them. */
+  /** Number of rows of `counter_members` that hold the members; 0 if they are in this row. */
   chunks: number
-  /** Of a spilled set. */
+  /** Number of members of a spilled set. */
   membersTotal: number
 }
 
@@ -48,12 +48,14 @@ const OF_ONE_MEMBER = 2
 const DAY_SHIFT = 2
 const MEMBER_BYTES_MAX = 16
 
-/** A history with nothing in it. */
+/** Returns an empty history. */
 export function emptyHistory(): History {
   return { days: { places: [], counts: [] }, slots: { places: [], counts: [] }, sets: [] }
 }
 
-/** Reads a packed history into one that is emptied first; all of it is kept, expired or not. */
+/**
+ * Reads a packed history into an existing object, which is cleared first. Keeps expired buckets.
+ */
 export function readHistory(content: Buffer, history: History): void {
   const cursor = { bytes: content, at: 0 }
   const head = readSmall(cursor)
@@ -69,12 +71,12 @@ export function readHistory(content: Buffer, history: History): void {
   for (let left = readSmall(cursor); left > 0; left--) history.sets.push(readSet(cursor, newest))
 }
 
-/** Empties a history. */
+/** Clears a history. */
 export function clearHistory({ days, slots, sets }: History): void {
   for (const list of [days.places, days.counts, slots.places, slots.counts, sets]) list.length = 0
 }
 
-/** The set of the only member: what it has of the only slot is all that was counted there. */
+/** Returns the set of the only member, to which all counts of the only slot belong. */
 function readOnlyMember(cursor: Cursor, { slots }: History): MemberSet {
   const place = slots.places[0] ?? 0
   const day = dayOf(place >> 2)
@@ -91,12 +93,12 @@ function readOnlyMember(cursor: Cursor, { slots }: History): MemberSet {
   return { day, prefix: place & 3, packed, members: [], chunks: 0, membersTotal: 0 }
 }
 
-/** What the members of the first bucket have together: all but redemptions. */
+/** Returns the sum of the counts of the first bucket that members cause: all but redemptions. */
 function owedIn({ counts }: Series): Count {
   return counts.slice(0, REDEEMED).reduce<Count>(add, 0)
 }
 
-/** The only member, if all that is counted is owed to it. */
+/** Returns the only member, if it caused all counts. */
 function onlyMember({ slots, sets }: History): Member | undefined {
   const [set, other] = sets
   if (!set || other || set.chunks > 0) return undefined
@@ -134,7 +136,7 @@ function readSet(cursor: Cursor, newest: number): MemberSet {
 const scratch: Cursor = { bytes: Buffer.allocUnsafe(4_096), at: 0 }
 const inner: Cursor = { bytes: Buffer.allocUnsafe(4_096), at: 0 }
 
-/** Packs a history when it is the slot `now`, without what has expired. */
+/** Packs a history when the current slot is `now`, without expired buckets. */
 export function packHistory(history: History, now: number): Buffer {
   const { days, slots } = history
   prune(days, oldestDayKept(now))
@@ -183,7 +185,7 @@ function copyToDay({ days, slots }: History): void {
   for (const count of slots.counts) days.counts.push(count)
 }
 
-/** The place of a day's bucket, from that of one of its slots. */
+/** Returns the place of a day's bucket, from that of one of its slots. */
 function placeOfDay(place: number): number {
   return dayOf(place >> 2) * 4 + (place & 3)
 }
@@ -196,7 +198,7 @@ function writeSet(cursor: Cursor, set: MemberSet, newest: number): void {
     writeVarint(inner, set.membersTotal)
   } else if (!set.packed) writeMembers(inner, set.members)
   const content = set.packed ?? inner.bytes.subarray(0, inner.at)
-  // The byte of the head goes as a varint, which below 128 is the same.
+  // Written as a varint, which is the same as a byte below 128.
   writeVarint(cursor, set.prefix | (set.chunks > 0 ? SPILLED : 0))
   writeVarint(cursor, content.length)
   ensureRoom(cursor, content.length)

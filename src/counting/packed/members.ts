@@ -14,18 +14,18 @@ import {
 import { readHalf } from './delta-packing.ts'
 
 /**
- * One who was seen with a key on a day, and what each ten-minute slot of the day had from it. It
- * counts as a unique of a period while the sum of the period is above nothing; so whoever takes a
- * report back is no unique any more, unless there is another report.
+ * A unique seen with a key on a day, with a sum for each ten-minute slot of the day. It counts as a
+ * unique of a period while the sum over the period is positive. So a retraction removes it, unless
+ * there is another report.
  */
 export type Member = { hi: number; lo: number; slots: number[]; sums: Count[] }
 
-/** In place of slots whose buckets have expired: only the day counts them still. */
+/** Replaces slots whose buckets have expired; they count for the day only. */
 export const EXPIRED = SLOTS_PER_DAY
 
 const MEMBER_BYTES_MAX = 16
 
-/** How a member's standing in the slot and in the day changed: 1, 0 or -1. */
+/** Change of the unique counters of the slot and of the day by a member: 1, 0 or -1. */
 export type Turn = { slot: number; day: number }
 
 /** Adds a weight to a slot of a member. */
@@ -42,7 +42,7 @@ export function weigh(member: Member, slot: number, weight: Count): Turn {
   return { slot: stands(after) - stands(before), day: stands(daySum(member)) - dayBefore }
 }
 
-/** Whether nothing is left of a member, not even something to be made up for. */
+/** Whether all sums of a member are 0. Negative ones are kept, to be compensated later. */
 export function isGone({ sums }: Member): boolean {
   return sums.every((sum) => sum === 0)
 }
@@ -56,7 +56,9 @@ function stands(sum: Count): number {
   return sum > 0 ? 1 : 0
 }
 
-/** Writes members one after the other: 8 bytes, how many slots, then each slot with its sum. */
+/**
+ * Writes members one after the other: 8 bytes, the number of slots, then each slot with its sum.
+ */
 export function writeMembers(cursor: Cursor, members: Iterable<Member>): void {
   for (const { hi, lo, slots, sums } of members) {
     ensureRoom(cursor, MEMBER_BYTES_MAX)
@@ -70,7 +72,7 @@ export function writeMembers(cursor: Cursor, members: Iterable<Member>): void {
   }
 }
 
-/** Reads members to the end of the bytes. Slots before `oldest` become one `EXPIRED`. */
+/** Reads members to the end of the bytes. Slots before `oldest` are merged into one `EXPIRED`. */
 export function readMembers(bytes: Buffer, oldest: number): Member[] {
   const cursor = { bytes, at: 0 }
   const members: Member[] = []
@@ -101,7 +103,7 @@ const KIND_SHIFT = 2
 const SIGNED = 128
 const BUCKET_BYTES_MAX = 64
 
-/** Adds to a count, making its bucket where it lacks. */
+/** Adds to a count; creates the bucket if needed. */
 export function addCount(
   series: Series,
   { period, prefix }: { period: number; prefix: number },
@@ -111,7 +113,7 @@ export function addCount(
   addAt(series, placeOf(series, period, prefix), kind, amount)
 }
 
-/** Where the counts of a bucket begin, which is made where it lacks. */
+/** Returns the index of a bucket's counts; creates the bucket if needed. */
 export function placeOf({ places, counts }: Series, period: number, prefix: number): number {
   const place = period * 4 + prefix
   let index = 0
@@ -123,12 +125,12 @@ export function placeOf({ places, counts }: Series, period: number, prefix: numb
   return index * WIDTH
 }
 
-/** Adds to a count of the bucket whose counts begin there. */
+/** Adds to a count of the bucket whose counts start at `place`. */
 export function addAt({ counts }: Series, place: number, kind: number, amount: Count): void {
   counts[place + kind] = add(counts[place + kind] ?? 0, amount)
 }
 
-/** Forgets buckets before `oldest` and those that came to nothing. */
+/** Removes buckets before `oldest`, and buckets with only zero counts. */
 export function prune(series: Series, oldest: number): void {
   const { places, counts } = series
   let kept = 0
@@ -149,9 +151,9 @@ function isBlank(counts: readonly Count[], index: number): boolean {
 }
 
 /**
- * Writes a series: how many buckets, then for each how many periods it is older than the one
- * before it (the first: than `newest`), a byte (0-1: prefix, 2-6: which counts follow, 7: they are
- * zigzag, since one is negative) and those counts.
+ * Writes a series: the number of buckets, then for each the number of periods that it is older than
+ * the previous one (the first: than `newest`), a byte (bits 0-1: prefix, 2-6: which counts follow,
+ * 7: zigzag-encoded, because one is negative) and those counts.
  */
 export function writeSeries(cursor: Cursor, { places, counts }: Series, newest: number): void {
   writeVarint(cursor, places.length)
@@ -179,7 +181,7 @@ function writeBucket(cursor: Cursor, prefix: number, counts: readonly Count[], f
   }
 }
 
-/** Reads what `writeSeries` wrote, into a series that is emptied first. */
+/** Reads the output of `writeSeries` into an existing series, which is cleared first. */
 export function readSeries(cursor: Cursor, { places, counts }: Series, newest: number): void {
   places.length = 0
   counts.length = 0
