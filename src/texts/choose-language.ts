@@ -2,16 +2,16 @@ import { en, type Words } from './en/words.ts'
 import { fr } from './fr/words.ts'
 import { ru } from './ru/words.ts'
 
-/** The languages of the public pages. A new one is a catalog and a line here. */
+/** The languages of the public pages. A new language requires a catalog and a line here. */
 export const catalogs = { en, fr, ru } as const satisfies Record<string, Words>
 
-/** A language we speak. */
+/** A supported language. */
 export type Language = keyof typeof catalogs
 
-/** What is known of a visitor's languages; each may be absent or nonsense. */
+/** Language preferences of a visitor; each may be absent or invalid. */
 export type LanguageWishes = {
   query: unknown
-  /** What the account of who is signed in says. */
+  /** Setting in the account of the signed-in user. */
   account: string | null | undefined
   cookie: string | undefined
   acceptLanguage: string | undefined
@@ -20,10 +20,11 @@ export type LanguageWishes = {
 const RANGES_MAX = 20
 
 /**
- * The language for an answer: asked for in the address of the page, set in the account, remembered
- * by the browser since it was chosen there, or preferred by it (RFC 9110 §12.5.4). `isStated` is
- * false when the request itself said nothing, as with simple robots: an account says nothing of
- * what a program can read.
+ * Chooses the language of a response: from the address of the page, the account, the cookie that
+ * stores an earlier choice, or the browser's preferences (RFC 9110 §12.5.4), in this order.
+ * `isStated` is false when the request itself states no language, as with simple robots. The
+ * account does not count for that, because it does not show whether a program can read the
+ * language.
  */
 export function chooseLanguage(wishes: LanguageWishes): { language: Language; isStated: boolean } {
   if (isLanguage(wishes.query)) return { language: wishes.query, isStated: true }
@@ -34,14 +35,14 @@ export function chooseLanguage(wishes: LanguageWishes): { language: Language; is
 function ofBrowser(wishes: Omit<LanguageWishes, 'query' | 'account'>) {
   if (isLanguage(wishes.cookie)) return { language: wishes.cookie, isStated: true }
   const header = wishes.acceptLanguage
-  // A star alone is what libraries send by themselves.
+  // HTTP libraries send a single `*` by default.
   if (header === undefined || !/[a-z]/i.test(header)) {
     return { language: 'en', isStated: false } as const
   }
   return { language: preferred(header), isStated: true }
 }
 
-/** Whether it is a language we speak. */
+/** Whether a value is a supported language. */
 export function isLanguage(value: unknown): value is Language {
   return typeof value === 'string' && Object.hasOwn(catalogs, value)
 }

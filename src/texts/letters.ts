@@ -3,29 +3,29 @@ import { accountLettersFr } from './fr/letters.ts'
 import { accountLettersRu } from './ru/letters.ts'
 import { wrappedLines } from './wording.ts'
 
-/** A language that letters are written in. */
+/** A language of letters. */
 export type LetterLanguage = 'en' | 'fr' | 'ru'
 
-/** What a letter about an account is about. */
+/** Kinds of letters about an account. */
 export type AccountNews =
-  /** Somebody wants an account: prove the address. */
+  /** Sign-up: confirms the address. */
   | 'confirm'
-  /** Somebody wanted an account that is there already. */
+  /** Sign-up with an address that already has an account. */
   | 'exists'
   | 'reset'
-  /** A new password was asked for, and there is no account. */
+  /** Password reset for an address without an account. */
   | 'no-account'
-  /** The account is closed by the operator, whatever was asked for. */
+  /** The operator has disabled the account; sent whatever was requested. */
   | 'disabled'
-  /** To the new address, which must be proven. */
+  /** To a new address, which must be confirmed. */
   | 'move'
-  /** To the address that was. */
+  /** To the previous address. */
   | 'moved'
   | 'password-changed'
   | 'second-step-on'
   | 'second-step-off'
 
-/** What it says: paragraphs, and behind `before` the link. */
+/** Texts of a letter: paragraphs; the link follows `before`. */
 export type AccountLetterWords = {
   greeting: string
   letters: Record<AccountNews, { subject: string; before: string[]; after: string[] }>
@@ -37,7 +37,7 @@ const catalogs: Record<LetterLanguage, AccountLetterWords> = {
   ru: accountLettersRu,
 }
 
-/** A letter about an account. Nothing that anybody wrote is in it, but the link of ours. */
+/** Composes a letter about an account. It contains no user input, only our own link. */
 export function composeAccountLetter(
   news: AccountNews,
   language: LetterLanguage,
@@ -49,14 +49,17 @@ export function composeAccountLetter(
   return { subject, text: paragraphs.map(wrappedLines).join('\n\n') }
 }
 
-/** What a letter of advice says, in one language. Names and links are put in as they are. */
+/**
+ * Texts of a letter with unsubscribe advice, in one language. Names and links are inserted
+ * unchanged.
+ */
 export type AdviceWords = {
-  /** Of an instant, as a day. */
+  /** Formats the day of a time. */
   day: (at: Date) => string
   subjectKnown: (name: string) => string
   subjectCautious: (signer: string) => string
   hello: string
-  /** The first sentences: which message it is about, and whose it is. */
+  /** The first sentences: the message, and its sender. */
   reported: (subject: string, day: string) => string
   reportedUntitled: (day: string) => string
   isKnown: (name: string) => string
@@ -65,10 +68,10 @@ export type AdviceWords = {
   whySignature: (domain: string) => string
   whyRange: (range: string, name: string) => string
   cautiousTitle: string
-  /** How to tell whether one subscribed, line by line. */
+  /** How to check whether one has subscribed, line by line. */
   cautious: (signer: string) => readonly string[]
   howTitle: string
-  /** In front of what the marketer declared, when it is in another language than the letter. */
+  /** Introduces the marketer's own advice if it is in another language than the letter. */
   inLanguage: Readonly<Record<'en' | 'fr' | 'ru', string>>
   said: (name: string) => string
   byLink: (host: string) => string
@@ -81,7 +84,7 @@ export type AdviceWords = {
   next: readonly string[]
   nobodyAccused: string
   networkTold: string
-  /** The sender wants its complaints, and its own codes may stand in what it gets. */
+  /** The sender accepts feedback reports, and may find its own tokens in them. */
   senderTold: string
   weekly: string
   off: string

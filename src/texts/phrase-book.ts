@@ -4,16 +4,22 @@ import { contentSymbolsFr, symbolsFr } from './fr/symbols.ts'
 import { happenedRu, partsRu, wayRu } from './ru/events.ts'
 import { contentSymbolsRu, symbolsRu } from './ru/symbols.ts'
 
-/** A sentence as it is said to a reader; `lang` is set where it stayed in English. */
+/** A sentence for a reader; `lang` is set if it stayed in English. */
 export type Said = { text: string; lang: 'en' | undefined }
 
-/** English templates with what each becomes, and parts of sentences, which only stand in holes. */
+/**
+ * English templates with their translations, and parts of sentences, which occur only in
+ * placeholders.
+ */
 export type PhraseCatalog = {
   sentences: Readonly<Record<string, string>>
   parts: Readonly<Record<string, string>>
 }
 
-/** What we write in English and say in other languages; in English, what is said otherwise. */
+/**
+ * Catalogs by language. The English one has only sentences that are shown differently from how they
+ * are stored.
+ */
 export const phrasesOf: Readonly<Record<'en' | 'fr' | 'ru', PhraseCatalog>> = {
   en: { sentences: { ...asWritten([wayFr, happenedFr]), ...saidEn }, parts: asWritten([partsFr]) },
   fr: {
@@ -26,7 +32,7 @@ export const phrasesOf: Readonly<Record<'en' | 'fr' | 'ru', PhraseCatalog>> = {
   },
 }
 
-/** The same sentences as they are, so that one beside them can be said otherwise. */
+/** Maps sentences to themselves, so that a rephrased sentence is recognized next to them. */
 function asWritten(known: readonly Readonly<Record<string, string>>[]): Record<string, string> {
   const english = known.flatMap((one) => Object.keys(one))
   return Object.fromEntries(english.map((sentence) => [sentence, sentence]))
@@ -36,8 +42,8 @@ const TEXT_MAX = 1_200
 const SENTENCES_MAX = 12
 
 /**
- * What may stand in a hole. `whom` and `speaker` are parts of sentences, which must be known;
- * `maybe` and `peer` are said as they are when they are not; `rest` is what no reader misses.
+ * Patterns of placeholders. `whom` and `speaker` are parts of sentences, which must be known;
+ * `maybe` and `peer` stay unchanged if they are unknown; `rest` may be dropped.
  */
 const holes: Readonly<Record<string, string>> = {
   ip: '[0-9A-Fa-f.:]+(?:/\\d+)?',
@@ -54,9 +60,9 @@ type Index = { byStart: Map<string, Phrase[]>; anyStart: Phrase[] }
 const books = new Map<string, (text: string) => Said>()
 
 /**
- * Says in a language what our programs wrote in English: in stories, about ways, for symbols. The
- * English template is the name of a sentence, so what was written before is translated too. What
- * the phrases do not know, such as the rules of an operator, stays English and says so.
+ * Returns a function that translates stored English sentences: stories, routes, symbols. The
+ * English template identifies a sentence, so sentences stored earlier are translated too. Unknown
+ * ones, such as the rules of an operator, stay in English and are marked so.
  */
 export function phraseBook(language: string): (text: string) => Said {
   const known = books.get(language)
@@ -81,7 +87,7 @@ function translator({ sentences, parts }: PhraseCatalog): (text: string) => stri
   return (text) => (text.length > TEXT_MAX ? undefined : say(text, index, SENTENCES_MAX, sayPart))
 }
 
-/** A text that is one sentence after another; undefined when one of them is not known. */
+/** Translates a text of consecutive sentences; undefined when one of them is unknown. */
 function say(
   text: string,
   index: Index,
@@ -124,7 +130,8 @@ function indexOf(phrases: Readonly<Record<string, string>>): Index {
   const index: Index = { byStart: new Map(), anyStart: [] }
   for (const [from, to] of Object.entries(phrases)) {
     const names = [...from.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
-    // What fills a hole is as short as it can be, or else as long: names may end like sentences.
+    // Tries the shortest and then the longest text for a placeholder, because a name may end like a
+    // sentence.
     const patterns = names.some((name) => !(name in holes)) ? ['.+?', '.+'] : ['']
     const phrase = { patterns: patterns.map((any) => patternOf(from, names, any)), names, to }
     const start = /^[^\s{]+(?=\s|$)/.exec(from)?.[0]

@@ -1,6 +1,6 @@
 const LINE_MAX = 78
 
-/** A paragraph in lines that a mail program shows whole; a link is never broken. */
+/** Wraps a paragraph for mail programs; never breaks a link. */
 export function wrappedLines(text: string): string {
   let line = ''
   const lines: string[] = []
@@ -13,24 +13,24 @@ export function wrappedLines(text: string): string {
   return [...lines, line].join('\n')
 }
 
-/** "de" before a name: Orange begins with a vowel, Yahoo and H&M do not. */
+/** Elides "de" before a name that starts with a vowel, such as Orange, but not Yahoo or H&M. */
 export function deName(name: string): string {
   return /^[aeiouàâäéèêëîïôöùûüœæ]/i.test(name) ? `d’${name}` : `de ${name}`
 }
 
-/** The plural categories that each of our languages has (CLDR); `other` is for fractions, too. */
+/** Plural categories of each language (CLDR); `other` is also for fractions. */
 type Categories = {
   en: 'one' | 'other'
   fr: 'one' | 'many' | 'other'
   ru: 'one' | 'few' | 'many' | 'other'
 }
 
-/** How a language says a number of things: a text for each category, `#` for the number. */
+/** A text for each plural category of a language; `#` stands for the number. */
 export type PluralForms<Language extends keyof Categories> = Readonly<
   Record<Categories[Language], string>
 >
 
-/** The locale by which numbers and dates of each language are written. */
+/** Locale for numbers and dates of each language. */
 export const locales = { en: 'en-GB', fr: 'fr', ru: 'ru' } as const
 
 const rules = {
@@ -41,14 +41,14 @@ const rules = {
 const numbers = {
   en: new Intl.NumberFormat(locales.en),
   fr: new Intl.NumberFormat(locales.fr),
-  // In Russian a number of four digits, too, is set in groups where others stand beside it.
+  // In Russian, numbers of four digits are grouped too, for consistency with longer ones.
   ru: new Intl.NumberFormat(locales.ru, { useGrouping: true }),
 }
 
 /**
- * Says a number of things as the language does: `plural('en', 2, { one: '# report', other: '#
- * reports' })` is "2 reports". Each `#` of the form becomes the number, written for the language;
- * so what a stranger wrote must not be in a form.
+ * Formats a number of things by the plural rules of a language: `plural('en', 2, { one: '# report',
+ * other: '# reports' })` is "2 reports". Replaces each `#` by the formatted number, so forms must
+ * not contain untrusted text.
  */
 export function plural<Language extends keyof Categories>(
   language: Language,
@@ -60,7 +60,7 @@ export function plural<Language extends keyof Categories>(
   return form.replaceAll('#', () => number(language, n))
 }
 
-/** A number as the language writes it. */
+/** Formats a number for a language. */
 export function number(language: keyof Categories, n: number): string {
   return numbers[language].format(n)
 }

@@ -1,4 +1,4 @@
-/** What the pages say on which accounts are made and opened, in English. */
+/** Texts of the pages for sign-up and sign-in, in English. */
 export const accountEn = {
   email: 'Mail address',
   password: 'Password',
@@ -76,7 +76,7 @@ export const accountEn = {
   },
 }
 
-/** What the pages say on which people look after their account, in English. */
+/** Texts of the pages for managing one's account, in English. */
 export const ownAccountEn = {
   title: 'Your account',
   lead: 'Who can open your account, and what we keep of you.',

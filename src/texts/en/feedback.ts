@@ -1,4 +1,4 @@
-/** What the pages for those whom we tell say, in English. */
+/** Texts of the pages for consumers of feedback reports, in English. */
 export const consumersEn = {
   enroll: {
     title: 'Get our reports',
@@ -87,10 +87,13 @@ export const consumersEn = {
   },
 }
 
-/** The form of every catalog of these words. */
+/** The type of every translation. */
 export type ConsumerWords = typeof consumersEn
 
-/** What the pages on which abuse desks answer say, in English; and what reporters read of it. */
+/**
+ * Texts of the pages for answers from abuse desks, and of these answers as reporters see them, in
+ * English.
+ */
 export const answersEn = {
   title: 'Your answer to our report',
   lead: 'You came by a link of a feedback report that we sent to you.',

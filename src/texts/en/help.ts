@@ -1,6 +1,6 @@
 /**
- * How to have a message with all its header lines from one mail program: ways to do it, the best
- * first, each a heading and its steps; `note` for what stays impossible.
+ * How to get a message with its complete header from one mail program: several ways, the best
+ * first, each with a heading and steps; `note` says what is not possible.
  */
 export type SourceGuide = {
   name: string
@@ -352,7 +352,7 @@ export const webMailEn = {
   },
 } satisfies Record<string, SourceGuide>
 
-/** The help pages, in English. */
+/** Texts of the help pages, in English. */
 export const helpEn = {
   link: 'Help',
   title: 'How to find the source of a message',
@@ -380,7 +380,7 @@ export const helpEn = {
   sources: { ...webMailEn, ...programsEn } as SourceGuides,
 }
 
-/** What every language says on the help pages. */
+/** The type of every translation of the help pages. */
 export type HelpWords = typeof helpEn
 
 type SourceGuides = Record<keyof typeof webMailEn | keyof typeof programsEn, SourceGuide>

@@ -100,7 +100,7 @@ export const accountLettersEn: AccountLetterWords = {
 
 const days = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
 
-/** Letters of advice in English. */
+/** Letters with unsubscribe advice, in English. */
 export const adviceLettersEn: AdviceWords = {
   day: (at) => days.format(at),
   subjectKnown: (name) => `How to unsubscribe from ${name}`,

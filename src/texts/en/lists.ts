@@ -2,7 +2,7 @@ import { plural } from '../wording.ts'
 
 const people = (n: number): string => plural('en', n, { one: '# person', other: '# people' })
 
-/** What the pages about our lists say, in English. */
+/** Texts of the pages about our lists, in English. */
 export const listsEn = {
   lookup: {
     title: 'Is it on our lists?',
@@ -106,5 +106,5 @@ export const listsEn = {
   },
 }
 
-/** The form of every catalog of these words. */
+/** The type of every translation. */
 export type ListWords = typeof listsEn

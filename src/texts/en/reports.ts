@@ -1,6 +1,6 @@
 import { number, plural } from '../wording.ts'
 
-/** What the question about a way says, in English. */
+/** Texts of the question about the relays of a message, in English. */
 export const questionEn = {
   title: 'Which of these machines belongs to your mail provider (or to you)?',
   help:
@@ -28,7 +28,7 @@ export const questionEn = {
     }),
 }
 
-/** What is asked before a report is taken back, in English. */
+/** Texts of the confirmation before a report is retracted, in English. */
 export const retractionEn = {
   title: 'Take this report back?',
   back: 'Back to the report',
@@ -49,7 +49,7 @@ export const retractionEn = {
   cancel: 'No, leave it as it is',
 }
 
-/** What the report form says, in English. */
+/** Texts of the report form, in English. */
 export const reportEn = {
   title: 'Report a message',
   lead: 'We need the complete source of the message, with all its header lines.',
@@ -68,7 +68,7 @@ export const reportEn = {
   nothing: 'Paste the source of a message, or choose a file.',
 }
 
-/** What the list of one's own reports says, in English. */
+/** Texts of the list of one's own reports, in English. */
 export const reportsEn = {
   title: 'My reports',
   none: 'You have not reported anything yet.',
@@ -116,7 +116,7 @@ export const reportsEn = {
 
 const n = (value: number) => number('en', value)
 
-/** What the page of one's own statistics says, in English. */
+/** Texts of the page with one's own statistics, in English. */
 export const statisticsEn = {
   title: 'My statistics',
   lead:
@@ -153,7 +153,7 @@ export const statisticsEn = {
     `least ${n(reportsMin)} times.`,
 }
 
-/** What the report form says of files, and of what became of them, in English. */
+/** Texts of the report form about files and the results of their upload, in English. */
 export const uploadingEn = {
   filesHelp: (file: number, upload: number, messages: number) =>
     `Saved messages (.eml, .emlx), Outlook files (.msg), mailboxes (.mbox), or zip archives of ` +
@@ -184,7 +184,7 @@ export const uploadingEn = {
   howTo: 'How to save a message with its header lines',
 }
 
-/** What went wrong, in English. */
+/** Error messages, in English. */
 export const problemsEn = {
   'bad-request': 'The request cannot be understood.',
   'not-a-message': 'This is not the source of a mail message: its header lines are missing.',

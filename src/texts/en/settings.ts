@@ -1,6 +1,6 @@
 import { plural } from '../wording.ts'
 
-/** The page on what we keep, in English: the text to which people agree when they sign up. */
+/** Texts of the privacy page, in English. People accept this text when they sign up. */
 export const privacyEn = {
   title: 'What we keep, and whom we tell',
   link: 'Privacy',
@@ -62,7 +62,7 @@ export const privacyEn = {
   ],
 }
 
-/** What the page of mail servers says, in English. */
+/** Texts of the page about mail servers, in English. */
 export const relaysEn = {
   title: 'My mail servers',
   lead:
@@ -107,7 +107,7 @@ export const relaysEn = {
   },
 }
 
-/** What the page of a reporter's settings says, in English. */
+/** Texts of the settings page of a reporter, in English. */
 export const settingsEn = {
   link: 'Settings',
   title: 'Settings',
@@ -147,7 +147,7 @@ export const settingsEn = {
   },
 }
 
-/** What the page of webhooks says, in English. */
+/** Texts of the webhooks page, in English. */
 export const webhooksEn = {
   title: 'Webhooks',
   lead:

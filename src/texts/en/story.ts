@@ -1,7 +1,7 @@
 import { number, plural } from '../wording.ts'
 import { answersEn } from './feedback.ts'
 
-/** Sentences of ours that speak of the reporter, as they are said to the reporter, in English. */
+/** Our stored sentences about the reporter, rephrased for the reporter, in English. */
 export const saidEn: Readonly<Record<string, string>> = {
   '{ip} brought nearly all that the reporter reported so far.':
     '{ip} brought nearly all that you reported so far.',
@@ -27,7 +27,7 @@ export const saidEn: Readonly<Record<string, string>> = {
   'The reporter took it back.': 'You took it back.',
 }
 
-/** What the page of one mail to an abuse desk says, in English. */
+/** Texts of the page that shows one mail to an abuse desk, in English. */
 export const toldEn = {
   title: 'What we tell',
   open: 'Read it',
@@ -44,10 +44,10 @@ export const toldEn = {
   back: 'Back to your report',
 }
 
-/** The same in another language. */
+/** The type of every translation. */
 export type ToldWords = typeof toldEn
 
-/** What the lines of a timeline says, in English. */
+/** Texts of the lines of a timeline, in English. */
 export const eventsEn = {
   received: 'You reported it',
   analyzed: 'We looked at it',
@@ -70,7 +70,7 @@ export const eventsEn = {
   unsubscribed: 'What became of unsubscribing',
 }
 
-/** What the story of a report says, in English. */
+/** Texts of the story of a report, in English. */
 export const storyEn = {
   title: 'What became of your report',
   back: 'All my reports',
@@ -140,7 +140,7 @@ export const storyEn = {
   retractHelp: 'You can take this report back. First we show what happens then.',
 }
 
-/** What the drawn way of a message says, in English. */
+/** Texts of the picture of a message's route, in English. */
 export const walkEn = {
   label: 'The way of the message, from your mailbox outward',
   mailbox: 'Your mailbox',
@@ -178,7 +178,7 @@ export const walkEn = {
   borderHelp: 'Below this line anybody may have written anything.',
 }
 
-/** What the page of a report says of unsubscribing, in English. */
+/** Unsubscribe advice on the page of a report, in English. */
 export const adviceEn = {
   title: 'How to be rid of such mail',
   known: (name: string) => `This is a mailing from ${name}. You can unsubscribe safely.`,

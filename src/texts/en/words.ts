@@ -14,7 +14,7 @@ import {
 import { privacyEn, relaysEn, settingsEn, webhooksEn } from './settings.ts'
 import { adviceEn, eventsEn, storyEn, toldEn, walkEn } from './story.ts'
 
-/** Everything the public pages say, in English: the catalog the others are held against. */
+/** All texts of the public pages, in English. Other catalogs must have the same type. */
 export const en = {
   languageName: 'English',
   skip: 'Skip to the content',
@@ -110,5 +110,5 @@ export const en = {
   error: { title: 'That did not work', home: 'Back to the start' },
 }
 
-/** The form of every catalog. */
+/** The type of every catalog. */
 export type Words = typeof en

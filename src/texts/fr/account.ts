@@ -1,6 +1,6 @@
 import type { accountEn, ownAccountEn } from '../en/account.ts'
 
-/** What the pages say on which accounts are made and opened, in French. */
+/** Texts of the pages for sign-up and sign-in, in French. */
 export const accountFr: typeof accountEn = {
   email: 'Adresse de courriel',
   password: 'Mot de passe',
@@ -89,7 +89,7 @@ export const accountFr: typeof accountEn = {
   },
 }
 
-/** What the pages say on which people look after their account, in French. */
+/** Texts of the pages for managing one's account, in French. */
 export const ownAccountFr: typeof ownAccountEn = {
   title: 'Votre compte',
   lead: 'Qui peut ouvrir votre compte, et ce que nous gardons de vous.',

@@ -1,4 +1,4 @@
-/** Parts of sentences, in French: as the sentences around them need them. */
+/** Parts of sentences, in French, in the form that the surrounding sentences need. */
 export const partsFr: Readonly<Record<string, string>> = {
   'a machine without a name': 'une machine sans nom',
   'a machine': 'une machine',
@@ -20,7 +20,7 @@ export const partsFr: Readonly<Record<string, string>> = {
   malware: 'logiciels malveillants',
 }
 
-/** What stories tell, and why nobody or somebody was told, in French. */
+/** Events of a report, and why it was forwarded or not, in French. */
 export const happenedFr: Readonly<Record<string, string>> = {
   'It came from {ip} ({n} % sure).': 'Il vient de {ip} (sûr à {n}\u00a0%).',
   'The origin could not be found.': 'L’origine n’a pas pu être trouvée.',
@@ -168,7 +168,7 @@ export const happenedFr: Readonly<Record<string, string>> = {
   'We do not ask twice.': 'Nous ne demandons pas deux fois.',
 }
 
-/** What is said of the way of a message, in French. */
+/** Sentences about the route of a message, in French. */
 export const wayFr: Readonly<Record<string, string>> = {
   'The message has no Received line, so nothing tells where it came from.':
     'Le message n’a aucune ligne Received\u00a0: rien ne dit d’où il vient.',

@@ -1,6 +1,6 @@
 import type { answersEn, ConsumerWords } from '../en/feedback.ts'
 
-/** The same in French. */
+/** Texts of the pages for consumers of feedback reports, in French. */
 export const consumersFr: ConsumerWords = {
   enroll: {
     title: 'Recevoir nos signalements',
@@ -96,7 +96,7 @@ export const consumersFr: ConsumerWords = {
   },
 }
 
-/** The same in French. */
+/** Texts of the pages for answers from abuse desks, in French. */
 export const answersFr: typeof answersEn = {
   title: 'Votre réponse à notre signalement',
   lead: 'Vous avez suivi un lien d’un signalement que nous vous avons envoyé.',

@@ -392,7 +392,7 @@ const webMailFr: Record<keyof typeof webMailEn, SourceGuide> = {
   },
 }
 
-/** The help pages, in French. */
+/** Texts of the help pages, in French. */
 export const helpFr: HelpWords = {
   link: 'Aide',
   title: 'Comment trouver la source d’un message',

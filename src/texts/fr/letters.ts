@@ -101,7 +101,7 @@ export const accountLettersFr: AccountLetterWords = {
 
 const days = new Intl.DateTimeFormat('fr', { dateStyle: 'long', timeZone: 'UTC' })
 
-/** Letters of advice in French. */
+/** Letters with unsubscribe advice, in French. */
 export const adviceLettersFr: AdviceWords = {
   day: (at) => days.format(at),
   subjectKnown: (name) => `Se désabonner des messages ${deName(name)}`,

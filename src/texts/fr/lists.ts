@@ -1,7 +1,7 @@
 import type { ListWords } from '../en/lists.ts'
 import { number, plural } from '../wording.ts'
 
-/** At least so many people, with the verb that agrees with them. */
+/** A minimum number of people, with the verb that agrees with it. */
 const haveReported = (n: number): string =>
   plural('fr', n, {
     one: '# personne l’a signalé',
@@ -9,7 +9,7 @@ const haveReported = (n: number): string =>
     other: '# personnes l’ont signalé',
   })
 
-/** What the pages about our lists say, in French. */
+/** Texts of the pages about our lists, in French. */
 export const listsFr: ListWords = {
   lookup: {
     title: 'Est-ce sur nos listes\u00a0?',

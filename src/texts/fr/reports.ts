@@ -9,7 +9,7 @@ import type {
 import type { Words } from '../en/words.ts'
 import { number, plural } from '../wording.ts'
 
-/** What the question about a way says, in French. */
+/** Texts of the question about the relays of a message, in French. */
 export const questionFr: typeof questionEn = {
   title: 'Laquelle de ces machines appartient à votre fournisseur (ou à vous)\u00a0?',
   help:
@@ -38,7 +38,7 @@ export const questionFr: typeof questionEn = {
     }),
 }
 
-/** What is asked before a report is taken back, in French. */
+/** Texts of the confirmation before a report is retracted, in French. */
 export const retractionFr: typeof retractionEn = {
   title: 'Retirer ce signalement\u00a0?',
   back: 'Retour au signalement',
@@ -60,7 +60,7 @@ export const retractionFr: typeof retractionEn = {
   cancel: 'Non, le laisser tel quel',
 }
 
-/** What the report form says, in French. */
+/** Texts of the report form, in French. */
 export const reportFr: typeof reportEn = {
   title: 'Signaler un message',
   lead: 'Il nous faut la source complète du message, avec toutes ses lignes d’en-tête.',
@@ -81,7 +81,7 @@ export const reportFr: typeof reportEn = {
   nothing: 'Collez la source d’un message ou choisissez un fichier.',
 }
 
-/** What the list of one's own reports says, in French. */
+/** Texts of the list of one's own reports, in French. */
 export const reportsFr: typeof reportsEn = {
   title: 'Mes signalements',
   none: 'Vous n’avez encore rien signalé.',
@@ -135,7 +135,7 @@ export const reportsFr: typeof reportsEn = {
 
 const n = (value: number) => number('fr', value)
 
-/** What the page of one's own statistics says, in French. */
+/** Texts of the page with one's own statistics, in French. */
 export const statisticsFr: typeof statisticsEn = {
   title: 'Mes statistiques',
   lead:
@@ -180,7 +180,7 @@ export const statisticsFr: typeof statisticsEn = {
     `au moins ${n(reportsMin)} fois.`,
 }
 
-/** What the report form says of files, and of what became of them, in French. */
+/** Texts of the report form about files and the results of their upload, in French. */
 export const uploadingFr: typeof uploadingEn = {
   filesHelp: (file, upload, messages) =>
     `Messages enregistrés (.eml, .emlx), fichiers Outlook (.msg), boîtes (.mbox), ou archives ` +
@@ -216,7 +216,7 @@ export const uploadingFr: typeof uploadingEn = {
   howTo: 'Comment enregistrer un message avec ses en-têtes',
 }
 
-/** What went wrong, in French. */
+/** Error messages, in French. */
 export const problemsFr: Words['problems'] = {
   'bad-request': 'La demande est incompréhensible.',
   'not-a-message': 'Ce n’est pas la source d’un message\u00a0: ses lignes d’en-tête manquent.',

@@ -1,7 +1,7 @@
 import type { privacyEn, relaysEn, settingsEn, webhooksEn } from '../en/settings.ts'
 import { plural } from '../wording.ts'
 
-/** The page on what we keep, in French. */
+/** Texts of the privacy page, in French. */
 export const privacyFr: typeof privacyEn = {
   title: 'Ce que nous gardons, et qui nous informons',
   link: 'Vie privée',
@@ -66,7 +66,7 @@ export const privacyFr: typeof privacyEn = {
   ],
 }
 
-/** What the page of mail servers says, in French. */
+/** Texts of the page about mail servers, in French. */
 export const relaysFr: typeof relaysEn = {
   title: 'Mes serveurs de messagerie',
   lead:
@@ -115,7 +115,7 @@ export const relaysFr: typeof relaysEn = {
   },
 }
 
-/** The same in French. */
+/** Texts of the settings page of a reporter, in French. */
 export const settingsFr: typeof settingsEn = {
   link: 'Réglages',
   title: 'Réglages',
@@ -156,7 +156,7 @@ export const settingsFr: typeof settingsEn = {
   },
 }
 
-/** The same in French. */
+/** Texts of the webhooks page, in French. */
 export const webhooksFr: typeof webhooksEn = {
   title: 'Webhooks',
   lead:

@@ -2,7 +2,7 @@ import type { adviceEn, eventsEn, storyEn, ToldWords, walkEn } from '../en/story
 import { deName, number, plural } from '../wording.ts'
 import { answersFr } from './feedback.ts'
 
-/** What the page of one mail to an abuse desk says, in French. */
+/** Texts of the page that shows one mail to an abuse desk, in French. */
 export const toldFr: ToldWords = {
   title: 'Ce que nous transmettons',
   open: 'Lire',
@@ -19,7 +19,7 @@ export const toldFr: ToldWords = {
   back: 'Retour à votre signalement',
 }
 
-/** What the lines of a timeline says, in French. */
+/** Texts of the lines of a timeline, in French. */
 export const eventsFr: typeof eventsEn = {
   received: 'Vous l’avez signalé',
   analyzed: 'Nous l’avons examiné',
@@ -42,7 +42,7 @@ export const eventsFr: typeof eventsEn = {
   unsubscribed: 'Ce qu’il est advenu de la demande de désabonnement',
 }
 
-/** What the story of a report says, in French. */
+/** Texts of the story of a report, in French. */
 export const storyFr: typeof storyEn = {
   title: 'Ce qu’est devenu votre signalement',
   back: 'Tous mes signalements',
@@ -118,7 +118,7 @@ export const storyFr: typeof storyEn = {
     'Vous pouvez retirer ce signalement. Nous vous montrons d’abord ce qui se passe alors.',
 }
 
-/** What the drawn way of a message says, in French. */
+/** Texts of the picture of a message's route, in French. */
 export const walkFr: typeof walkEn = {
   label: 'Le chemin du message, de votre boîte vers l’extérieur',
   mailbox: 'Votre boîte aux lettres',
@@ -156,7 +156,7 @@ export const walkFr: typeof walkEn = {
   borderHelp: 'Sous cette ligne, n’importe qui a pu écrire n’importe quoi.',
 }
 
-/** What the page of a report says of unsubscribing, in French. */
+/** Unsubscribe advice on the page of a report, in French. */
 export const adviceFr: typeof adviceEn = {
   title: 'Comment ne plus recevoir de tels messages',
   known: (name) => `C’est un envoi ${deName(name)}. Vous pouvez vous désabonner sans risque.`,

@@ -1,4 +1,4 @@
-/** What the shipped rules say of a message, in French: of its way and its header. */
+/** Meanings of the shipped rules about route and header, in French. */
 export const symbolsFr: Readonly<Record<string, string>> = {
   'A mail system wrote this: a bounce, an automatic reply or a feedback report.':
     'Un système de messagerie l’a écrit\u00a0: un rebond, une réponse automatique ou un ' +
@@ -124,7 +124,7 @@ export const symbolsFr: Readonly<Record<string, string>> = {
     'L’adresse de l’auteur semble faite au hasard, et ce n’est pas une liste.',
 }
 
-/** The same of what stands in it, and where it leads. */
+/** Meanings of the shipped rules about content and links, in French. */
 export const contentSymbolsFr: Readonly<Record<string, string>> = {
   'The author’s free mailbox has five digits and more.':
     'La boîte gratuite de l’auteur contient au moins cinq chiffres.',

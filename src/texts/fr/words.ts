@@ -15,7 +15,7 @@ import {
 import { privacyFr, relaysFr, settingsFr, webhooksFr } from './settings.ts'
 import { adviceFr, eventsFr, storyFr, toldFr, walkFr } from './story.ts'
 
-/** Everything the public pages say, in French. */
+/** All texts of the public pages, in French. */
 export const fr: Words = {
   languageName: 'Français',
   skip: 'Aller au contenu',
@@ -66,9 +66,9 @@ export const fr: Words = {
   help: helpFr,
   sent: {
     title: 'Votre signalement',
-    // Old clients look for exactly these words.
+    // Old clients search for exactly this text.
     recorded: 'Votre signalement a été enregistré',
-    // With the same words in it.
+    // Contains the same text.
     before: 'Votre signalement a été enregistré auparavant\u00a0: rien de nouveau',
     partly: 'Certains messages n’ont pas été enregistrés\u00a0: voir ci-dessous.',
     none: 'Rien n’a pu être enregistré',

@@ -1,6 +1,6 @@
 import type { accountEn, ownAccountEn } from '../en/account.ts'
 
-/** What the pages say on which accounts are made and opened, in Russian. */
+/** Texts of the pages for sign-up and sign-in, in Russian. */
 export const accountRu: typeof accountEn = {
   email: 'Адрес почты',
   password: 'Пароль',
@@ -80,7 +80,7 @@ export const accountRu: typeof accountEn = {
   },
 }
 
-/** What the pages say on which people look after their account, in Russian. */
+/** Texts of the pages for managing one's account, in Russian. */
 export const ownAccountRu: typeof ownAccountEn = {
   title: 'Ваша учётная запись',
   lead: 'Кто может открыть вашу учётную запись и что мы о вас храним.',

@@ -1,4 +1,4 @@
-/** Parts of sentences, in Russian: as the sentences around them need them. */
+/** Parts of sentences, in Russian, in the form that the surrounding sentences need. */
 export const partsRu: Readonly<Record<string, string>> = {
   'a machine without a name': 'машина без имени',
   'a machine': 'без имени',
@@ -19,7 +19,7 @@ export const partsRu: Readonly<Record<string, string>> = {
   malware: 'вредоносные программы',
 }
 
-/** What stories tell, and why nobody or somebody was told, in Russian. */
+/** Events of a report, and why it was forwarded or not, in Russian. */
 export const happenedRu: Readonly<Record<string, string>> = {
   'It came from {ip} ({n} % sure).': 'Письмо пришло с адреса {ip} (уверенность {n}\u00a0%).',
   'The origin could not be found.': 'Источник найти не удалось.',
@@ -157,7 +157,7 @@ export const happenedRu: Readonly<Record<string, string>> = {
   'We do not ask twice.': 'Дважды мы не просим.',
 }
 
-/** What is said of the way of a message, in Russian. */
+/** Sentences about the route of a message, in Russian. */
 export const wayRu: Readonly<Record<string, string>> = {
   'The message has no Received line, so nothing tells where it came from.':
     'В письме нет ни одной строки Received: ничто не говорит, откуда оно пришло.',

@@ -1,6 +1,6 @@
 import type { answersEn, ConsumerWords } from '../en/feedback.ts'
 
-/** The same in Russian. */
+/** Texts of the pages for consumers of feedback reports, in Russian. */
 export const consumersRu: ConsumerWords = {
   enroll: {
     title: 'Получать наши жалобы',
@@ -90,7 +90,7 @@ export const consumersRu: ConsumerWords = {
   },
 }
 
-/** The same in Russian. */
+/** Texts of the pages for answers from abuse desks, in Russian. */
 export const answersRu: typeof answersEn = {
   title: 'Ваш ответ на нашу жалобу',
   lead: 'Вы перешли по ссылке из жалобы, которую мы вам прислали.',

@@ -332,7 +332,7 @@ const webMailRu: Record<keyof typeof webMailEn, SourceGuide> = {
   },
 }
 
-/** The help pages, in Russian. */
+/** Texts of the help pages, in Russian. */
 export const helpRu: HelpWords = {
   link: 'Помощь',
   title: 'Как найти исходный текст письма',

@@ -97,7 +97,7 @@ export const accountLettersRu: AccountLetterWords = {
 
 const days = new Intl.DateTimeFormat('ru', { dateStyle: 'long', timeZone: 'UTC' })
 
-/** Letters of advice in Russian. Names are never inflected: they stand beside a noun. */
+/** Letters with unsubscribe advice, in Russian. Names are never inflected; a noun precedes them. */
 export const adviceLettersRu: AdviceWords = {
   day: (at) => days.format(at),
   subjectKnown: (name) => `Как отписаться от рассылки «${name}»`,

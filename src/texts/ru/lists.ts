@@ -1,11 +1,11 @@
 import type { ListWords } from '../en/lists.ts'
 import { plural } from '../wording.ts'
 
-/** At least so many people, in the genitive. */
+/** A minimum number of people, in the genitive. */
 const people = (n: number): string =>
   plural('ru', n, { one: '# человека', few: '# человек', many: '# человек', other: '# человека' })
 
-/** What the pages about our lists say, in Russian. */
+/** Texts of the pages about our lists, in Russian. */
 export const listsRu: ListWords = {
   lookup: {
     title: 'Есть ли это в наших списках?',

@@ -9,7 +9,7 @@ import type {
 import type { Words } from '../en/words.ts'
 import { number, plural } from '../wording.ts'
 
-/** What the question about a way says, in Russian. */
+/** Texts of the question about the relays of a message, in Russian. */
 export const questionRu: typeof questionEn = {
   title: 'Какие из этих машин принадлежат вашему почтовому провайдеру (или вам)?',
   help:
@@ -38,7 +38,7 @@ export const questionRu: typeof questionEn = {
     }),
 }
 
-/** What is asked before a report is taken back, in Russian. */
+/** Texts of the confirmation before a report is retracted, in Russian. */
 export const retractionRu: typeof retractionEn = {
   title: 'Отозвать эту жалобу?',
   back: 'Назад к жалобе',
@@ -61,7 +61,7 @@ export const retractionRu: typeof retractionEn = {
   cancel: 'Нет, оставить как есть',
 }
 
-/** What the report form says, in Russian. */
+/** Texts of the report form, in Russian. */
 export const reportRu: typeof reportEn = {
   title: 'Пожаловаться на письмо',
   lead: 'Нам нужен полный исходный текст письма со всеми строками заголовка.',
@@ -82,7 +82,7 @@ export const reportRu: typeof reportEn = {
   nothing: 'Вставьте исходный текст письма или выберите файл.',
 }
 
-/** What the list of one's own reports says, in Russian. */
+/** Texts of the list of one's own reports, in Russian. */
 export const reportsRu: typeof reportsEn = {
   title: 'Мои жалобы',
   none: 'Вы ещё ни на что не жаловались.',
@@ -136,7 +136,7 @@ export const reportsRu: typeof reportsEn = {
 
 const n = (value: number) => number('ru', value)
 
-/** What the page of one's own statistics says, in Russian. */
+/** Texts of the page with one's own statistics, in Russian. */
 export const statisticsRu: typeof statisticsEn = {
   title: 'Моя статистика',
   lead:
@@ -175,7 +175,7 @@ export const statisticsRu: typeof statisticsEn = {
     `${n(reportsMin)} раз: ${n(large)}.`,
 }
 
-/** What the report form says of files, and of what became of them, in Russian. */
+/** Texts of the report form about files and the results of their upload, in Russian. */
 export const uploadingRu: typeof uploadingEn = {
   filesHelp: (file, upload, messages) =>
     `Сохранённые письма (.eml, .emlx), файлы Outlook (.msg), почтовые ящики (.mbox) или ` +
@@ -210,7 +210,7 @@ export const uploadingRu: typeof uploadingEn = {
   howTo: 'Как сохранить письмо вместе с заголовками',
 }
 
-/** What went wrong, in Russian. */
+/** Error messages, in Russian. */
 export const problemsRu: Words['problems'] = {
   'bad-request': 'Запрос не удалось разобрать.',
   'not-a-message': 'Это не исходный текст письма: в нём нет строк заголовка.',

@@ -1,7 +1,7 @@
 import type { privacyEn, relaysEn, settingsEn, webhooksEn } from '../en/settings.ts'
 import { plural } from '../wording.ts'
 
-/** The page on what we keep, in Russian. */
+/** Texts of the privacy page, in Russian. */
 export const privacyRu: typeof privacyEn = {
   title: 'Что мы храним и кому говорим',
   link: 'Личные данные',
@@ -55,7 +55,7 @@ export const privacyRu: typeof privacyEn = {
   ],
 }
 
-/** What the page of mail servers says, in Russian. */
+/** Texts of the page about mail servers, in Russian. */
 export const relaysRu: typeof relaysEn = {
   title: 'Мои почтовые серверы',
   lead:
@@ -105,7 +105,7 @@ export const relaysRu: typeof relaysEn = {
   },
 }
 
-/** The same in Russian. */
+/** Texts of the settings page of a reporter, in Russian. */
 export const settingsRu: typeof settingsEn = {
   link: 'Настройки',
   title: 'Настройки',
@@ -145,7 +145,7 @@ export const settingsRu: typeof settingsEn = {
   },
 }
 
-/** What the page of webhooks says, in Russian. */
+/** Texts of the webhooks page, in Russian. */
 export const webhooksRu: typeof webhooksEn = {
   title: 'Вебхуки',
   lead:

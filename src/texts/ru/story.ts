@@ -2,7 +2,7 @@ import type { adviceEn, eventsEn, storyEn, ToldWords, walkEn } from '../en/story
 import { number, plural } from '../wording.ts'
 import { answersRu } from './feedback.ts'
 
-/** What the page of one mail to an abuse desk says, in Russian. */
+/** Texts of the page that shows one mail to an abuse desk, in Russian. */
 export const toldRu: ToldWords = {
   title: 'Что мы сообщаем',
   open: 'Прочитать',
@@ -19,7 +19,7 @@ export const toldRu: ToldWords = {
   back: 'Назад к вашей жалобе',
 }
 
-/** What the lines of a timeline says, in Russian. */
+/** Texts of the lines of a timeline, in Russian. */
 export const eventsRu: typeof eventsEn = {
   received: 'Вы пожаловались',
   analyzed: 'Мы изучили письмо',
@@ -42,7 +42,7 @@ export const eventsRu: typeof eventsEn = {
   unsubscribed: 'Чем кончилась отписка',
 }
 
-/** What the story of a report says, in Russian. */
+/** Texts of the story of a report, in Russian. */
 export const storyRu: typeof storyEn = {
   title: 'Что стало с вашей жалобой',
   back: 'Все мои жалобы',
@@ -118,7 +118,7 @@ export const storyRu: typeof storyEn = {
   retractHelp: 'Эту жалобу можно отозвать. Сначала мы покажем, что тогда произойдёт.',
 }
 
-/** What the drawn way of a message says, in Russian. */
+/** Texts of the picture of a message's route, in Russian. */
 export const walkRu: typeof walkEn = {
   label: 'Путь письма от вашего ящика наружу',
   mailbox: 'Ваш почтовый ящик',
@@ -156,7 +156,7 @@ export const walkRu: typeof walkEn = {
   borderHelp: 'Ниже этой черты кто угодно мог написать что угодно.',
 }
 
-/** What the page of a report says of unsubscribing, in Russian. Names stand beside a noun. */
+/** Unsubscribe advice on the page of a report, in Russian. A noun precedes names. */
 export const adviceRu: typeof adviceEn = {
   title: 'Как избавиться от таких писем',
   known: (name) => `Это рассылка отправителя «${name}». От неё можно безопасно отписаться.`,

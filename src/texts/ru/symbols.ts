@@ -1,4 +1,4 @@
-/** What the shipped rules say of a message, in Russian: of its way and its header. */
+/** Meanings of the shipped rules about route and header, in Russian. */
 export const symbolsRu: Readonly<Record<string, string>> = {
   'A mail system wrote this: a bounce, an automatic reply or a feedback report.':
     'Это написала почтовая система: уведомление о недоставке, автоответ или отчёт.',
@@ -111,7 +111,7 @@ export const symbolsRu: Readonly<Record<string, string>> = {
     'Адрес автора выглядит случайным, и это не рассылка.',
 }
 
-/** The same of what stands in it, and where it leads. */
+/** Meanings of the shipped rules about content and links, in Russian. */
 export const contentSymbolsRu: Readonly<Record<string, string>> = {
   'The author’s free mailbox has five digits and more.':
     'В адресе бесплатного ящика автора пять цифр или больше.',

@@ -15,7 +15,7 @@ import {
 import { privacyRu, relaysRu, settingsRu, webhooksRu } from './settings.ts'
 import { adviceRu, eventsRu, storyRu, toldRu, walkRu } from './story.ts'
 
-/** Everything the public pages say, in Russian. */
+/** All texts of the public pages, in Russian. */
 export const ru: Words = {
   languageName: 'Русский',
   skip: 'Перейти к содержанию',
