@@ -168,16 +168,16 @@ function askingLetter(
   link: string,
 ): LetterWords {
   const its = words[wish.language]
-  const house = houseOf(domainOf(address) ?? '')
+  const registrable = registrableOf(domainOf(address) ?? '')
   const isForeign = ({ kind, value }: ConsumerScope) =>
-    kind === 'domain' && houseOf(value) !== house
+    kind === 'domain' && registrableOf(value) !== registrable
   const foreign = wish.scopes.filter(isForeign).length
   const named = scopesText(wish.scopes.filter((scope) => !isForeign(scope)))
   const said = [named, foreign > 0 ? its.others(foreign) : ''].filter((text) => text !== '')
   return its.ask(service, link, said.join(', ') || its.nothing)
 }
 
-function houseOf(domain: string): string {
+function registrableOf(domain: string): string {
   return registrableDomain(domain) ?? domain
 }
 

@@ -62,7 +62,7 @@ function failureOf(results: readonly BounceResult[], address: string): Failure |
   if (own && own.action !== 'failed') return sentenceOf[own.action]
   const failed = own ?? results.find(({ action }) => action === 'failed')
   if (!failed) return sentenceOf[results[0]?.action ?? 'delayed']
-  return { ...failed, hard: failed.hard && isOfHouse(failed.recipient, address) }
+  return { ...failed, hard: failed.hard && hasSameDomain(failed.recipient, address) }
 }
 
 const sentenceOf: Record<BounceResult['action'], string> = {
@@ -73,13 +73,13 @@ const sentenceOf: Record<BounceResult['action'], string> = {
   expanded: 'It arrived, and went on to several others.',
 }
 
-function isOfHouse(recipient: string, address: string): boolean {
+function hasSameDomain(recipient: string, address: string): boolean {
   if (recipient === '') return true
-  const house = (of: string) => {
+  const registrable = (of: string) => {
     const domain = domainOf(of)
     return domain === undefined ? undefined : (registrableDomain(domain) ?? domain)
   }
-  return house(recipient) === house(address)
+  return registrable(recipient) === registrable(address)
 }
 
 async function bounceFeedback(
@@ -251,11 +251,15 @@ export async function keepReply(
  */
 function isOfDesk(author: string, address: string): boolean {
   if (author.toLowerCase() === address.toLowerCase()) return true
-  const house = houseOf(address)
-  return house !== undefined && !freeMailDomains.has(house) && houseOf(author) === house
+  const registrable = registrableOf(address)
+  return (
+    registrable !== undefined &&
+    !freeMailDomains.has(registrable) &&
+    registrableOf(author) === registrable
+  )
 }
 
-function houseOf(address: string): string | undefined {
+function registrableOf(address: string): string | undefined {
   const domain = domainOf(address)
   return domain === undefined ? undefined : registrableDomain(domain)
 }

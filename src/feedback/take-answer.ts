@@ -105,7 +105,7 @@ export async function takeAnswer(
   })
   if (!isNew) return 'repeated'
   await tellReporters(tx, feedback, answer, app, now)
-  await obey(tx, feedback, answer, app, now)
+  await applyAnswer(tx, feedback, answer, app, now)
   return 'taken'
 }
 
@@ -135,7 +135,7 @@ async function tellReporters(
   await oweAnswerLetters(tx, { reportIds, address, answer }, app, now)
 }
 
-async function obey(
+async function applyAnswer(
   tx: Db,
   { reportId, number, consumerId }: Feedback,
   answer: AnswerKind,

@@ -46,8 +46,8 @@ export async function joinCampaigns(
     if (campaign) joined.set(message.reportId, campaign)
   }
   const alone = keyed.filter(({ reportId }) => !joined.has(reportId))
-  await carryOn(pool, new Set(joined.values()), neighborhood, now)
-  const founded = alone.length > 0 ? await foundCampaigns(pool, alone, clock) : []
+  await carryKeysForward(pool, new Set(joined.values()), neighborhood, now)
+  const founded = alone.length > 0 ? await createCampaigns(pool, alone, clock) : []
   return new Map(
     [...joined, ...founded].map(([reportId, campaign]) => [reportId, campaign.id] as const),
   )
@@ -56,7 +56,7 @@ export async function joinCampaigns(
 /**
  * Copies the keys of campaigns that were last matched in an earlier generation to the current one.
  */
-async function carryOn(
+async function carryKeysForward(
   pool: Pool,
   campaigns: ReadonlySet<Campaign>,
   { rows }: Neighborhood,
@@ -83,7 +83,7 @@ async function carryOn(
  * contain one instant taken under the lock, so the oldest of several matches is also the one that
  * was visible first, and equal messages join the same campaign.
  */
-async function foundCampaigns(
+async function createCampaigns(
   pool: Pool,
   messages: readonly Message[],
   clock: Clock,

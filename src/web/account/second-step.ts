@@ -49,19 +49,19 @@ export function secondStepRoutes(site: Needs): Router {
     const form = await readShortForm(req, res, site)
     const reporter = requireReporter(req, res)
     if (!reporter) return
-    const wish = form.text('do')
-    if (wish === 'on') return turnOn(req, res, site, form, reporter)
+    const action = form.text('do')
+    if (action === 'on') return turnOn(req, res, site, form, reporter)
     if (!(await isProven(req, form, reporter, site))) {
       const faults = { now: visitOf(req).words.ownAccount.wrongProof }
       return sendSecondStep(req, res, site, reporter, faults)
     }
-    await afterProof(wish, req, res, site, reporter)
+    await afterProof(action, req, res, site, reporter)
   })
   return router
 }
 
 async function afterProof(
-  wish: string | undefined,
+  action: string | undefined,
   req: Request,
   res: Response,
   site: Needs,
@@ -69,18 +69,18 @@ async function afterProof(
 ): Promise<void> {
   const { id } = reporter
   const account = await findAccount(site.pool, id)
-  if (wish === 'begin' && !account?.hasTotp) {
+  if (action === 'begin' && !account?.hasTotp) {
     const sealed = sealTotp(createTotpSecret(), id, site.config.secret)
     req.session.totpSetup = sealed.toString('base64')
     await saveSession(req)
     return sendSecondStep(req, res, site, reporter, {})
   }
-  if (wish === 'renew' && account?.hasTotp) {
+  if (action === 'renew' && account?.hasTotp) {
     const { codes, hashes } = createRecoveryCodes()
     await inTransaction(site.pool, (tx) => putRecoveryCodes(tx, id, hashes))
     return sendSecondStep(req, res, site, reporter, {}, codes)
   }
-  if (wish === 'off' && account?.hasTotp) {
+  if (action === 'off' && account?.hasTotp) {
     await inTransaction(site.pool, async (tx) => {
       await removeTotp(tx, id)
       await oweAccountNews(tx, 'second-step-off', reporter, site)

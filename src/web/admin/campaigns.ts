@@ -97,7 +97,7 @@ function timeOf(reportId: string | undefined): Date | undefined {
   return reportId === undefined ? undefined : uuidTime(reportId)
 }
 
-/** The two charts and the daily reports. */
+/** The two charts, and the different reporters, networks and authors by day. */
 function drawn(days: readonly CampaignDay[], counts: CampaignCounts, now: Date) {
   const points = days.map(({ day, reports }) => ({ startsAt: new Date(day), reports }))
   const from = points[0]?.startsAt ?? now

@@ -77,12 +77,12 @@ const policies = {
 }
 
 function dmarcMeaning({ result, policy, alignedBy }: Authentication['dmarc']): string {
-  const wish = policy === null ? '' : ` The domain asks ${policies[policy]}.`
+  const policyWords = policy === null ? '' : ` The domain asks ${policies[policy]}.`
   if (result === 'pass')
-    return `The author’s domain stands behind it, by ${names(alignedBy)}.${wish}`
-  if (result === 'fail') return `Nothing shows that the author’s domain sent it.${wish}`
+    return `The author’s domain stands behind it, by ${names(alignedBy)}.${policyWords}`
+  if (result === 'fail') return `Nothing shows that the author’s domain sent it.${policyWords}`
   if (result === 'none') return 'The author’s domain has no policy, or there is not one author.'
-  return `What it depends on could not be told.${wish}`
+  return `What it depends on could not be told.${policyWords}`
 }
 
 function names(alignedBy: readonly string[]): string {

@@ -59,8 +59,9 @@ function ruleEditorRoutes(site: Needs): Router {
   let isTrying = false
   router.get('/', async (req, res) => {
     const acting = await actingRules(site.pool)
-    const wish = req.query['from']
-    const from = typeof wish === 'string' && /^\d{1,9}$/.test(wish) ? Number(wish) : acting.version
+    const given = req.query['from']
+    const from =
+      typeof given === 'string' && /^\d{1,9}$/.test(given) ? Number(given) : acting.version
     const { content } = (await findRules(site.pool, from)) ?? acting
     const fresh = { base: acting.version, note: '', last: dryRunReports.usual, faults: [] }
     sendEditor(req, res, { ...fresh, content })
@@ -68,13 +69,13 @@ function ruleEditorRoutes(site: Needs): Router {
   router.post('/', async (req, res) => {
     const administrator = requireReporter(req, res)
     if (!administrator) return
-    const { draft, wish } = await readDraft(req, res, site)
-    if (wish === 'apply') {
+    const { draft, action } = await readDraft(req, res, site)
+    if (action === 'apply') {
       const deed = { at: site.clock(), reporterId: administrator.id, note: draft.note }
       return apply(req, res, site, draft, deed)
     }
     const compared = await compare(draft, site)
-    if (wish !== 'try' || compared.isSound !== true) return sendEditor(req, res, compared)
+    if (action !== 'try' || compared.isSound !== true) return sendEditor(req, res, compared)
     if (isTrying) {
       const problem = 'Somebody else is trying rules on past reports. Try again in a moment.'
       return sendEditor(req, res, { ...compared, problem })
@@ -108,7 +109,7 @@ async function readDraft(req: Request, res: Response, site: Needs) {
     last: Math.max(1, number('last', dryRunReports.usual, LAST_MAX)),
     faults: [],
   }
-  return { draft, wish: sent.text('do') }
+  return { draft, action: sent.text('do') }
 }
 
 async function compare(draft: Draft, site: Needs): Promise<Draft> {

@@ -23,7 +23,7 @@ const WRONG_OF_PROXY_MAX = 1_000
 const SILENCE_MS = 60_000
 const ADDRESSES_MAX = 10_000
 /** Headers added by proxies or by browsers; programs on this machine send neither. */
-const goBetweens = [
+const forwardingHeaders = [
   ...['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-forwarded-server'],
   ...['forwarded', 'via', 'x-real-ip', 'origin', 'sec-fetch-site'],
 ]
@@ -78,7 +78,7 @@ function guessersOf(
   config: GateSettings,
 ): (readonly [who: string, timesMax: number])[] {
   const peer = req.socket.remoteAddress ?? ''
-  if (!goBetweens.some((name) => name in req.headers)) return [[peer, WRONG_MAX]]
+  if (!forwardingHeaders.some((name) => name in req.headers)) return [[peer, WRONG_MAX]]
   return [
     [`${peer} for ${askerOf(req, config)}`, WRONG_MAX],
     [`${peer} for others`, WRONG_OF_PROXY_MAX],
@@ -90,7 +90,7 @@ function guessersOf(
  * Host of the original request, which does not name this machine.
  */
 export function isDirect(req: IncomingMessage): boolean {
-  const isPassedOn = goBetweens.some((name) => name in req.headers)
+  const isPassedOn = forwardingHeaders.some((name) => name in req.headers)
   return isLoopback(req.socket.remoteAddress) && !isPassedOn && isLocalHost(req.headers.host)
 }
 

@@ -31,7 +31,7 @@ import type { Site } from '../site.ts'
 import { askerHash } from './downloads.ts'
 
 /** A delisting request as submitted. */
-type Wish = {
+type Submitted = {
   listing: Listing
   asker: string
   contact: string
@@ -49,12 +49,12 @@ const OF_NAME_MAX = 25
 const OF_ASKER_MAX = 5
 
 /** Stores a request and grants it at once if allowed. */
-async function keepWish(
-  wish: Wish,
+async function storeRequest(
+  submitted: Submitted,
   { pool, clock }: Pick<Site, 'pool' | 'clock'>,
 ): Promise<'kept' | 'too often' | 'not listed'> {
   const now = clock()
-  const { listing, asker, contact, done, tokenHash, askerHash } = wish
+  const { listing, asker, contact, done, tokenHash, askerHash } = submitted
   const { list, name } = listing
   const since = new Date(now.getTime() - DAY_MS)
   const limit = Math.max(OF_NAME_MAX, OF_ASKER_MAX)
@@ -175,7 +175,7 @@ export function delistingRoutes(site: Needs): Router {
   return router
 }
 
-type Fields = Pick<Wish, 'asker' | 'contact' | 'done'>
+type Fields = Pick<Submitted, 'asker' | 'contact' | 'done'>
 
 const emptyFields: Fields = { asker: '', contact: '', done: '' }
 
@@ -194,8 +194,8 @@ async function takeWish(req: Request, res: Response, site: Needs): Promise<void>
   if (faults.length > 0) return sendForm(req, res, listing, { fields, faults, status: 422 })
   const token = systemRandom(TOKEN_BYTES).toString('base64url')
   const hash = askerHash(req, site.config)
-  const wish = { ...fields, listing, tokenHash: tokenHash(token), askerHash: hash }
-  const outcome = await keepWish(wish, site)
+  const submitted = { ...fields, listing, tokenHash: tokenHash(token), askerHash: hash }
+  const outcome = await storeRequest(submitted, site)
   if (outcome === 'too often') {
     return sendForm(req, res, listing, { fields, faults: [words.often], status: 429 })
   }

@@ -34,7 +34,7 @@ export function relayRoutes(site: RelayNeeds): Router {
     const reporter = requireReporter(req, res)
     if (!reporter) return
     const text = form.text('cidr') ?? ''
-    const problem = await changeRelays(req, site, reporter, { wish: form.text('do'), text })
+    const problem = await changeRelays(req, site, reporter, { action: form.text('do'), text })
     if (problem === undefined) return res.redirect(303, '/relays')
     await sendRelays(req, res, site, reporter, { problem, text })
   })
@@ -46,16 +46,16 @@ async function changeRelays(
   req: Request,
   site: RelayNeeds,
   { id }: Reporter,
-  { wish, text }: { wish: string | undefined; text: string },
+  { action, text }: { action: string | undefined; text: string },
 ): Promise<string | undefined> {
   const { relays: words, question } = visitOf(req).words
   const parsed = parseRelayBlock(text)
   if ('refusal' in parsed) return words.refusals[parsed.refusal]
-  if (wish === 'remove') {
+  if (action === 'remove') {
     await forgetRelay(site, id, parsed.block)
     return undefined
   }
-  const how = wish === 'refuse' ? 'refused' : 'set'
+  const how = action === 'refuse' ? 'refused' : 'set'
   const told = await tellRelays(site, id, [{ cidr: parsed.block, name: null, how }])
   return told === 'full' ? question.full(SET_RELAYS_MAX) : undefined
 }

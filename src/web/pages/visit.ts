@@ -29,8 +29,8 @@ const visits = new WeakMap<Request, Visit>()
 export function welcome(site: Needs) {
   const tokenOf = (sessionId: string) => composeFormToken(sessionId, site.config.secret)
   return async (req: Request, res: Response, next: NextFunction): Promise<void> => {
-    const wish = req.query['lang']
-    if (isLanguage(wish)) rememberLanguage(res, wish, site)
+    const given = req.query['lang']
+    if (isLanguage(given)) rememberLanguage(res, given, site)
     visits.set(req, { ...inLanguage(req, undefined), reporter: undefined, path: req.path, tokenOf })
     const id = await useSession(req, site.clock())
     if (id !== undefined) await recognize(req, id, site)

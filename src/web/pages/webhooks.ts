@@ -50,23 +50,23 @@ export function webhookRoutes(site: Needs): Router {
 }
 
 async function obey(form: Form, { id: reporterId }: Reporter, site: Needs): Promise<Word> {
-  const wish = form.text('do')
-  if (wish === 'add') return add(form, reporterId, site)
+  const action = form.text('do')
+  if (action === 'add') return add(form, reporterId, site)
   const id = form.text('id')
   if (!isUuid(id)) return { refused: 'gone' }
   const key = { id, reporterId }
-  if (wish === 'remove') {
+  if (action === 'remove') {
     return (await forgetWebhook(site, key)) ? { done: 'removed' } : { refused: 'gone' }
   }
-  if (wish === 'renew') {
+  if (action === 'renew') {
     const renewed = await renewSecret(site, key)
     return renewed ? { id, secret: renewed.secret } : { refused: 'gone' }
   }
-  if (wish === 'test') {
+  if (action === 'test') {
     const tried = (await tryWebhook(site, key)) ?? 'gone'
     return typeof tried === 'string' ? { refused: tried } : { done: 'tested' }
   }
-  const state = wish === 'enable' ? 'enabled' : 'disabled'
+  const state = action === 'enable' ? 'enabled' : 'disabled'
   const changed = await changeWebhook(site, key, { state })
   if (!changed) return { refused: 'gone' }
   return 'refused' in changed ? refusalOf(changed) : { done: 'changed' }
