@@ -174,7 +174,10 @@ function countMembers(packed: readonly Buffer[]): number {
   return different.size
 }
 
-/** Limits of a reader for one query, so that its windows and its series are consistent. */
+/**
+ * Cache of the reader for one query: maximum number of keys, and lifetime in milliseconds. It makes
+ * the windows and series of a query consistent.
+ */
 const memory = { keysMax: 4_000, freshMs: 10_000 }
 
 type WindowName = (typeof windowNames)[number]

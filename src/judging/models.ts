@@ -127,15 +127,15 @@ export async function openModel({
 
 /** Wraps a model: if it throws on a message the result is NaN, and the error is logged once. */
 export function guarded(model: Model, log: Pick<Logger, 'error'>): Model {
-  let isTold = false
+  let isLogged = false
   return {
     ...model,
     apply(facts, symbols) {
       try {
         return model.apply(facts, symbols)
       } catch (error) {
-        if (!isTold) log.error({ err: error, version: model.version }, 'The model broke.')
-        isTold = true
+        if (!isLogged) log.error({ err: error, version: model.version }, 'The model broke.')
+        isLogged = true
         return NaN
       }
     },

@@ -62,9 +62,12 @@ export type Consequence =
   | { action: 'forward'; to: string; why: string }
   | { action: 'look-up'; why: string }
   | { action: 'keep'; why: string }
-  /** Kept; the reporter also gets unsubscribe advice. */
+  /** The report is kept, and the reporter gets unsubscribe advice. */
   | { action: 'advise'; why: string }
-  /** Kept until the reporter says which machines are theirs; `about` holds IP addresses. */
+  /**
+   * The report is kept until the reporter says which machines are theirs; `about` holds IP
+   * addresses.
+   */
   | { action: 'ask'; why: string; about: readonly string[] }
 
 /**

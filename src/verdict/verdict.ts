@@ -124,7 +124,9 @@ const dangerous: readonly VerdictClass[] = ['phishing', 'malware']
  */
 const DANGEROUS_CONFIDENCE_MIN = 0.95
 
-/** The only symbol of a message that was not read because its SMTP client is listed. */
+/**
+ * The only symbol of a message that was not read because its SMTP client or return path is listed.
+ */
 export const FIRST_FILTER = 'FIRST_FILTER'
 
 function isUnread({ symbols }: Verdict): boolean {
@@ -212,8 +214,8 @@ function classOf(score: number, facts: Facts): VerdictClass {
 }
 
 /**
- * Returns the class of a message that its reporter calls wanted. It is never unwanted, but only
- * reporters with enough karma make it legitimate.
+ * Returns the class of a message that its reporter calls wanted: legitimate if the reporter has
+ * enough karma or the score is below the spam threshold, otherwise undecided.
  */
 function defended(score: number, { report }: Facts): VerdictClass {
   const isSure = Number(report?.karma ?? 0) >= SURE_KARMA_MIN
@@ -227,8 +229,9 @@ function unwantedClass({ report, blacklists }: Facts): VerdictClass {
 }
 
 /**
- * Whether a message is honest bulk mail: signed by the author's domain, with an unsubscribe header.
- * Without verified signatures an unsubscribe address at the author's domain suffices.
+ * Whether a message is honest bulk mail: signed by the author's domain, with an unsubscribe header
+ * and without a forged hop. If signatures were not checked, an unsubscribe address at the author's
+ * domain replaces the signature.
  */
 function isHonestBulk({ authentication, bulk, message, origin }: Facts): boolean {
   const isAuthors =

@@ -79,7 +79,7 @@ export function drawWalk(found: Pick<Analysis, 'hops' | 'origin' | 'submitter'>)
     const looked = nameOf(from.rdns, from.ip)
     const greeting = nameOf(from.helo, from.ip)
     // The name that an untrusted client claims for itself is not shown as its main name.
-    peer.name = isStranger(peer) ? looked : (looked ?? greeting)
+    peer.name = isUntrustedClient(peer) ? looked : (looked ?? greeting)
     addAlias(peer, greeting)
     const shown = stations.at(-1)?.notes ?? []
     peer.notes = hop.notes.filter((note) => !shown.includes(note))
@@ -94,26 +94,26 @@ export function drawWalk(found: Pick<Analysis, 'hops' | 'origin' | 'submitter'>)
 function placeWriter(stations: Station[], { by, trust, notes: found }: TracedHop): void {
   const last = stations.at(-1)
   const name = nameOf(by.host, by.ip)
-  const strange = found.filter((note) => strangeWriters.has(note.name))
+  const mismatches = found.filter((note) => mismatchNotes.has(note.name))
   const isBeside = last?.role === 'mailbox'
-  if (!last || isBeside || (strange.length > 0 && (last.name ?? last.ip) !== null)) {
+  if (!last || isBeside || (mismatches.length > 0 && (last.name ?? last.ip) !== null)) {
     const writer = station(trust === 'injection' ? 'ours' : roleOf(trust), null)
-    const notes = isBeside ? [] : strange
+    const notes = isBeside ? [] : mismatches
     stations.push(Object.assign(writer, { name, ip: by.ip, isUnlinked: !isBeside, notes }))
     return
   }
   if (last.name === null && last.ip === null) last.ip = by.ip
-  if (last.name === null && !isStranger(last)) last.name = name
+  if (last.name === null && !isUntrustedClient(last)) last.name = name
   else addAlias(last, name)
 }
 
 /** Whether a trusted relay observed the host, and the reporter may be asked about it. */
-function isStranger({ role }: Station): boolean {
+function isUntrustedClient({ role }: Station): boolean {
   return role === 'origin' || role === 'unclear'
 }
 
 /** Notes on a field whose writer is not the host named by the field above. */
-const strangeWriters: ReadonlySet<string> = new Set(['broken-chain', 'borrowed-name'])
+const mismatchNotes: ReadonlySet<string> = new Set(['broken-chain', 'borrowed-name'])
 
 function roleOf(trust: Trust): StationRole {
   if (trust === 'trusted') return 'ours'

@@ -420,8 +420,8 @@ export function withoutInvisible(text: string): string {
 }
 
 /**
- * Combining marks per text from which they are limited. Sorting the marks of one letter takes
- * quadratic time: a second for 64 KB.
+ * Minimum length of a text whose combining marks are limited. Normalization sorts the marks of one
+ * letter in quadratic time: a second for 64 KB.
  */
 const heapCharsMin = 1000
 /**

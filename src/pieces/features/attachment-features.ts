@@ -140,7 +140,10 @@ function hasMacros(magic: Magic, content: Buffer): boolean {
   return magic === 'ole' && searched.includes('V\0B\0A\0', 0, 'latin1')
 }
 
-/** Whether the content is a program, or differs from the name or the media type. */
+/**
+ * Whether the content contradicts the name or the media type: a program without the name of one, or
+ * no picture or PDF although declared as such.
+ */
 function differs(kind: keyof AttachmentFeatures | undefined, type: string, magic: Magic): boolean {
   if (magic === 'unknown') return false
   if (magic === 'program') return kind !== 'executables'

@@ -150,7 +150,7 @@ function countHiding(html: string): number {
   return count
 }
 
-/** Counts interactive and embedded elements by name. */
+/** Returns which kinds of interactive and embedded elements occur. */
 function builtOf(tags: readonly string[]) {
   const found = { forms: false, scripts: false, frames: false }
   for (const tag of tags) {

@@ -167,8 +167,8 @@ function longestWords({ line, wordEnds }: PlainText): string | undefined {
 }
 
 /**
- * Inserts a word into the list of the longest words, without duplicates; words of equal length keep
- * their order.
+ * Inserts a word into the list of the longest words, without duplicates; words of equal length are
+ * in alphabetical order.
  */
 function insertLong(longest: string[], word: string): void {
   let at = longest.length

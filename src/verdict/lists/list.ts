@@ -29,8 +29,8 @@ export type ListCandidate = {
   /** Amount of evidence left after decay, as a number of reports by reporters with full karma. */
   weight: number
   /**
-   * Minimum number of independent reporters who complained. Decayed like `weight`, so not a whole
-   * number.
+   * Lower bound for the number of independent reporters who complained. Decayed like `weight`, so
+   * not a whole number.
    */
   independentReporters: number
   /** When a proven reporter last complained. */

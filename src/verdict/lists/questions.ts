@@ -20,7 +20,7 @@ const NAME_CHARS_MAX = 253
  */
 export function readListQuestion(text: string): ListQuestion | undefined {
   if (text.length > CHARS_MAX) return undefined
-  const bare = armed(text.trim())
+  const bare = refanged(text.trim())
   const direct = parseIp(bare)
   if (direct) return addressQuestion(direct.text)
   const host = hostOf(bare)
@@ -38,7 +38,7 @@ function addressQuestion(name: string): ListQuestion {
 }
 
 /** Reverses defanging, which makes a link unusable so that people do not open it by accident. */
-function armed(text: string): string {
+function refanged(text: string): string {
   return text
     .replace(/^h(xx|\*\*|__|tt)p(s?)(?=\W)/i, 'http$2')
     .replaceAll(/\[(?=:?\/\/)|(?<=:?\/\/)\]|\[:\]/g, (bracket) => (bracket === '[:]' ? ':' : ''))

@@ -16,8 +16,8 @@ export type ReportedRow = {
 }
 
 /**
- * Minimum karma for a label from a single report, and the number of other such reporters that a
- * report with less karma requires.
+ * Minimum karma for a label from a single report, and the number of other proven reporters with the
+ * same statement that a report with less karma requires.
  */
 export const LABEL_KARMA_MIN = 0.5
 const OTHERS_MIN = 2

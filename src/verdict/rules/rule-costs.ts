@@ -27,7 +27,7 @@ const SLOW_ALWAYS_MS = 0.5
 /** Maximum time in milliseconds of all rules together for one message. */
 const BUDGET_MS = 5
 /** Number of rules between two readings of the clock. */
-const STRETCH = 16
+const RULES_PER_READING = 16
 /** One run in this many measures each rule; the median is taken over this many samples. */
 const SAMPLED_ONE_IN = 32
 const SAMPLES = 15
@@ -59,8 +59,8 @@ export class RuleCosts {
   /** Evaluates each rule that is not cut off, and calls `take` for those that hold. */
   run({ ask, take, askAgain }: RuleDeeds): void {
     const isSampled = this.#runs++ % SAMPLED_ONE_IN === 0
-    for (let first = 0; first < this.#cutOffs.length; first += STRETCH) {
-      const end = Math.min(first + STRETCH, this.#cutOffs.length)
+    for (let first = 0; first < this.#cutOffs.length; first += RULES_PER_READING) {
+      const end = Math.min(first + RULES_PER_READING, this.#cutOffs.length)
       const begun = this.#elapsed()
       for (let at = first; at < end; at++) {
         if (this.#cutOffs[at] !== undefined) continue
