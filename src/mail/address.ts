@@ -6,9 +6,9 @@ const domains = new Map<string, string | undefined>()
 const domainsMax = 2000
 
 /**
- * The domain its owner registered: what stands directly under a public suffix, private suffixes
- * not counted (publicsuffix.org, ICANN section). Undefined for addresses, single labels and what
- * is no host name. `host` in any case, a final dot forgiven.
+ * The registrable domain of a host: a public suffix plus one label, private suffixes not counted
+ * (publicsuffix.org, ICANN section). Undefined for IP addresses, single labels and anything that is
+ * not a host name. Accepts any case and a final dot.
  */
 export function registrableDomain(host: string): string | undefined {
   if (host.length > hostCharsMax || !host.includes('.')) return undefined
@@ -20,21 +20,21 @@ export function registrableDomain(host: string): string | undefined {
   return domain
 }
 
-/** A host's house: its registrable domain, where there is a host and it has one. */
+/** The registrable domain of a host; undefined when there is no host or it has no such domain. */
 export function registrableDomainOf(host: string | undefined): string | undefined {
   return host === undefined ? undefined : registrableDomain(host)
 }
 
 /**
- * Whether a host name, in lower case, is one that anybody on the Internet may have: its last label
- * is a public top level domain, and something is registered below the public suffix. A final dot
- * makes it none.
+ * Whether a host name, in lower case, can be registered by anybody on the Internet: its last label
+ * is a public top-level domain, and there is a label before the public suffix. False for a name
+ * with a final dot.
  */
 export function isPublicName(host: string): boolean {
   return publicDomain(host) !== undefined
 }
 
-/** What is registered in such a name. */
+/** The registrable domain of a public name (see `isPublicName`); undefined for any other. */
 export function publicDomain(host: string): string | undefined {
   if (host.length > hostCharsMax || host.endsWith('.')) return undefined
   const { domain, isIcann } = parse(host, { allowPrivateDomains: false })
@@ -42,8 +42,8 @@ export function publicDomain(host: string): string | undefined {
 }
 
 /**
- * Whether a host name, in lower case, is one below which strangers to each other have theirs: a
- * public suffix, private ones counted (publicsuffix.org, both sections).
+ * Whether unrelated parties have names below a host name (in lower case): it is a public suffix,
+ * private ones counted (publicsuffix.org, both sections).
  */
 export function isSharedSuffix(host: string): boolean {
   return host.length <= hostCharsMax && parse(host, { allowPrivateDomains: true }).domain === null
@@ -56,8 +56,8 @@ const localCharsMax = 256
 const domainCharsMax = 253
 
 /**
- * The text with the part before the `@` of each address in it replaced (RFC 5322 §3.2.3, dots
- * anywhere). Looks for the signs and from there to both sides: linear.
+ * Replaces the part before the `@` of each address in a text (RFC 5322 §3.2.3, dots anywhere).
+ * Searches from each `@` in both directions: linear.
  */
 export function replaceMailboxes(
   text: string,
@@ -87,9 +87,9 @@ const listCharsMax = 16 * 1024
 const mailboxesMax = 50
 
 /**
- * Reads an address list as mail has it: display names quoted or not, comments, groups, bare
- * addresses. An entry without an `@` has an empty address. At most 50 entries of the first
- * 16,384 characters; linear; never throws.
+ * Parses an address list of a mail header: quoted and unquoted display names, comments, groups,
+ * bare addresses. An entry without an `@` has an empty address. Reads at most 50 entries of the
+ * first 16,384 characters; linear; never throws.
  */
 export function parseMailboxes(value: string): Mailbox[] {
   const mailboxes: Mailbox[] = []
@@ -112,7 +112,7 @@ export function domainOf(address: string): string | undefined {
 
 type Entry = { words: string; angle: string | undefined; comment: string }
 
-/** Cuts a list at its commas, colons of groups and semicolons, outside of quotes and brackets. */
+/** Splits a list at commas, semicolons and the colons of groups, outside of quotes and brackets. */
 function splitEntries(value: string): Entry[] {
   const entries: Entry[] = []
   let entry: Entry = { words: '', angle: undefined, comment: '' }
@@ -146,7 +146,7 @@ function splitEntries(value: string): Entry[] {
   return entries
 }
 
-/** One of `"(,:;<`, which may end a run of ordinary characters. */
+/** Whether a character is one of `"(,:;<`, which may end a run of ordinary characters. */
 function isSign(code: number): boolean {
   return (
     code === 0x22 ||
@@ -158,7 +158,9 @@ function isSign(code: number): boolean {
   )
 }
 
-/** Where what opens here closes; an unclosed quote or bracket is an ordinary character. */
+/**
+ * Where a quote or bracket closes; undefined if it does not, as it is an ordinary character then.
+ */
 function closingOf(char: string, value: string, open: number): number | undefined {
   const closing = char === '"' ? '"' : char === '<' ? '>' : char === '(' ? ')' : undefined
   if (closing === undefined) return undefined

@@ -14,45 +14,48 @@ import { type Entity, entityText, parseMimeTree } from './mime-tree.ts'
 import { sevenBitFields, sevenBitTree } from './seven-bit.ts'
 
 /**
- * All that goes into one feedback report. It leaves the house: whatever may name the reporter
- * (`facts`, `explanation`, `original`) must have been redacted for this consumer before.
+ * The content of one feedback report. The report is sent to others: `facts`, `explanation` and
+ * `original` must already be redacted for this consumer, because they may identify the reporter.
  */
 export type FeedbackReportInput = {
-  /** The address the report comes from (MAIL_FROM). */
+  /** The address that the report is sent from (MAIL_FROM). */
   from: string
-  /** The name of who runs this service: the display name of From. */
+  /** The name of the operator of this service: the display name of From. */
   operator?: string | undefined
-  /** The abuse address it goes to. */
+  /** The abuse contact that receives the report. */
   to: string
-  /** Where it is answered by mail; `from` when absent. */
+  /** The address for answers by mail; `from` when absent. */
   replyTo?: string | undefined
-  /** A page on which such reports are stopped with one click (RFC 8058). */
+  /** A page that stops such reports with one click (RFC 8058). */
   unsubscribe?: string | undefined
   /** The Message-ID, in angle brackets, of the report that this one corrects. */
   corrects?: string | undefined
-  /** When the report was made: kept with it, so that composing again gives the same bytes. */
+  /** When the report was made. It is stored, so that composing again gives the same bytes. */
   date: Date
-  /** The part of the Message-ID before the `@`: this feedback report's alone. */
+  /** The part of the Message-ID before the `@`, unique to this feedback report. */
   token: string
   /** The part of the Message-ID after the `@`. */
   domain: string
   facts: FeedbackFacts
   explanation: FeedbackExplanation
-  /** The reported message, redacted: with whatever line ends, or read already. */
+  /** The reported message, redacted: as bytes with any line ends, or already parsed. */
   original: Buffer | Entity
-  /** How much of it to send. */
+  /** How much of the message to send. */
   form: 'whole' | 'headers'
 }
 
-/** A composed feedback report; `form` is `headers` when the whole could not be sent as 7 bits. */
+/**
+ * A composed feedback report; `form` is `headers` when the whole message could not be made 7-bit.
+ */
 export type FeedbackReport = { messageId: string; raw: Buffer; form: 'whole' | 'headers' }
 
 /**
- * One feedback report in the Abuse Reporting Format (RFC 5965): a multipart/report of a text a
- * person can act on alone, the same for machines, and the reported message, with the reported
- * message's Subject (RFC 5965 §2, point h). All of it is 7-bit with CRLF line ends, and the same
- * input gives the same bytes. Auto-Submitted keeps responders quiet (RFC 3834 §5); there is no
- * Precedence, which ticket systems take for bulk.
+ * Composes one feedback report in the Abuse Reporting Format (RFC 5965): a multipart/report of a
+ * text that is sufficient for a person to act, the same for machines, and the reported message,
+ * under the Subject of the reported message (RFC 5965 §2, point h). All of it is 7-bit with CRLF
+ * line ends, and the same input gives the same bytes. Auto-Submitted prevents automatic replies
+ * (RFC 3834 §5); there is no Precedence, because ticket systems would take the report for bulk
+ * mail.
  *
  * Throws a RangeError when an address or the token could break the header.
  */
@@ -63,16 +66,16 @@ export function composeFeedbackReport(input: FeedbackReportInput): FeedbackRepor
   return { messageId: messageIdOf(input), raw, form: original.form }
 }
 
-/** What is between the text for people and the end of a report. */
+/** The parts of a report after the text for people. */
 export type ReportParts = {
   /** The fields of message/feedback-report. */
   machine: readonly [name: string, value: string][]
-  /** The part after it, with its header, as a Latin-1 view. */
+  /** The part after these fields, with its header, as a Latin-1 view. */
   last: string
   format: 'arf' | 'xarf'
 }
 
-/** A multipart/report of the text for people and those parts (RFC 6522). */
+/** Composes a multipart/report of the text for people and the given parts (RFC 6522). */
 export function assembleReport(
   input: FeedbackReportInput,
   original: OriginalPart,
@@ -117,17 +120,19 @@ function headerLines(input: Sent, messageId: string, fields: Entity['fields']): 
   ]
 }
 
-/** The reported message as a part of a report, and what it is itself. */
+/** The reported message as a part of a report, and its own content. */
 export type OriginalPart = {
   /** The part with its header, as a Latin-1 view. */
   text: string
-  /** The message or its header alone, in 7 bits. */
+  /** The message, or only its header, in 7 bits. */
   content: string
   form: 'whole' | 'headers'
   fields: Entity['fields']
 }
 
-/** The reported message in 7 bits, or its header where the whole cannot be sent so. */
+/**
+ * The reported message in 7 bits, or only its header if the whole is not wanted or cannot be sent.
+ */
 export function originalPart({ original, form }: FeedbackReportInput): OriginalPart {
   const tree = Buffer.isBuffer(original) ? parseMimeTree(original) : original
   const fields = tree?.fields ?? []

@@ -4,31 +4,34 @@ import { decodeHeaderText } from './encoded-word.ts'
 import { fieldValues, type HeaderField } from './header.ts'
 import { authorAddress } from './message.ts'
 
-/** An address that a message names for complaints about it, and how they are to be written. */
+/** An address to which a message requests complaints, and the requested report format. */
 export type CfblAddress = {
   /** The domain in lower case, in ASCII. */
   address: string
-  /** `xarf` only where the message asks for it. */
+  /** `xarf` only when the message requests it. */
   format: 'arf' | 'xarf'
 }
 
-/** Whom a message asks to be told of complaints (RFC 9477), and whether it may ask. */
+/**
+ * The complaint addresses that a message requests (RFC 9477), and whether its signatures permit
+ * them.
+ */
 export type CfblFinding = {
-  /** Those the rules let us tell, in the order they stand; none without a signature that counts. */
+  /** The permitted addresses in header order; empty without a signature that counts. */
   addresses: CfblAddress[]
-  /** To be handed back with a complaint, white space and comments removed. */
+  /** Returned with a complaint; white space and comments are removed. */
   feedbackId: string | null
-  /** Why nobody, or not everybody, is to be told, as a sentence. */
+  /** Why some or all of the addresses are not permitted, as a sentence. */
   obstacle: string | null
 }
 
-/** A DKIM signature as far as these rules look at it. */
+/** The properties of a DKIM signature that these rules evaluate. */
 export type CfblSignature = {
   /** d=, in lower case. */
   domain: string
-  /** h=, in lower case, as often as each stands there. */
+  /** h=, in lower case, with repetitions. */
   covered: readonly string[]
-  /** Whether it verified, for the whole body and at the time the message came. */
+  /** Whether it was valid, over the whole body, when the message was received. */
   isValid: boolean
 }
 
@@ -39,12 +42,12 @@ const addressKey = 'cfbl-address'
 const idKey = 'cfbl-feedback-id'
 
 /**
- * Applies the rules of RFC 9477 §3.1 for a received message. The owner of the author's domain must
- * have signed: by a signature of that domain or one above it that covers every CFBL-Address and
- * CFBL-Feedback-ID field there is. That is enough for an address of the author's domain or below
- * it. Any other address needs a second signature, of its own domain, that covers them too; then
- * the author's signature may also cover neither field, for mail that was signed before the sending
- * service added them. Null where the message names nobody.
+ * Applies RFC 9477 §3.1 to a received message. The author's domain must have signed: a valid
+ * signature of that domain, or of a domain above it, must cover every CFBL-Address and
+ * CFBL-Feedback-ID field. This permits an address in the author's domain or below it. Any other
+ * address also needs a valid signature of its own domain that covers these fields; in that case the
+ * author's signature may also cover neither field, for mail signed before the sending service added
+ * them. Null when the message has no CFBL-Address field.
  */
 export function judgeCfbl(
   fields: readonly HeaderField[],
@@ -69,8 +72,9 @@ export function judgeCfbl(
 }
 
 /**
- * Reads a CFBL-Address field: an address, and the format after a semicolon (RFC 9477 §5.1), with
- * comments anywhere. Undefined for anything else: what is not understood is not written to.
+ * Parses a CFBL-Address field: an address, optionally followed by a semicolon and the report format
+ * (RFC 9477 §5.1), with comments anywhere. Undefined for anything else, so that no complaint is
+ * sent to a misread address.
  */
 export function parseCfblAddress(value: string): CfblAddress | undefined {
   if (value.length > valueCharsMax) return undefined
@@ -87,7 +91,7 @@ export function parseCfblAddress(value: string): CfblAddress | undefined {
 
 const hostShape = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.){1,20}[a-z][a-z0-9-]{0,61}[a-z0-9]$/
 
-/** Why an address of that domain is not to be told; undefined when it is. */
+/** Why an address of a domain is not permitted; undefined when it is. */
 function faultOf(
   domain: string,
   author: string,
@@ -111,7 +115,7 @@ function faultOf(
   return 'The author’s signature covers only a part of what asks for complaints.'
 }
 
-/** Whether a signature covers every field there is: one that was added later is not signed. */
+/** Whether a signature covers every CFBL field in the header; a field added later is not signed. */
 function covers(covered: readonly string[], fields: readonly HeaderField[]): boolean {
   return [addressKey, idKey].every((key) => {
     const times = covered.filter((name) => name === key).length
@@ -119,7 +123,7 @@ function covers(covered: readonly string[], fields: readonly HeaderField[]): boo
   })
 }
 
-/** Whether a signer's domain is that domain, or one above it that is not shared by strangers. */
+/** Whether a signer's domain is the given domain, or one above it that is not a shared suffix. */
 function matches(signer: string, domain: string): boolean {
   return signer === domain || (isSameOrBelow(domain, signer) && !isSharedSuffix(signer))
 }
@@ -128,7 +132,7 @@ function isSameOrBelow(domain: string, parent: string): boolean {
   return domain === parent || domain.endsWith(`.${parent}`)
 }
 
-/** The domain of the author where the header names exactly one. */
+/** The author's domain, if the header names exactly one author. */
 function onlyAuthorDomain(fields: readonly HeaderField[]): string | undefined {
   const [from, ...others] = fieldValues(fields, 'from')
   if (from === undefined || others.length > 0 || from.length > 4 * valueCharsMax) return undefined
@@ -143,7 +147,9 @@ function feedbackIdOf(fields: readonly HeaderField[]): string | null {
   return id.length <= idCharsMax && /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~:-]+$/.test(id) ? id : null
 }
 
-/** Comments may nest (RFC 5322 §3.2.2); one that does not end takes the rest with it. */
+/**
+ * Removes comments, which may be nested (RFC 5322 §3.2.2). An unclosed comment extends to the end.
+ */
 function withoutComments(value: string): string {
   if (!value.includes('(')) return value
   let depth = 0

@@ -1,6 +1,9 @@
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 
-/** Minutes east of UTC of the zone names of RFC 5322 §4.3 and a few that mail systems write. */
+/**
+ * Offset from UTC in minutes, positive to the east, of the zone names in RFC 5322 §4.3 and a few
+ * others that mail systems write.
+ */
 const zones = new Map<string, number>([
   ['ut', 0],
   ['utc', 0],
@@ -26,22 +29,23 @@ type Parts = Partial<Record<'day' | 'month' | 'year' | 'time' | 'zone', number |
 const textCharsMax = 200
 
 /**
- * The instant a mail date names: RFC 5322 §3.3 with the obsolete forms (two-digit years, zone
- * names, comments), asctime's order, ISO 8601, also with a blank for the T. Without a zone it is
- * taken as UTC. Undefined when it names none, or one outside the years 1970 to 2200.
+ * Parses a mail date: RFC 5322 §3.3 with its obsolete forms (two-digit years, zone names,
+ * comments), the order of asctime, and ISO 8601, also with a space instead of the T. A date without
+ * a zone is read as UTC. Undefined when the text contains no date, or one before 1970 or after
+ * 2199.
  */
 export function parseMailDate(text: string): Date | undefined {
   return usualDate(text) ?? anyDate(text)
 }
 
-/** The form nearly all mail has, `Tue, 3 Nov 2026 08:15:00 +0000`, read place by place. */
+/** Parses the form of nearly all mail, `Tue, 3 Nov 2026 08:15:00 +0000`, by fixed positions. */
 function usualDate(text: string): Date | undefined {
   let at = skipBlanks(text, 0)
   if (text.charCodeAt(at + 3) === 0x2c) at = skipBlanks(text, at + 4)
   const digits = text.charCodeAt(at + 1) === 0x20 ? 1 : 2
   const day = numberAt(text, at, digits)
   at += digits
-  // From here: ` Nov 2026 08:15:00 +0000`
+  // The rest has the form ` Nov 2026 08:15:00 +0000`.
   const month = months.indexOf(text.slice(at + 1, at + 4).toLowerCase())
   const year = numberAt(text, at + 5, 4)
   const clock = clockAt(text, at + 10)
@@ -60,7 +64,9 @@ function skipBlanks(text: string, from: number): number {
   return at
 }
 
-/** Milliseconds since midnight of `08:15:00`, or -1. */
+/**
+ * Returns the milliseconds since midnight of a time such as `08:15:00`, or -1 when it is invalid.
+ */
 function clockAt(text: string, at: number): number {
   const [hour, minute, second] = [
     numberAt(text, at, 2),
@@ -72,7 +78,7 @@ function clockAt(text: string, at: number): number {
   return ((hour * 60 + minute) * 60 + second) * 1000
 }
 
-/** The number that so many digits make, or -1. */
+/** Returns the number that starts at `at` and has exactly `digits` decimal digits, or -1. */
 function numberAt(text: string, at: number, digits: number): number {
   let value = 0
   for (let place = at; place < at + digits; place++) {
@@ -135,7 +141,10 @@ function offset(word: string): number {
   return word.startsWith('-') ? -minutes : minutes
 }
 
-/** RFC 5322 §4.3: 00-49 are 2000-2049, other two- and three-digit years count from 1900. */
+/**
+ * RFC 5322 §4.3: two-digit years 00 to 49 mean 2000 to 2049; other two- and three-digit years count
+ * from 1900.
+ */
 function fullYear(word: string): number {
   const year = Number(word)
   if (word.length === 4) return year

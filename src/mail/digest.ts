@@ -16,29 +16,29 @@ import {
 import { leafText, ownPart, parseMimeTree } from './mime-tree.ts'
 import { cleanLine, fact, wrap } from './text.ts'
 
-/** One feedback report of a digest. What the digest says of it is read from what was composed. */
+/** One feedback report of a digest. The digest's text is derived from the composed report. */
 export type DigestReport = {
-  /** As `composeFeedback` made it: redacted, in 7 bits. */
+  /** As composed by `composeFeedback`: redacted, 7-bit. */
   raw: Buffer
-  /** What its consumer quotes. */
+  /** The report number that its consumer quotes. */
   number: string
-  /** What it has in common with others of the digest; absent: it stands alone. */
+  /** What it has in common with other reports of the digest; absent if nothing. */
   campaign?: string | undefined
 }
 
-/** One mail with many feedback reports for one consumer. */
+/** One mail with several feedback reports for one consumer. */
 export type DigestContent = {
   from: string
-  /** The name of who runs this service: the display name of From. */
+  /** The name of the operator of this service: the display name of From. */
   operator?: string | undefined
   to: string
   replyTo?: string | undefined
   date: Date
   /** With its angle brackets. */
   messageId: string
-  /** Who runs this service, a name or a domain. */
+  /** The operator of this service: a name or a domain. */
   service: string
-  /** A page on which the reports can be stopped with one click (RFC 8058). */
+  /** A page that stops these reports with one click (RFC 8058). */
   unsubscribe?: string | undefined
   reports: readonly DigestReport[]
 }
@@ -49,10 +49,11 @@ const groupsMax = 500
 const numbersMax = 5
 
 /**
- * One mail with a list for people and the feedback reports themselves, each whole and attached as
- * message/rfc822, so that a program takes them as if they had come alone. At most 100 are attached
- * and 8 MB, of each campaign one before others get a second; the rest is in the list only, and the
- * text says so. 7-bit with CRLF line ends; the same content gives the same bytes.
+ * Composes one mail with a list for people and the feedback reports, each complete and attached as
+ * message/rfc822, so that a program can process them like reports that were sent separately.
+ * Attaches at most 100 reports and 8 MiB, one of each campaign before a second of any; the others
+ * are only in the list, and the text says so. 7-bit with CRLF line ends; the same content gives the
+ * same bytes.
  *
  * Throws a RangeError when an address, the Message-ID or the link could break the header.
  */
@@ -96,7 +97,7 @@ type Line = {
 
 type Group = { lines: Line[]; reports: DigestReport[] }
 
-/** Reports of one campaign, kind and address, the largest first. */
+/** Groups reports by campaign, kind and address, the largest group first. */
 function groupsOf(reports: readonly DigestReport[]): Group[] {
   const groups = new Map<string, Group>()
   for (const report of reports) {
@@ -129,7 +130,7 @@ function lineOf(raw: Buffer): Line {
   }
 }
 
-/** The fields of the report; of one in JSON those that say the same. */
+/** The fields of a report; for a report in JSON, the equivalent fields. */
 function fieldsOf(raw: Buffer): Map<string, string> {
   const fields = new Map(parseFeedbackReport(raw)?.fields)
   const tree = fields.get('Feedback-Type') === 'xarf' ? parseMimeTree(raw) : undefined
@@ -157,7 +158,10 @@ function isFeedbackType(type: string): type is FeedbackType {
   return type in feedbackTypes
 }
 
-/** What is attached: the first of each group, then the second of each, as long as it fits. */
+/**
+ * Chooses what to attach: the first report of each group, then the second of each, as far as they
+ * fit.
+ */
 function chosen(groups: readonly Group[]): Set<DigestReport> {
   const attached = new Set<DigestReport>()
   let bytes = 0

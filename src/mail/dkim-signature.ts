@@ -1,15 +1,15 @@
 import { createHash, createPrivateKey, type KeyObject, sign } from 'node:crypto'
 import { type HeaderField, parseHeader } from './header.ts'
 
-/** The tags of a list, names in lower case, values without white space around them. */
+/** The tags of a list: names in lower case, values without white space around them. */
 export type TagList = ReadonlyMap<string, string>
 
 const tagsMax = 50
 
 /**
- * Reads a list of `name=value` parted by semicolons (RFC 6376 §3.2), as DKIM and ARC have them.
- * Names in any case, as lenient verifiers take them; an entry without `=` is passed over.
- * Undefined when a name comes twice, which makes a list invalid, or when there are more than 50.
+ * Parses a list of `name=value` separated by semicolons (RFC 6376 §3.2), as in DKIM and ARC.
+ * Accepts names in any case, as lenient verifiers do; skips an entry without `=`. Undefined when a
+ * name occurs twice, which makes a list invalid, or when there are more than 50 tags.
  */
 export function parseTagList(text: string): TagList | undefined {
   const tags = new Map<string, string>()
@@ -27,7 +27,7 @@ export function parseTagList(text: string): TagList | undefined {
   return tags
 }
 
-/** With what mail of ours is signed: plain data, which may go to another thread. */
+/** The key that signs our mail: plain data, which can be sent to another thread. */
 export type SigningKey = {
   domain: string
   selector: string
@@ -35,7 +35,7 @@ export type SigningKey = {
   privateKey: string
 }
 
-// Signed once more than they stand there, so that nobody can add another one (RFC 6376 §8.15).
+// Signed once more than they occur, so that nobody can add another one (RFC 6376 §8.15).
 const signedFields = [
   ...['from', 'to', 'cc', 'subject', 'date', 'message-id', 'reply-to', 'in-reply-to', 'references'],
   ...['mime-version', 'content-type', 'content-transfer-encoding', 'auto-submitted'],
@@ -46,11 +46,11 @@ const lineCharsMax = 70
 const ourSignature = /^DKIM-Signature: v=1;/
 
 /**
- * A mail of ours with a DKIM signature on top (RFC 6376, RFC 8463), relaxed/relaxed. Its time is
- * the Date of the mail, so that signing again gives the same bytes; a mail that is signed already
- * stays as it is. `raw` is 7-bit with CRLF line ends.
+ * Adds a DKIM signature at the top of our mail (RFC 6376, RFC 8463), relaxed/relaxed. The time of
+ * the signature is the Date of the mail, so that signing again gives the same bytes. Mail that is
+ * already signed is returned unchanged. `raw` is 7-bit with CRLF line ends.
  *
- * Throws when the key is none.
+ * Throws when the private key is invalid.
  */
 export function signMail(raw: Buffer, { domain, selector, privateKey }: SigningKey): Buffer {
   const start = raw.toString('latin1', 0, 24)
@@ -79,7 +79,7 @@ export function signMail(raw: Buffer, { domain, selector, privateKey }: SigningK
 
 const keys = new Map<string, KeyObject>()
 
-/** Read once: a thread signs a thousand mails with one key. */
+/** Caches parsed keys: a thread signs a thousand mails with one key. */
 function keyOf(privateKey: string): KeyObject {
   const known = keys.get(privateKey)
   if (known) return known
@@ -88,7 +88,10 @@ function keyOf(privateKey: string): KeyObject {
   return key
 }
 
-/** The names for h=, and the fields they stand for: of several the last one first (§5.4.2). */
+/**
+ * The names for h= and the fields they cover: of several fields with one name, the last one first
+ * (RFC 6376 §5.4.2).
+ */
 function chosen(fields: readonly HeaderField[]): { names: string[]; lines: string[] } {
   const names: string[] = []
   const lines: string[] = []
@@ -103,7 +106,7 @@ function chosen(fields: readonly HeaderField[]): { names: string[]; lines: strin
   return { names, lines }
 }
 
-/** RFC 6376 §3.4.2. */
+/** Canonicalizes a header field as relaxed (RFC 6376 §3.4.2). */
 function relaxedField(name: string, value: string): string {
   const bare = value
     .replace(/\r\n/g, '')
@@ -112,7 +115,7 @@ function relaxedField(name: string, value: string): string {
   return `${name}:${bare}`
 }
 
-/** RFC 6376 §3.4.4. */
+/** Canonicalizes a body as relaxed (RFC 6376 §3.4.4). */
 function relaxedBody(body: string): string {
   const lines = body.split('\r\n').map((line) => line.replace(/[ \t]+/g, ' ').replace(/ $/, ''))
   let end = lines.length
@@ -125,7 +128,7 @@ function sha256(data: string | Buffer): Buffer {
   return createHash('sha256').update(bytes).digest()
 }
 
-/** Pieces in lines of at most 70 characters. */
+/** Joins pieces into lines of at most 70 characters. */
 function folded(pieces: readonly string[]): string {
   const lines: string[] = []
   let line = ''

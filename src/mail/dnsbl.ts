@@ -2,9 +2,9 @@ import { registrableDomain } from './address.ts'
 import { type IpAddress, parseIp } from './ip.ts'
 
 /**
- * Lists that are known well, by their zone, as their operators document them (seen 2026-11). None
- * is asked unless the settings name it: each has terms of use, and most refuse those who ask
- * through a public resolver.
+ * Well-known lists by zone, as their operators document them (as of 2026-11). No list is queried
+ * unless the settings name it: each has terms of use, and most refuse queries that come through a
+ * public resolver.
  */
 export const knownZones: readonly BlacklistZone[] = [
   { zone: 'zen.spamhaus.org', lists: 'addresses', answers: [...sbl(), ...xbl(), ...pbl()] },
@@ -110,7 +110,7 @@ function means(
   return { match, category, meaning }
 }
 
-/** What a list says of those it lists. */
+/** Categories of the entries of a list. */
 export const blacklistCategories = [
   'spam',
   'compromised',
@@ -121,46 +121,46 @@ export const blacklistCategories = [
   'other',
 ] as const
 
-/** What a DNS blacklist says of an address or a domain (RFC 5782). */
+/** What a DNS blacklist says about an address or a domain (RFC 5782). */
 export type BlacklistEntry = {
   /** The list's zone, in lower case. */
   zone: string
-  /** The address or domain that was asked for. */
+  /** The address or domain that was queried. */
   subject: string
-  /** The answered addresses (127.0.0.0/8), sorted. */
+  /** The returned addresses (127.0.0.0/8), sorted. */
   codes: readonly string[]
-  /** What that list means by the answer. */
+  /** What the answer means on that list. */
   category: (typeof blacklistCategories)[number]
-  /** A sentence for a person. */
+  /** The meaning as a sentence for people. */
   meaning: string
 }
 
-/** What an answer of a zone means. */
+/** The meaning of one answer of a zone. */
 type ZoneMeaning = {
   /**
-   * An address, in which `*` stands for any octet (`127.0.*.3`); a number, whose bits must be set
-   * in the last octet; or `any`, for what nothing else matches.
+   * An address, in which `*` matches any octet (`127.0.*.3`); a number, whose bits must be set in
+   * the last octet; or `any`, for an answer that nothing else matches.
    */
   match: string | number
   category: BlacklistEntry['category']
   meaning: string
 }
 
-/** One DNS blacklist or welcome list, and how to read it. */
+/** One DNS blacklist or welcome list, and how to interpret its answers. */
 export type BlacklistZone = {
   /** In lower case, without a final dot. */
   zone: string
   lists: 'addresses' | 'domains' | 'both'
   answers: readonly ZoneMeaning[]
-  /** Answers that refuse the one who asks, besides 127.255.255.0/24. */
+  /** Answers, besides 127.255.255.0/24, with which the zone refuses queries. */
   refusals?: readonly string[]
-  /** Whether domains are asked for as they stand in the mail; else the registered domain is. */
+  /** Whether domains are queried with all their labels; else only registrable domains are. */
   takesWholeNames?: boolean
-  /** The domain that is always listed, where it is not TEST. */
+  /** The domain that is always listed; `test` when absent. */
   testDomain?: string
 }
 
-/** How an answer of a zone reads. `refused`: the zone answers, but not to us. */
+/** The interpretation of a zone's answer. `refused`: the zone answers, but refuses our queries. */
 export type ZoneReading =
   | { is: 'listed'; listings: readonly BlacklistEntry[] }
   | { is: 'clean' }
@@ -169,8 +169,8 @@ export type ZoneReading =
 const nameCharsMax = 253
 
 /**
- * The name that asks a zone for an address: octets reversed, or 32 nibbles reversed (RFC 5782 §2.1
- * and §2.4). `family` 6 asks for an IPv4-mapped address as IPv6.
+ * The name to query for an address: octets reversed, or 32 nibbles reversed (RFC 5782 §2.1 and
+ * §2.4). `family` 6 queries an IPv4-mapped address as IPv6.
  */
 export function addressQuestion(
   zone: string,
@@ -182,8 +182,8 @@ export function addressQuestion(
 }
 
 /**
- * The name that asks a zone for a domain (RFC 5782 §2.2): its registered domain, or the whole name
- * where the zone takes it. Undefined for what has no registered domain, or is too long to be asked.
+ * The name to query for a domain (RFC 5782 §2.2): its registrable domain, or the whole name if the
+ * zone accepts it. Undefined when there is no registrable domain or the name is too long.
  */
 export function domainQuestion(
   { zone, takesWholeNames }: Pick<BlacklistZone, 'zone' | 'takesWholeNames'>,
@@ -197,9 +197,9 @@ export function domainQuestion(
 }
 
 /**
- * Reads the A records of a zone's answer. Only 127.0.0.0/8 can list, and 127.0.0.1 never does (RFC
- * 5782 §2.1); an address outside is a parked or hijacked zone. What the zone gives several
- * meanings is several listings.
+ * Interprets the A records of a zone's answer. Only 127.0.0.0/8 can list, and 127.0.0.1 never does
+ * (RFC 5782 §2.1); any other address means that the zone is parked or hijacked. An answer with
+ * several meanings gives several listings.
  */
 export function readZoneAnswer(
   zone: BlacklistZone,
@@ -244,10 +244,10 @@ function matches(match: string | number, code: string): boolean {
   return match.split('.').every((wanted, at) => wanted === '*' || wanted === octets[at])
 }
 
-/** A name to ask a zone for, and what stands for it in a sentence. */
+/** A name to query in a zone, and the entry as it is displayed. */
 export type TestEntry = { name: string; shown: string }
 
-/** What every zone must list and must not list (RFC 5782 §5), by what it lists. */
+/** The entries that every zone must list and must not list (RFC 5782 §5), by what it lists. */
 export function testEntries({ zone, lists, testDomain = 'test' }: BlacklistZone): {
   ipv4?: { listed: TestEntry; unlisted: TestEntry }
   ipv6?: { listed: TestEntry; unlisted: TestEntry }

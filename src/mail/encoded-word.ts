@@ -1,17 +1,17 @@
 import { isUtf8 } from 'node:buffer'
 
-// One byte a letter, and more than Latin letters: what old mail programs still write.
+// Single-byte charsets that old mail programs still write.
 const charsets = [
   ...['windows-1251', 'koi8-r', 'koi8-u', 'iso-8859-5', 'ibm866', 'windows-1250', 'iso-8859-2'],
   ...['windows-1252', 'windows-1253', 'windows-1254', 'windows-1255', 'windows-1256'],
 ]
 
-/** Byte of each letter by charset; made at the first name that needs them. */
+/** The byte of each letter, by charset; built when first needed. */
 let tables: Map<string, number>[] | undefined
 
 /**
- * A text as Latin-1 views of its bytes in UTF-8 and in the charsets of one byte a letter that have
- * all of its letters. The text itself where it is ASCII.
+ * A text as Latin-1 views of its bytes: in UTF-8, in Latin-1 and in the single-byte charsets, as
+ * far as they have all of its letters. Only the text itself when it is ASCII.
  */
 export function writtenForms(text: string): string[] {
   const utf8 = Buffer.from(text).toString('latin1')
@@ -31,7 +31,7 @@ function tableOf(charset: string): Map<string, number> {
   return new Map(letters.map((letter, byte) => [letter, byte]))
 }
 
-/** What UTF-7 (RFC 2152) says in ASCII letters, as far as it is ASCII. */
+/** Decodes UTF-7 (RFC 2152) as far as the result is ASCII. */
 export function decodeUtf7(text: string): string {
   return text.replace(/\+([A-Za-z0-9+/]{2,})-?/g, (_, digits: string) =>
     Buffer.from(digits, 'base64').toString('latin1').replaceAll('\0', ''),
@@ -39,9 +39,9 @@ export function decodeUtf7(text: string): string {
 }
 
 /**
- * A header value as a person reads it: RFC 2047 encoded words decoded, RFC 6532 raw UTF-8 read as
- * such, other 8-bit bytes taken for Windows-1252. `value` is a Latin-1 view of the bytes. What
- * cannot be decoded stays as written. Linear; never throws.
+ * Decodes a header value for display: RFC 2047 encoded words are decoded, raw UTF-8 (RFC 6532) is
+ * read as UTF-8, other 8-bit bytes as Windows-1252. `value` is a Latin-1 view of the bytes. What
+ * cannot be decoded is left unchanged. Linear; never throws.
  */
 export function decodeHeaderText(value: string): string {
   if (!value.includes('=?')) return decodeBytes(value)
@@ -72,8 +72,8 @@ export function decodeHeaderText(value: string): string {
 }
 
 /**
- * Text of the given bytes in the charset a message names (WHATWG labels). An unknown charset is
- * read as UTF-8 where that works and as Windows-1252 otherwise.
+ * Decodes bytes in the charset that a message names (WHATWG labels). An unknown charset is read as
+ * UTF-8 if the bytes are valid UTF-8, else as Windows-1252.
  */
 export function decodeCharset(bytes: Buffer, charset: string): string {
   const decoder = decoderFor(charset)
@@ -88,7 +88,7 @@ const decodersMax = 64
 const utf8 = new TextDecoder('utf-8')
 const windows1252 = new TextDecoder('windows-1252')
 
-/** The next encoded word from there on (RFC 2047 §2; one longer than 75 characters is forgiven). */
+/** Finds the next encoded word (RFC 2047 §2); also accepts one longer than 75 characters. */
 function wordAt(value: string, from: number, endFrom: ForwardSearch): Word | undefined {
   let start = value.indexOf('=?', from)
   while (start >= 0) {
@@ -114,7 +114,9 @@ function readWord(value: string, start: number, endFrom: ForwardSearch): Word | 
   return { start, end: end + 2, charset, bytes }
 }
 
-/** Where a text is found next, or -1; asked for places that never go back, it reads once. */
+/**
+ * Returns where a text occurs next, or -1. Reads the text only once if positions never decrease.
+ */
 type ForwardSearch = (from: number) => number
 
 function createForwardSearch(text: string, sought: string): ForwardSearch {
@@ -125,7 +127,7 @@ function createForwardSearch(text: string, sought: string): ForwardSearch {
   }
 }
 
-/** RFC 2047 §4.2, the Q encoding. */
+/** Decodes the Q encoding (RFC 2047 §4.2). */
 function fromQuoted(text: string): Buffer {
   const spaced = text.replaceAll('_', ' ')
   const plain = spaced.replace(/=([0-9a-f]{2})/gi, (_, hex: string) =>

@@ -16,11 +16,11 @@ export type MessageSource = {
   at?: Date | undefined
 }
 
-/** What a person is told beyond the facts. Nothing in it may name the reporter. */
+/** What the text for people states beyond the facts. It must not identify the reporter. */
 export type FeedbackExplanation = {
-  /** What they quote when they write to us. */
+  /** The number that the recipient quotes in mail to us. */
   reportNumber: string
-  /** Who runs this service, a name or a domain. */
+  /** The operator of this service: a name or a domain. */
   service: string
   network: {
     cidr: string
@@ -28,23 +28,25 @@ export type FeedbackExplanation = {
     name?: string | undefined
     country?: string | undefined
   }
-  /** Where the messages came from for which it stands: as many as fit, and how many there are. */
+  /**
+   * The sources of the messages that the report represents: as many as fit, and their total number.
+   */
   sources?: { listed: readonly MessageSource[]; total: number } | undefined
-  /** The name the origin's address resolves to. */
+  /** The reverse DNS name of the origin's address. */
   reverseName?: string | undefined
-  /** How we know the message came from there, one sentence each. */
+  /** The reasons to believe that the message came from there, one sentence each. */
   why: readonly string[]
-  /** Where to answer: pages that ask before they act. */
+  /** Pages for answers; each asks for confirmation before it acts. */
   answers?: Readonly<Record<AnswerKind, string>> | undefined
-  /** Whether who gets it never asked for reports: then the text says how it came to this. */
+  /** Whether the recipient never asked for reports; then the text explains why they get one. */
   isUnsolicited?: boolean | undefined
-  /** Whether the body is not the one that was sent, but what a mail program kept of it. */
+  /** Whether the body is not the original one but rebuilt from what a mail program stored. */
   isRebuilt?: boolean | undefined
-  /** What they quoted of the report that a `not-spam` one takes back. */
+  /** The number of the report that a `not-spam` report withdraws. */
   takenBack?: string | undefined
 }
 
-/** What is sent of the message: `fields` are those of the redacted one. */
+/** What is sent of the message; `fields` are those of the redacted message. */
 export type ReportSample = {
   fields: readonly HeaderField[]
   form: 'whole' | 'headers'
@@ -60,8 +62,8 @@ const openings: Record<FeedbackType, string> = {
 }
 
 /**
- * The first part of a feedback report: everything an abuse desk needs to act, without opening
- * the other two. Lines end in LF.
+ * Composes the first part of a feedback report: everything that an abuse desk needs to act, without
+ * opening the other two. Lines end in LF.
  */
 export function composeFeedbackText(
   facts: FeedbackFacts,
@@ -88,7 +90,7 @@ export function composeFeedbackText(
   return paragraphs.map((lines) => `${lines.join('\n')}\n`).join('\n')
 }
 
-/** In the words of RFC 5965 appendix B, by which some readers know a report. */
+/** Uses the words of RFC 5965 appendix B, by which some readers recognize a report. */
 function firstSentence({ feedbackType, sourceIp, arrivedAt }: FeedbackFacts): string {
   const when = arrivedAt === undefined ? '' : ` on ${composeMailDate(arrivedAt)}`
   const about = `This is an email abuse report for an email message received from IP ${sourceIp}`
@@ -103,7 +105,7 @@ function countOf({ incidents = 1 }: FeedbackFacts): string {
   )
 }
 
-/** What a person looks for first: which address, when, and what to quote. */
+/** The facts that a person looks for first: which address, when, and what to quote. */
 function headLines(facts: FeedbackFacts, { reportNumber }: FeedbackExplanation): string[] {
   return [
     ...fact('IP address', facts.sourceIp),
@@ -113,7 +115,7 @@ function headLines(facts: FeedbackFacts, { reportNumber }: FeedbackExplanation):
   ]
 }
 
-/** Every message that the report stands for, a line each. */
+/** Lists the messages that the report represents, one per line. */
 function sourceLines({ sources }: FeedbackExplanation): string[][] {
   if (!sources || sources.total < 2) return []
   const { listed, total } = sources
@@ -204,7 +206,7 @@ function answerLines(
 ): string[] {
   const purpose = 'To answer, to ask, or to get no more reports'
   if (!answers) return wrap(`${purpose}, reply to this mail and quote ${reportNumber}.`, '')
-  // What takes a report back asks for nothing: there is nothing to resolve, or to call wrong.
+  // A report that withdraws another requests nothing, so there is nothing to resolve or to dispute.
   if (feedbackType === 'not-spam') {
     const how = 'No answer is needed. To get no more of our reports, open this page, which asks'
     return [...wrap(`${how} before it acts, or reply "stop".`, ''), ...fact('Stop', answers.stop)]
@@ -241,7 +243,7 @@ function closingLines({ service }: FeedbackExplanation, format: ReportSample['fo
   return [...fact('Made by', service), '', ...wrap(`The ${formats[format]}.`, '')]
 }
 
-/** Written for people: nobody should follow it by a slip, and filters should let it pass. */
+/** Changes a link so that nobody follows it by accident and filters accept the mail. */
 function defanged(uri: string): string {
   return uri.replace(/^http/i, 'hxxp').replace(/^([^/]*\/\/[^/.]*)\./, '$1[.]')
 }

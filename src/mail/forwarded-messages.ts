@@ -3,20 +3,20 @@ import { fieldValue, type HeaderField, parseHeader } from './header.ts'
 import { looksLikeMessage } from './message.ts'
 import { leafBytes, type MimeLeaf, mimeLeaves } from './mime-leaves.ts'
 
-/** What a mail carries that was sent in to have messages reported. */
+/** The messages in a mail that a reporter sent in. */
 export type ForwardedMessages = {
-  /** The attached messages, in their order, each to the byte as it was carried. */
+  /** The attached messages in their order, with the exact bytes that were attached. */
   messages: Buffer[]
-  /** How many more there are than are taken from one mail. */
+  /** The number of further messages, beyond the maximum for one mail. */
   beyond: number
   /**
-   * Attachments that may hold messages which nobody here takes out: archives, Outlook's files,
-   * forwards in the reporter's name that may be a stranger's.
+   * The number of attachments that may contain messages but cannot be read: archives, Outlook's
+   * files, and forwards in the reporter's name that may come from an untrusted sender.
    */
   unreadable: number
 }
 
-/** Who forwards, and how much is taken. */
+/** The reporter who forwards, and the maximum number of messages. */
 export type ForwardLimits = {
   /** The address of the reporter's account. */
   reporter: string
@@ -33,10 +33,10 @@ const unreadableType =
 const unreadableName = /\.(?:zip|gz|tgz|7z|rar|tar|msg|mbox|pst)$|^winmail\.dat$/i
 
 /**
- * Takes the attached messages out of a mail: `message/rfc822` parts and files named `.eml`, under
- * whatever type and transfer encoding. What is attached to such a message is its own content and
- * stays inside, unless it is a forward that is surely the reporter's, with nothing but attached
- * messages: then those were meant. Pure, linear in the mail's size, and never throws.
+ * Extracts the attached messages of a mail: `message/rfc822` parts and files named `.eml`, with any
+ * type and transfer encoding. Messages attached to such a message are its own content and stay
+ * inside, unless it is proven to be the reporter's own forward and contains nothing but attached
+ * messages: then those are extracted. Pure, linear in the mail's size, and never throws.
  */
 export function forwardedMessages(raw: Buffer, limits: ForwardLimits): ForwardedMessages {
   const found: ForwardedMessages = { messages: [], beyond: 0, unreadable: 0 }
@@ -81,7 +81,10 @@ function isUnreadable({ type, name }: MimeLeaf): boolean {
   )
 }
 
-/** Some programs leave a blank line before an attached message, which then has no header. */
+/**
+ * Removes the blank lines that some programs put before an attached message; with them, the message
+ * would have no header.
+ */
 function fromItsHeader(bytes: Buffer): Buffer {
   let start = 0
   while (start < 8 && (bytes[start] === 0x0d || bytes[start] === 0x0a)) start += 1
@@ -91,10 +94,11 @@ function fromItsHeader(bytes: Buffer): Buffer {
 }
 
 /**
- * The parts of a forward that the reporter wrote, undefined when the message is none. Who sends
- * spam may write the reporter's address into it, and attach a mail that was made up to accuse
- * others: so a forward must be proven to be the reporter's. One that is not is doubtful: it has to
- * be forwarded in another way. Where its author was found forged it is a message like any other.
+ * The parts of a forward that the reporter wrote; undefined when the message is not such a forward.
+ * A spammer can write the reporter's address into a message and attach a mail that was made up to
+ * accuse others, so a forward must be proven to be the reporter's. One that is not proven is
+ * `doubtful`, and the reporter must forward it in another way. A message that failed the
+ * authentication of its author is not a forward.
  */
 function wrapped(message: Buffer, reporter: string): MimeLeaf[] | 'doubtful' | undefined {
   const { fields } = parseHeader(message)
@@ -109,9 +113,9 @@ function wrapped(message: Buffer, reporter: string): MimeLeaf[] | 'doubtful' | u
 }
 
 /**
- * Whether a mail in the reporter's name is surely the reporter's: it never travelled, as copies of
- * what was sent have not, or the machine that received it last vouches for its author. What
- * strangers write into a header stands below the Received of who took it from them.
+ * Whether a mail in the reporter's name is proven to be the reporter's: it was never transported,
+ * like a stored copy of sent mail, or the machine that received it last vouches for its author.
+ * Untrusted senders can write only below the Received line of the machine that received their mail.
  */
 function isReportersOwn(fields: readonly HeaderField[]): boolean {
   const last = fields.findIndex(({ key }) => key === 'received')
@@ -120,7 +124,7 @@ function isReportersOwn(fields: readonly HeaderField[]): boolean {
   return /\bdmarc=pass\b/i.test(above.slice(0, 10_000))
 }
 
-/** What a forward has beside attached messages: a word of greeting, a signature. */
+/** Whether a part is what a forward has besides attached messages: a greeting, a signature. */
 function isWrapping(leaf: MimeLeaf): boolean {
   if (isMessage(leaf)) return true
   if (/^application\/(?:pgp-signature|(?:x-)?pkcs7-signature)$/.test(leaf.type)) return true

@@ -1,21 +1,21 @@
-/** One field of a message header, in the order it stands there. All text is a Latin-1 view. */
+/** One field of a message header. All text is a Latin-1 view of the bytes. */
 export type HeaderField = {
   /** As written: `Received`, `RECEIVED`. */
   name: string
-  /** The name in lower case, to compare with. */
+  /** The name in lower case, for comparisons. */
   key: string
-  /** Unfolded, without white space around it. May hold NULs and any byte. */
+  /** Unfolded, without white space around it. May contain NULs and any byte. */
   value: string
-  /** The whole field as it stands, folds included, without its last line end. */
+  /** The whole field unchanged, including its folds, without its last line end. */
   raw: string
 }
 
-/** A header block and where it ends. */
+/** A parsed header, and where it ends. */
 export type Header = {
   fields: HeaderField[]
   /** Offset of the first byte of the body; the message's length when there is none. */
   bodyOffset: number
-  /** How lines end in the header. */
+  /** The line end in the header; `lf` stands for CRLF too. */
   lineEnd: 'lf' | 'cr'
 }
 
@@ -26,9 +26,9 @@ const blankCrlfLine = Buffer.from('\r\n\r\n')
 const blankLine = Buffer.from('\n\n')
 
 /**
- * Reads the header block of a message (RFC 5322 §2.2), in linear time and forgiving: any line
- * ends, a leading mbox `From ` line, NULs, 8-bit bytes, stray lines between fields. Where the
- * blank line is missing, the header ends at the first line that starts a text. Never throws.
+ * Parses the header of a message (RFC 5322 §2.2) leniently and in linear time: accepts any line
+ * ends, a leading mbox `From ` line, NULs, 8-bit bytes, and stray lines between fields. If the
+ * blank line is missing, the header ends at the first line that begins a text. Never throws.
  */
 export function parseHeader(raw: Buffer): Header {
   const lineEnd = headerLineEnd(raw)
@@ -50,13 +50,16 @@ export function fieldValues(fields: readonly HeaderField[], key: string): string
   return fields.filter((field) => field.key === key).map(({ value }) => value)
 }
 
-/** How lines end in the header: by a lone CR only where its first 16 KiB have no LF at all. */
+/** The line end of a header: a lone CR only if the first 16 KiB contain no LF. */
 export function headerLineEnd(raw: Buffer): Header['lineEnd'] {
   const start = raw.subarray(0, firstSliceBytes)
   return start.includes(0x0a) || !start.includes(0x0d) ? 'lf' : 'cr'
 }
 
-/** How much to look at first: up to the first blank line, which nearly always ends the header. */
+/**
+ * The number of bytes to read first: up to the first blank line, which nearly always ends the
+ * header.
+ */
 function likelyBytes(raw: Buffer): number {
   const start = raw.subarray(0, 8 * firstSliceBytes)
   const isCrlf = start[start.indexOf(0x0a) - 1] === 0x0d
@@ -89,7 +92,7 @@ function readBlock(text: string, lineEnd: Header['lineEnd'], complete: boolean) 
   return complete ? { fields, bodyOffset: text.length, lineEnd } : undefined
 }
 
-/** A field as it stands; name and value are made when somebody asks: few are ever asked. */
+/** A field as written. Name and value are computed on demand, because few of them are ever used. */
 class WrittenField implements HeaderField {
   readonly key: string
   readonly raw: string
@@ -131,7 +134,9 @@ function unfolded(raw: string, from: number, separator: string): string {
   return lines.join(' ').trim()
 }
 
-/** A line no parser expects is skipped when a field follows it; otherwise it begins the body. */
+/**
+ * Whether a line that cannot be parsed is skipped: if a field follows it. Else it begins the body.
+ */
 function isStray(text: string, start: number, next: number, separator: string): boolean {
   if (isBlank(text.charCodeAt(start))) return true
   if (next >= text.length) return false
@@ -144,7 +149,7 @@ function nextLine(text: string, start: number, separator: string): number {
   return found < 0 ? text.length : found + 1
 }
 
-/** Where a line's content ends: before its line end and the CRs there. */
+/** Where the content of a line ends: before its line end and any CRs there. */
 function contentEnd(text: string, start: number, next: number): number {
   let end = next
   if (end > start && isLineEnd(text.charCodeAt(end - 1))) end--
@@ -164,7 +169,9 @@ function isEnvelopeLine(text: string): boolean {
   return text.startsWith('From ') || text.startsWith('>From ')
 }
 
-/** Where the colon of a field name stands (RFC 5322 §3.6.8, blanks before it forgiven), or -1. */
+/**
+ * The position of the colon after a field name (RFC 5322 §3.6.8, blanks before it accepted), or -1.
+ */
 function nameEnd(text: string, start: number, end: number): number {
   const limit = Math.min(end, start + nameCharsMax)
   let blank = false

@@ -1,22 +1,25 @@
-/** A character that shows nothing, in a text or a Latin-1 view of its bytes; length 0: none. */
+/**
+ * An invisible character in a text or in a Latin-1 view of its bytes; its length is 0 if there is
+ * none.
+ */
 export type Invisible = {
   length: number
-  /** A blank for white space, nothing for what has no width. */
+  /** A space for white space, empty for a character without width. */
   shows: '' | ' '
 }
 
 const blank = /^\p{White_Space}$/u
-/** Without width: what Unicode says to leave out where it is unknown, and what only formats. */
+/** Characters without width: those that Unicode ignores by default, and format characters. */
 const hidden = /^[\p{Default_Ignorable_Code_Point}\p{Cf}]$/u
-/** Formats a number after it, and shows. */
+/** Format characters that come before a number and are visible. */
 const prepended = /^[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2]$/
 
-/** Every one of them beyond ASCII, by its bytes in UTF-8. */
+/** Every invisible character beyond ASCII, by its bytes in UTF-8. */
 const byBytes = new Map<string, '' | ' '>()
-/** The same by those bytes as one number. */
+/** The same characters, by those bytes as one number. */
 const byNumber = new Map<number, Invisible>()
 const byCode = new Map<number, '' | ' '>()
-/** Whether any of them begins with these two bytes. */
+/** Whether an invisible character begins with two bytes: 1 at the index of these bytes. */
 const beginnings = new Uint8Array(1 << 16)
 for (const [from, to] of [
   [0x80, 0x3400],
@@ -44,22 +47,24 @@ const softHyphen: Invisible = { length: 1, shows: '' }
 const nextLine = 0x85
 const noBreakSpace = 0xa0
 
-/** With what one of them begins, as the inside of a class of a regular expression. */
+/**
+ * The first characters of all invisible characters, as the inside of a regular expression class.
+ */
 export const invisibleLeads = leadsOf()
 
 function leadsOf(): string {
   const codes = new Set<number>()
   for (const bytes of byBytes.keys()) codes.add(bytes.charCodeAt(0))
   for (const code of byCode.keys()) codes.add(String.fromCodePoint(code).charCodeAt(0))
-  // In one byte they are half of other letters; a blank is one where a name is looked for.
+  // As single bytes these two are parts of other letters, and searches for names handle blanks.
   codes.delete(nextLine)
   codes.delete(noBreakSpace)
   return [...codes].map((code) => `\\u${code.toString(16).padStart(4, '0')}`).join('')
 }
 
 /**
- * A blank beyond ASCII, by its bytes in UTF-8 as they look when a text is in lower case, as
- * alternatives of a regular expression.
+ * The UTF-8 bytes of all blanks beyond ASCII, as they are in a text in lower case, as alternatives
+ * of a regular expression.
  */
 export const blankBytes = [...byBytes]
   .filter(([, shows]) => shows === ' ')
@@ -68,7 +73,7 @@ export const blankBytes = [...byBytes]
   )
   .join('|')
 
-/** The one that begins at a place. */
+/** The invisible character at a position; its length is 0 if there is none. */
 export function invisibleAt(text: string, at: number): Invisible {
   const code = text.charCodeAt(at)
   if (code <= 0xff) {
@@ -89,13 +94,16 @@ export function invisibleAt(text: string, at: number): Invisible {
   return shows === undefined ? none : { length: whole > 0xffff ? 2 : 1, shows }
 }
 
-/** A character by its number, as it shows: nothing where it has no width. */
+/**
+ * A character by its code point, as displayed: empty when it has no width; undefined for a code
+ * point beyond U+10FFFF.
+ */
 export function shownAs(code: number): string | undefined {
   if (code > 0x10ffff) return undefined
   return byCode.get(code) ?? String.fromCodePoint(code)
 }
 
-/** The characters that HTML has names for and that show nothing, or stand in addresses. */
+/** Characters with an HTML name that are invisible or can occur in a name or an address. */
 const named: Readonly<Record<string, string>> = {
   ...{ nbsp: ' ', nonbreakingspace: ' ', ensp: ' ', emsp: ' ', thinsp: ' ', thinspace: ' ' },
   ...{
@@ -123,7 +131,7 @@ const accents: Readonly<Record<string, string>> = {
   ...{ caron: '\u030c', cedil: '\u0327', ogon: '\u0328' },
 }
 
-/** The character that HTML has that name for, if it may stand in a name or an address. */
+/** The character with an HTML name, if it can occur in a name or an address; else undefined. */
 export function namedCharacter(name: string): string | undefined {
   const lower = name.toLowerCase()
   const known = Object.hasOwn(named, lower) ? named[lower] : undefined

@@ -1,8 +1,8 @@
 import { addressScope, type IpAddress, networkSet, parseIp } from './ip.ts'
 
 /**
- * The fewest CIDR blocks that make up a range of addresses, both ends included. Undefined when the
- * ends cannot be read, are of different families, or stand in the wrong order.
+ * The smallest list of CIDR blocks that covers a range of addresses, both ends included. Undefined
+ * when an end cannot be parsed, the families differ, or the first address is above the last.
  */
 export function blocksOfRange(first: string, last: string): string[] | undefined {
   const [from, to] = [parseIp(first), parseIp(last)]
@@ -20,12 +20,15 @@ export function blocksOfRange(first: string, last: string): string[] | undefined
   return blocks.length > 0 ? blocks : undefined
 }
 
-/** An IPv4 address given as a number from 0 to 2^32 - 1. */
+/** Formats an IPv4 address given as a number from 0 to 2^32 - 1. */
 export function quadOf(value: number): string {
   return `${(value >>> 24) & 255}.${(value >>> 16) & 255}.${(value >>> 8) & 255}.${value & 255}`
 }
 
-/** A CIDR block with the bits beyond its prefix cleared; undefined when it is none. */
+/**
+ * Parses a CIDR block or a single address and clears the bits beyond the prefix. Undefined when the
+ * text is neither.
+ */
 export function parseBlock(text: string): string | undefined {
   const [start = '', prefix, ...rest] = text.trim().split('/')
   const address = parseIp(start)
@@ -37,27 +40,26 @@ export function parseBlock(text: string): string | undefined {
   return `${textOf((value >> mask) << mask, bits)}/${length}`
 }
 
-/** Blocks as wide as these were given to registries: no network of a holder is wider. */
+/** Prefix lengths of the blocks allocated to registries; no holder's network is wider. */
 const prefixMin = { 4: 8, 6: 12 } as const
 
-/** Whether a block is wider than any that was ever handed out to one holder. */
+/** Whether a block is wider than any that was ever allocated to one holder. */
 export function isWiderThanAnyHolding(cidr: string): boolean {
   return prefixLength(cidr) < prefixMin[cidr.includes(':') ? 6 : 4]
 }
 
-/** Whether a block is one that was handed out to a registry, or wider. */
+/** Whether a block is as wide as those allocated to registries, or wider. */
 export function isRegistryBlock(cidr: string): boolean {
   return prefixLength(cidr) <= prefixMin[cidr.includes(':') ? 6 : 4]
 }
 
-/** What two blocks have in common: the narrower one, when it is inside of the other. */
+/** The intersection of two blocks: the narrower one when it is inside the other, else undefined. */
 export function commonBlock(one: string, other: string): string | undefined {
   const [wide, narrow] = prefixLength(one) < prefixLength(other) ? [one, other] : [other, one]
   const start = parseIp(narrow.slice(0, narrow.indexOf('/')))
   return start && networkSet([wide]).has(start) ? parseBlock(narrow) : undefined
 }
 
-/** The length of a block's prefix. */
 export function prefixLength(cidr: string): number {
   return Number(cidr.slice(cidr.indexOf('/') + 1))
 }
@@ -66,7 +68,7 @@ function decimal(text: string): number | undefined {
   return /^\d{1,3}$/.test(text) ? Number(text) : undefined
 }
 
-/** The same as for IPv6 without big integers: tables have a million of these. */
+/** Does the same as `blocksOfRange` without big integers: tables contain a million IPv4 ranges. */
 function blocksOfRange4(first: number, last: number): string[] | undefined {
   const blocks: string[] = []
   for (let at = first; at <= last;) {
@@ -89,25 +91,25 @@ function numberOf({ family, groups }: IpAddress): { bits: number; value: bigint 
 
 function textOf(value: bigint, bits: number): string {
   if (bits === 32) return quadOf(Number(value))
-  // Written out in full: PostgreSQL reads it as well as the short form.
+  // Written in full: PostgreSQL accepts this as well as the short form.
   return Array.from({ length: 8 }, (_, index) =>
     ((value >> BigInt(112 - 16 * index)) & 0xffffn).toString(16),
   ).join(':')
 }
 
-/** Why a block cannot be somebody's relays. */
+/** Why a block is not accepted as a person's relays. */
 export type RelayRefusal = 'unreadable' | 'too-wide' | 'link-local' | 'reserved'
 
-/** The shortest prefixes that one organization's relays may have. */
+/** The shortest prefixes that are accepted for the relays of one organization. */
 const PREFIX_MIN = { 4: 16, 6: 32 } as const
-/** RFC 3927, RFC 4291 §2.5.6: they mean another machine on every cable. */
+/** RFC 3927, RFC 4291 §2.5.6: the same address means a different machine on every link. */
 const linkLocal = networkSet(['169.254.0.0/16', 'fe80::/10'])
 
 /**
- * A CIDR block, or a single address as one, whose machines a person may call their own; or why
- * not. Loopback addresses and those of internal networks may be: only the owner knows whether a
- * tunnel or a gateway stands before them. Link-local ones are everybody's, and no machine has a
- * reserved one.
+ * Parses a CIDR block or single address that a person declares as their own relays, or returns why
+ * it is refused. Loopback addresses and those of internal networks are accepted: only the owner
+ * knows whether a tunnel or a gateway is in front of them. Link-local addresses are refused because
+ * every network uses them, reserved ones because no machine has them.
  */
 export function parseRelayBlock(text: string): { block: string } | { refusal: RelayRefusal } {
   const block = parseBlock(text.trim())
@@ -119,13 +121,13 @@ export function parseRelayBlock(text: string): { block: string } | { refusal: Re
   return refusal ? { refusal } : { block: `${address.text}/${prefix}` }
 }
 
-/** Why one address cannot be that of somebody's relay; undefined when it can. */
+/** Why an address cannot be a person's relay; undefined when it can. */
 export function addressRefusal(address: IpAddress): RelayRefusal | undefined {
   if (addressScope(address) === 'reserved') return 'reserved'
   return linkLocal.has(address) ? 'link-local' : undefined
 }
 
-/** The block of one address: /32 or /128. Undefined when the text is no address. */
+/** Formats an address as a block of one: /32 or /128. Undefined when the text is not an address. */
 export function blockOfAddress(text: string): string | undefined {
   const address = parseIp(text)
   return address && `${address.text}/${address.family === 4 ? 32 : 128}`

@@ -3,17 +3,17 @@ export type IpAddress = {
   family: 4 | 6
   /** Canonical text: dotted quad, or RFC 5952. */
   text: string
-  /** Eight 16-bit groups; IPv4 stands in the last two after ::ffff:. */
+  /** Eight 16-bit groups; an IPv4 address is in the last two, after ::ffff:. */
   groups: readonly number[]
 }
 
 /**
- * What an address is good for (IANA special-purpose registries, RFC 6890). `documentation` ranges
- * (RFC 5737, RFC 3849) belong to nobody and stand for strangers in tests and demonstrations.
+ * The purpose of an address (IANA special-purpose registries, RFC 6890). `documentation` ranges
+ * (RFC 5737, RFC 3849) belong to nobody; tests and demonstrations use them for public hosts.
  */
 export type AddressScope = 'public' | 'documentation' | 'loopback' | 'private' | 'reserved'
 
-/** A set of networks that tells whether it holds an address. */
+/** A set of networks that can be tested for an address. */
 export type NetworkSet = { has: (address: IpAddress) => boolean }
 
 type Network = { groups: readonly number[]; bits: number }
@@ -21,8 +21,9 @@ type Network = { groups: readonly number[]; bits: number }
 const textCharsMax = 64
 
 /**
- * Reads an address in the spellings mail uses: bare, in brackets, `IPv6:` before it, a `%zone`
- * behind it, IPv4-mapped. Undefined when it is none, leading zeros in IPv4 included.
+ * Parses an address in the forms that mail uses: bare, in brackets, with `IPv6:` before it or a
+ * `%zone` after it, IPv4-mapped. Undefined when the text is not an address; leading zeros in IPv4
+ * are not accepted.
  */
 export function parseIp(text: string): IpAddress | undefined {
   if (text.length > textCharsMax) return undefined
@@ -36,49 +37,51 @@ export function parseIp(text: string): IpAddress | undefined {
   return isMapped(groups) ? fromGroups4(groups) : { family: 6, text: text6(groups), groups }
 }
 
-/** Reads an address with or without a port: `192.0.2.7:4711`, `[2001:db8::1]:443`. */
+/** Parses an address with or without a port: `192.0.2.7:4711`, `[2001:db8::1]:443`. */
 export function parseIpAndPort(text: string): IpAddress | undefined {
   const [, host = text] = /^(\[[^\]]*\]|[^:]*):\d+$/.exec(text) ?? []
   return parseIp(host)
 }
 
-/** Reads CIDRs and single addresses into a set; what cannot be read is left out. */
+/** Builds a set of CIDR blocks and single addresses; ignores those that cannot be parsed. */
 export function networkSet(cidrs: readonly string[]): NetworkSet {
   const networks = cidrs.map(parseNetwork).filter((network) => network !== undefined)
   return { has: (address) => networks.some((network) => contains(network, address)) }
 }
 
-/** Whether the text is a CIDR or an address that `networkSet` can read. */
+/** Whether `networkSet` accepts a text: it is a CIDR block or an address. */
 export function isCidr(text: string): boolean {
   return parseNetwork(text) !== undefined
 }
 
-/** What the address is good for. */
 export function addressScope(address: IpAddress): AddressScope {
   for (const [scope, networks] of specialNetworks) if (networks.has(address)) return scope
   const first = address.groups[0] ?? 0
   return address.family === 6 && (first & 0xe000) !== 0x2000 ? 'reserved' : 'public'
 }
 
-/** Whether the address can have sent mail across the Internet; documentation ranges count. */
+/** Whether the address can send mail across the Internet; documentation ranges count. */
 export function isRoutable(address: IpAddress): boolean {
   const scope = addressScope(address)
   return scope === 'public' || scope === 'documentation'
 }
 
-/** Whether the address is of a machine itself or of an internal network. */
+/** Whether the address is that of the machine itself or of an internal network. */
 export function isInternal(address: IpAddress): boolean {
   const scope = addressScope(address)
   return scope === 'loopback' || scope === 'private'
 }
 
-/** Some let one colon do for the tag and the address: `IPv6::1`. */
+/**
+ * Removes the tag `IPv6:`. Some systems write only one colon for the tag and the address:
+ * `IPv6::1`.
+ */
 function untagged(text: string): string {
   const isShort = text.charCodeAt(5) === 0x3a && text.charCodeAt(6) !== 0x3a
   return text.slice(isShort ? 4 : 5)
 }
 
-/** Four decimal octets without leading zeros, so the text is canonical as it stands. */
+/** Parses four decimal octets without leading zeros, so that the text is already canonical. */
 function fromQuad(text: string): IpAddress | undefined {
   if (text.length > 15) return undefined
   let value = 0
@@ -102,7 +105,7 @@ function fromQuad(text: string): IpAddress | undefined {
   return { family: 4, text, groups: [0, 0, 0, 0, 0, 0xffff, value >>> 16, value & 0xffff] }
 }
 
-/** RFC 4291 §2.2: groups of hexadecimal digits, one gap of zeros, IPv4 at the end. */
+/** Parses IPv6 (RFC 4291 §2.2): groups of hexadecimal digits, one gap of zeros, IPv4 at the end. */
 function parseGroups(text: string): number[] | undefined {
   const groups = [0, 0, 0, 0, 0, 0, 0, 0]
   let count = 0
@@ -129,7 +132,7 @@ function parseGroups(text: string): number[] | undefined {
   return count > 7 ? undefined : widened(groups, gap, count)
 }
 
-/** Moves the groups behind the gap to the end. */
+/** Moves the groups after the gap to the end. */
 function widened(groups: number[], gap: number, count: number): number[] {
   for (let moved = 1; moved <= count - gap; moved++) {
     groups[8 - moved] = groups[count - moved] ?? 0
@@ -138,7 +141,7 @@ function widened(groups: number[], gap: number, count: number): number[] {
   return groups
 }
 
-/** Where the hexadecimal digits end, at most five further on. */
+/** Where the hexadecimal digits end, at most five characters after the start. */
 function hexEnd(text: string, start: number): number {
   const limit = Math.min(text.length, start + 5)
   let at = start
@@ -163,7 +166,10 @@ function fromGroups4(groups: readonly number[]): IpAddress {
   return { family: 4, text, groups }
 }
 
-/** RFC 5952 §4: lower case, no leading zeros, the longest run of zeros (at least two) as `::`. */
+/**
+ * Formats IPv6 (RFC 5952 §4): lower case, no leading zeros, the longest run of zeros (at least two)
+ * as `::`.
+ */
 function text6(groups: readonly number[]): string {
   let runStart = -9
   let runLength = 1

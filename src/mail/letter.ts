@@ -3,16 +3,16 @@ import { composeEncodedWords, foldText, utf8Words } from './seven-bit.ts'
 import { cleanLine } from './text.ts'
 import { encodeTransfer } from './transfer-encoding.ts'
 
-/** A letter: a mail of text to one person, that our program writes. */
+/** A letter: a mail of text to one person, written by this service. */
 export type LetterContent = {
   from: string
-  /** The name of who runs this service: the display name of From. */
+  /** The name of the operator of this service: the display name of From. */
   operator?: string | undefined
   to: string
   replyTo?: string | undefined
-  /** In any letters. */
+  /** Unicode text. */
   subject: string
-  /** In any letters; lines end in LF. */
+  /** Unicode text; lines end in LF. */
   text: string
   language: 'en' | 'fr' | 'ru'
   date: Date
@@ -20,9 +20,9 @@ export type LetterContent = {
   messageId: string
   /** The Message-ID of the mail it answers, with its angle brackets. */
   inReplyTo?: string | undefined
-  /** `replied` to a mail that somebody sent us, else `generated` (RFC 3834 §5). */
+  /** `replied` for an answer to a mail we received, else `generated` (RFC 3834 §5). */
   autoSubmitted: 'generated' | 'replied'
-  /** A page on which letters of its kind can be stopped with one click (RFC 8058). */
+  /** A page that stops letters of this kind with one click (RFC 8058). */
   unsubscribe?: string | undefined
 }
 
@@ -31,8 +31,8 @@ const messageIdShape = /^<[\x21-\x3b\x3d\x3f-\x7e]{1,900}>$/
 const urlShape = /^https?:\/\/[\x21-\x3b\x3d\x3f-\x7e]{1,900}$/
 
 /**
- * A letter in 7 bits with CRLF line ends; the same content gives the same bytes. What it answers is
- * left out where it could not stand in a header.
+ * Composes a letter in 7 bits with CRLF line ends; the same content gives the same bytes. Omits
+ * `inReplyTo` if it is not a valid Message-ID.
  *
  * Throws a RangeError when an address, its own Message-ID or the link could break the header.
  */
@@ -71,7 +71,9 @@ export function composeLetter(content: LetterContent): Buffer {
   return Buffer.from(`${header}\r\n${body}`, 'latin1')
 }
 
-/** One line of text in ASCII; what looks like an encoded word in it stays what it looks like. */
+/**
+ * Composes one line of text in ASCII. Text that looks like an encoded word is displayed literally.
+ */
 function composeSubject(text: string): string {
   const line = cleanLine(text)
   if (line.includes('=?')) return utf8Words(line)

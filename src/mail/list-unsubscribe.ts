@@ -2,11 +2,11 @@ import { isPublicName } from './address.ts'
 import { fieldValue, type HeaderField } from './header.ts'
 import { storableText } from './text.ts'
 
-/** How a message says one can leave its list. */
+/** The ways to unsubscribe that a message offers. */
 export type Unsubscribe = {
   https: string | null
   mailto: string | null
-  /** Whether one POST to the https address is enough (RFC 8058 §3.1). */
+  /** Whether one POST to the https address is sufficient (RFC 8058 §3.1). */
   oneClick: boolean
 }
 
@@ -15,9 +15,9 @@ const uriCharsMax = 2000
 const valueCharsMax = 32 * 1024
 
 /**
- * Reads List-Unsubscribe (RFC 2369 §3.2) and List-Unsubscribe-Post. White space inside the angle
- * brackets, which folding leaves there, is removed. Null when neither an http(s) nor a mailto
- * address is given. A plain http address is given as `https` never as one-click.
+ * Parses List-Unsubscribe (RFC 2369 §3.2) and List-Unsubscribe-Post. Removes white space inside the
+ * angle brackets, which folding leaves there. Null when there is neither an http(s) nor a mailto
+ * address. A plain http address is returned as `https`, but never as one-click.
  */
 export function parseListUnsubscribe(fields: readonly HeaderField[]): Unsubscribe | null {
   const value = fieldValue(fields, 'list-unsubscribe')
@@ -45,27 +45,27 @@ function bracketed(value: string): string[] {
   return value.split(/[\s,]+/, urisMax).map((uri) => storableText(uri, uriCharsMax))
 }
 
-/** What became of one request to unsubscribe (RFC 8058 §3.2), with a sentence for the reporter. */
+/** The outcome of one unsubscribe request (RFC 8058 §3.2), with a sentence for the reporter. */
 export type OneClickOutcome = {
   /**
-   * `done`: they said yes. `doubtful`: they sent us on, where we do not follow. `failed`: they said
-   * no, or were not reached. `refused`: we did not ask. `unknown`: it left, and no answer came.
+   * `done`: accepted. `doubtful`: redirected; we do not follow. `failed`: refused, or the server
+   * was not reached. `refused`: not sent. `unknown`: sent, but no answer arrived.
    */
   state: 'done' | 'doubtful' | 'failed' | 'refused' | 'unknown'
   outcome: string
 }
 
-/** Sends one such request. Never rejects. */
+/** Sends one one-click request. Never rejects. */
 export type PostOneClick = (url: string) => Promise<OneClickOutcome>
 
-/** All that is sent (RFC 8058 §3.1). */
+/** The whole body of the request (RFC 8058 §3.1). */
 export const oneClickBody = 'List-Unsubscribe=One-Click'
 
 const urlCharsMax = 2_000
 
 /**
- * Reads the link of a one-click request: https to a public name on the usual port, without
- * credentials. Else why we do not ask there.
+ * Parses the link of a one-click request: https to a public name on the default port, without
+ * credentials. For any other link, returns why no request is sent.
  */
 export function readOneClickUrl(text: string): { url: URL } | { refused: string } {
   const url = text.length <= urlCharsMax ? URL.parse(text) : null

@@ -6,7 +6,7 @@ import { composeEncodedWords, foldText, unfoldField, utf8Words } from './seven-b
 import { cleanLine } from './text.ts'
 import { encodeTransfer } from './transfer-encoding.ts'
 
-/** The feedback types we send (RFC 5965 §7.3, RFC 6430), each as a person calls such a message. */
+/** The feedback types we send (RFC 5965 §7.3, RFC 6430), each with a description for people. */
 export const feedbackTypes = {
   abuse: 'Unsolicited mail',
   fraud: 'Phishing or fraud',
@@ -18,46 +18,47 @@ export const feedbackTypes = {
 /** A feedback type by its registered name. */
 export type FeedbackType = keyof typeof feedbackTypes
 
-/** What a feedback report states. Nothing in it may name the reporter. */
+/** What a feedback report states. It must not identify the reporter. */
 export type FeedbackFacts = {
   feedbackType: FeedbackType
-  /** What made the report: `Signalpost/0.1.0`. */
+  /** The program that composed the report: `Signalpost/0.1.0`. */
   userAgent: string
-  /** The address that handed the message over, bare, IPv4 or IPv6. */
+  /** The address that handed the message over, without brackets, IPv4 or IPv6. */
   sourceIp: string
-  /** Its port there (RFC 6692), where the reporter's provider noted it. */
+  /** The source port (RFC 6692), if the reporter's provider recorded it. */
   sourcePort?: number | undefined
-  /** When the reporter's provider took the message. */
+  /** When the reporter's provider received the message. */
   arrivedAt?: Date | undefined
-  /** The host that took it and says so. */
+  /** The host that received the message, by its own statement. */
   reportingMta?: string | undefined
-  /** The MAIL FROM of the message, without angle brackets; empty is the null one. */
+  /** The MAIL FROM of the message, without angle brackets; empty for the null return path. */
   mailFrom?: string | undefined
-  /** What stands for who received it: never an address of theirs. */
+  /** Placeholders for the recipients, never their addresses. */
   recipients?: readonly string[] | undefined
   /** The ENVID it was sent with (RFC 3461). */
   envelopeId?: string | undefined
-  /** What we found when we verified, as RFC 8601 writes it: never what a header claims. */
+  /** The results of our own verification, in the syntax of RFC 8601; never a header's claims. */
   authenticationResults?: readonly string[] | undefined
-  /** Domains the report is about, first the one that matters most. */
+  /** Domains that the report is about, the most relevant first. */
   domains?: readonly string[] | undefined
-  /** Links of the message the report is about. */
+  /** Links in the message that the report is about. */
   uris?: readonly string[] | undefined
-  /** How many messages this one stands for (RFC 5965 §3.2); 1 when absent. */
+  /** Number of messages that this report represents (RFC 5965 §3.2); 1 when absent. */
   incidents?: number | undefined
 }
 
-/** Our own field: the type that we found, where `Feedback-Type` cannot say it. */
+/** Our own field: the type we found, for reports in which `Feedback-Type` cannot give it. */
 export const CLASS_FIELD = 'X-Signalpost-Type'
 
 const valueCharsMax = 900
 const repeatsMax = 50
 
 /**
- * The fields of the machine-readable part (RFC 5965 §3), in a fixed order: those that must appear
- * exactly once first. A fact that will not go into one line of printable ASCII is left out rather
- * than folded or cut, for half an address is a wrong one. An unsolicited report has the type
- * `abuse` (RFC 6650 §5.4), because many readers know no other; what we found has a field of ours.
+ * Composes the fields of the machine-readable part (RFC 5965 §3) in a fixed order, first those
+ * required exactly once. A value that does not fit into one line of printable ASCII is omitted, not
+ * folded or cut, because half an address is a wrong address. An unsolicited report has the type
+ * `abuse` (RFC 6650 §5.4), because many readers know no other; our own field gives the type we
+ * found.
  */
 export function feedbackFields(
   facts: FeedbackFacts,
@@ -91,7 +92,7 @@ export function feedbackFields(
   return fields.filter((field): field is [string, string] => isWritable(field[1]))
 }
 
-/** An instant as mail writes it (RFC 5322 §3.3), in UTC. */
+/** Formats an instant for mail (RFC 5322 §3.3), in UTC. */
 export function composeMailDate(date: Date): string {
   return date.toUTCString().replace(/GMT$/, '+0000')
 }
@@ -104,22 +105,23 @@ function isWritable(value: string | undefined): boolean {
   return value !== undefined && value.length <= valueCharsMax && /^[\x20-\x7e]*\S$/.test(value)
 }
 
-/** The domain as DNS has it: lower case, other letters in Punycode (RFC 5890). */
+/** The domain as used in DNS: lower case, non-ASCII letters in Punycode (RFC 5890). */
 function asciiDomain(domain: string): string | undefined {
   const { hostname } = URL.parse(`http://${domain}`) ?? {}
   return hostname === undefined || hostname === '' ? undefined : hostname
 }
 
-/** The URI with everything but printable ASCII percent-encoded (RFC 3986 §2.1). */
+/** Percent-encodes everything in a URI that is not printable ASCII (RFC 3986 §2.1). */
 function asciiUri(uri: string): string {
   return uri.toWellFormed().replace(/[^\x21-\x7e]/gu, encodeURIComponent)
 }
 
 /**
- * The Subject of a report, folded: that of the message it is about (RFC 5965 §2, point h), or what
- * the report is when there is none. A message that a mail system wrote, or that reads so, gets the
- * prefix of a forwarded mail, which the RFC allows: readers of bounces go by the Subject first, and
- * would take the report for a bounce or a vacation answer itself.
+ * Composes the Subject of a report, folded: the Subject of the reported message (RFC 5965 §2, point
+ * h), or a description of the report when there is none. If a mail system wrote the message, or the
+ * message reads as if one did, the Subject gets the prefix of a forwarded mail, which the RFC
+ * allows. Otherwise readers of bounces, which check the Subject first, would take the report itself
+ * for a bounce or a vacation reply.
  */
 export function composeReportSubject(facts: FeedbackFacts, fields: readonly HeaderField[]): string {
   const field = fields.find(({ key }) => key === 'subject')
@@ -134,8 +136,9 @@ export function composeReportSubject(facts: FeedbackFacts, fields: readonly Head
 const subjectCharsMax = 1_000
 
 /**
- * The Subject as it stands, if a reader sees one line of it; else as it reads in one line: encoded
- * words may hold line ends. Mail servers refuse mail with an endless header, so it is cut.
+ * The Subject unchanged if it decodes to one line, else its text as one line: encoded words may
+ * contain line ends. Cut to 1,000 characters, because mail servers refuse mail with a very long
+ * header.
  */
 function givenSubject(field: HeaderField): string {
   const written = composeEncodedWords(unfoldField(field)).trim()
@@ -162,22 +165,22 @@ function readsAsAutomatic(fields: readonly HeaderField[]): boolean {
   return automaticSubject.test(decodeHeaderText(fieldValue(fields, 'subject') ?? '').trim())
 }
 
-/** What a feedback report states: names as written, values unfolded, in the order they stand. */
+/** The fields of a feedback report in their order: names as written, values unfolded. */
 export type FeedbackFields = { fields: [name: string, value: string][] }
 
 /**
- * Reads the machine-readable part of a report in the Abuse Reporting Format (RFC 5965 §3), with
- * any line ends and whatever the multipart around it is called. Undefined when there is none; one
- * inside an attached message is that message's affair. A complaint as Microsoft's junk mail program
- * sends it, the message alone under a subject that says so, has no fields; nor has the mail by
- * which Apple's mail program unsubscribes whoever got ours. Never throws.
+ * Parses the machine-readable part of a report in the Abuse Reporting Format (RFC 5965 §3), with
+ * any line ends and in any type of multipart. Undefined when there is none; a part inside an
+ * attached message does not count. Two kinds of complaint have no fields: that of Microsoft's junk
+ * mail program, which is only the message under a subject that says so, and the mail by which
+ * Apple's mail program unsubscribes a recipient of our mail. Never throws.
  */
 export function parseFeedbackReport(raw: Buffer): FeedbackFields | undefined {
   const tree = parseMimeTree(raw)
   return tree && feedbackReportIn(tree)
 }
 
-/** The same of a message whose tree is there. */
+/** Does the same as `parseFeedbackReport` for a message that is already parsed. */
 export function feedbackReportIn(tree: Entity): FeedbackFields | undefined {
   const part = ownPart(tree, 'message/feedback-report')
   if (part?.body.kind !== 'leaf') return isBareComplaint(tree) ? { fields: [] } : undefined
@@ -199,14 +202,14 @@ const addressShape = /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,128}@[A-Za-z0-9.-]{1,25
 const urlShape = /^https?:\/\/[\x21-\x3b\x3d\x3f-\x7e]{1,900}$/
 const messageIdShape = /^<[\x21-\x3b\x3d\x3f-\x7e]{1,900}>$/
 
-/** What is to be written into a header; what is absent is no fault. */
+/** Values to be written into a header; undefined ones are accepted. */
 export type HeaderPieces = {
   addresses: readonly (string | undefined)[]
   messageIds: readonly (string | undefined)[]
   links: readonly (string | undefined)[]
 }
 
-/** Throws a RangeError when one of them could break the header of a mail of ours. */
+/** Throws a RangeError when a value could break the header of our mail. */
 export function checkHeader({ addresses, messageIds, links }: HeaderPieces): void {
   const isWrong = (shape: RegExp) => (piece: string | undefined) =>
     piece !== undefined && !shape.test(piece)
@@ -217,7 +220,7 @@ export function checkHeader({ addresses, messageIds, links }: HeaderPieces): voi
   if (links.some(isWrong(urlShape))) throw new RangeError('Not a link')
 }
 
-/** The From field: the address, with a display name where there is one (RFC 5322 §3.4). */
+/** Composes the From field: the address, with a display name if there is one (RFC 5322 §3.4). */
 export function fromLine(address: string, name: string | undefined): string {
   const shown = cleanLine(name ?? '')
   if (shown === '') return `From: ${address}`
@@ -226,13 +229,13 @@ export function fromLine(address: string, name: string | undefined): string {
   return `From: ${foldText(`${phrase} <${address}>`, 'From: '.length)}`
 }
 
-/** The lines by which one click stops such mail, in the words of RFC 8058 §3.1. */
+/** Composes the header lines for one-click unsubscription (RFC 8058 §3.1); none without a link. */
 export function unsubscribeLines(link: string | undefined): string[] {
   if (link === undefined) return []
   return [`List-Unsubscribe: <${link}>`, 'List-Unsubscribe-Post: List-Unsubscribe=One-Click']
 }
 
-/** A text part in 7 bits with its header, as a Latin-1 view; lines of the text end in LF. */
+/** Composes a 7-bit text part with its header, as a Latin-1 view; lines of the text end in LF. */
 export function textPart(text: string): string {
   const lines = text.replaceAll('\n', '\r\n')
   if (/^[\x09\x0d\x0a\x20-\x7e]*$/.test(text)) {
@@ -244,7 +247,7 @@ export function textPart(text: string): string {
   return `${type}Content-Transfer-Encoding: quoted-printable\r\n\r\n${encoded}`
 }
 
-/** A boundary that stands nowhere in the parts, and the same each time. */
+/** Returns a boundary that occurs in none of the parts; the same input gives the same boundary. */
 export function unusedBoundary(messageId: string, parts: readonly string[]): string {
   for (let attempt = 0; ; attempt += 1) {
     const seed = `${messageId} ${String(attempt)}`

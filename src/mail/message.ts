@@ -7,15 +7,15 @@ import { isAutomaticReply } from './inbound/automatic.ts'
 import { withShortBlankRuns } from './seven-bit.ts'
 import { storableText } from './text.ts'
 
-/** A message with its header, which is read once for all who ask. */
+/** A message with its header, parsed once for all callers. */
 export type ReadMessage = { raw: Buffer; header: Header }
 
-/** Reads the header of a message. Never throws. */
+/** Parses the header of a message. Never throws. */
 export function readMessage(raw: Buffer): ReadMessage {
   return { raw, header: parseHeader(raw) }
 }
 
-const telling = new Set([
+const mailFields = new Set([
   'from',
   'received',
   'date',
@@ -30,15 +30,14 @@ const telling = new Set([
 const decisive = new Set(['from', 'received', 'date', 'subject', 'message-id', 'return-path'])
 
 /**
- * Whether what begins with this header is a mail message at all: at least two header fields that
- * mail has, one of them From, Received, Date, Subject, Message-ID or Return-Path (RFC 5322 §3.6),
- * and no NUL where the first field stands.
+ * Whether a header is that of a mail message: it has at least two different fields that mail has,
+ * one of them From, Received, Date, Subject, Message-ID or Return-Path (RFC 5322 §3.6).
  */
 export function looksLikeMessage({ fields }: Header): boolean {
   let found: string | undefined
   let isDecided = false
   for (const { key } of fields) {
-    if (!telling.has(key)) continue
+    if (!mailFields.has(key)) continue
     isDecided ||= decisive.has(key)
     if (isDecided && found !== undefined && found !== key) return true
     found ??= key
@@ -49,9 +48,9 @@ export function looksLikeMessage({ fields }: Header): boolean {
 const prepended = ['x-mozilla-status:', 'x-mozilla-status2:', 'x-mozilla-keys:', 'from ', '>from ']
 
 /**
- * The message without the lines that mail programs put before it when they store it (mbox
- * `From `, `X-Mozilla-Status`, `-Status2`, `-Keys`, ended by CRLF or LF), so that the same message
- * reported from two of them is the same bytes. Everything after them is kept as it is.
+ * Removes the lines that mail programs put before a message when they store it (mbox `From `,
+ * `X-Mozilla-Status`, `-Status2`, `-Keys`, with CRLF or LF), so that the same message reported from
+ * two programs has the same bytes. Everything after these lines is unchanged.
  */
 export function normalizedForHash(raw: Buffer): Buffer {
   let offset = 0
@@ -74,7 +73,7 @@ function lineEndAfter(raw: Buffer, offset: number): number | undefined {
   return at < 0 ? undefined : at + 1
 }
 
-/** The readable parts of a message and what is attached to it. */
+/** The readable parts of a message, and its attachments. */
 export type MessageBody = {
   /** All text/plain parts, decoded; empty when there are none. */
   text: string
@@ -87,9 +86,9 @@ export type MessageBody = {
 export type BodyAttachment = { name: string | undefined; type: string; content: Buffer }
 
 /**
- * Reads the MIME body of a message (RFC 2045-2047). Only the Content fields of the header are
- * given to the parser: the others cost time and say nothing about the body. Undefined when the
- * parser gives up. Its cost grows with the structure: refuse bombs first (`exceedsLimits`).
+ * Parses the MIME body of a message (RFC 2045-2047). Passes only the Content fields of the header
+ * to the parser: the others cost time and say nothing about the body. Undefined when the parser
+ * fails. Its cost grows with the structure, so check `exceedsLimits` first.
  */
 export async function parseBody(raw: Buffer, header: Header): Promise<MessageBody | undefined> {
   try {
@@ -130,12 +129,12 @@ function withLineFeeds(body: Buffer): Buffer {
   return Buffer.from(body.toString('latin1').replaceAll('\r', '\n'), 'latin1')
 }
 
-/** What sort of mail it is, as far as its header tells. */
+/** The kind of a mail according to its header. */
 export type MessageKind = 'message' | 'dsn' | 'feedback-report' | 'auto-reply'
 
 /**
- * Tells reports and automatic answers from ordinary mail: multipart/report with its report type
- * (RFC 6522, 3464, 5965), Auto-Submitted (RFC 3834 §5) and what was used before it.
+ * Distinguishes reports and automatic replies from ordinary mail: multipart/report with its report
+ * type (RFC 6522, 3464, 5965), Auto-Submitted (RFC 3834 §5) and older fields.
  */
 export function messageKind(fields: readonly HeaderField[]): MessageKind {
   const type = (fieldValue(fields, 'content-type') ?? '').slice(0, 2000).toLowerCase()
@@ -148,17 +147,17 @@ export function messageKind(fields: readonly HeaderField[]): MessageKind {
 }
 
 /**
- * What a header says of its message, decoded, cut to a bound and storable in PostgreSQL. Absent
- * fields are null. Everything here is claimed by whoever wrote the message.
+ * Fields of a message's header, decoded, limited in length and storable in PostgreSQL. Absent
+ * fields are null. All values are untrusted.
  */
 export type ExtractedFields = {
-  /** The From field as a person reads it, at most 1,000 characters. */
+  /** The From field as displayed to people, at most 1,000 characters. */
   from: string | null
   /** The first author's address with its domain in lower case, at most 320 characters. */
   fromAddress: string | null
   to: string | null
   subject: string | null
-  /** The Date field as an ISO 8601 instant; null when it names none. */
+  /** The Date field as an ISO 8601 instant; null when it cannot be parsed. */
   date: string | null
   /** Without angle brackets, at most 998 characters. */
   messageId: string | null
@@ -173,7 +172,7 @@ const addressCharsMax = 320
 const idCharsMax = 998
 const readCharsMax = 8 * 1024
 
-/** Reads the fields of a message from its header. Never throws. */
+/** Extracts the fields of a message from its header. Never throws. */
 export function fieldsOf(fields: readonly HeaderField[]): ExtractedFields {
   const text = (key: string) => decoded(fieldValue(fields, key))
   const from = fieldValue(fields, 'from')?.slice(0, readCharsMax)
@@ -191,7 +190,7 @@ export function fieldsOf(fields: readonly HeaderField[]): ExtractedFields {
   }
 }
 
-/** The first address of an address list, its domain in lower case; null when it has none. */
+/** The first address of an address list, with its domain in lower case; null when there is none. */
 export function authorAddress(value: string): string | null {
   const mailbox = parseMailboxes(value).find(({ address }) => address.includes('@'))
   if (!mailbox) return null

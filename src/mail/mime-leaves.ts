@@ -3,16 +3,16 @@ import { fieldValue, type HeaderField, headerLineEnd, parseHeader } from './head
 import { boundaryOf, fieldParameter } from './mime-tree.ts'
 import { decodeTransfer, transferEncoding, type TransferEncoding } from './transfer-encoding.ts'
 
-/** A part of a message that is no multipart, with the very bytes it stands there with. */
+/** A part of a message that is not a multipart, with its exact bytes. */
 export type MimeLeaf = {
   fields: readonly HeaderField[]
   /** In lower case. */
   type: string
   encoding: TransferEncoding
-  /** The name of the file it was made of; undefined when it has none. */
+  /** The file name; undefined when it has none. */
   name: string | undefined
   isAttachment: boolean
-  /** As it stands: a view of the message's bytes, its transfer encoding not undone. */
+  /** The part's content in its transfer encoding: a view of the message's bytes. */
   content: Buffer
 }
 
@@ -21,9 +21,9 @@ const partsMax = 2_000
 const nameCharsMax = 500
 
 /**
- * The leaves of a message in their order, each to the byte: line ends as they stand, CRLF, LF or CR
- * alone. Attached messages are leaves. At most 2,000 parts in 30 levels are looked at; what is
- * deeper is one leaf. Linear in bytes times levels. Never throws.
+ * The leaves of a message in their order, with their exact bytes, whatever the line ends (CRLF, LF
+ * or CR alone). Attached messages are leaves. Examines at most 2,000 parts in 30 levels; deeper
+ * structure is one leaf. Linear in bytes times levels. Never throws.
  */
 export function mimeLeaves(raw: Buffer): MimeLeaf[] {
   const leaves: MimeLeaf[] = []
@@ -31,7 +31,7 @@ export function mimeLeaves(raw: Buffer): MimeLeaf[] {
   return leaves
 }
 
-/** The bytes under the transfer encoding; undefined where nobody here can undo it. */
+/** The decoded bytes of a part; undefined for a transfer encoding we cannot decode. */
 export function leafBytes({ content, encoding }: MimeLeaf): Buffer | undefined {
   if (encoding === 'identity') return content
   if (encoding === undefined) return undefined
@@ -68,11 +68,12 @@ function walk(raw: Buffer, usualType: string, { depth, budget, leaves }: Walk): 
   })
 }
 
-/** The parts between the delimiter lines, each without the line end before the next delimiter. */
+/** Returns the parts between the delimiter lines, without the line end before each delimiter. */
 function partsOf(content: Buffer, boundary: string, most: number): Buffer[] {
   const mark = Buffer.from(`--${boundary}`, 'latin1')
   const lineEnd = content.includes(0x0a) ? 0x0a : 0x0d
-  // Looked for with the line end before it: a line may be nothing but marks, millions of them.
+  // Searches for the delimiter with the line end before it: a line may repeat the mark a million
+  // times.
   const delimiter = Buffer.concat([Buffer.of(lineEnd), mark])
   const next = (from: number) => {
     const found = content.indexOf(delimiter, from)
@@ -90,12 +91,15 @@ function partsOf(content: Buffer, boundary: string, most: number): Buffer[] {
     if (rest === '--' || parts.length >= most) return parts
     start = end
   }
-  // A mail that was cut off on its way has its last part all the same.
+  // A mail that was cut off in transit still has its last part.
   if (start !== undefined) parts.push(content.subarray(start))
   return parts
 }
 
-/** Where a part ends whose delimiter begins at `at`: its line end belongs to the delimiter. */
+/**
+ * Where a part ends whose next delimiter begins at `at`: the line end between belongs to the
+ * delimiter.
+ */
 function textEnd(content: Buffer, start: number, at: number): number {
   let end = at
   if (end > start) end -= 1
@@ -108,13 +112,13 @@ function nameOf(disposition: string, contentType: string): string | undefined {
   return name === undefined ? undefined : decodeHeaderText(name.slice(0, nameCharsMax))
 }
 
-/** How much structure a message may have before it is refused. */
+/** Limits on the structure of a message, above which it is refused. */
 export type StructureLimits = { headersMax: number; partsMax: number; nestingMax: number }
 
 /**
- * Names the first limit a message exceeds: fields of its header, MIME parts, levels of parts
- * inside parts. Two counts of bytes settle it for ordinary mail; only where they leave it open
- * is the MIME structure walked (RFC 2046 §5.1), line by line and without recursion. Linear.
+ * Names the first limit that a message exceeds: the number of header fields, of MIME parts, or of
+ * levels of parts inside parts. Two byte counts decide for ordinary mail; only if they do not, the
+ * MIME structure is walked (RFC 2046 §5.1), line by line and without recursion. Linear.
  */
 export function exceedsLimits(
   raw: Buffer,
@@ -128,7 +132,7 @@ export function exceedsLimits(
   return measure(raw, limits)
 }
 
-/** Lines of the header that start a field; counting stops one past the limit. */
+/** The number of header lines that start a field; counting stops one above the limit. */
 function headerLines(raw: Buffer, limit: number): number {
   const lineEnd = headerLineEnd(raw) === 'lf' ? 0x0a : 0x0d
   let lines = 0
@@ -149,7 +153,7 @@ function isLineEnd(code: number | undefined): boolean {
   return code === undefined || code === 0x0a || code === 0x0d
 }
 
-/** Lines that start with two dashes: every delimiter of a part is one. */
+/** The number of lines that start with two dashes: every delimiter of a part is one. */
 function countSeparators(raw: Buffer): number {
   return countOf(raw, '\n--') + countOf(raw, '\r--')
 }
@@ -194,7 +198,10 @@ function readLine(raw: Buffer, start: number, end: number, state: State): void {
   }
 }
 
-/** A delimiter of any open level ends what is inside it. */
+/**
+ * Handles a delimiter, which may belong to any open level and closes the levels inside it. Returns
+ * whether the line is one.
+ */
 function readDelimiter(line: string, state: State): boolean {
   for (let at = state.levels.length - 1; at >= 0; at--) {
     const level = state.levels[at]

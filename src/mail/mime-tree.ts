@@ -2,26 +2,26 @@ import { type HeaderField, parseHeader } from './header.ts'
 import { decodeTransfer, transferEncoding, type TransferEncoding } from './transfer-encoding.ts'
 
 /**
- * One MIME entity (RFC 2045 §2.4) as the bytes that make it up: a message or a part of one. What
- * is composed from it equals what was parsed, except for lines of the header that are no field.
+ * One MIME entity (RFC 2045 §2.4), a message or a part of one, as the bytes it consists of.
+ * Composing a parsed entity gives the original bytes, except for header lines that are not fields.
  * All text is a Latin-1 view with CRLF line ends.
  */
 export type Entity = {
   fields: HeaderField[]
-  /** `text/plain` when the header names none (RFC 2045 §5.2), in lower case. */
+  /** In lower case; `text/plain` when the header names no type (RFC 2045 §5.2). */
   type: string
   encoding: TransferEncoding
   body: Body
 }
 
-/** What an entity holds: bytes, an attached message, or parts. */
+/** The content of an entity: bytes, an attached message, or parts. */
 export type Body = { kind: 'leaf'; text: string } | { kind: 'message'; message: Entity } | Multipart
 
-/** The parts of a multipart with everything between them (RFC 2046 §5.1). */
+/** The parts of a multipart and all text between them (RFC 2046 §5.1). */
 export type Multipart = {
   kind: 'multipart'
   preamble: string
-  /** Each part after the delimiter line that begins it, with the CRLF before that line. */
+  /** Each part with the delimiter line before it; that line includes the CRLF before it. */
   parts: { delimiter: string; entity: Entity }[]
   /** The closing delimiter line, empty when it is missing. */
   close: string
@@ -33,21 +33,21 @@ const partsMax = 2000
 const fieldsMax = 20_000
 
 /**
- * The tree of a message whose line ends may be CRLF, LF or CR alone. Undefined when it nests
- * deeper than 30 levels or has more than 2,000 parts or 20,000 fields: no mail program writes that.
- * A multipart without its boundary is a leaf. Linear in bytes times levels. Never throws.
+ * Parses a message whose line ends may be CRLF, LF or CR alone. Undefined when it nests deeper than
+ * 30 levels or has more than 2,000 parts or 20,000 fields, which no mail program writes. A
+ * multipart without its boundary is a leaf. Linear in bytes times levels. Never throws.
  */
 export function parseMimeTree(raw: Buffer): Entity | undefined {
   const budget = { parts: partsMax, fields: fieldsMax }
   return parseEntity(withCrlf(raw), 'text/plain', 0, budget)
 }
 
-/** The bytes of an entity. */
+/** Serializes an entity to bytes. */
 export function composeMimeTree(entity: Entity): Buffer {
   return Buffer.from(entityText(entity), 'latin1')
 }
 
-/** All leaves of a tree, in the order they stand. */
+/** All leaves of a tree in their order. */
 export function leavesOf(entity: Entity): Entity[] {
   const { body } = entity
   if (body.kind === 'leaf') return [entity]
@@ -66,7 +66,7 @@ export function ownPart(entity: Entity, type: string): Entity | undefined {
   return undefined
 }
 
-/** The bytes of a leaf as its author had them; as they stand under an encoding we cannot undo. */
+/** The decoded bytes of a leaf; still encoded if we cannot decode its transfer encoding. */
 export function leafText({ body, encoding }: Entity): string {
   if (body.kind !== 'leaf') return ''
   const isEncoded = encoding === 'base64' || encoding === 'quoted-printable'
@@ -89,8 +89,8 @@ export function fieldParameter(value: string, name: string): string | undefined 
 }
 
 /**
- * The boundary that a Content-Type names (RFC 2046 §5.1.1). One of more than 70 characters is none:
- * looking for it in content made of its letters would take time by its length.
+ * The boundary in a Content-Type (RFC 2046 §5.1.1). Ignores a boundary of more than 70 characters:
+ * the time to search content that resembles it would grow with its length.
  */
 export function boundaryOf(contentType: string): string | undefined {
   const boundary = fieldParameter(contentType, 'boundary')
@@ -98,17 +98,17 @@ export function boundaryOf(contentType: string): string | undefined {
   return isOne ? boundary : undefined
 }
 
-/** The value of the first field of that name (in lower case). */
+/** The value of the first field with that name (in lower case). */
 export function entityField(entity: Entity, key: string): string | undefined {
   return entity.fields.find((field) => field.key === key)?.value
 }
 
-/** A field of our own making; `value` may hold folds. */
+/** Creates a header field; `value` may contain folds. */
 export function newField(name: string, value: string): HeaderField {
   return { name, key: name.toLowerCase(), value, raw: `${name}: ${value}` }
 }
 
-/** The message with CRLF line ends; a lone CR ends a line only where there is no LF at all. */
+/** Converts line ends to CRLF; a lone CR ends a line only if there is no LF in the message. */
 function withCrlf(raw: Buffer): Buffer {
   const text = raw.toString('latin1')
   const shape = text.includes('\n') ? /(?<!\r)\n/g : /\r/g
@@ -187,7 +187,7 @@ function parseMultipart(
   }
 }
 
-/** The delimiter lines up to the closing one, each with the CRLF before and the one after it. */
+/** The delimiter lines up to the closing one, each with the CRLF before it and its own line end. */
 function delimiterLines(content: Buffer, boundary: string) {
   const lines: { start: number; end: number; isClose: boolean }[] = []
   const mark = Buffer.from(`--${boundary}`, 'latin1')
@@ -208,7 +208,7 @@ function delimiterLines(content: Buffer, boundary: string) {
   }
 }
 
-/** The same as a Latin-1 view. */
+/** Serializes an entity to a Latin-1 view of its bytes. */
 export function entityText({ fields, body }: Entity): string {
   const header = fields.map(({ raw }) => `${raw}\r\n`).join('')
   return `${header}\r\n${bodyText(body)}`

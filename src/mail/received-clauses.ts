@@ -1,12 +1,16 @@
 import { readLiteral, readPeerRemark } from './received-peer.ts'
 
-/** A piece of a Received field: a word, a comment with its parentheses, or a semicolon. */
+/**
+ * The kind of a token of a Received field: a word, a comment with its parentheses, or a semicolon.
+ */
 type TokenKind = (typeof tokenKinds)[keyof typeof tokenKinds]
 
-/** The kinds, as numbers, since a field has dozens of pieces and a message dozens of fields. */
+/**
+ * The kinds as numbers, for speed: a field has dozens of tokens, and a message dozens of fields.
+ */
 const tokenKinds = { word: 0, comment: 1, semicolon: 2 } as const
 
-/** The pieces of one field, by where they start and end in it. */
+/** The tokens of one field, by their start and end positions in it. */
 type ReceivedTokens = {
   count: number
   readonly kinds: Uint8Array
@@ -14,14 +18,14 @@ type ReceivedTokens = {
   readonly ends: Uint16Array
 }
 
-/** Longer values cannot be split: places in them must fit 16 bits. */
+/** Maximum length of a value in characters: positions in it must fit into 16 bits. */
 export const valueCharsMax = 64 * 1024 - 1
 
 const tokensMax = 400
 const lastTokensMax = 100
 const tokenCharsMax = 1000
 
-/** Used again for every field: making such arrays costs more than filling them. */
+/** Reused for every field, because making such arrays costs more than filling them. */
 const tokens: ReceivedTokens = {
   count: 0,
   kinds: new Uint8Array(tokensMax + lastTokensMax),
@@ -31,9 +35,9 @@ const tokens: ReceivedTokens = {
 
 /**
  * Splits the value of a Received field into its words, comments and semicolons (RFC 5322 §3.2.2,
- * §3.6.7). Comments may nest; a parenthesis that never closes is taken for a blank. Words in angle
- * or square brackets may hold blanks. Linear: of a longer field the first 400 tokens are read,
- * and then whatever follows its last semicolon. What is given back holds until the next call.
+ * §3.6.7). Comments may be nested; a parenthesis that never closes counts as a blank. Words in
+ * angle or square brackets may contain blanks. Linear: of a longer field only the first 400 tokens
+ * are read, and then the text after its last semicolon. The result is valid until the next call.
  */
 function receivedTokens(value: string): ReceivedTokens {
   tokens.count = 0
@@ -46,14 +50,14 @@ function receivedTokens(value: string): ReceivedTokens {
   return tokens
 }
 
-/** The text of a token, at most 1,000 characters; of a comment, what its parentheses hold. */
+/** The text of a token, at most 1,000 characters; of a comment, the text in its parentheses. */
 function tokenText(value: string, token: number): string {
   const inset = tokens.kinds[token] === tokenKinds.comment ? 1 : 0
   const start = (tokens.starts[token] ?? 0) + inset
   return value.slice(start, Math.min((tokens.ends[token] ?? 0) - inset, start + tokenCharsMax))
 }
 
-/** Adds tokens up to a limit. Gives where it stopped. */
+/** Adds tokens up to a limit. Returns the position where it stopped. */
 function split(value: string, from: number, limit: number): number {
   let comments = true
   let at = from
@@ -99,7 +103,9 @@ function wordEnd(value: string, start: number, first: number): number {
   return plainEnd(value, start)
 }
 
-/** Where a bracket closes, within what is reasonable for an address, or undefined. */
+/**
+ * Where a bracket closes; undefined if not within 400 characters, which are enough for an address.
+ */
 function bracketEnd(value: string, start: number, closing: number): number | undefined {
   const limit = Math.min(value.length, start + 400)
   for (let at = start + 1; at < limit; at++) {
@@ -129,25 +135,26 @@ export type ReceivedClause = { words: string[]; comments: string[] }
 
 type ClauseName = (typeof clauseNames)[number]
 
-/** A Received field, taken apart at its keywords. */
+/** A Received field, split at its keywords. */
 export type ReceivedClauses = Record<ClauseName, ReceivedClause | undefined> & {
-  /** What follows the last semicolon, up to the first comment there; empty when there is none. */
+  /** The text after the last semicolon, up to the first comment there; empty when there is none. */
   date: string
   /** All comments, in the order of the field. */
   comments: string[]
-  /** The comment that the field begins with, if it does. */
+  /** The comment with which the field begins, if it begins with one. */
   opening: string | undefined
 }
 
 const clauseNames = ['from', 'by', 'via', 'with', 'id', 'for', 'envelope-from'] as const
 
-/** How many words from the end a date without a semicolon may begin. */
+/** The number of words from the end within which a date without a semicolon may begin. */
 const datelessTail = 12
 
 /**
- * Takes the value of a Received field apart. The word after a keyword is its value whatever it
- * says, so a HELO of `by` cannot pass for a clause; a comment right after `from` stands for a HELO
- * that was empty. Of two `by` the last one counts: what strangers may choose stands before it.
+ * Splits the value of a Received field into clauses. The word after a keyword is always its value,
+ * so that a HELO of `by` is not taken for a clause; a comment right after `from` means that the
+ * HELO was empty. Of two `by`, the last one counts: the text that untrusted clients can choose is
+ * before it.
  */
 export function receivedClauses(value: string): ReceivedClauses {
   const tokens = receivedTokens(value)
@@ -199,7 +206,7 @@ function lastSemicolon({ count, kinds }: ReceivedTokens): number {
   return -1
 }
 
-/** Some mailers forget the semicolon before the date. */
+/** Where the date begins, for mailers that omit the semicolon before it. */
 function datelessEnd(value: string, { count, kinds }: ReceivedTokens): number {
   for (let at = Math.max(0, count - datelessTail); at < count; at++) {
     if (kinds[at] !== tokenKinds.word) continue
@@ -209,7 +216,10 @@ function datelessEnd(value: string, { count, kinds }: ReceivedTokens): number {
   return count
 }
 
-/** Courier writes its identifier behind the date, others the return path in a comment. */
+/**
+ * Reads the text after the date too: Courier writes its identifier there, others the return path in
+ * a comment.
+ */
 function readDate(value: string, tokens: ReceivedTokens, from: number, clauses: ReceivedClauses) {
   let end = from
   for (let at = from; at < tokens.count; at++) {
@@ -228,7 +238,7 @@ function openClause(name: ClauseName, clauses: ReceivedClauses): ReceivedClause 
   return clause
 }
 
-/** What was taken for clauses was the text of the peer. */
+/** Returns to the from clause what was taken for clauses but was the text of the peer. */
 function foldBack(from: ReceivedClause, clauses: ReceivedClauses): void {
   for (const name of clauseNames) {
     const clause = name === 'from' ? undefined : clauses[name]
@@ -251,7 +261,7 @@ function keywordAt(
   const { from, by } = clauses
   if (name === 'from') {
     if (!by) return from ? undefined : name
-    // XMail and IBM's gateways write the return path like this.
+    // XMail and IBM's gateways write the return path as a second `from`, in angle brackets.
     const isPath = at + 1 < tokens.count && value.charCodeAt(tokens.starts[at + 1] ?? 0) === 0x3c
     return isPath && !clauses['envelope-from'] ? 'envelope-from' : undefined
   }
@@ -260,7 +270,9 @@ function keywordAt(
   return from || by || (name === 'with' && at === 0) ? name : undefined
 }
 
-/** Whether a second `by` ends the from clause, so that what seemed to be clauses was a HELO. */
+/**
+ * Whether a second `by` ends the from clause, so that the apparent clauses before it were a HELO.
+ */
 function isByOfPeer(value: string, tokens: ReceivedTokens, at: number, peer: PeerSearch): boolean {
   if (!peer.clauses.from || isText(value, tokens, at + 1, 'uid')) return false
   for (let before = at - 1; tokens.kinds[before] === tokenKinds.comment; before--) {
@@ -274,7 +286,10 @@ function isLiteral(value: string, token: number): boolean {
   return readLiteral(tokenText(value, token)) !== undefined
 }
 
-/** Where the search for the peer's address goes on in a from clause that grows: no part twice. */
+/**
+ * The state of the search for the peer's address in a from clause that grows, to read nothing
+ * twice.
+ */
 type PeerSearch = { clauses: ReceivedClauses; words: number; comments: number; isFound: boolean }
 
 function hasAddress(peer: PeerSearch): boolean {

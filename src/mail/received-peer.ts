@@ -10,11 +10,11 @@ export type PeerRemark = {
   port?: number
   ident?: string
   account?: string
-  /** The name does not lead back to the address, or may be what the peer said. */
+  /** The name does not resolve to the address, or the peer may have supplied it. */
   isUnproven?: boolean
-  /** The name does. */
+  /** The name resolves to the address. */
   isVerified?: boolean
-  /** There is a bracket, which ought to hold an address. */
+  /** The comment has a bracket, which should contain an address. */
   hasBracket?: boolean
 }
 
@@ -22,8 +22,9 @@ const partsMax = 40
 const nothing: PeerRemark = {}
 
 /**
- * Reads a comment of a from clause: `rdns [ip]`, `rdns[ip]`, `user@rdns [ip]`, `[ip]:port helo=x`,
- * `HELO x`, `user@ip`, `account user`, `?IPv6:…?`, or the address alone. Linear, bounded.
+ * Parses a comment of a from clause: `rdns [ip]`, `rdns[ip]`, `user@rdns [ip]`, `[ip]:port helo=x`,
+ * `HELO x`, `user@ip`, `account user`, `?IPv6:…?`, or a bare address. Linear; reads at most 40
+ * words.
  */
 export function readPeerRemark(comment: string): PeerRemark {
   if (isAboutLine(comment)) return nothing
@@ -31,7 +32,7 @@ export function readPeerRemark(comment: string): PeerRemark {
   if (usual) return usual
   const remark = anyRemark(comment)
   if (!comment.includes('(')) return remark
-  // An address in a comment inside the comment counts only where no other stands outside it.
+  // An address in a nested comment counts only if there is no other outside it.
   const { ip, port } = anyRemark(withoutComments(comment))
   if (ip === undefined) return remark
   return { ...remark, ip, ...(port !== undefined && { port }) }
@@ -49,7 +50,7 @@ function withoutComments(text: string): string {
   return outside
 }
 
-/** An address as it stands in a comment or a word: bare, bracketed, with a port behind it. */
+/** Parses an address in a comment or a word: bare or in brackets, optionally followed by a port. */
 export function readLiteral(text: string): { ip: string; port?: number } | undefined {
   if (!mayBeAddress(text)) return undefined
   const unwrapped = text.startsWith('?') && text.endsWith('?') ? text.slice(1, -1) : text
@@ -68,33 +69,35 @@ export function readLiteral(text: string): { ip: string; port?: number } | undef
   return quad && port !== undefined ? { ip: quad.text, port } : undefined
 }
 
-const namesOfNobody = new Set([
+const placeholderNames = new Set([
   ...['unknown', 'unverified', 'untrusted', 'softdnserr', 'nodnsquery', 'no.name.available'],
 ])
 
-/** A host name without its final dot; `unknown` and its like are none. */
+/** A host name without its final dot; undefined for a placeholder such as `unknown`. */
 export function knownName(text: string): string | undefined {
   const name = text.endsWith('.') ? text.slice(0, -1) : text
   if (name === '' || name.startsWith('[')) return undefined
-  if (name.length < 18 && namesOfNobody.has(name.toLowerCase())) return undefined
+  if (name.length < 18 && placeholderNames.has(name.toLowerCase())) return undefined
   return name
 }
 
-/** Tells nearly all names from addresses at a glance. */
+/** A quick check that excludes nearly all host names. */
 function mayBeAddress(text: string): boolean {
   const first = text.charCodeAt(0)
   if (first >= 0x30 && first <= 0x39) return true
   return first === 0x5b || first === 0x3f || text.includes(':')
 }
 
-/** `192.0.2.1:25`, or `192.0.2.1.25` as old Exim has it. */
+/**
+ * Finds the separator in `192.0.2.1:25`, or in `192.0.2.1.25` as old Exim writes it; -1 if none.
+ */
 function portSeparator(text: string): number {
   const colon = text.lastIndexOf(':')
   if (colon >= 0) return text.indexOf(':') === colon ? colon : -1
   return text.length < 22 && text.split('.').length === 5 ? text.lastIndexOf('.') : -1
 }
 
-/** What says how the line is encrypted, or what software wrote it, names nobody. */
+/** Whether a comment describes the encryption or the software and not the peer. */
 function isAboutLine(comment: string): boolean {
   switch (comment.charCodeAt(0)) {
     case 0x45:
@@ -110,7 +113,7 @@ function isAboutLine(comment: string): boolean {
   }
 }
 
-/** Nearly all comments: an address alone, or a name and an address in brackets behind it. */
+/** Parses nearly all comments: a bare address, or a name followed by an address in brackets. */
 function usualRemark(comment: string): PeerRemark | undefined {
   const bracket = comment.indexOf('[')
   if (bracket < 0) {
@@ -129,7 +132,7 @@ function usualRemark(comment: string): PeerRemark | undefined {
     : { ip: ip.text, hasBracket: true, rdns }
 }
 
-/** A word that can be a host's name; HELO is none, and what follows it is not the address. */
+/** Whether a word can be a host name. HELO cannot: the word after it is not the address. */
 function isPlainName(text: string): boolean {
   return /^(?!(?:helo|ehlo)$)[\w.-]+$/i.test(text)
 }
@@ -148,14 +151,14 @@ function anyRemark(comment: string): PeerRemark {
       at++
     } else if (lower === 'helo' || lower === 'ehlo') {
       remark.helo = next ?? ''
-      // What follows is still the peer's own text.
+      // The peer also supplied the text that follows.
       isTold = true
       at++
     } else if (lower === 'account' && next !== undefined) {
       remark.account = next
       at++
     } else if (lower.startsWith('ident=')) {
-      // Exim writes it last. It is the peer's own text, and may have blanks.
+      // Exim writes the ident last. The peer supplies it, and it may contain blanks.
       if (part.length > 6) remark.ident = part.slice(6)
       break
     } else if (part.includes('=')) {
@@ -168,7 +171,7 @@ function anyRemark(comment: string): PeerRemark {
   return remark
 }
 
-/** `Authenticated sender: user`, `AUTH: LOGIN user`, `authenticated as user`. */
+/** Parses `Authenticated sender: user`, `AUTH: LOGIN user`, `authenticated as user`. */
 function login(parts: readonly string[]): PeerRemark {
   const isNamed = /^(?:sender:|as|user|[\w-]+)$/i.test(parts[1] ?? '') && parts.length > 2
   return isNamed && !parts[1]?.startsWith('bits') ? { account: parts[2] ?? '' } : nothing
@@ -184,8 +187,8 @@ function readSetting(lower: string, part: string, remark: PeerRemark): void {
 }
 
 /**
- * The last bracket and the last `@` count: what stands before them is an ident (RFC 1413), in
- * which the peer may write what it likes.
+ * Uses the last bracket and the last `@`: the text before them is an ident (RFC 1413), which the
+ * peer can choose freely.
  */
 function readAddress(part: string, at: number, parts: readonly string[], remark: PeerRemark) {
   const bracket = part.lastIndexOf('[')
@@ -227,27 +230,28 @@ function portNumber(text: string): number | undefined {
   return port > 0 && port < 65_536 ? port : undefined
 }
 
-/** Who handed a message over, as the receiving machine wrote it down. */
+/** The machine that handed a message over, as the receiving machine recorded it. */
 export type ReceivedPeer = {
-  /** What the peer called itself; it may lie. */
+  /** The name that the peer gave in HELO or EHLO; it may be false. */
   helo?: string
-  /** The name the receiver found for the peer's address. */
+  /** The reverse DNS name of the peer's address, as the receiver looked it up. */
   rdns?: string
-  /** A name that does not lead back to the address, or may not: anybody can have such a one. */
+  /** A reverse DNS name that does not, or may not, resolve to the address: anybody can have one. */
   unprovenRdns?: string
-  /** The peer's address in canonical text, seen by the receiver on the connection. */
+  /** The peer's address in canonical text, as the receiver saw it on the connection. */
   ip?: string
   port?: number
-  /** RFC 1413 user, or the mailbox some mail systems write there. */
+  /** RFC 1413 user, or the mailbox that some mail systems write there. */
   ident?: string
-  /** The user as whom the peer logged in. */
+  /** The user name with which the peer authenticated. */
   account?: string
 }
 
 /**
- * Reads the from clause of a Received field. The address is taken from the last comment that
- * holds one, since a HELO, which the peer chooses, comes first; failing that, and only where no
- * comment has a bracket that ought to hold it, from the words. Undefined when it says nothing.
+ * Parses the from clause of a Received field. Takes the address from the last comment that contains
+ * one, because the HELO, which the peer chooses, comes first. If no comment contains one, takes it
+ * from the words, unless a comment has a bracket that should contain it. Undefined when the clause
+ * contains nothing.
  */
 export function receivedPeer(
   { words, comments }: ReceivedClause,
@@ -276,7 +280,7 @@ export function receivedPeer(
   return isEmpty(result) ? undefined : result
 }
 
-/** The remark with the address; the last HELO named; and the last of everything else. */
+/** Returns the last remark with an address, the last HELO, and the last of all other values. */
 function readRemarks(comments: readonly string[]) {
   const last: PeerRemark = {}
   let seen: PeerRemark | undefined
@@ -303,7 +307,7 @@ function lastLiteral(words: readonly string[]) {
   return undefined
 }
 
-/** A HELO that stands neither first nor behind its name. */
+/** A HELO that is neither the first word nor preceded by its name. */
 function asideHelo(
   words: readonly string[],
   comments: readonly string[],
@@ -312,19 +316,19 @@ function asideHelo(
   if (style === 'firewall' && words[words.length - 2] === 'be') {
     return words[words.length - 1]?.replaceAll('"', '')
   }
-  // Old Exim: `name (helo) [address]`.
+  // Old Exim writes `name (helo) [address]`.
   const first = comments[0] ?? ''
   return style === 'exim' && words.length > 1 && isHostName(first) ? first : undefined
 }
 
-/** A name in a comment of its own; beside an address it could as well be the HELO. */
+/** A name that is a comment by itself. Beside an address it could also be the HELO. */
 function loneName(comments: readonly string[]): string | undefined {
   const first = comments[0]
   if (first === undefined || !isHostName(first) || readLiteral(first)) return undefined
   return knownName(first)
 }
 
-/** Old web mailers: `from 192.0.2.1 ( [192.0.2.1]) as user x`. */
+/** Old web mailers write `from 192.0.2.1 ( [192.0.2.1]) as user x`. */
 function accountInWords([, as, user, account]: readonly string[]): string | undefined {
   return as === 'as' && user === 'user' ? account : undefined
 }

@@ -10,7 +10,10 @@ import {
 
 const proving = /^(?:(?:E?SMTPS?|LMTPS?|UTF8SMTPS?|UTF8LMTPS?)A|ASMTP)(?= |$)/i
 
-/** By how their comments begin; the mechanism is named where the comment names it. */
+/**
+ * Comments that state authentication, by how they begin, with the mail system that writes them.
+ * Without one, the pattern captures the mechanism.
+ */
 const proofs: readonly (readonly [RegExp, string?])[] = [
   [/^authenticated sender/i, 'Postfix'],
   [/^authenticated as /i, 'CriticalPath'],
@@ -20,8 +23,8 @@ const proofs: readonly (readonly [RegExp, string?])[] = [
 ]
 
 /**
- * How the peer proved who it was: the protocol that says so (RFC 3848), web mail, where a browser
- * hands over by HTTP, or the mail system or mechanism that a comment names. HTTPS alone proves
+ * How the peer authenticated: the protocol that says so (RFC 3848), `HTTP` for web mail, which a
+ * browser submits by HTTP, or the mail system or mechanism that a comment names. HTTPS alone proves
  * nothing: Exchange uses it between its own machines.
  */
 function receivedAuth(
@@ -53,15 +56,17 @@ function isUserOfWebMail(text: string): boolean {
 }
 
 /**
- * What the first word of a from clause is, which depends on the mail system: the name found for
- * the address (`exim`; `qmail`, where it is the HELO too unless another is named; `firewall` and
- * `http`, which note no HELO), or the HELO (`usual`).
+ * What the first word of a from clause means, which depends on the mail system: the reverse DNS
+ * name (`exim`; `qmail`, where it is also the HELO unless another is given; `firewall` and `http`,
+ * which record no HELO), or the HELO (`usual`).
  */
 export type ReceivedStyle = 'exim' | 'qmail' | 'firewall' | 'http' | 'usual'
 
 const eximId = /^[0-9A-Za-z]{6}-[0-9A-Za-z]{6,11}-[0-9A-Za-z]{2,4}$/
 
-/** Each mail system words the from clause in its own way; the rest of the line betrays which. */
+/**
+ * Detects the style from the rest of the field: each mail system words the from clause differently.
+ */
 function receivedStyle(
   { with: protocol = '', via, id, auth }: Omit<ReceivedField, 'by' | 'from'>,
   { from, date, comments }: ReceivedClauses,
@@ -79,14 +84,14 @@ function receivedStyle(
   return isBare && isQmailDate(date) ? 'qmail' : 'usual'
 }
 
-/** `14 Nov 2026 08:05:50 -0000` */
+/** Matches `14 Nov 2026 08:05:50 -0000`. */
 function isQmailDate(date: string): boolean {
   return date.endsWith(' -0000') && date.charCodeAt(0) < 0x3a
 }
 
-/** A Received field, read. What the field does not say is absent. */
+/** A parsed Received field. What the field does not state is absent. */
 export type ReceivedField = {
-  /** Undefined when the field has no from clause: a hand-over inside one machine. */
+  /** Undefined when the field has no from clause, as for a hand-over inside one machine. */
   from?: ReceivedPeer
   /** The comments of the from clause as written, at most ten. */
   fromComments?: string[]
@@ -97,23 +102,23 @@ export type ReceivedField = {
   id?: string
   /** The recipient's address, without angle brackets. */
   for?: string
-  /** The return path, where the mail system wrote it down; empty for `<>`. */
+  /** The return path, if the mail system recorded it; empty for `<>`. */
   envelopeFrom?: string
   at?: Date
-  /** The date as it was written, its comments left out. */
+  /** The date as written, without its comments. */
   dateText?: string
-  /** How the peer proved who it was: `ESMTPSA`, `Postfix`, `Sendmail`, `CommuniGate`, … */
+  /** How the peer authenticated: `ESMTPSA`, `Postfix`, `Sendmail`, `CommuniGate`, … */
   auth?: string
-  /** The first comment of the by clause that is no address: `Postfix`, `Haraka/2.8`. */
+  /** The first comment of the by clause that is not an address: `Postfix`, `Haraka/2.8`. */
   software?: string
 }
 
 const textCharsMax = 400
 
 /**
- * Reads the value of a Received field in the forms of RFC 5321 §4.4 and those that common mail
- * systems write instead. Undefined when it says neither who handed over nor who received, or is
- * longer than 64 KiB. Linear in its length; never throws.
+ * Parses the value of a Received field in the forms of RFC 5321 §4.4 and those that common mail
+ * systems write. Undefined when it names neither the sending nor the receiving machine nor a
+ * protocol, or is longer than 64 KiB. Linear in its length; never throws.
  */
 export function parseReceived(value: string): ReceivedField | undefined {
   if (value.length > valueCharsMax) return undefined
@@ -136,7 +141,10 @@ export function parseReceived(value: string): ReceivedField | undefined {
   return field
 }
 
-/** qmail writes `(qmail 123 invoked from network); date` each time it takes a message in. */
+/**
+ * Parses `(qmail 123 invoked from network); date`, which qmail writes each time it accepts a
+ * message.
+ */
 function readQmailStep({ opening, date }: ReceivedClauses): ReceivedField | undefined {
   if (!opening?.startsWith('qmail ')) return undefined
   const at = readDate(date)

@@ -8,14 +8,14 @@ const space = 0x20
 const tab = 0x09
 
 /**
- * A body whose runs of spaces and tabs have at most 256 bytes. RFC 2045 §6.7 knows no line of
- * quoted-printable with so many, and its decoder takes time by the square of a run: 100 KB of
- * blanks would cost six seconds. The same buffer where no run is longer; linear.
+ * Shortens runs of spaces and tabs in a body to 256 bytes. No valid line of quoted-printable has a
+ * longer one (RFC 2045 §6.7), and the decoder takes time quadratic in the length of a run: 100 KB
+ * of spaces would take six seconds. Returns the same buffer when no run is longer. Linear.
  */
 export function withShortBlankRuns(body: Buffer): Buffer {
   const pieces: Buffer[] = []
   let kept = 0
-  // A longer run covers at least one of these places.
+  // Every longer run covers at least one of these positions.
   for (let at = runBytesMax - 1; at < body.length; at += runBytesMax) {
     if (at < kept || !isSpaceOrTab(body[at])) continue
     let start = at
@@ -39,12 +39,12 @@ const wordCharsMax = 840
 const wordBytesMax = 45
 
 /**
- * The same message in 7-bit lines of at most 998 characters (RFC 5322 §2.1.1), as the copy inside
- * a 7-bit report must be: message/rfc822 may not be encoded itself (RFC 2046 §5.2.1), so each part
- * that needs it is, and its bytes stay the same once decoded. Parts that fit stay as they are.
+ * Converts a message to 7-bit lines of at most 998 characters (RFC 5322 §2.1.1), as the copy inside
+ * a 7-bit report must be. message/rfc822 may not be encoded itself (RFC 2046 §5.2.1), so each part
+ * that needs it is encoded and still decodes to the same bytes. Parts that fit are unchanged.
  *
- * Undefined when a part that needs it is under an encoding we cannot undo, or a boundary holds
- * 8-bit bytes: then only the header can be sent.
+ * Undefined when a part that needs encoding uses a transfer encoding we cannot decode, or when a
+ * boundary contains 8-bit bytes: then only the header can be sent.
  */
 export function sevenBitTree(entity: Entity): Entity | undefined {
   const { body } = entity
@@ -56,7 +56,7 @@ export function sevenBitTree(entity: Entity): Entity | undefined {
   return { ...entity, body: inner, fields: isPlain ? relabeled(fields, '7bit') : fields }
 }
 
-/** The fields in printable ASCII: 8-bit text becomes encoded words, long lines are folded. */
+/** Converts fields to printable ASCII: 8-bit text becomes encoded words, long lines are folded. */
 export function sevenBitFields(fields: readonly HeaderField[]): HeaderField[] {
   return fields.map((field) => {
     if (isClean(field.raw)) return field
@@ -68,9 +68,9 @@ export function sevenBitFields(fields: readonly HeaderField[]): HeaderField[] {
 }
 
 /**
- * A header value in ASCII: every run of words with 8-bit bytes becomes encoded words (RFC 2047),
- * in UTF-8 when the bytes are, else as `unknown-8bit` (RFC 1428), which keeps them. Control
- * characters become spaces. `value` is a Latin-1 view of the bytes.
+ * Encodes a header value in ASCII: every run of words with 8-bit bytes becomes encoded words
+ * (RFC 2047), in UTF-8 if the bytes are valid UTF-8, else as `unknown-8bit` (RFC 1428), which
+ * preserves them. Control characters become spaces. `value` is a Latin-1 view of the bytes.
  */
 export function composeEncodedWords(value: string): string {
   const clean = value.replace(/[\0-\x08\x0a-\x1f\x7f]+/g, ' ')
@@ -88,9 +88,10 @@ export function composeEncodedWords(value: string): string {
 }
 
 /**
- * Folds a field's value at its own white space, so that unfolding gives it back: lines of 78
- * where it can be (`startColumn` counts what the first line holds already). A longer word stays
- * whole up to 840 characters: with the longest name it fits the 998 of RFC 5322.
+ * Folds a field's value at its own white space, so that unfolding restores it. Lines have at most
+ * 78 characters where possible; `startColumn` is the number of characters already on the first
+ * line. A longer word is not split up to 840 characters: with the longest field name it fits the
+ * 998 of RFC 5322.
  */
 export function foldText(value: string, startColumn: number): string {
   const lines: string[] = []
@@ -109,26 +110,29 @@ export function foldText(value: string, startColumn: number): string {
   return [...lines, line].join('\r\n')
 }
 
-/** A word too long for any line, in pieces with a blank where it must be cut. */
+/** Splits a word that is too long for any line, with a space at each cut. */
 function choppedWord(word: string): string[] {
   if (word.length <= wordCharsMax) return [word]
-  // A line of blanks alone would end the header for some readers.
+  // Some readers treat a line of blanks alone as the end of the header.
   const pieces = word.replace(/^[ \t]+/, ' ').match(/[^]{1,840}/g) ?? []
   return pieces.map((piece, index) => (index === 0 ? piece : ` ${piece}`))
 }
 
-/** A field's value as its bytes are, folds undone and nothing else changed (RFC 5322 §2.2.3). */
+/**
+ * The value of a field with its original bytes, unfolded and otherwise unchanged (RFC 5322 §2.2.3).
+ */
 export function unfoldField({ raw }: HeaderField): string {
   const value = raw.slice(raw.indexOf(':') + 1).replace(/\r?\n/g, '')
   return trimBlanks(value.replace(/^[ \t]+/, ''))
 }
 
-// In a Latin-1 view of UTF-8 a no-break space is half a letter: only these two are blank.
+// In a Latin-1 view of UTF-8 a no-break space is half a letter, so only space and tab count as
+// blank.
 function isBlank(text: string): boolean {
   return /^[ \t]+$/.test(text)
 }
 
-/** Whether a text with CRLF line ends is 7-bit in lines that are not too long. */
+/** Whether a text with CRLF line ends is 7-bit, in lines of at most 998 characters. */
 function isClean(text: string): boolean {
   if (/[\0\x80-\xff]|\r(?!\n)/.test(text)) return false
   let start = 0
@@ -153,7 +157,7 @@ function sevenBitParts(multipart: Multipart): Multipart | undefined {
     parts.push({ delimiter, entity: inner })
   }
   if (!isClean(multipart.close)) return undefined
-  // Nobody is shown what stands outside of the parts.
+  // Mail readers do not show the text outside the parts.
   const preamble = isClean(multipart.preamble) ? multipart.preamble : ''
   const epilogue = isClean(multipart.epilogue) ? multipart.epilogue : ''
   return { ...multipart, parts, preamble, epilogue }
@@ -166,7 +170,7 @@ function sevenBitLeaf(entity: Entity, text: string): Entity | undefined {
       ? { ...entity, fields: relabeled(entity.fields, '7bit') }
       : entity
   }
-  // Nobody decodes a whole message or a multipart, even one without its parts.
+  // Readers do not decode an encoded message or multipart, even a multipart without parts.
   if (encoding === undefined || /^(?:message|multipart)\//.test(entity.type)) return undefined
   const bytes = encoding === 'identity' ? text : decodeTransfer(text, encoding)
   const target = targetEncoding(entity)
@@ -179,7 +183,7 @@ function targetEncoding({ type, encoding }: Entity): 'base64' | 'quoted-printabl
   return type.startsWith('text/') ? 'quoted-printable' : 'base64'
 }
 
-/** Corrects an encoding that the header names; where it names none, 7bit is understood. */
+/** Corrects the encoding that a header names; without one, 7bit is the default. */
 function relabeled(fields: HeaderField[], encoding: string): HeaderField[] {
   const isNamed = fields.some((field) => isEncodingField(field) && !/^7bit$/i.test(field.value))
   return isNamed ? labeled(fields, encoding) : fields
@@ -196,7 +200,7 @@ function isEncodingField({ key }: HeaderField): boolean {
   return key === 'content-transfer-encoding'
 }
 
-/** Words with 8-bit bytes and the blanks between them; blanks at the end stay outside. */
+/** Encodes words with 8-bit bytes and the blanks between them; blanks at the end stay outside. */
 function encodedRun(run: string): string {
   if (run === '') return ''
   const core = trimBlanks(run)
@@ -209,7 +213,7 @@ function isEightBit(text: string): boolean {
   return /[\x80-\xff]/.test(text)
 }
 
-/** Text of any letters as encoded words in UTF-8 alone, for a display name (RFC 2047 §5). */
+/** Encodes text in UTF-8 entirely as encoded words, for a display name (RFC 2047 §5). */
 export function utf8Words(text: string): string {
   const words: string[] = []
   let piece = ''

@@ -1,6 +1,6 @@
 import { characterSet } from './text.ts'
 
-/** Base 64 over several lines, as a part of a mail stands in a text that is not read as one. */
+/** Base64 over several lines, as in a mail part that is quoted in a plain text. */
 export type FoldedBase64 = { start: number; end: number; decoded: string }
 
 const lineMin = 40
@@ -8,8 +8,8 @@ const digits = characterSet('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxy
 const equalsSign = 0x3d
 
 /**
- * All of a text, in order: lines of at least 40 digits, and one more that may be shorter. What is
- * decoded is a Latin-1 view.
+ * Finds all folded base64 in a text, in order: lines of at least 40 digits, and one more that may
+ * be shorter. `decoded` is a Latin-1 view.
  */
 export function foldedBase64(text: string): FoldedBase64[] {
   const found: FoldedBase64[] = []
@@ -26,7 +26,7 @@ export function foldedBase64(text: string): FoldedBase64[] {
   return found
 }
 
-/** Where the digits before a line end begin; undefined where they are too few. */
+/** Where the digits before a line end begin; undefined when there are fewer than 40. */
 function lineBefore(text: string, lineEnd: number): number | undefined {
   const last = contentEnd(text, lineEnd)
   let start = last
@@ -35,7 +35,7 @@ function lineBefore(text: string, lineEnd: number): number | undefined {
   return start
 }
 
-/** Where the lines of digits end that follow a line end; that itself where none does. */
+/** Where the lines of digits after a line end stop; the line end itself when there are none. */
 function endOfLines(text: string, lineEnd: number): number {
   let end = lineEnd
   for (let start = lineEnd + 1; ;) {
@@ -57,16 +57,17 @@ function contentEnd(text: string, lineEnd: number): number {
 }
 
 /**
- * How a part's bytes travel (RFC 2045 §6); undefined for an encoding that nobody here can undo.
- * All text is a Latin-1 view of bytes.
+ * The transfer encoding of a part (RFC 2045 §6); undefined for an encoding we cannot decode. All
+ * text is a Latin-1 view of bytes.
  */
 export type TransferEncoding = 'identity' | 'base64' | 'quoted-printable' | undefined
 
 const hidden = /uue|uuencode|yenc|binhex|gzip|deflate|compress/
 
 /**
- * The encoding that a Content-Transfer-Encoding value names; identity when the field is absent, or
- * its name is nobody's (`8bit+`, `Hexa`): mail programs show the part as it stands then.
+ * The encoding that a Content-Transfer-Encoding value names. Identity when the field is absent or
+ * its value is unknown (`8bit+`, `Hexa`), because mail programs then show the part without decoding
+ * it.
  */
 export function transferEncoding(value = ''): TransferEncoding {
   const name = value
@@ -78,18 +79,18 @@ export function transferEncoding(value = ''): TransferEncoding {
   return hidden.test(name) ? undefined : 'identity'
 }
 
-/** The bytes under an encoding, as forgiving as mail readers are. Never throws. */
+/** Decodes bytes, as leniently as mail readers do. Never throws. */
 export function decodeTransfer(text: string, encoding: 'base64' | 'quoted-printable'): string {
   return encoding === 'base64' ? decodeBase64(text) : decodeQuotedPrintable(text)
 }
 
-/** Bytes under an encoding, in lines of at most 76 characters ended by CRLF. */
+/** Encodes bytes in lines of at most 76 characters that end in CRLF. */
 export function encodeTransfer(bytes: string, encoding: 'base64' | 'quoted-printable'): string {
   return encoding === 'base64' ? encodeBase64(bytes) : encodeQuotedPrintable(bytes)
 }
 
 function decodeBase64(text: string): string {
-  // Readers go on after padding in the middle, so every padded stretch is read for itself.
+  // Readers continue after padding in the middle, so each padded section is decoded separately.
   const stretches = text.replace(/[^A-Za-z0-9+/=]/g, '').match(/[^=]+/g) ?? []
   return stretches.map((stretch) => Buffer.from(stretch, 'base64').toString('latin1')).join('')
 }
@@ -127,14 +128,14 @@ for (const [value, digit] of [...'0123456789ABCDEF'].entries()) {
   digitValues[digit.toLowerCase().charCodeAt(0)] = value
 }
 
-/** The byte that two hexadecimal digits stand for, or -1. */
+/** The value of two hexadecimal digits, or -1. */
 function hexValue(high: number | undefined, low: number | undefined): number {
   if (high === undefined || low === undefined) return -1
   const [first = -1, second = -1] = [digitValues[high], digitValues[low]]
   return first < 0 || second < 0 ? -1 : first * 16 + second
 }
 
-/** White space at the end of a line was added in transit (RFC 2045 §6.7 rule 3). */
+/** Removes white space at line ends, which was added in transit (RFC 2045 §6.7 rule 3). */
 function trimLineEnds(text: string): string {
   if (!/[ \t]\r?\n/.test(text)) return text
   return text
@@ -143,17 +144,17 @@ function trimLineEnds(text: string): string {
     .join('\n')
 }
 
-/** The text without the blanks and tabs at its end; no other byte is taken for white space. */
+/** Removes spaces and tabs at the end of a text; no other byte counts as white space. */
 export function trimBlanks(text: string): string {
   let end = text.length
   while (end > 0 && (text[end - 1] === ' ' || text[end - 1] === '\t')) end -= 1
   return text.slice(0, end)
 }
 
-/** Characters of a row, the `=` of a soft line break included. */
+/** Maximum number of characters in a line, including the `=` of a soft line break. */
 const ROW_MAX = 76
 const plainRun = /[\t\x20-\x3c\x3e-\x7e]*/y
-/** A line that stands for itself: no letter of it is quoted, and no blank ends it. */
+/** A line that needs no encoding: it has no character to quote and does not end in a blank. */
 const isPlainLine = /^(?:[\t\x20-\x3c\x3e-\x7e]*[\x21-\x3c\x3e-\x7e])?$/
 
 function encodeQuotedPrintable(bytes: string): string {
@@ -188,7 +189,7 @@ function encodeLine(line: string): string {
   return done + row + piece
 }
 
-/** Where the characters from `at` on end that stand for themselves inside a line. */
+/** Where the run of characters that need no quoting inside a line ends; it starts at `at`. */
 function plainEnd(line: string, at: number): number {
   plainRun.lastIndex = at
   plainRun.test(line)

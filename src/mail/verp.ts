@@ -2,7 +2,7 @@ import { createHash, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 
 const alphabet = 'abcdefghijklmnopqrstuvwxyz234567'
 
-/** Base 32 by RFC 4648 §6, in lower case and without padding. */
+/** Encodes bytes in base 32 (RFC 4648 §6), in lower case and without padding. */
 export function base32(bytes: Uint8Array): string {
   let text = ''
   let bits = 0
@@ -18,7 +18,7 @@ export function base32(bytes: Uint8Array): string {
   return bits === 0 ? text : text + alphabet.charAt((held << (5 - bits)) & 31)
 }
 
-/** The bytes of a text of those digits; what is left of the last ones falls away. */
+/** Decodes base 32; ignores the bits that are left over at the end. */
 function fromBase32(text: string): Buffer {
   const bytes: number[] = []
   let bits = 0
@@ -33,7 +33,7 @@ function fromBase32(text: string): Buffer {
   return Buffer.from(bytes)
 }
 
-/** What a token stands for: one of the things that hang on an id. */
+/** The content of a token: an id, and the number of one thing that belongs to it. */
 export type TokenContent = {
   /** A UUID in its usual lower-case form. */
   id: string
@@ -46,11 +46,12 @@ const uuidShape = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const tokenShape = /^[a-z2-7]{28}-[a-z2-7]{16}$/
 
 /**
- * A token that nobody else can make: its content, signed by the first 80 bits of an HMAC-SHA256
- * whose key serves one `purpose` only, so that a token of one is none of another. Base 32 in lower
- * case, 45 characters: it survives relays that change case, and people who read it aloud.
+ * Composes a token that nobody else can make: its content, signed with the first 80 bits of an
+ * HMAC-SHA256. The key is derived for one `purpose`, so that a token for one purpose is not valid
+ * for another. Base 32 in lower case, 45 characters: it survives relays that change case, and being
+ * read aloud.
  *
- * Throws a RangeError when the id is no UUID or the number not within 1 to 255.
+ * Throws a RangeError when the id is not a UUID or the number is not within 1 to 255.
  */
 export function composeToken(content: TokenContent, purpose: string, secret: string): string {
   const id = content.id.toLowerCase()
@@ -65,8 +66,8 @@ export function composeToken(content: TokenContent, purpose: string, secret: str
 }
 
 /**
- * Reads a token back, in any case: `'forged'` when it has the shape but not our signature for this
- * purpose, undefined when it is none. Takes the same time wherever the signature differs.
+ * Parses a token, in any case: `'forged'` when it has the shape but not our signature for this
+ * purpose, undefined when it is not a token. The comparison of signatures takes constant time.
  */
 export function parseToken(
   text: string,
@@ -85,7 +86,10 @@ export function parseToken(
 
 const derived = new Map<string, { secret: string; key: Buffer }>()
 
-/** Derived once: a process has one secret and few purposes, and a thousand tokens a second. */
+/**
+ * Caches derived keys: a process has one secret and few purposes, and makes a thousand tokens a
+ * second.
+ */
 function keyOf(purpose: string, secret: string): Buffer {
   const known = derived.get(purpose)
   if (known?.secret === secret) return known.key
@@ -99,17 +103,17 @@ function uuidOf(bytes: Buffer): string {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
 
-/** What an abuse desk may say to a feedback report. */
+/** The answers that an abuse desk can give to a feedback report. */
 export const answerKinds = ['resolved', 'not-ours', 'wrong', 'stop'] as const
 
-/** One of them. */
+/** An answer of an abuse desk to a feedback report. */
 export type AnswerKind = (typeof answerKinds)[number]
 
 const ANSWER_PURPOSE = 'answer link 1'
 
 /**
- * The pages on which the consumer of one feedback report answers it, by what they say. Each asks
- * before it acts: mail scanners follow links.
+ * The pages on which the consumer of one feedback report answers it, one for each answer. Each asks
+ * for confirmation before it acts, because mail scanners follow links.
  */
 export function answerLinks(
   { reportId, number }: ReturnPathToken,
@@ -125,7 +129,7 @@ export function answerLinks(
   }
 }
 
-/** Which feedback report the token of such a link names; undefined when it is none of ours. */
+/** The feedback report that the token of an answer link names; undefined when it is not ours. */
 export function parseAnswerToken(token: string, secret: string): ReturnPathToken | undefined {
   const content = parseToken(token, ANSWER_PURPOSE, secret)
   if (content === undefined || content === 'forged') return undefined
@@ -134,7 +138,10 @@ export function parseAnswerToken(token: string, secret: string): ReturnPathToken
 
 const ADVICE_OFF_PURPOSE = 'advice off 1'
 
-/** The page on which a reporter switches letters of advice off. It asks before it acts. */
+/**
+ * The page on which a reporter turns off letters of advice. It asks for confirmation before it
+ * acts.
+ */
 export function adviceOffLink(
   reporterId: string,
   { publicUrl, secret }: { publicUrl: string; secret: string },
@@ -143,7 +150,9 @@ export function adviceOffLink(
   return `${publicUrl}/advice/off/${token}`
 }
 
-/** Whose letters the token of such a link is about; undefined when it is none of ours. */
+/**
+ * The id of the reporter that the token of such a link names; undefined when the token is not ours.
+ */
 export function parseAdviceOffToken(token: string, secret: string): string | undefined {
   const content = parseToken(token, ADVICE_OFF_PURPOSE, secret)
   return content === undefined || content === 'forged' ? undefined : content.id
@@ -153,8 +162,8 @@ const SECRET_CHARS = 26
 const SECRET_BYTES = 17
 
 /**
- * The secret of the address to which a reporter mails reports: 130 bits that only our own secret
- * can make, so nothing that tells it is stored. A new generation has a new one.
+ * The secret of the address to which a reporter mails reports: 130 bits derived from our own
+ * secret, so that it need not be stored. A new generation has a new secret.
  */
 export function mailInSecret(
   { reporterId, generation }: { reporterId: string; generation: number },
@@ -165,33 +174,33 @@ export function mailInSecret(
   return base32(mac.subarray(0, SECRET_BYTES)).slice(0, SECRET_CHARS)
 }
 
-/** By which a secret is looked up; nobody can turn it back. */
+/** The hash by which a secret is looked up; it cannot be reversed. */
 export function mailInHash(mailSecret: string): Buffer {
   return createHash('sha256').update(`mail-in ${mailSecret.toLowerCase()}`).digest()
 }
 
-/** Which feedback report a return path stands for: the nth one made for a report. */
+/** The feedback report that a return path identifies: the nth one made for a report. */
 export type ReturnPathToken = {
   /** The report's id, a UUID in its usual lower-case form. */
   reportId: string
-  /** Which of the report's feedback reports, 1 to 255. */
+  /** The number of the feedback report among those of its report, 1 to 255. */
   number: number
 }
 
-/** Where return paths live and what signs them. */
+/** The domain of our return paths, and the secret that signs them. */
 export type ReturnPathSettings = { domain: string; secret: string }
 
-/** An address of ours that a mail was sent to, by what it was given out for. */
+/** An address of ours to which a mail was sent, by its purpose. */
 export type OwnAddress =
   /** The return path of a feedback report. */
   | ({ is: 'feedback-bounce' } & ReturnPathToken)
-  /** Where its consumer answers. */
+  /** The address for its consumer's answer. */
   | ({ is: 'feedback-answer' } & ReturnPathToken)
   /** The return path of a letter. */
   | { is: 'letter-bounce'; letterId: string }
-  /** Where who got a letter answers. */
+  /** The address for answers to a letter. */
   | { is: 'letter-answer'; letterId: string }
-  /** Where a reporter sends mail to be reported: the secret is looked up by its hash. */
+  /** The address to which a reporter sends mail to report: the secret is looked up by its hash. */
   | { is: 'mail-in'; secret: string }
 
 const kinds = {
@@ -214,32 +223,32 @@ const addressShape = /^<?(fb|re|lt|la)-([a-z2-7-]{45})@([^@<>\s]+?)\.?>?$/
 const mailInShape = /^<?report-([a-z2-7]{26})@([^@<>\s]+?)\.?>?$/
 
 /**
- * The variable envelope return path of one feedback report: what is sent under it bounces to it,
- * so a bounce names its report however badly it is written. Lower case and case-insensitive
+ * Composes the variable envelope return path of one feedback report. Mail sent under it bounces to
+ * it, so a bounce identifies its report, however malformed it is. Lower case and case-insensitive
  * (relays change case), 48 octets before the `@` where RFC 5321 §4.5.3.1.1 allows 64, and signed.
  *
- * Throws a RangeError when the report id is no UUID or the number not within 1 to 255.
+ * Throws a RangeError when the report id is not a UUID or the number is not within 1 to 255.
  */
 export function composeReturnPath(token: ReturnPathToken, settings: ReturnPathSettings): string {
   return addressOf('fb', { id: token.reportId, number: token.number }, settings)
 }
 
-/** The Reply-To of one feedback report: what comes there is its consumer's answer. */
+/** Composes the Reply-To of one feedback report; mail to it is the answer of its consumer. */
 export function composeAnswerAddress(token: ReturnPathToken, settings: ReturnPathSettings): string {
   return addressOf('re', { id: token.reportId, number: token.number }, settings)
 }
 
-/** The return path of a letter. */
+/** Composes the return path of a letter. */
 export function composeLetterReturnPath(letterId: string, settings: ReturnPathSettings): string {
   return addressOf('lt', { id: letterId, number: 1 }, settings)
 }
 
-/** The Reply-To of a letter that may be answered. */
+/** Composes the Reply-To of a letter that may be answered. */
 export function composeLetterAnswerAddress(letterId: string, settings: ReturnPathSettings): string {
   return addressOf('la', { id: letterId, number: 1 }, settings)
 }
 
-/** The address to which a reporter sends what is to be reported; `secret` is base 32. */
+/** Composes the address to which a reporter sends mail to report; `secret` is base 32. */
 export function composeMailInAddress(
   secret: string,
   { domain }: Pick<ReturnPathSettings, 'domain'>,
@@ -248,9 +257,9 @@ export function composeMailInAddress(
 }
 
 /**
- * What an address of ours was given out for, in any case and with or without angle brackets:
- * `'forged'` when it has the shape and the domain but not our signature, undefined when it is some
- * other address. The comparison takes the same time wherever the signature differs.
+ * Parses an address of ours, in any case and with or without angle brackets: `'forged'` when it has
+ * the shape and the domain but not our signature, undefined when it is any other address. The
+ * comparison of signatures takes constant time.
  */
 export function parseOwnAddress(
   address: string,
@@ -269,7 +278,10 @@ export function parseOwnAddress(
   return { is: its, reportId: content.id, number: content.number }
 }
 
-/** The same for return paths of feedback reports alone; any other address is undefined. */
+/**
+ * Does the same as `parseOwnAddress` for return paths of feedback reports only; undefined for
+ * others.
+ */
 export function parseReturnPath(
   address: string,
   settings: ReturnPathSettings,

@@ -1,34 +1,38 @@
 import { createHmac } from 'node:crypto'
 import { isPublicName } from './address.ts'
 
-/** What is sent to a webhook: the body, and what it is signed with. */
+/** A message to a webhook: its body, and what it is signed with. */
 export type WebhookMessage = {
   url: string
-  /** The same at every attempt, so that who gets it twice can tell. */
+  /** The same for every attempt, so that the receiver can recognize duplicates. */
   id: string
-  /** Of this attempt, in seconds. */
+  /** Unix time of this attempt in seconds. */
   timestamp: number
   body: string
-  /** The keys it is signed with, the one that counts first. */
+  /** The keys that sign it, the current one first. */
   keys: readonly Buffer[]
 }
 
-/** How one attempt went, with a sentence for the owner. `gone`: it never wants to hear of us. */
+/**
+ * The outcome of one attempt, with a sentence for the owner. `gone`: the receiver wants no more
+ * messages (HTTP status 410).
+ */
 export type WebhookOutcome = {
   state: 'taken' | 'gone' | 'failed'
   status: number | undefined
   outcome: string
 }
 
-/** Sends one such message. Never rejects. */
+/** Sends one webhook message. Never rejects. */
 export type PostWebhook = (message: WebhookMessage) => Promise<WebhookOutcome>
 
-/** No address of a webhook is longer. */
+/** Maximum length of a webhook's URL in characters. */
 export const WEBHOOK_URL_CHARS_MAX = 2_000
 
 /**
- * Reads the address of a webhook: https to a public name on the usual port, without credentials.
- * Else what is wrong with it, as the end of a sentence.
+ * Parses the URL of a webhook: https to a public name on the default port, without credentials;
+ * with `mayBeInternal`, to any host name. For any other URL, returns what is wrong with it, as the
+ * end of a sentence.
  */
 export function readWebhookUrl(
   text: string,
@@ -47,12 +51,12 @@ export function readWebhookUrl(
   return { url }
 }
 
-/** Whether a host is named, and not given by its address. */
+/** Whether a host is given by name and not by address. */
 function isHostName(host: string): boolean {
   return /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/.test(host) && !/^[0-9.]+$/.test(host)
 }
 
-/** The key of a webhook: nobody can tell it who does not have our secret. */
+/** Derives the key of a webhook, which nobody can compute without our secret. */
 export function webhookKey(
   { id, generation }: { id: string; generation: number },
   secret: string,
@@ -60,12 +64,14 @@ export function webhookKey(
   return createHmac('sha256', secret).update(`webhook ${id} ${generation}`).digest()
 }
 
-/** The key as its owner gets it. */
+/** The key as displayed to its owner. */
 export function shownWebhookKey(key: Buffer): string {
   return `whsec_${key.toString('base64')}`
 }
 
-/** The header fields of Standard Webhooks: one signature for each key, blanks between. */
+/**
+ * Composes the header fields of Standard Webhooks: one signature for each key, separated by spaces.
+ */
 export function webhookHeaders({ id, timestamp, body, keys }: WebhookMessage) {
   const content = `${id}.${timestamp}.${body}`
   const signatures = keys.map(

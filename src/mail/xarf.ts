@@ -6,7 +6,7 @@ import type { FeedbackFacts } from './mail-parts.ts'
 import { cleanLine } from './text.ts'
 import { encodeTransfer } from './transfer-encoding.ts'
 
-/** A report as XARF 4 has it (xarf.org, category `messaging`, type `spam`): what goes into JSON. */
+/** The JSON of an XARF 4 report (xarf.org) of category `messaging` and type `spam`. */
 type XarfReport = {
   xarf_version: '4.2.0'
   report_id: string
@@ -43,8 +43,8 @@ type XarfEvidence = {
 const evidenceBytesMax = 5 * 1024 * 1024
 
 /**
- * The same report as XARF 4 in JSON, within a mail as XARF is mailed: a multipart/report of a text
- * for people, a feedback-report part of type `xarf`, and the JSON. Of input that has been redacted.
+ * Composes the feedback report as an XARF 4 mail: a multipart/report with a text for people, a
+ * feedback-report part of type `xarf`, and the JSON. The input must already be redacted.
  *
  * Throws a RangeError when an address or the token could break the header.
  */
@@ -69,11 +69,12 @@ export function composeXarfReport(input: FeedbackReportInput): Buffer {
 }
 
 /**
- * The report itself. Always `messaging`/`spam`: its source is the machine that sent the message.
- * Phishing and malware are types of content in XARF, whose source is the machine that holds the
- * page; who sent a link to it is another one, and would be wrongly accused. What the message was is
- * a tag. XARF wants the client's port and the return path with `smtp`; where either is unknown the
- * protocol is `other`, since an invented port would point at another customer behind one address.
+ * Builds the JSON. It is always `messaging`/`spam`, with the machine that sent the message as the
+ * source. Phishing and malware are types of the category `content` in XARF, whose source is the
+ * host of the page; the machine that sent a link to it is another one and would be wrongly accused.
+ * A tag says what the message was. XARF requires the client's port and the return path with `smtp`;
+ * when either is unknown the protocol is `other`, because an invented port would point at another
+ * customer behind the same address.
  */
 function xarfReport(input: FeedbackReportInput, original: OriginalPart): XarfReport {
   const { facts, date, from, operator, replyTo, domain, token, explanation } = input
@@ -142,7 +143,10 @@ function descriptionOf({ facts, explanation }: FeedbackReportInput): string {
   ).slice(0, 1000)
 }
 
-/** The message, or its header where the whole is more than a piece of evidence may be. */
+/**
+ * The message, or only its header when the whole is larger than one piece of evidence may be (5
+ * MiB).
+ */
 function evidenceOf(original: OriginalPart): XarfEvidence {
   const header = original.content.slice(0, original.content.indexOf('\r\n\r\n') + 2)
   const isWhole = original.form === 'whole' && original.content.length <= evidenceBytesMax
@@ -157,7 +161,7 @@ function evidenceOf(original: OriginalPart): XarfEvidence {
   }
 }
 
-/** A UUID (RFC 9562) that is the same for the same feedback report, in the form of version 4. */
+/** Derives a UUID (RFC 9562) in the form of version 4; the same seed gives the same UUID. */
 function uuidOf(seed: string): string {
   const hex = createHash('sha256').update(`xarf ${seed}`).digest('hex')
   const variant = '89ab'.charAt(Number.parseInt(hex.charAt(16), 16) % 4)

@@ -5,24 +5,24 @@ import { reasonOfProviderCode } from './provider-codes.ts'
 import { reasonOfProviderWords, widerPhrases } from './provider-words.ts'
 import { type BounceReason, type BouncePhrases, type SmtpStage, stageIn } from './reasons.ts'
 
-/** What is known of one failed delivery when its reason is looked for. */
+/** What is known about one failed delivery. */
 export type DeliveryFailure = {
-  /** What the systems on the way said, in any language. */
+  /** The text that the mail systems on the route wrote, in any language. */
   text: string
-  /** RFC 3463, when given. */
+  /** Enhanced status code (RFC 3463), if given. */
   status: string | undefined
-  /** RFC 5321, when given. */
+  /** SMTP reply code (RFC 5321), if given. */
   replyCode: number | undefined
-  /** Where else the stage of the SMTP session may be told. */
+  /** More text, which may name the stage of the SMTP session. */
   context?: string
-  /** The type before what was said (RFC 3464 §2.3.6), in lower case: `smtp`, `x-unix`. */
+  /** The diagnostic type (RFC 3464 §2.3.6) in lower case: `smtp`, `x-unix`. */
   type?: string
   isDelayed?: boolean
-  /** Names of the host that spoke and of the recipient's domain, in lower case. */
+  /** Names of the host that replied and of the recipient's domain, in lower case. */
   hosts?: readonly string[]
 }
 
-/** Everything the rulings look at. */
+/** The facts that the rulings evaluate. */
 type Evidence = {
   named: BounceReason | undefined
   says: (reason: BounceReason) => boolean
@@ -31,7 +31,7 @@ type Evidence = {
   subject: string
   type: string
   isDelayed: boolean
-  /** Whether the words blame the address of the client. */
+  /** Whether the text blames the address of the client, not that of the recipient. */
   isOfClient: boolean
 }
 
@@ -46,10 +46,11 @@ const phrases: BouncePhrases = {
 const textCharsMax = 4000
 
 /**
- * The reason of a failure. First what a provider's own code says, then what a far server refused,
- * from the narrowest cause to the widest, with the stage of the session in mind: a server that
- * knows the recipient's name only after the message has filtered it. Then wider words, the status
- * alone, and what little is left. `onhold`: something was said that tells nothing.
+ * Decides the reason of a failure. Considers, in this order: the provider's own codes and phrases;
+ * the refusal by the remote server, from the narrowest cause to the widest and depending on the
+ * stage of the session (a server that refuses the recipient only after the message data has
+ * filtered the message); wider phrases; the status alone; weak hints. Returns `onhold` when there
+ * is a text but no recognizable reason, `undefined` when there is no text.
  */
 export function bounceReason(failure: DeliveryFailure): BounceReason {
   const said = whatWasSaid(failure)
@@ -62,7 +63,7 @@ export function bounceReason(failure: DeliveryFailure): BounceReason {
     reasonOfOwnWords(said) ??
     (isSmtp ? firstOf(refusals, evidence) : undefined) ??
     firstOf(widerRulings, evidence) ??
-    // A program of the host's own that ended badly is narrower than an error of the host.
+    // A failed local program is a narrower cause than an error of its host.
     (!isSmtp && evidence.named === 'systemerror' ? 'mailererror' : evidence.named) ??
     firstOf(remainders, evidence) ??
     looserReason(said, evidence) ??
@@ -71,8 +72,8 @@ export function bounceReason(failure: DeliveryFailure): BounceReason {
 }
 
 /**
- * Whether writing to the address again is of no use, ever: nobody has that name, the host does not
- * exist, they moved away, or the host takes no mail and does not say that this will change.
+ * Whether mail to the address will always fail: the address or the host does not exist, the
+ * recipient has moved, or the host accepts no mail and does not say that this is temporary.
  */
 export function isHardBounce(
   reason: BounceReason,
@@ -80,7 +81,7 @@ export function isHardBounce(
   replyCode?: number,
 ): boolean {
   if (reason === 'userunknown' || reason === 'hostunknown' || reason === 'hasmoved') return true
-  // X.7.27 is about the sender's domain: that one takes no mail (RFC 7505 §4.2).
+  // X.7.27 is about the sender's domain, which accepts no mail (RFC 7505 §4.2).
   if (reason !== 'notaccept' || status?.endsWith('.7.27') === true) return false
   return !(status ?? String(replyCode ?? '')).startsWith('4')
 }
@@ -110,7 +111,9 @@ const refusals: readonly Ruling[] = [
   ['blocked', namedOrSaid('blocked')],
 ]
 
-/** What the wider words of any text mean, where its status leaves it open. */
+/**
+ * Reasons whose phrases are searched in any text, in this order, when the status does not decide.
+ */
 const widerReasons = [
   ...['mailboxfull', 'authfailure', 'badreputation', 'speeding', 'spamdetected', 'virusdetected'],
   ...['policyviolation', 'norelaying', 'systemerror', 'networkerror', 'suspend', 'contenterror'],
@@ -148,25 +151,25 @@ function evidenceOf(failure: DeliveryFailure, said: string): Evidence {
   }
 }
 
-// Of IronPort and Amazon SES, before the reply they quote: a class, not a cause.
+// IronPort and Amazon SES write this before the reply they quote: a class of errors, not a cause.
 const classWords = /^[45]\.\d\.\d - [a-z ]{1,60} (?=(?:[45]\d\d[- ])?')/
-// Whose address a server refuses, whatever it says of the recipient's.
+// Text in which a server refuses the client's address, whatever it says about the recipient's.
 const clientBlame =
   /\b(?:your|client|sending) (?:ip|host|(?:mail )?server)\b.{0,80}(?:black|block|banned|listed)/
 const stageWords = /\(in reply to (?:end of )?[a-z ]{1,20} command\)/
 
-/** What was said, with the command it answers where that stands elsewhere. */
+/** The text in lower case, followed by the command it answers when only the context has it. */
 function whatWasSaid({ text, context = '' }: DeliveryFailure): string {
   const said = plainText(text).replace(classWords, '')
   const stage = stageWords.exec(said) ? undefined : stageWords.exec(plainText(context))?.[0]
   return stage === undefined || said === '' ? said : `${said} ${stage}`
 }
 
-// What begins each line of a long reply, but the first.
+// Codes that begin each line of a multi-line reply except the first.
 const laterCodes =
   /(?<!\S)[245]\d\d-(?:[245]\.\d{1,3}\.\d{1,3} )?|(?<=\S )[245]\d\d [245]\.\d\.\d (?=\w)/g
 
-/** Lower case on one line, without the codes that begin each line of a long reply. */
+/** The text in lower case on one line, without the codes that begin later lines of a long reply. */
 function plainText(text: string): string {
   const joined = text.slice(0, textCharsMax).toLowerCase().replace(/\s+/g, ' ').trim()
   return joined.replace(laterCodes, ' ').replace(/ {2,}/g, ' ')
@@ -176,7 +179,10 @@ function firstOf(rulings: readonly Ruling[], evidence: Evidence): BounceReason |
   return rulings.find(([, holds]) => holds(evidence))?.[0]
 }
 
-/** By looser words and other languages; after the message was sent no name is unknown. */
+/**
+ * Decides by looser phrases and those in other languages. After the message data a server no longer
+ * reports an unknown user, so the reason is `filtered` then.
+ */
 function looserReason(said: string, { stage }: Evidence): BounceReason | undefined {
   const bare = said
     .normalize('NFD')
@@ -199,7 +205,7 @@ function isEarly(stage: SmtpStage | undefined): boolean {
   return stage === 'connect' || stage === 'helo' || stage === 'tls'
 }
 
-/** Before the message was sent, so nothing in it was the cause. */
+/** Whether the refusal came before the message data, so that its content cannot be the cause. */
 function isBeforeData(stage: SmtpStage | undefined): boolean {
   return isEarly(stage) || stage === 'mail' || stage === 'rcpt'
 }
@@ -226,7 +232,7 @@ function isRejected({ named, says, stage }: Evidence): boolean {
     (stage === 'data' && named !== 'userunknown') ||
     (stage !== 'data' &&
       (named === undefined || named === 'securityerror' || named === 'systemerror')) ||
-    // The status blames an address, and the words say whose.
+    // The status blames an address, and the text says that it is the sender's.
     (named === 'userunknown' && stage === undefined && !says('userunknown'))
   return mayBe && says('rejected')
 }

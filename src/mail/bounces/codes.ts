@@ -6,23 +6,23 @@ const statusForm = /(?<![\d.v-])([245])\.([0-7])\.(\d{1,3})(?!\d|\.\d)/gi
 const afterReply = /(?<![\d.])[245][0-5]\d[\s-][\s#('"]{0,9}([245]\.[0-7]\.\d{1,3})(?!\d|\.\d)/g
 
 /**
- * The enhanced status code in a text (RFC 3463) that says most: the one in an SMTP reply, else the
- * first that is not `x.0.0` nor `4.4.7`.
+ * Finds the most specific enhanced status code (RFC 3463) in a text: the first in an SMTP reply,
+ * else the first anywhere. Returns `x.0.0` or `4.4.7` only when there is no other.
  */
 export function statusIn(text: string): string | undefined {
-  const replied = [...text.matchAll(afterReply)].map(([, status = '']) => status).find(isTelling)
+  const replied = [...text.matchAll(afterReply)].map(([, status = '']) => status).find(isSpecific)
   if (replied !== undefined) return replied
   const found = [...text.replace(address, ' ').matchAll(statusForm)].map(([status]) => status)
-  return found.find(isTelling) ?? found[0]
+  return found.find(isSpecific) ?? found[0]
 }
 
-function isTelling(status: string): boolean {
+function isSpecific(status: string): boolean {
   return !status.endsWith('.0.0') && status !== '4.4.7'
 }
 
 /**
- * Which of two status codes to believe: the one a notification states, or the one in the reply it
- * quotes, which is nearer to the cause where the stated one is vague.
+ * Chooses between the status code that a notification states and the one in the reply it quotes.
+ * The quoted one is nearer to the cause when the stated one is vague.
  */
 export function preferredStatus(
   stated: string | undefined,
@@ -53,7 +53,10 @@ const announced = new RegExp(
 )
 const beforeStatus = /(?<![\d.])([245][0-5]\d)[\s-]+[(#'"]*[245]\.\d{1,3}\.\d{1,3}(?!\d)/
 
-/** The SMTP reply code in a text (RFC 5321 §4.2), of the class of the status if there is one. */
+/**
+ * Finds the SMTP reply code in a text (RFC 5321 §4.2): one of the same class as the status, or 4xx
+ * or 5xx when no status is given.
+ */
 export function replyCodeIn(text: string, status?: string): number | undefined {
   const plain = text.replace(address, ' ')
   const likely = [beforeStatus, codeInFront, announced].map((form) => form.exec(plain)?.[1])
@@ -65,7 +68,7 @@ export function replyCodeIn(text: string, status?: string): number | undefined {
   return ofClass === undefined ? undefined : Number(ofClass)
 }
 
-// By subject and detail, for both classes (RFC 3463 §3 and the IANA registry of such codes).
+// By subject and detail, for 4.x.x and 5.x.x (RFC 3463 §3 and the IANA registry of these codes).
 const anyClass: Readonly<Record<string, BounceReason>> = {
   '1.6': 'hasmoved',
   '1.7': 'rejected',
@@ -155,7 +158,7 @@ const transientOnly: Readonly<Record<string, BounceReason>> = {
   '7.12': 'securityerror',
 }
 
-/** The reason an enhanced status code names; undefined for one that names none. */
+/** The reason that an enhanced status code names; undefined when it names none. */
 export function reasonOfStatus(status: string | undefined): BounceReason | undefined {
   if (status === undefined) return undefined
   if (status.startsWith('2')) return 'delivered'
@@ -164,7 +167,8 @@ export function reasonOfStatus(status: string | undefined): BounceReason | undef
   return ofClass[detail] ?? anyClass[detail]
 }
 
-// Bounce readers give a code of their own where a bounce states none: detail 900 and above.
+// Bounce parsers assign a code of their own, with a detail of 900 or more, when a bounce states
+// none.
 const inferredDetails: Partial<Record<BounceReason, number>> = {
   undefined: 900,
   onhold: 901,
@@ -201,8 +205,9 @@ const inferredDetails: Partial<Record<BounceReason, number>> = {
 }
 
 /**
- * A status made of a reason where nobody stated one: subject 0 and a detail that no registry
- * holds, by which it can be told from one that a mail system gave. Undefined for a delivery.
+ * Makes a status code from a reason when none was stated: subject 0 and a detail that is not in the
+ * IANA registry, which distinguishes it from the codes of mail systems. Undefined for a reason
+ * without such a code, for example `delivered`.
  */
 export function inferredStatus(reason: BounceReason, statusClass: 4 | 5): string | undefined {
   const detail = inferredDetails[reason]

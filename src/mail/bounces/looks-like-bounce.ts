@@ -31,9 +31,9 @@ const texts: readonly RegExp[] = [
   /(?:mail|message) (?:has been|was|is being) returned (?:because|to you)|failed recipients?\b/i,
   /(?:could|can) ?not deliver (?:the |your )?(?:mail|message)|no se pudo entregar|无法投递|无法送达/i,
 ]
-/** Names that gateways write under, and people who look after them. */
+/** Names under which gateways, and the people who run them, send mail. */
 const role = /\b(?:admin(?:istrator)?|system|gateway|inetgw\d*|smtp\w*|robot|notif\w*|dsn)\b/i
-/** What a gateway writes over a message that it returns. */
+/** Subjects that gateways give to a message they return. */
 const failureSubject = new RegExp(
   [
     '^\\W{0,9}(?:undeliver(?:able|ed)|non-?delivery|failure notice|unzustellbar|non remis)\\b',
@@ -42,19 +42,27 @@ const failureSubject = new RegExp(
   ].join('|'),
   'i',
 )
-/** A person writes from such addresses too. */
+/**
+ * An SMTP refusal code. Required in mail with a reply subject, because people use such addresses
+ * too.
+ */
 const refusalCode = /(?:^|[\s:])[45][0-5]\d[ -]/m
 const refusedPost =
   /\b(?:are|is) not (?:an? )?(?:registered )?(?:member|subscriber)|not subscribed|\bloop alert\b/i
-/** A sending service that returns the message, but takes no answers. */
+/** Addresses of sending services that return messages but accept no replies. */
 const unanswered = /\b(?:no|do-?not)-?reply@/i
 
 /**
- * Whether a mail without a machine-readable part is a notification: from a mail system or without
- * a return path, with a subject or a text that says something was not delivered; from an address
- * that takes no answers, with such a text and the message itself (`isReturning`); from a gateway
- * with such a subject, such a text and the message after it; or from the manager of a mailing
- * list that does not take a post. A person who writes of a bounce is none.
+ * Whether a mail without a machine-readable part is a bounce notification. It is one when it comes:
+ *
+ * - from a mail system or without a return path, with a subject or text that says that something
+ *   was not delivered
+ * - from an address that accepts no replies, with such a text and the returned message
+ *   (`isReturning`)
+ * - from a gateway, with such a subject, such a text and the returned message after it
+ * - from a mailing list manager that rejects a post
+ *
+ * Mail in which a person writes about a bounce is not a notification.
  */
 export function looksLikeBounce(
   fields: readonly HeaderField[],
@@ -87,31 +95,31 @@ export function looksLikeBounce(
 }
 
 /**
- * What mail systems write in their own name when they give up, not in a reply of a far server: a
- * conclusion, so that neither the stage of a session nor a vague status can blur it.
+ * Conclusions that mail systems write in their own name when they give up, as opposed to a quoted
+ * reply of a remote server. Neither the stage of a session nor a vague status weakens them.
  */
 const ownWords: readonly (readonly [RegExp, BounceReason])[] = [
-  // Lotus Domino, in the languages it writes.
+  // Lotus Domino, in several languages.
   [/not listed in (?:public name & address book|domino directory)/, 'userunknown'],
   [/no se encuentra en el directorio de domino|dans l'annuaire domino/, 'userunknown'],
   [/domino ディレクトリには見つかりません/, 'userunknown'],
   [/several matches found in domino directory/, 'systemerror'],
   [/cannot route mail to user/, 'filtered'],
-  // IMail and those like it: one line, the word and the address.
+  // IMail and similar systems: one line with the phrase and the address.
   [/^unknown user: \S{1,320}$|no valid recipients for this mm/, 'userunknown'],
   [/mailbox exceeds allowed size/, 'mailboxfull'],
   [/delivery failed \d{1,4} attempts/, 'expired'],
   [/invalid final delivery user ?id/, 'userunknown'],
-  // Agents of local delivery, as sendmail quotes them.
+  // Local delivery agents, as sendmail quotes them.
   [/\bmail\.local: (?:unknown (?:user|name)|user unknown)/, 'userunknown'],
-  // Gmail in its own name.
+  // Gmail's own notifications.
   [/\*\* address not found \*\*|because the address couldn't be found/, 'userunknown'],
   [/\(and other recipients in the same domain\)/, 'userunknown'],
   [/\bdd this user doesn't have an? .{1,80}account/, 'userunknown'],
-  // Exchange Online: nobody by that name, and of a far server that refused.
+  // Exchange Online: unknown recipients, found by itself or reported by a remote server.
   [/\bwasn't found at \S|5\.4\.1 recipient address rejected: access denied/, 'userunknown'],
   [/remote server returned unknown recipient or mailbox unavailable/, 'userunknown'],
-  // Managers of mailing lists and groups.
+  // Mailing list and group managers.
   [/not (?:an? )?(?:registered )?member of (?:this|the) mailing list/, 'rejected'],
   [/groups\.google\.com\/support|permission to post messages to the group/, 'rejected'],
   // Exim.
@@ -121,9 +129,9 @@ const ownWords: readonly (readonly [RegExp, BounceReason])[] = [
   [/local delivery failed|delivery to (?:file|pipe) forbidden/, 'systemerror'],
   [/malformed address: |angle-brackets nested too deep/, 'syntaxerror'],
   [/expected word or "<"|domain missing in source/, 'syntaxerror'],
-  // Names that have no mail exchanger: RFC 7505 and what was said before it.
+  // Domains without a mail exchanger: RFC 7505 and older wordings.
   [/\bnull ?mx\b|no mx found for domain|find a mail exchanger or ip address/, 'notaccept'],
-  // qmail, whose closing words say of every cause that it gave up.
+  // qmail, which ends every notification with the statement that it gave up, whatever the cause.
   [/wasn't able to establish an smtp connection|cname lookup failed temp/, 'networkerror'],
   [/listed as a best-preference mx|connected to \S{1,253} but connection died/, 'networkerror'],
   [/(?:unable to contact|cannot reach|connect to) (?:the )?ldap server/, 'systemerror'],
@@ -131,12 +139,12 @@ const ownWords: readonly (readonly [RegExp, BounceReason])[] = [
   [/dns violates rfc 1035/, 'systemerror'],
   [/host not reachable|envelope expired/, 'expired'],
   [/network error on destination mx/, 'networkerror'],
-  // Transactions that broke off.
+  // Aborted transactions.
   [/^554 transaction failed\b(?!: \w)/, 'systemerror'],
   [/but my name was rejected/, 'blocked'],
 ]
 
-// Of the categories PowerMTA puts a bounce into, those that say why.
+// PowerMTA's bounce categories that name a cause.
 const categories: Readonly<Record<string, BounceReason>> = {
   'bad-domain': 'hostunknown',
   'inactive-mailbox': 'suspend',
@@ -148,12 +156,12 @@ const categories: Readonly<Record<string, BounceReason>> = {
   'virus-related': 'virusdetected',
 }
 
-/** What a mail system concludes in its own words; undefined where it does not. */
+/** The reason that a mail system states in its own name; undefined when it states none. */
 export function reasonOfOwnWords(said: string): BounceReason | undefined {
   return ownWords.find(([form]) => form.test(said))?.[1]
 }
 
-/** What the category means that a mail system sorted a bounce into. */
+/** The reason that a PowerMTA bounce category means; undefined when it means none. */
 export function reasonOfCategory(category: string): BounceReason | undefined {
   return categories[category.trim().toLowerCase()]
 }

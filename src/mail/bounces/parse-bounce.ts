@@ -25,34 +25,34 @@ import {
   withoutTags,
 } from './told-recipients.ts'
 
-/** What became of a message for one recipient. */
+/** The outcome of delivery for one recipient. */
 export type BounceResult = {
   /** The address as the reporting system gives it; empty when it gives none. */
   recipient: string
-  /** RFC 3464 §2.3.3. */
+  /** The Action field (RFC 3464 §2.3.3). */
   action: 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expanded'
   /** Enhanced status code, class.subject.detail (RFC 3463). */
   status: string | undefined
-  /** Whether the status was made of the reason, because nobody stated one. */
+  /** Whether the status was derived from the reason because none was stated. */
   isStatusInferred: boolean
   /** SMTP reply code (RFC 5321 §4.2). */
   replyCode: number | undefined
   reason: BounceReason
-  /** Whether writing to the address again is of no use. */
+  /** Whether mail to the address will always fail. */
   hard: boolean
 }
 
 /**
- * Reads a delivery status notification: by its machine-readable part (RFC 3464), else by what the
- * text of a message that looks like one says, in the words of the many systems that write their
- * own. Undefined for any other mail. Any line ends. Never throws.
+ * Parses a delivery status notification from its machine-readable part (RFC 3464), else from the
+ * text if the message looks like a bounce, in the wordings of many mail systems. Undefined for any
+ * other mail. Accepts any line ends. Never throws.
  */
 export function parseBounce(raw: Buffer): { results: BounceResult[] } | undefined {
   const tree = parseMimeTree(raw)
   return tree && bounceIn(tree)
 }
 
-/** The same of a message whose tree is there. */
+/** Does the same as `parseBounce` for a message that is already parsed. */
 export function bounceIn(tree: Entity): { results: BounceResult[] } | undefined {
   return found(resultsIn(tree))
 }
@@ -79,7 +79,7 @@ function resultsIn(tree: Entity, where?: 'in another'): BounceResult[] {
   if (told.some(({ recipient }) => recipient !== '')) {
     return isReport ? told.map(withoutCause) : told
   }
-  // It names nobody: what it encloses may be the notification, or tells whom it is about.
+  // No recipient is named: the enclosed message may be the notification, or name the recipient.
   const enclosed = returned?.body.kind === 'message' && where === undefined && returned.body.message
   const others = enclosed ? resultsIn(enclosed, 'in another') : []
   if (others.length > 0) return others
@@ -87,7 +87,9 @@ function resultsIn(tree: Entity, where?: 'in another'): BounceResult[] {
   return isReport ? unnamed.map(withoutCause) : unnamed
 }
 
-/** What is about nobody by name is about whom the returned message went to, if that is one. */
+/**
+ * Assigns results without a recipient to the recipient of the returned message, if it has only one.
+ */
 function unnamedResults(told: readonly BounceResult[], tree: Entity, text: string): BounceResult[] {
   const [recipient = '', ...more] = returnedTo(tree)
   if (recipient === '' || more.length > 0) return [...told]
@@ -95,13 +97,15 @@ function unnamedResults(told: readonly BounceResult[], tree: Entity, text: strin
   return [judged({ ...unstated, recipient, text, action: actionTold(text), context: text })]
 }
 
-/** Outside a report (RFC 6522) x.0.0 is what a program writes that knows no codes. */
+/** Ignores a stated x.0.0 outside a report (RFC 6522): programs that know no codes write it. */
 function withoutVagueStatus(group: RecipientGroup): RecipientGroup {
   const isVague = group.stated?.endsWith('.0.0') === true && group.diagnostic === ''
   return isVague ? { ...group, stated: undefined } : group
 }
 
-/** Where even the machine-readable part gives no cause, none was said. */
+/**
+ * When even the machine-readable part gives no cause, the reason is `undefined` and not `onhold`.
+ */
 function withoutCause(result: BounceResult): BounceResult {
   if (result.reason !== 'onhold' || !result.isStatusInferred) return result
   const reason = 'undefined'
@@ -138,7 +142,7 @@ function explanationOf(tree: Entity): string {
   return part.type === 'text/html' ? withoutTags(text) : text
 }
 
-/** Where no part calls itself a text: the first that is not a returned message. */
+/** The first leaf outside a returned message, for mail in which no part is declared as text. */
 function firstLeaf({ body }: Entity): string {
   if (body.kind === 'leaf') return body.text
   if (body.kind === 'message') return ''
@@ -170,7 +174,10 @@ function groupResults(groups: readonly RecipientGroup[], explanation: string): B
 
 const generatedFrom = /\bgenerated (?:by|from) <?([^\s<>()]{1,64}@[\w.-]{1,253})/i
 
-/** A route or a program may stand where the address belongs; the text may have it. */
+/**
+ * The recipient's address. The field may hold a route or a program instead; then the text may name
+ * the address.
+ */
 function recipientOf({ recipient }: RecipientGroup, text: string): string {
   if (/^[^@\s]+@/.test(recipient) || text === '') return recipient
   const origin = generatedFrom.exec(text)?.[1]
@@ -184,11 +191,11 @@ function toldResults(fields: readonly HeaderField[], text: string): BounceResult
   const results = recipientSections(fields, text).map((section) => {
     const told = { ...section, ...unstated, action: actionTold(text), context: section.text }
     const result = judged(told)
-    // A list of recipients may stand after what is said of them all.
+    // The text about all recipients may come before the list of them.
     const isMute = isIdle(result.reason) && result.isStatusInferred
     return isMute ? judged({ ...told, text: own, context: own }) : result
   })
-  // Nobody named and nothing recognized: whatever it is, it tells nothing.
+  // A result with neither a recipient nor a recognized reason carries no information.
   const tells = ({ recipient, reason, status, isStatusInferred }: BounceResult) =>
     recipient !== '' || !isIdle(reason) || (status !== undefined && !isStatusInferred)
   return results.filter(tells)
@@ -228,10 +235,10 @@ type Told = {
   reason?: BounceReason
 }
 
-// What Exim was told of the sender alone says nothing of the recipient.
+// A reply to MAIL FROM that Exim quotes is about the sender, not the recipient.
 const ofSender = /SMTP error from remote mail server after (?:pipelined )?MAIL FROM:/
 
-/** The code in the line of a transcript that is about a recipient. */
+/** Finds the reply code in the transcript line about a recipient. */
 function transcribedCode(context: string, recipient: string): number | undefined {
   const at =
     recipient === '' ? -1 : context.toLowerCase().indexOf(`<${recipient.toLowerCase()}>...`)

@@ -1,6 +1,6 @@
 import type { BouncePhrases } from './reasons.ts'
 
-/** What is said of the message: spam, a virus, against a rule, badly made, too big. */
+/** Phrases about the message: spam, virus, against a policy, malformed, too large. */
 export const contentPhrases: BouncePhrases = {
   mesgtoobig: [
     /(?:exceed\w*|max(?:imum)?) (?:\S+ ){0,3}(?:message|mail) size|line limit exceeded/,
@@ -13,7 +13,7 @@ export const contentPhrases: BouncePhrases = {
     /bytes per individual header|exceeds? (?:[^.]|\.\b){0,30}header (?:size|name) limit/,
   ],
   spamdetected: [
-    // How sure the filter is.
+    // Statements that the message is spam or seems to be.
     /(?:mail|message) looks like (?:junk|spam)|(?:appears to be|likely) unsolicited/,
     /detected (?:your message |your e-?mail )?as (?:a )?spam/,
     /(?:considered|classified|identified|scored|rejected|marked) as (?:a )?(?:bulk|spam|uns)/,
@@ -22,20 +22,20 @@ export const contentPhrases: BouncePhrases = {
     /(?:possible|probable|probably|suspected) spam/,
     /spam (?:blocked|check|content|detected|e-?mail|message|not accepted|refused|rejection|score)/,
     /is (?:considered )?spam\b|spam points|spam \S{1,40} exceeded/,
-    // What it calls the mail.
+    // Names for bulk mail.
     /unsolicited bulk|bulk\.advertising|rejected - bulk|classification as bulk|mail flood of/,
-    // Where it looked.
+    // What the filter matched: a link, the content, a list.
     /uribl|blacklisted (?:url|link) in message|(?:content|spam) filter reject|mail content denied/,
     /message content rejected|unacceptable content|rejecting (?:banned content|mail content)/,
     /sender domain listed at|recurrent pattern detection|is blacklisted on/,
     /greylisted(?:[^.]|\.\b){0,60}please try again in|content filter agent/,
     /nature of the content or the links/,
-    // Its name.
+    // Names of filters.
     /\/help_spam_16|reject, id=|(?:blocked|rejected) by spamassassin|mailmarshal spamprofiler/,
     /seg spamprofiler|thinks this e-?mail is spam|spam filter|spambouncer/,
     /(?:blocked|rejected) by (?:our|\S{1,60}) ?\(?(?:spam(?!haus|cop)|filter)/,
     /temporarily blocked by our filter/,
-    // That it takes none.
+    // Statements that the server accepts no spam.
     /message refused[;:] spam| - spam\b|block for spam|no spam please|due to (?:suspected )?spam/,
     /contains? spam|message rejected for policy reasons|spam embedded/,
     /our system has detected that this message is|spamming not allowed|too (?:many|much) spam\b/,
@@ -73,7 +73,7 @@ export const contentPhrases: BouncePhrases = {
   ],
 }
 
-/** What is said of the way and the systems on it: no such host, no answer, out of order. */
+/** Phrases about the route and its systems: no such host, no answer, out of order. */
 export const deliveryPhrases: BouncePhrases = {
   hostunknown: [
     /domain (?:name )?(?:(?:is invalid or )?does not exist|is not reachable|must exist)/,
@@ -105,39 +105,39 @@ export const deliveryPhrases: BouncePhrases = {
     /lost connection with|network error on destination|all mx(?:[^.]|\.\b){0,40}unreachable/,
   ],
   expired: [
-    // No answer within the time of a session.
+    // No answer before a timeout of the session.
     /connection timed? ?out|conversation with \S{1,300} timed out|could not find a gateway/,
     /message timed out|server did not respond|was not reachable within|timeout - closing/,
     /did not accept our requests to connect|host not responding/,
-    // Kept too long.
+    // Expired in the queue.
     /delivery (?:time )?expired|failed to deliver to domain|giving up(?: on)?/,
     /could not deliver for|have been failing for a long time|has not been collected/,
     /(?:in (?:the )?queue too long|message retry timeout)|message expired/,
     /retry time(?:out)? (?:not reached|exceeded)|after multiple retries|connection expired/,
     /could not be delivered for|not delivered within|queue expired|delivery timeout/,
     /(?:still|will) (?:be )?retr/,
-    // Late, and still tried.
+    // Delayed and still being retried.
     /delivery attempts will continue|(?:has|have) been delayed|message delayed/,
     /(?:hasn't|has not) (?:yet )?been delivered/,
   ],
   systemerror: [
-    // Loops.
+    // Mail loops.
     /forwarding loop broken|duplicated message-id|would create a mail loop/,
     /loop was found in the mail|loops back to myself/,
-    // Set up wrongly.
+    // Configuration errors.
     /local (?:configuration )?error|(?:mail|server|system) ?(?:system )?config(?:uration)? error/,
     /there is no mdb|remote server is misconfigured|violates rfc 1035|incorrectly configured/,
     /next-hop mta/,
-    // Out of order for now.
+    // Temporarily out of order.
     /service (?:is )?(?:currently|temporarily) unavailable|timeout waiting for input/,
     /temporary (?:local problem|system problem|server error)|server busy|agent busy/,
     /temporary (?:mta|lookup) failure|temporarily (?:not available|rejected)/,
     /service not (?:available|active)/,
-    // On its own disk and in its own delivery.
+    // Errors of the disk or of local delivery.
     /can't create user output file|could not load drd|queue file write error/,
     /delivery to (?:file|pipe) forbidden|local delivery failed|lmtp error after|several matches/,
     /failed to be replicated/,
-    // Broken.
+    // Internal errors.
     /internal (?:server )?error|interrupted system call|encountered an error while being/,
     /transaction failed |suspiciousremoteservererror/,
   ],
@@ -163,7 +163,7 @@ export const deliveryPhrases: BouncePhrases = {
 const box = '(?:mail ?box|inbox|mail ?folder|mail file|account|mail ?dir|mail drop)'
 const person = '(?:user|recipient|address|alias|person|mailbox|account|login|customer|subscriber)'
 
-/** What is said of the recipient: nobody by that name, gone, closed, full, or not willing. */
+/** Phrases about the recipient: unknown, gone, disabled, full, or unwilling. */
 export const recipientPhrases: BouncePhrases = {
   userunknown: [
     new RegExp(`(?:unknown|no such|non-?existent) (?:local )?(?:e-?mail )?${person}`),
@@ -250,7 +250,7 @@ export const recipientPhrases: BouncePhrases = {
   ],
 }
 
-/** What is said of who sends: the envelope sender, the client, its name, its right to send. */
+/** Phrases about the sender: the envelope sender, the client, its name, its permission to send. */
 export const senderPhrases: BouncePhrases = {
   rejected: [
     /access denied ?\((?:in reply to mail from|sender blacklisted)|administrative prohibition/,
@@ -303,7 +303,7 @@ export const senderPhrases: BouncePhrases = {
     /due to unexpected volume or user complaints/,
   ],
   blocked: [
-    // Addresses of the lists themselves, which many replies consist of.
+    // Addresses of blocklists; many replies consist of nothing else.
     /https?:\/\/\S{0,60}(?:spamhaus|spamcop|abuseat|barracudacentral|uceprotect|sorbs)\S{0,60}/,
     /^(?:[45]\d\d )?(?:[45]\.\d\.\d{1,3} )?blocked(?: by \S{1,60})?(?: \(in reply|\.?$)/,
     /ip (?:address )?(?:is )?(?:black ?listed|listed at)|ip<[^<>]{1,60}> in blacklist/,
@@ -335,12 +335,12 @@ export const senderPhrases: BouncePhrases = {
     /too many bad commands|access denied, (?:please try again|rejected by)|spamhaus xbl/,
   ],
   norelaying: [
-    // By the word.
+    // Phrases with the word "relay".
     /relay(?:ing)? (?:access )?(?:denied|not permitted|prohibited)|no relaying|as a relay/,
     /we do not relay|insecure mail relay|(?:not (?:permitted|allowed)|unable) to relay/,
     /relaying mail to |not an open relay|mail relay denied|credentials for relay/,
     /not configured to relay/,
-    // By what the server is not.
+    // Statements that the server is not responsible for the recipient's domain.
     /not a gateway|not local host|specified domain is not allowed/,
     /isn't in my list of allowed rcpthost|we don't handle mail for|address is not verified\./,
     /when attempting to send to a non-local|not authorized to send e-?mail directly/,

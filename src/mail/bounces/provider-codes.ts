@@ -3,8 +3,8 @@ import type { BounceReason } from './reasons.ts'
 type CodeTable = { form: RegExp; meanings: Readonly<Record<string, BounceReason>> }
 
 /**
- * Codes that large providers put into their replies and explain on their postmaster pages, by the
- * form they have in lower-case text.
+ * Codes that large providers put into their replies and explain on their postmaster pages. Each
+ * `form` matches lower-case text.
  */
 const codeTables: readonly CodeTable[] = [
   // Orange, Wanadoo, La Poste and SFR.
@@ -40,7 +40,7 @@ const codeTables: readonly CodeTable[] = [
       cxsmtp: 'rejected',
     },
   },
-  // Spectrum, once Charter.
+  // Spectrum, formerly Charter.
   {
     form: /\baup#[a-z]{0,4}-?(1\d{3})\b/,
     meanings: {
@@ -121,7 +121,7 @@ const codeTables: readonly CodeTable[] = [
       '000b0981': 'securityerror',
     },
   },
-  // Exchange since 2007, by the name of what failed.
+  // Exchange 2007 and later, by the name of the component that failed.
   {
     form: /\b((?:smtpsend\.dns|resolver\.(?:adr|rst)|queue)\.\w{4,24})/,
     meanings: {
@@ -142,7 +142,9 @@ const codeTables: readonly CodeTable[] = [
   },
 ]
 
-/** What a provider's own code in a reply means; undefined where there is none we know. */
+/**
+ * The reason that a provider's own code in a reply means; undefined when there is no known code.
+ */
 export function reasonOfProviderCode(said: string): BounceReason | undefined {
   for (const { form, meanings } of codeTables) {
     const code = form.exec(said)?.[1]

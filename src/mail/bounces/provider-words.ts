@@ -1,8 +1,8 @@
 import type { BounceReason } from './reasons.ts'
 
 /**
- * What is said in looser words and in other languages, looked for where nothing else tells the
- * reason: in lower case without accents. The narrower cause stands first.
+ * Looser phrases and phrases in other languages, searched only when nothing else gives the reason.
+ * The text must be in lower case without accents. Narrower causes come first.
  */
 export const widerPhrases: readonly (readonly [BounceReason, readonly RegExp[]])[] = [
   [
@@ -158,11 +158,11 @@ export const widerPhrases: readonly (readonly [BounceReason, readonly RegExp[]])
 ]
 
 /**
- * What Gmail and Google Workspace reply: their help page on SMTP errors has the words, and the
- * classes are those that Sisimai's table of this provider gives them.
+ * Phrases in replies of Gmail and Google Workspace, from Google's help page on SMTP errors, with
+ * the reasons that Sisimai's table for this provider assigns.
  */
 const googleWords: readonly (readonly [RegExp, BounceReason])[] = [
-  // The sender's own proof.
+  // Authentication of the sender.
   [/spf record of the sending domain|spf record with a hard fail/, 'authfailure'],
   [/authenticate (?:their email )?with (?:either )?(?:spf|dkim)|'s dmarc policy/, 'authfailure'],
   [/(?:dkim|spf authentication) (?:does not|did ?n[o']t) pass|pass authentic/, 'authfailure'],
@@ -175,7 +175,7 @@ const googleWords: readonly (readonly [RegExp, BounceReason])[] = [
   [/mail relay denied|credentials for relay|send email directly to our/, 'norelaying'],
   [/starttls (?:command first|may not be)|tls required for rcpt|to use tls\/ssl/, 'failedstarttls'],
   [/password (?:required|not accepted)|through your web browser|login attempts/, 'securityerror'],
-  // How much and how often.
+  // Size and rate.
   [/message header size|header (?:size|name) limit|limit of \d+ attach/, 'exceedlimit'],
   [/individual header size/, 'exceedlimit'],
   [/google's message size limit/, 'mesgtoobig'],
@@ -200,12 +200,12 @@ const googleWords: readonly (readonly [RegExp, BounceReason])[] = [
 ]
 
 /**
- * What Exchange Online and Outlook.com reply: Microsoft's pages on non-delivery reports and on
- * sending to Outlook.com have the words, and the classes are those that Sisimai's table of this
- * provider gives them.
+ * Phrases in replies of Exchange Online and Outlook.com, from Microsoft's pages on non-delivery
+ * reports and on sending to Outlook.com, with the reasons that Sisimai's table for this provider
+ * assigns.
  */
 const microsoftWords: readonly (readonly [RegExp, BounceReason])[] = [
-  // Of a far server, in its own words after an arrow.
+  // Replies of a remote server, which are quoted after an arrow.
   [/unknown recipient or mailbox unavailable/, 'userunknown'],
   // The recipient.
   [/recipient address rejected: access denied\.? as\(/, 'userunknown'],
@@ -228,12 +228,12 @@ const microsoftWords: readonly (readonly [RegExp, BounceReason])[] = [
   [/banned send(?:er|ing ip) ?\[|customer block list|on our block list/, 'blocked'],
   [/access denied, please try again later|accept email over ipv6/, 'blocked'],
   [/5\.7\.7\d\d access denied, (?:tenant|traffic)/, 'speeding'],
-  // How much and how often.
+  // Volume and rate.
   [/message receive limit|submission quota exceeded|exceeded permitted limits/, 'speeding'],
   [/daily limit for message recipients|recipient thread limit/, 'speeding'],
   [/exceeded the (?:rate|connection) limit|limits for how many messages/, 'speeding'],
   [/maximum number of connections|exceeded their limit for/, 'toomanyconn'],
-  // The way and the message.
+  // The route and the message.
   [/5\.4\.310 dns domain \S{1,253} does not exist/, 'hostunknown'],
   [/relay access denied/, 'norelaying'],
   [/message expired|message delayed/, 'expired'],
@@ -250,13 +250,16 @@ const microsoftWords: readonly (readonly [RegExp, BounceReason])[] = [
 type ProviderWords = {
   hosts: RegExp
   words: readonly (readonly [RegExp, BounceReason])[]
-  /** Whether its reports quote far servers, whose words these are not. */
+  /**
+   * Whether the provider's reports quote remote servers, to whose replies these phrases do not
+   * apply.
+   */
   isQuoting?: true
 }
 
 /**
- * What large providers mean by words that others use for something else, by the name of the host
- * that spoke or of the recipient's domain. Taken from their postmaster pages and replies.
+ * Phrases that mean something else at large providers, by the name of the host that replied or of
+ * the recipient's domain. Taken from the providers' postmaster pages and replies.
  */
 const providerWords: readonly ProviderWords[] = [
   {
@@ -302,7 +305,7 @@ const providerWords: readonly ProviderWords[] = [
     ],
   },
   {
-    // Said at the door, of whom the mail is from.
+    // Deferred at MAIL FROM because of the sender.
     hosts: /\.yahoodns\.net$/,
     words: [[/deferred due to unexpected volume .*\(in reply to mail from/, 'rejected']],
   },
@@ -342,7 +345,7 @@ const providerWords: readonly ProviderWords[] = [
     words: [
       [/552 too much mail data/, 'mailboxfull'],
       [/552 too many recipients/, 'toomanyconn'],
-      // After DATA: a member's own list of whom not to take mail from.
+      // After the message data: the recipient's own list of blocked senders.
       [/^550 unknown user .{1,400}\(in reply to end of data/, 'rejected'],
       [/bad sequence of commands|parameter not implemented/, 'syntaxerror'],
     ],
@@ -350,8 +353,8 @@ const providerWords: readonly ProviderWords[] = [
 ]
 
 /**
- * What a provider means by its words; undefined for other hosts and other words. `hosts`: the far
- * one, the recipient's domain and the one that reports, as far as they are known.
+ * The reason that a phrase means at its provider; undefined for other hosts and other phrases.
+ * `hosts`: the remote host, the recipient's domain and the reporting host, as far as known.
  */
 export function reasonOfProviderWords(
   said: string,

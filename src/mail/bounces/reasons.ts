@@ -1,4 +1,4 @@
-/** Why mail came back, in the words bounce readers share. */
+/** Why mail bounced, in terms that bounce parsers share. */
 export type BounceReason =
   | 'authfailure'
   | 'badreputation'
@@ -37,12 +37,12 @@ export type BounceReason =
   | 'virusdetected'
 
 /**
- * What mail systems say, by what it means: forms of lower-case text whose white space is single
- * blanks. Every gap in them is bounded, so that looking for them takes linear time.
+ * Phrases of mail systems by their meaning: patterns for lower-case text in which white space is
+ * single spaces. Every gap in a pattern is bounded, so that matching takes linear time.
  */
 export type BouncePhrases = Partial<Record<BounceReason, readonly RegExp[]>>
 
-/** How far the SMTP session had come when the mail was refused. */
+/** The stage that the SMTP session had reached when the mail was refused. */
 export type SmtpStage = 'connect' | 'helo' | 'tls' | 'auth' | 'mail' | 'rcpt' | 'data'
 
 const command = '(ehlo|helo|starttls|auth|mail from|mail|rcpt to|rcpt|data|end of data|bdat)'
@@ -52,7 +52,7 @@ const forms: readonly RegExp[] = [
   new RegExp(`\\((?:smtp )?${command}(?: command)?\\)|smtp command:? ${command}`),
   new RegExp(`command: ${command}|during ${command}\\b|${command} generated`),
 ]
-/** As Yahoo gives it after the reply. */
+/** Yahoo writes this after the reply. */
 const bracketed = /\[(rcpt|mail)_(?:to|from)\]/
 const sent = new RegExp(`>>> ?${command}\\b`, 'g')
 const transcript = /<<< ?[45]\d\d/
@@ -62,7 +62,10 @@ const spelled = [
   ['mail', /\bmail from:/],
 ] as const
 
-/** The stage a text of a mail system tells of, in lower case; undefined when it tells none. */
+/**
+ * Finds the SMTP stage that a mail system's text names. The text must be in lower case. Undefined
+ * when it names none.
+ */
 export function stageIn(text: string): SmtpStage | undefined {
   for (const form of [...forms, bracketed]) {
     const found = form.exec(text)?.slice(1).find(Boolean)
@@ -72,13 +75,13 @@ export function stageIn(text: string): SmtpStage | undefined {
     return 'connect'
   }
   if (forRecipient.test(text)) return 'rcpt'
-  // What was sent last before the first refusal.
+  // The last command sent before the first refusal.
   const refusedAt = transcript.exec(text)?.index ?? text.length
   const commands = [...text.slice(0, refusedAt).matchAll(sent)]
   const last = commands.at(-1)?.[1]
   if (last !== undefined) return stageOf(last)
   if (refusedAt < text.length) return 'helo'
-  // Where both stand they describe the message.
+  // If both occur, they describe the message and not the stage.
   const spoken = spelled.filter(([, form]) => form.test(text))
   return spoken.length === 1 ? spoken[0]?.[0] : undefined
 }

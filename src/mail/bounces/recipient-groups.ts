@@ -4,20 +4,23 @@ import { fieldValue, type HeaderField, parseHeader } from '../header.ts'
 import { statusIn } from './codes.ts'
 import type { BounceReason } from './reasons.ts'
 
-/** What a notification's machine-readable part says of one recipient (RFC 3464 §2.3). */
+/** The fields of a notification's machine-readable part about one recipient (RFC 3464 §2.3). */
 export type RecipientGroup = {
   recipient: string
   action: 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expanded'
   stated: string | undefined
-  /** The type of what was said, in lower case; empty when none is given. */
+  /** The type of the diagnostic code in lower case; empty when none is given. */
   type: string
-  /** What was said, without its type. */
+  /** The diagnostic code without its type. */
   diagnostic: string
-  /** What stands in brackets after the status: its meaning, or what was said. */
+  /** The text in parentheses after the status: its meaning, or the reply. */
   comment: string
-  /** The far host, the recipient's domain and the host that reports, in lower case or empty. */
+  /**
+   * The remote host, the recipient's domain and the reporting host, in lower case; empty if
+   * unknown.
+   */
   hosts: string[]
-  /** What the reporting system sorted it into, where it says so. */
+  /** The bounce category that the reporting system assigned; empty when there is none. */
   category: string
 }
 
@@ -26,15 +29,16 @@ const recipientKeys = ['final-recipient', 'original-recipient', 'action', 'x-act
 const firstField = /^[> \t]*(?:reporting-mta|final-recipient|original-recipient|action)[ \t]*:/im
 
 /**
- * The groups of a machine-readable part, one for each recipient. `in a text`: the same fields
- * within the text of a notification that has no such part, from where the first of them stands.
+ * Parses the groups of a machine-readable part, one for each recipient. With `in a text`, parses
+ * the same fields from the text of a notification that has no such part, starting at the first of
+ * them.
  */
 export function recipientGroups(text: string, where?: 'in a text'): RecipientGroup[] {
   const from = where === undefined ? 0 : (firstField.exec(text)?.index ?? text.length)
   const blocks = text
     .slice(from)
     .replace(/\r\n/g, '\n')
-    // A reply of several lines that was not folded.
+    // Continuation lines of a multi-line reply that was not folded.
     .replace(/\n(?=[245]\d\d[- ])/g, '\n ')
     .split(/\n[ \t]*\n+/)
     .slice(0, 3 * groupsMax)
@@ -52,7 +56,7 @@ export function recipientGroups(text: string, where?: 'in a text'): RecipientGro
     })
 }
 
-/** A blank line may be missing between the groups. */
+/** Splits fields into groups, because the blank line between two recipients may be missing. */
 function byRecipient(fields: readonly HeaderField[]): HeaderField[][] {
   if (!fields.some(({ key }) => recipientKeys.includes(key))) return []
   const groups: HeaderField[][] = [[]]
@@ -71,7 +75,7 @@ function readGroup(fields: readonly HeaderField[], reporting: string): Recipient
     typedAddress(value(key)),
   ) as [string, string]
   const said = /^\s*([\w-]{1,40})\s*;\s*(.*)$/s.exec(value('diagnostic-code').slice(0, 8192))
-  // A program, a source route (RFC 5321 §C) or a name of the host's own may stand there.
+  // The final recipient may be a program, a source route (RFC 5321 §C) or a local name.
   const isWhole = /^[^@\s]+@[^@\s]+\.[^@\s]+$/
   const recipient = isWhole.test(final) || !isWhole.test(original) ? final || original : original
   const names = [value('remote-mta'), domainOf(recipient) ?? '', reporting]
@@ -87,7 +91,7 @@ function readGroup(fields: readonly HeaderField[], reporting: string): Recipient
   }
 }
 
-/** `dns; mx.example.org` */
+/** Parses the host name in a value such as `dns; mx.example.org`. */
 function hostName(value: string): string {
   return (/^\s*(?:\w+\s*;\s*)?([\w.-]+)/.exec(value.slice(0, 1000))?.[1] ?? '').toLowerCase()
 }
@@ -107,7 +111,7 @@ function actionOf(value: string): RecipientGroup['action'] {
   return 'failed'
 }
 
-/** What an event of a sending service says of one recipient. */
+/** What an event of a sending service says about one recipient. */
 export type DeliveryEvent = {
   recipient: string
   action: 'failed' | 'delayed' | 'delivered'
@@ -132,15 +136,15 @@ const ownTypes: Readonly<Record<string, BounceReason>> = {
 }
 
 /**
- * Reads the events that Amazon SES sends by mail through its notification service: the text is a
- * JSON object with a `notificationType`, or an `eventType` where events are published. Undefined
- * for any other text. Never throws.
+ * Parses the events that Amazon SES sends by mail through its notification service. The text is a
+ * JSON object with a `notificationType`, or with an `eventType` if event publishing is used.
+ * Undefined for any other text. Never throws.
  */
 export function deliveryEvents(text: string): DeliveryEvent[] | undefined {
   const start = text.search(/\S/)
   if (text[start] !== '{' || !/\b(?:notification|event)Type\b/.test(text)) return undefined
   const read = jsonIn(text.slice(start))
-  // The notification service puts the event into an envelope, as a string, unless told not to.
+  // By default the notification service wraps the event, as a string, in an envelope.
   const enclosed = textOf(read?.['Message'], textCharsMax)
   const event = enclosed.startsWith('{') ? jsonIn(enclosed) : read
   const kind = event?.['notificationType'] ?? event?.['eventType']
@@ -177,7 +181,7 @@ function bouncedRecipients(bounce: Json): DeliveryEvent[] {
   }))
 }
 
-/** The object a text begins with; a signature and advice may follow it. */
+/** Parses the JSON object at the start of a text; a signature and instructions may follow it. */
 function jsonIn(text: string): Json | undefined {
   for (const end of [text.length, text.indexOf('\n\n'), text.lastIndexOf('}') + 1]) {
     if (end <= 0) continue

@@ -6,7 +6,7 @@ import type { BounceReason } from './reasons.ts'
 export type RelayReply = {
   /** The command it answers; `dot` is the end of the message. */
   step: 'session' | 'mail' | 'rcpt' | 'data' | 'dot'
-  /** RFC 5321 §4.2. */
+  /** SMTP reply code (RFC 5321 §4.2). */
   replyCode: number
   text: string
 }
@@ -14,14 +14,17 @@ export type RelayReply = {
 /**
  * What a refusal is about:
  *
- * - `us`: this server does not take our mail, or not now (policy, authentication, relaying, TLS,
- *   limits), or it does not say what it refuses for good. Other mail is refused in the same way.
- * - `gone`: nobody has that address. `unreachable`: the mailbox exists and takes nothing.
- * - `message`: the content or the size of this message, or an unexplained refusal for now.
+ * - `us`: the server refuses our mail in general, permanently or for now (policy, authentication,
+ *   relaying, TLS, limits), or refuses permanently without saying why. It would refuse other mail
+ *   in the same way.
+ * - `gone`: the address does not exist. `unreachable`: the mailbox exists but accepts no mail.
+ * - `message`: the content or the size of this message, or a temporary refusal without an
+ *   explanation.
  */
 export type RefusalSubject = 'us' | 'gone' | 'unreachable' | 'message'
 
-// Bad sequence, encryption or authentication needed, failed or too weak; shutting down.
+// Bad sequence of commands; encryption or authentication required, failed or too weak; shutting
+// down.
 const sessionCodes = new Set([421, 432, 454, 502, 503, 523, 524, 525, 530, 534, 535, 538])
 
 const ours = new Set<BounceReason>([
@@ -39,7 +42,7 @@ const relaying =
   /\brelay(?:ing)?\b.{0,40}\b(?:den|not|disallow|prohibit|reject|refus)|unable to relay|rcpthosts/i
 const signIn = /\b(?:authenticat|authoriz|credential|log ?in\b|sign ?in\b|starttls|\btls\b)/i
 
-/** What a refusal of our own mail server is about. */
+/** Decides what a refusal by our own mail server is about. */
 export function refusalSubject({ step, replyCode, text }: RelayReply): RefusalSubject {
   if (step === 'session' || sessionCodes.has(replyCode)) return 'us'
   const status = statusIn(text.replace(/^\d{3}[ -]/, ''))

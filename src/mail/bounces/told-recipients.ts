@@ -1,7 +1,7 @@
 import { domainOf } from '../address.ts'
 import { fieldValue, type HeaderField } from '../header.ts'
 
-// Where the message that comes back begins; what follows was not written by the mail system.
+// Marks where the returned message begins; the mail system did not write the text after it.
 const returnedMessageMarks = [
   '(?:original|returned|unsent|old) (?:message|mail)|message header|included is',
   'below this line|(?:this is |below is )?an? copy of|message text follows',
@@ -17,7 +17,7 @@ const returnedMessage = new RegExp(
   'im',
 )
 
-/** The text of a bounce up to where the returned message begins. */
+/** The text of a bounce before the returned message. */
 export function systemText(text: string): string {
   const at = returnedMessage.exec(text)?.index ?? text.length
   return text.slice(0, at)
@@ -25,7 +25,10 @@ export function systemText(text: string): string {
 
 const replyLinesMax = 30
 
-/** A reply of which only the first line was kept, with the others where a transcript has them. */
+/**
+ * Completes a multi-line reply of which only the first line was kept, from the transcript if the
+ * other lines are there.
+ */
 export function wholeReply(firstLine: string, transcript: string): string {
   const code = /^\s*([245]\d\d)-(?!.*\n)/.exec(firstLine)?.[1]
   const at = code === undefined ? -1 : transcript.indexOf(`<<< ${firstLine.trim().slice(0, 60)}`)
@@ -39,12 +42,12 @@ export function wholeReply(firstLine: string, transcript: string): string {
 
 const givenStatus = /^[45]\d\d ([45]\.\d\.\d{1,3}) /gm
 
-/** The status that a mail system itself gives at the end of a transcript. */
+/** The last status that a mail system itself states in a transcript. */
 export function transcribedStatus(transcript: string): string | undefined {
   return [...transcript.matchAll(givenStatus)].at(-1)?.[1]
 }
 
-/** The text between the tags of HTML. */
+/** The text of HTML without its tags. */
 export function withoutTags(html: string): string {
   return html
     .replace(/<(?:br|p|div|tr|li|h\d)\b[^>]{0,500}>/gi, '\n')
@@ -60,8 +63,8 @@ const forwarded = /^\s*(?:fwd?|tr|wg|vs|enc|rv|пересл)\s*:/i
 const quotedNotice = /^> ?from: .{0,200}(?:mailer-daemon|mail delivery|postmaster)/im
 
 /**
- * The text of a notification that somebody passed on, without its quotation marks; undefined when
- * the mail is no such thing.
+ * The text of a notification that a person forwarded, without quotation marks (`>`). Undefined when
+ * the mail is not a forwarded notification.
  */
 export function forwardedNotice(fields: readonly HeaderField[], text: string): string | undefined {
   if (!forwarded.test((fieldValue(fields, 'subject') ?? '').slice(0, 500))) return undefined
@@ -70,7 +73,10 @@ export function forwardedNotice(fields: readonly HeaderField[], text: string): s
   return text.slice(at).replace(/^> ?/gm, '')
 }
 
-/** A recipient a text names, and what it says of them; the far host first, then their domain. */
+/**
+ * A recipient named in a text, and what the text says about it. `hosts`: the remote host, then the
+ * recipient's domain.
+ */
 export type RecipientSection = { recipient: string; text: string; hosts: string[] }
 
 const sectionCharsMax = 1500
@@ -81,7 +87,7 @@ const bracketed = new RegExp(`<(${address})>`, 'g')
 const bare = /(?<![\w.+-])([A-Za-z0-9][\w.+=/%-]{0,63}@[A-Za-z0-9][A-Za-z0-9.-]{0,252}[A-Za-z0-9])/g
 const ownNames = /^(?:mailer-daemon|postmaster|mdaemon)@/i
 
-/** Forms in which only a recipient's address stands, the surest first. */
+/** Patterns in which only a recipient's address occurs, the most reliable first. */
 const surePlaces: readonly RegExp[] = [
   new RegExp(`^[45]\\d\\d <?(${address})>?\\.\\.\\. `, 'gm'),
   new RegExp(`^<(${address})>:`, 'gm'),
@@ -89,12 +95,15 @@ const surePlaces: readonly RegExp[] = [
   new RegExp(`^(?:(?:failed|intended) recipient|unknown user|error-for): *<?(${address})`, 'gim'),
   /\brcpt to:\s*<?([^\s<>]{1,320}@[^\s<>]{1,253})>?/gi,
 ]
-/** Announcements of recipients, the surest first: what stands before them is about others. */
+/**
+ * Announcements of recipients, the most reliable first; text before an announcement is about
+ * others.
+ */
 const recipientMarks: readonly RegExp[] = [
   /following (?:recipient|address)[^\n@]{0,80}[:<\n]/i,
   /(?:did not reach|delivered to|delivering your mail to|affected)[^\n@]{0,80}[:<\n]/i,
 ]
-/** Lines of which the address is somebody else's. */
+/** Starts of lines whose address is not the recipient's. */
 const othersNames = [
   'from|sender|original sender|mail from|reply-to|subject|message-id|in-reply-to|sent|x-\\S+',
   'references|return-path|(?:for further|please)\\b.{0,200}',
@@ -109,9 +118,9 @@ const othersLine = new RegExp(
 )
 
 /**
- * The recipients that the text of a bounce is about, each with what is said of it: those of
- * X-Failed-Recipients, else those the text names before the returned message begins, else the one
- * the returned message itself went to. One without a name when nothing names anybody.
+ * Finds the recipients that the text of a bounce is about, each with the text about it: those of
+ * X-Failed-Recipients, else those named before the returned message begins, else the recipient of
+ * the returned message. Returns one section with an empty recipient when none is named.
  */
 export function recipientSections(
   fields: readonly HeaderField[],
@@ -130,7 +139,7 @@ export function recipientSections(
   })
 }
 
-/** As Exim, sendmail and Gmail name the host that refused. */
+/** The host that refused, as Exim, sendmail and Gmail name it. */
 const farHost = new RegExp(
   '\\b(?:host|while talking to|server) (?:for the recipient domain \\S{1,253} by )?' +
     '((?:[\\w-]{1,63}\\.){1,8}[a-z]{2,24})\\b',
@@ -138,9 +147,9 @@ const farHost = new RegExp(
 )
 
 /**
- * The addresses that the text of a bounce names as its recipients, before the returned message
- * begins: those in places where only a recipient stands, else those in angle brackets, else bare
- * ones. Those of mail systems are left out.
+ * Finds the addresses that the text of a bounce names as recipients, before the returned message
+ * begins: addresses in places where only a recipient occurs, else those in angle brackets, else
+ * bare ones. Leaves out addresses of mail systems if there are others.
  */
 export function recipientsInText(text: string): string[] {
   const own = systemText(text)
@@ -160,8 +169,9 @@ export function recipientsInText(text: string): string[] {
 }
 
 /**
- * What a text says of a recipient: the line of a transcript that names it with what was sent and
- * answered before, else from its name to the next blank line or the next address.
+ * Finds the text about a recipient: the transcript line that names it, with the commands and
+ * replies directly before it; else the text from its address to the next blank line or the next
+ * address.
  */
 export function sectionAbout(text: string, recipient: string): string {
   const at = recipient === '' ? -1 : text.toLowerCase().indexOf(recipient.toLowerCase())
@@ -181,13 +191,16 @@ export function sectionAbout(text: string, recipient: string): string {
   return rest
 }
 
-/** `550 <somebody@example.org>... User unknown` */
+/** Matches `550 <somebody@example.org>... User unknown`. */
 function isAnswerAbout(line: string, recipient: string): boolean {
   const start = line.slice(0, recipient.length + 12).toLowerCase()
   return /^[45]\d\d </.test(start) && start.startsWith(`${recipient.toLowerCase()}>...`, 5)
 }
 
-/** Of a transcript with both sides of a session, what the server refused. */
+/**
+ * Returns only the refusals from a transcript that has both sides of a session; any other text is
+ * returned unchanged.
+ */
 function refusalsIn(text: string): string {
   if (!/^[ \t]*Out: [245]\d\d/m.test(text)) return text
   const refused = [...text.matchAll(/^[ \t]*Out: ([45]\d\d[ -].{0,500})$/gm)].map(
@@ -197,7 +210,7 @@ function refusalsIn(text: string): string {
 }
 
 function addressesIn(text: string, form: RegExp): string[] {
-  // X.400 names the kind of an address before it.
+  // X.400 gateways write the type of an address before it.
   return [...text.matchAll(form)].map(([, found = '']) => found.replace(/^smtp=/i, ''))
 }
 

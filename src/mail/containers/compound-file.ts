@@ -1,13 +1,13 @@
-/** A storage of a compound file: a folder of streams and storages, by their names. */
+/** A storage (folder) of a compound file, with its streams and storages by name. */
 export type Storage = {
   streams: ReadonlyMap<string, Stream>
   storages: ReadonlyMap<string, Storage>
 }
 
-/** A stream of a compound file. */
+/** A stream (file) inside a compound file. */
 type Stream = {
   bytes: number
-  /** Undefined where the file does not hold what it says, or more was read than it holds. */
+  /** Undefined when the data is incomplete, or when reading it exceeds the limit on bytes read. */
   read: () => Buffer | undefined
 }
 
@@ -15,7 +15,7 @@ type Sectors = {
   bytes: Buffer
   sectorBytes: number
   count: number
-  /** The next sector of each sector. */
+  /** Returns the sector that follows a sector in its chain. */
   next: (sector: number) => number
 }
 
@@ -43,15 +43,16 @@ const entriesMax = 50_000
 const miniSectorBytes = 64
 const miniStreamMax = 4096
 
-/** Whether bytes begin as a compound file does. */
+/** Whether the bytes begin with the signature of a compound file. */
 export function looksCompound(bytes: Buffer): boolean {
   return bytes.subarray(0, signature.length).equals(signature)
 }
 
 /**
- * The root storage of a compound file (MS-CFB), undefined for what is damaged. Made for hostile
- * files: a chain that loops, a tree that does, a size the file does not have each end the reading,
- * and all streams together give at most twice the bytes of the file, however often they overlap.
+ * Reads the root storage of a compound file (MS-CFB); undefined when the file is damaged. Safe for
+ * hostile files: looping chains, looping trees and sizes beyond the end of the file stop the
+ * reading, and all streams together yield at most twice the bytes of the file, even if they
+ * overlap.
  */
 export function readCompoundFile(bytes: Buffer): Storage | undefined {
   const sectors = sectorsOf(bytes)
@@ -82,7 +83,10 @@ function sectorsOf(bytes: Buffer): Sectors | undefined {
   return { ...bare, next }
 }
 
-/** Where the allocation table is: 109 sectors are named in the header, the rest in a chain. */
+/**
+ * Lists the sectors of the allocation table. The header names the first 109; a chain of sectors
+ * names the rest.
+ */
 function tableSectors({ bytes, sectorBytes, count }: Sectors): number[] | undefined {
   const table: number[] = []
   const needed = Math.min(bytes.readUInt32LE(44), Math.ceil(count / (sectorBytes / 4)) + 1)
@@ -104,7 +108,7 @@ function tableSectors({ bytes, sectorBytes, count }: Sectors): number[] | undefi
   return table
 }
 
-/** The bytes of a chain of sectors; undefined when it loops or leaves the file. */
+/** Concatenates the sectors of a chain. Undefined when the chain loops or leaves the file. */
 function readChain(sectors: Sectors, start: number, bytesMax = Infinity): Buffer | undefined {
   const { bytes, sectorBytes, count, next } = sectors
   const pieces: Buffer[] = []
@@ -141,7 +145,10 @@ type Tree = {
   seen: Set<number>
 }
 
-/** Siblings are a binary tree; one that comes back to itself is left there. */
+/**
+ * Reads the entries of a storage, which form a binary tree. Skips an entry that was already
+ * visited, so that a tree with a loop ends.
+ */
 function storageOf(storage: DirectoryEntry, tree: Tree, depth: number): Storage {
   const streams = new Map<string, Stream>()
   const storages = new Map<string, Storage>()
@@ -173,7 +180,10 @@ function streamReader(sectors: Sectors, root: DirectoryEntry, bytes: Buffer) {
   }
 }
 
-/** Short streams lie in pieces of 64 bytes inside a stream of the root's. */
+/**
+ * Reads streams shorter than 4096 bytes, which are stored in 64-byte sectors inside the root's
+ * stream.
+ */
 function miniReader(sectors: Sectors, root: DirectoryEntry, bytes: Buffer) {
   let known: { content: Buffer; table: Buffer } | undefined
   return (start: number, size: number): Buffer | undefined => {

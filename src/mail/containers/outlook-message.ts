@@ -24,14 +24,14 @@ const charsets: Readonly<Record<number, string>> = {
   65001: 'utf-8',
 }
 
-/** The charset of MIME that a codepage of Windows stands for; undefined for one nobody mails. */
+/** The MIME charset of a Windows code page; undefined for a code page that mail does not use. */
 function charsetOfCodepage(codepage: number): string | undefined {
   if (codepage >= 1250 && codepage <= 1258) return `windows-${codepage}`
   if (codepage > 28_590 && codepage <= 28_605) return `iso-8859-${codepage - 28_590}`
   return charsets[codepage]
 }
 
-/** What every dictionary begins with (MS-OXRTFCP §2.1.2.1). */
+/** Initial content of every dictionary (MS-OXRTFCP §2.1.2.1). */
 const dictionaryStart =
   '{\\rtf1\\ansi\\mac\\deff0\\deftab720{\\fonttbl;}{\\f0\\fnil \\froman \\fswiss \\fmodern ' +
   '\\fscript \\fdecor MS Sans SerifSymbolArialTimes New ' +
@@ -44,9 +44,9 @@ const plainMark = 0x414c454d
 const dictionaryBytes = 4096
 
 /**
- * The text under the compression that Outlook keeps RTF with (MS-OXRTFCP §2.2), at most `bytesMax`
- * of it; undefined for what is not of that form. A reference of two bytes gives 17 at most. Its
- * checksum is not looked at: what is damaged is damaged text.
+ * Decompresses RTF as Outlook stores it (MS-OXRTFCP §2.2) to at most `bytesMax` bytes. Undefined
+ * when the bytes are not in this format. A two-byte reference expands to at most 17 bytes. Ignores
+ * the checksum: damaged input yields damaged text.
  */
 export function readCompressedRtf(bytes: Buffer, bytesMax: number): Buffer | undefined {
   if (bytes.length < headerBytes) return undefined
@@ -89,12 +89,16 @@ function decompress(from: Buffer, to: Buffer): number {
 }
 
 const rtfBytesMax = 2_000_000
-/** Each level costs the library time for every byte; real mail has some ten. */
+/**
+ * Maximum nesting of RTF groups. Each level costs the library time for every byte; real mail has
+ * about ten levels.
+ */
 const RTF_NESTING_MAX = 40
 
 /**
- * The HTML that Outlook wrapped in RTF (MS-OXRTFEX), undefined where the RTF is of another making:
- * then nobody sent it, the reader's own program made it. Takes 0.5 s a megabyte. Never throws.
+ * Extracts the HTML that Outlook encapsulated in RTF (MS-OXRTFEX). Undefined for any other RTF,
+ * because the reader's own program made it and it was never sent. Takes 0.5 s per megabyte. Never
+ * throws.
  */
 export function htmlOfRtf(compressed: Buffer): string | undefined {
   const rtf = readCompressedRtf(compressed, rtfBytesMax)
@@ -127,10 +131,10 @@ function decode(bytes: Buffer, codepage: string): string {
   }
 }
 
-/** A piece of text as it was kept, in the charset it was kept in. */
+/** A text with the charset in which it is encoded. */
 type KeptText = { bytes: Buffer; charset: string }
 
-/** A file that was attached; `type` undefined where nobody said one. */
+/** An attached file. `type` is undefined when the file does not state one. */
 type KeptFile = {
   name: string | undefined
   type: string | undefined
@@ -138,9 +142,9 @@ type KeptFile = {
   bytes: Buffer
 }
 
-/** What a mail program keeps of a message that it took apart. */
+/** The parts of a message that a mail program stores separately. */
 type KeptPieces = {
-  /** The header as it was received, as text. */
+  /** The header as received, as text. */
   header: Buffer
   text: KeptText | undefined
   html: KeptText | undefined
@@ -150,9 +154,10 @@ type KeptPieces = {
 const typeShape = /^[a-z]+\/[a-z0-9!#$&^_.+-]{1,120}$/i
 
 /**
- * A message of the header as it was received and a body made anew of its pieces, the same bytes
- * each time. What the header says of the form of the old body is left out. Its words are those
- * that were sent, its bytes are not: no signature over the body can verify.
+ * Builds a message from the header as received and a new body made of the stored parts; the same
+ * input gives the same bytes. Leaves out the header fields that describe the original body
+ * (MIME-Version and Content-*). The text is the one that was sent but its bytes are not, so no
+ * signature over the body can verify.
  */
 function rebuildMessage({ header, text, html, files }: KeptPieces): Buffer {
   const fields = parseHeader(header).fields.filter(({ key }) => !isOfBody(key))
@@ -172,7 +177,7 @@ function isOfBody(key: string): boolean {
   return key === 'mime-version' || key.startsWith('content-')
 }
 
-/** All line ends become CRLF; a CR alone would end a line for some readers. */
+/** Converts all line ends to CRLF, because some readers treat a lone CR as a line end. */
 function asLines({ raw }: HeaderField): string {
   return `${raw.replace(/\r*\n|\r/g, '\r\n')}\r\n`
 }
@@ -216,10 +221,13 @@ function multipart(kind: string, parts: readonly string[], seed: string): string
   return `${type}${inside}--${boundary}--\r\n`
 }
 
-/** What an Outlook file came to. */
+/** The message of an Outlook file, or the reason why there is none. */
 export type OutlookMessage = { raw: Buffer } | { refusal: 'no-header' | 'not-a-message' }
 
-/** Property ids of MS-OXPROPS; each is a stream named after it and the type of its value. */
+/**
+ * Property ids (MS-OXPROPS). Each property is a stream named after its id and the type of its
+ * value.
+ */
 const ids = {
   header: '007D',
   text: '1000',
@@ -238,13 +246,13 @@ const MESSAGE_NESTING_MAX = 3
 const nameCharsMax = 300
 
 /**
- * Puts the message together anew that an Outlook file (`.msg`, MS-OXMSG) holds: its header stands
- * there as it was received, its body only as Outlook understood it. Without that header nobody can
- * tell where it came from: then it is refused. Never throws.
+ * Rebuilds the message of an Outlook file (`.msg`, MS-OXMSG). The file contains the header as
+ * received, but the body only as Outlook interpreted it. Refuses a file without that header,
+ * because the origin of the message cannot be determined. Never throws.
  */
 export function readOutlookMessage(bytes: Buffer): OutlookMessage {
   const root = readCompoundFile(bytes)
-  // Word, Excel and installers are compound files too.
+  // Word and Excel documents and installers are compound files too.
   if (!root?.streams.has('__properties_version1.0')) return { refusal: 'not-a-message' }
   const raw = messageOf(root, 0)
   return raw ? { raw } : { refusal: 'no-header' }
@@ -256,7 +264,10 @@ function messageOf(storage: Storage, depth: number): Buffer | undefined {
   return rebuildMessage({ header, ...textsOf(storage, depth), files: filesOf(storage, depth) })
 }
 
-/** Undefined where there is none, or only what a program of the sender's own house wrote. */
+/**
+ * The Internet header of the message. Undefined when the file has none, or when it lacks the fields
+ * of a mail message, as in mail that never left the sender's own organization.
+ */
 function headerOf(storage: Storage): Buffer | undefined {
   const text = textProperty(storage, ids.header)?.bytes.toString('latin1') ?? ''
   const start = text.replace(/^\s*(?:Microsoft Mail Internet Headers Version [\d.]+\s*)?/i, '')
@@ -317,7 +328,7 @@ function fileOf(attachment: Storage, depth: number): KeptFile | undefined {
   return bytes && { name, type: word(ids.mimeType), contentId: word(ids.contentId), bytes }
 }
 
-/** A text: in Unicode as UTF-8; in bytes as they stand, under the charset that was told. */
+/** Reads a text property: Unicode as UTF-8, other text as its bytes in the given charset. */
 function textProperty(storage: Storage, id: string, charset = 'utf-8'): KeptText | undefined {
   const unicode = streamOf(storage, id, '001F')
   if (unicode) return { bytes: Buffer.from(unicode.toString('utf16le')), charset: 'utf-8' }
@@ -329,7 +340,10 @@ function streamOf({ streams }: Storage, id: string, type: string): Buffer | unde
   return streams.get(`__substg1.0_${id}${type}`)?.read()
 }
 
-/** Properties that are numbers (MS-OXMSG §2.4): 16 bytes each, behind a header. */
+/**
+ * Reads the properties that are numbers (MS-OXMSG §2.4): entries of 16 bytes after a header of 32
+ * bytes, or 24 in an attached message.
+ */
 function numbersOf({ streams }: Storage, depth: number): Map<number, number> {
   const table = streams.get('__properties_version1.0')?.read() ?? Buffer.alloc(0)
   const numbers = new Map<number, number>()

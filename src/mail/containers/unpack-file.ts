@@ -3,25 +3,30 @@ import { type Entry, fromBufferPromise, getFileNameLowLevel, type ZipFile } from
 import { looksCompound } from './compound-file.ts'
 import { readOutlookMessage } from './outlook-message.ts'
 
-/** Messages out of a mailbox file, and whether there were more than are taken. */
+/** The messages of a mailbox file; `isCut` is true when the file has more than the limit. */
 export type MboxMessages = { messages: Buffer[]; isCut: boolean }
 
 const lineCharsMax = 300
-/** `From a@b.example Mon Nov 16 10:00:00 2026`, `From - Mon, 16 Nov 2026 10:00:00 +0000`. */
+/**
+ * Matches `From a@b.example Mon Nov 16 10:00:00 2026` and `From - Mon, 16 Nov 2026 10:00:00 +0000`.
+ */
 const envelopeLine = /^From \S.*\b\d{1,2}:\d{2}(?::\d{2})?\b.*$/
 const year = /\b(?:19|20)\d{2}\b/
 const fieldStart = /^[\x21-\x39\x3b-\x7e]{1,80}[ \t]*:/
 
-/** Whether bytes begin as a mailbox file does, which may hold one message; a look at two lines. */
+/**
+ * Whether the bytes begin as a mailbox file does. Such a file may hold a single message. Reads two
+ * lines.
+ */
 export function looksMbox(bytes: Buffer): boolean {
   return isEnvelope(bytes, 0)
 }
 
 /**
- * Splits a mailbox file (RFC 4155) where a line `From ` stands after a blank line, has a date and
- * is followed by a header field, so that a sentence that begins with "From" ends no message.
- * Content-Length is not believed. Where `From ` was quoted inside, one `>` is taken away (mboxrd).
- * Messages are views of the bytes unless something was quoted in them. Linear; never throws.
+ * Splits a mailbox file (RFC 4155) at each line that begins with `From `, contains a date, follows
+ * a blank line and is followed by a header field. A sentence that begins with "From" therefore does
+ * not end a message. Ignores Content-Length. Removes one `>` from quoted `From ` lines (mboxrd).
+ * Messages are views of the input unless a line in them was quoted. Linear; never throws.
  */
 export function splitMbox(bytes: Buffer, messagesMax: number): MboxMessages {
   const messages: Buffer[] = []
@@ -63,7 +68,7 @@ function lineEnd(bytes: Buffer, at: number): number {
   return end < 0 ? bytes.length : end
 }
 
-/** The blank line before the next message belongs to the file. */
+/** Removes the blank line before the next message, which belongs to the mailbox file. */
 function withoutLastLineEnd(content: Buffer): Buffer {
   if (content.at(-1) !== 0x0a) return content
   return content.subarray(0, content.at(-2) === 0x0d ? -2 : -1)
@@ -75,41 +80,52 @@ function unquoted(message: Buffer): Buffer {
   return Buffer.from(text, 'latin1')
 }
 
-/** Whether bytes are a message as Apple Mail keeps it: how long it is, then the message. */
+/**
+ * Whether the bytes are a message as Apple Mail stores it (.emlx): its length in bytes, then the
+ * message.
+ */
 function looksEmlx(bytes: Buffer): boolean {
   return /^\d{1,9} {0,10}\r?\n[\x21-\x39\x3b-\x7e]{1,80}:/.test(bytes.toString('latin1', 0, 200))
 }
 
-/** The message of such a file, without its first line and the list of Apple's behind it. */
+/**
+ * Returns the message of an .emlx file, without the line before it (its length) and the property
+ * list after it.
+ */
 function readEmlx(bytes: Buffer): Buffer {
   const start = bytes.indexOf(0x0a) + 1
   const length = Number.parseInt(bytes.toString('latin1', 0, 10), 10)
   return bytes.subarray(start, start + length)
 }
 
-/** A file of an archive, or why it could not be had. */
+/** A file of an archive, or the reason why it cannot be read. */
 type ZipEntry = { name: string } & ({ content: Buffer } | { refusal: EntryRefusal })
 
-/** Why a file of an archive is not given. */
+/** Why a file of an archive cannot be read. */
 type EntryRefusal = 'damaged-archive' | 'encrypted-archive' | 'unpacks-too-big'
 
-/** The files of an archive, or why none of it is read. */
+/** The files of an archive, or the reason why none of them is read. */
 type ZipContents =
   { entries: ZipEntry[] } | { refusal: 'damaged-archive' | 'too-many-messages' | 'not-a-message' }
 
-/** What an archive may come to. */
+/**
+ * Limits on an archive: its number of entries, and the bytes of all of them together when unpacked.
+ */
 type ZipLimits = { entriesMax: number; unpackedBytesMax: number }
 
 const localHeaderBytes = 30
 const nameCharsMax = 500
 const stored = 0
 const deflated = 8
-/** What systems put beside the files that people meant. */
-const chaff = /(?:^|\/)(?:__MACOSX\/|\.DS_Store$|Thumbs\.db$|desktop\.ini$|\._)/i
-/** Office documents, Java programs, e-books: zip archives that nobody takes for one. */
+/** Files that operating systems add to an archive; they are skipped. */
+const systemFiles = /(?:^|\/)(?:__MACOSX\/|\.DS_Store$|Thumbs\.db$|desktop\.ini$|\._)/i
+/**
+ * Entries that show that a zip archive is an Office document, a Java program, an Android app or an
+ * e-book.
+ */
 const documentParts = /^(?:\[Content_Types\]\.xml|META-INF\/.*|mimetype|AndroidManifest\.xml)$/
 
-/** Whether bytes begin as a zip archive does, be it an empty one. */
+/** Whether the bytes begin as a zip archive does; an empty archive counts. */
 function looksZip(bytes: Buffer): boolean {
   return ['PK\x03\x04', 'PK\x05\x06', 'PK\x07\x08PK'].some((mark) =>
     bytes.subarray(0, mark.length).equals(Buffer.from(mark, 'latin1')),
@@ -117,10 +133,10 @@ function looksZip(bytes: Buffer): boolean {
 }
 
 /**
- * The files of a zip archive in their order, without folders and what systems add. Made for
- * hostile archives: files may not overlap, all of them together are unpacked to at most
- * `unpackedBytesMax` bytes, one that says it is bigger is not begun, and one that is bigger than
- * it says is left. Names are shown and never used as paths. Never throws.
+ * Reads the files of a zip archive in their order, without folders and files that operating systems
+ * add. Safe for hostile archives: entries may not overlap, all files together are unpacked to at
+ * most `unpackedBytesMax` bytes, a file that declares more is not unpacked, and a file that is
+ * larger than it declares is refused. Names are for display; never use them as paths. Never throws.
  */
 async function readZip(bytes: Buffer, limits: ZipLimits): Promise<ZipContents> {
   try {
@@ -138,14 +154,20 @@ async function readZip(bytes: Buffer, limits: ZipLimits): Promise<ZipContents> {
 
 type Listed = { entry: Entry; name: string }
 
-/** The type says a text; without decoding, the library gives bytes. */
+/**
+ * Decodes the name of an entry from its raw bytes. The library types `fileName` as a string, but
+ * with `decodeStrings: false` it contains bytes.
+ */
 function nameOf(entry: Entry): string {
   const raw = entry.fileNameRaw
   const name = getFileNameLowLevel(entry.generalPurposeBitFlag, raw, entry.extraFields, false)
   return name.slice(0, nameCharsMax)
 }
 
-/** Files that share bytes: a few megabytes could be unpacked thousands of times. */
+/**
+ * Whether entries share bytes or lie beyond the end of the archive. If they share bytes, a few
+ * megabytes could be unpacked thousands of times.
+ */
 function overlap(listed: readonly Listed[], archiveBytes: number): boolean {
   const spans = listed
     .map(({ entry }) => ({
@@ -167,7 +189,7 @@ async function readEntries(
   const entries: ZipEntry[] = []
   let left = unpackedBytesMax
   for (const { entry, name } of listed) {
-    if (name.endsWith('/') || chaff.test(name)) continue
+    if (name.endsWith('/') || systemFiles.test(name)) continue
     const read = await readEntry(zip, entry, left)
     left -= read.spent
     entries.push({ name, ...read.result })
@@ -185,7 +207,7 @@ async function readEntry(zip: ZipFile, entry: Entry, left: number): Promise<Read
   const content = Buffer.allocUnsafe(entry.uncompressedSize)
   let spent = 0
   try {
-    // Ends with an error as soon as there is more than the archive says.
+    // Throws as soon as there are more bytes than the archive declares.
     for await (const chunk of await zip.openReadStreamPromise(entry)) {
       spent += (chunk as Buffer).copy(content, spent)
     }
@@ -196,29 +218,32 @@ async function readEntry(zip: ZipFile, entry: Entry, left: number): Promise<Read
   return { spent, result: isWhole ? { content } : { refusal: 'damaged-archive' } }
 }
 
-/** Of what a message was put together anew, where nobody has its own bytes. */
+/** The format of the file from which a message was rebuilt because its original bytes are lost. */
 export type RebuiltFrom = 'msg'
 
-/** Why a file, or a file inside it, gives no message. */
+/** Why a file, or a file inside it, yields no message. */
 type UnpackRefusal =
   EntryRefusal | 'no-header' | 'not-a-message' | 'too-many-messages' | 'nested-archive'
 
-/** One message of a file, or why there is none; `name` leads to it: `spam.zip › 3.eml`. */
+/**
+ * One message of a file, or the reason why there is none. `name` is the path to it:
+ * `spam.zip › 3.eml`.
+ */
 export type Unpacked = { name: string } & (
   { raw: Buffer; rebuiltFrom?: RebuiltFrom } | { refusal: UnpackRefusal }
 )
 
-/** A file as somebody gave it. The name is shown, and nothing else. */
+/** A submitted file. Its name is for display only. */
 export type GivenFile = { name: string; bytes: Buffer }
 
-/** What one file may come to, with all that is inside it. */
+/** Limits on one file, including everything inside it. */
 export type UnpackLimits = { messagesMax: number; entriesMax: number; unpackedBytesMax: number }
 
 type Container = 'zip' | 'msg' | 'mbox' | 'emlx'
 
 /**
- * What holds messages, told by its first bytes and never by its name; undefined for what can only
- * be a message itself. Cheap, however large the file.
+ * The container format, detected from the first bytes and never from the name. Undefined for a file
+ * that can only be a single message. Cheap for files of any size.
  */
 export function containerOf(bytes: Buffer): Container | undefined {
   if (looksZip(bytes)) return 'zip'
@@ -228,10 +253,11 @@ export function containerOf(bytes: Buffer): Container | undefined {
 }
 
 /**
- * The messages of a file: of a zip archive of mails, of a mailbox file, of what Outlook or Apple
- * Mail saved; any other file is given back as the one message it may be. What is inside an archive
- * may be any of these but another archive. At most `messagesMax` are given; who gave more is told.
- * Bounded in time and memory by the limits and the bytes given, and never throws.
+ * Extracts the messages of a file: a zip archive of mails, a mailbox file, or a message saved by
+ * Outlook or Apple Mail. Any other file is returned unchanged as the one message it may be. An
+ * archive may contain any of these except another archive. Returns at most `messagesMax` messages,
+ * and the refusal `too-many-messages` when there are more. Time and memory are bounded by the
+ * limits and the size of the file. Never throws.
  */
 export async function unpackFile(file: GivenFile, limits: UnpackLimits): Promise<Unpacked[]> {
   if (containerOf(file.bytes) !== 'zip') return capped(opened(file, limits), file.name, limits)
@@ -263,7 +289,7 @@ function opened({ name, bytes }: GivenFile, limits: UnpackLimits): Unpacked[] {
       return [{ name, raw: readEmlx(bytes) }]
     case 'mbox': {
       const { messages, isCut } = splitMbox(bytes, limits.messagesMax)
-      // One message with the line `From ` before it, as mail servers keep it.
+      // A single message after a `From ` line, as mail servers store it, is returned unchanged.
       if (messages.length === 1 && !isCut) return [{ name, raw: bytes }]
       const found = messages.map((raw, at): Unpacked => ({ name: `${name} › ${at + 1}`, raw }))
       return isCut ? [...found, { name, refusal: 'too-many-messages' }] : found

@@ -5,9 +5,9 @@ const subjectCharsMax = 1_000
 const textCharsMax = 2_000
 const labels = 'ticket|case|incident|request|reference|ref|issue|complaint|tracking|vorgang|dossier'
 
-/** The ways in which ticket systems write the number of a case, the surest first. */
+/** The ways in which ticket systems write the number of a case, the most reliable first. */
 const inSubject: readonly RegExp[] = [
-  // Request Tracker, Zendesk, osTicket, Jira, and their like: [name #123], [#ABC-12-34], [ABC-123].
+  // Request Tracker, Zendesk, osTicket, Jira and similar: [name #123], [#ABC-12-34], [ABC-123].
   /\[[^[\]\n]{0,60}?#\s?([A-Z0-9][A-Z0-9-]{1,39})\]/i,
   /\[([A-Z]{2,10}-\d{1,12})\]/,
   // OTRS and Znuny: [Ticket#2026112210000012].
@@ -20,8 +20,8 @@ const labeled = new RegExp(`${label}(?:${noun})?\\.?[ ]?(?:is[ ])?[:#][ ]?${digi
 const spoken = new RegExp(`${label}${noun}\\.?[ ](?:is[ ])?${digits}`, 'i')
 
 /**
- * The number that a ticket system gave to a mail of ours, by the subject of its acknowledgment,
- * else by its text. Undefined when none is written so that it could not be something else.
+ * Finds the number that a ticket system gave to our mail, in the subject of its acknowledgment,
+ * else in its text. Undefined when there is none that is unambiguous.
  */
 export function ticketNumber(subject: string | null, text: string): string | undefined {
   const line = (subject ?? '').slice(0, subjectCharsMax)
@@ -36,7 +36,7 @@ export function ticketNumber(subject: string | null, text: string): string | und
 const valueCharsMax = 1000
 const textCharsRead = 4000
 
-/** Fields that ticket systems write into what they send. */
+/** Fields that ticket systems write into their mail. */
 const systemFields = new Set([
   'rt-ticket',
   'rt-originator',
@@ -129,9 +129,10 @@ const receiptTexts: readonly RegExp[] = [
 ]
 
 /**
- * Whether a mail is what a ticket system sends when something comes in: such a system wrote it and
- * it gives a number or says that it was received, or a machine wrote it and it says so. What a
- * person writes through a ticket system is none: it neither comes by itself nor says so.
+ * Whether a mail is the acknowledgment that a ticket system sends when mail comes in. It says that
+ * our mail was received, and a ticket system or a machine wrote it or its subject has a new case
+ * number; or it is automatic, from a ticket system and has a case number. A person's answer through
+ * a ticket system does not count: it is not automatic and does not say so.
  */
 export function isAcknowledgment(
   fields: readonly HeaderField[],

@@ -22,7 +22,7 @@ const toUs = '(?:(?: to)? (?:us|me))?'
 const which = '(?: (?:any ?more|these|this|such|your|more|any))?'
 const mails = '(?: (?:reports?|e-?mails?|messages?|mails?))?'
 
-/** Whole sentences that say one thing; what they may begin with is spelled out. */
+/** Patterns of whole sentences with a single meaning, including the words they may begin with. */
 const sentences: readonly (readonly [AnswerKind, readonly string[]])[] = [
   [
     'resolved',
@@ -96,17 +96,17 @@ const salutations = [
 const greeting = new RegExp(`^(?:${salutations})(?!\\p{L})[^.!?:;]{0,60}$`, 'iu')
 
 /**
- * The answer in somebody's own words, where it cannot be meant otherwise: one of the first three
- * sentences after the greeting is, as a whole, one of a few that say a single thing. Undefined
- * where a sentence only contains such words, asks, denies or sets a condition, or where two say
- * different things.
+ * The answer in a person's own words, if it is unambiguous: the first sentence after the greeting
+ * is, as a whole, one of a few that have a single meaning. Undefined when it only contains such
+ * words, and when a sentence in the first three lines asks, denies, sets a condition or gives
+ * another answer.
  */
 export function answerIn(words: string): AnswerKind | undefined {
   const found = new Set<AnswerKind>()
   for (const [index, sentence] of firstSentences(words).entries()) {
     if (sentence === undefined) return undefined
     const kind = forms.find(([, form]) => form.test(sentence))?.[0]
-    // What comes first is what is meant; later sentences explain, and may contradict.
+    // The first sentence is the answer; later ones explain it and may contradict it.
     if (index === 0 && kind === undefined) return undefined
     if (kind !== undefined) found.add(kind)
     else if (contradicts(sentence)) return undefined
@@ -114,7 +114,10 @@ export function answerIn(words: string): AnswerKind | undefined {
   return found.size === 1 ? [...found][0] : undefined
 }
 
-/** Undefined stands for a question. */
+/**
+ * The sentences of the first three lines after the greeting; undefined in place of a question or a
+ * sentence of a line that is too long.
+ */
 function firstSentences(words: string): (string | undefined)[] {
   const lines = words
     .slice(0, 4000)
@@ -144,10 +147,10 @@ function contradicts(sentence: string): boolean {
   return against.test(sentence)
 }
 
-/** A mail of ours: a feedback report, or a letter. */
+/** A mail of ours: a feedback report or a letter. */
 export type OwnMail = { reportId: string; number: number } | { letterId: string }
 
-/** A mail of ours that another mail says it is about. Unless it is signed, anybody could say so. */
+/** A mail of ours that another mail claims to be about. Anybody can make an unsigned claim. */
 export type Claim = {
   mail: OwnMail
   by: 'envelope-id' | 'return-path' | 'message-id' | 'reference'
@@ -161,7 +164,7 @@ const messageIdShape = new RegExp(
 )
 const tokenInText = /(?:^|[^a-z0-9])((?:fb|re|lt|la)-[a-z2-7]{28}-[a-z2-7]{16})(?![a-z0-9])/
 
-/** The mail of ours that goes out under a Message-ID; undefined when it is none of ours. */
+/** The mail of ours that was sent with a Message-ID; undefined when the Message-ID is not ours. */
 export function ownMessageId(
   messageId: string,
   { domain }: Pick<ReturnPathSettings, 'domain'>,
@@ -175,9 +178,9 @@ export function ownMessageId(
 }
 
 /**
- * The mails of ours that a mail returns or answers, the surest first: by the ENVID, the return path
- * and the answer address, which we signed, then by the Message-IDs of what it returns, then by
- * those it refers to.
+ * Finds the mails of ours that a mail returns or answers, the most reliable claims first: by the
+ * ENVID, the return path and the answer address, which we signed; then by the Message-IDs of what
+ * it returns; then by those it refers to.
  */
 export function claimsOf(
   { returned, references }: Pick<InboundReading, 'returned' | 'references'>,
@@ -201,7 +204,7 @@ export function claimsOf(
   ].slice(0, claimsMax)
 }
 
-/** The mail whose return path or answer address stands in a text, or its part before the `@`. */
+/** The mail whose return path or answer address, or the part of it before the `@`, is in a text. */
 function signedMail(text: string, settings: ReturnPathSettings): OwnMail | undefined {
   const token = tokenInText.exec(text.slice(0, 998).toLowerCase())?.[1]
   const own = token && parseOwnAddress(`${token}@${settings.domain}`, settings)
@@ -211,8 +214,9 @@ function signedMail(text: string, settings: ReturnPathSettings): OwnMail | undef
 }
 
 /**
- * Whether a mail is one of ours that came home: it was sent under a return path of ours, or has a
- * Message-ID of ours. A mail that bounced may be returned under its own, so bounces are none.
+ * Whether a mail is one of our own that came back to us: it was sent under a return path of ours or
+ * has a Message-ID of ours. The Message-ID of a bounce does not count, because a system may return
+ * our mail under its original Message-ID.
  */
 export function isOurOwn(
   { kind, messageId }: Pick<InboundReading, 'kind' | 'messageId'>,

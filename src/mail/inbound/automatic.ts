@@ -4,8 +4,8 @@ import { fieldValue, type HeaderField } from '../header.ts'
 
 /**
  * Whether a machine may answer a mail (RFC 3834 §2, RFC 5230 §4.6): a person seems to have sent it,
- * to us and to nobody's list, and it is none of ours. `ours` are our own addresses, and our domain
- * as `@domain`. When in doubt it may not.
+ * it was not sent through a mailing list, and it is not our own. `ours` are our own addresses, and
+ * our domain as `@domain`. False when in doubt.
  */
 export function mayBeAnswered(
   fields: readonly HeaderField[],
@@ -34,7 +34,7 @@ const robots =
 
 const valueCharsMax = 1000
 
-/** Fields that only answering machines write, and what must stand in them. */
+/** Fields that only automatic responders write, and the values they must have. */
 const machineFields: ReadonlyMap<string, RegExp> = new Map([
   ['auto-submitted', /^\s*auto-replied\b/i],
   ['x-autoreply', /^(?!\s*no\b)/i],
@@ -55,8 +55,8 @@ const machineFields: ReadonlyMap<string, RegExp> = new Map([
 ])
 
 /**
- * Subjects of vacation notes, at their start, in the words mail systems use. All are forms that a
- * machine puts before or in place of the subject it answers.
+ * Subjects of vacation notices, by how they begin in the words of mail systems. All are forms that
+ * a machine puts before or in place of the subject it answers.
  */
 const awaySubjects: readonly RegExp[] = [
   /^(?:re: ?)?\[?\(?auto(?:matic|mated|matically)?[- ]?(?:reply|response|responder|answer)\b/i,
@@ -81,14 +81,14 @@ const awaySubjects: readonly RegExp[] = [
 const awayFields = ['x-apple-action', 'x-vacation', 'x-ms-exchange-inbox-rules-loop']
 
 /**
- * Whether a machine answered for somebody (RFC 3834 §5 and what was used before it): by a field
- * that only such machines write, else by a subject that begins as theirs do.
+ * Whether a machine answered on behalf of a person (RFC 3834 §5 and older fields): it has a field
+ * that only such machines write, or a subject that begins as theirs do.
  */
 export function isAutomaticReply(fields: readonly HeaderField[]): boolean {
   return fields.some(isMachineField) || hasAwaySubject(fields)
 }
 
-/** Whether it says that somebody is away, and not only that a machine answered. */
+/** Whether a mail says that a person is away, and not only that a machine answered. */
 export function isAwayNote(fields: readonly HeaderField[]): boolean {
   const byField = fields.some((field) => awayFields.includes(field.key) && isMachineField(field))
   return byField || hasAwaySubject(fields)
@@ -99,8 +99,8 @@ function isMachineField({ key, value }: HeaderField): boolean {
 }
 
 /**
- * An answer to a vacation note keeps its subject behind `Re:`; that is not enough where a person's
- * mail program says who it is.
+ * Whether the subject is that of a vacation notice. A person's reply to such a notice keeps its
+ * subject after `Re:`, so such a reply does not count if it names the mail program that wrote it.
  */
 function hasAwaySubject(fields: readonly HeaderField[]): boolean {
   const subject = decodeHeaderText((fieldValue(fields, 'subject') ?? '').slice(0, valueCharsMax))
@@ -117,9 +117,9 @@ const machineNames = [
 const machineAuthor = new RegExp(`^(?:[^<]{0,300}<)?\\s*(?:${machineNames})@`, 'i')
 
 /**
- * Whether a machine seems to have sent a mail, so that no machine may answer it (RFC 3834 §2): no
- * return path, Auto-Submitted other than `no`, the precedences of lists and bulk, what Microsoft's
- * mail systems write to keep answers away, or an address that only machines write from.
+ * Whether a machine seems to have sent a mail, so that no machine may answer it (RFC 3834 §2): it
+ * has no return path, Auto-Submitted other than `no`, the Precedence of lists and bulk mail, the
+ * field with which Microsoft's mail systems suppress answers, or an address that only machines use.
  */
 export function isFromMachine(fields: readonly HeaderField[], mailFrom: string): boolean {
   if (mailFrom.replace(/[<>\s]/g, '') === '') return true

@@ -5,8 +5,8 @@ import { type Entity, entityField, fieldParameter, leafText, ownPart } from '../
 const partCharsMax = 128 * 1024
 
 /**
- * The text of a message for its reader: the first text/plain part that says something, else the
- * HTML part without its tags and what it quotes. Attached messages are left out.
+ * The text of a message for its reader: the first text/plain part if it is not blank, else the HTML
+ * part without tags and quotations. Attached messages are left out.
  */
 export function readableText(tree: Entity): string {
   const plain = decoded(ownPart(tree, 'text/plain'))
@@ -28,7 +28,9 @@ const quotations = [
 ].join('|')
 const firstQuotation = new RegExp(`<(?:${quotations})\\b`, 'i')
 
-/** What HTML shows before it quotes: mail programs put an answer above what it answers. */
+/**
+ * The text that HTML shows before a quotation: mail programs put an answer above what it answers.
+ */
 function shownText(html: string): string {
   const body = html.slice(Math.max(0, html.search(/<body\b/i)))
   const at = firstQuotation.exec(body)?.index ?? body.length
@@ -36,7 +38,7 @@ function shownText(html: string): string {
   return own.trim() === '' ? withoutTags(withoutHidden(body)) : own
 }
 
-/** Without style sheets, scripts and comments; one that does not end takes the rest with it. */
+/** Removes style sheets, scripts and comments; an unclosed one extends to the end. */
 function withoutHidden(html: string): string {
   const lower = html.toLowerCase()
   let text = ''
@@ -54,7 +56,7 @@ function withoutHidden(html: string): string {
   return text + html.slice(from)
 }
 
-/** What somebody wrote, and what stood at its end under a signature mark. */
+/** The text that a person wrote, and the signature at its end. */
 export type OwnText = {
   /** Without quotations and signature. */
   words: string
@@ -68,9 +70,9 @@ const linesMax = 4000
 const signatureLinesMax = 8
 
 /**
- * The own words of an answer: without the lines that are quoted, without the message that mail
- * programs put below an answer, and without the signature. Where an answer stands below or between
- * quoted lines, it is kept. Linear.
+ * Extracts the author's own words from an answer: without quoted lines, without the original
+ * message that mail programs put below an answer, and without the signature. Keeps an answer that
+ * is below or between quoted lines. Linear.
  */
 export function ownTextOf(text: string): OwnText {
   const lines = text
@@ -86,7 +88,8 @@ export function ownTextOf(text: string): OwnText {
     if (isQuoted(line)) continue
     const intro = introLength(lines, at)
     if (intro > 0) {
-      // Quoted lines follow: they drop out by themselves. Otherwise all that follows is quoted.
+      // Quoted lines that follow are skipped one by one; otherwise everything that follows is
+      // quoted.
       if (!isQuotedAfter(lines, at + intro)) break
       at += intro - 1
       continue
@@ -117,7 +120,7 @@ function isQuotedAfter(lines: readonly string[], from: number): boolean {
   return next !== undefined && isQuoted(next)
 }
 
-// What mail programs put before a quotation, whole or over two lines.
+// Introductions that mail programs put before a quotation, on one line or two.
 const introEnds: readonly RegExp[] = [
   /^\W{0,3}on .{4,400}\bwrote\s*:$/i,
   /^\W{0,3}le .{4,400}\ba écrit\s*:$/i,
@@ -131,7 +134,7 @@ const introEnds: readonly RegExp[] = [
 const introStart =
   /^\W{0,3}(?:on|le|am|el|il|em|op|\d{1,4}[./-]\d{1,2})[ .,/\d]|^.{0,80}\d{4}.{0,80}$/i
 
-/** How many lines from there on announce a quotation: none, one or two. */
+/** The number of lines at a position that introduce a quotation: 0, 1 or 2. */
 function introLength(lines: readonly string[], at: number): number {
   const line = (lines[at] ?? '').trim()
   if (line === '' || line.length > 400) return 0
@@ -168,7 +171,7 @@ const headerNames = [
 const headerLine = new RegExp(`^\\W{0,3}(?:${headerNames})\\s?:\\W{0,3}\\s?\\S`, 'i')
 const authorLine = /^\W{0,3}(?:from|de|von|от|da|van)\s?:/i
 
-/** Whether the message that is answered begins there, as mail programs of offices show it. */
+/** Whether the original message begins at a line, in the forms that mail programs use. */
 function startsOriginal(lines: readonly string[], at: number): boolean {
   const line = (lines[at] ?? '').trim()
   if (originals.some((form) => form.test(line))) return true

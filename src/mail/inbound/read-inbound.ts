@@ -12,11 +12,11 @@ import { answerIn } from './answer-words.ts'
 import { isAutomaticReply, isAwayNote, isFromMachine } from './automatic.ts'
 import { ownTextOf, readableText } from './own-text.ts'
 
-/** What a mail says of the message it returns or is about. */
+/** Identifiers in a mail of the message that it returns or is about. */
 type Returned = {
   messageIds: string[]
   envelopeIds: string[]
-  /** Addresses it was sent under, or is to be answered at. */
+  /** Addresses it was sent under, or to which answers go. */
   returnPaths: string[]
 }
 
@@ -28,9 +28,9 @@ const statusTypes = ['message/delivery-status', 'message/global-delivery-status'
 const headerTypes = ['text/rfc822-headers', 'text/rfc822-header', 'message/global-headers']
 
 /**
- * Looks for what names the message that came back: in the message or its header where it is
- * attached, in the machine-readable parts, else in the lines of its header that a text quotes.
- * Each is a claim; nothing is made up. At most 20 of a kind.
+ * Finds identifiers of the returned message: in the attached message or header, in the
+ * machine-readable parts, or else in header lines that a text quotes. Each is only a claim of the
+ * mail. At most 20 of each kind.
  */
 function returnedIn(tree: Entity, text: string): Returned {
   const found = new Found()
@@ -43,7 +43,7 @@ function returnedIn(tree: Entity, text: string): Returned {
   }
 }
 
-/** What was found so far, each once and only so many. */
+/** The values found so far, without duplicates and at most 20 of each kind. */
 class Found {
   readonly messageIds = new Set<string>()
   readonly envelopeIds = new Set<string>()
@@ -101,7 +101,7 @@ function readQuoted(text: string, found: Found): void {
   for (const [, path] of text.matchAll(quotedPath)) found.add('returnPaths', pathIn(path ?? ''))
 }
 
-/** Some write it without its angle brackets. */
+/** Parses a Message-ID; accepts one without its angle brackets, as some systems write it. */
 function idOf(value: string): string | undefined {
   return idsIn(value)[0] ?? /^\s*([^<>\s]{1,900}@[^<>\s@]{1,253})\s*$/.exec(value)?.[1]
 }
@@ -120,7 +120,7 @@ function pathIn(value: string): string | undefined {
     : address.toLowerCase()
 }
 
-/** RFC 3461 §4: `+` and two hexadecimal digits stand for a character. */
+/** Decodes xtext (RFC 3461 §4), in which `+` and two hexadecimal digits encode a character. */
 function fromXtext(text: string): string {
   return text.replace(/\+([0-9A-F]{2})/g, (_, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),
@@ -128,40 +128,40 @@ function fromXtext(text: string): string {
 }
 
 /**
- * What sort of mail came to an address of ours: one that came back, a complaint about our own mail
- * (RFC 5965), what a machine answers for a person who is away, what a ticket system answers, and
- * what a person wrote.
+ * The kind of a mail to an address of ours: a bounce, a complaint about our own mail (RFC 5965), an
+ * automatic reply for a person who is away, an acknowledgment by a ticket system, or a reply by a
+ * person.
  */
 type InboundKind = 'bounce' | 'complaint' | 'auto-reply' | 'acknowledgment' | 'reply'
 
-/** A mail that came to an address of ours, read. Everything in it is what a stranger claims. */
+/** A parsed mail to an address of ours. Everything in it is untrusted. */
 export type InboundReading = {
   kind: InboundKind
-  /** What became of a mail of ours, recipient by recipient; empty unless it is a bounce. */
+  /** The outcome of our mail for each recipient; empty unless the mail is a bounce. */
   results: BounceResult[]
-  /** What a complaint states; undefined unless it is one. */
+  /** The fields of a complaint; undefined unless the mail is one. */
   feedback: FeedbackFields | undefined
-  /** What it says of the mail of ours that it returns or is about. */
+  /** Identifiers of our mail that it returns or is about. */
   returned: {
-    /** Its Message-IDs, without angle brackets. */
+    /** The Message-IDs of our mail, without angle brackets. */
     messageIds: string[]
-    /** The ENVIDs it was sent with (RFC 3461), decoded. */
+    /** The ENVIDs that our mail was sent with (RFC 3461), decoded. */
     envelopeIds: string[]
-    /** The addresses it was sent under, in lower case. */
+    /** The addresses that our mail was sent under, in lower case. */
     returnPaths: string[]
   }
   /** The Message-IDs of In-Reply-To, then of References, without angle brackets. */
   references: string[]
-  /** The answer in the person's own words; undefined unless it is unmistakable. */
+  /** The answer in the person's own words; undefined unless it is unambiguous. */
   answer: AnswerKind | undefined
-  /** Without angle brackets. */
+  /** The Message-ID of the mail itself, without angle brackets. */
   messageId: string | null
-  /** The address of its author, the domain in lower case. */
+  /** The author's address, with the domain in lower case. */
   author: string | null
   subject: string | null
-  /** What its author wrote, without what is quoted; at most 8,000 characters. */
+  /** The author's own text, without quotations; at most 8,000 characters. */
   text: string
-  /** Whether a machine seems to have sent it: no machine may answer it. */
+  /** Whether a machine seems to have sent it; then no machine may answer it. */
   isAutomatic: boolean
 }
 
@@ -172,9 +172,9 @@ const referencesMax = 100
 const answerCharsMax = 4000
 
 /**
- * Reads a mail that came to an address of ours; `mailFrom` is the sender of its envelope, empty
- * for the null one. Pure, linear in the size of the mail, and never throws. Of mail that nests
- * deeper than 30 levels only the header is read.
+ * Parses a mail to an address of ours; `mailFrom` is the sender of its envelope, empty for the null
+ * sender. Pure, linear in the size of the mail, and never throws. If the mail nests deeper than 30
+ * levels, only its header is read.
  */
 export function readInbound(raw: Buffer, mailFrom: string): InboundReading {
   const tree = parseMimeTree(raw)
