@@ -6,25 +6,28 @@ import { providerProfiles } from './provider-profiles.ts'
 import { isWrittenBy, providerOfHost, senderOf } from './providers.ts'
 import type { Hop } from './trace.ts'
 
-/** Something odd about a line: a stable name in kebab-case, and a sentence for a person. */
+/** An irregularity in a line: a stable name in kebab-case, and a sentence for people. */
 export type Note = { name: string; text: string }
 
-/** What is odd about a line below the injection point, and whether no honest machine does it. */
+/**
+ * An irregularity in a line below the injection point. It is proof if no legitimate machine causes
+ * it.
+ */
 export type Suspicion = { note: Note; isProof: boolean }
 
 const CLOCK_SKEW_MS = 60 * 60 * 1000
 
-/** The lines around the one in question; `below` is undefined for the last. */
+/** The lines around the one in question; `below` is undefined for the last line. */
 export type Neighbors = { above: Hop; below: Hop | undefined }
 
 /**
- * What is odd about a line, given its neighbors and the houses (registered domains) of the author.
- * Only what no honest machine writes is proof; the rest are notes for a person.
+ * Finds the irregularities in a line, given its neighbors and the registrable domains of the
+ * author. Only what no legitimate machine writes is proof; the others are notes for people.
  */
 export function suspicionsOf(
   hop: Hop,
   { above, below }: Neighbors,
-  isHouseOfAuthor: (house: string) => boolean,
+  isAuthorDomain: (domain: string) => boolean,
 ): Suspicion[] {
   const found = [...oddities(above, hop)]
   if (isSameWriter(above, hop)) return found
@@ -36,7 +39,7 @@ export function suspicionsOf(
     const text = 'Its writer is not the machine that the line above names.'
     found.push(oddity('broken-chain', text))
   }
-  const proof = proofOf(hop, below, isHouseOfAuthor)
+  const proof = proofOf(hop, below, isAuthorDomain)
   if (proof) found.push({ note: proof, isProof: true })
   return found
 }
@@ -57,11 +60,11 @@ function* oddities(above: Hop, hop: Hop): Generator<Suspicion> {
   }
 }
 
-/** Why a line whose writer does not fit the line above cannot be genuine. */
+/** Why a line whose writer does not match the line above cannot be genuine. */
 function proofOf(
   hop: Hop,
   below: Hop | undefined,
-  isHouseOfAuthor: (house: string) => boolean,
+  isAuthorDomain: (domain: string) => boolean,
 ): Note | undefined {
   const { field, byHost } = hop
   if (!field) return undefined
@@ -77,16 +80,18 @@ function proofOf(
     const text = `Only machines of ${owner.name} write "with ${field.with ?? ''}".`
     return { name: 'foreign-protocol', text }
   }
-  const house = registrableDomainOf(byHost)
-  if (house === undefined || isHouseOfAuthor(house) || !lacksIdentifier(hop)) return undefined
+  const registrable = registrableDomainOf(byHost)
+  if (registrable === undefined || isAuthorDomain(registrable) || !lacksIdentifier(hop))
+    return undefined
   if (below?.field?.id !== undefined && isSameWriter(hop, below)) return undefined
   const text = 'It has no identifier, and its writer has nothing to do with this message.'
   return { name: 'no-identifier', text }
 }
 
 /**
- * Mail systems number the messages they take by SMTP. qmail and IronPort do not, but they write
- * the date without the day of the week, and nothing else does.
+ * Whether a line has no identifier although its writer would give one. Mail systems assign
+ * identifiers to messages received by SMTP. Only qmail and IronPort do not, and only they write the
+ * date without the day of the week.
  */
 function lacksIdentifier({ field }: Hop): boolean {
   if (!field?.from || field.id !== undefined || field.software !== undefined) return false
@@ -102,12 +107,12 @@ function isDate(comment: string): boolean {
   return parseMailDate(comment.replaceAll(/[[\]]/g, ' ')) !== undefined
 }
 
-/** Whether the line may be written by the peer of the line above: by name, address or domain. */
+/** Whether the peer of the line above may have written the line: by name, address or domain. */
 function isSameWriter(above: Hop, hop: Hop): boolean {
   if (!above.field?.from || hop.byHost === undefined || isLinked(above, hop)) return true
-  const house = registrableDomainOf(hop.byHost)
-  if (house === undefined) return true
-  return [above.rdns, above.helo].some((name) => registrableDomainOf(name) === house)
+  const registrable = registrableDomainOf(hop.byHost)
+  if (registrable === undefined) return true
+  return [above.rdns, above.helo].some((name) => registrableDomainOf(name) === registrable)
 }
 
 function oddity(name: string, text: string): Suspicion {

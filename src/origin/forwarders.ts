@@ -16,20 +16,20 @@ const names = new Set([
 ])
 const prefixes = ['arc-', 'x-ms-', 'x-microsoft-', 'x-forefront-', 'x-google-', 'x-pm-']
 
-/** The fields without the verdicts that a receiving provider stamped on the message. */
+/** Removes the fields in which a receiving provider recorded its own verdicts. */
 export function withoutStamps(fields: readonly HeaderField[]): HeaderField[] {
   return fields.filter(
     ({ key }) => !names.has(key) && !prefixes.some((prefix) => key.startsWith(prefix)),
   )
 }
 
-/** The client behind the provider that handed a message over, as that provider noted it. */
+/** The client behind the provider that handed a message over, as that provider recorded it. */
 export type Submitter = {
   /** Canonical text of the address. */
   ip: string
-  /** Who says so, as a sentence. */
+  /** The evidence, as a sentence. */
   how: string
-  /** How far to believe it, 0 to 1. */
+  /** The confidence, 0 to 1. */
   confidence: number
 }
 
@@ -38,10 +38,10 @@ const sealConfidence = 0.98
 const fieldConfidence = 0.6
 
 /**
- * The submitter: the peer in the line at the border of the sending provider, else the address in a
- * field that the provider is known to write. A field may have been brought along by the client, so
- * it is believed less. `sealedIp` is the client that a seal of the provider names (RFC 8617), which
- * we verified. Null where the provider does not say.
+ * The submitter: the peer in the Received line at the border of the sending provider, else the
+ * address in a field that the provider is known to write. The client may have supplied such a field
+ * itself, so its confidence is lower. `sealedIp` is the client that a verified seal of the provider
+ * names (RFC 8617). Null when the provider does not name a client.
  */
 export function submitterOf(
   entry: Hop,
@@ -57,7 +57,7 @@ export function submitterOf(
     return {
       ip: client.text,
       how:
-        `Line ${border.index + 1}: ${provider.name} ${deedOf(border)} ${client.text}` +
+        `Line ${border.index + 1}: ${provider.name} ${actionOf(border)} ${client.text}` +
         (isSealed ? ', and sealed that.' : '.'),
       confidence: Math.round(base * 100) / 100,
     }
@@ -66,15 +66,15 @@ export function submitterOf(
     const how = `A seal of ${provider.name} names ${sealedIp} as the client.`
     return { ip: sealedIp, how, confidence: sealConfidence }
   }
-  return noted(entry, custody, fields)
+  return recordedSubmitter(entry, custody, fields)
 }
 
-function deedOf({ field }: Hop): string {
+function actionOf({ field }: Hop): string {
   if (field?.auth !== undefined) return 'took the message from its customer at'
   return 'saw the message handed over by'
 }
 
-function noted(
+function recordedSubmitter(
   entry: Hop,
   { provider }: Custody,
   fields: readonly HeaderField[],
@@ -89,24 +89,27 @@ function noted(
   return null
 }
 
-/** What tells a forwarder of the reporter's from one of the spammer's. */
+/** The evidence that distinguishes a forwarder of the reporter from one of a spammer. */
 export type ForwardingProof = {
-  /** Addresses that are the reporter's, in lower case. */
+  /** The reporter's addresses, in lower case. */
   reporterAddresses: readonly string[]
-  /** The verified chain of seals: who sealed, newest first, and which client each one saw. */
+  /** The verified ARC seals, newest first: the domain that sealed, and the client it recorded. */
   seals: readonly { domain: string; clientIp?: string | undefined }[]
 }
 
-/** A list's seal proves that it is itself, and no more: the reporter is asked. */
+/**
+ * Maximum certainty by kind of forwarder. A list's seal only proves the list's own identity, so the
+ * reporter is asked.
+ */
 const certainties = { filter: 0.85, forward: 0.9, list: 0.65 } as const
 
 type Step = { to: Hop; certainty: number; because: string }
 
 /**
- * Follows a message through one that handed it on for the receiver: a hosted filter, a mailbox that
- * forwards, a mailing list. Then the stranger is the one that the forwarder saw. It must prove
- * itself, or the walk stays as it is: a spammer forwards to his victims too, and lines below a
- * machine of his own may say anything.
+ * Follows a message through a forwarder that handed it on for the receiver: a hosted filter, a
+ * mailbox that forwards, a mailing list. The origin is then the client that the forwarder recorded.
+ * Without proof the walk is unchanged, because spammers also forward mail to their victims, and the
+ * Received lines below their machines may be invented.
  */
 export function followForwarder(
   walk: Walk,
@@ -155,8 +158,9 @@ function throughProvider(sender: ProviderProfile, scene: Scene): Step | undefine
 }
 
 /**
- * An organization may let a large provider take its mail and hand it on to its own machines. The
- * provider then names as its customer neither the author's domain nor that of the return path.
+ * Whether the message came through a large provider that receives mail for an organization and
+ * hands it on to the organization's own machines. The provider then names as its customer neither
+ * the author's domain nor that of the return path.
  */
 function isFilterOfReceiver(filter: ProviderProfile, fields: readonly HeaderField[]): boolean {
   if (filter.tenantField === undefined) return false
@@ -166,13 +170,14 @@ function isFilterOfReceiver(filter: ProviderProfile, fields: readonly HeaderFiel
     const address = authorAddress(fieldValue(fields, key) ?? '')
     return registrableDomainOf(address === null ? undefined : domainOf(address))
   })
-  return authors.some((house) => house !== undefined) && !authors.includes(tenant)
+  return authors.some((registrable) => registrable !== undefined) && !authors.includes(tenant)
 }
 
 /**
- * The provider took the message in for an address of the reporter; or the return path is the one
- * that Gmail makes for a forward whose target confirmed it (`user+caf_=target=domain@`), and its
- * seal names the very client that its lines name.
+ * Whether the provider forwarded the message for the reporter. Either it received the message for
+ * an address of the reporter; or the return path is the one that Gmail makes for a forward that its
+ * target has confirmed (`user+caf_=target=domain@`), and Gmail's seal names the same client as its
+ * Received lines.
  */
 function isForwardOfReporter(to: Hop, { entry, hops, fields, proof }: Scene): boolean {
   const taken = to.field?.for?.toLowerCase()
@@ -188,29 +193,31 @@ function isForwardOfReporter(to: Hop, { entry, hops, fields, proof }: Scene): bo
   return recipients.length === 0 || recipients.includes(wanted)
 }
 
-/** A list that sealed what it saw (RFC 8617), under the very domain it runs its machines in. */
+/**
+ * Follows a mailing list that sealed the message (RFC 8617) under the domain of its own machines.
+ */
 function throughList(
   entry: Hop,
   hops: readonly Hop[],
   fields: readonly HeaderField[],
   { seals }: ForwardingProof,
 ): Step | undefined {
-  const house = registrableDomainOf(entry.rdns)
+  const owner = registrableDomainOf(entry.rdns)
   const listId = /<([^<>]{1,253})>/.exec(fieldValue(fields, 'list-id') ?? '')?.[1]
-  if (house === undefined || registrableDomainOf(listId?.toLowerCase()) !== house) return undefined
-  const seal = seals.find(({ domain }) => registrableDomainOf(domain) === house)
+  if (owner === undefined || registrableDomainOf(listId?.toLowerCase()) !== owner) return undefined
+  const seal = seals.find(({ domain }) => registrableDomainOf(domain) === owner)
   if (seal?.clientIp === undefined) return undefined
   for (const hop of hops.slice(entry.index + 1)) {
-    if (registrableDomainOf(hop.byHost) !== house) return undefined
+    if (registrableDomainOf(hop.byHost) !== owner) return undefined
     if (!hop.fromIp || !isRoutable(hop.fromIp)) continue
     if (hop.fromIp.text !== seal.clientIp) return undefined
-    const because = `The mailing list ${house} handed the message on, and sealed whom it came from.`
+    const because = `The mailing list ${owner} handed the message on, and sealed whom it came from.`
     return { to: hop, certainty: certainties.list, because }
   }
   return undefined
 }
 
-/** The fields that stand above a Received line: written after it, by those we believe. */
+/** The fields above a Received line: they were added after it, by machines we trust. */
 function fieldsAbove(fields: readonly HeaderField[], hopIndex: number): HeaderField[] {
   let seen = -1
   const end = fields.findIndex(({ key }) => key === 'received' && ++seen === hopIndex)

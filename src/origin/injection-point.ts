@@ -13,24 +13,24 @@ import {
 } from './providers.ts'
 import type { Hop } from './trace.ts'
 
-/** What we know of the receiving side before reading a message. */
+/** What is known about the receiving side before a message is read. */
 export type ReceivingSide = {
-  /** Relays of the reporter's provider, as given by the reporter. */
+  /** Relays of the reporter's provider, as declared by the reporter. */
   trustedRelays: NetworkSet
-  /** Relays learned from the reporter's earlier reports: believed, but less. */
+  /** Relays learned from the reporter's earlier reports; trusted, but with lower certainty. */
   learnedRelays?: NetworkSet
 }
 
-/** The walk from the top down to where the message entered the provider. */
+/** The walk from the topmost Received line down to where the message entered the provider. */
 export type Walk = {
   provider: ProviderProfile | undefined
-  /** Why each line from the top was passed over, in order; as long as there are such lines. */
+  /** Why each line from the top was passed, in order; one entry for each passed line. */
   passed: string[]
-  /** How sure the passing was, 0 to 1. */
+  /** The certainty that these lines were rightly passed, 0 to 1. */
   certainty: number
-  /** The hop where a stranger handed the message over, or undefined. */
+  /** The hop where an external host handed the message over; undefined when there is none. */
   entry: Hop | undefined
-  /** Why there is none. */
+  /** Why there is no entry. */
   obstacle: string | undefined
 }
 
@@ -40,10 +40,10 @@ type Peer =
   | { is: 'unclear'; because: string }
 
 /**
- * The hop where the message entered the reporter's mailbox provider: reading from the top, the
- * first one whose peer the provider does not run. A machine we trust saw that peer's address;
- * every line below it was written by strangers and may be forged. There is none where a line on
- * the way cannot be read or does not fit: we accuse nobody on a guess.
+ * Finds the hop where the message entered the reporter's mailbox provider: from the top, the first
+ * one whose peer the provider does not run. A trusted machine recorded that peer's address; all
+ * lines below it come from untrusted hosts and may be forged. There is no entry if a line above it
+ * cannot be parsed or is inconsistent, because we accuse nobody on a guess.
  */
 export function walkToInjection(hops: readonly Hop[], receiver: ReceivingSide): Walk {
   const start = hops.findIndex((hop) => !isFetched(hop))
@@ -68,7 +68,9 @@ export function walkToInjection(hops: readonly Hop[], receiver: ReceivingSide): 
   return walk
 }
 
-/** Certainties that keep an origin below the usual threshold: the reporter is asked. */
+/**
+ * Certainties that keep the confidence below the usual threshold, so that the reporter is asked.
+ */
 const doubtful = 0.7
 const guessed = 0.6
 
@@ -87,11 +89,11 @@ function judgePeer(hop: Hop, next: Hop | undefined, context: Context): Peer {
   if (isInternal(fromIp)) return fromInternal(hop, next, context)
   const own = context.provider && fromOwnMachine(hop, next, context.provider)
   if (own) return own
-  if (isSameHouse(hop, next, context)) {
+  if (isSameDomain(hop, next, context)) {
     const name = hop.rdns ?? fromIp.text
     return ours(`${name} belongs to ${context.home ?? 'the provider'}.`, doubtful)
   }
-  if (maybeSameHouse(hop, next, context)) {
+  if (maybeSameDomain(hop, next, context)) {
     return ours(`${hop.helo ?? ''} calls itself a machine of ${context.home ?? ''}.`, guessed)
   }
   if (!isRoutable(fromIp)) return unclear(`${fromIp.text} cannot be reached from the Internet.`)
@@ -99,9 +101,10 @@ function judgePeer(hop: Hop, next: Hop | undefined, context: Context): Peer {
 }
 
 /**
- * A machine of a provider we know: by its address alone; or, where the provider sends from that
- * address to others too, because the line was written deep inside, where strangers do not come. At
- * an address we do not know it may be a customer who calls himself as he likes.
+ * Judges whether the peer is a machine of a known provider: by its address alone; or, if the
+ * provider sends from that address to others too, because an internal machine wrote the line, to
+ * which external hosts do not connect. At an unknown address, the peer may be a customer that uses
+ * any HELO name.
  */
 function fromOwnMachine(
   hop: Hop,
@@ -124,13 +127,16 @@ function fromOwnMachine(
   return ours(`${fromIp.text} is one of ${provider.name}'s own machines.`, 1)
 }
 
-/** POP and IMAP clients write a line of their own over those of the provider. */
+/** Whether a POP or IMAP client wrote the line, above those of the provider. */
 function isFetched(hop: Hop): boolean {
   if (/^(pop3|imap|apop)/i.test(hop.field?.with ?? '')) return true
   return /fetchmail|getmail|mpop/i.test(hop.field?.software ?? '')
 }
 
-/** A program on the machine may hand over what it was given, or what its user wrote himself. */
+/**
+ * Judges a line without a peer: a local program may hand over a message that it received, or one
+ * that its user wrote.
+ */
 function withoutPeer(hop: Hop, next: Hop | undefined): Peer {
   if (!next) return unclear(`Line ${hop.index + 1} names nobody who handed the message over.`)
   const place = hop.byHost ?? 'a machine'
@@ -146,12 +152,12 @@ function withoutAddress(hop: Hop, next: Hop | undefined): Peer {
   if (next && (/^local/i.test(hop.field?.with ?? '') || hop.helo === 'localhost')) {
     return ours(`Line ${hop.index + 1} is a hand-over on the same machine.`, doubtful)
   }
-  const house = registrableDomainOf(hop.byHost)
+  const registrable = registrableDomainOf(hop.byHost)
   if (
     next &&
-    house !== undefined &&
+    registrable !== undefined &&
     isLinked(hop, next) &&
-    house === registrableDomainOf(next.byHost)
+    registrable === registrableDomainOf(next.byHost)
   ) {
     return ours(`Line ${hop.index + 1} is a hand-over inside the same organization.`, doubtful)
   }
@@ -159,10 +165,11 @@ function withoutAddress(hop: Hop, next: Hop | undefined): Peer {
 }
 
 /**
- * An internal address is never a stranger's own, but a gateway (a container's proxy, a tunnel on
- * the machine itself) may stand before the machine and hide whose it was; then the stranger wrote
- * the line below, with whatever name he gave. So it takes a name that was looked up, or a provider
- * that writes both lines. A user who hands in a message may bring lines along too.
+ * Judges a peer with an internal address. Such an address is never that of an external host, but a
+ * gateway (a container's proxy, a tunnel on the machine itself) may be in front of the machine and
+ * hide the client's address; then an untrusted client wrote the line below, with any name. Full
+ * certainty therefore requires a name that was looked up, or a provider that wrote both lines. A
+ * user who submits a message may also supply Received lines.
  */
 function fromInternal(hop: Hop, next: Hop | undefined, { home, provider }: Context): Peer {
   const ip = hop.fromIp?.text ?? ''
@@ -171,7 +178,7 @@ function fromInternal(hop: Hop, next: Hop | undefined, { home, provider }: Conte
     ? `${ip} is the receiving machine itself.`
     : `${ip} is an address of an internal network.`
   if (!next) return unclear('The message seems to have begun inside an internal network.')
-  // Inside a provider, machines hand over by HTTP too.
+  // Inside a provider, machines also hand messages over by HTTP.
   const isOfMachine = provider && isWrittenBy(provider, hop) && hop.field?.auth === 'HTTP'
   if (isHandedIn(hop) && !isOfMachine) {
     return ours(`Line ${hop.index + 1}: a user handed the message in.`, guessed)
@@ -183,18 +190,22 @@ function fromInternal(hop: Hop, next: Hop | undefined, { home, provider }: Conte
   return ours(because, isSame && isHome ? doubtful : 0.5)
 }
 
-/** Whether a provider wrote both lines; one by its address only is the other's peer. */
+/**
+ * Whether a provider wrote both lines. One of them may lack a full host name; if it is the lower
+ * line, the upper one must name its writer as the peer.
+ */
 function isOfProvider(provider: ProviderProfile, hop: Hop, next: Hop): boolean {
   if (isWrittenBy(provider, next)) return isWrittenBy(provider, hop) || !hop.byHost?.includes('.')
   return isWrittenBy(provider, hop) && next.byHost === undefined && isLinked(hop, next)
 }
 
 /**
- * A peer of the provider's own domain, by the name the receiver looked up, is one of its machines
- * if the line below was written in that domain too; where the domain is a hoster's, it may as well
- * be a customer's. A name made from an address is. The machines of providers we know are known.
+ * Whether the peer belongs to the provider's own domain: by the reverse DNS name that the receiver
+ * looked up, and only if the line below was written in that domain too. In the domain of a hosting
+ * company it may be a customer's machine, and it is one if its name is derived from an address. Not
+ * used for known providers, whose machines are known.
  */
-function isSameHouse(hop: Hop, next: Hop | undefined, { home, provider }: Context): boolean {
+function isSameDomain(hop: Hop, next: Hop | undefined, { home, provider }: Context): boolean {
   if (provider || home === undefined || hop.rdns === undefined || next === undefined) return false
   if (registrableDomainOf(hop.rdns) !== home || registrableDomainOf(next.byHost) !== home)
     return false
@@ -202,11 +213,12 @@ function isSameHouse(hop: Hop, next: Hop | undefined, { home, provider }: Contex
 }
 
 /**
- * Exchange writes what the peer calls itself and never looks its name up. A peer that says it is of
- * the provider's domain, above a line of that machine's own, is most likely one of its machines;
- * a stranger could say the same.
+ * Whether the peer may belong to the provider's own domain. Exchange records the HELO name and
+ * never looks up the reverse DNS name. A peer whose HELO is in the provider's domain, above a line
+ * by that machine, is most likely one of its machines, but an untrusted host could use the same
+ * HELO.
  */
-function maybeSameHouse(hop: Hop, next: Hop | undefined, { home }: Context): boolean {
+function maybeSameDomain(hop: Hop, next: Hop | undefined, { home }: Context): boolean {
   if (home === undefined || next === undefined || registrableDomainOf(hop.helo) !== home)
     return false
   return /^microsoft smtp/i.test(hop.field?.with ?? '') && isLinked(hop, next)
@@ -218,17 +230,20 @@ function looksLikeCustomer(name: string): boolean {
   return /(^|[.-])(dsl|adsl|dyn|dynamic|dial|pool|ppp|cable|client|cust|dhcp|static)/.test(name)
 }
 
-/** Whether the peer of one line is the writer of the next, by name or by address. */
+/** Whether the peer of one line wrote the next line, by name or by address. */
 export function isLinked(hop: Hop, next: Hop): boolean {
   if (hop.fromIp && next.byIp && hop.fromIp.text === next.byIp.text) return true
   return next.byHost !== undefined && (next.byHost === hop.rdns || next.byHost === hop.helo)
 }
 
-/** The receiver's domain: of the first line with one, unless a stranger may have written it. */
+/**
+ * The receiver's domain: that of the first line with one, unless an untrusted host may have written
+ * that line.
+ */
 function homeDomain(hops: readonly Hop[]): string | undefined {
   for (const [at, hop] of hops.slice(0, 4).entries()) {
-    const house = registrableDomainOf(hop.byHost)
-    if (house !== undefined) return house
+    const registrable = registrableDomainOf(hop.byHost)
+    if (registrable !== undefined) return registrable
     if (!isInsidePeer(hop, hops[at + 1])) return undefined
   }
   return undefined

@@ -1,65 +1,65 @@
 import { isWiderThanAnyHolding, parseBlock, prefixLength } from '../mail/ip-blocks.ts'
 import { readAsn, readContacts, readCountry, readName } from './network-tables/text-tables.ts'
 
-/** The network an address belongs to, as far as all that we were told of it goes. */
+/** The network of an address, merged from all sources. */
 export type Network = {
-  /** The block whose contact it is, else the most specific one that is known. */
+  /** The block to which the abuse contact belongs, else the most specific block that is known. */
   cidr: string
   asn: number | null
   name: string | null
   /** ISO 3166-1 alpha-2. */
   country: string | null
-  /** The address of its abuse desk: the first of `contacts`, or null. */
+  /** The preferred abuse contact: the first of `contacts`, or null. */
   abuse: string | null
-  /** What the source of the contacts calls the block; absent when it does not say. */
+  /** The name of the block in the source of the contacts; absent when the source gives none. */
   deskName?: string
-  /** All addresses of its abuse desk, the best first. */
+  /** All abuse contacts, the best first. */
   contacts: string[]
-  /** An administrator said that nobody is to be written to: there is no contact to look for. */
+  /** An administrator has decided that no report is sent, so no contact is looked up. */
   isMuted?: true
 }
 
-/** What one source says of one block. */
+/** What one source says about one block. */
 export type NetworkLayer = {
   cidr: string
-  /** A table's name; `registry` for answers of registries, `manual` for administrators. */
+  /** The name of a table; `registry` for answers of registries, `manual` for administrators. */
   source: string
-  /** For answers of registries: of the address that was asked about. */
+  /** For answers of registries: the AS number of the address that was looked up. */
   asn: number | null
   name: string | null
   country: string | null
-  /** Abuse addresses, the best first; empty when the source knows none. */
+  /** Abuse contacts, the best first; empty when the source has none. */
   contacts: string[]
-  /** Nobody is to be written to, whatever others say. Said by hand only. */
+  /** No report is sent, whatever other sources say. Only administrators set this. */
   isMuted: boolean
   importedAt: Date
-  /** Null does not expire. */
+  /** Null when it does not expire. */
   expiresAt: Date | null
 }
 
-/** The source of what administrators say by hand. It comes before all others. */
+/** The source of entries by administrators. It takes precedence over all others. */
 export const manualSource = 'manual'
 
-/** The source of what registries answer. */
+/** The source of the answers of registries. */
 export const registrySource = 'registry'
 
-/** A network, and which layer each field of it came from. */
+/** A network, and the layer from which each field was taken. */
 export type MergedNetwork<Layer extends NetworkLayer> = {
   network: Network
   from: { asn?: Layer; name?: Layer; country?: Layer; contacts?: Layer }
-  /** Layers whose contact is not believed, because their block belongs to another AS. */
+  /** Layers whose contact is ignored because their block belongs to another AS. */
   foreign: Layer[]
-  /** The answer of a registry that counts for the address. */
+  /** The answer of a registry that applies to the address. */
   answer: Layer | undefined
 }
 
 /**
- * Puts together what several sources say of blocks around one address. For each field the first
- * layer that has it counts: those by hand before all others, then the longest prefix, then the one
- * imported last. An abuse contact is taken from a block that is shorter than the most specific
- * block with an AS number only when its own AS number is the same or unknown: a part of a network
- * that somebody else announces is not answered for by the whole. Of what registries answered only
- * that counts which is about the same AS; it tells of no AS itself. Undefined without layers.
+ * Merges what several sources say about blocks around one address. For each field the first layer
+ * with a value counts: entries by administrators first, then the longest prefix, then the latest
+ * import. An abuse contact from a block with a shorter prefix than the most specific block with an
+ * AS number is used only if its own AS number is the same or unknown: the holder of a network is
+ * not responsible for a part of it that another AS announces. Answers of registries are used only
+ * if they are about the same AS; they never provide the AS number. Undefined without layers.
  */
 export function mergeLayers<Layer extends NetworkLayer>(
   layers: readonly Layer[],
@@ -100,7 +100,7 @@ function isForeign(layer: NetworkLayer, announced: NetworkLayer | undefined): bo
   if (!announced || layer.source === manualSource) return false
   if (layer.source === registrySource) return layer.asn !== announced.asn
   if (layer.asn === null || layer.asn === announced.asn) return false
-  // A number given by hand stands before every block of others, however long.
+  // An AS number set by an administrator takes precedence over blocks of any prefix length.
   return (
     announced.source === manualSource || prefixLength(layer.cidr) < prefixLength(announced.cidr)
   )
@@ -115,21 +115,24 @@ function bestFirst(a: NetworkLayer, b: NetworkLayer): number {
   )
 }
 
-/** What an administrator says of a block, before all other sources; null leaves it to them. */
+/**
+ * An administrator's entry about a block, which takes precedence over all other sources; null
+ * leaves a field to the other sources.
+ */
 export type NetworkOverride = Pick<
   NetworkLayer,
   'cidr' | 'asn' | 'name' | 'country' | 'contacts' | 'isMuted'
 >
 
-/** The same as a person writes it. Empty fields leave the word to others. */
+/** An override as a person enters it. Empty fields are left to the other sources. */
 export type OverrideFields = Record<'cidr' | 'abuse' | 'name' | 'asn' | 'country', string>
 
-/** Written in place of abuse addresses: nobody is to be written to. */
+/** Entered in place of abuse contacts, when no report is to be sent. */
 export const NOBODY = 'none'
 
 /**
- * Reads what a person wrote: `abuse` holds addresses between commas, or `none` when nobody is to be
- * written to. Faults are sentences, all of them at once.
+ * Parses an override that a person entered: `abuse` contains addresses separated by commas, or
+ * `none` if no report is to be sent. Returns all faults at once, as sentences.
  */
 export function readOverride(fields: OverrideFields): NetworkOverride | { faults: string[] } {
   const cidr = parseBlock(fields.cidr)
@@ -156,7 +159,7 @@ export function readOverride(fields: OverrideFields): NetworkOverride | { faults
   return { cidr, asn, name, country, contacts, isMuted }
 }
 
-/** An override as a person would write it. */
+/** Formats an override as a person would enter it. */
 export function overrideFields(override: NetworkOverride): OverrideFields {
   const { cidr, asn, name, country, contacts, isMuted } = override
   return {

@@ -17,42 +17,45 @@ import {
   traceHops,
 } from './trace.ts'
 
-/** Where a message came from: who handed it to the reporter's provider. */
+/** The origin of a message: the host that handed it to the reporter's provider. */
 export type Origin = {
   /** Canonical text of the address. */
   ip: string
-  /** Index of the Received line that carries it, 0 = top. */
+  /** Index of the Received line that contains the address; 0 is the topmost. */
   hop: number
-  /** How far to believe it, 0 to 1. */
+  /** The confidence, 0 to 1. */
   confidence: number
-  /** Sentences a person understands, in the order of the walk. */
+  /** The reasons as sentences for people, in the order of the walk. */
   why: string[]
 }
 
-/** What speaks for or against an origin besides the lines themselves. */
+/** Evidence for or against an origin besides the Received lines themselves. */
 type OriginEvidence = {
-  /** Whether the Received lines stand above what the author wrote (RFC 5321 §4.4). */
+  /** Whether the Received lines are above the fields that the author wrote (RFC 5321 §4.4). */
   isTraceOnTop: boolean
-  /** How SPF judged the origin's address; undefined when it was not asked. */
+  /** The SPF result for the origin's address; undefined when it was not checked. */
   spf: SpfFinding | undefined
   listings: readonly BlacklistEntry[]
 }
 
-/** The host name the receiver saw or was told, for a person to read. */
+/** The host name that the receiver looked up or was given, for display. */
 function peerName(hop: Hop): string {
   return hop.rdns ?? hop.helo ?? 'a machine without a name'
 }
 
 const knownProviderConfidence = 0.98
 const unknownProviderConfidence = 0.9
-/** Receivers put their lines on top. Lines elsewhere were there before the message was sent. */
+/**
+ * Factor for Received lines that are not on top. Receivers add theirs on top; lines elsewhere were
+ * there before the message was sent.
+ */
 const misplacedTraceFactor = 0.4
-/** What independent evidence leaves of the doubt. */
+/** The share of the doubt that remains after each piece of independent evidence. */
 const supportedDoubt = 0.6
 const CONFIDENCE_MAX = 0.99
 const supportableCertainty = 0.9
 
-/** The origin a walk arrived at, with its confidence and the reasons; null when at none. */
+/** The origin that a walk found, with its confidence and the reasons; null when it found none. */
 function originOf(walk: Walk, evidence: OriginEvidence): Origin | null {
   const { entry, provider } = walk
   if (!entry?.fromIp) return null
@@ -74,7 +77,10 @@ function originOf(walk: Walk, evidence: OriginEvidence): Origin | null {
   }
 }
 
-/** A provider counts the machines it sends from as strangers, since any customer may be behind. */
+/**
+ * Describes the last hand-over. The machines from which a provider sends count as external, because
+ * any customer may be behind them.
+ */
 function seenSentence(entry: Hop, provider: ProviderProfile | undefined): string {
   const isSeenByProvider = provider !== undefined && isWrittenBy(provider, entry)
   const witness = isSeenByProvider ? provider.name : (entry.byHost ?? 'the receiving provider')
@@ -100,8 +106,8 @@ function confidenceOf(walk: Walk, { isTraceOnTop }: OriginEvidence, supports: nu
 }
 
 /**
- * What others say of the address, independently of the lines: only where the walk is sure. A
- * stranger who leads it astray has a domain too, and its SPF says what he likes.
+ * Evidence about the address that is independent of the Received lines. Used only if the walk is
+ * certain: an untrusted host that misleads the walk also has a domain, and controls its SPF record.
  */
 function supportOf(ip: string, walk: Walk, { spf, listings }: OriginEvidence): string[] {
   const found: string[] = []
@@ -117,23 +123,23 @@ function supportOf(ip: string, walk: Walk, { spf, listings }: OriginEvidence): s
   return found
 }
 
-/** What is known of the receiving side, and of the message besides its header. */
+/** What is known about the receiving side, and about the message besides its header. */
 export type WhenceClues = {
-  /** CIDRs of relays the reporter named; what cannot be read is left out. */
+  /** CIDR blocks of relays that the reporter declared; invalid ones are ignored. */
   trustedRelays: readonly string[]
-  /** CIDRs learned from the reporter's earlier reports: believed, but less. */
+  /** CIDR blocks learned from the reporter's earlier reports; trusted, but with lower certainty. */
   learnedRelays?: readonly string[]
-  /** Addresses of the reporter. */
+  /** The reporter's addresses. */
   reporterAddresses?: readonly string[]
-  /** The verified chain of seals, newest first (RFC 8617); absent when there is none. */
+  /** The verified ARC seals, newest first (RFC 8617); absent when there are none. */
   seals?: ForwardingProof['seals']
-  /** What the DNS told; absent when nobody was asked. */
+  /** The DNS answers; absent when no queries were sent. */
   dns?: Pick<DnsFindings, 'spf' | 'listings'>
-  /** Who hands the message over just now: the first of the hops. */
+  /** The client that is handing the message over now: the first of the hops. */
   client?: Client
 }
 
-/** Where a message came from, and how each of its Received lines was judged. */
+/** The origin of a message, and the result for each of its Received lines. */
 export type Whence = {
   hops: TracedHop[]
   origin: Origin | null
@@ -144,7 +150,7 @@ export type Whence = {
 
 /**
  * Walks the Received lines of a header from the top to where the message entered the reporter's
- * provider, and, where a provider we know handed it over, on to the client behind it. Never throws.
+ * provider and, if a known provider handed it over, on to the client behind it. Never throws.
  */
 export function findWhence(
   fields: readonly HeaderField[],
@@ -154,20 +160,20 @@ export function findWhence(
   const walk = walkThrough(fields, hops, clues)
   const custody = custodyBelow(walk, hops)
   const origin = originOf(walk, {
-    // Whom a mail server sees, no order of the header makes doubtful.
+    // The order of the header does not matter for a client that the mail server sees itself.
     isTraceOnTop: (clues.client && walk.entry?.index === 0) || isTraceOnTop(fields),
     spf: clues.dns?.spf,
     listings: clues.dns?.listings ?? [],
   })
   return {
-    hops: traceHops(hops, { walk, custody, isHouseOfAuthor: houseChecker(fields) }),
+    hops: traceHops(hops, { walk, custody, isAuthorDomain: authorDomainCheck(fields) }),
     origin,
     originObstacle: origin ? null : (walk.obstacle ?? null),
     submitter: custody && walk.entry ? submitter(walk.entry, custody, fields, clues) : null,
   }
 }
 
-/** The walk down to the stranger who handed the message over, through proven forwarders. */
+/** Walks down to the external host that handed the message over, through proven forwarders. */
 export function walkThrough(
   fields: readonly HeaderField[],
   hops: readonly Hop[],
@@ -180,7 +186,7 @@ export function walkThrough(
   return followForwarder(walk, hops, fields, { reporterAddresses, seals })
 }
 
-/** The way through the provider that handed the message over, where we know that provider. */
+/** The path through the provider that handed the message over, if that provider is known. */
 function custodyBelow({ entry }: Walk, hops: readonly Hop[]): Custody | undefined {
   const sender = entry && senderOf(entry)
   return sender && custodyOf(sender, hops, entry.index + 1)
@@ -193,15 +199,18 @@ function submitter(
   { seals }: WhenceClues,
 ): Submitter | null {
   const sealed = seals?.find(({ domain }) => {
-    const house = registrableDomainOf(domain)
-    return custody.provider.hosts.some((end) => registrableDomainOf(`x${end}`) === house)
+    const registrable = registrableDomainOf(domain)
+    return custody.provider.hosts.some((end) => registrableDomainOf(`x${end}`) === registrable)
   })
   return submitterOf(entry, custody, fields, sealed?.clientIp)
 }
 
 const authorKeys = new Set(['from', 'subject', 'to', 'message-id'])
 
-/** RFC 5321 §4.4: a receiver puts its line on top. Fields of an author above it tell of a fake. */
+/**
+ * Whether the Received lines are on top, where receivers add them (RFC 5321 §4.4). Fields of an
+ * author above them indicate a forgery.
+ */
 function isTraceOnTop(fields: readonly HeaderField[]): boolean {
   for (const { key } of fields) {
     if (key === 'received') return true
@@ -210,22 +219,25 @@ function isTraceOnTop(fields: readonly HeaderField[]): boolean {
   return true
 }
 
-/** Whether a registered domain is that of an author, read when somebody asks. */
-function houseChecker(fields: readonly HeaderField[]): (house: string) => boolean {
-  let houses: Set<string> | undefined
-  return (house) => (houses ??= authorHousesOf(fields)).has(house)
+/**
+ * Returns a check for whether a registrable domain is an author's; it reads the fields on first
+ * use.
+ */
+function authorDomainCheck(fields: readonly HeaderField[]): (domain: string) => boolean {
+  let domains: Set<string> | undefined
+  return (registrable) => (domains ??= authorDomainsOf(fields)).has(registrable)
 }
 
-function authorHousesOf(fields: readonly HeaderField[]): Set<string> {
-  const houses = new Set<string>()
+function authorDomainsOf(fields: readonly HeaderField[]): Set<string> {
+  const domains = new Set<string>()
   for (const key of ['from', 'reply-to', 'sender', 'return-path']) {
     const value = fieldValue(fields, key)
     const address = value === undefined ? null : authorAddress(value.slice(0, 8_192))
-    const house = registrableDomainOf(address === null ? undefined : domainOf(address))
-    if (house !== undefined) houses.add(house)
+    const registrable = registrableDomainOf(address === null ? undefined : domainOf(address))
+    if (registrable !== undefined) domains.add(registrable)
   }
   const idHost = /@([^<>\s@]{1,253})>?\s*$/.exec(fieldValue(fields, 'message-id') ?? '')?.[1]
-  const house = registrableDomainOf(idHost?.toLowerCase())
-  if (house !== undefined) houses.add(house)
-  return houses
+  const registrable = registrableDomainOf(idHost?.toLowerCase())
+  if (registrable !== undefined) domains.add(registrable)
+  return domains
 }

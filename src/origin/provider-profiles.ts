@@ -1,28 +1,33 @@
 import { networkSet, type NetworkSet } from '../mail/ip.ts'
 
-/** How a mailbox provider's own machines can be told from strangers. */
+/** How to distinguish a mailbox provider's own machines from other hosts. */
 export type ProviderProfile = {
   name: string
-  /** Ends of the names its machines give themselves in `by`; a leading dot means below only. */
+  /**
+   * Suffixes of the names that its machines give themselves in `by`; a leading dot means below
+   * only.
+   */
   hosts: readonly string[]
-  /** Those of them that strangers talk to. */
+  /** Those of `hosts` that accept mail from outside the provider. */
   borders: readonly string[]
   /** Short names without a domain that its machines give themselves in `by`. */
   bareHosts?: RegExp
-  /** Addresses its machines use among themselves. A peer from there is one of its own. */
+  /**
+   * Addresses that its machines use among themselves. A peer with such an address is one of them.
+   */
   relays: NetworkSet
-  /** Addresses it sends from to others: to itself too, where one customer writes to another. */
+  /** Addresses from which it sends to others, and to itself when one customer writes to another. */
   outbound: NetworkSet
   /**
-   * Where it rents out the ranges it sends from: the ends of its senders' names instead, believed
-   * where the receiver looked them up.
+   * For a provider that rents out the ranges it sends from: suffixes of the names of its sending
+   * machines instead, trusted if the receiver looked the name up.
    */
   outboundHosts?: readonly string[]
-  /** The field in which it names the customer for whom it handed a message on, in lower case. */
+  /** The field that names the customer for whom it handed a message on, in lower case. */
   tenantField?: string
-  /** Fields in which it notes the client behind a message, in lower case. */
+  /** Fields that record the client behind a message, in lower case. */
   submitterFields?: readonly string[]
-  /** What it writes as the protocol inside, where nobody else does: in upper case. */
+  /** Protocol names that only this provider writes, between its own machines; in upper case. */
   protocols?: readonly string[]
 }
 
@@ -200,10 +205,10 @@ const fastmail: ProviderProfile = {
 }
 
 /**
- * The providers we know. Their ranges are trusted only in a mailbox of theirs: the same Microsoft
- * address is a relay to a Microsoft mailbox and a stranger to any other. Sources: the providers'
- * SPF records and published ranges, and the lines their machines write. Where a provider sends
- * from ranges it also rents out, only the names count.
+ * The known providers. Their ranges are trusted only for mailboxes at the same provider: a
+ * Microsoft address is a relay for a Microsoft mailbox and an external host for any other. Sources:
+ * the providers' SPF records and published ranges, and the Received lines that their machines
+ * write. For a provider that rents out the ranges it sends from, only the names count.
  */
 export const providerProfiles: readonly ProviderProfile[] = [
   microsoft,

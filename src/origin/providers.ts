@@ -3,12 +3,12 @@ import { addressScope, type IpAddress, isInternal } from '../mail/ip.ts'
 import { type ProviderProfile, providerProfiles } from './provider-profiles.ts'
 import type { Hop } from './trace.ts'
 
-const profilesByHouse = byHouse()
+const profilesByDomain = byDomain()
 const bareHostProfiles = providerProfiles.filter(({ bareHosts }) => bareHosts)
 const senders = new Map<string, ProviderProfile | undefined>()
 const SENDERS_MAX = 5_000
 
-/** Whether the machine that wrote this line belongs to the provider, by the name it gives. */
+/** Whether the machine that wrote the line belongs to the provider, by the name it gives itself. */
 export function isWrittenBy(profile: ProviderProfile, hop: Hop): boolean {
   const { byHost, byIp } = hop
   if (byHost === undefined) return byIp !== undefined && profile.relays.has(byIp)
@@ -16,28 +16,28 @@ export function isWrittenBy(profile: ProviderProfile, hop: Hop): boolean {
   return !byHost.includes('.') && profile.bareHosts?.test(byHost) === true
 }
 
-/** Whether the machine that wrote this line is one that strangers hand messages to. */
+/** Whether the machine that wrote the line accepts messages from outside the provider. */
 export function isBorder(profile: ProviderProfile, hop: Hop): boolean {
   return hop.byHost !== undefined && endsWithAny(hop.byHost, profile.borders)
 }
 
-/** The provider whose machines call themselves by such a name, if we know it. */
+/** The known provider whose machines use such a host name. */
 export function providerOfHost(host: string): ProviderProfile | undefined {
-  const house = registrableDomainOf(host)
-  if (house === undefined) {
+  const registrable = registrableDomainOf(host)
+  if (registrable === undefined) {
     if (host.includes('.')) return hostEndsIn(host)
     return bareHostProfiles.find(({ bareHosts }) => bareHosts?.test(host))
   }
-  return profilesByHouse.get(house)?.find(({ hosts }) => endsWithAny(host, hosts))
+  return profilesByDomain.get(registrable)?.find(({ hosts }) => endsWithAny(host, hosts))
 }
 
-/** The provider that sends from the peer of this line: by address, else by the name looked up. */
+/** The provider that sends from the peer of the line: by address, else by reverse DNS name. */
 export function senderOf({ fromIp, rdns }: Hop): ProviderProfile | undefined {
   if (!fromIp) return undefined
   return senderProfile(fromIp) ?? (rdns === undefined ? undefined : senderNamed(rdns))
 }
 
-/** The provider that sends from this address, if we know it. */
+/** The known provider that sends from this address. */
 export function senderProfile(fromIp: IpAddress): ProviderProfile | undefined {
   const known = senders.get(fromIp.text)
   if (known !== undefined || senders.has(fromIp.text)) return known
@@ -48,9 +48,8 @@ export function senderProfile(fromIp: IpAddress): ProviderProfile | undefined {
 }
 
 /**
- * The provider whose machines wrote the topmost lines, if we know it. Lines whose writer gives an
- * address only, or a short name, are passed over where nobody but the receiver can have written
- * the next one.
+ * The known provider whose machines wrote the topmost lines. Skips a line whose writer gives only
+ * an address or a short name, if only the receiver can have written the next line.
  */
 export function recognizeProvider(hops: readonly Hop[]): ProviderProfile | undefined {
   for (const [at, hop] of hops.slice(0, 4).entries()) {
@@ -64,10 +63,11 @@ export function recognizeProvider(hops: readonly Hop[]): ProviderProfile | undef
 }
 
 /**
- * Whether nobody but the receiver can have written the next line: the peer is a program behind it
- * (RFC 2033), or a machine of an internal network with the very name that the next writer gives
- * itself. An internal address alone may be that of a gateway, with a stranger behind it who calls
- * himself as he likes. Nor does the name of the machine itself tell its programs apart.
+ * Whether only the receiver can have written the next line: the peer is a local program (RFC 2033),
+ * or a machine of an internal network whose reverse DNS name is the name that the next writer gives
+ * itself. An internal address alone does not suffice: it may be that of a gateway, and the
+ * untrusted client behind it can use any name. Nor does the machine's own name, which does not
+ * identify a program.
  */
 export function isInsidePeer({ field, fromIp, rdns }: Hop, next: Hop | undefined): boolean {
   if (!fromIp) return field?.from === undefined || isLmtp(field.with)
@@ -77,8 +77,8 @@ export function isInsidePeer({ field, fromIp, rdns }: Hop, next: Hop | undefined
 }
 
 /**
- * Whether a user handed the message in: by logging in, or out of a mailbox (MAPI). Then the lines
- * below may have been brought along.
+ * Whether a user submitted the message, by authenticating or from a mailbox (MAPI). Then the user
+ * may also have supplied the lines below.
  */
 export function isHandedIn({ field }: Hop): boolean {
   if (/^mapi\b/i.test(field?.with ?? '')) return true
@@ -91,32 +91,35 @@ export function isByUser({ field }: Hop): boolean {
   return /\bfrom userid \d|\binvoked by uid \d|\/submit$|sendmail emulation/i.test(software)
 }
 
-/** The protocol between a mail system and its mailboxes (RFC 2033): no stranger speaks it. */
+/**
+ * Whether a protocol is LMTP, between a mail system and its mailboxes (RFC 2033); external hosts do
+ * not use it.
+ */
 export function isLmtp(protocol: string | undefined): boolean {
   return /^(utf8)?lmtp/i.test(protocol ?? '')
 }
 
 function senderNamed(name: string): ProviderProfile | undefined {
-  const house = registrableDomainOf(name)
-  if (house === undefined) return undefined
-  return profilesByHouse
-    .get(house)
+  const registrable = registrableDomainOf(name)
+  if (registrable === undefined) return undefined
+  return profilesByDomain
+    .get(registrable)
     ?.find(({ outboundHosts = [] }) => endsWithAny(name, outboundHosts))
 }
 
-/** Names below no public suffix, such as `.internal`. */
+/** For names without a public suffix, such as `.internal`. */
 function hostEndsIn(host: string): ProviderProfile | undefined {
   return providerProfiles.find(({ hosts }) => endsWithAny(host, hosts))
 }
 
-function byHouse(): Map<string, ProviderProfile[]> {
+function byDomain(): Map<string, ProviderProfile[]> {
   const found = new Map<string, ProviderProfile[]>()
   for (const profile of providerProfiles) {
     for (const end of [...profile.hosts, ...(profile.outboundHosts ?? [])]) {
-      const house = registrableDomainOf(end.startsWith('.') ? `x${end}` : end)
-      if (house === undefined) continue
-      const known = found.get(house) ?? []
-      if (!known.includes(profile)) found.set(house, [...known, profile])
+      const registrable = registrableDomainOf(end.startsWith('.') ? `x${end}` : end)
+      if (registrable === undefined) continue
+      const known = found.get(registrable) ?? []
+      if (!known.includes(profile)) found.set(registrable, [...known, profile])
     }
   }
   return found

@@ -7,10 +7,10 @@ import type { Walk } from './injection-point.ts'
 import type { ProviderProfile } from './provider-profiles.ts'
 import { isByUser, isHandedIn, isWrittenBy } from './providers.ts'
 
-/** One Received field on its way through the analysis; index 0 is the topmost, the newest. */
+/** One Received field, prepared for the analysis; index 0 is the topmost and newest. */
 export type Hop = {
   index: number
-  /** Undefined where the field cannot be read. */
+  /** Undefined when the field cannot be parsed. */
   field: ReceivedField | undefined
   fromIp: IpAddress | undefined
   byIp: IpAddress | undefined
@@ -20,17 +20,17 @@ export type Hop = {
   byHost: string | undefined
 }
 
-/** A machine that hands a message over, as the mail server that takes it sees it. */
+/** A client that hands a message over, as seen by the mail server that receives the message. */
 export type Client = { ip: string; helo?: string; rdns?: string }
 
-/** Messages with more Received fields than this are read to there: no honest one has as many. */
+/** Maximum number of Received fields that are read; no legitimate message has more. */
 const hopsMax = 100
 
 /**
- * The Received fields of a header, top first, read and made ready to compare. A `client` stands
- * above them, or in place of the topmost line where that names it already: then the mail server
- * has written its own, or the client brought it along, to say what it likes of itself. Inside an
- * internal network that line stays.
+ * Parses the Received fields of a header, top first, with values ready for comparison. A `client`
+ * is added above them, or replaces the topmost line if that line already names it: the mail server
+ * may have written the line, or the client may have supplied it with any claim about itself. In an
+ * internal network that line is kept.
  */
 export function readHops(fields: readonly HeaderField[], client?: Client): Hop[] {
   const lines = fieldValues(fields, 'received').slice(0, hopsMax).map(parseReceived)
@@ -55,29 +55,29 @@ function addressOf(ip: string | undefined): IpAddress | undefined {
   return ip === undefined ? undefined : parseIp(ip)
 }
 
-/** A message's way through the machines of one provider, from the machine it left by. */
+/** The path of a message through the machines of one provider, from the one that sent it out. */
 export type Custody = {
   provider: ProviderProfile
-  /** How many lines below the first are its own, the border's included. */
+  /** Number of lines below the first that the provider wrote, including the border. */
   lines: number
-  /** The line in which it saw a machine that is not its own: undefined where none is left. */
+  /** The line that recorded a machine outside the provider; undefined when there is none. */
   border: Hop | undefined
-  /** How sure the way is, 0 to 1. */
+  /** The certainty of this path, 0 to 1. */
   certainty: number
 }
 
 /**
- * Below the line of a user who handed the message in. Mostly a mailbox's own rule took it out and
- * put it in again, lines and all; but a user may bring lines along, so nothing that follows from
- * them reaches the usual threshold.
+ * Certainty below a line in which a user submitted the message. Usually a mailbox rule took the
+ * message out and submitted it again with all its lines. But a user may supply lines, so results
+ * that depend on them stay below the usual threshold.
  */
 const handedInCertainty = 0.7
 
 /**
- * Follows the lines that a provider wrote from `first` on, as long as their peers are machines of
- * its own, to the one in which it saw somebody else. Believable only where the line above `first`
- * was written by somebody we believe and names a machine of the provider as its peer: then the
- * provider prepended these lines itself. It ends where a customer may have brought lines along.
+ * Follows the lines that a provider wrote, starting at `first`, as long as their peers are its own
+ * machines, to the line that recorded another machine. Only reliable if a trusted machine wrote the
+ * line above `first` and that line names a machine of the provider as its peer: then the provider
+ * itself added these lines. Ends where a customer may have supplied lines.
  */
 export function custodyOf(provider: ProviderProfile, hops: readonly Hop[], first: number): Custody {
   const custody: Custody = { provider, lines: 0, border: undefined, certainty: 1 }
@@ -86,7 +86,7 @@ export function custodyOf(provider: ProviderProfile, hops: readonly Hop[], first
     if (!hop?.field || !isWrittenBy(provider, hop)) return custody
     custody.lines++
     const { fromIp } = hop
-    // By HTTP a customer hands in a message as it is, Received lines of his own included.
+    // A message submitted by HTTP is accepted unchanged, including Received lines of the customer.
     if (/^http/i.test(hop.field.with ?? '')) return custody
     if (!hop.field.from || !fromIp) {
       if (isByUser(hop) || isHandedIn(hop)) custody.certainty = handedInCertainty
@@ -103,13 +103,13 @@ export function custodyOf(provider: ProviderProfile, hops: readonly Hop[], first
 }
 
 /**
- * How far a line is to be believed. `trusted`: written by the reporter's provider about itself;
- * `injection`: by it, about the stranger; `believed`: by a provider we know that handed the
- * message over; `claimed`: by anybody; `forged`: it cannot be true.
+ * How far a line is trusted. `trusted`: written by the reporter's provider about itself.
+ * `injection`: written by it about the external host. `believed`: written by a known provider that
+ * handed the message over. `claimed`: written by anybody. `forged`: it cannot be true.
  */
 export type Trust = 'trusted' | 'injection' | 'believed' | 'claimed' | 'forged'
 
-/** A Received line as shown to people: what it says, whether to believe it, and what is odd. */
+/** A Received line for display: its content, whether it is trusted, and its irregularities. */
 export type TracedHop = {
   index: number
   from: { helo: string | null; rdns: string | null; ip: string | null; port: number | null }
@@ -121,23 +121,25 @@ export type TracedHop = {
   at: string | null
   auth: string | null
   trust: Trust
-  /** Why the walk passed over it or believes it, as a sentence. */
+  /** Why the line was passed or is trusted, as a sentence. */
   because: string | null
   notes: Note[]
 }
 
 const textCharsMax = 400
 
-/** What was found out about the lines of a message. */
+/** What was found about the lines of a message. */
 export type Traced = {
   walk: Walk
-  /** How the lines of the sending provider go, where we know that provider. */
+  /** The path through the sending provider, if that provider is known. */
   custody: Custody | undefined
-  /** Whether a registered domain is one of the author's: of the return path or Message-ID too. */
-  isHouseOfAuthor: (house: string) => boolean
+  /**
+   * Whether a registrable domain is one of the author's; the return path and Message-ID count too.
+   */
+  isAuthorDomain: (domain: string) => boolean
 }
 
-/** Marks every hop with its trust, why, and what is odd about those below the injection point. */
+/** Describes every hop: its trust, the reason, and irregularities below the injection point. */
 export function traceHops(hops: readonly Hop[], traced: Traced): TracedHop[] {
   const { walk, custody } = traced
   const entryIndex = walk.entry?.index ?? hops.length
@@ -150,7 +152,7 @@ export function traceHops(hops: readonly Hop[], traced: Traced): TracedHop[] {
       return describe(hop, trustAbove(hop, walk), walk.passed[index] ?? null, notes)
     }
     if (index <= believedTo) return describe(hop, 'believed', believedBecause(custody), notes)
-    const suspicions = suspicionsOf(hop, { above, below: hops[index + 1] }, traced.isHouseOfAuthor)
+    const suspicions = suspicionsOf(hop, { above, below: hops[index + 1] }, traced.isAuthorDomain)
     notes.push(...suspicions.map(({ note }) => note))
     if (isForged && notes.length === 0) notes.push(belowInvented)
     isForged ||= suspicions.some(({ isProof }) => isProof)
@@ -169,7 +171,9 @@ function believedBecause(custody: Custody | undefined): string | null {
   return `${custody.provider.name} handed the message over, and wrote this line about itself.`
 }
 
-/** What the walk says of a line: the one it stopped at was still written by a friend. */
+/**
+ * The trust of a line of the walk. A trusted machine wrote also the line at which the walk stopped.
+ */
 function trustAbove({ index, field }: Hop, { passed, entry }: Walk): Trust {
   if (index === entry?.index) return 'injection'
   const isReached = index < passed.length || (index === passed.length && field !== undefined)

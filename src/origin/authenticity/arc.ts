@@ -9,7 +9,7 @@ import type { Hop } from '../trace.ts'
 import type { DnsFindings } from './authenticate.ts'
 import { type LibraryResolver, readSigner, signatureCharsMax, textAnswer } from './dkim.ts'
 
-/** One set of a chain: who sealed, and where the key is kept. */
+/** One set of a chain: the domain that sealed, and the DNS name of its key. */
 type Seal = {
   /** From 1; the highest is the newest. */
   instance: number
@@ -18,9 +18,9 @@ type Seal = {
 }
 
 /**
- * The ARC chain (RFC 8617) of a message, as far as it must be read to know whether to verify it.
- * `broken`: the sets are not complete, or not numbered from 1. `undue`: there are more sets, or
- * longer fields, than honest mail has. `own`: see `findChain`.
+ * The ARC chain (RFC 8617) of a message, parsed as far as needed to decide whether to verify it.
+ * `broken`: the sets are incomplete or not numbered from 1. `undue`: there are more sets, or longer
+ * fields, than legitimate mail has. `own`: see `findChain`.
  */
 export type ArcChain =
   | { is: 'none' }
@@ -31,9 +31,9 @@ const kinds = ['arc-seal', 'arc-message-signature', 'arc-authentication-results'
 const instancesMax = 10
 
 /**
- * The chain, and whether verifying it can tell anything. A chain in which all seals are those of
- * the house that wrote the topmost lines only repeats what the receiver says in these lines, so
- * its costs are saved: it is `own`.
+ * Finds the chain, and decides whether verifying it can add any information. If all seals are from
+ * the registrable domain that wrote the topmost Received lines, the chain only repeats what the
+ * receiver says there: it is `own`, and is not verified to save the cost.
  */
 export function findChain(fields: readonly HeaderField[], hops: readonly Hop[]): ArcChain {
   const sets = arcFields(fields)
@@ -55,7 +55,7 @@ export function findChain(fields: readonly HeaderField[], hops: readonly Hop[]):
   if (!Number.isInteger(count)) return { is: 'broken' }
   const home = hops
     .map(({ byHost }) => registrableDomainOf(byHost))
-    .find((house) => house !== undefined)
+    .find((registrable) => registrable !== undefined)
   const isOwn =
     home !== undefined && seals.every(({ domain }) => registrableDomainOf(domain) === home)
   if (isOwn) return { is: 'own' }
@@ -67,32 +67,35 @@ export function arcFields(fields: readonly HeaderField[]): HeaderField[] {
   return fields.filter(({ key }) => kinds.includes(key))
 }
 
-/** `i=1` stands among the tags, or first before the results (RFC 8617 §4.1.1). */
+/**
+ * The instance number. `i=1` is one of the tags, or comes first before the results
+ * (RFC 8617 §4.1.1).
+ */
 function instanceOf({ key, value }: HeaderField): string {
   if (key === 'arc-authentication-results') return /^\s*i\s*=\s*(\d+)/.exec(value)?.[1] ?? ''
   return parseTagList(value)?.get('i') ?? ''
 }
 
 /**
- * An ARC chain (RFC 8617), judged. `temperror`: a key could not be asked for; `unchecked`: it
- * would tell nothing that the receiver does not, or is longer than honest ones.
+ * The result for an ARC chain (RFC 8617). `temperror`: a key could not be queried. `unchecked`: the
+ * chain adds nothing to what the receiver says, or is longer than legitimate ones.
  */
 export type ArcFinding = {
   result: 'pass' | 'fail' | 'none' | 'temperror' | 'unchecked'
-  /** A sentence for a person. */
+  /** The reason as a sentence for people. */
   why: string
-  /** Who sealed, from the first on; empty unless the chain verifies. */
+  /** The seals, the oldest first; empty unless the chain verifies. */
   seals: SealFinding[]
 }
 
-/** What one sealer saw when the message came to it: as true as the sealer is honest. */
+/** What one sealer recorded when it received the message; only as reliable as the sealer. */
 type SealFinding = {
   instance: number
   /** In lower case. */
   domain: string
   /** The address that handed the message to the sealer, in canonical text. */
   clientIp: string | null
-  /** Results in the words of RFC 8601: `pass`, `fail`, `none` … */
+  /** Results in the terms of RFC 8601: `pass`, `fail`, `none` … */
   spf: string | null
   dkim: { result: string; domain: string | null }[]
 }
@@ -101,7 +104,7 @@ const dkimMax = 4
 const wordCharsMax = 20
 const domainCharsMax = 253
 
-/** What is known of a chain without verifying it; undefined when it must be verified. */
+/** The result that is known without verifying the chain; undefined when it must be verified. */
 export function judgeChain(chain: ArcChain, dns: DnsFindings): ArcFinding | undefined {
   switch (chain.is) {
     case 'none':
@@ -130,7 +133,7 @@ export async function verifyChain(
   verifier: DkimVerifier,
   resolver: LibraryResolver,
 ): Promise<ArcFinding> {
-  // Read first: the library rewrites the newest results while it verifies.
+  // Read before verification, during which the library rewrites the newest results.
   const seals = chain.seals.map(({ instance, domain }) => ({
     instance,
     domain,
@@ -143,7 +146,7 @@ export async function verifyChain(
 
 type Said = Pick<SealFinding, 'clientIp' | 'spf' | 'dkim'>
 
-/** What a sealer's ARC-Authentication-Results say, as the library parsed them. */
+/** The content of a sealer's ARC-Authentication-Results, as the library parsed them. */
 function saidBy(parsed: unknown): Said {
   const dkim = at(parsed, 'dkim')
   return {
@@ -158,9 +161,9 @@ function saidBy(parsed: unknown): Said {
 }
 
 /**
- * The address the sealer saw: `smtp.remote-ip` (RFC 8617 §6) or the comment on SPF, in the words
- * that Microsoft, Google and this library use. The words stand at its edges, so that a return
- * path in the middle cannot pose as them.
+ * The client address that the sealer recorded: `smtp.remote-ip` (RFC 8617 §6), or the comment on
+ * SPF in the words of Microsoft, Google and this library. The patterns match these words at the
+ * ends of the comment, so that a return path in the middle cannot imitate them.
  */
 function clientIpOf(parsed: unknown): string | null {
   const comment = at(parsed, 'spf', 'comment')

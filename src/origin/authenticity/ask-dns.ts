@@ -8,10 +8,10 @@ import {
   type SpfQuestion,
 } from './spf.ts'
 
-/** Whom to ask. Handed in; both answer in bounded time. */
+/** The functions that query the DNS. Both answer in bounded time. */
 export type DnsTools = {
   resolve: Resolve
-  /** The blacklists: what is unknown is no listing. */
+  /** Queries the blacklists; an unknown answer is not a listing. */
   listings: (subjects: {
     addresses: readonly string[]
     domains: readonly string[]
@@ -21,7 +21,7 @@ export type DnsTools = {
 const recordsMax = 10
 const recordCharsMax = 4096
 
-/** Asks the DNS all that the analysis of a message will want to know (`questionsOf`, `askDns`). */
+/** Sends all DNS queries that the analysis of a message needs (`questionsOf`, `askDns`). */
 export function askAbout(
   raw: Buffer,
   options: DnsOptions,
@@ -32,9 +32,9 @@ export function askAbout(
 }
 
 /**
- * Asks all questions about a message at once. Once `signal` is raised, what is not answered yet
- * is unknown: then SPF is `temperror` and there is no listing. Never rejects: DNS that is down is
- * no reason to keep a message from its analysis.
+ * Sends all DNS queries about a message at once. When `signal` is aborted, unanswered queries count
+ * as unknown: SPF is `temperror`, and there are no listings. Never rejects, so that a message is
+ * analyzed even if the DNS is down.
  */
 async function askDns(
   questions: DnsQuestions,
@@ -63,7 +63,7 @@ async function askSpf(
 ): Promise<SpfFinding | undefined> {
   const domain = question && spfDomain(question)
   if (!question || domain === undefined) return undefined
-  // The library behind it is loaded when it is wanted.
+  // The library behind it is loaded only when needed.
   const { checkSpf } = await import('./spf.ts')
   return inTime(
     checkSpf(question, resolve),
@@ -72,7 +72,10 @@ async function askSpf(
   )
 }
 
-/** What is promised, or `otherwise` when the signal comes first or the promise is broken. */
+/**
+ * Resolves to the promise's value, or to `otherwise` if the signal is aborted first or the promise
+ * rejects.
+ */
 async function inTime<T>(promise: Promise<T>, otherwise: T, signal: AbortSignal): Promise<T> {
   let giveUp: () => void = () => undefined
   const tooLate = new Promise<T>((settle) => {
@@ -87,7 +90,7 @@ async function inTime<T>(promise: Promise<T>, otherwise: T, signal: AbortSignal)
   }
 }
 
-/** What goes on to the analysis: the records of a hostile zone are cut. */
+/** Cuts the records of a hostile zone before they are passed to the analysis. */
 function kept(answer: DnsAnswer): DnsAnswer {
   if (answer.is !== 'found') return answer
   const records = answer.records.slice(0, recordsMax)

@@ -15,16 +15,16 @@ import {
 } from './dkim.ts'
 import { checkDmarc, type DmarcFinding } from './dmarc.ts'
 
-/** How SPF (RFC 7208) judged the host that handed the message to the receiver. */
+/** The result of SPF (RFC 7208) for the host that handed the message to the receiver. */
 export type SpfFinding = {
-  /** The address that was judged. */
+  /** The address that was checked. */
   ip: string
   result: 'pass' | 'fail' | 'softfail' | 'neutral' | 'none' | 'temperror' | 'permerror'
   /** The domain whose record was used, in lower case. */
   domain: string
 }
 
-/** What the DNS told about one message, asked before its analysis. Plain data. */
+/** The DNS answers about one message, queried before its analysis. Plain data. */
 export type DnsFindings = {
   /** Answers by question: `TXT s1._domainkey.example.net`, the name in lower case. */
   answers: Readonly<Record<string, DnsAnswer>>
@@ -37,10 +37,11 @@ const domainShape = /^[a-z0-9_](?:[a-z0-9._-]{0,251}[a-z0-9])?$/
 const selectorShape = /^[A-Za-z0-9._-]{1,100}$/
 
 /**
- * The value of an Authentication-Results field (RFC 8601 §2.2) in one line, of what we verified
- * ourselves: `authservId` is our own name, `author` the domain of From. Results that say nothing
- * (a DNS that did not answer on DMARC, a chain that was not checked) are left out, and so is what
- * could break the syntax. Undefined when nothing was asked.
+ * Composes the value of an Authentication-Results field (RFC 8601 §2.2) in one line, from what we
+ * verified ourselves. `authservId` is our own name, `author` the domain of From. Omits results
+ * without information (DMARC without a DNS answer, an ARC chain that was not checked) and values
+ * that could break the syntax. Undefined when nothing was checked, or when `authservId` is not a
+ * domain.
  */
 export function composeAuthenticationResults(
   authentication: Authentication | null,
@@ -66,20 +67,21 @@ export function composeAuthenticationResults(
   return `${authservId}; ${results.join('; ')}`
 }
 
-/** A message ready to be verified. */
+/** A message and what is needed to verify it. */
 type Verifiable = {
   raw: Buffer
   header: Header
   resolver: LibraryResolver
-  /** When it arrived: what has expired since was good then. */
+  /** When it arrived. A signature that has expired since then is still valid. */
   receivedAt: Date | undefined
 }
 
 /**
- * Runs the library's verifier over the chosen signatures and the ARC sets among `fields`. The
- * library takes a stream, reads the header byte by byte, and looks for MIME boundaries: most of
- * its time. Given the header we have read, the body in one piece and no Content-Type, it needs
- * half as long (scripts/bench/README.md). Signed fields are still looked for in the whole header.
+ * Runs the library's verifier on the chosen signatures and the ARC sets among `fields`. By default
+ * the library takes a stream, reads the header byte by byte, and searches for MIME boundaries,
+ * which is most of its time. With our parsed header, the body in one piece and no Content-Type it
+ * needs half as long (scripts/bench/README.md). Signed fields are still searched in the whole
+ * header.
  */
 async function runVerifier(
   { raw, header, resolver, receivedAt }: Verifiable,
@@ -95,7 +97,7 @@ async function runVerifier(
   verifier.headers = { parsed: header.fields.map(asLibraryField) }
   const isRelaxed = [...verifier.bodyHashes.keys()].every((key) => key.startsWith('relaxed:'))
   const body = bodyOf(raw, header, isRelaxed ? 'relaxed' : 'simple')
-  // Begun in one go: the body stands in memory that the next message uses again.
+  // Both start before the first wait, because the next message reuses the memory of the body.
   await Promise.all([verifier.nextChunk(body), verifier.finalChunk()])
   return verifier
 }
@@ -104,8 +106,8 @@ const keys = new Map<string, Promise<unknown>>()
 const keysMax = 500
 
 /**
- * Keys are remembered by their records: reading one costs as much as verifying with it, and much
- * mail is signed by few. What is remembered depends on the record and the algorithm alone.
+ * Caches keys by their records: parsing a key costs as much as verifying with it, and few domains
+ * sign much of the mail. A cached key depends only on the record and the algorithm.
  */
 function remembering(lookUp: KeyLookup, resolver: LibraryResolver): KeyLookup {
   const recall: KeyLookup = async (type, name, minBits, options) => {
@@ -118,13 +120,15 @@ function remembering(lookUp: KeyLookup, resolver: LibraryResolver): KeyLookup {
   }
   return (...question) => {
     const found = recall(...question)
-    // The library asks for all keys of a chain before it waits for the first.
+    // The library requests all keys of a chain before it waits for the first.
     found.catch(() => undefined)
     return found
   }
 }
 
-/** Its line is made when it is asked for: most fields of a message are not signed. */
+/**
+ * Converts a field. `line` is computed on demand, because most fields of a message are not signed.
+ */
 function asLibraryField({ key, name, raw }: HeaderField): LibraryField {
   return {
     key,
@@ -135,7 +139,7 @@ function asLibraryField({ key, name, raw }: HeaderField): LibraryField {
   }
 }
 
-/** Line ends as they are signed, which a mail program may have changed. */
+/** Restores the CRLF line ends that were signed; a mail program may have changed them. */
 function withCrlf(text: string): string {
   return text.includes('\n') ? text.replace(/\r?\n/g, '\r\n') : text.replaceAll('\r', '\r\n')
 }
@@ -145,10 +149,10 @@ const scratchBytesMax = 512 * 1024
 let scratch = Buffer.alloc(0)
 
 /**
- * The body with CRLF line ends. `relaxed`: white space reduced as that canonicalization has it
+ * The body with CRLF line ends. `relaxed`: white space is reduced as in that canonicalization
  * (RFC 6376 §3.4.4); the library does so line by line, six times slower, and then finds nothing
- * more to do. Byte by byte into memory that is kept: strings and new buffers cost more in garbage
- * than the loop does. It holds good until the next call.
+ * left to change. Copies bytes to a buffer that is reused, because strings and new buffers cost
+ * more in garbage collection than the loop. The result is valid until the next call.
  */
 function bodyOf(raw: Buffer, { bodyOffset, lineEnd }: Header, canon: 'relaxed' | 'simple'): Buffer {
   const isRelaxed = canon === 'relaxed'
@@ -158,7 +162,7 @@ function bodyOf(raw: Buffer, { bodyOffset, lineEnd }: Header, canon: 'relaxed' |
   for (let at = bodyOffset; at < raw.length; at++) {
     const byte = raw[at] ?? 0
     const isSpace = isRelaxed && (byte === space || byte === tab)
-    // Nearly all bytes are above these, and need no more than one look.
+    // Nearly all bytes are above these and need only one comparison.
     const isEnd = byte < space && isLineEnd(raw, at, lineEnd)
     if (hasSpace && !isSpace && !isEnd) out[length++] = space
     hasSpace = isSpace
@@ -183,29 +187,31 @@ function room(bytes: number): Buffer {
   return scratch
 }
 
-/** Who stands behind a message, as far as the DNS told. Plain data, bounded in size. */
+/**
+ * The authentication results of a message, as far as the DNS answered. Plain data, bounded in size.
+ */
 export type Authentication = {
   /** Null when there was no address or no name to check. */
   spf: SpfFinding | null
-  /** The signatures that were looked at, the author's own first; at most four. */
+  /** The signatures that were evaluated, the author's own first; at most four. */
   dkim: DkimFinding[]
-  /** How many signatures were not looked at. */
+  /** Number of signatures that were not evaluated. */
   passedOver: number
   dmarc: DmarcFinding
   arc: ArcFinding
 }
 
-/** The same, with whom the message may ask to be told of complaints. */
+/** The authentication results, with the addresses to which the message requests complaints. */
 export type Authenticated = Authentication & { cfbl: CfblFinding | null }
 
-/** A header with more than this is none that any verifier should be made to read. */
+/** Maximum size of a header in bytes and in fields; a larger one is not given to any verifier. */
 const headerBytesMax = 512 * 1024
 const fieldsMax = 1000
 
 /**
- * Judges a message by SPF, DKIM, ARC and DMARC with the answers the DNS gave before; asks nobody.
- * Only signatures that can matter are verified (`chooseSignatures`), and only where their key is
- * there: the rest is known without reading the body. Never throws on bad mail.
+ * Evaluates SPF, DKIM, ARC and DMARC with the DNS answers obtained before; sends no queries.
+ * Verifies only signatures that can matter (`chooseSignatures`), and only those whose key is known:
+ * the other results are known without reading the body. Never throws on malformed mail.
  */
 export async function authenticate(
   raw: Buffer,

@@ -8,13 +8,13 @@ import { authorAddress } from '../../mail/message.ts'
 import type { DnsAnswer } from '../../world.ts'
 import type { DnsFindings } from './authenticate.ts'
 
-/** An answer in the way of Node's `dns.resolve`, as the library wants it. */
+/** An answer in the form of Node's `dns.resolve`, which the library requires. */
 export type LibraryAnswer = string[][] | string[]
 
-/** A resolver as the library wants it: rejects with the codes of Node's DNS. */
+/** A resolver in the form that the library requires: rejects with the error codes of Node's DNS. */
 export type LibraryResolver = (name: string, type: string) => Promise<LibraryAnswer>
 
-/** What was answered to a TXT question; what was not asked is unknown. */
+/** The answer to a TXT query; unknown if the query was not sent. */
 export function textAnswer({ answers }: DnsFindings, name: string): DnsAnswer {
   const key = `TXT ${name.toLowerCase()}`
   if (Object.hasOwn(answers, key)) return answers[key] ?? notAsked
@@ -24,9 +24,9 @@ export function textAnswer({ answers }: DnsFindings, name: string): DnsAnswer {
 const notAsked: DnsAnswer = { is: 'unknown', why: 'It was not asked for.' }
 
 /**
- * The answers as a resolver. Of several records the key or policy is chosen, not whichever comes
- * first. Policies of public suffixes are not asked for, so they count as absent; addresses are
- * asked for only to know whether a domain exists, and that is assumed.
+ * Presents the answers as a resolver. Of several records it returns the key or policy, not
+ * whichever comes first. Policies of public suffixes are not queried, so they count as absent. The
+ * library queries addresses only to check that a domain exists, which is assumed.
  */
 export function answersAsResolver(findings: DnsFindings): LibraryResolver {
   return async (name, type) => {
@@ -43,52 +43,60 @@ export function answersAsResolver(findings: DnsFindings): LibraryResolver {
   }
 }
 
-/** A failure as Node's DNS names it. */
+/** An error with a code of Node's DNS. */
 export function dnsError(code: 'ENOTFOUND' | 'ETIMEOUT'): Error {
   return Object.assign(new Error(code), { code })
 }
 
-/** A DKIM signature (RFC 6376 §3.5) as far as it must be read to know whose it is. */
+/** A DKIM signature (RFC 6376 §3.5), parsed as far as needed to know who signed. */
 export type Signature = {
   field: HeaderField
   /** In lower case. */
   domain: string
   selector: string
-  /** Where its key is kept. */
+  /** The DNS name of its key. */
   keyName: string
-  /** Whether the domain and the author's have the same owner. */
+  /** Whether the domain and the author's domain have the same owner. */
   isAligned: boolean
-  /** The names of the fields it covers, in lower case, as often as each stands there. */
+  /** The names of the fields it covers, in lower case, with repetitions. */
   covered: readonly string[]
-  /** Why no verifier would take it, as a sentence; undefined when it is sound. */
+  /** Why every verifier would reject it, as a sentence; undefined when it is valid in form. */
   fault: string | undefined
 }
 
 const fieldsReadMax = 50
-/** Signatures are one kilobyte; what is longer makes verifiers compare names for seconds. */
+/**
+ * Maximum length of a signature in characters. Real ones have about 1,000; a very long one makes
+ * verifiers compare names for seconds.
+ */
 export const signatureCharsMax = 8 * 1024
-/** Of each kind: the author's own say most, one for each algorithm. */
+/**
+ * Maximum numbers of signatures to verify. The author's own matter most: one for each algorithm.
+ */
 const alignedMax = 2
 const othersMax = 2
 
 /**
- * The signatures worth verifying, the author's own first, from the top: at most two whose domain
- * has the owner of the author's, and two others, first of those whom the message asks to tell of
- * complaints (RFC 9477). `passedOver` counts the rest.
+ * Chooses the signatures worth verifying, from the top and the author's own first: at most two of
+ * the author's registrable domain, and two others, preferably of domains to which the message
+ * requests complaints (RFC 9477). `passedOver` counts the rest.
  */
 export function chooseSignatures(fields: readonly HeaderField[]): {
   chosen: Signature[]
   passedOver: number
 } {
   const all = fields.filter(({ key }) => key === 'dkim-signature')
-  const house = registrableDomainOf(authorDomain(fields))
+  const registrable = registrableDomainOf(authorDomain(fields))
   const read = all
     .slice(0, fieldsReadMax)
-    .map((field) => readSignature(field, house))
+    .map((field) => readSignature(field, registrable))
     .filter((signature) => signature !== undefined)
   const others = read.filter(({ isAligned }) => !isAligned)
-  const told = fieldValues(fields, 'cfbl-address').slice(0, fieldsReadMax).flatMap(houseTold)
-  const rank = ({ domain }: Signature) => Number(told.includes(registrableDomainOf(domain) ?? ''))
+  const requested = fieldValues(fields, 'cfbl-address')
+    .slice(0, fieldsReadMax)
+    .flatMap(complaintDomain)
+  const rank = ({ domain }: Signature) =>
+    Number(requested.includes(registrableDomainOf(domain) ?? ''))
   const chosen = [
     ...read.filter(({ isAligned }) => isAligned).slice(0, alignedMax),
     ...others.toSorted((one, other) => rank(other) - rank(one)).slice(0, othersMax),
@@ -96,7 +104,7 @@ export function chooseSignatures(fields: readonly HeaderField[]): {
   return { chosen, passedOver: all.length - chosen.length }
 }
 
-function houseTold(value: string): string[] {
+function complaintDomain(value: string): string[] {
   const asked = parseCfblAddress(value)
   return asked === undefined ? [] : [registrableDomainOf(domainOf(asked.address)) ?? '']
 }
@@ -108,7 +116,7 @@ export function authorDomain(fields: readonly HeaderField[]): string | undefined
   return domain === undefined ? undefined : domainToASCII(domain) || undefined
 }
 
-/** The tags of a signature or seal, with whose it is; undefined where that cannot be told. */
+/** The tags, domain and key of a signature or seal; undefined when they cannot be parsed. */
 export function readSigner(
   field: HeaderField,
 ): { tags: TagList; domain: string; selector: string; keyName: string } | undefined {
@@ -122,11 +130,11 @@ export function readSigner(
   return { tags, domain, selector, keyName }
 }
 
-function readSignature(field: HeaderField, house: string | undefined): Signature | undefined {
+function readSignature(field: HeaderField, registrable: string | undefined): Signature | undefined {
   const signer = readSigner(field)
   if (!signer) return undefined
   const { tags, domain, selector, keyName } = signer
-  const isAligned = house !== undefined && registrableDomainOf(domain) === house
+  const isAligned = registrable !== undefined && registrableDomainOf(domain) === registrable
   const covered = coveredBy(tags)
   return { field, domain, selector, keyName, isAligned, covered, fault: faultOf(tags, covered) }
 }
@@ -152,31 +160,32 @@ function faultOf(tags: TagList, covered: readonly string[]): string | undefined 
 const label = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?'
 const hostName = new RegExp(`^${label}(?:\\.${label})+$`)
 
-/** Whether it can be asked for; underscores occur in selectors. */
+/** Whether a name can be queried in the DNS; underscores occur in selectors. */
 function isHostName(name: string): boolean {
   return name.length <= 253 && hostName.test(name)
 }
 
 /**
- * What a signature (RFC 6376) is worth, in the words of RFC 8601 §2.7.1. `fail` accuses nobody: a
- * mail program or mailing list may have changed the message. `permerror`: its key is missing or
- * unusable; `policy`: it verifies too little, or by a key too weak; `neutral`: it cannot be judged.
+ * The result for a signature (RFC 6376) in the terms of RFC 8601 §2.7.1. `fail` is no evidence
+ * against anybody: a mail program or mailing list may have changed the message. `permerror`: the
+ * key is missing or unusable. `policy`: the signature covers too little, or its key is too weak.
+ * `neutral`: it cannot be evaluated.
  */
 type DkimResult = 'pass' | 'fail' | 'neutral' | 'policy' | 'temperror' | 'permerror'
 
-/** One signature, judged. */
+/** The result for one signature. */
 export type DkimFinding = {
   /** In lower case. */
   domain: string
   selector: string
   result: DkimResult
-  /** Whether the domain and the author's have the same owner. */
+  /** Whether the domain and the author's domain have the same owner. */
   aligned: boolean
-  /** A sentence for a person. */
+  /** The reason as a sentence for people. */
   why: string
 }
 
-/** What is known of a signature without looking at the message; undefined when it must be read. */
+/** The result that is known without reading the message; undefined when it must be read. */
 export function judgeUnread(signature: Signature, dns: DnsFindings): DkimFinding | undefined {
   const { fault, keyName } = signature
   if (fault !== undefined) return finding(signature, 'neutral', fault)
@@ -191,7 +200,10 @@ export function judgeUnread(signature: Signature, dns: DnsFindings): DkimFinding
   return undefined
 }
 
-/** What the library says of a signature; undefined when it did not look at it. */
+/**
+ * The result for a signature that was read. `read` is undefined when the library did not evaluate
+ * it.
+ */
 export function judgeRead(signature: Signature, read: LibraryResult | undefined): DkimFinding {
   if (!read) return finding(signature, 'neutral', 'It cannot be read.')
   const { result, comment, underSized } = read.status
@@ -205,7 +217,7 @@ export function judgeRead(signature: Signature, read: LibraryResult | undefined)
   return finding(signature, known, why)
 }
 
-/** The library's comments and what they mean. */
+/** The library's comments, and the results they mean. */
 const reasons: ReadonlyMap<string, readonly [DkimResult, string]> = new Map([
   ['body hash did not verify', ['fail', 'The body is not the one that was signed.']],
   ['bad signature', ['fail', 'The header is not the one that was signed, or the key another one.']],

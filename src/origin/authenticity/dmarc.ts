@@ -9,28 +9,30 @@ import type { DkimFinding, LibraryResolver } from './dkim.ts'
 const labelsMax = 8
 
 /**
- * Where a DMARC policy may be found (RFC 9989 §4.10): `_dmarc.` before the author's domain and its
- * parents, and before those identities that belong to the same owner. It ends at the domain its
- * owner registered: the policies of public suffixes are not asked for.
+ * The names at which a DMARC policy may be published (RFC 9989 §4.10): `_dmarc.` before the
+ * author's domain and its parents, and before the identities that belong to the same owner. Ends at
+ * the registrable domain: policies of public suffixes are not queried.
  */
 export function policyNames(
   author: string | undefined,
   identities: readonly (string | undefined)[],
 ): string[] {
-  const house = registrableDomainOf(author)
-  if (house === undefined) return []
+  const registrable = registrableDomainOf(author)
+  if (registrable === undefined) return []
   const related = identities.filter(
-    (domain) => domain !== undefined && registrableDomainOf(domain) === house,
+    (domain) => domain !== undefined && registrableDomainOf(domain) === registrable,
   )
-  return [...new Set(related.flatMap((domain) => lineage(domain ?? '', house)))].map(
+  return [...new Set(related.flatMap((domain) => lineage(domain ?? '', registrable)))].map(
     (domain) => `_dmarc.${domain}`,
   )
 }
 
-/** The domain and its parents down to the house; of long ones the first and the last seven. */
-function lineage(domain: string, house: string): string[] {
+/**
+ * A domain and its parents down to the registrable one; skips parents of more than seven labels.
+ */
+function lineage(domain: string, registrable: string): string[] {
   const labels = domain.split('.')
-  const least = house.split('.').length
+  const least = registrable.split('.').length
   const all = labels.map((_, index) => labels.slice(index).join('.'))
   return all.filter((name, index) => {
     const count = labels.length - index
@@ -39,17 +41,18 @@ function lineage(domain: string, house: string): string[] {
 }
 
 /**
- * Whether the author's domain stands behind the message (DMARC, RFC 9989). `none`: it publishes no
- * policy, or there is not one author's domain; `unknown`: something it depends on could not be
- * told, the DNS, the return path, or who handed the message over.
+ * Whether the message is authenticated for the author's domain (DMARC, RFC 9989). `none`: the
+ * domain publishes no policy, or the message has not exactly one author's domain. `unknown`:
+ * something that the result depends on is not known: a DNS answer, the return path, or the host
+ * that handed the message over.
  */
 export type DmarcFinding = {
   result: 'pass' | 'fail' | 'none' | 'unknown'
-  /** What the domain asks receivers to do with a message that fails. */
+  /** What the domain requests receivers to do with a message that fails. */
   policy: 'none' | 'quarantine' | 'reject' | null
   /** Where the policy is published, in lower case. */
   domain: string | null
-  /** What passed for the author's domain. */
+  /** The checks that passed for the author's domain. */
   alignedBy: ('dkim' | 'spf')[]
 }
 
@@ -62,7 +65,9 @@ type Evidence = {
 
 const noPolicy: DmarcFinding = { result: 'none', policy: null, domain: null, alignedBy: [] }
 
-/** Judges by DMARC, from what SPF and the signatures came to and the policies that were found. */
+/**
+ * Evaluates DMARC from the results of SPF and of the signatures, and the policies that were found.
+ */
 export async function checkDmarc({ fields, dkim, dns, resolver }: Evidence): Promise<DmarcFinding> {
   const from = fieldValues(fields, 'from')
   const authors = parseMailboxes(from[0] ?? '').flatMap(({ address }) => asciiDomain(address) ?? [])
@@ -76,7 +81,7 @@ export async function checkDmarc({ fields, dkim, dns, resolver }: Evidence): Pro
   if (!found) return noPolicy
   const { status, alignment } = found
   if (status.result === 'none') return noPolicy
-  // Neither alignment nor policy is known when no policy could be asked for.
+  // Neither alignment nor policy is known when no policy could be queried.
   const alignedBy: DmarcFinding['alignedBy'] = []
   if (alignment?.dkim.result !== undefined) alignedBy.push('dkim')
   if (alignment?.spf.result !== undefined) alignedBy.push('spf')
@@ -89,7 +94,7 @@ export async function checkDmarc({ fields, dkim, dns, resolver }: Evidence): Pro
 
 const policies = ['none', 'quarantine', 'reject'] as const
 
-/** Whether something that was not told could have made the message pass. */
+/** Whether missing information could have made the message pass. */
 function mightPass(
   author: string | undefined,
   dkim: readonly DkimFinding[],

@@ -1,10 +1,10 @@
 declare module 'mailauth/lib/dkim/dkim-verifier.js' {
   import type { ARCData } from 'mailauth'
 
-  /** One field of a header, as the library has it. */
+  /** One header field in the form that the library uses. */
   export type LibraryField = { key: string; casedKey: string; line: Buffer }
 
-  /** What came of a signature. */
+  /** The library's result for one signature. */
   export type LibraryResult = {
     signingDomain?: string
     selector?: string
@@ -12,7 +12,7 @@ declare module 'mailauth/lib/dkim/dkim-verifier.js' {
     status: { result: string; comment?: string; underSized?: number; policy?: object }
   }
 
-  /** A key record, looked up and read. */
+  /** Looks up a key record and parses it. */
   export type KeyLookup = (
     type: string,
     name: string,
@@ -20,7 +20,7 @@ declare module 'mailauth/lib/dkim/dkim-verifier.js' {
     options: { hashAlgo: string },
   ) => Promise<unknown>
 
-  /** The verifier behind `dkimVerify`: given the header and the body instead of a stream. */
+  /** The verifier behind `dkimVerify`; it accepts the header and the body instead of a stream. */
   export class DkimVerifier {
     constructor(options: {
       resolver: (name: string, type: string) => Promise<string[][] | string[]>

@@ -11,34 +11,34 @@ import type { SpfFinding } from './authenticate.ts'
 import { authorDomain, chooseSignatures, dnsError, type LibraryAnswer } from './dkim.ts'
 import { policyNames } from './dmarc.ts'
 
-/** Who handed the message over, and in whose name: what SPF (RFC 7208) judges. */
+/** The host that handed the message over, and the names it used: the input of SPF (RFC 7208). */
 export type SpfQuestion = {
   ip: string
   helo: string | undefined
-  /** The return path; empty when it is null or not told: then SPF judges the HELO name. */
+  /** The return path. Empty when it is null or unknown: then SPF checks the HELO name. */
   mailFrom: string
 }
 
-/** What to ask the DNS before a message is analyzed. Bounded: at most some thirty names. */
+/** The DNS queries to send before a message is analyzed. Bounded: at most about thirty names. */
 export type DnsQuestions = {
-  /** Names whose TXT records will matter, each once, in lower case. */
+  /** Names whose TXT records are needed, without duplicates, in lower case. */
   texts: string[]
-  /** Undefined when nobody is known to have handed the message over. */
+  /** Undefined when the host that handed the message over is unknown. */
   spf: SpfQuestion | undefined
   /** For the blacklists: the origin's address. */
   addresses: string[]
-  /** For the blacklists: the registered domains of the author, the return path and the origin. */
+  /** For the blacklists: the registrable domains of the author, the return path and the origin. */
   domains: string[]
 }
 
-/** Whatever stands further down is not asked for: the names of 256 KB are more than enough. */
+/** Maximum size of the header that is read for names to query: 256 KB are more than enough. */
 const headerBytesMax = 256 * 1024
 const domainCharsMax = 253
 
-/** What is known of the receiving side, and whether to ignore what it stamped on the message. */
+/** What is known about the receiving side, and whether to ignore the verdicts it recorded. */
 export type DnsOptions = WhenceClues & { ignoreStamps: boolean }
 
-/** What must be known of a message before it is analyzed. Cheap: it reads the header only. */
+/** The DNS queries that a message needs before its analysis. Cheap: reads only the header. */
 export function questionsOf(raw: Buffer, options: DnsOptions): DnsQuestions {
   return questionsOfHeader(parseHeader(raw.subarray(0, headerBytesMax)), options)
 }
@@ -69,7 +69,7 @@ function questionsOfHeader({ fields }: Header, options: DnsOptions): DnsQuestion
   }
 }
 
-/** The domain SPF judges, in lower case: that of the return path, or the HELO name. */
+/** The domain that SPF checks, in lower case: that of the return path, else the HELO name. */
 export function spfDomain({ mailFrom, helo }: SpfQuestion): string | undefined {
   const domain = domainOf(mailFrom) ?? helo
   return domain === undefined ? undefined : storableText(domain.toLowerCase(), domainCharsMax)
@@ -79,24 +79,27 @@ function spfQuestion(entry: Hop, mailFrom: string): SpfQuestion | undefined {
   return entry.fromIp && { ip: entry.fromIp.text, helo: entry.helo, mailFrom }
 }
 
-/** The address without its angle brackets; empty for `<>`, and for what is no address. */
+/** The address without its angle brackets; empty for `<>` and for what is not an address. */
 function returnPathOf(value = ''): string {
   const address = /<([^<>]*)>/.exec(value)?.[1] ?? value
   return address.length <= 320 && address.includes('@') ? address.trim() : ''
 }
 
-/** The records of one answer that are used: policies, and whatever else. */
+/** Maximum numbers of records used of one answer: SPF policies, and records of other types. */
 const policiesMax = 10
 const recordsMax = 100
-/** No honest policy is so long. A hostile one of 60 KB costs the thread that asks 10 to 25 ms. */
+/**
+ * Maximum length of a policy in characters; legitimate ones are shorter. A hostile one of 60 KB
+ * takes the thread that queries 10 to 25 ms.
+ */
 const policyCharsMax = 4_096
 
 const dnsTypes = ['A', 'AAAA', 'MX', 'PTR', 'TXT'] as const
 
 /**
- * Judges by SPF (RFC 7208 §4), with its limits: ten terms that ask the DNS, two answers that are
- * void. What the DNS does not tell is `temperror`; a policy of more than 4,096 characters is
- * `permerror`. Undefined when there is no name to judge.
+ * Evaluates SPF (RFC 7208 §4) with its limits: ten terms that query the DNS, two void answers. A
+ * missing DNS answer gives `temperror`; a policy of more than 4,096 characters gives `permerror`.
+ * Undefined when there is no name to check.
  */
 export async function checkSpf(
   question: SpfQuestion,
@@ -108,7 +111,7 @@ export async function checkSpf(
     sender: question.mailFrom,
     ip: question.ip,
     helo: question.helo ?? domain,
-    // Otherwise the library would ask the operating system for the name of this machine.
+    // Otherwise the library would request the name of this machine from the operating system.
     mta: 'signalpost.invalid',
     resolver: (name, type) => ask(resolve, name, type) as Promise<string[][]>,
     strict: true,
@@ -128,7 +131,7 @@ async function ask(resolve: Resolve, name: string, type: string): Promise<Librar
   return records
 }
 
-/** The records that the library would look at (RFC 7208 §4.5). */
+/** The records that the library evaluates (RFC 7208 §4.5). Throws when one is too long. */
 function policiesOf(records: readonly string[]): string[] {
   const policies = records.filter((record) => /^v=spf1(?: |$)/i.test(record)).slice(0, policiesMax)
   if (policies.every(({ length }) => length <= policyCharsMax)) return policies

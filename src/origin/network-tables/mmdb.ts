@@ -1,7 +1,9 @@
 import { quadOf } from '../../mail/ip-blocks.ts'
 import { faulty, type LineReading, readAsn, readCountry, readName, skipped } from './text-tables.ts'
 
-/** A value of the data section. Numbers beyond 2^53 lose their last digits; bytes are left out. */
+/**
+ * A value of the data section. Numbers beyond 2^53 lose their last digits; byte strings are null.
+ */
 export type MmdbValue = string | number | boolean | null | MmdbValue[] | MmdbMap
 
 /** A map of the data section. */
@@ -24,21 +26,20 @@ const types = {
 } as const
 
 const DEPTH_MAX = 16
-/** No record of a table has so many; a file that points in circles does. */
+/** Maximum number of values in one record; only a file with circular pointers exceeds it. */
 const VALUES_MAX = 2_000
 
 type Read = { value: MmdbValue; next: number }
 type Section = { bytes: Buffer; start: number; values: number }
 
 /**
- * Reads the value at a place of the data section that begins at `start` ("MaxMind DB File Format",
+ * Parses the value at a place of the data section that begins at `start` ("MaxMind DB File Format",
  * version 2.0, "Output Data Section"). Undefined when it is damaged or has no end.
  */
 export function readMmdbValue(bytes: Buffer, start: number, place: number): MmdbValue | undefined {
   return readValue({ bytes, start, values: 0 }, start + place, 0)?.value
 }
 
-/** Whether a value is a map. */
 export function isMmdbMap(value: MmdbValue | undefined): value is MmdbMap {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
@@ -118,7 +119,7 @@ function readScalar(type: number, bytes: Buffer): MmdbValue | undefined {
     case types.float:
       return bytes.length === 4 ? bytes.readFloatBE() : undefined
     case types.int32:
-      // Shorter ones lack their leading zeros: only those of four bytes can be negative.
+      // Shorter values lack their leading zeros, so only values of four bytes can be negative.
       return bytes.length === 4 ? bytes.readInt32BE() : unsigned(bytes, 4)
     case types.uint16:
       return unsigned(bytes, 2)
@@ -139,9 +140,10 @@ function unsigned(bytes: Buffer, bytesMax: number): number | undefined {
 }
 
 /**
- * What a record says of its network, in the words of those who give such files out: GeoLite2 and
- * DB-IP (`autonomous_system_number`, `country.iso_code`), IPinfo (`asn` as `AS64496`, `as_name`,
- * `country_code` or `country`). What cannot be read is null: one odd record spoils no file.
+ * The facts that a record contains about its network, under the keys that publishers use: GeoLite2
+ * and DB-IP (`autonomous_system_number`, `country.iso_code`), IPinfo (`asn` as `AS64496`,
+ * `as_name`, `country_code` or `country`). A value that cannot be parsed is null, so that one odd
+ * record does not make a file unusable.
  */
 function networkFields(record: MmdbMap): {
   asn: number | null
@@ -157,7 +159,9 @@ function networkFields(record: MmdbMap): {
   }
 }
 
-/** Where the network is, before where it was registered. A country's name is no code. */
+/**
+ * The country of the network, else the country of its registration. A country's name is not a code.
+ */
 function countryOf(record: MmdbMap): string | null {
   const codes = [
     codeIn(record, 'country'),
@@ -188,14 +192,19 @@ function textIn(record: MmdbMap, ...keys: string[]): string {
 
 const marker = Buffer.from('\xab\xcd\xefMaxMind.com', 'latin1')
 const METADATA_BYTES_MAX = 128 * 1024
-/** Zero bytes between the tree and the data. */
+/** Number of zero bytes between the tree and the data. */
 const GAP_BYTES = 16
 const VERSION = 2
 const READINGS_KEPT_MAX = 50_000
-/** Some writers keep equal parts of the tree once; what is visited more often never ends. */
+/**
+ * Some writers store equal parts of the tree only once. More visits per node mean an endless tree.
+ */
 const VISITS_PER_NODE_MAX = 4
 
-/** Where things are in a file. A record at `nodes` is "nothing", above it a place in the data. */
+/**
+ * The layout of a file. A record equal to `nodes` means "no data"; a larger one is a place in the
+ * data.
+ */
 type Tree = {
   bytes: Buffer
   nodes: number
@@ -205,11 +214,11 @@ type Tree = {
 }
 
 /**
- * Reads a MaxMind-format file (version 2.0: GeoLite2-ASN, GeoLite2-Country, and what others give
- * out in this form), network by network in the order of their addresses. Each IPv4 network comes
- * once: the IPv4-mapped, Teredo and 6to4 prefixes, under which writers repeat the IPv4 tree, are
- * left out. Networks without AS number, name and country are `skipped`. Damage ends the reading
- * with a `faulty` one.
+ * Parses a MaxMind-format file (version 2.0: GeoLite2-ASN, GeoLite2-Country, and others in this
+ * format), network by network in the order of their addresses. Returns each IPv4 network once: the
+ * IPv4-mapped, Teredo and 6to4 prefixes, under which writers repeat the IPv4 tree, are left out.
+ * Networks without AS number, name and country are `skipped`. Damage ends the reading with a
+ * `faulty` result.
  */
 export function* readMmdb(bytes: Buffer): Generator<LineReading> {
   const tree = treeOf(bytes)
@@ -267,14 +276,17 @@ function show(value: MmdbValue | undefined): string {
 type Leaf = { cidr: string; place: number }
 type Branch = { record: number; address: bigint; length: number }
 
-/** IPv4-mapped (RFC 4291), Teredo (RFC 4380) and 6to4 (RFC 3056). */
+/**
+ * Prefixes under which writers repeat the IPv4 tree: IPv4-mapped (RFC 4291), Teredo (RFC 4380) and
+ * 6to4 (RFC 3056).
+ */
 const repeated = [
   { address: 0xffffn << 32n, length: 96 },
   { address: 0x2001_0000n << 96n, length: 32 },
   { address: 0x2002n << 112n, length: 16 },
 ]
 
-/** Every network with data, by address; a text says what is damaged. */
+/** Yields every network that has data, in the order of addresses; a string describes damage. */
 function* leavesOf(tree: Tree): Generator<Leaf | string> {
   const { nodes, isIpv6 } = tree
   const bits = isIpv6 ? 128 : 32
@@ -297,7 +309,7 @@ function* leavesOf(tree: Tree): Generator<Leaf | string> {
   }
 }
 
-/** The node of ::/96, unless that is no node of its own. */
+/** The node of ::/96; undefined when it has no node of its own. */
 function rootOfIpv4(tree: Tree): number | undefined {
   let record = 0
   for (let length = 0; length < 96 && record < tree.nodes; length++) {

@@ -2,36 +2,36 @@ import { blocksOfRange, parseBlock, quadOf } from '../../mail/ip-blocks.ts'
 import { parseIp } from '../../mail/ip.ts'
 import { storableText } from '../../mail/text.ts'
 
-/** What one line or record of a table says of a range of addresses. */
+/** What one line or record of a table says about a range of addresses. */
 type RangeReading = {
   is: 'range'
-  /** The fewest CIDR blocks that make the range up. */
+  /** The smallest list of CIDR blocks that makes up the range. */
   blocks: readonly string[]
   asn: number | null
   name: string | null
   /** ISO 3166-1 alpha-2, or `EU` and `AP` as registries use them. */
   country: string | null
-  /** Abuse addresses, the best first. */
+  /** Abuse contacts, the best first. */
   contacts: readonly string[]
 }
 
 /**
- * What a line comes to. `skipped` lines are right and say nothing of a network: comments, sums,
- * ranges that nobody routes. `nothing` is not even that: an empty line, a header.
+ * The result of parsing one line. `skipped` lines are valid but describe no network: comments,
+ * sums, ranges that are not routed. `nothing` is an empty line or a header.
  */
 export type LineReading =
   RangeReading | { is: 'skipped' } | { is: 'nothing' } | { is: 'faulty'; why: string }
 
-/** Reads the lines of one table from the first to the last. */
+/** Parses one line of a table; called with the lines in their order. */
 export type LineReader = (line: string) => LineReading
 
-/** A line that is right and says nothing of a network. */
+/** A valid line that describes no network. */
 export const skipped: LineReading = { is: 'skipped' }
 
-/** A line that is no part of the table's content. */
+/** An empty line or the header. */
 const nothing: LineReading = { is: 'nothing' }
 
-/** What cannot be read, and why. */
+/** A line that cannot be parsed, and why. */
 export function faulty(why: string): { is: 'faulty'; why: string } {
   return { is: 'faulty', why }
 }
@@ -42,7 +42,7 @@ const AS_NUMBER_MAX = 0xffff_ffff
 const CONTACTS_MAX = 10
 const MAIL_ADDRESS = /^[^\s@<>,;:"()[\]\\]{1,64}@[A-Za-z0-9.-]{1,253}$/
 
-/** An AS number with or without `AS` before it; null when empty, undefined when it is none. */
+/** Parses an AS number with or without `AS` before it; null when empty, undefined when invalid. */
 export function readAsn(text: string): number | null | undefined {
   if (text === '') return null
   const digits = /^(?:AS)?(\d{1,10})$/i.exec(text)?.[1]
@@ -50,32 +50,32 @@ export function readAsn(text: string): number | null | undefined {
   return digits !== undefined && asn <= AS_NUMBER_MAX ? asn : undefined
 }
 
-/** A country code in capitals; null when empty, undefined when it is none. */
+/** Parses a country code and returns it in upper case; null when empty, undefined when invalid. */
 export function readCountry(text: string): string | null | undefined {
   if (text === '') return null
   return /^[A-Za-z]{2}$/.test(text) ? text.toUpperCase() : undefined
 }
 
-/** A name as it can be kept; null when empty. */
+/** A name in storable form, at most 200 characters; null when empty. */
 export function readName(text: string): string | null {
   return storableText(text.trim(), NAME_CHARS_MAX) || null
 }
 
-/** One mail address, and nothing else. */
+/** Whether a text is exactly one mail address. */
 export function isContact(text: string): boolean {
   return MAIL_ADDRESS.test(text)
 }
 
 /**
- * Mail addresses between commas, semicolons or blanks, each once, at most ten; undefined when one
- * is none.
+ * Parses mail addresses separated by commas, semicolons or blanks, and removes duplicates.
+ * Undefined when one is invalid or there are more than ten.
  */
 export function readContacts(text: string): string[] | undefined {
   const contacts = [...new Set(text.split(/[\s,;]+/).filter((part) => part !== ''))]
   return contacts.length <= CONTACTS_MAX && contacts.every(isContact) ? contacts : undefined
 }
 
-/** A stranger's text between quotes, short enough for a sentence. */
+/** Untrusted text in quotation marks, at most 60 characters, for an error message. */
 function quoted(text: string): string {
   return JSON.stringify(storableText(text, QUOTED_CHARS_MAX))
 }
@@ -83,17 +83,20 @@ function quoted(text: string): string {
 const columns = ['cidr', 'asn', 'name', 'country', 'abuse'] as const
 type Column = (typeof columns)[number] | 'contacts'
 
-/** The header as a person is told it. */
+/** The header as shown to people. */
 export const csvHeader = columns.join(',')
 
-/** Whether a line is the header of such a table: its columns in any order, and perhaps more. */
+/**
+ * Whether a line is the header of our own format: its columns in any order, perhaps with others.
+ */
 function isCsvHeader(line: string): boolean {
   return headerOf(splitRow(line)) !== undefined
 }
 
 /**
- * Reads CSV or TSV with a header: `cidr,asn,name,country,abuse`, and `contacts` if there are more
- * abuse addresses than one. The first column may hold a CIDR or a range `first-last`.
+ * Creates a parser for CSV or TSV with a header: `cidr,asn,name,country,abuse`, and `contacts` if
+ * there is more than one abuse contact. The column `cidr` may contain a CIDR block or a range
+ * `first-last`.
  */
 export function csvReader(): LineReader {
   let order: Column[] | undefined
@@ -131,7 +134,7 @@ function readRow(cells: readonly string[], order: readonly Column[]): LineReadin
   return { is: 'range', blocks, asn, name: readName(cell('name')), country, contacts }
 }
 
-/** Cells between tabs, or between commas with RFC 4180 quotes. */
+/** Splits a row into cells at tabs, or at commas with RFC 4180 quotes. */
 function splitRow(row: string): string[] {
   if (row.includes('\t')) return row.split('\t')
   const cells: string[] = []
@@ -147,12 +150,12 @@ function splitRow(row: string): string[] {
 const ADDRESSES = 2 ** 32
 
 /**
- * Reads a line of the statistics in which the regional registries say what they gave to whom
- * ("RIR Statistics Exchange Format", version 2 and its extended form):
+ * Parses a line of the statistics in which the regional registries publish their allocations ("RIR
+ * Statistics Exchange Format", version 2 and its extended form):
  * `registry|country|ipv4|first address|number of addresses|date|status[|holder]`. The number need
- * not be a power of two; for `ipv6` it is the length of the prefix. It tells the country and
- * nothing else: neither a name nor whom to write to. The version, the sums, AS numbers, and what
- * is reserved or available are skipped.
+ * not be a power of two; for `ipv6` it is the length of the prefix. A line gives only the country,
+ * neither a name nor an abuse contact. Skips the version, the sums, AS numbers, and reserved or
+ * available ranges.
  */
 export function readDelegated(line: string): LineReading {
   const row = line.trimEnd()
@@ -176,7 +179,7 @@ export function readDelegated(line: string): LineReading {
   return { is: 'range', blocks, asn: null, name: null, country, contacts: [] }
 }
 
-/** Whether a line looks like one of such a table. */
+/** Whether a line looks like one of these statistics. */
 function isDelegated(line: string): boolean {
   return /^(?:\d+(?:\.\d+)?\|[a-z]+\||[a-z]+\|(?:[a-z]{2}|\*)?\|(?:ipv4|ipv6|asn)\|)/i.test(line)
 }
@@ -196,13 +199,13 @@ function blocks6(start: string, value: string): string[] | undefined {
 }
 
 const cellsInRow = 5
-/** How these tables say that they do not know. */
+/** Values with which these tables mark an unknown country. */
 const unknown = ['None', 'Unknown', '-', 'ZZ']
 
 /**
- * Reads a line of an IP-to-AS table as iptoasn.com gives it out: first address, last address, AS
- * number, country, name, between tabs. Addresses may be decimal numbers (its `ip2asn-v4-u32`).
- * AS 0 is address space that nobody announces.
+ * Parses a line of an IP-to-AS table as iptoasn.com publishes it: first address, last address, AS
+ * number, country, name, separated by tabs. Addresses may be decimal numbers (its `ip2asn-v4-u32`).
+ * AS 0 is address space that is not announced; it is skipped.
  */
 export function readIpToAs(line: string): LineReading {
   const row = line.trimEnd()
@@ -223,7 +226,7 @@ export function readIpToAs(line: string): LineReading {
   return { is: 'range', blocks, asn, name: readName(name), country, contacts: [] }
 }
 
-/** Whether a line looks like one of such a table. */
+/** Whether a line looks like one of an IP-to-AS table. */
 function isIpToAs(line: string): boolean {
   return /^[0-9a-f.:]+\t[0-9a-f.:]+\t(?:AS)?\d+\t/i.test(line)
 }
@@ -233,17 +236,17 @@ function addressOf(text: string): string {
 }
 
 /**
- * The tables of networks that we read: our own CSV, IP-to-AS, the statistics of the regional
+ * The formats of network tables that we read: our own CSV, IP-to-AS, the statistics of the regional
  * registries, MaxMind's format.
  */
 export const tableFormats = ['csv', 'ip2asn', 'rir', 'mmdb'] as const
 
-/** One of them. */
+/** The format of a network table. */
 export type TableFormat = (typeof tableFormats)[number]
 
 /**
- * The format of a table by its first bytes: those with NULs are MaxMind's, the others tell by their
- * first line that is neither empty nor a comment. Undefined when it begins like none of them.
+ * Detects the format of a table from its first bytes: MaxMind's if they contain a NUL, else by the
+ * first line that is neither empty nor a comment. Undefined when no format matches.
  */
 export function detectFormat(head: Buffer): TableFormat | undefined {
   if (head.includes(0)) return 'mmdb'
