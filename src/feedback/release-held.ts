@@ -29,7 +29,7 @@ export async function releaseFeedbackReports(
   )
 }
 
-/** Does the same for letters: one or all. */
+/** Releases held letters, or sends refused ones again: one or all. Returns how many. */
 export async function releaseLettersToPeople(
   app: Needs,
   { which, from }: { which: { letterId: string } | 'all'; from: ReleasedState },

@@ -41,7 +41,7 @@ export async function readSecret(name: string, { stdin, stderr }: Terminal): Pro
   throw new UsageError([`${name}: nothing was given on standard input.`])
 }
 
-/** Reads a new secret in the same way; on a terminal it must be typed twice. */
+/** Reads a new secret from standard input; on a terminal it must be typed twice. */
 export async function readNewSecret(name: string, terminal: Terminal): Promise<string> {
   const secret = await readSecret(name, terminal)
   if (terminal.stdin.isTTY !== true) return secret

@@ -91,7 +91,7 @@ export async function retractReport(
   return inTransaction(app.pool, (tx) => retractIn(tx, app, reportId, retractor))
 }
 
-/** Does the same in the caller's transaction. */
+/** Retracts a report like `retractReport`, in the caller's transaction. */
 export async function retractIn(
   tx: Db,
   app: { boss: Boss; clock: Clock },

@@ -73,7 +73,7 @@ function isRead(address: string, { config }: RecipientNeeds): boolean {
   return known.includes(given)
 }
 
-/** The sender and recipient of a mail. */
+/** The return path and the recipient of a mail. */
 export type SmtpEnvelope = { mailFrom: string; rcptTo: string }
 
 type ReceiveNeeds = Pick<App, 'pool' | 'boss' | 'clock' | 'config' | 'log'>

@@ -218,8 +218,8 @@ export function composeAnswer(
 }
 
 /**
- * Composes the same response in the older line protocol that Exim reads: `Metric: default; False;
- * 2.00 / 15.00 / 0.0`, the action, then the symbols.
+ * Composes the response to a check in the older line protocol that Exim reads: `Metric: default;
+ * False; 2.00 / 15.00 / 0.0`, the action, then the symbols.
  */
 export function composeLines(answer: CheckAnswer): string {
   const isSpam = ['add header', 'rewrite subject', 'reject'].includes(answer.action)

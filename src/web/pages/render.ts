@@ -83,7 +83,7 @@ export function shownLine(text: string | null | undefined, charsMax = 300): stri
   )
 }
 
-/** The same for multi-line text: line ends and tabs are kept. */
+/** Untrusted text for display like `shownLine`, but with its line ends and tabs. */
 export function shownText(text: string, charsMax: number): string {
   return shown(text.replaceAll('\r\n', '\n'), charsMax)
 }
