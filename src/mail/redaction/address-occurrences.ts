@@ -165,6 +165,8 @@ export type AddressIndex = Sought & {
   run: RegExp
   /** How many digits that is. */
   runMin: number
+  /** What each run holds that has been read, by its digits. */
+  holders: Map<string, { address: string | undefined }>
 }
 
 /** Where runs of digits begin that hold an address or its hash, but those not wanted. */
@@ -248,7 +250,27 @@ function anyRunMayHold(text: string, index: AddressIndex): boolean {
   return runs.some(holds)
 }
 
+/** The address that a run holds: found once, although a text is searched several times. */
 function holderOf(run: string, index: AddressIndex): string | undefined {
+  const known = index.holders.get(run)
+  if (known !== undefined) return known.address
+  const address = mayHold(run, index) ? readHolder(run, index) : undefined
+  if (index.holders.size < HOLDERS_MAX) index.holders.set(run, { address })
+  return address
+}
+
+const HOLDERS_MAX = 5_000
+
+/** Whether a run may hold an address or a name; costs far less than reading the run. */
+function mayHold(run: string, { mayHold, findNames }: AddressIndex): boolean {
+  if (mayHold(run)) return true
+  if (findNames === undefined) return false
+  return [0, 1, 2, 3].some((shift) =>
+    findNames.mayStandIn(decodeBase64(run.slice(shift)).toLowerCase()),
+  )
+}
+
+function readHolder(run: string, index: AddressIndex): string | undefined {
   const [hashed] = hashesIn(run, index.hashes)
   if (hashed) return hashed.address
   for (const reading of readingsOf(run, index)) {

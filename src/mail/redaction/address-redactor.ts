@@ -19,6 +19,8 @@ import { lastUpTo, plainView, type TextView, textViews } from './text-views.ts'
 export type AddressRedactor = {
   /** The text with every occurrence replaced by its address's code. */
   redact(text: string): string
+  /** The same, counted against a budget that several texts share; undefined once it is spent. */
+  redactWithin(budget: RedactionBudget, text: string): string | undefined
   /** Whether an address stands in the text in any form we know. */
   finds(text: string): boolean
   /** The same of many texts in one search, which costs far less than one each. */
@@ -30,6 +32,9 @@ export type AddressRedactor = {
   /** The code of an address, the same for this consumer however the address is written. */
   codeOf(address: string): string
 }
+
+/** How many occurrences may still be replaced in a message. */
+export type RedactionBudget = { occurrences: number }
 
 /** The domain of every code: reserved, so that nobody is ever written to (RFC 2606). */
 export const redactedDomain = 'redacted.invalid'
@@ -73,14 +78,20 @@ export function createAddressRedactor(
     for (const text of open) if (!named.has(text)) clean.add(text)
     return texts.map((text) => named.has(text))
   }
+  const redactWithin = (budget: RedactionBudget, text: string) => {
+    if (clean.has(text)) return text
+    const views = redactViews(text, { index, codeOf, budget })
+    if (views === undefined) return undefined
+    const redacted = redactRuns(views.text, index, (address) => {
+      budget.occurrences -= 1
+      return codeOf(address)
+    })
+    if (views.isClean && redacted === views.text) clean.add(redacted)
+    return budget.occurrences < 0 ? undefined : redacted
+  }
   return {
-    redact(text) {
-      if (clean.has(text)) return text
-      const { text: shown, isClean } = redactViews(text, index, codeOf)
-      const redacted = redactRuns(shown, index, codeOf)
-      if (isClean && redacted === shown) clean.add(redacted)
-      return redacted
-    },
+    redact: (text) => redactWithin({ occurrences: Infinity }, text) ?? '',
+    redactWithin,
     finds: (text) => findsIn([text])[0] ?? false,
     findsIn,
     findsNameIn: (text) => namesShown(plainView(text), index.findNames) !== undefined,
@@ -94,6 +105,7 @@ export function createAddressRedactor(
 function redactNothing(codeOf: CodeOf): AddressRedactor {
   return {
     redact: (text) => text,
+    redactWithin: (_, text) => text,
     finds: () => false,
     findsIn: (texts) => texts.map(() => false),
     findsNameIn: () => false,
@@ -153,6 +165,7 @@ function indexOf(
     }),
     runMin: digitsMin,
     run: runOf(digitsMin),
+    holders: new Map(),
     addresses: sought,
   }
 }
@@ -168,39 +181,39 @@ function runOf(digitsMin: number): RegExp {
   return run
 }
 
+type Replacing = { index: AddressIndex; codeOf: CodeOf; budget: RedactionBudget }
+
 /** The text without what its views show, and whether they show nothing any more. */
-function redactViews(text: string, index: AddressIndex, codeOf: CodeOf) {
+function redactViews(text: string, { index, codeOf, budget }: Replacing) {
   let redacted = text
   // What was cut in two by something that is replaced stands there whole in the next round.
   for (let round = 0; round < roundsMax; round += 1) {
-    const views = textViews(redacted)
-    // Whole addresses first: in another view a name may be one's beginning.
-    let places = placesShown(views, (view) => addressesShown(view, index.addresses))
-    if (places.length === 0) {
-      // As a page shows it first: what is not decoded may look like another name.
-      places = placesShown(views.toReversed(), (view) => namesShown(view, index.findNames))
-    }
+    const shown = shownIn(textViews(redacted), index)
+    if (shown.some(({ found }) => found.length > budget.occurrences)) return undefined
+    const places = writtenPlaces(shown)
     if (places.length === 0) return { text: redacted, isClean: true }
+    budget.occurrences -= places.length
+    if (budget.occurrences < 0) return undefined
     redacted = replacePlaces(redacted, places, codeOf)
   }
   return { text: redacted, isClean: false }
 }
 
+/** The addresses that views show; the names where there are none, as one may begin an address. */
+function shownIn(views: readonly TextView[], { addresses, findNames }: AddressIndex): Shown[] {
+  const whole = views.flatMap((view) => addressesShown(view, addresses) ?? [])
+  if (whole.length > 0) return whole
+  // As a page shows it first: what is not decoded may look like another name.
+  return views.toReversed().flatMap((view) => namesShown(view, findNames) ?? [])
+}
+
 /** Where a written text holds what its views show; of two that overlap the one shown first. */
-function placesShown(
-  views: readonly TextView[],
-  find: (view: TextView) => Shown | undefined,
-): readonly Found[] {
-  let places: readonly Found[] = []
-  for (const view of views) {
-    const shown = find(view)
-    if (shown) places = withOthers(places, writtenPlaces(shown))
-  }
-  return places
+function writtenPlaces(shown: readonly Shown[]): readonly Found[] {
+  return shown.reduce<readonly Found[]>((places, one) => withOthers(places, placesOf(one)), [])
 }
 
 /** What a view shows, in order, without what overlaps something before it. */
-function writtenPlaces({ found, view }: Shown): Found[] {
+function placesOf({ found, view }: Shown): Found[] {
   const places: Found[] = []
   let done = 0
   for (const { start, end, address } of found) {

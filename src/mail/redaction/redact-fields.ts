@@ -2,13 +2,15 @@ import { decodeHeaderText } from '../encoded-word.ts'
 import type { HeaderField } from '../header.ts'
 import { newField } from '../mime-tree.ts'
 import { composeEncodedWords, foldText } from '../seven-bit.ts'
-import { type AddressRedactor, redactedDomain } from './address-redactor.ts'
+import { type AddressRedactor, redactedDomain, type RedactionBudget } from './address-redactor.ts'
 import type { TokenRedactor } from './token-redactor.ts'
 
 /** What is to be replaced; without `tokens` those are left, for who gave them out. */
 export type Redactors = {
   people: AddressRedactor
   tokens: TokenRedactor | undefined
+  /** For the whole message. `fieldChars` counts the fields that name a person, but not lists. */
+  budget: RedactionBudget & { fieldChars: number }
   /** How many more messages under an encoding, one in another, are opened. */
   encodedLevels?: number
 }
@@ -81,23 +83,32 @@ function addressesInText(text: string): string[] {
 
 /**
  * The fields without the reporter: those that exist to name the mailbox are dropped, recipients are
- * their codes, and whatever else names a person or holds a token says its code instead.
+ * their codes, and whatever else names a person or holds a token says its code instead. A field
+ * that names a person is also dropped when the budget is spent.
  */
 export function redactFields(
   fields: readonly HeaderField[],
-  { people, tokens }: Redactors,
+  { people, tokens, budget }: Redactors,
   level: Level,
 ): HeaderField[] {
   const kept = fields.filter(({ key }) => level === 'inner' || !mailboxFields.has(key))
-  const naming = fieldsTelling(kept, people)
-  return kept.map((original) => {
+  const isList = ({ key }: HeaderField) =>
+    level === 'top' && (recipientFields.has(key) || forwarderFields.has(key))
+  const naming = fieldsTelling(
+    kept.filter((field) => !isList(field)),
+    people,
+  )
+  return kept.flatMap((original) => {
     let field = original
-    const isPerson = recipientFields.has(field.key) || forwarderFields.has(field.key)
-    if (level === 'top' && isPerson) return redactRecipients(field, people)
+    if (isList(field)) return redactRecipients(field, people)
     if (/^(?:x-)?received$/.test(field.key)) field = withoutLocalUser(field, people)
-    const named = naming.has(original) ? redactField(field, people) : field
-    const opaque = tokens ? redactTokens(named, tokens) : named
-    if (opaque !== named) people.vouchFor(wordsOf(opaque), wordsOf(named))
+    if (naming.has(original)) {
+      budget.fieldChars -= field.raw.length
+      if (budget.fieldChars < 0) return []
+      field = redactField(field, people)
+    }
+    const opaque = tokens ? redactTokens(field, tokens) : field
+    if (opaque !== field) people.vouchFor(wordsOf(opaque), wordsOf(field))
     return opaque
   })
 }

@@ -27,7 +27,7 @@ export type Redaction = {
   raw: Buffer
   /** What `raw` was read as in the last search, where it was. */
   tree?: Entity
-  /** `headers` when something in the body could not be looked into. */
+  /** `headers` when something in the body could not be looked into, or would cost too much. */
   form: 'whole' | 'headers'
   /** The same redaction for what is said about the message: return path, links, explanations. */
   redactText: (text: string) => string
@@ -75,7 +75,8 @@ export function redactMessage(
   const people = createAddressRedactor(everybody, key, reporterNames(fields, own))
   const opaque =
     tokens === 'kept' ? undefined : createTokenRedactor(key, authorsOf(fields), localParts(own))
-  const redactors = { people, tokens: opaque }
+  const budget = { occurrences: OCCURRENCES_MAX, fieldChars: NAMING_FIELD_CHARS_MAX }
+  const redactors = { people, tokens: opaque, budget }
   const redactText = (text: string) => {
     const named = people.redact(text)
     return opaque ? opaque.redact(named) : named
@@ -84,7 +85,7 @@ export function redactMessage(
   const rest = { redactText, recipient: recipient && people.redact(recipient) }
   const top = redactFields(fields, redactors, 'top')
   const telling = fieldsTelling(top, people)
-  const isHopeless = tree === undefined || telling.size > 0
+  const isHopeless = tree === undefined || telling.size > 0 || isSpent(budget)
   const redacted = isHopeless ? undefined : redactBody({ ...tree, fields: top }, redactors)
   if (tree && redacted) {
     const whole = composeMimeTree(redacted)
@@ -96,6 +97,18 @@ export function redactMessage(
   const safe = top.filter((field) => !telling.has(field) && !isMime(field))
   const headers: Entity = { ...emptyEntity, fields: safe }
   return { raw: composeMimeTree(headers), form: 'headers', ...rest }
+}
+
+/**
+ * A message that names its recipient more often, or in longer fields besides To and Cc, leaves with
+ * its header alone, because each occurrence costs further searches. In 980 real messages the most
+ * were 176 occurrences and 5,206 characters of such fields.
+ */
+const OCCURRENCES_MAX = 1_000
+const NAMING_FIELD_CHARS_MAX = 16 * 1024
+
+function isSpent({ occurrences, fieldChars }: Redactors['budget']): boolean {
+  return occurrences < 0 || fieldChars < 0
 }
 
 /** How many addresses that the provider wrote are taken for the reporter's own. */
@@ -116,9 +129,10 @@ const emptyEntity: Entity = {
   body: { kind: 'leaf', text: '' },
 }
 
-/** A message or a part inside of another one. */
+/** A message or a part inside of another one; undefined where it cannot be redacted. */
 function redactEntity(entity: Entity, redactors: Redactors): Entity | undefined {
   const fields = redactFields(entity.fields, redactors, 'inner')
+  if (isSpent(redactors.budget)) return undefined
   return redactBody({ ...entity, fields }, redactors)
 }
 
@@ -137,7 +151,8 @@ function redactBody(entity: Entity, redactors: Redactors): Entity | undefined {
     if (inner === undefined) return undefined
     parts.push({ delimiter: people.redact(part.delimiter), entity: inner })
   }
-  const spoken = people.redact(body.preamble)
+  const spoken = people.redactWithin(redactors.budget, body.preamble)
+  if (spoken === undefined) return undefined
   const preamble = redactors.tokens?.redactLinks(spoken) ?? spoken
   const close = people.redact(body.close)
   return { ...entity, body: { ...body, parts, preamble, close, epilogue: '\r\n' } }
@@ -156,6 +171,7 @@ function redactLeaf(entity: Entity, redactors: Redactors): Entity | undefined {
     return isOpaque(type, content) || people.finds(content) ? withheld(entity, content) : entity
   }
   const redacted = redactContent(entity, content, redactors)
+  if (redacted === undefined) return undefined
   if (isWide(entity) && (redacted !== content || (tokens && wideLink.test(content)))) {
     return withheld(entity, content)
   }
@@ -169,7 +185,7 @@ function redactLeaf(entity: Entity, redactors: Redactors): Entity | undefined {
  * A message under an encoding, which RFC 2046 forbids and some send, is a message all the same.
  * Every level of them is read again, so only the outermost are opened.
  */
-function redactContent(entity: Entity, content: string, redactors: Redactors): string {
+function redactContent(entity: Entity, content: string, redactors: Redactors): string | undefined {
   const { encodedLevels = ENCODED_LEVELS_MAX } = redactors
   const isMessage =
     encodedLevels > 0 &&
@@ -178,9 +194,11 @@ function redactContent(entity: Entity, content: string, redactors: Redactors): s
   const inner = isMessage ? parseMimeTree(Buffer.from(content, 'latin1')) : undefined
   const within = { ...redactors, encodedLevels: encodedLevels - 1 }
   const redacted = inner && redactEntity(inner, within)
-  const text = redactors.people.redact(redacted ? entityText(redacted) : content)
+  const { people, budget } = redactors
+  const text = people.redactWithin(budget, redacted ? entityText(redacted) : content)
+  if (text === undefined) return undefined
   const opaque = redactors.tokens ? redactors.tokens.redactLinks(text) : text
-  redactors.people.vouchFor(opaque, text)
+  people.vouchFor(opaque, text)
   return opaque
 }
 

@@ -7,7 +7,11 @@ import { expectEffort } from '../../../support/effort.ts'
 
 const key = redactionKey('a secret of the tests', 'abuse@there.example')
 const address = 'jane.doe@mailbox.example'
-const head = `Received: from a.x.test ([192.0.2.7]) by mx.home.example\r\nTo: ${address}\r\n`
+const head = [
+  'Received: from a.x.test ([192.0.2.7]) by mx.home.example',
+  `To: "Jane Doe" <${address}>`,
+  '',
+].join('\r\n')
 
 function redact(raw: Buffer) {
   return redactMessage(raw, { addresses: [address], key, tokens: 'redacted' })
@@ -54,6 +58,60 @@ test('many invisible characters in a row cost little', async () => {
   const { form, raw: redacted } = await expectEffort(() => redact(raw), 100)
   expect(form).toBe('whole')
   expect(redacted.includes(address)).toBe(false)
+})
+
+const runOf = (text: string) => Buffer.from(text).toString('base64').replaceAll('=', '')
+const held = runOf(`mail=${address}`)
+const otherRuns = Array.from({ length: 33_000 }, (_, n) => `${runOf(`u${n}v${n * 7919}w${n}x`)} `)
+const page = '<b>Jane</b> Doe &#64; jane.doe=40mailbox.example %20 '
+
+/** A megabyte each. */
+const naming: readonly (readonly [string, string, 'whole' | 'headers', number])[] = [
+  ['a field of runs of digits', `X-A: ${held} ${otherRuns.join('')}\r\n\r\nx`, 'headers', 150],
+  ['a body of runs of digits', `\r\n${held} ${otherRuns.join('')}`, 'whole', 280],
+  ['a field of addresses', `X-A: ${times(`${address} `, 1e6)}\r\n\r\nx`, 'headers', 80],
+  ['a page of names', `Content-Type: text/html\r\n\r\n${times(page, 1e6)}`, 'headers', 90],
+]
+
+test.each(naming)('a text is not searched again without end: %s', async (_, rest, form, msMax) => {
+  const raw = Buffer.from(`Subject: Hello\r\n${head}${rest}`, 'latin1')
+  const redacted = await expectEffort(() => redact(raw), msMax)
+  expect(redacted.form).toBe(form)
+  expect(redacted.raw.includes('Subject: Hello')).toBe(true)
+  expect(redacted.raw.includes('jane.doe')).toBe(false)
+  expect(redacted.raw.includes(held)).toBe(false)
+})
+
+test('what names its recipient more than 1,000 times is sent with its header alone', () => {
+  const mail = (count: number) => Buffer.from(`${head}\r\n${`${address}\r\n`.repeat(count)}`)
+  expect(redact(mail(1_000)).form).toBe('whole')
+  expect(redact(mail(1_001)).form).toBe('headers')
+  const parts = (count: number) => {
+    const part = `--b\r\n\r\n${`${address}\r\n`.repeat(count)}`
+    return Buffer.from(
+      `${head}Content-Type: multipart/mixed; boundary=b\r\n\r\n${part}${part}--b--`,
+    )
+  }
+  expect(redact(parts(499)).form).toBe('whole')
+  expect(redact(parts(501)).form).toBe('headers')
+})
+
+test('what names its recipient in more than 16 KB of fields is sent with its header alone', () => {
+  const field = `X-A: <${address}>${'a '.repeat(500)}`
+  const mail = (count: number) => Buffer.from(`${`${field}\r\n`.repeat(count)}${head}\r\nx`)
+  expect(redact(mail(15)).form).toBe('whole')
+  const { form, raw } = redact(mail(17))
+  expect(form).toBe('headers')
+  expect(raw.toString().match(/^X-A: /gm)).toHaveLength(15)
+  const nested = `${head}Content-Type: message/rfc822\r\n\r\n${mail(17).toString()}`
+  expect(redact(Buffer.from(nested)).form).toBe('headers')
+})
+
+test('a name counts in a run of digits beside one that holds an address', () => {
+  const run = runOf('Dear Zoe and Jane Doe, good day')
+  const { form, raw } = redact(Buffer.from(`${head}\r\n${run} ${held}`))
+  expect(form).toBe('whole')
+  expect(raw.includes(run)).toBe(false)
 })
 
 test('a boundary has at most 70 characters', () => {
