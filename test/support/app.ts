@@ -14,22 +14,22 @@ import { testJudge } from './judge.ts'
 import { spamMessage } from './messages.ts'
 import { readMessage } from '../../src/mail/message.ts'
 
-/** An application on a database of its own, with the sample networks and two reporters. */
+/** An application with its own database, the sample networks and two reporters. */
 export type TestApp = App & {
   database: TestDatabase
-  /** No registry is asked, unless a test puts its own here. */
+  /** Queries no registry, unless a test provides one. */
   rdap: WorkApp['rdap']
-  /** By the shipped rules. */
+  /** Uses the shipped rules. */
   judge: Judge
   /** Ids of accounts. */
   ann: string
   bob: string
-  /** Takes a report in, of ann's unless another says so. */
+  /** Accepts a report, by ann unless another reporter is given. */
   report: (
     raw: Buffer,
     more?: { kind?: ReportKind; reporterId?: string; isShadowed?: boolean },
   ) => Promise<Became>
-  /** Takes in reports of fresh spam, and gives their payloads. */
+  /** Accepts reports of new spam messages and returns their payloads. */
   reports: (...marks: string[]) => Promise<{ reportId: string }[]>
   /** The rows of a query, as plain values. */
   rows: (text: string, params?: unknown[]) => Promise<Record<string, unknown>[]>
@@ -38,7 +38,7 @@ export type TestApp = App & {
 
 const networks = path.join(import.meta.dirname, '../../src/db/sample-networks.csv')
 
-/** Opens one. `env` holds settings as the environment would. */
+/** Opens a test application. `env` contains settings as the environment would. */
 export async function openTestApp(env: Record<string, string> = {}): Promise<TestApp> {
   const database = await freshDatabase()
   const { pool } = database

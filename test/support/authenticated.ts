@@ -7,7 +7,10 @@ import { fakeDns, type FakeZone } from './signing.ts'
 const options = { trustedRelays: [], ignoreStamps: false }
 const silent: DnsTools['listings'] = () => Promise.resolve([])
 
-/** What the analysis makes of a message when the DNS says so: asked and judged as in the work. */
+/**
+ * The authentication results of a message with given DNS answers: queried and evaluated as in
+ * production.
+ */
 export async function authenticated(
   raw: Buffer,
   zone: FakeZone | Resolve = {},

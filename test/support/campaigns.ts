@@ -1,12 +1,12 @@
 import { campaignKeys, type Fingerprints, isSameCampaign } from '../../src/pieces/fingerprints.ts'
 
-/** Messages that were put together, in the order of their coming. */
+/** Messages that were grouped, in the order of their arrival. */
 export type Campaign<Message> = { number: number; first: Fingerprints; members: Message[] }
 
 /**
- * Groups messages as they come, as a database would: looks their keys up, compares with the first
- * message of each campaign found, joins the oldest that agrees, or begins one. Messages without
- * keys stay alone.
+ * Groups messages in their order as a database would: looks up their keys, compares each with the
+ * first message of every campaign found, and adds it to the oldest that matches or starts a new
+ * one. Messages without keys are not grouped.
  */
 export function groupIntoCampaigns<Message extends { fingerprints: Fingerprints }>(
   messages: readonly Message[],

@@ -1,9 +1,11 @@
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 
-/** A certificate that signs itself, and its key, in PEM. */
+/** A self-signed certificate and its key, in PEM. */
 export type TestCertificate = { cert: string; key: string }
 
-/** Makes one for `localhost`, by RFC 5280 §4.1, good from 2020 until `until` (`YYMMDD`). */
+/**
+ * Creates a certificate for `localhost` (RFC 5280 §4.1), valid from 2020 until `until` (`YYMMDD`).
+ */
 export function selfSigned(until = '491231'): TestCertificate {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const ecdsaSha256 = sequence(oid('2a8648ce3d040302'))

@@ -1,4 +1,7 @@
-/** A message written for the tests, with a link that makes it known; `mark` makes it another. */
+/**
+ * A message written for the tests, with a link that is listed; each `mark` gives a different
+ * message.
+ */
 export function checkedMail(mark: string, link: string): Buffer<ArrayBuffer> {
   return Buffer.from(
     [

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The shared corpus of real mail; it is no part of the repository and may be absent. */
+/** The shared corpus of real mail. It is not part of the repository and may be absent. */
 export const corpusFolder = join(import.meta.dirname, '../../../shared/corpus')
 
 /** One message of the corpus. */
@@ -27,7 +27,7 @@ type ExpectedResult = {
   hardbounce: boolean
 }
 
-/** All files of some folders of the corpus, or undefined where there is no corpus. */
+/** All files of some folders of the corpus; undefined when there is no corpus. */
 export function corpusFiles(...folders: readonly string[]): CorpusFile[] | undefined {
   if (!existsSync(corpusFolder)) return undefined
   return folders.flatMap((folder) =>
@@ -37,7 +37,9 @@ export function corpusFiles(...folders: readonly string[]): CorpusFile[] | undef
   )
 }
 
-/** The messages of a folder with what the corpus knows of them, or undefined without a corpus. */
+/**
+ * The messages of a folder with the corpus's data about them; undefined when there is no corpus.
+ */
 export function corpusTruths(folder: string): (CorpusFile & { truth: BounceTruth })[] | undefined {
   const manifest = join(corpusFolder, 'MANIFEST.json')
   if (!existsSync(manifest)) return undefined

@@ -19,7 +19,7 @@ export type Model = Map<string, ModelCounts>
 type Members = Map<string, Map<bigint, bigint>>
 
 /**
- * The state that increments make, computed the plain way: a map of buckets and a map of members.
+ * Computes the state after increments in the simplest way: a map of buckets and a map of members.
  * `now` decides what has expired.
  */
 export function modelOf(increments: Iterable<Increment>, now: Date): Model {
@@ -81,7 +81,7 @@ export function linesOf(model: Model): string[] {
   return [...model].map(([bucket, counts]) => `${bucket}: ${counts.join(' ')}`).toSorted()
 }
 
-/** Without what has expired by now but stands in rows that nobody has written since. */
+/** Removes what has expired at `now` but is still in rows that were not written since. */
 export function liveAt(model: Model, now: Date): Model {
   const present = slotOf(now)
   const isLive = (bucket: string) => {

@@ -4,7 +4,7 @@ import { rollUp } from '../../src/counting/roll-up.ts'
 import { SHARDS } from '../../src/counting/keys.ts'
 import { type Model, modelOfContent } from './counter-model.ts'
 
-/** All that is stored, in the terms of the model: of each key its newest row. */
+/** Everything that is stored, in the form of the model: the newest row of each key. */
 export async function storedModel(db: Db): Promise<Model> {
   const { rows } = await db.query<{ shingle: string; content: Buffer }>(
     `select distinct on (shingle) shingle::text, content from counters
@@ -18,7 +18,7 @@ export async function storedModel(db: Db): Promise<Model> {
   return stored
 }
 
-/** Rolls up until nothing waits. */
+/** Rolls up until no delta is left. */
 export async function rollUpAll(pool: Pool, now: Date): Promise<void> {
   for (let shard = 0; shard < SHARDS; shard++) {
     while (((await rollUp(pool, shard, now))?.entries ?? 0) > 0);

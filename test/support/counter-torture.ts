@@ -12,7 +12,9 @@ import { storedModel } from './counter-rows.ts'
 import { batchOf, committedTable, gatedOf } from './counter-torture-batches.ts'
 import type { Increment } from './increments.ts'
 
-/** What a torture run came to: `wrong` are the buckets that differ from the plain computation. */
+/**
+ * The result of a torture run; `wrong` lists the buckets that differ from the simple computation.
+ */
 export type Tortured = { kills: string[]; batches: number; buckets: number; wrong: string[] }
 
 const APPENDERS = 2
@@ -20,9 +22,9 @@ const ROLLERS = 3
 const SETTLE_MS = 60_000
 
 /**
- * Appends and rolls up with several processes, of which one, or PostgreSQL itself, is killed in
- * each round; then lets all be rolled up, and compares every bucket with what the committed
- * appends make.
+ * Appends and rolls up in several processes and kills one of them, or PostgreSQL itself, in each
+ * round. Then rolls up everything, and compares every bucket with the result of the committed
+ * appends.
  */
 export async function tortureCounters(rounds: number, chance: () => number): Promise<Tortured> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'signalpost-torture-'))
@@ -90,7 +92,7 @@ async function killServer(
 
 async function untilQuiet(pool: Pool): Promise<void> {
   for (const deadline = Date.now() + SETTLE_MS; Date.now() < deadline; await wait(100)) {
-    // What a killed process has just committed may still be under way.
+    // A statement that a killed process has just sent may still be running.
     const { rowCount } = await pool.query(
       `select from pg_stat_activity where application_name = 'append'`,
     )

@@ -2,7 +2,7 @@ import pg from 'pg'
 import { inject } from 'vitest'
 import { createPool, type Pool } from '../../src/db/pool.ts'
 
-/** A database of a test file's own, and a pool on it. */
+/** A database for one test file, and a pool on it. */
 export type TestDatabase = { url: string; pool: Pool; close: () => Promise<void> }
 
 let made = 0

@@ -13,7 +13,7 @@ export const answerCodes = { NOERROR: 0, SERVFAIL: 2, NXDOMAIN: 3, REFUSED: 5 } 
 const types: Readonly<Record<string, number>> = { A: 1, NS: 2, PTR: 12, MX: 15, TXT: 16, AAAA: 28 }
 const HEADER_BYTES = 12
 
-/** Reads the question of a message (RFC 1035 §4.1.2); of compression nothing is known. */
+/** Parses the question of a message (RFC 1035 §4.1.2); compression is not supported. */
 export function decodeQuestion(message: Buffer): Question {
   const labels: string[] = []
   let at = HEADER_BYTES
@@ -26,7 +26,7 @@ export function decodeQuestion(message: Buffer): Question {
   return { name: labels.join('.').toLowerCase(), type }
 }
 
-/** The answer to a query: its header and question sent back, and these records. */
+/** Composes the answer to a query: its header and question, and the given records. */
 export function encodeAnswer(
   query: Buffer,
   answer: { code: keyof typeof answerCodes; records: readonly TestRecord[]; isCut: boolean },
@@ -35,7 +35,7 @@ export function encodeAnswer(
   const question = query.subarray(HEADER_BYTES, HEADER_BYTES + encodeName(name).length + 4)
   const header = Buffer.alloc(HEADER_BYTES)
   query.copy(header, 0, 0, 2)
-  // An answer (QR), with recursion asked for and given; TC when it is cut.
+  // An answer (QR) with recursion desired and available; TC when it is truncated.
   header.writeUInt16BE(0x8180 | answerCodes[answer.code] | (answer.isCut ? 0x0200 : 0), 2)
   const records = answer.isCut ? [] : answer.records
   header.writeUInt16BE(1, 4)

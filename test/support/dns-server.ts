@@ -9,29 +9,31 @@ import {
   type TestRecord,
 } from './dns-message.ts'
 
-/** What the server does with a question: an answer code, or nothing at all. */
+/** How the server handles a question: an answer code, or no answer at all. */
 type Conduct = keyof typeof answerCodes | 'silence'
 
-/** A name server on the loopback interface that says what a test wants. */
+/** A name server on the loopback interface with answers given by the test. */
 export type DnsServer = {
-  /** As `DNS_SERVERS` takes it: `ip:port`. */
+  /** The address in the form of `DNS_SERVERS`: `ip:port`. */
   address: string
-  /** Every question that came, by UDP or TCP, in order: `A name`. */
+  /** All questions received by UDP or TCP, in order: `A name`. */
   questions: string[]
-  /** Gives a name these records; without any, the name is there and empty. */
+  /** Gives a name these records; without records, the name exists but is empty. */
   put: (name: string, ...records: TestRecord[]) => void
-  /** From now on every question (or those to one name) is treated so; without conduct as usual. */
+  /**
+   * Handles all further questions, or those for one name, in this way; undefined restores answers.
+   */
   behave: (conduct: Conduct | undefined, name?: string) => void
-  /** Answers by UDP are cut, so that they are asked for by TCP. */
+  /** Truncates answers by UDP, so that clients repeat their questions by TCP. */
   cut: () => void
-  /** From now on answers wait until the function that is given back is called. */
+  /** Delays all further answers until the returned function is called. */
   hold: () => () => void
-  /** Resolves when so many questions have come. */
+  /** Resolves when at least `count` questions have been received. */
   asked: (count: number) => Promise<void>
   close: () => Promise<void>
 }
 
-/** Starts one on a free port. A name that it does not know does not exist. */
+/** Starts a name server on a free port. A name without records does not exist. */
 export async function startDnsServer(): Promise<DnsServer> {
   const zone = new Map<string, TestRecord[]>()
   const conducts = new Map<string, Conduct>()

@@ -7,15 +7,15 @@ import type { ReportEvidence } from '../../src/verdict/reputation/evidence.ts'
 import type { Reputation, Subject } from '../../src/verdict/reputation/reputation.ts'
 import { uuidv7 } from '../../src/world.ts'
 
-/** The instant at which these tests begin. */
+/** The instant at which these tests start. */
 export const start = new Date('2026-11-20T12:00:00Z')
 
-/** So many days after the beginning. */
+/** The instant `days` days after the start. */
 export function daysLater(days: number): Date {
   return new Date(start.getTime() + days * 86_400_000)
 }
 
-/** Ids of reporters whom an operator vouches for. */
+/** Ids of reporters that an operator trusts. */
 export async function vouchedReporters(pool: Pool, count: number): Promise<string[]> {
   const ids = newcomers(count)
   for (const reporterId of ids) {
@@ -24,12 +24,12 @@ export async function vouchedReporters(pool: Pool, count: number): Promise<strin
   return ids
 }
 
-/** Ids of reporters of whom nothing is known. */
+/** Ids of reporters without any history. */
 export function newcomers(count: number): string[] {
   return Array.from({ length: count }, () => uuidv7(start))
 }
 
-/** Reports as the analysis hands them on, of one message, each by another reporter. */
+/** Reports of one message as the analysis produces them, each by another reporter. */
 export async function reportedBy(
   pool: Pool,
   reporterIds: readonly string[],
@@ -54,7 +54,7 @@ export async function append(pool: Pool, reports: readonly ReportEvidence[], now
   await inTransaction(pool, (tx) => appendEvidence(tx, reports, now))
 }
 
-/** Folds until nothing waits. */
+/** Folds until no evidence is left to fold. */
 export async function foldAll(pool: Pool, now = start): Promise<void> {
   for (let shard = 0; shard <= KARMA_SHARD; shard++) {
     while (((await foldShard(pool, shard, now))?.rows ?? 0) > 0);

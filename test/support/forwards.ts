@@ -15,7 +15,7 @@ export function forwardOf(
 ): Buffer {
   const hash = createHash('sha1')
   for (const { body } of parts) hash.update(body)
-  // One in another must not end it.
+  // A boundary inside another part must not end it.
   const boundary = `=_${hash.update(header.join()).digest('hex')}`
   const lines = [
     ...before,
@@ -42,7 +42,7 @@ export function forwardOf(
   ])
 }
 
-/** The text that goes with a forward. */
+/** A text that accompanies a forward. */
 export const greeting: ForwardPart = {
   header: ['Content-Type: text/plain; charset=utf-8'],
   body: 'See attached.\r\n',

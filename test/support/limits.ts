@@ -1,11 +1,11 @@
 import type { Db } from '../../src/db/pool.ts'
 
-/** Turns all limits off, for who reports more in a minute than anybody else would. */
+/** Turns all limits off, for tests that report more in a minute than is allowed. */
 export async function turnLimitsOff(db: Db): Promise<void> {
   await db.query(`update rate_limits set behavior = 'off'`)
 }
 
-/** Puts one limit in the place of all others. */
+/** Replaces all limits with one. */
 export async function onlyLimit(
   db: Db,
   limit: { windowMs: number; attemptsMax: number },

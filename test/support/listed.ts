@@ -3,13 +3,13 @@ import { upsertReputations } from '../../src/db/reputations.ts'
 import type { Db } from '../../src/db/pool.ts'
 import type { SubjectKind } from '../../src/verdict/reputation/reputation.ts'
 
-/** A subject with so much evidence, as of `at`. */
+/** A subject with the given evidence as of `at`. */
 export type Known = {
   kind: SubjectKind
   name: string
   bad: number
   good?: number
-  /** As much as `bad`, where it is not said. */
+  /** Equal to `bad` when absent. */
   recentBad?: number
   at: Date
 }

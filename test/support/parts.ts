@@ -7,7 +7,7 @@ import { freshDatabase, type TestDatabase } from './database.ts'
 import { type Program, startProgram } from './process.ts'
 import { apiClient, type Client } from './reporter.ts'
 
-/** A cloned database on which parts of the program are started one by one. */
+/** A cloned database on which the processes of the program are started one by one. */
 export type Site = {
   database: TestDatabase
   client: Client
@@ -20,7 +20,7 @@ export type Site = {
     name: 'web' | 'work' | 'receive' | 'check' | 'count',
     env?: Record<string, string>,
   ) => Promise<Program>
-  /** Ends all that was started. */
+  /** Ends everything that was started. */
   clear: () => Promise<void>
 }
 
@@ -32,7 +32,7 @@ export const siteSettings = {
 
 const sampleNetworks = path.join(import.meta.dirname, '../../src/db/sample-networks.csv')
 
-/** Clones a database, knows the sample networks and one reporter in it; starts nothing yet. */
+/** Clones a database with the sample networks and one reporter; starts no process. */
 export async function makeSite(env: Record<string, string> = {}): Promise<Site> {
   const database = await freshDatabase()
   const app = { pool: database.pool, clock: systemClock }

@@ -10,22 +10,22 @@ type Ending = { code: number | null; signal: NodeJS.Signals | null }
 /** The real program, running. */
 export type Program = {
   pid: number
-  /** All it has written, to standard output and standard error. */
+  /** Everything it has written to standard output and standard error. */
   said: () => string
-  /** Resolves as soon as it has written this; rejects when it ends before. */
+  /** Resolves as soon as it writes a matching text; rejects when it ends first. */
   says: (words: RegExp) => Promise<RegExpExecArray>
-  /** Resolves when a part reports over its channel that it is ready. */
+  /** Resolves when a process reports over its channel that it is ready. */
   ready: Promise<void>
   ended: Promise<Ending>
-  /** A signal to the process alone. */
+  /** Sends a signal to the process only. */
   kill: (signal: NodeJS.Signals) => void
-  /** A signal to its group, as Ctrl-C on a terminal is. */
+  /** Sends a signal to its process group, as Ctrl-C on a terminal does. */
   killGroup: (signal: NodeJS.Signals) => void
-  /** Asks it to end and waits; kills it when it does not. */
+  /** Requests it to end and waits; kills it when it does not end. */
   stop: () => Promise<Ending>
 }
 
-/** What a command that ends by itself left. */
+/** The result of a command that ends by itself. */
 export type Outcome = { code: number | null; stdout: string; stderr: string }
 
 const main = path.join(import.meta.dirname, '..', '..', 'src', 'main.ts')
@@ -90,7 +90,7 @@ export function startProgram(args: readonly string[], env: Record<string, string
   }
 }
 
-/** Runs `signalpost …` to its end; one that finds none is killed, and its code is null. */
+/** Runs `signalpost …` to its end. A command that does not end is killed, and its code is null. */
 export function runProgram(
   args: readonly string[],
   env: Record<string, string>,
@@ -131,7 +131,7 @@ function runFile(
   })
 }
 
-/** Asks again and again until the answer is not undefined; throws with `what` when time is up. */
+/** Repeats a query until its answer is not undefined; throws with `what` after the timeout. */
 export async function until<T>(
   what: string,
   ask: () => T | undefined | Promise<T | undefined>,
@@ -149,7 +149,7 @@ export async function until<T>(
   throw new Error(`Not in time: ${what}`, { cause: obstacle })
 }
 
-/** Whether a process runs; one that has ended but was not waited for does not. */
+/** Whether a process is running; a zombie does not count. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
@@ -159,13 +159,13 @@ export function isAlive(pid: number): boolean {
   return stateOf(pid) !== 'Z'
 }
 
-/** Kills processes with no chance to finish anything, and waits until they are gone. */
+/** Kills processes immediately and waits until they have ended. */
 export async function killAll(pids: readonly number[]): Promise<void> {
   for (const pid of pids) {
     try {
       process.kill(pid, 'SIGKILL')
     } catch {
-      // It went with another.
+      // It ended together with another process.
     }
   }
   await untilGone(pids)
@@ -176,7 +176,7 @@ export async function untilGone(pids: readonly number[], patienceMs = STOP_MS): 
   await until('the end of all processes', () => (pids.some(isAlive) ? undefined : true), patienceMs)
 }
 
-/** The living processes that descend from one, parents first, with their command lines. */
+/** The running descendants of a process, parents first, with their command lines. */
 export function descendants(pid: number): { pid: number; command: string }[] {
   const all = processes()
   const found: { pid: number; command: string }[] = []
@@ -192,7 +192,7 @@ export function descendants(pid: number): { pid: number; command: string }[] {
 
 function environment(env: Record<string, string>): NodeJS.ProcessEnv {
   const rest = Object.entries(process.env).filter(([name]) => !variableNames.includes(name))
-  // Of vitest's own settings none may change what the program does, and nothing leaves the machine.
+  // No setting of vitest may change what the program does, and nothing may leave the machine.
   const ours = {
     NODE_OPTIONS: '',
     NODE_NO_WARNINGS: '1',

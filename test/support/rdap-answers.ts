@@ -3,7 +3,7 @@ import path from 'node:path'
 
 const folder = path.join(import.meta.dirname, '../fixtures/rdap')
 
-/** An answer in the shape that a registry gives, with data of nobody. */
+/** An answer in the form that a registry gives, without real data. */
 export function recordedAnswer(registry: string): Record<string, unknown> {
   return JSON.parse(readFileSync(path.join(folder, `${registry}.json`), 'utf8')) as Record<
     string,

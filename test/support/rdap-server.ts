@@ -2,22 +2,22 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** What a path is answered with. An object is sent as RDAP; a function does it all by itself. */
+/** The answer for a path. An object is sent as RDAP; a function writes the whole answer itself. */
 export type RdapReply =
   | { status?: number; headers?: Record<string, string>; body: unknown }
   | ((req: IncomingMessage, res: ServerResponse) => void)
 
-/** A registry on this machine, with the bootstrap files that lead to it. */
+/** A registry on this machine, with bootstrap files that refer to it. */
 export type RdapServer = {
-  /** What RDAP_BOOTSTRAP_URL is to be. */
+  /** The value for RDAP_BOOTSTRAP_URL. */
   bootstrapUrl: string
   /** The base URL of the registry, with its slash. */
   base: string
   /** Answers a path below the base, such as `ip/192.0.2.7`, or `bootstrap/ipv4.json` from now on. */
   reply: (path: string, reply: RdapReply) => void
-  /** The paths below the base that were asked for, in order. */
+  /** The requested paths below the base, in order. */
   asked: string[]
-  /** How often a bootstrap file was asked for. */
+  /** How often a bootstrap file was requested. */
   bootstraps: () => number
   close: () => Promise<void>
 }

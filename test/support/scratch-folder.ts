@@ -6,8 +6,9 @@ const MEMORY = '/dev/shm'
 const MEMORY_BYTES_MIN = 2 * 2 ** 30
 
 /**
- * A new folder for the data of a PostgreSQL, whichever account it runs as: in memory where 2 GiB
- * are free, because a disk takes many times as long to make and remove a database of 800 files.
+ * Creates a folder for the data of a PostgreSQL, whatever account it runs as. It is in memory if 2
+ * GiB are free there, because creating and removing a database of 800 files takes many times longer
+ * on a disk.
  */
 export async function makeScratchFolder(name: string): Promise<string> {
   const parent = (await hasRoom()) ? MEMORY : tmpdir()

@@ -3,7 +3,7 @@ import { sealMessage } from 'mailauth/lib/arc/index.js'
 import { dkimSign } from 'mailauth/lib/dkim/sign.js'
 import type { Resolve } from '../../src/world.ts'
 
-/** A key pair for signing: what signs, and the record that goes into the DNS. */
+/** A key pair for signing: the private key, and the record for the DNS. */
 export type SigningKey = { privateKey: string; record: string }
 
 /** A new RSA key. */
@@ -26,19 +26,19 @@ export function ed25519Key(): SigningKey {
   }
 }
 
-/** How to sign: in whose name, by which key. */
+/** How to sign: the domain and the key. */
 export type SigningOptions = {
   domain: string
   key: SigningKey
   selector?: string
   canonicalization?: string
-  /** For a signature that covers only so many bytes of the body. */
+  /** Limits the signature to this number of bytes of the body. */
   bodyBytesMax?: number
-  /** The names of the fields to sign, parted by colons; otherwise those that are usual. */
+  /** The names of the fields to sign, separated by colons; by default the usual ones. */
   covering?: string
   signedAt?: Date
   expiresAt?: Date
-  /** The fields it covers, between colons; without it those that are usually covered. */
+  /** The fields that the signature covers, separated by colons; by default the usual ones. */
   fields?: string
 }
 
@@ -84,10 +84,13 @@ export function onTop(raw: Buffer, ...lines: readonly string[]): Buffer {
   return Buffer.concat([Buffer.from(lines.map((line) => `${line}\r\n`).join('')), raw])
 }
 
-/** A zone by hand: records by `TYPE name`, `'unknown'` for a server that does not answer. */
+/**
+ * A DNS zone written for a test: records by `TYPE name`, `'unknown'` for a server without an
+ * answer.
+ */
 export type FakeZone = Readonly<Record<string, readonly string[] | 'unknown'>>
 
-/** Answers from a zone by hand; what is not in it does not exist. Notes what was asked. */
+/** Answers from such a zone; other names do not exist. Records all queries. */
 export function fakeDns(zone: FakeZone): { resolve: Resolve; asked: string[] } {
   const asked: string[] = []
   return {
@@ -102,5 +105,5 @@ export function fakeDns(zone: FakeZone): { resolve: Resolve; asked: string[] } {
   }
 }
 
-/** Nobody answers, ever. */
+/** A resolver that never gets an answer. */
 export const deadDns: Resolve = () => Promise.resolve({ is: 'unknown', why: 'No server answers.' })

@@ -2,39 +2,39 @@ import type { AddressInfo, Socket } from 'node:net'
 import { SMTPServer } from 'smtp-server'
 import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
 
-/** One message as the sink took it: the envelope, and the bytes after dot-unstuffing. */
+/** One message as received: the envelope, and the bytes after dot-unstuffing. */
 export type SunkMail = {
   from: string
   to: string[]
   raw: Buffer
   connection: string
-  /** What bounces are to bring, as the sender asked (RFC 3461). */
+  /** The bounce content that the sender requested (RFC 3461). */
   dsn: { envid: string | null; ret: string | null; notify: string }
 }
 
-/** Where in the session a failure strikes: `dot` is the reply to the message itself. */
+/** The step of the session at which a failure occurs: `dot` is the reply to the message itself. */
 export type SinkStep = 'connect' | 'mail' | 'rcpt' | 'dot'
 
 /**
- * What happens instead of a good answer: an SMTP reply, the connection cut, no answer at all, or
- * (at `dot`) the message kept and the connection cut before the answer.
+ * What happens instead of a successful answer: an SMTP reply, a closed connection, no answer at
+ * all, or (at `dot`) the message is stored and the connection closed before the answer.
  */
 export type SinkFailure = { code: number; text?: string } | 'drop' | 'stall' | 'keep-and-drop'
 
-/** A local SMTP server that keeps what it gets and fails when told to. */
+/** A local SMTP server that stores the messages it receives, and fails on demand. */
 export type SmtpSink = {
   url: string
   port: number
   messages: SunkMail[]
-  /** How many connections were opened so far. */
+  /** The number of connections opened so far. */
   connections(): number
-  /** The next `count` sessions that come to `step` fail there. */
+  /** Makes the next `count` sessions that reach `step` fail there. */
   failNext(step: SinkStep, failure: SinkFailure, count?: number): void
-  /** Every session fails at `step`; undefined lets them pass again. */
+  /** Makes every session fail at `step`; undefined ends this. */
   failAll(step: SinkStep, failure: SinkFailure | undefined): void
-  /** Every message for a recipient fails at RCPT; undefined lets them pass again. */
+  /** Makes every message for a recipient fail at RCPT; undefined ends this. */
   failFor(recipient: string, failure: SinkFailure | undefined): void
-  /** Resolves as soon as the sink holds `count` messages. */
+  /** Resolves as soon as the sink has `count` messages. */
   received(count: number): Promise<SunkMail[]>
   close(): Promise<void>
 }
@@ -60,7 +60,7 @@ export async function startSmtpSink(options: { sizeMax?: number } = {}): Promise
     }
   }
 
-  /** Lets the step pass, or does what was ordered for it. */
+  /** Lets the step succeed, or applies the failure that was ordered for it. */
   const pass = (
     step: SinkStep,
     session: SMTPServerSession,
@@ -96,7 +96,7 @@ export async function startSmtpSink(options: { sizeMax?: number } = {}): Promise
         const to = rcptTo.map(({ address }) => address)
         const dsn = dsnOf(session.envelope as SMTPServerSession['envelope'] & WithDsn)
         pass('dot', session, callback, { from, to, raw, connection: session.id, dsn })
-        // A sender that went away in the middle: nobody is there to be answered.
+        // The sender closed the connection, so no answer can be sent.
       }, callback)
     },
   })

@@ -2,24 +2,26 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 
-/** A peer that talks to a mail listener line by line, as a test tells it. */
+/** A client that talks to a mail listener line by line, controlled by a test. */
 export type SmtpTalk = {
-  /** What the listener says next: one reply, all its lines. */
+  /** Waits for the next reply of the listener, with all its lines. */
   hear: () => Promise<string>
-  /** Says a line and hears the answer. */
+  /** Sends a line and waits for the reply. */
   say: (line: string) => Promise<string>
-  /** Sends bytes as they are, and hears nothing. */
+  /** Sends bytes unchanged, and does not wait for a reply. */
   push: (bytes: Buffer | string) => void
-  /** Sends a mail after DATA, with its dots doubled and its end, and hears `replies` answers. */
+  /**
+   * Sends a mail after DATA, with dots doubled and the end mark, and waits for `replies` replies.
+   */
   mail: (raw: Buffer | string, replies?: number) => Promise<string[]>
-  /** Says STARTTLS and goes on encrypted; resolves to the listener's certificate. */
+  /** Sends STARTTLS and continues encrypted; resolves to the listener's certificate. */
   encrypt: () => Promise<string>
   /** Resolves when the listener has closed the connection. */
   closed: Promise<undefined>
   end: () => void
 }
 
-/** Connects to a port of this machine; the greeting is to be heard. */
+/** Connects to a port of this machine; the caller must wait for the greeting. */
 export function smtpTalk(port: number): SmtpTalk {
   let socket: Socket | TLSSocket = connect(port, '127.0.0.1')
   let heard = ''

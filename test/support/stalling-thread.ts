@@ -2,7 +2,7 @@ import { isMainThread } from 'node:worker_threads'
 import { zstdDecompressSync } from 'node:zlib'
 import type { ParserChunk, ParserTask } from '../../src/parsing/parser-pool.ts'
 
-/** A thread stalls for good on a message that says this. */
+/** A thread stalls forever on a message that contains this text. */
 export const STALLING_WORDS = 'stalls-for-good'
 
 /** A message on which this thread stalls. */
@@ -11,8 +11,8 @@ export const STALLING_MESSAGE = Buffer.from(`Subject: ${STALLING_WORDS}\r\n\r\n`
 const runs = isMainThread ? undefined : await import('../../src/parsing/parser-thread.ts')
 
 /**
- * A parser thread that never ends with a message that says `STALLING_WORDS`, and reads all others
- * as usual, and the header of such a one alone.
+ * A parser thread that never finishes a message with `STALLING_WORDS`. It parses all other messages
+ * as usual, and the header of such a message alone.
  */
 export default function run(chunk: ParserChunk): Promise<unknown> | undefined {
   const index = chunk.tasks.findIndex(stalls)

@@ -3,12 +3,12 @@ import { runAnalyzeReport } from '../../src/reports/analyze-report.ts'
 import type { ParserPool } from '../../src/parsing/parser-pool.ts'
 import { testJudge } from './judge.ts'
 
-/** The feedback report that the desk of a report's network got. */
+/** The feedback report that was sent to the abuse desk of a report's network. */
 export type Told = { reportId: string; number: number }
 
 /**
- * Analyzes a report whose network has a desk, and has its feedback report leave, so many hours
- * before now.
+ * Analyzes a report whose network has an abuse desk, and marks its feedback report as sent
+ * `hoursAgo` hours before now.
  */
 export async function tellDesk(
   app: App,
@@ -21,7 +21,7 @@ export async function tellDesk(
   return leave(app, { reportId, number: 1 }, hoursAgo)
 }
 
-/** Marks a feedback report as sent, so many hours before now. */
+/** Marks a feedback report as sent `hoursAgo` hours before now. */
 async function leave(app: App, told: Told, hoursAgo = 1): Promise<Told> {
   const { reportId, number } = told
   const messageId = `<${reportId}.${number}@${app.config.returnPathDomain}>`

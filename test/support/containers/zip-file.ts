@@ -1,16 +1,16 @@
 import { crc32, deflateRawSync } from 'node:zlib'
 
-/** A file to put into an archive, and what the archive may lie about it. */
+/** A file to put into an archive, and false statements that the archive may make about it. */
 export type ZippedFile = {
   name: string
   content: Buffer
   method?: number
   flags?: number
-  /** Already compressed bytes of what is said. */
+  /** Compressed bytes to use instead of compressing the content. */
   packed?: Buffer
   size?: number
   crc?: number
-  /** Where the archive says that it stands. */
+  /** The offset that the archive states for the file. */
   offset?: number
 }
 

@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 
-/** The parts of an OpenAPI document that answers are held against. */
+/** The parts of an OpenAPI document against which answers are checked. */
 export type ContractDocument = {
   paths: Record<string, Record<string, ContractOperation>>
   components: { schemas: Record<string, object> }
@@ -21,12 +21,12 @@ export type ContractResponse = {
   'x-problems'?: string[]
 }
 
-/** Says what is wrong with a value by a schema of the document; empty when nothing is. */
+/** Describes what is wrong with a value according to a schema; empty when nothing is. */
 export type Faults = (schema: object, value: unknown) => string
 
 /**
- * Holds values against the schemas of a document. Clients must bear new fields; our own tests must
- * not, so here every object is closed.
+ * Validates values against the schemas of a document. Clients must accept new fields, but our own
+ * tests must not, so every object is closed here.
  */
 export function faultsBy(document: ContractDocument): Faults {
   const ajv = new Ajv2020({ strict: false, validateFormats: false })

@@ -6,20 +6,20 @@ import type { Operation } from '../../../src/web/api/contract/operation.ts'
 import { runPublishLists } from '../../../src/lists/publish-lists.ts'
 import { sampleMessage, startWebSite, type Person, type WebSite } from '../../db/web/web-site.ts'
 
-/** A service in which every operation has something to answer. */
+/** A service in which every operation has data to return. */
 export type ExampleSite = {
   site: WebSite
   /** Where `message.eml` is. */
   folder: string
-  /** Another person, who may do everything. */
+  /** Adds another person, who may use every operation. */
   addPerson: () => Promise<Person>
   close: () => Promise<void>
 }
 
-/** What an operation was answered, as far as an example tells. */
+/** The answer to an operation, as far as an example shows it. */
 export type Said = { status: number; text: string }
 
-/** Starts one. */
+/** Starts an example site. */
 export async function startExampleSite(): Promise<ExampleSite> {
   const folder = await mkdtemp(path.join(tmpdir(), 'signalpost-examples-'))
   const site = await startWebSite({ LISTS_DIR: folder, LISTS_PUBLIC: 'yes' })
@@ -41,7 +41,9 @@ export async function startExampleSite(): Promise<ExampleSite> {
   }
 }
 
-/** Where tokens have scopes of their own; where they do not, none has the scope "account". */
+/**
+ * Gives the tokens of a person all scopes. Does nothing if tokens have no column for scopes.
+ */
 async function allowAll({ app }: WebSite, { id }: Person): Promise<void> {
   const scopes = await app.pool.query(
     `select from information_schema.columns where table_name = 'tokens' and column_name = 'scopes'`,
@@ -58,8 +60,8 @@ export async function mayChange(site: WebSite, { token }: Person): Promise<boole
 }
 
 /**
- * Asks for everything in the order of the contract: what an operation makes is what those after it
- * are about.
+ * Requests every operation in the order of the contract, so that later operations can use what
+ * earlier ones created.
  */
 export async function askForAll(
   url: string,

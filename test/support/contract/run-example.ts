@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import type { Said } from './example-site.ts'
 import type { Person } from '../../db/web/web-site.ts'
 
-/** Runs a program in a folder with a person's credentials, and gives all it writes. */
+/** Runs a program in a folder with a person's credentials, and returns everything it writes. */
 export function runProgram(
   command: readonly [program: string, ...args: string[]],
   { folder, person }: { folder: string; person: Person },
@@ -27,7 +27,7 @@ export function runProgram(
   })
 }
 
-/** What an example of JavaScript or Python wrote: the status, a blank, the body. */
+/** Parses the output of an example in JavaScript or Python: the status, a space, the body. */
 export function saidIn(out: string): Said {
   const at = out.indexOf(' ')
   return { status: Number(out.slice(0, at)), text: out.slice(at + 1).trim() }
