@@ -10,8 +10,8 @@ import { type Instance, openSite, type Site } from './demo/instance.ts'
 import { beginStep, openScreen, paint, type Screen } from './demo/progress.ts'
 import { type Story, summary, tell } from './demo/story.ts'
 
-// Starts a Signalpost that is thrown away, reports the sample messages, tells what became of each,
-// and leaves nothing behind: not when it fails, and not when it is interrupted.
+// Starts a temporary Signalpost, reports the sample messages, and shows the outcome of each.
+// Removes everything at the end, also after a failure or an interruption.
 
 const samples = path.join(import.meta.dirname, 'samples')
 const PATIENCE_MS = 30_000
@@ -114,7 +114,9 @@ async function follow(reported: Reported, instance: Instance, pool: Pool): Promi
   return { file, kind, subject, author, tookMs, analysis, feedback, mail }
 }
 
-/** Asks, as any client may, until the report is kept or its feedback is written. */
+/**
+ * Polls the API, like any client, until the report is closed or its feedback report is composed.
+ */
 async function untilSettled(id: string, { url, token }: Instance): Promise<ReportJson> {
   for (const deadline = Date.now() + PATIENCE_MS; ; await wait(POLL_MS)) {
     const headers = { authorization: `Bearer ${token}` }
@@ -142,7 +144,7 @@ async function during<T>(
   }
 }
 
-/** Rejects at Ctrl-C, at a request to end, or when nobody reads any more. */
+/** Rejects on Ctrl-C, on a request to end, or when the output is no longer read. */
 function untilInterrupted(): Promise<never> {
   const interrupted = new Promise<never>((_resolve, reject) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { openSeeded } from './seeding/instance.ts'
 
-// Makes a data folder with a year of reports, for looking at pages and measuring them.
+// Creates a data folder with a year of reports, to view and measure pages.
 const { values } = parseArgs({
   options: {
     data: { type: 'string' },

@@ -11,7 +11,7 @@ import { tortureRelay } from '../test/support/torture/sending/torture-relay.ts'
 import { tortureShadow } from '../test/support/torture/shadow/torture-shadow.ts'
 import { tortureReports } from '../test/support/torture/torture-reports.ts'
 
-// Kills processes and PostgreSQL at random and looks whether anything was lost or counted twice.
+// Kills processes and PostgreSQL at random, and checks whether anything was lost or counted twice.
 const usage = `Usage: npm run torture counters [-- --rounds N --seed N]
        npm run torture reports [-- --kills N --seed N]
        npm run torture sending [-- --kills N --seed N]
@@ -72,7 +72,7 @@ async function counters(): Promise<string[]> {
 }
 
 async function reports(): Promise<string[]> {
-  // Who presses Ctrl-C has seen enough kills, and still learns whether all is exact.
+  // Ctrl-C ends the kills, but the result is still checked.
   const enough = new AbortController()
   process.once('SIGINT', () => enough.abort())
   console.log(`${kills} kills, seed ${seed}`)

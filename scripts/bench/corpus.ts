@@ -5,7 +5,9 @@ import { readMessage } from '../../src/mail/message.ts'
 
 const corpus = path.join(import.meta.dirname, '..', '..', '..', 'shared', 'corpus')
 
-/** The messages of some folders of the corpus that intake takes. Ends where there is no corpus. */
+/**
+ * The messages of some folders of the corpus that intake accepts. Exits when there is no corpus.
+ */
 export function readCorpus(folders: readonly string[]): Buffer[] {
   if (!existsSync(corpus)) {
     console.error(`There are no real messages in ${corpus}; this benchmark needs them.`)
@@ -22,7 +24,7 @@ export function readCorpus(folders: readonly string[]): Buffer[] {
   )
 }
 
-/** The message again as another one: a header field with the number goes before the body. */
+/** Makes a different message by adding a header field with the number at the end of the header. */
 export function variantOf(message: Buffer, number: number): Buffer {
   const { separator, at } = endOfHeader(message)
   return Buffer.concat([
@@ -32,14 +34,14 @@ export function variantOf(message: Buffer, number: number): Buffer {
   ])
 }
 
-/** The middle value of some numbers and the one that 99 of 100 do not exceed. */
+/** The median of some numbers, and their 99th percentile. */
 export function percentiles(values: readonly number[]): { p50: number; p99: number; max: number } {
   const sorted = values.toSorted((a, b) => a - b)
   const at = (share: number) => sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN
   return { p50: at(0.5), p99: at(0.99), max: at(1) }
 }
 
-/** Rows as a table in Markdown, with the numbers to the right. */
+/** Formats rows as a Markdown table, with numbers aligned to the right. */
 export function printTable(head: readonly string[], rows: readonly (readonly string[])[]): void {
   const widths = head.map((_, column) =>
     Math.max(...[head, ...rows].map((row) => (row[column] ?? '').length)),

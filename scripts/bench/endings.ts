@@ -2,8 +2,8 @@ const endings = new Set<() => Promise<void>>()
 let isWatching = false
 
 /**
- * Ends something, a server above all, also when the benchmark itself is ended by a signal. Call
- * what it gives when it is no longer needed.
+ * Ends something, for example a server, even when a signal ends the benchmark itself. Call the
+ * returned function when it is no longer needed.
  */
 export function endAlways(end: () => Promise<void>): () => Promise<void> {
   if (!isWatching) {

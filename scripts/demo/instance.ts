@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { variableNames } from '../../src/config.ts'
 import { freePort, reachableFolder, unprivileged } from '../../src/db/embedded.ts'
 
-/** A Signalpost that lives as long as the demonstration. */
+/** A Signalpost that runs only for the demonstration. */
 export type Instance = {
   url: string
   databaseUrl: string
@@ -15,7 +15,7 @@ export type Instance = {
   token: string
 }
 
-/** A place for an instance, to be cleared whatever happens. */
+/** The folder and ports of an instance, which must be cleared in any case. */
 export type Site = {
   start: () => Promise<{ url: string }>
   addReporter: () => Promise<{ token: string }>
@@ -28,13 +28,16 @@ const main = path.join(import.meta.dirname, '..', '..', 'src', 'main.ts')
 const START_MS = 60_000
 const STOP_MS = 30_000
 const COMPLAINT_CHARS_MAX = 600
-/** Where `src/db/embedded.ts` keeps what a root's PostgreSQL could not reach otherwise. */
+/**
+ * The folder in which `src/db/embedded.ts` puts files that an unprivileged PostgreSQL could not
+ * read otherwise.
+ */
 const SHARED_ROOT = '/var/lib/signalpost'
 
 /** Prepares a folder and free ports; nothing runs yet. `settings` are added to the environment. */
 export async function openSite(settings: NodeJS.ProcessEnv = {}): Promise<Site> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'signalpost-demo-'))
-  // An unprivileged PostgreSQL must find its way through; what is inside is closed one by one.
+  // An unprivileged PostgreSQL must be able to pass through; the contents are protected one by one.
   await chmod(dataDir, 0o711)
   const sharedBefore = await readdir(SHARED_ROOT).catch(() => undefined)
   const [httpPort, receivePort] = [await freePort(), await freePort()]
@@ -73,7 +76,7 @@ export async function openSite(settings: NodeJS.ProcessEnv = {}): Promise<Site> 
   }
 }
 
-/** What a command has printed once `words` are in it. */
+/** Resolves to the output of a command as soon as it contains `words`. */
 async function untilSaid(child: ChildProcess, words: string): Promise<string> {
   let [said, complained] = ['', '']
   child.stderr?.on('data', (chunk) => {
@@ -130,11 +133,11 @@ async function endServer(folder: string): Promise<void> {
       process.kill(server, 0)
     }
   } catch {
-    // It is gone.
+    // It has already ended.
   }
 }
 
-/** The copy of PostgreSQL's programs, if it was made for us and nobody else runs it. */
+/** The copy of PostgreSQL's programs, if it was made for us and no other process runs it. */
 async function removeSharedPrograms(before: readonly string[] | undefined): Promise<void> {
   const now = await readdir(SHARED_ROOT).catch((): string[] => [])
   for (const name of now.filter((entry) => /^postgres-[0-9a-f]{12}$/.test(entry))) {

@@ -1,8 +1,8 @@
 import { styleText } from 'node:util'
 
-/** One line that moves while something is under way. */
+/** One line that is updated while a step is running. */
 export type Step = {
-  /** Says how far it is: `done` of `total`. */
+  /** Shows the progress: `done` of `total`. */
   at: (done: number, total: number) => void
   /** Ends the line with a check mark and the time it took. */
   done: () => void
@@ -10,7 +10,7 @@ export type Step = {
   failed: () => void
 }
 
-/** Where progress is written, and how much that place can show. */
+/** The place where progress is written, and what it can display. */
 export type Screen = { out: NodeJS.WriteStream; isLive: boolean }
 
 type Style = Parameters<typeof styleText>[0]
@@ -19,7 +19,7 @@ const FRAMES = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏'
 const FRAME_MS = 80
 const BAR_CELLS = 20
 
-/** A screen on a terminal is redrawn, any other gets one plain line a step. */
+/** A terminal is redrawn; any other screen gets one plain line for each step. */
 export function openScreen(out: NodeJS.WriteStream): Screen {
   return { out, isLive: out.isTTY && process.env['TERM'] !== 'dumb' }
 }
@@ -29,7 +29,7 @@ export function paint({ out }: Screen, style: Style, text: string): string {
   return styleText(style, text, { stream: out })
 }
 
-/** Starts a step: a spinner on a terminal, nothing until its end elsewhere. */
+/** Starts a step: shows a spinner on a terminal, and nothing until its end elsewhere. */
 export function beginStep(screen: Screen, name: string): Step {
   const startedAt = performance.now()
   let [bar, frame] = ['', 0]

@@ -3,7 +3,7 @@ import type { Feedback } from '../../src/db/feedback-reports.ts'
 import { pictureText } from '../../src/cli/picture-text.ts'
 import { paint, type Screen } from './progress.ts'
 
-/** All that is told about one reported message. */
+/** Everything that is shown about one reported message. */
 export type Story = {
   file: string
   kind: string
@@ -13,7 +13,7 @@ export type Story = {
   tookMs: number
   analysis: KeptAnalysis
   feedback: Feedback | undefined
-  /** The feedback report, as it would leave. */
+  /** The feedback report as it would be sent. */
   mail: string | undefined
 }
 
@@ -44,7 +44,7 @@ export function tell(screen: Screen, story: Story, place: string): string {
   ].join('\n')
 }
 
-/** One line a message, for the end. */
+/** One line for each message, shown at the end. */
 export function summary(screen: Screen, stories: readonly Story[]): string {
   const rows = stories.map(({ subject, analysis, feedback }) => [
     (subject ?? '').slice(0, 36).padEnd(37),
@@ -83,7 +83,7 @@ function networkWords({ network }: KeptAnalysis): string {
   return `${network.cidr}, ${asn}${network.name ?? ''}${country}`
 }
 
-/** Parts one and two in full; of the third, the reported message, some lines of its header. */
+/** Parts one and two in full, and some header lines of part three, the reported message. */
 function mailLines(screen: Screen, mail: string): string[] {
   const frame = (text: string) => paint(screen, 'dim', text)
   const title = ' The feedback report, as the abuse desk would read it '
@@ -116,7 +116,7 @@ function shownLines(mail: string): string[] {
   ]
 }
 
-/** Quoted-printable as people see it. */
+/** Decodes quoted-printable for display. */
 function unquoted(lines: readonly string[]): string[] {
   const text = lines.join('\n').replace(/=\n/g, '')
   const bytes = text.replace(/=([0-9A-F]{2})/g, (_all, hex: string) =>

@@ -14,7 +14,7 @@ import type { Ledger } from './reporters.ts'
 export type Examined = {
   accepted: number
   retracted: number
-  /** Those that were taken back before they were counted. */
+  /** Reports that were retracted before they were counted. */
   neverCounted: number
   analyzedTwice: number
   campaigns: number
@@ -22,7 +22,7 @@ export type Examined = {
   faults: string[]
 }
 
-/** Compares what is kept and counted in the end with what the reporters were told. */
+/** Compares the stored and counted data at the end with what the reporters were told. */
 export async function examine(pool: Pool, ledger: Ledger, startedAt: Date): Promise<Examined> {
   const facts = await readFacts(pool)
   const counting = await countPlainly(ledger, facts)

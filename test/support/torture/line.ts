@@ -11,24 +11,27 @@ import { turnLimitsOff } from '../limits.ts'
 import { sampleNetworks } from '../messages.ts'
 import { descendants, type Program, startProgram } from '../process.ts'
 
-/** What came to a provider we know is sure enough; of what came otherwise the reporter is asked. */
+/**
+ * Sure enough for messages that were received by a known provider; about others the reporter is
+ * asked.
+ */
 export const originConfidenceMin = 0.95
 
-/** The whole line of a report on this machine, in processes of its own that may be killed. */
+/** All processes that handle a report, on this machine; each can be killed. */
 export type Line = {
   url: string
   pool: Pool
-  /** Whom `kill` knows. */
+  /** The names that `kill` accepts. */
   victims: readonly string[]
-  /** Kills one, with no chance to finish anything; it is started again at once. */
+  /** Kills one process immediately; it is restarted at once. */
   kill: (victim: string) => Promise<void>
-  /** Lets one of the parts stand still, until what this returns is called. */
+  /** Stops one process until the returned function is called. */
   freeze: (part: string) => () => void
-  /** Those that can stand still. */
+  /** The processes that can be stopped. */
   parts: readonly string[]
-  /** Resolves when every process has said that it is ready. */
+  /** Resolves when every process has reported that it is ready. */
   untilReady: () => Promise<void>
-  /** Ends of processes that nobody had ordered, with their last words. */
+  /** Unexpected ends of processes, with their last output. */
   surprises: string[]
   close: () => Promise<void>
 }
@@ -118,7 +121,7 @@ async function keepPostgres(dataDir: string): Promise<Postgres> {
       await server.ended
       server = await startEmbedded({ ...options, port: server.port })
     },
-    /** The server then ends all others and recovers by itself. */
+    /** The server then ends all other backends and recovers by itself. */
     async killBackend() {
       const servants = descendants(await postmaster()).filter(({ command }) =>
         /^postgres: signalpost signalpost .*\d\)/.test(command),
@@ -168,7 +171,7 @@ function keepParts(env: Record<string, string>) {
     },
     async untilReady() {
       for (const name of Object.keys(commands)) {
-        // Who ended before it was ready has been started again since.
+        // A process that ended before it was ready has been restarted since.
         while (!(await isReady(running.get(name)))) await wait(AGAIN_MS)
       }
     },

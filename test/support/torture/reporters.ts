@@ -2,30 +2,30 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { chanceFrom } from '../counter-torture-batches.ts'
 import { createWriter, type Kind, type Mailbox, pick, type Writing } from './written-mail.ts'
 
-/** Somebody who reports, with a token for the API. */
+/** A reporter with a token for the API. */
 export type Account = Mailbox & { id: string; token: string }
 
-/** What a reporter was told of a report: when this is here, it must be in the end. */
+/** What a reporter was told about a report. Everything listed here must be true at the end. */
 export type Told = {
   id: string
   account: Account
   kind: Kind
-  /** As they were sent. */
+  /** The bytes that were sent. */
   raw: Buffer
-  /** Whether the API has said that it is taken back. */
+  /** Whether the API has confirmed the retraction. */
   isRetracted: boolean
 }
 
 /** What a reporter was told about a relay: `sinceMs` is when it was asked, and when answered. */
 type RelayTold = { account: Account; cidr: string; sinceMs: readonly [number, number] }
 
-/** All that reporters were told so far. */
+/** Everything that reporters were told so far. */
 export type Ledger = { told: Map<string, Told>; relays: RelayTold[]; requests: number }
 
 /** Reporters at work. */
 export type Reporters = { ledger: Ledger; stop: () => Promise<void> }
 
-/** Each reporter does so many things at once. */
+/** Number of actions that each reporter performs at the same time. */
 const LANES = 2
 const PAUSE_MS_MAX = 120
 const ANSWER_MS_MAX = 15_000
@@ -57,7 +57,7 @@ export function startReporters(url: string, accounts: readonly Account[], seed: 
       await tellRelay(tools)
     }),
   )
-  // Heard at once and told at `stop`: a lane must not end the process.
+  // Errors are collected at once and thrown at `stop`: one lane must not end the process.
   const ended = Promise.allSettled(lanes)
   return {
     ledger,
@@ -74,9 +74,9 @@ type Tools = {
   account: Account
   chance: () => number
   ledger: Ledger
-  /** What anybody has reported. */
+  /** Everything that any reporter has reported. */
   known: Writing[]
-  /** What is being repeated or taken back, by account and bytes. */
+  /** The reports that are being repeated or retracted, by account and bytes. */
   busy: Set<string>
 }
 
@@ -112,7 +112,7 @@ async function repeat(tools: Tools, writing: Writing | Told): Promise<void> {
   })
 }
 
-/** Which of two acts on one report comes last decides, so the other lane leaves it alone. */
+/** The later of two actions on one report decides, so only one lane may act on it at a time. */
 async function alone(
   { account, busy }: Tools,
   { raw }: Pick<Writing, 'raw'>,
@@ -157,7 +157,7 @@ async function tellRelay(tools: Tools): Promise<void> {
   since[1] = Date.now()
 }
 
-/** Asks until there is an answer; an answer that says no for good is a fault. */
+/** Repeats a request until it is answered; a permanent refusal is a fault. */
 async function ask(
   { url, account, ledger }: Tools,
   path: string,

@@ -1,12 +1,14 @@
-/** What is done to the limits in a torture run. */
+/** The plan of a torture run of the limits. */
 export type Plan = {
   url: string
   processes: number
-  /** How many attempts are in hand at once in one process. */
+  /** The number of concurrent attempts in one process. */
   atOnce: number
   windowMs: number
   attemptsMax: number
-  /** Keys that all processes attack together, some at a time; all others rest meanwhile. */
+  /**
+   * Keys that all processes attack at the same time, in groups; the other groups rest meanwhile.
+   */
   attackedKeys: number
   /** An attack on one group takes so long; then it rests until all others had their turn. */
   groups: number
@@ -22,10 +24,10 @@ export type Plan = {
 /** One attempt on an attacked key; instants in milliseconds of this machine's clock. */
 export type Tried = { key: number; sentAt: number; toldAt: number; isAdmitted: boolean }
 
-/** What one process tells in the end. */
+/** The result of one process. */
 export type Told = {
   tried: Tried[]
-  /** Of the attempts of steady streams, how many were refused. */
+  /** The number of refused attempts of steady streams. */
   steadyRefused: number
 }
 
@@ -35,7 +37,7 @@ export function turnAt(plan: Plan, at: number): { turn: number; group: number } 
   return { turn, group: ((turn % plan.groups) + plan.groups) % plan.groups }
 }
 
-/** A reporter that stands for a key. */
+/** The id of a reporter that represents a key. */
 export function reporterOf(key: number): string {
   return `00000000-0000-7000-8000-${key.toString(16).padStart(12, '0')}`
 }

@@ -1,19 +1,19 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 
-/** A step of a session at which it may go wrong. */
+/** A step of a session at which a failure may occur. */
 type Step = 'connect' | 'greeting' | 'ehlo' | 'mail' | 'rcpt' | 'data' | 'dot'
 
-/** One mail that was kept, and whether its sender was told so. */
+/** One mail that was accepted, and whether its sender received the answer. */
 type Kept = { messageId: string; raw: string; at: number; isAnswered: boolean }
 
-/** A mail server that fails at random at each step, and remembers what it took and refused. */
+/** A mail server that fails at random at each step, and records what it accepted and refused. */
 export type FaultySink = {
   url: string
   kept: readonly Kept[]
-  /** Return paths of what was refused for good. */
+  /** Return paths of mails that were refused permanently. */
   refused: ReadonlySet<string>
   faults: ReadonlyMap<string, number>
-  /** From now on nothing fails. */
+  /** Stops all failures. */
   heal: () => void
   close: () => Promise<void>
 }
@@ -29,7 +29,7 @@ const replies: Partial<Record<Step, string>> = {
   dot: '250 taken\r\n',
 }
 
-/** Starts one; at each step one of so many sessions fails. */
+/** Starts a faulty sink; at each step one of `oneIn` sessions fails. */
 export async function startFaultySink(chance: () => number, oneIn: number): Promise<FaultySink> {
   const kept: Kept[] = []
   const refused = new Set<string>()
@@ -52,7 +52,7 @@ export async function startFaultySink(chance: () => number, oneIn: number): Prom
     socket.on('close', () => sockets.delete(socket))
     if (faultAt('connect') !== undefined) return void socket.destroy()
     const session = { mailFrom: '', isStalled: false }
-    /** Answers a step, or fails; true when the session goes on. */
+    /** Answers a step or fails; returns true when the session continues. */
     const answer = (step: Step, mail?: string): boolean => {
       const fault = faultAt(step)
       const isTaken = mail !== undefined && (fault === undefined || fault === 'cut')
